@@ -1,0 +1,114 @@
+"""Reserved column names, and the step from names to expressions and joins."""
+
+from collections.abc import Iterable, Sequence
+from functools import wraps
+from typing import Literal
+
+import polars as pl
+
+from polaroc.errors import InvalidArgument, InvalidTable
+from polaroc.typing import _P, By, Frame, FrameStep, IntoExpr, LazyStep
+
+CURVE = (
+    "threshold", "pos", "neg", "tp", "fp", "positives", "negatives", "tpr", "fpr",
+)  # fmt: skip
+GRID = ("prior", "skew")
+MEASURES = ("measure", "prior", "estimate", "positives", "negatives", "note")
+INTERVAL = ("lower", "upper", "std_error")
+RESERVED = frozenset((*CURVE, *GRID, *MEASURES, *INTERVAL, "precision"))
+PRIVATE = "__polaroc_"
+
+
+def lazily(step: LazyStep[_P]) -> FrameStep[_P]:
+    """Let a lazy step also take, and then return, a DataFrame."""
+
+    @wraps(step)
+    def either(frame: Frame, /, *args: _P.args, **kwargs: _P.kwargs) -> Frame:
+        return like(frame, step(as_lazy(frame), *args, **kwargs))
+
+    return either
+
+
+def as_lazy(frame: object) -> pl.LazyFrame:
+    """A Polars frame as a LazyFrame; anything else is refused."""
+    if isinstance(frame, pl.DataFrame | pl.LazyFrame):
+        return frame.lazy()
+    kind = type(frame)
+    raise InvalidTable(
+        f"got a {kind.__module__}.{kind.__qualname__}, allowed are polars LazyFrame and DataFrame.",
+        hint="convert it first, for example with pl.DataFrame(...) or pl.from_pandas(...).",
+    )
+
+
+def like(frame: Frame, result: pl.LazyFrame) -> Frame:
+    """`result`, collected where `frame` is a DataFrame."""
+    return result.collect() if isinstance(frame, pl.DataFrame) else result
+
+
+def expression(column: IntoExpr) -> pl.Expr:
+    """A column name or an expression, as an expression."""
+    return pl.col(column) if isinstance(column, str) else column
+
+
+def key_expressions(by: By) -> list[pl.Expr]:
+    """The keys as expressions, whether one or many were given."""
+    if isinstance(by, str | pl.Expr):
+        return [expression(by)]
+    return [expression(key) for key in by]
+
+
+def check_keys(keys: Sequence[str]) -> None:
+    """Refuse reserved names and repeated names among the keys."""
+    taken = [key for key in keys if key in RESERVED or key.startswith(PRIVATE)]
+    if taken:
+        raise InvalidArgument(
+            f"by has {', '.join(map(repr, taken))}, reserved for polaroc's own columns "
+            f"({', '.join(sorted(RESERVED))}).",
+            hint="rename the key column first: frame.rename({...}).",
+        )
+    if len(set(keys)) < len(keys):
+        raise InvalidArgument(
+            f"by names a column twice: {', '.join(map(repr, keys))}.", hint="name each key once."
+        )
+
+
+def require(frame: pl.LazyFrame, needed: Iterable[str], *, source: str) -> list[str]:
+    """The keys of a table of ours, refused where one of its own columns is missing.
+
+    Parameters
+    ----------
+    frame
+        The table.
+    needed
+        The reserved columns it must have.
+    source
+        The function that makes such a table, for the hint.
+    """
+    present = frame.collect_schema().names()
+    missing = [name for name in needed if name not in present]
+    if missing:
+        raise InvalidTable(
+            f"the table has no column {', '.join(map(repr, missing))}; it has "
+            f"{', '.join(map(repr, present)) or 'no columns'}.",
+            hint=f"pass the result of {source}.",
+        )
+    return [name for name in present if name not in RESERVED]
+
+
+def within(expr: pl.Expr, keys: Sequence[str]) -> pl.Expr:
+    """`expr` per key, or over the whole table where there are no keys."""
+    return expr.over(keys) if keys else expr
+
+
+def attach(
+    left: pl.LazyFrame, right: pl.LazyFrame, keys: Sequence[str], *, required: bool = True
+) -> pl.LazyFrame:
+    """The rows of both tables that share a key; all of `left` where `right` is not required."""
+    how: Literal["inner", "left"] = "inner" if required else "left"
+    if keys:
+        return left.join(right, on=keys, how=how, nulls_equal=True)
+    if required:
+        return left.join(right, how="cross")
+    one = pl.lit(True).alias(PRIVATE + "all")
+    joined = left.with_columns(one).join(right.with_columns(one), on=PRIVATE + "all", how=how)
+    return joined.drop(PRIVATE + "all")

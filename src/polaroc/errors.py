@@ -1,0 +1,61 @@
+"""The errors raised on purpose; each message ends with a hint."""
+
+
+class PolarocError(ValueError):
+    """Base of every error polaroc raises on purpose.
+
+    Parameters
+    ----------
+    found
+        What was found and what is allowed.
+    hint
+        What to do about it.
+
+    Examples
+    --------
+    >>> print(PolarocError("prior is 1.2, allowed is 0 < prior < 1.", hint="use a fraction."))
+    prior is 1.2, allowed is 0 < prior < 1.
+    Hint: use a fraction.
+    """
+
+    def __init__(self, found: str, *, hint: str) -> None:
+        self.found = found
+        self.hint = hint
+        super().__init__(f"{found}\nHint: {hint}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.found, self.hint)
+
+
+class InvalidArgument(PolarocError):
+    """An argument outside what is allowed."""
+
+
+class InvalidPredictions(PolarocError):
+    """A prediction table with rows or columns that cannot be evaluated."""
+
+
+class InvalidTable(PolarocError):
+    """A frame that is not the table a function needs, such as a curve."""
+
+
+class OutputRefused(PolarocError):
+    """Output that would overwrite something polaroc did not write."""
+
+
+def _rebuild(kind: type[PolarocError], found: str, hint: str) -> PolarocError:
+    return kind(found, hint=hint)
+
+
+def check_choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
+    """Refuse a `value` that is not one of the `allowed` words.
+
+    Examples
+    --------
+    >>> check_choice("start", "limit", ("limit", "one"))
+    """
+    if value not in allowed:
+        words = ", ".join(repr(word) for word in allowed)
+        raise InvalidArgument(
+            f"{name} is {value!r}, allowed are {words}.", hint=f"choose one of them for {name}."
+        )

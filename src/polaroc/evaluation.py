@@ -1,0 +1,116 @@
+"""The whole flow in one pass: predictions in, tidy measures out."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from polaroc.areas import auc_measure, auprec_measures, iauprec_measure, segments_of_curve
+from polaroc.columns import attach, like
+from polaroc.curves import anchored, cells_and_totals, segments
+from polaroc.errors import InvalidArgument, check_choice
+from polaroc.hulls import hull
+from polaroc.measures import Measure, per_key, tidy
+from polaroc.predictions import Predictions, read
+from polaroc.priors import Belief
+from polaroc.typing import By, Frame, Interpolation, IntoExpr, Label, Nulls, Priors
+
+DEFAULT_PRIORS = ("observed", 0.5, 0.1, 0.01)
+RANGE_MEASURES = ("iauprec",)
+MEASURES = ("auc", "auprec", *RANGE_MEASURES)
+
+
+def evaluate(
+    frame: Frame,
+    *,
+    truth: IntoExpr,
+    score: IntoExpr,
+    by: By = (),
+    weight: IntoExpr | None = None,
+    positive: Label | Sequence[Label] | None = None,
+    nulls: Nulls = "raise",
+    priors: Priors = DEFAULT_PRIORS,
+    over: tuple[float, float] | Belief | None = None,
+    interpolation: Interpolation = "exact",
+    measures: str | Sequence[str] | None = None,
+) -> Frame:
+    """Every measure of every key, in one pass over the predictions.
+
+    Parameters
+    ----------
+    frame
+        Predictions, one row per case.
+    truth, score, by, weight, positive, nulls
+        As in `curve`.
+    priors
+        Priors at which AUPREC is taken, in (0, 1), or ``"observed"`` for each
+        key's own; one, several, or a prior grid.
+    over
+        A range (lo, hi) of priors, or a belief about the prior; without it there
+        are no measures over a range.
+    interpolation
+        As in `auprec`.
+    measures
+        Any of "auc", "auprec", "iauprec"; by default all that the arguments allow.
+
+    Returns
+    -------
+    Frame of the kind given
+        Tidy measures, sorted by key, one row per key, measure and prior: the
+        keys; `measure` String; `prior` Float64, null where a measure has none;
+        `estimate` Float64, null where undefined; `positives`, `negatives`
+        (Int64, Float64 if weighted); `note` String, null, or why the estimate
+        is null or to be doubted, or what was dropped.
+
+    Raises
+    ------
+    InvalidPredictions, InvalidArgument
+        As in `curve` and `auprec`.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> table = pr.datasets.twenty_scores()
+    >>> measures = table.pipe(pr.evaluate, truth="truth", score="score", priors=0.1)
+    >>> [(name, round(value, 3)) for name, value in measures.select("measure", "estimate").rows()]
+    [('auc', 0.68), ('auprec', 0.37...)]
+    """
+    asked = _asked(measures, over)
+    predictions = read(
+        frame, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
+    )
+    keys = predictions.keys
+    on_roc = {"auc": auc_measure()} if "auc" in asked else {}
+    on_pr = auprec_measures(priors, interpolation, "limit") if "auprec" in asked else {}
+    if over is not None and "iauprec" in asked:
+        on_pr |= iauprec_measure(over, interpolation, "limit")
+    chosen = on_roc | on_pr
+    if interpolation == "hull":
+        wide = _with_hull(predictions, on_roc, on_pr)
+    else:
+        wide = per_key(segments(predictions), keys, chosen)
+    return like(frame, tidy(wide, keys, chosen))
+
+
+def _with_hull(
+    predictions: Predictions, on_roc: dict[str, Measure], on_pr: dict[str, Measure]
+) -> pl.LazyFrame:
+    keys = predictions.keys
+    curves = anchored(*cells_and_totals(predictions), keys)
+    hulls = per_key(segments_of_curve(hull(curves)), keys, on_pr)
+    rocs = per_key(segments(predictions), keys, on_roc)
+    return attach(rocs, hulls.select(*keys, *on_pr), keys)
+
+
+def _asked(measures: str | Sequence[str] | None, over: object) -> Sequence[str]:
+    if measures is None:
+        return MEASURES
+    asked = [measures] if isinstance(measures, str) else list(measures)
+    for name in asked:
+        check_choice("measures", name, MEASURES)
+    lacking = [name for name in asked if name in RANGE_MEASURES]
+    if lacking and over is None:
+        raise InvalidArgument(
+            f"measures has {', '.join(map(repr, lacking))}, but over is None.",
+            hint="give the range of priors, for example over=(0.05, 0.20).",
+        )
+    return asked

@@ -1,0 +1,1 @@
+"""The sources' experiments, run again from the raw data (extra `experiments`)."""

@@ -1,0 +1,355 @@
+"""What comes in: a table of predictions, read, audited and refused where it cannot be right."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from polaroc.columns import PRIVATE, as_lazy, check_keys, expression, key_expressions
+from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice
+from polaroc.typing import By, IntoExpr, Label, Nulls
+
+SCORE = "threshold"
+TRUTH = PRIVATE + "truth"
+WEIGHT = PRIVATE + "weight"
+TROUBLE = PRIVATE + "trouble"
+COUNT = PRIVATE + "count"
+
+# What can be wrong with a row, by code; only the missing ones may be dropped.
+NULL_SCORE, NAN_SCORE, NULL_TRUTH, NULL_WEIGHT, UNCLEAR, BAD_WEIGHT, INEXACT = range(1, 8)
+MISSING = {
+    NULL_SCORE: "null score",
+    NAN_SCORE: "NaN score",
+    NULL_TRUTH: "null truth",
+    NULL_WEIGHT: "null weight",
+}
+WRONG = {
+    UNCLEAR: "unclear truth label",
+    BAD_WEIGHT: "invalid weight",
+    INEXACT: "inexact score",
+}
+TROUBLES = MISSING | WRONG
+MENDING = {
+    UNCLEAR: "name the positive label(s) with positive=...; without it, allowed are 0/1, false/true.",
+    BAD_WEIGHT: "weights must be finite and ≥ 0; mend the weight column before.",
+    INEXACT: "scores must fit a 64-bit float without loss; rank or scale the score column before.",
+}
+EXACT_IN_FLOAT = (pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32)
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """A prediction table in our own columns: keys, score, truth, weight, trouble.
+
+    `rows` keeps every row that came in; `trouble` is null where a row is sound
+    and else says, by code, why it cannot be ranked.
+    """
+
+    rows: pl.LazyFrame
+    keys: list[str]
+    weighted: bool
+    nulls: Nulls
+
+    @property
+    def fatal(self) -> dict[int, str]:
+        """What no result may be computed around."""
+        return TROUBLES if self.nulls == "raise" else WRONG
+
+    @property
+    def sound(self) -> pl.LazyFrame:
+        """The rows that can be ranked."""
+        return self.rows.filter(pl.col(TROUBLE).is_null()).drop(TROUBLE)
+
+    @property
+    def troubles(self) -> pl.LazyFrame:
+        """Per key that has any: the rows in trouble, what it is, and whether it is fatal."""
+        kind = pl.col(TROUBLE)
+        plural = pl.when(pl.col(COUNT) == 1).then(pl.lit("")).otherwise(pl.lit("s"))
+        said = pl.format("{} {}{}", pl.col(COUNT), kind.replace_strict(TROUBLES), plural)
+        counted = self.rows.filter(kind.is_not_null()).group_by(*self.keys, TROUBLE)
+        return (
+            counted.agg(pl.len().cast(pl.Int64).alias(COUNT))
+            .sort(TROUBLE)
+            .group_by(self.keys)
+            .agg(
+                pl.col(COUNT).sum(),
+                said.str.join(", ").alias("note"),
+                kind.is_in(list(self.fatal)).any().alias(TROUBLE),
+            )
+            .filter(pl.col(COUNT) > 0)
+            .with_columns(
+                pl.when(TROUBLE)
+                .then(pl.col("note"))
+                .otherwise(pl.format("dropped {}", pl.col("note")))
+                .alias("note")
+            )
+        )
+
+
+def read(
+    frame: pl.LazyFrame | pl.DataFrame,
+    *,
+    truth: IntoExpr,
+    score: IntoExpr,
+    by: By = (),
+    weight: IntoExpr | None = None,
+    positive: Label | Sequence[Label] | None = None,
+    nulls: Nulls = "raise",
+) -> Predictions:
+    """The prediction table in our own columns; an eager one is checked at once."""
+    check_choice("nulls", nulls, ("raise", "drop"))
+    lazy = as_lazy(frame)
+    by_keys = key_expressions(by)
+    _check_columns(lazy, [truth, score, weight, *([by] if isinstance(by, str) else by)])
+    chosen = [expression(score).alias(SCORE), expression(truth).alias(TRUTH)]
+    if weight is not None:
+        chosen.append(expression(weight).alias(WEIGHT))
+    keys = lazy.select(by_keys).collect_schema().names()
+    check_keys(keys)
+    named = lazy.select(*by_keys, *chosen)
+    schema = named.collect_schema()
+    value, score_trouble = _score(schema[SCORE], score)
+    label, truth_trouble = _truth(schema[TRUTH], truth, positive)
+    columns, troubles = [value, label], [*score_trouble, *truth_trouble]
+    if weight is not None:
+        counted, weight_trouble = _weight(schema[WEIGHT], weight)
+        columns.append(counted)
+        troubles += weight_trouble
+    trouble = pl.coalesce(
+        *(pl.when(is_so).then(pl.lit(code, pl.UInt8)) for code, is_so in troubles)
+    ).alias(TROUBLE)
+    rows = named.select(*keys, *columns, trouble)
+    predictions = Predictions(rows, keys, weight is not None, nulls)
+    if isinstance(frame, pl.DataFrame):
+        _refuse_trouble(predictions, named, truth, positive)
+    return predictions
+
+
+def check(
+    frame: pl.LazyFrame | pl.DataFrame,
+    truth: IntoExpr,
+    score: IntoExpr,
+    by: By = (),
+    weight: IntoExpr | None = None,
+    positive: Label | Sequence[Label] | None = None,
+) -> pl.DataFrame:
+    """Audit a prediction table in one pass: what each key holds, or why it cannot be used.
+
+    Parameters
+    ----------
+    frame
+        Predictions, one row per case; a LazyFrame is collected.
+    truth
+        Labels: Boolean, 0/1, or any when `positive` names the positive one(s).
+    score
+        Numeric; higher means more likely positive. ±inf is allowed.
+    by
+        Key columns such as model and fold; each combination is audited alone.
+    weight
+        Case weights, finite and ≥ 0.
+    positive
+        The label(s) that count as positive.
+
+    Returns
+    -------
+    DataFrame
+        One row per key, sorted: the keys; `rows` Int64; `positives`, `negatives`
+        (Int64, Float64 if weighted); `prior` Float64, the observed share of
+        positives; `scores` Int64, how many distinct ones; `lowest`, `highest`
+        Float64; `note` String, null where nothing is to be said.
+
+    Raises
+    ------
+    InvalidPredictions
+        Null or NaN scores, null truths or weights, unclear labels, bad weights:
+        with their number and the first keys that have them.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polaroc as pr
+    >>> report = pr.check(pr.datasets.twenty_scores(), "truth", "score")
+    >>> report.select("rows", "positives", "negatives", "scores").row(0)
+    (20, 10, 10, 20)
+    """
+    predictions = read(
+        as_lazy(frame).collect(), truth=truth, score=score, by=by, weight=weight, positive=positive
+    )
+    counted = pl.col(WEIGHT) if predictions.weighted else pl.lit(1, pl.Int64)
+    score_column = pl.col(SCORE)
+    report = (
+        predictions.rows.group_by(predictions.keys)
+        .agg(
+            pl.len().cast(pl.Int64).alias("rows"),
+            (pl.col(TRUTH) * counted).sum().alias("positives"),
+            (~pl.col(TRUTH) * counted).sum().alias("negatives"),
+            score_column.n_unique().cast(pl.Int64).alias("scores"),
+            score_column.min().alias("lowest"),
+            score_column.max().alias("highest"),
+        )
+        .filter(pl.col("rows") > 0)
+    )
+    positives, negatives = pl.col("positives"), pl.col("negatives")
+    total = positives + negatives
+    note = pl.concat_str(
+        one_class_note(positives, negatives),
+        pl.when(pl.col("scores") == 1).then(pl.lit("constant score")),
+        separator="; ",
+        ignore_nulls=True,
+    ).replace("", None)
+    return (
+        report.select(
+            *predictions.keys, "rows", "positives", "negatives",
+            pl.when(total > 0).then(positives / total).alias("prior"),
+            "scores", "lowest", "highest", note.alias("note"),
+        )
+        .sort(predictions.keys or ["rows"])
+        .collect()
+    )  # fmt: skip
+
+
+def one_class_note(positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
+    """Which class is absent, null where both are there."""
+    return (
+        pl.when((positives == 0) & (negatives == 0))
+        .then(pl.lit("no positives, no negatives"))
+        .when(positives == 0)
+        .then(pl.lit("no positives"))
+        .when(negatives == 0)
+        .then(pl.lit("no negatives"))
+    )
+
+
+def _check_columns(frame: pl.LazyFrame, wanted: Sequence[IntoExpr | None]) -> None:
+    present = frame.collect_schema().names()
+    unknown = [name for name in wanted if isinstance(name, str) and name not in present]
+    if unknown:
+        raise InvalidArgument(
+            f"there is no column {', '.join(map(repr, unknown))}; the table has "
+            f"{', '.join(map(repr, present)) or 'no columns'}.",
+            hint="check the spelling of truth, score, weight and by.",
+        )
+
+
+def _score(dtype: pl.DataType, name: IntoExpr) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:
+    raw = pl.col(SCORE)
+    if not (dtype.is_numeric() or dtype == pl.Null):
+        raise InvalidPredictions(
+            f"score {name!s} is {dtype}, allowed are numbers.",
+            hint="cast it first, for example pl.col(...).cast(pl.Float64).",
+        )
+    value = raw.cast(pl.Float64)
+    trouble = [(NULL_SCORE, value.is_null()), (NAN_SCORE, value.is_nan())]
+    if not dtype.is_float() and dtype not in EXACT_IN_FLOAT and dtype != pl.Null:
+        kept = value.cast(dtype, strict=False).eq_missing(raw)
+        trouble.append((INEXACT, ~kept))
+    return value.alias(SCORE), trouble
+
+
+def _truth(
+    dtype: pl.DataType, name: IntoExpr, positive: Label | Sequence[Label] | None
+) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:
+    raw = pl.col(TRUTH)
+    textual = dtype in (pl.String, pl.Categorical, pl.Enum)
+    if not (dtype.is_numeric() or textual or dtype in (pl.Boolean, pl.Null)):
+        raise InvalidPredictions(
+            f"truth {name!s} is {dtype}, allowed are Boolean, numbers, String, Categorical, Enum.",
+            hint="make a Boolean column first, for example pl.col(...) == ...",
+        )
+    if textual:
+        raw = raw.cast(pl.String)
+    missing = raw.is_null() | (raw.is_nan() if dtype.is_float() else False)
+    if positive is not None:
+        labels = _labels(positive, dtype, textual)
+        return raw.is_in(labels).alias(TRUTH), [(NULL_TRUTH, missing)]
+    if dtype in (pl.Boolean, pl.Null):
+        return raw.cast(pl.Boolean).alias(TRUTH), [(NULL_TRUTH, missing)]
+    if textual:
+        word = raw.str.to_lowercase()
+        yes, no = word.is_in(["1", "true"]), word.is_in(["0", "false"])
+    else:
+        yes, no = raw == 1, raw == 0
+    return yes.alias(TRUTH), [(NULL_TRUTH, missing), (UNCLEAR, ~(yes | no))]
+
+
+def _labels(
+    positive: Label | Sequence[Label], dtype: pl.DataType, textual: bool
+) -> list[Label]:
+    labels = [positive] if isinstance(positive, str | int | float) else list(positive)
+    kinds: tuple[type, ...] = (str,) if textual else (bool,) if dtype == pl.Boolean else (int, float)
+    if not labels or not all(isinstance(label, kinds) for label in labels):
+        words = " or ".join(kind.__name__ for kind in kinds)
+        raise InvalidArgument(
+            f"positive is {positive!r}, but truth is {dtype}: allowed are labels of type {words}.",
+            hint="give the label(s) as they stand in the truth column.",
+        )
+    return labels
+
+
+def _weight(dtype: pl.DataType, name: IntoExpr) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:
+    if not (dtype.is_numeric() or dtype == pl.Null):
+        raise InvalidPredictions(
+            f"weight {name!s} is {dtype}, allowed are numbers.",
+            hint="cast it first, for example pl.col(...).cast(pl.Float64).",
+        )
+    value = pl.col(WEIGHT).cast(pl.Float64)
+    sound = value.is_finite() & (value >= 0)
+    return value.alias(WEIGHT), [(NULL_WEIGHT, value.is_null()), (BAD_WEIGHT, ~sound)]
+
+
+def _refuse_trouble(
+    predictions: Predictions,
+    named: pl.LazyFrame,
+    truth: IntoExpr,
+    positive: Label | Sequence[Label] | None,
+) -> None:
+    if positive is not None:
+        _refuse_absent_label(named, truth, positive)
+    kind = pl.col(TROUBLE)
+    rows = predictions.rows.filter(kind.is_in(list(predictions.fatal)))
+    kinds = dict(rows.group_by(TROUBLE).len().sort(TROUBLE).collect().iter_rows())
+    if not kinds:
+        return
+    found = ", ".join(
+        f"{count} {TROUBLES[code]}{'' if count == 1 else 's'}" for code, count in kinds.items()
+    )
+    if UNCLEAR in kinds:
+        found = f"{found} (truth {truth!s} has the labels {_first_labels(named)})"
+    hints = [hint for code, hint in MENDING.items() if code in kinds]
+    if not hints:
+        hints = ["drop such rows with nulls='drop', or mend them before."]
+    raise InvalidPredictions(
+        found + _first_keys(rows, predictions.keys) + ".", hint=" ".join(hints)
+    )
+
+
+def _refuse_absent_label(
+    named: pl.LazyFrame, truth: IntoExpr, positive: Label | Sequence[Label]
+) -> None:
+    labels = named.select(pl.col(TRUTH).drop_nulls().unique()).collect()[TRUTH].to_list()
+    wanted = [positive] if isinstance(positive, str | int | float) else list(positive)
+    if len(labels) > 1 and not set(wanted) & set(labels):
+        raise InvalidPredictions(
+            f"no row has the positive label {positive!r}; truth {truth!s} has the labels "
+            f"{_first_labels(named)}.",
+            hint="check the spelling of positive=...",
+        )
+
+
+def _first_labels(named: pl.LazyFrame, most: int = 5) -> str:
+    labels = named.select(pl.col(TRUTH).drop_nulls().unique().sort()).collect()[TRUTH].to_list()
+    more = f" and {len(labels) - most} more" if len(labels) > most else ""
+    return ", ".join(map(repr, labels[:most])) + more
+
+
+def _first_keys(rows: pl.LazyFrame, keys: Sequence[str], most: int = 3) -> str:
+    if not keys:
+        return ""
+    found = rows.select(keys).unique().sort(keys).collect()
+    first = "; ".join(
+        ", ".join(f"{name}={value!r}" for name, value in row.items())
+        for row in found.head(most).iter_rows(named=True)
+    )
+    more = f" and {found.height - most} more" if found.height > most else ""
+    return f" in {found.height} key(s): {first}{more}"
+

@@ -1,0 +1,30 @@
+"""Aliases shared by the public signatures."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeAlias, TypeVar
+
+import polars as pl
+
+Frame = TypeVar("Frame", pl.LazyFrame, pl.DataFrame)
+IntoExpr: TypeAlias = str | pl.Expr
+By: TypeAlias = str | pl.Expr | Sequence[str | pl.Expr]
+Label: TypeAlias = str | int | float | bool
+Nulls: TypeAlias = Literal["raise", "drop"]
+Interpolation: TypeAlias = Literal["exact", "linear", "step", "hull"]
+Start: TypeAlias = Literal["limit", "one", "zero", "drop"]
+Prior: TypeAlias = float | Literal["observed"]
+Priors: TypeAlias = Prior | Sequence[Prior] | pl.DataFrame
+
+# A float, a numpy array, a pl.Expr or an ibis column: whatever has arithmetic.
+Quantity: TypeAlias = Any
+
+_P = ParamSpec("_P")
+LazyStep: TypeAlias = Callable[Concatenate[pl.LazyFrame, _P], pl.LazyFrame]
+
+
+class FrameStep(Protocol[_P]):
+    """A function of a frame that returns the kind of frame it was given."""
+
+    __name__: str
+
+    def __call__(self, frame: Frame, /, *args: _P.args, **kwargs: _P.kwargs) -> Frame: ...

@@ -1,6 +1,6 @@
 """Which classifier, and which threshold, when the share of positives is uncertain."""
 
-from polaroc import datasets, errors, rates
+from polaroc import charts, datasets, errors, rates
 from polaroc.areas import auc, auprec, iauprec
 from polaroc.curves import curve
 from polaroc.evaluation import evaluate
@@ -13,6 +13,7 @@ __all__ = [
     "auc",
     "auprec",
     "beta",
+    "charts",
     "check",
     "curve",
     "datasets",

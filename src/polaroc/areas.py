@@ -1,13 +1,11 @@
 """Areas under the ROC and precision-recall curves, at a prior and over a range of priors."""
 
-from collections.abc import Sequence
 from typing import Literal
 
 import polars as pl
 
 from polaroc import rates
 from polaroc.columns import CURVE, lazily, require
-from polaroc.curves import rate
 from polaroc.errors import check_choice
 from polaroc.hulls import hull
 from polaroc.measures import Measure, no_prior, per_key, tidy
@@ -156,7 +154,7 @@ def iauprec(
 
 def auc_measure() -> Measure:
     """The AUC as a sum over segments: Δt times the mean specificity of the segment."""
-    t1, f1, dt, df = _ends()
+    _, f1, dt, df = _ends()
     return Measure("auc", dt * (1 - f1 + df / 2), no_prior(), no_prior())
 
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 from functools import wraps
-from typing import Literal
+from inspect import signature
+from typing import Any, Literal, cast
 
 import polars as pl
 
@@ -21,12 +22,14 @@ PRIVATE = "__polaroc_"
 
 def lazily(step: LazyStep[_P]) -> FrameStep[_P]:
     """Let a lazy step also take, and then return, a DataFrame."""
+    name = next(iter(signature(step).parameters))
 
     @wraps(step)
-    def either(frame: Frame, /, *args: _P.args, **kwargs: _P.kwargs) -> Frame:
-        return like(frame, step(as_lazy(frame), *args, **kwargs))
+    def either(*args: Any, **kwargs: Any) -> Any:
+        frame, *rest = args or (kwargs.pop(name, None),)
+        return like(frame, step(as_lazy(frame), *rest, **kwargs))
 
-    return either
+    return cast(FrameStep[_P], either)
 
 
 def as_lazy(frame: object) -> pl.LazyFrame:

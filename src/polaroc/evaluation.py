@@ -12,9 +12,9 @@ from polaroc.hulls import hull
 from polaroc.measures import Measure, per_key, tidy
 from polaroc.predictions import Predictions, read
 from polaroc.priors import Belief
-from polaroc.typing import By, Frame, Interpolation, IntoExpr, Label, Nulls, Priors
+from polaroc.typing import By, Frame, Interpolation, IntoExpr, Label, Nulls, Prior, Priors
 
-DEFAULT_PRIORS = ("observed", 0.5, 0.1, 0.01)
+DEFAULT_PRIORS: tuple[Prior, ...] = ("observed", 0.5, 0.1, 0.01)
 RANGE_MEASURES = ("iauprec",)
 MEASURES = ("auc", "auprec", *RANGE_MEASURES)
 

@@ -2,12 +2,17 @@
 
 from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 
 from polaroc.columns import CURVE, lazily, require
 from polaroc.curves import in_order
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[Any]]
 
 
 @lazily
@@ -53,6 +58,8 @@ def hull(curve: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _hulls(curves: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    import numpy as np
+
     if curves.is_empty():
         return curves
     starts = np.flatnonzero(curves["threshold"].is_null().to_numpy())
@@ -61,19 +68,24 @@ def _hulls(curves: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     flat = curves.select(
         (pl.col("positives").fill_null(0) == 0) | (pl.col("negatives").fill_null(0) == 0)
     ).to_series()
-    kept = [
-        np.arange(start, end) if flat[int(start)] else start + hull_vertices(fp[start:end], tp[start:end])
-        for start, end in zip(starts, ends, strict=True)
-    ]
+    kept = []
+    for start, end in zip(starts, ends, strict=True):
+        whole = flat[int(start)]
+        inside = np.arange(end - start) if whole else hull_vertices(fp[start:end], tp[start:end])
+        kept.append(start + inside)
     vertices = curves[np.concatenate(kept)]
     anchor = pl.col("threshold").is_null()
     return vertices.with_columns(
-        pl.when(anchor).then(0).otherwise(pl.col(total).diff()).cast(vertices[total].dtype).alias(at)
+        pl.when(anchor)
+        .then(0)
+        .otherwise(pl.col(total).diff())
+        .cast(vertices[total].dtype)
+        .alias(at)
         for at, total in (("pos", "tp"), ("neg", "fp"))
     )
 
 
-def hull_vertices(fp: np.ndarray, tp: np.ndarray) -> np.ndarray:
+def hull_vertices(fp: "Array", tp: "Array") -> "Array":
     """Indices of the strictly convex vertices of a ROC curve that starts at (0, 0).
 
     Parameters
@@ -88,9 +100,11 @@ def hull_vertices(fp: np.ndarray, tp: np.ndarray) -> np.ndarray:
 
     Examples
     --------
+    >>> import numpy as np
     >>> hull_vertices(np.array([0, 0, 1, 1, 2]), np.array([0, 1, 1, 2, 2])).tolist()
     [0, 1, 3, 4]
     """
+    import numpy as np
     from scipy.optimize import isotonic_regression
 
     pos, neg = np.diff(tp), np.diff(fp)

@@ -74,9 +74,7 @@ def per_key(
     )
 
 
-def tidy(
-    wide: pl.LazyFrame, keys: Sequence[str], measures: dict[str, Measure]
-) -> pl.LazyFrame:
+def tidy(wide: pl.LazyFrame, keys: Sequence[str], measures: dict[str, Measure]) -> pl.LazyFrame:
     """One row per key as the tidy measure table, sorted by key and in the order asked.
 
     Parameters
@@ -111,9 +109,7 @@ def tidy(
     ).replace("", None)
     ordered = wide.sort(keys) if keys else wide
     return (
-        ordered.select(
-            *keys, "positives", "negatives", "note", pl.concat_list(rows).alias(WHICH)
-        )
+        ordered.select(*keys, "positives", "negatives", "note", pl.concat_list(rows).alias(WHICH))
         .explode(WHICH)
         .unnest(WHICH)
         .with_columns(note.alias("note"))

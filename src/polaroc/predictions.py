@@ -30,9 +30,9 @@ WRONG = {
 }
 TROUBLES = MISSING | WRONG
 MENDING = {
-    UNCLEAR: "name the positive label(s) with positive=...; without it, allowed are 0/1, false/true.",
+    UNCLEAR: "name the positive label(s) with positive=...; else allowed are 0/1 and false/true.",
     BAD_WEIGHT: "weights must be finite and ≥ 0; mend the weight column before.",
-    INEXACT: "scores must fit a 64-bit float without loss; rank or scale the score column before.",
+    INEXACT: "scores must fit a 64-bit float without loss; rank or scale them before.",
 }
 EXACT_IN_FLOAT = (pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32)
 
@@ -95,12 +95,17 @@ def read(
     weight: IntoExpr | None = None,
     positive: Label | Sequence[Label] | None = None,
     nulls: Nulls = "raise",
+    audited: bool = False,
 ) -> Predictions:
-    """The prediction table in our own columns; an eager one is checked at once."""
+    """The prediction table in our own columns.
+
+    An eager table is audited at once, a lazy one where `audited` is set: rows in
+    trouble are then an error, else they are said in the result.
+    """
     check_choice("nulls", nulls, ("raise", "drop"))
     lazy = as_lazy(frame)
     by_keys = key_expressions(by)
-    _check_columns(lazy, [truth, score, weight, *([by] if isinstance(by, str) else by)])
+    _check_columns(lazy, [truth, score, weight, *([by] if isinstance(by, str | pl.Expr) else by)])
     chosen = [expression(score).alias(SCORE), expression(truth).alias(TRUTH)]
     if weight is not None:
         chosen.append(expression(weight).alias(WEIGHT))
@@ -120,7 +125,7 @@ def read(
     ).alias(TROUBLE)
     rows = named.select(*keys, *columns, trouble)
     predictions = Predictions(rows, keys, weight is not None, nulls)
-    if isinstance(frame, pl.DataFrame):
+    if audited or isinstance(frame, pl.DataFrame):
         _refuse_trouble(predictions, named, truth, positive)
     return predictions
 
@@ -138,7 +143,7 @@ def check(
     Parameters
     ----------
     frame
-        Predictions, one row per case; a LazyFrame is collected.
+        Predictions, one row per case; a lazy one is read, never held in memory.
     truth
         Labels: Boolean, 0/1, or any when `positive` names the positive one(s).
     score
@@ -173,7 +178,7 @@ def check(
     (20, 10, 10, 20)
     """
     predictions = read(
-        as_lazy(frame).collect(), truth=truth, score=score, by=by, weight=weight, positive=positive
+        frame, truth=truth, score=score, by=by, weight=weight, positive=positive, audited=True
     )
     counted = pl.col(WEIGHT) if predictions.weighted else pl.lit(1, pl.Int64)
     score_column = pl.col(SCORE)
@@ -272,11 +277,11 @@ def _truth(
     return yes.alias(TRUTH), [(NULL_TRUTH, missing), (UNCLEAR, ~(yes | no))]
 
 
-def _labels(
-    positive: Label | Sequence[Label], dtype: pl.DataType, textual: bool
-) -> list[Label]:
+def _labels(positive: Label | Sequence[Label], dtype: pl.DataType, textual: bool) -> list[Label]:
     labels = [positive] if isinstance(positive, str | int | float) else list(positive)
-    kinds: tuple[type, ...] = (str,) if textual else (bool,) if dtype == pl.Boolean else (int, float)
+    kinds: tuple[type, ...] = (
+        (str,) if textual else (bool,) if dtype == pl.Boolean else (int, float)
+    )
     if not labels or not all(isinstance(label, kinds) for label in labels):
         words = " or ".join(kind.__name__ for kind in kinds)
         raise InvalidArgument(
@@ -352,4 +357,3 @@ def _first_keys(rows: pl.LazyFrame, keys: Sequence[str], most: int = 3) -> str:
     )
     more = f" and {found.height - most} more" if found.height > most else ""
     return f" in {found.height} key(s): {first}{more}"
-

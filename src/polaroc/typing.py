@@ -1,7 +1,7 @@
 """Aliases shared by the public signatures."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeAlias, TypeVar
+from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeAlias, TypeVar, overload
 
 import polars as pl
 
@@ -25,6 +25,12 @@ LazyStep: TypeAlias = Callable[Concatenate[pl.LazyFrame, _P], pl.LazyFrame]
 class FrameStep(Protocol[_P]):
     """A function of a frame that returns the kind of frame it was given."""
 
-    __name__: str
+    @overload
+    def __call__(
+        self, frame: pl.LazyFrame, /, *args: _P.args, **kwargs: _P.kwargs
+    ) -> pl.LazyFrame: ...
 
-    def __call__(self, frame: Frame, /, *args: _P.args, **kwargs: _P.kwargs) -> Frame: ...
+    @overload
+    def __call__(
+        self, frame: pl.DataFrame, /, *args: _P.args, **kwargs: _P.kwargs
+    ) -> pl.DataFrame: ...

@@ -69,9 +69,7 @@ def _scores(
         yield model, _nearest_prototype_share(train, truth, test, size, rng)
 
 
-def _mixture_log_odds(
-    train: Array, truth: Array, test: Array, rng: np.random.Generator
-) -> Array:
+def _mixture_log_odds(train: Array, truth: Array, test: Array, rng: np.random.Generator) -> Array:
     """Three scaled principal components, three Gaussians per class: ln posterior odds."""
     from sklearn.decomposition import PCA
     from sklearn.mixture import GaussianMixture
@@ -119,5 +117,7 @@ def write(path: Path) -> Path:
 if __name__ == "__main__":
     import sys
 
-    asked = sys.argv[1:] or [str(Path(__file__).parents[1] / "datasets/satellite_predictions.parquet")]
+    asked = sys.argv[1:] or [
+        str(Path(__file__).parents[1] / "datasets/satellite_predictions.parquet")
+    ]
     print(write(Path(asked[0])))

@@ -1,0 +1,83 @@
+"""Charts as files."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from polaroc.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    import altair as alt
+
+FORMATS = ("json", "html", "svg", "png", "pdf")
+
+
+def export(
+    chart: "alt.TopLevelMixin",
+    folder: str | Path,
+    name: str,
+    formats: Sequence[str] = ("json", "html", "svg", "png"),
+) -> list[Path]:
+    """Write a chart in several formats.
+
+    Parameters
+    ----------
+    chart
+        An Altair chart.
+    folder
+        An existing folder.
+    name
+        File name without suffix.
+    formats
+        Any of "json" (Vega-Lite), "html" (self-contained, works offline),
+        "svg", "png" (two pixels per point), "pdf".
+
+    Returns
+    -------
+    list of Path
+        The files written.
+
+    Raises
+    ------
+    InvalidArgument
+        For an unknown format.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import polaroc as pr
+    >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
+    >>> [file.name for file in export(pr.charts.roc(curves), tempfile.mkdtemp(), "roc", ["json"])]
+    ['roc.json']
+    """
+    unknown = [kind for kind in formats if kind not in FORMATS]
+    if unknown:
+        raise InvalidArgument(
+            f"there is no format {', '.join(map(repr, unknown))}; there are {', '.join(FORMATS)}.",
+            hint="choose among them.",
+        )
+    # Altair walks every number of a chart it saves: once is enough.
+    spec = chart.to_dict()
+    files = []
+    for kind in formats:
+        file = Path(folder) / f"{name}.{kind}"
+        file.write_bytes(_rendered(spec, kind))
+        files.append(file)
+    return files
+
+
+def _rendered(spec: dict[str, Any], kind: str) -> bytes:
+    import altair as alt
+    import vl_convert as convert
+
+    version = "_".join(alt.SCHEMA_VERSION.split(".")[:2])
+    if kind == "json":
+        return json.dumps(spec, ensure_ascii=False).encode()
+    if kind == "html":
+        return convert.vegalite_to_html(spec, vl_version=version, bundle=True).encode()
+    if kind == "svg":
+        return convert.vegalite_to_svg(spec, vl_version=version).encode()
+    if kind == "png":
+        return convert.vegalite_to_png(spec, vl_version=version, scale=2)
+    return convert.vegalite_to_pdf(spec, vl_version=version)

@@ -1,0 +1,217 @@
+"""Charts of precision against recall, and of the area under it against the prior."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polaroc import rates
+from polaroc.charts.layers import curves, data
+from polaroc.charts.lines import lines, straight_lines, thinned
+from polaroc.charts.theme import CHANCE, SIZE, colour, finished, share_axis
+from polaroc.columns import CURVE, GRID, MEASURES, as_lazy, require
+
+if TYPE_CHECKING:
+    import altair as alt
+
+BETWEEN = 24
+WIDE_STEP = 1 / 800
+
+
+def pr(
+    surface: pl.LazyFrame | pl.DataFrame, title: str = "Precision-recall curves"
+) -> "alt.FacetChart":
+    """Precision-recall curves, one panel per prior, one line per key.
+
+    Parameters
+    ----------
+    surface
+        The result of `surface`, with its column `precision`. The first key
+        gives the colour.
+    title
+        Heading of the chart.
+
+    Returns
+    -------
+    altair.FacetChart
+        Lines that follow the exact interpolation between ROC points (D&G §3),
+        with the precision of chance, π, in each panel; thinned as in `roc`.
+
+    Raises
+    ------
+    InvalidTable, InvalidArgument
+        Where the columns of a surface are missing; for more than 300 curves.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
+    >>> chart = curves.pipe(pr.surface, priors=[0.5, 0.1]).pipe(pr.charts.pr)
+    >>> chart.to_dict()["title"]
+    'Precision-recall curves'
+    """
+    import altair as alt
+
+    lazy = as_lazy(surface)
+    needed = (*CURVE, *GRID, "precision")
+    keys = _keys_of_surface(lazy, require(lazy, needed, source="surface(...)"))
+    told_apart = [*keys, "prior"]
+    points = thinned(lazy, told_apart, "tpr", "precision", keep=["fpr", "skew"])
+    panel = pl.format("π = {}", pl.col("prior").round_sig_figs(3)).alias("panel")
+    by_chance = pl.col("prior").round_sig_figs(3).alias("chance")
+    bent = _interpolated(points, told_apart).with_columns(panel, by_chance)
+    ordered = bent.sort("prior", descending=True, maintain_order=True)
+    drawn = straight_lines(ordered, keys, "tpr", "precision", const=["panel", "chance"])
+    panels = ordered["panel"].unique(maintain_order=True).to_list()
+    base = data(drawn.records)
+    lines_drawn = curves(base, drawn, "recall", "precision", panels=len(panels))
+    chance = base.mark_rule(color=CHANCE, strokeDash=[4, 4])
+    guess = chance.encode(alt.Y("mean(chance):Q"))
+    width = SIZE if len(panels) == 1 else 0.7 * SIZE
+    return finished(
+        alt.layer(guess, lines_drawn)
+        .properties(width=width, height=width)
+        .facet(alt.Facet("panel:N", sort=panels, title=None), columns=2)
+        .properties(title=title)
+    )
+
+
+def auprec_by_prior(
+    measures: pl.LazyFrame | pl.DataFrame, title: str = "Area under the precision-recall curve"
+) -> "alt.LayerChart":
+    """AUPREC against the prior: how much a model loses as positives get rarer.
+
+    Parameters
+    ----------
+    measures
+        Tidy measures with rows of "auprec" at several priors. The first key
+        gives the colour; with more keys, such as folds, each has a thin line
+        and their mean a thick one, at the priors they share.
+    title
+        Heading of the chart.
+
+    Returns
+    -------
+    altair.LayerChart
+        The prior on a logarithmic axis.
+
+    Raises
+    ------
+    InvalidTable, InvalidArgument
+        Where the columns of a measure table are missing; for more than 300 keys.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> table = pr.datasets.twenty_scores()
+    >>> measures = table.pipe(pr.evaluate, truth="truth", score="score", priors=[0.5, 0.1])
+    >>> pr.charts.auprec_by_prior(measures).to_dict()["title"]
+    'Area under the precision-recall curve'
+    """
+    import altair as alt
+
+    lazy = as_lazy(measures)
+    keys = require(lazy, MEASURES, source="evaluate(...) or auprec(...)")
+    points = (
+        lazy.filter(
+            (pl.col("measure") == "auprec")
+            & pl.col("estimate").is_not_null()
+            & pl.col("prior").is_not_null()
+        )
+        .select(*keys, "prior", "estimate")
+        .unique()
+        .sort(*keys, "prior", nulls_last=True)
+        .collect()
+    )
+    single = lines(points, keys, "prior", "estimate")
+    means = lines(_shared_means(points, keys), keys[:1], "prior", "estimate")
+    many = len(single.records) > len(single.series)
+    horizontal = alt.X(
+        "x:Q",
+        scale=alt.Scale(type="log", domain=_round_range(points["prior"].to_list()), nice=False),
+        axis=alt.Axis(format="~%", tickCount=6),
+        title="prior: share of positives in use",
+    )
+
+    def drawn(records: list[dict[str, Any]], width: float, opacity: float) -> alt.Chart:
+        return (
+            data(records)
+            .transform_flatten(["x", "y", "at"])
+            .mark_line(strokeWidth=width, strokeOpacity=opacity, clip=True, point=width > 1)
+            .encode(
+                horizontal,
+                alt.Y("y:Q", **share_axis("AUPREC")),
+                colour(single.series, single.title),
+                alt.Detail("line:N"),
+                alt.Order("at:Q"),
+                [
+                    alt.Tooltip("line:N", title="key"),
+                    alt.Tooltip("x:Q", title="prior", format=".3~%"),
+                    alt.Tooltip("y:Q", title="AUPREC", format=".3f"),
+                ],
+            )
+        )
+
+    layers = [drawn(means.records, 2.5, 1)]
+    if many:
+        layers.insert(0, drawn(single.records, 0.8, 0.35))
+    subtitle = ["thin: each key; thick: their mean"] if many else []
+    heading = alt.TitleParams(title, subtitle=subtitle) if many else title
+    return finished(alt.layer(*layers).properties(width=1.3 * SIZE, height=SIZE, title=heading))
+
+
+def _keys_of_surface(frame: pl.LazyFrame, others: Sequence[str]) -> list[str]:
+    """The keys of a surface, without the further rates it may hold."""
+    from polaroc.surfaces import RATES
+
+    floats = {name for name, dtype in frame.collect_schema().items() if dtype == pl.Float64}
+    return [name for name in others if not (name in RATES and name in floats)]
+
+
+def _interpolated(points: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """Points added where the hyperbola between two ROC points could be seen to bend."""
+    import numpy as np
+
+    before = [pl.col(name).shift(1).over(keys).alias(f"{name}_0") for name in ("tpr", "fpr")]
+    joined = points.with_columns(before)
+    wide = (pl.col("tpr") - pl.col("tpr_0") > WIDE_STEP).fill_null(False)
+    shares = np.linspace(0, 1, BETWEEN + 2)[1:-1].tolist()
+    steps = pl.when(wide).then(pl.lit([*shares, 1.0])).otherwise(pl.lit([1.0])).alias("share")
+    share = pl.col("share")
+    t, f = (
+        pl.col(f"{name}_0") + share * (pl.col(name) - pl.col(f"{name}_0"))
+        for name in ("tpr", "fpr")
+    )
+    inner = share < 1
+    return (
+        joined.with_columns(steps)
+        .explode("share")
+        .with_columns(
+            pl.when(inner).then(t).otherwise("tpr").alias("tpr"),
+            pl.when(inner)
+            .then(rates.precision(t, f, pl.col("skew")))
+            .otherwise("precision")
+            .alias("precision"),
+        )
+    )
+
+
+def _shared_means(points: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """Per series: the mean over its keys at the priors that all of them have."""
+    first = list(keys[:1])
+    sizes = points.select(*keys).unique().group_by(first).len("keys")
+    means = points.group_by(*first, "prior").agg(pl.col("estimate").mean(), pl.len().alias("have"))
+    joined = (
+        means.join(sizes, on=first, nulls_equal=True) if first else means.join(sizes, how="cross")
+    )
+    shared = joined.filter(pl.col("have") == pl.col("keys"))
+    return shared.select(*first, "prior", "estimate").sort(*first, "prior", nulls_last=True)
+
+
+def _round_range(priors: list[float]) -> tuple[float, float]:
+    """The range of the priors, widened to the next 1, 2 or 5 times a power of ten."""
+    marks = [digit * 10.0**power for power in range(-12, 0) for digit in (1, 2, 5)] + [1.0]
+    lowest, highest = min(priors, default=0.1), max(priors, default=1.0)
+    below = max(mark for mark in marks if mark <= lowest * (1 + 1e-9))
+    above = min(mark for mark in marks if mark >= highest * (1 - 1e-9))
+    return below, above if above > below else 1.0

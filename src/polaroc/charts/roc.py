@@ -1,0 +1,56 @@
+"""Charts of ROC curves."""
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from polaroc.charts.layers import curves, data
+from polaroc.charts.lines import straight_lines, thinned
+from polaroc.charts.theme import CHANCE, SIZE, finished
+from polaroc.columns import CURVE, as_lazy, require
+
+if TYPE_CHECKING:
+    import altair as alt
+
+
+def roc(curve: pl.LazyFrame | pl.DataFrame, title: str = "ROC curves") -> "alt.LayerChart":
+    """ROC curves: true against false positive rate, one line per key.
+
+    Parameters
+    ----------
+    curve
+        The result of `curve` or `hull`. The first key gives the colour; keys
+        without positives or without negatives have no curve.
+    title
+        Heading of the chart.
+
+    Returns
+    -------
+    altair.LayerChart
+        The lines over the chance diagonal, drawn through as few points as keep
+        every point of the curve within half a pixel at 800 pixels.
+
+    Raises
+    ------
+    InvalidTable, InvalidArgument
+        Where the columns of a curve are missing; for more than 300 curves.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
+    >>> pr.charts.roc(curves).to_dict()["title"]
+    'ROC curves'
+    """
+    import altair as alt
+
+    lazy = as_lazy(curve)
+    keys = require(lazy, CURVE, source="curve(...)")
+    drawn = straight_lines(thinned(lazy, keys, "fpr", "tpr"), keys, "fpr", "tpr")
+    chance = (
+        data([{"x": 0, "y": 0}, {"x": 1, "y": 1}])
+        .mark_line(color=CHANCE, strokeDash=[4, 4], strokeWidth=1)
+        .encode(alt.X("x:Q"), alt.Y("y:Q"))
+    )
+    rocs = curves(data(drawn.records), drawn, "false positive rate", "true positive rate (recall)")
+    return finished(alt.layer(chance, rocs).properties(width=SIZE, height=SIZE, title=title))

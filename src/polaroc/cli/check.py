@@ -1,0 +1,39 @@
+"""`polaroc check`: audit files of predictions."""
+
+from typing import Annotated
+
+import typer
+
+from polaroc.cli.inputs import By, Files, Positive, Score, Truth, Weight, labels
+from polaroc.cli.screen import MOST_ROWS, out, progress, refusing, table
+from polaroc.predictions import check as audit
+from polaroc.sources import scan
+
+
+@refusing
+def check(
+    files: Files,
+    truth: Truth,
+    score: Score,
+    by: By = None,
+    weight: Weight = None,
+    positive: Positive = None,
+    rows: Annotated[int, typer.Option(help="How many keys to show.", min=1)] = MOST_ROWS,
+) -> None:
+    """Audit a prediction table: what each key holds, or why it cannot be evaluated."""
+    with progress() as say:
+        say("auditing")
+        frame = scan(files)
+        keys = by or []
+        report = audit(frame, truth, score, keys, weight, labels(frame, truth, positive))
+    shown = report.head(rows)
+    cells = [[_cell(value) for value in row] for row in shown.iter_rows()]
+    out().print(table(f"{report.height} key(s), all sound", report.columns, cells, len(keys)))
+    if report.height > rows:
+        out().print(f"… and {report.height - rows} more; --rows shows them.")
+
+
+def _cell(value: object) -> str | None:
+    if value is None:
+        return None
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

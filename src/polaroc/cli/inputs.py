@@ -1,0 +1,54 @@
+"""The arguments that the commands share, and what they mean for the data."""
+
+from typing import Annotated
+
+import polars as pl
+import typer
+
+from polaroc.errors import InvalidArgument
+from polaroc.typing import Label
+
+Files = Annotated[
+    list[str],
+    typer.Argument(
+        help="Parquet, CSV, TSV, IPC/Arrow or NDJSON files, glob patterns, hive folders.",
+        show_default=False,
+    ),
+]
+Truth = Annotated[str, typer.Option(help="Column of the labels.", show_default=False)]
+Score = Annotated[
+    str, typer.Option(help="Column of the scores; higher is more positive.", show_default=False)
+]
+By = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Key column such as model or fold; repeat it for several.", show_default=False
+    ),
+]
+Weight = Annotated[str | None, typer.Option(help="Column of case weights.", show_default=False)]
+Positive = Annotated[
+    list[str] | None,
+    typer.Option(help="Label that counts as positive; repeat it for several.", show_default=False),
+]
+
+
+def labels(frame: pl.LazyFrame, truth: str, positive: list[str] | None) -> list[Label] | None:
+    """The positive labels in the type of the truth column."""
+    if not positive:
+        return None
+    dtype = frame.collect_schema().get(truth)
+    if dtype is None or not (dtype.is_numeric() or dtype == pl.Boolean):
+        return list(positive)
+    if dtype == pl.Boolean:
+        words = {"true": True, "1": True, "false": False, "0": False}
+        if all(word.lower() in words for word in positive):
+            return [words[word.lower()] for word in positive]
+    else:
+        try:
+            return [float(word) for word in positive]
+        except ValueError:
+            pass
+    raise InvalidArgument(
+        f"--positive is {', '.join(positive)}, but {truth!r} is {dtype}.",
+        hint="give the label as it stands in the column.",
+    )

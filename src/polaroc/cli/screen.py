@@ -1,0 +1,89 @@
+"""What the commands share: the screen, progress, refusals and tables."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from typing import ParamSpec
+
+import polars as pl
+import typer
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from polaroc.errors import PolarocError
+
+MOST_ROWS = 40
+# A file or a pipe has no edge to wrap a table at.
+WIDE = 500
+_P = ParamSpec("_P")
+
+
+def out() -> Console:
+    """The terminal that results are written to."""
+    console = Console(highlight=False, markup=False, soft_wrap=True)
+    if not console.is_terminal:
+        console.width = WIDE
+    return console
+
+
+def aside() -> Console:
+    """The terminal that progress and errors are written to."""
+    return Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+
+
+def refusing(command: Callable[_P, None]) -> Callable[_P, None]:
+    """End a command with one clear message and exit code 2 where its input is bad."""
+
+    @wraps(command)
+    def guarded(*args: _P.args, **kwargs: _P.kwargs) -> None:
+        try:
+            command(*args, **kwargs)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(0) from None
+        except PolarocError as error:
+            refuse(str(error))
+        except pl.exceptions.PolarsError as error:
+            first = (str(error).strip() or type(error).__name__).splitlines()[0]
+            refuse(f"{first}\nHint: a file may be damaged, or columns differ between files.")
+        except OSError as error:
+            where = f"{error.filename}: " if error.filename else ""
+            refuse(f"{where}{error.strerror or error}\nHint: check path, rights and free space.")
+
+    return guarded
+
+
+def refuse(message: str) -> None:
+    """Say what is wrong and exit with code 2."""
+    aside().print(Text("Error: ", style="bold red") + Text(message))
+    raise typer.Exit(2)
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str], None]]:
+    """A function that says what is being done, with a clock, while the block runs."""
+    console = aside()
+    with Progress(
+        SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn(),
+        console=console, transient=True, disable=not console.is_terminal,
+    ) as bar:  # fmt: skip
+        task = bar.add_task("starting", total=None)
+
+        def say(what: str) -> None:
+            bar.reset(task, description=what, total=None)
+
+        yield say
+
+
+def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], keys: int) -> Table:
+    """A table whose first `keys` columns are text and whose others are numbers."""
+    drawn = Table(title=Text(title), title_justify="left", header_style="bold")
+    for i, column in enumerate(columns):
+        drawn.add_column(Text(column), justify="left" if i < keys else "right")
+    for row in rows:
+        drawn.add_row(*(Text("–" if value is None else str(value)) for value in row))
+    return drawn

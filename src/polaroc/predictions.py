@@ -109,7 +109,7 @@ def read(
     chosen = [expression(score).alias(SCORE), expression(truth).alias(TRUTH)]
     if weight is not None:
         chosen.append(expression(weight).alias(WEIGHT))
-    keys = lazy.select(by_keys).collect_schema().names()
+    keys = [name for key in by_keys for name in lazy.select(key).collect_schema().names()]
     check_keys(keys)
     named = lazy.select(*by_keys, *chosen)
     schema = named.collect_schema()
@@ -266,7 +266,8 @@ def _truth(
     missing = raw.is_null() | (raw.is_nan() if dtype.is_float() else False)
     if positive is not None:
         labels = _labels(positive, dtype, textual)
-        return raw.is_in(labels).alias(TRUTH), [(NULL_TRUTH, missing)]
+        named = pl.any_horizontal(raw == label for label in labels)
+        return pl.when(~missing).then(named).alias(TRUTH), [(NULL_TRUTH, missing)]
     if dtype in (pl.Boolean, pl.Null):
         return raw.cast(pl.Boolean).alias(TRUTH), [(NULL_TRUTH, missing)]
     if textual:

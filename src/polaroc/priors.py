@@ -263,6 +263,11 @@ def points(priors: Sequence[float], weights: Sequence[float] | None = None) -> B
         As many weights ≥ 0, not all zero; equal where none are given. They are
         scaled to sum to 1.
 
+    Returns
+    -------
+    Belief
+        The priors themselves as nodes.
+
     Raises
     ------
     InvalidArgument

@@ -2,7 +2,9 @@
 
 import json
 from collections.abc import Sequence
+from html import escape
 from pathlib import Path
+from string import Template
 from typing import TYPE_CHECKING, Any
 
 from polaroc.errors import InvalidArgument
@@ -10,6 +12,18 @@ from polaroc.errors import InvalidArgument
 if TYPE_CHECKING:
     import altair as alt
 
+PAGE = Template(
+    """<!DOCTYPE html>
+<html lang="en">
+<head><meta charset="utf-8"><title>$title</title></head>
+<body>
+<div id="chart" role="img" aria-label="$title"></div>
+<script>$libraries</script>
+<script>vegaEmbed("#chart", $spec, {"mode": "vega-lite"});</script>
+</body>
+</html>
+"""
+)
 FORMATS = ("json", "html", "svg", "png", "pdf")
 
 
@@ -75,9 +89,19 @@ def _rendered(spec: dict[str, Any], kind: str) -> bytes:
     if kind == "json":
         return json.dumps(spec, ensure_ascii=False).encode()
     if kind == "html":
-        return convert.vegalite_to_html(spec, vl_version=version, bundle=True).encode()
+        return _page(
+            spec, convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", version)
+        ).encode()
     if kind == "svg":
         return convert.vegalite_to_svg(spec, vl_version=version).encode()
     if kind == "png":
         return convert.vegalite_to_png(spec, vl_version=version, scale=2)
     return convert.vegalite_to_pdf(spec, vl_version=version)
+
+
+def _page(spec: dict[str, Any], libraries: str) -> str:
+    """A page that needs no network, in which no name of the data can be markup."""
+    title = spec.get("title", "chart")
+    heading = title if isinstance(title, str) else str(title.get("text", "chart"))
+    data = json.dumps(spec).translate({ord(c): f"\\u{ord(c):04x}" for c in "<>&"})
+    return PAGE.substitute(title=escape(heading), libraries=libraries, spec=data)

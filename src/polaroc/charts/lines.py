@@ -45,7 +45,10 @@ class Lines:
 def thinned(
     frame: pl.LazyFrame, keys: Sequence[str], x: str, y: str, keep: Sequence[str] = ()
 ) -> pl.DataFrame:
-    """The last point of a curve in each cell of a fine grid, and its anchor, in order.
+    """A curve's anchor and its last point in each cell of a fine grid, in order.
+
+    Rates and counts only grow along a curve, so their greatest values in a cell
+    are those of its last point; a `y` that also falls stays within the cell.
 
     Parameters
     ----------
@@ -56,7 +59,7 @@ def thinned(
     x, y
         Columns with values from 0 to 1; null points are left out.
     keep
-        Other columns to keep.
+        Other columns to keep, which never fall along a curve.
 
     Returns
     -------
@@ -70,7 +73,7 @@ def thinned(
         frame.filter(pl.col(x).is_not_null() & pl.col(y).is_not_null())
         .select(*keys, x, y, *keep, along.alias("along"), start, *cells)
         .group_by(*keys, "start", f"cell_{x}", f"cell_{y}")
-        .agg(pl.col(x, y, *keep).max_by("along"), pl.col("along").max())
+        .agg(pl.col(x, y, *keep, "along").max())
         .sort(*keys, "along", nulls_last=True)
         .select(*keys, x, y, *keep)
         .collect()

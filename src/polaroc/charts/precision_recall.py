@@ -14,7 +14,7 @@ from polaroc.columns import CURVE, GRID, MEASURES, as_lazy, require
 if TYPE_CHECKING:
     import altair as alt
 
-BETWEEN = 24
+BETWEEN = 100
 WIDE_STEP = 1 / 800
 
 
@@ -169,31 +169,34 @@ def _keys_of_surface(frame: pl.LazyFrame, others: Sequence[str]) -> list[str]:
 
 
 def _interpolated(points: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Points added where the hyperbola between two ROC points could be seen to bend."""
-    import numpy as np
+    """Points added where the hyperbola between two ROC points could be seen to bend.
 
+    They are spaced evenly in recall and again in precision, as the hyperbola may
+    be steep at one end and flat at the other.
+    """
     before = [pl.col(name).shift(1).over(keys).alias(f"{name}_0") for name in ("tpr", "fpr")]
-    joined = points.with_columns(before)
-    wide = (pl.col("tpr") - pl.col("tpr_0") > WIDE_STEP).fill_null(False)
-    shares = np.linspace(0, 1, BETWEEN + 2)[1:-1].tolist()
-    steps = pl.when(wide).then(pl.lit([*shares, 1.0])).otherwise(pl.lit([1.0])).alias("share")
+    t0, f0, t1, f1 = (pl.col(name) for name in ("tpr_0", "fpr_0", "tpr", "fpr"))
+    skewed = pl.col("skew")
+    called = t0 + skewed * f0
+    bends = (t1 - t0 > WIDE_STEP) & (called > 0)
+    steps = [step / (BETWEEN + 1) for step in range(1, BETWEEN + 1)]
+    ends = [rates.precision(t0, f0, skewed), rates.precision(t1, f1, skewed)]
+    level = ends[0] + pl.col("step") * (ends[1] - ends[0])
+    at_level = (level * called - t0) / ((t1 - t0) - level * (t1 - t0 + skewed * (f1 - f0)))
     share = pl.col("share")
-    t, f = (
-        pl.col(f"{name}_0") + share * (pl.col(name) - pl.col(f"{name}_0"))
-        for name in ("tpr", "fpr")
-    )
-    inner = share < 1
-    return (
-        joined.with_columns(steps)
-        .explode("share")
-        .with_columns(
-            pl.when(inner).then(t).otherwise("tpr").alias("tpr"),
-            pl.when(inner)
-            .then(rates.precision(t, f, pl.col("skew")))
-            .otherwise("precision")
-            .alias("precision"),
+    t, f = t0 + share * (t1 - t0), f0 + share * (f1 - f0)
+    placed = points.with_row_index("row").with_columns(before)
+    bent = placed.filter(bends).join(pl.DataFrame({"step": steps}), how="cross")
+    added = (
+        pl.concat(
+            [bent.with_columns(pl.col("step").alias("share")), bent.with_columns(share=at_level)]
         )
+        .filter((share > 0) & (share < 1))
+        .with_columns(t.alias("tpr"), rates.precision(t, f, skewed).alias("precision"))
+        .drop("step")
     )
+    whole = placed.with_columns(pl.lit(1.0).alias("share"))
+    return pl.concat([whole, added]).sort("row", "share")
 
 
 def _shared_means(points: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:

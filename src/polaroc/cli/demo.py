@@ -48,8 +48,8 @@ def findings(measures: pl.DataFrame) -> list[str]:
     (best, mean, sd), *others = ranked.iter_rows()
     behind = ", ".join(f"{model} {m:.3f} ({s:.3f})" for model, m, s in others)
     folds = overall["fold"].n_unique()
-    wins = overall.group_by("fold").agg(pl.col("model").max_by("estimate"))["model"]
-    won = int((wins == best).sum())
+    winners = overall.sort("estimate", descending=True).unique("fold", keep="first")
+    won = winners.filter(model=best).height
     means = measures.group_by("model", "measure", "prior").agg(pl.col("estimate").mean())
     falls = "; ".join(
         f"{model} from {_at(means, model, 0.5):.2f} to {_at(means, model, 0.01):.2f}"

@@ -59,7 +59,7 @@ def refusing(command: Callable[_P, None]) -> Callable[_P, None]:
 
 def refuse(message: str) -> None:
     """Say what is wrong and exit with code 2."""
-    aside().print(Text("Error: ", style="bold red") + Text(message))
+    aside().print(Text("Error: ", style="bold red") + Text(visible(message)))
     raise typer.Exit(2)
 
 
@@ -83,7 +83,12 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], 
     """A table whose first `keys` columns are text and whose others are numbers."""
     drawn = Table(title=Text(title), title_justify="left", header_style="bold")
     for i, column in enumerate(columns):
-        drawn.add_column(Text(column), justify="left" if i < keys else "right")
+        drawn.add_column(Text(visible(column)), justify="left" if i < keys else "right")
     for row in rows:
-        drawn.add_row(*(Text("–" if value is None else str(value)) for value in row))
+        drawn.add_row(*(Text("–" if value is None else visible(str(value))) for value in row))
     return drawn
+
+
+def visible(text: str) -> str:
+    """Text in which what a terminal would obey, not show, is spelled out."""
+    return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)

@@ -1,0 +1,38 @@
+# Recipes need `just` (from your package manager, or `pip install rust-just`)
+# and an active virtual environment; `just setup` fills it.
+
+default:
+    @just --list
+
+# Install the package with what development needs.
+setup:
+    pip install -e ".[all]"
+
+# The main job on embedded data.
+demo:
+    polaroc demo
+
+# The test suite.
+test *ARGS:
+    pytest {{ARGS}}
+
+# Style and formatting.
+lint:
+    ruff check .
+    ruff format --check .
+
+# Static types.
+types:
+    mypy
+
+# Time and memory at 10 million rows, beside a bare sort and scikit-learn.
+bench *ARGS:
+    python tests/benchmarks/bench.py {{ARGS}}
+
+# Make the embedded Satellite predictions again from the raw data.
+satellite:
+    python -m polaroc.experiments.satellite
+
+# Make the pictures of the README again.
+pictures:
+    python docs/pictures.py

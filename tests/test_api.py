@@ -1,0 +1,41 @@
+import pickle
+import subprocess
+import sys
+
+import pytest
+
+import polaroc as pr
+
+PUBLIC = {
+    "auc", "auprec", "beta", "charts", "check", "curve", "datasets", "errors", "evaluate", "hull",
+    "iauprec", "points", "prior", "prior_grid", "rates", "skew", "surface", "uniform",
+}  # fmt: skip
+HEAVY = ["altair", "scipy", "numpy", "sklearn", "rich", "typer", "vl_convert"]
+
+
+def test_public_names():
+    assert set(pr.__all__) == PUBLIC
+    assert all(hasattr(pr, name) for name in PUBLIC)
+
+
+@pytest.mark.parametrize("name", sorted(PUBLIC - {"charts", "datasets", "errors", "rates"}))
+def test_public_functions_are_documented(name):
+    text = getattr(pr, name).__doc__
+    assert all(part in text for part in ("Parameters\n", "Returns\n", "Examples\n")), name
+
+
+def test_importing_polaroc_imports_nothing_heavy():
+    code = "import sys, polars; before = set(sys.modules); import polaroc; "
+    code += "print(*(set(sys.modules) - before))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert {name.split(".")[0] for name in run.stdout.split()} & set(HEAVY) == set()
+
+
+@pytest.mark.parametrize(
+    "kind", ["InvalidArgument", "InvalidPredictions", "InvalidTable", "OutputRefused"]
+)
+def test_errors_are_value_errors_with_a_hint(kind):
+    error = getattr(pr.errors, kind)("found this.", hint="do that.")
+    assert isinstance(error, pr.errors.PolarocError)
+    assert isinstance(error, ValueError)
+    assert str(error) == str(pickle.loads(pickle.dumps(error))) == "found this.\nHint: do that."

@@ -1,0 +1,205 @@
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import polaroc as pr
+from polaroc import rates
+from polaroc.charts.lines import PIXELS
+
+HALF_A_PIXEL = 0.5 / PIXELS
+ROW_LIMIT = 5000
+
+
+def predictions(rows: int, keys: int = 1, decimals: int = 6, seed: int = 0) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    truth = rng.random(rows) < 0.2
+    score = (rng.normal(size=rows) + truth).round(decimals)
+    return pl.DataFrame({"model": rng.integers(0, keys, rows), "truth": truth, "score": score})
+
+
+def curves(table: pl.DataFrame, by: str | list[str] = "model") -> pl.DataFrame:
+    return pr.curve(table, truth="truth", score="score", by=by)
+
+
+def records(chart) -> list[dict]:
+    """Every line in a chart, wherever its specification keeps the data."""
+
+    def lines(part):
+        if isinstance(part, dict):
+            if isinstance(part.get("x"), list) and isinstance(part.get("y"), list):
+                yield part
+            for value in part.values():
+                yield from lines(value)
+        elif isinstance(part, list):
+            for inner in part:
+                yield from lines(inner)
+
+    return list(lines(chart.to_dict()))
+
+
+def distance_to_line(points: np.ndarray, line: np.ndarray) -> np.ndarray:
+    start, step = line[:-1], np.diff(line, axis=0)
+    length = np.maximum((step**2).sum(axis=1), 1e-300)
+    nearest = np.full(len(points), np.inf)
+    for a, d, n in zip(start, step, length, strict=True):
+        share = np.clip((points - a) @ d / n, 0, 1)
+        nearest = np.minimum(nearest, np.hypot(*(points - a - share[:, None] * d).T))
+    return nearest
+
+
+def drawn(record: dict) -> np.ndarray:
+    return np.column_stack([record["x"], record["y"]])
+
+
+@pytest.mark.parametrize(("rows", "decimals"), [(50, 1), (2_000, 6), (100_000, 6), (100_000, 1)])
+def test_no_point_of_a_roc_curve_is_half_a_pixel_from_its_line(rows, decimals):
+    curve = curves(predictions(rows, decimals=decimals), by=[])
+    (record,) = records(pr.charts.roc(curve))
+    points = curve.select("fpr", "tpr").to_numpy()
+    assert distance_to_line(points, drawn(record)).max() <= HALF_A_PIXEL
+    assert len(record["x"]) <= 2_500
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.01])
+@pytest.mark.parametrize(("rows", "decimals"), [(50, 1), (2_000, 6), (50_000, 6)])
+def test_no_point_of_a_precision_recall_curve_is_half_a_pixel_from_its_line(rows, decimals, prior):
+    surface = curves(predictions(rows, decimals=decimals), by=[]).pipe(pr.surface, prior)
+    (record,) = records(pr.charts.pr(surface))
+    points = surface.select("tpr", "precision").drop_nulls().to_numpy()
+    assert distance_to_line(points, drawn(record)).max() <= HALF_A_PIXEL
+
+
+@given(st.floats(0.05, 0.95), st.floats(0.05, 0.95), st.sampled_from([0.5, 0.1, 0.01]))
+def test_precision_recall_lines_follow_the_straight_roc_segment(tpr, fpr, prior):
+    n = 1000
+    called = [int(tpr * n), n - int(tpr * n), int(fpr * n), n - int(fpr * n)]
+    table = pl.DataFrame(
+        {"truth": [1, 1, 0, 0], "score": [1, 0, 1, 0], "weight": called}
+    ).with_columns(pl.col("weight").cast(pl.Float64))
+    curve = pr.curve(table, truth="truth", score="score", weight="weight")
+    (record,) = records(pr.charts.pr(curve.pipe(pr.surface, prior)))
+    t1, f1 = called[0] / n, called[2] / n
+    share = np.linspace(0, 1, 200)[1:]
+    recall = np.concatenate([share * t1, t1 + share * (1 - t1)])
+    false = np.concatenate([share * f1, f1 + share * (1 - f1)])
+    exact = np.column_stack([recall, rates.precision(recall, false, (1 - prior) / prior)])
+    assert distance_to_line(exact, drawn(record)).max() <= HALF_A_PIXEL
+
+
+@pytest.mark.parametrize("chart", ["roc", "pr", "auprec_by_prior"])
+def test_rows_stay_below_the_limit_of_altair(chart):
+    table = predictions(60_000, keys=60)
+    curve = curves(table)
+    made = {
+        "roc": lambda: pr.charts.roc(curve),
+        "pr": lambda: pr.charts.pr(curve.pipe(pr.surface, [0.5, 0.1])),
+        "auprec_by_prior": lambda: pr.charts.auprec_by_prior(
+            curve.pipe(pr.auprec, pr.prior_grid(0.01, 0.5, 20))
+        ),
+    }[chart]()
+    assert 60 <= len(records(made)) < ROW_LIMIT
+
+
+def test_lazy_and_eager_tables_draw_alike():
+    curve = curves(predictions(2_000, keys=3))
+    assert records(pr.charts.roc(curve)) == records(pr.charts.roc(curve.lazy()))
+
+
+def test_row_order_does_not_matter():
+    curve = curves(predictions(2_000, keys=3))
+    shuffled = curve.sample(fraction=1, shuffle=True, seed=1)
+    assert records(pr.charts.roc(curve)) == records(pr.charts.roc(shuffled))
+
+
+def test_panels_are_the_priors():
+    surface = curves(predictions(500)).pipe(pr.surface, [0.01, 0.5, 0.1])
+    spec = pr.charts.pr(surface).to_dict()
+    assert spec["facet"]["sort"] == ["π = 0.5", "π = 0.1", "π = 0.01"]
+    assert {record["chance"] for record in records(pr.charts.pr(surface))} == {0.5, 0.1, 0.01}
+
+
+def test_further_rates_of_a_surface_are_not_keys():
+    curve = curves(predictions(500))
+    plain = curve.pipe(pr.surface, 0.1)
+    more = curve.pipe(pr.surface, 0.1, rates=["precision", "accuracy"])
+    assert records(pr.charts.pr(plain)) == records(pr.charts.pr(more))
+
+
+def test_auprec_by_prior_draws_folds_and_their_mean():
+    measures = pl.DataFrame(
+        {
+            "model": ["A"] * 4,
+            "fold": [1, 1, 2, 2],
+            "measure": ["auprec"] * 4,
+            "prior": [0.1, 0.5] * 2,
+            "estimate": [0.2, 0.6, 0.4, 0.8],
+            "positives": [9] * 4,
+            "negatives": [9] * 4,
+            "note": [None] * 4,
+        },
+        schema_overrides={"note": pl.String},
+    )
+    found = records(pr.charts.auprec_by_prior(measures))
+    assert [record["y"] for record in found] == [
+        [0.2, 0.6],
+        [0.4, 0.8],
+        pytest.approx([0.3, 0.7]),
+    ]
+
+
+HOSTILE = ["</script><script>alert(1)</script>", "a.b[0]", "datum.x", '"+alert(1)+"']
+
+
+def test_names_are_text_wherever_they_appear(tmp_path):
+    key = "model.name[0]:Q"
+    table = predictions(400, keys=4).select(
+        pl.col("model").replace_strict(dict(enumerate(HOSTILE))).alias(key), "truth", "score"
+    )
+    curve = pr.curve(table, truth="truth", score="score", by=key)
+    chart = pr.charts.roc(curve)
+    assert sorted({record["series"] for record in records(chart)}) == sorted(HOSTILE)
+    pr.charts.export(chart, tmp_path, "roc", ["html", "svg"])
+    assert "<script>alert(1)" not in (tmp_path / "roc.html").read_text()
+    assert "<script>" not in (tmp_path / "roc.svg").read_text()
+
+
+def test_every_format_is_written(tmp_path):
+    chart = pr.charts.roc(curves(predictions(500, keys=2)))
+    formats = ["json", "html", "svg", "png", "pdf"]
+    files = pr.charts.export(chart, tmp_path, "roc", formats)
+    assert [file.suffix[1:] for file in files] == formats
+    assert json.loads(files[0].read_text()) == chart.to_dict()
+    assert "https://cdn" not in files[1].read_text()
+    assert files[2].read_text().count('stroke="#0072B2"') >= 1
+    assert files[3].read_bytes().startswith(b"\x89PNG")
+    assert files[4].read_bytes().startswith(b"%PDF")
+
+
+def test_an_unknown_format_is_refused(tmp_path):
+    with pytest.raises(pr.errors.InvalidArgument, match="Hint:"):
+        pr.charts.export(pr.charts.roc(curves(predictions(50))), tmp_path, "roc", ["gif"])
+
+
+@pytest.mark.parametrize("chart", ["roc", "pr", "auprec_by_prior"])
+def test_the_wrong_table_is_refused(chart):
+    with pytest.raises(pr.errors.InvalidTable, match="Hint:"):
+        getattr(pr.charts, chart)(predictions(10))
+
+
+def test_too_many_curves_are_refused():
+    table = pl.DataFrame({"model": list(range(400)) * 2, "truth": [1] * 400 + [0] * 400})
+    with pytest.raises(pr.errors.InvalidArgument, match="400 curves"):
+        pr.charts.roc(pr.curve(table, truth="truth", score=pl.col("model") * 1.0, by="model"))
+
+
+@pytest.mark.parametrize("truth", [[1, 1], [0, 0]])
+def test_a_key_of_one_class_has_no_curve(truth):
+    curve = pr.curve(
+        pl.DataFrame({"truth": truth, "score": [0.1, 0.2]}), truth="truth", score="score"
+    )
+    assert records(pr.charts.roc(curve)) == []
+    assert records(pr.charts.pr(curve.pipe(pr.surface, 0.1))) == []

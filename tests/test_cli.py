@@ -1,0 +1,184 @@
+import subprocess
+import sys
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from typer.testing import CliRunner
+
+import polaroc as pr
+from polaroc.cli import app
+
+TABLE = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
+CHARTS = {
+    f"{name}.{kind}"
+    for name in ("roc", "pr", "auprec_by_prior")
+    for kind in ("json", "html", "svg", "png")
+}
+BASE = ["--truth", "truth", "--score", "score"]
+KEYS = ["--by", "model", "--by", "fold"]
+
+
+def polaroc(*arguments: object):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "predictions.parquet"
+    TABLE.write_parquet(path)
+    return path
+
+
+def test_demo_says_what_it_found_and_writes_it(tmp_path):
+    result = polaroc("demo", "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert "model A has on average the largest area" in result.output
+    files = {file.name for file in (tmp_path / "out").iterdir()}
+    assert files == CHARTS | {"measures.parquet", "measures.csv", ".polaroc"}
+
+
+def test_evaluate_writes_what_the_function_returns(file, tmp_path):
+    options = ["--prior", 0.5, "--prior", "observed", "--over", 0.05, 0.2]
+    out = tmp_path / "out"
+    result = polaroc("evaluate", file, *BASE, *KEYS, *options, "--out", out)
+    assert result.exit_code == 0, result.output
+    expected = pr.evaluate(
+        TABLE,
+        truth="truth",
+        score="score",
+        by=["model", "fold"],
+        priors=[0.5, "observed"],
+        over=(0.05, 0.2),
+    )
+    assert_frame_equal(pl.read_parquet(out / "measures.parquet"), expected)
+    csv = pl.read_csv(out / "measures.csv", schema_overrides={"note": pl.String})
+    assert_frame_equal(csv, expected)
+    assert {path.name for path in out.iterdir()} >= CHARTS
+
+
+def test_evaluate_prints_mean_and_sd_over_folds(file):
+    result = polaroc("evaluate", file, *BASE, *KEYS, "--prior", 0.1)
+    measures = pr.evaluate(TABLE, truth="truth", score="score", by=["model", "fold"], priors=0.1)
+    auc = measures.filter(measure="auc", model="B")["estimate"]
+    assert f"{auc.mean():.3f} ({auc.std():.3f})" in result.output
+
+
+@pytest.mark.parametrize("interpolation", ["linear", "step", "hull"])
+def test_evaluate_takes_every_interpolation(file, interpolation):
+    by_model = ["--by", "model", "--interpolation", interpolation]
+    result = polaroc("evaluate", file, *BASE, *by_model)
+    expected = pr.evaluate(
+        TABLE, truth="truth", score="score", by="model", interpolation=interpolation, priors=0.1
+    )
+    for value in expected.filter(measure="auprec")["estimate"]:
+        assert f"{value:.3f}" in result.output
+
+
+def test_evaluate_without_keys_and_with_weights(tmp_path):
+    table = TABLE.filter(model="A").with_columns(weight=pl.lit(2.5))
+    table.write_csv(tmp_path / "one.csv")
+    result = polaroc(
+        "evaluate", tmp_path / "one.csv", *BASE, "--weight", "weight", "--no-charts",
+        "--out", tmp_path / "out",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    measures = pl.read_parquet(tmp_path / "out" / "measures.parquet")
+    assert measures["positives"][0] == 2.5 * table["truth"].sum()
+    assert {path.name for path in (tmp_path / "out").iterdir()} & CHARTS == set()
+
+
+@pytest.mark.parametrize(
+    ("labels", "positive"),
+    [(["no", "yes"], "yes"), ([1, 2], "2"), ([False, True], "true"), ([0.0, 1.0], "1")],
+)
+def test_positive_labels_of_every_type(tmp_path, labels, positive):
+    table = TABLE.select(
+        pl.col("truth").replace_strict({False: labels[0], True: labels[1]}), "score"
+    )
+    table.write_parquet(tmp_path / "table.parquet")
+    result = polaroc("check", tmp_path / "table.parquet", *BASE, "--positive", positive)
+    assert result.exit_code == 0, result.output
+    assert str(TABLE["truth"].sum()) in result.output
+
+
+def test_nulls_may_be_dropped_and_are_said(tmp_path):
+    table = TABLE.with_columns(pl.when(pl.col("case") > 50).then("score").alias("score"))
+    table.write_parquet(tmp_path / "table.parquet")
+    count = table["score"].null_count()
+    arguments = ["evaluate", tmp_path / "table.parquet", *BASE, "--prior", "0.5"]
+    refused = polaroc(*arguments)
+    assert refused.exit_code == 2
+    assert f"{count} null scores" in refused.output
+    dropped = polaroc(*arguments, "--nulls", "drop")
+    assert dropped.exit_code == 0, dropped.output
+    assert f"dropped {count} null scores" in dropped.output
+
+
+def test_check_shows_every_key(file):
+    result = polaroc("check", file, *BASE, "--by", "model")
+    assert result.exit_code == 0, result.output
+    assert all(f"│ {model} " in result.output for model in "ABC")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["none.parquet", *BASE], "no file matches"),
+        (["FILE", "--truth", "label", "--score", "score"], "no column 'label'"),
+        (["FILE", "--truth", "truth", "--score", "model"], "allowed are numbers"),
+        (["FILE", *BASE, "--by", "prior"], "no column 'prior'"),
+        (["FILE", *BASE, "--by", "model", "--by", "model"], "names a column twice"),
+        (["FILE", *BASE, "--prior", "5%"], "--prior is '5%'"),
+        (["FILE", *BASE, "--prior", "1.5"], "prior is 1.5"),
+        (["FILE", *BASE, "--over", "0.2", "0.1"], "lo < hi"),
+        (["FILE", *BASE, "--positive", "maybe"], "--positive is maybe"),
+        (["FILE", "--truth", "fold", "--score", "score"], "unclear truth label"),
+        (["FILE", *BASE, "--weight", "model"], "allowed are numbers"),
+        (["BROKEN", *BASE], "Hint:"),
+    ],
+)
+def test_bad_input_is_one_message_and_leaves_nothing(tmp_path, file, arguments, said):
+    broken = tmp_path / "broken.parquet"
+    broken.write_bytes(file.read_bytes()[:2000])
+    places = {"FILE": str(file), "BROKEN": str(broken)}
+    out = tmp_path / "out"
+    filled = [places.get(argument, argument) for argument in arguments]
+    result = polaroc("evaluate", *filled, "--out", out)
+    assert result.exit_code == 2, result.output
+    assert said in result.output
+    assert "Hint:" in result.output
+    assert "Traceback" not in result.output
+    assert {path.name for path in tmp_path.iterdir()} == {"predictions.parquet", "broken.parquet"}
+
+
+def test_a_foreign_folder_is_not_touched(file, tmp_path):
+    (tmp_path / "thesis.tex").touch()
+    result = polaroc("evaluate", file, *BASE, "--out", tmp_path)
+    assert result.exit_code == 2
+    assert "did not write" in result.output
+
+
+@pytest.mark.parametrize("arguments", [["evaluate"], ["evaluate", "x", "--nope"], ["nope"]])
+def test_bad_usage_exits_with_2(arguments):
+    assert polaroc(*arguments).exit_code == 2
+
+
+def test_markup_and_escapes_in_names_are_text(tmp_path):
+    name = "[bold]A[/bold]\x1b[31m"
+    table = TABLE.filter(model="A", fold=1).with_columns(model=pl.lit(name))
+    table.write_parquet(tmp_path / "table.parquet")
+    result = polaroc("evaluate", tmp_path / "table.parquet", *BASE, "--by", "model")
+    assert "[bold]A[/bold]" in result.output
+    assert "\x1b[31m" not in result.output
+
+
+def test_the_command_is_installed():
+    run = subprocess.run(
+        [sys.executable, "-m", "polaroc.cli", "evaluate", "none.csv", *BASE],
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 2
+    assert run.stderr.startswith("Error: no file matches 'none.csv'.")
+    assert run.stdout == ""

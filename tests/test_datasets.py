@@ -1,0 +1,81 @@
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import polaroc as pr
+from polaroc.experiments import satellite
+
+
+def test_satellite_has_the_classes_of_the_source():
+    raw = pr.datasets.satellite()
+    assert raw.shape == (6435, 37)
+    assert raw["class"].is_in(satellite.POSITIVE).sum() == 1329
+
+
+def test_satellite_predictions_are_stratified_hold_outs():
+    table = pr.datasets.satellite_predictions()
+    assert table.schema == {
+        "model": pl.String,
+        "fold": pl.Int64,
+        "case": pl.Int64,
+        "truth": pl.Boolean,
+        "score": pl.Float64,
+    }
+    assert table.height == 3 * 20 * 1287
+    by_key = table.group_by("model", "fold").agg(
+        pl.len(), pl.col("truth").sum().alias("positives"), pl.col("case").n_unique().alias("cases")
+    )
+    assert by_key.height == 60
+    assert by_key.select("len", "positives", "cases").unique().row(0) == (1287, 266, 1287)
+
+
+def test_satellite_predictions_carry_the_labels_of_the_raw_table():
+    truth = pr.datasets.satellite()["class"].is_in(satellite.POSITIVE)
+    table = pr.datasets.satellite_predictions()
+    assert (truth.gather(table["case"]) == table["truth"]).all()
+
+
+def test_models_are_tested_on_the_same_cases():
+    table = pr.datasets.satellite_predictions()
+    cases = [table.filter(model=model).select("fold", "case", "truth") for model in "ABC"]
+    assert_frame_equal(cases[0], cases[1])
+    assert_frame_equal(cases[0], cases[2])
+
+
+def test_the_script_makes_the_embedded_table_again():
+    made = satellite.predictions(folds=1)
+    kept = pr.datasets.satellite_predictions().filter(pl.col("fold") == 1)
+    assert_frame_equal(made.drop("score"), kept.drop("score"))
+    for model in "ABC":
+        new, old = (t.filter(model=model)["score"].to_numpy() for t in (made, kept))
+        assert np.corrcoef(new, old)[0, 1] == pytest.approx(1, abs=1e-3)
+
+
+def test_twenty_scores():
+    table = pr.datasets.twenty_scores()
+    assert table.schema == {"truth": pl.Boolean, "score": pl.Float64}
+    assert (table.height, table["truth"].sum()) == (20, 10)
+
+
+# The yardstick walk's two areas, and the other conventions on the same rows.
+@pytest.mark.parametrize(
+    ("interpolation", "start", "area"),
+    [
+        ("linear", "drop", 0.619124),
+        ("linear", "limit", 0.719124),
+        ("step", "limit", 0.7357),
+        ("exact", "limit", 0.7200),
+        ("hull", "limit", 0.7883),
+    ],
+)
+def test_twenty_scores_under_every_convention(interpolation, start, area):
+    curve = pr.curve(pr.datasets.twenty_scores(), truth="truth", score="score")
+    estimate = pr.auprec(curve, "observed", interpolation, start)["estimate"].item()
+    digits = len(str(area)) - 2
+    assert round(estimate, digits) == pytest.approx(area, abs=0.6 * 10**-digits)
+
+
+def test_twenty_scores_roc_auc_is_exact():
+    curve = pr.curve(pr.datasets.twenty_scores(), truth="truth", score="score")
+    assert pr.auc(curve)["estimate"].item() == pytest.approx(0.68, abs=1e-15)

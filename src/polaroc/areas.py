@@ -6,7 +6,8 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.columns import CURVE, lazily, require
-from polaroc.errors import check_choice
+from polaroc.curves import is_first
+from polaroc.errors import InvalidArgument, check_choice
 from polaroc.hulls import hull
 from polaroc.measures import Measure, no_prior, per_key, tidy
 from polaroc.priors import Belief, resolve_belief, resolve_priors, skew
@@ -102,6 +103,8 @@ def auprec(
     0.619124
     """
     measures = auprec_measures(priors, interpolation, start)
+    if not measures:
+        raise InvalidArgument("priors has no prior.", hint="for example priors=[0.5, 0.1].")
     return _of_curve(_interpolated(curve, interpolation), measures)
 
 
@@ -154,7 +157,7 @@ def iauprec(
 
 def auc_measure() -> Measure:
     """The AUC as a sum over segments: Δt times the mean specificity of the segment."""
-    _, f1, dt, df = _ends()
+    _, (_, f1), (dt, df) = _segment()
     return Measure("auc", dt * (1 - f1 + df / 2), no_prior(), no_prior())
 
 
@@ -167,7 +170,9 @@ def auprec_measures(
     measures = {}
     for i, prior in enumerate(resolve_priors(priors)):
         if prior is None:
-            at, skewed = positives / (positives + negatives), negatives / positives
+            total = positives + negatives
+            at: pl.Expr = pl.when(total > 0).then(positives / total)
+            skewed = negatives / positives
         else:
             at, skewed = pl.lit(prior), pl.lit(skew(prior))
         area = _segment_area(skewed, interpolation, start)
@@ -198,36 +203,29 @@ def iauprec_measure(
 
 def _segment_area(skewed: pl.Expr, interpolation: Interpolation, start: Start) -> pl.Expr:
     """∫ precision dt over the segment that ends at a row of the curve."""
-    t1, f1, dt, df = _ends()
-    t0, f0 = t1 - dt, f1 - df
+    (t0, f0), (t1, f1), (dt, df) = _segment()
     end = rates.precision(t1, f1, skewed)
-    called = t0 + skewed * f0
-    # Weighted counts can leave a trace of the last digit where zero is meant.
-    first = called <= 0
     if interpolation == "step":
         area = dt * end
     elif interpolation == "linear":
         at_zero = {"one": pl.lit(1.0), "zero": pl.lit(0.0)}.get(start, end)
-        begin = pl.when(first).then(at_zero).otherwise(rates.precision(t0, f0, skewed))
+        begin = pl.when(is_first()).then(at_zero).otherwise(rates.precision(t0, f0, skewed))
         area = dt * (begin + end) / 2
     else:
         slope = df / dt
         alpha = 1 + skewed * slope
         beta = skewed * (f0 - slope * t0)
-        bend = beta / (alpha * alpha) * (alpha * dt / called).log1p()
-        area = dt / alpha - pl.when(first).then(0.0).otherwise(bend)
-    return pl.when(first).then(0.0).otherwise(area) if start == "drop" else area
+        bend = beta / (alpha * alpha) * (alpha * dt / (t0 + skewed * f0)).log1p()
+        area = dt / alpha - pl.when(is_first()).then(0.0).otherwise(bend)
+    return pl.when(is_first()).then(0.0).otherwise(area) if start == "drop" else area
 
 
-def _ends() -> tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]:
-    """Where the segment that ends at a row of the curve ends, and its extent: t₁, f₁, Δt, Δf."""
+def _segment() -> tuple[tuple[pl.Expr, pl.Expr], ...]:
+    """The segment that ends at a row of the curve: (t₀, f₀), (t₁, f₁) and (Δt, Δf)."""
+    tp, fp, pos, neg = (pl.col(name) for name in ("tp", "fp", "pos", "neg"))
+    pairs = ((tp - pos, fp - neg), (tp, fp), (pos, neg))
     positives, negatives = pl.col("positives"), pl.col("negatives")
-    return (
-        pl.col("tp") / positives,
-        pl.col("fp") / negatives,
-        pl.col("pos") / positives,
-        pl.col("neg") / negatives,
-    )
+    return tuple((own / positives, other / negatives) for own, other in pairs)
 
 
 def _check_choices(interpolation: str, start: str) -> None:

@@ -100,6 +100,11 @@ def in_order(curves: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     )
 
 
+def is_first() -> pl.Expr:
+    """Whether the segment that ends at a row of the curve starts at the origin."""
+    return (pl.col("tp") == pl.col("pos")) & (pl.col("fp") == pl.col("neg"))
+
+
 def rate(count: str, total: str) -> pl.Expr:
     """A count as a share of its total, null where the total is zero."""
     return pl.when(pl.col(total) > 0).then(pl.col(count) / pl.col(total))
@@ -136,10 +141,14 @@ def cells_and_totals(predictions: Predictions) -> tuple[pl.LazyFrame, pl.LazyFra
     singles = ranked.filter(~pl.col(TROUBLE)).select(
         *keys, SCORE, pos.alias("pos"), neg.alias("neg"), "tp", "fp"
     )
+    # What a group adds is what its cumulative counts rose by: unlike a sum of its
+    # weights, that is zero to the last digit where the curve starts.
+    rise = [
+        (total.max() - (total - own).min()).alias(name)
+        for name, total, own in (("pos", pl.col("tp"), pos), ("neg", pl.col("fp"), neg))
+    ]
     groups = (
-        ranked.filter(pl.col(TROUBLE))
-        .group_by(*keys, SCORE)
-        .agg(pos.sum().alias("pos"), neg.sum().alias("neg"), pl.col("tp", "fp").max())
+        ranked.filter(pl.col(TROUBLE)).group_by(*keys, SCORE).agg(*rise, pl.col("tp", "fp").max())
     )
     cells = pl.concat([singles, groups]).filter((pl.col("pos") > 0) | (pl.col("neg") > 0))
     return cells, _totals(predictions, ranked)

@@ -84,7 +84,12 @@ def evaluate(
     if over is not None and "iauprec" in asked:
         on_pr |= iauprec_measure(over, interpolation, "limit")
     chosen = on_roc | on_pr
-    if interpolation == "hull":
+    if not chosen:
+        raise InvalidArgument(
+            f"there is nothing to measure: measures is {measures!r}, priors is {priors!r}.",
+            hint="leave measures out for all of them.",
+        )
+    if on_pr and interpolation == "hull":
         wide = _with_hull(predictions, on_roc, on_pr)
     else:
         wide = per_key(segments(predictions), keys, chosen)

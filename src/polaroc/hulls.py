@@ -91,12 +91,11 @@ def hull_vertices(fp: "Array", tp: "Array") -> "Array":
     Parameters
     ----------
     fp, tp
-        Cumulative counts, shape (n,), never decreasing and never both equal to
-        the row before.
+        Cumulative counts, shape (n,), never decreasing.
 
     Returns
     -------
-    Indices into the curve, ascending, the first and the last point included.
+    Indices into the curve, ascending, the first point and one at (1, 1) included.
 
     Examples
     --------
@@ -107,12 +106,15 @@ def hull_vertices(fp: "Array", tp: "Array") -> "Array":
     import numpy as np
     from scipy.optimize import isotonic_regression
 
-    pos, neg = np.diff(tp), np.diff(fp)
-    if pos.size == 0:
-        return np.zeros(1, dtype=np.intp)
+    # A weight too small for the total it is added to moves nothing.
+    moved = np.flatnonzero((np.diff(tp) > 0) | (np.diff(fp) > 0)) + 1
+    steps: Array = np.concatenate(([0], moved))
+    if moved.size == 0:
+        return steps
+    pos, neg = np.diff(tp[steps]), np.diff(fp[steps])
     size = (pos + neg).astype(np.float64)
     blocks = isotonic_regression(pos / size, weights=size, increasing=False).blocks
-    kept = np.asarray(blocks, dtype=np.intp)
+    kept: Array = steps[blocks]
     # The blocks pool in floating point: what is collinear goes by exact counts.
     while True:
         rise, run = np.diff(tp[kept]), np.diff(fp[kept])

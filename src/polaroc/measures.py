@@ -107,7 +107,7 @@ def tidy(wide: pl.LazyFrame, keys: Sequence[str], measures: dict[str, Measure]) 
         separator="; ",
         ignore_nulls=True,
     ).replace("", None)
-    ordered = wide.sort(keys) if keys else wide
+    ordered = wide.sort(keys, nulls_last=True) if keys else wide
     return (
         ordered.select(*keys, "positives", "negatives", "note", pl.concat_list(rows).alias(WHICH))
         .explode(WHICH)

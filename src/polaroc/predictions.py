@@ -31,9 +31,11 @@ WRONG = {
 TROUBLES = MISSING | WRONG
 MENDING = {
     UNCLEAR: "name the positive label(s) with positive=...; else allowed are 0/1 and false/true.",
-    BAD_WEIGHT: "weights must be finite and ≥ 0; mend the weight column before.",
+    BAD_WEIGHT: "weights must be ≥ 0 and at most 1e290; mend the weight column before.",
     INEXACT: "scores must fit a 64-bit float without loss; rank or scale them before.",
 }
+# So that no total of weights can overflow.
+GREATEST_WEIGHT = 1e290
 EXACT_IN_FLOAT = (pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32)
 
 
@@ -208,7 +210,7 @@ def check(
             pl.when(total > 0).then(positives / total).alias("prior"),
             "scores", "lowest", "highest", note.alias("note"),
         )
-        .sort(predictions.keys or ["rows"])
+        .sort(predictions.keys or ["rows"], nulls_last=True)
         .collect()
     )  # fmt: skip
 
@@ -283,7 +285,11 @@ def _labels(positive: Label | Sequence[Label], dtype: pl.DataType, textual: bool
     kinds: tuple[type, ...] = (
         (str,) if textual else (bool,) if dtype == pl.Boolean else (int, float)
     )
-    if not labels or not all(isinstance(label, kinds) for label in labels):
+    fits = all(
+        isinstance(label, kinds) and (bool in kinds or not isinstance(label, bool))
+        for label in labels
+    )
+    if not labels or not fits:
         words = " or ".join(kind.__name__ for kind in kinds)
         raise InvalidArgument(
             f"positive is {positive!r}, but truth is {dtype}: allowed are labels of type {words}.",
@@ -299,7 +305,7 @@ def _weight(dtype: pl.DataType, name: IntoExpr) -> tuple[pl.Expr, list[tuple[int
             hint="cast it first, for example pl.col(...).cast(pl.Float64).",
         )
     value = pl.col(WEIGHT).cast(pl.Float64)
-    sound = value.is_finite() & (value >= 0)
+    sound = value.is_between(0, GREATEST_WEIGHT)
     return value.alias(WEIGHT), [(NULL_WEIGHT, value.is_null()), (BAD_WEIGHT, ~sound)]
 
 

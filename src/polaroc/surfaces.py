@@ -6,6 +6,7 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.columns import CURVE, PRIVATE, RESERVED, lazily, require, within
+from polaroc.curves import is_first
 from polaroc.errors import InvalidArgument
 from polaroc.priors import resolve_priors, skew
 from polaroc.typing import Priors, Quantity
@@ -82,8 +83,7 @@ def surface(
         schema={"prior": pl.Float64, "skew": pl.Float64},
     )
     # The first segment starts at the origin; its end gives the limit there.
-    first = (pl.col("tp") == pl.col("pos")) & (pl.col("fp") == pl.col("neg"))
-    first_end = first & pl.col("threshold").is_not_null()
+    first_end = is_first() & pl.col("threshold").is_not_null()
     t_first, f_first = PRIVATE + "t", PRIVATE + "f"
     points = (
         curve.with_columns(

@@ -1,0 +1,183 @@
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import oracles
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+from scipy.spatial import ConvexHull
+from strategies import priors, tables
+
+import polaroc as pr
+from polaroc.columns import CURVE
+from polaroc.errors import InvalidTable
+from polaroc.hulls import hull_vertices
+
+EXACT = ["none", "whole", "dyadic"]
+
+
+def curve(table: pl.DataFrame, **kwargs) -> pl.DataFrame:
+    weight = "weight" if "weight" in table.columns else None
+    return pr.curve(table, truth="truth", score="score", weight=weight, **kwargs)
+
+
+@given(tables(kinds=EXACT, scores=range(8), max_rows=14))
+@settings(max_examples=100)
+def test_vertices_are_the_points_above_every_chord(table):
+    found, expected = curve(table).pipe(pr.hull), oracles.roc(table).hull()
+    assert found["threshold"].to_list() == expected.thresholds
+    assert found["tp"].to_list() == expected.tp
+    assert found["fp"].to_list() == expected.fp
+    assert found["pos"].to_list() == [0, *np.diff(expected.tp)]
+    assert found["neg"].to_list() == [0, *np.diff(expected.fp)]
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)).filter(any), min_size=1))
+@settings(max_examples=200)
+def test_slopes_fall_strictly_and_no_point_is_above(steps):
+    pos, neg = np.array(steps).T
+    tp, fp = np.concatenate(([0], pos.cumsum())), np.concatenate(([0], neg.cumsum()))
+    kept = hull_vertices(fp, tp)
+    assert (kept[0], kept[-1]) == (0, len(steps))
+    corners = [(int(fp[i]), int(tp[i])) for i in kept]
+    for (x0, y0), (x1, y1), (x2, y2) in zip(corners, corners[1:], corners[2:], strict=False):
+        assert (y1 - y0) * (x2 - x1) > (y2 - y1) * (x1 - x0)
+    for (x0, y0), (x1, y1) in pairwise(corners):
+        inside = [(int(x), int(y)) for x, y in zip(fp, tp, strict=True) if x0 <= x <= x1]
+        assert all((y - y0) * (x1 - x0) <= (y1 - y0) * (x - x0) for x, y in inside if x1 > x0)
+
+
+@pytest.mark.parametrize("size", [100, 3000])
+@pytest.mark.parametrize("levels", [20, 10**6])
+def test_large_curves_have_the_area_of_their_convex_hull(size, levels):
+    rng = np.random.default_rng(size + levels)
+    truth = rng.random(size) < 0.3
+    score = rng.integers(0, levels, size) + levels / 3 * truth
+    curves = pl.DataFrame({"truth": truth, "score": score}).pipe(curve)
+    corner = np.array([[1.0, 0.0]])
+    expected = ConvexHull(np.vstack([curves.select("fpr", "tpr").to_numpy(), corner])).volume
+    assert curves.pipe(pr.hull).pipe(pr.auc)["estimate"].item() == pytest.approx(
+        expected, rel=1e-12
+    )
+
+
+@given(tables())
+@settings(max_examples=40)
+def test_the_area_is_that_of_the_convex_hull(table):
+    points = oracles.roc(table)
+    corners = [*zip(points.f, points.t, strict=True), (1.0, 0.0)]
+    found = curve(table).pipe(pr.hull).pipe(pr.auc)["estimate"].item()
+    assert found == pytest.approx(ConvexHull(np.array(corners)).volume, abs=1e-12)
+    assert found >= curve(table).pipe(pr.auc)["estimate"].item() - 1e-12
+
+
+@given(tables(), st.lists(priors(), min_size=1, max_size=5, unique=True))
+@settings(max_examples=40)
+def test_the_achievable_curve_is_never_below(table, several):
+    curves = curve(table)
+    exact, hull = (
+        curves.pipe(pr.auprec, several, interpolation=name)["estimate"]
+        for name in ("exact", "hull")
+    )
+    assert (hull - exact).min() >= -1e-12
+    on_hull = curves.pipe(pr.hull).pipe(pr.auprec, several)["estimate"]
+    assert on_hull.to_list() == pytest.approx(hull.to_list(), rel=1e-12)
+
+
+@given(st.lists(tables(kinds=EXACT), min_size=1, max_size=3))
+@settings(max_examples=30)
+def test_vertices_are_rows_of_the_curve(several):
+    keyed = pl.concat(
+        [t.with_columns(k=pl.lit(i)) for i, t in enumerate(several)], how="diagonal_relaxed"
+    )
+    if "weight" in keyed.columns:
+        keyed = keyed.with_columns(pl.col("weight").fill_null(1))
+    curves = curve(keyed, by="k")
+    found = curves.pipe(pr.hull)
+    assert found.schema == curves.schema
+    same = [name for name in found.columns if name not in ("pos", "neg")]
+    assert found.join(curves, on=same, how="anti", nulls_equal=True).is_empty()
+    assert_frame_equal(found, found.unique(["k", "threshold"], maintain_order=True))
+    assert_frame_equal(found.pipe(pr.hull), found)
+
+
+@given(st.lists(tables(kinds=["none"]), min_size=2, max_size=4))
+@settings(max_examples=20)
+def test_each_key_has_its_own_hull(several):
+    keyed = pl.concat([t.with_columns(k=pl.lit(i)) for i, t in enumerate(several)])
+    found = curve(keyed, by="k").pipe(pr.hull)
+    for i, table in enumerate(several):
+        alone = curve(table).pipe(pr.hull)
+        assert_frame_equal(found.filter(k=i).drop("k"), alone)
+
+
+@pytest.mark.parametrize("truth", [True, False])
+def test_a_key_with_one_class_keeps_its_curve(truth):
+    table = pl.DataFrame(
+        {
+            "k": ["one"] * 3 + ["two"] * 2 + [None] * 2,
+            "truth": [truth] * 3 + [True, False] + [truth] * 2,
+            "score": [3.0, 2.0, 1.0, 2.0, 1.0, 1.0, 0.0],
+        }
+    )
+    curves = curve(table, by="k")
+    assert_frame_equal(curves.pipe(pr.hull), curves)
+
+
+def test_a_key_that_cannot_be_ranked_keeps_its_curve():
+    table = pl.DataFrame(
+        {"k": ["a", "a", "a", "b", "b"], "truth": [1, 0, 1, 1, 0], "score": [3, 2, None, 1, 0]}
+    )
+    curves = pr.curve(table.lazy(), truth="truth", score="score", by="k")
+    assert_frame_equal(curves.pipe(pr.hull).collect(), curves.collect())
+
+
+@pytest.mark.parametrize(
+    ("table", "thresholds"),
+    [
+        ({"truth": [1, 0, 1, 0], "score": [4, 3, 2, 1]}, [None, 4, 2, 1]),
+        ({"truth": [0, 1], "score": [2, 1]}, [None, 1]),
+        ({"truth": [1, 1, 0, 0], "score": [4, 3, 2, 1]}, [None, 3, 1]),
+        ({"truth": [1, 0, 1, 0], "score": [2, 2, 1, 1]}, [None, 1]),
+        ({"truth": [1, 0], "score": [1, 1]}, [None, 1]),
+    ],
+)
+def test_small_hulls_by_hand(table, thresholds):
+    curves = pr.curve(pl.DataFrame(table), truth="truth", score="score")
+    assert curves.pipe(pr.hull)["threshold"].to_list() == thresholds
+
+
+@pytest.mark.parametrize("small", [1e-12, 1e-16, 1e-20, 1e-300])
+def test_weights_of_very_different_size(small):
+    table = pl.DataFrame(
+        {
+            "truth": [True, True, False, False, True],
+            "score": [5.0, 4.0, 3.0, 2.0, 1.0],
+            "weight": [1.0, small, 1.0, small, 1.0],
+        }
+    )
+    curves = curve(table)
+    found = curves.pipe(pr.hull)
+    assert found.select("tpr", "fpr").row(-1) == (1, 1)
+    assert curves.pipe(pr.auc)["estimate"].item() == pytest.approx(0.5, abs=1e-9)
+    assert found.pipe(pr.auc)["estimate"].item() == pytest.approx(0.75, abs=1e-9)
+
+
+def test_slopes_that_differ_in_the_last_digit_are_two_edges():
+    big = 2**26
+    tp = np.array([0, big, 2 * big, 4 * big])
+    fp = np.array([0, big - 1, 2 * big - 1, 4 * big])
+    rise, run = np.diff(tp).tolist(), np.diff(fp).tolist()
+    slopes = [Fraction(a, b) for a, b in zip(rise, run, strict=True)]
+    assert slopes == sorted(slopes, reverse=True)
+    assert hull_vertices(fp, tp).tolist() == [0, 1, 2, 3]
+
+
+def test_the_columns_are_those_of_a_curve():
+    curves = curve(pl.DataFrame({"truth": [True, False], "score": [1.0, 0.0]}))
+    assert curves.pipe(pr.hull).columns == list(CURVE)
+    with pytest.raises(InvalidTable, match=r"(?s)'fpr'.*Hint: "):
+        pr.hull(curves.drop("fpr"))

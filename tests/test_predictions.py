@@ -1,0 +1,466 @@
+from datetime import date
+from math import inf, nan
+
+import numpy as np
+import polars as pl
+import pytest
+
+import polaroc as pr
+from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, PolarocError
+
+NAMES = {"truth": "truth", "score": "score"}
+COUNTS = {"rows": pl.Int64, "positives": pl.Int64, "negatives": pl.Int64}
+REPORT = COUNTS | {
+    "prior": pl.Float64, "scores": pl.Int64, "lowest": pl.Float64, "highest": pl.Float64,
+    "note": pl.String,
+}  # fmt: skip
+
+SOUND = pl.DataFrame(
+    {
+        "k": ["a"] * 4 + ["b"] * 4,
+        "truth": [1, 0, 1, 0] * 2,
+        "score": [4.0, 3.0, 2.0, 1.0] * 2,
+        "weight": [1.0] * 8,
+    }
+)
+
+
+def spoiled(column: str, values: list, dtype: pl.DataType | None = None) -> pl.DataFrame:
+    """The sound table, with the last values of key b replaced."""
+    kept = SOUND[column].to_list()[: 8 - len(values)]
+    dtype = dtype or SOUND.schema[column]
+    return SOUND.with_columns(pl.Series(column, [*kept, *values], dtype=dtype, strict=False))
+
+
+EAGER = {
+    "curve": lambda table, **kwargs: pr.curve(table, **NAMES, **kwargs),
+    "evaluate": lambda table, **kwargs: pr.evaluate(table, **NAMES, **kwargs),
+    "check": lambda table, **kwargs: pr.check(table, **NAMES, **kwargs),
+}
+
+MISSING = [
+    (spoiled("score", [None]), "1 null score"),
+    (spoiled("score", [None, None, None]), "3 null scores"),
+    (spoiled("score", [nan, 0.5]), "1 NaN score"),
+    (spoiled("score", [nan, nan]), "2 NaN scores"),
+    (spoiled("score", [nan, None]), "1 null score, 1 NaN score"),
+    (spoiled("truth", [None]), "1 null truth"),
+    (spoiled("truth", [1.0, nan], pl.Float64), "1 null truth"),
+    (spoiled("truth", ["0", None], pl.String), "1 null truth"),
+    (spoiled("weight", [None, 1]), "1 null weight"),
+    (spoiled("score", [nan]).with_columns(SOUND["truth"].replace(0, None)), "null truth"),
+]
+WRONG = [
+    (spoiled("truth", [2]), "1 unclear truth label"),
+    (spoiled("truth", [-1, 7]), "2 unclear truth labels"),
+    (spoiled("truth", [0.5], pl.Float64), "1 unclear truth label"),
+    (spoiled("truth", ["yes"], pl.String), "1 unclear truth label"),
+    (spoiled("weight", [-1.0]), "1 invalid weight"),
+    (spoiled("weight", [-1e-300, nan, inf]), "3 invalid weights"),
+    (spoiled("score", [2**53 + 1], pl.Int64), "1 inexact score"),
+    (spoiled("score", [2**63 - 1, 2**53 + 3], pl.Int64), "2 inexact scores"),
+    (spoiled("score", [2**64 - 1], pl.UInt64), "1 inexact score"),
+]
+ANY = MISSING[:-1] + WRONG
+
+
+@pytest.mark.parametrize("name", EAGER)
+@pytest.mark.parametrize(("table", "said"), ANY)
+def test_rows_that_cannot_be_ranked_are_an_error(name, table, said):
+    with pytest.raises(InvalidPredictions) as caught:
+        EAGER[name](table, by="k", weight="weight")
+    text = str(caught.value)
+    assert said in text
+    assert "in 1 key(s): k='b'" in text
+    assert "\nHint: " in text
+
+
+@pytest.mark.parametrize(("table", "said"), ANY)
+def test_an_error_without_keys_has_the_counts(table, said):
+    with pytest.raises(InvalidPredictions, match=rf"(?s)^{said}.*\nHint: "):
+        EAGER["curve"](table, weight="weight")
+
+
+@pytest.mark.parametrize(("table", "said"), ANY)
+def test_check_refuses_a_lazy_table_too(table, said):
+    with pytest.raises(InvalidPredictions, match=said):
+        pr.check(table.lazy(), **NAMES, weight="weight")
+
+
+def test_the_first_keys_are_named():
+    keys = pl.DataFrame({"model": ["m"] * 5, "fold": [5, 4, 3, 2, 1]})
+    table = keys.with_columns(truth=pl.lit(1), score=pl.lit(None, pl.Float64))
+    with pytest.raises(InvalidPredictions) as caught:
+        EAGER["curve"](table, by=["model", "fold"])
+    text = str(caught.value)
+    assert text.startswith("5 null scores in 5 key(s): model='m', fold=1; model='m', fold=2; ")
+    assert "and 2 more." in text
+
+
+@pytest.mark.parametrize(("table", "said"), ANY)
+def test_a_lazy_plan_says_what_it_cannot_rank(table, said):
+    found = EAGER["evaluate"](table.lazy(), by="k", weight="weight").collect()
+    of_b, of_a = found.filter(k="b"), found.filter(k="a")
+    assert of_b.select("positives", "negatives", "estimate").null_count().row(0) == (5, 5, 5)
+    assert set(of_b["note"]) == {said}
+    alone = EAGER["evaluate"](SOUND.filter(k="a"), weight="weight")
+    assert of_a["estimate"].to_list() == pytest.approx(alone["estimate"].to_list(), rel=1e-12)
+    assert of_a["positives"].to_list() == alone["positives"].to_list()
+    assert of_a["note"].to_list() == alone["note"].to_list()
+
+
+def test_a_null_key_is_a_key_like_others():
+    table = spoiled("score", [None]).with_columns(pl.col("k").replace("b", None))
+    with pytest.raises(InvalidPredictions, match=r"1 null score in 1 key\(s\): k=None"):
+        EAGER["curve"](table, by="k")
+    found = EAGER["evaluate"](table.lazy(), by="k", measures="auc").collect().sort("k")
+    assert found.select("k", "estimate", "positives", "note").rows() == [
+        (None, None, None, "1 null score"),
+        ("a", 0.75, 2, None),
+    ]
+
+
+@pytest.mark.parametrize("interpolation", ["exact", "hull"])
+@pytest.mark.parametrize(("table", "said"), ANY)
+def test_a_lazy_plan_without_keys_says_it_too(table, said, interpolation):
+    found = EAGER["evaluate"](
+        table.lazy(), weight="weight", over=(0.1, 0.2), interpolation=interpolation
+    ).collect()
+    assert found["estimate"].null_count() == found.height == 6
+    assert found["positives"].null_count() == found["negatives"].null_count() == 6
+    assert set(found["note"]) == {said}
+
+
+@pytest.mark.parametrize(("table", "said"), ANY)
+def test_a_lazy_curve_has_no_totals_where_it_cannot_rank(table, said):
+    curves = EAGER["curve"](table.lazy(), by="k", weight="weight")
+    found = curves.collect()
+    of_b = found.filter(k="b").select("positives", "negatives", "tpr", "fpr")
+    assert of_b.null_count().row(0) == (of_b.height,) * 4
+    assert found.filter(k="a").drop("threshold").null_count().sum_horizontal().item() == 0
+    for measure in (pr.auc, pr.auprec, lambda c: pr.iauprec(c, (0.1, 0.2))):
+        measured = measure(curves).collect()
+        assert measured.filter(k="b")["estimate"].to_list() == [None]
+        assert measured.filter(k="b")["note"].item() is not None
+        assert measured.filter(k="a")["estimate"].null_count() == 0
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize(("table", "said"), MISSING)
+def test_missing_values_may_be_dropped(table, said, lazy):
+    how = {"by": "k", "weight": "weight", "nulls": "drop"}
+    found = EAGER["evaluate"](table.lazy() if lazy else table, **how).lazy().collect()
+    notes = found.filter(k="b")["note"]
+    assert all(note.startswith("dropped ") and said in note for note in notes)
+    columns = [pl.col(name) for name in ("truth", "score", "weight")]
+    sound = ~pl.any_horizontal(c.is_null() | c.cast(pl.Float64).is_nan() for c in columns)
+    kept = EAGER["evaluate"](table.filter(sound), by="k", weight="weight")
+    same = ["k", "measure", "prior", "estimate", "positives", "negatives"]
+    b, kept_b = found.filter(k="b"), kept.filter(k="b")
+    assert b.select(same).rows() == kept_b.select(same).rows() or kept_b["estimate"].to_list() == (
+        pytest.approx(b["estimate"].to_list(), rel=1e-12)
+    )
+
+
+@pytest.mark.parametrize(("table", "said"), WRONG)
+def test_wrong_values_are_never_dropped(table, said):
+    with pytest.raises(InvalidPredictions, match=said):
+        EAGER["evaluate"](table, weight="weight", nulls="drop")
+    found = EAGER["evaluate"](table.lazy(), by="k", weight="weight", nulls="drop").collect()
+    assert set(found.filter(k="b")["note"]) == {said}
+    assert found.filter(k="b")["estimate"].null_count() == 5
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_a_key_all_of_whose_rows_are_dropped_keeps_its_place(lazy):
+    table = spoiled("score", [None] * 4)
+    found = EAGER["evaluate"](table.lazy() if lazy else table, by="k", nulls="drop")
+    of_b = found.lazy().collect().filter(k="b")
+    assert of_b["estimate"].null_count() == of_b.height == 5
+    assert set(of_b["note"]) == {"dropped 4 null scores; no positives, no negatives"}
+    assert of_b.select("positives", "negatives").unique().row(0) == (0, 0)
+
+
+def test_nulls_is_one_of_two_words():
+    with pytest.raises(InvalidArgument, match=r"(?s)nulls is 'keep', .*\nHint: "):
+        EAGER["curve"](SOUND, nulls="keep")
+
+
+# --- labels ------------------------------------------------------------------------------------
+
+POINTS = [(0, 0), (1, 0), (1, 1), (2, 1), (2, 2)]
+
+
+@pytest.mark.parametrize(
+    "truth",
+    [
+        [True, False, True, False],
+        [1, 0, 1, 0],
+        pl.Series([1, 0, 1, 0], dtype=pl.UInt8),
+        pl.Series([1, 0, 1, 0], dtype=pl.Int128),
+        pl.Series([1, 0, 1, 0], dtype=pl.Decimal(4, 1)),
+        [1.0, 0.0, 1.0, -0.0],
+        pl.Series([1, 0, 1, 0], dtype=pl.Float32),
+        ["1", "0", "1", "0"],
+        ["true", "False", "TRUE", "false"],
+        ["true", "0", "1", "False"],
+        pl.Series(["1", "0", "1", "0"], dtype=pl.Categorical),
+        pl.Series(["true", "false", "true", "false"], dtype=pl.Enum(["false", "true"])),
+    ],
+)
+@pytest.mark.parametrize("lazy", [False, True])
+def test_labels_that_are_clear(truth, lazy):
+    table = pl.DataFrame({"truth": truth, "score": [4, 3, 2, 1]})
+    found = EAGER["curve"](table.lazy() if lazy else table).lazy().collect()
+    assert found.select("tp", "fp").rows() == POINTS
+
+
+@pytest.mark.parametrize(
+    ("truth", "positive"),
+    [
+        (["cat", "dog", "cat", "cow"], "cat"),
+        (["cat", "dog", "fox", "cow"], ["cat", "fox"]),
+        (["cat", "dog", "fox", "cow"], ("fox", "cat", "emu")),
+        (pl.Series(["cat", "dog", "cat", "dog"], dtype=pl.Categorical), "cat"),
+        (pl.Series(["cat", "dog", "cat", "dog"], dtype=pl.Enum(["dog", "cat"])), ["cat"]),
+        ([2, 1, 2, 1], 2),
+        ([-1, 1, -1, 1], -1),
+        ([3, 1, 2, 1], [2, 3]),
+        ([2, 1, 2, 1], 2.0),
+        (pl.Series([2, 1, 2, 1], dtype=pl.UInt8), 2),
+        (pl.Series([2, 1, 2, 1], dtype=pl.Int8), [2, 300]),
+        ([2.0, 1.0, 2.0, 1.0], 2.0),
+        ([2.0, 1.0, 2.0, 1.0], 2),
+        ([1.0, 0.0, 1.0, 0.0], 1),
+        ([0.5, 1.0, 2.0, 1.0], [0.5, 2]),
+        ([1, 0, 1, 0], 1),
+        ([0, 1, 0, 1], 0),
+        ([True, False, True, False], True),
+        ([False, True, False, True], False),
+        (["0", "1", "0", "1"], "0"),
+    ],
+)
+@pytest.mark.parametrize("lazy", [False, True])
+def test_positive_names_the_positive_labels(truth, positive, lazy):
+    table = pl.DataFrame({"truth": truth, "score": [4, 3, 2, 1]})
+    table = table.lazy() if lazy else table
+    found = EAGER["curve"](table, positive=positive).lazy().collect()
+    assert found.select("tp", "fp").rows() == POINTS
+
+
+@pytest.mark.parametrize(
+    ("truth", "labels"),
+    [
+        ([1, 2, 1, 2], "1, 2"),
+        ([-1, 1, -1, 1], "-1, 1"),
+        ([0, 1, 2, 0], "0, 1, 2"),
+        (["no", "yes", "no", "yes"], "'no', 'yes'"),
+        (["0", "1", "", "0"], "'', '0', '1'"),
+        (list("abcd"), "'a', 'b', 'c', 'd'"),
+        ([0.0, 1.0, 0.5, 1.0], "0.0, 0.5, 1.0"),
+    ],
+)
+def test_labels_that_are_not_clear_are_named(truth, labels):
+    table = pl.DataFrame({"truth": truth, "score": [4, 3, 2, 1]})
+    for name in EAGER:
+        with pytest.raises(InvalidPredictions) as caught:
+            EAGER[name](table)
+        assert f"truth truth has the labels {labels})" in str(caught.value)
+        assert "\nHint: name the positive label(s) with positive=..." in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("truth", "positive", "kind"),
+    [
+        ([1, 0, 1, 0], "1", InvalidArgument),
+        ([1, 0, 1, 0], True, InvalidArgument),
+        ([1, 0, 1, 0], [1, "0"], InvalidArgument),
+        ([1, 0, 1, 0], [], InvalidArgument),
+        ([1.0, 0.0, 1.0, 0.0], "1", InvalidArgument),
+        (["1", "0", "1", "0"], 1, InvalidArgument),
+        (["1", "0", "1", "0"], ["1", 0], InvalidArgument),
+        ([True, False, True, False], 1, InvalidArgument),
+        ([True, False, True, False], "true", InvalidArgument),
+        ([1, 0, 1, 0], 2, InvalidPredictions),
+        ([1, 0, 1, 0], [2, 1.5], InvalidPredictions),
+        (["cat", "dog", "cat", "cow"], "Cat", InvalidPredictions),
+        (["cat", "dog", "cat", "cow"], ["emu", "gnu"], InvalidPredictions),
+    ],
+)
+def test_positive_labels_that_cannot_be_are_refused(truth, positive, kind):
+    table = pl.DataFrame({"truth": truth, "score": [4, 3, 2, 1]})
+    for name in EAGER:
+        with pytest.raises(kind, match=r"(?s)positive .*\nHint: "):
+            EAGER[name](table, positive=positive)
+
+
+def test_a_single_label_may_be_the_negative_one():
+    table = pl.DataFrame({"truth": ["dog", "dog"], "score": [4, 3]})
+    assert EAGER["curve"](table, positive="cat")["fp"].to_list() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("dtype", [pl.Date, pl.List(pl.Int64), pl.Binary])
+def test_truth_of_a_type_without_labels_is_refused(dtype):
+    truth = pl.Series("truth", [None, None], dtype=dtype)
+    table = pl.DataFrame([truth, pl.Series("score", [1.0, 2.0])])
+    for frame in (table, table.lazy()):
+        with pytest.raises(
+            InvalidPredictions, match=r"(?s)truth 'truth'|truth truth is .*\nHint: "
+        ):
+            EAGER["curve"](frame)
+
+
+@pytest.mark.parametrize("column", ["truth", "score", "weight"])
+def test_a_column_of_nulls_only_is_missing(column):
+    table = SOUND.with_columns(pl.lit(None).alias(column))
+    with pytest.raises(InvalidPredictions, match=f"8 null {column}"):
+        EAGER["curve"](table, weight="weight")
+    found = EAGER["evaluate"](table.lazy(), weight="weight").collect()
+    assert found["estimate"].null_count() == 5
+    dropped = EAGER["evaluate"](table, weight="weight", nulls="drop")
+    assert dropped["note"][0].startswith(f"dropped 8 null {column}")
+
+
+@pytest.mark.parametrize("column", ["score", "weight"])
+@pytest.mark.parametrize("values", ["text", True, date(2024, 1, 1)])
+@pytest.mark.parametrize("lazy", [False, True])
+def test_numbers_must_be_numbers(column, values, lazy):
+    table = SOUND.with_columns(pl.lit(values).alias(column))
+    with pytest.raises(InvalidPredictions, match=rf"(?s){column} {column} is .*\nHint: "):
+        EAGER["curve"](table.lazy() if lazy else table, weight="weight")
+
+
+@pytest.mark.parametrize(
+    "scores", [[2**53, 2**53 - 1], [2**60, -(2**53)], [2**62 + 2**10, 0], [5, -(2**63)]]
+)
+def test_large_whole_scores_that_a_float_holds_are_allowed(scores):
+    table = pl.DataFrame({"truth": [1, 0], "score": pl.Series(scores, dtype=pl.Int64)})
+    assert EAGER["curve"](table)["threshold"].to_list() == [None, *scores]
+
+
+def test_weights_whose_total_is_infinite_are_refused():
+    table = SOUND.with_columns(weight=pl.lit(1e308))
+    with pytest.raises(InvalidPredictions, match=r"(?s)weight.*\nHint: "):
+        EAGER["evaluate"](table, weight="weight")
+    found = EAGER["evaluate"](table.lazy(), weight="weight").collect()
+    assert found["estimate"].null_count() == found.height
+    assert found["note"].null_count() == 0
+
+
+# --- columns -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize("name", ["curve", "evaluate", "check"])
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"truth": "label"}, "no column 'label'; the table has 'k', 'truth', 'score', 'weight'"),
+        ({"score": "p"}, "no column 'p'"),
+        ({"weight": "w"}, "no column 'w'"),
+        ({"by": "model"}, "no column 'model'"),
+        ({"by": ["k", "fold"]}, "no column 'fold'"),
+        ({"by": ["k", "k"]}, "'k'"),
+        ({"by": ["k", pl.col("k")]}, "'k'"),
+        *(
+            ({"by": pl.col("k").alias(name)}, f"by has '{name}', reserved")
+            for name in (
+                "threshold", "pos", "neg", "tp", "fp", "positives", "negatives", "tpr", "fpr",
+                "prior", "skew", "precision", "measure", "estimate", "lower", "upper",
+                "std_error", "note", "__polaroc_truth",
+            )
+        ),
+    ],
+)  # fmt: skip
+def test_columns_that_cannot_be_are_refused(name, arguments, said, lazy):
+    function = {"curve": pr.curve, "evaluate": pr.evaluate, "check": pr.check}[name]
+    if isinstance(arguments.get("by"), pl.Expr):
+        arguments = {"by": [arguments["by"]]}
+    with pytest.raises(InvalidArgument) as caught:
+        function(SOUND.lazy() if lazy else SOUND, **(NAMES | arguments))
+    assert said in str(caught.value)
+    assert "\nHint: " in str(caught.value)
+
+
+def test_a_key_may_be_a_name_or_an_expression_alone_or_in_a_list():
+    expected = EAGER["curve"](SOUND, by=["k"])
+    for by in ("k", pl.col("k"), [pl.col("k")], ("k",)):
+        assert EAGER["curve"](SOUND, by=by).equals(expected)
+
+
+@pytest.mark.parametrize("name", EAGER)
+@pytest.mark.parametrize(
+    "frame", [SOUND.to_pandas, SOUND.to_dicts, SOUND.to_numpy, lambda: None, lambda: SOUND["score"]]
+)
+def test_what_is_not_a_polars_frame_is_refused(name, frame):
+    with pytest.raises(InvalidTable, match=r"(?s)allowed are polars LazyFrame.*\nHint: .*from_pan"):
+        EAGER[name](frame())
+
+
+def test_errors_are_value_errors_of_one_kind():
+    for kind in (InvalidArgument, InvalidPredictions, InvalidTable):
+        assert issubclass(kind, PolarocError)
+        assert issubclass(kind, ValueError)
+
+
+# --- check -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_check_reports_what_each_key_holds(lazy):
+    table = pl.DataFrame(
+        {
+            "k": ["b", "a", "b", "b", "c", "c", "a", None],
+            "truth": [1, 1, 0, 0, 0, 0, 1, 1],
+            "score": [-0.0, inf, 0.0, 3.0, 2.0, 2.0, -inf, 1.0],
+        }
+    )
+    report = EAGER["check"](table.lazy() if lazy else table, by="k")
+    assert isinstance(report, pl.DataFrame)
+    assert report.schema == {"k": pl.String, **REPORT}
+    by_key = {row[0]: row[1:] for row in report.rows()}
+    assert by_key == {
+        "a": (2, 2, 0, 1.0, 2, -inf, inf, "no negatives"),
+        "b": (3, 1, 2, 1 / 3, 2, 0.0, 3.0, None),
+        "c": (2, 0, 2, 0.0, 1, 2.0, 2.0, "no positives; constant score"),
+        None: (1, 1, 0, 1.0, 1, 1.0, 1.0, "no negatives; constant score"),
+    }
+
+
+def test_check_without_keys_has_one_row():
+    report = EAGER["check"](pr.datasets.twenty_scores())
+    assert report.schema == REPORT
+    assert report.select("rows", "positives", "negatives", "prior").rows() == [(20, 10, 10, 0.5)]
+
+
+def test_check_counts_weights():
+    table = SOUND.with_columns(weight=pl.Series([0.5, 2, 0.5, 2, 0, 1, 0, 1]))
+    report = EAGER["check"](table, by="k", weight="weight")
+    assert report.select("rows", "positives", "negatives", "prior", "note").rows() == [
+        (4, 1.0, 4.0, 0.2, None),
+        (4, 0.0, 2.0, 0.0, "no positives"),
+    ]
+
+
+def test_check_of_weights_that_are_all_zero():
+    report = EAGER["check"](SOUND.with_columns(weight=pl.lit(0)), weight="weight")
+    assert report.select("positives", "negatives", "prior", "note").rows() == [
+        (0, 0, None, "no positives, no negatives")
+    ]
+
+
+@pytest.mark.parametrize("keys", [[], ["k"], ["k", "weight"]])
+@pytest.mark.parametrize("lazy", [False, True])
+def test_check_of_an_empty_table_is_empty(keys, lazy):
+    table = SOUND.clear()
+    report = EAGER["check"](table.lazy() if lazy else table, by=keys)
+    assert report.is_empty()
+    assert report.schema == {key: table.schema[key] for key in keys} | REPORT
+
+
+def test_check_accepts_what_numpy_makes():
+    rng = np.random.default_rng(1)
+    truth = rng.random(500) < 0.3
+    report = EAGER["check"](pl.DataFrame({"truth": truth, "score": rng.random(500)}))
+    assert report["positives"].item() == truth.sum()
+    assert report["scores"].item() == 500

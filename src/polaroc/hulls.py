@@ -115,7 +115,10 @@ def hull_vertices(fp: "Array", tp: "Array") -> "Array":
     size = (pos + neg).astype(np.float64)
     blocks = isotonic_regression(pos / size, weights=size, increasing=False).blocks
     kept: Array = steps[blocks]
-    # The blocks pool in floating point: what is collinear goes by exact counts.
+    # The blocks pool in floating point: what is collinear goes by exact counts,
+    # unless a product of two of them could overflow.
+    if int(tp[-1]) * int(fp[-1]) >= 2**63:
+        tp, fp = tp.astype(np.float64), fp.astype(np.float64)
     while True:
         rise, run = np.diff(tp[kept]), np.diff(fp[kept])
         convex = rise[:-1] * run[1:] > rise[1:] * run[:-1]

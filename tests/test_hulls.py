@@ -5,7 +5,7 @@ import numpy as np
 import oracles
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 from scipy.spatial import ConvexHull
@@ -36,6 +36,9 @@ def test_vertices_are_the_points_above_every_chord(table):
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)).filter(any), min_size=1))
+# Edges in one line whose slopes, pooled in floating point, differ in the last digit.
+@example([(20, 4), (2, 22), (23, 18), (10, 16)])
+@example([(1, 1), (5, 6), (0, 4), (4, 6), (6, 3), (6, 4), (2, 6), (6, 0)])
 @settings(max_examples=200)
 def test_slopes_fall_strictly_and_no_point_is_above(steps):
     pos, neg = np.array(steps).T

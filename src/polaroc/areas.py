@@ -1,5 +1,6 @@
 """Areas under the ROC and precision-recall curves, at a prior and over a range of priors."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 import polars as pl
@@ -9,7 +10,7 @@ from polaroc.columns import CURVE, lazily, require
 from polaroc.curves import is_first
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.hulls import hull
-from polaroc.measures import Measure, no_prior, per_key, tidy
+from polaroc.measures import Measure, per_key, tidy, total
 from polaroc.priors import Belief, resolve_belief, resolve_priors, skew
 from polaroc.typing import Interpolation, Priors, Start
 
@@ -50,7 +51,7 @@ def auc(curve: pl.LazyFrame) -> pl.LazyFrame:
     >>> round(curves.pipe(pr.auc)["estimate"].item(), 12)
     0.68
     """
-    return _of_curve(curve, {"auc": auc_measure()})
+    return of_curve(curve, [auc_measure()])
 
 
 @lazily
@@ -105,7 +106,7 @@ def auprec(
     measures = auprec_measures(priors, interpolation, start)
     if not measures:
         raise InvalidArgument("priors has no prior.", hint="for example priors=[0.5, 0.1].")
-    return _of_curve(_interpolated(curve, interpolation), measures)
+    return of_curve(_interpolated(curve, interpolation), measures)
 
 
 @lazily
@@ -151,32 +152,30 @@ def iauprec(
     >>> round(curves.pipe(pr.iauprec, over=(0.05, 0.20))["estimate"].item(), 4)
     0.3...
     """
-    measures = iauprec_measure(over, interpolation, start, measure)
-    return _of_curve(_interpolated(curve, interpolation), measures)
+    averaged = iauprec_measure(over, interpolation, start, measure)
+    return of_curve(_interpolated(curve, interpolation), [averaged])
 
 
 def auc_measure() -> Measure:
     """The AUC as a sum over segments: Δt times the mean specificity of the segment."""
     _, (_, f1), (dt, df) = _segment()
-    return Measure("auc", dt * (1 - f1 + df / 2), no_prior(), no_prior())
+    return total("auc", dt * (1 - f1 + df / 2))
 
 
-def auprec_measures(
-    priors: Priors, interpolation: Interpolation, start: Start
-) -> dict[str, Measure]:
-    """AUPREC at each prior, by column name."""
+def auprec_measures(priors: Priors, interpolation: Interpolation, start: Start) -> list[Measure]:
+    """AUPREC at each prior."""
     _check_choices(interpolation, start)
     positives, negatives = pl.col("positives"), pl.col("negatives")
-    measures = {}
+    measures = []
     for i, prior in enumerate(resolve_priors(priors)):
         if prior is None:
-            total = positives + negatives
-            at: pl.Expr = pl.when(total > 0).then(positives / total)
+            both = positives + negatives
+            at: pl.Expr = pl.when(both > 0).then(positives / both)
             skewed = negatives / positives
         else:
             at, skewed = pl.lit(prior), pl.lit(skew(prior))
         area = _segment_area(skewed, interpolation, start)
-        measures[f"auprec_{i}"] = Measure("auprec", area, at, skewed)
+        measures.append(total("auprec", area, f"auprec_{i}", prior=at, doubt=skewed))
     return measures
 
 
@@ -185,8 +184,8 @@ def iauprec_measure(
     interpolation: Interpolation,
     start: Start,
     measure: Literal["prior", "skew"] = "prior",
-) -> dict[str, Measure]:
-    """IAUPREC as the weighted sum of AUPREC at the nodes of a belief, by column name."""
+) -> Measure:
+    """IAUPREC as the weighted sum of AUPREC at the nodes of a belief."""
     _check_choices(interpolation, start)
     belief = resolve_belief(over, measure)
     nodes = list(zip(belief.skews, belief.weights, strict=True))
@@ -198,7 +197,7 @@ def iauprec_measure(
     doubt = pl.sum_horizontal(
         weight * pl.min_horizontal(pl.lit(skewed), negatives) for skewed, weight in nodes
     )
-    return {"iauprec": Measure("iauprec", area, no_prior(), doubt)}
+    return total("iauprec", area, doubt=doubt)
 
 
 def _segment_area(skewed: pl.Expr, interpolation: Interpolation, start: Start) -> pl.Expr:
@@ -237,7 +236,8 @@ def _interpolated(curve: pl.LazyFrame, interpolation: str) -> pl.LazyFrame:
     return hull(curve) if interpolation == "hull" else curve
 
 
-def _of_curve(curve: pl.LazyFrame, measures: dict[str, Measure]) -> pl.LazyFrame:
+def of_curve(curve: pl.LazyFrame, measures: Sequence[Measure]) -> pl.LazyFrame:
+    """The tidy measures of a curve table."""
     keys = require(curve, CURVE, source="curve(...)")
     return tidy(per_key(segments_of_curve(curve), keys, measures), keys, measures)
 

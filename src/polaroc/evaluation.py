@@ -79,11 +79,13 @@ def evaluate(
         frame, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
     )
     keys = predictions.keys
-    on_roc = {"auc": auc_measure()} if "auc" in asked else {}
-    on_pr = auprec_measures(priors, interpolation, "limit") if "auprec" in asked else {}
+    on_roc = [auc_measure()] if "auc" in asked else []
+    on_pr: list[Measure] = []
+    if "auprec" in asked:
+        on_pr += auprec_measures(priors, interpolation, "limit")
     if over is not None and "iauprec" in asked:
-        on_pr |= iauprec_measure(over, interpolation, "limit")
-    chosen = on_roc | on_pr
+        on_pr.append(iauprec_measure(over, interpolation, "limit"))
+    chosen = [*on_roc, *on_pr]
     if not chosen:
         raise InvalidArgument(
             f"there is nothing to measure: measures is {measures!r}, priors is {priors!r}.",
@@ -97,13 +99,13 @@ def evaluate(
 
 
 def _with_hull(
-    predictions: Predictions, on_roc: dict[str, Measure], on_pr: dict[str, Measure]
+    predictions: Predictions, on_roc: Sequence[Measure], on_pr: Sequence[Measure]
 ) -> pl.LazyFrame:
     keys = predictions.keys
     curves = anchored(*cells_and_totals(predictions), keys)
     hulls = per_key(segments_of_curve(hull(curves)), keys, on_pr)
     rocs = per_key(segments(predictions), keys, on_roc)
-    return attach(rocs, hulls.select(*keys, *on_pr), keys)
+    return attach(rocs, hulls.drop("positives", "negatives", "note"), keys)
 
 
 def _asked(measures: str | Sequence[str] | None, over: object) -> Sequence[str]:

@@ -1,7 +1,7 @@
 """The tidy measure table: what every measure returns."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import polars as pl
 
@@ -14,16 +14,24 @@ DOUBT = PRIVATE + "doubt"
 DOUBTFUL = 0.02
 
 
+def nothing() -> pl.Expr:
+    """A null number: of a measure that has no prior, or that no skew makes doubtful."""
+    return pl.lit(None, pl.Float64)
+
+
 @dataclass(frozen=True)
 class Measure:
-    """One number per key, as a sum over the segments of its curve.
+    """One number per key, from sums and least values over the segments of its curve.
 
     Attributes
     ----------
     name
         Its name in the column `measure`.
-    segment
-        What one segment (a row of the curve with positives) adds to it.
+    estimate
+        The number, from the columns of `sums` and `least` and the totals.
+    sums, least
+        By column name: what is summed, or of which the least is taken, over the
+        segments (the rows of the curve with positives).
     prior
         The prior it is taken at, null where it has none.
     doubt
@@ -31,20 +39,36 @@ class Measure:
     """
 
     name: str
-    segment: pl.Expr
-    prior: pl.Expr
-    doubt: pl.Expr
+    estimate: pl.Expr
+    sums: dict[str, pl.Expr] = field(default_factory=dict)
+    least: dict[str, pl.Expr] = field(default_factory=dict)
+    prior: pl.Expr = field(default_factory=nothing)
+    doubt: pl.Expr = field(default_factory=nothing)
 
 
-def no_prior() -> pl.Expr:
-    """The null of a measure that has no prior."""
-    return pl.lit(None, pl.Float64)
+def total(
+    name: str,
+    segment: pl.Expr,
+    column: str = "",
+    *,
+    prior: pl.Expr | None = None,
+    doubt: pl.Expr | None = None,
+) -> Measure:
+    """A measure that is the sum of what each segment adds; `column` tells equal names apart."""
+    summed = PRIVATE + (column or name)
+    return Measure(
+        name,
+        pl.col(summed),
+        sums={summed: segment},
+        prior=nothing() if prior is None else prior,
+        doubt=nothing() if doubt is None else doubt,
+    )
 
 
 def per_key(
-    segments: pl.LazyFrame, keys: Sequence[str], measures: dict[str, Measure]
+    segments: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]
 ) -> pl.LazyFrame:
-    """Per key: its totals, its note and the sum of every measure over its segments.
+    """Per key: its totals, its note and the sums and least values that the measures need.
 
     Parameters
     ----------
@@ -54,47 +78,50 @@ def per_key(
     keys
         The key columns.
     measures
-        The measures by the name of their column.
+        The measures.
     """
     # One column per measure, then one grouping: a row per segment and prior is
     # never made, which took twice as long.
+    sums = {name: part for measure in measures for name, part in measure.sums.items()}
+    least = {name: part for measure in measures for name, part in measure.least.items()}
     area = pl.col("pos") > 0
-    added = [pl.when(area).then(m.segment).alias(name) for name, m in measures.items()]
+    parts = [pl.when(area).then(part).alias(name) for name, part in (sums | least).items()]
     return (
-        segments.select(*keys, "positives", "negatives", "note", *added)
+        segments.select(*keys, "positives", "negatives", "note", *parts)
         .group_by(keys)
         .agg(
             pl.len().alias(WHICH),
             pl.col("positives", "negatives").max(),
             pl.col("note").first(),
-            pl.col(list(measures)).sum(),
+            *(pl.col(name).sum() for name in sums),
+            *(pl.col(name).min() for name in least),
         )
         .filter(pl.col(WHICH) > 0)
         .drop(WHICH)
     )
 
 
-def tidy(wide: pl.LazyFrame, keys: Sequence[str], measures: dict[str, Measure]) -> pl.LazyFrame:
+def tidy(wide: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]) -> pl.LazyFrame:
     """One row per key as the tidy measure table, sorted by key and in the order asked.
 
     Parameters
     ----------
     wide
-        One row per key: `positives`, `negatives`, `note`, a column per measure.
+        The result of `per_key`.
     keys
         The key columns.
     measures
-        The measures by the name of their column.
+        The measures, in the order wanted.
     """
     both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
     rows = [
         pl.struct(
             pl.lit(measure.name).alias("measure"),
             measure.prior.alias("prior"),
-            pl.when(both).then(pl.col(name)).alias("estimate"),
+            pl.when(both).then(measure.estimate).alias("estimate"),
             pl.when(both).then(measure.doubt / pl.col("negatives")).alias(DOUBT),
         )
-        for name, measure in measures.items()
+        for measure in measures
     ]
     doubt = pl.col(DOUBT)
     biased = pl.when(doubt > DOUBTFUL).then(

@@ -79,7 +79,7 @@ def evaluate(
         frame, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
     )
     keys = predictions.keys
-    on_roc = [auc_measure()] if "auc" in asked else []
+    on_roc: list[Measure] = [auc_measure()] if "auc" in asked else []
     on_pr: list[Measure] = []
     if "auprec" in asked:
         on_pr += auprec_measures(priors, interpolation, "limit")

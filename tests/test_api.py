@@ -7,8 +7,9 @@ import pytest
 import polaroc as pr
 
 PUBLIC = {
-    "auc", "auprec", "beta", "charts", "check", "curve", "datasets", "errors", "evaluate", "hull",
-    "iauprec", "points", "prior", "prior_grid", "rates", "skew", "surface", "uniform",
+    "accsens", "auc", "auprec", "beta", "charts", "check", "curve", "datasets", "errors",
+    "evaluate", "hull", "iauprec", "points", "prior", "prior_grid", "rates", "sens", "skew",
+    "surface", "uniform",
 }  # fmt: skip
 HEAVY = ["altair", "scipy", "numpy", "sklearn", "rich", "typer", "vl_convert"]
 

@@ -312,7 +312,7 @@ def test_a_weight_counts_as_that_many_rows(name, table):
 
 
 @pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize("scale", [1e-9, 0.1, 3.0, 1e12])
+@pytest.mark.parametrize("scale", [1e-200, 1e-9, 0.1, 3.0, 1e12, 1e200])
 @given(table=tables(kinds=["whole", "real"]))
 @settings(max_examples=5)
 def test_the_scale_of_weights_does_not_matter(name, scale, table):

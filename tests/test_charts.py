@@ -203,3 +203,31 @@ def test_a_key_of_one_class_has_no_curve(truth):
     )
     assert records(pr.charts.roc(curve)) == []
     assert records(pr.charts.pr(curve.pipe(pr.surface, 0.1))) == []
+
+
+SCRATCH = ["step", "share", "row", "along", "start", "panel", "chance", "size", "cell_fpr", "tpr_0"]
+
+
+@pytest.mark.parametrize("key", [*SCRATCH, "loss", "auc", "x", "mean"])
+def test_keys_of_any_name_are_drawn(key):
+    curve = curves(predictions(300, keys=2)).rename({"model": key})
+    surface = curve.pipe(pr.surface, 0.1)
+    plain = curves(predictions(300, keys=2))
+    assert records(pr.charts.roc(curve)) == records(pr.charts.roc(plain))
+    assert records(pr.charts.pr(surface)) == records(pr.charts.pr(plain.pipe(pr.surface, 0.1)))
+    measures = curve.pipe(pr.auprec, [0.5, 0.1])
+    assert len(records(pr.charts.auprec_by_prior(measures))) == 2
+
+
+def test_own_priors_of_keys_share_one_panel():
+    curve = curves(predictions(900, keys=9))
+    surface = curve.pipe(pr.surface, ["observed", 0.1])
+    found = records(pr.charts.pr(surface))
+    assert {record["panel"] for record in found} == {"π as observed", "π = 0.1"}
+    assert len(found) == 18
+
+
+def test_rates_of_any_name_are_not_keys():
+    curve = curves(predictions(300))
+    surface = curve.pipe(pr.surface, 0.1, rates={"precision": rates.precision, "f2": rates.lift})
+    assert len(records(pr.charts.pr(surface))) == 1

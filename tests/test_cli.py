@@ -127,7 +127,7 @@ def test_check_shows_every_key(file):
         (["none.parquet", *BASE], "no file matches"),
         (["FILE", "--truth", "label", "--score", "score"], "no column 'label'"),
         (["FILE", "--truth", "truth", "--score", "model"], "allowed are numbers"),
-        (["FILE", *BASE, "--by", "prior"], "no column 'prior'"),
+        (["FILE", *BASE, "--by", "nope"], "no column 'nope'"),
         (["FILE", *BASE, "--by", "model", "--by", "model"], "names a column twice"),
         (["FILE", *BASE, "--prior", "5%"], "--prior is '5%'"),
         (["FILE", *BASE, "--prior", "1.5"], "prior is 1.5"),

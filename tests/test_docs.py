@@ -22,6 +22,10 @@ def test_python_blocks_run(capsys):
     assert "shape: (3, 3)" in capsys.readouterr().out
 
 
+def test_nothing_is_left_to_be_filled_in():
+    assert not re.search(r"\b(BENCH|TODO|FIXME|XXX)\b", README)
+
+
 def test_there_are_two_set_up_commands():
     assert SHELL[:2] == ["pip install . && polaroc demo\n", 'pip install -e ".[test]" && pytest\n']
 

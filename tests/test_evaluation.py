@@ -237,8 +237,12 @@ def test_evaluate_gives_what_each_measure_gives(interpolation, weight, by):
             curves.pipe(pr.auc),
             curves.pipe(pr.auprec, priors, interpolation),
             curves.pipe(pr.iauprec, over, interpolation),
+            curves.pipe(pr.sens, over),
+            curves.pipe(pr.accsens, over),
         ]
     )
+    names = {"auc", "auprec", "iauprec", "sens", "accsens"}
+    found = found.filter(pl.col("measure").is_in(names))
     close(found, each.sort(by, maintain_order=True) if by else each)
 
 
@@ -259,13 +263,16 @@ def test_evaluate_agrees_with_scikit_learn_on_many_rows():
     assert set(found["positives"]) == {truth.sum()}
 
 
+OVER = ["auc", "iauprec", "sens", "auc_range", "accsens", "equal_error"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
         ({}, [("auc", None), *(("auprec", p) for p in (0.5, 0.5, 0.1, 0.01))]),
         ({"priors": 0.2}, [("auc", None), ("auprec", 0.2)]),
         ({"priors": [0.2, 0.1, 0.2]}, [("auc", None), ("auprec", 0.2), ("auprec", 0.1)]),
-        ({"priors": [], "over": (0.1, 0.2)}, [("auc", None), ("iauprec", None)]),
+        ({"priors": [], "over": (0.1, 0.2)}, [(name, None) for name in OVER]),
         ({"measures": "auc"}, [("auc", None)]),
         ({"measures": ["auprec"], "priors": "observed"}, [("auprec", 0.5)]),
         ({"measures": ["iauprec"], "over": (0.1, 0.2)}, [("iauprec", None)]),
@@ -285,7 +292,7 @@ def test_the_table_is_tidy(weight):
     counts = dict.fromkeys(("positives", "negatives"), pl.Float64 if weight else pl.Int64)
     assert found.columns == ["model", *MEASURES]
     assert found.schema == {"model": pl.String} | SCHEMA | counts
-    assert found["model"].to_list() == [m for m in "ABC" for _ in range(6)]
+    assert found["model"].to_list() == [m for m in "ABC" for _ in range(10)]
 
 
 @pytest.mark.parametrize(
@@ -333,9 +340,10 @@ def test_keys_with_one_class_keep_their_rows(interpolation, lazy):
         table.lazy() if lazy else table, **NAMES, by="k", over=(0.1, 0.2), priors=[0.1],
         interpolation=interpolation,
     ).lazy().collect()  # fmt: skip
-    assert found["k"].to_list() == [k for k in ("both", "none", "only") for _ in range(3)]
-    assert found["estimate"].to_list() == [1.0, 1.0, pytest.approx(1.0)] + [None] * 6
-    assert found["note"].to_list()[3:] == ["no positives"] * 3 + ["no negatives"] * 3
+    assert found["k"].to_list() == [k for k in ("both", "none", "only") for _ in range(7)]
+    perfect = [1, 1, pytest.approx(1), 0, 1, 0, 0]
+    assert found["estimate"].to_list() == [*perfect, *[None] * 14]
+    assert found["note"].to_list()[7:] == ["no positives"] * 7 + ["no negatives"] * 7
     totals = found.select("k", "positives", "negatives").unique(maintain_order=True)
     assert totals.rows() == [("both", 1, 1), ("none", 0, 2), ("only", 2, 0)]
 
@@ -371,3 +379,34 @@ def test_notes_are_told_together():
         "dropped 1 null score",
         "dropped 1 null score; λ/N = 9.0: biased upward",
     ]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        pr.auc, pr.hull, pr.charts.roc,
+        lambda c: pr.auprec(c, 0.1),
+        lambda c: pr.iauprec(c, (0.1, 0.2)),
+        lambda c: pr.sens(c, (0.1, 0.2)),
+        lambda c: pr.surface(c, 0.2),
+    ],
+)  # fmt: skip
+def test_a_surface_is_not_taken_for_a_curve(step):
+    surface = pr.curve(PREDICTIONS, **NAMES).pipe(pr.surface, [0.5, 0.1])
+    with pytest.raises(InvalidTable, match=r"(?s)a curve is needed.*Hint:"):
+        step(surface)
+
+
+def test_the_frame_may_be_given_by_name():
+    curve = pr.curve(frame=PREDICTIONS, **NAMES)
+    close(pr.auc(curve=curve), pr.auc(curve))
+    with pytest.raises(TypeError, match="curve"):
+        pr.auc()
+
+
+@pytest.mark.parametrize("key", ["auc", "auprec_0", "iauprec", "sens", "pos_0", "balanced"])
+def test_keys_of_any_name_are_evaluated(key):
+    named = PREDICTIONS.rename({"model": key})
+    found = pr.evaluate(named, **NAMES, by=key, over=(0.1, 0.2))
+    expected = pr.evaluate(PREDICTIONS, **NAMES, by="model", over=(0.1, 0.2))
+    close(found.rename({key: "model"}), expected)

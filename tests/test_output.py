@@ -1,3 +1,6 @@
+import os
+from pathlib import Path
+
 import pytest
 
 from polaroc.errors import OutputRefused
@@ -56,3 +59,42 @@ def test_an_empty_folder_is_used(tmp_path):
     with whole(target) as staging:
         (staging / "a").touch()
     assert names(target) == ["a"]
+
+
+def test_a_file_added_to_an_output_is_kept(tmp_path):
+    target = tmp_path / "out"
+    with whole(target) as staging:
+        (staging / "a").touch()
+    (target / "thesis.tex").touch()
+    with pytest.raises(OutputRefused, match=r"'thesis.tex'"), whole(target):
+        pass
+    assert names(target) == ["a", "thesis.tex"]
+
+
+def test_the_folder_one_stands_in(tmp_path, monkeypatch):
+    inside = tmp_path / "in"
+    inside.mkdir()
+    monkeypatch.chdir(inside)
+    with whole(Path()) as staging:
+        (staging / "a").touch()
+    assert names(inside) == ["a"]
+    assert [file.name for file in tmp_path.iterdir()] == ["in"]
+
+
+def test_a_link_is_followed(tmp_path):
+    (tmp_path / "far").mkdir()
+    (tmp_path / "near").symlink_to(tmp_path / "far")
+    with whole(tmp_path / "near") as staging:
+        (staging / "a").touch()
+    assert (tmp_path / "near").is_symlink()
+    assert names(tmp_path / "far") == ["a"]
+
+
+def test_rights_are_those_of_the_user(tmp_path):
+    before = os.umask(0o077)
+    try:
+        with whole(tmp_path / "out") as staging:
+            (staging / "a").touch()
+    finally:
+        os.umask(before)
+    assert (tmp_path / "out").stat().st_mode & 0o077 == 0

@@ -126,8 +126,8 @@ def test_a_lazy_plan_without_keys_says_it_too(table, said, interpolation):
     found = EAGER["evaluate"](
         table.lazy(), weight="weight", over=(0.1, 0.2), interpolation=interpolation
     ).collect()
-    assert found["estimate"].null_count() == found.height == 6
-    assert found["positives"].null_count() == found["negatives"].null_count() == 6
+    assert found["estimate"].null_count() == found.height == 10
+    assert found["positives"].null_count() == found["negatives"].null_count() == 10
     assert set(found["note"]) == {said}
 
 

@@ -44,10 +44,63 @@ def test_patterns(tmp_path, pattern):
     assert scan([str(tmp_path / pattern)]).collect().height == 2 * TABLE.height
 
 
-def test_formats_may_be_mixed(tmp_path):
-    TABLE.write_csv(tmp_path / "one.csv")
-    TABLE.write_parquet(tmp_path / "two.parquet")
-    assert scan([str(tmp_path)]).collect().height == 2 * TABLE.height
+def test_files_of_several_formats(tmp_path):
+    files = [tmp_path / "one.csv", tmp_path / "two.parquet"]
+    TABLE.write_csv(files[0])
+    TABLE.write_parquet(files[1])
+    assert scan([str(file) for file in files]).collect().height == 2 * TABLE.height
+    with pytest.raises(InvalidArgument, match=r"mixes files of csv, parquet(.|\n)*Hint:"):
+        scan([str(tmp_path)])
+
+
+def test_a_file_named_twice_is_read_once(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    TABLE.write_csv("one.csv")
+    assert scan(["one.csv", str(tmp_path / "one.csv"), "*.csv"]).collect().height == TABLE.height
+
+
+@pytest.mark.parametrize("hidden", [".ipynb_checkpoints", "_temporary"])
+def test_hidden_folders_are_left_out(tmp_path, hidden):
+    (tmp_path / hidden).mkdir()
+    for folder in (tmp_path, tmp_path / hidden):
+        TABLE.write_csv(folder / "one.csv")
+    assert scan([str(tmp_path)]).collect().height == TABLE.height
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_partitions_have_one_type_in_every_format(tmp_path, suffix):
+    for name in ("fold=1/day=mon", "fold=__HIVE_DEFAULT_PARTITION__/day=2"):
+        (tmp_path / name).mkdir(parents=True)
+        WRITERS[suffix](TABLE, tmp_path / name / f"part.{suffix}")
+    found = scan([str(tmp_path)]).collect()
+    assert set(found.select("fold", "day").unique().rows()) == {(1, "mon"), (None, "2")}
+    assert found.schema["fold"] == pl.Int64
+
+
+@pytest.mark.parametrize("asked", ["score=9/one.csv", "score=9/*.csv", "score=9"])
+def test_folders_above_those_asked_for_are_no_partitions(tmp_path, asked):
+    (tmp_path / "score=9").mkdir()
+    TABLE.write_csv(tmp_path / "score=9" / "one.csv")
+    assert_frame_equal(scan([str(tmp_path / asked)]).collect(), TABLE)
+
+
+def test_a_folder_may_not_stand_for_a_column_of_its_files(tmp_path):
+    (tmp_path / "score=9").mkdir()
+    TABLE.write_csv(tmp_path / "score=9" / "one.csv")
+    with pytest.raises(InvalidArgument, match="have the column 'score'"):
+        scan([str(tmp_path)])
+
+
+@pytest.mark.parametrize("suffix", ["csv", "ndjson"])
+def test_scores_may_turn_into_fractions_late(tmp_path, suffix):
+    table = pl.DataFrame({"score": [1.0] * 5_000 + [0.5]})
+    file = tmp_path / f"one.{suffix}"
+    text = ["1"] * 5_000 + ["0.5"]
+    if suffix == "csv":
+        file.write_text("\n".join(["score", *text]))
+    else:
+        file.write_text("\n".join(f'{{"score": {value}}}' for value in text))
+    assert_frame_equal(scan([str(file)]).collect(), table)
 
 
 def test_a_name_with_pattern_characters_is_a_name(tmp_path):

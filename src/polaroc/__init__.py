@@ -2,14 +2,17 @@
 
 from polaroc import charts, datasets, errors, rates
 from polaroc.areas import auc, auprec, iauprec
+from polaroc.beliefs import beta, points, uniform
 from polaroc.curves import curve
 from polaroc.evaluation import evaluate
 from polaroc.hulls import hull
 from polaroc.predictions import check
-from polaroc.priors import beta, points, prior, prior_grid, skew, uniform
+from polaroc.priors import prior, prior_grid, skew
+from polaroc.sensitivity import accsens, sens
 from polaroc.surfaces import surface
 
 __all__ = [
+    "accsens",
     "auc",
     "auprec",
     "beta",
@@ -25,6 +28,7 @@ __all__ = [
     "prior",
     "prior_grid",
     "rates",
+    "sens",
     "skew",
     "surface",
     "uniform",

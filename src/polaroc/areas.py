@@ -6,17 +6,18 @@ from typing import Literal
 import polars as pl
 
 from polaroc import rates
-from polaroc.columns import CURVE, lazily, require
-from polaroc.curves import is_first
+from polaroc.beliefs import Belief, resolve_belief
+from polaroc.columns import curve_keys, lazily
+from polaroc.curves import is_first, segment
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.hulls import hull
 from polaroc.measures import Measure, per_key, tidy, total
-from polaroc.priors import Belief, resolve_belief, resolve_priors, skew
+from polaroc.priors import resolve_priors, skew
 from polaroc.typing import Interpolation, Priors, Start
 
 INTERPOLATIONS = ("exact", "linear", "step", "hull")
 STARTS = ("limit", "one", "zero", "drop")
-UNRANKED = "null or NaN among the predictions"
+UNRANKED = "null, NaN or unclear values among the predictions"
 
 
 @lazily
@@ -158,7 +159,7 @@ def iauprec(
 
 def auc_measure() -> Measure:
     """The AUC as a sum over segments: Δt times the mean specificity of the segment."""
-    _, (_, f1), (dt, df) = _segment()
+    _, (_, f1), (dt, df) = segment()
     return total("auc", dt * (1 - f1 + df / 2))
 
 
@@ -169,8 +170,8 @@ def auprec_measures(priors: Priors, interpolation: Interpolation, start: Start) 
     measures = []
     for i, prior in enumerate(resolve_priors(priors)):
         if prior is None:
-            both = positives + negatives
-            at: pl.Expr = pl.when(both > 0).then(positives / both)
+            both = (positives > 0) & (negatives > 0)
+            at: pl.Expr = pl.when(both).then(positives / (positives + negatives))
             skewed = negatives / positives
         else:
             at, skewed = pl.lit(prior), pl.lit(skew(prior))
@@ -202,7 +203,7 @@ def iauprec_measure(
 
 def _segment_area(skewed: pl.Expr, interpolation: Interpolation, start: Start) -> pl.Expr:
     """∫ precision dt over the segment that ends at a row of the curve."""
-    (t0, f0), (t1, f1), (dt, df) = _segment()
+    (t0, f0), (t1, f1), (dt, df) = segment()
     end = rates.precision(t1, f1, skewed)
     if interpolation == "step":
         area = dt * end
@@ -219,14 +220,6 @@ def _segment_area(skewed: pl.Expr, interpolation: Interpolation, start: Start) -
     return pl.when(is_first()).then(0.0).otherwise(area) if start == "drop" else area
 
 
-def _segment() -> tuple[tuple[pl.Expr, pl.Expr], ...]:
-    """The segment that ends at a row of the curve: (t₀, f₀), (t₁, f₁) and (Δt, Δf)."""
-    tp, fp, pos, neg = (pl.col(name) for name in ("tp", "fp", "pos", "neg"))
-    pairs = ((tp - pos, fp - neg), (tp, fp), (pos, neg))
-    positives, negatives = pl.col("positives"), pl.col("negatives")
-    return tuple((own / positives, other / negatives) for own, other in pairs)
-
-
 def _check_choices(interpolation: str, start: str) -> None:
     check_choice("interpolation", interpolation, INTERPOLATIONS)
     check_choice("start", start, STARTS)
@@ -238,7 +231,7 @@ def _interpolated(curve: pl.LazyFrame, interpolation: str) -> pl.LazyFrame:
 
 def of_curve(curve: pl.LazyFrame, measures: Sequence[Measure]) -> pl.LazyFrame:
     """The tidy measures of a curve table."""
-    keys = require(curve, CURVE, source="curve(...)")
+    keys = curve_keys(curve)
     return tidy(per_key(segments_of_curve(curve), keys, measures), keys, measures)
 
 

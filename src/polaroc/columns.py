@@ -26,7 +26,9 @@ def lazily(step: LazyStep[_P]) -> FrameStep[_P]:
 
     @wraps(step)
     def either(*args: Any, **kwargs: Any) -> Any:
-        frame, *rest = args or (kwargs.pop(name, None),)
+        if not args and name not in kwargs:
+            return step(*args, **kwargs)
+        frame, *rest = args or (kwargs.pop(name),)
         return like(frame, step(as_lazy(frame), *rest, **kwargs))
 
     return cast(FrameStep[_P], either)
@@ -55,18 +57,20 @@ def expression(column: IntoExpr) -> pl.Expr:
 
 def key_expressions(by: By) -> list[pl.Expr]:
     """The keys as expressions, whether one or many were given."""
-    if isinstance(by, str | pl.Expr):
-        return [expression(by)]
-    return [expression(key) for key in by]
+    if by is None:
+        return []
+    keys = [by] if isinstance(by, str | pl.Expr) else by
+    return [expression(key) for key in keys]
 
 
-def check_keys(keys: Sequence[str]) -> None:
-    """Refuse reserved names and repeated names among the keys."""
-    taken = [key for key in keys if key in RESERVED or key.startswith(PRIVATE)]
+def check_keys(keys: Sequence[str], also: Sequence[str] = ()) -> None:
+    """Refuse reserved names, those in `also` among them, and repeated names among the keys."""
+    reserved = RESERVED.union(also)
+    taken = [key for key in keys if key in reserved or key.startswith(PRIVATE)]
     if taken:
         raise InvalidArgument(
             f"by has {', '.join(map(repr, taken))}, reserved for polaroc's own columns "
-            f"({', '.join(sorted(RESERVED))}).",
+            f"({', '.join(sorted(reserved))}).",
             hint="rename the key column first: frame.rename({...}).",
         )
     if len(set(keys)) < len(keys):
@@ -96,6 +100,17 @@ def require(frame: pl.LazyFrame, needed: Iterable[str], *, source: str) -> list[
             hint=f"pass the result of {source}.",
         )
     return [name for name in present if name not in RESERVED]
+
+
+def curve_keys(frame: pl.LazyFrame) -> list[str]:
+    """The keys of a curve table; a surface, which holds each curve many times, is refused."""
+    keys = require(frame, CURVE, source="curve(...)")
+    if set(GRID) & set(frame.collect_schema().names()):
+        raise InvalidTable(
+            "the table has a column 'prior' or 'skew': it is a surface, and a curve is needed.",
+            hint="pass the result of curve(...) or hull(...), and the priors as an argument.",
+        )
+    return keys
 
 
 def within(expr: pl.Expr, keys: Sequence[str]) -> pl.Expr:

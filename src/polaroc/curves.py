@@ -105,6 +105,14 @@ def is_first() -> pl.Expr:
     return (pl.col("tp") == pl.col("pos")) & (pl.col("fp") == pl.col("neg"))
 
 
+def segment() -> tuple[tuple[pl.Expr, pl.Expr], ...]:
+    """The segment that ends at a row of the curve: (t₀, f₀), (t₁, f₁) and (Δt, Δf)."""
+    tp, fp, pos, neg = (pl.col(name) for name in ("tp", "fp", "pos", "neg"))
+    pairs = ((tp - pos, fp - neg), (tp, fp), (pos, neg))
+    positives, negatives = pl.col("positives"), pl.col("negatives")
+    return tuple((own / positives, other / negatives) for own, other in pairs)
+
+
 def rate(count: str, total: str) -> pl.Expr:
     """A count as a share of its total, null where the total is zero."""
     return pl.when(pl.col(total) > 0).then(pl.col(count) / pl.col(total))

@@ -5,18 +5,19 @@ from collections.abc import Sequence
 import polars as pl
 
 from polaroc.areas import auc_measure, auprec_measures, iauprec_measure, segments_of_curve
+from polaroc.beliefs import Belief
 from polaroc.columns import attach, like
 from polaroc.curves import anchored, cells_and_totals, segments
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.hulls import hull
 from polaroc.measures import Measure, per_key, tidy
 from polaroc.predictions import Predictions, read
-from polaroc.priors import Belief
+from polaroc.sensitivity import range_measures
 from polaroc.typing import By, Frame, Interpolation, IntoExpr, Label, Nulls, Prior, Priors
 
 DEFAULT_PRIORS: tuple[Prior, ...] = ("observed", 0.5, 0.1, 0.01)
-RANGE_MEASURES = ("iauprec",)
-MEASURES = ("auc", "auprec", *RANGE_MEASURES)
+OVER_A_RANGE = ("sens", "auc_range", "accsens", "equal_error")
+MEASURES = ("auc", "auprec", "iauprec", *OVER_A_RANGE)
 
 
 def evaluate(
@@ -45,12 +46,15 @@ def evaluate(
         Priors at which AUPREC is taken, in (0, 1), or ``"observed"`` for each
         key's own; one, several, or a prior grid.
     over
-        A range (lo, hi) of priors, or a belief about the prior; without it there
-        are no measures over a range.
+        A range (lo, hi) of priors, or a belief about the prior. Without it there
+        are no measures over a range; under a belief there is IAUPREC only.
     interpolation
         As in `auprec`.
     measures
-        Any of "auc", "auprec", "iauprec"; by default all that the arguments allow.
+        Any of "auc", "auprec", "iauprec" (see the functions of these names),
+        "sens", "auc_range", "accsens" (see `accsens`; "auc_range" is one minus
+        the mean error over the range) and "equal_error" (where FNr = FPr); by
+        default all that the arguments allow.
 
     Returns
     -------
@@ -72,20 +76,22 @@ def evaluate(
     >>> table = pr.datasets.twenty_scores()
     >>> measures = table.pipe(pr.evaluate, truth="truth", score="score", priors=0.1)
     >>> [(name, round(value, 3)) for name, value in measures.select("measure", "estimate").rows()]
-    [('auc', 0.68), ('auprec', 0.37...)]
+    [('auc', 0.68), ('auprec', 0.35)]
     """
     asked = _asked(measures, over)
     predictions = read(
         frame, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
     )
     keys = predictions.keys
-    on_roc: list[Measure] = [auc_measure()] if "auc" in asked else []
-    on_pr: list[Measure] = []
-    if "auprec" in asked:
-        on_pr += auprec_measures(priors, interpolation, "limit")
-    if over is not None and "iauprec" in asked:
+    on_roc: list[Measure] = [auc_measure()]
+    on_pr: list[Measure] = auprec_measures(priors, interpolation, "limit")
+    if over is not None:
         on_pr.append(iauprec_measure(over, interpolation, "limit"))
-    chosen = [*on_roc, *on_pr]
+        if not isinstance(over, Belief):
+            on_roc += range_measures(over)
+    on_roc = [measure for measure in on_roc if measure.name in asked]
+    on_pr = [measure for measure in on_pr if measure.name in asked]
+    chosen = sorted([*on_roc, *on_pr], key=lambda one: MEASURES.index(one.name))
     if not chosen:
         raise InvalidArgument(
             f"there is nothing to measure: measures is {measures!r}, priors is {priors!r}.",
@@ -114,10 +120,12 @@ def _asked(measures: str | Sequence[str] | None, over: object) -> Sequence[str]:
     asked = [measures] if isinstance(measures, str) else list(measures)
     for name in asked:
         check_choice("measures", name, MEASURES)
-    lacking = [name for name in asked if name in RANGE_MEASURES]
-    if lacking and over is None:
+    lacking = [name for name in asked if name not in ("auc", "auprec")] if over is None else []
+    if isinstance(over, Belief):
+        lacking = [name for name in asked if name in OVER_A_RANGE]
+    if lacking:
         raise InvalidArgument(
-            f"measures has {', '.join(map(repr, lacking))}, but over is None.",
+            f"measures has {', '.join(map(repr, lacking))}, but over is {over!r}.",
             hint="give the range of priors, for example over=(0.05, 0.20).",
         )
     return asked

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.columns import CURVE, lazily, require
+from polaroc.columns import curve_keys, lazily
 from polaroc.curves import in_order
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def hull(curve: pl.LazyFrame) -> pl.LazyFrame:
     >>> pr.curve(table, truth="truth", score="p").pipe(pr.hull).select("tp", "fp").rows()
     [(0, 0), (1, 0), (2, 1), (2, 2)]
     """
-    keys = require(curve, CURVE, source="curve(...)")
+    keys = curve_keys(curve)
     return in_order(curve, keys).map_batches(
         partial(_hulls, keys=keys), schema=curve.collect_schema()
     )
@@ -115,10 +115,10 @@ def hull_vertices(fp: "Array", tp: "Array") -> "Array":
     size = (pos + neg).astype(np.float64)
     blocks = isotonic_regression(pos / size, weights=size, increasing=False).blocks
     kept: Array = steps[blocks]
-    # The blocks pool in floating point: what is collinear goes by exact counts,
-    # unless a product of two of them could overflow.
-    if int(tp[-1]) * int(fp[-1]) >= 2**63:
-        tp, fp = tp.astype(np.float64), fp.astype(np.float64)
+    # The blocks pool in floating point: what is collinear goes by exact counts.
+    # Weights, and counts whose products would overflow, go by rates.
+    if tp.dtype.kind == "f" or int(tp[-1]) * int(fp[-1]) >= 2**63:
+        tp, fp = tp / tp[-1], fp / fp[-1]
     while True:
         rise, run = np.diff(tp[kept]), np.diff(fp[kept])
         convex = rise[:-1] * run[1:] > rise[1:] * run[:-1]

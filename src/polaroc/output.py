@@ -8,6 +8,7 @@ from pathlib import Path
 
 from polaroc.errors import OutputRefused
 
+# Lists the files that polaroc wrote, so that nobody else's are ever replaced.
 MARK = ".polaroc"
 
 
@@ -19,7 +20,7 @@ def whole(folder: Path) -> Iterator[Path]:
     ----------
     folder
         Where the output goes: a new or empty folder, or earlier output of
-        polaroc, which is replaced. Parents are made.
+        polaroc, which is replaced. Parents are made; a link is followed.
 
     Raises
     ------
@@ -36,25 +37,27 @@ def whole(folder: Path) -> Iterator[Path]:
     ['.polaroc', 'measures.csv']
     """
     check_replaceable(folder)
+    folder = folder.resolve()
     folder.parent.mkdir(parents=True, exist_ok=True)
-    staging = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    around = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    staging, earlier = around / "new", around / "earlier"
     try:
-        (staging / MARK).touch()
-        staging.chmod(0o755)
+        # A folder made by mkdir has the rights that the user's umask asks for.
+        staging.mkdir()
         yield staging
+        names = sorted(file.name for file in staging.iterdir())
+        (staging / MARK).write_text("".join(f"{name}\n" for name in names))
         check_replaceable(folder)
-        earlier = staging.with_name(staging.name + "-earlier")
-        if folder.exists():
-            folder.rename(earlier)
         try:
+            if folder.exists():
+                folder.rename(earlier)
             staging.rename(folder)
         except BaseException:
-            if earlier.exists():
+            if earlier.exists() and not folder.exists():
                 earlier.rename(folder)
             raise
-        shutil.rmtree(earlier, ignore_errors=True)
     finally:
-        shutil.rmtree(staging, ignore_errors=True)
+        shutil.rmtree(around, ignore_errors=True)
 
 
 def check_replaceable(folder: Path) -> None:
@@ -65,8 +68,12 @@ def check_replaceable(folder: Path) -> None:
         raise OutputRefused(
             f"{str(folder)!r} is a file, allowed is a folder.", hint="choose another --out."
         )
-    if any(folder.iterdir()) and not (folder / MARK).exists():
+    mark = folder / MARK
+    ours = {MARK, *mark.read_text().splitlines()} if mark.exists() else set()
+    strangers = sorted(file.name for file in folder.iterdir() if file.name not in ours)
+    if strangers:
         raise OutputRefused(
-            f"the folder {str(folder)!r} holds files that polaroc did not write.",
+            f"the folder {str(folder)!r} holds files that polaroc did not write: "
+            f"{', '.join(map(repr, strangers[:3]))}{', …' if len(strangers) > 3 else ''}.",
             hint="choose a new or empty folder for --out.",
         )

@@ -1,7 +1,8 @@
 """What comes in: a table of predictions, read, audited and refused where it cannot be right."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
@@ -14,6 +15,9 @@ TRUTH = PRIVATE + "truth"
 WEIGHT = PRIVATE + "weight"
 TROUBLE = PRIVATE + "trouble"
 COUNT = PRIVATE + "count"
+
+# What `check` reports of a key beside its totals.
+REPORT = ("rows", "scores", "lowest", "highest")
 
 # What can be wrong with a row, by code; only the missing ones may be dropped.
 NULL_SCORE, NAN_SCORE, NULL_TRUTH, NULL_WEIGHT, UNCLEAR, BAD_WEIGHT, INEXACT = range(1, 8)
@@ -71,11 +75,10 @@ class Predictions:
         counted = self.rows.filter(kind.is_not_null()).group_by(*self.keys, TROUBLE)
         return (
             counted.agg(pl.len().cast(pl.Int64).alias(COUNT))
-            .sort(TROUBLE)
             .group_by(self.keys)
             .agg(
                 pl.col(COUNT).sum(),
-                said.str.join(", ").alias("note"),
+                said.sort_by(kind).str.join(", ").alias("note"),
                 kind.is_in(list(self.fatal)).any().alias(TROUBLE),
             )
             .filter(pl.col(COUNT) > 0)
@@ -106,8 +109,11 @@ def read(
     """
     check_choice("nulls", nulls, ("raise", "drop"))
     lazy = as_lazy(frame)
+    if not isinstance(by, str | pl.Expr | None):
+        by = list(by)
     by_keys = key_expressions(by)
-    _check_columns(lazy, [truth, score, weight, *([by] if isinstance(by, str | pl.Expr) else by)])
+    named_keys = by if isinstance(by, list) else [by]
+    _check_columns(lazy, [truth, score, weight, *named_keys])
     chosen = [expression(score).alias(SCORE), expression(truth).alias(TRUTH)]
     if weight is not None:
         chosen.append(expression(weight).alias(WEIGHT))
@@ -182,6 +188,7 @@ def check(
     predictions = read(
         frame, truth=truth, score=score, by=by, weight=weight, positive=positive, audited=True
     )
+    check_keys(predictions.keys, also=REPORT)
     counted = pl.col(WEIGHT) if predictions.weighted else pl.lit(1, pl.Int64)
     score_column = pl.col(SCORE)
     report = (
@@ -281,7 +288,7 @@ def _truth(
 
 
 def _labels(positive: Label | Sequence[Label], dtype: pl.DataType, textual: bool) -> list[Label]:
-    labels = [positive] if isinstance(positive, str | int | float) else list(positive)
+    labels = _listed(positive)
     kinds: tuple[type, ...] = (
         (str,) if textual else (bool,) if dtype == pl.Boolean else (int, float)
     )
@@ -296,6 +303,13 @@ def _labels(positive: Label | Sequence[Label], dtype: pl.DataType, textual: bool
             hint="give the label(s) as they stand in the truth column.",
         )
     return labels
+
+
+def _listed(positive: Any) -> list[Label]:
+    """One label or several as a list, numpy's numbers as Python's."""
+    several = isinstance(positive, Iterable) and not isinstance(positive, str)
+    labels = positive if several else [positive]
+    return [label.item() if hasattr(label, "item") else label for label in labels]
 
 
 def _weight(dtype: pl.DataType, name: IntoExpr) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:
@@ -339,7 +353,7 @@ def _refuse_absent_label(
     named: pl.LazyFrame, truth: IntoExpr, positive: Label | Sequence[Label]
 ) -> None:
     labels = named.select(pl.col(TRUTH).drop_nulls().unique()).collect()[TRUTH].to_list()
-    wanted = [positive] if isinstance(positive, str | int | float) else list(positive)
+    wanted = _listed(positive)
     if len(labels) > 1 and not set(wanted) & set(labels):
         raise InvalidPredictions(
             f"no row has the positive label {positive!r}; truth {truth!s} has the labels "

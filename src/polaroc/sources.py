@@ -1,7 +1,9 @@
 """Files of predictions as one lazy frame, whatever their format."""
 
 import glob
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from urllib.parse import unquote
@@ -18,6 +20,29 @@ FORMATS = {
 }  # fmt: skip
 COMPRESSED = {".gz", ".zst", ".zlib"}
 ALLOWED = "allowed are Parquet, CSV, TSV, IPC/Arrow and NDJSON"
+NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+# Types of text are inferred from all rows of files up to this size in all.
+INFERRED_WHOLE = 100_000_000
+INFERRED_ROWS = 100_000
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file, and the columns its folders below the one asked for stand for."""
+
+    file: Path
+    partitions: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def format(self) -> str:
+        """The format told by the suffix; refused where there is none."""
+        kind = FORMATS.get(_suffix(self.file))
+        if kind is None:
+            raise InvalidArgument(
+                f"the format of {str(self.file)!r} cannot be told from its name; {ALLOWED}.",
+                hint="rename the file, or convert it to Parquet.",
+            )
+        return kind
 
 
 def scan(paths: Sequence[str]) -> pl.LazyFrame:
@@ -28,7 +53,9 @@ def scan(paths: Sequence[str]) -> pl.LazyFrame:
     paths
         File names, glob patterns or folders; formats are told by the suffix
         (.parquet .pq .csv .tsv .arrow .ipc .feather .ndjson .jsonl; text may be
-        compressed as .gz, .zst). Folders named key=value become columns.
+        compressed as .gz, .zst). Folders named key=value below a folder or a
+        pattern become columns, whole numbers as Int64, all others as String. A
+        file named twice is read once.
 
     Returns
     -------
@@ -38,7 +65,8 @@ def scan(paths: Sequence[str]) -> pl.LazyFrame:
     Raises
     ------
     InvalidArgument
-        Where nothing is found, or a suffix is unknown.
+        Where nothing is found, a suffix is unknown, a folder mixes formats, or
+        a folder stands for a column that its files have too.
 
     Examples
     --------
@@ -47,38 +75,66 @@ def scan(paths: Sequence[str]) -> pl.LazyFrame:
     polaroc.errors.InvalidArgument: no file matches 'nowhere/*.parquet'.
     Hint: check the path; quote a pattern so that the shell leaves it alone.
     """
-    files = [file for path in paths for file in _files(path)]
+    found = {source.file.resolve(): source for path in paths for source in _sources(path)}
+    sources = sorted(found.values(), key=lambda source: (source.format, source.partitions))
+    whole = {
+        key
+        for key in {key for source in sources for key, _ in source.partitions}
+        if all(_is_whole(dict(source.partitions).get(key)) for source in sources)
+    }
+    grouped = groupby(sources, key=lambda source: (source.format, source.partitions))
     parts = [
-        _scan(kind, list(group)) for kind, group in groupby(sorted(files, key=_format), key=_format)
+        _partition(_scan(kind, [source.file for source in group]), partitions, whole)
+        for (kind, partitions), group in grouped
     ]
     return parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal_relaxed")
 
 
-def _files(path: str) -> list[Path]:
+def _sources(path: str) -> Iterator[Source]:
     there = Path(path)
     if there.is_dir():
-        found = sorted(
-            file
-            for file in there.rglob("*")
-            if file.is_file() and not file.name.startswith((".", "_")) and _known(file)
-        )
-        if not found:
-            raise InvalidArgument(
-                f"the folder {path!r} holds no file that can be read; {ALLOWED}.",
-                hint="name the files by their format, for example part-0.parquet.",
-            )
-        return found
+        yield from _in_folder(there)
+        return
     found = [there] if there.exists() else sorted(map(Path, glob.glob(path, recursive=True)))
     if not found:
         raise InvalidArgument(
             f"no file matches {path!r}.",
             hint="check the path; quote a pattern so that the shell leaves it alone.",
         )
-    return [inner for file in found for inner in (_files(str(file)) if file.is_dir() else [file])]
+    fixed = len(there.parts) if there.exists() else _fixed_parts(there)
+    for file in found:
+        yield from _in_folder(file) if file.is_dir() else [Source(file, _partitions(file, fixed))]
 
 
-def _known(file: Path) -> bool:
-    return _suffix(file) in FORMATS
+def _in_folder(folder: Path) -> list[Source]:
+    depth = len(folder.parts)
+    files = [
+        file
+        for file in sorted(folder.rglob("*"))
+        if _suffix(file) in FORMATS
+        and file.is_file()
+        and not any(part.startswith((".", "_")) for part in file.parts[depth:])
+    ]
+    found = [Source(file, _partitions(file, depth)) for file in files]
+    formats = sorted({source.format for source in found})
+    if not found:
+        raise InvalidArgument(
+            f"the folder {str(folder)!r} holds no file that can be read; {ALLOWED}.",
+            hint="name the files by their format, for example part-0.parquet.",
+        )
+    if len(formats) > 1:
+        raise InvalidArgument(
+            f"the folder {str(folder)!r} mixes files of {', '.join(formats)}, which may hold the "
+            "same rows twice.",
+            hint="name the files to read, for example with a pattern.",
+        )
+    return found
+
+
+def _fixed_parts(pattern: Path) -> int:
+    """How many leading parts of a pattern are plain names."""
+    magic = (i for i, part in enumerate(pattern.parts) if glob.has_magic(part))
+    return next(magic, len(pattern.parts))
 
 
 def _suffix(file: Path) -> str:
@@ -88,35 +144,40 @@ def _suffix(file: Path) -> str:
     return suffixes[-1] if suffixes else ""
 
 
-def _format(file: Path) -> str:
-    if not _known(file):
+def _partitions(file: Path, depth: int) -> tuple[tuple[str, str], ...]:
+    pairs = (part.partition("=") for part in file.parts[depth:-1])
+    return tuple((unquote(key), unquote(value)) for key, equals, value in pairs if equals and key)
+
+
+def _is_whole(value: str | None) -> bool:
+    return value in (None, NULL_PARTITION) or bool(re.fullmatch(r"-?\d{1,18}", value or ""))
+
+
+def _partition(
+    frame: pl.LazyFrame, partitions: tuple[tuple[str, str], ...], whole: set[str]
+) -> pl.LazyFrame:
+    clash = sorted({key for key, _ in partitions} & set(frame.collect_schema().names()))
+    if clash:
         raise InvalidArgument(
-            f"the format of {str(file)!r} cannot be told from its name; {ALLOWED}.",
-            hint="rename the file, or convert it to Parquet.",
+            f"both a folder and the files below it have the column {', '.join(map(repr, clash))}.",
+            hint="name the files themselves, or drop the column from them.",
         )
-    return FORMATS[_suffix(file)]
+    columns = []
+    for key, value in partitions:
+        kind = pl.Int64 if key in whole else pl.String
+        told = None if value == NULL_PARTITION else int(value) if key in whole else value
+        columns.append(pl.lit(told, kind).alias(key))
+    return frame.with_columns(columns)
 
 
 def _scan(kind: str, files: list[Path]) -> pl.LazyFrame:
-    hive = any(_partitions(file) for file in files)
     if kind == "parquet":
-        return pl.scan_parquet(files, glob=False, hive_partitioning=hive)
+        return pl.scan_parquet(files, glob=False, hive_partitioning=False)
     if kind == "ipc":
-        return pl.scan_ipc(files, glob=False, hive_partitioning=hive)
-    parts = []
-    for partitions, group in groupby(sorted(files, key=_partitions), key=_partitions):
-        columns = [pl.lit(value).alias(key) for key, value in partitions]
-        parts.append(_scan_text(kind, list(group)).with_columns(columns))
-    return pl.concat(parts, how="vertical_relaxed")
-
-
-def _scan_text(kind: str, files: list[Path]) -> pl.LazyFrame:
+        return pl.scan_ipc(files, glob=False, hive_partitioning=False)
+    size = sum(file.stat().st_size for file in files)
+    rows = None if size <= INFERRED_WHOLE else INFERRED_ROWS
     if kind == "ndjson":
-        return pl.scan_ndjson(files)
+        return pl.scan_ndjson(files, infer_schema_length=rows)
     separator = "\t" if kind == "tsv" else ","
-    return pl.scan_csv(files, glob=False, separator=separator)
-
-
-def _partitions(file: Path) -> tuple[tuple[str, str], ...]:
-    pairs = (part.partition("=") for part in file.parts[:-1])
-    return tuple((unquote(key), unquote(value)) for key, equals, value in pairs if equals and key)
+    return pl.scan_csv(files, glob=False, separator=separator, infer_schema_length=rows)

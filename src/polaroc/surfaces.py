@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 import polars as pl
 
 from polaroc import rates
-from polaroc.columns import CURVE, PRIVATE, RESERVED, lazily, require, within
+from polaroc.columns import PRIVATE, RESERVED, curve_keys, lazily, within
 from polaroc.curves import is_first
 from polaroc.errors import InvalidArgument
 from polaroc.priors import resolve_priors, skew
@@ -72,12 +72,14 @@ def surface(
     >>> points.select("tpr", "precision").rows()
     [(0.0, 1.0), (0.5, 1.0), (0.5, 0.2), (1.0, 0.33...), (1.0, 0.2)]
     """
-    keys = require(curve, CURVE, source="curve(...)")
+    keys = curve_keys(curve)
     chosen = _chosen(rates, keys)
     positives, negatives = pl.col("positives"), pl.col("negatives")
     both = (positives > 0) & (negatives > 0)
     own = pl.when(both).then(negatives / positives)
     asked = resolve_priors(priors)
+    if not asked:
+        raise InvalidArgument("priors has no prior.", hint="for example priors=[0.5, 0.1].")
     grid = pl.LazyFrame(
         {"prior": asked, "skew": [None if p is None else skew(p) for p in asked]},
         schema={"prior": pl.Float64, "skew": pl.Float64},

@@ -7,13 +7,13 @@ import polars as pl
 
 Frame = TypeVar("Frame", pl.LazyFrame, pl.DataFrame)
 IntoExpr: TypeAlias = str | pl.Expr
-By: TypeAlias = str | pl.Expr | Sequence[str | pl.Expr]
+By: TypeAlias = str | pl.Expr | Sequence[str | pl.Expr] | None
 Label: TypeAlias = str | int | float | bool
 Nulls: TypeAlias = Literal["raise", "drop"]
 Interpolation: TypeAlias = Literal["exact", "linear", "step", "hull"]
 Start: TypeAlias = Literal["limit", "one", "zero", "drop"]
 Prior: TypeAlias = float | Literal["observed"]
-Priors: TypeAlias = Prior | Sequence[Prior] | pl.DataFrame
+Priors: TypeAlias = Prior | Sequence[Prior] | pl.DataFrame | pl.LazyFrame
 
 # A float, a numpy array, a pl.Expr or an ibis column: whatever has arithmetic.
 Quantity: TypeAlias = Any

@@ -31,7 +31,7 @@ def curves(base: "alt.Chart", drawn: Lines, x: str, y: str, *, panels: int = 1) 
             alt.X("x:Q", **share_axis(x)),
             alt.Y("y:Q", **share_axis(y)),
             colour(drawn.series, drawn.title),
-            alt.Detail("line:N"),
+            alt.Detail("id:N"),
             alt.Order("at:Q"),
             alt.Tooltip("line:N", title="curve"),
         )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from polaroc.columns import PRIVATE
 from polaroc.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -21,11 +22,13 @@ CELLS = 6400
 STRAIGHT = 0.25
 DIGITS = 4
 MOST_LINES = 300
+ALONG = PRIVATE + "along"
+START = PRIVATE + "start"
 
 
 @dataclass(frozen=True)
 class Lines:
-    """Lines to draw: records with `series`, `line`, `x`, `y`, `at` and any constants.
+    """Lines to draw: records with `id`, `series`, `line`, `x`, `y`, `at` and any constants.
 
     Attributes
     ----------
@@ -66,15 +69,15 @@ def thinned(
     DataFrame
         `keys`, `x`, `y`, `keep`, sorted by key and along the curve.
     """
-    along = pl.col("tp") + pl.col("fp")
-    cells = [(pl.col(axis) * CELLS).floor().cast(pl.Int32).alias(f"cell_{axis}") for axis in (x, y)]
-    start = pl.col("threshold").is_null().alias("start")
+    along = (pl.col("tp") + pl.col("fp")).alias(ALONG)
+    start = pl.col("threshold").is_null().alias(START)
+    cells = [(pl.col(axis) * CELLS).floor().cast(pl.Int32).alias(PRIVATE + axis) for axis in (x, y)]
     return (
         frame.filter(pl.col(x).is_not_null() & pl.col(y).is_not_null())
-        .select(*keys, x, y, *keep, along.alias("along"), start, *cells)
-        .group_by(*keys, "start", f"cell_{x}", f"cell_{y}")
-        .agg(pl.col(x, y, *keep, "along").max())
-        .sort(*keys, "along", nulls_last=True)
+        .select(*keys, x, y, *keep, along, start, *cells)
+        .group_by(*keys, START, PRIVATE + x, PRIVATE + y)
+        .agg(pl.col(x, y, *keep, ALONG).max())
+        .sort(*keys, ALONG, nulls_last=True)
         .select(*keys, x, y, *keep)
         .collect()
     )
@@ -134,18 +137,19 @@ def lines(
             hint="filter the keys that matter before drawing.",
         )
     records = []
-    for group in groups:
+    for i, group in enumerate(groups):
         if group.is_empty():
             continue
         labels = [str(group[key][0]) for key in keys]
         records.append(
             {
+                "id": i,
                 "series": labels[0] if labels else "",
                 "line": " · ".join(labels),
                 "x": group[x].to_list(),
                 "y": group[y].to_list(),
                 "at": list(range(group.height)),
-                **{name: group[name][0] for name in const},
+                **{name.removeprefix(PRIVATE): group[name][0] for name in const},
             }
         )
     series = list(dict.fromkeys(record["series"] for record in records))

@@ -1,6 +1,7 @@
 """Charts of precision against recall, and of the area under it against the prior."""
 
 from collections.abc import Sequence
+from math import floor, log10
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -8,12 +9,14 @@ import polars as pl
 from polaroc import rates
 from polaroc.charts.layers import curves, data
 from polaroc.charts.lines import lines, straight_lines, thinned
-from polaroc.charts.theme import CHANCE, SIZE, colour, finished, share_axis
-from polaroc.columns import CURVE, GRID, MEASURES, as_lazy, require
+from polaroc.charts.theme import GREY, SIZE, colour, finished, share_axis
+from polaroc.columns import CURVE, GRID, MEASURES, PRIVATE, as_lazy, attach, require
 
 if TYPE_CHECKING:
     import altair as alt
 
+PANEL = PRIVATE + "panel"
+CHANCE = PRIVATE + "chance"
 BETWEEN = 100
 WIDE_STEP = 1 / 800
 
@@ -57,15 +60,13 @@ def pr(
     keys = _keys_of_surface(lazy, require(lazy, needed, source="surface(...)"))
     told_apart = [*keys, "prior"]
     points = thinned(lazy, told_apart, "tpr", "precision", keep=["fpr", "skew"])
-    panel = pl.format("π = {}", pl.col("prior").round_sig_figs(3)).alias("panel")
-    by_chance = pl.col("prior").round_sig_figs(3).alias("chance")
-    bent = _interpolated(points, told_apart).with_columns(panel, by_chance)
+    bent = _interpolated(points, told_apart).with_columns(*_panels(points, keys))
     ordered = bent.sort("prior", descending=True, maintain_order=True)
-    drawn = straight_lines(ordered, keys, "tpr", "precision", const=["panel", "chance"])
-    panels = ordered["panel"].unique(maintain_order=True).to_list()
+    drawn = straight_lines(ordered, keys, "tpr", "precision", const=["prior", PANEL, CHANCE])
+    panels = ordered[PANEL].unique(maintain_order=True).to_list()
     base = data(drawn.records)
     lines_drawn = curves(base, drawn, "recall", "precision", panels=len(panels))
-    chance = base.mark_rule(color=CHANCE, strokeDash=[4, 4])
+    chance = base.mark_rule(color=GREY, strokeDash=[4, 4])
     guess = chance.encode(alt.Y("mean(chance):Q"))
     width = SIZE if len(panels) == 1 else 0.7 * SIZE
     return finished(
@@ -142,7 +143,7 @@ def auprec_by_prior(
                 horizontal,
                 alt.Y("y:Q", **share_axis("AUPREC")),
                 colour(single.series, single.title),
-                alt.Detail("line:N"),
+                alt.Detail("id:N"),
                 alt.Order("at:Q"),
                 [
                     alt.Tooltip("line:N", title="key"),
@@ -161,11 +162,19 @@ def auprec_by_prior(
 
 
 def _keys_of_surface(frame: pl.LazyFrame, others: Sequence[str]) -> list[str]:
-    """The keys of a surface, without the further rates it may hold."""
-    from polaroc.surfaces import RATES
+    """The keys of a surface, which appends prior, skew and any rates to its curve."""
+    names = frame.collect_schema().names()
+    return [name for name in others if names.index(name) < names.index("prior")]
 
-    floats = {name for name, dtype in frame.collect_schema().items() if dtype == pl.Float64}
-    return [name for name in others if not (name in RATES and name in floats)]
+
+def _panels(points: pl.DataFrame, keys: Sequence[str]) -> list[pl.Expr]:
+    """The panel of each line, and its chance: a prior, or "observed" where keys have their own."""
+    curves = points.select(keys).n_unique() if keys else 1
+    sharing = points.select(*keys, "prior").unique().group_by("prior").len()
+    shared = sharing.filter(pl.col("len") == curves)["prior"].implode()
+    rounded = pl.col("prior").round_sig_figs(3)
+    panel = pl.when(pl.col("prior").is_in(shared)).then(pl.format("π = {}", rounded))
+    return [panel.otherwise(pl.lit("π as observed")).alias(PANEL), rounded.alias(CHANCE)]
 
 
 def _interpolated(points: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
@@ -174,47 +183,48 @@ def _interpolated(points: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     They are spaced evenly in recall and again in precision, as the hyperbola may
     be steep at one end and flat at the other.
     """
-    before = [pl.col(name).shift(1).over(keys).alias(f"{name}_0") for name in ("tpr", "fpr")]
-    t0, f0, t1, f1 = (pl.col(name) for name in ("tpr_0", "fpr_0", "tpr", "fpr"))
+    row, step, along = (PRIVATE + name for name in ("row", "step", "share"))
+    before = [pl.col(name).shift(1).over(keys).alias(PRIVATE + name) for name in ("tpr", "fpr")]
+    t0, f0, t1, f1 = (pl.col(name) for name in (PRIVATE + "tpr", PRIVATE + "fpr", "tpr", "fpr"))
     skewed = pl.col("skew")
     called = t0 + skewed * f0
     bends = (t1 - t0 > WIDE_STEP) & (called > 0)
     steps = [step / (BETWEEN + 1) for step in range(1, BETWEEN + 1)]
     ends = [rates.precision(t0, f0, skewed), rates.precision(t1, f1, skewed)]
-    level = ends[0] + pl.col("step") * (ends[1] - ends[0])
+    level = ends[0] + pl.col(step) * (ends[1] - ends[0])
     at_level = (level * called - t0) / ((t1 - t0) - level * (t1 - t0 + skewed * (f1 - f0)))
-    share = pl.col("share")
+    share = pl.col(along)
     t, f = t0 + share * (t1 - t0), f0 + share * (f1 - f0)
-    placed = points.with_row_index("row").with_columns(before)
-    bent = placed.filter(bends).join(pl.DataFrame({"step": steps}), how="cross")
+    placed = points.with_row_index(row).with_columns(before)
+    bent = placed.filter(bends).join(pl.DataFrame({step: steps}), how="cross")
     added = (
         pl.concat(
-            [bent.with_columns(pl.col("step").alias("share")), bent.with_columns(share=at_level)]
+            [bent.with_columns(pl.col(step).alias(along)), bent.with_columns(at_level.alias(along))]
         )
         .filter((share > 0) & (share < 1))
         .with_columns(t.alias("tpr"), rates.precision(t, f, skewed).alias("precision"))
-        .drop("step")
+        .drop(step)
     )
-    whole = placed.with_columns(pl.lit(1.0).alias("share"))
-    return pl.concat([whole, added]).sort("row", "share")
+    whole = placed.with_columns(pl.lit(1.0).alias(along))
+    return pl.concat([whole, added]).sort(row, along)
 
 
 def _shared_means(points: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     """Per series: the mean over its keys at the priors that all of them have."""
     first = list(keys[:1])
-    sizes = points.select(*keys).unique().group_by(first).len("keys")
-    means = points.group_by(*first, "prior").agg(pl.col("estimate").mean(), pl.len().alias("have"))
-    joined = (
-        means.join(sizes, on=first, nulls_equal=True) if first else means.join(sizes, how="cross")
-    )
-    shared = joined.filter(pl.col("have") == pl.col("keys"))
-    return shared.select(*first, "prior", "estimate").sort(*first, "prior", nulls_last=True)
+    size, have = PRIVATE + "size", PRIVATE + "have"
+    sizes = points.select(*keys).unique().group_by(first).agg(pl.len().alias(size))
+    means = points.group_by(*first, "prior").agg(pl.col("estimate").mean(), pl.len().alias(have))
+    shared = attach(means.lazy(), sizes.lazy(), first).filter(pl.col(have) == pl.col(size))
+    ordered = shared.select(*first, "prior", "estimate").sort(*first, "prior", nulls_last=True)
+    return ordered.collect()
 
 
 def _round_range(priors: list[float]) -> tuple[float, float]:
     """The range of the priors, widened to the next 1, 2 or 5 times a power of ten."""
-    marks = [digit * 10.0**power for power in range(-12, 0) for digit in (1, 2, 5)] + [1.0]
     lowest, highest = min(priors, default=0.1), max(priors, default=1.0)
+    decades = range(floor(log10(lowest)) - 1, 1)
+    marks = [digit * 10.0**power for power in decades for digit in (1, 2, 5)]
     below = max(mark for mark in marks if mark <= lowest * (1 + 1e-9))
     above = min(mark for mark in marks if mark >= highest * (1 - 1e-9))
     return below, above if above > below else 1.0

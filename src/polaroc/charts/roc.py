@@ -6,8 +6,8 @@ import polars as pl
 
 from polaroc.charts.layers import curves, data
 from polaroc.charts.lines import straight_lines, thinned
-from polaroc.charts.theme import CHANCE, SIZE, finished
-from polaroc.columns import CURVE, as_lazy, require
+from polaroc.charts.theme import GREY, SIZE, finished
+from polaroc.columns import as_lazy, curve_keys
 
 if TYPE_CHECKING:
     import altair as alt
@@ -45,11 +45,11 @@ def roc(curve: pl.LazyFrame | pl.DataFrame, title: str = "ROC curves") -> "alt.L
     import altair as alt
 
     lazy = as_lazy(curve)
-    keys = require(lazy, CURVE, source="curve(...)")
+    keys = curve_keys(lazy)
     drawn = straight_lines(thinned(lazy, keys, "fpr", "tpr"), keys, "fpr", "tpr")
     chance = (
         data([{"x": 0, "y": 0}, {"x": 1, "y": 1}])
-        .mark_line(color=CHANCE, strokeDash=[4, 4], strokeWidth=1)
+        .mark_line(color=GREY, strokeDash=[4, 4], strokeWidth=1)
         .encode(alt.X("x:Q"), alt.Y("y:Q"))
     )
     rocs = curves(data(drawn.records), drawn, "false positive rate", "true positive rate (recall)")

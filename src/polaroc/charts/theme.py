@@ -11,7 +11,7 @@ COLOURS = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F", "#000000",
 )  # fmt: skip
 SIZE = 400
-CHANCE = "#8A8A8A"
+GREY = "#8A8A8A"
 PERCENT = ".0%"
 
 

@@ -28,7 +28,9 @@ def check(
         report = audit(frame, truth, score, keys, weight, labels(frame, truth, positive))
     shown = report.head(rows)
     cells = [[_cell(value) for value in row] for row in shown.iter_rows()]
-    out().print(table(f"{report.height} key(s), all sound", report.columns, cells, len(keys)))
+    out().print(
+        table(f"{report.height} key(s); every row can be used", report.columns, cells, len(keys))
+    )
     if report.height > rows:
         out().print(f"… and {report.height - rows} more; --rows shows them.")
 

@@ -9,10 +9,9 @@ import typer
 from rich.table import Table
 
 from polaroc import charts
-from polaroc.charts.lines import MOST_LINES
 from polaroc.cli.inputs import By, Files, Positive, Score, Truth, Weight, labels
-from polaroc.cli.screen import MOST_ROWS, out, progress, refusing, table
-from polaroc.columns import PRIVATE
+from polaroc.cli.screen import MOST_ROWS, out, progress, refusing, table, visible
+from polaroc.columns import PRIVATE, within
 from polaroc.curves import curve
 from polaroc.errors import InvalidArgument
 from polaroc.evaluation import DEFAULT_PRIORS
@@ -25,8 +24,13 @@ from polaroc.sources import scan
 from polaroc.surfaces import surface
 from polaroc.typing import Interpolation, Nulls, Prior
 
-AT = PRIVATE + "at"
 CHART_PRIORS = 25
+# Rows up to which curves are held in memory, at about 72 bytes each.
+HELD_ROWS = 5_000_000
+# The measures that fit a terminal; the files hold all.
+HEADINGS = {
+    "auc": "AUC", "auprec": "AUPREC", "iauprec": "IAUPREC", "sens": "Sens", "accsens": "AccSens",
+}  # fmt: skip
 
 
 @refusing
@@ -83,58 +87,65 @@ def run(
     with_charts: bool = True,
 ) -> pl.DataFrame:
     """Measure, print, and write where a folder is given; returns the measures."""
-    columns = _labels(priors, over)
+    if over is not None:
+        check_range(*over)
+    asked_priors = resolve_priors(list(priors))
     if folder is not None:
         check_replaceable(folder)
     drawn = with_charts and folder is not None
+    said: list[str] = []
     with progress() as say:
         say("auditing the rows")
         keys = read(frame, **asked, audited=True).keys
         say("measuring")
-        grid = _chart_priors(priors, over) if drawn else []
+        grid = _chart_priors(asked_priors, over) if drawn else []
         everything = measure(
             frame, **asked, priors=[*priors, *grid], over=over, interpolation=interpolation
         ).collect()
-        within_key = pl.int_range(pl.len())
-        at = within_key.over(keys) if keys else within_key
-        last_prior = len(resolve_priors(priors))
-        measures = everything.filter((at <= last_prior) | (pl.col("measure") != "auprec"))
-        said = []
+        measures = _first_priors(everything, keys, len(asked_priors))
         if folder is not None:
             with whole(folder) as staging:
                 measures.write_parquet(staging / "measures.parquet")
                 measures.write_csv(staging / "measures.csv")
                 if drawn:
-                    curves = curve(frame, **asked)
-                    if interpolation == "hull":
-                        curves = hull(curves)
-                    said = _draw(curves, priors, everything, keys, staging, say)
-            written = "measures.parquet, measures.csv" + (
-                "" if said or not drawn else " and charts"
-            )
-            said.append(f"Written to {folder}: {written}.")
+                    curves = _curves(frame, asked, interpolation, everything)
+                    for name, chart in _charts(curves, priors, everything).items():
+                        say(f"drawing {name}")
+                        said += _draw(name, chart, staging)
+            said.append(f"Written to {folder}.")
     console = out()
-    console.print(summary(measures, keys, columns))
+    console.print(summary(measures, keys, asked_priors))
     for line in [*_doubts(measures), *said]:
-        console.print(line)
+        console.print(visible(line))
     return measures
 
 
-def summary(measures: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]) -> Table:
+def summary(measures: pl.DataFrame, keys: Sequence[str], priors: Sequence[float | None]) -> Table:
     """One line per key; where there are several keys, the mean (SD) over all but the first."""
-    within_key = pl.int_range(pl.len())
-    placed = measures.with_columns((within_key.over(keys) if keys else within_key).alias(AT))
-    shown = [*keys] if len(keys) < 2 else [keys[0]]
-    groups = placed.group_by([*shown, AT], maintain_order=True).agg(
-        pl.col("estimate").mean().alias("mean"), pl.col("estimate").std().alias("sd")
+    at, mean, sd = (PRIVATE + name for name in ("at", "mean", "sd"))
+    shown = list(keys[:1])
+    # Measures come in the same order for all keys.
+    place = within(pl.int_range(pl.len()), keys).alias(at)
+    groups = (
+        measures.with_columns(place)
+        .filter(pl.col("measure").is_in(list(HEADINGS)))
+        .group_by([*shown, at, "measure"], maintain_order=True)
+        .agg(pl.col("estimate").mean().alias(mean), pl.col("estimate").std().alias(sd))
+        .sort(at, maintain_order=True)
     )
-    rows = []
-    for part in groups.partition_by(shown, maintain_order=True) if shown else [groups]:
-        cells = [_cell(*pair) for pair in part.sort(AT).select("mean", "sd").iter_rows()]
-        rows.append([*(part[key][0] for key in shown), *cells])
+    parts = groups.partition_by(shown, maintain_order=True) if shown else [groups]
+    rows = [
+        [*(part[key][0] for key in shown), *(_cell(*pair) for pair in part.select(mean, sd).rows())]
+        for part in parts
+    ]
+    words = iter("observed" if prior is None else f"{prior:g}" for prior in priors)
+    headings = [
+        f"AUPREC {next(words)}" if name == "auprec" else HEADINGS[name]
+        for name in (parts[0]["measure"] if parts else [])
+    ]
     over_keys = f", mean (SD) over {', '.join(keys[1:])}" if len(keys) > 1 else ""
     more = f"; the first {MOST_ROWS} of {len(rows)}" if len(rows) > MOST_ROWS else ""
-    return table(f"Measures{over_keys}{more}", [*shown, *columns], rows[:MOST_ROWS], len(shown))
+    return table(f"Measures{over_keys}{more}", [*shown, *headings], rows[:MOST_ROWS], len(shown))
 
 
 def _cell(mean: float | None, sd: float | None) -> str | None:
@@ -143,38 +154,56 @@ def _cell(mean: float | None, sd: float | None) -> str | None:
     return f"{mean:.3f}" if sd is None else f"{mean:.3f} ({sd:.3f})"
 
 
+def _first_priors(measures: pl.DataFrame, keys: Sequence[str], count: int) -> pl.DataFrame:
+    """The measures without AUPREC at priors after the first `count`."""
+    at = PRIVATE + "at"
+    is_auprec = pl.col("measure") == "auprec"
+    placed = measures.with_columns(within(is_auprec.cum_sum(), keys).alias(at))
+    return placed.filter(~is_auprec | (pl.col(at) <= count)).drop(at)
+
+
 def _doubts(measures: pl.DataFrame, most: int = 5) -> list[str]:
     """The notes of the measures, the commonest first."""
     kind = pl.col("note").str.replace_all(r"λ/N = \S+:", "λ/N above 0.02:")
     counts = measures.filter(pl.col("note").is_not_null()).group_by(kind).len()
     ordered = counts.sort("len", "note", descending=[True, False])
-    lines = [
-        f"Note on {count} estimate(s): {note}" for note, count in ordered.head(most).iter_rows()
-    ]
+    lines = [f"Note on {count} estimate(s): {note}" for note, count in ordered.head(most).rows()]
     if ordered.height > most:
         lines.append(f"… and {ordered.height - most} kinds of note more, in the column 'note'.")
     return lines
 
 
-def _draw(
-    curves: pl.LazyFrame,
-    priors: Sequence[Prior],
+def _curves(
+    frame: pl.LazyFrame,
+    asked: dict[str, Any],
+    interpolation: Interpolation,
     measures: pl.DataFrame,
-    keys: Sequence[str],
-    folder: Path,
-    say: Callable[[str], None],
-) -> list[str]:
-    """Write the charts; returns what is to be said of those left out."""
-    count = measures.select(keys).n_unique() if keys else 1
-    panels = len(resolve_priors(priors))
-    if count * max(panels, 1) > MOST_LINES:
-        return [f"No charts: {count} curves at {panels} priors are more than {MOST_LINES} lines."]
-    say("drawing ROC curves")
-    charts.export(charts.roc(curves), folder, "roc")
-    say("drawing precision-recall curves")
-    charts.export(charts.pr(surface(curves, list(priors))), folder, "pr")
-    say("drawing AUPREC by prior")
-    charts.export(charts.auprec_by_prior(measures), folder, "auprec_by_prior")
+) -> pl.LazyFrame:
+    """The curves to draw, held in memory where they are small: each chart reads them again."""
+    curves = curve(frame, **asked)
+    if interpolation == "hull":
+        curves = hull(curves)
+    totals = measures.filter(pl.col("measure") == "auc")
+    rows = totals.select((pl.col("positives") + pl.col("negatives")).sum()).item()
+    return curves.collect().lazy() if rows <= HELD_ROWS else curves
+
+
+def _charts(
+    curves: pl.LazyFrame, priors: Sequence[Prior], measures: pl.DataFrame
+) -> dict[str, Callable[[], Any]]:
+    return {
+        "roc": lambda: charts.roc(curves),
+        "pr": lambda: charts.pr(surface(curves, list(priors))),
+        "auprec_by_prior": lambda: charts.auprec_by_prior(measures),
+    }
+
+
+def _draw(name: str, chart: Callable[[], Any], folder: Path) -> list[str]:
+    """Write a chart; returns what is to be said where it has too many lines to be drawn."""
+    try:
+        charts.export(chart(), folder, name)
+    except InvalidArgument as error:
+        return [f"Chart {name} left out: {error.found}"]
     return []
 
 
@@ -194,17 +223,8 @@ def _number(word: str) -> float:
         ) from None
 
 
-def _chart_priors(priors: Sequence[Prior], over: tuple[float, float] | None) -> list[float]:
+def _chart_priors(priors: Sequence[float | None], over: tuple[float, float] | None) -> list[float]:
     """A grid that spans the priors asked for, to draw AUPREC as a line."""
-    numbers = [p for p in resolve_priors(list(priors)) if p is not None] + list(over or ())
+    numbers = [prior for prior in priors if prior is not None] + list(over or ())
     lo, hi = min([*numbers, 0.01]), max([*numbers, 0.5])
     return prior_grid(lo, hi, CHART_PRIORS, "log")["prior"].to_list()
-
-
-def _labels(priors: Sequence[Prior], over: tuple[float, float] | None) -> list[str]:
-    at = ["observed" if p is None else f"{p:g}" for p in resolve_priors(priors)]
-    labels = ["AUC", *(f"AUPREC {prior}" for prior in at)]
-    if over is not None:
-        check_range(*over)
-        labels.append(f"IAUPREC {over[0]:g}–{over[1]:g}")
-    return labels

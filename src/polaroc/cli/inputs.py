@@ -1,5 +1,6 @@
 """The arguments that the commands share, and what they mean for the data."""
 
+from contextlib import suppress
 from typing import Annotated
 
 import polars as pl
@@ -44,10 +45,9 @@ def labels(frame: pl.LazyFrame, truth: str, positive: list[str] | None) -> list[
         if all(word.lower() in words for word in positive):
             return [words[word.lower()] for word in positive]
     else:
-        try:
-            return [float(word) for word in positive]
-        except ValueError:
-            pass
+        number = int if dtype.is_integer() else float
+        with suppress(ValueError):
+            return [number(word) for word in positive]
     raise InvalidArgument(
         f"--positive is {', '.join(positive)}, but {truth!r} is {dtype}.",
         hint="give the label as it stands in the column.",

@@ -50,6 +50,8 @@ def refusing(command: Callable[_P, None]) -> Callable[_P, None]:
         except pl.exceptions.PolarsError as error:
             first = (str(error).strip() or type(error).__name__).splitlines()[0]
             refuse(f"{first}\nHint: a file may be damaged, or columns differ between files.")
+        except MemoryError:
+            refuse("memory ran out.\nHint: name fewer keys at a time, or use a larger machine.")
         except OSError as error:
             where = f"{error.filename}: " if error.filename else ""
             refuse(f"{where}{error.strerror or error}\nHint: check path, rights and free space.")

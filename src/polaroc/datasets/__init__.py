@@ -26,7 +26,7 @@ def satellite() -> pl.DataFrame:
     >>> satellite().shape
     (6435, 37)
     """
-    return _table("satellite")
+    return _table("satellite").clone()
 
 
 def satellite_predictions() -> pl.DataFrame:
@@ -48,7 +48,7 @@ def satellite_predictions() -> pl.DataFrame:
     >>> satellite_predictions().columns
     ['model', 'fold', 'case', 'truth', 'score']
     """
-    return _table("satellite_predictions")
+    return _table("satellite_predictions").clone()
 
 
 def twenty_scores() -> pl.DataFrame:
@@ -64,7 +64,7 @@ def twenty_scores() -> pl.DataFrame:
     >>> twenty_scores()["truth"].sum()
     10
     """
-    return _table("twenty_scores")
+    return _table("twenty_scores").clone()
 
 
 @cache

@@ -1,0 +1,261 @@
+"""How far the operating point moves as the prior drifts: Sens and AccSens."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from polaroc.areas import of_curve
+from polaroc.columns import PRIVATE, lazily
+from polaroc.curves import segment
+from polaroc.errors import InvalidArgument, check_choice
+from polaroc.measures import Measure
+from polaroc.priors import check_range, skew
+
+AREAS = ("error", "partial")
+Point = tuple[pl.Expr, pl.Expr]
+
+
+@lazily
+def sens(curve: pl.LazyFrame, over: tuple[float, float]) -> pl.LazyFrame:
+    """Prior sensitivity: how far the balanced operating point moves over a range of priors.
+
+    At a prior π the balanced point is where the curve crosses the ray
+    1 − t = λf, so that missed positives and false alarms are equally many.
+
+    Parameters
+    ----------
+    curve
+        The result of `curve` or `hull`.
+    over
+        The range (lo, hi) of priors, 0 < lo < hi < 1.
+
+    Returns
+    -------
+    Frame of the kind given
+        Tidy measures, one row per key: `measure` is "sens", `prior` null,
+        `estimate` from 0 (the point stays where it is) to 1: the distance
+        between the points at lo and at hi, over √2 (AccSens Eq. 3).
+
+    Raises
+    ------
+    InvalidArgument, InvalidTable
+        For a range outside what is allowed; where the columns of a curve are
+        missing.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polaroc as pr
+    >>> guess = pl.DataFrame({"truth": [1, 0], "p": [0.5, 0.5]})
+    >>> curves = guess.pipe(pr.curve, truth="truth", score="p")
+    >>> round(curves.pipe(pr.sens, over=(0.1, 0.9))["estimate"].item(), 3)
+    0.8
+    """
+    return of_curve(curve, [sens_measure(over)])
+
+
+@lazily
+def accsens(
+    curve: pl.LazyFrame,
+    over: tuple[float, float],
+    weights: tuple[float, float] = (1, 1),
+    area: str = "error",
+) -> pl.LazyFrame:
+    """Accuracy and prior sensitivity combined, over a range of priors; low is good.
+
+    Parameters
+    ----------
+    curve
+        The result of `curve` or `hull`.
+    over
+        The range (lo, hi) of priors, 0 < lo < hi < 1.
+    weights
+        Weights (w_e, w_s) ≥ 0 of the area and of Sens.
+    area
+        What stands for accuracy: ``"error"``, one minus the mean error of the
+        balanced point over the range; ``"partial"``, one minus the mean FNr
+        over the FPr that the point passes through.
+
+    Returns
+    -------
+    Frame of the kind given
+        Tidy measures, one row per key: `measure` is "accsens", `prior` null,
+        `estimate` = √(w_e (1 − area)² + w_s Sens²)/√2 (AccSens Eq. 4), from 0
+        to 1 at unit weights.
+
+    Raises
+    ------
+    InvalidArgument, InvalidTable
+        For a range or weights outside what is allowed; where the columns of a
+        curve are missing.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polaroc as pr
+    >>> guess = pl.DataFrame({"truth": [1, 0], "p": [0.5, 0.5]})
+    >>> curves = guess.pipe(pr.curve, truth="truth", score="p")
+    >>> round(curves.pipe(pr.accsens, over=(0.1, 0.9))["estimate"].item(), 3)
+    0.63
+    """
+    return of_curve(curve, [accsens_measure(over, weights, area)])
+
+
+def range_measures(over: tuple[float, float]) -> list[Measure]:
+    """Sens, the area over the range, AccSens and the equal error, as `evaluate` gives them."""
+    return [
+        sens_measure(over),
+        auc_range_measure(over),
+        accsens_measure(over),
+        equal_error_measure(),
+    ]
+
+
+def sens_measure(over: tuple[float, float]) -> Measure:
+    """Sens as a measure."""
+    distance, least = _sens(over)
+    return Measure("sens", distance, least=least)
+
+
+def auc_range_measure(over: tuple[float, float]) -> Measure:
+    """One minus the mean error of the balanced point over the range."""
+    area, sums = _error_area(over)
+    return Measure("auc_range", area, sums=sums)
+
+
+def accsens_measure(
+    over: tuple[float, float], weights: tuple[float, float] = (1, 1), area: str = "error"
+) -> Measure:
+    """AccSens as a measure."""
+    check_choice("area", area, AREAS)
+    distance, least = _sens(over)
+    accuracy, sums = _error_area(over) if area == "error" else _partial_area(over)
+    return Measure("accsens", combined(accuracy, distance, weights), sums=sums, least=least)
+
+
+def equal_error_measure() -> Measure:
+    """ε: the error where FNr = FPr, at the balanced point of prior 0.5."""
+    (_, f), least = _balanced(0.5)
+    return Measure("equal_error", f, least=least)
+
+
+def combined(area: pl.Expr, sens: pl.Expr, weights: Sequence[float] = (1, 1)) -> pl.Expr:
+    """AccSens Eq. 4, of an area and a Sens.
+
+    Examples
+    --------
+    >>> pl.select(combined(pl.lit(0.942), pl.lit(0.340)).round(3)).item()
+    0.244
+    """
+    if len(weights) != 2 or not all(0 <= weight < float("inf") for weight in weights):
+        raise InvalidArgument(
+            f"weights is {weights!r}, allowed are two finite numbers ≥ 0.",
+            hint="the first weighs the area, the second Sens.",
+        )
+    area_weight, sens_weight = weights
+    return ((area_weight * (1 - area) ** 2 + sens_weight * sens**2) / 2).sqrt()
+
+
+def _sens(over: tuple[float, float]) -> tuple[pl.Expr, dict[str, pl.Expr]]:
+    check_range(*over)
+    ((t_lo, f_lo), at_lo), ((t_hi, f_hi), at_hi) = (_balanced(prior) for prior in over)
+    return (((t_lo - t_hi) ** 2 + (f_hi - f_lo) ** 2) / 2).sqrt(), at_lo | at_hi
+
+
+def _balanced(prior: float) -> tuple[Point, dict[str, pl.Expr]]:
+    """The balanced point at a prior, and the least values that it is made from.
+
+    Along the curve 1 − t only falls and λf only grows. The first segment with
+    positives that ends beyond the ray has the least ends of all that do; the
+    ray crosses it, or the level run of negatives before it.
+    """
+    skewed = skew(prior)
+    start, end, _ = segment()
+    beyond = 1 - end[0] <= skewed * end[1]
+    ends = dict(zip(("t0", "f0", "t1", "f1"), (*start, *end), strict=True))
+    least: dict[str, pl.Expr] = {
+        f"{PRIVATE}balanced_{prior!r}_{name}": pl.when(beyond).then(value)
+        for name, value in ends.items()
+    }
+    t0, f0, t1, f1 = (pl.col(name) for name in least)
+    short = (1 - t0) - skewed * f0
+    share = short / ((t1 - t0) + skewed * (f1 - f0))
+    inside = short > 0
+    t = pl.when(inside).then(t0 + share * (t1 - t0)).otherwise(t0)
+    f = pl.when(inside).then(f0 + share * (f1 - f0)).otherwise((1 - t0) / skewed)
+    return (t, f), least
+
+
+def _error_area(over: tuple[float, float]) -> tuple[pl.Expr, dict[str, pl.Expr]]:
+    """1 − 1/(hi−lo) ∫ [π FNr + (1−π) FPr] dπ at the balanced points."""
+    lo, hi = over
+    start, end, (dt, df) = segment()
+    first, last = _prior_at(start).clip(lo, hi), _prior_at(end).clip(lo, hi)
+    # On a level run the error is 2π(1−t): its integral telescopes from run to run.
+    level = (1 - start[0]) * first**2 - (1 - end[0]) * last**2
+    inner = _error_on_segment(start, dt, df, first, last)
+    name = f"{PRIVATE}error_{lo!r}_{hi!r}"
+    return 1 - (pl.col(name) - lo**2) / (hi - lo), {name: level + inner}
+
+
+def _error_on_segment(start: Point, dt: pl.Expr, df: pl.Expr, lo: pl.Expr, hi: pl.Expr) -> pl.Expr:
+    """∫ 2K π(1−π)/(Δf + π(Δt − Δf)) dπ from `lo` to `hi`, K = Δt f₀ + Δf (1 − t₀)."""
+    from numpy.polynomial.legendre import leggauss
+
+    bulk = dt * start[1] + df * (1 - start[0])
+    bend = dt - df
+    # In closed form by division; where bend is small beside Δt + Δf that loses
+    # digits, and there the integrand is so straight that a few nodes are exact.
+    ratio = df / bend
+    closed = ((1 + ratio) * (hi - lo) - (hi**2 - lo**2) / 2) / bend - ratio * (1 + ratio) / bend * (
+        bend * (hi - lo) / (df + bend * lo)
+    ).log1p()
+    nodes, weights = leggauss(8)
+    middle, half = (lo + hi) / 2, (hi - lo) / 2
+    terms = []
+    for node, weight in zip(nodes.tolist(), weights.tolist(), strict=True):
+        prior = middle + node * half
+        terms.append(weight * prior * (1 - prior) / (df + bend * prior))
+    straight = half * pl.sum_horizontal(terms)
+    integral = pl.when(bend.abs() > 0.2 * (dt + df)).then(closed).otherwise(straight)
+    return pl.when((hi > lo) & (bulk > 0)).then(2 * bulk * integral).otherwise(0.0)
+
+
+def _partial_area(over: tuple[float, float]) -> tuple[pl.Expr, dict[str, pl.Expr]]:
+    """1 − ∫FNr dFPr/(FPr_hi − FPr_lo) between the balanced points."""
+    lo, hi = over
+    start, end, (dt, df) = segment()
+    first, last = _prior_at(start).clip(lo, hi), _prior_at(end).clip(lo, hi)
+    bulk = dt * start[1] + df * (1 - start[0])
+
+    def passed(prior: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+        """FPr and FNr where the segment has the prior."""
+        radius = bulk / (df + prior * (dt - df))
+        return prior * radius, (1 - prior) * radius
+
+    (f_first, u_first), (f_last, u_last) = passed(first), passed(last)
+    inside = (last > first) & (bulk > 0)
+    inner = pl.when(inside).then((f_last - f_first) * (u_first + u_last) / 2).otherwise(0.0)
+    width = pl.when(inside).then(f_last - f_first).otherwise(0.0)
+
+    def run(point: Point, prior: pl.Expr) -> pl.Expr:
+        """FPr where the level run at a point has the prior."""
+        return (1 - point[0]) * prior / (1 - prior)
+
+    level_width = run(start, first) - run(end, last)
+    level = (1 - start[0]) * run(start, first) - (1 - end[0]) * run(end, last)
+    area, base = f"{PRIVATE}partial_{lo!r}_{hi!r}", f"{PRIVATE}width_{lo!r}_{hi!r}"
+    at_zero = lo / (1 - lo)
+    crossed = pl.col(base) - at_zero
+    mean = (pl.col(area) - at_zero) / crossed
+    return pl.when(crossed > 0).then(1 - mean), {
+        area: level + inner,
+        base: level_width + width,
+    }
+
+
+def _prior_at(point: Point) -> pl.Expr:
+    """The prior at which a point of the curve is balanced: f/(f + 1 − t)."""
+    t, f = point
+    reach = f + (1 - t)
+    return pl.when(reach > 0).then(f / reach).otherwise(1.0)

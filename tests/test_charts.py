@@ -179,6 +179,13 @@ def test_every_format_is_written(tmp_path):
     assert files[4].read_bytes().startswith(b"%PDF")
 
 
+def test_a_table_without_keys_is_one_line():
+    table = predictions(300).drop("model")
+    measures = pr.evaluate(table, truth="truth", score="score", priors=[0.5, 0.1])
+    (record,) = records(pr.charts.auprec_by_prior(measures))
+    assert record["x"] == [0.1, 0.5]
+
+
 def test_an_unknown_format_is_refused(tmp_path):
     with pytest.raises(pr.errors.InvalidArgument, match="Hint:"):
         pr.charts.export(pr.charts.roc(curves(predictions(50))), tmp_path, "roc", ["gif"])

@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from importlib.metadata import version
 
 import polars as pl
 import pytest
@@ -150,6 +151,55 @@ def test_bad_input_is_one_message_and_leaves_nothing(tmp_path, file, arguments, 
     assert "Hint:" in result.output
     assert "Traceback" not in result.output
     assert {path.name for path in tmp_path.iterdir()} == {"predictions.parquet", "broken.parquet"}
+
+
+def test_hints_are_in_the_words_of_the_command_line(tmp_path):
+    table = TABLE.with_columns(pl.lit(None, pl.Float64).alias("score"))
+    table.write_parquet(tmp_path / "table.parquet")
+    result = polaroc("evaluate", tmp_path / "table.parquet", *BASE)
+    assert "--nulls drop" in result.output
+    assert "nulls=" not in result.output
+
+
+@pytest.mark.parametrize("command", ["check", "evaluate"])
+def test_an_empty_table_is_refused(tmp_path, command):
+    TABLE.clear().write_parquet(tmp_path / "table.parquet")
+    result = polaroc(command, tmp_path / "table.parquet", *BASE)
+    assert result.exit_code == 2
+    assert "no rows" in result.output
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow", "ndjson"])
+def test_a_damaged_file_is_named(tmp_path, file, suffix):
+    (tmp_path / f"damaged.{suffix}").write_bytes(b"\x00\xff" * 40)
+    result = polaroc("evaluate", file, tmp_path / f"damaged.{suffix}", *BASE)
+    assert result.exit_code == 2
+    assert "Hint:" in result.output
+    assert f"damaged.{suffix}" in result.output
+
+
+def test_means_say_how_many_they_lack(tmp_path):
+    key = pl.col("fold") == 1
+    table = TABLE.with_columns(truth=pl.col("truth") & ~key)
+    table.write_parquet(tmp_path / "table.parquet")
+    result = polaroc("evaluate", tmp_path / "table.parquet", *BASE, *KEYS, "--prior", "0.5")
+    assert "without 1" in result.output
+    assert "no positives" in result.output
+
+
+def test_many_keys_leave_a_chart_out_and_say_so(tmp_path):
+    table = pl.DataFrame({"model": list(range(310)) * 2, "truth": [1] * 310 + [0] * 310})
+    table.with_columns(score=pl.col("truth") * 1.0).write_parquet(tmp_path / "table.parquet")
+    result = polaroc(
+        "evaluate", tmp_path / "table.parquet", *BASE, "--by", "model", "--out", tmp_path / "out"
+    )
+    assert result.exit_code == 0, result.output
+    assert "Chart roc left out: there are 310 curves" in result.output
+    assert (tmp_path / "out" / "measures.parquet").exists()
+
+
+def test_version():
+    assert polaroc("--version").output.strip() == version("polaroc")
 
 
 def test_a_foreign_folder_is_not_touched(file, tmp_path):

@@ -410,3 +410,10 @@ def test_keys_of_any_name_are_evaluated(key):
     found = pr.evaluate(named, **NAMES, by=key, over=(0.1, 0.2))
     expected = pr.evaluate(PREDICTIONS, **NAMES, by="model", over=(0.1, 0.2))
     close(found.rename({key: "model"}), expected)
+
+
+@pytest.mark.parametrize(("sign", "note"), [(1, None), (-1, "below chance")])
+def test_reversed_scores_are_said(sign, note):
+    table = PREDICTIONS.select("truth", score=sign * (pl.col("truth") + 0.1 * pl.col("score")))
+    said = pr.evaluate(table, **NAMES, measures="auc")["note"].item()
+    assert said is None if note is None else note in said

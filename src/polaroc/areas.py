@@ -1,6 +1,7 @@
 """Areas under the ROC and precision-recall curves, at a prior and over a range of priors."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 import polars as pl
@@ -12,16 +13,24 @@ from polaroc.curves import is_first, segment
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.hulls import hull
 from polaroc.measures import Measure, per_key, tidy, total
-from polaroc.priors import resolve_priors, skew
+from polaroc.priors import is_number, resolve_priors, skew
 from polaroc.typing import Interpolation, Priors, Start
 
+# Standard errors below one half, of a score that says nothing, that are worth a note.
+REVERSED = 4
+ROUNDING = 1e-12
 INTERPOLATIONS = ("exact", "linear", "step", "hull")
 STARTS = ("limit", "one", "zero", "drop")
 UNRANKED = "null, NaN or unclear values among the predictions"
 
 
 @lazily
-def auc(curve: pl.LazyFrame) -> pl.LazyFrame:
+def auc(
+    curve: pl.LazyFrame,
+    fpr: tuple[float, float] | None = None,
+    tpr: tuple[float, float] | None = None,
+    standardise: bool = False,
+) -> pl.LazyFrame:
     """Area under the ROC curve, per key: the chance that a positive outranks a negative.
 
     Ties count one half: the trapezoid over tie-collapsed cells (P-ROC Eq. 2) is
@@ -31,19 +40,29 @@ def auc(curve: pl.LazyFrame) -> pl.LazyFrame:
     ----------
     curve
         The result of `curve` or `hull`.
+    fpr, tpr
+        A range (lo, hi) with 0 ≤ lo < hi ≤ 1 of one of the two rates: the area
+        ∫ t df below the curve over that range of false positive rates, or
+        ∫ (1 − f) dt beside it over that range of true positive rates.
+    standardise
+        Whether the area over a range is rescaled after McClish (1989), so that
+        it is 0.5 on the chance diagonal and 1 for a perfect score.
 
     Returns
     -------
     Frame of the kind given
         Tidy measures, one row per key: the keys; `measure` String ("auc");
-        `prior` Float64 (null); `estimate` Float64 from 0 to 1, null without
-        positives or without negatives; `positives`, `negatives`; `note`
-        String, null or why the estimate is null.
+        `prior` Float64 (null); `estimate` Float64 from 0 to 1 (over a range
+        that is not standardised, to hi − lo), null without positives, without
+        negatives, or where a standardised area is below the diagonal;
+        `positives`, `negatives`; `note` String, null, why the estimate is null,
+        or that scores seem to be reversed.
 
     Raises
     ------
-    InvalidTable
-        Where the columns of a curve are missing.
+    InvalidTable, InvalidArgument
+        Where the columns of a curve are missing; for a range outside what is
+        allowed, or both at once.
 
     Examples
     --------
@@ -52,7 +71,9 @@ def auc(curve: pl.LazyFrame) -> pl.LazyFrame:
     >>> round(curves.pipe(pr.auc)["estimate"].item(), 12)
     0.68
     """
-    return of_curve(curve, [auc_measure()])
+    if fpr is None and tpr is None:
+        return of_curve(curve, [auc_measure()])
+    return of_curve(curve, [_partial_auc(fpr, tpr, standardise)])
 
 
 @lazily
@@ -160,7 +181,62 @@ def iauprec(
 def auc_measure() -> Measure:
     """The AUC as a sum over segments: Δt times the mean specificity of the segment."""
     _, (_, f1), (dt, df) = segment()
-    return total("auc", dt * (1 - f1 + df / 2))
+    positives, negatives = pl.col("positives"), pl.col("negatives")
+    chance = ((positives + negatives + 1) / (12 * positives * negatives)).sqrt()
+    area = total("auc", dt * (1 - f1 + df / 2))
+    reversed_ = area.estimate < 0.5 - REVERSED * chance
+    note = pl.when(reversed_).then(pl.lit("below chance: are the scores reversed?"))
+    return replace(area, note=note)
+
+
+def _partial_auc(
+    fpr: tuple[float, float] | None, tpr: tuple[float, float] | None, standardise: bool
+) -> Measure:
+    if fpr is not None and tpr is not None:
+        raise InvalidArgument(
+            f"fpr is {fpr!r} and tpr is {tpr!r}, allowed is one of them.",
+            hint="leave one of them out.",
+        )
+    lo, hi = _rate_range(fpr if fpr is not None else tpr)
+    area = _below(lo, hi) if fpr is not None else _beside(lo, hi)
+    if not standardise:
+        return area
+    # On the diagonal the area below is (hi² − lo²)/2, that beside it the rest.
+    below = (hi**2 - lo**2) / 2
+    chance, perfect = (below if fpr is not None else hi - lo - below), hi - lo
+    above = area.estimate >= chance * (1 - ROUNDING)
+    scaled = (1 + (area.estimate - chance) / (perfect - chance)) / 2
+    said = pl.when(~above).then(pl.lit("below the diagonal, where McClish's scale has no meaning"))
+    return replace(area, estimate=pl.when(above).then(scaled), note=said)
+
+
+def _below(lo: float, hi: float) -> Measure:
+    """∫ t df over a range of f."""
+    (t0, f0), (t1, f1), (dt, df) = segment()
+    first, last = f0.clip(lo, hi), f1.clip(lo, hi)
+    height = 2 * t0 + (first + last - 2 * f0) * dt / df
+    inner = pl.when(last > first).then((last - first) * height / 2).otherwise(0.0)
+    # Level runs of negatives lie between the segments: their area telescopes.
+    area = total("auc", inner + t0 * first - t1 * last)
+    return replace(area, estimate=area.estimate + hi)
+
+
+def _beside(lo: float, hi: float) -> Measure:
+    """∫ (1 − f) dt over a range of t."""
+    (t0, f0), (t1, _), (dt, df) = segment()
+    first, last = t0.clip(lo, hi), t1.clip(lo, hi)
+    width = 2 * f0 + (first + last - 2 * t0) * df / dt
+    return total("auc", (last - first) * (1 - width / 2))
+
+
+def _rate_range(given: object) -> tuple[float, float]:
+    pair = list(given) if isinstance(given, Sequence) and not isinstance(given, str) else []
+    if len(pair) != 2 or not all(map(is_number, pair)) or not 0 <= pair[0] < pair[1] <= 1:
+        raise InvalidArgument(
+            f"the range is {given!r}, allowed are two rates with 0 ≤ lo < hi ≤ 1.",
+            hint="for example fpr=(0, 0.1).",
+        )
+    return float(pair[0]), float(pair[1])
 
 
 def auprec_measures(priors: Priors, interpolation: Interpolation, start: Start) -> list[Measure]:

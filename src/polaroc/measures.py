@@ -10,6 +10,7 @@ from polaroc.predictions import one_class_note
 
 WHICH = PRIVATE + "which"
 DOUBT = PRIVATE + "doubt"
+SAID = PRIVATE + "said"
 # λ/N above which AUPREC is biased upward for want of negatives.
 DOUBTFUL = 0.02
 
@@ -17,6 +18,11 @@ DOUBTFUL = 0.02
 def nothing() -> pl.Expr:
     """A null number: of a measure that has no prior, or that no skew makes doubtful."""
     return pl.lit(None, pl.Float64)
+
+
+def no_note() -> pl.Expr:
+    """A null note."""
+    return pl.lit(None, pl.String)
 
 
 @dataclass(frozen=True)
@@ -36,6 +42,8 @@ class Measure:
         The prior it is taken at, null where it has none.
     doubt
         Skew by which its λ/N is judged, null where it does not depend on one.
+    note
+        What else is to be said of it, else null.
     """
 
     name: str
@@ -44,6 +52,7 @@ class Measure:
     least: dict[str, pl.Expr] = field(default_factory=dict)
     prior: pl.Expr = field(default_factory=nothing)
     doubt: pl.Expr = field(default_factory=nothing)
+    note: pl.Expr = field(default_factory=no_note)
 
 
 def total(
@@ -120,6 +129,7 @@ def tidy(wide: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]) -
             measure.prior.alias("prior"),
             pl.when(both).then(measure.estimate).alias("estimate"),
             pl.when(both).then(measure.doubt / pl.col("negatives")).alias(DOUBT),
+            pl.when(both).then(measure.note).alias(SAID),
         )
         for measure in measures
     ]
@@ -131,6 +141,7 @@ def tidy(wide: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]) -
         "note",
         one_class_note(pl.col("positives"), pl.col("negatives")),
         biased,
+        SAID,
         separator="; ",
         ignore_nulls=True,
     ).replace("", None)

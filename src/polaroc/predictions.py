@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 import polars as pl
@@ -241,8 +242,15 @@ def _check_columns(frame: pl.LazyFrame, wanted: Sequence[IntoExpr | None]) -> No
         raise InvalidArgument(
             f"there is no column {', '.join(map(repr, unknown))}; the table has "
             f"{', '.join(map(repr, present)) or 'no columns'}.",
-            hint="check the spelling of truth, score, weight and by.",
+            hint=_spelling(unknown, present),
         )
+
+
+def _spelling(unknown: Sequence[str], present: Sequence[str]) -> str:
+    close = [match for name in unknown for match in get_close_matches(name, present, n=1)]
+    if close:
+        return f"did you mean {', '.join(map(repr, close))}?"
+    return "check the spelling of truth, score, weight and by."
 
 
 def _score(dtype: pl.DataType, name: IntoExpr) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:

@@ -143,7 +143,8 @@ def check_prior(value: object) -> None:
     number = float(value) if is_number(value) else 0.0  # type: ignore[arg-type]
     if not 0 < number < 1 or isinstance(value, bool) or not isfinite((1 - number) / number):
         raise InvalidArgument(
-            f"prior is {value!r}, allowed is 0 < prior < 1.", hint="5 % positives is prior 0.05."
+            f"prior is {value!r}, allowed is 0 < prior < 1.",
+            hint="a prior is a share: 5 % positives is 0.05.",
         )
 
 
@@ -153,7 +154,8 @@ def check_range(lo: float, hi: float) -> None:
     check_prior(hi)
     if lo >= hi:
         raise InvalidArgument(
-            f"the range of priors is ({lo}, {hi}), allowed is lo < hi.", hint="swap the two."
+            f"the range of priors is ({lo}, {hi}), allowed is lo < hi.",
+            hint="give the lower end first.",
         )
 
 

@@ -24,6 +24,9 @@ NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 # Types of text are inferred from all rows of files up to this size in all.
 INFERRED_WHOLE = 100_000_000
 INFERRED_ROWS = 100_000
+# How many files are opened one by one, so that a damaged one can be named.
+NAMED = 1_000
+PEEKED_ROWS = 100
 
 
 @dataclass(frozen=True)
@@ -171,12 +174,26 @@ def _partition(
 
 
 def _scan(kind: str, files: list[Path]) -> pl.LazyFrame:
+    for file in files[:NAMED]:
+        try:
+            _scan_as(kind, [file], PEEKED_ROWS).collect_schema()
+        except pl.exceptions.NoDataError:
+            raise InvalidArgument(f"{str(file)!r} is empty.", hint="leave it out.") from None
+        except pl.exceptions.PolarsError as error:
+            said = str(error).splitlines()[0][:200]
+            raise InvalidArgument(
+                f"{str(file)!r} cannot be read as {kind}: {said}.",
+                hint="the file may be damaged, or be named after another format.",
+            ) from None
+    size = sum(file.stat().st_size for file in files)
+    return _scan_as(kind, files, None if size <= INFERRED_WHOLE else INFERRED_ROWS)
+
+
+def _scan_as(kind: str, files: list[Path], rows: int | None) -> pl.LazyFrame:
     if kind == "parquet":
         return pl.scan_parquet(files, glob=False, hive_partitioning=False)
     if kind == "ipc":
         return pl.scan_ipc(files, glob=False, hive_partitioning=False)
-    size = sum(file.stat().st_size for file in files)
-    rows = None if size <= INFERRED_WHOLE else INFERRED_ROWS
     if kind == "ndjson":
         return pl.scan_ndjson(files, infer_schema_length=rows)
     separator = "\t" if kind == "tsv" else ","

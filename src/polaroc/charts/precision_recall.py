@@ -78,7 +78,8 @@ def pr(
 
 
 def auprec_by_prior(
-    measures: pl.LazyFrame | pl.DataFrame, title: str = "Area under the precision-recall curve"
+    measures: pl.LazyFrame | pl.DataFrame,
+    title: str = "Area under the precision-recall curve by prior",
 ) -> "alt.LayerChart":
     """AUPREC against the prior: how much a model loses as positives get rarer.
 
@@ -107,7 +108,7 @@ def auprec_by_prior(
     >>> table = pr.datasets.twenty_scores()
     >>> measures = table.pipe(pr.evaluate, truth="truth", score="score", priors=[0.5, 0.1])
     >>> pr.charts.auprec_by_prior(measures).to_dict()["title"]
-    'Area under the precision-recall curve'
+    'Area under the precision-recall curve by prior'
     """
     import altair as alt
 
@@ -127,10 +128,11 @@ def auprec_by_prior(
     single = lines(points, keys, "prior", "estimate")
     means = lines(_shared_means(points, keys), keys[:1], "prior", "estimate")
     many = len(single.records) > len(single.series)
+    marks = _marks(points["prior"].to_list())
     horizontal = alt.X(
         "x:Q",
-        scale=alt.Scale(type="log", domain=_round_range(points["prior"].to_list()), nice=False),
-        axis=alt.Axis(format="~%", tickCount=6),
+        scale=alt.Scale(type="log", domain=[marks[0], marks[-1]], nice=False),
+        axis=alt.Axis(format="~%", values=marks),
         title="prior: share of positives in use",
     )
 
@@ -138,7 +140,7 @@ def auprec_by_prior(
         return (
             data(records)
             .transform_flatten(["x", "y", "at"])
-            .mark_line(strokeWidth=width, strokeOpacity=opacity, clip=True, point=width > 1)
+            .mark_line(strokeWidth=width, strokeOpacity=opacity, point=width > 1)
             .encode(
                 horizontal,
                 alt.Y("y:Q", **share_axis("AUPREC")),
@@ -212,6 +214,8 @@ def _interpolated(points: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
 def _shared_means(points: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     """Per series: the mean over its keys at the priors that all of them have."""
     first = list(keys[:1])
+    if not keys:
+        return points
     size, have = PRIVATE + "size", PRIVATE + "have"
     sizes = points.select(*keys).unique().group_by(first).agg(pl.len().alias(size))
     means = points.group_by(*first, "prior").agg(pl.col("estimate").mean(), pl.len().alias(have))
@@ -220,11 +224,11 @@ def _shared_means(points: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     return ordered.collect()
 
 
-def _round_range(priors: list[float]) -> tuple[float, float]:
-    """The range of the priors, widened to the next 1, 2 or 5 times a power of ten."""
+def _marks(priors: list[float]) -> list[float]:
+    """1, 2 and 5 times the powers of ten that enclose the priors."""
     lowest, highest = min(priors, default=0.1), max(priors, default=1.0)
     decades = range(floor(log10(lowest)) - 1, 1)
     marks = [digit * 10.0**power for power in decades for digit in (1, 2, 5)]
-    below = max(mark for mark in marks if mark <= lowest * (1 + 1e-9))
-    above = min(mark for mark in marks if mark >= highest * (1 - 1e-9))
-    return below, above if above > below else 1.0
+    first = max(i for i, mark in enumerate(marks) if mark <= lowest * (1 + 1e-9))
+    last = min(i for i, mark in enumerate(marks) if mark >= highest * (1 - 1e-9))
+    return marks[first : max(last, first + 1) + 1]

@@ -1,5 +1,10 @@
 """The command line, `polaroc`: one file per command."""
 
+import signal
+import sys
+from importlib import metadata
+from typing import Annotated
+
 import typer
 
 from polaroc.cli.check import check
@@ -9,6 +14,7 @@ from polaroc.cli.evaluate import evaluate
 app = typer.Typer(
     help="Which classifier, and which threshold, when the share of positives is uncertain.",
     no_args_is_help=True,
+    invoke_without_command=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -17,6 +23,17 @@ app.command()(evaluate)
 app.command()(check)
 
 
+@app.callback()
+def root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    """Which classifier, and which threshold, when the share of positives is uncertain."""
+    if version:
+        typer.echo(metadata.version("polaroc"))
+        raise typer.Exit
+
+
 def main() -> None:
-    """Run the command line."""
+    """Run the command line; a polite request to end cleans up as Ctrl-C does."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     app()

@@ -6,6 +6,7 @@ import typer
 
 from polaroc.cli.inputs import By, Files, Positive, Score, Truth, Weight, labels
 from polaroc.cli.screen import MOST_ROWS, out, progress, refusing, table
+from polaroc.errors import InvalidPredictions
 from polaroc.predictions import check as audit
 from polaroc.sources import scan
 
@@ -26,6 +27,8 @@ def check(
         frame = scan(files)
         keys = by or []
         report = audit(frame, truth, score, keys, weight, labels(frame, truth, positive))
+    if report.is_empty():
+        raise InvalidPredictions("the files hold no rows.", hint="check the files.")
     shown = report.head(rows)
     cells = [[_cell(value) for value in row] for row in shown.iter_rows()]
     out().print(

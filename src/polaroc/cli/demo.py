@@ -24,9 +24,9 @@ def demo(
     predictions = datasets.satellite_predictions()
     console = out()
     console.print(
-        "Three classifiers find cotton crop and damp grey soil in satellite images (P-ROC §6).\n"
+        "Three classifiers find cotton crop and damp grey soil in satellite images (P-ROC §6). "
         f"{predictions.height:,} predictions: models A, B and C, each on "
-        f"{predictions['fold'].n_unique()} hold-outs. Suppose 5 to 20 % of what the chosen model\n"
+        f"{predictions['fold'].n_unique()} hold-outs. Suppose 5 to 20 % of what the chosen model "
         "will see is positive: which one, and how much does the answer depend on the prior?\n"
     )
     asked = {"truth": "truth", "score": "score", "by": ["model", "fold"]}
@@ -57,12 +57,9 @@ def findings(measures: pl.DataFrame) -> list[str]:
     )
     return [
         f"If {OVER[0]:.0%} to {OVER[1]:.0%} of cases are positive, model {best} has on average the"
-        " largest area under",
-        f"the precision-recall curve: IAUPREC {mean:.3f} (SD {sd:.3f} over the hold-outs), before"
-        f" {behind}.",
-        f"It is the best of the three in {won} of {folds} hold-outs.",
-        "Rarity costs precision: from 50 % to 1 % positives, AUPREC falls",
-        f"for {falls}.",
+        f" largest area under the precision-recall curve: IAUPREC {mean:.3f} (SD {sd:.3f} over the"
+        f" hold-outs), before {behind}. It is the best of the three in {won} of {folds} hold-outs.",
+        f"Rarity costs precision: from 50 % to 1 % positives, AUPREC falls for {falls}.",
         "The hold-outs share training cases: their SD shows the spread, not a standard error.",
     ]
 

@@ -13,7 +13,7 @@ from polaroc.cli.inputs import By, Files, Positive, Score, Truth, Weight, labels
 from polaroc.cli.screen import MOST_ROWS, out, progress, refusing, table, visible
 from polaroc.columns import PRIVATE, within
 from polaroc.curves import curve
-from polaroc.errors import InvalidArgument
+from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.evaluation import DEFAULT_PRIORS
 from polaroc.evaluation import evaluate as measure
 from polaroc.hulls import hull
@@ -27,6 +27,7 @@ from polaroc.typing import Interpolation, Nulls, Prior
 CHART_PRIORS = 25
 # Rows up to which curves are held in memory, at about 72 bytes each.
 HELD_ROWS = 5_000_000
+FEW_NEGATIVES = "biased upward, the test set has too few negatives for so small a prior"
 # The measures that fit a terminal; the files hold all.
 HEADINGS = {
     "auc": "AUC", "auprec": "AUPREC", "iauprec": "IAUPREC", "sens": "Sens", "accsens": "AccSens",
@@ -102,6 +103,8 @@ def run(
         everything = measure(
             frame, **asked, priors=[*priors, *grid], over=over, interpolation=interpolation
         ).collect()
+        if everything.is_empty():
+            raise InvalidPredictions("the files hold no rows.", hint="check the files.")
         measures = _first_priors(everything, keys, len(asked_priors))
         if folder is not None:
             with whole(folder) as staging:
@@ -122,7 +125,7 @@ def run(
 
 def summary(measures: pl.DataFrame, keys: Sequence[str], priors: Sequence[float | None]) -> Table:
     """One line per key; where there are several keys, the mean (SD) over all but the first."""
-    at, mean, sd = (PRIVATE + name for name in ("at", "mean", "sd"))
+    at, mean, sd, lacking = (PRIVATE + name for name in ("at", "mean", "sd", "lacking"))
     shown = list(keys[:1])
     # Measures come in the same order for all keys.
     place = within(pl.int_range(pl.len()), keys).alias(at)
@@ -130,12 +133,19 @@ def summary(measures: pl.DataFrame, keys: Sequence[str], priors: Sequence[float 
         measures.with_columns(place)
         .filter(pl.col("measure").is_in(list(HEADINGS)))
         .group_by([*shown, at, "measure"], maintain_order=True)
-        .agg(pl.col("estimate").mean().alias(mean), pl.col("estimate").std().alias(sd))
+        .agg(
+            pl.col("estimate").mean().alias(mean),
+            pl.col("estimate").std().alias(sd),
+            pl.col("estimate").null_count().alias(lacking),
+        )
         .sort(at, maintain_order=True)
     )
     parts = groups.partition_by(shown, maintain_order=True) if shown else [groups]
     rows = [
-        [*(part[key][0] for key in shown), *(_cell(*pair) for pair in part.select(mean, sd).rows())]
+        [
+            *(part[key][0] for key in shown),
+            *(_cell(*pair) for pair in part.select(mean, sd, lacking).rows()),
+        ]
         for part in parts
     ]
     words = iter("observed" if prior is None else f"{prior:g}" for prior in priors)
@@ -148,10 +158,11 @@ def summary(measures: pl.DataFrame, keys: Sequence[str], priors: Sequence[float 
     return table(f"Measures{over_keys}{more}", [*shown, *headings], rows[:MOST_ROWS], len(shown))
 
 
-def _cell(mean: float | None, sd: float | None) -> str | None:
+def _cell(mean: float | None, sd: float | None, lacking: int) -> str | None:
     if mean is None:
         return None
-    return f"{mean:.3f}" if sd is None else f"{mean:.3f} ({sd:.3f})"
+    told = f"{mean:.3f}" if sd is None else f"{mean:.3f} ({sd:.3f})"
+    return f"{told} without {lacking}" if lacking else told
 
 
 def _first_priors(measures: pl.DataFrame, keys: Sequence[str], count: int) -> pl.DataFrame:
@@ -164,7 +175,7 @@ def _first_priors(measures: pl.DataFrame, keys: Sequence[str], count: int) -> pl
 
 def _doubts(measures: pl.DataFrame, most: int = 5) -> list[str]:
     """The notes of the measures, the commonest first."""
-    kind = pl.col("note").str.replace_all(r"λ/N = \S+:", "λ/N above 0.02:")
+    kind = pl.col("note").str.replace_all(r"λ/N = \S+: biased upward", FEW_NEGATIVES)
     counts = measures.filter(pl.col("note").is_not_null()).group_by(kind).len()
     ordered = counts.sort("len", "note", descending=[True, False])
     lines = [f"Note on {count} estimate(s): {note}" for note, count in ordered.head(most).rows()]

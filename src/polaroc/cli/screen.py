@@ -17,6 +17,14 @@ from rich.text import Text
 from polaroc.errors import PolarocError
 
 MOST_ROWS = 40
+# How the hints of the functions are said on the command line.
+OPTIONS = {
+    "nulls='drop'": "--nulls drop (or mend them)",
+    ", or mend them before": "",
+    "positive=...": "--positive LABEL",
+    "over=(0.05, 0.20)": "--over 0.05 0.20",
+    "pl.col(...).cast(pl.Float64)": "when the file is written",
+}
 # A file or a pipe has no edge to wrap a table at.
 WIDE = 500
 _P = ParamSpec("_P")
@@ -24,7 +32,7 @@ _P = ParamSpec("_P")
 
 def out() -> Console:
     """The terminal that results are written to."""
-    console = Console(highlight=False, markup=False, soft_wrap=True)
+    console = Console(highlight=False, markup=False)
     if not console.is_terminal:
         console.width = WIDE
     return console
@@ -50,6 +58,9 @@ def refusing(command: Callable[_P, None]) -> Callable[_P, None]:
         except pl.exceptions.PolarsError as error:
             first = (str(error).strip() or type(error).__name__).splitlines()[0]
             refuse(f"{first}\nHint: a file may be damaged, or columns differ between files.")
+        except KeyboardInterrupt:
+            aside().print("Interrupted: nothing was written.")
+            raise typer.Exit(130) from None
         except MemoryError:
             refuse("memory ran out.\nHint: name fewer keys at a time, or use a larger machine.")
         except OSError as error:
@@ -60,7 +71,9 @@ def refusing(command: Callable[_P, None]) -> Callable[_P, None]:
 
 
 def refuse(message: str) -> None:
-    """Say what is wrong and exit with code 2."""
+    """Say what is wrong, in the words of the command line, and exit with code 2."""
+    for argument, option in OPTIONS.items():
+        message = message.replace(argument, option)
     aside().print(Text("Error: ", style="bold red") + Text(visible(message)))
     raise typer.Exit(2)
 
@@ -85,7 +98,9 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], 
     """A table whose first `keys` columns are text and whose others are numbers."""
     drawn = Table(title=Text(title), title_justify="left", header_style="bold")
     for i, column in enumerate(columns):
-        drawn.add_column(Text(visible(column)), justify="left" if i < keys else "right")
+        drawn.add_column(
+            Text(visible(column)), justify="left" if i < keys else "right", overflow="fold"
+        )
     for row in rows:
         drawn.add_row(*(Text("–" if value is None else visible(str(value))) for value in row))
     return drawn

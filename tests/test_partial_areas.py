@@ -1,0 +1,90 @@
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import roc_auc_score
+from strategies import tables
+
+import polaroc as pr
+
+NAMES = {"truth": "truth", "score": "score"}
+RANGES = (
+    st.tuples(st.floats(0, 1), st.floats(0, 1)).map(sorted).filter(lambda r: r[1] - r[0] > 1e-3)
+)
+
+
+def curve(table: pl.DataFrame) -> pl.DataFrame:
+    return pr.curve(table, **NAMES, weight="weight" if "weight" in table.columns else None)
+
+
+def below(x: np.ndarray, y: np.ndarray, lo: float, hi: float) -> float:
+    """Area under a polyline between two abscissae, clipping each of its pieces."""
+    area = 0.0
+    for x0, x1, y0, y1 in zip(x[:-1], x[1:], y[:-1], y[1:], strict=True):
+        a, b = max(x0, lo), min(x1, hi)
+        if b > a:
+            at = [y0 + (y1 - y0) * (c - x0) / (x1 - x0) for c in (a, b)]
+            area += (b - a) * sum(at) / 2
+    return area
+
+
+@given(tables(), RANGES)
+def test_area_over_a_range_of_fpr(table, bounds):
+    roc = curve(table)
+    found = pr.auc(roc, fpr=tuple(bounds))["estimate"].item()
+    assert found == pytest.approx(below(roc["fpr"], roc["tpr"], *bounds), abs=1e-12)
+
+
+@given(tables(), RANGES)
+def test_area_over_a_range_of_tpr(table, bounds):
+    roc = curve(table)
+    found = pr.auc(roc, tpr=tuple(bounds))["estimate"].item()
+    assert found == pytest.approx(below(roc["tpr"], 1 - roc["fpr"], *bounds), abs=1e-12)
+
+
+@given(tables())
+def test_the_whole_range_is_the_whole_area(table):
+    roc = curve(table)
+    whole = pytest.approx(pr.auc(roc)["estimate"].item(), abs=1e-12)
+    for bounds in ({"fpr": (0, 1)}, {"tpr": (0, 1)}, {"fpr": (0, 1), "standardise": True}):
+        found = pr.auc(roc, **bounds)
+        if found["note"].item() is None:
+            assert found["estimate"].item() == whole
+
+
+@pytest.mark.parametrize("most", [0.01, 0.1, 0.5, 0.9])
+def test_the_standardised_area_is_that_of_scikit_learn(most):
+    rng = np.random.default_rng(5)
+    truth = rng.random(3_000) < 0.3
+    table = pl.DataFrame({"truth": truth, "score": (rng.normal(size=3_000) + truth).round(1)})
+    expected = roc_auc_score(truth, table["score"], max_fpr=most)
+    found = pr.auc(curve(table), fpr=(0, most), standardise=True)["estimate"].item()
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("bounds", [{"fpr": (0.1, 0.4)}, {"tpr": (0.6, 1.0)}])
+@pytest.mark.parametrize(
+    ("score", "expected"), [([4, 3, 2, 1], 1), ([1, 1, 1, 1], 0.5), ([1, 2, 3, 4], None)]
+)
+def test_mcclish_scale(bounds, score, expected):
+    table = pl.DataFrame({"truth": [1, 1, 0, 0], "score": score})
+    found = pr.auc(curve(table), **bounds, standardise=True)
+    if expected is None:
+        assert found["estimate"].item() is None
+        assert "below the diagonal" in found["note"].item()
+    else:
+        assert found["estimate"].item() == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        {"fpr": (0.5, 0.1)}, {"fpr": (-0.1, 0.5)}, {"tpr": (0.5, 1.1)}, {"fpr": 0.1},
+        {"fpr": (0.1, 0.2, 0.3)}, {"fpr": ("a", "b")}, {"fpr": (0, 0.1), "tpr": (0, 0.1)},
+    ],
+)  # fmt: skip
+def test_ranges_that_are_none_are_refused(bounds):
+    table = pl.DataFrame({"truth": [1, 0], "score": [1.0, 0.0]})
+    with pytest.raises(pr.errors.InvalidArgument, match="Hint:"):
+        pr.auc(curve(table), **bounds)

@@ -7,8 +7,9 @@ import pytest
 import polaroc as pr
 
 PUBLIC = {
-    "accsens", "auc", "auprec", "beta", "charts", "check", "curve", "datasets", "errors",
-    "evaluate", "hull", "iauprec", "points", "prior", "prior_grid", "rates", "sens", "skew",
+    "accsens", "achievable", "apply_thresholds", "auc", "auprec", "beta", "charts", "check",
+    "curve", "datasets", "dominance", "errors", "evaluate", "hull", "iauprec", "macro",
+    "one_vs_rest", "operating_points", "points", "prior", "prior_grid", "rates", "sens", "skew",
     "surface", "uniform",
 }  # fmt: skip
 HEAVY = ["altair", "scipy", "numpy", "sklearn", "rich", "typer", "vl_convert"]

@@ -16,6 +16,8 @@ from polaroc.columns import CURVE
 from polaroc.errors import InvalidTable
 from polaroc.hulls import hull_vertices
 
+NAMES = {"truth": "truth", "score": "score"}
+
 EXACT = ["none", "whole", "dyadic"]
 
 
@@ -184,3 +186,43 @@ def test_the_columns_are_those_of_a_curve():
     assert curves.pipe(pr.hull).columns == list(CURVE)
     with pytest.raises(InvalidTable, match=r"(?s)'fpr'.*Hint: "):
         pr.hull(curves.drop("fpr"))
+
+
+@given(tables(kinds=["none", "whole"]), st.sampled_from([0.01, 0.3, 0.9]))
+def test_the_achievable_curve_is_the_best_mixture_of_two_thresholds(table, prior):
+    curve = pr.curve(table, **NAMES, weight="weight" if "weight" in table.columns else None)
+    found = pr.achievable(curve, prior, recall=[0.0, 0.125, 0.5, 0.8, 1.0])
+    points = curve.select("tpr", "fpr").rows()
+    skew = (1 - prior) / prior
+    for recall, fpr, precision in found.select("tpr", "fpr", "precision").rows():
+        least = min(
+            f0 + (recall - t0) / (t1 - t0) * (f1 - f0) if t1 > t0 else min(f0, f1)
+            for t0, f0 in points
+            for t1, f1 in points
+            if t0 <= recall <= t1
+        )
+        assert fpr == pytest.approx(least, abs=1e-12)
+        if recall > 0:
+            assert precision == pytest.approx(recall / (recall + skew * fpr), rel=1e-12)
+
+
+def test_the_achievable_curve_starts_at_its_limit():
+    table = pl.DataFrame({"truth": [1, 0, 1, 0], "score": [2.0, 2.0, 1.0, 0.0]})
+    curve = pr.curve(table, **NAMES)
+    at = pr.achievable(curve, 0.2, recall=[0.0, 1e-9])["precision"]
+    assert at[0] == pytest.approx(at[1], rel=1e-9)
+
+
+def test_keys_without_a_class_have_no_achievable_curve():
+    table = pl.DataFrame({"k": [0, 0, 1, 1], "truth": [1, 0, 1, 1], "score": [2.0, 1.0, 2.0, 1.0]})
+    found = pr.achievable(pr.curve(table, **NAMES, by="k"), [0.5, 0.1], recall=3)
+    assert found.select("k", "prior", "tpr").rows() == [
+        (0, prior, recall) for prior in (0.1, 0.5) for recall in (0.0, 0.5, 1.0)
+    ]
+
+
+@pytest.mark.parametrize("recall", [1, [], [1.5], "half", [None]])
+def test_recalls_out_of_range_are_refused(recall):
+    curve = pr.curve(pr.datasets.twenty_scores(), **NAMES)
+    with pytest.raises(pr.errors.InvalidArgument, match="Hint:"):
+        pr.achievable(curve, 0.5, recall=recall)

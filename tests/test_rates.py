@@ -26,6 +26,10 @@ def correlation(tp: float, fn: float, fp: float, tn: float) -> float:
     return quotient(tp * tn - fp * fn, sqrt(margins))
 
 
+def gain(value: float, prior: float) -> float:
+    return -inf if value == 0 else quotient(value - prior, (1 - prior) * value)
+
+
 # Each rate from the four shares of a confusion matrix, which sum to 1.
 BY_COUNTS = {
     "precision": lambda tp, fn, fp, tn: quotient(tp, tp + fp),
@@ -45,6 +49,9 @@ BY_COUNTS = {
     "matthews": correlation,
     "loss": lambda tp, fn, fp, tn: fn / 2 + fp / 2,
     "net_benefit": lambda tp, fn, fp, tn: tp - fp,
+    # Flach and Kull: (x − π)/((1 − π)x), with recall and precision for x.
+    "recall_gain": lambda tp, fn, fp, tn: gain(tp / (tp + fn), tp + fn),
+    "precision_gain": lambda tp, fn, fp, tn: gain(quotient(tp, tp + fp), tp + fn),
 }
 
 # Dyadic corners and inner points, so that 1 − t has no rounding to hide a 0/0.

@@ -4,8 +4,11 @@ from polaroc import charts, datasets, errors, rates
 from polaroc.areas import auc, auprec, iauprec
 from polaroc.beliefs import beta, points, uniform
 from polaroc.curves import curve
+from polaroc.dominance import dominance
 from polaroc.evaluation import evaluate
-from polaroc.hulls import hull
+from polaroc.hulls import achievable, hull
+from polaroc.multiclass import macro, one_vs_rest
+from polaroc.operating import apply_thresholds, operating_points
 from polaroc.predictions import check
 from polaroc.priors import prior, prior_grid, skew
 from polaroc.sensitivity import accsens, sens
@@ -13,6 +16,8 @@ from polaroc.surfaces import surface
 
 __all__ = [
     "accsens",
+    "achievable",
+    "apply_thresholds",
     "auc",
     "auprec",
     "beta",
@@ -20,10 +25,14 @@ __all__ = [
     "check",
     "curve",
     "datasets",
+    "dominance",
     "errors",
     "evaluate",
     "hull",
     "iauprec",
+    "macro",
+    "one_vs_rest",
+    "operating_points",
     "points",
     "prior",
     "prior_grid",

@@ -16,7 +16,8 @@ CURVE = (
 GRID = ("prior", "skew")
 MEASURES = ("measure", "prior", "estimate", "positives", "negatives", "note")
 INTERVAL = ("lower", "upper", "std_error")
-RESERVED = frozenset((*CURVE, *GRID, *MEASURES, *INTERVAL, "precision"))
+POINT = ("rule", "share")
+RESERVED = frozenset((*CURVE, *GRID, *MEASURES, *INTERVAL, *POINT, "precision"))
 PRIVATE = "__polaroc_"
 
 

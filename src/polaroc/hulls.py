@@ -1,18 +1,25 @@
 """The ROC convex hull: the operating points that are best at some prior or cost."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.columns import curve_keys, lazily
-from polaroc.curves import in_order
+from polaroc import rates
+from polaroc.columns import PRIVATE, curve_keys, lazily
+from polaroc.curves import in_order, is_first, segment
+from polaroc.errors import InvalidArgument
+from polaroc.priors import is_number
+from polaroc.surfaces import surface
+from polaroc.typing import Priors
 
 if TYPE_CHECKING:
     import numpy as np
 
     Array = np.ndarray[Any, np.dtype[Any]]
+
+RECALL = PRIVATE + "recall"
 
 
 @lazily
@@ -55,6 +62,90 @@ def hull(curve: pl.LazyFrame) -> pl.LazyFrame:
     return in_order(curve, keys).map_batches(
         partial(_hulls, keys=keys), schema=curve.collect_schema()
     )
+
+
+@lazily
+def achievable(
+    curve: pl.LazyFrame, priors: Priors, recall: int | Sequence[float] = 101
+) -> pl.LazyFrame:
+    """The achievable precision-recall curve of each key, on a grid of recalls.
+
+    It is that of the ROC hull, exact between vertices: any point of it is
+    reached by a mixture of two thresholds, and no other beats it.
+
+    Parameters
+    ----------
+    curve
+        The result of `curve`.
+    priors
+        Priors in (0, 1), or ``"observed"`` for each key's own; one, several, or
+        a prior grid.
+    recall
+        Recalls from 0 to 1, or how many of them, evenly spaced, at least 2.
+
+    Returns
+    -------
+    Frame of the kind given
+        The keys; `prior`, `skew`, `tpr` (the recall), `fpr` and `precision`,
+        Float64; sorted by key, prior and recall. At recall 0, precision is its
+        limit. Keys without positives or without negatives have no rows.
+
+    Raises
+    ------
+    InvalidArgument, InvalidTable
+        For a prior or recall outside what is allowed; where the columns of a
+        curve are missing.
+
+    Notes
+    -----
+    D&G §4. Like `hull`, the plan holds a Python function.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polaroc as pr
+    >>> table = pl.DataFrame({"truth": [1, 0, 1, 0], "p": [0.9, 0.8, 0.7, 0.1]})
+    >>> curves = pr.curve(table, truth="truth", score="p")
+    >>> pr.achievable(curves, 0.5, recall=[0.25, 0.75]).select("fpr", "precision").rows()
+    [(0.0, 1.0), (0.25, 0.75)]
+    """
+    keys = curve_keys(curve)
+    grid = pl.LazyFrame({RECALL: _recalls(recall)}, schema={RECALL: pl.Float64})
+    (t0, f0), (t1, _), (dt, df) = segment()
+    wanted = pl.col(RECALL)
+    # Recall 0 is on the segment that starts there, any other where it is passed.
+    passed = (t0 < wanted) & (wanted <= t1) | ((wanted == 0) & (pl.col("tp") == pl.col("pos")))
+    at = surface(hull(curve), priors, rates={}).filter(
+        (pl.col("pos") > 0) & (pl.col("positives") > 0) & (pl.col("negatives") > 0)
+    )
+    f = f0 + (wanted - t0) * df / dt
+    # Along the segment from the origin precision is the same from the limit on.
+    straight = rates.precision(dt, df, pl.col("skew"))
+    precision = rates.precision(wanted, pl.col("fpr"), pl.col("skew"))
+    at_origin = (wanted == 0) & is_first()
+    return (
+        at.join(grid, how="cross")
+        .filter(passed)
+        .with_columns(f.alias("fpr"))
+        .with_columns(
+            pl.when(at_origin).then(straight).otherwise(precision).alias("precision"),
+            wanted.alias("tpr"),
+        )
+        .select(*keys, "prior", "skew", "tpr", "fpr", "precision")
+        .sort(*keys, "prior", "tpr", nulls_last=True)
+    )
+
+
+def _recalls(recall: int | Sequence[float]) -> list[float]:
+    if isinstance(recall, int) and recall >= 2:
+        return [i / (recall - 1) for i in range(recall)]
+    wanted = list(recall) if isinstance(recall, Iterable) and not isinstance(recall, str) else []
+    if not wanted or not all(is_number(value) and 0 <= value <= 1 for value in wanted):
+        raise InvalidArgument(
+            f"recall is {recall!r}, allowed are recalls from 0 to 1, or their number ≥ 2.",
+            hint="for example recall=101, or recall=[0.5, 0.9].",
+        )
+    return sorted({float(value) for value in wanted})
 
 
 def _hulls(curves: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:

@@ -225,3 +225,31 @@ def net_benefit(
     0.3875
     """
     return (tpr - skew * fpr * threshold / (1 - threshold)) / (1 + skew)
+
+
+def recall_gain(tpr: Quantity, fpr: Quantity, skew: Quantity) -> Quantity:
+    """Recall on the scale of precision-recall-gain curves: 1 − (1−t)/(λt).
+
+    Flach and Kull (2015): 0 at the recall of calling as many positive as there
+    are, 1 at full recall; negative, down to −∞, below.
+
+    Examples
+    --------
+    >>> recall_gain(0.5, 0.1, skew=4)
+    0.75
+    """
+    return 1 - ratio(1 - tpr, skew * tpr)
+
+
+def precision_gain(tpr: Quantity, fpr: Quantity, skew: Quantity) -> Quantity:
+    """Precision on the scale of precision-recall-gain curves: 1 − f/t, whatever the prior.
+
+    Flach and Kull (2015): 0 at the precision of chance, 1 at full precision;
+    negative, down to −∞, below.
+
+    Examples
+    --------
+    >>> precision_gain(0.5, 0.125, skew=4)
+    0.75
+    """
+    return 1 - ratio(fpr, tpr)

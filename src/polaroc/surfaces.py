@@ -17,7 +17,7 @@ RATES: dict[str, Rate] = {
     for name in (
         "precision", "recall", "specificity", "tnr", "fnr", "npv", "error", "accuracy", "posfrac",
         "f_measure", "lift", "likelihood_ratio_positive", "likelihood_ratio_negative",
-        "informedness", "matthews", "loss", "net_benefit",
+        "informedness", "matthews", "loss", "net_benefit", "recall_gain", "precision_gain",
     )
 }  # fmt: skip
 # Rates that depend on f/t alone have a limit at the origin: their value along

@@ -1,0 +1,121 @@
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import tables
+
+import polaroc as pr
+from polaroc.errors import InvalidArgument
+
+NAMES = {"truth": "truth", "score": "score"}
+DENSE = np.linspace(0, 1, 20_001)
+
+
+def two(a: pl.DataFrame, b: pl.DataFrame) -> pl.DataFrame:
+    kinds = [
+        table.select("truth", "score", pl.lit(name).alias("model"))
+        for name, table in (("A", a), ("B", b))
+    ]
+    return pr.curve(pl.concat(kinds), **NAMES, by="model")
+
+
+def upper(curve: pl.DataFrame, model: str) -> np.ndarray:
+    """The greatest recall at each of many false positive rates, by linear interpolation."""
+    f, t = curve.filter(model=model).select("fpr", "tpr").to_numpy().T
+    found = np.interp(DENSE, f, t)
+    for at, height in zip(f, t, strict=True):
+        found[at == DENSE] = np.maximum(found[at == DENSE], height)
+    return found
+
+
+@settings(max_examples=80)
+@given(tables(kinds=["none"]), tables(kinds=["none"]))
+def test_relation_is_that_of_recall_at_every_false_positive_rate(a, b):
+    curve = two(a, b)
+    row = pr.dominance(curve).row(0, named=True)
+    lead = upper(curve, "A") - upper(curve, "B")
+    above, below = bool((lead > 1e-9).any()), bool((lead < -1e-9).any())
+    if row["relation"] in ("dominates", "equal"):
+        assert not below
+    if row["relation"] in ("dominated", "equal"):
+        assert not above
+    if above and below:
+        assert row["relation"] == "crosses"
+
+
+@settings(max_examples=40)
+@given(tables(kinds=["none"]), tables(kinds=["none"]), st.sampled_from([0.01, 0.3, 0.9]))
+def test_dominance_is_the_same_in_precision_recall_space(a, b, prior):
+    curve = two(a, b)
+    relation = pr.dominance(curve)["relation"].item()
+    if relation not in ("dominates", "dominated", "equal"):
+        return
+    # Least false positive rate, and so greatest precision, at each recall > 0.
+    recalls = np.linspace(0, 1, 2_001)[1:]
+    least = {}
+    for model in "AB":
+        f, t = curve.filter(model=model).select("fpr", "tpr").to_numpy().T
+        first = np.r_[True, np.diff(t) > 0]
+        start = np.searchsorted(t, recalls) - 1
+        end = start + 1
+        share = (recalls - t[start]) / (t[end] - t[start])
+        least[model] = f[start] + share * (f[end] - f[start])
+        assert first[0]
+    skew = (1 - prior) / prior
+    precision = {model: recalls / (recalls + skew * f) for model, f in least.items()}
+    lead = precision["A"] - precision["B"]
+    assert relation == "dominated" or (lead >= -1e-9).all()
+    assert relation == "dominates" or (lead <= 1e-9).all()
+
+
+@given(tables(kinds=["none"]), tables(kinds=["none"]))
+def test_crossings_are_on_both_curves_and_the_other_way_round(a, b):
+    forth, back = (pr.dominance(two(*pair)).row(0, named=True) for pair in ((a, b), (b, a)))
+    swap = {"dominates": "dominated", "dominated": "dominates"}
+    assert back["relation"] == swap.get(forth["relation"], forth["relation"])
+    assert (forth["relation"] == "crosses") == bool(forth["crossings"])
+    assert len(forth["crossings"]) == len(back["crossings"])
+    for point in forth["crossings"]:
+        for model in "AB":
+            f, t = two(a, b).filter(model=model).select("fpr", "tpr").to_numpy().T
+            diagonal = np.interp(point["fpr"] + point["tpr"], f + t, t - f)
+            assert diagonal == pytest.approx(point["tpr"] - point["fpr"], abs=1e-9)
+
+
+def test_a_crossing_by_hand():
+    # A rises to (0, ½) and then straight to (1, 1); B is straight to (½, 1): they
+    # meet where ½ + f/2 = 2f, at f = ⅓.
+    a = pl.DataFrame({"truth": [1, 1, 0, 0], "score": [2.0, 1.0, 1.0, 1.0]})
+    b = pl.DataFrame({"truth": [1, 1, 0, 0], "score": [2.0, 2.0, 2.0, 1.0]})
+    row = pr.dominance(two(a, b)).row(0, named=True)
+    assert row["relation"] == "crosses"
+    (point,) = row["crossings"]
+    assert (point["fpr"], point["tpr"]) == pytest.approx((1 / 3, 2 / 3))
+
+
+def test_pairs_within_blocks():
+    table = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 3)
+    curve = pr.curve(table, **NAMES, by=["model", "fold"])
+    found = pr.dominance(curve)
+    assert found.columns == ["fold", "model_a", "model_b", "relation", "crossings"]
+    assert found.select("model_a", "model_b").rows() == [("A", "B"), ("A", "C"), ("B", "C")] * 3
+    by_fold = pr.dominance(curve.filter(model="A"), between="fold")
+    assert by_fold.select("fold_a", "fold_b").rows() == [(1, 2), (1, 3), (2, 3)]
+    lazy = pr.dominance(curve.lazy())
+    assert lazy.collect_schema() == found.schema
+    assert lazy.collect().equals(found)
+
+
+def test_a_curve_without_a_class_has_no_relation():
+    whole = pl.DataFrame({"truth": [1, 0], "score": [2.0, 1.0]})
+    curve = two(whole, pl.DataFrame({"truth": [1, 1], "score": [2.0, 1.0]}))
+    row = pr.dominance(curve).row(0, named=True)
+    assert (row["relation"], row["crossings"]) == (None, None)
+
+
+@pytest.mark.parametrize(("by", "between"), [(["model"], "fold"), ([], "model")])
+def test_what_is_not_a_key_is_refused(by, between):
+    table = pr.datasets.satellite_predictions().filter(pl.col("fold") == 1)
+    with pytest.raises(InvalidArgument, match="Hint:"):
+        pr.dominance(pr.curve(table, **NAMES, by=by), between=between)

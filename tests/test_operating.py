@@ -1,0 +1,208 @@
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import FINITE_SCORES, tables
+
+import polaroc as pr
+from polaroc.errors import InvalidArgument, InvalidTable
+
+NAMES = {"truth": "truth", "score": "score"}
+PRIORS = st.sampled_from([0.01, 0.2, 0.5, 0.9])
+SHARES = st.sampled_from([0.0, 0.25, 0.5, 0.8, 1.0])
+TWENTY = pr.datasets.twenty_scores()
+
+
+def curve(table: pl.DataFrame, by=()) -> pl.DataFrame:
+    return pr.curve(table, **NAMES, by=by, weight="weight" if "weight" in table.columns else None)
+
+
+def corners(table: pl.DataFrame) -> list[tuple[float | None, float, float]]:
+    """Threshold, recall and false positive rate of every way to call, by counting."""
+    weight = (
+        table["weight"] if "weight" in table.columns else pl.repeat(1.0, len(table), eager=True)
+    )
+    rows = list(zip(table["truth"], table["score"] + 0.0, weight, strict=True))
+    rows = [row for row in rows if row[2] > 0]
+    totals = [sum(w for y, _, w in rows if y is truth) for truth in (True, False)]
+    found: list[tuple[float | None, float, float]] = [(None, 0.0, 0.0)]
+    for limit in sorted({s for _, s, _ in rows}, reverse=True):
+        called = [
+            sum(w for y, s, w in rows if y is truth and s >= limit) for truth in (True, False)
+        ]
+        found.append((limit, called[0] / totals[0], called[1] / totals[1]))
+    return found
+
+
+def loss(point, prior, fn=1.0, fp=1.0):
+    _, t, f = point
+    return fn * prior * (1 - t) + fp * (1 - prior) * f
+
+
+def precision(point, prior):
+    _, t, f = point
+    return t * prior / (t * prior + f * (1 - prior))
+
+
+def f_measure(point, prior):
+    _, t, f = point
+    return 2 * t * prior / (prior + t * prior + f * (1 - prior))
+
+
+def taken(table, rule, prior, **arguments):
+    point = pr.operating_points(curve(table), rule, priors=prior, **arguments)
+    return point.select("threshold", "tpr", "fpr").row(0)
+
+
+@settings(max_examples=60)
+@given(tables(), PRIORS, st.sampled_from([(1, 1), (10, 1), (1, 5)]))
+def test_cost_takes_the_least_loss(table, prior, costs):
+    point = taken(table, "cost", prior, cost_fn=costs[0], cost_fp=costs[1])
+    best = min(loss(corner, prior, *costs) for corner in corners(table))
+    assert loss(point, prior, *costs) == pytest.approx(best, abs=1e-12)
+
+
+@settings(max_examples=60)
+@given(tables(), PRIORS)
+def test_f_measure_takes_the_greatest(table, prior):
+    best = max(f_measure(corner, prior) for corner in corners(table))
+    assert f_measure(taken(table, "f_measure", prior), prior) == pytest.approx(best, abs=1e-12)
+
+
+@settings(max_examples=60)
+@given(tables(), SHARES)
+def test_recall_takes_the_fewest_false_alarms(table, target):
+    _, t, f = taken(table, "recall", 0.5, target=target)
+    assert t >= target
+    assert f == pytest.approx(min(c[2] for c in corners(table) if c[1] >= target), abs=1e-12)
+
+
+@settings(max_examples=60)
+@given(tables(), SHARES)
+def test_fpr_takes_the_greatest_recall(table, target):
+    _, t, f = taken(table, "fpr", 0.5, target=target)
+    assert f <= target
+    assert t == pytest.approx(max(c[1] for c in corners(table) if c[2] <= target), abs=1e-12)
+
+
+@settings(max_examples=60)
+@given(tables(), PRIORS, st.sampled_from([0.1, 0.37, 0.73, 0.99]))
+def test_precision_takes_the_greatest_recall(table, prior, target):
+    may = [c for c in corners(table) if c[1] + c[2] > 0 and precision(c, prior) >= target]
+    point = taken(table, "precision", prior, target=target)
+    if may:
+        assert point[1] == pytest.approx(max(c[1] for c in may), abs=1e-12)
+    else:
+        assert point == (None, None, None)
+
+
+@settings(max_examples=60)
+@given(tables(scores=FINITE_SCORES), st.sampled_from([-3.0, 0.0, 0.2, 7.0, 9.0]))
+def test_threshold_calls_what_scores_at_least_as_much(table, target):
+    _, t, f = taken(table, "threshold", 0.5, target=target)
+    may = [c for c in corners(table) if c[0] is None or c[0] >= target]
+    assert (t, f) == pytest.approx(may[-1][1:], abs=1e-12)
+
+
+@settings(max_examples=60)
+@given(tables(), PRIORS)
+def test_balanced_misses_as_many_as_it_raises_in_vain(table, prior):
+    roc = curve(table)
+    point = pr.operating_points(roc, "balanced", priors=prior).row(0, named=True)
+    missed, vain = prior * (1 - point["tpr"]), (1 - prior) * point["fpr"]
+    assert missed == pytest.approx(vain, abs=1e-12)
+    again = pr.apply_thresholds(
+        table,
+        pr.operating_points(roc, "balanced", priors=prior),
+        **NAMES,
+        weight="weight" if "weight" in table.columns else None,
+        same_table=True,
+    )
+    assert again.select("tpr", "fpr").row(0) == pytest.approx(
+        (point["tpr"], point["fpr"]), abs=1e-12
+    )
+
+
+@pytest.mark.parametrize(
+    ("prior", "costs", "threshold"),
+    # At its own prior ½ a probability pays above c/(1 + c); at prior 0.1 the odds
+    # must be nine times as great.
+    [(0.5, (1, 1), 0.5), (0.5, (1, 3), 0.75), (0.1, (1, 1), 0.9), (0.1, (9, 1), 0.5)],
+)
+def test_posterior_reweighs_the_score(prior, costs, threshold):
+    expected = TWENTY.filter(pl.col("score") >= threshold)["score"].min()
+    point = taken(TWENTY, "posterior", prior, cost_fn=costs[0], cost_fp=costs[1])
+    assert point[0] == expected
+
+
+def test_posterior_needs_probabilities():
+    table = TWENTY.with_columns(pl.col("score") * 10)
+    point = pr.operating_points(curve(table), "posterior", priors=0.5)
+    assert point.select("threshold", "note").row(0) == (None, "scores are not probabilities")
+
+
+def test_every_key_and_prior_has_a_row():
+    table = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
+    roc = curve(table, by=["model", "fold"])
+    points = pr.operating_points(roc, "cost", priors=[0.5, 0.1])
+    assert points.height == 12
+    lazy = pr.operating_points(roc.lazy(), "cost", priors=[0.5, 0.1])
+    assert lazy.collect_schema() == points.schema
+    assert lazy.collect().equals(points)
+    for model in "AB":
+        alone = pr.operating_points(roc.filter(model=model), "cost", priors=[0.5, 0.1])
+        assert alone.equals(points.filter(model=model))
+
+
+@pytest.mark.parametrize(("truth", "note"), [([1, 1], "no negatives"), ([0, 0], "no positives")])
+def test_a_class_that_is_absent_is_said(truth, note):
+    table = pl.DataFrame({"truth": truth, "score": [1.0, 2.0]})
+    point = pr.operating_points(curve(table), "cost", priors=0.5)
+    assert point.select("threshold", "tpr", "note").row(0) == (None, None, note)
+
+
+def test_thresholds_of_a_model_apply_to_its_folds():
+    table = pr.datasets.satellite_predictions()
+    tuning, test = table.filter(pl.col("fold") <= 10), table.filter(pl.col("fold") > 10)
+    points = pr.operating_points(curve(tuning, by="model"), "recall", target=0.8)
+    realised = pr.apply_thresholds(test, points, **NAMES, by=["model", "fold"])
+    assert realised.height == 30
+    limit = points.filter(model="B")["threshold"].item()
+    fold = test.filter(model="B", fold=15)
+    called = fold.filter(pl.col("score") >= limit)
+    row = realised.filter(model="B", fold=15).row(0, named=True)
+    assert row["tpr"] == pytest.approx(called["truth"].sum() / fold["truth"].sum())
+    assert row["fpr"] == pytest.approx((~called["truth"]).sum() / (~fold["truth"]).sum())
+    lazy = pr.apply_thresholds(test.lazy(), points.lazy(), **NAMES, by=["model", "fold"])
+    assert lazy.collect().equals(realised)
+
+
+def test_the_tuning_table_is_refused_unless_meant():
+    points = pr.operating_points(curve(TWENTY), "cost", priors=0.5)
+    with pytest.raises(InvalidTable, match="same_table=True"):
+        pr.apply_thresholds(TWENTY, points, **NAMES)
+    lazy = pr.apply_thresholds(TWENTY.lazy(), points, **NAMES).collect()
+    assert "on these cases?" in lazy["note"].item()
+    meant = pr.apply_thresholds(TWENTY, points, **NAMES, same_table=True)
+    assert meant.drop("note").equals(points.drop("note"))
+
+
+def test_points_with_a_foreign_key_are_refused():
+    table = pr.datasets.satellite_predictions().filter(pl.col("fold") == 1)
+    points = pr.operating_points(curve(table, by="model"), "cost", priors=0.5)
+    with pytest.raises(InvalidTable, match="'model', which by has not"):
+        pr.apply_thresholds(TWENTY, points, **NAMES)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"rule": "best"}, {"rule": "recall"}, {"rule": "recall", "target": 1.1},
+        {"rule": "fpr", "target": "low"}, {"rule": "cost", "target": 0.5},
+        {"rule": "cost", "cost_fn": 0}, {"rule": "cost", "cost_fp": float("inf")},
+        {"rule": "f_measure", "beta": -1}, {"rule": "cost", "priors": 2},
+    ],
+)  # fmt: skip
+def test_arguments_out_of_range_are_refused(arguments):
+    with pytest.raises(InvalidArgument, match="Hint:"):
+        pr.operating_points(curve(TWENTY), **arguments)

@@ -48,7 +48,7 @@ def predictions(rows: int, decimals: int | None = None, positives: float = 0.1) 
 
 
 def evaluate(frame: pl.LazyFrame) -> pl.DataFrame:
-    """AUC, AUPREC at 16 priors and IAUPREC of every key."""
+    """All measures of every key: AUC, AUPREC at 16 priors, IAUPREC, Sens, AccSens, ε."""
     lazy = frame.pipe(pr.evaluate, truth="truth", score="score", by=KEYS, priors=PRIORS, over=OVER)
     return lazy.collect()
 

@@ -1,17 +1,20 @@
+from itertools import pairwise
+
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.integrate import quad
 from sklearn.metrics import roc_auc_score
 from strategies import tables
 
 import polaroc as pr
 
 NAMES = {"truth": "truth", "score": "score"}
-RANGES = (
-    st.tuples(st.floats(0, 1), st.floats(0, 1)).map(sorted).filter(lambda r: r[1] - r[0] > 1e-3)
-)
+ENDS = st.tuples(st.floats(0, 1), st.floats(0, 1)).map(sorted)
+RANGES = ENDS.filter(lambda ends: ends[1] - ends[0] > 1e-3)
+SKEWS = st.sampled_from([0.1, 1.0, 9.0, 999.0])
 
 
 def curve(table: pl.DataFrame) -> pl.DataFrame:
@@ -88,3 +91,46 @@ def test_ranges_that_are_none_are_refused(bounds):
     table = pl.DataFrame({"truth": [1, 0], "score": [1.0, 0.0]})
     with pytest.raises(pr.errors.InvalidArgument, match="Hint:"):
         pr.auc(curve(table), **bounds)
+
+
+@settings(max_examples=60)
+@given(tables(), ENDS, st.sampled_from(["exact", "linear", "step", "hull"]), SKEWS)
+def test_precision_over_a_range_of_recall(table, bounds, interpolation, skew):
+    lo, hi = bounds
+    if hi - lo < 1e-3:
+        return
+    roc = curve(table)
+    prior = 1 / (1 + skew)
+    found = pr.auprec(roc, prior, interpolation, recall=(lo, hi))["estimate"].item()
+    points = pr.hull(roc) if interpolation == "hull" else roc
+    expected = 0.0
+    for (t0, f0), (t1, f1) in pairwise(points.select("tpr", "fpr").rows()):
+        a, b = max(t0, lo), min(t1, hi)
+        if b <= a:
+            continue
+
+        def precision(t, t0=t0, f0=f0, t1=t1, f1=f1):
+            end = t1 / (t1 + skew * f1)
+            if interpolation == "step" or t0 == f0 == 0:
+                return end
+            begin = t0 / (t0 + skew * f0)
+            share = (t - t0) / (t1 - t0)
+            f = f0 + share * (f1 - f0)
+            return (
+                begin + share * (end - begin) if interpolation == "linear" else t / (t + skew * f)
+            )
+
+        expected += quad(precision, a, b, epsabs=1e-12, limit=200)[0]
+    assert found == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("interpolation", ["exact", "linear", "step", "hull"])
+@pytest.mark.parametrize("start", ["limit", "one", "zero", "drop"])
+def test_ranges_of_recall_add_up(interpolation, start):
+    roc = curve(pr.datasets.twenty_scores())
+    areas = [
+        pr.auprec(roc, 0.2, interpolation, start, recall=bounds)["estimate"].item()
+        for bounds in ((0, 0.05), (0.05, 0.62), (0.62, 1))
+    ]
+    whole = pr.auprec(roc, 0.2, interpolation, start)["estimate"].item()
+    assert sum(areas) == pytest.approx(whole, abs=1e-12)

@@ -82,6 +82,7 @@ def auprec(
     priors: Priors = "observed",
     interpolation: Interpolation = "exact",
     start: Start = "limit",
+    recall: tuple[float, float] | None = None,
 ) -> pl.LazyFrame:
     """Area under the precision-recall curve at each prior, per key: AUPREC(π) = ∫ precision dt.
 
@@ -101,6 +102,9 @@ def auprec(
         Precision at recall 0: the ``"limit"`` along the first segment,
         ``"one"``, ``"zero"``; or ``"drop"``, which leaves the first segment
         out. The first three differ under linear interpolation only.
+    recall
+        A range (lo, hi) of recalls with 0 ≤ lo < hi ≤ 1 to integrate over; the
+        area is then at most hi − lo.
 
     Returns
     -------
@@ -125,7 +129,8 @@ def auprec(
     >>> round(area["estimate"].item(), 6)
     0.619124
     """
-    measures = auprec_measures(priors, interpolation, start)
+    bounds = None if recall is None else _rate_range(recall)
+    measures = auprec_measures(priors, interpolation, start, bounds)
     if not measures:
         raise InvalidArgument("priors has no prior.", hint="for example priors=[0.5, 0.1].")
     return of_curve(_interpolated(curve, interpolation), measures)
@@ -234,12 +239,17 @@ def _rate_range(given: object) -> tuple[float, float]:
     if len(pair) != 2 or not all(map(is_number, pair)) or not 0 <= pair[0] < pair[1] <= 1:
         raise InvalidArgument(
             f"the range is {given!r}, allowed are two rates with 0 ≤ lo < hi ≤ 1.",
-            hint="for example fpr=(0, 0.1).",
+            hint="for example (0, 0.1).",
         )
     return float(pair[0]), float(pair[1])
 
 
-def auprec_measures(priors: Priors, interpolation: Interpolation, start: Start) -> list[Measure]:
+def auprec_measures(
+    priors: Priors,
+    interpolation: Interpolation,
+    start: Start,
+    recall: tuple[float, float] | None = None,
+) -> list[Measure]:
     """AUPREC at each prior."""
     _check_choices(interpolation, start)
     positives, negatives = pl.col("positives"), pl.col("negatives")
@@ -251,7 +261,7 @@ def auprec_measures(priors: Priors, interpolation: Interpolation, start: Start) 
             skewed = negatives / positives
         else:
             at, skewed = pl.lit(prior), pl.lit(skew(prior))
-        area = _segment_area(skewed, interpolation, start)
+        area = _segment_area(skewed, interpolation, start, recall)
         measures.append(total("auprec", area, f"auprec_{i}", prior=at, doubt=skewed))
     return measures
 
@@ -277,22 +287,33 @@ def iauprec_measure(
     return total("iauprec", area, doubt=doubt)
 
 
-def _segment_area(skewed: pl.Expr, interpolation: Interpolation, start: Start) -> pl.Expr:
-    """∫ precision dt over the segment that ends at a row of the curve."""
+def _segment_area(
+    skewed: pl.Expr,
+    interpolation: Interpolation,
+    start: Start,
+    recall: tuple[float, float] | None = None,
+) -> pl.Expr:
+    """∫ precision dt over the segment that ends at a row of the curve, within a range of t."""
     (t0, f0), (t1, f1), (dt, df) = segment()
+    first, last, width = t0, t1, dt
+    if recall is not None:
+        first, last = t0.clip(*recall), t1.clip(*recall)
+        width = last - first
     end = rates.precision(t1, f1, skewed)
     if interpolation == "step":
-        area = dt * end
+        area = width * end
     elif interpolation == "linear":
         at_zero = {"one": pl.lit(1.0), "zero": pl.lit(0.0)}.get(start, end)
         begin = pl.when(is_first()).then(at_zero).otherwise(rates.precision(t0, f0, skewed))
-        area = dt * (begin + end) / 2
+        middle = 0.5 if recall is None else ((first + last) / 2 - t0) / dt
+        area = width * (begin + (end - begin) * middle)
     else:
         slope = df / dt
         alpha = 1 + skewed * slope
         beta = skewed * (f0 - slope * t0)
-        bend = beta / (alpha * alpha) * (alpha * dt / (t0 + skewed * f0)).log1p()
-        area = dt / alpha - pl.when(is_first()).then(0.0).otherwise(bend)
+        called = t0 + skewed * f0 if recall is None else alpha * first + beta
+        bend = beta / (alpha * alpha) * (alpha * width / called).log1p()
+        area = width / alpha - pl.when(is_first()).then(0.0).otherwise(bend)
     return pl.when(is_first()).then(0.0).otherwise(area) if start == "drop" else area
 
 

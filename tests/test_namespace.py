@@ -1,0 +1,28 @@
+import polars as pl
+import pytest
+
+import polaroc as pr
+from polaroc import namespace
+
+TWENTY = pr.datasets.twenty_scores()
+
+
+@pytest.mark.parametrize("frame", [TWENTY, TWENTY.lazy()])
+def test_methods_are_the_functions(frame):
+    chained = frame.proc.curve(truth="truth", score="score").proc.auprec(0.1, interpolation="hull")
+    called = pr.auprec(pr.curve(frame, truth="truth", score="score"), 0.1, interpolation="hull")
+    assert type(chained) is type(called)
+    assert chained.lazy().collect().equals(called.lazy().collect())
+
+
+@pytest.mark.parametrize("name", namespace.STEPS)
+def test_every_step_is_public_and_documented(name):
+    method = getattr(TWENTY.proc, name)
+    assert name in pr.__all__
+    assert name in dir(pl.DataFrame().proc)
+    assert method.__doc__ == getattr(pr, name).__doc__
+
+
+def test_what_is_no_step_is_said():
+    with pytest.raises(AttributeError, match="it has accsens"):
+        _ = TWENTY.proc.roc

@@ -417,3 +417,11 @@ def test_reversed_scores_are_said(sign, note):
     table = PREDICTIONS.select("truth", score=sign * (pl.col("truth") + 0.1 * pl.col("score")))
     said = pr.evaluate(table, **NAMES, measures="auc")["note"].item()
     assert said is None if note is None else note in said
+
+
+@pytest.mark.parametrize(("spread", "said"), [(1e10, False), (1e14, True), (1e300, True)])
+def test_weights_lost_in_rounding_are_said(spread, said):
+    table = PREDICTIONS.with_columns(weight=pl.when(pl.col("truth")).then(1 / spread).otherwise(1))
+    found = pr.evaluate(table, **NAMES, weight="weight", priors=0.5)
+    assert found["note"].str.contains("trillionfold").fill_null(False).all() == said
+    assert not found["estimate"].is_nan().any()

@@ -226,3 +226,14 @@ def test_recalls_out_of_range_are_refused(recall):
     curve = pr.curve(pr.datasets.twenty_scores(), **NAMES)
     with pytest.raises(pr.errors.InvalidArgument, match="Hint:"):
         pr.achievable(curve, 0.5, recall=recall)
+
+
+@pytest.mark.parametrize("small", [1e-12, 1e-16, 1e-30])
+@pytest.mark.parametrize("truth", [True, False])
+def test_a_light_class_keeps_its_vertices(small, truth):
+    table = pl.DataFrame(
+        {"truth": [truth, not truth, truth], "score": [3.0, 2.0, 1.0], "weight": [1.0, small, 1.0]}
+    )
+    curve = pr.curve(table, **NAMES, weight="weight")
+    unweighted = pr.hull(pr.curve(table, **NAMES))
+    assert pr.hull(curve)["threshold"].to_list() == unweighted["threshold"].to_list()

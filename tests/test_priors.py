@@ -8,8 +8,9 @@ from scipy import integrate, special, stats
 from strategies import priors
 
 import polaroc as pr
+from polaroc.beliefs import Belief, resolve_belief
 from polaroc.errors import InvalidArgument, PolarocError
-from polaroc.priors import Belief, resolve_belief, resolve_priors
+from polaroc.priors import resolve_priors
 
 SHAPES = [
     (1, 1), (2, 18), (0.5, 0.5), (0.2, 3), (3, 0.2), (0.5, 50), (1, 100), (2, 2), (5, 1),

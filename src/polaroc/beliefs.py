@@ -63,7 +63,7 @@ def uniform(lo: float, hi: float, measure: Literal["prior", "skew"] = "prior") -
     -------
     Belief
         Gauss-Legendre nodes in ln λ, as many as keep the error of an IAUPREC
-        below 1e-12: there AUPREC is analytic but for Im ln λ = ±π.
+        below 1e-10: there AUPREC is analytic but for Im ln λ = ±π.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def uniform(lo: float, hi: float, measure: Literal["prior", "skew"] = "prior") -
     half = (right - left) / 2
     # The error falls as ρ^(−2n), ρ the Bernstein ellipse that reaches the
     # singularities at ±iπ; a few more nodes absorb its constant.
-    n = ceil(-log(TOLERANCE) / (2 * asinh(pi / half))) + 4
+    n = ceil(-log(TOLERANCE / 1000) / (2 * asinh(pi / half))) + 4
     nodes, weights = leggauss(n)
     logs = [left + half * (1 + float(node)) for node in nodes]
     densities = [_slope(u) if measure == "prior" else exp(u) for u in logs]
@@ -111,7 +111,8 @@ def beta(a: float, b: float) -> Belief:
     Raises
     ------
     InvalidArgument
-        For parameters outside what is allowed.
+        For parameters that are not positive, or so small (below about 0.1) that
+        the belief would need more than a thousand nodes.
 
     Examples
     --------

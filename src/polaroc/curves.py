@@ -8,6 +8,9 @@ from polaroc.columns import CURVE, attach, like, within
 from polaroc.predictions import COUNT, SCORE, TROUBLE, TRUTH, WEIGHT, Predictions, read
 from polaroc.typing import By, Frame, IntoExpr, Label, Nulls
 
+# Sums of weights keep some sixteen digits.
+GREATEST_SPREAD = 1e12
+
 
 def curve(
     frame: Frame,
@@ -44,7 +47,8 @@ def curve(
     -------
     Frame of the kind given
         One row per key and distinct score, sorted by key and best score first,
-        after one anchor row per key where nothing is called positive: the keys;
+        after one anchor row per key where nothing is called positive (a score
+        whose weights are all zero has no row): the keys;
         `threshold` Float64 (a case is called positive when score ≥ threshold;
         null at the anchor); `pos`, `neg`, the positives and negatives at this
         score; `tp`, `fp`, those at or above it; `positives`, `negatives`, the
@@ -177,6 +181,7 @@ def _totals(predictions: Predictions, ranked: pl.LazyFrame) -> pl.LazyFrame:
         pl.len().cast(pl.Int64).alias(COUNT),
         pl.col("tp").max().alias("positives"),
         pl.col("fp").max().alias("negatives"),
+        _spread_note(predictions).alias("note"),
     )
     spoiled = pl.col(TROUBLE).any()
     return (
@@ -188,8 +193,19 @@ def _totals(predictions: Predictions, ranked: pl.LazyFrame) -> pl.LazyFrame:
                 pl.when(~spoiled).then(pl.col(total).max().fill_null(0)).alias(total)
                 for total in ("positives", "negatives")
             ),
-            pl.col("note").drop_nulls().first(),
+            pl.col("note").drop_nulls().str.join("; ").replace("", None),
         )
         .filter(pl.col(COUNT) > 0)
         .drop(COUNT)
+    )
+
+
+def _spread_note(predictions: Predictions) -> pl.Expr:
+    """What is to be said of weights so different that their sums lose the smaller."""
+    if not predictions.weighted:
+        return pl.lit(None, pl.String)
+    weight = pl.col(WEIGHT)
+    spread = weight.max() / weight.filter(weight > 0).min()
+    return pl.when(spread > GREATEST_SPREAD).then(
+        pl.lit("weights differ more than a trillionfold: the smallest are lost in rounding")
     )

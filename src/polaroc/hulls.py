@@ -202,14 +202,15 @@ def hull_vertices(fp: "Array", tp: "Array") -> "Array":
     steps: Array = np.concatenate(([0], moved))
     if moved.size == 0:
         return steps
-    pos, neg = np.diff(tp[steps]), np.diff(fp[steps])
-    size = (pos + neg).astype(np.float64)
-    blocks = isotonic_regression(pos / size, weights=size, increasing=False).blocks
+    # The hull is the same in rates, in which neither class can drown the other.
+    t, f = (counts / (counts[-1] or 1) for counts in (tp, fp))
+    rise, run = np.diff(t[steps]), np.diff(f[steps])
+    blocks = isotonic_regression(rise / (rise + run), weights=rise + run, increasing=False).blocks
     kept: Array = steps[blocks]
-    # The blocks pool in floating point: what is collinear goes by exact counts.
-    # Weights, and counts whose products would overflow, go by rates.
+    # The blocks pool in floating point: what is collinear goes by exact counts,
+    # where they are whole and their products cannot overflow.
     if tp.dtype.kind == "f" or int(tp[-1]) * int(fp[-1]) >= 2**63:
-        tp, fp = tp / tp[-1], fp / fp[-1]
+        tp, fp = t, f
     while True:
         rise, run = np.diff(tp[kept]), np.diff(fp[kept])
         convex = rise[:-1] * run[1:] > rise[1:] * run[:-1]

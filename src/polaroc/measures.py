@@ -127,7 +127,7 @@ def tidy(wide: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]) -
         pl.struct(
             pl.lit(measure.name).alias("measure"),
             measure.prior.alias("prior"),
-            pl.when(both).then(measure.estimate).alias("estimate"),
+            pl.when(both).then(measure.estimate.fill_nan(None)).alias("estimate"),
             pl.when(both).then(measure.doubt / pl.col("negatives")).alias(DOUBT),
             pl.when(both).then(measure.note).alias(SAID),
         )

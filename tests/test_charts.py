@@ -212,7 +212,7 @@ def test_a_key_of_one_class_has_no_curve(truth):
     assert records(pr.charts.pr(curve.pipe(pr.surface, 0.1))) == []
 
 
-SCRATCH = ["step", "share", "row", "along", "start", "panel", "chance", "size", "cell_fpr", "tpr_0"]
+SCRATCH = ["step", "stage", "row", "along", "start", "panel", "chance", "size", "cell_fpr", "tpr_0"]
 
 
 @pytest.mark.parametrize("key", [*SCRATCH, "loss", "auc", "x", "mean"])

@@ -207,10 +207,11 @@ def hull_vertices(fp: "Array", tp: "Array") -> "Array":
     rise, run = np.diff(t[steps]), np.diff(f[steps])
     blocks = isotonic_regression(rise / (rise + run), weights=rise + run, increasing=False).blocks
     kept: Array = steps[blocks]
-    # The blocks pool in floating point: what is collinear goes by exact counts,
-    # where they are whole and their products cannot overflow.
+    # The blocks pool in floating point: what is collinear goes by exact counts.
+    # Powers of two keep products of weights, and of huge counts, in range without
+    # rounding.
     if tp.dtype.kind == "f" or int(tp[-1]) * int(fp[-1]) >= 2**63:
-        tp, fp = t, f
+        tp, fp = (np.ldexp(counts, -np.frexp(counts[-1])[1]) for counts in (tp * 1.0, fp * 1.0))
     while True:
         rise, run = np.diff(tp[kept]), np.diff(fp[kept])
         convex = rise[:-1] * run[1:] > rise[1:] * run[:-1]

@@ -8,9 +8,9 @@ import polaroc as pr
 
 PUBLIC = {
     "accsens", "achievable", "apply_thresholds", "auc", "auprec", "beta", "charts", "check",
-    "curve", "datasets", "dominance", "errors", "evaluate", "hull", "iauprec", "macro",
-    "one_vs_rest", "operating_points", "points", "prior", "prior_grid", "rates", "sens", "skew",
-    "surface", "uniform",
+    "cost_curve", "curve", "datasets", "decision_curve", "dominance", "errors", "evaluate", "hull",
+    "iauprec", "macro", "one_vs_rest", "operating_points", "points", "pr_from_roc", "prior",
+    "prior_grid", "rates", "roc_from_pr", "sens", "skew", "surface", "uniform",
 }  # fmt: skip
 HEAVY = ["altair", "scipy", "numpy", "sklearn", "rich", "typer", "vl_convert"]
 

@@ -3,6 +3,7 @@
 from polaroc import charts, datasets, errors, rates
 from polaroc.areas import auc, auprec, iauprec
 from polaroc.beliefs import beta, points, uniform
+from polaroc.costs import cost_curve, decision_curve
 from polaroc.curves import curve
 from polaroc.dominance import dominance
 from polaroc.evaluation import evaluate
@@ -12,6 +13,7 @@ from polaroc.operating import apply_thresholds, operating_points
 from polaroc.predictions import check
 from polaroc.priors import prior, prior_grid, skew
 from polaroc.sensitivity import accsens, sens
+from polaroc.spaces import pr_from_roc, roc_from_pr
 from polaroc.surfaces import surface
 
 __all__ = [
@@ -23,8 +25,10 @@ __all__ = [
     "beta",
     "charts",
     "check",
+    "cost_curve",
     "curve",
     "datasets",
+    "decision_curve",
     "dominance",
     "errors",
     "evaluate",
@@ -34,9 +38,11 @@ __all__ = [
     "one_vs_rest",
     "operating_points",
     "points",
+    "pr_from_roc",
     "prior",
     "prior_grid",
     "rates",
+    "roc_from_pr",
     "sens",
     "skew",
     "surface",

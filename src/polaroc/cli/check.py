@@ -41,4 +41,4 @@ def check(
 def _cell(value: object) -> str | None:
     if value is None:
         return None
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

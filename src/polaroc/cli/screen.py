@@ -9,6 +9,7 @@ from typing import ParamSpec
 
 import polars as pl
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -96,7 +97,10 @@ def progress() -> Iterator[Callable[[str], None]]:
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], keys: int) -> Table:
     """A table whose first `keys` columns are text and whose others are numbers."""
-    drawn = Table(title=Text(title), title_justify="left", header_style="bold")
+    drawn = Table(
+        title=Text(title), title_justify="left", header_style="bold", box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0), pad_edge=False,
+    )  # fmt: skip
     for i, column in enumerate(columns):
         drawn.add_column(
             Text(visible(column)), justify="left" if i < keys else "right", overflow="fold"

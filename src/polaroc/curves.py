@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import polars as pl
 
 from polaroc.columns import CURVE, attach, like, within
-from polaroc.predictions import COUNT, SCORE, TROUBLE, TRUTH, WEIGHT, Predictions, read
+from polaroc.predictions import COUNT, Predictions, read
+from polaroc.trouble import SCORE, TROUBLE, TRUTH, WEIGHT
 from polaroc.typing import By, Frame, IntoExpr, Label, Nulls
 
 # Sums of weights keep some sixteen digits.
@@ -41,7 +42,7 @@ def curve(
     nulls
         ``"raise"``: null or NaN scores and null truths or weights are an error;
         a lazy plan, which cannot raise, gives that key null totals and rates.
-        ``"drop"``: such rows are left out.
+        ``"drop"``: such rows are left out; `evaluate` says how many.
 
     Returns
     -------

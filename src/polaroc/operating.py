@@ -11,9 +11,10 @@ from polaroc.areas import UNRANKED
 from polaroc.columns import PRIVATE, as_lazy, attach, curve_keys, lazily, like, require, within
 from polaroc.curves import segment
 from polaroc.errors import InvalidArgument, InvalidTable, check_choice
-from polaroc.predictions import SCORE, TRUTH, WEIGHT, Predictions, one_class_note, read
+from polaroc.predictions import Predictions, one_class_note, read
 from polaroc.priors import is_number
 from polaroc.surfaces import surface
+from polaroc.trouble import SCORE, TRUTH, WEIGHT
 from polaroc.typing import By, Frame, IntoExpr, Label, Nulls, Priors
 
 Rule: TypeAlias = Literal[

@@ -1,47 +1,33 @@
 """What comes in: a table of predictions, read, audited and refused where it cannot be right."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
 
 import polars as pl
 
 from polaroc.columns import PRIVATE, as_lazy, check_keys, expression, key_expressions
 from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice
+from polaroc.trouble import (
+    MENDING,
+    SCORE,
+    TROUBLE,
+    TROUBLES,
+    TRUTH,
+    UNCLEAR,
+    WEIGHT,
+    WRONG,
+    listed,
+    score_column,
+    truth_column,
+    weight_column,
+)
 from polaroc.typing import By, IntoExpr, Label, Nulls
 
-SCORE = "threshold"
-TRUTH = PRIVATE + "truth"
-WEIGHT = PRIVATE + "weight"
-TROUBLE = PRIVATE + "trouble"
 COUNT = PRIVATE + "count"
 
 # What `check` reports of a key beside its totals.
 REPORT = ("rows", "scores", "lowest", "highest")
-
-# What can be wrong with a row, by code; only the missing ones may be dropped.
-NULL_SCORE, NAN_SCORE, NULL_TRUTH, NULL_WEIGHT, UNCLEAR, BAD_WEIGHT, INEXACT = range(1, 8)
-MISSING = {
-    NULL_SCORE: "null score",
-    NAN_SCORE: "NaN score",
-    NULL_TRUTH: "null truth",
-    NULL_WEIGHT: "null weight",
-}
-WRONG = {
-    UNCLEAR: "unclear truth label",
-    BAD_WEIGHT: "invalid weight",
-    INEXACT: "inexact score",
-}
-TROUBLES = MISSING | WRONG
-MENDING = {
-    UNCLEAR: "name the positive label(s) with positive=...; else allowed are 0/1 and false/true.",
-    BAD_WEIGHT: "weights must be ≥ 0 and at most 1e290; mend the weight column before.",
-    INEXACT: "scores must fit a 64-bit float without loss; rank or scale them before.",
-}
-# So that no total of weights can overflow.
-GREATEST_WEIGHT = 1e290
-EXACT_IN_FLOAT = (pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32)
 
 
 @dataclass(frozen=True)
@@ -122,11 +108,11 @@ def read(
     check_keys(keys)
     named = lazy.select(*by_keys, *chosen)
     schema = named.collect_schema()
-    value, score_trouble = _score(schema[SCORE], score)
-    label, truth_trouble = _truth(schema[TRUTH], truth, positive)
+    value, score_trouble = score_column(schema[SCORE], score)
+    label, truth_trouble = truth_column(schema[TRUTH], truth, positive)
     columns, troubles = [value, label], [*score_trouble, *truth_trouble]
     if weight is not None:
-        counted, weight_trouble = _weight(schema[WEIGHT], weight)
+        counted, weight_trouble = weight_column(schema[WEIGHT], weight)
         columns.append(counted)
         troubles += weight_trouble
     trouble = pl.coalesce(
@@ -253,84 +239,6 @@ def _spelling(unknown: Sequence[str], present: Sequence[str]) -> str:
     return "check the spelling of truth, score, weight and by."
 
 
-def _score(dtype: pl.DataType, name: IntoExpr) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:
-    raw = pl.col(SCORE)
-    if not (dtype.is_numeric() or dtype == pl.Null):
-        raise InvalidPredictions(
-            f"score {name!s} is {dtype}, allowed are numbers.",
-            hint="cast it first, for example pl.col(...).cast(pl.Float64).",
-        )
-    value = raw.cast(pl.Float64)
-    trouble = [(NULL_SCORE, value.is_null()), (NAN_SCORE, value.is_nan())]
-    if not dtype.is_float() and dtype not in EXACT_IN_FLOAT and dtype != pl.Null:
-        kept = value.cast(dtype, strict=False).eq_missing(raw)
-        trouble.append((INEXACT, ~kept))
-    return value.alias(SCORE), trouble
-
-
-def _truth(
-    dtype: pl.DataType, name: IntoExpr, positive: Label | Sequence[Label] | None
-) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:
-    raw = pl.col(TRUTH)
-    textual = dtype in (pl.String, pl.Categorical, pl.Enum)
-    if not (dtype.is_numeric() or textual or dtype in (pl.Boolean, pl.Null)):
-        raise InvalidPredictions(
-            f"truth {name!s} is {dtype}, allowed are Boolean, numbers, String, Categorical, Enum.",
-            hint="make a Boolean column first, for example pl.col(...) == ...",
-        )
-    if textual:
-        raw = raw.cast(pl.String)
-    missing = raw.is_null() | (raw.is_nan() if dtype.is_float() else False)
-    if positive is not None:
-        labels = _labels(positive, dtype, textual)
-        named = pl.any_horizontal(raw == label for label in labels)
-        return pl.when(~missing).then(named).alias(TRUTH), [(NULL_TRUTH, missing)]
-    if dtype in (pl.Boolean, pl.Null):
-        return raw.cast(pl.Boolean).alias(TRUTH), [(NULL_TRUTH, missing)]
-    if textual:
-        word = raw.str.to_lowercase()
-        yes, no = word.is_in(["1", "true"]), word.is_in(["0", "false"])
-    else:
-        yes, no = raw == 1, raw == 0
-    return yes.alias(TRUTH), [(NULL_TRUTH, missing), (UNCLEAR, ~(yes | no))]
-
-
-def _labels(positive: Label | Sequence[Label], dtype: pl.DataType, textual: bool) -> list[Label]:
-    labels = _listed(positive)
-    kinds: tuple[type, ...] = (
-        (str,) if textual else (bool,) if dtype == pl.Boolean else (int, float)
-    )
-    fits = all(
-        isinstance(label, kinds) and (bool in kinds or not isinstance(label, bool))
-        for label in labels
-    )
-    if not labels or not fits:
-        words = " or ".join(kind.__name__ for kind in kinds)
-        raise InvalidArgument(
-            f"positive is {positive!r}, but truth is {dtype}: allowed are labels of type {words}.",
-            hint="give the label(s) as they stand in the truth column.",
-        )
-    return labels
-
-
-def _listed(positive: Any) -> list[Label]:
-    """One label or several as a list, numpy's numbers as Python's."""
-    several = isinstance(positive, Iterable) and not isinstance(positive, str)
-    labels = positive if several else [positive]
-    return [label.item() if hasattr(label, "item") else label for label in labels]
-
-
-def _weight(dtype: pl.DataType, name: IntoExpr) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:
-    if not (dtype.is_numeric() or dtype == pl.Null):
-        raise InvalidPredictions(
-            f"weight {name!s} is {dtype}, allowed are numbers.",
-            hint="cast it first, for example pl.col(...).cast(pl.Float64).",
-        )
-    value = pl.col(WEIGHT).cast(pl.Float64)
-    sound = value.is_between(0, GREATEST_WEIGHT)
-    return value.alias(WEIGHT), [(NULL_WEIGHT, value.is_null()), (BAD_WEIGHT, ~sound)]
-
-
 def _refuse_trouble(
     predictions: Predictions,
     named: pl.LazyFrame,
@@ -361,7 +269,7 @@ def _refuse_absent_label(
     named: pl.LazyFrame, truth: IntoExpr, positive: Label | Sequence[Label]
 ) -> None:
     labels = named.select(pl.col(TRUTH).drop_nulls().unique()).collect()[TRUTH].to_list()
-    wanted = _listed(positive)
+    wanted = listed(positive)
     if len(labels) > 1 and not set(wanted) & set(labels):
         raise InvalidPredictions(
             f"no row has the positive label {positive!r}; truth {truth!s} has the labels "

@@ -1,6 +1,6 @@
 """Which classifier, and which threshold, when the share of positives is uncertain."""
 
-from polaroc import charts, datasets, errors, rates
+from polaroc import charts, datasets, errors, expr, rates
 from polaroc.areas import auc, auprec, iauprec
 from polaroc.beliefs import beta, points, uniform
 from polaroc.costs import cost_curve, decision_curve
@@ -32,6 +32,7 @@ __all__ = [
     "dominance",
     "errors",
     "evaluate",
+    "expr",
     "hull",
     "iauprec",
     "macro",

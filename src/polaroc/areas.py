@@ -9,7 +9,7 @@ import polars as pl
 from polaroc import rates
 from polaroc.beliefs import Belief, resolve_belief
 from polaroc.columns import curve_keys, lazily
-from polaroc.curves import is_first, segment
+from polaroc.curves import CELLS, Cells
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.hulls import hull
 from polaroc.measures import Measure, per_key, tidy, total
@@ -183,12 +183,17 @@ def iauprec(
     return of_curve(_interpolated(curve, interpolation), [averaged])
 
 
+def segment_auc(cells: Cells = CELLS) -> pl.Expr:
+    """What the segment that ends at a cell adds to the AUC: ∫ (1 − f) dt."""
+    _, (_, f1), (dt, df) = cells.segment
+    return dt * (1 - f1 + df / 2)
+
+
 def auc_measure() -> Measure:
     """The AUC as a sum over segments: Δt times the mean specificity of the segment."""
-    _, (_, f1), (dt, df) = segment()
     positives, negatives = pl.col("positives"), pl.col("negatives")
     chance = ((positives + negatives + 1) / (12 * positives * negatives)).sqrt()
-    area = total("auc", dt * (1 - f1 + df / 2))
+    area = total("auc", segment_auc())
     reversed_ = area.estimate < 0.5 - REVERSED * chance
     note = pl.when(reversed_).then(pl.lit("below chance: are the scores reversed?"))
     return replace(area, note=note)
@@ -217,7 +222,7 @@ def _partial_auc(
 
 def _below(lo: float, hi: float) -> Measure:
     """∫ t df over a range of f."""
-    (t0, f0), (t1, f1), (dt, df) = segment()
+    (t0, f0), (t1, f1), (dt, df) = CELLS.segment
     first, last = f0.clip(lo, hi), f1.clip(lo, hi)
     height = 2 * t0 + (first + last - 2 * f0) * dt / df
     inner = pl.when(last > first).then((last - first) * height / 2).otherwise(0.0)
@@ -228,7 +233,7 @@ def _below(lo: float, hi: float) -> Measure:
 
 def _beside(lo: float, hi: float) -> Measure:
     """∫ (1 − f) dt over a range of t."""
-    (t0, f0), (t1, _), (dt, df) = segment()
+    (t0, f0), (t1, _), (dt, df) = CELLS.segment
     first, last = t0.clip(lo, hi), t1.clip(lo, hi)
     width = 2 * f0 + (first + last - 2 * t0) * df / dt
     return total("auc", (last - first) * (1 - width / 2))
@@ -261,7 +266,7 @@ def auprec_measures(
             skewed = negatives / positives
         else:
             at, skewed = pl.lit(prior), pl.lit(skew(prior))
-        area = _segment_area(skewed, interpolation, start, recall)
+        area = segment_area(skewed, interpolation, start, recall)
         measures.append(total("auprec", area, f"auprec_{i}", prior=at, doubt=skewed))
     return measures
 
@@ -277,7 +282,7 @@ def iauprec_measure(
     belief = resolve_belief(over, measure)
     nodes = list(zip(belief.skews, belief.weights, strict=True))
     area = pl.sum_horizontal(
-        weight * _segment_area(pl.lit(skewed), interpolation, start) for skewed, weight in nodes
+        weight * segment_area(pl.lit(skewed), interpolation, start) for skewed, weight in nodes
     )
     # Bias is at most 1, so a rare prior of a belief counts by its weight.
     negatives = pl.col("negatives")
@@ -287,14 +292,15 @@ def iauprec_measure(
     return total("iauprec", area, doubt=doubt)
 
 
-def _segment_area(
+def segment_area(
     skewed: pl.Expr,
     interpolation: Interpolation,
     start: Start,
     recall: tuple[float, float] | None = None,
+    cells: Cells = CELLS,
 ) -> pl.Expr:
     """∫ precision dt over the segment that ends at a row of the curve, within a range of t."""
-    (t0, f0), (t1, f1), (dt, df) = segment()
+    (t0, f0), (t1, f1), (dt, df) = cells.segment
     first, last, width = t0, t1, dt
     if recall is not None:
         first, last = t0.clip(*recall), t1.clip(*recall)
@@ -304,7 +310,7 @@ def _segment_area(
         area = width * end
     elif interpolation == "linear":
         at_zero = {"one": pl.lit(1.0), "zero": pl.lit(0.0)}.get(start, end)
-        begin = pl.when(is_first()).then(at_zero).otherwise(rates.precision(t0, f0, skewed))
+        begin = pl.when(cells.is_first).then(at_zero).otherwise(rates.precision(t0, f0, skewed))
         middle = 0.5 if recall is None else ((first + last) / 2 - t0) / dt
         area = width * (begin + (end - begin) * middle)
     else:
@@ -313,8 +319,8 @@ def _segment_area(
         beta = skewed * (f0 - slope * t0)
         called = t0 + skewed * f0 if recall is None else alpha * first + beta
         bend = beta / (alpha * alpha) * (alpha * width / called).log1p()
-        area = width / alpha - pl.when(is_first()).then(0.0).otherwise(bend)
-    return pl.when(is_first()).then(0.0).otherwise(area) if start == "drop" else area
+        area = width / alpha - pl.when(cells.is_first).then(0.0).otherwise(bend)
+    return pl.when(cells.is_first).then(0.0).otherwise(area) if start == "drop" else area
 
 
 def _check_choices(interpolation: str, start: str) -> None:

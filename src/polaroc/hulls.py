@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.columns import PRIVATE, curve_keys, lazily
-from polaroc.curves import in_order, is_first, segment
+from polaroc.curves import CELLS, in_order
 from polaroc.errors import InvalidArgument
 from polaroc.priors import is_number
 from polaroc.surfaces import surface
@@ -111,7 +111,7 @@ def achievable(
     """
     keys = curve_keys(curve)
     grid = pl.LazyFrame({RECALL: _recalls(recall)}, schema={RECALL: pl.Float64})
-    (t0, f0), (t1, _), (dt, df) = segment()
+    (t0, f0), (t1, _), (dt, df) = CELLS.segment
     wanted = pl.col(RECALL)
     # Recall 0 is on the segment that starts there, any other where it is passed.
     passed = (t0 < wanted) & (wanted <= t1) | ((wanted == 0) & (pl.col("tp") == pl.col("pos")))
@@ -122,7 +122,7 @@ def achievable(
     # Along the segment from the origin precision is the same from the limit on.
     straight = rates.precision(dt, df, pl.col("skew"))
     precision = rates.precision(wanted, pl.col("fpr"), pl.col("skew"))
-    at_origin = (wanted == 0) & is_first()
+    at_origin = (wanted == 0) & CELLS.is_first
     return (
         at.join(grid, how="cross")
         .filter(passed)

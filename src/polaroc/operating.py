@@ -9,7 +9,7 @@ import polars as pl
 from polaroc import rates
 from polaroc.areas import UNRANKED
 from polaroc.columns import PRIVATE, as_lazy, attach, curve_keys, lazily, like, require, within
-from polaroc.curves import segment
+from polaroc.curves import CELLS
 from polaroc.errors import InvalidArgument, InvalidTable, check_choice
 from polaroc.predictions import Predictions, one_class_note, read
 from polaroc.priors import is_number
@@ -151,7 +151,7 @@ def operating_points(
 
 def _chosen(surface: pl.LazyFrame, told_apart: Sequence[str], choice: Choice) -> pl.LazyFrame:
     """The point that the choice takes of each curve at each prior."""
-    (t0, f0), _, (dt, df) = segment()
+    (t0, f0), _, (dt, df) = CELLS.segment
     may, worth, order = (PRIVATE + name for name in ("may", "worth", "order"))
     both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
     placed = surface.with_columns(
@@ -303,7 +303,7 @@ def _choices(
     keys: Sequence[str], target: float, cost_fn: float, cost_fp: float, beta: float
 ) -> dict[str, Callable[[], Choice]]:
     t, f, skewed, threshold = (pl.col(name) for name in ("tpr", "fpr", "skew", SCORE))
-    (t0, f0), (t1, f1), (dt, df) = segment()
+    (t0, f0), (t1, f1), (dt, df) = CELLS.segment
     everything = pl.lit(True)
     early = -(pl.col("tp") + pl.col("fp"))
     balanced = ((1 - t0) - skewed * f0) / (dt + skewed * df)

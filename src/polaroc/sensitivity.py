@@ -6,7 +6,7 @@ import polars as pl
 
 from polaroc.areas import of_curve
 from polaroc.columns import PRIVATE, lazily
-from polaroc.curves import segment
+from polaroc.curves import CELLS, Cells
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.measures import Measure
 from polaroc.priors import check_range, skew
@@ -158,38 +158,50 @@ def combined(area: pl.Expr, sens: pl.Expr, weights: Sequence[float] = (1, 1)) ->
 
 def _sens(over: tuple[float, float]) -> tuple[pl.Expr, dict[str, pl.Expr]]:
     check_range(*over)
-    ((t_lo, f_lo), at_lo), ((t_hi, f_hi), at_hi) = (_balanced(prior) for prior in over)
-    return (((t_lo - t_hi) ** 2 + (f_hi - f_lo) ** 2) / 2).sqrt(), at_lo | at_hi
+    (low, at_lo), (high, at_hi) = (_balanced(prior) for prior in over)
+    return distance(low, high), at_lo | at_hi
 
 
 def _balanced(prior: float) -> tuple[Point, dict[str, pl.Expr]]:
-    """The balanced point at a prior, and the least values that it is made from.
-
-    Along the curve 1 − t only falls and λf only grows. The first segment with
-    positives that ends beyond the ray has the least ends of all that do; the
-    ray crosses it, or the level run of negatives before it.
-    """
-    skewed = skew(prior)
-    start, end, _ = segment()
-    beyond = 1 - end[0] <= skewed * end[1]
-    ends = dict(zip(("t0", "f0", "t1", "f1"), (*start, *end), strict=True))
-    least: dict[str, pl.Expr] = {
-        f"{PRIVATE}balanced_{prior!r}_{name}": pl.when(beyond).then(value)
-        for name, value in ends.items()
+    """The balanced point at a prior, and the least values that it is made from."""
+    least = {
+        f"{PRIVATE}balanced_{prior!r}_{i}": end for i, end in enumerate(ends_beyond(prior, CELLS))
     }
-    t0, f0, t1, f1 = (pl.col(name) for name in least)
+    return crossing(prior, *(pl.col(name) for name in least)), least
+
+
+def ends_beyond(prior: float, cells: Cells) -> list[pl.Expr]:
+    """The ends t₀, f₀, t₁, f₁ of the segments that end beyond the ray of a prior, else null.
+
+    Along the curve 1 − t only falls and λf only grows: the first segment with
+    positives that ends beyond the ray has the least ends of all that do.
+    """
+    (t0, f0), (t1, f1), _ = cells.segment
+    beyond = 1 - t1 <= skew(prior) * f1
+    return [pl.when(beyond).then(end) for end in (t0, f0, t1, f1)]
+
+
+def crossing(prior: float, t0: pl.Expr, f0: pl.Expr, t1: pl.Expr, f1: pl.Expr) -> Point:
+    """Where the ray of a prior crosses a segment, or the level run of negatives before it."""
+    skewed = skew(prior)
     short = (1 - t0) - skewed * f0
     share = short / ((t1 - t0) + skewed * (f1 - f0))
     inside = short > 0
     t = pl.when(inside).then(t0 + share * (t1 - t0)).otherwise(t0)
     f = pl.when(inside).then(f0 + share * (f1 - f0)).otherwise((1 - t0) / skewed)
-    return (t, f), least
+    return t, f
+
+
+def distance(low: Point, high: Point) -> pl.Expr:
+    """AccSens Eq. 3, of the points at the two ends of the range."""
+    (t_lo, f_lo), (t_hi, f_hi) = low, high
+    return (((t_lo - t_hi) ** 2 + (f_hi - f_lo) ** 2) / 2).sqrt()
 
 
 def _error_area(over: tuple[float, float]) -> tuple[pl.Expr, dict[str, pl.Expr]]:
     """1 − 1/(hi−lo) ∫ [π FNr + (1−π) FPr] dπ at the balanced points."""
     lo, hi = over
-    start, end, (dt, df) = segment()
+    start, end, (dt, df) = CELLS.segment
     first, last = _prior_at(start).clip(lo, hi), _prior_at(end).clip(lo, hi)
     # On a level run the error is 2π(1−t): its integral telescopes from run to run.
     level = (1 - start[0]) * first**2 - (1 - end[0]) * last**2
@@ -224,7 +236,7 @@ def _error_on_segment(start: Point, dt: pl.Expr, df: pl.Expr, lo: pl.Expr, hi: p
 def _partial_area(over: tuple[float, float]) -> tuple[pl.Expr, dict[str, pl.Expr]]:
     """1 − ∫FNr dFPr/(FPr_hi − FPr_lo) between the balanced points."""
     lo, hi = over
-    start, end, (dt, df) = segment()
+    start, end, (dt, df) = CELLS.segment
     first, last = _prior_at(start).clip(lo, hi), _prior_at(end).clip(lo, hi)
     bulk = dt * start[1] + df * (1 - start[0])
 

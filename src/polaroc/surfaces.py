@@ -6,7 +6,7 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.columns import PRIVATE, RESERVED, curve_keys, lazily, within
-from polaroc.curves import is_first
+from polaroc.curves import CELLS
 from polaroc.errors import InvalidArgument
 from polaroc.priors import resolve_priors, skew
 from polaroc.typing import Priors, Quantity
@@ -85,7 +85,7 @@ def surface(
         schema={"prior": pl.Float64, "skew": pl.Float64},
     )
     # The first segment starts at the origin; its end gives the limit there.
-    first_end = is_first() & pl.col("threshold").is_not_null()
+    first_end = CELLS.is_first & pl.col("threshold").is_not_null()
     t_first, f_first = PRIVATE + "t", PRIVATE + "f"
     points = (
         curve.with_columns(

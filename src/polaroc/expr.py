@@ -1,0 +1,285 @@
+"""The measures as aggregating expressions, for `agg`, `over` and `select`.
+
+Each takes `truth` (a column name or expression, Boolean or 0/1), `score` and an
+optional `weight`, gives one Float64 per group, and equals the function of the
+same name. It is null where a class is absent, or where a truth, score or weight
+is missing, unclear or out of range. The frame functions are faster on large
+tables and say why an estimate is null.
+"""
+
+import polars as pl
+
+from polaroc.areas import segment_area, segment_auc
+from polaroc.beliefs import Belief, resolve_belief
+from polaroc.columns import expression
+from polaroc.curves import Cells
+from polaroc.errors import InvalidArgument, check_choice
+from polaroc.priors import check_prior, check_range, skew
+from polaroc.sensitivity import crossing, distance, ends_beyond
+from polaroc.surfaces import RATES
+from polaroc.trouble import GREATEST_WEIGHT
+from polaroc.typing import Interpolation, IntoExpr, Prior, Start
+
+INTERPOLATIONS = ("exact", "linear", "step")
+
+
+def auc(truth: IntoExpr, score: IntoExpr, *, weight: IntoExpr | None = None) -> pl.Expr:
+    """Area under the ROC curve, as `polaroc.auc`.
+
+    Parameters
+    ----------
+    truth, score, weight
+        Columns or expressions; see the module.
+
+    Returns
+    -------
+    Expr
+        One Float64 from 0 to 1, or null.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> table = pr.datasets.twenty_scores()
+    >>> round(table.select(pr.expr.auc("truth", "score")).item(), 12)
+    0.68
+    """
+    cells, sound = _cells(truth, score, weight)
+    return _where(sound, segment_auc(cells).sum(), "auc")
+
+
+def auprec(
+    truth: IntoExpr,
+    score: IntoExpr,
+    prior: Prior = "observed",
+    *,
+    interpolation: Interpolation = "exact",
+    start: Start = "limit",
+    weight: IntoExpr | None = None,
+) -> pl.Expr:
+    """Area under the precision-recall curve at a prior, as `polaroc.auprec`.
+
+    Parameters
+    ----------
+    truth, score, weight
+        Columns or expressions; see the module.
+    prior
+        In (0, 1), or ``"observed"`` for the group's own.
+    interpolation
+        ``"exact"``, ``"linear"`` or ``"step"``; the hull needs `polaroc.hull`.
+    start
+        As in `polaroc.auprec`.
+
+    Returns
+    -------
+    Expr
+        One Float64 from 0 to 1, or null.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> table = pr.datasets.twenty_scores()
+    >>> area = pr.expr.auprec("truth", "score", interpolation="linear", start="drop")
+    >>> round(table.select(area).item(), 6)
+    0.619124
+    """
+    _check_choices(interpolation, start)
+    cells, sound = _cells(truth, score, weight)
+    if prior == "observed":
+        skewed = cells.negatives / cells.positives
+    else:
+        check_prior(prior)
+        skewed = pl.lit(skew(float(prior)))
+    return _where(sound, segment_area(skewed, interpolation, start, cells=cells).sum(), "auprec")
+
+
+def average_precision(
+    truth: IntoExpr, score: IntoExpr, *, weight: IntoExpr | None = None
+) -> pl.Expr:
+    """Average precision at the observed prior: `auprec` with interpolation "step".
+
+    Parameters
+    ----------
+    truth, score, weight
+        Columns or expressions; see the module.
+
+    Returns
+    -------
+    Expr
+        One Float64 from 0 to 1, or null.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> table = pr.datasets.twenty_scores()
+    >>> round(table.select(pr.expr.average_precision("truth", "score")).item(), 4)
+    0.7357
+    """
+    area = auprec(truth, score, interpolation="step", weight=weight)
+    return area.alias("average_precision")
+
+
+def iauprec(
+    truth: IntoExpr,
+    score: IntoExpr,
+    over: tuple[float, float] | Belief,
+    *,
+    interpolation: Interpolation = "exact",
+    start: Start = "limit",
+    weight: IntoExpr | None = None,
+) -> pl.Expr:
+    """AUPREC averaged over a range of priors or under a belief, as `polaroc.iauprec`.
+
+    Parameters
+    ----------
+    truth, score, weight
+        Columns or expressions; see the module.
+    over
+        Priors (lo, hi), or a belief.
+    interpolation, start
+        As in `auprec`.
+
+    Returns
+    -------
+    Expr
+        One Float64 from 0 to 1, or null.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> table = pr.datasets.twenty_scores()
+    >>> round(table.select(pr.expr.iauprec("truth", "score", (0.05, 0.20))).item(), 2)
+    0.38
+    """
+    _check_choices(interpolation, start)
+    belief = resolve_belief(over)
+    cells, sound = _cells(truth, score, weight)
+    nodes = zip(belief.skews, belief.weights, strict=True)
+    areas = [
+        share * segment_area(pl.lit(skewed), interpolation, start, cells=cells).sum()
+        for skewed, share in nodes
+    ]
+    return _where(sound, pl.sum_horizontal(areas), "iauprec")
+
+
+def sens(
+    truth: IntoExpr,
+    score: IntoExpr,
+    over: tuple[float, float],
+    *,
+    weight: IntoExpr | None = None,
+) -> pl.Expr:
+    """How far the balanced operating point moves over a range of priors, as `polaroc.sens`.
+
+    Parameters
+    ----------
+    truth, score, weight
+        Columns or expressions; see the module.
+    over
+        Priors (lo, hi).
+
+    Returns
+    -------
+    Expr
+        One Float64 from 0 to 1, or null.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> guess = pl.DataFrame({"truth": [1, 0], "score": [0.5, 0.5]})
+    >>> round(guess.select(pr.expr.sens("truth", "score", (0.1, 0.9))).item(), 12)
+    0.8
+    """
+    check_range(*over)
+    cells, sound = _cells(truth, score, weight)
+    low, high = (
+        crossing(prior, *(end.min() for end in ends_beyond(prior, cells))) for prior in over
+    )
+    return _where(sound, distance(low, high), "sens")
+
+
+def rate(
+    name: str,
+    truth: IntoExpr,
+    score: IntoExpr,
+    threshold: float,
+    prior: Prior = "observed",
+    *,
+    weight: IntoExpr | None = None,
+) -> pl.Expr:
+    """A rate of the confusion matrix where cases with score ≥ threshold are called positive.
+
+    Parameters
+    ----------
+    name
+        One of the rates in `polaroc.rates`, such as "precision" or "recall".
+    truth, score, weight
+        Columns or expressions; see the module.
+    threshold
+        A number.
+    prior
+        In (0, 1), or ``"observed"`` for the group's own.
+
+    Returns
+    -------
+    Expr
+        One Float64, null also where the rate is undefined.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> table = pr.datasets.twenty_scores()
+    >>> table.select(pr.expr.rate("recall", "truth", "score", 0.5)).item()
+    0.6
+    """
+    if name not in RATES:
+        raise InvalidArgument(
+            f"there is no rate {name!r}; there are {', '.join(RATES)}.", hint="choose one of them."
+        )
+    value, pos, neg, sound = _read(truth, score, weight)
+    positives, negatives = pos.sum(), neg.sum()
+    called = value >= threshold
+    t, f = pos.filter(called).sum() / positives, neg.filter(called).sum() / negatives
+    if prior == "observed":
+        skewed = negatives / positives
+    else:
+        check_prior(prior)
+        skewed = pl.lit(skew(float(prior)))
+    both = sound & (positives > 0) & (negatives > 0)
+    return _where(both, RATES[name](t, f, skewed), name)
+
+
+def _read(
+    truth: IntoExpr, score: IntoExpr, weight: IntoExpr | None
+) -> tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]:
+    """Score, positives and negatives of each case, and whether all cases of the group are sound."""
+    value = expression(score).cast(pl.Float64)
+    label = expression(truth).cast(pl.Int64)
+    counted = pl.lit(1, pl.Int64) if weight is None else expression(weight).cast(pl.Float64)
+    clear = value.is_not_nan() & ((label == 0) | (label == 1))
+    if weight is not None:
+        clear = clear & counted.is_between(0, GREATEST_WEIGHT)
+    return value, label * counted, (1 - label) * counted, clear.fill_null(False).all()
+
+
+def _cells(truth: IntoExpr, score: IntoExpr, weight: IntoExpr | None) -> tuple[Cells, pl.Expr]:
+    """The cells with positives of each group, and whether its measures are defined."""
+    value, pos, neg, sound = _read(truth, score, weight)
+    tp, fp = (counts.sort_by(value, descending=True).cum_sum() for counts in (pos, neg))
+    ranked = value.sort(descending=True)
+    last = (ranked != ranked.shift(-1)).fill_null(True)
+    ends = [counts.filter(last) for counts in (tp, fp)]
+    rises = [end - end.shift(1, fill_value=0) for end in ends]
+    kept = rises[0] > 0
+    positives, negatives = tp.last(), fp.last()
+    pos, neg, tp, fp = (part.filter(kept) for part in (*rises, *ends))
+    cells = Cells(pos, neg, tp, fp, positives, negatives)
+    return cells, sound & (positives > 0) & (negatives > 0)
+
+
+def _where(sound: pl.Expr, value: pl.Expr, name: str) -> pl.Expr:
+    return pl.when(sound).then(value.fill_nan(None)).alias(name)
+
+
+def _check_choices(interpolation: str, start: str) -> None:
+    check_choice("interpolation", interpolation, INTERPOLATIONS)
+    check_choice("start", start, ("limit", "one", "zero", "drop"))

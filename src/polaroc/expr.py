@@ -153,12 +153,24 @@ def iauprec(
     _check_choices(interpolation, start)
     belief = resolve_belief(over)
     cells, sound = _cells(truth, score, weight)
-    nodes = zip(belief.skews, belief.weights, strict=True)
-    areas = [
-        share * segment_area(pl.lit(skewed), interpolation, start, cells=cells).sum()
-        for skewed, share in nodes
-    ]
-    return _where(sound, pl.sum_horizontal(areas), "iauprec")
+    return _where(sound, _mean_area(cells, belief, interpolation, start), "iauprec")
+
+
+def _mean_area(cells: Cells, belief: Belief, interpolation: Interpolation, start: Start) -> pl.Expr:
+    """AUPREC under a belief: every cell once per node, so that the cells are made once only."""
+    count = len(belief.skews)
+    numbers = list(range(count))
+    first = cells.tp.is_null().cast(pl.Int64) * 0
+    node = pl.int_ranges(first, first + count).explode()
+    pos, neg, tp, fp = (
+        part.repeat_by(count).explode() for part in (cells.pos, cells.neg, cells.tp, cells.fp)
+    )
+    skewed, share = (
+        node.replace_strict(numbers, list(values), return_dtype=pl.Float64)
+        for values in (belief.skews, belief.weights)
+    )
+    repeated = Cells(pos, neg, tp, fp, cells.positives, cells.negatives)
+    return (share * segment_area(skewed, interpolation, start, cells=repeated)).sum()
 
 
 def sens(

@@ -75,6 +75,7 @@ def test_decision_curves_per_key_and_prior():
     roc = curve(table, by=["model", "fold"])
     found = pr.decision_curve(roc, 20, priors=[0.5, 0.1])
     assert found.height == 6 * 20 * 2
+    assert set(found["prior"]) == {0.5, 0.1}
     lazy = pr.decision_curve(roc.lazy(), 20, priors=[0.5, 0.1])
     assert lazy.collect_schema() == found.schema
     assert lazy.collect().equals(found)

@@ -8,7 +8,8 @@ from polaroc import rates
 from polaroc.columns import PRIVATE, curve_keys, lazily
 from polaroc.errors import InvalidArgument
 from polaroc.hulls import hull
-from polaroc.priors import is_number, resolve_priors, skew
+from polaroc.priors import is_number
+from polaroc.surfaces import at_priors
 from polaroc.typing import Priors
 
 PROBABILITY_COST = "probability_cost"
@@ -135,26 +136,20 @@ def decision_curve(
         ).alias(name)
         for name, p in names.items()
     ]
-    own = pl.col("negatives") / pl.col("positives")
-    resolved = resolve_priors(priors)
-    grid = pl.LazyFrame(
-        {"prior": resolved, "skew": [None if p is None else skew(p) for p in resolved]},
-        schema={"prior": pl.Float64, "skew": pl.Float64},
-    )
     t, f, skewed, p = (pl.col(name) for name in ("tpr", "fpr", "skew", "threshold"))
     at = PRIVATE + "at"
-    return (
+    called_at = (
         curve.filter(both)
         .group_by(keys)
         .agg(pl.col("positives", "negatives").max(), *called)
         .filter(pl.col("positives").is_not_null())
-        .select(*keys, own.alias(PRIVATE + "own"), pl.concat_list(list(names)).alias(at))
+        .select(*keys, "positives", "negatives", pl.concat_list(list(names)).alias(at))
         .explode(at)
         .unnest(at)
-        .join(grid, how="cross")
-        .with_columns(pl.coalesce("skew", PRIVATE + "own").alias("skew"))
+    )
+    return (
+        at_priors(called_at, priors)
         .with_columns(
-            (1 / (1 + skewed)).alias("prior"),
             rates.net_benefit(t, f, skewed, threshold=p).alias("net_benefit"),
             rates.net_benefit(pl.lit(1.0), pl.lit(1.0), skewed, threshold=p).alias("treat_all"),
         )

@@ -9,12 +9,12 @@ tables and say why an estimate is null.
 
 import polars as pl
 
-from polaroc.areas import segment_area, segment_auc
+from polaroc.areas import STARTS, segment_area, segment_auc
 from polaroc.beliefs import Belief, resolve_belief
 from polaroc.columns import expression
 from polaroc.curves import Cells
 from polaroc.errors import InvalidArgument, check_choice
-from polaroc.priors import check_prior, check_range, skew
+from polaroc.priors import OBSERVED, check_prior, check_range, skew
 from polaroc.sensitivity import crossing, distance, ends_beyond
 from polaroc.surfaces import RATES
 from polaroc.trouble import GREATEST_WEIGHT
@@ -84,11 +84,7 @@ def auprec(
     """
     _check_choices(interpolation, start)
     cells, sound = _cells(truth, score, weight)
-    if prior == "observed":
-        skewed = cells.negatives / cells.positives
-    else:
-        check_prior(prior)
-        skewed = pl.lit(skew(float(prior)))
+    skewed = _skew(prior, cells.positives, cells.negatives)
     return _where(sound, segment_area(skewed, interpolation, start, cells=cells).sum(), "auprec")
 
 
@@ -251,11 +247,7 @@ def rate(
     positives, negatives = pos.sum(), neg.sum()
     called = value >= threshold
     t, f = pos.filter(called).sum() / positives, neg.filter(called).sum() / negatives
-    if prior == "observed":
-        skewed = negatives / positives
-    else:
-        check_prior(prior)
-        skewed = pl.lit(skew(float(prior)))
+    skewed = _skew(prior, positives, negatives)
     both = sound & (positives > 0) & (negatives > 0)
     return _where(both, RATES[name](t, f, skewed), name)
 
@@ -288,10 +280,17 @@ def _cells(truth: IntoExpr, score: IntoExpr, weight: IntoExpr | None) -> tuple[C
     return cells, sound & (positives > 0) & (negatives > 0)
 
 
+def _skew(prior: Prior, positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
+    if prior == OBSERVED:
+        return negatives / positives
+    check_prior(prior)
+    return pl.lit(skew(float(prior)))
+
+
 def _where(sound: pl.Expr, value: pl.Expr, name: str) -> pl.Expr:
     return pl.when(sound).then(value.fill_nan(None)).alias(name)
 
 
 def _check_choices(interpolation: str, start: str) -> None:
     check_choice("interpolation", interpolation, INTERPOLATIONS)
-    check_choice("start", start, ("limit", "one", "zero", "drop"))
+    check_choice("start", start, STARTS)

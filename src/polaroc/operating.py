@@ -124,7 +124,7 @@ def operating_points(
     for name, value in (("cost_fn", cost_fn), ("cost_fp", cost_fp), ("beta", beta)):
         if not is_number(value) or not 0 < value < float("inf"):
             raise InvalidArgument(
-                f"{name} is {value!r}, allowed are finite numbers > 0.", hint="1 is even."
+                f"{name} is {value!r}, allowed are finite numbers > 0.", hint="1 is the default."
             )
     choice = _choices(keys, target or 0.0, cost_fn, cost_fp, beta)[rule]()
     chosen = _chosen(surface(curve, priors), [*keys, "prior", "skew"], choice)

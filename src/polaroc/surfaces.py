@@ -74,30 +74,14 @@ def surface(
     """
     keys = curve_keys(curve)
     chosen = _chosen(rates, keys)
-    positives, negatives = pl.col("positives"), pl.col("negatives")
-    both = (positives > 0) & (negatives > 0)
-    own = pl.when(both).then(negatives / positives)
-    asked = resolve_priors(priors)
-    if not asked:
-        raise InvalidArgument("priors has no prior.", hint="for example priors=[0.5, 0.1].")
-    grid = pl.LazyFrame(
-        {"prior": asked, "skew": [None if p is None else skew(p) for p in asked]},
-        schema={"prior": pl.Float64, "skew": pl.Float64},
-    )
     # The first segment starts at the origin; its end gives the limit there.
     first_end = CELLS.is_first & pl.col("threshold").is_not_null()
     t_first, f_first = PRIVATE + "t", PRIVATE + "f"
-    points = (
-        curve.with_columns(
-            within(pl.col(name).filter(first_end).first(), keys).alias(end)
-            for name, end in (("tpr", t_first), ("fpr", f_first))
-        )
-        .join(grid, how="cross", maintain_order="left_right")
-        .with_columns(
-            pl.coalesce("prior", 1 / (1 + own)).alias("prior"),
-            pl.coalesce("skew", own).alias("skew"),
-        )
-    )
+    limits = [
+        within(pl.col(name).filter(first_end).first(), keys).alias(end)
+        for name, end in (("tpr", t_first), ("fpr", f_first))
+    ]
+    points = at_priors(curve.with_columns(limits), priors)
     t, f, skewed = pl.col("tpr"), pl.col("fpr"), pl.col("skew")
     at_origin = pl.col("threshold").is_null()
     values = []
@@ -108,6 +92,22 @@ def surface(
             value = pl.when(at_origin).then(limit).otherwise(value)
         values.append(value.fill_nan(None).alias(name))
     return points.with_columns(values).drop(t_first, f_first)
+
+
+def at_priors(frame: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
+    """Every row of a frame with totals at every prior, as the columns `prior` and `skew`."""
+    asked = resolve_priors(priors)
+    if not asked:
+        raise InvalidArgument("priors has no prior.", hint="for example priors=[0.5, 0.1].")
+    grid = pl.LazyFrame(
+        {"prior": asked, "skew": [None if p is None else skew(p) for p in asked]},
+        schema={"prior": pl.Float64, "skew": pl.Float64},
+    )
+    positives, negatives = pl.col("positives"), pl.col("negatives")
+    own = pl.when((positives > 0) & (negatives > 0)).then(negatives / positives)
+    return frame.join(grid, how="cross", maintain_order="left_right").with_columns(
+        pl.coalesce("prior", 1 / (1 + own)).alias("prior"), pl.coalesce("skew", own).alias("skew")
+    )
 
 
 def _chosen(asked: Sequence[str] | Mapping[str, Rate], keys: Sequence[str]) -> dict[str, Rate]:

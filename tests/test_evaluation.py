@@ -16,6 +16,7 @@ import polaroc as pr
 from polaroc.areas import INTERPOLATIONS
 from polaroc.columns import MEASURES
 from polaroc.errors import InvalidArgument, InvalidTable
+from polaroc.ranking import CODE
 
 NAMES = {"truth": "truth", "score": "score"}
 SCHEMA = {
@@ -132,7 +133,7 @@ def test_results_can_be_written_as_they_come(name, tmp_path):
 )
 def test_the_scores_are_sorted_once(by, arguments):
     plan = pr.evaluate(PREDICTIONS.lazy(), **NAMES, by=by, **arguments).explain()
-    sorts = [line for line in plan.splitlines() if "SORT BY" in line and "threshold" in line]
+    sorts = [line for line in plan.splitlines() if "SORT BY" in line and CODE in line]
     assert len(sorts) == 1
 
 

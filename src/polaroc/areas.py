@@ -335,11 +335,7 @@ def _interpolated(curve: pl.LazyFrame, interpolation: str) -> pl.LazyFrame:
 def of_curve(curve: pl.LazyFrame, measures: Sequence[Measure]) -> pl.LazyFrame:
     """The tidy measures of a curve table."""
     keys = curve_keys(curve)
-    return tidy(per_key(segments_of_curve(curve), keys, measures), keys, measures)
-
-
-def segments_of_curve(curve: pl.LazyFrame) -> pl.LazyFrame:
-    """The rows of a curve that carry area, and the anchors that keep each key's place."""
+    # The anchors keep the place of a key without positives.
+    kept = curve.filter((pl.col("pos") > 0) | pl.col("threshold").is_null())
     note = pl.when(pl.col("positives").is_null()).then(pl.lit(UNRANKED))
-    kept = (pl.col("pos") > 0) | pl.col("threshold").is_null()
-    return curve.filter(kept).with_columns(note.alias("note"))
+    return tidy(per_key(kept, keys, measures).with_columns(note.alias("note")), keys, measures)

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from polaroc.columns import CURVE, attach, like, within
-from polaroc.predictions import COUNT, Predictions, read
-from polaroc.trouble import SCORE, TROUBLE, TRUTH, WEIGHT
+from polaroc.columns import CURVE, attach, like
+from polaroc.predictions import Predictions, read
+from polaroc.ranking import CODE, INDEX, before, code, ends_run, index_of, score_of, truth_of
+from polaroc.totals import FP_OFFSET, TP_OFFSET, totals
+from polaroc.trouble import SCORE, TRUTH, WEIGHT
 from polaroc.typing import By, Frame, IntoExpr, Label, Nulls
-
-# Sums of weights keep some sixteen digits.
-GREATEST_SPREAD = 1e12
 
 
 def curve(
@@ -79,23 +78,30 @@ def curve(
     predictions = read(
         frame, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
     )
-    keys = predictions.keys
-    cells, totals = cells_and_totals(predictions)
-    return like(frame, in_order(anchored(cells, totals, keys), keys))
+    table, _ = curves_and_totals(predictions)
+    return like(frame, table.drop(INDEX))
 
 
-def anchored(cells: pl.LazyFrame, totals: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """The curve table, in no order: cells, an anchor per key, totals and rates."""
-    anchors = totals.select(
-        *keys,
-        pl.lit(None, pl.Float64).alias(SCORE),
-        *(pl.lit(0).cast(kind).alias(name) for name, kind in _count_types(cells).items()),
+def curves_and_totals(predictions: Predictions) -> tuple[pl.LazyFrame, pl.LazyFrame]:
+    """The curve table with `INDEX`, sorted, each key after its anchor; and the totals."""
+    cells, counts = cells_and_totals(predictions)
+    schema = cells.collect_schema()
+    zeros = (pl.lit(0).cast(schema[name]).alias(name) for name in ("pos", "neg", "tp", "fp"))
+    anchor = before(pl.col(INDEX)).alias(CODE)
+    anchors = counts.select(INDEX, anchor, *zeros, "positives", "negatives")
+    counted = (pl.col("pos") > 0) | (pl.col("neg") > 0)
+    table = (
+        pl.concat([anchors, cells.select(anchors.collect_schema().names())])
+        .join(counts.select(INDEX, *predictions.keys), on=INDEX)
+        .sort(CODE)
+        .with_columns(
+            pl.when(counted).then(score_of(pl.col(CODE))).alias(SCORE),
+            rate("tp", "positives").alias("tpr"),
+            rate("fp", "negatives").alias("fpr"),
+        )
+        .select(INDEX, *predictions.keys, *CURVE)
     )
-    return (
-        attach(pl.concat([anchors, cells]), totals.drop("note"), keys)
-        .with_columns(rate("tp", "positives").alias("tpr"), rate("fp", "negatives").alias("fpr"))
-        .select(*keys, *CURVE)
-    )
+    return table, counts
 
 
 def in_order(curves: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
@@ -138,90 +144,90 @@ def rate(count: str, total: str) -> pl.Expr:
     return pl.when(pl.col(total) > 0).then(pl.col(count) / pl.col(total))
 
 
-def _count_types(cells: pl.LazyFrame) -> dict[str, pl.DataType]:
-    schema = cells.collect_schema()
-    return {name: schema[name] for name in ("pos", "neg", "tp", "fp")}
-
-
 def cells_and_totals(predictions: Predictions) -> tuple[pl.LazyFrame, pl.LazyFrame]:
     """The tie-collapsed cells and, per key, the totals they add up to.
 
     Returns
     -------
     cells
-        Keys, `threshold`, `pos`, `neg`, `tp`, `fp`; in no order, without anchors.
+        `INDEX`, `CODE`, `pos`, `neg`, `tp`, `fp`, `positives`, `negatives`; in no
+        order, without anchors.
     totals
-        One row per key: `positives`, `negatives` (null where rows of the key
-        cannot be ranked) and `note`, which says why or what was dropped.
+        As `totals` gives them.
+    """
+    counts = totals(predictions)
+    ranked = _ranked(predictions, counts)
+    if predictions.weighted:
+        counts = _weighed(counts, ranked)
+    ends = ranked.filter(ends_run(pl.col(CODE))).select(
+        index_of(pl.col(CODE)).alias(INDEX),
+        CODE,
+        "tp",
+        "fp",
+    )
+    cells = (
+        ends.with_columns(
+            _rise("tp", predictions.weighted).alias("pos"),
+            _rise("fp", predictions.weighted).alias("neg"),
+        )
+        .filter((pl.col("pos") > 0) | (pl.col("neg") > 0))
+        .join(counts.select(INDEX, "positives", "negatives", TP_OFFSET, FP_OFFSET), on=INDEX)
+        .with_columns(pl.col("tp") + pl.col(TP_OFFSET), pl.col("fp") + pl.col(FP_OFFSET))
+        .drop(TP_OFFSET, FP_OFFSET)
+    )
+    return cells, counts
+
+
+def _ranked(predictions: Predictions, counts: pl.LazyFrame) -> pl.LazyFrame:
+    """The sound rows in the order of their codes, with cumulative counts.
+
+    Counts run on from key to key; weights, whose sums round, start anew in each.
     """
     keys = predictions.keys
-    counted = pl.col(WEIGHT) if predictions.weighted else pl.lit(1, pl.Int64)
-    pos, neg = pl.col(TRUTH) * counted, ~pl.col(TRUTH) * counted
-    score = pl.col(SCORE)
-    # Rows tied with a neighbour, of whatever key, are few where scores are
-    # continuous: only they need the costly grouping by key and score.
-    tied = (score == score.shift(1)).fill_null(False) | (score == score.shift(-1)).fill_null(False)
-    ranked = predictions.sound.sort(SCORE, descending=True).with_columns(
-        within(pos.cum_sum(), keys).alias("tp"),
-        within(neg.cum_sum(), keys).alias("fp"),
-        tied.alias(TROUBLE),
-    )
-    singles = ranked.filter(~pl.col(TROUBLE)).select(
-        *keys, SCORE, pos.alias("pos"), neg.alias("neg"), "tp", "fp"
-    )
-    # What a group adds is what its cumulative counts rose by: unlike a sum of its
-    # weights, that is zero to the last digit where the curve starts.
-    rise = [
-        (total.max() - (total - own).min()).alias(name)
-        for name, total, own in (("pos", pl.col("tp"), pos), ("neg", pl.col("fp"), neg))
-    ]
-    groups = (
-        ranked.filter(pl.col(TROUBLE)).group_by(*keys, SCORE).agg(*rise, pl.col("tp", "fp").max())
-    )
-    cells = pl.concat([singles, groups]).filter((pl.col("pos") > 0) | (pl.col("neg") > 0))
-    return cells, _totals(predictions, ranked)
-
-
-def segments(predictions: Predictions) -> pl.LazyFrame:
-    """The cells that carry precision-recall area, those with positives, with totals and note.
-
-    A key without any keeps one row, whose `pos` is null.
-    """
-    cells, totals = cells_and_totals(predictions)
-    return attach(totals, cells.filter(pl.col("pos") > 0), predictions.keys, required=False)
-
-
-def _totals(predictions: Predictions, ranked: pl.LazyFrame) -> pl.LazyFrame:
-    # The last cumulative count is the total to the last digit, also of weights.
-    sound = ranked.group_by(predictions.keys).agg(
-        pl.len().cast(pl.Int64).alias(COUNT),
-        pl.col("tp").max().alias("positives"),
-        pl.col("fp").max().alias("negatives"),
-        _spread_note(predictions).alias("note"),
-    )
-    spoiled = pl.col(TROUBLE).any()
-    return (
-        pl.concat([sound, predictions.troubles], how="diagonal")
-        .group_by(predictions.keys)
-        .agg(
-            pl.col(COUNT).sum(),
-            *(
-                pl.when(~spoiled).then(pl.col(total).max().fill_null(0)).alias(total)
-                for total in ("positives", "negatives")
-            ),
-            pl.col("note").drop_nulls().str.join("; ").replace("", None),
-        )
-        .filter(pl.col(COUNT) > 0)
-        .drop(COUNT)
-    )
-
-
-def _spread_note(predictions: Predictions) -> pl.Expr:
-    """What is to be said of weights so different that their sums lose the smaller."""
+    rows = predictions.sound
+    if keys:
+        rows = attach(rows, counts.select(*keys, INDEX), keys)
+    index = pl.col(INDEX) if keys else pl.lit(0, pl.UInt32)
+    coded = code(index, pl.col(SCORE), pl.col(TRUTH)).alias(CODE)
+    truth = truth_of(pl.col(CODE))
     if not predictions.weighted:
-        return pl.lit(None, pl.String)
+        ranked = rows.select(coded).sort(CODE)
+        return ranked.with_columns(truth.cum_sum().alias("tp"), (1 - truth).cum_sum().alias("fp"))
     weight = pl.col(WEIGHT)
-    spread = weight.max() / weight.filter(weight > 0).min()
-    return pl.when(spread > GREATEST_SPREAD).then(
-        pl.lit("weights differ more than a trillionfold: the smallest are lost in rounding")
+    ranked = rows.filter(weight > 0).select(coded, weight).sort(CODE)
+    return ranked.with_columns(index_of(pl.col(CODE)).alias(INDEX)).with_columns(
+        (truth * weight).cum_sum().over(INDEX).alias("tp"),
+        ((1 - truth) * weight).cum_sum().over(INDEX).alias("fp"),
+    )
+
+
+def _rise(total: str, weighted: bool) -> pl.Expr:
+    """What a cell adds: by what its cumulative count rose.
+
+    Unlike a sum of its weights, the count less its rise is zero to the last digit
+    where a curve starts.
+    """
+    earlier = pl.col(total).shift(1).fill_null(0)
+    if weighted:
+        earlier = pl.when(pl.col(INDEX) == pl.col(INDEX).shift(1)).then(earlier).otherwise(0.0)
+    return pl.col(total) - earlier
+
+
+def _weighed(counts: pl.LazyFrame, ranked: pl.LazyFrame) -> pl.LazyFrame:
+    """Totals of weights: the last cumulative ones, to the last digit."""
+    last = ranked.group_by(INDEX).agg(pl.col("tp").max(), pl.col("fp").max())
+    nothing = pl.lit(0.0)
+    return (
+        counts.join(last, on=INDEX, how="left")
+        .with_columns(
+            *(
+                pl.when(pl.col(total).is_not_null())
+                .then(pl.col(weighed).fill_null(0.0))
+                .alias(total)
+                for total, weighed in (("positives", "tp"), ("negatives", "fp"))
+            ),
+            nothing.alias(TP_OFFSET),
+            nothing.alias(FP_OFFSET),
+        )
+        .drop("tp", "fp")
     )

@@ -4,14 +4,15 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from polaroc.areas import auc_measure, auprec_measures, iauprec_measure, segments_of_curve
+from polaroc.areas import auc_measure, auprec_measures, iauprec_measure
 from polaroc.beliefs import Belief
-from polaroc.columns import attach, like
-from polaroc.curves import anchored, cells_and_totals, segments
+from polaroc.columns import like
+from polaroc.curves import cells_and_totals, curves_and_totals
 from polaroc.errors import InvalidArgument, check_choice
-from polaroc.hulls import hull
+from polaroc.hulls import hulls
 from polaroc.measures import Measure, per_key, tidy
-from polaroc.predictions import Predictions, read
+from polaroc.predictions import read
+from polaroc.ranking import INDEX
 from polaroc.sensitivity import range_measures
 from polaroc.typing import By, Frame, Interpolation, IntoExpr, Label, Nulls, Prior, Priors
 
@@ -98,20 +99,16 @@ def evaluate(
             hint="leave measures out for all of them.",
         )
     if on_pr and interpolation == "hull":
-        wide = _with_hull(predictions, on_roc, on_pr)
+        table, counts = curves_and_totals(predictions)
+        parts = [(table, on_roc), (hulls(table), on_pr)]
     else:
-        wide = per_key(segments(predictions), keys, chosen)
+        cells, counts = cells_and_totals(predictions)
+        parts = [(cells, chosen)]
+    wide = counts
+    for rows, part in parts:
+        sums = per_key(rows.filter(pl.col("pos") > 0), [INDEX], part)
+        wide = wide.join(sums.drop("positives", "negatives"), on=INDEX, how="left")
     return like(frame, tidy(wide, keys, chosen))
-
-
-def _with_hull(
-    predictions: Predictions, on_roc: Sequence[Measure], on_pr: Sequence[Measure]
-) -> pl.LazyFrame:
-    keys = predictions.keys
-    curves = anchored(*cells_and_totals(predictions), keys)
-    hulls = per_key(segments_of_curve(hull(curves)), keys, on_pr)
-    rocs = per_key(segments(predictions), keys, on_roc)
-    return attach(rocs, hulls.drop("positives", "negatives", "note"), keys)
 
 
 def _asked(measures: str | Sequence[str] | None, over: object) -> Sequence[str]:

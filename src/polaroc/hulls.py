@@ -1,7 +1,6 @@
 """The ROC convex hull: the operating points that are best at some prior or cost."""
 
 from collections.abc import Iterable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -58,10 +57,12 @@ def hull(curve: pl.LazyFrame) -> pl.LazyFrame:
     >>> pr.curve(table, truth="truth", score="p").pipe(pr.hull).select("tp", "fp").rows()
     [(0, 0), (1, 0), (2, 1), (2, 2)]
     """
-    keys = curve_keys(curve)
-    return in_order(curve, keys).map_batches(
-        partial(_hulls, keys=keys), schema=curve.collect_schema()
-    )
+    return hulls(in_order(curve, curve_keys(curve)))
+
+
+def hulls(curves: pl.LazyFrame) -> pl.LazyFrame:
+    """The hulls of curves that are in order, each after its anchor."""
+    return curves.map_batches(_hulls, schema=curves.collect_schema())
 
 
 @lazily
@@ -148,7 +149,7 @@ def _recalls(recall: int | Sequence[float]) -> list[float]:
     return sorted({float(value) for value in wanted})
 
 
-def _hulls(curves: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+def _hulls(curves: pl.DataFrame) -> pl.DataFrame:
     import numpy as np
 
     if curves.is_empty():

@@ -77,13 +77,13 @@ def total(
 def per_key(
     segments: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]
 ) -> pl.LazyFrame:
-    """Per key: its totals, its note and the sums and least values that the measures need.
+    """Per key: its totals, and the sums and least values that the measures need.
 
     Parameters
     ----------
     segments
-        Rows of a curve with `note`; those without positives carry no area, but
-        a key that has only such rows keeps its place.
+        Rows of a curve; those without positives carry no area, but a key that
+        has only such rows keeps its place.
     keys
         The key columns.
     measures
@@ -96,12 +96,11 @@ def per_key(
     area = pl.col("pos") > 0
     parts = [pl.when(area).then(part).alias(name) for name, part in (sums | least).items()]
     return (
-        segments.select(*keys, "positives", "negatives", "note", *parts)
+        segments.select(*keys, "positives", "negatives", *parts)
         .group_by(keys)
         .agg(
             pl.len().alias(WHICH),
             pl.col("positives", "negatives").max(),
-            pl.col("note").first(),
             *(pl.col(name).sum() for name in sums),
             *(pl.col(name).min() for name in least),
         )
@@ -116,7 +115,7 @@ def tidy(wide: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]) -
     Parameters
     ----------
     wide
-        The result of `per_key`.
+        The result of `per_key`, with `note`.
     keys
         The key columns.
     measures

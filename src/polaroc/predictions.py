@@ -35,47 +35,25 @@ class Predictions:
     """A prediction table in our own columns: keys, score, truth, weight, trouble.
 
     `rows` keeps every row that came in; `trouble` is null where a row is sound
-    and else says, by code, why it cannot be ranked.
+    and else says, by code, why it cannot be ranked; `possible` are the codes that
+    columns of these types can have.
     """
 
     rows: pl.LazyFrame
     keys: list[str]
     weighted: bool
     nulls: Nulls
+    possible: list[int]
 
     @property
-    def fatal(self) -> dict[int, str]:
+    def fatal(self) -> list[int]:
         """What no result may be computed around."""
-        return TROUBLES if self.nulls == "raise" else WRONG
+        return [kind for kind in self.possible if self.nulls == "raise" or kind in WRONG]
 
     @property
     def sound(self) -> pl.LazyFrame:
         """The rows that can be ranked."""
         return self.rows.filter(pl.col(TROUBLE).is_null()).drop(TROUBLE)
-
-    @property
-    def troubles(self) -> pl.LazyFrame:
-        """Per key that has any: the rows in trouble, what it is, and whether it is fatal."""
-        kind = pl.col(TROUBLE)
-        plural = pl.when(pl.col(COUNT) == 1).then(pl.lit("")).otherwise(pl.lit("s"))
-        said = pl.format("{} {}{}", pl.col(COUNT), kind.replace_strict(TROUBLES), plural)
-        counted = self.rows.filter(kind.is_not_null()).group_by(*self.keys, TROUBLE)
-        return (
-            counted.agg(pl.len().cast(pl.Int64).alias(COUNT))
-            .group_by(self.keys)
-            .agg(
-                pl.col(COUNT).sum(),
-                said.sort_by(kind).str.join(", ").alias("note"),
-                kind.is_in(list(self.fatal)).any().alias(TROUBLE),
-            )
-            .filter(pl.col(COUNT) > 0)
-            .with_columns(
-                pl.when(TROUBLE)
-                .then(pl.col("note"))
-                .otherwise(pl.format("dropped {}", pl.col("note")))
-                .alias("note")
-            )
-        )
 
 
 def read(
@@ -119,7 +97,7 @@ def read(
         *(pl.when(is_so).then(pl.lit(code, pl.UInt8)) for code, is_so in troubles)
     ).alias(TROUBLE)
     rows = named.select(*keys, *columns, trouble)
-    predictions = Predictions(rows, keys, weight is not None, nulls)
+    predictions = Predictions(rows, keys, weight is not None, nulls, [code for code, _ in troubles])
     if audited or isinstance(frame, pl.DataFrame):
         _refuse_trouble(predictions, named, truth, positive)
     return predictions
@@ -248,7 +226,7 @@ def _refuse_trouble(
     if positive is not None:
         _refuse_absent_label(named, truth, positive)
     kind = pl.col(TROUBLE)
-    rows = predictions.rows.filter(kind.is_in(list(predictions.fatal)))
+    rows = predictions.rows.filter(kind.is_in(predictions.fatal))
     kinds = dict(rows.group_by(TROUBLE).len().sort(TROUBLE).collect().iter_rows())
     if not kinds:
         return

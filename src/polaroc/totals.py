@@ -1,0 +1,76 @@
+"""What each key holds: its totals, its place among the keys, and what is to be said of its rows."""
+
+import polars as pl
+
+from polaroc.columns import PRIVATE
+from polaroc.predictions import COUNT, Predictions
+from polaroc.ranking import INDEX
+from polaroc.trouble import TROUBLE, TROUBLES, TRUTH, WEIGHT
+
+# What turns counts that run on from key to key into those of the key.
+TP_OFFSET = PRIVATE + "tp_offset"
+FP_OFFSET = PRIVATE + "fp_offset"
+# Sums of weights keep some sixteen digits.
+GREATEST_SPREAD = 1e12
+
+
+def totals(predictions: Predictions) -> pl.LazyFrame:
+    """One row per key, in key order.
+
+    Returns
+    -------
+    LazyFrame
+        The keys; `INDEX` UInt32, their place from 0; `positives`, `negatives`
+        (null where rows of the key cannot be ranked); what to add to counts that
+        run on from key to key; `note` String, what is wrong with the key's rows
+        or was dropped of them. Counts, not weights, in any case.
+    """
+    sound = pl.col(TROUBLE).is_null()
+    truth = pl.col(TRUTH)
+    counted = predictions.rows.group_by(predictions.keys).agg(
+        pl.len().alias(COUNT),
+        (truth & sound).cast(pl.Int64).sum().alias("positives"),
+        (~truth & sound).cast(pl.Int64).sum().alias("negatives"),
+        *((pl.col(TROUBLE) == kind).sum().alias(_column(kind)) for kind in predictions.possible),
+        _spread_note(predictions).alias("note"),
+    )
+    kept = counted.filter(pl.col(COUNT) > 0)
+    ordered = kept.sort(predictions.keys, nulls_last=True) if predictions.keys else kept
+    fatal = pl.any_horizontal(False, *(pl.col(_column(kind)) > 0 for kind in predictions.fatal))
+    positives, negatives = pl.col("positives"), pl.col("negatives")
+    return ordered.with_row_index(INDEX).select(
+        *predictions.keys,
+        pl.col(INDEX).cast(pl.UInt32),
+        pl.when(~fatal).then(positives).alias("positives"),
+        pl.when(~fatal).then(negatives).alias("negatives"),
+        (positives - positives.cum_sum()).alias(TP_OFFSET),
+        (negatives - negatives.cum_sum()).alias(FP_OFFSET),
+        pl.concat_str(_troubles(predictions, fatal), "note", separator="; ", ignore_nulls=True)
+        .replace("", None)
+        .alias("note"),
+    )
+
+
+def _column(kind: int) -> str:
+    return f"{TROUBLE}_{kind}"
+
+
+def _troubles(predictions: Predictions, fatal: pl.Expr) -> pl.Expr:
+    """How many rows are in which trouble; that they were dropped, where that was asked for."""
+    said = []
+    for kind in predictions.possible:
+        count = pl.col(_column(kind))
+        one, more = (pl.format("{} " + TROUBLES[kind] + end, count) for end in ("", "s"))
+        said.append(pl.when(count == 1).then(one).when(count > 1).then(more))
+    listed = pl.concat_str(*said, separator=", ", ignore_nulls=True).replace("", None)
+    return pl.when(fatal).then(listed).otherwise(pl.format("dropped {}", listed))
+
+
+def _spread_note(predictions: Predictions) -> pl.Expr:
+    """What is to be said of weights so different that their sums lose the smaller."""
+    if not predictions.weighted:
+        return pl.lit(None, pl.String)
+    weight = pl.col(WEIGHT).filter(pl.col(TROUBLE).is_null() & (pl.col(WEIGHT) > 0))
+    return pl.when(weight.max() / weight.min() > GREATEST_SPREAD).then(
+        pl.lit("weights differ more than a trillionfold: the smallest are lost in rounding")
+    )

@@ -8,8 +8,8 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.beliefs import Belief, resolve_belief
+from polaroc.cells import HELD, Segments
 from polaroc.columns import curve_keys, lazily
-from polaroc.curves import CELLS, Cells
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.hulls import hull
 from polaroc.measures import Measure, per_key, tidy, total
@@ -183,7 +183,7 @@ def iauprec(
     return of_curve(_interpolated(curve, interpolation), [averaged])
 
 
-def segment_auc(cells: Cells = CELLS) -> pl.Expr:
+def segment_auc(cells: Segments = HELD) -> pl.Expr:
     """What the segment that ends at a cell adds to the AUC: ∫ (1 − f) dt."""
     _, (_, f1), (dt, df) = cells.segment
     return dt * (1 - f1 + df / 2)
@@ -222,7 +222,7 @@ def _partial_auc(
 
 def _below(lo: float, hi: float) -> Measure:
     """∫ t df over a range of f."""
-    (t0, f0), (t1, f1), (dt, df) = CELLS.segment
+    (t0, f0), (t1, f1), (dt, df) = HELD.segment
     first, last = f0.clip(lo, hi), f1.clip(lo, hi)
     height = 2 * t0 + (first + last - 2 * f0) * dt / df
     inner = pl.when(last > first).then((last - first) * height / 2).otherwise(0.0)
@@ -233,7 +233,7 @@ def _below(lo: float, hi: float) -> Measure:
 
 def _beside(lo: float, hi: float) -> Measure:
     """∫ (1 − f) dt over a range of t."""
-    (t0, f0), (t1, _), (dt, df) = CELLS.segment
+    (t0, f0), (t1, _), (dt, df) = HELD.segment
     first, last = t0.clip(lo, hi), t1.clip(lo, hi)
     width = 2 * f0 + (first + last - 2 * t0) * df / dt
     return total("auc", (last - first) * (1 - width / 2))
@@ -297,7 +297,7 @@ def segment_area(
     interpolation: Interpolation,
     start: Start,
     recall: tuple[float, float] | None = None,
-    cells: Cells = CELLS,
+    cells: Segments = HELD,
 ) -> pl.Expr:
     """∫ precision dt over the segment that ends at a row of the curve, within a range of t."""
     (t0, f0), (t1, f1), (dt, df) = cells.segment

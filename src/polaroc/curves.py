@@ -1,7 +1,6 @@
 """The primitive: the curve table of tie-collapsed cells, from which everything else follows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import polars as pl
 
@@ -110,33 +109,6 @@ def in_order(curves: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     return curves.sort(
         *keys, SCORE, descending=[*by_key, True], nulls_last=[*(True for _ in keys), False]
     )
-
-
-@dataclass(frozen=True)
-class Cells:
-    """The counts of a curve as expressions; `CELLS` are the columns of a curve table."""
-
-    pos: pl.Expr
-    neg: pl.Expr
-    tp: pl.Expr
-    fp: pl.Expr
-    positives: pl.Expr
-    negatives: pl.Expr
-
-    @property
-    def is_first(self) -> pl.Expr:
-        """Whether the segment that ends at a cell starts at the origin."""
-        return (self.tp == self.pos) & (self.fp == self.neg)
-
-    @property
-    def segment(self) -> tuple[tuple[pl.Expr, pl.Expr], ...]:
-        """The segment that ends at a cell: (t₀, f₀), (t₁, f₁) and (Δt, Δf)."""
-        starts = (self.tp - self.pos, self.fp - self.neg)
-        pairs = (starts, (self.tp, self.fp), (self.pos, self.neg))
-        return tuple((own / self.positives, other / self.negatives) for own, other in pairs)
-
-
-CELLS = Cells(*map(pl.col, ("pos", "neg", "tp", "fp", "positives", "negatives")))
 
 
 def rate(count: str, total: str) -> pl.Expr:

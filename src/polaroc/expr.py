@@ -11,8 +11,8 @@ import polars as pl
 
 from polaroc.areas import STARTS, segment_area, segment_auc
 from polaroc.beliefs import Belief, resolve_belief
+from polaroc.cells import Cells
 from polaroc.columns import expression
-from polaroc.curves import Cells
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.priors import OBSERVED, check_prior, check_range, skew
 from polaroc.sensitivity import crossing, distance, ends_beyond

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc import rates
+from polaroc.cells import CELLS
 from polaroc.columns import PRIVATE, curve_keys, lazily
-from polaroc.curves import CELLS, in_order
+from polaroc.curves import in_order
 from polaroc.errors import InvalidArgument
 from polaroc.priors import is_number
 from polaroc.surfaces import surface

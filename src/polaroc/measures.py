@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+from polaroc.cells import hold
 from polaroc.columns import MEASURES, PRIVATE
 from polaroc.predictions import one_class_note
 
@@ -29,12 +30,16 @@ def no_note() -> pl.Expr:
 class Measure:
     """One number per key, from sums and least values over the segments of its curve.
 
+    What is taken of a segment is written with `cells.HELD`.
+
     Attributes
     ----------
     name
         Its name in the column `measure`.
     estimate
         The number, from the columns of `sums` and `least` and the totals.
+    columns
+        By column name: what `sums` and `least` use more than once.
     sums, least
         By column name: what is summed, or of which the least is taken, over the
         segments (the rows of the curve with positives).
@@ -48,6 +53,7 @@ class Measure:
 
     name: str
     estimate: pl.Expr
+    columns: dict[str, pl.Expr] = field(default_factory=dict)
     sums: dict[str, pl.Expr] = field(default_factory=dict)
     least: dict[str, pl.Expr] = field(default_factory=dict)
     prior: pl.Expr = field(default_factory=nothing)
@@ -91,12 +97,15 @@ def per_key(
     """
     # One column per measure, then one grouping: a row per segment and prior is
     # never made, which took twice as long.
-    sums = {name: part for measure in measures for name, part in measure.sums.items()}
-    least = {name: part for measure in measures for name, part in measure.least.items()}
-    area = pl.col("pos") > 0
-    parts = [pl.when(area).then(part).alias(name) for name, part in (sums | least).items()]
+    columns, sums, least = (
+        {name: part for measure in measures for name, part in getattr(measure, kind).items()}
+        for kind in ("columns", "sums", "least")
+    )
+    kept = [*keys, "positives", "negatives"]
     return (
-        segments.select(*keys, "positives", "negatives", *parts)
+        hold(segments, kept)
+        .with_columns(**columns)
+        .select(*kept, **sums, **least)
         .group_by(keys)
         .agg(
             pl.len().alias(WHICH),

@@ -8,8 +8,8 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.areas import UNRANKED
+from polaroc.cells import CELLS
 from polaroc.columns import PRIVATE, as_lazy, attach, curve_keys, lazily, like, require, within
-from polaroc.curves import CELLS
 from polaroc.errors import InvalidArgument, InvalidTable, check_choice
 from polaroc.predictions import Predictions, one_class_note, read
 from polaroc.priors import is_number

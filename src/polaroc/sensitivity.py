@@ -1,18 +1,21 @@
 """How far the operating point moves as the prior drifts: Sens and AccSens."""
 
 from collections.abc import Sequence
+from math import acosh, ceil, log
+from typing import NamedTuple
 
 import polars as pl
 
 from polaroc.areas import of_curve
+from polaroc.cells import HELD, Point, Segments
 from polaroc.columns import PRIVATE, lazily
-from polaroc.curves import CELLS, Cells
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.measures import Measure
 from polaroc.priors import check_range, skew
 
+# How unequal Δt and Δf may be where the error of a segment is not taken in closed form.
+STRAIGHT = 0.2
 AREAS = ("error", "partial")
-Point = tuple[pl.Expr, pl.Expr]
 
 
 @lazily
@@ -101,6 +104,14 @@ def accsens(
     return of_curve(curve, [accsens_measure(over, weights, area)])
 
 
+class Area(NamedTuple):
+    """An area as a measure has it: the estimate, the columns it uses and its sums."""
+
+    estimate: pl.Expr
+    columns: dict[str, pl.Expr]
+    sums: dict[str, pl.Expr]
+
+
 def range_measures(over: tuple[float, float]) -> list[Measure]:
     """Sens, the area over the range, AccSens and the equal error, as `evaluate` gives them."""
     return [
@@ -119,8 +130,7 @@ def sens_measure(over: tuple[float, float]) -> Measure:
 
 def auc_range_measure(over: tuple[float, float]) -> Measure:
     """One minus the mean error of the balanced point over the range."""
-    area, sums = _error_area(over)
-    return Measure("auc_range", area, sums=sums)
+    return Measure("auc_range", *_error_area(over))
 
 
 def accsens_measure(
@@ -129,8 +139,8 @@ def accsens_measure(
     """AccSens as a measure."""
     check_choice("area", area, AREAS)
     distance, least = _sens(over)
-    accuracy, sums = _error_area(over) if area == "error" else _partial_area(over)
-    return Measure("accsens", combined(accuracy, distance, weights), sums=sums, least=least)
+    accuracy, columns, sums = _error_area(over) if area == "error" else _partial_area(over)
+    return Measure("accsens", combined(accuracy, distance, weights), columns, sums, least)
 
 
 def equal_error_measure() -> Measure:
@@ -165,12 +175,12 @@ def _sens(over: tuple[float, float]) -> tuple[pl.Expr, dict[str, pl.Expr]]:
 def _balanced(prior: float) -> tuple[Point, dict[str, pl.Expr]]:
     """The balanced point at a prior, and the least values that it is made from."""
     least = {
-        f"{PRIVATE}balanced_{prior!r}_{i}": end for i, end in enumerate(ends_beyond(prior, CELLS))
+        f"{PRIVATE}balanced_{prior!r}_{i}": end for i, end in enumerate(ends_beyond(prior, HELD))
     }
     return crossing(prior, *(pl.col(name) for name in least)), least
 
 
-def ends_beyond(prior: float, cells: Cells) -> list[pl.Expr]:
+def ends_beyond(prior: float, cells: Segments) -> list[pl.Expr]:
     """The ends t₀, f₀, t₁, f₁ of the segments that end beyond the ray of a prior, else null.
 
     Along the curve 1 − t only falls and λf only grows: the first segment with
@@ -198,46 +208,63 @@ def distance(low: Point, high: Point) -> pl.Expr:
     return (((t_lo - t_hi) ** 2 + (f_hi - f_lo) ** 2) / 2).sqrt()
 
 
-def _error_area(over: tuple[float, float]) -> tuple[pl.Expr, dict[str, pl.Expr]]:
+def _passed(over: tuple[float, float]) -> tuple[pl.Expr, pl.Expr, dict[str, pl.Expr]]:
+    """The priors, within a range, at which a segment starts and ends, and the columns they are."""
+    start, end, _ = HELD.segment
+    first, last = (f"{PRIVATE}{place}_{over!r}" for place in ("first", "last"))
+    columns = {first: _prior_at(start).clip(*over), last: _prior_at(end).clip(*over)}
+    return pl.col(first), pl.col(last), columns
+
+
+def _error_area(over: tuple[float, float]) -> Area:
     """1 − 1/(hi−lo) ∫ [π FNr + (1−π) FPr] dπ at the balanced points."""
     lo, hi = over
-    start, end, (dt, df) = CELLS.segment
-    first, last = _prior_at(start).clip(lo, hi), _prior_at(end).clip(lo, hi)
+    start, end, _ = HELD.segment
+    first, last, columns = _passed(over)
     # On a level run the error is 2π(1−t): its integral telescopes from run to run.
     level = (1 - start[0]) * first**2 - (1 - end[0]) * last**2
-    inner = _error_on_segment(start, dt, df, first, last)
-    name = f"{PRIVATE}error_{lo!r}_{hi!r}"
-    return 1 - (pl.col(name) - lo**2) / (hi - lo), {name: level + inner}
+    name = f"{PRIVATE}error_{over!r}"
+    estimate = 1 - (pl.col(name) - lo**2) / (hi - lo)
+    return Area(estimate, columns, {name: level + _error_on_segment(first, last, over)})
 
 
-def _error_on_segment(start: Point, dt: pl.Expr, df: pl.Expr, lo: pl.Expr, hi: pl.Expr) -> pl.Expr:
-    """∫ 2K π(1−π)/(Δf + π(Δt − Δf)) dπ from `lo` to `hi`, K = Δt f₀ + Δf (1 − t₀)."""
-    from numpy.polynomial.legendre import leggauss
-
-    bulk = dt * start[1] + df * (1 - start[0])
+def _error_on_segment(first: pl.Expr, last: pl.Expr, over: tuple[float, float]) -> pl.Expr:
+    """∫ 2K π(1−π)/(Δf + π(Δt − Δf)) dπ from `first` to `last`, K = Δt f₀ + Δf (1 − t₀)."""
+    (t0, f0), _, (dt, df) = HELD.segment
+    bulk = dt * f0 + df * (1 - t0)
     bend = dt - df
+    width = last - first
     # In closed form by division; where bend is small beside Δt + Δf that loses
     # digits, and there the integrand is so straight that a few nodes are exact.
     ratio = df / bend
-    closed = ((1 + ratio) * (hi - lo) - (hi**2 - lo**2) / 2) / bend - ratio * (1 + ratio) / bend * (
-        bend * (hi - lo) / (df + bend * lo)
-    ).log1p()
-    nodes, weights = leggauss(8)
+    logarithm = (bend * width / (df + bend * first)).log1p()
+    closed = ((1 + ratio) * (1 - logarithm * ratio / width) - (first + last) / 2) / bend
+    straight = pl.lit(0.0)
+    for node, weight in _nodes(*over):
+        prior = first + node * width
+        straight += weight * prior * (1 - prior) / (df + bend * prior)
+    mean = pl.when(bend.abs() > STRAIGHT * (dt + df)).then(closed).otherwise(straight)
+    return pl.when((width > 0) & (bulk > 0)).then(2 * bulk * width * mean).otherwise(0.0)
+
+
+def _nodes(lo: float, hi: float) -> list[tuple[float, float]]:
+    """Gauss-Legendre nodes on (0, 1) for the error of a segment that is nearly straight."""
+    from numpy.polynomial.legendre import leggauss
+
+    # With |Δt − Δf| ≤ (Δt + Δf)/5 the pole −Δf/(Δt − Δf) is at −2 or below, or at 3
+    # or above; the error falls as ρ^(−2n), ρ the ellipse around the range up to it.
     middle, half = (lo + hi) / 2, (hi - lo) / 2
-    terms = []
-    for node, weight in zip(nodes.tolist(), weights.tolist(), strict=True):
-        prior = middle + node * half
-        terms.append(weight * prior * (1 - prior) / (df + bend * prior))
-    straight = half * pl.sum_horizontal(terms)
-    integral = pl.when(bend.abs() > 0.2 * (dt + df)).then(closed).otherwise(straight)
-    return pl.when((hi > lo) & (bulk > 0)).then(2 * bulk * integral).otherwise(0.0)
+    reach = min(2 + middle, 3 - middle) / half
+    n = ceil(-log(1e-17) / (2 * acosh(reach)))
+    nodes, weights = leggauss(n)
+    return list(zip(((1 + nodes) / 2).tolist(), (weights / 2).tolist(), strict=True))
 
 
-def _partial_area(over: tuple[float, float]) -> tuple[pl.Expr, dict[str, pl.Expr]]:
+def _partial_area(over: tuple[float, float]) -> Area:
     """1 − ∫FNr dFPr/(FPr_hi − FPr_lo) between the balanced points."""
-    lo, hi = over
-    start, end, (dt, df) = CELLS.segment
-    first, last = _prior_at(start).clip(lo, hi), _prior_at(end).clip(lo, hi)
+    lo = over[0]
+    start, end, (dt, df) = HELD.segment
+    first, last, columns = _passed(over)
     bulk = dt * start[1] + df * (1 - start[0])
 
     def passed(prior: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
@@ -256,14 +283,12 @@ def _partial_area(over: tuple[float, float]) -> tuple[pl.Expr, dict[str, pl.Expr
 
     level_width = run(start, first) - run(end, last)
     level = (1 - start[0]) * run(start, first) - (1 - end[0]) * run(end, last)
-    area, base = f"{PRIVATE}partial_{lo!r}_{hi!r}", f"{PRIVATE}width_{lo!r}_{hi!r}"
+    area, base = f"{PRIVATE}partial_{over!r}", f"{PRIVATE}width_{over!r}"
     at_zero = lo / (1 - lo)
     crossed = pl.col(base) - at_zero
     mean = (pl.col(area) - at_zero) / crossed
-    return pl.when(crossed > 0).then(1 - mean), {
-        area: level + inner,
-        base: level_width + width,
-    }
+    estimate = pl.when(crossed > 0).then(1 - mean)
+    return Area(estimate, columns, {area: level + inner, base: level_width + width})
 
 
 def _prior_at(point: Point) -> pl.Expr:

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 import polars as pl
 
 from polaroc import rates
+from polaroc.cells import CELLS
 from polaroc.columns import PRIVATE, RESERVED, curve_keys, lazily, within
-from polaroc.curves import CELLS
 from polaroc.errors import InvalidArgument
 from polaroc.priors import resolve_priors, skew
 from polaroc.typing import Priors, Quantity

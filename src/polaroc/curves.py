@@ -4,12 +4,14 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from polaroc.columns import CURVE, attach, like
+from polaroc.columns import CURVE, PRIVATE, attach, like
 from polaroc.predictions import Predictions, read
 from polaroc.ranking import CODE, INDEX, before, code, ends_run, index_of, score_of, truth_of
 from polaroc.totals import FP_OFFSET, TP_OFFSET, totals
 from polaroc.trouble import SCORE, TRUTH, WEIGHT
 from polaroc.typing import By, Frame, IntoExpr, Label, Nulls
+
+LAST = PRIVATE + "last"
 
 
 def curve(
@@ -83,14 +85,15 @@ def curve(
 
 def curves_and_totals(predictions: Predictions) -> tuple[pl.LazyFrame, pl.LazyFrame]:
     """The curve table with `INDEX`, sorted, each key after its anchor; and the totals."""
-    cells, counts = cells_and_totals(predictions)
-    schema = cells.collect_schema()
+    counts = totals(predictions)
+    ends = cells(predictions, counts)
+    schema = ends.collect_schema()
     zeros = (pl.lit(0).cast(schema[name]).alias(name) for name in ("pos", "neg", "tp", "fp"))
     anchor = before(pl.col(INDEX)).alias(CODE)
     anchors = counts.select(INDEX, anchor, *zeros, "positives", "negatives")
     counted = (pl.col("pos") > 0) | (pl.col("neg") > 0)
     table = (
-        pl.concat([anchors, cells.select(anchors.collect_schema().names())])
+        pl.concat([anchors, ends.select(anchors.collect_schema().names())])
         .join(counts.select(INDEX, *predictions.keys), on=INDEX)
         .sort(CODE)
         .with_columns(
@@ -116,90 +119,76 @@ def rate(count: str, total: str) -> pl.Expr:
     return pl.when(pl.col(total) > 0).then(pl.col(count) / pl.col(total))
 
 
-def cells_and_totals(predictions: Predictions) -> tuple[pl.LazyFrame, pl.LazyFrame]:
-    """The tie-collapsed cells and, per key, the totals they add up to.
+def cells(predictions: Predictions, counts: pl.LazyFrame) -> pl.LazyFrame:
+    """The tie-collapsed cells of every key, from its `totals`.
 
     Returns
     -------
-    cells
+    LazyFrame
         `INDEX`, `CODE`, `pos`, `neg`, `tp`, `fp`, `positives`, `negatives`; in no
         order, without anchors.
-    totals
-        As `totals` gives them.
     """
-    counts = totals(predictions)
-    ranked = _ranked(predictions, counts)
-    if predictions.weighted:
-        counts = _weighed(counts, ranked)
-    ends = ranked.filter(ends_run(pl.col(CODE))).select(
-        index_of(pl.col(CODE)).alias(INDEX),
-        CODE,
-        "tp",
-        "fp",
-    )
-    cells = (
-        ends.with_columns(
-            _rise("tp", predictions.weighted).alias("pos"),
-            _rise("fp", predictions.weighted).alias("neg"),
-        )
-        .filter((pl.col("pos") > 0) | (pl.col("neg") > 0))
-        .join(counts.select(INDEX, "positives", "negatives", TP_OFFSET, FP_OFFSET), on=INDEX)
-        .with_columns(pl.col("tp") + pl.col(TP_OFFSET), pl.col("fp") + pl.col(FP_OFFSET))
-        .drop(TP_OFFSET, FP_OFFSET)
-    )
-    return cells, counts
-
-
-def _ranked(predictions: Predictions, counts: pl.LazyFrame) -> pl.LazyFrame:
-    """The sound rows in the order of their codes, with cumulative counts.
-
-    Counts run on from key to key; weights, whose sums round, start anew in each.
-    """
-    keys = predictions.keys
     rows = predictions.sound
-    if keys:
-        rows = attach(rows, counts.select(*keys, INDEX), keys)
-    index = pl.col(INDEX) if keys else pl.lit(0, pl.UInt32)
-    coded = code(index, pl.col(SCORE), pl.col(TRUTH)).alias(CODE)
+    if predictions.keys:
+        rows = attach(rows, counts.select(*predictions.keys, INDEX), predictions.keys)
+    else:
+        rows = rows.with_columns(pl.lit(0, pl.UInt32).alias(INDEX))
+    ranked = _weighed(rows) if predictions.weighted else _counted(rows)
+    of_key = ranked.filter((pl.col("pos") > 0) | (pl.col("neg") > 0)).join(
+        counts.select(INDEX, "positives", "negatives", TP_OFFSET, FP_OFFSET), on=INDEX
+    )
+    if predictions.weighted:
+        return of_key.with_columns(*_met("tp", "pos", "positives"), *_met("fp", "neg", "negatives"))
+    return of_key.with_columns(pl.col("tp") + pl.col(TP_OFFSET), pl.col("fp") + pl.col(FP_OFFSET))
+
+
+def _counted(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """The last row of each tie in the order of codes, with counts that run on from key to key."""
     truth = truth_of(pl.col(CODE))
-    if not predictions.weighted:
-        ranked = rows.select(coded).sort(CODE)
-        return ranked.with_columns(truth.cum_sum().alias("tp"), (1 - truth).cum_sum().alias("fp"))
-    weight = pl.col(WEIGHT)
-    ranked = rows.filter(weight > 0).select(coded, weight).sort(CODE)
-    return ranked.with_columns(index_of(pl.col(CODE)).alias(INDEX)).with_columns(
-        (truth * weight).cum_sum().over(INDEX).alias("tp"),
-        ((1 - truth) * weight).cum_sum().over(INDEX).alias("fp"),
+    ends = (
+        rows.select(_code())
+        .sort(CODE)
+        .with_columns(truth.cum_sum().alias("tp"), (1 - truth).cum_sum().alias("fp"))
+        .filter(ends_run(pl.col(CODE)))
     )
+    rises = (
+        (pl.col(total) - pl.col(total).shift(1, fill_value=0)).alias(name)
+        for name, total in (("pos", "tp"), ("neg", "fp"))
+    )
+    return ends.with_columns(index_of(pl.col(CODE)).alias(INDEX), *rises)
 
 
-def _rise(total: str, weighted: bool) -> pl.Expr:
-    """What a cell adds: by what its cumulative count rose.
-
-    Unlike a sum of its weights, the count less its rise is zero to the last digit
-    where a curve starts.
-    """
-    earlier = pl.col(total).shift(1).fill_null(0)
-    if weighted:
-        earlier = pl.when(pl.col(INDEX) == pl.col(INDEX).shift(1)).then(earlier).otherwise(0.0)
-    return pl.col(total) - earlier
-
-
-def _weighed(counts: pl.LazyFrame, ranked: pl.LazyFrame) -> pl.LazyFrame:
-    """Totals of weights: the last cumulative ones, to the last digit."""
-    last = ranked.group_by(INDEX).agg(pl.col("tp").max(), pl.col("fp").max())
-    nothing = pl.lit(0.0)
-    return (
-        counts.join(last, on=INDEX, how="left")
+def _weighed(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """The same with weights, whose sums round and so start anew in each key."""
+    truth, weight, index = truth_of(pl.col(CODE)), pl.col(WEIGHT), pl.col(INDEX)
+    ends = (
+        rows.filter(weight > 0)
+        .select(_code(), weight)
+        .sort(CODE)
+        .with_columns(index_of(pl.col(CODE)).alias(INDEX))
         .with_columns(
-            *(
-                pl.when(pl.col(total).is_not_null())
-                .then(pl.col(weighed).fill_null(0.0))
-                .alias(total)
-                for total, weighed in (("positives", "tp"), ("negatives", "fp"))
-            ),
-            nothing.alias(TP_OFFSET),
-            nothing.alias(FP_OFFSET),
+            (truth * weight).cum_sum().over(INDEX).alias("tp"),
+            ((1 - truth) * weight).cum_sum().over(INDEX).alias("fp"),
         )
-        .drop("tp", "fp")
+        .filter(ends_run(pl.col(CODE)))
     )
+    # What a cell adds is what the cumulative weight rose by: unlike a sum of its
+    # weights, that is zero to the last digit where the curve starts.
+    begun = index == index.shift(1)
+    rises = (
+        (pl.col(total) - pl.when(begun).then(pl.col(total).shift(1)).otherwise(0.0)).alias(name)
+        for name, total in (("pos", "tp"), ("neg", "fp"))
+    )
+    return ends.with_columns(*rises, (index != index.shift(-1)).fill_null(True).alias(LAST))
+
+
+def _met(total: str, rise: str, whole: str) -> tuple[pl.Expr, pl.Expr]:
+    """A cumulative weight that nowhere exceeds its total and, at the last cell, meets it."""
+    most = pl.col(whole)
+    start = pl.min_horizontal(pl.col(total) - pl.col(rise), most)
+    end = pl.when(LAST).then(most).otherwise(pl.min_horizontal(total, most))
+    return end.alias(total), (end - start).alias(rise)
+
+
+def _code() -> pl.Expr:
+    return code(pl.col(INDEX), pl.col(SCORE), pl.col(TRUTH)).alias(CODE)

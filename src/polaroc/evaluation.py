@@ -7,13 +7,14 @@ import polars as pl
 from polaroc.areas import auc_measure, auprec_measures, iauprec_measure
 from polaroc.beliefs import Belief
 from polaroc.columns import like
-from polaroc.curves import cells_and_totals, curves_and_totals
+from polaroc.curves import cells, curves_and_totals
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.hulls import hulls
 from polaroc.measures import Measure, per_key, tidy
 from polaroc.predictions import read
 from polaroc.ranking import INDEX
 from polaroc.sensitivity import range_measures
+from polaroc.totals import totals
 from polaroc.typing import By, Frame, Interpolation, IntoExpr, Label, Nulls, Prior, Priors
 
 DEFAULT_PRIORS: tuple[Prior, ...] = ("observed", 0.5, 0.1, 0.01)
@@ -102,8 +103,8 @@ def evaluate(
         table, counts = curves_and_totals(predictions)
         parts = [(table, on_roc), (hulls(table), on_pr)]
     else:
-        cells, counts = cells_and_totals(predictions)
-        parts = [(cells, chosen)]
+        counts = totals(predictions)
+        parts = [(cells(predictions, counts), chosen)]
     wide = counts
     for rows, part in parts:
         sums = per_key(rows.filter(pl.col("pos") > 0), [INDEX], part)

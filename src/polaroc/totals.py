@@ -23,14 +23,17 @@ def totals(predictions: Predictions) -> pl.LazyFrame:
         The keys; `INDEX` UInt32, their place from 0; `positives`, `negatives`
         (null where rows of the key cannot be ranked); what to add to counts that
         run on from key to key; `note` String, what is wrong with the key's rows
-        or was dropped of them. Counts, not weights, in any case.
+        or was dropped of them.
     """
     sound = pl.col(TROUBLE).is_null()
     truth = pl.col(TRUTH)
+    case: pl.Expr = pl.lit(1, pl.Int64)
+    if predictions.weighted:
+        case = pl.when(sound).then(pl.col(WEIGHT)).otherwise(0.0)
     counted = predictions.rows.group_by(predictions.keys).agg(
         pl.len().alias(COUNT),
-        (truth & sound).cast(pl.Int64).sum().alias("positives"),
-        (~truth & sound).cast(pl.Int64).sum().alias("negatives"),
+        ((truth & sound) * case).sum().alias("positives"),
+        ((~truth & sound) * case).sum().alias("negatives"),
         *((pl.col(TROUBLE) == kind).sum().alias(_column(kind)) for kind in predictions.possible),
         _spread_note(predictions).alias("note"),
     )

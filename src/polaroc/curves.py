@@ -7,7 +7,7 @@ import polars as pl
 from polaroc.columns import CURVE, PRIVATE, attach, like
 from polaroc.predictions import Predictions, read
 from polaroc.ranking import CODE, INDEX, before, code, ends_run, index_of, score_of, truth_of
-from polaroc.totals import FP_OFFSET, TP_OFFSET, totals
+from polaroc.totals import ENDS, FP_OFFSET, TP_OFFSET, totals
 from polaroc.trouble import SCORE, TRUTH, WEIGHT
 from polaroc.typing import By, Frame, IntoExpr, Label, Nulls
 
@@ -79,31 +79,56 @@ def curve(
     predictions = read(
         frame, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
     )
-    table, _ = curves_and_totals(predictions)
-    return like(frame, table.drop(INDEX))
-
-
-def curves_and_totals(predictions: Predictions) -> tuple[pl.LazyFrame, pl.LazyFrame]:
-    """The curve table with `INDEX`, sorted, each key after its anchor; and the totals."""
     counts = totals(predictions)
-    ends = cells(predictions, counts)
-    schema = ends.collect_schema()
-    zeros = (pl.lit(0).cast(schema[name]).alias(name) for name in ("pos", "neg", "tp", "fp"))
-    anchor = before(pl.col(INDEX)).alias(CODE)
-    anchors = counts.select(INDEX, anchor, *zeros, "positives", "negatives")
+    ends = cells(indexed(predictions, counts), counts, weighted=predictions.weighted)
+    table = tabled(ends, anchors(counts), counts.select(INDEX, *predictions.keys))
+    return like(frame, table.drop(INDEX, CODE))
+
+
+def anchors(counts: pl.LazyFrame, tp: str | None = None, fp: str | None = None) -> pl.LazyFrame:
+    """Where the curve of each key starts, as `cells` have it: at (0, 0), or at two columns."""
+    kind = counts.collect_schema()["positives"]
+    zero = pl.lit(0).cast(kind)
+    return counts.select(
+        INDEX,
+        before(pl.col(INDEX)).alias(CODE),
+        zero.alias("pos"),
+        zero.alias("neg"),
+        (zero if tp is None else pl.col(tp)).alias("tp"),
+        (zero if fp is None else pl.col(fp)).alias("fp"),
+        "positives",
+        "negatives",
+    )
+
+
+def tabled(
+    ends: pl.LazyFrame, anchors: pl.LazyFrame, keys: pl.LazyFrame | None = None
+) -> pl.LazyFrame:
+    """Cells as a curve table with `INDEX` and `CODE`, sorted, each key after its anchor.
+
+    Parameters
+    ----------
+    ends
+        The `cells`.
+    anchors
+        The `anchors`.
+    keys
+        `INDEX` and the key columns, where these are wanted.
+    """
+    rows = pl.concat([anchors, ends.select(anchors.collect_schema().names())])
+    if keys is not None:
+        rows = rows.join(keys, on=INDEX)
     counted = (pl.col("pos") > 0) | (pl.col("neg") > 0)
-    table = (
-        pl.concat([anchors, ends.select(anchors.collect_schema().names())])
-        .join(counts.select(INDEX, *predictions.keys), on=INDEX)
-        .sort(CODE)
+    names = [] if keys is None else keys.collect_schema().names()
+    return (
+        rows.sort(CODE)
         .with_columns(
             pl.when(counted).then(score_of(pl.col(CODE))).alias(SCORE),
             rate("tp", "positives").alias("tpr"),
             rate("fp", "negatives").alias("fpr"),
         )
-        .select(INDEX, *predictions.keys, *CURVE)
+        .select(INDEX, CODE, *(name for name in names if name != INDEX), *CURVE)
     )
-    return table, counts
 
 
 def in_order(curves: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
@@ -119,8 +144,16 @@ def rate(count: str, total: str) -> pl.Expr:
     return pl.when(pl.col(total) > 0).then(pl.col(count) / pl.col(total))
 
 
-def cells(predictions: Predictions, counts: pl.LazyFrame) -> pl.LazyFrame:
-    """The tie-collapsed cells of every key, from its `totals`.
+def indexed(predictions: Predictions, counts: pl.LazyFrame) -> pl.LazyFrame:
+    """The rows that can be ranked, with the `INDEX` of their key in place of its columns."""
+    keys, rows = predictions.keys, predictions.sound
+    if not keys:
+        return rows.with_columns(pl.lit(0, pl.UInt32).alias(INDEX))
+    return attach(rows, counts.select(*keys, INDEX), keys).drop(keys)
+
+
+def cells(rows: pl.LazyFrame, counts: pl.LazyFrame, *, weighted: bool) -> pl.LazyFrame:
+    """The tie-collapsed cells of `indexed` rows, whose `totals` are known.
 
     Returns
     -------
@@ -128,18 +161,15 @@ def cells(predictions: Predictions, counts: pl.LazyFrame) -> pl.LazyFrame:
         `INDEX`, `CODE`, `pos`, `neg`, `tp`, `fp`, `positives`, `negatives`; in no
         order, without anchors.
     """
-    rows = predictions.sound
-    if predictions.keys:
-        rows = attach(rows, counts.select(*predictions.keys, INDEX), predictions.keys)
-    else:
-        rows = rows.with_columns(pl.lit(0, pl.UInt32).alias(INDEX))
-    ranked = _weighed(rows) if predictions.weighted else _counted(rows)
+    ranked = _weighed(rows) if weighted else _counted(rows)
     of_key = ranked.filter((pl.col("pos") > 0) | (pl.col("neg") > 0)).join(
-        counts.select(INDEX, "positives", "negatives", TP_OFFSET, FP_OFFSET), on=INDEX
+        counts.select(INDEX, "positives", "negatives", TP_OFFSET, FP_OFFSET, ENDS), on=INDEX
     )
-    if predictions.weighted:
-        return of_key.with_columns(*_met("tp", "pos", "positives"), *_met("fp", "neg", "negatives"))
-    return of_key.with_columns(pl.col("tp") + pl.col(TP_OFFSET), pl.col("fp") + pl.col(FP_OFFSET))
+    found = of_key.with_columns(pl.col("tp") + pl.col(TP_OFFSET), pl.col("fp") + pl.col(FP_OFFSET))
+    if weighted:
+        met = (*_met("tp", "pos", "positives"), *_met("fp", "neg", "negatives"))
+        found = found.with_columns(met)
+    return found.select(INDEX, CODE, "pos", "neg", "tp", "fp", "positives", "negatives")
 
 
 def _counted(rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -161,15 +191,13 @@ def _counted(rows: pl.LazyFrame) -> pl.LazyFrame:
 def _weighed(rows: pl.LazyFrame) -> pl.LazyFrame:
     """The same with weights, whose sums round and so start anew in each key."""
     truth, weight, index = truth_of(pl.col(CODE)), pl.col(WEIGHT), pl.col(INDEX)
+    own = ((truth * weight).alias("tp"), ((1 - truth) * weight).alias("fp"))
     ends = (
         rows.filter(weight > 0)
         .select(_code(), weight)
         .sort(CODE)
-        .with_columns(index_of(pl.col(CODE)).alias(INDEX))
-        .with_columns(
-            (truth * weight).cum_sum().over(INDEX).alias("tp"),
-            ((1 - truth) * weight).cum_sum().over(INDEX).alias("fp"),
-        )
+        .select(CODE, index_of(pl.col(CODE)).alias(INDEX), *own)
+        .with_columns(pl.col("tp", "fp").cum_sum().over(INDEX))
         .filter(ends_run(pl.col(CODE)))
     )
     # What a cell adds is what the cumulative weight rose by: unlike a sum of its
@@ -186,7 +214,7 @@ def _met(total: str, rise: str, whole: str) -> tuple[pl.Expr, pl.Expr]:
     """A cumulative weight that nowhere exceeds its total and, at the last cell, meets it."""
     most = pl.col(whole)
     start = pl.min_horizontal(pl.col(total) - pl.col(rise), most)
-    end = pl.when(LAST).then(most).otherwise(pl.min_horizontal(total, most))
+    end = pl.when(pl.col(LAST) & pl.col(ENDS)).then(most).otherwise(pl.min_horizontal(total, most))
     return end.alias(total), (end - start).alias(rise)
 
 

@@ -1,19 +1,17 @@
 """The whole flow in one pass: predictions in, tidy measures out."""
 
 from collections.abc import Sequence
-
-import polars as pl
+from os import PathLike
 
 from polaroc.areas import auc_measure, auprec_measures, iauprec_measure
 from polaroc.beliefs import Belief
 from polaroc.columns import like
-from polaroc.curves import cells, curves_and_totals
 from polaroc.errors import InvalidArgument, check_choice
-from polaroc.hulls import hulls
-from polaroc.measures import Measure, per_key, tidy
+from polaroc.measures import Measure, tidy
+from polaroc.memory import Memory
 from polaroc.predictions import read
-from polaroc.ranking import INDEX
 from polaroc.sensitivity import range_measures
+from polaroc.sums import Progress, Summed
 from polaroc.totals import totals
 from polaroc.typing import By, Frame, Interpolation, IntoExpr, Label, Nulls, Prior, Priors
 
@@ -35,6 +33,9 @@ def evaluate(
     over: tuple[float, float] | Belief | None = None,
     interpolation: Interpolation = "exact",
     measures: str | Sequence[str] | None = None,
+    memory: Memory | None = None,
+    scratch: str | PathLike[str] | None = None,
+    progress: Progress | None = None,
 ) -> Frame:
     """Every measure of every key, in one pass over the predictions.
 
@@ -57,6 +58,19 @@ def evaluate(
         "sens", "auc_range", "accsens" (see `accsens`; "auc_range" is one minus
         the mean error over the range) and "equal_error" (where FNr = FPr); by
         default all that the arguments allow.
+    memory
+        How much memory may be used: bytes, a size such as ``"4GB"``, or
+        ``"auto"`` for 60 % of what is available. The work is then done at once,
+        also for a lazy frame: where the rows would not fit they are written to
+        disk in ranges of the score, and taken one range at a time. By default a
+        lazy frame stays a plan.
+    scratch
+        A folder on a disk with room for them, some 14 bytes per row (22 if
+        weighted); by default the system's folder of temporary files. What is
+        written there is removed at the end, or by the next run that is killed
+        before it.
+    progress
+        Called after each range with the rows done and the rows in all.
 
     Returns
     -------
@@ -99,16 +113,12 @@ def evaluate(
             f"there is nothing to measure: measures is {measures!r}, priors is {priors!r}.",
             hint="leave measures out for all of them.",
         )
-    if on_pr and interpolation == "hull":
-        table, counts = curves_and_totals(predictions)
-        parts = [(table, on_roc), (hulls(table), on_pr)]
+    parted = (on_roc, on_pr) if interpolation == "hull" else (chosen, [])
+    summed = Summed(predictions, *parted)
+    if memory is None:
+        wide = summed.at_once(totals(predictions))
     else:
-        counts = totals(predictions)
-        parts = [(cells(predictions, counts), chosen)]
-    wide = counts
-    for rows, part in parts:
-        sums = per_key(rows.filter(pl.col("pos") > 0), [INDEX], part)
-        wide = wide.join(sums.drop("positives", "negatives"), on=INDEX, how="left")
+        wide = summed.in_parts(memory, scratch, progress)
     return like(frame, tidy(wide, keys, chosen))
 
 

@@ -8,6 +8,7 @@ import polars as pl
 from polaroc.cells import hold
 from polaroc.columns import MEASURES, PRIVATE
 from polaroc.predictions import one_class_note
+from polaroc.ranking import INDEX
 
 WHICH = PRIVATE + "which"
 DOUBT = PRIVATE + "doubt"
@@ -115,6 +116,21 @@ def per_key(
         )
         .filter(pl.col(WHICH) > 0)
         .drop(WHICH)
+    )
+
+
+def merged(parts: Sequence[pl.DataFrame], measures: Sequence[Measure]) -> pl.DataFrame:
+    """The sums and least values over all parts of the curves, from those over each."""
+    sums = dict.fromkeys(name for measure in measures for name in measure.sums)
+    least = dict.fromkeys(name for measure in measures for name in measure.least)
+    return (
+        pl.concat(parts)
+        .group_by(INDEX)
+        .agg(
+            pl.col("positives", "negatives").max(),
+            *(pl.col(name).sum() for name in sums),
+            *(pl.col(name).min() for name in least),
+        )
     )
 
 

@@ -33,11 +33,21 @@ def code(index: pl.Expr, score: pl.Expr, truth: pl.Expr) -> pl.Expr:
     >>> codes["s"].to_list()
     [0.9, 0.1, 2.0]
     """
+    place = _wide(MAGNITUDE) - rank_of(score)
+    return (index.cast(pl.Int128) * _wide(SCORES) + place) * _wide(2) + truth
+
+
+def rank_of(score: pl.Expr) -> pl.Expr:
+    """A Float64 as the Int64 that orders alike; 0.0 and −0.0 are both 0."""
     bits = score.reinterpret(dtype=pl.Int64)
-    # Floats in order of their bits, but for those below zero, which go backwards.
+    # Floats are in order of their bits, but for those below zero, which go backwards.
     magnitude = bits & MAGNITUDE
-    rank = pl.when(bits < 0).then(-magnitude).otherwise(magnitude)
-    return (index.cast(pl.Int128) * _wide(SCORES) + (_wide(MAGNITUDE) - rank)) * _wide(2) + truth
+    return pl.when(bits < 0).then(-magnitude).otherwise(magnitude)
+
+
+def score_at(rank: pl.Expr) -> pl.Expr:
+    """The Float64 of a rank."""
+    return rank.abs().reinterpret(dtype=pl.Float64) * pl.when(rank < 0).then(-1.0).otherwise(1.0)
 
 
 def before(index: pl.Expr) -> pl.Expr:
@@ -57,8 +67,7 @@ def truth_of(code: pl.Expr) -> pl.Expr:
 
 def score_of(code: pl.Expr) -> pl.Expr:
     """The score in a code, as Float64."""
-    rank = (_wide(MAGNITUDE) - (code // _wide(2)) % _wide(SCORES)).cast(pl.Int64)
-    return rank.abs().reinterpret(dtype=pl.Float64) * pl.when(rank < 0).then(-1.0).otherwise(1.0)
+    return score_at((_wide(MAGNITUDE) - (code // _wide(2)) % _wide(SCORES)).cast(pl.Int64))
 
 
 def ends_run(code: pl.Expr) -> pl.Expr:

@@ -10,6 +10,10 @@ from polaroc.trouble import TROUBLE, TROUBLES, TRUTH, WEIGHT
 # What turns counts that run on from key to key into those of the key.
 TP_OFFSET = PRIVATE + "tp_offset"
 FP_OFFSET = PRIVATE + "fp_offset"
+# Rows that can be ranked.
+CASES = PRIVATE + "cases"
+# Whether the last of the rows at hand is the last of its key.
+ENDS = PRIVATE + "ends"
 # Sums of weights keep some sixteen digits.
 GREATEST_SPREAD = 1e12
 
@@ -21,9 +25,9 @@ def totals(predictions: Predictions) -> pl.LazyFrame:
     -------
     LazyFrame
         The keys; `INDEX` UInt32, their place from 0; `positives`, `negatives`
-        (null where rows of the key cannot be ranked); what to add to counts that
-        run on from key to key; `note` String, what is wrong with the key's rows
-        or was dropped of them.
+        (null where rows of the key cannot be ranked); `TP_OFFSET`, `FP_OFFSET`,
+        `ENDS`, which `cells` needs; `CASES` Int64, the rows that can be ranked;
+        `note` String, what is wrong with the key's rows or was dropped of them.
     """
     sound = pl.col(TROUBLE).is_null()
     truth = pl.col(TRUTH)
@@ -32,6 +36,7 @@ def totals(predictions: Predictions) -> pl.LazyFrame:
         case = pl.when(sound).then(pl.col(WEIGHT)).otherwise(0.0)
     counted = predictions.rows.group_by(predictions.keys).agg(
         pl.len().alias(COUNT),
+        sound.cast(pl.Int64).sum().alias(CASES),
         ((truth & sound) * case).sum().alias("positives"),
         ((~truth & sound) * case).sum().alias("negatives"),
         *((pl.col(TROUBLE) == kind).sum().alias(_column(kind)) for kind in predictions.possible),
@@ -46,12 +51,19 @@ def totals(predictions: Predictions) -> pl.LazyFrame:
         pl.col(INDEX).cast(pl.UInt32),
         pl.when(~fatal).then(positives).alias("positives"),
         pl.when(~fatal).then(negatives).alias("negatives"),
-        (positives - positives.cum_sum()).alias(TP_OFFSET),
-        (negatives - negatives.cum_sum()).alias(FP_OFFSET),
+        _offset(positives, predictions.weighted).alias(TP_OFFSET),
+        _offset(negatives, predictions.weighted).alias(FP_OFFSET),
+        pl.lit(True).alias(ENDS),
+        CASES,
         pl.concat_str(_troubles(predictions, fatal), "note", separator="; ", ignore_nulls=True)
         .replace("", None)
         .alias("note"),
     )
+
+
+def _offset(total: pl.Expr, weighted: bool) -> pl.Expr:
+    """What to add: counts run on over the keys before, weights are summed anew in each key."""
+    return pl.lit(0.0) if weighted else total - total.cum_sum()
 
 
 def _column(kind: int) -> str:

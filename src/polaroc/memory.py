@@ -1,0 +1,70 @@
+"""How much memory there is, and how much may be used."""
+
+import os
+import re
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from polaroc.errors import InvalidArgument
+
+Memory: TypeAlias = int | str | Literal["auto"]
+UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+BINARY_UNITS = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+LEAST = 10**8
+# The share of what is available that is used where nothing is said.
+SHARE = 0.6
+CONTROL_GROUP = Path("/sys/fs/cgroup")
+
+
+def resolve_memory(memory: Memory) -> int:
+    """A size in bytes from what `memory` may be.
+
+    Parameters
+    ----------
+    memory
+        Bytes, a size such as "4GB" or "512 MiB", or ``"auto"``: 60 % of what
+        is available now.
+
+    Raises
+    ------
+    InvalidArgument
+        For anything else, and for less than 100 MB.
+
+    Examples
+    --------
+    >>> resolve_memory("1.5 GB")
+    1500000000
+    """
+    if memory == "auto":
+        return max(int(available() * SHARE), LEAST)
+    size = _size(memory)
+    if size is None or size < LEAST:
+        raise InvalidArgument(
+            f"memory is {memory!r}, allowed are sizes from 100 MB on, and 'auto'.",
+            hint="for example memory='4GB'.",
+        )
+    return size
+
+
+def available() -> int:
+    """Bytes of memory that can be used now without swapping."""
+    known = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    with suppress(OSError, AttributeError, ValueError):
+        lines = Path("/proc/meminfo").read_text()
+        known.append(int(re.search(r"MemAvailable:\s+(\d+) kB", lines)[1]) * 1024)  # type: ignore[index]
+    with suppress(OSError, ValueError):
+        limit = int((CONTROL_GROUP / "memory.max").read_text())
+        known.append(limit - int((CONTROL_GROUP / "memory.current").read_text()))
+    return min(known)
+
+
+def _size(memory: object) -> int | None:
+    if isinstance(memory, int) and not isinstance(memory, bool):
+        return memory
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", str(memory), re.IGNORECASE)
+    if not isinstance(memory, str) or found is None:
+        return None
+    number, unit, binary = found.groups()
+    units = BINARY_UNITS if binary else UNITS
+    return int(float(number) * units[unit.lower()]) if unit.lower() in units else None

@@ -1,0 +1,90 @@
+"""Space on disk for rows that do not fit in memory, left behind by nobody."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+from polaroc.errors import InvalidArgument, OutputRefused
+
+PREFIX = "polaroc-scratch-"
+LOCK = "lock"
+# What a file system needs beside the files themselves.
+RESERVE = 1.1
+
+
+@contextmanager
+def scratch_folder(parent: str | os.PathLike[str] | None, needed: int) -> Iterator[Path]:
+    """A folder for temporary files, removed when the block ends, however it ends.
+
+    What an earlier run left in `parent` because it was killed is removed first.
+
+    Parameters
+    ----------
+    parent
+        An existing folder, or None for the system's folder of temporary files.
+    needed
+        Bytes that will be written.
+
+    Raises
+    ------
+    InvalidArgument, OutputRefused
+        Where `parent` is not a folder; where its disk has not enough room.
+
+    Examples
+    --------
+    >>> with scratch_folder(None, needed=1000) as folder:
+    ...     _ = (folder / "rows").write_text("1")
+    >>> folder.exists()
+    False
+    """
+    around = Path(tempfile.gettempdir() if parent is None else parent)
+    if not around.is_dir():
+        raise InvalidArgument(
+            f"scratch is {str(around)!r}, which is not a folder.", hint="make it first."
+        )
+    sweep(around)
+    free = shutil.disk_usage(around).free
+    if free < needed * RESERVE:
+        raise OutputRefused(
+            f"the rows need about {in_gb(needed)} of scratch space, but {str(around)!r} has "
+            f"{in_gb(free)} left.",
+            hint="name a folder on a larger disk with scratch=..., or allow more memory.",
+        )
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=around))
+    with (folder / LOCK).open("w") as lock:
+        _hold(lock)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def sweep(parent: Path) -> None:
+    """Remove the scratch folders in `parent` that no running process holds."""
+    for folder in parent.glob(f"{PREFIX}*"):
+        with suppress(OSError), (folder / LOCK).open("r+") as lock:
+            if _hold(lock):
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def in_gb(size: float) -> str:
+    """A number of bytes in GB, for a reader."""
+    return f"{size / 1e9:.1f} GB"
+
+
+def _hold(lock: IO[str]) -> bool:
+    """Whether the lock could be taken; it is freed when its file is closed, or its process dies."""
+    try:
+        import fcntl
+    except ImportError:
+        # Without locks nothing of others is removed: they may be running.
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,171 @@
+"""The sums that the measures are made of, per key: in one go, or part by part."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import TypeAlias
+
+import polars as pl
+
+from polaroc.columns import PRIVATE
+from polaroc.curves import anchors, cells, indexed, tabled
+from polaroc.hulls import hulls
+from polaroc.measures import Measure, merged, per_key
+from polaroc.memory import Memory, resolve_memory
+from polaroc.parts import SIZE, Part, parts, sizes
+from polaroc.predictions import Predictions
+from polaroc.ranking import CODE, INDEX, code
+from polaroc.scratch import scratch_folder
+from polaroc.totals import CASES, ENDS, FP_OFFSET, TP_OFFSET, totals
+from polaroc.trouble import SCORE, TRUTH, WEIGHT
+
+Progress: TypeAlias = Callable[[int, int], None]
+# What the parts before hold of a key.
+BEFORE = PRIVATE + "before_"
+COUNTED = ("pos", "neg", CASES)
+# Bytes that ranking a row takes at its peak, and a row on disk at most; a weight
+# travels beside the packed row. `just bench` prints the peak.
+IN_MEMORY, ON_DISK = 100, 14
+WEIGHT_IN_MEMORY, WEIGHT_ON_DISK = 80, 8
+# What the process takes before the first row.
+BASE = 250_000_000
+
+
+@dataclass(frozen=True)
+class Summed:
+    """What is to be summed over the segments of the curves, and of their hulls."""
+
+    predictions: Predictions
+    on_curve: Sequence[Measure]
+    on_hull: Sequence[Measure]
+
+    def at_once(self, counts: pl.LazyFrame) -> pl.LazyFrame:
+        """Per key, its `totals` and the sums, as one plan."""
+        rows = indexed(self.predictions, counts)
+        ends = cells(rows, counts, weighted=self.predictions.weighted)
+        if not self.on_hull:
+            return _joined(counts, _per_key(ends, self.on_curve))
+        table = tabled(ends, anchors(counts))
+        wide = _joined(counts, _per_key(table, self.on_curve))
+        return _joined(wide, _per_key(hulls(table), self.on_hull))
+
+    def in_parts(
+        self,
+        memory: Memory,
+        scratch: str | PathLike[str] | None = None,
+        progress: Progress | None = None,
+    ) -> pl.LazyFrame:
+        """The same within `memory`: at once where that is enough, else in ranges of the score.
+
+        Every sum over a curve is the sum over its parts, once the totals and what
+        lies above each part are known; the hull is that of the hulls of the parts.
+
+        Parameters
+        ----------
+        memory
+            Bytes, a size such as "4GB", or "auto".
+        scratch
+            Folder for temporary files.
+        progress
+            Called after each part with the rows done and all rows.
+        """
+        counts, counted = pl.collect_all([totals(self.predictions), sizes(self.predictions.sound)])
+        weighted, size = self.predictions.weighted, int(counted[SIZE].sum())
+        most = (resolve_memory(memory) - BASE) // (IN_MEMORY + weighted * WEIGHT_IN_MEMORY)
+        if size <= most:
+            return self.at_once(counts.lazy())
+        rows = indexed(self.predictions, counts.lazy())
+        before, done = _nothing(counts), 0
+        sums: list[pl.DataFrame] = []
+        vertices: list[pl.DataFrame] = []
+        with scratch_folder(scratch, size * (ON_DISK + weighted * WEIGHT_ON_DISK)) as folder:
+            for part in parts(rows, counted, max(most, 1), folder):
+                here = _here(part, before, weighted)
+                found, *outer = pl.collect_all(self._of_part(part, here.lazy()))
+                sums = [merged([*sums, found], self.on_curve)]
+                vertices += outer
+                before = _passed(here)
+                done += part.size
+                if progress is not None:
+                    progress(done, size)
+        wide = _joined(counts.lazy(), sums[0].lazy())
+        if not self.on_hull:
+            return wide
+        table = tabled(pl.concat(vertices).lazy(), anchors(counts.lazy()))
+        return _joined(wide, _per_key(hulls(table), self.on_hull))
+
+    def _of_part(self, part: Part, here: pl.LazyFrame) -> list[pl.LazyFrame]:
+        """The sums over a part's cells and, where asked for, the vertices of its hulls."""
+        weighted = self.predictions.weighted
+        ends = _tie(here) if part.tied else cells(part.rows, here, weighted=weighted)
+        wanted = [_per_key(ends, self.on_curve)]
+        if self.on_hull:
+            both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
+            # The hull of a part starts where the parts before it end.
+            begun = anchors(here, tp=BEFORE + "pos", fp=BEFORE + "neg")
+            outer = hulls(tabled(ends.filter(both), begun.filter(both)))
+            wanted.append(outer.filter(pl.col(SCORE).is_not_null()))
+        return wanted
+
+
+def _per_key(rows: pl.LazyFrame, measures: Sequence[Measure]) -> pl.LazyFrame:
+    return per_key(rows.filter(pl.col("pos") > 0), [INDEX], measures)
+
+
+def _joined(wide: pl.LazyFrame, sums: pl.LazyFrame) -> pl.LazyFrame:
+    return wide.join(sums.drop("positives", "negatives"), on=INDEX, how="left")
+
+
+def _nothing(counts: pl.DataFrame) -> pl.DataFrame:
+    """Per key, its totals, and that nothing has been passed yet."""
+    kind = counts.schema["positives"]
+    return counts.select(
+        INDEX, "positives", "negatives", pl.col(CASES).alias(BEFORE + "all"),
+        pl.lit(0).cast(kind).alias(BEFORE + "pos"),
+        pl.lit(0).cast(kind).alias(BEFORE + "neg"),
+        pl.lit(0, pl.Int64).alias(BEFORE + CASES),
+    )  # fmt: skip
+
+
+def _here(part: Part, before: pl.DataFrame, weighted: bool) -> pl.DataFrame:
+    """Per key, what a part holds of it, with what `cells` needs."""
+    case = pl.col(WEIGHT) if weighted else pl.lit(1, pl.Int64)
+    held = part.rows.group_by(INDEX).agg(
+        (pl.col(TRUTH) * case).sum().alias("pos"),
+        (~pl.col(TRUTH) * case).sum().alias("neg"),
+        pl.len().cast(pl.Int64).alias(CASES),
+        pl.col(SCORE).max(),
+    )
+    here = before.join(held.collect(), on=INDEX, how="left", maintain_order="left").with_columns(
+        pl.col(COUNTED).fill_null(0)
+    )
+    offsets = []
+    for count, name in (("pos", TP_OFFSET), ("neg", FP_OFFSET)):
+        passed = pl.col(BEFORE + count)
+        # Counts run on from key to key.
+        own = passed if weighted else passed + pl.col(count) - pl.col(count).cum_sum()
+        offsets.append(own.alias(name))
+    ends = pl.col(BEFORE + CASES) + pl.col(CASES) == pl.col(BEFORE + "all")
+    return here.with_columns(*offsets, ends.alias(ENDS))
+
+
+def _passed(here: pl.DataFrame) -> pl.DataFrame:
+    """What has been passed once a part is done."""
+    return here.select(
+        INDEX, "positives", "negatives", BEFORE + "all",
+        *((pl.col(BEFORE + count) + pl.col(count)).alias(BEFORE + count) for count in COUNTED),
+    )  # fmt: skip
+
+
+def _tie(here: pl.LazyFrame) -> pl.LazyFrame:
+    """The cells of a part whose scores are all the same."""
+    return here.filter((pl.col("pos") > 0) | (pl.col("neg") > 0)).select(
+        INDEX,
+        code(pl.col(INDEX), pl.col(SCORE), pl.lit(True)).alias(CODE),
+        "pos",
+        "neg",
+        (pl.col(BEFORE + "pos") + pl.col("pos")).alias("tp"),
+        (pl.col(BEFORE + "neg") + pl.col("neg")).alias("fp"),
+        "positives",
+        "negatives",
+    )

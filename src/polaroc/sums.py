@@ -25,7 +25,7 @@ BEFORE = PRIVATE + "before_"
 COUNTED = ("pos", "neg", CASES)
 # Bytes that ranking a row takes at its peak, and a row on disk at most; a weight
 # travels beside the packed row. `just bench` prints the peak.
-IN_MEMORY, ON_DISK = 100, 14
+IN_MEMORY, ON_DISK = 40, 14
 WEIGHT_IN_MEMORY, WEIGHT_ON_DISK = 80, 8
 # What the process takes before the first row.
 BASE = 250_000_000
@@ -69,7 +69,9 @@ class Summed:
         progress
             Called after each part with the rows done and all rows.
         """
-        counts, counted = pl.collect_all([totals(self.predictions), sizes(self.predictions.sound)])
+        # One after the other: together they would hold the rows they share.
+        counts = totals(self.predictions).collect()
+        counted = sizes(self.predictions.sound).collect()
         weighted, size = self.predictions.weighted, int(counted[SIZE].sum())
         most = (resolve_memory(memory) - BASE) // (IN_MEMORY + weighted * WEIGHT_IN_MEMORY)
         if size <= most:

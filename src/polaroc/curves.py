@@ -12,6 +12,7 @@ from polaroc.trouble import SCORE, TRUTH, WEIGHT
 from polaroc.typing import By, Frame, IntoExpr, Label, Nulls
 
 LAST = PRIVATE + "last"
+CELL = (INDEX, CODE, "pos", "neg", "tp", "fp", "positives", "negatives")
 
 
 def curve(
@@ -102,7 +103,7 @@ def anchors(counts: pl.LazyFrame, tp: str | None = None, fp: str | None = None) 
 
 
 def tabled(
-    ends: pl.LazyFrame, anchors: pl.LazyFrame, keys: pl.LazyFrame | None = None
+    ends: pl.LazyFrame, anchors: pl.LazyFrame | None = None, keys: pl.LazyFrame | None = None
 ) -> pl.LazyFrame:
     """Cells as a curve table with `INDEX` and `CODE`, sorted, each key after its anchor.
 
@@ -110,12 +111,12 @@ def tabled(
     ----------
     ends
         The `cells`.
-    anchors
-        The `anchors`.
-    keys
-        `INDEX` and the key columns, where these are wanted.
+    anchors, keys
+        The `anchors`; `INDEX` and the key columns; where these are wanted.
     """
-    rows = pl.concat([anchors, ends.select(anchors.collect_schema().names())])
+    rows = ends.select(CELL)
+    if anchors is not None:
+        rows = pl.concat([anchors, rows])
     if keys is not None:
         rows = rows.join(keys, on=INDEX)
     counted = (pl.col("pos") > 0) | (pl.col("neg") > 0)
@@ -158,8 +159,7 @@ def cells(rows: pl.LazyFrame, counts: pl.LazyFrame, *, weighted: bool) -> pl.Laz
     Returns
     -------
     LazyFrame
-        `INDEX`, `CODE`, `pos`, `neg`, `tp`, `fp`, `positives`, `negatives`; in no
-        order, without anchors.
+        The columns `CELL`; in no order, without anchors.
     """
     ranked = _weighed(rows) if weighted else _counted(rows)
     of_key = ranked.filter((pl.col("pos") > 0) | (pl.col("neg") > 0)).join(
@@ -169,7 +169,7 @@ def cells(rows: pl.LazyFrame, counts: pl.LazyFrame, *, weighted: bool) -> pl.Laz
     if weighted:
         met = (*_met("tp", "pos", "positives"), *_met("fp", "neg", "negatives"))
         found = found.with_columns(met)
-    return found.select(INDEX, CODE, "pos", "neg", "tp", "fp", "positives", "negatives")
+    return found.select(CELL)
 
 
 def _counted(rows: pl.LazyFrame) -> pl.LazyFrame:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from os import PathLike
+from typing import NamedTuple
 
 from polaroc.areas import auc_measure, auprec_measures, iauprec_measure
 from polaroc.beliefs import Belief
@@ -94,11 +95,34 @@ def evaluate(
     >>> [(name, round(value, 3)) for name, value in measures.select("measure", "estimate").rows()]
     [('auc', 0.68), ('auprec', 0.35)]
     """
-    asked = _asked(measures, over)
+    asked = chosen(measures, priors, over, interpolation)
     predictions = read(
         frame, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
     )
-    keys = predictions.keys
+    summed = Summed(predictions, *asked.parted)
+    found = (
+        summed.at_once(totals(predictions))
+        if memory is None
+        else summed.in_parts(memory, scratch, progress)
+    )
+    return like(frame, tidy(found.wide, predictions.keys, asked.measures))
+
+
+class Chosen(NamedTuple):
+    """The measures asked for, and those taken on the curves and on their hulls."""
+
+    measures: list[Measure]
+    parted: tuple[list[Measure], list[Measure]]
+
+
+def chosen(
+    names: str | Sequence[str] | None,
+    priors: Priors,
+    over: tuple[float, float] | Belief | None,
+    interpolation: Interpolation,
+) -> Chosen:
+    """The measures that the arguments of `evaluate` ask for."""
+    asked = _asked(names, over)
     on_roc: list[Measure] = [auc_measure()]
     on_pr: list[Measure] = auprec_measures(priors, interpolation, "limit")
     if over is not None:
@@ -107,19 +131,13 @@ def evaluate(
             on_roc += range_measures(over)
     on_roc = [measure for measure in on_roc if measure.name in asked]
     on_pr = [measure for measure in on_pr if measure.name in asked]
-    chosen = sorted([*on_roc, *on_pr], key=lambda one: MEASURES.index(one.name))
-    if not chosen:
+    measures = sorted([*on_roc, *on_pr], key=lambda one: MEASURES.index(one.name))
+    if not measures:
         raise InvalidArgument(
-            f"there is nothing to measure: measures is {measures!r}, priors is {priors!r}.",
+            f"there is nothing to measure: measures is {names!r}, priors is {priors!r}.",
             hint="leave measures out for all of them.",
         )
-    parted = (on_roc, on_pr) if interpolation == "hull" else (chosen, [])
-    summed = Summed(predictions, *parted)
-    if memory is None:
-        wide = summed.at_once(totals(predictions))
-    else:
-        wide = summed.in_parts(memory, scratch, progress)
-    return like(frame, tidy(wide, keys, chosen))
+    return Chosen(measures, (on_roc, on_pr) if interpolation == "hull" else (measures, []))
 
 
 def _asked(measures: str | Sequence[str] | None, over: object) -> Sequence[str]:

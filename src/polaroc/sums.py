@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import polars as pl
 
@@ -12,6 +12,7 @@ from polaroc.curves import anchors, cells, indexed, tabled
 from polaroc.hulls import hulls
 from polaroc.measures import Measure, merged, per_key
 from polaroc.memory import Memory, resolve_memory
+from polaroc.outlines import outlined, rising
 from polaroc.parts import SIZE, Part, parts, sizes
 from polaroc.predictions import Predictions
 from polaroc.ranking import CODE, INDEX, code
@@ -23,38 +24,52 @@ Progress: TypeAlias = Callable[[int, int], None]
 # What the parts before hold of a key.
 BEFORE = PRIVATE + "before_"
 COUNTED = ("pos", "neg", CASES)
-# Bytes that ranking a row takes at its peak, and a row on disk at most; a weight
-# travels beside the packed row. `just bench` prints the peak.
-IN_MEMORY, ON_DISK = 40, 14
-WEIGHT_IN_MEMORY, WEIGHT_ON_DISK = 80, 8
+# Bytes that ranking a row takes at its peak, more with a weight beside it and where
+# the points of the curves are held; and bytes of a row on disk, at most.
+IN_MEMORY, WEIGHT_IN_MEMORY, CURVE_IN_MEMORY = 40, 60, 80
+ON_DISK, WEIGHT_ON_DISK = 14, 8
 # What the process takes before the first row.
 BASE = 250_000_000
 
 
+class Found(NamedTuple):
+    """What was found: per key its `totals` and the sums; and the curves' outlines, if asked."""
+
+    wide: pl.LazyFrame
+    curves: pl.LazyFrame | None
+
+
 @dataclass(frozen=True)
 class Summed:
-    """What is to be summed over the segments of the curves, and of their hulls."""
+    """What is to be summed over the segments of the curves, and of their hulls.
+
+    `seen_at` are the priors at which the curves, or their hulls, will be drawn;
+    without it there are no outlines.
+    """
 
     predictions: Predictions
     on_curve: Sequence[Measure]
     on_hull: Sequence[Measure]
+    seen_at: Sequence[float | None] | None = None
 
-    def at_once(self, counts: pl.LazyFrame) -> pl.LazyFrame:
-        """Per key, its `totals` and the sums, as one plan."""
+    def at_once(self, counts: pl.LazyFrame) -> Found:
+        """Everything as one plan, from the `totals`."""
         rows = indexed(self.predictions, counts)
         ends = cells(rows, counts, weighted=self.predictions.weighted)
+        table = tabled(ends, anchors(counts), counts.select(INDEX, *self.predictions.keys))
         if not self.on_hull:
-            return _joined(counts, _per_key(ends, self.on_curve))
-        table = tabled(ends, anchors(counts))
+            wide = _joined(counts, _per_key(ends, self.on_curve))
+            return Found(wide, self._outlined(table))
+        hull = hulls(table)
         wide = _joined(counts, _per_key(table, self.on_curve))
-        return _joined(wide, _per_key(hulls(table), self.on_hull))
+        return Found(_joined(wide, _per_key(hull, self.on_hull)), self._outlined(hull))
 
     def in_parts(
         self,
         memory: Memory,
         scratch: str | PathLike[str] | None = None,
         progress: Progress | None = None,
-    ) -> pl.LazyFrame:
+    ) -> Found:
         """The same within `memory`: at once where that is enough, else in ranges of the score.
 
         Every sum over a curve is the sum over its parts, once the totals and what
@@ -73,31 +88,40 @@ class Summed:
         counts = totals(self.predictions).collect()
         counted = sizes(self.predictions.sound).collect()
         weighted, size = self.predictions.weighted, int(counted[SIZE].sum())
-        most = (resolve_memory(memory) - BASE) // (IN_MEMORY + weighted * WEIGHT_IN_MEMORY)
+        most = (resolve_memory(memory) - BASE) // self._bytes_per_row
         if size <= most:
             return self.at_once(counts.lazy())
         rows = indexed(self.predictions, counts.lazy())
         before, done = _nothing(counts), 0
         sums: list[pl.DataFrame] = []
-        vertices: list[pl.DataFrame] = []
+        points: list[pl.DataFrame] = []
         with scratch_folder(scratch, size * (ON_DISK + weighted * WEIGHT_ON_DISK)) as folder:
             for part in parts(rows, counted, max(most, 1), folder):
                 here = _here(part, before, weighted)
-                found, *outer = pl.collect_all(self._of_part(part, here.lazy()))
+                found, *curves = pl.collect_all(self._of_part(part, here.lazy()))
                 sums = [merged([*sums, found], self.on_curve)]
-                vertices += outer
+                points += curves
                 before = _passed(here)
                 done += part.size
                 if progress is not None:
                     progress(done, size)
         wide = _joined(counts.lazy(), sums[0].lazy())
+        if not points:
+            return Found(wide, None)
+        begun, keys = anchors(counts.lazy()), counts.lazy().select(INDEX, *self.predictions.keys)
+        table = tabled(pl.concat(points).lazy(), begun, keys)
         if not self.on_hull:
-            return wide
-        table = tabled(pl.concat(vertices).lazy(), anchors(counts.lazy()))
-        return _joined(wide, _per_key(hulls(table), self.on_hull))
+            return Found(wide, rising(table))
+        hull = hulls(table)
+        return Found(_joined(wide, _per_key(hull, self.on_hull)), self._outlined(hull))
+
+    @property
+    def _bytes_per_row(self) -> int:
+        curves = bool(self.on_hull) or self.seen_at is not None
+        return IN_MEMORY + self.predictions.weighted * WEIGHT_IN_MEMORY + curves * CURVE_IN_MEMORY
 
     def _of_part(self, part: Part, here: pl.LazyFrame) -> list[pl.LazyFrame]:
-        """The sums over a part's cells and, where asked for, the vertices of its hulls."""
+        """The sums over a part's cells and, where asked for, the points that matter later."""
         weighted = self.predictions.weighted
         ends = _tie(here) if part.tied else cells(part.rows, here, weighted=weighted)
         wanted = [_per_key(ends, self.on_curve)]
@@ -107,7 +131,12 @@ class Summed:
             begun = anchors(here, tp=BEFORE + "pos", fp=BEFORE + "neg")
             outer = hulls(tabled(ends.filter(both), begun.filter(both)))
             wanted.append(outer.filter(pl.col(SCORE).is_not_null()))
+        elif self.seen_at is not None:
+            wanted.append(outlined(tabled(ends), self.seen_at))
         return wanted
+
+    def _outlined(self, table: pl.LazyFrame) -> pl.LazyFrame | None:
+        return None if self.seen_at is None else rising(outlined(table, self.seen_at))
 
 
 def _per_key(rows: pl.LazyFrame, measures: Sequence[Measure]) -> pl.LazyFrame:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import polars as pl
 import typer
@@ -12,26 +12,34 @@ from polaroc import charts
 from polaroc.cli.inputs import By, Files, Positive, Score, Truth, Weight, labels
 from polaroc.cli.screen import MOST_ROWS, out, progress, refusing, table, visible
 from polaroc.columns import PRIVATE, within
-from polaroc.curves import curve
 from polaroc.errors import InvalidArgument, InvalidPredictions
-from polaroc.evaluation import DEFAULT_PRIORS
-from polaroc.evaluation import evaluate as measure
-from polaroc.hulls import hull
+from polaroc.evaluation import DEFAULT_PRIORS, chosen
+from polaroc.measures import tidy
 from polaroc.output import check_replaceable, whole
 from polaroc.predictions import read
 from polaroc.priors import OBSERVED, check_range, prior_grid, resolve_priors
+from polaroc.ranking import CODE, INDEX
 from polaroc.sources import scan
+from polaroc.sums import Summed
 from polaroc.surfaces import surface
 from polaroc.typing import Interpolation, Nulls, Prior
 
 CHART_PRIORS = 25
-# Rows up to which curves are held in memory, at about 72 bytes each.
-HELD_ROWS = 5_000_000
 FEW_NEGATIVES = "biased upward, the test set has too few negatives for so small a prior"
 # The measures that fit a terminal; the files hold all.
 HEADINGS = {
     "auc": "AUC", "auprec": "AUPREC", "iauprec": "IAUPREC", "sens": "Sens", "accsens": "AccSens",
 }  # fmt: skip
+
+
+class Room(NamedTuple):
+    """How much memory may be used, and where rows go that do not fit."""
+
+    memory: str = "auto"
+    scratch: Path | None = None
+
+
+AUTOMATIC = Room()
 
 
 @refusing
@@ -63,6 +71,16 @@ def evaluate(
     ] = None,
     interpolation: Annotated[Interpolation, typer.Option(help="Between ROC points.")] = "exact",
     no_charts: Annotated[bool, typer.Option("--no-charts", help="Write measures only.")] = False,
+    memory: Annotated[
+        str, typer.Option(help="Memory to use, such as 4GB; 'auto' is 60 % of what is free.")
+    ] = "auto",
+    scratch: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder for rows that do not fit in memory; by default the system's.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Measure every key of a prediction table, under the priors you expect.
 
@@ -74,7 +92,8 @@ def evaluate(
         "truth": truth, "score": score, "by": by or [], "weight": weight,
         "positive": labels(frame, truth, positive), "nulls": nulls,
     }  # fmt: skip
-    run(frame, asked, _priors(prior), over, interpolation, folder, with_charts=not no_charts)
+    room = Room(memory, scratch)
+    run(frame, asked, _priors(prior), over, interpolation, folder, not no_charts, room)
 
 
 def run(
@@ -84,8 +103,8 @@ def run(
     over: tuple[float, float] | None,
     interpolation: Interpolation,
     folder: Path | None,
-    *,
     with_charts: bool = True,
+    room: Room = AUTOMATIC,
 ) -> pl.DataFrame:
     """Measure, print, and write where a folder is given; returns the measures."""
     if over is not None:
@@ -97,12 +116,16 @@ def run(
     said: list[str] = []
     with progress() as say:
         say("auditing the rows")
-        keys = read(frame, **asked, audited=True).keys
+        predictions = read(frame, **asked, audited=True)
+        keys = predictions.keys
         say("measuring")
         grid = _chart_priors(asked_priors, over) if drawn else []
-        everything = measure(
-            frame, **asked, priors=[*priors, *grid], over=over, interpolation=interpolation
-        ).collect()
+        wanted = chosen(None, [*priors, *grid], over, interpolation)
+        summed = Summed(predictions, *wanted.parted, seen_at=asked_priors if drawn else None)
+        found = summed.in_parts(room.memory, room.scratch, lambda *done: say(_share(*done)))
+        outlines = [] if found.curves is None else [found.curves.drop(INDEX, CODE)]
+        tables = pl.collect_all([tidy(found.wide, keys, wanted.measures), *outlines])
+        everything, curves = tables[0], tables[-1]
         if everything.is_empty():
             raise InvalidPredictions("the files hold no rows.", hint="check the files.")
         measures = _first_priors(everything, keys, len(asked_priors))
@@ -111,8 +134,7 @@ def run(
                 measures.write_parquet(staging / "measures.parquet")
                 measures.write_csv(staging / "measures.csv")
                 if drawn:
-                    curves = _curves(frame, asked, interpolation, everything)
-                    for name, chart in _charts(curves, priors, everything).items():
+                    for name, chart in _charts(curves.lazy(), priors, everything).items():
                         say(f"drawing {name}")
                         said += _draw(name, chart, staging)
             said.append(f"Written to {folder}.")
@@ -121,6 +143,10 @@ def run(
     for line in [*_doubts(measures), *said]:
         console.print(visible(line))
     return measures
+
+
+def _share(done: int, rows: int) -> str:
+    return f"measuring, {done / rows:.0%} of {rows:,} rows"
 
 
 def summary(measures: pl.DataFrame, keys: Sequence[str], priors: Sequence[float | None]) -> Table:
@@ -182,21 +208,6 @@ def _doubts(measures: pl.DataFrame, most: int = 5) -> list[str]:
     if ordered.height > most:
         lines.append(f"… and {ordered.height - most} kinds of note more, in the column 'note'.")
     return lines
-
-
-def _curves(
-    frame: pl.LazyFrame,
-    asked: dict[str, Any],
-    interpolation: Interpolation,
-    measures: pl.DataFrame,
-) -> pl.LazyFrame:
-    """The curves to draw, held in memory where they are small: each chart reads them again."""
-    curves = curve(frame, **asked)
-    if interpolation == "hull":
-        curves = hull(curves)
-    totals = measures.filter(pl.col("measure") == "auc")
-    rows = totals.select((pl.col("positives") + pl.col("negatives")).sum()).item()
-    return curves.collect().lazy() if rows <= HELD_ROWS else curves
 
 
 def _charts(

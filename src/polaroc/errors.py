@@ -39,6 +39,10 @@ class InvalidTable(PolarocError):
     """A frame that is not the table a function needs, such as a curve."""
 
 
+class MissingExtra(PolarocError):
+    """A library of an extra that is not installed."""
+
+
 class OutputRefused(PolarocError):
     """Output that would overwrite something polaroc did not write."""
 

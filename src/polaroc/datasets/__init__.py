@@ -5,6 +5,19 @@ from importlib.resources import as_file, files
 
 import polars as pl
 
+from polaroc.datasets.elena import phoneme
+
+__all__ = [
+    "ionosphere",
+    "ionosphere_predictions",
+    "phoneme",
+    "satellite",
+    "satellite_predictions",
+    "sonar",
+    "sonar_predictions",
+    "twenty_scores",
+]
+
 
 def satellite() -> pl.DataFrame:
     """Satellite image pixels with their land cover, the data of P-ROC §6.
@@ -49,6 +62,94 @@ def satellite_predictions() -> pl.DataFrame:
     ['model', 'fold', 'case', 'truth', 'score']
     """
     return _table("satellite_predictions").clone()
+
+
+def sonar() -> pl.DataFrame:
+    """Sonar returns from a metal cylinder or from rocks, a data set of AccSens §6.
+
+    Returns
+    -------
+    DataFrame
+        208 rows: `x1` … `x60` Float64 from 0 to 1, the energy in 60 frequency
+        bands; `class` String, "mine" (111) or "rock" (97).
+
+    Notes
+    -----
+    Connectionist Bench (Sonar, Mines vs. Rocks), T. Sejnowski and R. Gorman, UCI
+    Machine Learning Repository, doi:10.24432/C5T01Q, licence CC BY 4.0.
+
+    Examples
+    --------
+    >>> sonar().shape
+    (208, 61)
+    """
+    return _table("sonar").clone()
+
+
+def ionosphere() -> pl.DataFrame:
+    """Radar returns with or without a trace of the ionosphere, a data set of AccSens §6.
+
+    Returns
+    -------
+    DataFrame
+        351 rows: `x1` … `x34` Float64 from -1 to 1, 17 complex pulses (`x2` is 0
+        throughout); `class` String, "good" (225) or "bad" (126).
+
+    Notes
+    -----
+    Ionosphere, V. Sigillito, S. Wing, L. Hutton and K. Baker, UCI Machine
+    Learning Repository, doi:10.24432/C5W01B, licence CC BY 4.0.
+
+    Examples
+    --------
+    >>> ionosphere().shape
+    (351, 35)
+    """
+    return _table("ionosphere").clone()
+
+
+def sonar_predictions() -> pl.DataFrame:
+    """Scores of the four models that AccSens Table 2 has for Sonar, on 30 stratified hold-outs.
+
+    Returns
+    -------
+    DataFrame
+        5,040 rows: `model` String (named as in the source), `fold` Int64 (1 to
+        30), `case` Int64 (row of `sonar`, from 0), `truth` Boolean ("mine"),
+        `score` Float64.
+
+    Notes
+    -----
+    Made from `sonar` by ``python -m polaroc.experiments.accsens``.
+
+    Examples
+    --------
+    >>> sonar_predictions()["model"].unique().sort().to_list()
+    ['pca6 parzenc', 'sc knnc1', 'sc knnc3', 'sc svc p4']
+    """
+    return _table("sonar_predictions").clone()
+
+
+def ionosphere_predictions() -> pl.DataFrame:
+    """Scores of AccSens Table 2's four models for Ionosphere, on 30 stratified hold-outs.
+
+    Returns
+    -------
+    DataFrame
+        8,520 rows: `model` String (named as in the source), `fold` Int64 (1 to
+        30), `case` Int64 (row of `ionosphere`, from 0), `truth` Boolean
+        ("good"), `score` Float64.
+
+    Notes
+    -----
+    Made from `ionosphere` by ``python -m polaroc.experiments.accsens``.
+
+    Examples
+    --------
+    >>> ionosphere_predictions()["model"].unique().sort().to_list()
+    ['fisherm mogc 3 3', 'fisherm qdc', 'pca0.999 ldc', 'sc svc r 1.0']
+    """
+    return _table("ionosphere_predictions").clone()
 
 
 def twenty_scores() -> pl.DataFrame:

@@ -1,0 +1,291 @@
+"""Models trained and scored on repeated splits of a table, as a table of predictions."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from zlib import crc32
+
+import polars as pl
+
+from polaroc.columns import as_lazy
+from polaroc.errors import InvalidArgument, MissingExtra
+from polaroc.experiments.cases import Cases, read_cases
+from polaroc.priors import is_number
+from polaroc.typing import Label
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[Any]]
+    Generator = np.random.Generator
+    Splits = Iterable[tuple[Array, Array]]
+
+
+class Estimator(Protocol):
+    """A classifier with the conventions of scikit-learn.
+
+    Beside `fit` it has `decision_function`, which is preferred because log-odds
+    do not saturate, or `predict_proba`.
+    """
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Train on features (cases × features) and labels 0 and 1."""
+
+
+Models: TypeAlias = "Mapping[str, Estimator] | Callable[[Generator], Mapping[str, Estimator]]"
+Progress: TypeAlias = Callable[[str, int], None]
+
+
+def holdouts(
+    data: pl.DataFrame | pl.LazyFrame,
+    models: Models,
+    *,
+    truth: str = "class",
+    positive: Label | Sequence[Label] | None = None,
+    n: int = 20,
+    test_size: float = 0.2,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> pl.DataFrame:
+    """Scores of models on the test sets of random hold-outs, the same ones for every model.
+
+    Parameters
+    ----------
+    data
+        One row per case: the labels, and numeric features in all other columns.
+    models
+        By name, classifiers that follow scikit-learn's conventions (`fit`, and
+        `decision_function` or `predict_proba`). Each is cloned, and its
+        `random_state`, where None, seeded from `seed`, the fold and its name, so
+        that a model's scores do not depend on the other models. Or a function
+        that makes such a mapping for each fold from a numpy Generator seeded by
+        `seed` and the fold; then the models are taken as they come.
+    truth
+        Column of the labels: Boolean, 0/1, or any when `positive` names the
+        positive one(s).
+    positive
+        The label(s) that count as positive.
+    n
+        Number of hold-outs, ≥ 1.
+    test_size
+        Share of cases in the test set, in (0, 1); each class keeps its share.
+    seed
+        Seed ≥ 0 of the splits and of the models.
+    progress
+        Called with the name of a model and the fold before each is trained.
+
+    Returns
+    -------
+    DataFrame
+        `model` String; `fold` Int64, from 1; `case` Int64, the row of `data`
+        from 0; `truth` Boolean; `score` Float64, what `decision_function` says,
+        or the probability of a positive. Sorted by model, fold and case.
+
+    Raises
+    ------
+    InvalidArgument, InvalidPredictions, InvalidTable
+        For a split outside what is allowed, a model without scores, a label or
+        a feature that cannot be used.
+    MissingExtra
+        Without scikit-learn.
+
+    Notes
+    -----
+    Hold-outs share training cases, so their results are correlated: a
+    comparison needs `test_train_ratio`.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> models = {"logistic": LogisticRegression(max_iter=1000)}
+    >>> made = holdouts(pr.datasets.sonar(), models, positive="mine", n=2)
+    >>> made.group_by("model", "fold").len().sort("fold").rows()
+    [('logistic', 1, 42), ('logistic', 2, 42)]
+    """
+    _check_whole("n", n, 1)
+    _check_whole("seed", seed, 0)
+    if not is_number(test_size) or not 0 < test_size < 1:
+        raise InvalidArgument(
+            f"test_size is {test_size!r}, allowed is 0 < test_size < 1.",
+            hint="0.2 keeps a fifth of the cases for the test.",
+        )
+    selection = _scikit_learn().StratifiedShuffleSplit
+    cases = read_cases(data, truth, positive)
+    cases.check_least(2)
+    splitter = selection(n, test_size=float(test_size), random_state=seed)
+    return _scores(cases, models, splitter.split(cases.features, cases.labels), seed, progress)
+
+
+def kfold(
+    data: pl.DataFrame | pl.LazyFrame,
+    models: Models,
+    *,
+    truth: str = "class",
+    positive: Label | Sequence[Label] | None = None,
+    k: int = 10,
+    repeats: int = 1,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> pl.DataFrame:
+    """Scores of models in stratified k-fold cross-validation, the same folds for every model.
+
+    Parameters
+    ----------
+    data, models, truth, positive, seed, progress
+        As in `holdouts`.
+    k
+        Number of folds, ≥ 2.
+    repeats
+        How often the cases are dealt out anew, ≥ 1.
+
+    Returns
+    -------
+    DataFrame
+        As `holdouts`; `fold` runs from 1 to k × repeats, and each case is in
+        one fold of each k.
+
+    Raises
+    ------
+    InvalidArgument, InvalidPredictions, InvalidTable, MissingExtra
+        As in `holdouts`.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> made = kfold(pr.datasets.sonar(), {"naive": GaussianNB()}, positive="mine", k=4)
+    >>> made.height, made["fold"].max()
+    (208, 4)
+    """
+    _check_whole("k", k, 2)
+    _check_whole("repeats", repeats, 1)
+    _check_whole("seed", seed, 0)
+    selection = _scikit_learn().RepeatedStratifiedKFold
+    cases = read_cases(data, truth, positive)
+    cases.check_least(k)
+    splitter = selection(n_splits=k, n_repeats=repeats, random_state=seed)
+    return _scores(cases, models, splitter.split(cases.features, cases.labels), seed, progress)
+
+
+def test_train_ratio(
+    predictions: pl.DataFrame | pl.LazyFrame,
+    cases: int,
+    by: Sequence[str] = ("model", "fold"),  # noqa: PT028 (not a test)
+) -> float:
+    """Test cases per training case, which the comparison of models over folds needs.
+
+    Parameters
+    ----------
+    predictions
+        The result of `holdouts` or `kfold`, or any table with one row per test
+        case.
+    cases
+        How many cases there are in all: those that are not in the test set were
+        trained on.
+    by
+        The columns that tell one test set from another.
+
+    Returns
+    -------
+    float
+        m/(cases − m), where m is the mean size of the test sets: 0.25 for an
+        80/20 hold-out, 1/(k − 1) for k folds.
+
+    Raises
+    ------
+    InvalidArgument
+        Where the test sets are empty or as large as `cases`.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> test_train_ratio(pr.datasets.satellite_predictions(), cases=6435)
+    0.25
+    """
+    sizes = as_lazy(predictions).group_by(list(by)).len().select(pl.col("len").cast(pl.Int64))
+    tested = sizes.mean().collect().item()
+    if tested is None or not is_number(cases) or not 0 < tested < cases:
+        raise InvalidArgument(
+            f"the test sets have {tested} cases on average, of {cases} in all.",
+            hint="cases is the number of rows of the raw table.",
+        )
+    return float(tested / (cases - tested))
+
+
+def _scores(
+    cases: Cases, models: Models, splits: "Splits", seed: int, progress: Progress | None
+) -> pl.DataFrame:
+    parts = []
+    for fold, (train, test) in enumerate(splits, start=1):
+        for name, estimator in _models_of_fold(models, seed, fold):
+            if progress is not None:
+                progress(name, fold)
+            estimator.fit(cases.features[train], cases.labels[train])
+            part = {
+                "case": test,
+                "truth": cases.labels[test] == 1,
+                "score": _score(name, estimator, cases.features[test]),
+            }
+            key = pl.lit(name, pl.String).alias("model"), pl.lit(fold, pl.Int64).alias("fold")
+            kinds = {"case": pl.Int64, "score": pl.Float64}
+            parts.append(pl.DataFrame(part).cast(kinds).select(*key, "case", "truth", "score"))  # type: ignore[arg-type]
+    return pl.concat(parts).sort("model", "fold", "case")
+
+
+def _models_of_fold(models: Models, seed: int, fold: int) -> Iterable[tuple[str, Any]]:
+    from numpy.random import default_rng
+    from sklearn.base import clone
+
+    if callable(models):
+        return list(models(default_rng([seed, fold])).items())
+    if not models:
+        raise InvalidArgument("models is empty.", hint="give at least one, by name.")
+    return [
+        (name, _seeded(clone(estimator), [seed, fold, crc32(name.encode())]))
+        for name, estimator in models.items()
+    ]
+
+
+def _seeded(estimator: Any, entropy: Sequence[int]) -> Any:
+    """The estimator, with every `random_state` in it that is None set to a whole number."""
+    from numpy.random import default_rng
+
+    state = int(default_rng(entropy).integers(2**31))
+    free = [
+        name
+        for name, value in estimator.get_params().items()
+        if name.split("__")[-1] == "random_state" and value is None
+    ]
+    return estimator.set_params(**dict.fromkeys(free, state))
+
+
+def _score(name: str, estimator: Any, features: "Array") -> "Array":
+    if hasattr(estimator, "decision_function"):
+        score: Array = estimator.decision_function(features)
+    elif hasattr(estimator, "predict_proba"):
+        score = estimator.predict_proba(features)[:, list(estimator.classes_).index(1)]
+    else:
+        raise InvalidArgument(
+            f"the model {name!r} has neither decision_function nor predict_proba.",
+            hint="for example SVC(probability=False) or CalibratedClassifierCV(...) have one.",
+        )
+    return score
+
+
+def _check_whole(name: str, value: object, least: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise InvalidArgument(
+            f"{name} is {value!r}, allowed are whole numbers ≥ {least}.",
+            hint=f"for example {name}={max(least, 10)}.",
+        )
+
+
+def _scikit_learn() -> Any:
+    try:
+        from sklearn import model_selection
+    except ImportError:
+        raise MissingExtra(
+            "experiments need scikit-learn, which is not installed.",
+            hint="pip install 'polaroc[experiments]'.",
+        ) from None
+    return model_selection

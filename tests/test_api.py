@@ -7,12 +7,13 @@ import pytest
 import polaroc as pr
 
 PUBLIC = {
-    "accsens", "achievable", "apply_thresholds", "auc", "auprec", "beta", "charts", "check",
-    "cost_curve", "curve", "datasets", "decision_curve", "dominance", "errors", "evaluate", "expr",
-    "hull", "iauprec", "macro", "one_vs_rest", "operating_points", "points", "pr_from_roc",
-    "prior", "prior_grid", "rates", "roc_from_pr", "sens", "skew", "surface", "uniform",
+    "accsens", "achievable", "apply_thresholds", "auc", "auprec", "auprec_bounds", "beta",
+    "charts", "check", "cost_curve", "curve", "datasets", "decision_curve", "dominance", "errors",
+    "evaluate", "experiments", "expr", "greatest_auprec", "hull", "iauprec", "macro",
+    "one_vs_rest", "operating_points", "points", "pr_from_roc", "prior", "prior_grid", "rates",
+    "roc_from_pr", "sens", "skew", "surface", "uniform",
 }  # fmt: skip
-MODULES = {"charts", "datasets", "errors", "expr", "rates"}
+MODULES = {"charts", "datasets", "errors", "experiments", "expr", "rates"}
 HEAVY = ["altair", "scipy", "numpy", "sklearn", "rich", "typer", "vl_convert"]
 
 
@@ -35,7 +36,8 @@ def test_importing_polaroc_imports_nothing_heavy():
 
 
 @pytest.mark.parametrize(
-    "kind", ["InvalidArgument", "InvalidPredictions", "InvalidTable", "OutputRefused"]
+    "kind",
+    ["InvalidArgument", "InvalidPredictions", "InvalidTable", "MissingExtra", "OutputRefused"],
 )
 def test_errors_are_value_errors_with_a_hint(kind):
     error = getattr(pr.errors, kind)("found this.", hint="do that.")

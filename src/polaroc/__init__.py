@@ -1,8 +1,9 @@
 """Which classifier, and which threshold, when the share of positives is uncertain."""
 
-from polaroc import charts, datasets, errors, expr, rates
+from polaroc import charts, datasets, errors, experiments, expr, rates
 from polaroc.areas import auc, auprec, iauprec
 from polaroc.beliefs import beta, points, uniform
+from polaroc.bounds import auprec_bounds, greatest_auprec
 from polaroc.costs import cost_curve, decision_curve
 from polaroc.curves import curve
 from polaroc.dominance import dominance
@@ -22,6 +23,7 @@ __all__ = [
     "apply_thresholds",
     "auc",
     "auprec",
+    "auprec_bounds",
     "beta",
     "charts",
     "check",
@@ -32,7 +34,9 @@ __all__ = [
     "dominance",
     "errors",
     "evaluate",
+    "experiments",
     "expr",
+    "greatest_auprec",
     "hull",
     "iauprec",
     "macro",

@@ -1,0 +1,170 @@
+import numpy as np
+import polars as pl
+import pytest
+from scipy import sparse
+from scipy.integrate import quad
+from scipy.optimize import linprog
+
+import polaroc as pr
+from polaroc.errors import InvalidArgument
+
+AREAS = [(0.5, 0.5), (0.7, 0.1), (0.8, 0.9), (0.905, 0.5), (0.943, 0.5), (0.95, 0.01), (0.99, 0.3)]
+
+
+def least_by_linear_programme(auc: float, prior: float, n: int = 120) -> float:
+    """Least mean of t/(t + λf) over steps that never fall, by its tangents in f."""
+    skew = (1 - prior) / prior
+    t = (np.arange(n) + 0.5) / n
+    touched = np.concatenate([[0], np.geomspace(1e-4, 1, 200)])
+    rows, limits = [], []
+    for i in range(n):
+        slope = -skew * t[i] / (t[i] + skew * touched) ** 2
+        height = t[i] / (t[i] + skew * touched)
+        block = sparse.lil_matrix((len(touched), 2 * n))
+        block[:, i], block[:, n + i] = slope[:, None], -1
+        rows.append(block.tocsr())
+        limits.append(slope * touched - height)
+    rising = sparse.hstack(
+        [sparse.eye(n - 1, n) - sparse.eye(n - 1, n, k=1), sparse.csr_matrix((n - 1, n))]
+    )
+    answer = linprog(
+        np.concatenate([np.zeros(n), np.full(n, 1 / n)]),
+        A_ub=sparse.vstack([*rows, rising]).tocsr(),
+        b_ub=np.concatenate([*limits, np.zeros(n - 1)]),
+        A_eq=sparse.csr_matrix(np.concatenate([np.full(n, 1 / n), np.zeros(n)])),
+        b_eq=[1 - auc],
+        bounds=[(0, 1)] * (2 * n),
+        method="highs",
+    )
+    assert answer.success
+    return answer.fun
+
+
+def mixture_by_linear_programme(
+    prior: float, auc: float, known: dict[float, float], positives: int, negatives: int
+) -> float:
+    """Greatest AUPREC of a mixture of curves, as mass that moves to higher rates only."""
+    fpr = np.arange(negatives + 1) / negatives
+
+    def area(prior: float) -> np.ndarray:
+        skew = (1 - prior) / prior
+        cells = [
+            [quad(lambda t, f=f: t / (t + skew * f), i / positives, (i + 1) / positives)[0]
+             for f in fpr]
+            for i in range(positives)
+        ]  # fmt: skip
+        return np.ravel(cells)
+
+    one = np.kron(np.eye(positives), np.ones(negatives + 1))
+    moments = [np.tile(1 - fpr, positives) / positives, *(area(prior) for prior in known)]
+    below = np.tril(np.ones((negatives + 1, negatives + 1)))
+    later = np.kron(np.eye(positives - 1, positives, k=1), below)
+    earlier = np.kron(np.eye(positives - 1, positives), below)
+    answer = linprog(
+        -area(prior),
+        A_eq=np.vstack([one, *moments]),
+        b_eq=[*np.ones(positives), auc, *known.values()],
+        A_ub=sparse.csr_matrix(later - earlier),
+        b_ub=np.zeros(len(later)),
+        method="highs",
+    )
+    assert answer.success
+    return -answer.fun
+
+
+@pytest.mark.parametrize(("auc", "prior"), AREAS)
+def test_least_is_that_of_a_linear_programme(auc, prior):
+    least, _ = pr.auprec_bounds(auc, prior)
+    found = least_by_linear_programme(auc, prior)
+    assert least == pytest.approx(found, abs=2e-3)
+
+
+@pytest.mark.parametrize(("auc", "prior"), AREAS)
+def test_greatest_is_reached_by_the_curve_that_errs_last(auc, prior):
+    skew = (1 - prior) / prior
+    late, _ = quad(lambda t: t / (t + skew), auc, 1)
+    assert pr.auprec_bounds(auc, prior)[1] == pytest.approx(auc + late)
+
+
+@pytest.mark.parametrize(("auc", "prior"), AREAS)
+def test_no_random_curve_is_outside(auc, prior):
+    rng = np.random.default_rng(7)
+    skew = (1 - prior) / prior
+    t = (np.arange(400) + 0.5) / 400
+    least, greatest = pr.auprec_bounds(auc, prior)
+    for _ in range(300):
+        shape = np.sort(rng.beta(rng.uniform(0.1, 3), rng.uniform(0.1, 3), 400))
+        if rng.random() < 0.5:
+            shape = (shape > rng.random()).astype(float) + rng.random() * shape
+        f = np.clip(shape * (1 - auc) / shape.mean(), 0, 1)
+        area = (t / (t + skew * f)).mean()
+        had = pr.auprec_bounds(max(1 - f.mean(), 0.5), prior)
+        assert had[0] - 2e-3 <= area <= had[1] + 2e-3
+    assert least < greatest
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.1, 0.01])
+def test_measured_areas_are_within(prior):
+    measures = pr.datasets.satellite_predictions().pipe(
+        pr.evaluate, truth="truth", score="score", by=["model", "fold"], priors=prior
+    )
+    areas = [measures.filter(measure=name)["estimate"] for name in ("auc", "auprec")]
+    for auc, auprec in zip(*areas, strict=True):
+        least, greatest = pr.auprec_bounds(auc, prior)
+        assert least < auprec < greatest
+
+
+def test_bounds_hold_for_means_because_they_are_convex_and_concave():
+    areas = np.linspace(0.5, 1, 201)
+    least, greatest = np.array([pr.auprec_bounds(auc, 0.2) for auc in areas]).T
+    assert (np.diff(least, 2) > -1e-12).all()
+    assert (np.diff(greatest, 2) < 1e-12).all()
+    assert (least[-1], greatest[-1]) == (1, 1)
+
+
+def test_least_is_smooth_where_the_form_of_the_curve_changes():
+    # λ(1 − AUC) = 5/6, and where it is so small that a constant curve is as low.
+    for area in (5 / 6, 2.65e-7):
+        near = [pr.auprec_bounds(1 - area * change / 4, 0.2)[0] for change in (1 - 1e-6, 1 + 1e-6)]
+        assert near[0] == pytest.approx(near[1], abs=1e-5)
+
+
+@pytest.mark.parametrize("prior", [0.1, 0.01])
+def test_greatest_with_a_known_area_is_that_of_a_linear_programme(prior):
+    size = {"positives": 12, "negatives": 15}
+    bound = pr.greatest_auprec(prior, auc=0.905, auprec={0.5: 0.803}, **size)
+    found = mixture_by_linear_programme(prior, 0.905, {0.5: 0.803}, **size)
+    assert bound == pytest.approx(found, abs=1e-5)
+
+
+def test_greatest_without_a_known_area_is_the_closed_form():
+    bound = pr.greatest_auprec(0.3, auc=0.9, auprec={}, positives=200, negatives=200)
+    assert bound == pytest.approx(pr.auprec_bounds(0.9, 0.3)[1], abs=1e-4)
+
+
+@pytest.mark.parametrize("prior", [0.1, 0.01])
+def test_greatest_holds_for_measured_areas(prior):
+    measures = pr.datasets.satellite_predictions().pipe(
+        pr.evaluate, truth="truth", score="score", by=["model", "fold"], priors=[0.5, prior]
+    )
+    means = measures.group_by("model", "measure", "prior").agg(pl.col("estimate").mean())
+    for model in "ABC":
+        own = {(m, p): v for _, m, p, v in means.filter(model=model).iter_rows()}
+        bound = pr.greatest_auprec(
+            prior, auc=own["auc", None], auprec={0.5: own["auprec", 0.5]},
+            positives=266, negatives=1021,
+        )  # fmt: skip
+        assert own["auprec", prior] <= bound
+
+
+@pytest.mark.parametrize("auc", [0.4, 1.1, float("nan"), "0.9"])
+def test_an_area_outside_is_refused(auc):
+    with pytest.raises(InvalidArgument, match=r"auc is (.|\n)*Hint:"):
+        pr.auprec_bounds(auc, 0.5)
+
+
+def test_a_prior_or_count_outside_is_refused():
+    with pytest.raises(InvalidArgument, match="prior is 1"):
+        pr.auprec_bounds(0.9, 1)
+    with pytest.raises(InvalidArgument, match="positives is 0"):
+        pr.greatest_auprec(0.5, auc=0.9, auprec={}, positives=0, negatives=3)

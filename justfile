@@ -33,6 +33,18 @@ bench *ARGS:
 satellite:
     python -m polaroc.experiments.satellite
 
+# The scores of AccSens Table 2's models for Sonar and Ionosphere, made again.
+accsens:
+    python -m polaroc.experiments.accsens
+
+# What each query answers; run one with `python queries/NAME.py [FILE]`.
+queries:
+    @python -c 'import ast, pathlib; [print(f"{q.stem:32}", ast.get_docstring(ast.parse(q.read_text())).splitlines()[0]) for q in sorted(pathlib.Path("queries").glob("*.py"))]'
+
+# Run every query on its own data.
+answers:
+    @for query in queries/*.py; do echo "$query"; python "$query"; done
+
 # Make the pictures of the README again.
 pictures:
     python docs/pictures.py

@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import polars as pl
-from scipy import integrate, stats
+from scipy import integrate, optimize, sparse, stats
 
 
 def cases(table: pl.DataFrame) -> list[tuple[bool, float, Fraction]]:
@@ -177,3 +177,36 @@ def linear_iauprec(curve: Roc, lo: float, hi: float, start: str) -> float:
         for i in range(len(points) - 1)
     ]
     return sum(steps[1:] if start == "drop" else steps)
+
+
+def mixture_by_linear_programme(
+    prior: float, auc: float, known: dict[float, float], positives: int, negatives: int
+) -> float:
+    """Greatest AUPREC of a mixture of curves, as mass that moves to higher rates only."""
+    fpr = np.arange(negatives + 1) / negatives
+
+    def area(prior: float) -> np.ndarray:
+        skew = (1 - prior) / prior
+        edges = np.arange(positives + 1) / positives
+
+        def cell(f: float, start: float, end: float) -> float:
+            return _quad(lambda t: t / (t + skew * f), start, end)
+
+        cells = [[cell(f, *step) for f in fpr] for step in pairwise(edges)]
+        return np.ravel(cells)
+
+    one = np.kron(np.eye(positives), np.ones(negatives + 1))
+    moments = [np.tile(1 - fpr, positives) / positives, *(area(prior) for prior in known)]
+    below = np.tril(np.ones((negatives + 1, negatives + 1)))
+    later = np.kron(np.eye(positives - 1, positives, k=1), below)
+    earlier = np.kron(np.eye(positives - 1, positives), below)
+    answer = optimize.linprog(
+        -area(prior),
+        A_eq=np.vstack([one, *moments]),
+        b_eq=[*np.ones(positives), auc, *known.values()],
+        A_ub=sparse.csr_matrix(later - earlier),
+        b_ub=np.zeros(len(later)),
+        method="highs",
+    )
+    assert answer.success
+    return float(-answer.fun)

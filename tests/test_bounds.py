@@ -1,6 +1,7 @@
 import numpy as np
 import polars as pl
 import pytest
+from oracles import mixture_by_linear_programme
 from scipy import sparse
 from scipy.integrate import quad
 from scipy.optimize import linprog
@@ -38,38 +39,6 @@ def least_by_linear_programme(auc: float, prior: float, n: int = 120) -> float:
     )
     assert answer.success
     return answer.fun
-
-
-def mixture_by_linear_programme(
-    prior: float, auc: float, known: dict[float, float], positives: int, negatives: int
-) -> float:
-    """Greatest AUPREC of a mixture of curves, as mass that moves to higher rates only."""
-    fpr = np.arange(negatives + 1) / negatives
-
-    def area(prior: float) -> np.ndarray:
-        skew = (1 - prior) / prior
-        cells = [
-            [quad(lambda t, f=f: t / (t + skew * f), i / positives, (i + 1) / positives)[0]
-             for f in fpr]
-            for i in range(positives)
-        ]  # fmt: skip
-        return np.ravel(cells)
-
-    one = np.kron(np.eye(positives), np.ones(negatives + 1))
-    moments = [np.tile(1 - fpr, positives) / positives, *(area(prior) for prior in known)]
-    below = np.tril(np.ones((negatives + 1, negatives + 1)))
-    later = np.kron(np.eye(positives - 1, positives, k=1), below)
-    earlier = np.kron(np.eye(positives - 1, positives), below)
-    answer = linprog(
-        -area(prior),
-        A_eq=np.vstack([one, *moments]),
-        b_eq=[*np.ones(positives), auc, *known.values()],
-        A_ub=sparse.csr_matrix(later - earlier),
-        b_ub=np.zeros(len(later)),
-        method="highs",
-    )
-    assert answer.success
-    return -answer.fun
 
 
 @pytest.mark.parametrize(("auc", "prior"), AREAS)

@@ -1,12 +1,28 @@
 import runpy
+from itertools import pairwise
+from math import atan2, cos, hypot, pi, sin, sqrt
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
+from oracles import mixture_by_linear_programme
+from scipy import stats
+from sklearn.metrics import (
+    accuracy_score,
+    average_precision_score,
+    precision_recall_curve,
+    precision_score,
+    recall_score,
+    roc_auc_score,
+    roc_curve,
+)
 
 import polaroc as pr
+from polaroc.experiments import synthetic
 
 QUERIES = sorted((Path(__file__).parents[1] / "queries").glob("*.py"))
+SATELLITE = pr.datasets.satellite_predictions()
 
 # P-ROC Table 1, mean and SD, where a complete ROC curve can give them.
 TABLE_1 = [
@@ -22,14 +38,18 @@ TABLE_1 = [
 ]
 
 
-def run(name: str, predictions: pl.LazyFrame) -> pl.DataFrame:
+def run(name: str, predictions: pl.DataFrame) -> pl.DataFrame:
     (file,) = [query for query in QUERIES if query.stem == name]
-    return runpy.run_path(str(file))["query"](predictions).collect()
+    query = runpy.run_path(str(file))["query"](predictions.lazy())
+    assert isinstance(query, pl.LazyFrame)
+    collected = query.collect()
+    assert query.collect_schema() == collected.schema
+    return collected
 
 
-@pytest.fixture(scope="module")
-def table() -> pl.DataFrame:
-    return run("satellite_table", pr.datasets.satellite_predictions().lazy())
+def scores(**key: object) -> tuple[np.ndarray, np.ndarray]:
+    part = SATELLITE.filter(**key)
+    return part["truth"].to_numpy(), part["score"].to_numpy()
 
 
 @pytest.mark.parametrize("query", QUERIES, ids=lambda query: query.stem)
@@ -37,6 +57,29 @@ def test_every_query_runs_as_a_script(query, capsys, monkeypatch):
     monkeypatch.setattr("sys.argv", [str(query)])
     runpy.run_path(str(query), run_name="__main__")
     assert "shape:" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "accuracy_and_precision_by_skew",
+        "curves_at_three_priors",
+        "sensitivity_table",
+        "twenty_scores",
+    ],
+)
+def test_a_query_takes_a_file(name, tmp_path, capsys, monkeypatch):
+    file = tmp_path / "predictions.parquet"
+    SATELLITE.filter(model="B", fold=2).write_parquet(file)
+    (query,) = [query for query in QUERIES if query.stem == name]
+    monkeypatch.setattr("sys.argv", [str(query), str(file)])
+    runpy.run_path(str(query), run_name="__main__")
+    assert "shape:" in capsys.readouterr().out
+
+
+@pytest.fixture(scope="module")
+def table() -> pl.DataFrame:
+    return run("satellite_table", SATELLITE)
 
 
 @pytest.mark.parametrize(("model", "measure", "prior", "mean", "sd"), TABLE_1)
@@ -47,3 +90,317 @@ def test_satellite_table_is_within_one_published_sd(table, model, measure, prior
         pl.col("prior").eq_missing(pl.lit(prior)),
     )
     assert row["mean"].item() == pytest.approx(mean, abs=sd)
+
+
+@pytest.fixture(scope="module")
+def by_skew() -> pl.DataFrame:
+    return run("accuracy_and_precision_by_skew", synthetic.highleyman_predictions())
+
+
+def highleyman_rates() -> tuple[float, float]:
+    """TPr and TNr of the linear discriminant of the two Gaussians themselves."""
+    means, variances = np.array([[1, 1], [2, 0]]), np.array([[1, 0.25], [0.01, 4]])
+    direction = (means[0] - means[1]) / variances.mean(axis=0)
+    middle = direction @ means.mean(axis=0)
+    first, second = (
+        stats.norm(direction @ mean, sqrt(direction**2 @ variance))
+        for mean, variance in zip(means, variances, strict=True)
+    )
+    return first.sf(middle), second.cdf(middle)
+
+
+def test_highleyman_rates_are_those_of_the_gaussians(by_skew):
+    tpr, tnr = highleyman_rates()
+    # Three standard errors of 50,000 cases, and as much for a trained discriminant.
+    assert by_skew["tpr"].to_list() == pytest.approx([tpr] * 7, abs=0.012)
+    assert by_skew["tnr"].to_list() == pytest.approx([tnr] * 7, abs=0.008)
+
+
+def test_accuracy_and_precision_by_skew_are_those_of_the_gaussians(by_skew):
+    tpr, tnr = highleyman_rates()
+    for skew, accuracy, precision in by_skew.select("skew", "accuracy", "precision").iter_rows():
+        assert accuracy == pytest.approx((tpr + skew * tnr) / (1 + skew), abs=0.008)
+        assert precision == pytest.approx(tpr / (tpr + skew * (1 - tnr)), abs=0.02)
+
+
+def test_accuracy_tends_to_the_rate_of_the_larger_class(by_skew):
+    assert by_skew["accuracy"].is_sorted()
+    assert by_skew["accuracy"][-1] == pytest.approx(by_skew["tnr"][-1], abs=0.005)
+    assert by_skew["precision"].is_sorted(descending=True)
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.1, 0.01])
+def test_curves_are_those_of_weighted_cases(prior):
+    truth, score = scores(model="A", fold=1)
+    points = run("curves_at_three_priors", SATELLITE.filter(model="A", fold=1)).filter(
+        pl.col("prior") == prior, pl.col("threshold").is_not_null()
+    )
+    weight = np.where(truth, prior / truth.sum(), (1 - prior) / (~truth).sum())
+    precision, recall, threshold = precision_recall_curve(truth, score, sample_weight=weight)
+    assert points["threshold"].to_list() == threshold[::-1].tolist()
+    assert np.allclose(points["precision"], precision[-2::-1])
+    assert np.allclose(points["tpr"], recall[-2::-1])
+
+
+@pytest.fixture(scope="module")
+def achievable() -> pl.DataFrame:
+    return run("hull_and_achievable_curve", SATELLITE.filter(pl.col("fold") <= 3))
+
+
+def test_the_achievable_curve_is_never_below_the_raw_one(achievable):
+    assert achievable.height == 3 * 3 * 20
+    assert (achievable["hull_fpr"] <= achievable["fpr"] + 1e-12).all()
+    assert (achievable["achievable_precision"] >= achievable["precision"] - 1e-12).all()
+    assert (achievable["achievable_precision"] > achievable["precision"] + 1e-3).any()
+
+
+def test_the_hull_is_the_best_of_all_chords(achievable):
+    truth, score = scores(model="B", fold=2)
+    fpr, tpr, _ = roc_curve(truth, score, drop_intermediate=True)
+    for recall, f, p in (
+        achievable.filter(model="B", fold=2).select("recall", "hull_fpr", "achievable_precision")
+    ).iter_rows():
+        low, high = tpr < recall, tpr >= recall
+        share = (recall - tpr[low][:, None]) / (tpr[high] - tpr[low][:, None])
+        best = (fpr[low][:, None] + share * (fpr[high] - fpr[low][:, None])).min()
+        assert f == pytest.approx(best)
+        assert p == pytest.approx(recall / (recall + 9 * best))
+
+
+def test_the_raw_curve_is_that_of_roc_points(achievable):
+    truth, score = scores(model="C", fold=3)
+    fpr, tpr, _ = roc_curve(truth, score, drop_intermediate=False)
+    for recall, f in achievable.filter(model="C", fold=3).select("recall", "fpr").iter_rows():
+        # The first point that has the recall, on the way up to it.
+        i = int(np.argmax(tpr >= recall))
+        share = (recall - tpr[i - 1]) / (tpr[i] - tpr[i - 1])
+        assert f == pytest.approx(fpr[i - 1] + share * (fpr[i] - fpr[i - 1]))
+
+
+def test_dominance_is_the_same_in_both_spaces():
+    found = run("dominance_in_both_spaces", SATELLITE)
+    assert found.height == 20 * 3 * 3
+    assert found["agree"].all()
+    assert {"dominates", "crosses"} <= set(found["relation"])
+
+
+@pytest.mark.parametrize("decimals", [0, 1, 2])
+def test_dominance_is_the_same_in_both_spaces_with_ties(decimals):
+    tied = SATELLITE.filter(pl.col("fold") <= 8).with_columns(pl.col("score").round(decimals))
+    worse = tied.filter(model="A").with_columns(
+        pl.lit("D").alias("model"), pl.when("truth").then("score").otherwise(pl.col("score") + 1)
+    )
+    found = run(
+        "dominance_in_both_spaces", pl.concat([tied, worse, worse.with_columns(model=pl.lit("E"))])
+    )
+    assert found["agree"].all()
+    assert set(found.filter(model_a="D", model_b="E")["relation"]) == {"equal"}
+    assert set(found.filter(model_a="A", model_b="D")["relation"]) == {"dominates"}
+
+
+@pytest.fixture(scope="module")
+def sensitivity() -> pl.DataFrame:
+    both = pl.concat(
+        getattr(pr.datasets, f"{name}_predictions")().select(pl.lit(name).alias("dataset"), "*")
+        for name in ("sonar", "ionosphere")
+    )
+    return run("sensitivity_table", both)
+
+
+def test_sensitivity_table_is_within_one_published_sd(sensitivity):
+    reproduced = sensitivity.filter(pl.col("model") != "sc svc r 1.0")
+    assert reproduced.height == 7 * 4
+    off = (pl.col("mean") - pl.col("published")).abs() / pl.col("published_sd")
+    assert reproduced.filter(off > 1).is_empty(), reproduced.filter(off > 1)
+
+
+def test_published_figures_are_those_of_the_source(sensitivity):
+    def printed(dataset: str, model: str, measure: str) -> tuple[float, float]:
+        row = sensitivity.filter(dataset=dataset, model=model, measure=measure)
+        return row.select("published", "published_sd").row(0)
+
+    assert printed("sonar", "sc svc p4", "sens") == (0.533, 0.141)
+    assert printed("sonar", "pca6 parzenc", "equal_error") == (0.167, 0.054)
+    assert printed("ionosphere", "fisherm qdc", "accsens") == (0.260, 0.041)
+    assert printed("ionosphere", "sc svc r 1.0", "auc_range") == (0.853, 0.171)
+
+
+def balanced_point(truth: np.ndarray, score: np.ndarray, prior: float) -> tuple[float, float]:
+    """Where π FNr = (1 − π) FPr on the ROC polygon, by bisection along its length."""
+    fpr, tpr, _ = roc_curve(truth, score, drop_intermediate=False)
+    along = np.arange(len(fpr))
+
+    def surplus(at: float) -> float:
+        return prior * (1 - np.interp(at, along, tpr)) - (1 - prior) * np.interp(at, along, fpr)
+
+    low, high = 0.0, float(along[-1])
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if surplus(middle) > 0 else (low, middle)
+    return np.interp(low, along, fpr), 1 - np.interp(low, along, tpr)
+
+
+def test_operating_points_are_where_both_errors_are_as_many():
+    predictions = synthetic.case_study_predictions()
+    found = run("operating_points_by_prior", predictions)
+    assert found.height == 6
+    for model, prior, _, f, missed, error in found.iter_rows():
+        part = predictions.filter(model=model)
+        expected = balanced_point(part["truth"].to_numpy(), part["score"].to_numpy(), prior)
+        assert (f, missed) == pytest.approx(expected, abs=1e-9)
+        assert error == pytest.approx(prior * missed + (1 - prior) * f)
+    for model in "AB":
+        assert found.filter(model=model)["fnr"].is_sorted(descending=True)
+        assert found.filter(model=model)["fpr"].is_sorted()
+
+
+def test_twenty_scores_have_the_areas_of_the_walk():
+    table = pr.datasets.twenty_scores()
+    truth, score = table["truth"].to_numpy(), table["score"].to_numpy()
+    found = dict(run("twenty_scores", table).select("convention", "estimate").iter_rows())
+    precision, recall, _ = precision_recall_curve(truth, score)
+    precision, recall = precision[-2::-1], recall[-2::-1]
+    walk = sum(
+        (r1 - r0) * (p0 + p1) / 2
+        for (r0, p0), (r1, p1) in pairwise(zip(recall, precision, strict=True))
+    )
+    assert round(walk, 6) == 0.619124
+    assert found.pop("linear, first segment left out (the walk)") == pytest.approx(walk)
+    assert found.pop("linear") == pytest.approx(walk + recall[0] * precision[0])
+    assert found.pop("ROC") == pytest.approx(roc_auc_score(truth, score)) == pytest.approx(0.68)
+    average = average_precision_score(truth, score)
+    assert found.pop("average precision") == pytest.approx(average)
+    assert {name: round(value, 4) for name, value in found.items()} == {
+        "exact": 0.72, "achievable": 0.7883,
+    }  # fmt: skip
+
+
+def pen(table: pl.DataFrame) -> list[tuple[float, float]]:
+    """The judge's pen, case by case; cases with the same score move it at once."""
+    x, y = 0, int((~table["truth"]).sum())
+    path = [(x, y)]
+    for _, named in sorted(table.group_by("score"), reverse=True):
+        for truth in named["truth"]:
+            x, y = (x + 1, y) if truth else (x, y - 1)
+        path.append((x, y))
+    return path
+
+
+def area_below(path: list[tuple[float, float]]) -> float:
+    """By the shoelace formula, of the polygon closed through the bottom left corner."""
+    corners = [(0.0, 0.0), *path]
+    doubled = sum(x0 * y1 - x1 * y0 for (x0, y0), (x1, y1) in pairwise([*corners, corners[0]]))
+    return abs(doubled) / 2
+
+
+GRIDS = {
+    "twenty": pr.datasets.twenty_scores(),
+    "tied": pr.datasets.twenty_scores().with_columns(pl.col("score").round(1)),
+    "constant": pr.datasets.twenty_scores().with_columns(score=pl.lit(0.5)),
+    "crisp": pr.datasets.twenty_scores().with_columns((pl.col("score") > 0.5).cast(pl.Float64)),
+    "unequal": pr.datasets.twenty_scores().head(14),
+}
+
+
+@pytest.mark.parametrize("name", GRIDS)
+def test_the_pen_walks_the_grid(name):
+    table = GRIDS[name]
+    found = run("pen_on_the_grid", table)
+    path = pen(table)
+    assert found.select("x", "y").rows() == path
+    share = area_below(path) / (path[-1][0] * path[0][1])
+    assert found["share_below_so_far"][-1] == pytest.approx(share)
+    assert share == pytest.approx(roc_auc_score(table["truth"], table["score"]))
+
+
+@pytest.mark.parametrize("name", GRIDS)
+def test_precision_is_read_at_45_degrees(name):
+    table = GRIDS[name]
+    found = run("pen_on_the_grid", table)
+    top = found["y"][0]
+    for threshold, x, y, recall, reading, _ in found.iter_rows():
+        if threshold is None:
+            assert reading is None
+            continue
+        called = table["score"].to_numpy() >= threshold
+        assert reading == pytest.approx(precision_score(table["truth"], called))
+        assert recall == pytest.approx(recall_score(table["truth"], called))
+        # With ruler and protractor: along the line at 45° until each edge is met.
+        angle = pi / 4
+        below, above = x / cos(angle), (top - y) / sin(angle)
+        ends = (x - below * cos(angle), y - below * sin(angle)), (
+            x + above * cos(angle), y + above * sin(angle),
+        )  # fmt: skip
+        assert ends[0][0] == pytest.approx(0, abs=1e-12)
+        assert ends[1][1] == pytest.approx(top)
+        length = hypot(ends[1][0] - ends[0][0], ends[1][1] - ends[0][1])
+        assert reading == pytest.approx(hypot(x - ends[0][0], y - ends[0][1]) / length)
+        assert atan2(ends[1][1] - ends[0][1], ends[1][0] - ends[0][0]) == pytest.approx(angle)
+
+
+def test_a_crisp_score_has_the_mean_of_both_rates():
+    table = GRIDS["crisp"]
+    truth, called = table["truth"].to_numpy(), table["score"].to_numpy() > 0
+    mean = (recall_score(truth, called) + recall_score(~truth, ~called)) / 2
+    assert run("pen_on_the_grid", table)["share_below_so_far"][-1] == pytest.approx(mean)
+    assert mean == pytest.approx(accuracy_score(truth, called))
+
+
+def test_the_walk_is_the_same_on_any_scale():
+    table = GRIDS["twenty"]
+    grown = table.with_columns((8 * pl.col("score") - 3).exp())
+    one, other = (run("pen_on_the_grid", given).drop("threshold") for given in (table, grown))
+    assert one.equals(other)
+
+
+@pytest.fixture(scope="module")
+def within() -> pl.DataFrame:
+    return run("areas_within_bounds", SATELLITE)
+
+
+def test_what_was_measured_is_possible(within):
+    assert within.filter(source="ours")["possible"].all()
+
+
+def test_row_a_at_one_half_is_impossible(within):
+    row = within.filter(source="published", model="A", prior=0.5).row(0, named=True)
+    assert not row["possible"]
+    assert row["auprec"] == 0.554
+    # A constant false positive rate is one curve with this AUC: the least is at most its area.
+    constant, _ = pr.auprec_bounds(0.943, 0.5)
+    m = 1 - 0.943
+    assert constant <= 1 - m * np.log((1 + m) / m)
+    assert row["least"] > 0.83
+
+
+def test_row_c_at_smaller_priors_is_impossible():
+    found = run("areas_that_exclude_each_other", SATELLITE)
+    row_c = found.filter(model="C").sort("prior")
+    assert row_c["published"].to_list() == [0.734, 0.781]
+    assert not row_c["possible"].any()
+    for prior, bound in row_c.select("prior", "greatest").iter_rows():
+        known = {"auc": 0.9045, "known": {0.5: 0.8035}}
+        coarse = mixture_by_linear_programme(prior, **known, positives=16, negatives=20)
+        assert bound == pytest.approx(coarse, abs=0.01)
+
+
+def test_f_from_means_and_sds():
+    found = run("f_from_means_and_sds", SATELLITE)
+    published = found.filter(source="published").row(0, named=True)
+    means, sds = np.array([0.554, 0.642, 0.783]), np.array([0.013, 0.177, 0.082])
+    # Samples that have just these means and SDs, through an independent analysis.
+    shape = stats.zscore(np.arange(20.0), ddof=1)
+    samples = [mean + sd * shape for mean, sd in zip(means, sds, strict=True)]
+    assert published["F"] == pytest.approx(stats.f_oneway(*samples).statistic)
+    assert round(published["F"], 2) == 20.95
+    assert (published["df1"], published["df2"]) == (2, 57)
+
+
+def test_f_of_measured_areas_is_that_of_an_analysis_of_variance():
+    found = run("f_from_means_and_sds", SATELLITE).filter(source="ours")
+    measures = SATELLITE.pipe(
+        pr.evaluate, truth="truth", score="score", by=["model", "fold"], over=(0.05, 0.2),
+        measures="iauprec",
+    )  # fmt: skip
+    samples = [measures.filter(model=model)["estimate"] for model in "ABC"]
+    assert found["F"].item() == pytest.approx(stats.f_oneway(*samples).statistic)

@@ -224,7 +224,7 @@ def _scores(
             part = {
                 "case": test,
                 "truth": cases.labels[test] == 1,
-                "score": _score(name, estimator, cases.features[test]),
+                "score": score(name, estimator, cases.features[test]),
             }
             key = pl.lit(name, pl.String).alias("model"), pl.lit(fold, pl.Int64).alias("fold")
             kinds = {"case": pl.Int64, "score": pl.Float64}
@@ -259,17 +259,18 @@ def _seeded(estimator: Any, entropy: Sequence[int]) -> Any:
     return estimator.set_params(**dict.fromkeys(free, state))
 
 
-def _score(name: str, estimator: Any, features: "Array") -> "Array":
+def score(name: str, estimator: Any, features: "Array") -> "Array":
+    """What a trained model says of cases: its decision function, or the posterior of label 1."""
     if hasattr(estimator, "decision_function"):
-        score: Array = estimator.decision_function(features)
+        said: Array = estimator.decision_function(features)
     elif hasattr(estimator, "predict_proba"):
-        score = estimator.predict_proba(features)[:, list(estimator.classes_).index(1)]
+        said = estimator.predict_proba(features)[:, list(estimator.classes_).index(1)]
     else:
         raise InvalidArgument(
             f"the model {name!r} has neither decision_function nor predict_proba.",
-            hint="for example SVC(probability=False) or CalibratedClassifierCV(...) have one.",
+            hint="for example LogisticRegression(), SVC() or CalibratedClassifierCV(...) have one.",
         )
-    return score
+    return said
 
 
 def _check_whole(name: str, value: object, least: int) -> None:

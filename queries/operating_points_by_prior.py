@@ -1,0 +1,38 @@
+"""AccSens Fig. 3: where the operating points of two models drift to as the prior changes.
+
+``python queries/operating_points_by_prior.py [FILE]``, where FILE is a Parquet file with `model`,
+`truth` and `score`; by default the case study as `polaroc.experiments.synthetic` states it (the
+source's own distribution is not told fully).
+"""
+
+import sys
+
+import polars as pl
+
+import polaroc as pr
+from polaroc.experiments.synthetic import case_study_predictions
+
+PRIORS = [0.05, 0.5, 0.9]
+
+
+def query(predictions: pl.LazyFrame) -> pl.LazyFrame:
+    t, f, skew = pl.col("tpr"), pl.col("fpr"), pr.skew(pl.col("prior"))
+    return (
+        predictions.pipe(pr.curve, truth="truth", score="score", by="model")
+        .pipe(pr.operating_points, "balanced", priors=PRIORS)
+        .select(
+            "model",
+            "prior",
+            "threshold",
+            "fpr",
+            pr.rates.fnr(t, f, skew).alias("fnr"),
+            pr.rates.error(t, f, skew).alias("error"),
+        )
+        .sort("model", "prior")
+    )
+
+
+if __name__ == "__main__":
+    asked = sys.argv[1:]
+    table = pl.scan_parquet(asked[0]) if asked else case_study_predictions().lazy()
+    print(query(table).collect())

@@ -1,4 +1,4 @@
-"""A folder of output that appears whole or not at all."""
+"""Output that appears whole or not at all: a folder, or a file."""
 
 import shutil
 import tempfile
@@ -77,3 +77,43 @@ def check_replaceable(folder: Path) -> None:
             f"{', '.join(map(repr, strangers[:3]))}{', …' if len(strangers) > 3 else ''}.",
             hint="choose a new or empty folder for --out.",
         )
+
+
+@contextmanager
+def whole_file(file: Path) -> Iterator[Path]:
+    """A temporary file that becomes `file` when the block ends without an error.
+
+    Parameters
+    ----------
+    file
+        Where the output goes; parents are made.
+
+    Raises
+    ------
+    OutputRefused
+        Where there is a file of that name, before the block starts.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> where = Path(tempfile.mkdtemp()) / "table.csv"
+    >>> with whole_file(where) as staging:
+    ...     _ = staging.write_text("auc")
+    >>> where.read_text()
+    'auc'
+    """
+    check_new(file)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    around = Path(tempfile.mkdtemp(prefix=f".{file.name}-", dir=file.parent))
+    try:
+        yield around / file.name
+        check_new(file)
+        (around / file.name).rename(file)
+    finally:
+        shutil.rmtree(around, ignore_errors=True)
+
+
+def check_new(file: Path) -> None:
+    """Refuse the name of a file that is there."""
+    if file.exists():
+        raise OutputRefused(f"{str(file)!r} is there already.", hint="choose another --out.")

@@ -10,6 +10,7 @@ import typer
 from polaroc.cli.check import check
 from polaroc.cli.demo import demo
 from polaroc.cli.evaluate import evaluate
+from polaroc.cli.experiment import experiment
 
 app = typer.Typer(
     help="Which classifier, and which threshold, when the share of positives is uncertain.",
@@ -21,6 +22,7 @@ app = typer.Typer(
 app.command()(demo)
 app.command()(evaluate)
 app.command()(check)
+app.command()(experiment)
 
 
 @app.callback()

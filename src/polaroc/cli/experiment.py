@@ -1,0 +1,157 @@
+"""`polaroc experiment`: the sources' models on hold-outs of real data, as a prediction table."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import polars as pl
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from polaroc import datasets
+from polaroc.cli.evaluate import run
+from polaroc.cli.inputs import Positive, labels
+from polaroc.cli.screen import aside, out, refusing
+from polaroc.errors import InvalidTable
+from polaroc.experiments import accsens, holdouts, satellite, test_train_ratio
+from polaroc.experiments.runs import Progress as Told
+from polaroc.output import check_new, whole_file
+from polaroc.sources import scan
+
+PRIORS = (0.5, 0.1, 0.01)
+# P-ROC asks for 5 to 20 % positives, AccSens for 10 to 90 %.
+OVER = {"satellite": (0.05, 0.20)}
+BY = ["model", "fold"]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A data set and its models.
+
+    Attributes
+    ----------
+    cases
+        How many cases there are.
+    models
+        How many models.
+    holdouts
+        How many hold-outs the source has, or what stands for it.
+    scores
+        The prediction table of so many hold-outs from a seed.
+    """
+
+    cases: int
+    models: int
+    holdouts: int
+    scores: Callable[[int, int, Told], pl.DataFrame]
+
+
+@refusing
+def experiment(
+    data: Annotated[
+        str,
+        typer.Argument(
+            help="satellite, sonar, ionosphere; a file of the ELENA phoneme data; or, with "
+            "--truth, any file of labels and numeric features.",
+            show_default=False,
+        ),
+    ],
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", help="Parquet file for the predictions. [default: DATA_predictions.parquet]"
+        ),
+    ] = None,
+    truth: Annotated[
+        str | None, typer.Option(help="Column of the labels, of a file.", show_default=False)
+    ] = None,
+    positive: Positive = None,
+    holdouts: Annotated[
+        int | None,
+        typer.Option(help="Number of 80/20 hold-outs. [default: 20 for satellite, else 30]", min=1),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of splits and models.", min=0)] = satellite.SEED,
+) -> None:
+    """Score the sources' models on hold-outs, write the predictions and print the measures.
+
+    A file of your own is scored by the three models that AccSens has for
+    Phoneme: 1 and 3 nearest neighbours and Parzen, on scaled features.
+    """
+    where = file or Path(f"{Path(data).stem}_predictions.parquet")
+    check_new(where)
+    chosen = _experiment(data, truth, positive)
+    count = holdouts or chosen.holdouts
+    with _bar(chosen.models * count) as told, whole_file(where) as staging:
+        predictions = chosen.scores(count, seed, told)
+        predictions.write_parquet(staging)
+    asked = {"truth": "truth", "score": "score", "by": BY}
+    run(predictions.lazy(), asked, PRIORS, OVER.get(data, accsens.OVER), "exact", None)
+    ratio = test_train_ratio(predictions, cases=chosen.cases)
+    out().print(f"Written to {where}. Test cases per training case: {ratio:.4g}.")
+
+
+def _experiment(data: str, truth: str | None, positive: list[str] | None) -> Experiment:
+    if truth is not None:
+        return _of_file(data, truth, positive)
+    if data == "satellite":
+        cases = datasets.satellite().height
+        return Experiment(cases, 3, satellite.FOLDS, satellite.predictions)
+    if data in ("sonar", "ionosphere"):
+        name, table = data, getattr(datasets, data)()
+    else:
+        name, table = "phoneme", _phoneme(data)
+    models = len(accsens.models(name))
+    scores = partial(accsens.predictions, name, table)
+    return Experiment(table.height, models, accsens.FOLDS, scores)
+
+
+def _phoneme(data: str) -> pl.DataFrame:
+    try:
+        return datasets.phoneme(data)
+    except InvalidTable as error:
+        raise InvalidTable(
+            f"{data!r} is neither satellite, sonar, ionosphere nor a file of the phoneme data: "
+            f"{error.found}",
+            hint=f"{error.hint} For another file name the column of its labels with --truth.",
+        ) from None
+
+
+def _of_file(data: str, truth: str, positive: list[str] | None) -> Experiment:
+    frame = scan([data])
+    table = frame.collect()
+    missing = table.select(pl.all().is_null().sum().cast(pl.Int64)).row(0, named=True)
+    lacking = [name for name, count in missing.items() if count]
+    if lacking:
+        raise InvalidTable(
+            f"nulls in {', '.join(map(repr, lacking[:5]))}: the models need every value.",
+            hint="fill them or drop such rows first.",
+        )
+    models = accsens.models("phoneme")
+
+    def scores(count: int, seed: int, told: Told) -> pl.DataFrame:
+        return holdouts(
+            table, models, truth=truth, positive=labels(frame, truth, positive), n=count,
+            seed=seed, progress=told,
+        )  # fmt: skip
+
+    return Experiment(table.height, len(models), accsens.FOLDS, scores)
+
+
+@contextmanager
+def _bar(total: int) -> Iterator[Told]:
+    """A function that says which model is trained on which hold-out, while the block runs."""
+    console = aside()
+    with Progress(
+        TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(),
+        TimeElapsedColumn(), console=console, transient=True, disable=not console.is_terminal,
+    ) as bar:  # fmt: skip
+        task = bar.add_task("starting", total=total)
+        begun = iter(range(total))
+
+        def told(model: str, fold: int) -> None:
+            bar.update(task, description=f"hold-out {fold}: {model}", completed=next(begun))
+
+        yield told

@@ -1,4 +1,5 @@
 import re
+import runpy
 import shlex
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from polaroc.cli import app
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 PYTHON = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+DOCS = sorted((ROOT / "docs").glob("*.md"))
+PAGES = [ROOT / "README.md", *DOCS]
 SHELL = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
 
 
@@ -22,8 +25,31 @@ def test_python_blocks_run(capsys):
     assert "shape: (3, 3)" in capsys.readouterr().out
 
 
-def test_nothing_is_left_to_be_filled_in():
-    assert not re.search(r"\b(BENCH|TODO|FIXME|XXX)\b", README)
+@pytest.mark.parametrize("page", DOCS, ids=lambda page: page.stem)
+def test_python_blocks_of_docs_run(page, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+    names: dict[str, object] = {}
+    for block in blocks:
+        exec(compile(block, page.name, "exec"), names)
+
+
+def test_tables_of_docs_say_what_the_queries_answer():
+    tables = runpy.run_path(str(ROOT / "docs" / "tables.py"))
+    page = tables["PAGE"].read_text()
+    assert set(re.findall(r"<!-- (\w+) -->\n\|", page)) == set(tables["TABLES"])
+    assert tables["filled"](page) == page
+
+
+def test_every_query_is_on_the_page_of_reproduced_figures():
+    page = (ROOT / "docs" / "reproduction.md").read_text()
+    for query in (ROOT / "queries").glob("*.py"):
+        assert f"`{query.stem}`" in page
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_nothing_is_left_to_be_filled_in(page):
+    assert not re.search(r"\b(BENCH|TODO|FIXME|XXX)\b", page.read_text())
 
 
 def test_there_are_two_set_up_commands():
@@ -48,11 +74,14 @@ def test_commands_run(command, tmp_path, monkeypatch):
     assert result.exit_code == 0, result.output
 
 
-@pytest.mark.parametrize("target", re.findall(r"\]\(((?!http)[^)]+)\)", README))
-def test_links_lead_somewhere(target):
-    assert (ROOT / target).exists()
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(((?!http)[^)]+)\)", page.read_text()):
+        assert (page.parent / target).exists(), target
 
 
-@pytest.mark.parametrize("recipe", re.findall(r"`just (\w+)", README))
-def test_recipes_exist(recipe):
-    assert re.search(rf"^{recipe}\b.*:", (ROOT / "justfile").read_text(), re.MULTILINE)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_recipes_exist(page):
+    recipes = (ROOT / "justfile").read_text()
+    for recipe in re.findall(r"`just (\w+)", page.read_text()):
+        assert re.search(rf"^{recipe}\b.*:", recipes, re.MULTILINE), recipe

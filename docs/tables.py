@@ -1,0 +1,143 @@
+"""Fill the tables of docs/reproduction.md with what the queries answer."""
+
+import re
+import runpy
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import polars as pl
+
+import polaroc as pr
+from polaroc.experiments.published import accsens_table_2, proc_table_1
+from polaroc.experiments.synthetic import case_study_predictions, highleyman_predictions
+
+HERE = Path(__file__).parent
+PAGE = HERE / "reproduction.md"
+TABLE = re.compile(r"(<!-- (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+PROC_COLUMNS = {
+    "AUPREC(.5)": ("auprec", 0.5),
+    "(.1)": ("auprec", 0.1),
+    "(.01)": ("auprec", 0.01),
+    "IAUPREC": ("iauprec", None),
+    "AUC": ("auc", None),
+}
+ACCSENS_COLUMNS = {"AUC": "auc_range", "Sens": "sens", "AccSens": "accsens", "ε": "equal_error"}
+
+
+def main() -> None:
+    PAGE.write_text(filled(PAGE.read_text()))
+
+
+def filled(page: str) -> str:
+    """The page with every table made anew."""
+    return TABLE.sub(lambda found: f"{found[1]}{TABLES[found[2]]()}{found[3]}", page)
+
+
+def ask(name: str, predictions: pl.DataFrame) -> pl.DataFrame:
+    """What a query answers."""
+    query = runpy.run_path(str(HERE.parent / "queries" / f"{name}.py"))["query"]
+    return query(predictions.lazy()).collect()
+
+
+def satellite_table() -> str:
+    ours = ask("satellite_table", pr.datasets.satellite_predictions())
+    theirs = proc_table_1().rename({"published": "mean", "published_sd": "sd"})
+    rows = [
+        [
+            f"{model} {who}",
+            *(mean_sd(source, model=model, measure=m, prior=p) for m, p in PROC_COLUMNS.values()),
+        ]
+        for model in "ABC"
+        for who, source in (("ours", ours), ("paper", theirs))
+    ]
+    return markdown(["", *PROC_COLUMNS], rows)
+
+
+def mean_sd(table: pl.DataFrame, **key: object) -> str:
+    row = table.filter(pl.col(name).eq_missing(pl.lit(value)) for name, value in key.items())
+    mean, sd = row.select("mean", "sd").row(0)
+    return f"{mean:.3f} ({sd:.3f})"
+
+
+def areas_within_bounds() -> str:
+    found = ask("areas_within_bounds", pr.datasets.satellite_predictions())
+    rows = [
+        [
+            row["model"], f"{row['prior']:g}", f"{row['auc']:.3f}", f"{row['auprec']:.3f}",
+            f"{row['least']:.3f} to {row['greatest']:.3f}", "yes" if row["possible"] else "**no**",
+        ]
+        for row in found.filter(source="published").iter_rows(named=True)
+    ]  # fmt: skip
+    return markdown(["", "prior", "AUC", "AUPREC", "possible values", "possible"], rows)
+
+
+def areas_that_exclude_each_other() -> str:
+    found = ask("areas_that_exclude_each_other", pr.datasets.satellite_predictions())
+    rows = [
+        [model, f"{prior:g}", f"{there:.3f}", f"{most:.3f}", "yes" if possible else "**no**"]
+        for model, prior, there, most, possible in found.iter_rows()
+    ]
+    return markdown(["", "prior", "AUPREC", "at most", "possible"], rows)
+
+
+def f_from_means_and_sds() -> str:
+    found = ask("f_from_means_and_sds", pr.datasets.satellite_predictions())
+    return markdown(["", "F"], [[source, f"{f:.2f}"] for source, f, *_ in found.iter_rows()])
+
+
+def sensitivity_table() -> str:
+    both = pl.concat(
+        getattr(pr.datasets, f"{name}_predictions")().select(pl.lit(name).alias("dataset"), "*")
+        for name in ("sonar", "ionosphere")
+    )
+    found = ask("sensitivity_table", both)
+    named = accsens_table_2().select("dataset", "model").unique(maintain_order=True)
+    rows = []
+    for dataset, model in named.join(both, on=["dataset", "model"], how="semi").iter_rows():
+        one = found.filter(dataset=dataset, model=model)
+        printed = one.drop("mean", "sd").rename({"published": "mean", "published_sd": "sd"})
+        for who, source in (("ours", one), ("paper", printed)):
+            values = [mean_sd(source, measure=measure) for measure in ACCSENS_COLUMNS.values()]
+            rows.append([dataset.capitalize(), model, who, *values])
+    return markdown(["", "", "", *ACCSENS_COLUMNS], rows)
+
+
+def accuracy_and_precision_by_skew() -> str:
+    found = ask("accuracy_and_precision_by_skew", highleyman_predictions())
+    rows = [
+        [f"{skew:g}", f"{accuracy:.3f}", f"{precision:.3f}"]
+        for _, skew, accuracy, precision, *_ in found.iter_rows()
+    ]
+    return markdown(["skew λ", "accuracy", "precision"], rows)
+
+
+def operating_points_by_prior() -> str:
+    found = ask("operating_points_by_prior", case_study_predictions())
+    rows = [
+        [model, f"{prior:g}", f"{fpr:.3f}", f"{fnr:.3f}"]
+        for model, prior, _, fpr, fnr, _ in found.iter_rows()
+    ]
+    return markdown(["", "prior", "FPr", "FNr"], rows)
+
+
+def twenty_scores() -> str:
+    found = ask("twenty_scores", pr.datasets.twenty_scores())
+    return markdown(["", "area"], [[name, f"{value:.6f}"] for _, name, value in found.iter_rows()])
+
+
+def markdown(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    made.__name__: made
+    for made in (
+        satellite_table, areas_within_bounds, areas_that_exclude_each_other, f_from_means_and_sds,
+        sensitivity_table, accuracy_and_precision_by_skew, operating_points_by_prior, twenty_scores,
+    )
+}  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

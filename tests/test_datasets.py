@@ -121,8 +121,19 @@ def lines(separator: str, rename: dict[str, str] | None = None) -> str:
         '"V1","V2","V3","V4","V5","Class"\n' + lines(",", {"0": '"1"', "1": '"2"'}),
         lines(","),
         (KEEL + lines(", ")).replace("\n", "\r\n"),
+        "\ufeff" + lines(","),
     ],
-    ids=["elena", "elena indented", "keel", "arff", "csv", "csv quoted", "csv bare", "windows"],
+    ids=[
+        "elena",
+        "elena indented",
+        "keel",
+        "arff",
+        "csv",
+        "csv quoted",
+        "csv bare",
+        "windows",
+        "byte order mark",
+    ],
 )
 def test_phoneme_is_read_from_every_format(tmp_path, text):
     file = tmp_path / "phoneme"

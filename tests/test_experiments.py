@@ -14,11 +14,11 @@ from sklearn.neighbors import KernelDensity, KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import polaroc as pr
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, PolarocError
-from polaroc.experiments import accsens, holdouts, kfold, satellite
+from polaroc.experiments import accsens, embedded, holdouts, kfold, published, satellite, synthetic
 from polaroc.experiments import test_train_ratio as ratio_of
 from polaroc.experiments.classifiers import (
     GaussianMixtures,
@@ -175,19 +175,28 @@ def test_too_many_folds_are_refused():
         kfold(SONAR, NAIVE, positive="mine", k=98)
 
 
-def test_without_scikit_learn_the_extra_is_named():
-    code = (
-        "import sys; sys.modules['sklearn'] = None\n"
-        "import polaroc.datasets as d, polaroc.experiments as e\n"
-        "e.holdouts(d.sonar(), {}, positive='mine')"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert "MissingExtra" in run.stderr
-    assert "polaroc[experiments]" in run.stderr
-
-
-@parametrize_with_checks(
+@pytest.mark.parametrize(
+    "code",
     [
+        "from polaroc import *; experiments.holdouts(datasets.sonar(), {}, positive='mine')",
+        "from polaroc.experiments import accsens; accsens.models('sonar')",
+        "from polaroc.experiments import satellite; satellite.predictions(folds=1)",
+        "from polaroc.experiments import synthetic; synthetic.highleyman_predictions(10)",
+        "from polaroc.cli import app; app(['experiment', 'sonar'])",
+    ],
+)
+def test_without_scikit_learn_the_extra_is_named(code, tmp_path):
+    without = f"import sys; sys.modules['sklearn'] = None; {code}"
+    run = subprocess.run(
+        [sys.executable, "-c", without], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert run.returncode != 0
+    assert "Hint: pip install 'polaroc[experiments]'." in run.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def conventions() -> list[object]:
+    classifiers = [
         GaussianMixtures(1, random_state=0),
         NearestNeighbours(3),
         NearestNeighbours(1),
@@ -195,7 +204,16 @@ def test_without_scikit_learn_the_extra_is_named():
         Parzen(),
         SigmoidOutput(LinearSVC()),
     ]
-)
+    return [
+        pytest.param(estimator, check, id=f"{type(estimator).__name__}-{check.func.__name__}")
+        for classifier in classifiers
+        for estimator, check in estimator_checks_generator(classifier)
+        # Arrays of other libraries are not taken, nor claimed to be.
+        if "array_api" not in check.func.__name__
+    ]
+
+
+@pytest.mark.parametrize(("estimator", "check"), conventions())
 def test_classifiers_keep_scikit_learn_conventions(estimator, check):
     check(estimator)
 
@@ -296,6 +314,67 @@ def test_phoneme_models_run_on_a_table_that_is_given():
     assert made["model"].unique().sort().to_list() == ["sc knnc1", "sc knnc3", "sc parzenc"]
 
 
-def test_satellite_models_share_one_generator_and_so_differ_by_seed():
+def test_satellite_models_depend_on_the_seed():
     one, other = (satellite.predictions(folds=1, seed=seed) for seed in (1, 2))
     assert not one.filter(model="B")["case"].equals(other.filter(model="B")["case"])
+
+
+@pytest.mark.parametrize(
+    ("name", "mean", "variance"),
+    [("first", (1, 1), (1, 0.25)), ("second", (2, 0), (0.01, 4))],
+)
+def test_highleyman_classes_have_the_moments_of_the_source(name, mean, variance):
+    cases = features(synthetic.highleyman(40_000, seed=3).filter(pl.col("class") == name))
+    assert np.allclose(cases.mean(axis=0), mean, atol=0.04)
+    assert np.allclose(np.cov(cases.T), np.diag(variance), rtol=0.05, atol=0.02)
+
+
+def test_the_case_study_is_as_it_is_stated():
+    table = synthetic.case_study(40_000, seed=3)
+    first, second = (features(table.filter(pl.col("class") == c)) for c in ("first", "second"))
+    # A 32nd of the first class lies around (−2, 5), at a distance of 5.8 from the rest.
+    assert np.allclose(first.mean(axis=0), np.array([3, 2]) + np.array([-5, 3]) / 32, atol=0.03)
+    near = np.hypot(*(first - [-2, 5]).T) < 2.5
+    assert near.mean() == pytest.approx((1 - np.exp(-(2.5**2) / 2)) / 32, abs=0.003)
+    # The mean of the arc, by integration of (sin, cos) from π/8 to 11π/8, times 5.
+    lo, hi = np.pi / 8, 11 * np.pi / 8
+    arc = 5 * np.array([np.cos(lo) - np.cos(hi), np.sin(hi) - np.sin(lo)]) / (hi - lo)
+    assert np.allclose(second.mean(axis=0), arc, atol=0.06)
+    assert (np.hypot(*second.T) ** 2).mean() == pytest.approx(25 + 2, abs=0.3)
+
+
+@pytest.mark.parametrize("make", [synthetic.highleyman, synthetic.case_study])
+def test_synthetic_classes_are_made_again_by_their_seed(make):
+    assert make(50, 1).equals(make(50, 1))
+    assert not make(50, 1).equals(make(50, 2))
+    with pytest.raises(InvalidArgument, match=r"n is 0(.|\n)*Hint:"):
+        make(0, 1)
+
+
+def test_synthetic_models_are_tested_on_other_cases_than_they_were_trained_on():
+    for made in (synthetic.highleyman_predictions(200), synthetic.case_study_predictions(200)):
+        assert made.group_by("model").agg(pl.len(), pl.col("truth").sum())["truth"][0] == 200
+        assert made.columns == ["model", "truth", "score"]
+    assert 0.7 < synthetic.highleyman_predictions(200).filter("truth").select(
+        (pl.col("score") > 0).mean()
+    ).item() < 0.8  # fmt: skip
+
+
+def test_published_tables_are_whole():
+    assert published.proc_table_1().height == 3 * 5
+    assert published.accsens_table_2().height == 11 * 4
+    # AccSens of means is at most the mean AccSens, which is convex in both, but for rounding.
+    table = published.accsens_table_2()
+    area, sens, both = (
+        table.filter(measure=name)["published"].to_numpy()
+        for name in ("auc_range", "sens", "accsens")
+    )
+    of_means = np.hypot(1 - area, sens) / 2**0.5
+    assert (of_means <= both + 0.002).all()
+    assert np.allclose(of_means, both, atol=0.04)
+
+
+def test_tables_are_written_where_they_are_asked_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["accsens", str(tmp_path)])
+    embedded.write({"one": lambda: SONAR.head(3)})
+    assert_frame_equal(pl.read_parquet(tmp_path / "one.parquet"), SONAR.head(3))

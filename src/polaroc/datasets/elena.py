@@ -45,7 +45,7 @@ def phoneme(path: str | Path) -> pl.DataFrame:
     Hint: give the ELENA phoneme data: ...
     """
     try:
-        text = Path(path).read_text()
+        text = Path(path).read_text(encoding="utf-8-sig")
     except (UnicodeDecodeError, OSError) as error:
         kind = "is not text" if isinstance(error, ValueError) else f"cannot be read: {error}"
         raise InvalidTable(f"{str(path)!r} {kind}.", hint=HINT) from None

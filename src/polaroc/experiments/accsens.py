@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.datasets import ionosphere, sonar
+from polaroc.experiments.extra import need_scikit_learn
 from polaroc.experiments.runs import Estimator, Progress, holdouts
 
 FOLDS = 30
@@ -32,6 +33,7 @@ def models(dataset: str) -> dict[str, Estimator]:
     >>> list(models("phoneme"))
     ['sc knnc3', 'sc knnc1', 'sc parzenc']
     """
+    need_scikit_learn()
     return {name: _pipeline(*steps) for name, steps in _steps()[dataset].items()}
 
 

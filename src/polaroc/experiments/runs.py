@@ -7,8 +7,9 @@ from zlib import crc32
 import polars as pl
 
 from polaroc.columns import as_lazy
-from polaroc.errors import InvalidArgument, MissingExtra
+from polaroc.errors import InvalidArgument
 from polaroc.experiments.cases import Cases, read_cases
+from polaroc.experiments.extra import need_scikit_learn
 from polaroc.priors import is_number
 from polaroc.typing import Label
 
@@ -102,6 +103,9 @@ def holdouts(
     >>> made.group_by("model", "fold").len().sort("fold").rows()
     [('logistic', 1, 42), ('logistic', 2, 42)]
     """
+    need_scikit_learn()
+    from sklearn.model_selection import StratifiedShuffleSplit
+
     _check_whole("n", n, 1)
     _check_whole("seed", seed, 0)
     if not is_number(test_size) or not 0 < test_size < 1:
@@ -109,10 +113,9 @@ def holdouts(
             f"test_size is {test_size!r}, allowed is 0 < test_size < 1.",
             hint="0.2 keeps a fifth of the cases for the test.",
         )
-    selection = _scikit_learn().StratifiedShuffleSplit
     cases = read_cases(data, truth, positive)
     cases.check_least(2)
-    splitter = selection(n, test_size=float(test_size), random_state=seed)
+    splitter = StratifiedShuffleSplit(n, test_size=float(test_size), random_state=seed)
     return _scores(cases, models, splitter.split(cases.features, cases.labels), seed, progress)
 
 
@@ -157,13 +160,15 @@ def kfold(
     >>> made.height, made["fold"].max()
     (208, 4)
     """
+    need_scikit_learn()
+    from sklearn.model_selection import RepeatedStratifiedKFold
+
     _check_whole("k", k, 2)
     _check_whole("repeats", repeats, 1)
     _check_whole("seed", seed, 0)
-    selection = _scikit_learn().RepeatedStratifiedKFold
     cases = read_cases(data, truth, positive)
     cases.check_least(k)
-    splitter = selection(n_splits=k, n_repeats=repeats, random_state=seed)
+    splitter = RepeatedStratifiedKFold(n_splits=k, n_repeats=repeats, random_state=seed)
     return _scores(cases, models, splitter.split(cases.features, cases.labels), seed, progress)
 
 
@@ -279,14 +284,3 @@ def _check_whole(name: str, value: object, least: int) -> None:
             f"{name} is {value!r}, allowed are whole numbers ≥ {least}.",
             hint=f"for example {name}={max(least, 10)}.",
         )
-
-
-def _scikit_learn() -> Any:
-    try:
-        from sklearn import model_selection
-    except ImportError:
-        raise MissingExtra(
-            "experiments need scikit-learn, which is not installed.",
-            hint="pip install 'polaroc[experiments]'.",
-        ) from None
-    return model_selection

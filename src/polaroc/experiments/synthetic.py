@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc.errors import InvalidArgument
+from polaroc.experiments.extra import need_scikit_learn
 from polaroc.experiments.runs import Estimator, score
 
 if TYPE_CHECKING:
@@ -104,6 +105,7 @@ def highleyman_predictions(n: int = 50_000, seed: int = 1961) -> pl.DataFrame:
     >>> highleyman_predictions(100).columns
     ['model', 'truth', 'score']
     """
+    need_scikit_learn()
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
     models = {"linear discriminant": LinearDiscriminantAnalysis()}
@@ -130,6 +132,7 @@ def case_study_predictions(n: int = 750, seed: int = 2006) -> pl.DataFrame:
     >>> case_study_predictions(100)["model"].unique().sort().to_list()
     ['A', 'B']
     """
+    need_scikit_learn()
     from sklearn.svm import SVC
 
     from polaroc.experiments.classifiers import GaussianMixtures

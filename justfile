@@ -48,7 +48,7 @@ answers:
 # AccSens Table 2 with more hold-outs than the embedded scores have.
 sensitivity DATA="sonar" HOLDOUTS="300":
     polaroc experiment {{DATA}} --holdouts {{HOLDOUTS}} --out build/{{DATA}}-{{HOLDOUTS}}.parquet
-    python queries/sensitivity_table.py build/{{DATA}}-{{HOLDOUTS}}.parquet
+    python queries/sensitivity_table.py build/{{DATA}}-{{HOLDOUTS}}.parquet {{DATA}}
 
 # Fill the tables of docs/reproduction.md with what the queries answer.
 tables:

@@ -4,6 +4,7 @@ import re
 import runpy
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -35,8 +36,12 @@ def filled(page: str) -> str:
 
 def ask(name: str, predictions: pl.DataFrame) -> pl.DataFrame:
     """What a query answers."""
-    query = runpy.run_path(str(HERE.parent / "queries" / f"{name}.py"))["query"]
-    return query(predictions.lazy()).collect()
+    return run(name)["query"](predictions.lazy()).collect()
+
+
+def run(name: str) -> dict[str, Any]:
+    """The functions of a query's file."""
+    return runpy.run_path(str(HERE.parent / "queries" / f"{name}.py"))
 
 
 def satellite_table() -> str:
@@ -86,10 +91,7 @@ def f_from_means_and_sds() -> str:
 
 
 def sensitivity_table() -> str:
-    both = pl.concat(
-        getattr(pr.datasets, f"{name}_predictions")().select(pl.lit(name).alias("dataset"), "*")
-        for name in ("sonar", "ionosphere")
-    )
+    both = run("sensitivity_table")["embedded"]()
     found = ask("sensitivity_table", both)
     named = accsens_table_2().select("dataset", "model").unique(maintain_order=True)
     rows = []

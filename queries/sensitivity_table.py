@@ -1,8 +1,8 @@
 """AccSens Table 2: error over the range of priors, and how far the operating point drifts.
 
-``python queries/sensitivity_table.py [FILE]``, where FILE is a Parquet file that
-`polaroc experiment` wrote (of Phoneme, say); by default the embedded scores for Sonar and
-Ionosphere.
+``python queries/sensitivity_table.py [FILE DATASET]``, where FILE is a Parquet file that
+`polaroc experiment` wrote and DATASET is sonar, ionosphere or phoneme; by default the embedded scores
+for Sonar and Ionosphere.
 """
 
 import sys
@@ -16,34 +16,43 @@ OVER = (0.1, 0.9)
 
 
 def query(predictions: pl.LazyFrame) -> pl.LazyFrame:
-    named = "dataset" in predictions.collect_schema()
-    keys = ["dataset", "model"] if named else ["model"]
+    keys = ["dataset", "model"]
     estimate = pl.col("estimate")
-    measures = predictions.pipe(
-        pr.evaluate,
-        truth="truth",
-        score="score",
-        by=[*keys, "fold"],
-        over=OVER,
-        measures=["auc_range", "sens", "accsens", "equal_error"],
+    ours = (
+        predictions.pipe(
+            pr.evaluate,
+            truth="truth",
+            score="score",
+            by=[*keys, "fold"],
+            over=OVER,
+            measures=["auc_range", "sens", "accsens", "equal_error"],
+        )
+        .group_by(*keys, "measure")
+        .agg(estimate.mean().alias("mean"), estimate.std().alias("sd"))
     )
-    ours = measures.group_by(*keys, "measure").agg(
-        estimate.mean().alias("mean"), estimate.std().alias("sd")
+    off = (pl.col("mean") - pl.col("published")) / pl.col("published_sd")
+    return (
+        ours.join(accsens_table_2().lazy(), on=[*keys, "measure"], how="left")
+        .with_columns(off.alias("published_sds_off"))
+        .sort(*keys, "measure")
     )
-    if not named:
-        return ours.sort("model", "measure")
-    printed = accsens_table_2().lazy()
-    return ours.join(printed, on=[*keys, "measure"], how="left").sort(*keys, "measure")
 
 
-if __name__ == "__main__":
-    asked = sys.argv[1:]
-    embedded = {
+def embedded() -> pl.DataFrame:
+    """The scores for Sonar and Ionosphere as one table."""
+    tables = {
         "sonar": pr.datasets.sonar_predictions(),
         "ionosphere": pr.datasets.ionosphere_predictions(),
     }
-    both = pl.concat(
-        table.select(pl.lit(name).alias("dataset"), "*") for name, table in embedded.items()
+    return pl.concat(
+        table.select(pl.lit(name).alias("dataset"), "*") for name, table in tables.items()
     )
+
+
+if __name__ == "__main__":
+    table = embedded().lazy()
+    if asked := sys.argv[1:]:
+        file, dataset = asked
+        table = pl.scan_parquet(file).with_columns(pl.lit(dataset).alias("dataset"))
     with pl.Config(tbl_rows=-1):
-        print(query(pl.scan_parquet(asked[0]) if asked else both.lazy()).collect())
+        print(query(table).collect())

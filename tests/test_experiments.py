@@ -158,6 +158,7 @@ def test_ratio_of_holdouts_is_that_of_their_sizes():
         ({"positive": None}, InvalidPredictions, "208 unclear truth labels"),
         ({"positive": "gold"}, InvalidPredictions, "0 positives and 208 negatives"),
         ({"data": SONAR.with_columns(site=pl.lit("a"))}, InvalidTable, "'site'"),
+        ({"test_size": 0.001}, InvalidArgument, "208 cases cannot be split so"),
         ({"data": SONAR.select("class")}, InvalidTable, "features must be numbers"),
     ],
 )

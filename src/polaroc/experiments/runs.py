@@ -116,7 +116,7 @@ def holdouts(
     cases = read_cases(data, truth, positive)
     cases.check_least(2)
     splitter = StratifiedShuffleSplit(n, test_size=float(test_size), random_state=seed)
-    return _scores(cases, models, splitter.split(cases.features, cases.labels), seed, progress)
+    return _scores(cases, models, _splits(splitter, cases), seed, progress)
 
 
 def kfold(
@@ -169,7 +169,7 @@ def kfold(
     cases = read_cases(data, truth, positive)
     cases.check_least(k)
     splitter = RepeatedStratifiedKFold(n_splits=k, n_repeats=repeats, random_state=seed)
-    return _scores(cases, models, splitter.split(cases.features, cases.labels), seed, progress)
+    return _scores(cases, models, _splits(splitter, cases), seed, progress)
 
 
 def test_train_ratio(
@@ -235,6 +235,16 @@ def _scores(
             kinds = {"case": pl.Int64, "score": pl.Float64}
             parts.append(pl.DataFrame(part).cast(kinds).select(*key, "case", "truth", "score"))  # type: ignore[arg-type]
     return pl.concat(parts).sort("model", "fold", "case")
+
+
+def _splits(splitter: Any, cases: Cases) -> "Splits":
+    try:
+        return list(splitter.split(cases.features, cases.labels))
+    except ValueError as error:
+        raise InvalidArgument(
+            f"{len(cases.labels)} cases cannot be split so: {error}.".replace("..", "."),
+            hint="change test_size, or take more cases.",
+        ) from None
 
 
 def _models_of_fold(models: Models, seed: int, fold: int) -> Iterable[tuple[str, Any]]:

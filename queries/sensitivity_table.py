@@ -1,8 +1,8 @@
 """AccSens Table 2: error over the range of priors, and how far the operating point drifts.
 
 ``python queries/sensitivity_table.py [FILE DATASET]``, where FILE is a Parquet file that
-`polaroc experiment` wrote and DATASET is sonar, ionosphere or phoneme; by default the embedded scores
-for Sonar and Ionosphere.
+`polaroc experiment` wrote and DATASET is sonar, ionosphere or phoneme; by default the embedded
+scores for Sonar and Ionosphere.
 """
 
 import sys

@@ -153,6 +153,7 @@ def test_ratio_of_holdouts_is_that_of_their_sizes():
         ({"test_size": 1}, InvalidArgument, "test_size is 1"),
         ({"seed": -1}, InvalidArgument, "seed is -1"),
         ({"models": {}}, InvalidArgument, "models is empty"),
+        ({"models": lambda rng: {}}, InvalidArgument, "models is empty"),
         ({"models": {"none": StandardScaler()}}, InvalidArgument, "neither decision_function"),
         ({"truth": "label"}, InvalidArgument, "no column 'label'"),
         ({"positive": None}, InvalidPredictions, "208 unclear truth labels"),

@@ -1,14 +1,14 @@
 """Models trained and scored on repeated splits of a table, as a table of predictions."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
-from zlib import crc32
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
 from polaroc.columns import as_lazy
 from polaroc.errors import InvalidArgument
 from polaroc.experiments.cases import Cases, read_cases
+from polaroc.experiments.estimators import Models, models_of_fold, score
 from polaroc.experiments.extra import need_scikit_learn
 from polaroc.priors import is_number
 from polaroc.typing import Label
@@ -17,22 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
 
     Array = np.ndarray[Any, np.dtype[Any]]
-    Generator = np.random.Generator
     Splits = Iterable[tuple[Array, Array]]
 
-
-class Estimator(Protocol):
-    """A classifier with the conventions of scikit-learn.
-
-    Beside `fit` it has `decision_function`, which is preferred because log-odds
-    do not saturate, or `predict_proba`.
-    """
-
-    def fit(self, X: Any, y: Any) -> Any:
-        """Train on features (cases × features) and labels 0 and 1."""
-
-
-Models: TypeAlias = "Mapping[str, Estimator] | Callable[[Generator], Mapping[str, Estimator]]"
 Progress: TypeAlias = Callable[[str, int], None]
 
 
@@ -222,7 +208,7 @@ def _scores(
 ) -> pl.DataFrame:
     parts = []
     for fold, (train, test) in enumerate(splits, start=1):
-        for name, estimator in _models_of_fold(models, seed, fold):
+        for name, estimator in models_of_fold(models, seed, fold):
             if progress is not None:
                 progress(name, fold)
             estimator.fit(cases.features[train], cases.labels[train])
@@ -245,47 +231,6 @@ def _splits(splitter: Any, cases: Cases) -> "Splits":
             f"{len(cases.labels)} cases cannot be split so: {error}.".replace("..", "."),
             hint="change test_size, or take more cases.",
         ) from None
-
-
-def _models_of_fold(models: Models, seed: int, fold: int) -> Iterable[tuple[str, Any]]:
-    from numpy.random import default_rng
-    from sklearn.base import clone
-
-    if callable(models):
-        return list(models(default_rng([seed, fold])).items())
-    if not models:
-        raise InvalidArgument("models is empty.", hint="give at least one, by name.")
-    return [
-        (name, _seeded(clone(estimator), [seed, fold, crc32(name.encode())]))
-        for name, estimator in models.items()
-    ]
-
-
-def _seeded(estimator: Any, entropy: Sequence[int]) -> Any:
-    """The estimator, with every `random_state` in it that is None set to a whole number."""
-    from numpy.random import default_rng
-
-    state = int(default_rng(entropy).integers(2**31))
-    free = [
-        name
-        for name, value in estimator.get_params().items()
-        if name.split("__")[-1] == "random_state" and value is None
-    ]
-    return estimator.set_params(**dict.fromkeys(free, state))
-
-
-def score(name: str, estimator: Any, features: "Array") -> "Array":
-    """What a trained model says of cases: its decision function, or the posterior of label 1."""
-    if hasattr(estimator, "decision_function"):
-        said: Array = estimator.decision_function(features)
-    elif hasattr(estimator, "predict_proba"):
-        said = estimator.predict_proba(features)[:, list(estimator.classes_).index(1)]
-    else:
-        raise InvalidArgument(
-            f"the model {name!r} has neither decision_function nor predict_proba.",
-            hint="for example LogisticRegression(), SVC() or CalibratedClassifierCV(...) have one.",
-        )
-    return said
 
 
 def _check_whole(name: str, value: object, least: int) -> None:

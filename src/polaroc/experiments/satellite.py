@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polaroc.datasets import satellite
-from polaroc.experiments.runs import Estimator, Progress, holdouts
+from polaroc.experiments.estimators import Estimator
+from polaroc.experiments.runs import Progress, holdouts
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc.errors import InvalidArgument
+from polaroc.experiments.estimators import Estimator, score
 from polaroc.experiments.extra import need_scikit_learn
-from polaroc.experiments.runs import Estimator, score
 
 if TYPE_CHECKING:
     import numpy as np

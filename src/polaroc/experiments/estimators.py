@@ -1,0 +1,70 @@
+"""Classifiers with the conventions of scikit-learn: seeded, and what they say of a case."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from zlib import crc32
+
+from polaroc.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[Any]]
+    Generator = np.random.Generator
+
+
+class Estimator(Protocol):
+    """A classifier with the conventions of scikit-learn.
+
+    Beside `fit` it has `decision_function`, which is preferred because log-odds
+    do not saturate, or `predict_proba`.
+    """
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Train on features (cases × features) and labels 0 and 1."""
+
+
+Models: TypeAlias = "Mapping[str, Estimator] | Callable[[Generator], Mapping[str, Estimator]]"
+
+
+def models_of_fold(models: Models, seed: int, fold: int) -> list[tuple[str, Any]]:
+    """The estimators of a fold by name, seeded by `seed` and the fold."""
+    from numpy.random import default_rng
+    from sklearn.base import clone
+
+    made = models(default_rng([seed, fold])) if callable(models) else models
+    if not made:
+        raise InvalidArgument("models is empty.", hint="give at least one, by name.")
+    if callable(models):
+        return list(made.items())
+    return [
+        (name, _seeded(clone(estimator), [seed, fold, crc32(name.encode())]))
+        for name, estimator in made.items()
+    ]
+
+
+def _seeded(estimator: Any, entropy: Sequence[int]) -> Any:
+    """The estimator, with every `random_state` in it that is None set to a whole number."""
+    from numpy.random import default_rng
+
+    state = int(default_rng(entropy).integers(2**31))
+    free = [
+        name
+        for name, value in estimator.get_params().items()
+        if name.split("__")[-1] == "random_state" and value is None
+    ]
+    return estimator.set_params(**dict.fromkeys(free, state))
+
+
+def score(name: str, estimator: Any, features: "Array") -> "Array":
+    """What a trained model says of cases: its decision function, or the posterior of label 1."""
+    if hasattr(estimator, "decision_function"):
+        said: Array = estimator.decision_function(features)
+    elif hasattr(estimator, "predict_proba"):
+        said = estimator.predict_proba(features)[:, list(estimator.classes_).index(1)]
+    else:
+        raise InvalidArgument(
+            f"the model {name!r} has neither decision_function nor predict_proba.",
+            hint="for example LogisticRegression(), SVC() or CalibratedClassifierCV(...) have one.",
+        )
+    return said

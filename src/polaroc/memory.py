@@ -11,7 +11,7 @@ from polaroc.errors import InvalidArgument
 Memory: TypeAlias = int | str | Literal["auto"]
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 BINARY_UNITS = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
-LEAST = 10**8
+LEAST = 500_000_000
 # The share of what is available that is used where nothing is said.
 SHARE = 0.6
 CONTROL_GROUP = Path("/sys/fs/cgroup")
@@ -29,7 +29,7 @@ def resolve_memory(memory: Memory) -> int:
     Raises
     ------
     InvalidArgument
-        For anything else, and for less than 100 MB.
+        For anything else, and for less than 500 MB.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def resolve_memory(memory: Memory) -> int:
     size = _size(memory)
     if size is None or size < LEAST:
         raise InvalidArgument(
-            f"memory is {memory!r}, allowed are sizes from 100 MB on, and 'auto'.",
+            f"memory is {memory!r}, allowed are sizes from 500 MB on, and 'auto'.",
             hint="for example memory='4GB'.",
         )
     return size

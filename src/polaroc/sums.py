@@ -29,7 +29,7 @@ COUNTED = ("pos", "neg", CASES)
 IN_MEMORY, WEIGHT_IN_MEMORY, CURVE_IN_MEMORY = 40, 60, 80
 ON_DISK, WEIGHT_ON_DISK = 14, 8
 # What the process takes before the first row.
-BASE = 250_000_000
+BASE = 300_000_000
 
 
 class Found(NamedTuple):

@@ -1,10 +1,10 @@
-"""Time and peak memory of `evaluate` beside a bare sort and scikit-learn.
+"""Time and peak memory of `evaluate` beside a bare sort and other libraries.
 
-``python tests/benchmarks/bench.py [--rows N] [--json FILE]``: data from a seed,
-60 keys, 10 % positives, 16 priors. All cases run in turn in one process, after
-a warm-up; a figure is the median of `--repeats` runs. Ratios are to the bare
-sort of the same table in the same run. Peak memory is that of a process of its
-own which reads the table from Parquet.
+``python tests/benchmarks/bench.py [--rows N] [--repeats R] [--json FILE]`` makes the
+data from a seed. All contenders run in turn in one process, after a warm-up; a time
+is the median of the repeats, and ratios are to the bare sort of the same table in
+the same run. Each figure of memory is the peak of a process of its own, which reads
+the table from Parquet.
 """
 
 import argparse
@@ -15,128 +15,130 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import contenders
 import numpy as np
 import polars as pl
 from rich.console import Console
 from rich.table import Table
+from tables import predictions, write
 
-import polaroc as pr
-
-KEYS = ["model", "fold"]
-MODELS, FOLDS = 3, 20
-PRIORS = pr.prior_grid(0.01, 0.5, 16, "log")
-OVER = (0.05, 0.20)
-
-
-def predictions(rows: int, decimals: int | None = None, positives: float = 0.1) -> pl.DataFrame:
-    """Binormal scores (AUC 0.856) squeezed into (0, 1), keys at random."""
-    rng = np.random.default_rng(0)
-    truth = rng.random(rows) < positives
-    score = 1 / (1 + np.exp(-(rng.normal(size=rows) + 1.5 * truth)))
-    key = rng.integers(0, MODELS * FOLDS, rows)
-    return pl.DataFrame(
-        {
-            "model": key % MODELS,
-            "fold": key // MODELS,
-            "truth": truth,
-            "score": score if decimals is None else score.round(decimals),
-        }
-    )
-
-
-def evaluate(frame: pl.LazyFrame) -> pl.DataFrame:
-    """All measures of every key: AUC, AUPREC at 16 priors, IAUPREC, Sens, AccSens, ε."""
-    lazy = frame.pipe(pr.evaluate, truth="truth", score="score", by=KEYS, priors=PRIORS, over=OVER)
-    return lazy.collect()
-
-
-def bare_sort(frame: pl.LazyFrame) -> pl.DataFrame:
-    """The engine's own sort of the whole table by score."""
-    last = pl.all().cast(pl.Float64).arg_max()
-    return frame.sort("score").select(last).collect()
-
-
-def scikit_learn(frame: pl.LazyFrame) -> list[float]:
-    """AUC and average precision of every key, in a loop."""
-    from sklearn.metrics import average_precision_score, roc_auc_score
-
-    found = []
-    for part in frame.collect().partition_by(KEYS):
-        truth, score = part["truth"].to_numpy(), part["score"].to_numpy()
-        found += [roc_auc_score(truth, score), average_precision_score(truth, score)]
-    return found
-
-
-CASES: dict[str, Callable[[pl.LazyFrame], object]] = {
-    "bare sort": bare_sort,
-    "evaluate": evaluate,
-    "scikit-learn, AUC + average precision": scikit_learn,
+EVERYWHERE = {"bare sort": contenders.bare_sort, "evaluate": contenders.evaluate}
+PEERS = {
+    "polarbearings, AUC": contenders.polarbearings_auc,
+    "polars_ds, AUC": contenders.polars_ds_auc,
+    "scikit-learn, AUC + AP": contenders.scikit_learn,
 }
+SAME_WORK = {"scikit-learn, the same work": contenders.scikit_learn_same_work}
+LOOP = {
+    "polarbearings, AUC": contenders.polarbearings_auc,
+    "scikit-learn, AUC": contenders.scikit_learn_auc,
+}
+Contender = Callable[[pl.LazyFrame], float]
+
+
+def cases(rows: int) -> Iterator[tuple[str, pl.LazyFrame, dict[str, Contender]]]:
+    """The tables by name, and who is timed on each."""
+    plain = predictions(rows)
+    yield "60 keys, continuous scores", plain.lazy(), EVERYWHERE | PEERS | SAME_WORK
+    yield "scores of 3 decimals", predictions(rows, decimals=3).lazy(), EVERYWHERE | PEERS
+    yield "0.1 % positives", predictions(rows, positives=0.001).lazy(), EVERYWHERE | PEERS
+    weights = np.random.default_rng(1).random(rows)
+    yield "weights", plain.with_columns(weight=weights).lazy(), EVERYWHERE
+    yield "string keys", predictions(rows, keys="string").lazy(), EVERYWHERE
+    yield "categorical keys", predictions(rows, keys="categorical").lazy(), EVERYWHERE
+    yield "no keys", predictions(rows, keys="none").lazy(), EVERYWHERE
+    many = predictions(rows, keys="many").lazy()
+    yield f"{rows // 100:,} keys of 100 rows", many, EVERYWHERE | LOOP
 
 
 def timed(rows: int, repeats: int) -> list[dict[str, object]]:
-    """Seconds per case and table, in turn."""
-    tables = {
-        "continuous scores": {},
-        "scores of 3 decimals": {"decimals": 3},
-        "0.1 % positives": {"positives": 0.001},
-    }
-    results = []
-    for table, options in tables.items():
-        frame = predictions(rows, **options).lazy()
-        seconds: dict[str, list[float]] = {case: [] for case in CASES}
-        for run in range(repeats + 1):
-            for case, work in CASES.items():
+    """Seconds per table and contender, taken in turn."""
+    results: list[dict[str, object]] = []
+    for name, frame, running in cases(rows):
+        seconds: dict[str, list[float]] = {contender: [] for contender in running}
+        for _ in range(repeats + 1):
+            for contender, work in running.items():
+                if contender in SAME_WORK and seconds[contender]:
+                    continue
                 start = time.perf_counter()
-                work(frame)
-                if run > 0:
-                    seconds[case].append(time.perf_counter() - start)
-        base = statistics.median(seconds["bare sort"])
-        for case, runs in seconds.items():
-            median = statistics.median(runs)
-            results.append(
-                {"table": table, "case": case, "seconds": median, "ratio": median / base}
-            )
+                scale = work(frame)
+                seconds[contender].append((time.perf_counter() - start) * scale)
+        # The first run of each warms up; the slowest of all runs once only.
+        medians = {
+            contender: statistics.median(runs[1:] or runs) for contender, runs in seconds.items()
+        }
+        for contender, median in medians.items():
+            ratio = median / medians["bare sort"]
+            results.append({"table": name, "who": contender, "seconds": median, "ratio": ratio})
+        print(f"done: {name}", file=sys.stderr)
     return results
 
 
-def peak(rows: int) -> float:
-    """Peak memory in GB of `evaluate` on a Parquet file, in a process of its own."""
+def growth(sizes: list[int], memory: str | None) -> list[dict[str, object]]:
+    """Seconds and peak memory of `evaluate` from Parquet, each in a process of its own."""
+    results: list[dict[str, object]] = []
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "predictions.parquet"
-        predictions(rows).write_parquet(file)
-        run = [sys.executable, __file__, "--only-evaluate", str(file)]
-        return float(subprocess.run(run, check=True, capture_output=True, text=True).stdout)
+        for rows in sizes:
+            file = Path(folder) / f"{rows}.parquet"
+            write(file, rows)
+            run = [
+                sys.executable,
+                __file__,
+                "--one",
+                str(file),
+                *(["--memory", memory] * bool(memory)),
+            ]
+            out = subprocess.run(run, check=True, capture_output=True, text=True).stdout
+            seconds, peak = map(float, out.split())
+            results.append({"rows": rows, "memory": memory, "seconds": seconds, "peak_gb": peak})
+            file.unlink()
+    return results
+
+
+def one(file: Path, memory: str | None) -> None:
+    """Seconds and peak memory in GB of this process."""
+    start = time.perf_counter()
+    contenders.evaluate(pl.scan_parquet(file), memory)
+    seconds = time.perf_counter() - start
+    print(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9)
+
+
+def drawn(title: str, rows: list[dict[str, object]], formats: dict[str, str]) -> Table:
+    """Results as a table for the terminal."""
+    table = Table(title=title, title_justify="left")
+    for column, form in formats.items():
+        table.add_column(column, justify="right" if form else "left")
+    for row in rows:
+        table.add_row(*("–" if row[c] is None else format(row[c], f) for c, f in formats.items()))
+    return table
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--grow", type=float, nargs="*", default=[1e6, 1e7, 1e8])
+    parser.add_argument("--memory", help="memory given to evaluate as the table grows")
+    parser.add_argument("--no-peers", action="store_true", help="only the growth")
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--only-evaluate", type=Path)
+    parser.add_argument("--one", type=Path, help=argparse.SUPPRESS)
     asked = parser.parse_args()
-    if asked.only_evaluate:
-        evaluate(pl.scan_parquet(asked.only_evaluate))
-        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9)
+    if asked.one:
+        one(asked.one, asked.memory)
         return
-    results, memory = timed(asked.rows, asked.repeats), peak(asked.rows)
-    drawn = Table(
-        title=f"{asked.rows:,} rows, 60 keys; evaluate: AUC, AUPREC at 16 priors, IAUPREC"
-    )
-    for column in ("table", "case", "seconds", "× bare sort"):
-        drawn.add_column(column, justify="right" if column[0] in "s×" else "left")
-    for row in results:
-        drawn.add_row(row["table"], row["case"], f"{row['seconds']:.2f}", f"{row['ratio']:.1f}")
-    console = Console()
-    console.print(drawn)
-    console.print(f"Peak memory of evaluate from Parquet, continuous scores: {memory:.2f} GB")
+    console, sizes = Console(), [int(rows) for rows in asked.grow]
+    times = [] if asked.no_peers else timed(asked.rows, asked.repeats)
+    if times:
+        formats = {"table": "", "who": "", "seconds": ".2f", "ratio": ".2f"}
+        console.print(drawn(f"{asked.rows:,} rows; ratio to the bare sort", times, formats))
+    grown = growth(sizes, asked.memory)
+    formats = {"rows": ",", "memory": "", "seconds": ".2f", "peak_gb": ".2f"}
+    console.print(drawn("evaluate from Parquet, as the table grows", grown, formats))
     if asked.json:
-        report = {"rows": asked.rows, "times": results, "peak_gb": memory}
-        asked.json.write_text(json.dumps(report, indent=1))
+        asked.json.write_text(json.dumps({"rows": asked.rows, "times": times, "growth": grown}))
 
 
 if __name__ == "__main__":

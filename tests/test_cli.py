@@ -233,3 +233,42 @@ def test_the_command_is_installed():
     assert run.returncode == 2
     assert run.stderr.startswith("Error: no file matches 'none.csv'.")
     assert run.stdout == ""
+
+
+def test_hive_folders_that_follow_the_keys_need_no_scratch(tmp_path, monkeypatch):
+    table = pr.datasets.satellite_predictions()
+    folder = tmp_path / "predictions"
+    for (model, fold), part in table.partition_by("model", "fold", as_dict=True).items():
+        inner = folder / f"model={model}" / f"fold={fold}"
+        inner.mkdir(parents=True)
+        part.drop("model", "fold").write_parquet(inner / "0.parquet")
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("scratch space was asked for")
+
+    monkeypatch.setattr("polaroc.memory.LEAST", 0)
+    monkeypatch.setattr("polaroc.sums.BASE", 0)
+    monkeypatch.setattr("polaroc.sums.scratch_folder", refuse)
+    options = ["--memory", 200_000, "--no-charts", "--out", tmp_path / "out"]
+    found = polaroc("evaluate", folder, *BASE, *KEYS, *options)
+    assert found.exit_code == 0, found.output
+    written = pl.read_parquet(tmp_path / "out" / "measures.parquet")
+    expected = table.pipe(pr.evaluate, truth="truth", score="score", by=["model", "fold"])
+    assert_frame_equal(written, expected, rel_tol=1e-12)
+
+
+def test_a_table_that_does_not_fit_gives_the_same_files(file, tmp_path, monkeypatch):
+    monkeypatch.setattr("polaroc.memory.LEAST", 0)
+    monkeypatch.setattr("polaroc.sums.BASE", 0)
+    options = ["--over", 0.05, 0.2]
+    for name, memory in (("whole", "auto"), ("parts", 200_000)):
+        where = ["--memory", memory, "--scratch", tmp_path, "--out", tmp_path / name]
+        found = polaroc("evaluate", file, *BASE, *KEYS, *options, *where)
+        assert found.exit_code == 0, found.output
+    whole, parts = (
+        pl.read_parquet(tmp_path / name / "measures.parquet") for name in ("whole", "parts")
+    )
+    assert_frame_equal(parts, whole, rel_tol=1e-12)
+    for chart in ("roc.json", "pr.json"):
+        drawn, expected = ((tmp_path / name / chart).read_text() for name in ("parts", "whole"))
+        assert drawn == expected

@@ -78,6 +78,60 @@ def scan(paths: Sequence[str]) -> pl.LazyFrame:
     polaroc.errors.InvalidArgument: no file matches 'nowhere/*.parquet'.
     Hint: check the path; quote a pattern so that the shell leaves it alone.
     """
+    parts = [part.rows for part in _parts(paths)]
+    return parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal_relaxed")
+
+
+def batches(paths: Sequence[str], keys: Sequence[str], most: int) -> list[pl.LazyFrame]:
+    """The same in frames that share no key, where the folders already keep the keys apart.
+
+    Parameters
+    ----------
+    paths
+        As in `scan`.
+    keys
+        The key columns.
+    most
+        Bytes of files that one frame may have; a single key may have more.
+
+    Returns
+    -------
+    list of LazyFrame
+        With the same columns; a single one where a key is not a folder's name.
+    """
+    parts = _parts(paths)
+    whole = scan(paths)
+    if not keys or any(set(keys) - set(part.partitions) for part in parts):
+        return [whole]
+    alike: dict[tuple[str, ...], list[Part]] = {}
+    for part in parts:
+        alike.setdefault(tuple(part.partitions[key] for key in keys), []).append(part)
+    batches: list[list[Part]] = []
+    size = 0
+    for group in alike.values():
+        more = sum(part.size for part in group)
+        if not batches or size + more > most:
+            batches.append([])
+            size = 0
+        batches[-1] += group
+        size += more
+    columns = pl.LazyFrame(schema=whole.collect_schema())
+    return [
+        pl.concat([columns, *(part.rows for part in batch)], how="diagonal_relaxed")
+        for batch in batches
+    ]
+
+
+@dataclass(frozen=True)
+class Part:
+    """The files of one format in one folder of each column."""
+
+    rows: pl.LazyFrame
+    partitions: dict[str, str]
+    size: int
+
+
+def _parts(paths: Sequence[str]) -> list[Part]:
     found = {source.file.resolve(): source for path in paths for source in _sources(path)}
     sources = sorted(found.values(), key=lambda source: (source.format, source.partitions))
     whole = {
@@ -86,11 +140,12 @@ def scan(paths: Sequence[str]) -> pl.LazyFrame:
         if all(_is_whole(dict(source.partitions).get(key)) for source in sources)
     }
     grouped = groupby(sources, key=lambda source: (source.format, source.partitions))
-    parts = [
-        _partition(_scan(kind, [source.file for source in group]), partitions, whole)
-        for (kind, partitions), group in grouped
-    ]
-    return parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal_relaxed")
+    parts = []
+    for (kind, partitions), group in grouped:
+        files = [source.file for source in group]
+        rows = _partition(_scan(kind, files), partitions, whole)
+        parts.append(Part(rows, dict(partitions), _size(files)))
+    return parts
 
 
 def _sources(path: str) -> Iterator[Source]:
@@ -185,8 +240,11 @@ def _scan(kind: str, files: list[Path]) -> pl.LazyFrame:
                 f"{str(file)!r} cannot be read as {kind}: {said}.",
                 hint="the file may be damaged, or be named after another format.",
             ) from None
-    size = sum(file.stat().st_size for file in files)
-    return _scan_as(kind, files, None if size <= INFERRED_WHOLE else INFERRED_ROWS)
+    return _scan_as(kind, files, None if _size(files) <= INFERRED_WHOLE else INFERRED_ROWS)
+
+
+def _size(files: Sequence[Path]) -> int:
+    return sum(file.stat().st_size for file in files)
 
 
 def _scan_as(kind: str, files: list[Path], rows: int | None) -> pl.LazyFrame:

@@ -30,7 +30,7 @@ def demo(
         "will see is positive: which one, and how much does the answer depend on the prior?\n"
     )
     asked = {"truth": "truth", "score": "score", "by": ["model", "fold"]}
-    measures = run(predictions.lazy(), asked, PRIORS, OVER, "exact", folder)
+    measures = run([predictions.lazy()], asked, PRIORS, OVER, "exact", folder)
     console.print()
     for sentence in findings(measures):
         console.print(sentence)

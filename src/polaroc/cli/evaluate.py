@@ -13,13 +13,14 @@ from polaroc.cli.inputs import By, Files, Positive, Score, Truth, Weight, labels
 from polaroc.cli.screen import MOST_ROWS, out, progress, refusing, table, visible
 from polaroc.columns import PRIVATE, within
 from polaroc.errors import InvalidArgument, InvalidPredictions
-from polaroc.evaluation import DEFAULT_PRIORS, chosen
+from polaroc.evaluation import DEFAULT_PRIORS, Chosen, chosen
 from polaroc.measures import tidy
+from polaroc.memory import resolve_memory
 from polaroc.output import check_replaceable, whole
 from polaroc.predictions import read
 from polaroc.priors import OBSERVED, check_range, prior_grid, resolve_priors
 from polaroc.ranking import CODE, INDEX
-from polaroc.sources import scan
+from polaroc.sources import batches
 from polaroc.sums import Summed
 from polaroc.surfaces import surface
 from polaroc.typing import Interpolation, Nulls, Prior
@@ -87,17 +88,19 @@ def evaluate(
     Example: polaroc evaluate 'predictions/*.parquet' --truth label --score p
     --by model --by fold --over 0.05 0.20 --out results
     """
-    frame = scan(files)
+    # Files are smaller than the rows that are ranked: about 8 bytes become 40.
+    frames = batches(files, by or [], resolve_memory(memory) // 10)
+    frame = frames[0] if len(frames) == 1 else pl.concat(frames)
     asked = {
         "truth": truth, "score": score, "by": by or [], "weight": weight,
         "positive": labels(frame, truth, positive), "nulls": nulls,
     }  # fmt: skip
     room = Room(memory, scratch)
-    run(frame, asked, _priors(prior), over, interpolation, folder, not no_charts, room)
+    run(frames, asked, _priors(prior), over, interpolation, folder, not no_charts, room)
 
 
 def run(
-    frame: pl.LazyFrame,
+    frames: Sequence[pl.LazyFrame],
     asked: dict[str, Any],
     priors: Sequence[Prior],
     over: tuple[float, float] | None,
@@ -106,7 +109,10 @@ def run(
     with_charts: bool = True,
     room: Room = AUTOMATIC,
 ) -> pl.DataFrame:
-    """Measure, print, and write where a folder is given; returns the measures."""
+    """Measure, print, and write where a folder is given; returns the measures.
+
+    Frames are taken one after the other: they share no key.
+    """
     if over is not None:
         check_range(*over)
     asked_priors = resolve_priors(list(priors))
@@ -116,16 +122,19 @@ def run(
     said: list[str] = []
     with progress() as say:
         say("auditing the rows")
-        predictions = read(frame, **asked, audited=True)
-        keys = predictions.keys
+        audited = [read(frame, **asked, audited=True) for frame in frames]
+        keys = audited[0].keys
         say("measuring")
         grid = _chart_priors(asked_priors, over) if drawn else []
         wanted = chosen(None, [*priors, *grid], over, interpolation)
-        summed = Summed(predictions, *wanted.parted, seen_at=asked_priors if drawn else None)
-        found = summed.in_parts(room.memory, room.scratch, lambda *done: say(_share(*done)))
-        outlines = [] if found.curves is None else [found.curves.drop(INDEX, CODE)]
-        tables = pl.collect_all([tidy(found.wide, keys, wanted.measures), *outlines])
-        everything, curves = tables[0], tables[-1]
+        seen_at = asked_priors if drawn else None
+        found = [_found(frame, asked, wanted, seen_at, room, say) for frame in frames]
+        everything, curves = (
+            pl.concat(tables).sort(keys, nulls_last=True, maintain_order=True)
+            if keys and len(tables) > 1
+            else tables[0]
+            for tables in zip(*found, strict=True)
+        )
         if everything.is_empty():
             raise InvalidPredictions("the files hold no rows.", hint="check the files.")
         measures = _first_priors(everything, keys, len(asked_priors))
@@ -143,6 +152,25 @@ def run(
     for line in [*_doubts(measures), *said]:
         console.print(visible(line))
     return measures
+
+
+def _found(
+    frame: pl.LazyFrame,
+    asked: dict[str, Any],
+    wanted: Chosen,
+    seen_at: Sequence[float | None] | None,
+    room: Room,
+    say: Callable[[str], None],
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The measures and, where they will be seen, the outlines of the curves."""
+    predictions = read(frame, **asked)
+    summed = Summed(predictions, *wanted.parted, seen_at=seen_at)
+    found = summed.in_parts(room.memory, room.scratch, lambda *done: say(_share(*done)))
+    tables = [tidy(found.wide, predictions.keys, wanted.measures)]
+    if found.curves is not None:
+        tables.append(found.curves.drop(INDEX, CODE))
+    collected = pl.collect_all(tables)
+    return collected[0], collected[-1]
 
 
 def _share(done: int, rows: int) -> str:

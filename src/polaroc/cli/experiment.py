@@ -88,7 +88,7 @@ def experiment(
         predictions = chosen.scores(count, seed, told)
         predictions.write_parquet(staging)
     asked = {"truth": "truth", "score": "score", "by": BY}
-    run(predictions.lazy(), asked, PRIORS, OVER.get(data, accsens.OVER), "exact", None)
+    run([predictions.lazy()], asked, PRIORS, OVER.get(data, accsens.OVER), "exact", None)
     ratio = test_train_ratio(predictions, cases=chosen.cases)
     out().print(f"Written to {where}. Test cases per training case: {ratio:.4g}.")
 

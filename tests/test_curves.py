@@ -186,3 +186,12 @@ def test_points_may_be_named_like_the_columns_of_a_curve():
     table = pl.DataFrame({"tp": [True, False, True], "threshold": [3.0, 2.0, 1.0]})
     found = pr.curve(table, truth="tp", score="threshold")
     assert found["tp"].to_list() == [0, 1, 1, 2]
+
+
+def test_summed_weights_reach_their_total_with_the_last_positive():
+    # 0.7 + 0.1 + 0.1 + 0.7 + 0.2 rounds to less than 1.8 in this order.
+    weights = [0.7, 0.1, 0.1, 0.7, 0.2, 0.3]
+    table = pl.DataFrame({"truth": [1] * 5 + [0], "score": range(6, 0, -1), "weight": weights})
+    found = curve(table)
+    assert found["tpr"][-2:].to_list() == [1.0, 1.0]
+    assert found["pos"][-1] == 0

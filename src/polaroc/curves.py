@@ -4,14 +4,13 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from polaroc.columns import CURVE, PRIVATE, attach, like
+from polaroc.columns import CURVE, attach, like
 from polaroc.predictions import Predictions, read
 from polaroc.ranking import CODE, INDEX, before, code, ends_run, index_of, score_of, truth_of
-from polaroc.totals import ENDS, FP_OFFSET, TP_OFFSET, totals
+from polaroc.totals import FP_OFFSET, LEAST_NEG, LEAST_POS, TP_OFFSET, totals
 from polaroc.trouble import SCORE, TRUTH, WEIGHT
 from polaroc.typing import By, Frame, IntoExpr, Label, Nulls
 
-LAST = PRIVATE + "last"
 CELL = (INDEX, CODE, "pos", "neg", "tp", "fp", "positives", "negatives")
 
 
@@ -162,13 +161,15 @@ def cells(rows: pl.LazyFrame, counts: pl.LazyFrame, *, weighted: bool) -> pl.Laz
         The columns `CELL`; in no order, without anchors.
     """
     ranked = _weighed(rows) if weighted else _counted(rows)
+    least = [LEAST_POS, LEAST_NEG] if weighted else []
     of_key = ranked.filter((pl.col("pos") > 0) | (pl.col("neg") > 0)).join(
-        counts.select(INDEX, "positives", "negatives", TP_OFFSET, FP_OFFSET, ENDS), on=INDEX
+        counts.select(INDEX, "positives", "negatives", TP_OFFSET, FP_OFFSET, *least), on=INDEX
     )
     found = of_key.with_columns(pl.col("tp") + pl.col(TP_OFFSET), pl.col("fp") + pl.col(FP_OFFSET))
     if weighted:
-        met = (*_met("tp", "pos", "positives"), *_met("fp", "neg", "negatives"))
-        found = found.with_columns(met)
+        found = found.with_columns(
+            *_met("tp", "pos", "positives", LEAST_POS), *_met("fp", "neg", "negatives", LEAST_NEG)
+        )
     return found.select(CELL)
 
 
@@ -207,14 +208,21 @@ def _weighed(rows: pl.LazyFrame) -> pl.LazyFrame:
         (pl.col(total) - pl.when(begun).then(pl.col(total).shift(1)).otherwise(0.0)).alias(name)
         for name, total in (("pos", "tp"), ("neg", "fp"))
     )
-    return ends.with_columns(*rises, (index != index.shift(-1)).fill_null(True).alias(LAST))
+    return ends.with_columns(*rises)
 
 
-def _met(total: str, rise: str, whole: str) -> tuple[pl.Expr, pl.Expr]:
-    """A cumulative weight that nowhere exceeds its total and, at the last cell, meets it."""
-    most = pl.col(whole)
-    start = pl.min_horizontal(pl.col(total) - pl.col(rise), most)
-    end = pl.when(pl.col(LAST) & pl.col(ENDS)).then(most).otherwise(pl.min_horizontal(total, most))
+def _met(total: str, rise: str, whole: str, least: str) -> tuple[pl.Expr, pl.Expr]:
+    """A cumulative weight that meets its total where all of it is passed, and what it rises by.
+
+    Both are sums that round; what they differ by is rounding where it is less than
+    any weight.
+    """
+
+    def met(sum_: pl.Expr) -> pl.Expr:
+        rest = pl.col(whole) - sum_
+        return pl.when(rest < pl.col(least) / 2).then(pl.col(whole)).otherwise(sum_)
+
+    start, end = met(pl.col(total) - pl.col(rise)), met(pl.col(total))
     return end.alias(total), (end - start).alias(rise)
 
 

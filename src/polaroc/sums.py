@@ -17,13 +17,14 @@ from polaroc.parts import SIZE, Part, parts, sizes
 from polaroc.predictions import Predictions
 from polaroc.ranking import CODE, INDEX, code
 from polaroc.scratch import scratch_folder
-from polaroc.totals import CASES, ENDS, FP_OFFSET, TP_OFFSET, totals
+from polaroc.totals import FP_OFFSET, LEAST, TP_OFFSET, totals
 from polaroc.trouble import SCORE, TRUTH, WEIGHT
 
 Progress: TypeAlias = Callable[[int, int], None]
 # What the parts before hold of a key.
 BEFORE = PRIVATE + "before_"
-COUNTED = ("pos", "neg", CASES)
+COUNTED = ("pos", "neg")
+KEPT = (INDEX, "positives", "negatives", *LEAST)
 # Bytes that ranking a row takes at its peak, more with a weight beside it and where
 # the points of the curves are held; and bytes of a row on disk, at most.
 IN_MEMORY, WEIGHT_IN_MEMORY, CURVE_IN_MEMORY = 40, 60, 80
@@ -149,13 +150,9 @@ def _joined(wide: pl.LazyFrame, sums: pl.LazyFrame) -> pl.LazyFrame:
 
 def _nothing(counts: pl.DataFrame) -> pl.DataFrame:
     """Per key, its totals, and that nothing has been passed yet."""
-    kind = counts.schema["positives"]
-    return counts.select(
-        INDEX, "positives", "negatives", pl.col(CASES).alias(BEFORE + "all"),
-        pl.lit(0).cast(kind).alias(BEFORE + "pos"),
-        pl.lit(0).cast(kind).alias(BEFORE + "neg"),
-        pl.lit(0, pl.Int64).alias(BEFORE + CASES),
-    )  # fmt: skip
+    zero = pl.lit(0).cast(counts.schema["positives"])
+    kept = [name for name in KEPT if name in counts.columns]
+    return counts.select(*kept, *(zero.alias(BEFORE + count) for count in COUNTED))
 
 
 def _here(part: Part, before: pl.DataFrame, weighted: bool) -> pl.DataFrame:
@@ -164,28 +161,23 @@ def _here(part: Part, before: pl.DataFrame, weighted: bool) -> pl.DataFrame:
     held = part.rows.group_by(INDEX).agg(
         (pl.col(TRUTH) * case).sum().alias("pos"),
         (~pl.col(TRUTH) * case).sum().alias("neg"),
-        pl.len().cast(pl.Int64).alias(CASES),
         pl.col(SCORE).max(),
     )
-    here = before.join(held.collect(), on=INDEX, how="left", maintain_order="left").with_columns(
-        pl.col(COUNTED).fill_null(0)
-    )
+    here = before.join(held.collect(), on=INDEX, how="left", maintain_order="left")
     offsets = []
-    for count, name in (("pos", TP_OFFSET), ("neg", FP_OFFSET)):
-        passed = pl.col(BEFORE + count)
+    for count, name in zip(COUNTED, (TP_OFFSET, FP_OFFSET), strict=True):
+        passed, own = pl.col(BEFORE + count), pl.col(count)
         # Counts run on from key to key.
-        own = passed if weighted else passed + pl.col(count) - pl.col(count).cum_sum()
-        offsets.append(own.alias(name))
-    ends = pl.col(BEFORE + CASES) + pl.col(CASES) == pl.col(BEFORE + "all")
-    return here.with_columns(*offsets, ends.alias(ENDS))
+        offset = passed if weighted else passed + own - own.cum_sum()
+        offsets.append(offset.alias(name))
+    return here.with_columns(pl.col(COUNTED).fill_null(0)).with_columns(offsets)
 
 
 def _passed(here: pl.DataFrame) -> pl.DataFrame:
     """What has been passed once a part is done."""
-    return here.select(
-        INDEX, "positives", "negatives", BEFORE + "all",
-        *((pl.col(BEFORE + count) + pl.col(count)).alias(BEFORE + count) for count in COUNTED),
-    )  # fmt: skip
+    kept = [name for name in KEPT if name in here.columns]
+    seen = ((pl.col(BEFORE + count) + pl.col(count)).alias(BEFORE + count) for count in COUNTED)
+    return here.select(*kept, *seen)
 
 
 def _tie(here: pl.LazyFrame) -> pl.LazyFrame:

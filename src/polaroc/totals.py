@@ -10,10 +10,8 @@ from polaroc.trouble import TROUBLE, TROUBLES, TRUTH, WEIGHT
 # What turns counts that run on from key to key into those of the key.
 TP_OFFSET = PRIVATE + "tp_offset"
 FP_OFFSET = PRIVATE + "fp_offset"
-# Rows that can be ranked.
-CASES = PRIVATE + "cases"
-# Whether the last of the rows at hand is the last of its key.
-ENDS = PRIVATE + "ends"
+# The least weight of a positive and of a negative.
+LEAST = LEAST_POS, LEAST_NEG = PRIVATE + "least_pos", PRIVATE + "least_neg"
 # Sums of weights keep some sixteen digits.
 GREATEST_SPREAD = 1e12
 
@@ -26,8 +24,8 @@ def totals(predictions: Predictions) -> pl.LazyFrame:
     LazyFrame
         The keys; `INDEX` UInt32, their place from 0; `positives`, `negatives`
         (null where rows of the key cannot be ranked); `TP_OFFSET`, `FP_OFFSET`,
-        `ENDS`, which `cells` needs; `CASES` Int64, the rows that can be ranked;
-        `note` String, what is wrong with the key's rows or was dropped of them.
+        and for weights `LEAST_POS`, `LEAST_NEG`, which `cells` needs; `note`
+        String, what is wrong with the key's rows or was dropped of them.
     """
     sound = pl.col(TROUBLE).is_null()
     truth = pl.col(TRUTH)
@@ -36,10 +34,10 @@ def totals(predictions: Predictions) -> pl.LazyFrame:
         case = pl.when(sound).then(pl.col(WEIGHT)).otherwise(0.0)
     counted = predictions.rows.group_by(predictions.keys).agg(
         pl.len().alias(COUNT),
-        sound.cast(pl.Int64).sum().alias(CASES),
         ((truth & sound) * case).sum().alias("positives"),
         ((~truth & sound) * case).sum().alias("negatives"),
         *((pl.col(TROUBLE) == kind).sum().alias(_column(kind)) for kind in predictions.possible),
+        *_least(predictions),
         _spread_note(predictions).alias("note"),
     )
     kept = counted.filter(pl.col(COUNT) > 0)
@@ -53,12 +51,22 @@ def totals(predictions: Predictions) -> pl.LazyFrame:
         pl.when(~fatal).then(negatives).alias("negatives"),
         _offset(positives, predictions.weighted).alias(TP_OFFSET),
         _offset(negatives, predictions.weighted).alias(FP_OFFSET),
-        pl.lit(True).alias(ENDS),
-        CASES,
+        *(name for name in LEAST if predictions.weighted),
         pl.concat_str(_troubles(predictions, fatal), "note", separator="; ", ignore_nulls=True)
         .replace("", None)
         .alias("note"),
     )
+
+
+def _least(predictions: Predictions) -> list[pl.Expr]:
+    if not predictions.weighted:
+        return []
+    counts = pl.col(TROUBLE).is_null() & (pl.col(WEIGHT) > 0)
+    own = (pl.col(TRUTH), ~pl.col(TRUTH))
+    return [
+        pl.col(WEIGHT).filter(counts & of_class).min().alias(name)
+        for of_class, name in zip(own, LEAST, strict=True)
+    ]
 
 
 def _offset(total: pl.Expr, weighted: bool) -> pl.Expr:

@@ -29,6 +29,14 @@ types:
 bench *ARGS:
     python tests/benchmarks/bench.py {{ARGS}}
 
+# Coverage and width of the intervals, by simulation: about 15 minutes.
+coverage *ARGS:
+    python tests/benchmarks/coverage.py {{ARGS}}
+
+# Time of 2,000 bootstrap draws, beside resampled rows and scikit-learn.
+bootstrap *ARGS:
+    python tests/benchmarks/bootstrap.py {{ARGS}}
+
 # Make the embedded Satellite predictions again from the raw data.
 satellite:
     python -m polaroc.experiments.satellite

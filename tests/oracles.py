@@ -210,3 +210,12 @@ def mixture_by_linear_programme(
     )
     assert answer.success
     return float(-answer.fun)
+
+
+def delong_placements(table: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """The share of the other class that each positive, and each negative, is ranked rightly to."""
+    scores = table["score"].to_numpy()
+    truth = table["truth"].to_numpy()
+    own, other = scores[truth][:, None], scores[~truth][None, :]
+    won = (own > other) + 0.5 * (own == other)
+    return won.mean(axis=1), won.mean(axis=0)

@@ -8,10 +8,11 @@ import polaroc as pr
 
 PUBLIC = {
     "accsens", "achievable", "apply_thresholds", "auc", "auprec", "auprec_bounds", "beta",
-    "charts", "check", "cost_curve", "curve", "datasets", "decision_curve", "dominance", "errors",
-    "evaluate", "experiments", "expr", "greatest_auprec", "hull", "iauprec", "macro",
-    "one_vs_rest", "operating_points", "points", "pr_from_roc", "prior", "prior_grid", "rates",
-    "roc_from_pr", "sens", "skew", "surface", "uniform",
+    "bootstrap", "charts", "check", "cost_curve", "curve", "datasets", "decision_curve",
+    "delong", "dominance", "errors", "evaluate", "experiments", "expr", "greatest_auprec",
+    "hull", "iauprec", "intervals", "macro", "one_vs_rest", "operating_points", "points",
+    "pr_from_roc", "prior", "prior_grid", "rates", "roc_from_pr", "sens", "skew", "surface",
+    "uniform",
 }  # fmt: skip
 MODULES = {"charts", "datasets", "errors", "experiments", "expr", "rates"}
 HEAVY = ["altair", "scipy", "numpy", "sklearn", "rich", "typer", "vl_convert"]

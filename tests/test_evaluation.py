@@ -53,6 +53,15 @@ BEFORE_HULL = {
     "evaluate": lambda frame, **by: pr.evaluate(frame, **NAMES, **by, over=(0.05, 0.2)),
     "evaluate, weighted": lambda frame, **by: pr.evaluate(frame, **NAMES, **by, weight="weight"),
     "evaluate, dropping": lambda frame, **by: pr.evaluate(frame, **NAMES, **by, nulls="drop"),
+    "intervals": lambda frame, **by: pr.curve(frame, **NAMES, **by).pipe(
+        pr.intervals, priors=0.1, interpolation="step"
+    ),
+    "evaluate, logit": lambda frame, **by: pr.evaluate(
+        frame, **NAMES, **by, over=(0.05, 0.2), intervals="logit"
+    ),
+    "evaluate, wald": lambda frame, **by: pr.evaluate(
+        frame, **NAMES, **by, over=pr.beta(2, 18), interpolation="linear", intervals="wald"
+    ),
 }
 WITH_HULL = {
     "hull": lambda frame, **by: pr.curve(frame, **NAMES, **by).pipe(pr.hull),

@@ -9,10 +9,13 @@ from polaroc.curves import curve
 from polaroc.dominance import dominance
 from polaroc.evaluation import evaluate
 from polaroc.hulls import achievable, hull
+from polaroc.intervals import intervals
 from polaroc.multiclass import macro, one_vs_rest
 from polaroc.operating import apply_thresholds, operating_points
+from polaroc.paired import delong
 from polaroc.predictions import check
 from polaroc.priors import prior, prior_grid, skew
+from polaroc.resampling import bootstrap
 from polaroc.sensitivity import accsens, sens
 from polaroc.spaces import pr_from_roc, roc_from_pr
 from polaroc.surfaces import surface
@@ -25,12 +28,14 @@ __all__ = [
     "auprec",
     "auprec_bounds",
     "beta",
+    "bootstrap",
     "charts",
     "check",
     "cost_curve",
     "curve",
     "datasets",
     "decision_curve",
+    "delong",
     "dominance",
     "errors",
     "evaluate",
@@ -39,6 +44,7 @@ __all__ = [
     "greatest_auprec",
     "hull",
     "iauprec",
+    "intervals",
     "macro",
     "one_vs_rest",
     "operating_points",

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 import polars as pl
@@ -11,6 +12,7 @@ from polaroc.beliefs import Belief, resolve_belief
 from polaroc.cells import HELD, Segments
 from polaroc.columns import curve_keys, lazily
 from polaroc.errors import InvalidArgument, check_choice
+from polaroc.gradients import area_gradient, auc_gradient
 from polaroc.hulls import hull
 from polaroc.measures import Measure, per_key, tidy, total
 from polaroc.priors import is_number, resolve_priors, skew
@@ -193,10 +195,22 @@ def auc_measure() -> Measure:
     """The AUC as a sum over segments: Δt times the mean specificity of the segment."""
     positives, negatives = pl.col("positives"), pl.col("negatives")
     chance = ((positives + negatives + 1) / (12 * positives * negatives)).sqrt()
-    area = total("auc", segment_auc())
+    area = total("auc", segment_auc(), gradient=auc_gradient)
     reversed_ = area.estimate < 0.5 - REVERSED * chance
     note = pl.when(reversed_).then(pl.lit("below chance: are the scores reversed?"))
-    return replace(area, note=note)
+    return replace(area, note=note, perfect=_perfect_auc)
+
+
+def _perfect_auc(tail: float) -> pl.Expr:
+    """The AUC at which a perfect score has the chance `tail`, had it only disjoint pairs to win."""
+    return pl.lit(tail) ** (1 / pl.min_horizontal("positives", "negatives"))
+
+
+def _perfect_area(tail: float, skewed: pl.Expr) -> pl.Expr:
+    """∫ t/(t + λf) dt up to the rates that all cases keep to by a chance of half `tail` each."""
+    t = pl.lit(tail / 2) ** (1 / pl.col("positives"))
+    bend = skewed * (1 - pl.lit(tail / 2) ** (1 / pl.col("negatives")))
+    return t - bend * (t / bend).log1p()
 
 
 def _partial_auc(
@@ -258,6 +272,7 @@ def auprec_measures(
     """AUPREC at each prior."""
     _check_choices(interpolation, start)
     positives, negatives = pl.col("positives"), pl.col("negatives")
+    smooth = start == "limit" and interpolation != "hull" and recall is None
     measures = []
     for i, prior in enumerate(resolve_priors(priors)):
         if prior is None:
@@ -267,7 +282,9 @@ def auprec_measures(
         else:
             at, skewed = pl.lit(prior), pl.lit(skew(prior))
         area = segment_area(skewed, interpolation, start, recall)
-        measures.append(total("auprec", area, f"auprec_{i}", prior=at, doubt=skewed))
+        gradient = partial(area_gradient, [(skewed, 1.0)], interpolation) if smooth else None
+        summed = total("auprec", area, f"auprec_{i}", prior=at, doubt=skewed, gradient=gradient)
+        measures.append(replace(summed, perfect=partial(_perfect_area, skewed=skewed)))
     return measures
 
 
@@ -280,16 +297,22 @@ def iauprec_measure(
     """IAUPREC as the weighted sum of AUPREC at the nodes of a belief."""
     _check_choices(interpolation, start)
     belief = resolve_belief(over, measure)
-    nodes = list(zip(belief.skews, belief.weights, strict=True))
+    nodes = [(pl.lit(at), weight) for at, weight in zip(belief.skews, belief.weights, strict=True)]
     area = pl.sum_horizontal(
-        weight * segment_area(pl.lit(skewed), interpolation, start) for skewed, weight in nodes
+        weight * segment_area(skewed, interpolation, start) for skewed, weight in nodes
     )
     # Bias is at most 1, so a rare prior of a belief counts by its weight.
     negatives = pl.col("negatives")
     doubt = pl.sum_horizontal(
-        weight * pl.min_horizontal(pl.lit(skewed), negatives) for skewed, weight in nodes
+        weight * pl.min_horizontal(skewed, negatives) for skewed, weight in nodes
     )
-    return total("iauprec", area, doubt=doubt)
+    smooth = start == "limit" and interpolation != "hull"
+    gradient = partial(area_gradient, nodes, interpolation) if smooth else None
+
+    def perfect(tail: float) -> pl.Expr:
+        return pl.sum_horizontal(weight * _perfect_area(tail, skewed) for skewed, weight in nodes)
+
+    return replace(total("iauprec", area, doubt=doubt, gradient=gradient), perfect=perfect)
 
 
 def segment_area(

@@ -16,6 +16,7 @@ CURVE = (
 GRID = ("prior", "skew")
 MEASURES = ("measure", "prior", "estimate", "positives", "negatives", "note")
 INTERVAL = ("lower", "upper", "std_error")
+WITH_INTERVAL = (*MEASURES[:3], *INTERVAL, *MEASURES[3:])
 POINT = ("rule", "share")
 RESERVED = frozenset((*CURVE, *GRID, *MEASURES, *INTERVAL, *POINT, "precision"))
 PRIVATE = "__polaroc_"

@@ -2,23 +2,34 @@
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import NamedTuple
 
-from polaroc.areas import auc_measure, auprec_measures, iauprec_measure
+import polars as pl
+
 from polaroc.beliefs import Belief
 from polaroc.columns import like
+from polaroc.curves import anchors, cells, indexed, tabled
 from polaroc.errors import InvalidArgument, check_choice
-from polaroc.measures import Measure, tidy
+from polaroc.intervals import (
+    FRACTIONAL,
+    METHODS,
+    check_counts,
+    check_interpolation,
+    check_level,
+    flagged,
+    with_limits,
+)
+from polaroc.measures import tidy
 from polaroc.memory import Memory
-from polaroc.predictions import read
-from polaroc.sensitivity import range_measures
+from polaroc.predictions import Predictions, read
+from polaroc.ranking import CODE, INDEX
+from polaroc.resampling import Resampling, resampled
+from polaroc.selection import DEFAULT_PRIORS, chosen
 from polaroc.sums import Progress, Summed
 from polaroc.totals import totals
-from polaroc.typing import By, Frame, Interpolation, IntoExpr, Label, Nulls, Prior, Priors
+from polaroc.typing import By, Frame, Interpolation, Intervals, IntoExpr, Label, Nulls, Priors
 
-DEFAULT_PRIORS: tuple[Prior, ...] = ("observed", 0.5, 0.1, 0.01)
-OVER_A_RANGE = ("sens", "auc_range", "accsens", "equal_error")
-MEASURES = ("auc", "auprec", "iauprec", *OVER_A_RANGE)
+RESAMPLED = ("percentile", "bca")
+INTERVALS = (*METHODS, *RESAMPLED)
 
 
 def evaluate(
@@ -33,6 +44,8 @@ def evaluate(
     priors: Priors = DEFAULT_PRIORS,
     over: tuple[float, float] | Belief | None = None,
     interpolation: Interpolation = "exact",
+    intervals: Intervals | None = None,
+    level: float = 0.95,
     measures: str | Sequence[str] | None = None,
     memory: Memory | None = None,
     scratch: str | PathLike[str] | None = None,
@@ -54,6 +67,14 @@ def evaluate(
         are no measures over a range; under a belief there is IAUPREC only.
     interpolation
         As in `auprec`.
+    intervals
+        How to say what the test set, being a sample, leaves uncertain: ``None``,
+        not at all; ``"logit"`` or ``"wald"``, as in `intervals`;
+        ``"percentile"`` or ``"bca"``, as in `bootstrap`, which is slower and
+        holds a Python function in the plan. Weights must then count cases;
+        interpolation ``"hull"`` and `memory` are refused.
+    level
+        Coverage the intervals aim at, in (0, 1).
     measures
         Any of "auc", "auprec", "iauprec" (see the functions of these names),
         "sens", "auc_range", "accsens" (see `accsens`; "auc_range" is one minus
@@ -78,8 +99,9 @@ def evaluate(
     Frame of the kind given
         Tidy measures, sorted by key, one row per key, measure and prior: the
         keys; `measure` String; `prior` Float64, null where a measure has none;
-        `estimate` Float64, null where undefined; `positives`, `negatives`
-        (Int64, Float64 if weighted); `note` String, null, or why the estimate
+        `estimate` Float64, null where undefined; with intervals `lower`, `upper`
+        and `std_error` Float64; `positives`, `negatives` (Int64, Float64 if
+        weighted); `note` String, null, or why the estimate
         is null or to be doubted, or what was dropped.
 
     Raises
@@ -95,63 +117,59 @@ def evaluate(
     >>> [(name, round(value, 3)) for name, value in measures.select("measure", "estimate").rows()]
     [('auc', 0.68), ('auprec', 0.35)]
     """
+    how = _resampling(priors, over, interpolation, measures, intervals, level, memory)
     asked = chosen(measures, priors, over, interpolation)
     predictions = read(
         frame, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
     )
+    keys = predictions.keys
+    if intervals is not None and isinstance(frame, pl.DataFrame):
+        check_counts(predictions)
+    if intervals is not None and how is None:
+        curves = _flagged_curves(predictions)
+        return like(frame, with_limits(curves, keys, asked.measures, intervals, level))
     summed = Summed(predictions, *asked.parted)
     found = (
         summed.at_once(totals(predictions))
         if memory is None
         else summed.in_parts(memory, scratch, progress)
     )
-    return like(frame, tidy(found.wide, predictions.keys, asked.measures))
+    measured = tidy(found.wide, keys, asked.measures)
+    if how is None:
+        return like(frame, measured)
+    counts = pl.when(~pl.col(FRACTIONAL)).then("pos").alias("pos")
+    counted = _flagged_curves(predictions).with_columns(counts).drop("note", FRACTIONAL)
+    return like(frame, resampled(measured, counted, keys, how))
 
 
-class Chosen(NamedTuple):
-    """The measures asked for, and those taken on the curves and on their hulls."""
-
-    measures: list[Measure]
-    parted: tuple[list[Measure], list[Measure]]
-
-
-def chosen(
-    names: str | Sequence[str] | None,
+def _resampling(
     priors: Priors,
     over: tuple[float, float] | Belief | None,
     interpolation: Interpolation,
-) -> Chosen:
-    """The measures that the arguments of `evaluate` ask for."""
-    asked = _asked(names, over)
-    on_roc: list[Measure] = [auc_measure()]
-    on_pr: list[Measure] = auprec_measures(priors, interpolation, "limit")
-    if over is not None:
-        on_pr.append(iauprec_measure(over, interpolation, "limit"))
-        if not isinstance(over, Belief):
-            on_roc += range_measures(over)
-    on_roc = [measure for measure in on_roc if measure.name in asked]
-    on_pr = [measure for measure in on_pr if measure.name in asked]
-    measures = sorted([*on_roc, *on_pr], key=lambda one: MEASURES.index(one.name))
-    if not measures:
+    measures: str | Sequence[str] | None,
+    intervals: str | None,
+    level: float,
+    memory: Memory | None,
+) -> Resampling | None:
+    """How to resample, if intervals are asked for that need it."""
+    if intervals is None:
+        return None
+    check_choice("intervals", intervals, INTERVALS)
+    check_level(level)
+    check_interpolation(interpolation)
+    if memory is not None:
         raise InvalidArgument(
-            f"there is nothing to measure: measures is {names!r}, priors is {priors!r}.",
-            hint="leave measures out for all of them.",
+            f"intervals is {intervals!r} and memory is {memory!r}, allowed is one of them.",
+            hint="leave memory out, or take the keys a few at a time.",
         )
-    return Chosen(measures, (on_roc, on_pr) if interpolation == "hull" else (measures, []))
+    if intervals not in RESAMPLED:
+        return None
+    return Resampling(priors, over, interpolation, measures, intervals, level)
 
 
-def _asked(measures: str | Sequence[str] | None, over: object) -> Sequence[str]:
-    if measures is None:
-        return MEASURES
-    asked = [measures] if isinstance(measures, str) else list(measures)
-    for name in asked:
-        check_choice("measures", name, MEASURES)
-    lacking = [name for name in asked if name not in ("auc", "auprec")] if over is None else []
-    if isinstance(over, Belief):
-        lacking = [name for name in asked if name in OVER_A_RANGE]
-    if lacking:
-        raise InvalidArgument(
-            f"measures has {', '.join(map(repr, lacking))}, but over is {over!r}.",
-            hint="give the range of priors, for example over=(0.05, 0.20).",
-        )
-    return asked
+def _flagged_curves(predictions: Predictions) -> pl.LazyFrame:
+    """The curves in order, with `note` and whether a key's weights are `FRACTIONAL`."""
+    counts = totals(predictions)
+    ends = cells(indexed(predictions, counts), counts, weighted=predictions.weighted)
+    said = flagged(counts.select(INDEX, *predictions.keys, "note"), predictions)
+    return tabled(ends, anchors(counts), said).drop(INDEX, CODE)

@@ -1,18 +1,20 @@
 """The tidy measure table: what every measure returns."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
 
 from polaroc.cells import hold
-from polaroc.columns import MEASURES, PRIVATE
+from polaroc.columns import INTERVAL, MEASURES, PRIVATE, WITH_INTERVAL
+from polaroc.gradients import Gradient
 from polaroc.predictions import one_class_note
 from polaroc.ranking import INDEX
 
 WHICH = PRIVATE + "which"
 DOUBT = PRIVATE + "doubt"
 SAID = PRIVATE + "said"
+LIMITS_SAID = PRIVATE + "limits_said"
 # λ/N above which AUPREC is biased upward for want of negatives.
 DOUBTFUL = 0.02
 
@@ -25,6 +27,40 @@ def nothing() -> pl.Expr:
 def no_note() -> pl.Expr:
     """A null note."""
     return pl.lit(None, pl.String)
+
+
+def one() -> pl.Expr:
+    """The number 1."""
+    return pl.lit(1.0)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A number of the curve that a measure is a smooth function of.
+
+    Attributes
+    ----------
+    name
+        What tells it apart from other parts.
+    gradient
+        Makes its gradient, given the keys; it is costly to write out.
+    slope
+        The derivative of the measure by it, from the columns of `per_key`.
+    """
+
+    name: str
+    gradient: Callable[[Sequence[str]], Gradient]
+    slope: pl.Expr = field(default_factory=one)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What is said of the uncertainty of a measure, from the columns of `per_key`."""
+
+    lower: pl.Expr
+    upper: pl.Expr
+    std_error: pl.Expr
+    note: pl.Expr
 
 
 @dataclass(frozen=True)
@@ -50,6 +86,11 @@ class Measure:
         Skew by which its λ/N is judged, null where it does not depend on one.
     note
         What else is to be said of it, else null.
+    parts
+        What its standard error is made from; none where it has no gradient.
+    perfect
+        Its lower limit where the test set is ranked perfectly, given how likely
+        that may be where the truth is lower.
     """
 
     name: str
@@ -60,6 +101,8 @@ class Measure:
     prior: pl.Expr = field(default_factory=nothing)
     doubt: pl.Expr = field(default_factory=nothing)
     note: pl.Expr = field(default_factory=no_note)
+    parts: tuple[Part, ...] = ()
+    perfect: Callable[[float], pl.Expr] | None = None
 
 
 def total(
@@ -69,6 +112,7 @@ def total(
     *,
     prior: pl.Expr | None = None,
     doubt: pl.Expr | None = None,
+    gradient: Callable[[], Gradient] | None = None,
 ) -> Measure:
     """A measure that is the sum of what each segment adds; `column` tells equal names apart."""
     summed = PRIVATE + (column or name)
@@ -78,11 +122,15 @@ def total(
         sums={summed: segment},
         prior=nothing() if prior is None else prior,
         doubt=nothing() if doubt is None else doubt,
+        parts=() if gradient is None else (Part(summed, lambda _: gradient()),),
     )
 
 
 def per_key(
-    segments: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]
+    segments: pl.LazyFrame,
+    keys: Sequence[str],
+    measures: Sequence[Measure],
+    also: Mapping[str, pl.Expr] | None = None,
 ) -> pl.LazyFrame:
     """Per key: its totals, and the sums and least values that the measures need.
 
@@ -95,7 +143,10 @@ def per_key(
         The key columns.
     measures
         The measures.
+    also
+        Other aggregations of the columns of `segments`, by name.
     """
+    also = also or {}
     # One column per measure, then one grouping: a row per segment and prior is
     # never made, which took twice as long.
     columns, sums, least = (
@@ -103,16 +154,19 @@ def per_key(
         for kind in ("columns", "sums", "least")
     )
     kept = [*keys, "positives", "negatives"]
+    roots = {root for part in also.values() for root in part.meta.root_names()}
+    needed = sorted(roots.difference(kept))
     return (
-        hold(segments, kept)
+        hold(segments, [*kept, *needed])
         .with_columns(**columns)
-        .select(*kept, **sums, **least)
+        .select(*kept, *needed, **sums, **least)
         .group_by(keys)
         .agg(
             pl.len().alias(WHICH),
             pl.col("positives", "negatives").max(),
             *(pl.col(name).sum() for name in sums),
             *(pl.col(name).min() for name in least),
+            **also,
         )
         .filter(pl.col(WHICH) > 0)
         .drop(WHICH)
@@ -134,7 +188,12 @@ def merged(parts: Sequence[pl.DataFrame], measures: Sequence[Measure]) -> pl.Dat
     )
 
 
-def tidy(wide: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]) -> pl.LazyFrame:
+def tidy(
+    wide: pl.LazyFrame,
+    keys: Sequence[str],
+    measures: Sequence[Measure],
+    limits: Sequence[Limits] | None = None,
+) -> pl.LazyFrame:
     """One row per key as the tidy measure table, sorted by key and in the order asked.
 
     Parameters
@@ -145,8 +204,16 @@ def tidy(wide: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]) -
         The key columns.
     measures
         The measures, in the order wanted.
+    limits
+        Those of each measure, where intervals are asked for.
     """
     both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
+    columns: tuple[str, ...] = MEASURES
+    said = [SAID]
+    more: list[list[pl.Expr]] = [[] for _ in measures]
+    if limits is not None:
+        columns = WITH_INTERVAL
+        said, more = [SAID, LIMITS_SAID], [_limit_fields(of, both) for of in limits]
     rows = [
         pl.struct(
             pl.lit(measure.name).alias("measure"),
@@ -154,8 +221,9 @@ def tidy(wide: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]) -
             pl.when(both).then(measure.estimate.fill_nan(None)).alias("estimate"),
             pl.when(both).then(measure.doubt / pl.col("negatives")).alias(DOUBT),
             pl.when(both).then(measure.note).alias(SAID),
+            *fields,
         )
-        for measure in measures
+        for measure, fields in zip(measures, more, strict=True)
     ]
     doubt = pl.col(DOUBT)
     biased = pl.when(doubt > DOUBTFUL).then(
@@ -165,7 +233,7 @@ def tidy(wide: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]) -
         "note",
         one_class_note(pl.col("positives"), pl.col("negatives")),
         biased,
-        SAID,
+        *said,
         separator="; ",
         ignore_nulls=True,
     ).replace("", None)
@@ -175,5 +243,12 @@ def tidy(wide: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]) -
         .explode(WHICH)
         .unnest(WHICH)
         .with_columns(note.alias("note"))
-        .select(*keys, *MEASURES)
+        .select(*keys, *columns)
     )
+
+
+def _limit_fields(limits: Limits, both: pl.Expr) -> list[pl.Expr]:
+    numbers = [
+        pl.when(both).then(getattr(limits, name).fill_nan(None)).alias(name) for name in INTERVAL
+    ]
+    return [*numbers, pl.when(both).then(limits.note).alias(LIMITS_SAID)]

@@ -13,8 +13,9 @@ import polars as pl
 import polaroc
 
 STEPS = (
-    "accsens", "achievable", "apply_thresholds", "auc", "auprec", "check", "curve", "dominance",
-    "evaluate", "hull", "iauprec", "macro", "one_vs_rest", "operating_points", "sens", "surface",
+    "accsens", "achievable", "apply_thresholds", "auc", "auprec", "bootstrap", "check", "curve",
+    "delong", "dominance", "evaluate", "hull", "iauprec", "intervals", "macro", "one_vs_rest",
+    "operating_points", "sens", "surface",
 )  # fmt: skip
 
 

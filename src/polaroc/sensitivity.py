@@ -1,6 +1,7 @@
 """How far the operating point moves as the prior drifts: Sens and AccSens."""
 
 from collections.abc import Sequence
+from functools import partial
 from math import acosh, ceil, log
 from typing import NamedTuple
 
@@ -9,8 +10,9 @@ import polars as pl
 from polaroc.areas import of_curve
 from polaroc.cells import HELD, Point, Segments
 from polaroc.columns import PRIVATE, lazily
+from polaroc.drift import mean_error_gradient, point_gradient, prior_at
 from polaroc.errors import InvalidArgument, check_choice
-from polaroc.measures import Measure
+from polaroc.measures import Measure, Part
 from polaroc.priors import check_range, skew
 
 # How unequal Δt and Δf may be where the error of a segment is not taken in closed form.
@@ -125,12 +127,14 @@ def range_measures(over: tuple[float, float]) -> list[Measure]:
 def sens_measure(over: tuple[float, float]) -> Measure:
     """Sens as a measure."""
     distance, least = _sens(over)
-    return Measure("sens", distance, least=least)
+    parts = _point_parts(over, 1 / distance)
+    return Measure("sens", distance, least=least, parts=parts)
 
 
 def auc_range_measure(over: tuple[float, float]) -> Measure:
     """One minus the mean error of the balanced point over the range."""
-    return Measure("auc_range", *_error_area(over))
+    parts = (_area_part(over, pl.lit(1.0)),)
+    return Measure("auc_range", *_error_area(over), parts=parts)
 
 
 def accsens_measure(
@@ -140,13 +144,19 @@ def accsens_measure(
     check_choice("area", area, AREAS)
     distance, least = _sens(over)
     accuracy, columns, sums = _error_area(over) if area == "error" else _partial_area(over)
-    return Measure("accsens", combined(accuracy, distance, weights), columns, sums, least)
+    value = combined(accuracy, distance, weights)
+    parts: tuple[Part, ...] = ()
+    if area == "error":
+        by_area = weights[0] * (accuracy - 1) / (2 * value)
+        by_points = _point_parts(over, weights[1] / (2 * value))
+        parts = (_area_part(over, by_area), *by_points)
+    return Measure("accsens", value, columns, sums, least, parts=parts)
 
 
 def equal_error_measure() -> Measure:
     """ε: the error where FNr = FPr, at the balanced point of prior 0.5."""
     (_, f), least = _balanced(0.5)
-    return Measure("equal_error", f, least=least)
+    return Measure("equal_error", f, least=least, parts=(_point_part(0.5, pl.lit(1.0)),))
 
 
 def combined(area: pl.Expr, sens: pl.Expr, weights: Sequence[float] = (1, 1)) -> pl.Expr:
@@ -170,6 +180,27 @@ def _sens(over: tuple[float, float]) -> tuple[pl.Expr, dict[str, pl.Expr]]:
     check_range(*over)
     (low, at_lo), (high, at_hi) = (_balanced(prior) for prior in over)
     return distance(low, high), at_lo | at_hi
+
+
+def _point_parts(over: tuple[float, float], scale: pl.Expr) -> tuple[Part, ...]:
+    """The balanced points at both ends, with `scale` times the derivatives of ½ Sens²."""
+    (low, _), (high, _) = (_balanced(prior) for prior in over)
+    fall, run = low[0] - high[0], high[1] - low[1]
+    # At a balanced point t = 1 − λf.
+    by_low, by_high = (
+        scale * sign * (run + skew(prior) * fall) / 2
+        for prior, sign in zip(over, (-1, 1), strict=True)
+    )
+    return _point_part(over[0], by_low), _point_part(over[1], by_high)
+
+
+def _point_part(prior: float, slope: pl.Expr) -> Part:
+    return Part(f"{PRIVATE}point_{prior!r}", partial(point_gradient, prior), slope)
+
+
+def _area_part(over: tuple[float, float], slope: pl.Expr) -> Part:
+    name = f"{PRIVATE}error_{over!r}"
+    return Part(name, lambda _: mean_error_gradient(over), slope)
 
 
 def _balanced(prior: float) -> tuple[Point, dict[str, pl.Expr]]:
@@ -212,7 +243,7 @@ def _passed(over: tuple[float, float]) -> tuple[pl.Expr, pl.Expr, dict[str, pl.E
     """The priors, within a range, at which a segment starts and ends, and the columns they are."""
     start, end, _ = HELD.segment
     first, last = (f"{PRIVATE}{place}_{over!r}" for place in ("first", "last"))
-    columns = {first: _prior_at(start).clip(*over), last: _prior_at(end).clip(*over)}
+    columns = {first: prior_at(start).clip(*over), last: prior_at(end).clip(*over)}
     return pl.col(first), pl.col(last), columns
 
 
@@ -289,10 +320,3 @@ def _partial_area(over: tuple[float, float]) -> Area:
     mean = (pl.col(area) - at_zero) / crossed
     estimate = pl.when(crossed > 0).then(1 - mean)
     return Area(estimate, columns, {area: level + inner, base: level_width + width})
-
-
-def _prior_at(point: Point) -> pl.Expr:
-    """The prior at which a point of the curve is balanced: f/(f + 1 − t)."""
-    t, f = point
-    reach = f + (1 - t)
-    return pl.when(reach > 0).then(f / reach).otherwise(1.0)

@@ -13,13 +13,13 @@ from polaroc.cli.inputs import By, Files, Positive, Score, Truth, Weight, labels
 from polaroc.cli.screen import MOST_ROWS, out, progress, refusing, table, visible
 from polaroc.columns import PRIVATE, within
 from polaroc.errors import InvalidArgument, InvalidPredictions
-from polaroc.evaluation import DEFAULT_PRIORS, Chosen, chosen
 from polaroc.measures import tidy
 from polaroc.memory import resolve_memory
 from polaroc.output import check_replaceable, whole
 from polaroc.predictions import read
 from polaroc.priors import OBSERVED, check_range, prior_grid, resolve_priors
 from polaroc.ranking import CODE, INDEX
+from polaroc.selection import DEFAULT_PRIORS, Chosen, chosen
 from polaroc.sources import batches
 from polaroc.sums import Summed
 from polaroc.surfaces import surface

@@ -1,0 +1,176 @@
+"""Resampled curves: the segments of each draw, from the counts of the cells."""
+
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polaroc.columns import PRIVATE
+from polaroc.errors import InvalidArgument
+from polaroc.trouble import SCORE, TRUTH
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[Any]]
+
+DRAW = PRIVATE + "draw"
+# Counts held at once, over all draws of a block.
+BLOCK = 4_000_000
+FEWEST_DRAWS = 100
+MANY_PER_GROUP = 20
+
+
+def check_draws(draws: int, seed: int) -> None:
+    """Refuse too few draws, and a seed that is not a whole number ≥ 0."""
+    for name, value, least in (("draws", draws, FEWEST_DRAWS), ("seed", seed, 0)):
+        if not isinstance(value, int) or isinstance(value, bool) or value < least:
+            raise InvalidArgument(
+                f"{name} is {value!r}, allowed are whole numbers ≥ {least}.",
+                hint="for example draws=2000, seed=0.",
+            )
+
+
+def generator(seed: int, key: Sequence[object]) -> "np.random.Generator":
+    """The random numbers of one key: the same whatever other keys there are."""
+    import numpy as np
+
+    digest = blake2b(repr(tuple(key)).encode(), digest_size=16).digest()
+    return np.random.default_rng([seed, int.from_bytes(digest, "big")])
+
+
+def draws_of_cells(
+    curve: pl.DataFrame, rng: "np.random.Generator", count: int
+) -> Iterator[pl.DataFrame]:
+    """Draws of as many positives and as many negatives as there are, each from its class.
+
+    Parameters
+    ----------
+    curve
+        One curve, best score first, of whole counts.
+    rng
+        The random numbers.
+    count
+        How many draws.
+
+    Returns
+    -------
+    Iterator of DataFrame
+        Blocks of segments with positives, of some draws each: `DRAW` and the
+        counts and totals of a curve.
+
+    Notes
+    -----
+    Only cells with positives carry area: the negatives between two of them are
+    drawn as one number, so that a draw costs as much as there are segments.
+    """
+    import numpy as np
+
+    cells = curve.filter(pl.col("pos") > 0)
+    pos, neg, fp = (cells[name].to_numpy().astype(np.int64) for name in ("pos", "neg", "fp"))
+    positives, negatives = int(pos.sum()), int(curve["negatives"][0])
+    level = np.diff(fp - neg, prepend=0) - np.append(0, neg[:-1])
+    # Per segment the level run before it, then its own negatives; what is below, last.
+    groups = np.append(np.stack([level, neg], axis=1).ravel(), negatives - fp[-1])
+    for first, size in blocks_of_draws(count, 2 * pos.size):
+        drawn_pos = _drawn(pos, rng, size)
+        drawn_neg = _drawn(groups, rng, size)
+        ends = drawn_neg.cumsum(axis=1)[:, 1:-1:2]
+        yield segments_of_draws(first, drawn_pos, drawn_neg[:, 1:-1:2], ends, positives, negatives)
+
+
+def draws_of_clusters(
+    cases: pl.DataFrame, cluster: str, rng: "np.random.Generator", count: int
+) -> Iterator[pl.DataFrame]:
+    """Draws of as many clusters as there are, with all their cases; class totals vary.
+
+    Parameters
+    ----------
+    cases
+        Score, truth and cluster of the cases of one key.
+    cluster
+        The column that says which cases belong together.
+    rng
+        The random numbers.
+    count
+        How many draws.
+
+    Returns
+    -------
+    Iterator of DataFrame
+        As `draws_of_cells`.
+    """
+    import numpy as np
+
+    ordered = cases.sort(SCORE, descending=True)
+    member = ordered[cluster].rank("dense").to_numpy().astype(np.int64) - 1
+    truth, score = ordered[TRUTH].to_numpy(), ordered[SCORE].to_numpy()
+    last = np.append(score[1:] != score[:-1], True)
+    clusters = int(member.max()) + 1
+    for first, size in blocks_of_draws(count, 2 * truth.size):
+        times = rng.multinomial(clusters, np.full(clusters, 1 / clusters), size=size)
+        weight = times[:, member]
+        tp, fp = ((weight * mask).cumsum(axis=1)[:, last] for mask in (truth, ~truth))
+        pos, neg = (np.diff(totals, axis=1, prepend=0) for totals in (tp, fp))
+        yield segments_of_draws(first, pos, neg, fp, tp[:, -1], fp[:, -1])
+
+
+def _drawn(groups: "Array", rng: "np.random.Generator", size: int) -> "Array":
+    """Draws of as many cases as the groups hold, counted by group; shape (size, groups)."""
+    import numpy as np
+
+    total, filled = int(groups.sum()), np.flatnonzero(groups)
+    drawn = np.zeros((size, groups.size), dtype=np.int64)
+    if total > MANY_PER_GROUP * filled.size:
+        drawn[:, filled] = rng.multinomial(total, groups[filled] / total, size=size)
+        return drawn
+    # Where groups are small, drawing case by case is faster.
+    group_of = np.repeat(filled, groups[filled])
+    small = np.int32 if total < 2**31 else np.int64
+    for counts in drawn:
+        cases = rng.integers(0, total, size=total, dtype=small)
+        counts += np.bincount(group_of[cases], minlength=groups.size)
+    return drawn
+
+
+def segments_of_draws(
+    first: int,
+    pos: "Array",
+    neg: "Array",
+    fp: "Array",
+    positives: "Array | int",
+    negatives: "Array | int",
+) -> pl.DataFrame:
+    """The segments with positives of a block of draws, numbered from `first`.
+
+    Parameters
+    ----------
+    first
+        The number of the first draw.
+    pos, neg, fp
+        Positives, negatives and cumulative negatives of each draw and cell,
+        best score first; shape (draws, cells).
+    positives, negatives
+        The totals, one for all draws or one for each.
+    """
+    import numpy as np
+
+    kept = np.flatnonzero(pos)
+    draw = kept // pos.shape[1]
+    totals = {"positives": positives, "negatives": negatives}
+    counts = {"pos": pos, "neg": neg, "tp": pos.cumsum(axis=1), "fp": fp}
+    return pl.DataFrame(
+        {
+            DRAW: first + draw,
+            **{name: own.ravel()[kept] for name, own in counts.items()},
+            **{name: np.broadcast_to(total, pos.shape[0])[draw] for name, total in totals.items()},
+        }
+    )
+
+
+def blocks_of_draws(count: int, width: int) -> Iterator[tuple[int, int]]:
+    """The first draw and the number of draws of each block, of draws so many counts wide."""
+    size = max(1, BLOCK // max(1, width))
+    for first in range(0, count, size):
+        yield first, min(size, count - first)

@@ -1,0 +1,57 @@
+"""Quantiles, and limits on the scale of log-odds."""
+
+from statistics import NormalDist
+
+import polars as pl
+
+NORMAL = NormalDist()
+# Degrees of freedom from which on the expansion of Student's quantile is exact to 1e-6.
+MANY = 40
+
+
+def normal(level: float) -> float:
+    """The quantile of the normal distribution that holds `level` between it and its negative.
+
+    Examples
+    --------
+    >>> round(normal(0.95), 3)
+    1.96
+    """
+    return NORMAL.inv_cdf((1 + level) / 2)
+
+
+def logit_ends(estimate: pl.Expr, width: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+    """Limits around an estimate, `width` to either side of it on the scale of log-odds.
+
+    Examples
+    --------
+    >>> low, high = logit_ends(pl.lit(0.5), pl.lit(1.0))
+    >>> pl.select((low + high).round(12)).item()
+    1.0
+    """
+    odds = estimate / (1 - estimate)
+    factor = width.exp()
+    return 1 / (1 + factor / odds), 1 / (1 + 1 / (odds * factor))
+
+
+def student(freedom: pl.Expr, level: float) -> pl.Expr:
+    """The quantile of Student's t that holds `level` between itself and its negative.
+
+    Examples
+    --------
+    >>> pl.select(student(pl.lit(1), 0.95).round(3)).item()
+    12.706
+    """
+    from scipy.special import stdtrit
+
+    few = {n: float(stdtrit(n, (1 + level) / 2)) for n in range(1, MANY)}
+    n, z = freedom.cast(pl.Int64), normal(level)
+    # Fisher and Cornish's expansion in 1/n.
+    expansion = (
+        z
+        + (z**3 + z) / (4 * n)
+        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * n**2)
+        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * n**3)
+    )
+    exact = n.replace_strict(few, default=None, return_dtype=pl.Float64)
+    return pl.when(n < MANY).then(exact).otherwise(expansion)

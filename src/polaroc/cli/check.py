@@ -5,10 +5,11 @@ from typing import Annotated
 import typer
 
 from polaroc.cli.inputs import By, Files, Positive, Score, Truth, Weight, labels
-from polaroc.cli.screen import MOST_ROWS, out, progress, refusing, table
+from polaroc.cli.screen import MOST_ROWS, out, progress, refusing
 from polaroc.errors import InvalidPredictions
 from polaroc.predictions import check as audit
 from polaroc.sources import scan
+from polaroc.texts import table
 
 
 @refusing

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from polaroc import charts
 from polaroc.cli.inputs import By, Files, Positive, Score, Truth, Weight, labels
-from polaroc.cli.screen import MOST_ROWS, out, progress, refusing, table, visible
+from polaroc.cli.screen import MOST_ROWS, out, progress, refusing
 from polaroc.columns import PRIVATE, within
 from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.measures import tidy
@@ -23,6 +23,7 @@ from polaroc.selection import DEFAULT_PRIORS, Chosen, chosen
 from polaroc.sources import batches
 from polaroc.sums import Summed
 from polaroc.surfaces import surface
+from polaroc.texts import table, visible
 from polaroc.typing import Interpolation, Nulls, Prior
 
 CHART_PRIORS = 25

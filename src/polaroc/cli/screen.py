@@ -1,21 +1,20 @@
-"""What the commands share: the screen, progress, refusals and tables."""
+"""What the commands share: the screen, progress and refusals."""
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from typing import ParamSpec
 
 import polars as pl
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table
 from rich.text import Text
 
 from polaroc.errors import PolarocError
+from polaroc.texts import visible
 
 MOST_ROWS = 40
 # How the hints of the functions are said on the command line.
@@ -93,23 +92,3 @@ def progress() -> Iterator[Callable[[str], None]]:
             bar.reset(task, description=what, total=None)
 
         yield say
-
-
-def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], keys: int) -> Table:
-    """A table whose first `keys` columns are text and whose others are numbers."""
-    drawn = Table(
-        title=Text(title), title_justify="left", header_style="bold", box=SIMPLE_HEAD,
-        padding=(0, 1, 0, 0), pad_edge=False,
-    )  # fmt: skip
-    for i, column in enumerate(columns):
-        drawn.add_column(
-            Text(visible(column)), justify="left" if i < keys else "right", overflow="fold"
-        )
-    for row in rows:
-        drawn.add_row(*(Text("–" if value is None else visible(str(value))) for value in row))
-    return drawn
-
-
-def visible(text: str) -> str:
-    """Text in which what a terminal would obey, not show, is spelled out."""
-    return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)

@@ -1,0 +1,409 @@
+"""Whether models differ, by tests that hold for folds which share training cases."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import factorial, isfinite
+from typing import TYPE_CHECKING, Literal
+
+import polars as pl
+
+from polaroc import caveats, omnibus
+from polaroc.designs import Design, Incomplete, balanced, block_columns, check_blocks
+from polaroc.designs import contrast as contrasted
+from polaroc.errors import InvalidArgument, check_choice
+from polaroc.letters import letter_display
+from polaroc.pairs import Pairs, paired_t, tukey
+from polaroc.priors import check_prior, is_number
+from polaroc.selections import rows_of
+from polaroc.typing import Prior
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Target = Literal["algorithm", "dataset"]
+Adjust = Literal["holm", "tukey"]
+TARGETS = ("algorithm", "dataset")
+LOW_IS_GOOD = ("sens", "accsens", "equal_error")
+LETTERS = ("mean", "sd", "letters")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How models are to be compared; the arguments of `compare` of the same names."""
+
+    target: Target = "algorithm"
+    test_train_ratio: float | None = None
+    alpha: float = 0.005
+    level: float | None = None
+    adjust: Adjust = "holm"
+    permutations: int = 9_999
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_choice("target", self.target, TARGETS)
+        check_choice("adjust", self.adjust, ("holm", "tukey"))
+        check_share("alpha", self.alpha)
+        if self.level is not None:
+            check_share("level", self.level)
+        if self.target == "algorithm":
+            _check_ratio(self.test_train_ratio)
+            if self.adjust == "tukey":
+                raise InvalidArgument(
+                    "adjust is 'tukey' with target 'algorithm', allowed is 'holm'.",
+                    hint="no such test is known to hold for folds that share training cases.",
+                )
+        elif self.test_train_ratio is not None:
+            raise InvalidArgument(
+                "test_train_ratio is given with target 'dataset', which does not use it.",
+                hint="leave it out, or take target='algorithm'.",
+            )
+        if not isinstance(self.permutations, int) or self.permutations < 1:
+            raise InvalidArgument(
+                f"permutations is {self.permutations!r}, allowed are whole numbers ≥ 1.",
+                hint="9999 is enough for p-values down to 0.0001.",
+            )
+
+    @property
+    def confidence(self) -> float:
+        """The confidence with which all intervals hold at once."""
+        return 1 - self.alpha if self.level is None else self.level
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """Whether models differ, which do, and what the tests assume; made by `compare`.
+
+    Attributes
+    ----------
+    omnibus
+        Tests of all models at once, the primary one first: `test` String,
+        `statistic`, `df1`, `df2`, `p_value` Float64.
+    pairs
+        One row per pair: the two models (named after `between`, such as
+        `model_a`, `model_b`); `difference` of their means, first minus second,
+        `std_error`, `lower`, `upper` (simultaneous limits), `statistic`,
+        `p_value`, `p_adjusted` Float64.
+    letters
+        One row per model, the best mean first: the model; `mean`, `sd` (over
+        the blocks) Float64; `letters` String: models that share a letter are
+        not told apart at `alpha`.
+    warnings
+        What the tests assume and how often they err, in sentences.
+    measure, between, block
+        What was compared.
+    blocks
+        How many blocks there are.
+    plan
+        How it was compared: `target`, `test_train_ratio`, `alpha`, `level` …
+    """
+
+    omnibus: pl.DataFrame
+    pairs: pl.DataFrame
+    letters: pl.DataFrame
+    warnings: tuple[str, ...]
+    measure: str
+    between: str
+    block: tuple[str, ...]
+    blocks: int
+    plan: Plan = field(default_factory=Plan)
+
+    def summary(self) -> str:
+        """All of it as text for a terminal of 80 columns."""
+        from polaroc.summaries import comparison_parts
+        from polaroc.texts import plain
+
+        return plain(comparison_parts(self))
+
+    def __repr__(self) -> str:
+        p = self.omnibus["p_value"][0]
+        return (
+            f"Comparison({self.measure}: {self.letters.height} models, {self.blocks} blocks, "
+            f"target={self.plan.target!r}, p={p:.2g}; print its summary())"
+        )
+
+    def _repr_html_(self) -> str:
+        from polaroc.summaries import comparison_html
+
+        return comparison_html(self)
+
+
+def compare(
+    measures: pl.LazyFrame | pl.DataFrame,
+    measure: str = "iauprec",
+    between: str = "model",
+    block: str | Sequence[str] = "fold",
+    *,
+    prior: Prior | None = None,
+    contrast: tuple[float, float] | None = None,
+    target: Target = "algorithm",
+    test_train_ratio: float | None = None,
+    alpha: float = 0.005,
+    level: float | None = None,
+    adjust: Adjust = "holm",
+    incomplete: Incomplete = "raise",
+    permutations: int = 9_999,
+    seed: int = 0,
+) -> Comparison:
+    """Whether models differ on one measure, and which of them, over common folds.
+
+    Parameters
+    ----------
+    measures
+        Tidy measures with one estimate per model and block, as `evaluate` gives
+        them with ``by=["model", "fold"]``; a lazy frame is collected.
+    measure
+        The measure compared, such as "iauprec", "auprec", "auc", "accsens".
+    between
+        The key column that tells the models apart.
+    block
+        The key column, or columns, of the blocks: every model is measured once on
+        each (the same training and test cases).
+    prior
+        Prior in (0, 1), or ``"observed"``, where the table has the measure at
+        several.
+    contrast
+        Two priors (first, second): compares the measure at the first minus that
+        at the second, block by block: who depends how much on the prior.
+    target
+        What the answer is about. ``"algorithm"``: models trained anew on other
+        samples of this size. ``"dataset"``: this dataset only, over further splits.
+    test_train_ratio
+        Test over training cases of a block, needed for "algorithm": 0.25 for
+        80/20 hold-outs, 1/(k−1) for k folds; 0 where no blocks share cases (each
+        its own dataset).
+    alpha
+        Chance of a false difference among all pairs that is accepted, in (0, 1):
+        for the letters.
+    level
+        Confidence in (0, 1) with which all intervals hold at once; by default
+        1 − `alpha`. A pair whose interval leaves out 0 is then always told apart.
+    adjust
+        ``"holm"``: paired t-tests, each pair with its own variance. ``"tukey"``,
+        for "dataset" only: one error for all pairs.
+    incomplete
+        ``"raise"``: a model without an estimate in a block is an error;
+        ``"drop"``: such blocks are left out, as `warnings` says.
+    permutations, seed
+        Draws of the permutation test, where there are more than 100,000
+        arrangements, and their seed.
+
+    Returns
+    -------
+    Comparison
+        Its frames `omnibus`, `pairs` and `letters`, its `warnings`, and a
+        `summary()` to print.
+
+    Raises
+    ------
+    InvalidArgument, InvalidTable
+        For arguments outside what is allowed; fewer than two models or blocks;
+        cells that are missing (with their list), null (with their notes) or
+        repeated.
+
+    Notes
+    -----
+    With I models, J blocks and r = `test_train_ratio`: "algorithm" is
+    F/(1 + J·r), F that of a two-way layout, with I−1 and (I−1)(J−1) degrees of
+    freedom, and for pairs d̄/√(s²(1/J + r)) with J−1 (Nadeau and Bengio 2003);
+    "dataset" is the repeated-measures F with Greenhouse and Geisser's degrees of
+    freedom, that F with sphericity assumed (P-ROC's 2-way analysis), within-block
+    permutation, Friedman, Iman and Davenport. Intervals are Bonferroni's over the
+    pairs, or Tukey's. A zero difference has p = 1.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> measures = pr.datasets.satellite_predictions().pipe(
+    ...     pr.evaluate, truth="truth", score="score", by=["model", "fold"], over=(0.05, 0.20)
+    ... )
+    >>> found = pr.compare(measures, test_train_ratio=0.25)
+    >>> found.letters.select("model", "letters").rows()
+    [('A', 'a'), ('C', 'a'), ('B', 'a')]
+    >>> found.omnibus["p_value"].round(3).to_list()
+    [0.054]
+    """
+    plan = Plan(target, test_train_ratio, alpha, level, adjust, permutations, seed)
+    rows = rows_of(measures, measure)
+    blocks = block_columns(block)
+    if contrast is not None:
+        first, second = _two_priors(contrast, prior)
+        for one in (first, second):
+            rows.check_prior(one)
+        design = contrasted(balanced(rows, [first, second], between, blocks, incomplete))
+        told = f"{measure} at prior {first:g} minus at {second:g}"
+    else:
+        rows.check_prior(prior)
+        design = balanced(rows, [prior], between, blocks, incomplete)
+        told = measure if prior is None else f"{measure} at prior {prior}"
+    descending = measure not in LOW_IS_GOOD
+    return of_design(design, told, between, blocks, plan, descending=descending)
+
+
+def of_design(
+    design: Design,
+    told: str,
+    between: str,
+    block: Sequence[str],
+    plan: Plan,
+    *,
+    descending: bool = True,
+) -> Comparison:
+    """The comparison of a balanced table.
+
+    Parameters
+    ----------
+    design
+        The table.
+    told
+        What the numbers are, in words.
+    between, block
+        The names of its columns.
+    plan
+        How to compare.
+    descending
+        Whether the greatest mean is the best.
+    """
+    check_blocks(design)
+    values = design.table
+    if plan.adjust == "tukey":
+        pairs = tukey(values, plan.confidence)
+    else:
+        pairs = paired_t(values, plan.confidence, plan.test_train_ratio or 0.0)
+    return Comparison(
+        omnibus.frame(_omnibus(values, plan)),
+        pair_frame(pairs, design.models, between),
+        letter_frame(pairs, values, design.models, between, plan.alpha, descending=descending),
+        (*_warnings(design, pairs, plan), *design.said),
+        told,
+        between,
+        tuple(block),
+        len(values),
+        plan,
+    )
+
+
+def pair_frame(pairs: Pairs, models: pl.Series, between: str) -> pl.DataFrame:
+    """The pairs as the table `pairs`."""
+    return pl.DataFrame(
+        [
+            models[pairs.first].alias(f"{between}_a"),
+            models[pairs.second].alias(f"{between}_b"),
+            pl.Series("difference", pairs.difference),
+            pl.Series("std_error", pairs.std_error),
+            pl.Series("lower", pairs.difference - pairs.reach),
+            pl.Series("upper", pairs.difference + pairs.reach),
+            pl.Series("statistic", pairs.statistic),
+            pl.Series("p_value", pairs.p_value),
+            pl.Series("p_adjusted", pairs.p_adjusted),
+        ]
+    )
+
+
+def letter_frame(
+    pairs: Pairs,
+    values: "np.ndarray[tuple[int, ...], np.dtype[np.float64]]",
+    models: pl.Series,
+    between: str,
+    alpha: float,
+    *,
+    descending: bool,
+) -> pl.DataFrame:
+    """Means, SDs and letters as the table `letters`, the best model first."""
+    if between in LETTERS:
+        raise InvalidArgument(
+            f"between is {between!r}, also a column of the result.", hint="rename the key first."
+        )
+    means = pl.Series("mean", values.mean(axis=0))
+    order = means.arg_sort(descending=descending).to_list()
+    place = {model: i for i, model in enumerate(order)}
+    told_apart = pairs.p_adjusted < alpha
+    apart = [
+        (place[a], place[b])
+        for a, b in zip(
+            pairs.first[told_apart].tolist(), pairs.second[told_apart].tolist(), strict=True
+        )
+    ]
+    return pl.DataFrame(
+        [
+            models[order].alias(between),
+            means[order],
+            pl.Series("sd", values.std(axis=0, ddof=1))[order],
+            pl.Series("letters", letter_display(len(order), apart)),
+        ]
+    )
+
+
+def check_share(name: str, value: object) -> None:
+    """Refuse what is not a number strictly between 0 and 1."""
+    if not is_number(value) or isinstance(value, bool) or not 0 < float(value) < 1:  # type: ignore[arg-type]
+        raise InvalidArgument(
+            f"{name} is {value!r}, allowed is 0 < {name} < 1.", hint=f"for example {name}=0.05."
+        )
+
+
+def _check_ratio(ratio: object) -> None:
+    sound = is_number(ratio) and isfinite(ratio) and ratio >= 0  # type: ignore[arg-type, operator]
+    if not sound or isinstance(ratio, bool):
+        raise InvalidArgument(
+            f"test_train_ratio is {ratio!r}, needed is a number ≥ 0: test over training cases of "
+            "a block, which the table does not tell.",
+            hint="test_train_ratio=0.25 for 80/20 hold-outs, 1/(k-1) for k folds; "
+            "target='dataset' needs none.",
+        )
+
+
+def _two_priors(contrast: object, prior: object) -> tuple[float, float]:
+    if not isinstance(contrast, Sequence) or isinstance(contrast, str) or len(contrast) != 2:
+        raise InvalidArgument(
+            f"contrast is {contrast!r}, allowed are two priors.",
+            hint="for example contrast=(0.05, 0.20).",
+        )
+    first, second = contrast
+    check_prior(first)
+    check_prior(second)
+    if prior is not None or first == second:
+        raise InvalidArgument(
+            f"contrast is {contrast!r} and prior is {prior!r}, allowed are two different priors "
+            "and no third.",
+            hint="leave prior out.",
+        )
+    return float(first), float(second)
+
+
+def _omnibus(
+    values: "np.ndarray[tuple[int, ...], np.dtype[np.float64]]", plan: Plan
+) -> list[omnibus.Outcome]:
+    if plan.target == "algorithm":
+        return [omnibus.corrected(values, plan.test_train_ratio or 0.0)]
+    return [
+        omnibus.greenhouse_geisser(values),
+        omnibus.repeated_measures(values),
+        omnibus.permutation(values, plan.permutations, plan.seed),
+        *omnibus.friedman(values),
+    ]
+
+
+def _warnings(design: Design, pairs: Pairs, plan: Plan) -> list[str]:
+    blocks, models = design.table.shape
+    if plan.target == "algorithm":
+        said = caveats.algorithm(blocks, plan.test_train_ratio or 0.0)
+    else:
+        said = caveats.dataset()
+        least = factorial(models) ** (1 - blocks)
+        if least > plan.alpha:
+            said.append(
+                f"With {models} models on {blocks} blocks a permutation p-value cannot be below "
+                f"{least:.2g}: nothing can be found at α = {plan.alpha:g}."
+            )
+    if plan.adjust == "tukey":
+        said.append(caveats.TUKEY)
+    if pairs.constant.any():
+        which = [
+            f"{design.models[int(a)]!r} and {design.models[int(b)]!r}"
+            for a, b in zip(pairs.first[pairs.constant], pairs.second[pairs.constant], strict=True)
+        ]
+        said.append(
+            f"{'; '.join(which[:5])} differ by the same amount in every block: there is no "
+            "variation to judge by, and p = 0 is the formula's limit, not a probability."
+        )
+    return said

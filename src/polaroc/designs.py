@@ -1,0 +1,233 @@
+"""The balanced table that tests compare: one number per model and block."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import polars as pl
+
+from polaroc.columns import PRIVATE
+from polaroc.errors import InvalidArgument, InvalidTable, check_choice
+from polaroc.selections import SAME, Rows, listed_rows, value_columns
+from polaroc.typing import Prior
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[Any]]
+
+Incomplete = Literal["raise", "drop"]
+MODEL, BLOCK, PLACED = (PRIVATE + name for name in ("model", "block", "placed"))
+# Estimates closer than this share of the largest are equal: sums of floats differ
+# in the last digits from run to run.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """One number per block, model and prior, all of them there.
+
+    Attributes
+    ----------
+    models
+        The values of the column compared, sorted.
+    blocks
+        The key columns and values of the blocks, sorted.
+    values
+        The numbers: blocks × models × priors.
+    said
+        What was left out, or is to be doubted.
+    """
+
+    models: pl.Series
+    blocks: pl.DataFrame
+    values: "Array"
+    said: tuple[str, ...] = ()
+
+    @property
+    def table(self) -> "Array":
+        """The numbers at the one prior, blocks × models."""
+        return self.values[:, :, 0]
+
+
+def block_columns(block: str | Sequence[str] | None) -> list[str]:
+    """The columns of the blocks, whether none, one or many were given."""
+    if block is None:
+        return []
+    return [block] if isinstance(block, str) else list(block)
+
+
+def balanced(
+    rows: Rows,
+    priors: Sequence[Prior | None],
+    between: str,
+    blocks: Sequence[str],
+    incomplete: Incomplete = "raise",
+) -> Design:
+    """The numbers of one measure per block, model and prior; refused where any is missing.
+
+    Parameters
+    ----------
+    rows
+        The rows of the measure.
+    priors
+        The priors, None for a measure that has none.
+    between
+        The key column that tells the models apart.
+    blocks
+        The key columns that tell the blocks apart.
+    incomplete
+        Whether blocks that not every model has are an error or left out.
+    """
+    check_choice("incomplete", incomplete, ("raise", "drop"))
+    _check_columns(rows.keys, between, blocks)
+    wide = rows.at(priors)
+    _refuse_repeated(wide, rows.keys, between, blocks)
+    wide, said = _complete(wide, between, blocks, len(priors), incomplete)
+    models = wide.select(between).unique().sort(between, nulls_last=True)
+    if models.height < 2:
+        raise InvalidArgument(
+            f"{between!r} has {models.height} value(s), allowed are two or more.",
+            hint="compare at least two models on the same blocks.",
+        )
+    _refuse_mixed_priors(wide, blocks)
+    folds = wide.select(blocks).unique().sort(blocks, nulls_last=True) if blocks else pl.DataFrame()
+    values = _array(wide, models, folds, value_columns(len(priors)))
+    doubts = [*said, *_doubts(wide, blocks)]
+    return Design(models[between], folds, values, tuple(doubts))
+
+
+def contrast(design: Design) -> Design:
+    """The number at the first prior minus that at the second."""
+    return replace(design, values=design.values[:, :, :1] - design.values[:, :, 1:])
+
+
+def check_blocks(design: Design) -> None:
+    """Refuse a design with fewer than two blocks."""
+    count = design.values.shape[0]
+    if count < 2:
+        raise InvalidArgument(
+            f"there is {count} block, allowed are two or more.",
+            hint="one test set cannot show how much a difference varies: evaluate on several "
+            "folds, with by=['model', 'fold'].",
+        )
+
+
+def _check_columns(keys: Sequence[str], between: str, blocks: Sequence[str]) -> None:
+    unknown = [name for name in (between, *blocks) if name not in keys]
+    if unknown:
+        raise InvalidArgument(
+            f"the table has no key {', '.join(map(repr, unknown))}; its keys are "
+            f"{', '.join(map(repr, keys)) or 'none'}.",
+            hint="evaluate with it among by=, or name another for between= or block=.",
+        )
+    named = [between, *blocks]
+    if len(set(named)) < len(named):
+        raise InvalidArgument(
+            f"between and block name a column twice: {', '.join(map(repr, named))}.",
+            hint="models and blocks are told apart by different columns.",
+        )
+
+
+def _refuse_repeated(
+    wide: pl.DataFrame, keys: Sequence[str], between: str, blocks: Sequence[str]
+) -> None:
+    others = [key for key in keys if key not in (between, *blocks)]
+    cells = wide.group_by(between, *blocks).agg(pl.col(others).n_unique())
+    varying = [key for key in others if cells.select((pl.col(key) > 1).any()).item()]
+    if varying:
+        raise InvalidTable(
+            f"cells are repeated: within one {', '.join(map(repr, (between, *blocks)))} the key "
+            f"{', '.join(map(repr, varying))} varies.",
+            hint=f"keep one value of it, or make it a block: block={[*blocks, *varying]!r}.",
+        )
+
+
+def _complete(
+    wide: pl.DataFrame, between: str, blocks: Sequence[str], priors: int, incomplete: Incomplete
+) -> tuple[pl.DataFrame, list[str]]:
+    """The rows of the blocks in which every model has every number."""
+    named = [between, *blocks]
+    models = wide.select(between).unique()
+    full = models.join(wide.select(blocks).unique(), how="cross") if blocks else models
+    lacking = pl.any_horizontal(pl.col(value_columns(priors)).is_null())
+    missing = full.join(wide, on=named, how="anti", nulls_equal=True).sort(named, nulls_last=True)
+    null = wide.filter(lacking).sort(named, nulls_last=True)
+    if missing.is_empty() and null.is_empty():
+        return wide, []
+    if incomplete == "raise" or not blocks:
+        _refuse_incomplete(missing.select(named), null.select(*named, "note"), full.height)
+    left_out = pl.concat([missing.select(blocks), null.select(blocks)]).unique()
+    left_out = left_out.sort(blocks, nulls_last=True)
+    total = full.select(blocks).n_unique()
+    if left_out.height == total:
+        raise InvalidTable(
+            f"none of the {total} blocks has every model.",
+            hint="evaluate every model on the same blocks.",
+        )
+    kept = wide.join(left_out, on=blocks, how="anti", nulls_equal=True)
+    said = (
+        f"Left out {left_out.height} of {total} blocks that not every model has: "
+        f"{listed_rows(left_out)}."
+    )
+    return kept, [said]
+
+
+def _refuse_incomplete(missing: pl.DataFrame, null: pl.DataFrame, total: int) -> None:
+    found = []
+    if missing.height:
+        found.append(f"{missing.height} of {total} cells are missing: {listed_rows(missing)}")
+    if null.height:
+        cells = null.with_columns(pl.col("note").fill_null("no note"))
+        found.append(f"{null.height} of {total} estimates are null: {listed_rows(cells)}")
+    raise InvalidTable(
+        "; ".join(found) + ".",
+        hint="evaluate every model on every block, or leave such blocks out with "
+        "incomplete='drop'.",
+    )
+
+
+def _refuse_mixed_priors(wide: pl.DataFrame, blocks: Sequence[str]) -> None:
+    """Refuse models that are measured at different priors in one block."""
+    priors = wide.group_by(blocks).agg((pl.col("prior").max() - pl.col("prior").min()).alias(BLOCK))
+    if (priors[BLOCK].fill_null(0) > SAME).any():
+        raise InvalidTable(
+            "models of one block are measured at different priors.",
+            hint="their test sets differ: take one prior for all, for example prior=0.1.",
+        )
+
+
+def _doubts(wide: pl.DataFrame, blocks: Sequence[str]) -> list[str]:
+    """What is to be said of test sets that differ, and of notes."""
+    said = []
+    counts = pl.col("positives", "negatives")
+    spread = wide.group_by(blocks).agg((counts.max() - counts.min()) > SAME * counts.max())
+    uneven = spread.filter(pl.any_horizontal("positives", "negatives")).height
+    if uneven:
+        said.append(
+            f"In {uneven} block(s) the models were tested on different numbers of cases: "
+            "pairs need the same test set."
+        )
+    notes = wide["note"].drop_nulls()
+    if notes.len():
+        said.append(f"{notes.len()} of {wide.height} estimates carry a note; one: {notes[0]}.")
+    return said
+
+
+def _array(
+    wide: pl.DataFrame, models: pl.DataFrame, folds: pl.DataFrame, columns: Sequence[str]
+) -> "Array":
+    import numpy as np
+
+    placed = wide.join(
+        models.with_row_index(MODEL), on=models.columns, how="left", nulls_equal=True
+    )
+    if folds.width:
+        numbered = folds.with_row_index(BLOCK)
+        placed = placed.join(numbered, on=folds.columns, how="left", nulls_equal=True)
+    else:
+        placed = placed.with_columns(pl.lit(0).alias(BLOCK))
+    values = np.full((max(folds.height, 1), models.height, len(columns)), np.nan)
+    at = placed[BLOCK].to_numpy(), placed[MODEL].to_numpy()
+    values[at] = placed.select(columns).to_numpy()
+    return values

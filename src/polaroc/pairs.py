@@ -1,0 +1,132 @@
+"""Tests of two models at a time, on one number per block and model."""
+
+from dataclasses import dataclass
+from itertools import combinations
+from math import sqrt
+from typing import TYPE_CHECKING, Any
+
+from polaroc.omnibus import nothing, two_way
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Every pair of models, one number per pair in each array.
+
+    Attributes
+    ----------
+    first, second
+        The places of the two models.
+    difference, std_error, statistic
+        The mean of first minus second, its standard error, their ratio.
+    p_value, p_adjusted
+        Alone, and adjusted for the number of pairs.
+    reach
+        Half the width of the interval.
+    constant
+        Whether the difference is the same, and not zero, in every block.
+    """
+
+    first: "Array"
+    second: "Array"
+    difference: "Array"
+    std_error: "Array"
+    statistic: "Array"
+    p_value: "Array"
+    p_adjusted: "Array"
+    reach: "Array"
+    constant: "Array"
+
+
+def paired_t(values: "Array", level: float, test_train_ratio: float = 0.0) -> Pairs:
+    """Paired t-tests, Holm-adjusted, with Bonferroni's simultaneous intervals.
+
+    Parameters
+    ----------
+    values
+        Blocks × models.
+    level
+        The confidence with which all intervals hold at once.
+    test_train_ratio
+        Test over training cases, by which Nadeau and Bengio add to the variance
+        for training sets that overlap; 0 for none.
+    """
+    import numpy as np
+    from scipy.stats import t
+
+    blocks = values.shape[0]
+    first, second = _places(values.shape[1])
+    lead = values[:, first] - values[:, second]
+    difference, variance = lead.mean(axis=0), lead.var(axis=0, ddof=1)
+    least = nothing(values) / values.size
+    difference = np.where(difference**2 > least, difference, 0.0)
+    variance = np.where(variance > least, variance, 0.0)
+    std_error = np.sqrt(variance * (1 / blocks + test_train_ratio))
+    statistic = _ratio(difference, std_error)
+    p_value = 2 * t.sf(np.abs(statistic), blocks - 1)
+    critical = t.isf((1 - level) / len(first) / 2, blocks - 1)
+    return Pairs(
+        first, second, difference, std_error, statistic, p_value, holm(p_value),
+        critical * std_error, (std_error == 0) & (difference != 0),
+    )  # fmt: skip
+
+
+def tukey(values: "Array", level: float) -> Pairs:
+    """Tukey's test with the residual of the two-way layout as the error of every pair."""
+    import numpy as np
+    from scipy.stats import studentized_range, t
+
+    blocks, models = values.shape
+    first, second = _places(models)
+    means = values.mean(axis=0)
+    difference = means[first] - means[second]
+    least = nothing(values) / values.size
+    difference = np.where(difference**2 > least, difference, 0.0)
+    error = two_way(values)[1]
+    df = (models - 1) * (blocks - 1)
+    std_error = np.full(len(first), sqrt(2 * error / blocks))
+    statistic = _ratio(difference, std_error)
+    adjusted = studentized_range.sf(np.abs(statistic) * sqrt(2), models, df)
+    critical = studentized_range.ppf(level, models, df) / sqrt(2)
+    return Pairs(
+        first, second, difference, std_error, statistic, 2 * t.sf(np.abs(statistic), df),
+        np.clip(adjusted, 0, 1), critical * std_error, (std_error == 0) & (difference != 0),
+    )  # fmt: skip
+
+
+def holm(p_values: "Array") -> "Array":
+    """P-values adjusted for their number by Holm's step-down method.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> holm(np.array([0.01, 0.04, 0.03])).round(4).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    import numpy as np
+
+    count = len(p_values)
+    order = np.argsort(p_values, kind="stable")
+    stepped = np.maximum.accumulate((count - np.arange(count)) * p_values[order])
+    adjusted = np.empty(count)
+    adjusted[order] = np.minimum(stepped, 1)
+    return adjusted
+
+
+def _places(models: int) -> tuple["Array", "Array"]:
+    import numpy as np
+
+    pairs = np.array(list(combinations(range(models), 2)))
+    return pairs[:, 0], pairs[:, 1]
+
+
+def _ratio(difference: "Array", std_error: "Array") -> "Array":
+    """Their ratio, 0 where there is no difference, ±∞ where it has no error."""
+    import numpy as np
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(difference == 0, 0.0, difference / std_error)

@@ -1,0 +1,82 @@
+"""Tables and sentences for people: on a terminal, as plain text, in a notebook."""
+
+from collections.abc import Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+WIDTH = 80
+
+
+def table(
+    title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], keys: int
+) -> "Table":
+    """A table whose first `keys` columns are text and whose others are numbers."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(
+        title=Text(title) if title else None, title_justify="left", header_style="bold",
+        box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False,
+    )  # fmt: skip
+    for i, column in enumerate(columns):
+        drawn.add_column(
+            Text(visible(column)), justify="left" if i < keys else "right", overflow="fold"
+        )
+    for row in rows:
+        drawn.add_row(*(Text("–" if value is None else visible(str(value))) for value in row))
+    return drawn
+
+
+def visible(text: str) -> str:
+    """Text in which what a terminal would obey, not show, is spelled out."""
+    return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
+
+
+def plain(parts: Sequence["RenderableType"], width: int = WIDTH) -> str:
+    """Tables and sentences as text of a given width, without colours."""
+    from io import StringIO
+
+    from rich.console import Console
+
+    written = StringIO()
+    console = Console(
+        file=written, width=width, highlight=False, markup=False, color_system=None,
+        force_terminal=False, emoji=False,
+    )  # fmt: skip
+    for part in parts:
+        console.print(visible(part) if isinstance(part, str) else part)
+    return "\n".join(line.rstrip() for line in written.getvalue().splitlines())
+
+
+def html_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A table as HTML, every name and value escaped."""
+    head = "".join(f"<th>{escape(column)}</th>" for column in columns)
+    lines = [
+        "".join(f"<td>{escape('–' if value is None else str(value))}</td>" for value in row)
+        for row in rows
+    ]
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    return (
+        f"<table><caption>{escape(title)}</caption>"
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    )
+
+
+def html_lines(lines: Sequence[str]) -> str:
+    """Sentences as HTML paragraphs, escaped."""
+    return "".join(f"<p>{escape(line)}</p>" for line in lines)
+
+
+def number(value: float | None, digits: int = 3) -> str | None:
+    """A number to so many decimals; null and what is not finite in words."""
+    return None if value is None else f"{value:.{digits}f}"
+
+
+def chance(value: float | None) -> str | None:
+    """A p-value to two digits, never as 0 where it is not."""
+    return None if value is None else "0" if value == 0 else f"{value:.2g}"

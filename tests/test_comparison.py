@@ -1,0 +1,225 @@
+import html
+import re
+from itertools import combinations
+from math import sqrt
+
+import numpy as np
+import polars as pl
+import pytest
+from layouts import draw, tidy
+from scipy.stats import t
+
+import polaroc as pr
+from polaroc.errors import InvalidArgument
+
+HOSTILE = "[bold]<script>alert('x')</script>\x1b[31m & " + "x" * 100
+
+
+@pytest.fixture(scope="module")
+def measures():
+    return pr.evaluate(
+        pr.datasets.satellite_predictions(),
+        truth="truth",
+        score="score",
+        by=["model", "fold"],
+        priors=[0.5, 0.1],
+        over=(0.05, 0.20),
+    )
+
+
+def test_satellite_by_hand(measures):
+    found = pr.compare(measures, test_train_ratio=0.25)
+    iauprec = measures.filter(measure="iauprec").sort("fold")
+    wide = {model: iauprec.filter(model=model)["estimate"] for model in "ABC"}
+    for a, b, difference, error, lower, upper, statistic, p, _ in found.pairs.rows():
+        lead = (wide[a] - wide[b]).to_list()
+        mean = sum(lead) / 20
+        by_hand = sqrt(sum((x - mean) ** 2 for x in lead) / 19 * (1 / 20 + 0.25))
+        assert (difference, error) == pytest.approx((mean, by_hand))
+        assert statistic == pytest.approx(mean / by_hand)
+        assert p == pytest.approx(2 * t.sf(abs(mean) / by_hand, 19))
+        reach = t.isf(0.005 / 6, 19) * by_hand
+        assert (lower, upper) == pytest.approx((mean - reach, mean + reach))
+    assert found.letters["model"].to_list() == ["A", "C", "B"]
+    assert found.letters["mean"][0] == pytest.approx(wide["A"].mean())
+    assert found.letters["sd"][2] == pytest.approx(wide["B"].std())
+
+
+def test_tables_have_the_columns_of_the_contract(measures):
+    found = pr.compare(measures, target="dataset")
+    assert found.omnibus.schema == {
+        "test": pl.String, "statistic": pl.Float64, "df1": pl.Float64, "df2": pl.Float64,
+        "p_value": pl.Float64,
+    }  # fmt: skip
+    numbers = ["difference", "std_error", "lower", "upper", "statistic", "p_value", "p_adjusted"]
+    assert found.pairs.schema == {"model_a": pl.String, "model_b": pl.String} | dict.fromkeys(
+        numbers, pl.Float64
+    )
+    assert found.letters.schema == {
+        "model": pl.String, "mean": pl.Float64, "sd": pl.Float64, "letters": pl.String,
+    }  # fmt: skip
+    assert all(isinstance(line, str) and line.endswith(".") for line in found.warnings)
+    assert [name.split(",")[0] for name in found.omnibus["test"]] == [
+        "Greenhouse-Geisser F",
+        "repeated-measures F",
+        "within-block permutation",
+        "Friedman χ²",
+        "Iman-Davenport F",
+    ]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"test_train_ratio": 0.25},
+        {"test_train_ratio": 0},
+        {"target": "dataset"},
+        {"target": "dataset", "adjust": "tukey"},
+    ],
+)
+@pytest.mark.parametrize("alpha", [0.005, 0.2])
+def test_letters_intervals_and_p_values_agree(arguments, alpha):
+    for seed in range(20):
+        found = pr.compare(tidy(draw(10, 4, seed)), alpha=alpha, **arguments)
+        letters = dict(found.letters.select("model", "letters").iter_rows())
+        means = found.letters["mean"].to_list()
+        assert means == sorted(means, reverse=True)
+        for row in found.pairs.iter_rows(named=True):
+            share = set(letters[row["model_a"]]) & set(letters[row["model_b"]])
+            assert bool(share) == (row["p_adjusted"] >= alpha)
+            assert row["p_adjusted"] >= row["p_value"] - 1e-12
+            if row["lower"] > 0 or row["upper"] < 0:
+                assert not share
+
+
+def test_order_of_models_only_turns_signs():
+    values = draw(8, 3)
+    forth = pr.compare(tidy(values), test_train_ratio=0.2)
+    back = pr.compare(tidy(values[:, ::-1]), test_train_ratio=0.2)
+    assert forth.omnibus["p_value"].to_list() == pytest.approx(back.omnibus["p_value"].to_list())
+    assert forth.pairs["difference"].to_list() == pytest.approx(
+        [-d for d in back.pairs["difference"].to_list()[::-1]]
+    )
+
+
+def test_two_models_have_one_test():
+    found = pr.compare(tidy(draw(8, 2)), test_train_ratio=1 / 7)
+    assert found.omnibus["p_value"].item() == pytest.approx(found.pairs["p_value"].item())
+    assert found.omnibus["statistic"].item() == pytest.approx(found.pairs["statistic"].item() ** 2)
+
+
+@pytest.mark.parametrize("arguments", [{"test_train_ratio": 0.25}, {"target": "dataset"}])
+def test_identical_models_are_not_told_apart(arguments):
+    values = draw(10, 2)
+    values = np.c_[values, values[:, 1] + 1e-16]
+    found = pr.compare(tidy(values), alpha=0.5, **arguments)
+    row = found.pairs.filter(model_a="B", model_b="C").row(0, named=True)
+    assert (row["difference"], row["lower"], row["upper"]) == (0, 0, 0)
+    assert (row["p_value"], row["p_adjusted"]) == (1, 1)
+    letters = dict(found.letters.select("model", "letters").iter_rows())
+    assert letters["B"] == letters["C"]
+
+
+def test_differences_that_never_vary_are_said():
+    values = draw(10, 1) + np.array([0, 0.1])
+    found = pr.compare(tidy(values), test_train_ratio=0.25)
+    assert "'A' and 'B' differ by the same amount" in " ".join(found.warnings)
+    assert found.pairs["p_value"].item() == 0
+
+
+@pytest.mark.parametrize("measure", ["sens", "accsens", "equal_error"])
+def test_where_low_is_good_the_lowest_is_first(measure):
+    found = pr.compare(tidy(draw(10, 3), measure=measure), measure, test_train_ratio=0.25)
+    assert found.letters["mean"].to_list() == sorted(found.letters["mean"])
+
+
+def test_prior_and_contrast(measures):
+    found = pr.compare(measures, "auprec", prior=0.1, test_train_ratio=0.25)
+    auprec = measures.filter(measure="auprec")
+    mean = auprec.filter(model="C", prior=0.1)["estimate"].mean()
+    assert dict(found.letters.select("model", "mean").iter_rows())["C"] == pytest.approx(mean)
+    fall = pr.compare(measures, "auprec", contrast=(0.1, 0.5), test_train_ratio=0.25)
+    mean -= auprec.filter(model="C", prior=0.5)["estimate"].mean()
+    assert dict(fall.letters.select("model", "mean").iter_rows())["C"] == pytest.approx(mean)
+    assert fall.measure == "auprec at prior 0.1 minus at 0.5"
+
+
+def test_what_is_asked_is_said():
+    algorithm = pr.compare(tidy(draw(20, 3)), test_train_ratio=0.25)
+    assert "count as 3.3 independent ones" in algorithm.warnings[0]
+    dataset = pr.compare(tidy(draw(4, 2)), target="dataset", adjust="tukey")
+    said = " ".join(dataset.warnings)
+    assert "cannot be below 0.12" in said
+    assert "Tukey" in said
+    apart = pr.compare(tidy(draw(20, 3)), test_train_ratio=0)
+    assert "independent" in apart.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({}, "test_train_ratio is None"),
+        ({"test_train_ratio": -0.1}, "test_train_ratio is -0.1"),
+        ({"test_train_ratio": float("inf")}, "test_train_ratio is inf"),
+        ({"test_train_ratio": True}, "test_train_ratio is True"),
+        ({"test_train_ratio": "0.25"}, "test_train_ratio is '0.25'"),
+        ({"target": "dataset", "test_train_ratio": 0.25}, "does not use it"),
+        ({"target": "population"}, "allowed are 'algorithm', 'dataset'"),
+        ({"target": "dataset", "adjust": "bonferroni"}, "allowed are 'holm', 'tukey'"),
+        ({"test_train_ratio": 0.25, "adjust": "tukey"}, "allowed is 'holm'"),
+        ({"test_train_ratio": 0.25, "alpha": 0}, "alpha is 0"),
+        ({"test_train_ratio": 0.25, "level": 1}, "level is 1"),
+        ({"target": "dataset", "permutations": 0}, "permutations is 0"),
+        ({"test_train_ratio": 0.25, "prior": 0.1}, "'iauprec' has no prior"),
+        ({"test_train_ratio": 0.25, "contrast": (0.1, 0.5)}, "'iauprec' has no prior"),
+        ({"test_train_ratio": 0.25, "measure": "auprec"}, "at several priors: 0.1, 0.5"),
+        ({"test_train_ratio": 0.25, "measure": "auprec", "prior": 0.2}, "has it at 0.1, 0.5"),
+        ({"test_train_ratio": 0.25, "measure": "auprec", "prior": 2}, "prior is 2"),
+        ({"test_train_ratio": 0.25, "measure": "auprec", "contrast": (0.1, 0.1)}, "two different"),
+        ({"test_train_ratio": 0.25, "measure": "auprec", "contrast": 0.1}, "two priors"),
+        ({"test_train_ratio": 0.25, "measure": "nope"}, "no measure 'nope'"),
+    ],
+)
+def test_bad_arguments_are_refused(measures, arguments, said):
+    with pytest.raises(InvalidArgument, match="Hint:") as caught:
+        pr.compare(measures, **arguments)
+    assert said in str(caught.value)
+
+
+def test_one_fold_and_names_of_the_result_are_refused():
+    with pytest.raises(InvalidArgument, match="there is 1 block"):
+        pr.compare(tidy(draw(1, 3)), test_train_ratio=0.25)
+    with pytest.raises(InvalidArgument, match="also a column of the result"):
+        pr.compare(tidy(draw(4, 3)).rename({"model": "mean"}), between="mean", test_train_ratio=1)
+
+
+def test_lazy_and_eager_agree(measures):
+    eager = pr.compare(measures, target="dataset")
+    lazy = pr.compare(measures.lazy(), target="dataset")
+    assert eager.pairs.equals(lazy.pairs)
+    assert eager.omnibus.equals(lazy.omnibus)
+
+
+def test_summary_fits_a_terminal_and_tells_what_was_found(measures):
+    found = pr.compare(measures, target="dataset", alpha=0.05)
+    text = found.summary()
+    assert max(map(len, text.splitlines())) <= 80
+    for (a, b), p in zip(combinations("ABC", 2), found.pairs["p_adjusted"], strict=True):
+        assert re.search(rf"^ *{a} +{b} .* {p:.2g}$", text, re.MULTILINE)
+    assert "At α = 0.05 the models differ" in text
+    assert all(line in " ".join(text.split()) for line in found.warnings)
+    assert repr(found).startswith("Comparison(iauprec: 3 models, 20 blocks")
+
+
+def test_hostile_names_are_text():
+    table = tidy(draw(4, 2), models=[HOSTILE, "B"]).rename({"model": "<b>[red]model"})
+    found = pr.compare(table, between="<b>[red]model", test_train_ratio=0.25)
+    assert found.pairs.columns[:2] == ["<b>[red]model_a", "<b>[red]model_b"]
+    text = found.summary()
+    assert max(map(len, text.splitlines())) <= 80
+    assert "\x1b" not in text
+    assert "[bold]" in text
+    page = found._repr_html_()
+    assert "<script>" not in page
+    assert "<b>" not in page
+    assert html.escape(HOSTILE) in page

@@ -1,0 +1,52 @@
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from polaroc.letters import letter_display
+
+PAIRS = list(combinations(range(7), 2))
+
+
+def cliques(models: int, apart: set[tuple[int, int]]) -> set[frozenset[int]]:
+    """The largest sets of models of which none is apart from another, by trying all sets."""
+    sets = [
+        frozenset(chosen)
+        for size in range(1, models + 1)
+        for chosen in combinations(range(models), size)
+        if not any(pair in apart for pair in combinations(chosen, 2))
+    ]
+    return {one for one in sets if not any(one < other for other in sets)}
+
+
+@given(st.integers(2, 7), st.sets(st.sampled_from(PAIRS)))
+def test_two_models_share_a_letter_if_and_only_if_they_are_not_apart(models, apart):
+    apart = {pair for pair in apart if pair[1] < models}
+    letters = letter_display(models, apart)
+    for a, b in combinations(range(models), 2):
+        assert bool(set(letters[a]) & set(letters[b])) == ((a, b) not in apart)
+    groups = {
+        frozenset(m for m in range(models) if letter in letters[m])
+        for letter in set("".join(letters))
+    }
+    assert groups == cliques(models, apart)
+
+
+@pytest.mark.parametrize(
+    ("models", "apart", "letters"),
+    [
+        (2, [], ["a", "a"]),
+        (2, [(0, 1)], ["a", "b"]),
+        (4, [(0, 2), (0, 3), (1, 3)], ["a", "ab", "bc", "c"]),
+        (3, [(0, 1)], ["a", "b", "ab"]),
+    ],
+)
+def test_letters_by_hand(models, apart, letters):
+    assert letter_display(models, apart) == letters
+
+
+def test_more_groups_than_letters_are_numbered():
+    letters = letter_display(60, PAIRS + [p for p in combinations(range(60), 2) if p not in PAIRS])
+    assert letters[0] == "(1)"
+    assert letters[59] == "(60)"

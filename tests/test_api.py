@@ -14,6 +14,7 @@ PUBLIC = {
     "pr_from_roc", "prior", "prior_grid", "rates", "roc_from_pr", "sens", "skew", "surface",
     "uniform",
     "charts", "check", "compare", "cost_curve", "curve", "datasets", "decision_curve",
+    "charts", "check", "choose", "compare", "cost_curve", "curve", "datasets", "decision_curve",
     "dominance", "errors", "evaluate", "experiments", "expr", "greatest_auprec", "hull",
     "iauprec", "macro", "one_vs_rest", "operating_points", "points", "pr_from_roc", "prior",
     "prior_grid", "rates", "roc_from_pr", "sens", "skew", "surface", "uniform",

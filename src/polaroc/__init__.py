@@ -4,6 +4,7 @@ from polaroc import charts, datasets, errors, experiments, expr, rates
 from polaroc.areas import auc, auprec, iauprec
 from polaroc.beliefs import beta, points, uniform
 from polaroc.bounds import auprec_bounds, greatest_auprec
+from polaroc.choice import choose
 from polaroc.comparison import compare
 from polaroc.costs import cost_curve, decision_curve
 from polaroc.curves import curve
@@ -32,6 +33,7 @@ __all__ = [
     "bootstrap",
     "charts",
     "check",
+    "choose",
     "compare",
     "cost_curve",
     "curve",

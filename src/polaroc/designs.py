@@ -63,6 +63,7 @@ def balanced(
     between: str,
     blocks: Sequence[str],
     incomplete: Incomplete = "raise",
+    noted: Sequence[float] | None = None,
 ) -> Design:
     """The numbers of one measure per block, model and prior; refused where any is missing.
 
@@ -78,10 +79,12 @@ def balanced(
         The key columns that tell the blocks apart.
     incomplete
         Whether blocks that not every model has are an error or left out.
+    noted
+        The priors whose notes are passed on, by default all of `priors`.
     """
     check_choice("incomplete", incomplete, ("raise", "drop"))
     _check_columns(rows.keys, between, blocks)
-    wide = rows.at(priors)
+    wide = rows.at(priors, noted)
     _refuse_repeated(wide, rows.keys, between, blocks)
     wide, said = _complete(wide, between, blocks, len(priors), incomplete)
     models = wide.select(between).unique().sort(between, nulls_last=True)
@@ -210,7 +213,8 @@ def _doubts(wide: pl.DataFrame, blocks: Sequence[str]) -> list[str]:
         )
     notes = wide["note"].drop_nulls()
     if notes.len():
-        said.append(f"{notes.len()} of {wide.height} estimates carry a note; one: {notes[0]}.")
+        first = notes[0].partition("; ")[0]
+        said.append(f"{notes.len()} of {wide.height} estimates carry a note, such as: {first}.")
     return said
 
 

@@ -46,19 +46,22 @@ class Rows:
     @property
     def fixed_priors(self) -> list[float]:
         """The priors in the table, ascending, without those that are a key's own and no other's."""
-        if not self.keys:
-            return distinct(self.frame["prior"])
-        own = self.frame.group_by("prior").agg(
-            pl.struct(self.keys).n_unique().alias(VALUE), _is_observed().all().alias(AT)
+        share = pl.col("positives") / (pl.col("positives") + pl.col("negatives"))
+        least, most = self.frame.select(share.min().alias("least"), share.max().alias("most")).row(
+            0
         )
-        everywhere = self.frame.select(pl.struct(self.keys).n_unique()).item()
-        shared = own.filter(~pl.col(AT).fill_null(False) | (pl.col(VALUE) == everywhere))
-        return distinct(shared["prior"])
+        if least is None or most - least <= SAME:
+            return distinct(self.frame["prior"])
+        alone = self.frame.group_by("prior").agg(_is_observed().all().alias(AT))
+        return distinct(alone.filter(~pl.col(AT).fill_null(False))["prior"])
 
-    def at(self, priors: Sequence[Prior | None]) -> pl.DataFrame:
+    def at(
+        self, priors: Sequence[Prior | None], noted: Sequence[Prior | None] | None = None
+    ) -> pl.DataFrame:
         """One row per key: the totals, the notes, and a column per prior (see `value_columns`).
 
-        None stands for the one row that each key has.
+        None stands for the one row that each key has. Notes are those at the priors
+        `noted`, by default all.
         """
         names = value_columns(len(priors))
         chosen = [(name, self._matching(p)) for name, p in zip(names, priors, strict=True)]
@@ -67,12 +70,17 @@ class Rows:
             for _, match in chosen
         ]
         used = pl.any_horizontal(match for _, match in chosen)
+        heard = used if noted is None else pl.any_horizontal(map(self._matching, noted))
         wide = (
             self.frame.group_by(self.keys)
             .agg(
                 pl.col("positives", "negatives").max(),
                 pl.col("prior").filter(used).min(),
-                pl.col("note").filter(used).drop_nulls().unique(maintain_order=True).str.join("; "),
+                pl.col("note")
+                .filter(heard)
+                .drop_nulls()
+                .unique(maintain_order=True)
+                .str.join("; "),
                 pl.max_horizontal(spread).alias(SPREAD),
                 *(pl.col("estimate").filter(match).first().alias(name) for name, match in chosen),
             )

@@ -8,8 +8,10 @@ from polaroc.texts import chance, html_lines, html_table, number, table
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from polaroc.choice import Choice
     from polaroc.comparison import Comparison
 
+MOST_PRIORS = 12
 Block = tuple[str, list[str], list[list[str | None]], int]
 
 
@@ -24,6 +26,18 @@ def comparison_html(found: "Comparison") -> str:
     tables = "".join(html_table(*block[:3]) for block in _comparison_blocks(found))
     lines = html_lines([_verdict(found), *found.warnings])
     return html_lines([_heading(found)]) + tables + lines
+
+
+def choice_parts(found: "Choice") -> "list[RenderableType]":
+    """The summary of a choice as sentences and rich tables."""
+    warnings = [f"Note: {line}" for line in found.warnings]
+    return [found.answer, "", *_tables(_choice_blocks(found)), _choices(found), *warnings]
+
+
+def choice_html(found: "Choice") -> str:
+    """The summary of a choice as HTML."""
+    tables = "".join(html_table(*block[:3]) for block in _choice_blocks(found))
+    return html_lines([found.answer]) + tables + html_lines([_choices(found), *found.warnings])
 
 
 def _tables(blocks: Iterator[Block]) -> "Iterator[RenderableType]":
@@ -79,6 +93,45 @@ def _comparison_blocks(found: "Comparison") -> Iterator[Block]:
         ],
         2,
     )
+
+
+def _choices(found: "Choice") -> str:
+    steadiest = (
+        "least prior-sensitive unknown (the table has no sens)"
+        if found.models["sens"].null_count()
+        else f"least prior-sensitive {found.steadiest}"
+    )
+    return f"Bayes choice {found.bayes}; minimax-regret choice {found.minimax}; {steadiest}."
+
+
+def _choice_blocks(found: "Choice") -> Iterator[Block]:
+    between = found.models.columns[0]
+    yield (
+        "Over the range; best in: share of blocks",
+        [between, "expected", "mean regret", "worst regret", "best in", "Sens"],
+        [
+            [str(model), number(e), number(mean), number(worst), _percent(share), number(sens)]
+            for model, e, mean, worst, share, sens in found.models.iter_rows()
+        ],
+        1,
+    )
+    best = found.priors.filter("best").unique("prior", keep="first", maintain_order=True)
+    step = -(-best.height // MOST_PRIORS)
+    yield (
+        "The best model at each prior",
+        ["prior", "best", "mean", "best in"],
+        [
+            [f"{prior:.4g}", str(model), number(mean), _percent(share)]
+            for prior, model, mean, share in best.gather_every(step)
+            .select("prior", between, "mean", "share")
+            .iter_rows()
+        ],
+        2,
+    )
+
+
+def _percent(share: float | None) -> str | None:
+    return None if share is None else f"{100 * share:.0f} %"
 
 
 def _degrees(df: float | None) -> str | None:

@@ -1,0 +1,281 @@
+"""Which model to take where the prior is uncertain, and how sure that is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from polaroc.answers import best_expected, changes, how_sure, range_in_words
+from polaroc.beliefs import Belief, points, resolve_belief
+from polaroc.columns import as_lazy
+from polaroc.comparison import Comparison, Plan, of_design
+from polaroc.designs import ROUNDING, Design, Incomplete, balanced, block_columns
+from polaroc.errors import InvalidArgument
+from polaroc.regrets import Stakes, check_coverage, priors_judged, priors_used, wins
+from polaroc.selections import Rows, distinct, rows_of
+
+COLUMNS = ("mean", "regret", "best", "expected", "mean_regret", "worst_regret", "sens")
+HEADINGS = {"auprec": "AUPREC"}
+# How far an IAUPREC may be from the expectation before it is said.
+OFF = 0.002
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Choice:
+    """Which model to take over a range of priors; made by `choose`.
+
+    Attributes
+    ----------
+    bayes
+        The model with the best expected measure, and so the least mean regret.
+    minimax
+        The model with the least worst regret.
+    steadiest
+        The model with the least Sens, None where the table has none.
+    answer
+        What to take and how sure that is, in words.
+    models
+        One row per model, the best first: the model; `expected`, `mean_regret`,
+        `worst_regret`, `share` (of the blocks in which its expected measure is
+        the best; ties share), `sens` Float64.
+    priors
+        One row per prior and model: `prior`; the model; `mean` over the blocks,
+        `regret` (how far it is below the best mean), `share` (of the blocks in
+        which it is the best at this prior) Float64; `best` Boolean.
+    warnings
+        What the numbers rest on, in sentences.
+    comparison
+        The corrected tests on the expected measure; None without blocks or
+        without `test_train_ratio`.
+    over
+        The belief about the prior.
+    """
+
+    bayes: Any
+    minimax: Any
+    steadiest: Any
+    answer: str
+    models: pl.DataFrame
+    priors: pl.DataFrame
+    warnings: tuple[str, ...]
+    comparison: Comparison | None
+    over: Belief
+
+    def summary(self) -> str:
+        """All of it as text for a terminal of 80 columns."""
+        from polaroc.summaries import choice_parts
+        from polaroc.texts import plain
+
+        return plain(choice_parts(self))
+
+    def __repr__(self) -> str:
+        return f"Choice({self.answer!r})"
+
+    def _repr_html_(self) -> str:
+        from polaroc.summaries import choice_html
+
+        return choice_html(self)
+
+
+def choose(
+    measures: pl.LazyFrame | pl.DataFrame,
+    between: str = "model",
+    block: str | Sequence[str] | None = "fold",
+    measure: str = "auprec",
+    *,
+    over: tuple[float, float] | Belief | None = None,
+    test_train_ratio: float | None = None,
+    alpha: float = 0.005,
+    incomplete: Incomplete = "raise",
+) -> Choice:
+    """Which model to take over a range of priors, and how sure that is.
+
+    Parameters
+    ----------
+    measures
+        Tidy measures that hold `measure` at several priors for every model and
+        block, as `evaluate` gives them with ``priors=prior_grid(0.05, 0.20, 16)``;
+        a lazy frame is collected.
+    between
+        The key column that tells the models apart.
+    block
+        The key column, or columns, of the blocks such as folds; None where each
+        model was measured once, and then nothing says how sure the choice is.
+    measure
+        A measure taken at priors, of which more is better.
+    over
+        The range (lo, hi) of priors, within those of the table, or a belief about
+        the prior (evaluate with ``priors=belief.priors`` for its exact
+        expectation); by default the priors of the table, equally likely.
+    test_train_ratio
+        Test over training cases of a block, as in `compare`; without it no test
+        is made.
+    alpha
+        As in `compare`.
+    incomplete
+        As in `compare`.
+
+    Returns
+    -------
+    Choice
+        The models `bayes` (best expected measure), `minimax` (least worst regret)
+        and `steadiest` (least Sens), an `answer` in words, the frames `models`
+        and `priors`, `warnings`, the `comparison`, and a `summary()` to print.
+
+    Raises
+    ------
+    InvalidArgument, InvalidTable
+        As in `compare`; where the table has the measure at fewer than two fixed
+        priors, or `over` leaves them.
+
+    Notes
+    -----
+    The expected AUPREC over a range is IAUPREC (P-ROC Eq. 5); between the priors
+    of the table it is interpolated in ln λ. Models are judged one prior at a time
+    on their means over the blocks: at the table's priors within a range and at
+    its ends; at the nodes of a belief, but for 0.5 % at either end. A prior that
+    is each key's own ("observed") and differs between keys is not used.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> measures = pr.datasets.satellite_predictions().pipe(
+    ...     pr.evaluate, truth="truth", score="score", by=["model", "fold"],
+    ...     priors=pr.prior_grid(0.05, 0.20, 16),
+    ... )
+    >>> choice = pr.choose(measures, over=(0.05, 0.20), test_train_ratio=0.25)
+    >>> print(choice.answer)
+    A: best expected AUPREC over 5 to 20 % positives (0.779, before C with 0.735),
+    best in 17 of 20 blocks; the corrected test at α = 0.005 tells it from none of the others.
+    """
+    _check_names(between)
+    frame = as_lazy(measures).collect()
+    rows = rows_of(frame, measure)
+    grid = _grid(rows)
+    ends = None if over is None or isinstance(over, Belief) else over
+    belief = points(grid) if over is None else resolve_belief(over)
+    said = [*_own_priors(rows, grid), *check_coverage(ends, belief, grid)]
+    grid = priors_used(ends, belief, grid)
+    blocks = block_columns(block)
+    judged = priors_judged(ends, belief, grid)
+    design = balanced(rows, grid, between, blocks, incomplete, noted=judged)
+    stakes = Stakes(design.values, tuple(grid), belief, judged)
+    models = _models(stakes, design.models.alias(between), _sens(frame, between, blocks))
+    priors = _priors(stakes, design.models.alias(between))
+    comparison = None
+    if len(design.values) > 1 and test_train_ratio is not None:
+        one = Design(design.models, design.blocks, stakes.expected[:, :, None])
+        plan = Plan(test_train_ratio=test_train_ratio, alpha=alpha)
+        comparison = of_design(one, f"expected {measure}", between, blocks, plan)
+    told = HEADINGS.get(measure, measure)
+    sure = how_sure(models, len(design.values), comparison)
+    return Choice(
+        bayes=models[between][0],
+        minimax=_least(models, between, "worst_regret"),
+        steadiest=_least(models, between, "sens"),
+        answer=f"{best_expected(models, told, range_in_words(ends, over, grid))}{sure}",
+        models=models,
+        priors=priors,
+        warnings=(
+            *said,
+            *changes(priors),
+            *([] if over is None else _other_range(frame, models, between, measure)),
+            *([] if comparison is None else comparison.warnings),
+            *design.said,
+        ),
+        comparison=comparison,
+        over=belief,
+    )
+
+
+def _check_names(between: str) -> None:
+    if between in COLUMNS:
+        raise InvalidArgument(
+            f"between is {between!r}, also a column of the result.", hint="rename the key first."
+        )
+
+
+def _grid(rows: Rows) -> list[float]:
+    grid = rows.fixed_priors
+    if len(grid) < 2:
+        raise InvalidArgument(
+            f"the table has {rows.measure!r} at {len(grid)} fixed prior(s), needed are two or "
+            "more.",
+            hint="evaluate with priors=prior_grid(0.05, 0.20, 16), or compare(...) at one prior.",
+        )
+    return grid
+
+
+def _own_priors(rows: Rows, grid: Sequence[float]) -> list[str]:
+    if len(distinct(rows.frame["prior"])) == len(grid):
+        return []
+    return ["Left out the rows at each key's own prior, which differs from key to key."]
+
+
+def _models(stakes: Stakes, models: pl.Series, sens: pl.DataFrame | None) -> pl.DataFrame:
+    blocks = len(stakes.values)
+    shares = wins(stakes.expected).mean(axis=0)
+    table = pl.DataFrame(
+        [
+            models,
+            pl.Series("expected", stakes.expected.mean(axis=0)),
+            pl.Series("mean_regret", stakes.mean_regret),
+            pl.Series("worst_regret", stakes.regret.max(axis=1)),
+            pl.Series("share", shares if blocks > 1 else [None] * len(models), pl.Float64),
+        ]
+    )
+    if sens is None:
+        table = table.with_columns(pl.lit(None, pl.Float64).alias("sens"))
+    else:
+        table = table.join(sens, on=models.name, how="left", nulls_equal=True)
+    return table.sort("expected", descending=True, maintain_order=True)
+
+
+def _priors(stakes: Stakes, models: pl.Series) -> pl.DataFrame:
+    blocks, count = len(stakes.values), len(models)
+    priors = pl.Series("prior", [p for p in stakes.judged for _ in range(count)], pl.Float64)
+    shares = stakes.shares.T.ravel() if blocks > 1 else [None] * len(priors)
+    return pl.DataFrame(
+        [
+            priors,
+            pl.concat([models] * len(stakes.judged)),
+            pl.Series("mean", stakes.means.T.ravel()),
+            pl.Series("regret", stakes.regret.T.ravel()),
+            pl.Series("share", shares, pl.Float64),
+        ]
+    ).with_columns((pl.col("regret") <= ROUNDING * pl.col("mean").abs()).alias("best"))
+
+
+def _sens(frame: pl.DataFrame, between: str, blocks: Sequence[str]) -> pl.DataFrame | None:
+    """The mean Sens per model, where the table has it for all."""
+    if "sens" not in frame["measure"]:
+        return None
+    rows = rows_of(frame, "sens").frame
+    found = rows.group_by(between).agg(pl.col("estimate").mean().alias("sens"))
+    return None if found["sens"].null_count() else found
+
+
+def _least(models: pl.DataFrame, between: str, column: str) -> Any:
+    """The model with the least value, the better one where two tie."""
+    if models[column].null_count():
+        return None
+    return models.sort(column, maintain_order=True)[between][0]
+
+
+def _other_range(
+    frame: pl.DataFrame, models: pl.DataFrame, between: str, measure: str
+) -> list[str]:
+    """What is to be said where the table's IAUPREC is not the expected AUPREC."""
+    if measure != "auprec" or "iauprec" not in frame["measure"]:
+        return []
+    rows = rows_of(frame, "iauprec").frame
+    means = rows.group_by(between).agg(pl.col("estimate").mean())
+    both = models.join(means, on=between, nulls_equal=True)
+    off = max((both["expected"] - both["estimate"]).abs().drop_nulls().to_list(), default=0.0)
+    if off <= OFF:
+        return []
+    return [
+        f"The table's IAUPREC differs from the expected AUPREC by up to {off:.2g}: it was taken "
+        "over another range, or the priors of the table are too far apart."
+    ]

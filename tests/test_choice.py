@@ -1,0 +1,245 @@
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+from layouts import draw, tidy
+
+import polaroc as pr
+from polaroc.errors import InvalidArgument, InvalidTable
+from polaroc.regrets import Stakes, wins
+
+GRID = pr.prior_grid(0.05, 0.20, 16)
+PREDICTIONS = pr.datasets.satellite_predictions()
+
+
+def evaluated(**arguments):
+    return pr.evaluate(PREDICTIONS, truth="truth", score="score", by=["model", "fold"], **arguments)
+
+
+def at_priors(values: dict[float, np.ndarray], **names) -> pl.DataFrame:
+    tables = [tidy(v, measure="auprec", prior=p, **names) for p, v in values.items()]
+    return pl.concat(tables).sample(fraction=1, shuffle=True, seed=0)
+
+
+def crossing(blocks: int = 6, seed: int = 0) -> dict[float, np.ndarray]:
+    """A is better at rare positives, B at common ones, C never."""
+    rng = np.random.default_rng(seed)
+    means = {0.1: (0.6, 0.5, 0.4), 0.2: (0.65, 0.64, 0.5), 0.4: (0.7, 0.8, 0.6)}
+    return {p: np.array(m) + rng.normal(size=(blocks, 3)) * 0.03 for p, m in means.items()}
+
+
+def by_model(choice, column):
+    between = choice.models.columns[0]
+    return dict(choice.models.select(between, column).iter_rows())
+
+
+def test_at_a_few_priors_by_hand():
+    values, weights = crossing(), [0.5, 0.2, 0.3]
+    choice = pr.choose(at_priors(values), over=pr.points([0.1, 0.2, 0.4], weights))
+    means = np.array([v.mean(0) for v in values.values()])
+    regrets = means.max(1, keepdims=True) - means
+    expected = np.einsum("p,pjm->jm", weights, np.array(list(values.values())))
+    for i, model in enumerate("ABC"):
+        assert by_model(choice, "expected")[model] == pytest.approx(weights @ means[:, i])
+        assert by_model(choice, "mean_regret")[model] == pytest.approx(weights @ regrets[:, i])
+        assert by_model(choice, "worst_regret")[model] == pytest.approx(regrets[:, i].max())
+        best = (expected.argmax(1) == i).mean()
+        assert by_model(choice, "share")[model] == pytest.approx(best)
+        for p, v in values.items():
+            row = choice.priors.filter(prior=p, model=model).row(0, named=True)
+            assert row["mean"] == pytest.approx(v.mean(0)[i])
+            assert row["share"] == pytest.approx((v.argmax(1) == i).mean())
+            assert row["best"] == (v.mean(0).argmax() == i)
+    assert choice.bayes == "ABC"[int((weights @ means).argmax())]
+    assert choice.minimax == "ABC"[int(regrets.max(0).argmin())]
+    assert choice.steadiest is None
+    assert any("changes with the share of positives" in line for line in choice.warnings)
+
+
+def test_bayes_choice_and_minimax_choice_may_differ():
+    even = {0.1: [[0.9, 0.7]] * 3, 0.4: [[0.9, 0.99]] * 3}
+    table = at_priors({p: np.array(v) for p, v in even.items()})
+    rare = pr.choose(table, over=pr.points([0.1, 0.4], [0.1, 0.9]))
+    assert (rare.bayes, rare.minimax) == ("B", "A")
+
+
+@pytest.mark.parametrize("belief", [pr.uniform(0.05, 0.20), pr.beta(2, 18)])
+def test_expectation_at_the_nodes_of_a_belief_is_iauprec(belief):
+    measures = evaluated(priors=belief.priors, over=belief)
+    choice = pr.choose(measures, over=belief)
+    iauprec = measures.filter(measure="iauprec").group_by("model").agg(pl.col("estimate").mean())
+    assert by_model(choice, "expected") == pytest.approx(dict(iauprec.iter_rows()), abs=1e-9)
+
+
+@pytest.mark.parametrize("over", [(0.05, 0.20), (0.055, 0.17), pr.beta(40, 300)])
+def test_expectation_between_the_priors_of_a_grid_is_near_iauprec(over):
+    measures = evaluated(priors=GRID, over=over)
+    choice = pr.choose(measures, over=over)
+    iauprec = measures.filter(measure="iauprec").group_by("model").agg(pl.col("estimate").mean())
+    assert by_model(choice, "expected") == pytest.approx(dict(iauprec.iter_rows()), abs=5e-4)
+    assert not any("IAUPREC" in line or "Only" in line for line in choice.warnings)
+
+
+def test_expected_measure_less_mean_regret_is_the_same_for_all():
+    choice = pr.choose(at_priors(crossing()), over=(0.12, 0.35))
+    sums = (choice.models["expected"] + choice.models["mean_regret"]).to_list()
+    assert sums == pytest.approx([sums[0]] * 3)
+
+
+def test_worst_regret_is_found_at_the_ends_of_a_range_too():
+    values = {0.1: [[0.9, 0.5]] * 2, 0.2: [[0.9, 0.9]] * 2, 0.4: [[0.9, 0.9]] * 2}
+    table = at_priors({p: np.array(v) for p, v in values.items()})
+    choice = pr.choose(table, over=(0.15, 0.4))
+    # ln λ falls from ln 9 to ln 4; at prior 0.15 it is ln(17/3).
+    share = np.log(17 / 3 / 4) / np.log(9 / 4)
+    assert by_model(choice, "worst_regret")["B"] == pytest.approx(0.4 * share)
+
+
+def test_wins_are_shared_among_ties():
+    values = np.array([[0.5, 0.5, 0.1], [0.2, 0.3, 0.3], [0.1, 0.2, 0.9], [0.4, 0.4, 0.4]])
+    expected = [[1 / 2, 1 / 2, 0], [0, 1 / 2, 1 / 2], [0, 0, 1], [1 / 3] * 3]
+    assert wins(values) == pytest.approx(np.array(expected))
+    choice = pr.choose(at_priors({0.1: values, 0.2: values}))
+    assert by_model(choice, "share") == pytest.approx({"A": 5 / 24, "B": 8 / 24, "C": 11 / 24})
+
+
+def test_identical_models_share_everything():
+    values = np.repeat(draw(5, 1), 2, axis=1)
+    choice = pr.choose(at_priors({0.1: values, 0.2: values}), test_train_ratio=0.25)
+    assert by_model(choice, "share") == {"A": 0.5, "B": 0.5}
+    assert by_model(choice, "worst_regret") == {"A": 0, "B": 0}
+    assert choice.answer.startswith("A and B: best expected AUPREC")
+    assert choice.answer.endswith("best in 2.5 of 5 blocks; the corrected test at α = 0.005 "
+                                  "tells it from no other.")  # fmt: skip
+
+
+def test_satellite():
+    measures = evaluated(priors=GRID, over=(0.05, 0.20))
+    choice = pr.choose(measures, over=(0.05, 0.20), test_train_ratio=0.25, alpha=0.2)
+    assert (choice.bayes, choice.minimax, choice.steadiest) == ("A", "A", "A")
+    tested = pr.compare(measures, test_train_ratio=0.25, alpha=0.2)
+    expected = choice.comparison.pairs["p_adjusted"].to_list()
+    assert expected == pytest.approx(tested.pairs["p_adjusted"].to_list(), rel=0.01)
+    assert "tells it from all others." in choice.answer
+    sens = measures.filter(measure="sens", model="C")["estimate"].mean()
+    assert by_model(choice, "sens")["C"] == pytest.approx(sens)
+
+
+@pytest.mark.parametrize(
+    ("leads", "told"),
+    [
+        ((0, 0, 0), "from none of the others."),
+        ((-9, 0, 0), "from A, but not from B."),
+        ((-9, -9, 0), "from all others."),
+    ],
+)
+def test_the_answer_says_from_which_models_the_best_is_told(leads, told):
+    values = draw(10, 3) + np.array(leads)
+    choice = pr.choose(at_priors({0.1: values, 0.4: values}), test_train_ratio=0.1)
+    assert choice.bayes == "C"
+    assert f"tells it {told}" in choice.answer
+
+
+@pytest.mark.parametrize("one", ["none", "single"])
+def test_without_blocks_nothing_is_sure(one):
+    table = at_priors({p: v[:1] for p, v in crossing().items()})
+    block = None if one == "none" else "fold"
+    choice = pr.choose(table, block=block, test_train_ratio=0.25)
+    assert choice.answer.endswith("measured once, so nothing says how sure this is.")
+    assert choice.comparison is None
+    assert choice.models["share"].null_count() == 3
+    assert choice.priors["share"].null_count() == 9
+
+
+def test_without_blocks_several_folds_are_refused():
+    with pytest.raises(InvalidTable, match="the key 'fold' varies"):
+        pr.choose(at_priors(crossing()), block=None)
+
+
+def test_without_a_ratio_no_test_is_made():
+    choice = pr.choose(at_priors(crossing()))
+    assert choice.comparison is None
+    assert "no test was made" in choice.answer
+
+
+def test_priors_that_are_each_keys_own_are_not_used():
+    table = at_priors(crossing())
+    own = (
+        table.filter(prior=0.1)
+        .with_columns(pl.col("fold").alias("negatives"), estimate=pl.lit(0.99))
+        .with_columns(prior=10 / (10 + pl.col("negatives")))
+    )
+    with_own = pl.concat([table.with_columns(pl.col("fold").alias("negatives")), own])
+    choice = pr.choose(with_own)
+    assert choice.models.equals(pr.choose(table).models)
+    assert any("own prior" in line for line in choice.warnings)
+    with pytest.raises(InvalidArgument, match=r"at 0 fixed prior\(s\)"):
+        pr.choose(own)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"over": (0.05, 0.3)}, "leaves the priors"),
+        ({"over": pr.beta(2, 18)}, "leaves the priors"),
+        ({"over": (0.3, 0.2)}, "allowed is lo < hi"),
+        ({"over": 0.3}, "allowed are a pair"),
+        ({"block": "nope"}, "no key 'nope'"),
+        ({"measure": "auc"}, "no measure 'auc'"),
+        ({"test_train_ratio": -1}, "test_train_ratio is -1"),
+        ({"test_train_ratio": 0.25, "alpha": 2}, "alpha is 2"),
+    ],
+)
+def test_bad_arguments_are_refused(arguments, said):
+    with pytest.raises(InvalidArgument, match="Hint:") as caught:
+        pr.choose(at_priors(crossing()), **arguments)
+    assert said in str(caught.value)
+
+
+def test_missing_cells_are_refused_or_left_out():
+    values = crossing()
+    table = at_priors(values).filter(
+        (pl.col("model") != "C") | (pl.col("fold") != 2) | (pl.col("prior") != 0.2)
+    )
+    with pytest.raises(InvalidTable, match="model='C', fold=2"):
+        pr.choose(table)
+    choice = pr.choose(table, incomplete="drop")
+    kept = np.delete(np.arange(6), 1)
+    mean = np.mean([v[kept, 0].mean() for v in values.values()])
+    assert by_model(choice, "expected")["A"] == pytest.approx(mean)
+    assert any(line.startswith("Left out 1 of 6 blocks") for line in choice.warnings)
+
+
+def test_few_priors_and_another_range_are_said():
+    measures = evaluated(priors=[0.01, 0.1, 0.5], over=(0.3, 0.5))
+    said = " ".join(pr.choose(measures, over=(0.05, 0.2)).warnings)
+    assert "Only 1 of the table's priors" in said
+    assert "IAUPREC differs" in said
+
+
+def test_a_little_of_a_belief_may_lie_beyond_the_table():
+    belief = pr.points([0.1, 0.2, 0.41], [0.5, 0.495, 0.005])
+    choice = pr.choose(at_priors(crossing()), over=belief)
+    assert any("0.005 of the belief lies beyond" in line for line in choice.warnings)
+
+
+def test_interpolation_is_exact_at_the_grid():
+    values = np.random.default_rng(0).random((4, 3, 5))
+    grid = (0.01, 0.1, 0.2, 0.5, 0.9)
+    stakes = Stakes(values, grid, pr.points(list(grid)), grid)
+    assert stakes.means == pytest.approx(values.mean(0))
+
+
+def test_summary_fits_a_terminal_and_names_are_text():
+    name = "[bold]<script>x</script>\x1b[31m" + "y" * 90
+    table = at_priors(crossing(), models=[name, "B", None]).rename({"model": "<b>"})
+    choice = pr.choose(table, between="<b>", test_train_ratio=0.25)
+    text = choice.summary()
+    assert max(map(len, text.splitlines())) <= 80
+    assert "\x1b" not in text
+    page = choice._repr_html_()
+    assert "<script>" not in page
+    assert "<b>" not in page
+    assert re.search("minimax-regret choice", page)
+    assert repr(choice).startswith("Choice(")

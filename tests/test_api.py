@@ -18,6 +18,10 @@ PUBLIC = {
     "dominance", "errors", "evaluate", "experiments", "expr", "greatest_auprec", "hull",
     "iauprec", "macro", "one_vs_rest", "operating_points", "points", "pr_from_roc", "prior",
     "prior_grid", "rates", "roc_from_pr", "sens", "skew", "surface", "uniform",
+    "accsens", "achievable", "anova", "apply_thresholds", "auc", "auprec", "auprec_bounds",
+    "beta", "charts", "check", "choose", "compare", "cost_curve", "curve", "datasets",
+    "decision_curve", "dominance", "errors", "evaluate", "experiments", "expr",
+    "greatest_auprec", "hull", "iauprec", "macro", "one_vs_rest", "operating_points", "points",
 }  # fmt: skip
 MODULES = {"charts", "datasets", "errors", "experiments", "expr", "rates"}
 HEAVY = [

@@ -1,6 +1,7 @@
 """Which classifier, and which threshold, when the share of positives is uncertain."""
 
 from polaroc import charts, datasets, errors, experiments, expr, rates
+from polaroc.anova import anova
 from polaroc.areas import auc, auprec, iauprec
 from polaroc.beliefs import beta, points, uniform
 from polaroc.bounds import auprec_bounds, greatest_auprec
@@ -25,6 +26,7 @@ from polaroc.surfaces import surface
 __all__ = [
     "accsens",
     "achievable",
+    "anova",
     "apply_thresholds",
     "auc",
     "auprec",

@@ -46,7 +46,7 @@ class Plan:
         if self.level is not None:
             check_share("level", self.level)
         if self.target == "algorithm":
-            _check_ratio(self.test_train_ratio)
+            check_ratio(self.test_train_ratio)
             if self.adjust == "tukey":
                 raise InvalidArgument(
                     "adjust is 'tukey' with target 'algorithm', allowed is 'holm'.",
@@ -341,7 +341,8 @@ def check_share(name: str, value: object) -> None:
         )
 
 
-def _check_ratio(ratio: object) -> None:
+def check_ratio(ratio: object) -> None:
+    """Refuse what is not a number of test cases per training case."""
     sound = is_number(ratio) and isfinite(ratio) and ratio >= 0  # type: ignore[arg-type, operator]
     if not sound or isinstance(ratio, bool):
         raise InvalidArgument(

@@ -1,0 +1,342 @@
+"""P-ROC's analyses of variance, each with what is known of its p-values."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polaroc import caveats, omnibus
+from polaroc.columns import PRIVATE, as_lazy
+from polaroc.comparison import check_ratio
+from polaroc.errors import InvalidArgument, InvalidTable
+from polaroc.selections import listed_rows, rows_of
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[Any]]
+
+RESPONSE, LEVEL = PRIVATE + "response", PRIVATE + "level"
+ANOVA = {
+    "term": pl.String, "df": pl.Int64, "sum_sq": pl.Float64, "mean_sq": pl.Float64,
+    "F": pl.Float64, "p_value": pl.Float64, "note": pl.String,
+}  # fmt: skip
+PRIOR = "prior"
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """One number per combination of the levels of some factors.
+
+    Attributes
+    ----------
+    factors
+        Their columns; the first is what is compared.
+    values
+        The numbers, one axis per factor.
+    """
+
+    factors: tuple[str, ...]
+    values: "Array"
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        """The factors whose levels are views of one number: priors, else those past the second."""
+        return (PRIOR,) if PRIOR in self.factors[1:] else self.factors[2:]
+
+    @property
+    def blocks(self) -> tuple[str, ...]:
+        """The factors whose levels are test sets."""
+        return tuple(factor for factor in self.factors[1:] if factor not in self.views)
+
+    @property
+    def per_block(self) -> "Array":
+        """The means over the views, blocks × what is compared."""
+        axes = tuple(self.factors.index(view) for view in self.views)
+        means = self.values.mean(axis=axes) if axes else self.values
+        table: Array = means.reshape(len(means), -1).T
+        return table
+
+
+def anova(
+    table: pl.LazyFrame | pl.DataFrame,
+    response: str = "auprec",
+    factors: Sequence[str] = ("model", "fold", "prior"),
+    interactions: Sequence[Sequence[str]] = (),
+    *,
+    test_train_ratio: float | None = None,
+) -> pl.DataFrame:
+    """Analysis of variance over models, folds and priors, as in P-ROC; `compare` is to decide by.
+
+    Parameters
+    ----------
+    table
+        Tidy measures as `evaluate` gives them, or any table with one row per
+        combination of the factors; a lazy frame is collected.
+    response
+        A measure of the table such as "auprec" or "iauprec", or a numeric column.
+    factors
+        Two or more columns; the first is what is compared, the others are blocks
+        and, called "prior", the priors at which a measure is taken.
+    interactions
+        Factors whose joint effect is a term of its own: ``[("model", "prior")]``.
+    test_train_ratio
+        Test over training cases of a block, as in `compare`: adds the F that is
+        corrected for overlapping training sets to the note.
+
+    Returns
+    -------
+    DataFrame
+        One row per term, the residual last: `term` String (interactions joined
+        by ":"), `df` Int64, `sum_sq` (type II), `mean_sq`, `F`, `p_value`
+        Float64, `note` String: how far the p-value is to be trusted, and the
+        equivalent two-way F. Terms without the first factor have no p-value.
+
+    Raises
+    ------
+    InvalidArgument, InvalidTable
+        For unknown columns or measures; for combinations that are missing (with
+        their list), repeated or null; where nothing is left for the residual.
+
+    Notes
+    -----
+    P-ROC §5. Let F₂ be the two-way F on means over the priors, of I models, J folds
+    and K priors. With main effects only, the three-way F of the models is
+    F₂·c·S/(S + W), where c = (IJK − I − J − K + 2)/((I−1)(J−1)), S is K times the
+    residual sum of squares of those means, and W ≥ 0 what is left of each model and
+    fold across the priors. Where the priors tell the same, W is near 0 and the
+    three-way F near c·F₂: priors add degrees of freedom, not information.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> measures = pr.datasets.satellite_predictions().pipe(
+    ...     pr.evaluate, truth="truth", score="score", by=["model", "fold"], over=(0.05, 0.20)
+    ... )
+    >>> pr.anova(measures, "iauprec", ["model", "fold"]).select("term", "df").rows()
+    [('model', 2), ('fold', 19), ('residual', 38)]
+    """
+    if test_train_ratio is not None:
+        check_ratio(test_train_ratio)
+    frame = as_lazy(table).collect()
+    named = _checked(frame, factors)
+    terms: list[tuple[str, ...]] = [(factor,) for factor in named]
+    for together in interactions:
+        terms.append(_interaction(together, named, terms))
+    layout = _layout(_cells(frame, response, named), named)
+    _check_residual(layout, terms)
+    sums = _sums_of_squares(layout, terms)
+    return _frame(layout, terms, sums, test_train_ratio)
+
+
+def _checked(frame: pl.DataFrame, factors: Sequence[str]) -> tuple[str, ...]:
+    named = (factors,) if isinstance(factors, str) else tuple(factors)
+    if len(named) < 2 or len(set(named)) < len(named):
+        raise InvalidArgument(
+            f"factors are {', '.join(map(repr, named)) or 'none'}, allowed are two or more "
+            "columns, each once.",
+            hint="for example factors=['model', 'fold'].",
+        )
+    unknown = [factor for factor in named if factor not in frame.columns]
+    if unknown:
+        raise InvalidArgument(
+            f"there is no column {', '.join(map(repr, unknown))}; the table has "
+            f"{', '.join(map(repr, frame.columns))}.",
+            hint="check the spelling of factors.",
+        )
+    return named
+
+
+def _interaction(
+    together: Sequence[str], factors: Sequence[str], terms: Sequence[tuple[str, ...]]
+) -> tuple[str, ...]:
+    named = () if isinstance(together, str) else tuple(together)
+    ordered = tuple(factor for factor in factors if factor in named)
+    if len(named) < 2 or len(ordered) < len(named) or ordered in terms:
+        raise InvalidArgument(
+            f"the interaction {together!r} is not allowed: it must name two or more of the factors "
+            f"{', '.join(map(repr, factors))}, each once, and not repeat another.",
+            hint="for example interactions=[('model', 'prior')].",
+        )
+    lacking = [part for part in combinations(ordered, len(ordered) - 1) if part not in terms]
+    if lacking:
+        raise InvalidArgument(
+            f"the interaction {together!r} is given without {lacking[0]!r}, a part of it.",
+            hint="give the smaller interactions first.",
+        )
+    return ordered
+
+
+def _cells(frame: pl.DataFrame, response: str, factors: Sequence[str]) -> pl.DataFrame:
+    """The factors and the response of every row that counts."""
+    if response in frame.columns:
+        if not frame.schema[response].is_numeric():
+            raise InvalidArgument(
+                f"response {response!r} is {frame.schema[response]}, allowed are numbers.",
+                hint="name a measure or a numeric column.",
+            )
+        rows, column = frame, pl.col(response)
+    elif "measure" in frame.columns:
+        found = rows_of(frame, response)
+        rows, column = found.frame, pl.col("estimate")
+        if PRIOR in factors:
+            rows = rows.filter(pl.col(PRIOR).is_in(found.fixed_priors))
+    else:
+        raise InvalidArgument(
+            f"there is no column {response!r}; the table has "
+            f"{', '.join(map(repr, frame.columns))}.",
+            hint="name the numeric column to analyse as response.",
+        )
+    return rows.select(*factors, column.cast(pl.Float64).alias(RESPONSE))
+
+
+def _layout(cells: pl.DataFrame, factors: tuple[str, ...]) -> Layout:
+    import numpy as np
+
+    levels = [cells.select(factor).unique().sort(factor, nulls_last=True) for factor in factors]
+    _check_complete(cells, levels, factors)
+    placed = cells
+    for i, level in enumerate(levels):
+        numbered = level.with_row_index(f"{LEVEL}_{i}")
+        placed = placed.join(numbered, on=level.columns, how="left", nulls_equal=True)
+    values = np.empty([level.height for level in levels])
+    at = tuple(placed[f"{LEVEL}_{i}"].to_numpy() for i in range(len(levels)))
+    values[at] = placed[RESPONSE].to_numpy()
+    return Layout(factors, values)
+
+
+def _check_complete(
+    cells: pl.DataFrame, levels: Sequence[pl.DataFrame], factors: tuple[str, ...]
+) -> None:
+    single = [factor for factor, level in zip(factors, levels, strict=True) if level.height < 2]
+    if single:
+        raise InvalidArgument(
+            f"{', '.join(map(repr, single))} has fewer than two values.",
+            hint="leave it out of the factors.",
+        )
+    counts = cells.group_by(factors).agg(pl.len().alias(LEVEL))
+    repeated = counts.filter(pl.col(LEVEL) > 1).sort(factors)
+    full = levels[0]
+    for level in levels[1:]:
+        full = full.join(level, how="cross")
+    found = []
+    missing = full.join(cells, on=factors, how="anti", nulls_equal=True).sort(factors)
+    null = cells.filter(~pl.col(RESPONSE).is_finite().fill_null(False)).sort(factors)
+    if missing.height:
+        found.append(f"{missing.height} of {full.height} cells are missing: {listed_rows(missing)}")
+    if null.height:
+        found.append(f"{null.height} estimates are null: {listed_rows(null.select(factors))}")
+    if repeated.height:
+        listed = listed_rows(repeated.select(factors))
+        found.append(f"{repeated.height} cells have several rows: {listed}")
+    if found:
+        raise InvalidTable(
+            f"{'; '.join(found)}.",
+            hint="each combination of the factors needs one number: filter, or name as a factor "
+            "what tells rows apart.",
+        )
+
+
+def _check_residual(layout: Layout, terms: Sequence[tuple[str, ...]]) -> None:
+    used = sum(_degrees(layout, term) for term in terms)
+    if layout.values.size - 1 - used <= 0:
+        raise InvalidArgument(
+            "the terms leave no degrees of freedom for the residual.",
+            hint="leave an interaction out.",
+        )
+
+
+def _degrees(layout: Layout, term: tuple[str, ...]) -> int:
+    sizes = dict(zip(layout.factors, layout.values.shape, strict=True))
+    return prod(sizes[factor] - 1 for factor in term)
+
+
+def _sums_of_squares(layout: Layout, terms: Sequence[tuple[str, ...]]) -> list[float]:
+    """Type II sums of squares of the terms and the residual."""
+    import numpy as np
+    from statsmodels.formula.api import ols
+    from statsmodels.stats.anova import anova_lm
+
+    # Names and levels of any text become f0, f1, … and whole numbers in the formula.
+    safe = {factor: f"f{i}" for i, factor in enumerate(layout.factors)}
+    places = np.indices(layout.values.shape).reshape(len(safe), -1)
+    data = pl.DataFrame(
+        {"y": layout.values.ravel()} | dict(zip(safe.values(), places, strict=True))
+    )
+    formula = " + ".join(":".join(f"C({safe[factor]})" for factor in term) for term in terms)
+    sums = anova_lm(ols(f"y ~ {formula}", data).fit(), typ=2)["sum_sq"].to_list()
+    least = omnibus.nothing(layout.values)
+    return [float(one) if one > least else 0.0 for one in sums]
+
+
+def _frame(
+    layout: Layout,
+    terms: Sequence[tuple[str, ...]],
+    sums: Sequence[float],
+    test_train_ratio: float | None,
+) -> pl.DataFrame:
+    from scipy.stats import f
+
+    degrees = [_degrees(layout, term) for term in terms]
+    left = layout.values.size - 1 - sum(degrees)
+    error = sums[-1] / left
+    rows: list[tuple[object, ...]] = []
+    for term, df, sum_sq in zip(terms, degrees, sums, strict=False):
+        ratio = omnibus.f_ratio(sum_sq / df, error)
+        compared = layout.factors[0] in term
+        p_value = float(f.sf(ratio, df, left)) if compared else None
+        note = _note(layout, term, terms, test_train_ratio)
+        rows.append((":".join(term), df, sum_sq, sum_sq / df, ratio, p_value, note))
+    rows.append(("residual", left, sums[-1], error, None, None, None))
+    return pl.DataFrame(rows, schema=ANOVA, orient="row")
+
+
+def _note(
+    layout: Layout,
+    term: tuple[str, ...],
+    terms: Sequence[tuple[str, ...]],
+    test_train_ratio: float | None,
+) -> str:
+    if layout.factors[0] not in term:
+        if PRIOR in term:
+            return "no p-value: precision falls with the skew by definition"
+        return "no p-value: blocks are no hypothesis"
+    views = " and ".join("priors" if view == PRIOR else repr(view) for view in layout.views)
+    if len(term) > 1:
+        return (
+            f"its error mixes blocks and {views}: for how models depend on the prior take "
+            "compare(..., contrast=(lo, hi))"
+        )
+    if not layout.blocks:
+        return f"no blocks, so nothing shows how much test sets differ; {caveats.views(views)}"
+    said = [caveats.views(views) if views else caveats.TWO_WAY]
+    if views:
+        said.append(_two_way_in_words(layout, views, main_only=max(map(len, terms)) == 1))
+    if test_train_ratio is None:
+        said.append("give test_train_ratio for the F that is corrected for overlap")
+    else:
+        said.append(_in_words(omnibus.corrected(layout.per_block, test_train_ratio)))
+    return "; ".join(said)
+
+
+def _two_way_in_words(layout: Layout, views: str, *, main_only: bool) -> str:
+    two_way = _in_words(omnibus.repeated_measures(layout.per_block))
+    if not main_only or len(layout.factors) != 3:
+        return f"{two_way} on means over {views}"
+    models, blocks = layout.per_block.shape[::-1]
+    size, sides = layout.values.size, sum(layout.values.shape)
+    most = (size - sides + 2) / ((models - 1) * (blocks - 1))
+    return (
+        f"{two_way} on means over {views}: this F is up to {most:.3g} times that one by its "
+        "degrees of freedom alone"
+    )
+
+
+def _in_words(found: omnibus.Outcome) -> str:
+    return (
+        f"{found.test} = {found.statistic:.4g} on {found.df1:.4g} and {found.df2:.4g} degrees of "
+        f"freedom, p = {found.p_value:.2g}"
+    )

@@ -1,0 +1,206 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from layouts import draw, tidy
+from statsmodels.formula.api import ols
+from statsmodels.stats.anova import anova_lm
+
+import polaroc as pr
+from polaroc.errors import InvalidArgument, InvalidTable
+
+SATURATED = [("model", "fold"), ("model", "prior"), ("fold", "prior"), ("model", "fold", "prior")]
+PRIORS = (0.01, 0.1, 0.5)
+
+
+def cube(blocks=6, models=3, priors=PRIORS, seed=0):
+    rng = np.random.default_rng(seed)
+    base = draw(blocks, models, seed)
+    tables = [
+        tidy(base + np.log(p) / 20 + rng.normal(size=base.shape) * 0.01, measure="auprec", prior=p)
+        for p in priors
+    ]
+    return pl.concat(tables).sample(fraction=1, shuffle=True, seed=seed)
+
+
+def row(frame, term):
+    return frame.filter(term=term).row(0, named=True)
+
+
+@pytest.mark.parametrize(
+    "interactions", [[], [("model", "prior")], [("prior", "fold"), ("fold", "model")]]
+)
+def test_it_is_statsmodels(interactions):
+    table = cube()
+    terms = ["C(model)", "C(fold)", "C(prior)"]
+    ordered = {("model", "prior"), ("fold", "prior"), ("model", "fold")}
+    pairs = [
+        pair if pair in ordered else pair[::-1] for pair in (tuple(one) for one in interactions)
+    ]
+    terms += [f"C({a}):C({b})" for a, b in pairs]
+    data = pd.DataFrame(table.select("model", "fold", "prior", "estimate").to_dict(as_series=False))
+    expected = anova_lm(ols(f"estimate ~ {' + '.join(terms)}", data).fit(), typ=2)
+    found = pr.anova(table, interactions=interactions)
+    names = ["model", "fold", "prior", *(":".join(pair) for pair in pairs), "residual"]
+    assert found["term"].to_list() == names
+    assert found["sum_sq"].to_list() == pytest.approx(expected["sum_sq"].to_list(), rel=1e-9)
+    assert found["df"].to_list() == expected["df"].to_list()
+    assert found["F"].to_list()[:-1] == pytest.approx(expected["F"].to_list()[:-1], rel=1e-9)
+    for name, p in zip(names[:-1], expected["PR(>F)"], strict=False):
+        told = row(found, name)["p_value"]
+        assert told == (pytest.approx(p, rel=1e-6) if "model" in name else None)
+
+
+def test_columns_of_the_contract():
+    assert pr.anova(cube().lazy()).schema == {
+        "term": pl.String, "df": pl.Int64, "sum_sq": pl.Float64, "mean_sq": pl.Float64,
+        "F": pl.Float64, "p_value": pl.Float64, "note": pl.String,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", [(20, 3, 3), (5, 4, 2), (20, 3, 16)])
+@pytest.mark.parametrize("noise", [0, 0.05])
+def test_three_way_f_is_the_two_way_f_times_its_degrees_of_freedom(shape, noise):
+    blocks, models, count = shape
+    priors = pr.prior_grid(0.05, 0.5, count)["prior"].to_list()
+    base, rng = draw(blocks, models), np.random.default_rng(1)
+    values = (
+        base[:, :, None] + np.linspace(0, 1, count) + noise * rng.normal(size=(*shape[:2], count))
+    )
+    tables = [tidy(values[:, :, k], measure="auprec", prior=p) for k, p in enumerate(priors)]
+    found = row(pr.anova(pl.concat(tables)), "model")
+    two = row(pr.anova(tidy(values.mean(2)), "iauprec", ["model", "fold"]), "model")
+    cells, sides = blocks * models * count, blocks + models + count
+    factor = (cells - sides + 2) / ((models - 1) * (blocks - 1))
+    # What is left of each model and fold across the priors adds to the residual.
+    across = values - values.mean(2, keepdims=True)
+    across = across - across.mean((0, 1))
+    means = values.mean(2)
+    residual = means - means.mean(0) - means.mean(1, keepdims=True) + means.mean()
+    same = count * (residual**2).sum()
+    share = same / (same + (across**2).sum())
+    assert found["F"] == pytest.approx(two["F"] * factor * share, rel=1e-9)
+    assert share == pytest.approx(1) if noise == 0 else share < 1
+    assert f"up to {factor:.3g} times that one" in found["note"]
+    assert f"repeated-measures F = {two['F']:.4g} on" in found["note"]
+
+
+def test_satellite_three_way_f_is_near_its_bound_and_the_corrected_f_is_not_significant():
+    measures = pr.evaluate(
+        pr.datasets.satellite_predictions(),
+        truth="truth",
+        score="score",
+        by=["model", "fold"],
+        priors=pr.prior_grid(0.05, 0.20, 16),
+    )
+    found = row(pr.anova(measures, test_train_ratio=0.25), "model")
+    means = (
+        measures.filter(measure="auprec").group_by("model", "fold").agg(pl.col("estimate").mean())
+    )
+    two = row(pr.anova(means, "estimate", ["model", "fold"]), "model")
+    # P-ROC published 483.85 and 21.04, a ratio of 23.0.
+    assert 23 < found["F"] / two["F"] < (960 - 39 + 2) / 38
+    assert "Nadeau-Bengio corrected F" in found["note"]
+    assert f"= {two['F'] / 6:.4g} on" in found["note"]
+
+
+def test_measures_at_no_prior_have_the_two_way_table():
+    table = tidy(draw(8, 3))
+    found = row(pr.anova(table, "iauprec", ["model", "fold"], test_train_ratio=0.25), "model")
+    compared = pr.compare(table, test_train_ratio=0.25).omnibus
+    assert "0.359" in found["note"]
+    assert f"corrected F = {compared['statistic'].item():.4g}" in found["note"]
+    assert "views" not in found["note"]
+
+
+def test_without_blocks_that_is_said():
+    table = cube(blocks=1).with_columns(other=pl.col("prior"))
+    assert "no blocks" in row(pr.anova(table, factors=["model", "prior"]), "model")["note"]
+
+
+def test_interactions_and_other_terms_say_what_they_are():
+    found = pr.anova(cube(), interactions=[("model", "prior"), ("fold", "prior")])
+    assert "contrast=" in row(found, "model:prior")["note"]
+    assert "by definition" in row(found, "fold:prior")["note"]
+    assert "by definition" in row(found, "prior")["note"]
+    assert "blocks are no hypothesis" in row(found, "fold")["note"]
+    assert "up to" not in row(found, "model")["note"]
+
+
+@pytest.mark.parametrize("name", ["C(x)", "a b", "", "y", "len", "lambda", "f0", "λ:π", "`q`", "1"])
+def test_names_and_levels_of_any_text(name):
+    table = tidy(draw(5, 3), models=["C(y)", "", "a:b"])
+    renamed = table.rename({"model": name, "fold": f"{name} "})
+    found = pr.anova(renamed, "iauprec", [name, f"{name} "])
+    plain = pr.anova(table, "iauprec", ["model", "fold"])
+    assert found["term"].to_list() == [name, f"{name} ", "residual"]
+    assert found.drop("term", "note").equals(plain.drop("term", "note"))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda t: t.with_columns(pl.col("fold").cast(pl.Float64)),
+        lambda t: t.with_columns(fold=pl.col("fold") > 1),
+        lambda t: t.with_columns(model=pl.when(pl.col("model") != "A").then("model")),
+        lambda t: t.with_columns(pl.col("model").cast(pl.Categorical)),
+    ],
+)
+def test_levels_of_any_type(change):
+    table = change(tidy(draw(2, 3)))
+    assert pr.anova(table, "iauprec", ["model", "fold"])["df"].to_list() == [2, 1, 2]
+
+
+def test_equal_models_have_p_one():
+    table = tidy(np.repeat(draw(6, 1), 3, axis=1) + np.array([0, 0, 1e-16]))
+    found = row(pr.anova(table, "iauprec", ["model", "fold"]), "model")
+    assert (found["sum_sq"], found["F"], found["p_value"]) == (0, 0, 1)
+
+
+def test_own_priors_that_differ_are_left_out():
+    table = cube()
+    own = table.filter(prior=0.1).with_columns(negatives=pl.col("fold"))
+    own = own.with_columns(prior=10 / (10 + pl.col("fold")))
+    both = pl.concat([table.with_columns(negatives=pl.col("fold")), own])
+    assert pr.anova(both).equals(pr.anova(table))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"factors": ["model"]}, "two or more columns"),
+        ({"factors": "model"}, "two or more columns"),
+        ({"factors": ["model", "model"]}, "each once"),
+        ({"factors": ["model", "nope"]}, "no column 'nope'"),
+        ({"factors": ["model", "fold", "positives"]}, "fewer than two values"),
+        ({"factors": ["model", "fold"]}, "cells have several rows"),
+        ({"interactions": ["model"]}, "the interaction 'model'"),
+        ({"interactions": [("model", "nope")]}, "('model', 'nope')"),
+        ({"interactions": [("model", "fold")] * 2}, "not repeat"),
+        ({"interactions": [("model", "fold", "prior")]}, "without ('model', 'fold')"),
+        ({"interactions": SATURATED}, "no degrees of freedom"),
+        ({"response": "auc"}, "no measure 'auc'"),
+        ({"response": "note"}, "response 'note' is String"),
+        ({"test_train_ratio": -1}, "test_train_ratio is -1"),
+    ],
+)
+def test_bad_arguments_are_refused(arguments, said):
+    with pytest.raises((InvalidArgument, InvalidTable), match="Hint:") as caught:
+        pr.anova(cube(), **arguments)
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda t: t.filter((pl.col("fold") != 2) | (pl.col("model") != "B")),
+         "3 of 54 cells are missing: model='B', fold=2, prior=0.01"),
+        (lambda t: t.with_columns(estimate=pl.when(pl.col("fold") != 2).then("estimate")),
+         "9 estimates are null: model='A', fold=2, prior=0.01"),
+        (lambda t: t.drop("measure"), "no column 'auprec'"),
+    ],
+)  # fmt: skip
+def test_incomplete_tables_are_refused(change, said):
+    with pytest.raises((InvalidArgument, InvalidTable), match="Hint:") as caught:
+        pr.anova(change(cube()))
+    assert said in str(caught.value)

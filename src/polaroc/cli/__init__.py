@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 
 from polaroc.cli.check import check
+from polaroc.cli.choose import choose
+from polaroc.cli.compare import compare
 from polaroc.cli.demo import demo
 from polaroc.cli.evaluate import evaluate
 from polaroc.cli.experiment import experiment
@@ -21,6 +23,8 @@ app = typer.Typer(
 )
 app.command()(demo)
 app.command()(evaluate)
+app.command()(compare)
+app.command()(choose)
 app.command()(check)
 app.command()(experiment)
 

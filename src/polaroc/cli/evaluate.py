@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from polaroc import charts
-from polaroc.cli.inputs import By, Files, Positive, Score, Truth, Weight, labels
+from polaroc.cli.inputs import By, Files, Positive, Score, Truth, Weight, labels, prior_in_words
 from polaroc.cli.screen import MOST_ROWS, out, progress, refusing
 from polaroc.columns import PRIVATE, within
 from polaroc.errors import InvalidArgument, InvalidPredictions
@@ -17,7 +17,7 @@ from polaroc.measures import tidy
 from polaroc.memory import resolve_memory
 from polaroc.output import check_replaceable, whole
 from polaroc.predictions import read
-from polaroc.priors import OBSERVED, check_range, prior_grid, resolve_priors
+from polaroc.priors import check_range, prior_grid, resolve_priors
 from polaroc.ranking import CODE, INDEX
 from polaroc.selection import DEFAULT_PRIORS, Chosen, chosen
 from polaroc.sources import batches
@@ -261,17 +261,7 @@ def _draw(name: str, chart: Callable[[], Any], folder: Path) -> list[str]:
 def _priors(asked: list[str] | None) -> list[Prior]:
     if not asked:
         return list(DEFAULT_PRIORS)
-    return ["observed" if word == OBSERVED else _number(word) for word in asked]
-
-
-def _number(word: str) -> float:
-    try:
-        return float(word)
-    except ValueError:
-        raise InvalidArgument(
-            f"--prior is {word!r}, allowed are 0 < prior < 1 and 'observed'.",
-            hint="5 % positives is prior 0.05.",
-        ) from None
+    return [prior_in_words(word) for word in asked]
 
 
 def _chart_priors(priors: Sequence[float | None], over: tuple[float, float] | None) -> list[float]:

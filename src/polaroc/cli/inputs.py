@@ -7,7 +7,8 @@ import polars as pl
 import typer
 
 from polaroc.errors import InvalidArgument
-from polaroc.typing import Label
+from polaroc.priors import OBSERVED
+from polaroc.typing import Label, Prior
 
 Files = Annotated[
     list[str],
@@ -54,3 +55,16 @@ def labels(frame: pl.LazyFrame, truth: str, positive: list[str] | None) -> list[
         f"--positive is {', '.join(positive)}, but {truth!r} is {dtype}.",
         hint="give the label as it stands in the column.",
     )
+
+
+def prior_in_words(word: str) -> Prior:
+    """A prior as it is given on the command line."""
+    if word == OBSERVED:
+        return "observed"
+    try:
+        return float(word)
+    except ValueError:
+        raise InvalidArgument(
+            f"--prior is {word!r}, allowed are 0 < prior < 1 and 'observed'.",
+            hint="5 % positives is prior 0.05.",
+        ) from None

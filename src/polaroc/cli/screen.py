@@ -23,8 +23,21 @@ OPTIONS = {
     ", or mend them before": "",
     "positive=...": "--positive LABEL",
     "over=(0.05, 0.20)": "--over 0.05 0.20",
+    "test_train_ratio=0.25": "--test-train-ratio 0.25",
+    "target='dataset'": "--target dataset",
+    "target='algorithm'": "--target algorithm",
+    "incomplete='drop'": "--incomplete drop",
+    "contrast=(0.05, 0.20)": "--contrast 0.05 0.20",
+    "prior=0.1": "--prior 0.1",
+    "by=['model', 'fold']": "--by model --by fold",
+    "among priors=": "as --prior",
+    "priors=prior_grid(0.05, 0.20, 16), or compare(...) at one prior": "several --prior",
+    "priors=prior_grid(lo, hi, 16) over the whole range, or with priors=belief.priors":
+        "several --prior over the whole range",
+    "among by=, or name another for between= or block=": "as --by, or name another as --between or "
+        "--block",
     "pl.col(...).cast(pl.Float64)": "when the file is written",
-}
+}  # fmt: skip
 # A file or a pipe has no edge to wrap a table at.
 WIDE = 500
 _P = ParamSpec("_P")
@@ -72,10 +85,15 @@ def refusing(command: Callable[_P, None]) -> Callable[_P, None]:
 
 def refuse(message: str) -> None:
     """Say what is wrong, in the words of the command line, and exit with code 2."""
+    aside().print(Text("Error: ", style="bold red") + Text(visible(with_options(message))))
+    raise typer.Exit(2)
+
+
+def with_options(message: str) -> str:
+    """A message in the words of the command line."""
     for argument, option in OPTIONS.items():
         message = message.replace(argument, option)
-    aside().print(Text("Error: ", style="bold red") + Text(visible(message)))
-    raise typer.Exit(2)
+    return message
 
 
 @contextmanager

@@ -1,0 +1,89 @@
+"""`polaroc choose`: which model to take over a range of priors."""
+
+from typing import Annotated, Any
+
+import typer
+
+from polaroc.choice import choose as choice
+from polaroc.cli.inputs import Positive, Weight
+from polaroc.cli.measured import (
+    Alpha,
+    Between,
+    Block,
+    Files,
+    Ratio,
+    Score,
+    Truth,
+    measures_of,
+    show,
+)
+from polaroc.cli.screen import progress, refusing
+from polaroc.designs import Incomplete
+from polaroc.errors import InvalidArgument
+from polaroc.priors import check_range, prior_grid
+from polaroc.summaries import choice_parts
+from polaroc.typing import Nulls
+
+PRIORS = 25
+
+
+@refusing
+def choose(
+    files: Files,
+    over: Annotated[
+        tuple[float, float] | None,
+        typer.Option(
+            help="Range of priors LO HI; by default those of the measures, equally likely.",
+            show_default=False,
+        ),
+    ] = None,
+    between: Between = "model",
+    block: Block = None,
+    no_blocks: Annotated[
+        bool, typer.Option("--no-blocks", help="Each model was measured once.")
+    ] = False,
+    test_train_ratio: Ratio = None,
+    alpha: Alpha = 0.005,
+    incomplete: Annotated[
+        Incomplete, typer.Option(help="What to do with blocks that not every model has.")
+    ] = "raise",
+    truth: Truth = None,
+    score: Score = None,
+    weight: Weight = None,
+    positive: Positive = None,
+    nulls: Annotated[Nulls, typer.Option(help="What to do with null or NaN rows.")] = "raise",
+) -> None:
+    """Say which model to take where the share of positives is uncertain, and how sure that is.
+
+    Example: polaroc choose 'predictions/*.parquet' --truth label --score p
+    --over 0.05 0.20 --test-train-ratio 0.25
+    """
+    if no_blocks and block:
+        raise InvalidArgument(
+            "both --block and --no-blocks are given.", hint="leave one of them out."
+        )
+    blocks = [] if no_blocks else block or ["fold"]
+    given = {
+        "truth": truth, "score": score, "weight": weight, "positive": positive, "nulls": nulls,
+    }  # fmt: skip
+    with progress() as say:
+        say("measuring")
+        measures, _ = measures_of(files, given, [between, *blocks], **_asked(over, truth))
+        say("choosing")
+        found = choice(
+            measures, between, blocks, over=over, test_train_ratio=test_train_ratio, alpha=alpha,
+            incomplete=incomplete,
+        )  # fmt: skip
+    show(choice_parts(found))
+
+
+def _asked(over: tuple[float, float] | None, truth: str | None) -> dict[str, Any]:
+    """What to evaluate of predictions."""
+    if truth is None:
+        return {}
+    if over is None:
+        raise InvalidArgument(
+            "predictions are given without a range of priors.", hint="give --over 0.05 0.20."
+        )
+    check_range(*over)
+    return {"over": over, "priors": prior_grid(*over, PRIORS), "measures": ["auprec", "sens"]}

@@ -1,0 +1,121 @@
+"""`polaroc compare`: whether models differ, over folds."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from polaroc.cli.inputs import Positive, Weight, prior_in_words
+from polaroc.cli.measured import (
+    Alpha,
+    Between,
+    Block,
+    Files,
+    Ratio,
+    Score,
+    Truth,
+    measures_of,
+    show,
+)
+from polaroc.cli.screen import progress, refusing
+from polaroc.comparison import Adjust, Target
+from polaroc.comparison import compare as comparison
+from polaroc.designs import Incomplete
+from polaroc.errors import InvalidArgument
+from polaroc.evaluation import MEASURES
+from polaroc.output import check_replaceable, whole
+from polaroc.summaries import comparison_parts
+from polaroc.typing import Nulls, Prior
+
+
+@refusing
+def compare(
+    files: Files,
+    measure: Annotated[str, typer.Option(help="What is compared.")] = "iauprec",
+    between: Between = "model",
+    block: Block = None,
+    prior: Annotated[
+        str | None,
+        typer.Option(help="Prior at which AUPREC is compared, or 'observed'.", show_default=False),
+    ] = None,
+    contrast: Annotated[
+        tuple[float, float] | None,
+        typer.Option(
+            help="Two priors: compare AUPREC at the first minus at the second.", show_default=False
+        ),
+    ] = None,
+    target: Annotated[
+        Target,
+        typer.Option(help="Models trained anew on other samples, or this dataset only."),
+    ] = "algorithm",
+    test_train_ratio: Ratio = None,
+    alpha: Alpha = 0.005,
+    level: Annotated[
+        float | None,
+        typer.Option(
+            help="Confidence with which all intervals hold at once. [default: 1 - alpha]",
+            show_default=False,
+        ),
+    ] = None,
+    adjust: Annotated[Adjust, typer.Option(help="How p-values of pairs are adjusted.")] = "holm",
+    incomplete: Annotated[
+        Incomplete, typer.Option(help="What to do with blocks that not every model has.")
+    ] = "raise",
+    seed: Annotated[int, typer.Option(help="Seed of the permutation test.", min=0)] = 0,
+    truth: Truth = None,
+    score: Score = None,
+    over: Annotated[
+        tuple[float, float] | None,
+        typer.Option(help="Of predictions: range of priors LO HI for IAUPREC.", show_default=False),
+    ] = None,
+    weight: Weight = None,
+    positive: Positive = None,
+    nulls: Annotated[Nulls, typer.Option(help="What to do with null or NaN rows.")] = "raise",
+    folder: Annotated[
+        Path | None,
+        typer.Option("--out", help="Folder for omnibus, pairs, letters and the summary."),
+    ] = None,
+) -> None:
+    """Say whether models differ, and which, by tests that hold for overlapping folds.
+
+    Example: polaroc compare results/measures.parquet --measure iauprec
+    --test-train-ratio 0.25
+    """
+    if folder is not None:
+        check_replaceable(folder)
+    at = None if prior is None else prior_in_words(prior)
+    blocks = block or ["fold"]
+    given = {
+        "truth": truth, "score": score, "weight": weight, "positive": positive, "nulls": nulls,
+    }  # fmt: skip
+    with progress() as say:
+        say("measuring")
+        asked: dict[str, Any] = {"over": over, "priors": _priors(at, contrast)}
+        if measure in MEASURES:
+            asked["measures"] = [measure]
+        measures, evaluated = measures_of(files, given, [between, *blocks], **asked)
+        if over is not None and not evaluated:
+            raise InvalidArgument(
+                "--over is for predictions, and the files hold measures.", hint="leave it out."
+            )
+        say("comparing")
+        found = comparison(
+            measures, measure, between, blocks, prior=at, contrast=contrast, target=target,
+            test_train_ratio=test_train_ratio, alpha=alpha, level=level, adjust=adjust,
+            incomplete=incomplete, seed=seed,
+        )  # fmt: skip
+        if folder is not None:
+            with whole(folder) as staging:
+                found.omnibus.write_csv(staging / "omnibus.csv")
+                found.pairs.write_csv(staging / "pairs.csv")
+                found.letters.write_csv(staging / "letters.csv")
+                (staging / "summary.txt").write_text(found.summary() + "\n")
+    written = [] if folder is None else [f"Written to {folder}."]
+    show([*comparison_parts(found), *written])
+
+
+def _priors(prior: Prior | None, contrast: tuple[float, float] | None) -> list[Prior]:
+    if contrast is not None:
+        return list(contrast)
+    at: Prior = "observed" if prior is None else prior
+    return [at]

@@ -1,0 +1,108 @@
+"""Measures for the commands that compare: read from files, or evaluated from predictions."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import polars as pl
+import typer
+
+from polaroc.cli.inputs import labels
+from polaroc.cli.screen import out, with_options
+from polaroc.errors import InvalidArgument
+from polaroc.evaluation import evaluate
+from polaroc.predictions import read
+from polaroc.sources import scan
+from polaroc.texts import visible
+
+Files = Annotated[
+    list[str],
+    typer.Argument(
+        help="Measures as `polaroc evaluate --out` writes them, or predictions with --truth and "
+        "--score; patterns and folders too.",
+        show_default=False,
+    ),
+]
+Truth = Annotated[
+    str | None, typer.Option(help="Column of the labels, of predictions.", show_default=False)
+]
+Score = Annotated[
+    str | None, typer.Option(help="Column of the scores, of predictions.", show_default=False)
+]
+Between = Annotated[str, typer.Option(help="Column that tells the models apart.")]
+Block = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Column of the folds or other blocks; repeat it for several. [default: fold]",
+        show_default=False,
+    ),
+]
+Ratio = Annotated[
+    float | None,
+    typer.Option(
+        "--test-train-ratio",
+        help="Test over training cases of a block: 0.25 for 80/20, 1/(k-1) for k folds.",
+        show_default=False,
+    ),
+]
+Alpha = Annotated[float, typer.Option(help="Accepted chance of a false difference.")]
+
+
+def measures_of(
+    files: list[str],
+    predictions: dict[str, Any],
+    keys: Sequence[str],
+    **asked: Any,
+) -> tuple[pl.LazyFrame, bool]:
+    """The measures, and whether they were evaluated here.
+
+    Parameters
+    ----------
+    files
+        What to read.
+    predictions
+        `truth`, `score`, `weight`, `positive` and `nulls` as given; without truth and
+        score the files hold measures.
+    keys
+        The keys to evaluate by.
+    asked
+        Further arguments of `evaluate`.
+    """
+    frame = scan(files)
+    truth, score = predictions["truth"], predictions["score"]
+    if (truth is None) != (score is None):
+        raise InvalidArgument(
+            "only one of --truth and --score is given, needed are both or none.",
+            hint="give both for predictions, none for measures.",
+        )
+    if truth is None:
+        _refuse_what_is_for_predictions(frame, predictions)
+        return frame, False
+    arguments = predictions | {
+        "by": keys,
+        "positive": labels(frame, truth, predictions["positive"]),
+    }
+    read(frame, **arguments, audited=True)
+    return evaluate(frame, **arguments, **asked), True
+
+
+def _refuse_what_is_for_predictions(frame: pl.LazyFrame, predictions: dict[str, Any]) -> None:
+    present = frame.collect_schema().names()
+    if not {"measure", "estimate"} <= set(present):
+        raise InvalidArgument(
+            f"the files hold no measures; they have {', '.join(map(repr, present))}.",
+            hint="give --truth and --score for predictions, or the measures.parquet that "
+            "`polaroc evaluate --out` writes.",
+        )
+    given = [f"--{name}" for name in ("weight", "positive") if predictions[name]]
+    if given:
+        raise InvalidArgument(
+            f"{', '.join(given)} is for predictions, and the files hold measures.",
+            hint="leave it out, or give --truth and --score.",
+        )
+
+
+def show(parts: Sequence[Any]) -> None:
+    """Print sentences and tables."""
+    console = out()
+    for part in parts:
+        console.print(visible(with_options(part)) if isinstance(part, str) else part)

@@ -1,0 +1,164 @@
+import polars as pl
+import pytest
+from layouts import draw, tidy
+from typer.testing import CliRunner
+
+import polaroc as pr
+from polaroc.cli import app
+
+TABLE = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 4)
+PREDICTIONS = ["--truth", "truth", "--score", "score"]
+RATIO = ["--test-train-ratio", "0.25"]
+OVER = ["--over", "0.05", "0.2"]
+
+
+def polaroc(*arguments: object):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def measured(**arguments):
+    return pr.evaluate(TABLE, truth="truth", score="score", by=["model", "fold"], **arguments)
+
+
+@pytest.fixture
+def files(tmp_path):
+    measured(over=(0.05, 0.2), priors=pr.prior_grid(0.05, 0.2, 4)).write_parquet(
+        tmp_path / "measures.parquet"
+    )
+    TABLE.write_parquet(tmp_path / "predictions.parquet")
+    return tmp_path
+
+
+def in_one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_compare_reads_what_evaluate_writes(tmp_path, files, suffix):
+    arguments = ["--by", "model", "--by", "fold", *OVER, "--no-charts", "--out", tmp_path / "out"]
+    assert (
+        polaroc("evaluate", files / "predictions.parquet", *PREDICTIONS, *arguments).exit_code == 0
+    )
+    result = polaroc("compare", tmp_path / "out" / f"measures.{suffix}", *RATIO)
+    assert result.exit_code == 0, result.output
+    expected = pr.compare(measured(over=(0.05, 0.2)), test_train_ratio=0.25)
+    tables, _, _ = expected.summary().partition("Note:")
+    for line in tables.splitlines():
+        if not line.startswith(" ─"):
+            assert in_one_line(line) in in_one_line(result.output)
+
+
+@pytest.mark.parametrize("option", ["--prior", "--contrast"])
+def test_compare_evaluates_predictions_first(files, option):
+    asked = [option, 0.1] if option == "--prior" else [option, 0.1, 0.5]
+    result = polaroc(
+        "compare",
+        files / "predictions.parquet",
+        *PREDICTIONS,
+        *RATIO,
+        "--measure",
+        "auprec",
+        *asked,
+    )
+    assert result.exit_code == 0, result.output
+    arguments = {"prior": 0.1} if option == "--prior" else {"contrast": (0.1, 0.5)}
+    found = pr.compare(measured(priors=[0.1, 0.5]), "auprec", test_train_ratio=0.25, **arguments)
+    for mean in found.letters["mean"]:
+        assert f"{mean:.3f}" in result.output
+
+
+def test_compare_takes_every_option(files):
+    result = polaroc(
+        "compare", files / "measures.parquet", "--target", "dataset", "--adjust", "tukey",
+        "--alpha", 0.1, "--level", 0.9, "--incomplete", "drop", "--seed", 3, "--measure", "auc",
+        "--between", "fold", "--block", "model", "--out", files / "out",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    found = pr.compare(
+        pl.read_parquet(files / "measures.parquet"), "auc", "fold", "model", target="dataset",
+        adjust="tukey", alpha=0.1, level=0.9, seed=3,
+    )  # fmt: skip
+    pairs = pl.read_csv(files / "out" / "pairs.csv")
+    assert pairs["lower"].to_list() == pytest.approx(found.pairs["lower"].to_list())
+    omnibus = pl.read_csv(files / "out" / "omnibus.csv")
+    assert omnibus["p_value"].to_list() == pytest.approx(found.omnibus["p_value"].to_list())
+    assert (files / "out" / "summary.txt").read_text() == found.summary() + "\n"
+    assert pl.read_csv(files / "out" / "letters.csv").height == 4
+
+
+@pytest.mark.parametrize("kind", ["measures", "predictions"])
+def test_choose(files, kind):
+    asked = PREDICTIONS if kind == "predictions" else []
+    result = polaroc("choose", files / f"{kind}.parquet", *asked, *OVER, *RATIO)
+    assert result.exit_code == 0, result.output
+    priors = pr.prior_grid(0.05, 0.2, 25 if asked else 4)
+    measures = measured(priors=priors, over=(0.05, 0.2))
+    expected = pr.choose(measures, over=(0.05, 0.2), test_train_ratio=0.25)
+    assert result.output.startswith(expected.answer)
+    for sens in expected.models["sens"]:
+        assert f"{sens:.3f}" in result.output
+
+
+def test_choose_without_blocks(files):
+    one = pl.read_parquet(files / "measures.parquet").filter(fold=1)
+    one.write_csv(files / "one.csv")
+    result = polaroc("choose", files / "one.csv", "--no-blocks")
+    assert result.exit_code == 0, result.output
+    assert "measured once" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["compare", "MEASURES"], "--test-train-ratio 0.25"),
+        (["compare", "PREDICTIONS"], "the files hold no measures"),
+        (["compare", "PREDICTIONS", *PREDICTIONS, *RATIO], "for example --over 0.05 0.20"),
+        (["compare", "PREDICTIONS", "--truth", "truth"], "only one of --truth and --score"),
+        (["compare", "MEASURES", *RATIO, *OVER], "--over is for predictions"),
+        (["compare", "MEASURES", *RATIO, "--weight", "w"], "--weight is for predictions"),
+        (["compare", "MEASURES", *RATIO, "--measure", "nope"], "no measure 'nope'"),
+        (["compare", "MEASURES", *RATIO, "--measure", "auprec"], "--prior 0.1"),
+        (["compare", "MEASURES", *RATIO, "--prior", "5%"], "--prior is '5%'"),
+        (["compare", "MEASURES", *RATIO, "--block", "nope"], "no key 'nope'"),
+        (["compare", "HOLES", *RATIO], "--incomplete drop"),
+        (["choose", "PREDICTIONS", *PREDICTIONS], "give --over 0.05 0.20"),
+        (["choose", "MEASURES", "--over", "0.01", "0.2"], "leaves the priors"),
+        (["choose", "MEASURES", "--no-blocks", "--block", "fold"], "leave one of them out"),
+        (["choose", "none.csv"], "no file matches"),
+    ],
+)
+def test_bad_input_is_one_message(files, arguments, said):
+    holes = pl.read_parquet(files / "measures.parquet").filter(
+        (pl.col("model") != "B") | (pl.col("fold") != 2)
+    )
+    holes.write_parquet(files / "holes.parquet")
+    result = polaroc(
+        *(files / f"{word.lower()}.parquet" if word.isupper() else word for word in arguments)
+    )
+    assert result.exit_code == 2, result.output
+    assert said in result.output
+    assert "Hint:" in result.output
+    assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["compare", "x", "--target", "nope"], ["choose"], ["compare", "x", "--alpha", "a"]],
+)
+def test_bad_usage_exits_with_2(arguments):
+    assert polaroc(*arguments).exit_code == 2
+
+
+def test_markup_and_escapes_in_names_are_text(tmp_path):
+    name = "[bold]A[/bold]\x1b[31m"
+    tidy(draw(4, 2), models=[name, "B"]).write_parquet(tmp_path / "measures.parquet")
+    result = polaroc("compare", tmp_path / "measures.parquet", *RATIO)
+    assert result.exit_code == 0, result.output
+    assert "[bold]A[/bold]" in result.output
+    assert "\x1b[31m" not in result.output
+
+
+def test_a_foreign_folder_is_not_touched(files):
+    result = polaroc("compare", files / "measures.parquet", *RATIO, "--out", files)
+    assert result.exit_code == 2
+    assert "did not write" in result.output

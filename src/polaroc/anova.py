@@ -1,64 +1,21 @@
 """P-ROC's analyses of variance, each with what is known of its p-values."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
-from math import prod
-from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc import caveats, omnibus
-from polaroc.columns import PRIVATE, as_lazy
-from polaroc.comparison import check_ratio
-from polaroc.errors import InvalidArgument, InvalidTable
-from polaroc.selections import listed_rows, rows_of
+from polaroc import omnibus
+from polaroc.columns import as_lazy
+from polaroc.errors import InvalidArgument
+from polaroc.layouts import Layout, layout_of
+from polaroc.plans import check_ratio
+from polaroc.remarks import remark
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
-
-RESPONSE, LEVEL = PRIVATE + "response", PRIVATE + "level"
 ANOVA = {
     "term": pl.String, "df": pl.Int64, "sum_sq": pl.Float64, "mean_sq": pl.Float64,
     "F": pl.Float64, "p_value": pl.Float64, "note": pl.String,
 }  # fmt: skip
-PRIOR = "prior"
-
-
-@dataclass(frozen=True, eq=False)
-class Layout:
-    """One number per combination of the levels of some factors.
-
-    Attributes
-    ----------
-    factors
-        Their columns; the first is what is compared.
-    values
-        The numbers, one axis per factor.
-    """
-
-    factors: tuple[str, ...]
-    values: "Array"
-
-    @property
-    def views(self) -> tuple[str, ...]:
-        """The factors whose levels are views of one number: priors, else those past the second."""
-        return (PRIOR,) if PRIOR in self.factors[1:] else self.factors[2:]
-
-    @property
-    def blocks(self) -> tuple[str, ...]:
-        """The factors whose levels are test sets."""
-        return tuple(factor for factor in self.factors[1:] if factor not in self.views)
-
-    @property
-    def per_block(self) -> "Array":
-        """The means over the views, blocks × what is compared."""
-        axes = tuple(self.factors.index(view) for view in self.views)
-        means = self.values.mean(axis=axes) if axes else self.values
-        table: Array = means.reshape(len(means), -1).T
-        return table
 
 
 def anova(
@@ -126,7 +83,7 @@ def anova(
     terms: list[tuple[str, ...]] = [(factor,) for factor in named]
     for together in interactions:
         terms.append(_interaction(together, named, terms))
-    layout = _layout(_cells(frame, response, named), named)
+    layout = layout_of(frame, response, named)
     _check_residual(layout, terms)
     sums = _sums_of_squares(layout, terms)
     return _frame(layout, terms, sums, test_train_ratio)
@@ -170,88 +127,13 @@ def _interaction(
     return ordered
 
 
-def _cells(frame: pl.DataFrame, response: str, factors: Sequence[str]) -> pl.DataFrame:
-    """The factors and the response of every row that counts."""
-    if response in frame.columns:
-        if not frame.schema[response].is_numeric():
-            raise InvalidArgument(
-                f"response {response!r} is {frame.schema[response]}, allowed are numbers.",
-                hint="name a measure or a numeric column.",
-            )
-        rows, column = frame, pl.col(response)
-    elif "measure" in frame.columns:
-        found = rows_of(frame, response)
-        rows, column = found.frame, pl.col("estimate")
-        if PRIOR in factors:
-            rows = rows.filter(pl.col(PRIOR).is_in(found.fixed_priors))
-    else:
-        raise InvalidArgument(
-            f"there is no column {response!r}; the table has "
-            f"{', '.join(map(repr, frame.columns))}.",
-            hint="name the numeric column to analyse as response.",
-        )
-    return rows.select(*factors, column.cast(pl.Float64).alias(RESPONSE))
-
-
-def _layout(cells: pl.DataFrame, factors: tuple[str, ...]) -> Layout:
-    import numpy as np
-
-    levels = [cells.select(factor).unique().sort(factor, nulls_last=True) for factor in factors]
-    _check_complete(cells, levels, factors)
-    placed = cells
-    for i, level in enumerate(levels):
-        numbered = level.with_row_index(f"{LEVEL}_{i}")
-        placed = placed.join(numbered, on=level.columns, how="left", nulls_equal=True)
-    values = np.empty([level.height for level in levels])
-    at = tuple(placed[f"{LEVEL}_{i}"].to_numpy() for i in range(len(levels)))
-    values[at] = placed[RESPONSE].to_numpy()
-    return Layout(factors, values)
-
-
-def _check_complete(
-    cells: pl.DataFrame, levels: Sequence[pl.DataFrame], factors: tuple[str, ...]
-) -> None:
-    single = [factor for factor, level in zip(factors, levels, strict=True) if level.height < 2]
-    if single:
-        raise InvalidArgument(
-            f"{', '.join(map(repr, single))} has fewer than two values.",
-            hint="leave it out of the factors.",
-        )
-    counts = cells.group_by(factors).agg(pl.len().alias(LEVEL))
-    repeated = counts.filter(pl.col(LEVEL) > 1).sort(factors)
-    full = levels[0]
-    for level in levels[1:]:
-        full = full.join(level, how="cross")
-    found = []
-    missing = full.join(cells, on=factors, how="anti", nulls_equal=True).sort(factors)
-    null = cells.filter(~pl.col(RESPONSE).is_finite().fill_null(False)).sort(factors)
-    if missing.height:
-        found.append(f"{missing.height} of {full.height} cells are missing: {listed_rows(missing)}")
-    if null.height:
-        found.append(f"{null.height} estimates are null: {listed_rows(null.select(factors))}")
-    if repeated.height:
-        listed = listed_rows(repeated.select(factors))
-        found.append(f"{repeated.height} cells have several rows: {listed}")
-    if found:
-        raise InvalidTable(
-            f"{'; '.join(found)}.",
-            hint="each combination of the factors needs one number: filter, or name as a factor "
-            "what tells rows apart.",
-        )
-
-
 def _check_residual(layout: Layout, terms: Sequence[tuple[str, ...]]) -> None:
-    used = sum(_degrees(layout, term) for term in terms)
+    used = sum(layout.degrees(term) for term in terms)
     if layout.values.size - 1 - used <= 0:
         raise InvalidArgument(
             "the terms leave no degrees of freedom for the residual.",
             hint="leave an interaction out.",
         )
-
-
-def _degrees(layout: Layout, term: tuple[str, ...]) -> int:
-    sizes = dict(zip(layout.factors, layout.values.shape, strict=True))
-    return prod(sizes[factor] - 1 for factor in term)
 
 
 def _sums_of_squares(layout: Layout, terms: Sequence[tuple[str, ...]]) -> list[float]:
@@ -280,7 +162,7 @@ def _frame(
 ) -> pl.DataFrame:
     from scipy.stats import f
 
-    degrees = [_degrees(layout, term) for term in terms]
+    degrees = [layout.degrees(term) for term in terms]
     left = layout.values.size - 1 - sum(degrees)
     error = sums[-1] / left
     rows: list[tuple[object, ...]] = []
@@ -288,55 +170,7 @@ def _frame(
         ratio = omnibus.f_ratio(sum_sq / df, error)
         compared = layout.factors[0] in term
         p_value = float(f.sf(ratio, df, left)) if compared else None
-        note = _note(layout, term, terms, test_train_ratio)
+        note = remark(layout, term, terms, test_train_ratio)
         rows.append((":".join(term), df, sum_sq, sum_sq / df, ratio, p_value, note))
     rows.append(("residual", left, sums[-1], error, None, None, None))
     return pl.DataFrame(rows, schema=ANOVA, orient="row")
-
-
-def _note(
-    layout: Layout,
-    term: tuple[str, ...],
-    terms: Sequence[tuple[str, ...]],
-    test_train_ratio: float | None,
-) -> str:
-    if layout.factors[0] not in term:
-        if PRIOR in term:
-            return "no p-value: precision falls with the skew by definition"
-        return "no p-value: blocks are no hypothesis"
-    views = " and ".join("priors" if view == PRIOR else repr(view) for view in layout.views)
-    if len(term) > 1:
-        return (
-            f"its error mixes blocks and {views}: for how models depend on the prior take "
-            "compare(..., contrast=(lo, hi))"
-        )
-    if not layout.blocks:
-        return f"no blocks, so nothing shows how much test sets differ; {caveats.views(views)}"
-    said = [caveats.views(views) if views else caveats.TWO_WAY]
-    if views:
-        said.append(_two_way_in_words(layout, views, main_only=max(map(len, terms)) == 1))
-    if test_train_ratio is None:
-        said.append("give test_train_ratio for the F that is corrected for overlap")
-    else:
-        said.append(_in_words(omnibus.corrected(layout.per_block, test_train_ratio)))
-    return "; ".join(said)
-
-
-def _two_way_in_words(layout: Layout, views: str, *, main_only: bool) -> str:
-    two_way = _in_words(omnibus.repeated_measures(layout.per_block))
-    if not main_only or len(layout.factors) != 3:
-        return f"{two_way} on means over {views}"
-    models, blocks = layout.per_block.shape[::-1]
-    size, sides = layout.values.size, sum(layout.values.shape)
-    most = (size - sides + 2) / ((models - 1) * (blocks - 1))
-    return (
-        f"{two_way} on means over {views}: this F is up to {most:.3g} times that one by its "
-        "degrees of freedom alone"
-    )
-
-
-def _in_words(found: omnibus.Outcome) -> str:
-    return (
-        f"{found.test} = {found.statistic:.4g} on {found.df1:.4g} and {found.df2:.4g} degrees of "
-        f"freedom, p = {found.p_value:.2g}"
-    )

@@ -9,9 +9,10 @@ import polars as pl
 from polaroc.answers import best_expected, changes, how_sure, range_in_words
 from polaroc.beliefs import Belief, points, resolve_belief
 from polaroc.columns import as_lazy
-from polaroc.comparison import Comparison, Plan, of_design
+from polaroc.comparison import Comparison, of_design
 from polaroc.designs import ROUNDING, Design, Incomplete, balanced, block_columns
 from polaroc.errors import InvalidArgument
+from polaroc.plans import Plan
 from polaroc.regrets import Stakes, check_coverage, priors_judged, priors_used, wins
 from polaroc.selections import Rows, distinct, rows_of
 

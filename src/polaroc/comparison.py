@@ -2,71 +2,26 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import factorial, isfinite
-from typing import TYPE_CHECKING, Literal
+from math import factorial
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from polaroc import caveats, omnibus
 from polaroc.designs import Design, Incomplete, balanced, block_columns, check_blocks
 from polaroc.designs import contrast as contrasted
-from polaroc.errors import InvalidArgument, check_choice
-from polaroc.letters import letter_display
-from polaroc.pairs import Pairs, paired_t, tukey
-from polaroc.priors import check_prior, is_number
+from polaroc.errors import InvalidArgument
+from polaroc.letters import check_letter_names, letter_frame
+from polaroc.pairs import Pairs, pair_frame, paired_t, tukey
+from polaroc.plans import Adjust, Plan, Target
+from polaroc.priors import check_prior
 from polaroc.selections import rows_of
 from polaroc.typing import Prior
 
 if TYPE_CHECKING:
     import numpy as np
 
-Target = Literal["algorithm", "dataset"]
-Adjust = Literal["holm", "tukey"]
-TARGETS = ("algorithm", "dataset")
 LOW_IS_GOOD = ("sens", "accsens", "equal_error")
-LETTERS = ("mean", "sd", "letters")
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How models are to be compared; the arguments of `compare` of the same names."""
-
-    target: Target = "algorithm"
-    test_train_ratio: float | None = None
-    alpha: float = 0.005
-    level: float | None = None
-    adjust: Adjust = "holm"
-    permutations: int = 9_999
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        check_choice("target", self.target, TARGETS)
-        check_choice("adjust", self.adjust, ("holm", "tukey"))
-        check_share("alpha", self.alpha)
-        if self.level is not None:
-            check_share("level", self.level)
-        if self.target == "algorithm":
-            check_ratio(self.test_train_ratio)
-            if self.adjust == "tukey":
-                raise InvalidArgument(
-                    "adjust is 'tukey' with target 'algorithm', allowed is 'holm'.",
-                    hint="no such test is known to hold for folds that share training cases.",
-                )
-        elif self.test_train_ratio is not None:
-            raise InvalidArgument(
-                "test_train_ratio is given with target 'dataset', which does not use it.",
-                hint="leave it out, or take target='algorithm'.",
-            )
-        if not isinstance(self.permutations, int) or self.permutations < 1:
-            raise InvalidArgument(
-                f"permutations is {self.permutations!r}, allowed are whole numbers ≥ 1.",
-                hint="9999 is enough for p-values down to 0.0001.",
-            )
-
-    @property
-    def confidence(self) -> float:
-        """The confidence with which all intervals hold at once."""
-        return 1 - self.alpha if self.level is None else self.level
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -263,94 +218,31 @@ def of_design(
     descending
         Whether the greatest mean is the best.
     """
+    check_letter_names(between)
     check_blocks(design)
     values = design.table
     if plan.adjust == "tukey":
         pairs = tukey(values, plan.confidence)
     else:
         pairs = paired_t(values, plan.confidence, plan.test_train_ratio or 0.0)
+    letters = letter_frame(
+        design.models.alias(between),
+        values.mean(axis=0),
+        values.std(axis=0, ddof=1),
+        pairs.told_apart(plan.alpha),
+        descending=descending,
+    )
     return Comparison(
-        omnibus.frame(_omnibus(values, plan)),
-        pair_frame(pairs, design.models, between),
-        letter_frame(pairs, values, design.models, between, plan.alpha, descending=descending),
-        (*_warnings(design, pairs, plan), *design.said),
-        told,
-        between,
-        tuple(block),
-        len(values),
-        plan,
+        omnibus=omnibus.frame(_omnibus(values, plan)),
+        pairs=pair_frame(pairs, design.models.alias(between)),
+        letters=letters,
+        warnings=(*_warnings(design, pairs, plan), *design.said),
+        measure=told,
+        between=between,
+        block=tuple(block),
+        blocks=len(values),
+        plan=plan,
     )
-
-
-def pair_frame(pairs: Pairs, models: pl.Series, between: str) -> pl.DataFrame:
-    """The pairs as the table `pairs`."""
-    return pl.DataFrame(
-        [
-            models[pairs.first].alias(f"{between}_a"),
-            models[pairs.second].alias(f"{between}_b"),
-            pl.Series("difference", pairs.difference),
-            pl.Series("std_error", pairs.std_error),
-            pl.Series("lower", pairs.difference - pairs.reach),
-            pl.Series("upper", pairs.difference + pairs.reach),
-            pl.Series("statistic", pairs.statistic),
-            pl.Series("p_value", pairs.p_value),
-            pl.Series("p_adjusted", pairs.p_adjusted),
-        ]
-    )
-
-
-def letter_frame(
-    pairs: Pairs,
-    values: "np.ndarray[tuple[int, ...], np.dtype[np.float64]]",
-    models: pl.Series,
-    between: str,
-    alpha: float,
-    *,
-    descending: bool,
-) -> pl.DataFrame:
-    """Means, SDs and letters as the table `letters`, the best model first."""
-    if between in LETTERS:
-        raise InvalidArgument(
-            f"between is {between!r}, also a column of the result.", hint="rename the key first."
-        )
-    means = pl.Series("mean", values.mean(axis=0))
-    order = means.arg_sort(descending=descending).to_list()
-    place = {model: i for i, model in enumerate(order)}
-    told_apart = pairs.p_adjusted < alpha
-    apart = [
-        (place[a], place[b])
-        for a, b in zip(
-            pairs.first[told_apart].tolist(), pairs.second[told_apart].tolist(), strict=True
-        )
-    ]
-    return pl.DataFrame(
-        [
-            models[order].alias(between),
-            means[order],
-            pl.Series("sd", values.std(axis=0, ddof=1))[order],
-            pl.Series("letters", letter_display(len(order), apart)),
-        ]
-    )
-
-
-def check_share(name: str, value: object) -> None:
-    """Refuse what is not a number strictly between 0 and 1."""
-    if not is_number(value) or isinstance(value, bool) or not 0 < float(value) < 1:  # type: ignore[arg-type]
-        raise InvalidArgument(
-            f"{name} is {value!r}, allowed is 0 < {name} < 1.", hint=f"for example {name}=0.05."
-        )
-
-
-def check_ratio(ratio: object) -> None:
-    """Refuse what is not a number of test cases per training case."""
-    sound = is_number(ratio) and isfinite(ratio) and ratio >= 0  # type: ignore[arg-type, operator]
-    if not sound or isinstance(ratio, bool):
-        raise InvalidArgument(
-            f"test_train_ratio is {ratio!r}, needed is a number ≥ 0: test over training cases of "
-            "a block, which the table does not tell.",
-            hint="test_train_ratio=0.25 for 80/20 hold-outs, 1/(k-1) for k folds; "
-            "target='dataset' needs none.",
-        )
 
 
 def _two_priors(contrast: object, prior: object) -> tuple[float, float]:

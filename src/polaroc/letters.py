@@ -2,6 +2,54 @@
 
 from collections.abc import Iterable, Sequence
 from string import ascii_letters
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from polaroc.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+
+COLUMNS = ("mean", "sd", "letters")
+
+
+def letter_frame(
+    models: pl.Series,
+    means: "Array",
+    sds: "Array",
+    apart: Iterable[tuple[int, int]],
+    *,
+    descending: bool = True,
+) -> pl.DataFrame:
+    """Models, means, SDs and letters as a table, the best mean first.
+
+    Parameters
+    ----------
+    models
+        The models, under the name of their column.
+    means, sds
+        One number for each.
+    apart
+        The places of the pairs that are told apart.
+    descending
+        Whether the greatest mean is the best.
+    """
+    order = pl.Series(means).arg_sort(descending=descending).to_list()
+    rank = {place: i for i, place in enumerate(order)}
+    letters = letter_display(len(order), [(rank[a], rank[b]) for a, b in apart])
+    columns = [pl.Series("mean", means)[order], pl.Series("sd", sds)[order]]
+    return pl.DataFrame([models[order], *columns, pl.Series("letters", letters)])
+
+
+def check_letter_names(between: str) -> None:
+    """Refuse a column of models that is named as a column of the letters."""
+    if between in COLUMNS:
+        raise InvalidArgument(
+            f"between is {between!r}, also a column of the result.", hint="rename the key first."
+        )
 
 
 def letter_display(models: int, apart: Iterable[tuple[int, int]]) -> list[str]:

@@ -5,6 +5,8 @@ from itertools import combinations
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from polaroc.omnibus import nothing, two_way
 
 if TYPE_CHECKING:
@@ -40,6 +42,28 @@ class Pairs:
     p_adjusted: "Array"
     reach: "Array"
     constant: "Array"
+
+    def told_apart(self, alpha: float) -> list[tuple[int, int]]:
+        """The places of the pairs whose adjusted p-value is below `alpha`."""
+        found = self.p_adjusted < alpha
+        return list(zip(self.first[found].tolist(), self.second[found].tolist(), strict=True))
+
+
+def pair_frame(pairs: Pairs, models: pl.Series) -> pl.DataFrame:
+    """The pairs as a table, its first columns named after the models' column."""
+    return pl.DataFrame(
+        [
+            models[pairs.first].alias(f"{models.name}_a"),
+            models[pairs.second].alias(f"{models.name}_b"),
+            pl.Series("difference", pairs.difference),
+            pl.Series("std_error", pairs.std_error),
+            pl.Series("lower", pairs.difference - pairs.reach),
+            pl.Series("upper", pairs.difference + pairs.reach),
+            pl.Series("statistic", pairs.statistic),
+            pl.Series("p_value", pairs.p_value),
+            pl.Series("p_adjusted", pairs.p_adjusted),
+        ]
+    )
 
 
 def paired_t(values: "Array", level: float, test_train_ratio: float = 0.0) -> Pairs:

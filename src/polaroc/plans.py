@@ -1,0 +1,74 @@
+"""How models are to be compared, and what of it is allowed."""
+
+from dataclasses import dataclass
+from math import isfinite
+from typing import Literal
+
+from polaroc.errors import InvalidArgument, check_choice
+from polaroc.priors import is_number
+
+Target = Literal["algorithm", "dataset"]
+Adjust = Literal["holm", "tukey"]
+TARGETS = ("algorithm", "dataset")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How models are to be compared; the arguments of `compare` of the same names."""
+
+    target: Target = "algorithm"
+    test_train_ratio: float | None = None
+    alpha: float = 0.005
+    level: float | None = None
+    adjust: Adjust = "holm"
+    permutations: int = 9_999
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_choice("target", self.target, TARGETS)
+        check_choice("adjust", self.adjust, ("holm", "tukey"))
+        check_share("alpha", self.alpha)
+        if self.level is not None:
+            check_share("level", self.level)
+        if self.target == "algorithm":
+            check_ratio(self.test_train_ratio)
+            if self.adjust == "tukey":
+                raise InvalidArgument(
+                    "adjust is 'tukey' with target 'algorithm', allowed is 'holm'.",
+                    hint="no such test is known to hold for folds that share training cases.",
+                )
+        elif self.test_train_ratio is not None:
+            raise InvalidArgument(
+                "test_train_ratio is given with target 'dataset', which does not use it.",
+                hint="leave it out, or take target='algorithm'.",
+            )
+        if not isinstance(self.permutations, int) or self.permutations < 1:
+            raise InvalidArgument(
+                f"permutations is {self.permutations!r}, allowed are whole numbers ≥ 1.",
+                hint="9999 is enough for p-values down to 0.0001.",
+            )
+
+    @property
+    def confidence(self) -> float:
+        """The confidence with which all intervals hold at once."""
+        return 1 - self.alpha if self.level is None else self.level
+
+
+def check_share(name: str, value: object) -> None:
+    """Refuse what is not a number strictly between 0 and 1."""
+    if not is_number(value) or isinstance(value, bool) or not 0 < float(value) < 1:  # type: ignore[arg-type]
+        raise InvalidArgument(
+            f"{name} is {value!r}, allowed is 0 < {name} < 1.", hint=f"for example {name}=0.05."
+        )
+
+
+def check_ratio(ratio: object) -> None:
+    """Refuse what is not a number of test cases per training case."""
+    sound = is_number(ratio) and isfinite(ratio) and ratio >= 0  # type: ignore[arg-type, operator]
+    if not sound or isinstance(ratio, bool):
+        raise InvalidArgument(
+            f"test_train_ratio is {ratio!r}, needed is a number ≥ 0: test over training cases of "
+            "a block, which the table does not tell.",
+            hint="test_train_ratio=0.25 for 80/20 hold-outs, 1/(k-1) for k folds; "
+            "target='dataset' needs none.",
+        )

@@ -144,6 +144,44 @@ def test_prior_and_contrast(measures):
     assert fall.measure == "auprec at prior 0.1 minus at 0.5"
 
 
+@pytest.mark.parametrize(
+    ("priors", "asked", "told"),
+    [
+        ([0.1, 0.5], 0.1, "auprec at prior 0.1"),
+        ([0.1], None, "auprec at prior 0.1"),
+        (["observed", 0.5], "observed", "auprec at each block's own prior"),
+    ],
+)
+def test_the_prior_is_named(priors, asked, told):
+    found = pr.compare(
+        pr.evaluate(
+            pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2),
+            truth="truth",
+            score="score",
+            by=["model", "fold"],
+            priors=priors,
+        ),
+        "auprec",
+        prior=asked,
+        test_train_ratio=0.25,
+    )
+    assert found.measure == told
+
+
+def test_a_ratio_turned_around_is_said():
+    found = pr.compare(tidy(draw(20, 3)), test_train_ratio=4)
+    assert "turned around" in found.warnings[0]
+
+
+def test_many_pairs_are_cut_short_in_the_summary():
+    found = pr.compare(tidy(draw(10, 10)), test_train_ratio=0.25)
+    assert found.pairs.height == 45
+    assert "least p" not in found.summary()
+    more = pr.compare(tidy(draw(10, 11), models=list("ABCDEFGHIJK")), test_train_ratio=0.25)
+    assert more.pairs.height == 55
+    assert "the 45 of 55 with the least p" in " ".join(more.summary().split())
+
+
 def test_what_is_asked_is_said():
     algorithm = pr.compare(tidy(draw(20, 3)), test_train_ratio=0.25)
     assert "count as 3.3 independent ones" in algorithm.warnings[0]
@@ -170,6 +208,7 @@ def test_what_is_asked_is_said():
         ({"test_train_ratio": 0.25, "alpha": 0}, "alpha is 0"),
         ({"test_train_ratio": 0.25, "level": 1}, "level is 1"),
         ({"target": "dataset", "permutations": 0}, "permutations is 0"),
+        ({"target": "dataset", "seed": -1}, "seed is -1"),
         ({"test_train_ratio": 0.25, "prior": 0.1}, "'iauprec' has no prior"),
         ({"test_train_ratio": 0.25, "contrast": (0.1, 0.5)}, "'iauprec' has no prior"),
         ({"test_train_ratio": 0.25, "measure": "auprec"}, "at several priors: 0.1, 0.5"),

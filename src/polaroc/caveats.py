@@ -17,7 +17,12 @@ def algorithm(blocks: int, test_train_ratio: float) -> list[str]:
             "where no two share training or test cases, such as different datasets."
         ]
     worth = 1 / (1 / blocks + test_train_ratio)
+    turned = (
+        f"test_train_ratio={test_train_ratio:.3g} means more test than training cases: is it "
+        "turned around?"
+    )
     return [
+        *([turned] if test_train_ratio > 1 else []),
         f"{asked} With test_train_ratio={test_train_ratio:.3g} the {blocks} blocks, which share "
         f"cases, count as {worth:.1f} independent ones.",
         f"Measured false-positive rate at α = 0.005 where algorithms are equal ({SETTING}): 0.004. "

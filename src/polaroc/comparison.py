@@ -14,8 +14,8 @@ from polaroc.errors import InvalidArgument
 from polaroc.letters import check_letter_names, letter_frame
 from polaroc.pairs import Pairs, pair_frame, paired_t, tukey
 from polaroc.plans import Adjust, Plan, Target
-from polaroc.priors import check_prior
-from polaroc.selections import rows_of
+from polaroc.priors import OBSERVED, check_prior
+from polaroc.selections import Rows, distinct, rows_of
 from polaroc.typing import Prior
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ def compare(
     else:
         rows.check_prior(prior)
         design = balanced(rows, [prior], between, blocks, incomplete)
-        told = measure if prior is None else f"{measure} at prior {prior}"
+        told = f"{measure}{_prior_in_words(rows, prior)}"
     descending = measure not in LOW_IS_GOOD
     return of_design(design, told, between, blocks, plan, descending=descending)
 
@@ -261,6 +261,14 @@ def _two_priors(contrast: object, prior: object) -> tuple[float, float]:
             hint="leave prior out.",
         )
     return float(first), float(second)
+
+
+def _prior_in_words(rows: Rows, prior: Prior | None) -> str:
+    if not rows.has_prior:
+        return ""
+    priors = distinct(rows.frame["prior"])
+    own = prior == OBSERVED or (prior is None and len(priors) > 1)
+    return " at each block's own prior" if own else f" at prior {prior or priors[0]:g}"
 
 
 def _omnibus(

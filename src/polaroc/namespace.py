@@ -15,6 +15,8 @@ import polaroc
 STEPS = (
     "accsens", "achievable", "apply_thresholds", "auc", "auprec", "bootstrap", "check", "curve",
     "delong", "dominance", "evaluate", "hull", "iauprec", "intervals", "macro", "one_vs_rest",
+    "accsens", "achievable", "anova", "apply_thresholds", "auc", "auprec", "check", "choose",
+    "compare", "curve", "dominance", "evaluate", "hull", "iauprec", "macro", "one_vs_rest",
     "operating_points", "sens", "surface",
 )  # fmt: skip
 

@@ -42,11 +42,8 @@ class Plan:
                 "test_train_ratio is given with target 'dataset', which does not use it.",
                 hint="leave it out, or take target='algorithm'.",
             )
-        if not isinstance(self.permutations, int) or self.permutations < 1:
-            raise InvalidArgument(
-                f"permutations is {self.permutations!r}, allowed are whole numbers ≥ 1.",
-                hint="9999 is enough for p-values down to 0.0001.",
-            )
+        _check_whole("permutations", self.permutations, 1)
+        _check_whole("seed", self.seed, 0)
 
     @property
     def confidence(self) -> float:
@@ -71,4 +68,12 @@ def check_ratio(ratio: object) -> None:
             "a block, which the table does not tell.",
             hint="test_train_ratio=0.25 for 80/20 hold-outs, 1/(k-1) for k folds; "
             "target='dataset' needs none.",
+        )
+
+
+def _check_whole(name: str, value: object, least: int) -> None:
+    if not isinstance(value, int) or value < least:
+        raise InvalidArgument(
+            f"{name} is {value!r}, allowed are whole numbers ≥ {least}.",
+            hint="the default of 9999 permutations tells p-values down to 0.0001.",
         )

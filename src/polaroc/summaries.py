@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from polaroc.choice import Choice
     from polaroc.comparison import Comparison
 
-MOST_PRIORS = 12
+MOST_PRIORS, MOST_PAIRS = 12, 45
 Block = tuple[str, list[str], list[list[str | None]], int]
 
 
@@ -83,13 +83,17 @@ def _comparison_blocks(found: "Comparison") -> Iterator[Block]:
     )
     columns = ["difference", "lower", "upper", "p_adjusted"]
     pairs = found.pairs.select(*found.pairs.columns[:2], *columns)
+    shown, told = pairs, ""
+    if pairs.height > MOST_PAIRS:
+        shown = pairs.sort("p_adjusted", maintain_order=True).head(MOST_PAIRS)
+        told = f"; the {MOST_PAIRS} of {pairs.height} with the least p"
     adjusted = "Holm" if found.plan.adjust == "holm" else "Tukey"
     yield (
-        f"Pairs; the intervals hold at once with confidence {found.plan.confidence:g}",
+        f"Pairs; the intervals hold at once with confidence {found.plan.confidence:g}{told}",
         [*pairs.columns[:2], *columns[:3], f"p ({adjusted})"],
         [
             [str(a), str(b), number(d), number(lo), number(hi), chance(p)]
-            for a, b, d, lo, hi, p in pairs.iter_rows()
+            for a, b, d, lo, hi, p in shown.iter_rows()
         ],
         2,
     )

@@ -13,7 +13,8 @@ algorithms equal over the population
     on one sample one model is better, over all samples none is.
 
 Models are a linear discriminant (the default), the nearest neighbour of either
-class, or the nearest of 15 prototypes drawn at random from the training cases.
+class, the nearest of 15 prototypes drawn at random from the training cases, or a
+decision tree.
 AUPREC and IAUPREC are those of `polaroc.evaluate`, tests those of `polaroc.compare`.
 A rate is printed with its standard error.
 """
@@ -43,7 +44,7 @@ MANY = pr.prior_grid(*OVER, 16)["prior"].to_list()
 PRIORS = sorted({*FEW, *MANY})
 ALPHAS = (0.005, 0.05)
 NULLS = ("dataset", "population")
-LEARNERS = ("linear", "nearest", "prototypes")
+LEARNERS = ("linear", "nearest", "prototypes", "tree")
 BATCH = 25
 TRUTH = np.arange(POSITIVES + NEGATIVES) < POSITIVES
 
@@ -71,7 +72,9 @@ def scores(
 ) -> Iterator[np.ndarray]:
     """The scores of the tested cases of each hold-out, models × cases."""
     fixed = np.arange(MODELS * FEATURES).reshape(MODELS, FEATURES)
-    score = {"linear": discriminant, "nearest": nearest, "prototypes": prototypes}[learner]
+    score = {
+        "linear": discriminant, "nearest": nearest, "prototypes": prototypes, "tree": tree,
+    }[learner]  # fmt: skip
     for test in tested:
         if null == "population":
             chosen = fixed
@@ -112,6 +115,16 @@ def prototypes(
     ]
     few = np.concatenate(kept)
     return nearest(rng, train[few], truth[few], test)
+
+
+def tree(
+    rng: np.random.Generator, train: np.ndarray, truth: np.ndarray, test: np.ndarray
+) -> np.ndarray:
+    """A decision tree with at least five cases in a leaf."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    grown = DecisionTreeClassifier(min_samples_leaf=5, random_state=0).fit(train, truth)
+    return grown.predict_proba(test)[:, 1]
 
 
 def measured(parts: list[tuple[int, int, np.ndarray, np.ndarray]]) -> pl.DataFrame:

@@ -48,6 +48,13 @@ def test_models_of_special_types(dtype):
     assert design(shuffled(table)).models.dtype == table["model"].dtype
 
 
+@pytest.mark.parametrize("dtype", [pl.Float32, pl.Decimal(12, 9)])
+def test_estimates_of_special_types(dtype):
+    values = draw(4, 3)
+    table = tidy(values).with_columns(pl.col("estimate").cast(dtype))
+    assert design(table).table == pytest.approx(values, abs=1e-7)
+
+
 @pytest.mark.parametrize("name", ["fold 1", "", "__class__", "f(x)", "C(model)", "λ", "a\nb"])
 def test_columns_of_any_name(name):
     values = draw(3, 2)

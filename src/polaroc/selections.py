@@ -155,14 +155,14 @@ def rows_of(measures: pl.LazyFrame | pl.DataFrame, measure: str) -> Rows:
     lacking = [
         pl.lit(None, kind).alias(name) for name, kind in NEEDED.items() if name not in schema
     ]
-    wanted = pl.col("measure").cast(pl.String)
+    wanted, estimate = pl.col("measure").cast(pl.String), pl.col("estimate").cast(pl.Float64)
     frame = (
         lazy.with_columns(lacking)
         .filter(wanted == measure)
         .select(
             *keys,
             pl.col("prior").cast(pl.Float64),
-            pl.when(pl.col("estimate").is_finite()).then(pl.col("estimate").cast(pl.Float64)),
+            pl.when(estimate.is_finite()).then(estimate).alias("estimate"),
             "positives",
             "negatives",
             pl.col("note").cast(pl.String),

@@ -16,7 +16,8 @@ Models are a linear discriminant (the default), the nearest neighbour of either
 class, the nearest of 15 prototypes drawn at random from the training cases, or a
 decision tree.
 AUPREC and IAUPREC are those of `polaroc.evaluate`, tests those of `polaroc.compare`.
-A rate is printed with its standard error.
+A rate is printed with its standard error. ``--spreads 1 1 5`` tries Tukey's and
+Holm's pairs on normal values of equal means and these SDs, 20 blocks.
 """
 
 import argparse
@@ -33,7 +34,7 @@ from scipy.stats import f
 
 import polaroc as pr
 from polaroc import omnibus
-from polaroc.pairs import paired_t
+from polaroc.pairs import paired_t, tukey
 
 POSITIVES, NEGATIVES = 150, 450
 MODELS, FEATURES = 3, 5
@@ -217,6 +218,21 @@ def rates(found: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def family_wise(spreads: tuple[float, ...], replicates: int, seed: int = 0) -> dict[str, float]:
+    """How often the pairs of Tukey and Holm find any difference at 0.05 between equal means."""
+    rng = np.random.default_rng([seed, len(spreads)])
+    drawn = rng.normal(size=(replicates, 20, len(spreads))) * spreads
+    # The critical value is costly and the same for all.
+    one = tukey(drawn[0], 0.95)
+    critical = one.reach[0] / one.std_error[0]
+    below = {"Tukey": 0, "Holm": 0}
+    for values in drawn:
+        error = np.sqrt(2 * omnibus.two_way(values)[1] / len(values))
+        below["Tukey"] += bool(np.ptp(values.mean(axis=0)) > critical * error)
+        below["Holm"] += bool(paired_t(values, 0.95).p_adjusted.min() < 0.05)
+    return {name: count / replicates for name, count in below.items()}
+
+
 def main() -> None:
     """Print the rates under both nulls."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -228,7 +244,11 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=999, help="of the permutation test; 0: none")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", type=Path, help="where to write the counts")
+    parser.add_argument("--spreads", type=float, nargs="+", help="only Tukey and Holm: SDs")
     asked = parser.parse_args()
+    if asked.spreads:
+        print(family_wise(tuple(asked.spreads), asked.replicates, asked.seed))
+        return
     started, results = time.perf_counter(), {}
     for null in asked.null or NULLS:
         found = simulate(

@@ -168,6 +168,14 @@ def test_the_prior_is_named(priors, asked, told):
     assert found.measure == told
 
 
+def test_hundreds_of_models():
+    found = pr.compare(
+        tidy(draw(3, 180), models=list(range(180))), target="dataset", permutations=9
+    )
+    assert found.omnibus["p_value"].is_between(0, 1).all()
+    assert found.pairs.height == 180 * 179 / 2
+
+
 def test_a_ratio_turned_around_is_said():
     found = pr.compare(tidy(draw(20, 3)), test_train_ratio=4)
     assert "turned around" in found.warnings[0]
@@ -185,9 +193,9 @@ def test_many_pairs_are_cut_short_in_the_summary():
 def test_what_is_asked_is_said():
     algorithm = pr.compare(tidy(draw(20, 3)), test_train_ratio=0.25)
     assert "count as 3.3 independent ones" in algorithm.warnings[0]
-    dataset = pr.compare(tidy(draw(4, 2)), target="dataset", adjust="tukey")
+    dataset = pr.compare(tidy(draw(3, 2)), target="dataset", adjust="tukey")
     said = " ".join(dataset.warnings)
-    assert "cannot be below 0.12" in said
+    assert "cannot be below 0.25: that test" in said
     assert "Tukey" in said
     apart = pr.compare(tidy(draw(20, 3)), test_train_ratio=0)
     assert "independent" in apart.warnings[0]

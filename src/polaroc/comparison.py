@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import factorial
+from math import exp, lgamma
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -290,11 +290,11 @@ def _warnings(design: Design, pairs: Pairs, plan: Plan) -> list[str]:
         said = caveats.algorithm(blocks, plan.test_train_ratio or 0.0)
     else:
         said = caveats.dataset()
-        least = factorial(models) ** (1 - blocks)
+        least = exp((1 - blocks) * lgamma(models + 1))
         if least > plan.alpha:
             said.append(
                 f"With {models} models on {blocks} blocks a permutation p-value cannot be below "
-                f"{least:.2g}: nothing can be found at α = {plan.alpha:g}."
+                f"{least:.2g}: that test can find nothing at α = {plan.alpha:g}."
             )
     if plan.adjust == "tukey":
         said.append(caveats.TUKEY)

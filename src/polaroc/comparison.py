@@ -124,8 +124,8 @@ def compare(
         samples of this size. ``"dataset"``: this dataset only, over further splits.
     test_train_ratio
         Test over training cases of a block, needed for "algorithm": 0.25 for
-        80/20 hold-outs, 1/(k−1) for k folds; 0 where no blocks share cases (each
-        its own dataset).
+        80/20 hold-outs, 1/(k−1) for k folds (`experiments.test_train_ratio` works
+        it out); 0 where no blocks share cases (each its own dataset).
     alpha
         Chance of a false difference among all pairs that is accepted, in (0, 1):
         for the letters.

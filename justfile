@@ -36,6 +36,7 @@ coverage *ARGS:
 # Time of 2,000 bootstrap draws, beside resampled rows and scikit-learn.
 bootstrap *ARGS:
     python tests/benchmarks/bootstrap.py {{ARGS}}
+
 # How often each test finds a difference where there is none.
 error-rates *ARGS:
     python tests/benchmarks/error_rates.py {{ARGS}}

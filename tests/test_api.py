@@ -7,21 +7,12 @@ import pytest
 import polaroc as pr
 
 PUBLIC = {
-    "accsens", "achievable", "apply_thresholds", "auc", "auprec", "auprec_bounds", "beta",
-    "bootstrap", "charts", "check", "cost_curve", "curve", "datasets", "decision_curve",
-    "delong", "dominance", "errors", "evaluate", "experiments", "expr", "greatest_auprec",
-    "hull", "iauprec", "intervals", "macro", "one_vs_rest", "operating_points", "points",
-    "pr_from_roc", "prior", "prior_grid", "rates", "roc_from_pr", "sens", "skew", "surface",
-    "uniform",
-    "charts", "check", "compare", "cost_curve", "curve", "datasets", "decision_curve",
-    "charts", "check", "choose", "compare", "cost_curve", "curve", "datasets", "decision_curve",
-    "dominance", "errors", "evaluate", "experiments", "expr", "greatest_auprec", "hull",
-    "iauprec", "macro", "one_vs_rest", "operating_points", "points", "pr_from_roc", "prior",
-    "prior_grid", "rates", "roc_from_pr", "sens", "skew", "surface", "uniform",
     "accsens", "achievable", "anova", "apply_thresholds", "auc", "auprec", "auprec_bounds",
-    "beta", "charts", "check", "choose", "compare", "cost_curve", "curve", "datasets",
-    "decision_curve", "dominance", "errors", "evaluate", "experiments", "expr",
-    "greatest_auprec", "hull", "iauprec", "macro", "one_vs_rest", "operating_points", "points",
+    "beta", "bootstrap", "charts", "check", "choose", "compare", "cost_curve", "curve",
+    "datasets", "decision_curve", "delong", "dominance", "errors", "evaluate", "experiments",
+    "expr", "greatest_auprec", "hull", "iauprec", "intervals", "macro", "one_vs_rest",
+    "operating_points", "points", "pr_from_roc", "prior", "prior_grid", "rates", "roc_from_pr",
+    "sens", "skew", "surface", "uniform",
 }  # fmt: skip
 MODULES = {"charts", "datasets", "errors", "experiments", "expr", "rates"}
 HEAVY = [

@@ -9,8 +9,8 @@ from polaroc.columns import INTERVAL
 from polaroc.draw_limits import CLUSTER, accelerations, limits_of_draws
 from polaroc.draws import DRAW, draws_of_cells, draws_of_clusters, generator
 from polaroc.errors import InvalidArgument, InvalidPredictions
-from polaroc.selection import chosen
 from polaroc.trouble import SCORE, TRUTH
+from polaroc.wanted import chosen
 
 NAMES = {"truth": "truth", "score": "score"}
 OVER = (0.05, 0.2)

@@ -23,10 +23,10 @@ from polaroc.memory import Memory
 from polaroc.predictions import Predictions, read
 from polaroc.ranking import CODE, INDEX
 from polaroc.resampling import Resampling, resampled
-from polaroc.selection import DEFAULT_PRIORS, chosen
 from polaroc.sums import Progress, Summed
 from polaroc.totals import totals
 from polaroc.typing import By, Frame, Interpolation, Intervals, IntoExpr, Label, Nulls, Priors
+from polaroc.wanted import DEFAULT_PRIORS, chosen
 
 RESAMPLED = ("percentile", "bca")
 INTERVALS = (*METHODS, *RESAMPLED)

@@ -15,9 +15,9 @@ from polaroc.measures import Limits, Measure, per_key, tidy
 from polaroc.predictions import Predictions
 from polaroc.priors import is_number
 from polaroc.quantiles import logit_ends, normal, student
-from polaroc.selection import DEFAULT_PRIORS, chosen
 from polaroc.trouble import WEIGHT
 from polaroc.typing import Interpolation, Priors
+from polaroc.wanted import DEFAULT_PRIORS, chosen
 
 METHODS = ("logit", "wald")
 FRACTIONAL = PRIVATE + "fractional"

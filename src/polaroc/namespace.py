@@ -13,11 +13,9 @@ import polars as pl
 import polaroc
 
 STEPS = (
-    "accsens", "achievable", "apply_thresholds", "auc", "auprec", "bootstrap", "check", "curve",
-    "delong", "dominance", "evaluate", "hull", "iauprec", "intervals", "macro", "one_vs_rest",
-    "accsens", "achievable", "anova", "apply_thresholds", "auc", "auprec", "check", "choose",
-    "compare", "curve", "dominance", "evaluate", "hull", "iauprec", "macro", "one_vs_rest",
-    "operating_points", "sens", "surface",
+    "accsens", "achievable", "anova", "apply_thresholds", "auc", "auprec", "bootstrap", "check",
+    "choose", "compare", "curve", "delong", "dominance", "evaluate", "hull", "iauprec",
+    "intervals", "macro", "one_vs_rest", "operating_points", "sens", "surface",
 )  # fmt: skip
 
 

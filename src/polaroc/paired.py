@@ -14,8 +14,8 @@ from polaroc.intervals import check_interpolation, check_level
 from polaroc.measures import Measure
 from polaroc.permutations import Exchange, permuted
 from polaroc.quantiles import NORMAL, normal
-from polaroc.selection import MEASURES, chosen
 from polaroc.typing import By, Frame, Interpolation, IntoExpr, Label, Prior
+from polaroc.wanted import MEASURES, chosen
 
 METHODS = ("wald", "permutation")
 # Difference, standard error, limits, statistic and p-value.

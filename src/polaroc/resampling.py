@@ -25,9 +25,9 @@ from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice
 from polaroc.intervals import NOT_COUNTS, check_interpolation, check_level
 from polaroc.measures import Measure, per_key
 from polaroc.predictions import read
-from polaroc.selection import DEFAULT_PRIORS, chosen
 from polaroc.trouble import SCORE, TRUTH
 from polaroc.typing import By, Frame, Interpolation, IntoExpr, Label, Priors
+from polaroc.wanted import DEFAULT_PRIORS, chosen
 
 if TYPE_CHECKING:
     import numpy as np

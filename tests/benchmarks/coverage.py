@@ -21,7 +21,7 @@ import polaroc as pr
 from polaroc.draw_limits import accelerations, limits_of_draws
 from polaroc.draws import DRAW, draws_of_cells, generator
 from polaroc.measures import per_key
-from polaroc.selection import chosen
+from polaroc.wanted import chosen
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from binormal import replications, true_values

@@ -21,11 +21,11 @@ from polaroc.cli.screen import progress, refusing
 from polaroc.comparison import compare as comparison
 from polaroc.designs import Incomplete
 from polaroc.errors import InvalidArgument
-from polaroc.evaluation import MEASURES
 from polaroc.output import check_replaceable, whole
 from polaroc.plans import Adjust, Target
 from polaroc.summaries import comparison_parts
 from polaroc.typing import Nulls, Prior
+from polaroc.wanted import MEASURES
 
 
 @refusing

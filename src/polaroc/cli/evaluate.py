@@ -19,12 +19,12 @@ from polaroc.output import check_replaceable, whole
 from polaroc.predictions import read
 from polaroc.priors import check_range, prior_grid, resolve_priors
 from polaroc.ranking import CODE, INDEX
-from polaroc.selection import DEFAULT_PRIORS, Chosen, chosen
 from polaroc.sources import batches
 from polaroc.sums import Summed
 from polaroc.surfaces import surface
 from polaroc.texts import table, visible
 from polaroc.typing import Interpolation, Nulls, Prior
+from polaroc.wanted import DEFAULT_PRIORS, Chosen, chosen
 
 CHART_PRIORS = 25
 FEW_NEGATIVES = "biased upward, the test set has too few negatives for so small a prior"

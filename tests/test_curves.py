@@ -195,3 +195,10 @@ def test_summed_weights_reach_their_total_with_the_last_positive():
     found = curve(table)
     assert found["tpr"][-2:].to_list() == [1.0, 1.0]
     assert found["pos"][-1] == 0
+
+
+@pytest.mark.parametrize("rows", [49, 98, 103])
+def test_curves_end_at_exactly_one(rows):
+    # 49 × (1/49) falls short of 1.
+    table = pl.DataFrame({"truth": [1, 0] * rows, "score": range(2 * rows)})
+    assert curve(table).select("tpr", "fpr").row(-1) == (1.0, 1.0)

@@ -50,7 +50,15 @@ class Cells:
         )
 
     def _rates(self, own: pl.Expr, other: pl.Expr) -> Point:
-        return own / self.positives, other / self.negatives
+        return share(own, self.positives), share(other, self.negatives)
+
+
+def share(count: pl.Expr, total: pl.Expr) -> pl.Expr:
+    """A count as a share of its total, exactly 1 where it is all of it.
+
+    Polars may divide by multiplying with a reciprocal, which falls short of 1.
+    """
+    return pl.when(count == total).then(1.0).otherwise(count / total)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from polaroc.cells import share
 from polaroc.columns import CURVE, attach, like
 from polaroc.predictions import Predictions, read
 from polaroc.ranking import CODE, INDEX, before, code, ends_run, index_of, score_of, truth_of
@@ -141,7 +142,7 @@ def in_order(curves: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
 
 def rate(count: str, total: str) -> pl.Expr:
     """A count as a share of its total, null where the total is zero."""
-    return pl.when(pl.col(total) > 0).then(pl.col(count) / pl.col(total))
+    return pl.when(pl.col(total) > 0).then(share(pl.col(count), pl.col(total)))
 
 
 def indexed(predictions: Predictions, counts: pl.LazyFrame) -> pl.LazyFrame:

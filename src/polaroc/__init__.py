@@ -9,6 +9,7 @@ from polaroc.choice import choose
 from polaroc.comparison import compare
 from polaroc.costs import cost_curve, decision_curve
 from polaroc.curves import curve
+from polaroc.deployment import estimate_prior
 from polaroc.dominance import dominance
 from polaroc.evaluation import evaluate
 from polaroc.hulls import achievable, hull
@@ -44,6 +45,7 @@ __all__ = [
     "delong",
     "dominance",
     "errors",
+    "estimate_prior",
     "evaluate",
     "experiments",
     "expr",

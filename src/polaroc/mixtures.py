@@ -1,0 +1,258 @@
+"""The share of positives among unlabelled scores, from labelled ones: two estimators."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import sqrt
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[Any]]
+
+# As near to the ends as a float comes, where the likelihood is still finite.
+TINY = 1e-300
+ALMOST_ONE = 1 - 2.0**-53
+AT_AN_END = "the estimate is {:g}, outside (0, 1): it cannot be passed on as a prior"
+UNTOLD = "the scores do not tell the prior"
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Distinct scores, the best first, with the positives and the negatives that have them."""
+
+    score: "Array"
+    pos: "Array"
+    neg: "Array"
+
+
+@dataclass(frozen=True)
+class Unlabelled:
+    """Distinct scores, the best first, with the cases that have them."""
+
+    score: "Array"
+    count: "Array"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A prior with its interval, all None where the scores do not tell it; `note` says why."""
+
+    prior: float | None = None
+    lower: float | None = None
+    upper: float | None = None
+    std_error: float | None = None
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Cases drawn from the positives with probability π, the prior, else from the negatives.
+
+    Attributes
+    ----------
+    positive, negative
+        Density of each score in either class, up to a factor common to both.
+    count
+        The cases that have it.
+    """
+
+    positive: "Array"
+    negative: "Array"
+    count: "Array"
+
+    def density(self, prior: float) -> "Array":
+        """Of each score at a prior."""
+        return prior * self.positive + (1 - prior) * self.negative
+
+    def log_likelihood(self, prior: float) -> float:
+        """Concave in the prior."""
+        import numpy as np
+
+        return float(self.count @ np.log(self.density(prior)))
+
+    def slopes(self, prior: float) -> "Array":
+        """What a case of each score adds to the slope of the log likelihood."""
+        import numpy as np
+
+        with np.errstate(divide="ignore"):
+            return (self.positive - self.negative) / self.density(prior)
+
+    def peak(self) -> float:
+        """The prior of greatest likelihood, from 0 to 1: the fixed point of EM."""
+        if self.count @ self.slopes(0.0) <= 0:
+            return 0.0
+        if self.count @ self.slopes(1.0) >= 0:
+            return 1.0
+        # Times π(1−π) it is the step that EM would take, and finite.
+        return _root(lambda prior: prior * (1 - prior) * float(self.count @ self.slopes(prior)))
+
+
+def likeliest(labelled: Labelled, unlabelled: Unlabelled, z: float) -> Estimate:
+    """The prior of greatest likelihood where scores are posteriors (Saerens et al., 2002).
+
+    Parameters
+    ----------
+    labelled, unlabelled
+        Scores from 0 to 1.
+    z
+        Standard errors on either side of an interval.
+    """
+    import numpy as np
+
+    size = labelled.pos + labelled.neg
+    mean = float(size @ labelled.score) / float(size.sum())
+    if not 0 < mean < 1:
+        return Estimate(note=UNTOLD)
+    # The prior that posteriors stand for is their mean. The share of positives
+    # estimates it too, with more noise.
+    mixture = Mixture(
+        unlabelled.score / mean, (1 - unlabelled.score) / (1 - mean), unlabelled.count
+    )
+    prior = mixture.peak()
+    squares = float(mixture.count @ mixture.slopes(prior) ** 2)
+    if squares == 0:
+        return Estimate(note=UNTOLD)
+    variance = float(size @ (labelled.score - mean) ** 2) / float(size.sum()) ** 2
+    by_logit = mixture.positive * mixture.negative / mixture.density(prior) ** 2
+    drift = float(mixture.count @ by_logit) ** 2 * variance / (mean * (1 - mean)) ** 2
+    # By as much as the noise of the mean widens the variance, the likelihood is
+    # to count for less (as Rao and Scott do for samples of clusters).
+    weight = squares / (squares + drift)
+    top = mixture.log_likelihood(prior)
+
+    def beyond(other: float) -> float:
+        """Above 0 outside of the interval."""
+        return 2 * weight * (top - mixture.log_likelihood(other)) - z**2
+
+    lower = 0.0 if prior == 0 or beyond(TINY) < 0 else _root(beyond, TINY, prior)
+    upper = 1.0 if prior == 1 or beyond(ALMOST_ONE) < 0 else _root(beyond, prior)
+    if (lower, upper) == (0, 1):
+        return Estimate(note=UNTOLD)
+    if prior in (0, 1):
+        return Estimate(prior, lower, upper, note=AT_AN_END.format(prior))
+    return Estimate(prior, lower, upper, float(np.sqrt(squares + drift) / squares))
+
+
+def _root(function: Callable[[float], float], lo: float = TINY, hi: float = ALMOST_ONE) -> float:
+    from scipy.optimize import brentq
+
+    return float(brentq(function, lo, hi, xtol=TINY, rtol=1e-15))
+
+
+@dataclass(frozen=True)
+class Called:
+    """What one threshold calls positive.
+
+    Attributes
+    ----------
+    tpr, fpr, share
+        The share of the labelled positives, of the labelled negatives and of the
+        unlabelled cases.
+    sizes
+        How many there are of each.
+    """
+
+    tpr: float
+    fpr: float
+    share: float
+    sizes: tuple[float, ...]
+
+    @property
+    def prior(self) -> float:
+        """The adjusted share, which may leave the range from 0 to 1."""
+        return (self.share - self.fpr) / (self.tpr - self.fpr)
+
+    def std_error(self, prior: float) -> float:
+        """By the delta method, from three binomial variances."""
+        of_t, of_f, of_share = (
+            rate * (1 - rate) / size
+            for rate, size in zip((self.tpr, self.fpr, self.share), self.sizes, strict=True)
+        )
+        total = of_share + prior**2 * of_t + (1 - prior) ** 2 * of_f
+        return sqrt(total) / (self.tpr - self.fpr)
+
+    def height(self, z: float) -> tuple[float, float]:
+        """TPr − FPr and z of its standard errors, with pseudo-counts."""
+        (t, of_t), (f, of_f), _ = self._smoothed(z)
+        return t - f, z * sqrt(of_t + of_f)
+
+    def limits(self, z: float) -> tuple[float, float] | None:
+        """Fieller's interval: priors p at which share − f is z standard errors from p(t − f)."""
+        height, error = self.height(z)
+        if height <= error:
+            return None
+        _, (f, of_f), (share, of_share) = self._smoothed(z)
+        curved = height**2 - error**2
+        middle = ((share - f) * height - z**2 * of_f) / curved
+        level = ((share - f) ** 2 - z**2 * (of_share + of_f)) / curved
+        half = sqrt(max(middle**2 - level, 0.0))
+        return middle - half, middle + half
+
+    def _smoothed(self, z: float) -> list[tuple[float, float]]:
+        """Rates and their variances with pseudo-counts, so that none is certain."""
+        added = (1.0, 1.0, z**2 / 2)
+        found = []
+        for rate, size, extra in zip(
+            (self.tpr, self.fpr, self.share), self.sizes, added, strict=True
+        ):
+            total = size + 2 * extra
+            shrunk = (rate * size + extra) / total
+            found.append((shrunk, shrunk * (1 - shrunk) / total))
+        return found
+
+
+def adjusted(labelled: Labelled, unlabelled: Unlabelled, z: float) -> Estimate:
+    """The share called positive, adjusted by the rates of the reference; for any scores.
+
+    Parameters
+    ----------
+    labelled, unlabelled
+        Scores on any one scale.
+    z
+        Standard errors on either side of an interval.
+    """
+    called = _calling(labelled, unlabelled)
+    point = called(0.5)
+    limits = point.limits(z)
+    if limits is None:
+        height, error = point.height(z)
+        doubt = ": are the scores reversed?" if height < -error else f": {UNTOLD}"
+        return Estimate(note=f"TPr − FPr = {height:.2g} ± {error:.2g}{doubt}")
+    if not _meets_unit(limits):
+        return Estimate(
+            note=f"no prior explains the share called positive, {point.share:.2g} (TPr "
+            f"{point.tpr:.2g}, FPr {point.fpr:.2g}): more than the prior has shifted"
+        )
+    # Rare positives ask for a strict threshold. The prior nearest to ½ in a first
+    # interval asks for one that is hardly ever too strict.
+    better = called(min(max(0.5, limits[0]), limits[1]))
+    narrowed = better.limits(z)
+    if narrowed is not None and _meets_unit(narrowed):
+        point, limits = better, narrowed
+    prior = min(max(point.prior, 0.0), 1.0)
+    lower, upper = max(min(limits[0], prior), 0.0), min(max(limits[1], prior), 1.0)
+    if prior in (0, 1):
+        note = f"clipped from {point.prior:.2g}; " if point.prior != prior else ""
+        return Estimate(prior, lower, upper, note=note + AT_AN_END.format(prior))
+    return Estimate(prior, lower, upper, point.std_error(prior))
+
+
+def _meets_unit(limits: tuple[float, float]) -> bool:
+    return limits[0] <= 1 and limits[1] >= 0
+
+
+def _calling(labelled: Labelled, unlabelled: Unlabelled) -> Callable[[float], Called]:
+    """What the threshold of the reference calls at which a prior's errors balance."""
+    import numpy as np
+
+    t, f = (counts.cumsum() / counts.sum() for counts in (labelled.pos, labelled.neg))
+    sizes = tuple(float(counts.sum()) for counts in (labelled.pos, labelled.neg, unlabelled.count))
+    above = np.concatenate(([0], unlabelled.count.cumsum())) / sizes[2]
+
+    def called(prior: float) -> Called:
+        at = int(np.abs(prior * (1 - t) - (1 - prior) * f).argmin())
+        passed = np.searchsorted(-unlabelled.score, -labelled.score[at], side="right")
+        return Called(float(t[at]), float(f[at]), float(above[passed]), sizes)
+
+    return called

@@ -238,3 +238,86 @@ def test_rates_of_any_name_are_not_keys():
     curve = curves(predictions(300))
     surface = curve.pipe(pr.surface, 0.1, rates={"precision": rates.precision, "f2": rates.lift})
     assert len(records(pr.charts.pr(surface))) == 1
+
+
+LEVELS = [0.2, 0.4, 0.6, 0.8]
+
+
+def iso_roc(iso: pl.DataFrame, **options):
+    return pr.charts.roc(curves(predictions(300)), iso=iso, **options)
+
+
+def iso_pr(iso: pl.DataFrame, priors=0.1, **options):
+    surface = curves(predictions(300)).pipe(pr.surface, priors)
+    return pr.charts.pr(surface, iso=iso, **options)
+
+
+@pytest.mark.parametrize("rate", ["precision", "f_measure", "error"])
+@pytest.mark.parametrize(
+    ("draw", "space", "axes"),
+    [(iso_roc, "roc", ("fpr", "tpr")), (iso_pr, "pr", ("tpr", "precision"))],
+)
+def test_iso_lines_are_drawn_as_they_come(draw, space, axes, rate):
+    iso = pr.iso_lines(rate, LEVELS, 0.1, space)
+    lines = [record for record in records(draw(iso)) if "iso" in record]
+    assert [record["label"] for record in lines] == ["0.2", "0.4", "0.6", "0.8"]
+    for record, level in zip(lines, LEVELS, strict=True):
+        expected = iso.filter(level=level).select(axes).to_numpy()
+        assert np.abs(drawn(record) - expected).max() <= 1e-4
+    plain = [record for record in records(draw(None)) if "iso" not in record]
+    assert plain == [record for record in records(draw(iso)) if "iso" not in record]
+
+
+def test_labels_of_iso_lines_do_not_overlap():
+    iso = pr.iso_lines("precision", [0.05, 0.1, 0.2, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9], 0.1)
+    lines = [record for record in records(iso_roc(iso)) if "iso" in record]
+    places = [(record["label_x"], record["label_y"]) for record in lines]
+    for i, (x, y) in enumerate(places):
+        assert 0 <= x <= 1
+        assert 0 <= y <= 1
+        # At 400 pixels a label of three letters is some 16 wide and 10 high.
+        assert all(abs(x - u) * 400 > 16 or abs(y - v) * 400 > 10 for u, v in places[:i])
+
+
+def test_iso_lines_are_named_where_there_are_several_kinds():
+    both = pl.concat([pr.iso_lines(rate, 0.3, 0.1) for rate in ("loss", "f_measure")])
+    chart = iso_roc(both, title="both")
+    labels = [record["label"] for record in records(chart) if "iso" in record]
+    assert labels == ["cost 0.3", "F 0.3"]
+    assert chart.to_dict()["title"] == {
+        "text": "both",
+        "subtitle": "grey: equal cost or F at π = 0.1",
+    }
+
+
+def test_iso_lines_are_in_the_panel_of_their_prior(tmp_path):
+    iso = pr.iso_lines("f_measure", LEVELS, [0.5, 0.01], "pr")
+    chart = iso_pr(iso.lazy(), [0.5, 0.1, 0.01])
+    lines = [record for record in records(chart) if "iso" in record]
+    assert [record["panel"] for record in lines] == ["π = 0.5"] * 4 + ["π = 0.01"] * 4
+    (file,) = pr.charts.export(chart, tmp_path, "iso", ["svg"])
+    text = file.read_text()
+    assert all(text.count(f">{level}</text>") >= 4 for level in LEVELS)
+    assert "grey: equal F" in text
+
+
+def test_a_table_without_iso_lines_draws_none():
+    nothing = pr.iso_lines("loss", 9, 0.1)
+    assert not any("iso" in record for record in records(iso_roc(nothing)))
+    assert not any(
+        "iso" in record for record in records(iso_pr(nothing.rename({"fpr": "precision"})))
+    )
+
+
+@pytest.mark.parametrize(
+    ("draw", "iso", "said"),
+    [
+        (iso_roc, pr.iso_lines("precision", 0.5, 0.1, "pr"), "no column 'fpr'"),
+        (iso_pr, pr.iso_lines("precision", 0.5, 0.1), "no column 'precision'"),
+        (iso_roc, pr.iso_lines("precision", 0.5, [0.5, 0.1]), "π = 0.5, π = 0.1, allowed is one"),
+        (iso_pr, pr.iso_lines("precision", 0.5, [0.1, 0.2], "pr"), "lines at π = 0.2; the panels"),
+    ],
+)
+def test_iso_lines_of_another_chart_are_refused(draw, iso, said):
+    with pytest.raises(pr.errors.PolarocError, match=rf"(?s){said}.*Hint:"):
+        draw(iso)

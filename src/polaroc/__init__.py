@@ -14,6 +14,7 @@ from polaroc.dominance import dominance
 from polaroc.evaluation import evaluate
 from polaroc.hulls import achievable, hull
 from polaroc.intervals import intervals
+from polaroc.isolines import iso_lines
 from polaroc.multiclass import macro, one_vs_rest
 from polaroc.operating import apply_thresholds, operating_points
 from polaroc.paired import delong
@@ -53,6 +54,7 @@ __all__ = [
     "hull",
     "iauprec",
     "intervals",
+    "iso_lines",
     "macro",
     "one_vs_rest",
     "operating_points",

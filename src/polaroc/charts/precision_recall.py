@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc import rates
+from polaroc.charts.iso import IsoLines, iso_label_layers, iso_line_layer, iso_lines
 from polaroc.charts.layers import curves, data
 from polaroc.charts.lines import lines, straight_lines, thinned
-from polaroc.charts.theme import GREY, SIZE, colour, finished, share_axis
+from polaroc.charts.theme import GREY, SIZE, colour, finished, prior_label, share_axis
 from polaroc.columns import CURVE, GRID, MEASURES, PRIVATE, as_lazy, attach, require
 
 if TYPE_CHECKING:
@@ -22,7 +23,9 @@ WIDE_STEP = 1 / 800
 
 
 def pr(
-    surface: pl.LazyFrame | pl.DataFrame, title: str = "Precision-recall curves"
+    surface: pl.LazyFrame | pl.DataFrame,
+    title: str = "Precision-recall curves",
+    iso: pl.LazyFrame | pl.DataFrame | None = None,
 ) -> "alt.FacetChart":
     """Precision-recall curves, one panel per prior, one line per key.
 
@@ -33,6 +36,9 @@ def pr(
         gives the colour.
     title
         Heading of the chart.
+    iso
+        Lines of equal precision, F or cost to draw behind, in the panels of
+        their priors: the result of `iso_lines` with ``space="pr"``.
 
     Returns
     -------
@@ -43,7 +49,8 @@ def pr(
     Raises
     ------
     InvalidTable, InvalidArgument
-        Where the columns of a surface are missing; for more than 300 curves.
+        Where the columns of a surface are missing; for more than 300 curves, or
+        iso lines at a prior that has no panel.
 
     Examples
     --------
@@ -64,16 +71,23 @@ def pr(
     ordered = bent.sort("prior", descending=True, maintain_order=True)
     drawn = straight_lines(ordered, keys, "tpr", "precision", const=["prior", PANEL, CHANCE])
     panels = ordered[PANEL].unique(maintain_order=True).to_list()
-    base = data(drawn.records)
-    lines_drawn = curves(base, drawn, "recall", "precision", panels=len(panels))
-    chance = base.mark_rule(color=GREY, strokeDash=[4, 4])
-    guess = chance.encode(alt.Y("mean(chance):Q"))
+    equal = IsoLines([], "") if iso is None else iso_lines(iso, "tpr", "precision", panels)
+    # All layers of a facet share one table.
+    base = data([*drawn.records, *equal.records])
+    of_curves = base.transform_filter("!isValid(datum.iso)") if equal.records else base
+    lines_drawn = curves(of_curves, drawn, "recall", "precision", panels=len(panels))
+    chance = of_curves.mark_rule(color=GREY, strokeDash=[4, 4])
+    layers = [chance.encode(alt.Y("mean(chance):Q")), lines_drawn]
+    if equal.records:
+        of_iso = base.transform_filter("isValid(datum.iso)")
+        layers = [iso_line_layer(of_iso), *layers, *iso_label_layers(of_iso)]
     width = SIZE if len(panels) == 1 else 0.7 * SIZE
+    heading = alt.TitleParams(title, subtitle=equal.caption) if equal.records else title
     return finished(
-        alt.layer(guess, lines_drawn)
+        alt.layer(*layers)
         .properties(width=width, height=width)
         .facet(alt.Facet("panel:N", sort=panels, title=None), columns=2)
-        .properties(title=title)
+        .properties(title=heading)
     )
 
 
@@ -175,7 +189,7 @@ def _panels(points: pl.DataFrame, keys: Sequence[str]) -> list[pl.Expr]:
     sharing = points.select(*keys, "prior").unique().group_by("prior").len()
     shared = sharing.filter(pl.col("len") == curves)["prior"].implode()
     rounded = pl.col("prior").round_sig_figs(3)
-    panel = pl.when(pl.col("prior").is_in(shared)).then(pl.format("π = {}", rounded))
+    panel = pl.when(pl.col("prior").is_in(shared)).then(prior_label(pl.col("prior")))
     return [panel.otherwise(pl.lit("π as observed")).alias(PANEL), rounded.alias(CHANCE)]
 
 

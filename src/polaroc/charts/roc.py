@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from polaroc.charts.iso import iso_label_layers, iso_line_layer, iso_lines
 from polaroc.charts.layers import curves, data
 from polaroc.charts.lines import straight_lines, thinned
 from polaroc.charts.theme import GREY, SIZE, finished
@@ -13,7 +14,11 @@ if TYPE_CHECKING:
     import altair as alt
 
 
-def roc(curve: pl.LazyFrame | pl.DataFrame, title: str = "ROC curves") -> "alt.LayerChart":
+def roc(
+    curve: pl.LazyFrame | pl.DataFrame,
+    title: str = "ROC curves",
+    iso: pl.LazyFrame | pl.DataFrame | None = None,
+) -> "alt.LayerChart":
     """ROC curves: true against false positive rate, one line per key.
 
     Parameters
@@ -23,6 +28,9 @@ def roc(curve: pl.LazyFrame | pl.DataFrame, title: str = "ROC curves") -> "alt.L
         without positives or without negatives have no curve.
     title
         Heading of the chart.
+    iso
+        Lines of equal precision, F or cost to draw behind, at one prior: the
+        result of `iso_lines`.
 
     Returns
     -------
@@ -53,4 +61,11 @@ def roc(curve: pl.LazyFrame | pl.DataFrame, title: str = "ROC curves") -> "alt.L
         .encode(alt.X("x:Q"), alt.Y("y:Q"))
     )
     rocs = curves(data(drawn.records), drawn, "false positive rate", "true positive rate (recall)")
-    return finished(alt.layer(chance, rocs).properties(width=SIZE, height=SIZE, title=title))
+    layers: list[alt.Chart] = [chance, rocs]
+    heading: str | alt.TitleParams = title
+    if iso is not None:
+        equal = iso_lines(iso, "fpr", "tpr")
+        labels = iso_label_layers(data(equal.labels))
+        layers = [iso_line_layer(data(equal.records)), *layers, *labels]
+        heading = alt.TitleParams(title, subtitle=equal.caption)
+    return finished(alt.layer(*layers).properties(width=SIZE, height=SIZE, title=heading))

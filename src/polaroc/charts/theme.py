@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 if TYPE_CHECKING:
     import altair as alt
 
@@ -13,6 +15,11 @@ COLOURS = (
 SIZE = 400
 GREY = "#8A8A8A"
 PERCENT = ".0%"
+
+
+def prior_label(prior: pl.Expr) -> pl.Expr:
+    """A prior as text, to three digits."""
+    return pl.format("π = {}", prior.round_sig_figs(3))
 
 
 def share_axis(title: str) -> dict[str, Any]:

@@ -1,0 +1,147 @@
+"""Lines of equal precision, F or cost behind the curves of a chart."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import polars as pl
+
+from polaroc.charts.lines import DIGITS
+from polaroc.charts.theme import SIZE, prior_label
+from polaroc.columns import as_lazy
+from polaroc.errors import InvalidArgument, InvalidTable
+
+if TYPE_CHECKING:
+    import altair as alt
+
+NAMES = {"f_measure": "F", "loss": "cost"}
+PALE, INK = "#BDBDBD", "#6E6E6E"
+# Pixels of a label: per letter, in height, kept free around it, and how far it may
+# leave the square on the right, where no axis is; and of the smallest square.
+LETTER, HEIGHT, FREE, BEYOND, LEAST = 5.5, 12, 5, 14, 0.7 * SIZE
+LABEL = ("label", "label_x", "label_y")
+Place: TypeAlias = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class IsoLines:
+    """Lines to draw: records with `iso`, `panel`, `x`, `y`, `at`, `label`, `label_x`, `label_y`.
+
+    Attributes
+    ----------
+    records
+        One per line; `x`, `y` and `at` are arrays of one length.
+    caption
+        What the lines stand for.
+    """
+
+    records: list[dict[str, Any]]
+    caption: str
+
+    @property
+    def labels(self) -> list[dict[str, Any]]:
+        """The records without the lines."""
+        return [{name: record[name] for name in LABEL} for record in self.records]
+
+
+def iso_lines(
+    iso: pl.LazyFrame | pl.DataFrame, x: str, y: str, panels: Sequence[str] | None = None
+) -> IsoLines:
+    """The lines of an iso table, each with a place for its label.
+
+    Parameters
+    ----------
+    iso
+        The result of `polaroc.iso_lines`.
+    x, y
+        The columns of the space that is drawn.
+    panels
+        The panels there are, each for a prior; without them there is room for the
+        lines of one prior.
+    """
+    told_apart = ["rate", "level", "prior"]
+    table = as_lazy(iso).collect()
+    missing = [name for name in (*told_apart, x, y) if name not in table.columns]
+    if missing:
+        raise InvalidTable(
+            f"iso has no column {', '.join(map(repr, missing))}; it has "
+            f"{', '.join(map(repr, table.columns)) or 'no columns'}.",
+            hint=f"pass the result of iso_lines(...) in the space of {y} against {x}.",
+        )
+    lines = table.with_columns(prior_label(pl.col("prior")).alias("panel"))
+    priors = lines["panel"].unique(maintain_order=True).to_list()
+    _check_priors(priors, panels)
+    names = [NAMES.get(rate, rate) for rate in lines["rate"].unique(maintain_order=True)]
+    placed: dict[str, list[Place]] = {}
+    records = []
+    for i, line in enumerate(lines.partition_by(told_apart, maintain_order=True)):
+        rate, level, panel = (line[name][0] for name in ("rate", "level", "panel"))
+        points = list(zip(line[x].round(DIGITS), line[y].round(DIGITS), strict=True))
+        label = f"{NAMES.get(rate, rate)} {level:.3g}" if len(names) > 1 else f"{level:.3g}"
+        others = placed.setdefault(panel, [])
+        others.append(_free(points, LETTER * len(label) / LEAST, others))
+        records.append(
+            {
+                "iso": i,
+                "panel": panel,
+                "x": [point[0] for point in points],
+                "y": [point[1] for point in points],
+                "at": list(range(len(points))),
+                "label": label,
+                "label_x": others[-1][0],
+                "label_y": others[-1][1],
+            }
+        )
+    at = "" if panels is not None else f" at {', '.join(priors)}"
+    return IsoLines(records, f"grey: equal {' or '.join(names)}{at}" if records else "")
+
+
+def _check_priors(priors: Sequence[str], panels: Sequence[str] | None) -> None:
+    if panels is None and len(priors) > 1:
+        raise InvalidArgument(
+            f"iso has lines at {', '.join(priors)}, allowed is one prior.",
+            hint="lines of several priors lie too close to be told apart: draw a chart of each.",
+        )
+    strange = [prior for prior in priors if panels is not None and prior not in panels]
+    if panels is not None and strange:
+        raise InvalidArgument(
+            f"iso has lines at {', '.join(strange)}; the panels are {', '.join(panels)}.",
+            hint="make iso lines at the priors of the surface.",
+        )
+
+
+def iso_line_layer(base: "alt.Chart") -> "alt.Chart":
+    """The lines, to go behind the curves; `base` holds their records."""
+    import altair as alt
+
+    return (
+        base.transform_flatten(["x", "y", "at"])
+        .mark_line(color=PALE, strokeWidth=1, clip=True)
+        .encode(alt.X("x:Q"), alt.Y("y:Q"), alt.Detail("iso:N"), alt.Order("at:Q"))
+    )
+
+
+def iso_label_layers(base: "alt.Chart") -> list["alt.Chart"]:
+    """Their labels, to go before the curves; `base` holds the records, or the labels of them."""
+    import altair as alt
+
+    text = base.encode(alt.X("label_x:Q"), alt.Y("label_y:Q"), alt.Text("label:N"))
+    halo = text.mark_text(fontSize=10, stroke="white", strokeWidth=4, strokeJoin="round")
+    return [halo, text.mark_text(fontSize=10, color=INK)]
+
+
+def _free(line: Sequence[tuple[float, float]], width: float, taken: Sequence[Place]) -> Place:
+    """The last point of a line where a label fits, or else where it is least in the way."""
+    height, free = HEIGHT / LEAST, FREE / LEAST
+    first, last = width / 2, 1 + BEYOND / LEAST - width / 2
+    within = [(min(max(x, first), last), y) for x, y in line]
+
+    def room(at: tuple[float, float]) -> float:
+        """From a label to the next, or to the edges; negative where they overlap."""
+        x, y = at
+        apart = [max(abs(x - u) - (width + w) / 2, abs(y - v) - height) for u, v, w in taken]
+        return min(min(y, 1 - y) - height / 2, *apart, 1.0) - free
+
+    fitting = [at for at in within if room(at) >= 0]
+    x, y = fitting[-1] if fitting else max(within, key=room)
+    return x, y, width

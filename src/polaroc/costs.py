@@ -36,8 +36,8 @@ def cost_curve(curve: pl.LazyFrame, probability_cost: int | Sequence[float] = 10
     Frame of the kind given
         One row per key and value, sorted: the keys; `probability_cost`; `cost`,
         from 0 to 0.5; `threshold` (null for calling nothing positive), `tpr` and
-        `fpr` of the point that reaches it; all Float64. Keys without positives
-        or without negatives have no rows.
+        `fpr` of the point that reaches it; all Float64. Keys without positives,
+        without negatives or with rows that cannot be ranked have no rows.
 
     Raises
     ------
@@ -103,7 +103,8 @@ def decision_curve(
         `tpr`, `fpr` of calling positive where score ≥ p; `net_benefit` =
         πt − (1−π)f·p/(1−p), in true positives per case; `treat_all`, that of
         calling all positive (calling none has 0); all Float64. Keys without
-        positives or without negatives have no rows.
+        positives, without negatives or with rows that cannot be ranked have no
+        rows.
 
     Raises
     ------

@@ -90,7 +90,8 @@ def achievable(
     Frame of the kind given
         The keys; `prior`, `skew`, `tpr` (the recall), `fpr` and `precision`,
         Float64; sorted by key, prior and recall. At recall 0, precision is its
-        limit. Keys without positives or without negatives have no rows.
+        limit. Keys without positives, without negatives or with rows that cannot be
+        ranked have no rows.
 
     Raises
     ------

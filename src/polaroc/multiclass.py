@@ -119,7 +119,8 @@ def macro(measures: pl.LazyFrame, over: str = "class", *, weighted: bool = False
     Frame of the kind given
         Tidy measures without the key `over`: `estimate` is null where it is null
         for a class, and `note` says so; `prior` is null where the classes have
-        their own; `positives` and `negatives` are sums.
+        their own; `positives` and `negatives` are sums, null where they are null
+        for a class.
 
     Raises
     ------
@@ -153,7 +154,10 @@ def macro(measures: pl.LazyFrame, over: str = "class", *, weighted: bool = False
         .agg(
             pl.when(pl.col("prior").n_unique() == 1).then(pl.col("prior").first()).alias("prior"),
             pl.when(lacking == 0).then(mean).alias("estimate"),
-            pl.col("positives", "negatives").sum(),
+            *(
+                pl.when(pl.col(total).null_count() == 0).then(pl.col(total).sum()).alias(total)
+                for total in ("positives", "negatives")
+            ),
             pl.when(lacking > 0)
             .then(pl.format("null for {} of {} {}", lacking, pl.len(), pl.lit(over)))
             .alias("note"),

@@ -14,6 +14,7 @@ from polaroc.errors import InvalidArgument, InvalidTable, check_choice
 from polaroc.predictions import Predictions, one_class_note, read
 from polaroc.priors import is_number
 from polaroc.surfaces import surface
+from polaroc.totals import totals
 from polaroc.trouble import SCORE, TRUTH, WEIGHT
 from polaroc.typing import By, Frame, IntoExpr, Label, Nulls, Priors
 
@@ -202,7 +203,8 @@ def apply_thresholds(
     Frame of the kind of `predictions`
         The columns of `operating_points` for every key and point, with `tpr`,
         `fpr`, `precision`, `positives` and `negatives` as they come out here;
-        `note` is null, or says that a class is absent.
+        `note` is null, or says that a class is absent, that rows cannot be ranked
+        or were dropped, or that the points have none for a key.
 
     Raises
     ------
@@ -261,42 +263,52 @@ def _realised(table: Predictions, points: pl.LazyFrame, shared: Sequence[str]) -
         *shared, "rule", "prior", "share",
         pl.col("threshold").alias(PRIVATE + "at"),
         *(pl.col(name.removeprefix(PRIVATE)).alias(name) for name in tuned),
-    )  # fmt: skip
+    ).unique()  # fmt: skip
+    # A point is known by what it is: rows of a lazy table have no lasting number.
+    known_by = [*table.keys, "rule", "prior", "share", PRIVATE + "at", *tuned]
     counted = pl.col(WEIGHT) if table.weighted else pl.lit(1, pl.Int64)
     pos, neg = pl.col(TRUTH) * counted, ~pl.col(TRUTH) * counted
     # No threshold means that nothing is called positive.
     above, tied = (pl.col(SCORE) > limit).fill_null(False), (pl.col(SCORE) == limit)
     called = above.cast(pl.Float64) + tied.fill_null(False).cast(pl.Float64) * share
-    positives, negatives = pl.col("positives"), pl.col("negatives")
-    counts = (
+    calls = (
         attach(table.sound, promised, shared)
-        .group_by(*table.keys, "rule", "prior", "share", PRIVATE + "at", *tuned)
-        .agg(
-            (called * pos).sum().alias("tpr"),
-            (called * neg).sum().alias("fpr"),
-            pos.sum().alias("positives"),
-            neg.sum().alias("negatives"),
-        )
+        .group_by(known_by)
+        .agg((called * pos).sum().alias("tpr"), (called * neg).sum().alias("fpr"))
     )
+    counts = totals(table).select(*table.keys, "positives", "negatives", "note")
+    positives, negatives = pl.col("positives"), pl.col("negatives")
     chosen = share.is_not_null()
     t = pl.when(chosen & (positives > 0)).then(pl.col("tpr") / positives)
     f = pl.when(chosen & (negatives > 0)).then(pl.col("fpr") / negatives)
     here = [pl.col(name.removeprefix(PRIVATE)) for name in tuned]
     equal = [(a - pl.col(b)).abs() <= 1e-12 * a.abs() for a, b in zip(here, tuned, strict=True)]
     skewed = (1 - pl.col("prior")) / pl.col("prior")
-    note = pl.coalesce(
-        one_class_note(positives, negatives), pl.when(~chosen).then(pl.lit("no point was chosen"))
-    )
     return (
-        counts.with_columns(t.alias("tpr"), f.alias("fpr"))
+        attach(counts, promised, shared, required=False)
+        .join(calls, on=known_by, how="left", nulls_equal=True)
+        .with_columns(t.alias("tpr"), f.alias("fpr"))
         .with_columns(
             rates.precision(pl.col("tpr"), pl.col("fpr"), skewed).fill_nan(None).alias("precision"),
             limit.alias("threshold"),
-            note.alias("note"),
+            _note_on_calls().alias("note"),
             pl.all_horizontal(equal).fill_null(False).alias(SAME),
         )
-        .sort(*table.keys, "prior", nulls_last=True)
+        .sort(*table.keys, "prior", "rule", "threshold", nulls_last=True)
     )
+
+
+def _note_on_calls() -> pl.Expr:
+    """What is to be said of the rows of a key, of its classes and of its point."""
+    lack = (
+        pl.when(pl.col("rule").is_null())
+        .then(pl.lit("there is no point for this key"))
+        .when(pl.col("share").is_null())
+        .then(pl.lit("no point was chosen"))
+    )
+    absent = one_class_note(pl.col("positives"), pl.col("negatives"))
+    said = pl.concat_str("note", absent, lack, separator="; ", ignore_nulls=True)
+    return said.replace("", None)
 
 
 def _choices(

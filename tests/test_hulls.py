@@ -1,5 +1,5 @@
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import oracles
@@ -37,6 +37,23 @@ def test_vertices_are_the_points_above_every_chord(table):
     assert found["neg"].to_list() == [0, *np.diff(expected.fp)]
 
 
+@given(tables(kinds=EXACT, scores=range(8), max_rows=10))
+@settings(max_examples=30)
+def test_no_choice_of_thresholds_has_a_greater_area(table):
+    points = oracles.roc(table)
+    inner = range(1, len(points.tp) - 1)
+
+    def area(chosen: tuple[int, ...]) -> Fraction:
+        """Twice the area below the segments through the points chosen."""
+        ends = pairwise([0, *chosen, len(points.tp) - 1])
+        return sum((points.fp[b] - points.fp[a]) * (points.tp[a] + points.tp[b]) for a, b in ends)
+
+    choices = [chosen for size in range(len(inner) + 1) for chosen in combinations(inner, size)]
+    best = max(choices, key=lambda chosen: (area(chosen), -len(chosen)))
+    found = curve(table).pipe(pr.hull)["threshold"].to_list()
+    assert found == [points.thresholds[i] for i in (0, *best, len(points.tp) - 1)]
+
+
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)).filter(any), min_size=1))
 # Edges in one line whose slopes, pooled in floating point, differ in the last digit.
 @example([(20, 4), (2, 22), (23, 18), (10, 16)])
@@ -67,6 +84,41 @@ def test_large_curves_have_the_area_of_their_convex_hull(size, levels):
     assert curves.pipe(pr.hull).pipe(pr.auc)["estimate"].item() == pytest.approx(
         expected, rel=1e-12
     )
+
+
+def monotone_chain(fp: list[int], tp: list[int]) -> list[int]:
+    """Andrew's: along the points, drop whatever is not left of the way to the next one."""
+    kept: list[int] = []
+    for i, (x, y) in enumerate(zip(fp, tp, strict=True)):
+        while len(kept) > 1:
+            a, b = kept[-2], kept[-1]
+            if (tp[b] - tp[a]) * (x - fp[b]) > (y - tp[b]) * (fp[b] - fp[a]):
+                break
+            kept.pop()
+        kept.append(i)
+    return kept
+
+
+@pytest.mark.parametrize(
+    ("levels", "weights"), [(None, None), (10**5, None), (1000, None), (None, 4), (10**5, 4)]
+)
+def test_a_million_points_have_the_vertices_of_the_monotone_chain(levels, weights):
+    rng = np.random.default_rng(0)
+    rows = 10**6
+    truth = rng.random(rows) < 0.1
+    score = rng.normal(size=rows) + 0.5 * truth
+    if levels is not None:
+        score = np.floor(score * levels / 10)
+    table = pl.DataFrame({"truth": truth, "score": score})
+    if weights is not None:
+        table = table.with_columns(weight=pl.Series(rng.integers(0, weights, rows)))
+    curves = curve(table)
+    # Counts and whole weights are exact: so is arithmetic on them as integers.
+    fp, tp = (curves[name].cast(pl.Int64).to_list() for name in ("fp", "tp"))
+    expected = curves[monotone_chain(fp, tp)]
+    assert expected.height > (20 if levels == 1000 else 60)
+    found = curves.pipe(pr.hull)
+    assert found.select("threshold", "tp", "fp").equals(expected.select("threshold", "tp", "fp"))
 
 
 @given(tables())

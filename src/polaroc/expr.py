@@ -199,10 +199,19 @@ def sens(
     """
     check_range(*over)
     cells, sound = _cells(truth, score, weight)
+    names = [[f"{i}_{end}" for end in range(4)] for i in range(2)]
+    ends = [
+        end.min().alias(name)
+        for prior, own in zip(over, names, strict=True)
+        for name, end in zip(own, ends_beyond(prior, cells), strict=True)
+    ]
+    # As fields the ends are made once each, not wherever the formula has them:
+    # the streaming engine took many seconds to plan that.
     low, high = (
-        crossing(prior, *(end.min() for end in ends_beyond(prior, cells))) for prior in over
+        crossing(prior, *map(pl.field, own)) for prior, own in zip(over, names, strict=True)
     )
-    return _where(sound, distance(low, high), "sens")
+    moved = pl.struct(ends).struct.with_fields(distance(low, high).alias("sens"))
+    return _where(sound, moved.struct.field("sens"), "sens")
 
 
 def rate(

@@ -1,26 +1,10 @@
 import numpy as np
 import pytest
 from scipy import stats
+from simulations import binormal, expit, labelled
 from sklearn.linear_model import LogisticRegression
 
 from polaroc.calibration import FALSE_ALARMS, doubt
-from polaroc.mixtures import Labelled
-
-
-def labelled(score: np.ndarray, truth: np.ndarray) -> Labelled:
-    distinct, place = np.unique(-score, return_inverse=True)
-    pos, neg = (np.bincount(place[truth == y], minlength=len(distinct)) for y in (1, 0))
-    return Labelled(-distinct, pos, neg)
-
-
-def posteriors(rng: np.random.Generator, rows: int, prior: float, distance: float):
-    truth = (rng.random(rows) < prior).astype(int)
-    raw = rng.normal(size=rows) + distance * truth
-    return np.log(prior / (1 - prior)) + distance * raw - distance**2 / 2, truth
-
-
-def expit(logit: np.ndarray) -> np.ndarray:
-    return 1 / (1 + np.exp(-logit))
 
 
 @pytest.mark.parametrize(("rows", "prior"), [(200, 0.3), (1000, 0.05), (2000, 0.5)])
@@ -30,7 +14,7 @@ def test_posteriors_are_doubted_no_more_often_than_stated(rows, prior, distance)
     runs = 1000
     doubted = 0
     for _ in range(runs):
-        logit, truth = posteriors(rng, rows, prior, distance)
+        logit, truth = binormal(rng, rows, prior, distance, prior)
         doubted += doubt(labelled(expit(logit), truth)) is not None
     assert doubted <= stats.binom.ppf(0.9995, runs, FALSE_ALARMS)
 
@@ -40,7 +24,7 @@ def test_posteriors_are_doubted_no_more_often_than_stated(rows, prior, distance)
 )
 def test_scores_that_are_not_posteriors_are_doubted(intercept, slope, rows):
     rng = np.random.default_rng(rows)
-    logit, truth = posteriors(rng, rows, 0.3, 2)
+    logit, truth = binormal(rng, rows, 0.3, 2, 0.3)
     moved = intercept + slope * logit
     said = doubt(labelled(expit(moved), truth))
     fitted = LogisticRegression(C=np.inf, tol=1e-10).fit(moved[:, None], truth).coef_.item()
@@ -50,7 +34,7 @@ def test_scores_that_are_not_posteriors_are_doubted(intercept, slope, rows):
 
 def test_the_test_is_the_score_test_of_a_logistic_regression():
     rng = np.random.default_rng(5)
-    logit, truth = posteriors(rng, 400, 0.4, 1)
+    logit, truth = binormal(rng, 400, 0.4, 1, 0.4)
     logit = 0.75 * logit - 0.3
 
     def log_likelihood(line: np.ndarray) -> float:

@@ -4,7 +4,7 @@ from math import erfc, exp, sqrt
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from polaroc.mixtures import Array, Labelled
+    from polaroc.estimates import Array, Labelled
 
 # How often scores that are posteriors are doubted.
 FALSE_ALARMS = 0.01

@@ -8,11 +8,13 @@ from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
+from polaroc.adjustment import adjusted
 from polaroc.calibration import doubt
 from polaroc.columns import PRIVATE, check_keys, like
 from polaroc.curves import cells, indexed, tabled
 from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice
-from polaroc.mixtures import Estimate, Labelled, Unlabelled, adjusted, likeliest
+from polaroc.estimates import Estimate, Labelled, Unlabelled
+from polaroc.likelihood import likeliest
 from polaroc.predictions import Predictions, read
 from polaroc.priors import is_number
 from polaroc.ranking import INDEX
@@ -112,7 +114,8 @@ def estimate_prior(
     references of 200, of which 10 are positives in the worst case, in 0.90 to
     0.99 of those where there was an estimate (``just priors``).
 
-    For "em" the reference is tested for calibration, with 1 % false alarms.
+    For "em" the reference is tested for calibration, with 1 % false alarms (up to
+    3 % where it has ten positives).
 
     Examples
     --------

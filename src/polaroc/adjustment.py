@@ -1,143 +1,10 @@
-"""The share of positives among unlabelled scores, from labelled ones: two estimators."""
+"""The share of positives among unlabelled scores, from the share called positive."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import sqrt
-from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
-
-# As near to the ends as a float comes, where the likelihood is still finite.
-TINY = 1e-300
-ALMOST_ONE = 1 - 2.0**-53
-AT_AN_END = "the estimate is {:g}, outside (0, 1): it cannot be passed on as a prior"
-UNTOLD = "the scores do not tell the prior"
-
-
-@dataclass(frozen=True)
-class Labelled:
-    """Distinct scores, the best first, with the positives and the negatives that have them."""
-
-    score: "Array"
-    pos: "Array"
-    neg: "Array"
-
-
-@dataclass(frozen=True)
-class Unlabelled:
-    """Distinct scores, the best first, with the cases that have them."""
-
-    score: "Array"
-    count: "Array"
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A prior with its interval, all None where the scores do not tell it; `note` says why."""
-
-    prior: float | None = None
-    lower: float | None = None
-    upper: float | None = None
-    std_error: float | None = None
-    note: str | None = None
-
-
-@dataclass(frozen=True)
-class Mixture:
-    """Cases drawn from the positives with probability π, the prior, else from the negatives.
-
-    Attributes
-    ----------
-    positive, negative
-        Density of each score in either class, up to a factor common to both.
-    count
-        The cases that have it.
-    """
-
-    positive: "Array"
-    negative: "Array"
-    count: "Array"
-
-    def density(self, prior: float) -> "Array":
-        """Of each score at a prior."""
-        return prior * self.positive + (1 - prior) * self.negative
-
-    def log_likelihood(self, prior: float) -> float:
-        """Concave in the prior."""
-        import numpy as np
-
-        return float(self.count @ np.log(self.density(prior)))
-
-    def slopes(self, prior: float) -> "Array":
-        """What a case of each score adds to the slope of the log likelihood."""
-        import numpy as np
-
-        with np.errstate(divide="ignore"):
-            return (self.positive - self.negative) / self.density(prior)
-
-    def peak(self) -> float:
-        """The prior of greatest likelihood, from 0 to 1: the fixed point of EM."""
-        if self.count @ self.slopes(0.0) <= 0:
-            return 0.0
-        if self.count @ self.slopes(1.0) >= 0:
-            return 1.0
-        # Times π(1−π) it is the step that EM would take, and finite.
-        return _root(lambda prior: prior * (1 - prior) * float(self.count @ self.slopes(prior)))
-
-
-def likeliest(labelled: Labelled, unlabelled: Unlabelled, z: float) -> Estimate:
-    """The prior of greatest likelihood where scores are posteriors (Saerens et al., 2002).
-
-    Parameters
-    ----------
-    labelled, unlabelled
-        Scores from 0 to 1.
-    z
-        Standard errors on either side of an interval.
-    """
-    import numpy as np
-
-    size = labelled.pos + labelled.neg
-    mean = float(size @ labelled.score) / float(size.sum())
-    if not 0 < mean < 1:
-        return Estimate(note=UNTOLD)
-    # The prior that posteriors stand for is their mean. The share of positives
-    # estimates it too, with more noise.
-    mixture = Mixture(
-        unlabelled.score / mean, (1 - unlabelled.score) / (1 - mean), unlabelled.count
-    )
-    prior = mixture.peak()
-    squares = float(mixture.count @ mixture.slopes(prior) ** 2)
-    if squares == 0:
-        return Estimate(note=UNTOLD)
-    variance = float(size @ (labelled.score - mean) ** 2) / float(size.sum()) ** 2
-    by_logit = mixture.positive * mixture.negative / mixture.density(prior) ** 2
-    drift = float(mixture.count @ by_logit) ** 2 * variance / (mean * (1 - mean)) ** 2
-    # By as much as the noise of the mean widens the variance, the likelihood is
-    # to count for less (as Rao and Scott do for samples of clusters).
-    weight = squares / (squares + drift)
-    top = mixture.log_likelihood(prior)
-
-    def beyond(other: float) -> float:
-        """Above 0 outside of the interval."""
-        return 2 * weight * (top - mixture.log_likelihood(other)) - z**2
-
-    lower = 0.0 if prior == 0 or beyond(TINY) < 0 else _root(beyond, TINY, prior)
-    upper = 1.0 if prior == 1 or beyond(ALMOST_ONE) < 0 else _root(beyond, prior)
-    if (lower, upper) == (0, 1):
-        return Estimate(note=UNTOLD)
-    if prior in (0, 1):
-        return Estimate(prior, lower, upper, note=AT_AN_END.format(prior))
-    return Estimate(prior, lower, upper, float(np.sqrt(squares + drift) / squares))
-
-
-def _root(function: Callable[[float], float], lo: float = TINY, hi: float = ALMOST_ONE) -> float:
-    from scipy.optimize import brentq
-
-    return float(brentq(function, lo, hi, xtol=TINY, rtol=1e-15))
+from polaroc.estimates import AT_AN_END, UNTOLD, Estimate, Labelled, Unlabelled
 
 
 @dataclass(frozen=True)
@@ -180,7 +47,7 @@ class Called:
     def limits(self, z: float) -> tuple[float, float] | None:
         """Fieller's interval: priors p at which share − f is z standard errors from p(t − f)."""
         height, error = self.height(z)
-        if height <= error:
+        if height <= error or self.tpr <= self.fpr:
             return None
         _, (f, of_f), (share, of_share) = self._smoothed(z)
         curved = height**2 - error**2

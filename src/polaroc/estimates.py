@@ -1,0 +1,40 @@
+"""What an estimate of the prior is made from, and what it is."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[Any]]
+
+AT_AN_END = "the estimate is {:g}, outside (0, 1): it cannot be passed on as a prior"
+UNTOLD = "the scores do not tell the prior"
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Distinct scores, the best first, with the positives and the negatives that have them."""
+
+    score: "Array"
+    pos: "Array"
+    neg: "Array"
+
+
+@dataclass(frozen=True)
+class Unlabelled:
+    """Distinct scores, the best first, with the cases that have them."""
+
+    score: "Array"
+    count: "Array"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A prior with its interval, all None where the scores do not tell it; `note` says why."""
+
+    prior: float | None = None
+    lower: float | None = None
+    upper: float | None = None
+    std_error: float | None = None
+    note: str | None = None

@@ -252,6 +252,16 @@ def test_a_weight_counts_as_that_many_rows(method):
     assert_frame_equal(found, expected, check_dtypes=False, rel_tol=1e-9)
 
 
+@pytest.mark.parametrize("table", ["reference", "deployed"])
+def test_weights_that_do_not_count_cases_are_refused(table):
+    whole = TWENTY.with_columns(weight=pl.lit(2.0))
+    tables = {"reference": whole, "deployed": whole} | {
+        table: TWENTY.with_columns(weight=pl.lit(0.5))
+    }
+    with pytest.raises(InvalidPredictions, match=rf"(?s){table}: 20 weights.*Hint: leave weight"):
+        pr.estimate_prior(**tables, **NAMES, weight="weight")
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_the_order_of_rows_does_not_matter(method):
     reference, deployed = cases(1, 500, 0.3), cases(2, 500, 0.1)

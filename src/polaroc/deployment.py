@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from statistics import NormalDist
 from typing import Any, Literal, TypeAlias
 
 import polars as pl
@@ -14,9 +13,10 @@ from polaroc.columns import PRIVATE, check_keys, like
 from polaroc.curves import cells, indexed, tabled
 from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice
 from polaroc.estimates import Estimate, Labelled, Unlabelled
+from polaroc.intervals import check_counts, check_level
 from polaroc.likelihood import likeliest
 from polaroc.predictions import Predictions, read
-from polaroc.priors import is_number
+from polaroc.quantiles import normal
 from polaroc.ranking import INDEX
 from polaroc.totals import totals
 from polaroc.trouble import SCORE
@@ -25,6 +25,7 @@ from polaroc.typing import By, Frame, IntoExpr, Label, Nulls
 Method: TypeAlias = Literal["em", "confusion"]
 ESTIMATORS = {"em": likeliest, "confusion": adjusted}
 REFERENCE, DEPLOYED = "reference", "deployed"
+UNCOUNTED = "leave weight out, or give the number of cases that a row stands for."
 COLUMNS = {
     "method": pl.String, "prior": pl.Float64, "lower": pl.Float64, "upper": pl.Float64,
     "std_error": pl.Float64, "reference_prior": pl.Float64, "deployed": pl.Int64,
@@ -61,7 +62,7 @@ def estimate_prior(
     truth, positive
         Of the reference, as in `curve`.
     score, weight, nulls
-        Of both tables, as in `curve`.
+        Of both tables, as in `curve`; weights are numbers of cases.
     by
         Key columns of both tables, such as the model.
     deployed_by
@@ -90,7 +91,8 @@ def estimate_prior(
     ------
     InvalidPredictions, InvalidArgument
         As in `curve`, for both tables, lazy ones too: the estimates are computed
-        at once. For scores outside 0 to 1 where the method is "em".
+        at once. For weights that are not whole numbers, and for scores outside 0
+        to 1 where the method is "em".
 
     Notes
     -----
@@ -130,10 +132,7 @@ def estimate_prior(
     (0.2, 0.0..., 0.3...)
     """
     check_choice("method", method, tuple(ESTIMATORS))
-    if not is_number(level) or not 0 < level < 1:
-        raise InvalidArgument(
-            f"level is {level!r}, allowed is 0 < level < 1.", hint="0.95 is the default."
-        )
+    check_level(level)
     own: list[IntoExpr] = _listed(by)
     further: list[IntoExpr] = _listed(deployed_by)
     with _saying(REFERENCE):
@@ -141,18 +140,20 @@ def estimate_prior(
             reference, truth=truth, score=score, by=own, weight=weight, positive=positive,
             nulls=nulls, audited=True,
         )  # fmt: skip
+        check_counts(labelled, UNCOUNTED)
     with _saying(DEPLOYED):
         # Scores without labels are read as those of one class.
         unlabelled = read(
             deployed, truth=pl.lit(True), score=score, by=[*own, *further], weight=weight,
             nulls=nulls, audited=True,
         )  # fmt: skip
+        check_counts(unlabelled, UNCOUNTED)
         check_keys(unlabelled.keys, also=list(COLUMNS))
     known, scores = _ranked(labelled, REFERENCE), _ranked(unlabelled, DEPLOYED)
     if method == "em":
         for table in (known, scores):
             _refuse_other_than_shares(table)
-    z = NormalDist().inv_cdf((1 + level) / 2)
+    z = normal(level)
     rows = _matched(known.totals, scores.totals, labelled.keys)
     found = [_row(row, known, scores, method, z) for row in rows.iter_rows(named=True)]
     counted = pl.Float64 if unlabelled.weighted else pl.Int64

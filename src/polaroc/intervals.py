@@ -179,7 +179,10 @@ def flagged(frame: pl.LazyFrame, predictions: Predictions) -> pl.LazyFrame:
     return attach(frame, flags, predictions.keys, required=False)
 
 
-def check_counts(predictions: Predictions) -> None:
+def check_counts(
+    predictions: Predictions,
+    hint: str = "leave intervals out, or weight out, or bootstrap the rows yourself.",
+) -> None:
     """Refuse weights that do not count cases."""
     weight = pl.col(WEIGHT)
     if predictions.weighted:
@@ -189,7 +192,7 @@ def check_counts(predictions: Predictions) -> None:
             raise InvalidPredictions(
                 f"{row['len'].item()} weights are not whole numbers, such as {row[WEIGHT].item()}; "
                 "intervals need weights that count cases.",
-                hint="leave intervals out, or weight out, or bootstrap the rows yourself.",
+                hint=hint,
             )
 
 

@@ -40,6 +40,7 @@ bootstrap *ARGS:
 # How often each test finds a difference where there is none.
 error-rates *ARGS:
     python tests/benchmarks/error_rates.py {{ARGS}}
+
 # Coverage of the intervals of estimate_prior, by simulation.
 priors *ARGS:
     python tests/benchmarks/prior_coverage.py {{ARGS}}

@@ -9,16 +9,10 @@ import polaroc as pr
 PUBLIC = {
     "accsens", "achievable", "anova", "apply_thresholds", "auc", "auprec", "auprec_bounds",
     "beta", "bootstrap", "charts", "check", "choose", "compare", "cost_curve", "curve",
-    "datasets", "decision_curve", "delong", "dominance", "errors", "evaluate", "experiments",
-    "expr", "greatest_auprec", "hull", "iauprec", "intervals", "macro", "one_vs_rest",
-    "operating_points", "points", "pr_from_roc", "prior", "prior_grid", "rates", "roc_from_pr",
-    "sens", "skew", "surface", "uniform",
-    "accsens", "achievable", "apply_thresholds", "auc", "auprec", "auprec_bounds", "beta",
-    "bootstrap", "charts", "check", "cost_curve", "curve", "datasets", "decision_curve", "delong",
-    "dominance", "errors", "estimate_prior", "evaluate", "experiments", "expr", "greatest_auprec",
-    "hull", "iauprec", "intervals", "iso_lines", "macro", "one_vs_rest", "operating_points",
-    "points", "pr_from_roc", "prior", "prior_grid", "rates", "roc_from_pr", "sens", "skew",
-    "surface", "uniform",
+    "datasets", "decision_curve", "delong", "dominance", "errors", "estimate_prior", "evaluate",
+    "experiments", "expr", "greatest_auprec", "hull", "iauprec", "intervals", "iso_lines",
+    "macro", "one_vs_rest", "operating_points", "points", "pr_from_roc", "prior", "prior_grid",
+    "rates", "roc_from_pr", "sens", "skew", "surface", "uniform",
 }  # fmt: skip
 MODULES = {"charts", "datasets", "errors", "experiments", "expr", "rates"}
 HEAVY = [

@@ -14,11 +14,9 @@ import polaroc
 
 STEPS = (
     "accsens", "achievable", "anova", "apply_thresholds", "auc", "auprec", "bootstrap", "check",
-    "choose", "compare", "curve", "delong", "dominance", "evaluate", "hull", "iauprec",
-    "intervals", "macro", "one_vs_rest", "operating_points", "sens", "surface",
-    "accsens", "achievable", "apply_thresholds", "auc", "auprec", "bootstrap", "check",
-    "cost_curve", "curve", "decision_curve", "delong", "dominance", "estimate_prior", "evaluate",
-    "hull", "iauprec", "intervals", "macro", "one_vs_rest", "operating_points", "sens", "surface",
+    "choose", "compare", "cost_curve", "curve", "decision_curve", "delong", "dominance",
+    "estimate_prior", "evaluate", "hull", "iauprec", "intervals", "macro", "one_vs_rest",
+    "operating_points", "sens", "surface",
 )  # fmt: skip
 
 

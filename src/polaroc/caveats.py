@@ -42,6 +42,14 @@ def dataset() -> list[str]:
     ]
 
 
+def trained() -> list[str]:
+    """What is to be said of tests for fitted models."""
+    return [
+        "It asks whether these fitted models differ on cases like these, which must be "
+        "independent; of models trained anew it says nothing.",
+    ]
+
+
 TUKEY = (
     "Tukey's test takes one error for all pairs: where one of three models varied five times as "
     "much as the others, it found a false difference at α = 0.05 in 0.07 of cases, and in 0.11 "

@@ -54,11 +54,11 @@ class Cells:
 
 
 def share(count: pl.Expr, total: pl.Expr) -> pl.Expr:
-    """A count as a share of its total, exactly 1 where it is all of it.
+    """A count as a share of its total, exactly 1 where it is all of it, NaN of nothing.
 
     Polars may divide by multiplying with a reciprocal, which falls short of 1.
     """
-    return pl.when(count == total).then(1.0).otherwise(count / total)
+    return pl.when((count == total) & (total > 0)).then(1.0).otherwise(count / total)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polaroc import caveats, omnibus
+from polaroc.beliefs import Belief
 from polaroc.designs import Design, Incomplete, balanced, block_columns, check_blocks
 from polaroc.designs import contrast as contrasted
 from polaroc.errors import InvalidArgument
@@ -16,7 +17,8 @@ from polaroc.pairs import Pairs, pair_frame, paired_t, tukey
 from polaroc.plans import Adjust, Plan, Target
 from polaroc.priors import OBSERVED, check_prior
 from polaroc.selections import Rows, distinct, rows_of
-from polaroc.typing import Prior
+from polaroc.trained import compare_trained
+from polaroc.typing import IntoExpr, Label, Prior
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,7 +74,8 @@ class Comparison:
     def __repr__(self) -> str:
         p = self.omnibus["p_value"][0]
         return (
-            f"Comparison({self.measure}: {self.letters.height} models, {self.blocks} blocks, "
+            f"Comparison({self.measure}: {self.letters.height} models, {self.blocks} "
+            f"{'cases' if self.plan.target == 'trained' else 'blocks'}, "
             f"target={self.plan.target!r}, p={p:.2g}; print its summary())"
         )
 
@@ -98,14 +101,20 @@ def compare(
     incomplete: Incomplete = "raise",
     permutations: int = 9_999,
     seed: int = 0,
+    truth: IntoExpr | None = None,
+    score: IntoExpr | None = None,
+    case: str = "id",
+    positive: Label | Sequence[Label] | None = None,
+    over: tuple[float, float] | Belief | None = None,
 ) -> Comparison:
-    """Whether models differ on one measure, and which of them, over common folds.
+    """Whether models differ on one measure, and which: over common folds, or on common cases.
 
     Parameters
     ----------
     measures
         Tidy measures with one estimate per model and block, as `evaluate` gives
-        them with ``by=["model", "fold"]``; a lazy frame is collected.
+        them with ``by=["model", "fold"]``; a lazy frame is collected. For
+        "trained": predictions on one test set, one row per model and case.
     measure
         The measure compared, such as "iauprec", "auprec", "auc", "accsens".
     between
@@ -122,6 +131,7 @@ def compare(
     target
         What the answer is about. ``"algorithm"``: models trained anew on other
         samples of this size. ``"dataset"``: this dataset only, over further splits.
+        ``"trained"``: these fitted models, on other cases.
     test_train_ratio
         Test over training cases of a block, needed for "algorithm": 0.25 for
         80/20 hold-outs, 1/(k−1) for k folds (`experiments.test_train_ratio` works
@@ -141,6 +151,10 @@ def compare(
     permutations, seed
         Draws of the permutation test, where there are more than 100,000
         arrangements, and their seed.
+    truth, score, case, positive
+        For "trained": columns of the predictions, as in `delong`.
+    over
+        For "trained": the range of priors or belief that `measure` needs.
 
     Returns
     -------
@@ -162,7 +176,9 @@ def compare(
     freedom, and for pairs d̄/√(s²(1/J + r)) with J−1 (Nadeau and Bengio 2003);
     "dataset" is the repeated-measures F with Greenhouse and Geisser's degrees of
     freedom, that F with sphericity assumed (P-ROC's 2-way analysis), within-block
-    permutation, Friedman, Iman and Davenport. Intervals are Bonferroni's over the
+    permutation, Friedman, Iman and Davenport; "trained" is `delong`, and for other
+    measures the same with their influence (there `sd` is the standard error, and
+    the omnibus p-value is the least adjusted one of the pairs). Intervals are Bonferroni's over the
     pairs, or Tukey's. A zero difference has p = 1.
 
     Examples
@@ -178,6 +194,16 @@ def compare(
     [0.054]
     """
     plan = Plan(target, test_train_ratio, alpha, level, adjust, permutations, seed)
+    if target == "trained":
+        return compare_trained(
+            measures, measure, between, plan, truth=truth, score=score, case=case,
+            positive=positive, prior=prior, over=over, descending=measure not in LOW_IS_GOOD,
+        )  # fmt: skip
+    if truth is not None or score is not None or over is not None:
+        raise InvalidArgument(
+            f"truth, score or over is given with target {target!r}, which compares measures.",
+            hint="evaluate the predictions first, or take target='trained'.",
+        )
     rows = rows_of(measures, measure)
     blocks = block_columns(block)
     if contrast is not None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import combinations
+from math import erfc, sqrt
 from typing import TypeAlias
 
 import polars as pl
@@ -13,7 +14,7 @@ from polaroc.errors import InvalidArgument, check_choice
 from polaroc.intervals import check_interpolation, check_level
 from polaroc.measures import Measure
 from polaroc.permutations import Exchange, permuted
-from polaroc.quantiles import NORMAL, normal
+from polaroc.quantiles import normal
 from polaroc.typing import By, Frame, Interpolation, IntoExpr, Label, Prior
 from polaroc.wanted import MEASURES, chosen
 
@@ -218,5 +219,5 @@ def _wald(block: Block, a: int, b: int, level: float) -> Numbers:
         return difference, 0.0, None, None, None, None
     error = variance**0.5
     width, statistic = normal(level) * error, difference / error
-    p = 2 * NORMAL.cdf(-abs(statistic))
+    p = erfc(abs(statistic) / sqrt(2))
     return difference, error, difference - width, difference + width, statistic, p

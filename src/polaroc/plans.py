@@ -7,9 +7,9 @@ from typing import Literal
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.priors import is_number
 
-Target = Literal["algorithm", "dataset"]
+Target = Literal["algorithm", "dataset", "trained"]
 Adjust = Literal["holm", "tukey"]
-TARGETS = ("algorithm", "dataset")
+TARGETS = ("algorithm", "dataset", "trained")
 
 
 @dataclass(frozen=True)
@@ -30,16 +30,16 @@ class Plan:
         check_share("alpha", self.alpha)
         if self.level is not None:
             check_share("level", self.level)
+        if self.adjust == "tukey" and self.target != "dataset":
+            raise InvalidArgument(
+                f"adjust is 'tukey' with target {self.target!r}, allowed is 'holm'.",
+                hint="Tukey's test is for target='dataset' only.",
+            )
         if self.target == "algorithm":
             check_ratio(self.test_train_ratio)
-            if self.adjust == "tukey":
-                raise InvalidArgument(
-                    "adjust is 'tukey' with target 'algorithm', allowed is 'holm'.",
-                    hint="no such test is known to hold for folds that share training cases.",
-                )
         elif self.test_train_ratio is not None:
             raise InvalidArgument(
-                "test_train_ratio is given with target 'dataset', which does not use it.",
+                f"test_train_ratio is given with target {self.target!r}, which does not use it.",
                 hint="leave it out, or take target='algorithm'.",
             )
         _check_whole("permutations", self.permutations, 1)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from polaroc.choice import Choice
     from polaroc.comparison import Comparison
 
+_NUMBERS = {"trained": ("estimate", "SE")}
 MOST_PRIORS, MOST_PAIRS = 12, 45
 Block = tuple[str, list[str], list[list[str | None]], int]
 
@@ -50,8 +51,18 @@ def _tables(blocks: Iterator[Block]) -> "Iterator[RenderableType]":
 def _heading(found: "Comparison") -> str:
     return (
         f"{found.measure}: {found.letters.height} models ({found.between}) on {found.blocks} "
-        f"blocks ({', '.join(found.block)}), target {found.plan.target}"
+        f"{_unit(found)}s ({', '.join(found.block)}), target {found.plan.target}"
     )
+
+
+def _unit(found: "Comparison") -> str:
+    return "case" if found.plan.target == "trained" else "block"
+
+
+def _numbers(found: "Comparison") -> str:
+    if found.plan.target == "trained":
+        return "Estimate and its standard error"
+    return "Mean and SD over blocks"
 
 
 def _verdict(found: "Comparison") -> str:
@@ -76,8 +87,8 @@ def _comparison_blocks(found: "Comparison") -> Iterator[Block]:
         1,
     )
     yield (
-        "Mean and SD over blocks; models that share a letter are not told apart",
-        [found.between, "mean", "SD", "letters"],
+        f"{_numbers(found)}; models that share a letter are not told apart",
+        [found.between, *_NUMBERS.get(found.plan.target, ("mean", "SD")), "letters"],
         [[str(m), number(mean), number(sd), x] for m, mean, sd, x in found.letters.iter_rows()],
         1,
     )

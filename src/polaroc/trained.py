@@ -1,0 +1,91 @@
+"""Whether fitted models differ, judged by the cases of one test set."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from polaroc import caveats, omnibus
+from polaroc.beliefs import Belief
+from polaroc.columns import as_lazy
+from polaroc.errors import InvalidArgument, InvalidPredictions
+from polaroc.evaluation import evaluate
+from polaroc.letters import check_letter_names, letter_frame
+from polaroc.paired import paired_test
+from polaroc.plans import Plan
+from polaroc.typing import IntoExpr, Label, Prior
+
+if TYPE_CHECKING:
+    from polaroc.comparison import Comparison
+
+
+def compare_trained(
+    predictions: pl.LazyFrame | pl.DataFrame,
+    measure: str,
+    between: str,
+    plan: Plan,
+    *,
+    truth: IntoExpr | None,
+    score: IntoExpr | None,
+    case: str,
+    positive: Label | Sequence[Label] | None,
+    prior: Prior | None,
+    over: tuple[float, float] | Belief | None,
+    descending: bool,
+) -> "Comparison":
+    """The comparison of the models as they are, paired by case; see `compare`."""
+    from polaroc.comparison import Comparison
+
+    if truth is None or score is None:
+        raise InvalidArgument(
+            "target is 'trained', which compares predictions: truth and score are needed.",
+            hint="name their columns, as in evaluate; or take target='algorithm' with measures.",
+        )
+    check_letter_names(between)
+    table = as_lazy(predictions).collect()
+    at: Prior = "observed" if prior is None else prior
+    named = {"truth": truth, "score": score, "positive": positive}
+    asked = {"measures": measure, "priors": at, "over": over, "intervals": "wald"}
+    found = evaluate(table, by=between, **named, **asked)  # type: ignore[arg-type]
+    models = found[between]
+    count = len(models) * (len(models) - 1) // 2
+    # Bonferroni's: all intervals hold at once.
+    level = 1 - (1 - plan.confidence) / max(count, 1)
+    pairs = paired_test(
+        table, between=between, case=case, measure=measure, prior=at, over=over, level=level,
+        **named,  # type: ignore[arg-type]
+    )  # fmt: skip
+    if pairs["p_adjusted"].null_count():
+        raise InvalidPredictions(
+            "there are too few cases of a class to compare the models by.",
+            hint="every class needs two cases or more.",
+        )
+    places = {model: place for place, model in enumerate(models)}
+    apart = [
+        (places[a], places[b])
+        for a, b, p in pairs.select(f"{between}_a", f"{between}_b", "p_adjusted").iter_rows()
+        if p < plan.alpha
+    ]
+    at_said = f" at prior {at}" if measure == "auprec" else ""
+    return Comparison(
+        omnibus=omnibus.frame([_omnibus(pairs)]),
+        pairs=pairs,
+        letters=letter_frame(
+            models, found["estimate"].to_numpy(), found["std_error"].to_numpy(), apart,
+            descending=descending,
+        ),
+        warnings=tuple(caveats.trained()),
+        measure=f"{measure}{at_said}",
+        between=between,
+        block=(case,),
+        blocks=table[case].n_unique(),
+        plan=plan,
+    )  # fmt: skip
+
+
+def _omnibus(pairs: pl.DataFrame) -> omnibus.Outcome:
+    """All models at once: they differ where a pair does, adjusted for the number of pairs."""
+    largest, least = pairs.select(pl.col("statistic").abs().max(), pl.col("p_adjusted").min()).row(
+        0
+    )
+    return omnibus.Outcome("largest |z|, Holm", largest, None, None, least)

@@ -1,0 +1,113 @@
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from scipy.stats import norm
+
+import polaroc as pr
+from polaroc.errors import InvalidArgument, InvalidPredictions
+
+TABLE = pr.datasets.satellite_predictions().filter(pl.col("fold") == 1)
+NAMES = {"truth": "truth", "score": "score", "case": "case"}
+MEASURES = {
+    "auc": {},
+    "auprec": {"prior": 0.1},
+    "iauprec": {"over": (0.05, 0.2)},
+    "sens": {"over": (0.05, 0.2)},
+    "accsens": {"over": (0.05, 0.2)},
+}
+
+
+def compare(table=TABLE, measure="auc", **kwargs):
+    return pr.compare(table, measure=measure, target="trained", **{**NAMES, **kwargs})
+
+
+def test_pairs_are_delongs_with_limits_for_all_at_once():
+    found = compare(alpha=0.05).pairs
+    expected = pr.delong(TABLE, **NAMES, level=1 - 0.05 / 3)
+    assert_frame_equal(found, expected)
+    reach = norm.isf(0.05 / 6) * found["std_error"]
+    assert (found["upper"] - found["difference"]).to_list() == pytest.approx(reach.to_list())
+
+
+@pytest.mark.parametrize(("measure", "asked"), MEASURES.items(), ids=MEASURES)
+def test_estimates_and_errors_are_those_of_each_model(measure, asked):
+    found = compare(measure=measure, **asked)
+    priors = asked.get("prior", "observed")
+    alone = pr.evaluate(
+        TABLE, truth="truth", score="score", by="model", measures=measure, priors=priors,
+        over=asked.get("over"), intervals="wald",
+    )  # fmt: skip
+    means = {model: (mean, sd) for model, mean, sd, _ in found.letters.iter_rows()}
+    told = alone.select("model", "estimate", "std_error").iter_rows()
+    assert means == {model: (estimate, error) for model, estimate, error in told}
+    for a, b, difference in found.pairs.select("model_a", "model_b", "difference").iter_rows():
+        assert difference == pytest.approx(means[a][0] - means[b][0], abs=1e-12)
+    best_first = [mean for mean, _ in means.values()]
+    assert best_first == sorted(best_first, reverse=measure not in ("sens", "accsens"))
+
+
+def test_models_with_the_same_scores_are_equal():
+    twice = TABLE.filter(pl.col("model") == "A")
+    both = pl.concat([twice, twice.with_columns(model=pl.lit("copy"))])
+    found = compare(both)
+    assert found.omnibus["p_value"].item() == 1
+    assert found.pairs.select("difference", "lower", "upper", "p_adjusted").row(0) == (0, 0, 0, 1)
+    assert found.letters["letters"].to_list() == ["a", "a"]
+
+
+def test_the_summary_speaks_of_cases_and_a_tiny_p_is_no_zero():
+    found = compare()
+    assert "on 1287 cases (case), target trained" in found.summary()
+    assert "these fitted models" in found.warnings[0]
+    assert 0 < found.omnibus["p_value"].item() < 1e-20
+    z = found.omnibus["statistic"].item()
+    assert found.pairs["p_value"].min() == pytest.approx(2 * norm.sf(z), rel=1e-9)
+
+
+def test_false_positives_are_as_rare_as_asked():
+    rng = np.random.default_rng(3)
+    wrong = 0
+    for _ in range(200):
+        truth = np.repeat([True, False], [60, 120])
+        signal = rng.normal(size=180) + 1.2 * truth
+        tables = [
+            pl.DataFrame({"model": name, "id": range(180), "truth": truth,
+                          "score": signal + rng.normal(size=180)})
+            for name in "abc"
+        ]  # fmt: skip
+        found = compare(pl.concat(tables), case="id", alpha=0.05)
+        wrong += found.omnibus["p_value"].item() < 0.05
+    # Binomial(200, 0.05) is above 22 in less than one of a thousand runs.
+    assert wrong <= 22
+
+
+@pytest.mark.parametrize("lacking", ["truth", "score"])
+def test_columns_must_be_named(lacking):
+    with pytest.raises(InvalidArgument, match=r"(?s)truth and score are needed.*Hint: "):
+        compare(**{lacking: None})
+
+
+@pytest.mark.parametrize("given", [{"test_train_ratio": 0.25}, {"adjust": "tukey"}])
+def test_what_belongs_to_other_targets_is_refused(given):
+    with pytest.raises(InvalidArgument, match="trained"):
+        compare(**given)
+
+
+def test_columns_of_predictions_are_refused_for_measures():
+    measures = pr.datasets.satellite_predictions().pipe(
+        pr.evaluate, truth="truth", score="score", by=["model", "fold"]
+    )
+    with pytest.raises(InvalidArgument, match="target='trained'"):
+        pr.compare(measures, measure="auc", truth="truth", test_train_ratio=0.25)
+
+
+def test_cases_that_come_twice_are_refused():
+    with pytest.raises(InvalidPredictions):
+        compare(pr.datasets.satellite_predictions())
+
+
+def test_a_class_of_one_case_is_refused():
+    one = TABLE.filter(~pl.col("truth") | (pl.col("case") == TABLE.filter("truth")["case"][0]))
+    with pytest.raises(InvalidPredictions, match="two cases or more"):
+        compare(one)

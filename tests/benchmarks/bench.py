@@ -116,6 +116,27 @@ def drawn(title: str, rows: list[dict[str, object]], formats: dict[str, str]) ->
     return table
 
 
+def picture(times: list[dict[str, object]], folder: Path) -> None:
+    """The times as bars, a panel per table, as folder/benchmark.svg."""
+    import altair as alt
+
+    from polaroc.charts import export
+
+    bars = (
+        alt.Chart(pl.DataFrame(times))
+        .mark_bar()
+        .encode(
+            alt.X("seconds:Q", title="seconds"),
+            alt.Y("who:N", title=None, sort=None),
+            alt.Color("who:N", legend=None, sort=None),
+        )
+        .properties(width=460, height=alt.Step(16))
+        .facet(alt.Facet("table:N", title=None, sort=None), columns=1)
+        .resolve_scale(y="independent")
+    )
+    export(bars, folder, "benchmark", ["svg"])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=10_000_000)
@@ -124,6 +145,7 @@ def main() -> None:
     parser.add_argument("--memory", help="memory given to evaluate as the table grows")
     parser.add_argument("--no-peers", action="store_true", help="only the growth")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--picture", type=Path, help="folder for a picture of the times")
     parser.add_argument("--one", type=Path, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.one:
@@ -137,6 +159,8 @@ def main() -> None:
     grown = growth(sizes, asked.memory)
     formats = {"rows": ",", "memory": "", "seconds": ".2f", "peak_gb": ".2f"}
     console.print(drawn("evaluate from Parquet, as the table grows", grown, formats))
+    if asked.picture:
+        picture(times, asked.picture)
     if asked.json:
         asked.json.write_text(json.dumps({"rows": asked.rows, "times": times, "growth": grown}))
 

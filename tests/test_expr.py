@@ -114,6 +114,15 @@ def test_rates_at_a_threshold_are_those_of_the_surface(name, prior):
     assert found == pytest.approx(at[name].item(), rel=1e-12)
 
 
+@pytest.mark.parametrize("rows", [49, 98, 103])
+def test_rates_where_all_is_called(rows):
+    # Where both rates are 1 these quotients are of nothing by nothing.
+    table = pl.DataFrame({"truth": [1, 0] * rows, "score": range(2 * rows)})
+    names = ["recall", "likelihood_ratio_negative", "npv", "fnr"]
+    found = table.select(pr.expr.rate(name, "truth", "score", 0) for name in names)
+    assert found.row(0) == (1, None, None, 0)
+
+
 def test_several_at_once_lazily():
     table = pr.datasets.satellite_predictions().lazy().filter(pl.col("fold") <= 3)
     measures = [

@@ -9,6 +9,7 @@ import polars as pl
 from polaroc import rates
 from polaroc.areas import UNRANKED
 from polaroc.cells import CELLS
+from polaroc.cells import share as share_of
 from polaroc.columns import PRIVATE, as_lazy, attach, curve_keys, lazily, like, require, within
 from polaroc.errors import InvalidArgument, InvalidTable, check_choice
 from polaroc.predictions import Predictions, one_class_note, read
@@ -279,8 +280,8 @@ def _realised(table: Predictions, points: pl.LazyFrame, shared: Sequence[str]) -
     counts = totals(table).select(*table.keys, "positives", "negatives", "note")
     positives, negatives = pl.col("positives"), pl.col("negatives")
     chosen = share.is_not_null()
-    t = pl.when(chosen & (positives > 0)).then(pl.col("tpr") / positives)
-    f = pl.when(chosen & (negatives > 0)).then(pl.col("fpr") / negatives)
+    t = pl.when(chosen & (positives > 0)).then(share_of(pl.col("tpr"), positives))
+    f = pl.when(chosen & (negatives > 0)).then(share_of(pl.col("fpr"), negatives))
     here = [pl.col(name.removeprefix(PRIVATE)) for name in tuned]
     equal = [(a - pl.col(b)).abs() <= 1e-12 * a.abs() for a, b in zip(here, tuned, strict=True)]
     skewed = (1 - pl.col("prior")) / pl.col("prior")

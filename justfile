@@ -29,6 +29,10 @@ types:
 bench *ARGS:
     python tests/benchmarks/bench.py {{ARGS}}
 
+# Where the time of evaluate goes, and the other formulations that were tried.
+formulations *ARGS:
+    python tests/benchmarks/formulations.py {{ARGS}}
+
 # Coverage and width of the intervals, by simulation: about 15 minutes.
 coverage *ARGS:
     python tests/benchmarks/coverage.py {{ARGS}}

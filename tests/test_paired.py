@@ -9,7 +9,7 @@ from scipy import stats
 
 import polaroc as pr
 from polaroc.errors import InvalidArgument, InvalidPredictions
-from polaroc.paired import holm, paired_test
+from polaroc.paired import holm_of_known, paired_test
 
 ASKED = {"truth": "truth", "score": "score"}
 NUMBERS = ["difference", "std_error", "lower", "upper", "statistic", "p_value", "p_adjusted"]
@@ -222,7 +222,7 @@ def test_holm_is_its_definition(p_values):
     steps = [min(1, (len(p_values) - i) * p_values[j]) for i, j in enumerate(order)]
     expected = np.empty(len(p_values))
     expected[order] = np.maximum.accumulate(steps)
-    assert holm(p_values) == pytest.approx(expected.tolist())
+    assert holm_of_known(p_values) == pytest.approx(expected.tolist())
 
 
 REFUSED = {

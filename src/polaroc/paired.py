@@ -13,6 +13,7 @@ from polaroc.columns import like
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.intervals import check_interpolation, check_level
 from polaroc.measures import Measure
+from polaroc.pairs import holm
 from polaroc.permutations import Exchange, permuted
 from polaroc.quantiles import normal
 from polaroc.typing import By, Frame, Interpolation, IntoExpr, Label, Prior
@@ -158,7 +159,9 @@ def _pairs(cases: Cases, measure: Measure, level: float, exchange: Exchange | No
         chances = [numbers[-1] for numbers in told]
         if exchange is not None:
             chances = permuted(parts[block.key], cases, measure, block, exchange)
-        for (a, b), numbers, p, adjusted in zip(pairs, told, chances, holm(chances), strict=True):
+        for (a, b), numbers, p, adjusted in zip(
+            pairs, told, chances, holm_of_known(chances), strict=True
+        ):
             names = (block.models[a], block.models[b])
             rows.append((*block.key, *names, *numbers[:-1], p, adjusted))
     given = cases.rows.schema
@@ -170,21 +173,19 @@ def _pairs(cases: Cases, measure: Measure, level: float, exchange: Exchange | No
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def holm(p_values: Sequence[float | None]) -> list[float | None]:
+def holm_of_known(p_values: Sequence[float | None]) -> list[float | None]:
     """Holm's adjustment of those that are known.
 
     Examples
     --------
-    >>> holm([0.01, None, 0.04, 0.03])
+    >>> holm_of_known([0.01, None, 0.04, 0.03])
     [0.03, None, 0.06, 0.06]
     """
-    known = sorted((p, i) for i, p in enumerate(p_values) if p is not None)
-    adjusted: list[float | None] = [None] * len(p_values)
-    largest = 0.0
-    for rank, (p, i) in enumerate(known):
-        largest = max(largest, min(1.0, p * (len(known) - rank)))
-        adjusted[i] = largest
-    return adjusted
+    import numpy as np
+
+    known = np.array([p for p in p_values if p is not None], dtype=float)
+    adjusted = iter(holm(known).tolist())
+    return [None if p is None else next(adjusted) for p in p_values]
 
 
 def _measure(

@@ -139,13 +139,15 @@ def _check_residual(layout: Layout, terms: Sequence[tuple[str, ...]]) -> None:
 def _sums_of_squares(layout: Layout, terms: Sequence[tuple[str, ...]]) -> list[float]:
     """Type II sums of squares of the terms and the residual."""
     import numpy as np
+    import pandas as pd
     from statsmodels.formula.api import ols
     from statsmodels.stats.anova import anova_lm
 
     # Names and levels of any text become f0, f1, … and whole numbers in the formula.
     safe = {factor: f"f{i}" for i, factor in enumerate(layout.factors)}
     places = np.indices(layout.values.shape).reshape(len(safe), -1)
-    data = pl.DataFrame(
+    # A pandas frame, as statsmodels makes one of Polars' only where pyarrow is.
+    data = pd.DataFrame(
         {"y": layout.values.ravel()} | dict(zip(safe.values(), places, strict=True))
     )
     formula = " + ".join(":".join(f"C({safe[factor]})" for factor in term) for term in terms)

@@ -3,7 +3,7 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 from sklearn.metrics import roc_auc_score
@@ -46,7 +46,18 @@ def test_area_over_a_range_of_tpr(table, bounds):
     assert found == pytest.approx(below(roc["tpr"], 1 - roc["fpr"], *bounds), abs=1e-12)
 
 
+# A step straight up whose ends, 5/6 and 5/6, were divided in two ways.
+STRAIGHT_UP = pl.DataFrame(
+    {
+        "truth": [True, False, False, True],
+        "score": [-3.0, 0.0, -3.0, -1.0],
+        "weight": [1, 5, 1, 1],
+    }
+)
+
+
 @given(tables())
+@example(STRAIGHT_UP)
 def test_the_whole_range_is_the_whole_area(table):
     roc = curve(table)
     whole = pytest.approx(pr.auc(roc)["estimate"].item(), abs=1e-12)

@@ -239,7 +239,9 @@ def _below(lo: float, hi: float) -> Measure:
     (t0, f0), (t1, f1), (dt, df) = HELD.segment
     first, last = f0.clip(lo, hi), f1.clip(lo, hi)
     height = 2 * t0 + (first + last - 2 * f0) * dt / df
-    inner = pl.when(last > first).then((last - first) * height / 2).otherwise(0.0)
+    # Ends at one rate may differ in the last digit: whether f moves goes by counts.
+    moves = (last > first) & (df > 0)
+    inner = pl.when(moves).then((last - first) * height / 2).otherwise(0.0)
     # Level runs of negatives lie between the segments: their area telescopes.
     area = total("auc", inner + t0 * first - t1 * last)
     return replace(area, estimate=area.estimate + hi)

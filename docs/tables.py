@@ -90,6 +90,23 @@ def f_from_means_and_sds() -> str:
     return markdown(["", "F"], [[source, f"{f:.2f}"] for source, f, *_ in found.iter_rows()])
 
 
+def which_models_differ() -> str:
+    found = ask("which_models_differ", pr.datasets.satellite_predictions())
+    rows = [
+        [name, f"{f:.2f}", str(df1), str(df2), f"{p:.2g}"] for name, f, df1, df2, p in found.rows()
+    ]
+    return markdown(["", "F", "df", "residual df", "p"], rows)
+
+
+def best_model_by_prior() -> str:
+    found = ask("best_model_by_prior", pr.datasets.satellite_predictions())
+    rows = [
+        [f"{prior:g}", best, f"{mean:.3f}", f"{ahead:.3f}", f"{share:.0%}"]
+        for prior, best, mean, ahead, share in found.iter_rows()
+    ]
+    return markdown(["prior", "best", "AUPREC", "ahead by", "best in"], rows)
+
+
 def sensitivity_table() -> str:
     both = run("sensitivity_table")["embedded"]()
     found = ask("sensitivity_table", both)
@@ -136,7 +153,8 @@ TABLES: dict[str, Callable[[], str]] = {
     made.__name__: made
     for made in (
         satellite_table, areas_within_bounds, areas_that_exclude_each_other, f_from_means_and_sds,
-        sensitivity_table, accuracy_and_precision_by_skew, operating_points_by_prior, twenty_scores,
+        which_models_differ, best_model_by_prior, sensitivity_table,
+        accuracy_and_precision_by_skew, operating_points_by_prior, twenty_scores,
     )
 }  # fmt: skip
 

@@ -411,3 +411,64 @@ def test_f_of_measured_areas_is_that_of_an_analysis_of_variance():
     )  # fmt: skip
     samples = [measures.filter(model=model)["estimate"] for model in "ABC"]
     assert found["F"].item() == pytest.approx(stats.f_oneway(*samples).statistic)
+
+
+def areas(priors: np.ndarray) -> np.ndarray:
+    """AUPREC of Satellite, folds x models x priors: the mean precision at many recalls."""
+    recall = (np.arange(4000) + 0.5) / 4000
+    found = []
+    for fold in range(1, 21):
+        curves = [roc_curve(*scores(model=m, fold=fold), drop_intermediate=False) for m in "ABC"]
+        fprs = [np.interp(recall, tpr, fpr) for fpr, tpr, _ in curves]
+        found.append([[(recall / (recall + (1 - p) / p * f)).mean() for p in priors] for f in fprs])
+    return np.array(found)
+
+
+def f_of_models(values: np.ndarray) -> tuple[float, int, int]:
+    """Analysis of variance with main effects only; the second axis has the models."""
+    axes = range(values.ndim)
+    grand = values.mean()
+    effects = [values.mean(axis=tuple(set(axes) - {a}), keepdims=True) - grand for a in axes]
+    left = values - grand - sum(effects)
+    df1 = values.shape[1] - 1
+    df2 = values.size - 1 - sum(size - 1 for size in values.shape)
+    between = (effects[1] ** 2).sum() * values.size / values.shape[1]
+    return (between / df1) / ((left**2).sum() / df2), df1, df2
+
+
+@pytest.fixture(scope="module")
+def differing() -> pl.DataFrame:
+    return run("which_models_differ", SATELLITE)
+
+
+@pytest.mark.parametrize(("analysis", "priors"), [("3-way, 3 priors", 3), ("3-way, 16 priors", 16)])
+def test_three_way_f_is_that_of_an_analysis_of_variance(differing, analysis, priors):
+    row = differing.filter(analysis=analysis).row(0, named=True)
+    f, df1, df2 = f_of_models(areas(np.linspace(0.05, 0.20, priors)))
+    assert row["F"] == pytest.approx(f, rel=1e-3)
+    assert (row["df1"], row["df2"]) == (df1, df2)
+
+
+def test_the_correction_divides_the_two_way_f(differing):
+    two_way, corrected = (
+        differing.filter(pl.col("analysis").str.starts_with(start)).row(0, named=True)
+        for start in ("2-way, IAUPREC", "2-way, corrected")
+    )
+    nodes, weights = np.polynomial.legendre.leggauss(8)
+    f, df1, df2 = f_of_models(areas(0.125 + 0.075 * nodes) @ weights / 2)
+    assert two_way["F"] == pytest.approx(f, rel=1e-3)
+    assert corrected["F"] == pytest.approx(f / (1 + 20 * 0.25), rel=1e-3)
+    for row in (two_way, corrected):
+        assert (row["df1"], row["df2"]) == (df1, df2)
+        assert row["p_value"] == pytest.approx(stats.f.sf(row["F"], df1, df2), rel=1e-6)
+
+
+def test_best_model_by_prior():
+    found = run("best_model_by_prior", SATELLITE)
+    values = areas(found["prior"].to_numpy())
+    means = values.mean(axis=0)
+    assert found["best"].to_list() == ["ABC"[i] for i in means.argmax(axis=0)]
+    assert found["mean"].to_list() == pytest.approx(means.max(axis=0).tolist(), abs=1e-4)
+    ahead = np.diff(np.sort(means, axis=0)[-2:], axis=0)[0]
+    assert found["ahead"].to_list() == pytest.approx(ahead.tolist(), abs=2e-4)
+    assert found["share"].to_list() == (values.argmax(axis=1) == 0).mean(axis=0).tolist()

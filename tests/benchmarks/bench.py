@@ -9,7 +9,6 @@ the table from Parquet.
 
 import argparse
 import json
-import resource
 import statistics
 import subprocess
 import sys
@@ -77,13 +76,13 @@ def timed(rows: int, repeats: int) -> list[dict[str, object]]:
     return results
 
 
-def growth(sizes: list[int], memory: str | None) -> list[dict[str, object]]:
+def growth(sizes: list[int], memory: str | None, keys: str) -> list[dict[str, object]]:
     """Seconds and peak memory of `evaluate` from Parquet, each in a process of its own."""
     results: list[dict[str, object]] = []
     with tempfile.TemporaryDirectory() as folder:
         for rows in sizes:
             file = Path(folder) / f"{rows}.parquet"
-            write(file, rows)
+            write(file, rows, keys)
             run = [
                 sys.executable,
                 __file__,
@@ -93,7 +92,9 @@ def growth(sizes: list[int], memory: str | None) -> list[dict[str, object]]:
             ]
             out = subprocess.run(run, check=True, capture_output=True, text=True).stdout
             seconds, peak = map(float, out.split())
-            results.append({"rows": rows, "memory": memory, "seconds": seconds, "peak_gb": peak})
+            results.append(
+                {"rows": rows, "keys": keys, "memory": memory, "seconds": seconds, "peak_gb": peak}
+            )
             file.unlink()
     return results
 
@@ -103,7 +104,15 @@ def one(file: Path, memory: str | None) -> None:
     start = time.perf_counter()
     contenders.evaluate(pl.scan_parquet(file), memory)
     seconds = time.perf_counter() - start
-    print(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9)
+    print(seconds, peak() / 1e9)
+
+
+def peak() -> int:
+    """The most bytes this process held; `ru_maxrss` would count its parent's before it started."""
+    (line,) = (
+        line for line in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in line
+    )
+    return int(line.split()[1]) * 1024
 
 
 def drawn(title: str, rows: list[dict[str, object]], formats: dict[str, str]) -> Table:
@@ -143,6 +152,10 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--grow", type=float, nargs="*", default=[1e6, 1e7, 1e8])
     parser.add_argument("--memory", help="memory given to evaluate as the table grows")
+    parser.add_argument(
+        "--keys", choices=["integer", "string", "none"], default="integer",
+        help="keys of the tables that grow",
+    )  # fmt: skip
     parser.add_argument("--no-peers", action="store_true", help="only the growth")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--picture", type=Path, help="folder for a picture of the times")
@@ -156,8 +169,8 @@ def main() -> None:
     if times:
         formats = {"table": "", "who": "", "seconds": ".2f", "ratio": ".2f"}
         console.print(drawn(f"{asked.rows:,} rows; ratio to the bare sort", times, formats))
-    grown = growth(sizes, asked.memory)
-    formats = {"rows": ",", "memory": "", "seconds": ".2f", "peak_gb": ".2f"}
+    grown = growth(sizes, asked.memory, asked.keys)
+    formats = {"rows": ",", "keys": "", "memory": "", "seconds": ".2f", "peak_gb": ".2f"}
     console.print(drawn("evaluate from Parquet, as the table grows", grown, formats))
     if asked.picture:
         picture(times, asked.picture)

@@ -11,8 +11,8 @@ import polars as pl
 
 from polaroc.areas import STARTS, segment_area, segment_auc
 from polaroc.beliefs import Belief, resolve_belief
-from polaroc.cells import Cells
-from polaroc.columns import expression
+from polaroc.cells import Cells, Held
+from polaroc.columns import PRIVATE, expression
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.priors import OBSERVED, check_prior, check_range, skew
 from polaroc.sensitivity import crossing, distance, ends_beyond
@@ -21,6 +21,14 @@ from polaroc.trouble import GREATEST_WEIGHT
 from polaroc.typing import Interpolation, IntoExpr, Prior, Start
 
 INTERPOLATIONS = ("exact", "linear", "step")
+# A group's rows, best score first, are a struct: what is a field of it is computed
+# once, and not anew wherever a formula has it.
+SCORE, LAST, VALUE = (PRIVATE + name for name in ("score", "last", "value"))
+COUNTS = Cells(*map(pl.field, ("pos", "neg", "tp", "fp", "positives", "negatives")))
+ENDS = [PRIVATE + name for name in ("t0", "f0", "t1", "f1", "dt", "df")]
+FIRST = PRIVATE + "first"
+_T0, _F0, _T1, _F1, _DT, _DF = map(pl.field, ENDS)
+SEGMENTS = Held(((_T0, _F0), (_T1, _F1), (_DT, _DF)), pl.field(FIRST))
 
 
 def auc(truth: IntoExpr, score: IntoExpr, *, weight: IntoExpr | None = None) -> pl.Expr:
@@ -43,8 +51,8 @@ def auc(truth: IntoExpr, score: IntoExpr, *, weight: IntoExpr | None = None) -> 
     >>> round(table.select(pr.expr.auc("truth", "score")).item(), 12)
     0.68
     """
-    cells, sound = _cells(truth, score, weight)
-    return _where(sound, segment_auc(cells).sum(), "auc")
+    rows, defined = _curve(truth, score, weight)
+    return _where(defined, _summed(rows, segment_auc(SEGMENTS)), "auc")
 
 
 def auprec(
@@ -83,9 +91,10 @@ def auprec(
     0.619124
     """
     _check_choices(interpolation, start)
-    cells, sound = _cells(truth, score, weight)
-    skewed = _skew(prior, cells.positives, cells.negatives)
-    return _where(sound, segment_area(skewed, interpolation, start, cells=cells).sum(), "auprec")
+    rows, defined = _curve(truth, score, weight)
+    skewed = _skew(prior, COUNTS.positives, COUNTS.negatives)
+    area = segment_area(skewed, interpolation, start, cells=SEGMENTS)
+    return _where(defined, _summed(rows, area), "auprec")
 
 
 def average_precision(
@@ -148,25 +157,15 @@ def iauprec(
     """
     _check_choices(interpolation, start)
     belief = resolve_belief(over)
-    cells, sound = _cells(truth, score, weight)
-    return _where(sound, _mean_area(cells, belief, interpolation, start), "iauprec")
-
-
-def _mean_area(cells: Cells, belief: Belief, interpolation: Interpolation, start: Start) -> pl.Expr:
-    """AUPREC under a belief: every cell once per node, so that the cells are made once only."""
-    count = len(belief.skews)
-    numbers = list(range(count))
-    first = cells.tp.is_null().cast(pl.Int64) * 0
-    node = pl.int_ranges(first, first + count).explode()
-    pos, neg, tp, fp = (
-        part.repeat_by(count).explode() for part in (cells.pos, cells.neg, cells.tp, cells.fp)
+    rows, defined = _curve(truth, score, weight)
+    area = sum(
+        (
+            weight * segment_area(pl.lit(skewed), interpolation, start, cells=SEGMENTS)
+            for skewed, weight in zip(belief.skews, belief.weights, strict=True)
+        ),
+        start=pl.lit(0.0),
     )
-    skewed, share = (
-        node.replace_strict(numbers, list(values), return_dtype=pl.Float64)
-        for values in (belief.skews, belief.weights)
-    )
-    repeated = Cells(pos, neg, tp, fp, cells.positives, cells.negatives)
-    return (share * segment_area(skewed, interpolation, start, cells=repeated)).sum()
+    return _where(defined, _summed(rows, area), "iauprec")
 
 
 def sens(
@@ -198,20 +197,18 @@ def sens(
     0.8
     """
     check_range(*over)
-    cells, sound = _cells(truth, score, weight)
+    rows, defined = _curve(truth, score, weight)
     names = [[f"{i}_{end}" for end in range(4)] for i in range(2)]
     ends = [
-        end.min().alias(name)
+        pl.when(COUNTS.pos > 0).then(end).min().alias(name)
         for prior, own in zip(over, names, strict=True)
-        for name, end in zip(own, ends_beyond(prior, cells), strict=True)
+        for name, end in zip(own, ends_beyond(prior, SEGMENTS), strict=True)
     ]
-    # As fields the ends are made once each, not wherever the formula has them:
-    # the streaming engine took many seconds to plan that.
     low, high = (
         crossing(prior, *map(pl.field, own)) for prior, own in zip(over, names, strict=True)
     )
-    moved = pl.struct(ends).struct.with_fields(distance(low, high).alias("sens"))
-    return _where(sound, moved.struct.field("sens"), "sens")
+    moved = _with(_with(rows, *ends), distance(low, high).alias(VALUE))
+    return _where(defined, _values(moved).list.first(), "sens")
 
 
 def rate(
@@ -274,19 +271,51 @@ def _read(
     return value, label * counted, (1 - label) * counted, clear.fill_null(False).all()
 
 
-def _cells(truth: IntoExpr, score: IntoExpr, weight: IntoExpr | None) -> tuple[Cells, pl.Expr]:
-    """The cells with positives of each group, and whether its measures are defined."""
+def _curve(truth: IntoExpr, score: IntoExpr, weight: IntoExpr | None) -> tuple[pl.Expr, pl.Expr]:
+    """The rows of each group as a struct with `COUNTS`, `SEGMENTS`; whether measures are defined.
+
+    Only the last row of a tie has positives: those of the tie.
+    """
     value, pos, neg, sound = _read(truth, score, weight)
-    tp, fp = (counts.sort_by(value, descending=True).cum_sum() for counts in (pos, neg))
-    ranked = value.sort(descending=True)
-    last = (ranked != ranked.shift(-1)).fill_null(True)
-    ends = [counts.filter(last) for counts in (tp, fp)]
-    rises = [end - end.shift(1, fill_value=0) for end in ends]
-    kept = rises[0] > 0
-    positives, negatives = tp.last(), fp.last()
-    pos, neg, tp, fp = (part.filter(kept) for part in (*rises, *ends))
-    cells = Cells(pos, neg, tp, fp, positives, negatives)
-    return cells, sound & (positives > 0) & (negatives > 0)
+    rows = pl.struct(value.alias(SCORE), pos.alias("pos"), neg.alias("neg"))
+    ranked = _with(
+        rows.sort_by(value, descending=True),
+        pl.field("pos").cum_sum().alias("tp"),
+        pl.field("neg").cum_sum().alias("fp"),
+        (pl.field(SCORE) != pl.field(SCORE).shift(-1)).fill_null(True).alias(LAST),
+    )
+    tied = _with(
+        ranked,
+        _risen("tp").alias("pos"),
+        _risen("fp").alias("neg"),
+        pl.field("tp").last().alias("positives"),
+        pl.field("fp").last().alias("negatives"),
+    )
+    ends = [rate for point in COUNTS.segment for rate in point]
+    named = [end.alias(name) for end, name in zip(ends, ENDS, strict=True)]
+    held = _with(tied, *named, COUNTS.is_first.alias(FIRST))
+    return held, sound & (pos.sum() > 0) & (neg.sum() > 0)
+
+
+def _risen(total: str) -> pl.Expr:
+    """What a total rose by since the last row of the tie before."""
+    so_far = pl.field(total)
+    before = pl.when(pl.field(LAST)).then(so_far).shift(1).forward_fill().fill_null(0)
+    return pl.when(pl.field(LAST)).then(so_far - before).otherwise(0)
+
+
+def _summed(rows: pl.Expr, area: pl.Expr) -> pl.Expr:
+    """The sum of an area over the segments that have positives."""
+    return _values(_with(rows, pl.when(COUNTS.pos > 0).then(area).alias(VALUE))).list.sum()
+
+
+def _values(rows: pl.Expr) -> pl.Expr:
+    # As a list: the streaming engine cannot aggregate fields itself.
+    return rows.struct.field(VALUE).implode()
+
+
+def _with(rows: pl.Expr, *fields: pl.Expr) -> pl.Expr:
+    return rows.struct.with_fields(*fields)
 
 
 def _skew(prior: Prior, positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:

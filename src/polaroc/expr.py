@@ -166,7 +166,8 @@ def _mean_area(cells: Cells, belief: Belief, interpolation: Interpolation, start
         for values in (belief.skews, belief.weights)
     )
     repeated = Cells(pos, neg, tp, fp, cells.positives, cells.negatives)
-    return (share * segment_area(skewed, interpolation, start, cells=repeated)).sum()
+    area: pl.Expr = share * segment_area(skewed, interpolation, start, cells=repeated)
+    return area.sum()
 
 
 def sens(

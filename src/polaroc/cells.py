@@ -63,6 +63,14 @@ def share(count: Quantity, total: Quantity) -> Quantity:
     return where((count == total) & (total > 0), 1.0, count / total)
 
 
+def met(sum_: Quantity, whole: Quantity, least: Quantity) -> Quantity:
+    """A sum of weights, or all of them where what is left is less than the least of them.
+
+    Both the sum and the whole are rounded; what they then differ by is rounding.
+    """
+    return where(whole - sum_ < least / 2, whole, sum_)
+
+
 @dataclass(frozen=True)
 class Held:
     """The same where it is held in columns, those that `segment_columns` gives."""

@@ -1,6 +1,6 @@
 """Which classifier, and which threshold, when the share of positives is uncertain."""
 
-from polaroc import charts, datasets, errors, experiments, expr, rates
+from polaroc import charts, datasets, errors, experiments, expr, rates, warehouse
 from polaroc.anova import anova
 from polaroc.areas import auc, auprec, iauprec
 from polaroc.beliefs import beta, points, uniform
@@ -68,4 +68,5 @@ __all__ = [
     "skew",
     "surface",
     "uniform",
+    "warehouse",
 ]

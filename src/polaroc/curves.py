@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from polaroc.cells import share
+from polaroc.cells import met, share
 from polaroc.columns import CURVE, attach, like
 from polaroc.predictions import Predictions, read
 from polaroc.ranking import CODE, INDEX, before, code, ends_run, index_of, score_of, truth_of
@@ -213,17 +213,11 @@ def _weighed(rows: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _met(total: str, rise: str, whole: str, least: str) -> tuple[pl.Expr, pl.Expr]:
-    """A cumulative weight that meets its total where all of it is passed, and what it rises by.
-
-    Both are sums that round; what they differ by is rounding where it is less than
-    any weight.
-    """
-
-    def met(sum_: pl.Expr) -> pl.Expr:
-        rest = pl.col(whole) - sum_
-        return pl.when(rest < pl.col(least) / 2).then(pl.col(whole)).otherwise(sum_)
-
-    start, end = met(pl.col(total) - pl.col(rise)), met(pl.col(total))
+    """A cumulative weight that meets its total where all of it is passed, and what it rises by."""
+    start, end = (
+        met(sum_, pl.col(whole), pl.col(least))
+        for sum_ in (pl.col(total) - pl.col(rise), pl.col(total))
+    )
     return end.alias(total), (end - start).alias(rise)
 
 

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from polaroc.cells import CELLS
+from polaroc.arithmetic import where
+from polaroc.cells import CELLS, Point
 from polaroc.columns import PRIVATE, within
 from polaroc.gradients import LEVEL, Gradient
 from polaroc.priors import skew
+from polaroc.typing import Quantity
 
 # The slope of the ROC where a ray crosses it is that of a chord: of all segments
 # that the ray misses by fewer standard errors than these.
@@ -81,14 +83,15 @@ def mean_error_gradient(over: tuple[float, float]) -> Gradient:
     )
 
 
-def prior_at(point: tuple[pl.Expr, pl.Expr]) -> pl.Expr:
+def prior_at(point: Point) -> Quantity:
     """The prior at which a point of the curve is balanced: f/(f + 1 − t)."""
     t, f = point
     reach = f + (1 - t)
-    return pl.when(reach > 0).then(f / reach).otherwise(1.0)
+    return where(reach > 0, f / reach, 1.0)
 
 
 def _near(t: pl.Expr, f: pl.Expr, skewed: float) -> pl.Expr:
     """Whether the ray misses a point by no more than sampling does."""
     variance = t * (1 - t) / CELLS.positives + skewed**2 * f * (1 - f) / CELLS.negatives
-    return (1 - t - skewed * f) ** 2 <= NEAR**2 * variance
+    near: pl.Expr = (1 - t - skewed * f) ** 2 <= NEAR**2 * variance
+    return near

@@ -11,7 +11,7 @@ import polars as pl
 
 from polaroc.areas import STARTS, segment_area, segment_auc
 from polaroc.beliefs import Belief, resolve_belief
-from polaroc.cells import Cells, Held
+from polaroc.cells import counted, held, segment_columns
 from polaroc.columns import PRIVATE, expression
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.priors import OBSERVED, check_prior, check_range, skew
@@ -24,11 +24,7 @@ INTERPOLATIONS = ("exact", "linear", "step")
 # A group's rows, best score first, are a struct: what is a field of it is computed
 # once, and not anew wherever a formula has it.
 SCORE, LAST, VALUE = (PRIVATE + name for name in ("score", "last", "value"))
-COUNTS = Cells(*map(pl.field, ("pos", "neg", "tp", "fp", "positives", "negatives")))
-ENDS = [PRIVATE + name for name in ("t0", "f0", "t1", "f1", "dt", "df")]
-FIRST = PRIVATE + "first"
-_T0, _F0, _T1, _F1, _DT, _DF = map(pl.field, ENDS)
-SEGMENTS = Held(((_T0, _F0), (_T1, _F1), (_DT, _DF)), pl.field(FIRST))
+COUNTS, SEGMENTS = counted(pl.field), held(pl.field)
 
 
 def auc(truth: IntoExpr, score: IntoExpr, *, weight: IntoExpr | None = None) -> pl.Expr:
@@ -200,7 +196,7 @@ def sens(
     rows, defined = _curve(truth, score, weight)
     names = [[f"{i}_{end}" for end in range(4)] for i in range(2)]
     ends = [
-        pl.when(COUNTS.pos > 0).then(end).min().alias(name)
+        end.min().alias(name)
         for prior, own in zip(over, names, strict=True)
         for name, end in zip(own, ends_beyond(prior, SEGMENTS), strict=True)
     ]
@@ -291,10 +287,8 @@ def _curve(truth: IntoExpr, score: IntoExpr, weight: IntoExpr | None) -> tuple[p
         pl.field("tp").last().alias("positives"),
         pl.field("fp").last().alias("negatives"),
     )
-    ends = [rate for point in COUNTS.segment for rate in point]
-    named = [end.alias(name) for end, name in zip(ends, ENDS, strict=True)]
-    held = _with(tied, *named, COUNTS.is_first.alias(FIRST))
-    return held, sound & (pos.sum() > 0) & (neg.sum() > 0)
+    segments = _with(tied, *(end.alias(name) for name, end in segment_columns(COUNTS).items()))
+    return segments, sound & (pos.sum() > 0) & (neg.sum() > 0)
 
 
 def _risen(total: str) -> pl.Expr:
@@ -306,7 +300,7 @@ def _risen(total: str) -> pl.Expr:
 
 def _summed(rows: pl.Expr, area: pl.Expr) -> pl.Expr:
     """The sum of an area over the segments that have positives."""
-    return _values(_with(rows, pl.when(COUNTS.pos > 0).then(area).alias(VALUE))).list.sum()
+    return _values(_with(rows, area.alias(VALUE))).list.sum()
 
 
 def _values(rows: pl.Expr) -> pl.Expr:

@@ -51,7 +51,7 @@ def auc_gradient(cells: Cells = CELLS) -> Gradient:
 
 
 def area_gradient(
-    nodes: Sequence[tuple[pl.Expr, float]], interpolation: Interpolation, cells: Cells = CELLS
+    nodes: Sequence[tuple[Quantity, float]], interpolation: Interpolation, cells: Cells = CELLS
 ) -> Gradient:
     """Of the weighted sum of AUPREC at skews, with the limit as precision at recall 0.
 
@@ -77,7 +77,7 @@ def area_gradient(
     return Gradient(t0, f0, dt, df)
 
 
-def _of_ends(skewed: pl.Expr, interpolation: Interpolation, cells: Cells) -> Gradient:
+def _of_ends(skewed: Quantity, interpolation: Interpolation, cells: Cells) -> Gradient:
     """Where the area is Δt times the precision at the end, or the mean of both ends."""
     (t0, f0), (t1, f1), (dt, _) = cells.segment
     q0, q1 = t0 + skewed * f0, t1 + skewed * f1
@@ -98,7 +98,7 @@ def _of_ends(skewed: pl.Expr, interpolation: Interpolation, cells: Cells) -> Gra
     )
 
 
-def _exact(nodes: Sequence[tuple[pl.Expr, float]], cells: Cells) -> Gradient:
+def _exact(nodes: Sequence[tuple[Quantity, float]], cells: Cells) -> Gradient:
     """Of Δt ∫ n/q du from 0 to 1, where n = t₀ + u Δt and q = n + λ(f₀ + u Δf).
 
     With x = Δq/q₀ all that depends on λ are ∫ uⁱ/(1 + ux)ʲ du, which follow

@@ -6,11 +6,13 @@ from functools import reduce
 
 import polars as pl
 
+from polaroc.arithmetic import Columns
 from polaroc.cells import hold
 from polaroc.columns import INTERVAL, MEASURES, PRIVATE, WITH_INTERVAL
 from polaroc.gradients import Gradient
 from polaroc.predictions import one_class_note
 from polaroc.ranking import INDEX
+from polaroc.typing import Quantity
 
 WHICH = PRIVATE + "which"
 DOUBT = PRIVATE + "doubt"
@@ -18,21 +20,6 @@ SAID = PRIVATE + "said"
 LIMITS_SAID = PRIVATE + "limits_said"
 # λ/N above which AUPREC is biased upward for want of negatives.
 DOUBTFUL = 0.02
-
-
-def nothing() -> pl.Expr:
-    """A null number: of a measure that has no prior, or that no skew makes doubtful."""
-    return pl.lit(None, pl.Float64)
-
-
-def no_note() -> pl.Expr:
-    """A null note."""
-    return pl.lit(None, pl.String)
-
-
-def one() -> pl.Expr:
-    """The number 1."""
-    return pl.lit(1.0)
 
 
 @dataclass(frozen=True)
@@ -51,7 +38,7 @@ class Part:
 
     name: str
     gradient: Callable[[Sequence[str]], Gradient]
-    slope: pl.Expr = field(default_factory=one)
+    slope: Quantity = field(default_factory=lambda: pl.lit(1.0))
 
 
 @dataclass(frozen=True)
@@ -68,7 +55,8 @@ class Limits:
 class Measure:
     """One number per key, from sums and least values over the segments of its curve.
 
-    What is taken of a segment is written with `cells.HELD`.
+    What is taken of a segment is written with `cells.held`, in columns of the
+    engine that computes it.
 
     Attributes
     ----------
@@ -82,11 +70,11 @@ class Measure:
         By column name: what is summed, or of which the least is taken, over the
         segments (the rows of the curve with positives).
     prior
-        The prior it is taken at, null where it has none.
+        The prior it is taken at, None where it has none.
     doubt
-        Skew by which its λ/N is judged, null where it does not depend on one.
-    note
-        What else is to be said of it, else null.
+        Skew by which its λ/N is judged, None where it does not depend on one.
+    warning
+        What else is to be said of it: when, and in which words.
     parts
         What its standard error is made from; none where it has no gradient.
     perfect
@@ -95,34 +83,35 @@ class Measure:
     """
 
     name: str
-    estimate: pl.Expr
-    columns: dict[str, pl.Expr] = field(default_factory=dict)
-    sums: dict[str, pl.Expr] = field(default_factory=dict)
-    least: dict[str, pl.Expr] = field(default_factory=dict)
-    prior: pl.Expr = field(default_factory=nothing)
-    doubt: pl.Expr = field(default_factory=nothing)
-    note: pl.Expr = field(default_factory=no_note)
+    estimate: Quantity
+    columns: dict[str, Quantity] = field(default_factory=dict)
+    sums: dict[str, Quantity] = field(default_factory=dict)
+    least: dict[str, Quantity] = field(default_factory=dict)
+    prior: Quantity | None = None
+    doubt: Quantity | None = None
+    warning: tuple[Quantity, str] | None = None
     parts: tuple[Part, ...] = ()
     perfect: Callable[[float], pl.Expr] | None = None
 
 
 def total(
     name: str,
-    segment: pl.Expr,
-    column: str = "",
+    segment: Quantity,
+    column: Columns,
     *,
-    prior: pl.Expr | None = None,
-    doubt: pl.Expr | None = None,
+    told_apart: str = "",
+    prior: Quantity | None = None,
+    doubt: Quantity | None = None,
     gradient: Callable[[], Gradient] | None = None,
 ) -> Measure:
-    """A measure that is the sum of what each segment adds; `column` tells equal names apart."""
-    summed = PRIVATE + (column or name)
+    """A measure that is the sum of what each segment adds; equal names are `told_apart`."""
+    summed = PRIVATE + (told_apart or name)
     return Measure(
         name,
-        pl.col(summed),
+        column(summed),
         sums={summed: segment},
-        prior=nothing() if prior is None else prior,
-        doubt=nothing() if doubt is None else doubt,
+        prior=prior,
+        doubt=doubt,
         parts=() if gradient is None else (Part(summed, lambda _: gradient()),),
     )
 
@@ -211,15 +200,15 @@ def tidy(
     both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
     columns = {
         "estimate": [measure.estimate.fill_nan(None) for measure in measures],
-        DOUBT: [measure.doubt / pl.col("negatives") for measure in measures],
-        SAID: [measure.note for measure in measures],
+        DOUBT: [_number(measure.doubt) / pl.col("negatives") for measure in measures],
+        SAID: [_said(measure) for measure in measures],
     }
     if limits is not None:
         for name in INTERVAL:
             columns[name] = [getattr(of, name).fill_nan(None) for of in limits]
         columns[LIMITS_SAID] = [of.note for of in limits]
     columns = {name: [pl.when(both).then(one) for one in parts] for name, parts in columns.items()}
-    columns["prior"] = [measure.prior for measure in measures]
+    columns["prior"] = [_number(measure.prior) for measure in measures]
     doubt = pl.col(DOUBT)
     biased = pl.when(doubt > DOUBTFUL).then(
         pl.format("λ/N = {}: biased upward", doubt.round_sig_figs(2))
@@ -243,6 +232,19 @@ def tidy(
         .with_columns(note.alias("note"))
         .select(*keys, *(MEASURES if limits is None else WITH_INTERVAL))
     )
+
+
+def _number(value: Quantity | None) -> pl.Expr:
+    if isinstance(value, pl.Expr):
+        return value
+    return pl.lit(value, pl.Float64)
+
+
+def _said(measure: Measure) -> pl.Expr:
+    if measure.warning is None:
+        return pl.lit(None, pl.String)
+    condition, words = measure.warning
+    return pl.when(condition).then(pl.lit(words))
 
 
 def _interleaved(

@@ -14,6 +14,7 @@ FP_OFFSET = PRIVATE + "fp_offset"
 LEAST = LEAST_POS, LEAST_NEG = PRIVATE + "least_pos", PRIVATE + "least_neg"
 # Sums of weights keep some sixteen digits.
 GREATEST_SPREAD = 1e12
+SPREAD = "weights differ more than a trillionfold: the smallest are lost in rounding"
 
 
 def totals(predictions: Predictions) -> pl.LazyFrame:
@@ -94,6 +95,4 @@ def _spread_note(predictions: Predictions) -> pl.Expr:
     if not predictions.weighted:
         return pl.lit(None, pl.String)
     weight = pl.col(WEIGHT).filter(pl.col(TROUBLE).is_null() & (pl.col(WEIGHT) > 0))
-    return pl.when(weight.max() / weight.min() > GREATEST_SPREAD).then(
-        pl.lit("weights differ more than a trillionfold: the smallest are lost in rounding")
-    )
+    return pl.when(weight.max() / weight.min() > GREATEST_SPREAD).then(pl.lit(SPREAD))

@@ -69,7 +69,7 @@ def truth_column(
         raw = raw.cast(pl.String)
     missing = raw.is_null() | (raw.is_nan() if dtype.is_float() else False)
     if positive is not None:
-        labels = _labels(positive, dtype, textual)
+        labels = labels_of(positive, str(dtype), textual, dtype == pl.Boolean)
         named = pl.any_horizontal(raw == label for label in labels)
         return pl.when(~missing).then(named).alias(TRUTH), [(NULL_TRUTH, missing)]
     if dtype in (pl.Boolean, pl.Null):
@@ -82,11 +82,12 @@ def truth_column(
     return yes.alias(TRUTH), [(NULL_TRUTH, missing), (UNCLEAR, ~(yes | no))]
 
 
-def _labels(positive: Label | Sequence[Label], dtype: pl.DataType, textual: bool) -> list[Label]:
+def labels_of(
+    positive: Label | Sequence[Label], dtype: str, textual: bool, boolean: bool
+) -> list[Label]:
+    """The positive labels as a list, refused where a truth of that type has no such labels."""
     labels = listed(positive)
-    kinds: tuple[type, ...] = (
-        (str,) if textual else (bool,) if dtype == pl.Boolean else (int, float)
-    )
+    kinds: tuple[type, ...] = (str,) if textual else (bool,) if boolean else (int, float)
     fits = all(
         isinstance(label, kinds) and (bool in kinds or not isinstance(label, bool))
         for label in labels

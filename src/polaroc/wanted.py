@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import polars as pl
+
 from polaroc.areas import auc_measure, auprec_measures, iauprec_measure
+from polaroc.arithmetic import Columns
 from polaroc.beliefs import Belief
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.measures import Measure
@@ -27,15 +30,16 @@ def chosen(
     priors: Priors,
     over: tuple[float, float] | Belief | None,
     interpolation: Interpolation,
+    column: Columns = pl.col,
 ) -> Chosen:
-    """The measures that the arguments of `evaluate` ask for."""
+    """The measures that the arguments of `evaluate` ask for, in columns that `column` makes."""
     asked = _asked(names, over)
-    on_roc: list[Measure] = [auc_measure()]
-    on_pr: list[Measure] = auprec_measures(priors, interpolation, "limit")
+    on_roc: list[Measure] = [auc_measure(column=column)]
+    on_pr: list[Measure] = auprec_measures(priors, interpolation, "limit", column=column)
     if over is not None:
-        on_pr.append(iauprec_measure(over, interpolation, "limit"))
+        on_pr.append(iauprec_measure(over, interpolation, "limit", column=column))
         if not isinstance(over, Belief):
-            on_roc += range_measures(over)
+            on_roc += range_measures(over, column)
     on_roc = [measure for measure in on_roc if measure.name in asked]
     on_pr = [measure for measure in on_pr if measure.name in asked]
     measures = sorted([*on_roc, *on_pr], key=lambda one: MEASURES.index(one.name))

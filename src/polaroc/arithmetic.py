@@ -1,0 +1,98 @@
+"""What the formulas need beside + − × ÷ and powers, alike on numbers, arrays and columns.
+
+A column is a Polars expression, or any other object that has arithmetic and the
+methods `where`, `log1p`, `clip`, `sqrt`, `abs` and `least`: so a formula is
+written once for every engine.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+import polars as pl
+
+from polaroc.typing import Quantity
+
+# Makes a quantity of the name of a column.
+Columns: TypeAlias = Callable[[str], Quantity]
+
+
+def where(condition: Quantity, then: Quantity, otherwise: Quantity = None) -> Quantity:
+    """`then` where the condition holds, else `otherwise`: by default missing.
+
+    Examples
+    --------
+    >>> where(np.array([True, False]), 1.0, 0.0).tolist()
+    [1.0, 0.0]
+    >>> pl.select(where(pl.lit(False), 1.0)).item()
+    """
+    if isinstance(condition, pl.Expr):
+        return pl.when(condition).then(then).otherwise(otherwise)
+    if _plain(condition):
+        return np.where(condition, then, np.nan if otherwise is None else otherwise)
+    return condition.where(then, otherwise)
+
+
+def log1p(value: Quantity) -> Quantity:
+    """ln(1 + x), to the last digit also for small x."""
+    return np.log1p(value) if _plain(value) else value.log1p()
+
+
+def root(value: Quantity) -> Quantity:
+    """The square root.
+
+    Examples
+    --------
+    >>> root(4.0) == pl.select(root(pl.lit(4.0))).item() == 2
+    True
+    """
+    return np.sqrt(value) if _plain(value) else value.sqrt()
+
+
+def size(value: Quantity) -> Quantity:
+    """The absolute value."""
+    return abs(value) if _plain(value) else value.abs()
+
+
+def clip(value: Quantity, lo: float, hi: float) -> Quantity:
+    """The value, or the end of the range that it is beyond."""
+    return np.clip(value, lo, hi) if _plain(value) else value.clip(lo, hi)
+
+
+def least(value: Quantity, other: Quantity) -> Quantity:
+    """The lesser of two values, the second a column where one of them is.
+
+    Examples
+    --------
+    >>> float(least(2.0, 3.0)), pl.select(least(2.0, pl.lit(1.0))).item()
+    (2.0, 1.0)
+    """
+    if isinstance(other, pl.Expr):
+        return pl.min_horizontal(value, other)
+    return np.minimum(value, other) if _plain(other) else other.least(value)
+
+
+def total(values: Iterable[Quantity]) -> Quantity:
+    """The sum of at least one value.
+
+    Examples
+    --------
+    >>> total([1.0, 2.0, 3.0])
+    6.0
+    """
+    listed = list(values)
+    if any(isinstance(value, pl.Expr) for value in listed):
+        return pl.sum_horizontal(listed)
+    return _halved(listed)
+
+
+def _halved(values: Sequence[Quantity]) -> Quantity:
+    # By halves: a query that is nested a thousand deep is refused.
+    if len(values) == 1:
+        return values[0]
+    middle = len(values) // 2
+    return _halved(values[:middle]) + _halved(values[middle:])
+
+
+def _plain(value: Quantity) -> bool:
+    return isinstance(value, int | float | np.ndarray | np.generic)

@@ -1,0 +1,12 @@
+"""The measures where the data is: in a database, a warehouse or a cluster, as ibis expressions.
+
+Each function takes an `ibis.Table` and the arguments of the function of the same
+name in `polaroc`, and gives an `ibis.Table` with the same columns and numbers, in
+no order. Only what is executed leaves the engine. It needs the extra ``warehouse``.
+"""
+
+from polaroc.warehouse.areas import accsens, auc, auprec, iauprec, sens
+from polaroc.warehouse.curves import curve
+from polaroc.warehouse.evaluation import evaluate
+
+__all__ = ["accsens", "auc", "auprec", "curve", "evaluate", "iauprec", "sens"]

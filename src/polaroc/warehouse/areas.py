@@ -1,0 +1,228 @@
+"""The measures of a curve table that is in a warehouse."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+from polaroc.areas import UNRANKED, auc_measure, auprec_measures, iauprec_measure
+from polaroc.beliefs import Belief
+from polaroc.columns import CURVE, GRID, RESERVED
+from polaroc.errors import InvalidArgument, InvalidTable
+from polaroc.measures import Measure
+from polaroc.sensitivity import accsens_measure, sens_measure
+from polaroc.typing import Interpolation, Priors, Start
+from polaroc.warehouse.columns import column, deferred
+from polaroc.warehouse.measures import per_key, tidy
+from polaroc.warehouse.notes import nothing
+from polaroc.warehouse.predictions import check_table
+
+if TYPE_CHECKING:
+    from ibis.expr.types import Table
+
+
+def auc(
+    curve: "Table",
+    fpr: tuple[float, float] | None = None,
+    tpr: tuple[float, float] | None = None,
+    standardise: bool = False,
+) -> "Table":
+    """Area under the ROC curve, per key, as `polaroc.auc`.
+
+    Parameters
+    ----------
+    curve
+        The result of `warehouse.curve`.
+    fpr, tpr, standardise
+        As in `polaroc.auc`.
+
+    Returns
+    -------
+    Table
+        The columns of `polaroc.auc`, its rows in no order.
+
+    Raises
+    ------
+    InvalidTable, InvalidArgument
+        As `polaroc.auc` does.
+
+    Examples
+    --------
+    >>> import ibis
+    >>> import polaroc as pr
+    >>> table = ibis.memtable(pr.datasets.twenty_scores())
+    >>> points = pr.warehouse.curve(table, truth="truth", score="score")
+    >>> round(pr.warehouse.auc(points).estimate.to_polars()[0], 12)
+    0.68
+    """
+    return of_curve(curve, [auc_measure(fpr, tpr, standardise, column)])
+
+
+def auprec(
+    curve: "Table",
+    priors: Priors = "observed",
+    interpolation: Interpolation = "exact",
+    start: Start = "limit",
+    recall: tuple[float, float] | None = None,
+) -> "Table":
+    """Area under the precision-recall curve at each prior, per key, as `polaroc.auprec`.
+
+    Parameters
+    ----------
+    curve
+        The result of `warehouse.curve`.
+    priors, interpolation, start, recall
+        As in `polaroc.auprec`. For ``"hull"`` the points that may be vertices are
+        fetched at once, and the result is a table in memory.
+
+    Returns
+    -------
+    Table
+        The columns of `polaroc.auprec`, its rows in no order.
+
+    Raises
+    ------
+    InvalidTable, InvalidArgument
+        As `polaroc.auprec` does.
+
+    Examples
+    --------
+    >>> import ibis
+    >>> import polaroc as pr
+    >>> table = ibis.memtable(pr.datasets.twenty_scores())
+    >>> points = pr.warehouse.curve(table, truth="truth", score="score")
+    >>> area = pr.warehouse.auprec(points, interpolation="linear", start="drop")
+    >>> round(area.estimate.to_polars()[0], 6)
+    0.619124
+    """
+    measures = auprec_measures(priors, interpolation, start, recall, column)
+    if not measures:
+        raise InvalidArgument("priors has no prior.", hint="for example priors=[0.5, 0.1].")
+    return of_curve(curve, measures)
+
+
+def iauprec(
+    curve: "Table",
+    over: tuple[float, float] | Belief,
+    interpolation: Interpolation = "exact",
+    start: Start = "limit",
+    measure: Literal["prior", "skew"] = "prior",
+) -> "Table":
+    """AUPREC averaged over a range of priors or under a belief, as `polaroc.iauprec`.
+
+    Parameters
+    ----------
+    curve
+        The result of `warehouse.curve`.
+    over, interpolation, start, measure
+        As in `polaroc.iauprec`; for ``"hull"`` see `warehouse.auprec`.
+
+    Returns
+    -------
+    Table
+        The columns of `polaroc.iauprec`, its rows in no order.
+
+    Raises
+    ------
+    InvalidTable, InvalidArgument
+        As `polaroc.iauprec` does.
+
+    Examples
+    --------
+    >>> import ibis
+    >>> import polaroc as pr
+    >>> table = ibis.memtable(pr.datasets.twenty_scores())
+    >>> points = pr.warehouse.curve(table, truth="truth", score="score")
+    >>> round(pr.warehouse.iauprec(points, over=(0.05, 0.20)).estimate.to_polars()[0], 2)
+    0.38
+    """
+    return of_curve(curve, [iauprec_measure(over, interpolation, start, measure, column)])
+
+
+def sens(curve: "Table", over: tuple[float, float]) -> "Table":
+    """How far the balanced operating point moves over a range of priors, as `polaroc.sens`.
+
+    Parameters
+    ----------
+    curve
+        The result of `warehouse.curve`.
+    over
+        As in `polaroc.sens`.
+
+    Returns
+    -------
+    Table
+        The columns of `polaroc.sens`, its rows in no order.
+
+    Raises
+    ------
+    InvalidTable, InvalidArgument
+        As `polaroc.sens` does.
+
+    Examples
+    --------
+    >>> import ibis
+    >>> import polars as pl
+    >>> import polaroc as pr
+    >>> table = ibis.memtable(pl.DataFrame({"truth": [1, 0], "p": [0.5, 0.5]}))
+    >>> points = pr.warehouse.curve(table, truth="truth", score="p")
+    >>> round(pr.warehouse.sens(points, over=(0.1, 0.9)).estimate.to_polars()[0], 3)
+    0.8
+    """
+    return of_curve(curve, [sens_measure(over, column)])
+
+
+def accsens(
+    curve: "Table",
+    over: tuple[float, float],
+    weights: tuple[float, float] = (1, 1),
+    area: str = "error",
+) -> "Table":
+    """Accuracy and prior sensitivity combined, over a range of priors, as `polaroc.accsens`.
+
+    Parameters
+    ----------
+    curve
+        The result of `warehouse.curve`.
+    over, weights, area
+        As in `polaroc.accsens`.
+
+    Returns
+    -------
+    Table
+        The columns of `polaroc.accsens`, its rows in no order.
+
+    Raises
+    ------
+    InvalidTable, InvalidArgument
+        As `polaroc.accsens` does.
+
+    Examples
+    --------
+    >>> import ibis
+    >>> import polars as pl
+    >>> import polaroc as pr
+    >>> table = ibis.memtable(pl.DataFrame({"truth": [1, 0], "p": [0.5, 0.5]}))
+    >>> points = pr.warehouse.curve(table, truth="truth", score="p")
+    >>> round(pr.warehouse.accsens(points, over=(0.1, 0.9)).estimate.to_polars()[0], 3)
+    0.63
+    """
+    return of_curve(curve, [accsens_measure(over, weights, area, column)])
+
+
+def of_curve(curve: "Table", measures: Sequence[Measure]) -> "Table":
+    """The tidy measures of a curve table."""
+    keys = curve_keys(curve)
+    unranked = deferred("positives").isnull().ifelse(UNRANKED, nothing())
+    wide = per_key(curve, keys, measures, {}).mutate(note=unranked)
+    return tidy(wide, keys, measures, weighted=curve["positives"].type().is_floating())
+
+
+def curve_keys(curve: "Table") -> list[str]:
+    """The keys of a curve table; any other table is refused."""
+    check_table(curve)
+    missing = [name for name in CURVE if name not in curve.columns]
+    if missing or set(GRID) & set(curve.columns):
+        raise InvalidTable(
+            f"the table has the columns {', '.join(map(repr, curve.columns))}: it is no curve.",
+            hint="pass the result of warehouse.curve(...).",
+        )
+    return [name for name in curve.columns if name not in RESERVED]

@@ -1,0 +1,104 @@
+"""The curve table of tie-collapsed cells, made where the predictions are."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from polaroc.cells import share
+from polaroc.columns import CURVE
+from polaroc.trouble import SCORE
+from polaroc.typing import Label, Nulls
+from polaroc.warehouse.cells import FATAL, cells, counted
+from polaroc.warehouse.columns import column, deferred, literal, plain
+from polaroc.warehouse.predictions import Predictions, read
+
+if TYPE_CHECKING:
+    from ibis.expr.types import Table
+
+COUNTS = ("pos", "neg", "tp", "fp", "positives", "negatives")
+
+
+def curve(
+    table: "Table",
+    *,
+    truth: str,
+    score: str,
+    by: str | Sequence[str] | None = (),
+    weight: str | None = None,
+    positive: Label | Sequence[Label] | None = None,
+    nulls: Nulls = "raise",
+) -> "Table":
+    """ROC curves, one per key, with ties collapsed, as `polaroc.curve`.
+
+    Parameters
+    ----------
+    table
+        Predictions, one row per case.
+    truth, score, by, weight
+        Names of columns.
+    positive
+        The label(s) that count as positive.
+    nulls
+        What to do with null or NaN rows: ``"raise"`` gives their key null totals
+        and rates, for a query cannot raise; ``"drop"`` leaves them out.
+
+    Returns
+    -------
+    Table
+        The columns of `polaroc.curve`, its rows in no order. Nothing is computed
+        until the table is executed.
+
+    Raises
+    ------
+    InvalidPredictions, InvalidArgument, InvalidTable
+        As `polaroc.curve` does for a lazy frame.
+
+    Examples
+    --------
+    >>> import ibis
+    >>> import polars as pl
+    >>> from polaroc import warehouse
+    >>> cases = pl.DataFrame({"truth": [1, 0, 1, 0], "p": [0.9, 0.9, 0.8, 0.1]})
+    >>> table = ibis.memtable(cases)
+    >>> points = warehouse.curve(table, truth="truth", score="p").order_by("fp", "tp")
+    >>> points.select("threshold", "tp", "fp", "tpr").to_polars().rows()
+    [(None, 0, 0, 0.0), (0.9, 1, 1, 0.5), (0.8, 2, 1, 1.0), (0.1, 2, 2, 1.0)]
+    """
+    predictions = read(
+        table, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
+    )
+    return tabled(predictions, cells(predictions, counted(predictions)))
+
+
+def tabled(predictions: Predictions, found: "Table") -> "Table":
+    """Cells as a curve table, with an anchor per key."""
+    keys = predictions.keys
+    sound = deferred(FATAL) == 0
+    totals = {name: sound.ifelse(deferred(name), literal(None)) for name in COUNTS[4:]}
+    of_key = found.aggregate(
+        by=keys,
+        FATAL_ROWS=deferred(FATAL).max(),
+        **{name: deferred(name).max() for name in COUNTS[4:]},
+    )
+    anchors = of_key.filter(deferred("FATAL_ROWS").notnull()).select(
+        *keys,
+        **{SCORE: literal(None)},
+        **{name: literal(0) for name in COUNTS[:4]},
+        **{
+            name: (deferred("FATAL_ROWS") == 0).ifelse(deferred(name), literal(None))
+            for name in COUNTS[4:]
+        },
+    )
+    rows = found.filter((deferred("pos") > 0) | (deferred("neg") > 0)).select(
+        *keys, SCORE, *COUNTS[:4], **totals
+    )
+    return rated(predictions, anchors.union(rows))
+
+
+def rated(predictions: Predictions, rows: "Table") -> "Table":
+    """The columns of a curve table, in their kinds and with their rates."""
+    kind = "float64" if predictions.weighted else "int64"
+    columns: dict[str, Any] = {name: deferred(name).cast(kind) for name in COUNTS}
+    columns["tpr"] = plain(share(column("tp"), column("positives")))
+    columns["fpr"] = plain(share(column("fp"), column("negatives")))
+    made = {name: columns.get(name, deferred(name)) for name in CURVE}
+    return rows.select(*predictions.keys, **made)

@@ -1,0 +1,77 @@
+"""The whole flow in one query: predictions in, tidy measures out."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from polaroc.beliefs import Belief
+from polaroc.typing import Interpolation, Label, Nulls, Priors
+from polaroc.wanted import DEFAULT_PRIORS, chosen
+from polaroc.warehouse.cells import FATAL, cells, counted
+from polaroc.warehouse.columns import column, deferred, literal
+from polaroc.warehouse.measures import per_key, tidy
+from polaroc.warehouse.notes import trouble_note, trouble_sums
+from polaroc.warehouse.predictions import read
+
+if TYPE_CHECKING:
+    from ibis.expr.types import Table
+
+
+def evaluate(
+    table: "Table",
+    *,
+    truth: str,
+    score: str,
+    by: str | Sequence[str] | None = (),
+    weight: str | None = None,
+    positive: Label | Sequence[Label] | None = None,
+    nulls: Nulls = "raise",
+    priors: Priors = DEFAULT_PRIORS,
+    over: tuple[float, float] | Belief | None = None,
+    interpolation: Interpolation = "exact",
+    measures: str | Sequence[str] | None = None,
+) -> "Table":
+    """Every measure of every key, in one query over the predictions, as `polaroc.evaluate`.
+
+    Parameters
+    ----------
+    table
+        Predictions, one row per case.
+    truth, score, by, weight, positive, nulls
+        As in `warehouse.curve`.
+    priors, over, interpolation, measures
+        As in `polaroc.evaluate`; for the interpolation ``"hull"`` see
+        `warehouse.auprec`.
+
+    Returns
+    -------
+    Table
+        The columns of `polaroc.evaluate` without intervals, its rows in no
+        order. Nothing is computed until the table is executed.
+
+    Raises
+    ------
+    InvalidPredictions, InvalidArgument, InvalidTable
+        As `polaroc.evaluate` does for a lazy frame.
+
+    Examples
+    --------
+    >>> import ibis
+    >>> import polaroc as pr
+    >>> table = ibis.memtable(pr.datasets.twenty_scores())
+    >>> measures = pr.warehouse.evaluate(table, truth="truth", score="score", priors=0.1)
+    >>> found = measures.order_by("measure").to_polars()
+    >>> [(name, round(value, 3)) for name, value in found.select("measure", "estimate").rows()]
+    [('auc', 0.68), ('auprec', 0.35)]
+    """
+    asked = chosen(measures, priors, over, interpolation, column)
+    predictions = read(
+        table, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
+    )
+    found = cells(predictions, counted(predictions))
+    wide = per_key(found, predictions.keys, asked.measures, trouble_sums(predictions))
+    sound = deferred(FATAL) == 0
+    totals = {
+        name: sound.ifelse(deferred(name), literal(None)) for name in ("positives", "negatives")
+    }
+    noted = wide.mutate(note=trouble_note(predictions)).mutate(**totals)
+    return tidy(noted, predictions.keys, asked.measures, weighted=predictions.weighted)

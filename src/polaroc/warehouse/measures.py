@@ -1,0 +1,152 @@
+"""The tidy measure table, made where the cells are: one pass over the cells, one row per key."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from polaroc.cells import counted, segment_columns
+from polaroc.columns import MEASURES, PRIVATE
+from polaroc.measures import DOUBT, SAID, Measure
+from polaroc.warehouse.columns import (
+    Column,
+    column,
+    deferred,
+    ibis_library,
+    literal,
+    named,
+    plain,
+    safe,
+)
+from polaroc.warehouse.notes import doubt_note, joined, one_class_note
+
+if TYPE_CHECKING:
+    from ibis.expr.types import Table
+
+COUNT = PRIVATE + "count"
+WHICH = PRIVATE + "which"
+
+
+def per_key(
+    cells: "Table", keys: Sequence[str], measures: Sequence[Measure], also: Mapping[str, Any]
+) -> "Table":
+    """Per key: its totals, and the sums and least values that the measures need.
+
+    Parameters
+    ----------
+    cells
+        Cells, or the rows of a curve.
+    keys
+        The key columns.
+    measures
+        The measures, written with `warehouse.columns.column`.
+    also
+        Other aggregations of the columns of `cells`, by name.
+    """
+    columns, sums, least = (
+        {name: part for measure in measures for name, part in getattr(measure, kind).items()}
+        for kind in ("columns", "sums", "least")
+    )
+    own = {name: deferred(name).cast("float64") for name in ("positives", "negatives")}
+    counts = {
+        name: deferred(name).cast("float64") for name in ("pos", "neg", "tp", "fp") if sums or least
+    }
+    rows = cells.mutate(**own, **counts).mutate(**segments())
+    if columns:
+        rows = rows.mutate(**named(columns))
+    found = rows.aggregate(
+        by=keys,
+        **{COUNT: ibis_library()._.count()},
+        **{name: deferred(name).max() for name in own},
+        **{safe(name): plain(part).sum() for name, part in sums.items()},
+        **{safe(name): plain(part).min() for name, part in least.items()},
+        **also,
+    )
+    return found.filter(deferred(COUNT) > 0).drop(COUNT)
+
+
+def segments() -> dict[str, Any]:
+    """Each cell's segment by column name."""
+    return named(segment_columns(counted(column)))
+
+
+def tidy(
+    wide: "Table",
+    keys: Sequence[str],
+    measures: Sequence[Measure],
+    *,
+    weighted: bool,
+    limits: Mapping[str, Sequence[Column]] | None = None,
+) -> "Table":
+    """One row per key and measure as the tidy measure table.
+
+    Parameters
+    ----------
+    wide
+        The result of `per_key`, with `note`.
+    keys
+        The key columns.
+    measures
+        The measures.
+    weighted
+        Whether the totals are weights, not counts.
+    limits
+        Other numbers of each measure, by the name of their column.
+    """
+    limits = limits or {}
+    positives, negatives = deferred("positives"), deferred("negatives")
+    both = (positives > 0) & (negatives > 0)
+    # First all numbers side by side, then a row for each: the cells are read once.
+    numbers = {
+        "estimate": [_where(both, measure.estimate) for measure in measures],
+        "prior": [plain(measure.prior) for measure in measures],
+        DOUBT: [_where(both, measure.doubt) / negatives.nullif(0) for measure in measures],
+        SAID: [_where(both, *_warning(measure)) for measure in measures],
+        **{name: [_where(both, value) for value in values] for name, values in limits.items()},
+    }
+    columns = {
+        f"{safe(name)}_{i}": value for name, of in numbers.items() for i, value in enumerate(of)
+    }
+    rows = wide.select(*keys, "positives", "negatives", "note", **columns)
+    kind = "float64" if weighted else "int64"
+    long = rows.cross_join(literal_rows(WHICH, len(measures))).select(
+        *keys,
+        "note",
+        measure=_choice([ibis_library().literal(measure.name) for measure in measures]),
+        positives=positives.cast(kind),
+        negatives=negatives.cast(kind),
+        **{
+            name: _choice([deferred(f"{safe(name)}_{i}") for i in range(len(measures))])
+            for name in numbers
+        },
+    )
+    notes = deferred("note"), one_class_note(positives, negatives), doubt_note(deferred(DOUBT))
+    made = {name: deferred(name) for name in MEASURES[:3]} | {
+        name: deferred(name) for name in (*limits, *MEASURES[3:5])
+    }
+    return long.select(*keys, **made, note=joined(*notes, deferred(SAID)))
+
+
+def literal_rows(name: str, count: int) -> "Table":
+    """A table of the numbers from 0 on, that needs no table on the server."""
+    ibis = ibis_library()
+    first, *others = (ibis.literal(i).name(name).as_table() for i in range(count))
+    return ibis.union(first, *others) if others else first
+
+
+def _choice(values: Sequence[Any]) -> Any:
+    """That of the values which the row is for."""
+    which = deferred(WHICH)
+    first, *others = values
+    return ibis_library().cases(
+        (which == 0, first), *((which == i, value) for i, value in enumerate(others, 1))
+    )
+
+
+def _where(condition: Any, value: object, words: str | None = None) -> Any:
+    ibis = ibis_library()
+    if words is None:
+        return condition.ifelse(plain(value), literal(None))
+    return (condition & plain(value)).ifelse(words, ibis.literal(None, type="string"))
+
+
+def _warning(measure: Measure) -> tuple[object, str]:
+    return measure.warning or (ibis_library().literal(False), "")

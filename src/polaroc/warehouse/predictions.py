@@ -1,0 +1,181 @@
+"""A prediction table in a warehouse, read in our own columns."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from polaroc.columns import PRIVATE, RESERVED, check_keys
+from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, check_choice
+from polaroc.trouble import (
+    BAD_WEIGHT,
+    GREATEST_WEIGHT,
+    INEXACT,
+    NAN_SCORE,
+    NULL_SCORE,
+    NULL_TRUTH,
+    NULL_WEIGHT,
+    SCORE,
+    TROUBLE,
+    TRUTH,
+    UNCLEAR,
+    WEIGHT,
+    WRONG,
+    labels_of,
+)
+from polaroc.typing import Label, Nulls
+from polaroc.warehouse.columns import ibis_library
+
+if TYPE_CHECKING:
+    from ibis.expr.types import Table
+
+# Whole numbers up to here are floats too.
+EXACT = 2**53
+# The bounds of Int64, the upper one as the next lower float.
+LEAST_WHOLE, GREATEST_WHOLE = -(2.0**63), 2.0**63 - 1024
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """A prediction table in our own columns: keys, score, truth, weight, trouble.
+
+    As `polaroc.predictions.Predictions` has it: `trouble` is null where a row is
+    sound and else says, by code, why it cannot be ranked. Rows in trouble have no
+    score.
+    """
+
+    rows: "Table"
+    keys: list[str]
+    weighted: bool
+    nulls: Nulls
+    possible: list[int]
+
+    @property
+    def fatal(self) -> list[int]:
+        """What no result may be computed around."""
+        return [kind for kind in self.possible if self.nulls == "raise" or kind in WRONG]
+
+
+def read(
+    table: "Table",
+    *,
+    truth: str,
+    score: str,
+    by: str | Sequence[str] | None = (),
+    weight: str | None = None,
+    positive: Label | Sequence[Label] | None = None,
+    nulls: Nulls = "raise",
+) -> Predictions:
+    """The prediction table in our own columns; nothing is computed yet."""
+    check_choice("nulls", nulls, ("raise", "drop"))
+    keys = [] if by is None else [by] if isinstance(by, str) else list(by)
+    check_table(table)
+    _check_columns(table, [truth, score, *keys, *([] if weight is None else [weight])])
+    check_keys(keys)
+    _check_case(keys)
+    value, score_trouble = _score(table[score], score)
+    label, truth_trouble = _truth(table[truth], truth, positive)
+    columns, troubles = {TRUTH: label}, [*score_trouble, *truth_trouble]
+    if weight is not None:
+        columns[WEIGHT], weight_trouble = _weight(table[weight], weight)
+        troubles += weight_trouble
+    ibis = ibis_library()
+    trouble = ibis.cases(*((is_so, ibis.literal(code, "int8")) for code, is_so in troubles))
+    # Engines differ in whether −0 is 0; equal scores are one tie.
+    ranked = ibis.cases((trouble.notnull(), None), (value == 0, 0.0), else_=value)
+    rows = table.select(
+        **{key: table[key] for key in keys},
+        **{SCORE: ranked.cast("float64"), **columns, TROUBLE: trouble},
+    )
+    return Predictions(rows, keys, weight is not None, nulls, [code for code, _ in troubles])
+
+
+def check_table(table: object) -> None:
+    """Refuse what is no ibis table."""
+    if not isinstance(table, ibis_library().expr.types.Table):
+        kind = type(table)
+        raise InvalidTable(
+            f"got a {kind.__module__}.{kind.__qualname__}, allowed is an ibis table.",
+            hint="ibis.connect(...).table(name); for Polars frames use the functions of polaroc.",
+        )
+
+
+def _check_columns(table: "Table", wanted: Sequence[str]) -> None:
+    unknown = [name for name in wanted if name not in table.columns]
+    if unknown:
+        close = [match for name in unknown for match in get_close_matches(name, table.columns, 1)]
+        raise InvalidArgument(
+            f"there is no column {', '.join(map(repr, unknown))}; the table has "
+            f"{', '.join(map(repr, table.columns))}.",
+            hint=f"did you mean {', '.join(map(repr, close))}?"
+            if close
+            else "check the spelling of truth, score, weight and by.",
+        )
+
+
+def _check_case(keys: Sequence[str]) -> None:
+    """Refuse names that an engine without upper and lower case takes for one of ours."""
+    taken = [key for key in keys if key.lower() in RESERVED or key.lower().startswith(PRIVATE)]
+    if taken:
+        raise InvalidArgument(
+            f"by has {', '.join(map(repr, taken))}: some engines do not tell that from polaroc's "
+            f"own columns ({', '.join(sorted(RESERVED))}).",
+            hint="rename the key column first: table.rename(...).",
+        )
+
+
+def _score(raw: Any, name: str) -> tuple[Any, list[tuple[int, Any]]]:
+    """The score as a float, and where it cannot be ranked."""
+    kind = raw.type()
+    if not (kind.is_numeric() or kind.is_null() or kind.is_unknown()):
+        raise InvalidPredictions(
+            f"score {name!r} is {kind}, allowed are numbers.",
+            hint="cast it first, for example table.mutate(score=table.score.cast('float64')).",
+        )
+    value = raw.cast("float64")
+    trouble = [(NULL_SCORE, raw.isnull()), (NAN_SCORE, value.isnan())]
+    if kind.is_integer() and kind.nbytes == 8:
+        held = value.between(LEAST_WHOLE, GREATEST_WHOLE)
+        whole = held.ifelse(value, 0.0).cast(kind)
+        large = (raw > EXACT) | (raw < -EXACT)
+        trouble.append((INEXACT, large & ~(held & (whole == raw))))
+    elif kind.is_decimal():
+        trouble.append((INEXACT, value.cast(kind) != raw))
+    return value, trouble
+
+
+def _truth(
+    raw: Any, name: str, positive: Label | Sequence[Label] | None
+) -> tuple[Any, list[tuple[int, Any]]]:
+    """The truth as a truth value, and where it says nothing."""
+    kind = raw.type()
+    if kind.is_unknown():
+        raw = raw.cast("string")
+    elif not (kind.is_numeric() or kind.is_string() or kind.is_boolean() or kind.is_null()):
+        raise InvalidPredictions(
+            f"truth {name!r} is {kind}, allowed are truth values, numbers and text.",
+            hint="make a truth value of it first, for example table.mutate(truth=...).",
+        )
+    textual = raw.type().is_string()
+    missing = raw.isnull() | raw.isnan() if kind.is_floating() else raw.isnull()
+    if positive is not None:
+        labels = labels_of(positive, str(kind), textual, kind.is_boolean())
+        return raw.isin(labels), [(NULL_TRUTH, missing)]
+    if kind.is_boolean() or kind.is_null():
+        return raw.cast("boolean"), [(NULL_TRUTH, missing)]
+    word = raw.lower() if textual else raw
+    yes, no = (("1", "true"), ("0", "false")) if textual else ((1,), (0,))
+    return word.isin(yes), [(NULL_TRUTH, missing), (UNCLEAR, ~word.isin((*yes, *no)))]
+
+
+def _weight(raw: Any, name: str) -> tuple[Any, list[tuple[int, Any]]]:
+    """The weight as a float, and where it cannot count."""
+    kind = raw.type()
+    if not (kind.is_numeric() or kind.is_null() or kind.is_unknown()):
+        raise InvalidPredictions(
+            f"weight {name!r} is {kind}, allowed are numbers.",
+            hint="cast it first, for example table.mutate(weight=table.weight.cast('float64')).",
+        )
+    value = raw.cast("float64")
+    sound = ~value.isnan() & value.between(0.0, GREATEST_WEIGHT)
+    return value, [(NULL_WEIGHT, value.isnull()), (BAD_WEIGHT, ~sound)]

@@ -1,0 +1,88 @@
+"""The engines that the measures are tested on, each behind the same few methods."""
+
+import itertools
+import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import ibis
+import polars as pl
+import pytest
+from postgres_server import binaries, postgres_server
+
+# Set where every engine must be there: a missing one is then a failure, not a skip.
+ALL_ENGINES = "POLAROC_ALL_ENGINES"
+POSTGRES_TYPES = {
+    pl.Float64(): "double precision", pl.Float32(): "real", pl.Int64(): "bigint",
+    pl.Int32(): "integer", pl.Boolean(): "boolean", pl.String(): "text",
+    pl.Decimal(20, 4): "numeric(20, 4)", pl.Null(): "double precision",
+}  # fmt: skip
+
+
+@dataclass
+class Engine:
+    """A connection, and how a frame gets to it."""
+
+    name: str
+    connection: Any
+    numbers: Iterator[int] = field(default_factory=itertools.count)
+
+    def table(self, frame: pl.DataFrame) -> Any:
+        """The frame as a table of the engine."""
+        name = f"predictions_{next(self.numbers)}"
+        self.upload(name, frame)
+        return self.connection.table(name)
+
+    def upload(self, name: str, frame: pl.DataFrame) -> None:
+        raise NotImplementedError
+
+
+class Duckdb(Engine):
+    def upload(self, name: str, frame: pl.DataFrame) -> None:
+        self.connection.con.register("uploaded", frame.to_arrow())
+        self.connection.con.execute(f"CREATE TABLE {name} AS FROM uploaded")
+        self.connection.con.unregister("uploaded")
+
+
+class Postgres(Engine):
+    def upload(self, name: str, frame: pl.DataFrame) -> None:
+        # By COPY: on its own way to the server a NaN would become null.
+        quoted = [f'"{column.replace(chr(34), chr(34) * 2)}"' for column in frame.columns]
+        kinds = [POSTGRES_TYPES[kind] for kind in frame.dtypes]
+        columns = ", ".join(map(" ".join, zip(quoted, kinds, strict=True)))
+        with self.connection.con.cursor() as cursor:
+            cursor.execute(f"CREATE TABLE {name} ({columns})")
+            with cursor.copy(f"COPY {name} FROM STDIN") as copy:
+                for row in frame.iter_rows():
+                    copy.write_row(row)
+        self.connection.con.commit()
+
+
+def missing(reason: str) -> None:
+    """Skip, or fail where every engine must be there."""
+    if os.environ.get(ALL_ENGINES):
+        pytest.fail(f"{reason}, and {ALL_ENGINES} is set")
+    pytest.skip(reason)
+
+
+@contextmanager
+def duckdb() -> Iterator[Engine]:
+    connection = ibis.duckdb.connect()
+    yield Duckdb("duckdb", connection)
+    connection.disconnect()
+
+
+@contextmanager
+def postgres() -> Iterator[Engine]:
+    place = binaries()
+    if place is None:
+        missing("PostgreSQL is not installed (Debian package postgresql)")
+    with postgres_server(place) as address:
+        connection = ibis.connect(address)
+        with closing(connection.con):
+            yield Postgres("postgres", connection)
+
+
+ENGINES = {"duckdb": duckdb, "postgres": postgres}

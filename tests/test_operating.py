@@ -206,3 +206,13 @@ def test_points_with_a_foreign_key_are_refused():
 def test_arguments_out_of_range_are_refused(arguments):
     with pytest.raises(InvalidArgument, match="Hint:"):
         pr.operating_points(curve(TWENTY), **arguments)
+
+
+@pytest.mark.parametrize(("tp", "fp", "target"), [(3, 1, 0.75), (12, 3, 0.8)])
+@pytest.mark.parametrize("others", range(1, 40, 7))
+def test_a_precision_that_rounds_below_its_target_reaches_it(tp, fp, target, others):
+    # The prior observed, and so the skew, has other digits each time.
+    rows = [(1, 0.9)] * tp + [(0, 0.9)] * fp + [(1, 0.1)] * others + [(0, 0.1)] * (others + 3)
+    table = pl.DataFrame(rows, schema=["truth", "score"], orient="row")
+    curve = pr.curve(table, truth="truth", score="score")
+    assert pr.operating_points(curve, "precision", target=target)["threshold"].item() == 0.9

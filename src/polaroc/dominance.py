@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.columns import curve_keys, lazily
+from polaroc.columns import PRIVATE, curve_keys, lazily
 from polaroc.curves import in_order
 from polaroc.errors import InvalidArgument
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, np.dtype[Any]]
 
 CROSSINGS = pl.List(pl.Struct({"fpr": pl.Float64, "tpr": pl.Float64}))
+PLACE = PRIVATE + "place"
 ROUNDING = 1e-12
 
 
@@ -93,16 +94,27 @@ def dominance(curve: pl.LazyFrame, between: str = "model") -> pl.LazyFrame:
 def _pairs(
     curves: pl.DataFrame, blocks: Sequence[str], between: str, schema: dict[str, pl.DataType]
 ) -> pl.DataFrame:
-    rows = []
-    parts = curves.partition_by(blocks, maintain_order=True) if blocks else [curves]
+    rows, firsts = [], []
+    placed = curves.with_row_index(PLACE)
+    parts = placed.partition_by(blocks, maintain_order=True) if blocks else [placed]
     for block in parts:
         if block.is_empty():
             continue
-        shared = [block[key][0] for key in blocks]
         for a, b in combinations(block.partition_by(between, maintain_order=True), 2):
-            found = _relation(a.select("fpr", "tpr"), b.select("fpr", "tpr"))
-            rows.append((*shared, a[between][0], b[between][0], *found))
-    return pl.DataFrame(rows, schema=schema, orient="row")
+            rows.append(_relation(a.select("fpr", "tpr"), b.select("fpr", "tpr")))
+            firsts.append((a[PLACE][0], b[PLACE][0]))
+    names = [f"{between}_a", f"{between}_b"]
+    of_a, of_b = ([pair[side] for pair in firsts] for side in (0, 1))
+    # Python's times have no nanoseconds: the keys stay in their columns.
+    relations = {name: schema[name] for name in ("relation", "crossings")}
+    return pl.concat(
+        [
+            curves.select(*blocks, pl.col(between).alias(names[0]))[of_a],
+            curves.select(pl.col(between).alias(names[1]))[of_b],
+            pl.DataFrame(rows, schema=relations, orient="row"),
+        ],
+        how="horizontal",
+    )
 
 
 def _relation(a: pl.DataFrame, b: pl.DataFrame) -> tuple[str | None, list[dict[str, float]] | None]:

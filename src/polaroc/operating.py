@@ -23,6 +23,7 @@ Rule: TypeAlias = Literal[
     "balanced", "cost", "posterior", "recall", "precision", "fpr", "f_measure", "threshold"
 ]
 RULES = ("balanced", "cost", "posterior", "recall", "precision", "fpr", "f_measure", "threshold")
+ROUNDING = 1e-12
 SAME = PRIVATE + "same"
 SAME_TABLE = "as on the tuning table: were the thresholds chosen on these cases?"
 POINTS = (
@@ -283,7 +284,7 @@ def _realised(table: Predictions, points: pl.LazyFrame, shared: Sequence[str]) -
     t = pl.when(chosen & (positives > 0)).then(share_of(pl.col("tpr"), positives))
     f = pl.when(chosen & (negatives > 0)).then(share_of(pl.col("fpr"), negatives))
     here = [pl.col(name.removeprefix(PRIVATE)) for name in tuned]
-    equal = [(a - pl.col(b)).abs() <= 1e-12 * a.abs() for a, b in zip(here, tuned, strict=True)]
+    equal = [(a - pl.col(b)).abs() <= ROUNDING * a.abs() for a, b in zip(here, tuned, strict=True)]
     skewed = (1 - pl.col("prior")) / pl.col("prior")
     return (
         attach(counts, promised, shared, required=False)
@@ -324,6 +325,8 @@ def _choices(
     odds = cost_fp / cost_fn * skewed / own
     posterior = odds / (1 + odds)
     are_shares = (threshold.min() >= 0) & (threshold.max() <= 1)
+    # Precision 3/4 may come out as the float before 0.75, and reaches it all the same.
+    at_least, at_most = target * (1 - ROUNDING), target * (1 + ROUNDING)
 
     return {
         "balanced": lambda: Choice((1 - t1 <= skewed * f1) & (dt + df > 0), early, balanced),
@@ -335,11 +338,11 @@ def _choices(
             -early,
             lack="scores are not probabilities",
         ),
-        "recall": lambda: Choice(t >= target, early),
+        "recall": lambda: Choice(t >= at_least, early),
         "precision": lambda: Choice(
-            pl.col("precision") >= target, t, lack="no point has such precision"
+            pl.col("precision") >= at_least, t, lack="no point has such precision"
         ),
-        "fpr": lambda: Choice(f <= target, t),
+        "fpr": lambda: Choice(f <= at_most, t),
         "f_measure": lambda: Choice(everything, rates.f_measure(t, f, skewed, beta=beta)),
         "threshold": lambda: Choice((threshold >= target).fill_null(True), -early),
     }

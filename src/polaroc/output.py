@@ -1,15 +1,19 @@
 """Output that appears whole or not at all: a folder, or a file."""
 
-import shutil
-import tempfile
+import errno
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from polaroc.errors import OutputRefused
+from polaroc.locks import locked_folder, sweep
+from polaroc.swaps import exchanged
 
 # Lists the files that polaroc wrote, so that nobody else's are ever replaced.
 MARK = ".polaroc"
+# Beside the output, while it is made: a folder with the new and the earlier output.
+ASIDE, NEW, EARLIER = ".polaroc-", "new", "earlier"
 
 
 @contextmanager
@@ -37,27 +41,58 @@ def whole(folder: Path) -> Iterator[Path]:
     ['.polaroc', 'measures.csv']
     """
     check_replaceable(folder)
-    folder = folder.resolve()
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    around = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    staging, earlier = around / "new", around / "earlier"
-    try:
+    with _aside(folder.resolve()) as (staging, target):
         # A folder made by mkdir has the rights that the user's umask asks for.
         staging.mkdir()
         yield staging
         names = sorted(file.name for file in staging.iterdir())
-        (staging / MARK).write_text("".join(f"{name}\n" for name in names))
-        check_replaceable(folder)
-        try:
-            if folder.exists():
-                folder.rename(earlier)
-            staging.rename(folder)
-        except BaseException:
-            if earlier.exists() and not folder.exists():
-                earlier.rename(folder)
+        (staging / MARK).write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
+        _place(staging, target)
+
+
+@contextmanager
+def _aside(target: Path) -> Iterator[tuple[Path, Path]]:
+    """A name for what is being made, and the one it will have; nothing else stays behind."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    prefix = f"{ASIDE}{target.name}-"
+
+    def put_back(around: Path) -> None:
+        """An earlier output that was moved away by a run that was killed before the next step."""
+        if (around / EARLIER).exists() and not target.exists():
+            (around / EARLIER).rename(target)
+
+    sweep(target.parent, prefix, put_back)
+    with locked_folder(target.parent, prefix) as around:
+        yield around / NEW, target
+
+
+def _place(staging: Path, folder: Path) -> None:
+    """Put the new folder in place of an earlier output, in one step where the system can."""
+    try:
+        # Where there is none, or an empty one.
+        staging.rename(folder)
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
             raise
-    finally:
-        shutil.rmtree(around, ignore_errors=True)
+    else:
+        return
+    check_replaceable(folder)
+    if exchanged(staging, folder):
+        try:
+            # Files may have been added since.
+            check_replaceable(staging)
+        except OutputRefused:
+            exchanged(staging, folder)
+            raise
+        return
+    earlier = staging.with_name(EARLIER)
+    folder.rename(earlier)
+    try:
+        staging.rename(folder)
+    except BaseException:
+        if not folder.exists():
+            earlier.rename(folder)
+        raise
 
 
 def check_replaceable(folder: Path) -> None:
@@ -69,7 +104,7 @@ def check_replaceable(folder: Path) -> None:
             f"{str(folder)!r} is a file, allowed is a folder.", hint="choose another --out."
         )
     mark = folder / MARK
-    ours = {MARK, *mark.read_text().splitlines()} if mark.exists() else set()
+    ours = {MARK, *_names(mark)} if mark.is_file() else set()
     strangers = sorted(file.name for file in folder.iterdir() if file.name not in ours)
     if strangers:
         raise OutputRefused(
@@ -103,17 +138,29 @@ def whole_file(file: Path) -> Iterator[Path]:
     'auc'
     """
     check_new(file)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    around = Path(tempfile.mkdtemp(prefix=f".{file.name}-", dir=file.parent))
+    with _aside(file.parent.resolve() / file.name) as (staging, target):
+        staging.mkdir()
+        yield staging / file.name
+        _place_file(staging / file.name, target)
+
+
+def _place_file(staging: Path, file: Path) -> None:
+    """Give the new file its name, unless that has been taken meanwhile."""
     try:
-        yield around / file.name
+        os.link(staging, file)
+    except FileExistsError:
         check_new(file)
-        (around / file.name).rename(file)
-    finally:
-        shutil.rmtree(around, ignore_errors=True)
+    except OSError:
+        # A file system without links.
+        check_new(file)
+        staging.rename(file)
+
+
+def _names(mark: Path) -> list[str]:
+    return mark.read_text(encoding="utf-8", errors="replace").splitlines()
 
 
 def check_new(file: Path) -> None:
     """Refuse the name of a file that is there."""
-    if file.exists():
+    if os.path.lexists(file):
         raise OutputRefused(f"{str(file)!r} is there already.", hint="choose another --out.")

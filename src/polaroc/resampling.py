@@ -219,14 +219,22 @@ def _limits(
     source: pl.DataFrame, keys: Sequence[str], how: Resampling, schema: dict[str, pl.DataType]
 ) -> pl.DataFrame:
     rows: list[tuple[object, ...]] = []
+    of_part: list[int] = []
     parts = source.partition_by(keys, maintain_order=True) if keys else [source]
-    for part in parts:
+    for number, part in enumerate(parts):
         if part.is_empty():
             continue
         key = part.select(keys).row(0) if keys else ()
         found = _of_key(part.drop(keys), key, how)
-        rows += [(*key, place, *limits) for place, limits in enumerate(found)]
-    return pl.DataFrame(rows, schema=schema, orient="row")
+        rows += [(place, *limits) for place, limits in enumerate(found)]
+        of_part += [number] * len(found)
+    limits_schema = {name: kind for name, kind in schema.items() if name not in keys}
+    # Python's times have no nanoseconds: the keys stay in their columns.
+    limits = pl.DataFrame(rows, schema=limits_schema, orient="row")
+    if not keys:
+        return limits
+    named = source.select(keys).unique(maintain_order=True)[of_part]
+    return pl.concat([named, limits], how="horizontal")
 
 
 def _of_key(part: pl.DataFrame, key: Sequence[object], how: Resampling) -> list[Said]:

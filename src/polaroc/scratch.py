@@ -4,14 +4,13 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
 
 from polaroc.errors import InvalidArgument, OutputRefused
+from polaroc.locks import locked_folder, sweep
 
 PREFIX = "polaroc-scratch-"
-LOCK = "lock"
 # What a file system needs beside the files themselves.
 RESERVE = 1.1
 
@@ -46,7 +45,7 @@ def scratch_folder(parent: str | os.PathLike[str] | None, needed: int) -> Iterat
         raise InvalidArgument(
             f"scratch is {str(around)!r}, which is not a folder.", hint="make it first."
         )
-    sweep(around)
+    sweep(around, PREFIX)
     free = shutil.disk_usage(around).free
     if free < needed * RESERVE:
         raise OutputRefused(
@@ -54,37 +53,10 @@ def scratch_folder(parent: str | os.PathLike[str] | None, needed: int) -> Iterat
             f"{in_gb(free)} left.",
             hint="name a folder on a larger disk with scratch=..., or allow more memory.",
         )
-    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=around))
-    with (folder / LOCK).open("w") as lock:
-        _hold(lock)
-        try:
-            yield folder
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def sweep(parent: Path) -> None:
-    """Remove the scratch folders in `parent` that no running process holds."""
-    for folder in parent.glob(f"{PREFIX}*"):
-        with suppress(OSError), (folder / LOCK).open("r+") as lock:
-            if _hold(lock):
-                shutil.rmtree(folder, ignore_errors=True)
+    with locked_folder(around, PREFIX) as folder:
+        yield folder
 
 
 def in_gb(size: float) -> str:
     """A number of bytes in GB, for a reader."""
     return f"{size / 1e9:.1f} GB"
-
-
-def _hold(lock: IO[str]) -> bool:
-    """Whether the lock could be taken; it is freed when its file is closed, or its process dies."""
-    try:
-        import fcntl
-    except ImportError:
-        # Without locks nothing of others is removed: they may be running.
-        return False
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True

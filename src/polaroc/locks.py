@@ -1,0 +1,86 @@
+"""Folders for what is being made, with a lock that dies with its process: none is left for good."""
+
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+LOCK = "lock"
+# A folder without a lock is about to get one, or was given up before that.
+GIVEN_UP = 60
+
+
+@contextmanager
+def locked_folder(parent: Path, prefix: str) -> Iterator[Path]:
+    """A new folder that is removed when the block ends, however it ends.
+
+    Examples
+    --------
+    >>> with locked_folder(Path(tempfile.mkdtemp()), "rows-") as folder:
+    ...     _ = (folder / "rows").write_text("1")
+    >>> folder.exists()
+    False
+    """
+    folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+    try:
+        with (folder / LOCK).open("w") as lock:
+            _hold(lock)
+            try:
+                yield folder
+            finally:
+                _empty(folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def sweep(parent: Path, prefix: str, before: Callable[[Path], None] | None = None) -> None:
+    """Remove such folders that no running process holds, because it was killed.
+
+    Parameters
+    ----------
+    parent, prefix
+        As in `locked_folder`.
+    before
+        Called with each before it is removed.
+    """
+    found = [entry for entry in parent.iterdir() if entry.name.startswith(prefix)]
+    for folder in found:
+        with suppress(OSError):
+            if not (folder / LOCK).exists():
+                if time.time() - folder.stat().st_mtime > GIVEN_UP:
+                    folder.rmdir()
+                continue
+            with (folder / LOCK).open("r+") as lock:
+                if not _hold(lock):
+                    continue
+                if before is not None:
+                    before(folder)
+                _empty(folder)
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _empty(folder: Path) -> None:
+    """Remove all but the lock: who is killed meanwhile leaves a folder that can be told."""
+    for entry in folder.iterdir():
+        if entry.name != LOCK:
+            if entry.is_dir() and not entry.is_symlink():
+                shutil.rmtree(entry, ignore_errors=True)
+            else:
+                entry.unlink(missing_ok=True)
+
+
+def _hold(lock: IO[str]) -> bool:
+    """Whether the lock could be taken; it is freed when its file is closed, or its process dies."""
+    try:
+        import fcntl
+    except ImportError:
+        # Without locks nothing of others is removed: they may be running.
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,132 @@
+import datetime
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import polaroc as pr
+from polaroc.errors import InvalidPredictions
+
+nan = float("nan")
+NAMES = {"truth": "truth", "score": "score"}
+TABLE = pl.DataFrame(
+    {
+        "truth": [True, False, True, False, True, True, False, False],
+        "score": [3, 2, 1, 0, 3, 2, 2, 0],
+        "k": [0, 0, 0, 0, 1, 1, 1, 1],
+    }
+)
+NUMBERS = [
+    pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.Int128, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64,
+    pl.UInt128, pl.Float16, pl.Float32, pl.Float64, pl.Decimal(10, 2),
+]  # fmt: skip
+K = pl.col("k")
+WORD = K.cast(pl.String)
+KEYS = {str(kind): K.cast(kind) for kind in [pl.Boolean, *NUMBERS]} | {
+    "String": WORD,
+    "Categorical": WORD.cast(pl.Categorical),
+    "Enum, the other way round": WORD.cast(pl.Enum(["1", "0"])),
+    "Binary": WORD.cast(pl.Binary),
+    "Date": K.cast(pl.Date),
+    "Datetime": K.cast(pl.Datetime("ns", "Europe/Paris")),
+    "Duration": K.cast(pl.Duration),
+    "Time": K.cast(pl.Time),
+    "List": pl.concat_list(K, K),
+    "Array": pl.concat_list(K, K).cast(pl.Array(pl.Int64, 2)),
+    "Struct": pl.struct("k", other="k"),
+    "some null": pl.when(K == 1).then(K),
+    "some NaN": pl.when(K == 1).then(pl.lit(nan)).otherwise(K),
+}
+FUNCTIONS = {
+    "evaluate": lambda frame: pr.evaluate(frame, **NAMES, by="key", over=(0.05, 0.2)),
+    "on hulls": lambda frame: pr.evaluate(frame, **NAMES, by="key", interpolation="hull"),
+    "intervals": lambda frame: pr.evaluate(frame, **NAMES, by="key", intervals="logit"),
+    "surface": lambda frame: curve(frame).pipe(pr.surface, ["observed", 0.1]),
+    "achievable": lambda frame: curve(frame).pipe(pr.achievable, 0.1, 5),
+    "cost curve": lambda frame: curve(frame).pipe(pr.cost_curve, 5),
+    "operating points": lambda frame: curve(frame).pipe(pr.operating_points, "cost", priors=0.1),
+    "applied thresholds": lambda frame: pr.apply_thresholds(
+        frame, curve(frame).pipe(pr.operating_points), **NAMES, by="key", same_table=True
+    ),
+    "check": lambda frame: pr.check(frame, "truth", "score", "key"),
+    "bootstrap": lambda frame: pr.bootstrap(frame, **NAMES, by="key", draws=100),
+}
+
+
+def curve(frame):
+    return pr.curve(frame, **NAMES, by="key")
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("key", KEYS)
+def test_keys_of_every_type(key, function):
+    keyed = TABLE.with_columns(KEYS[key].alias("key"))
+    found = FUNCTIONS[function](keyed)
+    assert found.schema["key"] == keyed.schema["key"]
+    plain = FUNCTIONS[function](TABLE.with_columns(key="k"))
+    names = keyed.select("k", "key").unique()
+    # In memory, Polars' join of sorted columns loses NaN.
+    joined = found.lazy().join(names.lazy(), on="key", nulls_equal=True, maintain_order="left")
+    of_k = joined.collect(engine="streaming").drop("key").sort("k", maintain_order=True)
+    # Draws of a key depend on its name.
+    drawn = ("lower", "upper", "std_error", "note") if function == "bootstrap" else ()
+    assert_frame_equal(
+        of_k.drop(drawn), plain.rename({"key": "k"}).drop(drawn), rel_tol=1e-12,
+        check_column_order=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", NUMBERS, ids=str)
+@pytest.mark.parametrize("column", ["score", "weight", "truth"])
+def test_numbers_of_every_type(column, kind):
+    table = TABLE.with_columns(weight=1 + pl.col("k"))
+    cast = table.with_columns(pl.col(column).cast(pl.Int64).cast(kind))
+    found, expected = (
+        pr.evaluate(frame, **NAMES, by="k", weight="weight", over=(0.05, 0.2))
+        for frame in (cast, table)
+    )
+    assert_frame_equal(found, expected, rel_tol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("kind", "greatest"),
+    [(pl.Int64, 2**53 + 1), (pl.UInt64, 2**64 - 1), (pl.Int128, 2**100 + 1),
+     (pl.UInt128, 2**127 + 1), (pl.Decimal(38, 0), 10**30 + 1)],
+    ids=str,
+)  # fmt: skip
+def test_scores_that_a_float_would_round_are_refused(kind, greatest):
+    table = pl.DataFrame({"truth": [True, False], "score": pl.Series([greatest, 0], dtype=kind)})
+    with pytest.raises(InvalidPredictions, match="1 inexact score"):
+        pr.curve(table, **NAMES)
+
+
+@pytest.mark.parametrize("column", ["score", "weight", "truth"])
+@pytest.mark.parametrize(
+    "value",
+    [b"1", datetime.date(2020, 1, 1), datetime.timedelta(1), datetime.time(1), [1], {"a": 1}],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_is_no_number_and_no_label_is_refused(column, value):
+    own = pl.Series([value, value])
+    table = pl.DataFrame({"truth": [True, False], "score": [1, 2], "weight": [1, 1]})
+    table = table.with_columns(own.alias(column))
+    for frame in (table, table.lazy()):
+        with pytest.raises(InvalidPredictions, match=f"{column} .* is .*, allowed are"):
+            pr.evaluate(frame, **NAMES, weight="weight")
+
+
+@pytest.mark.parametrize("dtype", [pl.String, pl.Categorical, pl.Enum(["no", "yes", "perhaps"])])
+def test_labels_of_every_textual_type(dtype):
+    words = pl.col("truth").replace_strict({True: "yes", False: "no"}, return_dtype=pl.String)
+    found = pr.evaluate(
+        TABLE.with_columns(words.cast(dtype)), **NAMES, by="k", positive="yes", over=(0.05, 0.2)
+    )
+    expected = pr.evaluate(TABLE, **NAMES, by="k", over=(0.05, 0.2))
+    assert_frame_equal(found, expected, rel_tol=1e-12)
+
+
+def test_models_that_differ_by_a_nanosecond():
+    key = pl.col("k").cast(pl.Datetime("ns"))
+    found = curve(TABLE.with_columns(key=key)).pipe(pr.dominance, "key")
+    names = ["key_a", "key_b"]
+    assert found.select(pl.col(names).cast(pl.Int64)).rows() == [(0, 1)]

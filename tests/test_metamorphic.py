@@ -1,0 +1,131 @@
+from itertools import pairwise
+
+import crowds
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import polaroc as pr
+
+COUNT = 150
+RANGE = (0.05, 0.6)
+PRIORS = ("observed", 0.5, 0.02)
+
+
+@pytest.fixture(scope="module", params=["none", "dyadic"])
+def tables(request):
+    return crowds.crowd(request.param, COUNT, seed=3)
+
+
+@pytest.fixture(params=["exact", "linear", "hull"])
+def interpolation(request):
+    return request.param
+
+
+def measured(tables, interpolation="exact", by="table", over=RANGE):
+    weight = "weight" if "weight" in tables.collect_schema() else None
+    return pr.evaluate(
+        tables, truth="truth", score="score", by=by, weight=weight, priors=PRIORS, over=over,
+        interpolation=interpolation,
+    )  # fmt: skip
+
+
+def same(found, expected, **kwargs):
+    # Sens is a root: near 0 a last digit becomes half of them.
+    assert_frame_equal(found, expected, rel_tol=1e-11, abs_tol=1e-8, **kwargs)
+
+
+def test_shuffled_rows(tables, interpolation):
+    shuffled = tables.sample(fraction=1, shuffle=True, seed=1)
+    same(measured(shuffled, interpolation), measured(tables, interpolation))
+
+
+def test_rows_repeated_and_rows_with_weights(interpolation):
+    tables = crowds.crowd("whole", COUNT, seed=4)
+    repeated = tables.with_columns(pl.col("weight").cast(pl.Int64)).filter(pl.col("weight") > 0)
+    repeated = repeated.select(pl.exclude("weight").repeat_by("weight").explode())
+    kept = tables.filter(pl.col("table").is_in(repeated["table"].unique().implode()))
+    same(measured(repeated, interpolation), measured(kept, interpolation), check_dtypes=False)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_scores_through_an_increasing_map(tables, interpolation, seed):
+    levels = tables["score"].unique().sort().to_numpy()
+    random = np.random.default_rng(seed).integers(-(2**62), 2**62, 2 * levels.size)
+    image = np.unique(random.view(np.float64))
+    image = np.sort(image[~np.isnan(image)])[: levels.size]
+    score = pl.Series(image[np.searchsorted(levels, tables["score"].to_numpy())])
+    assert all(a < b for a, b in pairwise(image))
+    mapped = tables.with_columns(score=score)
+    same(measured(mapped, interpolation), measured(tables, interpolation))
+
+
+def test_labels_swapped_and_scores_negated(tables):
+    mirrored = tables.with_columns(truth=~pl.col("truth"), score=-pl.col("score"))
+    own = measured(tables)
+    other = measured(mirrored, over=(1 - RANGE[1], 1 - RANGE[0]))
+    for name in ("auc", "sens", "auc_range", "accsens", "equal_error"):
+        ours, theirs = (frame.filter(pl.col("measure") == name) for frame in (own, other))
+        same(theirs.select("table", "estimate"), ours.select("table", "estimate"))
+
+
+@pytest.mark.parametrize(
+    "relabelled",
+    [
+        pl.format("model {}", pl.col("table").reverse()),
+        pl.col("table").cast(pl.String).cast(pl.Categorical),
+        (pl.col("table") * 3.5 - 100),
+        pl.date(2020, 1, 1) + pl.duration(days="table"),
+    ],
+    ids=["text", "categorical", "float", "date"],
+)
+def test_keys_with_other_names(tables, interpolation, relabelled):
+    names = tables.select("table", key=relabelled.over("table").first().over("table"))
+    tables = tables.with_columns(names["key"])
+    own = measured(tables, interpolation)
+    other = measured(tables, interpolation, by="key").join(names.unique(), on="key", how="left")
+    same(other.select(own.columns).sort("table", maintain_order=True), own)
+
+
+def test_two_keys_and_one(tables, interpolation):
+    split = tables.with_columns(a=pl.col("table") // 7, b=pl.col("table") % 7)
+    two = measured(split, interpolation, by=["a", "b"])
+    same(two.select((7 * pl.col("a") + pl.col("b")).alias("table"), pl.exclude("a", "b")),
+         measured(tables, interpolation))  # fmt: skip
+
+
+def test_keys_side_by_side_and_each_alone(tables, interpolation):
+    alone = pl.concat(
+        measured(part, interpolation)
+        for part in tables.filter(pl.col("table") < 10).partition_by("table", maintain_order=True)
+    )
+    same(measured(tables, interpolation).filter(pl.col("table") < 10), alone)
+
+
+@pytest.mark.parametrize("engine", ["streaming", "in-memory"])
+def test_lazy_on_both_engines(tables, interpolation, engine):
+    same(measured(tables.lazy(), interpolation).collect(engine=engine),
+         measured(tables, interpolation))  # fmt: skip
+
+
+def test_expressions(tables):
+    tables = tables.filter(pl.col("table") < 50)
+    weight = "weight" if "weight" in tables.columns else None
+    own = {"truth": "truth", "score": "score", "weight": weight}
+    found = (
+        tables.group_by("table")
+        .agg(
+            pr.expr.auc(**own).alias("auc"),
+            *(pr.expr.auprec(**own, prior=prior).alias(f"auprec {prior}") for prior in PRIORS),
+            pr.expr.iauprec(**own, over=RANGE).alias("iauprec"),
+            pr.expr.sens(**own, over=RANGE).alias("sens"),
+        )
+        .sort("table")
+        .unpivot(index="table", value_name="estimate")
+        .sort("table", maintain_order=True)
+    )
+    expected = measured(tables).filter(
+        pl.col("measure").is_in(["auc", "auprec", "iauprec", "sens"])
+    )
+    same(found.select("table", "estimate"), expected.select("table", "estimate"))

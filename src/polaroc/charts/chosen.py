@@ -1,0 +1,31 @@
+"""What the charts of a choice over uncertain priors share."""
+
+import polars as pl
+
+from polaroc.charts.theme import SIZE
+from polaroc.choice import HEADINGS, Choice
+from polaroc.errors import InvalidTable
+
+WIDTH = 1.3 * SIZE
+
+
+def of_choice(choice: Choice) -> tuple[pl.DataFrame, str]:
+    """The models at each prior, in the order of the models, and the name of their column."""
+    if not isinstance(choice, Choice):
+        kind = type(choice)
+        raise InvalidTable(
+            f"got a {kind.__module__}.{kind.__qualname__}, allowed is a Choice.",
+            hint="pass the result of choose(...).",
+        )
+    between = choice.models.columns[0]
+    return choice.priors.sort(between, "prior", nulls_last=True), between
+
+
+def measure_named(choice: Choice) -> str:
+    """What the models are judged by, as charts name it."""
+    return HEADINGS.get(choice.measure, choice.measure)
+
+
+def blocks_named(choice: Choice) -> str:
+    """What the models were measured on, as charts name it."""
+    return "folds" if choice.block == ("fold",) else "blocks"

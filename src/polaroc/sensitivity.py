@@ -167,13 +167,18 @@ def combined(area: pl.Expr, sens: pl.Expr, weights: Sequence[float] = (1, 1)) ->
     >>> pl.select(combined(pl.lit(0.942), pl.lit(0.340)).round(3)).item()
     0.244
     """
+    check_weights(weights)
+    area_weight, sens_weight = weights
+    return ((area_weight * (1 - area) ** 2 + sens_weight * sens**2) / 2).sqrt()
+
+
+def check_weights(weights: Sequence[float]) -> None:
+    """Refuse what is not two weights, of the area and of Sens."""
     if len(weights) != 2 or not all(0 <= weight < float("inf") for weight in weights):
         raise InvalidArgument(
             f"weights is {weights!r}, allowed are two finite numbers ≥ 0.",
             hint="the first weighs the area, the second Sens.",
         )
-    area_weight, sens_weight = weights
-    return ((area_weight * (1 - area) ** 2 + sens_weight * sens**2) / 2).sqrt()
 
 
 def _sens(over: tuple[float, float]) -> tuple[pl.Expr, dict[str, pl.Expr]]:

@@ -1,10 +1,16 @@
 """Altair charts of the tidy tables; they draw what a table holds and compute no measure."""
 
+from polaroc.charts.accsens import accsens_plane
 from polaroc.charts.auprec import auprec_by_prior
 from polaroc.charts.export import export
+from polaroc.charts.interaction import interaction
+from polaroc.charts.pairs import pairs
 from polaroc.charts.precision_recall import pr
 from polaroc.charts.regret import regret
 from polaroc.charts.roc import roc
 from polaroc.charts.winner_map import winner_map
 
-__all__ = ["auprec_by_prior", "export", "pr", "regret", "roc", "winner_map"]
+__all__ = [
+    "accsens_plane", "auprec_by_prior", "export", "interaction", "pairs", "pr", "regret", "roc",
+    "winner_map",
+]  # fmt: skip

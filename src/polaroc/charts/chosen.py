@@ -3,7 +3,7 @@
 import polars as pl
 
 from polaroc.charts.theme import SIZE
-from polaroc.choice import HEADINGS, Choice
+from polaroc.choice import Choice
 from polaroc.errors import InvalidTable
 
 WIDTH = 1.3 * SIZE
@@ -19,13 +19,3 @@ def of_choice(choice: Choice) -> tuple[pl.DataFrame, str]:
         )
     between = choice.models.columns[0]
     return choice.priors.sort(between, "prior", nulls_last=True), between
-
-
-def measure_named(choice: Choice) -> str:
-    """What the models are judged by, as charts name it."""
-    return HEADINGS.get(choice.measure, choice.measure)
-
-
-def blocks_named(choice: Choice) -> str:
-    """What the models were measured on, as charts name it."""
-    return "folds" if choice.block == ("fold",) else "blocks"

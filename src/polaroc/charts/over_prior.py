@@ -111,7 +111,9 @@ def prior_lines(
     )
 
 
-def prior_bands(points: pl.DataFrame, keys: Sequence[str], encoding: Sequence[Any]) -> "alt.Chart":
+def prior_bands(
+    points: pl.DataFrame, keys: Sequence[str], encoding: Sequence[Any], opacity: float = 0.18
+) -> "alt.Chart":
     """A pale band from `lower` to `upper` for each key, broken where they are null."""
     import altair as alt
 
@@ -122,6 +124,6 @@ def prior_bands(points: pl.DataFrame, keys: Sequence[str], encoding: Sequence[An
     return (
         data(records)
         .transform_flatten(["x", "y", "top", "at"])
-        .mark_area(opacity=0.18, clip=True)
+        .mark_area(opacity=opacity, clip=True)
         .encode(*encoding, alt.Y2("top:Q"), alt.Detail("id:N"))
     )

@@ -2,11 +2,12 @@
 
 from typing import TYPE_CHECKING, Any
 
-from polaroc.charts.chosen import WIDTH, measure_named, of_choice
+from polaroc.charts.chosen import WIDTH, of_choice
 from polaroc.charts.layers import data
 from polaroc.charts.lines import lines
 from polaroc.charts.over_prior import prior_axis, prior_lines
 from polaroc.charts.theme import SIZE, colour, finished
+from polaroc.charts.wording import measure_name
 from polaroc.choice import Choice
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def regret(choice: Choice, title: str = "Regret by prior") -> "alt.HConcatChart"
     drawn = lines(table, [between], "prior", "regret")
     top = ROOM * max([*choice.models["worst_regret"], *choice.models["mean_regret"]]) or 1.0
     scale = alt.Scale(domain=[0, top], nice=False)
-    told = f"{measure_named(choice)} below the best mean"
+    told = f"{measure_name(choice.measure)} below the best mean"
     tint = colour(drawn.series, drawn.title)
     encoding = [
         alt.X("x:Q", **prior_axis(table["prior"].to_list())),

@@ -4,10 +4,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.charts.chosen import WIDTH, blocks_named, measure_named, of_choice
+from polaroc.charts.chosen import WIDTH, of_choice
 from polaroc.charts.layers import data
+from polaroc.charts.legends import filled
 from polaroc.charts.over_prior import prior_axis
-from polaroc.charts.theme import PERCENT, SIZE, colour, finished, share_axis
+from polaroc.charts.theme import PERCENT, SIZE, finished, share_axis
+from polaroc.charts.wording import folds_name, measure_name
 from polaroc.choice import Choice
 from polaroc.columns import PRIVATE
 
@@ -64,6 +66,7 @@ def winner_map(choice: Choice, title: str = "Best model by prior") -> "alt.VConc
         labels=False, ticks=False, domain=False, grid=False, titleAngle=0, titleAlign="right",
         titleBaseline="middle",
     )  # fmt: skip
+    folds = folds_name(choice.block)
     many = table["share"].null_count() == 0
     strip = {
         "scale": alt.Scale(domain=[0, 1], nice=False),
@@ -73,10 +76,10 @@ def winner_map(choice: Choice, title: str = "Best model by prior") -> "alt.VConc
     panels = [_cells(best, between, strip, alone=not many).properties(width=WIDTH, height=STRIP)]
     if many:
         won = _stacked(table, pl.col("share"))
-        vertical = share_axis(f"share of {blocks_named(choice)} won")
+        vertical = share_axis(f"share of {folds} won")
         panels.append(_cells(won, between, vertical).properties(width=WIDTH, height=0.75 * SIZE))
-    told = measure_named(choice)
-    said = f"above: best mean {told}; below: share of {blocks_named(choice)} each is the best in"
+    told = measure_name(choice.measure)
+    said = f"above: best mean {told}; below: share of {folds} each is the best in"
     heading = alt.TitleParams(title, subtitle=said if many else f"best {told}")
     return finished(alt.vconcat(*panels, spacing=10).properties(title=heading))
 
@@ -115,9 +118,7 @@ def _cells(
     across["axis"].grid = False
     if not alone:
         across = across | {"axis": None}
-    tint = colour(series, between)
-    if tint["legend"]:
-        tint["legend"].symbolType = "square"
+    tint = filled(series, between, "square")
     return (
         data(records)
         .transform_flatten([*names.values(), *values])

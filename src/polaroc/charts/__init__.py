@@ -2,7 +2,7 @@
 
 from polaroc.charts.accsens import accsens_plane
 from polaroc.charts.auprec import auprec_by_prior
-from polaroc.charts.export import export
+from polaroc.charts.export import export, save
 from polaroc.charts.interaction import interaction
 from polaroc.charts.pairs import pairs
 from polaroc.charts.precision_recall import pr
@@ -12,5 +12,5 @@ from polaroc.charts.winner_map import winner_map
 
 __all__ = [
     "accsens_plane", "auprec_by_prior", "export", "interaction", "pairs", "pr", "regret", "roc",
-    "winner_map",
+    "save", "winner_map",
 ]  # fmt: skip

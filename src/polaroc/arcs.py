@@ -48,15 +48,20 @@ def accsens_arcs(levels: Sequence[float], weights: tuple[float, float] = (1, 1))
     >>> accsens_arcs([0.1]).select(pl.all().round(6)).row(0)
     (0.1, 0.141421, 0.0)
     """
+    check_arc_weights(weights)
+    arcs = [
+        pl.DataFrame({"level": [level] * (STEPS + 1), **_arc(level, *weights)}) for level in levels
+    ]
+    return pl.concat([pl.DataFrame(schema=SCHEMA), *arcs])
+
+
+def check_arc_weights(weights: Sequence[float]) -> None:
+    """Refuse weights of which none counts."""
     check_weights(weights)
     if not any(weights):
         raise InvalidArgument(
             "weights are both 0, and so is AccSens.", hint="for example weights=(1, 1)."
         )
-    arcs = [
-        pl.DataFrame({"level": [level] * (STEPS + 1), **_arc(level, *weights)}) for level in levels
-    ]
-    return pl.concat([pl.DataFrame(schema=SCHEMA), *arcs])
 
 
 def _arc(level: float, by_error: float, by_sens: float) -> "dict[str, Array]":

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.arcs import accsens_arcs
+from polaroc.arcs import accsens_arcs, check_arc_weights
 from polaroc.charts.iso import iso_label_layers, iso_line_layer
 from polaroc.charts.layers import data
 from polaroc.charts.legends import filled
+from polaroc.charts.over_prior import DECIMALS
 from polaroc.charts.theme import SIZE, finished
 from polaroc.columns import PRIVATE, attach
 from polaroc.selections import rows_of
@@ -68,6 +69,7 @@ def accsens_plane(
     """
     import altair as alt
 
+    check_arc_weights(weights)
     area, distance = (rows_of(measures, name) for name in ("auc_range", "sens"))
     keys = area.keys
     points = _points(area.frame, distance.frame, keys)
@@ -110,7 +112,7 @@ def _points(area: pl.DataFrame, sens: pl.DataFrame, keys: list[str]) -> pl.DataF
 def _means(points: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
     if not keys:
         return points
-    means = points.group_by(keys[:1]).agg(pl.col(ERROR, SENS).mean())
+    means = points.group_by(keys[:1]).agg(pl.col(ERROR, SENS).mean().round(DECIMALS))
     return means.sort(keys[:1], nulls_last=True)
 
 

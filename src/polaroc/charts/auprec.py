@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polaroc.charts.lines import lines
-from polaroc.charts.over_prior import prior_axis, prior_bands, prior_lines
+from polaroc.charts.over_prior import lines_by_prior, prior_axis, prior_bands, prior_lines
 from polaroc.charts.theme import SIZE, colour, finished, share_axis
 from polaroc.columns import MEASURES, as_lazy, require
 from polaroc.means import fold_means
@@ -58,7 +57,7 @@ def auprec_by_prior(
     lazy = as_lazy(measures)
     keys = require(lazy, MEASURES, source="evaluate(...) or auprec(...)")
     points = _points(lazy, keys)
-    single = lines(points, keys, "prior", "estimate")
+    single = lines_by_prior(points, keys)
     many = len(single.records) > len(single.series)
     encoding = [
         alt.X("x:Q", **prior_axis(points["prior"].to_list())),
@@ -67,7 +66,7 @@ def auprec_by_prior(
     ]
     said = ""
     if many:
-        means = lines(fold_means(points, keys), keys[:1], "prior", "estimate")
+        means = lines_by_prior(fold_means(points, keys), keys[:1])
         thin = prior_lines(single, encoding, "AUPREC", bold=False)
         layers = [thin, prior_lines(means, encoding, "AUPREC")]
         said = f"thin: each {' · '.join(keys[1:])}; thick: their mean"

@@ -2,6 +2,7 @@
 
 import polars as pl
 
+from polaroc.charts.over_prior import DECIMALS, DIGITS
 from polaroc.charts.theme import SIZE
 from polaroc.choice import Choice
 from polaroc.errors import InvalidTable
@@ -10,7 +11,10 @@ WIDTH = 1.3 * SIZE
 
 
 def of_choice(choice: Choice) -> tuple[pl.DataFrame, str]:
-    """The models at each prior, in the order of the models, and the name of their column."""
+    """The models at each prior, in the order of the models, and the name of their column.
+
+    Rounded to what can be seen, as other charts against the prior.
+    """
     if not isinstance(choice, Choice):
         kind = type(choice)
         raise InvalidTable(
@@ -18,4 +22,6 @@ def of_choice(choice: Choice) -> tuple[pl.DataFrame, str]:
             hint="pass the result of choose(...).",
         )
     between = choice.models.columns[0]
-    return choice.priors.sort(between, "prior", nulls_last=True), between
+    rounded = pl.col("prior").round_sig_figs(DIGITS), pl.col("mean", "regret").round(DECIMALS)
+    table = choice.priors.with_columns(rounded)
+    return table.sort(between, "prior", nulls_last=True), between

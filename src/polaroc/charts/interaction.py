@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.charts.lines import lines
-from polaroc.charts.over_prior import prior_axis, prior_bands, prior_lines
+from polaroc.charts.over_prior import lines_by_prior, prior_axis, prior_bands, prior_lines
 from polaroc.charts.theme import SIZE, colour, finished, share_axis
 from polaroc.charts.wording import folds_name, measure_name
 from polaroc.errors import InvalidArgument
@@ -74,7 +73,7 @@ def interaction(
     known = rows.frame.filter(pl.col("estimate").is_not_null() & pl.col("prior").is_not_null())
     means = fold_means(known.select(*rows.keys, "prior", "estimate").unique(), rows.keys)
     first = rows.keys[:1]
-    drawn = lines(means, first, "prior", "estimate")
+    drawn = lines_by_prior(means, first)
     encoding = [
         alt.X("x:Q", **prior_axis(means["prior"].to_list())),
         alt.Y("y:Q", **_value_axis(means, measure_name(measure))),

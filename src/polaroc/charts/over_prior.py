@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 # How near, as a share, two priors are one.
 NEAR = 1e-9
 FEW = 3
+# Means differ in the last digits from run to run; charts do not.
+DECIMALS, DIGITS = 6, 9
 # The share of the axis that a label needs.
 APART = 0.08
 
@@ -23,7 +25,8 @@ def prior_axis(priors: Sequence[float], title: str = "prior: share of positives 
     """A logarithmic axis that spans the priors, marked in percent."""
     import altair as alt
 
-    lo, hi = min(priors, default=0.01), max(priors, default=1.0)
+    ends = min(priors, default=0.01), max(priors, default=1.0)
+    lo, hi = (float(f"{end:.{DIGITS}g}") for end in ends)
     if hi <= lo * (1 + NEAR):
         lo, hi = lo / 2, min(2 * hi, 1.0)
     return {
@@ -63,6 +66,12 @@ def with_ends(lo: float, hi: float) -> list[float]:
     found = marks(lo, hi)
     room = (hi / lo) ** APART
     return [lo] * (found[0] / lo > room) + found + [hi] * (hi / found[-1] > room)
+
+
+def lines_by_prior(points: pl.DataFrame, keys: Sequence[str], value: str = "estimate") -> Lines:
+    """A line per key of a column against the prior."""
+    rounded = pl.col("prior").round_sig_figs(DIGITS), pl.col(value).round(DECIMALS)
+    return lines(points.with_columns(rounded), keys, "prior", value)
 
 
 def prior_lines(
@@ -117,7 +126,7 @@ def prior_bands(
     """A pale band from `lower` to `upper` for each key, broken where they are null."""
     import altair as alt
 
-    low, high = (lines(points, keys, "prior", limit) for limit in ("lower", "upper"))
+    low, high = (lines_by_prior(points, keys, limit) for limit in ("lower", "upper"))
     records = [
         {**below, "top": above["y"]} for below, above in zip(low.records, high.records, strict=True)
     ]

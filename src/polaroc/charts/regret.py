@@ -2,10 +2,11 @@
 
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from polaroc.charts.chosen import WIDTH, of_choice
 from polaroc.charts.layers import data
-from polaroc.charts.lines import lines
-from polaroc.charts.over_prior import prior_axis, prior_lines
+from polaroc.charts.over_prior import DECIMALS, lines_by_prior, prior_axis, prior_lines
 from polaroc.charts.theme import SIZE, colour, finished
 from polaroc.charts.wording import measure_name
 from polaroc.choice import Choice
@@ -53,7 +54,7 @@ def regret(choice: Choice, title: str = "Regret by prior") -> "alt.HConcatChart"
     import altair as alt
 
     table, between = of_choice(choice)
-    drawn = lines(table, [between], "prior", "regret")
+    drawn = lines_by_prior(table, [between], "regret")
     top = ROOM * max([*choice.models["worst_regret"], *choice.models["mean_regret"]]) or 1.0
     scale = alt.Scale(domain=[0, top], nice=False)
     told = f"{measure_name(choice.measure)} below the best mean"
@@ -66,6 +67,7 @@ def regret(choice: Choice, title: str = "Regret by prior") -> "alt.HConcatChart"
     worst = table.sort("regret", descending=True, maintain_order=True).unique(
         between, keep="first", maintain_order=True
     )
+    worst = worst.sort(between, nulls_last=True)
     marks = [
         {"series": str(model), "line": str(model), "x": prior, "y": value}
         for model, prior, value in worst.select(between, "prior", "regret").rows()
@@ -104,7 +106,8 @@ def _mean_and_worst(
     import altair as alt
 
     between = choice.models.columns[0]
-    table = choice.models.select(between, "mean_regret", "worst_regret")
+    table = choice.models.select(between, pl.col("mean_regret", "worst_regret").round(DECIMALS))
+    table = table.sort(between, nulls_last=True)
     records = [
         {"series": str(model), "y": mean, "top": worst} for model, mean, worst in table.rows()
     ]

@@ -7,7 +7,7 @@ import polars as pl
 from polaroc.charts.chosen import WIDTH, of_choice
 from polaroc.charts.layers import data
 from polaroc.charts.legends import filled
-from polaroc.charts.over_prior import prior_axis
+from polaroc.charts.over_prior import DECIMALS, prior_axis
 from polaroc.charts.theme import PERCENT, SIZE, finished, share_axis
 from polaroc.charts.wording import folds_name, measure_name
 from polaroc.choice import Choice
@@ -97,7 +97,8 @@ def _stacked(table: pl.DataFrame, share: pl.Expr) -> pl.DataFrame:
     )
     above = share.cum_sum().over("prior")
     placed = table.with_columns(share.alias(SHARE), (1 - above).alias(LOW))
-    return placed.with_columns((pl.col(LOW) + pl.col(SHARE)).alias(HIGH)).join(ends, on="prior")
+    cells = placed.with_columns((pl.col(LOW) + pl.col(SHARE)).alias(HIGH)).join(ends, on="prior")
+    return cells.with_columns(pl.col(LOW, HIGH).round(DECIMALS))
 
 
 def _cells(

@@ -51,6 +51,8 @@ class Choice:
         without `test_train_ratio`.
     over
         The belief about the prior.
+    measure, block
+        What the models are judged by, and the columns of the blocks.
     """
 
     bayes: Any
@@ -62,6 +64,8 @@ class Choice:
     warnings: tuple[str, ...]
     comparison: Comparison | None
     over: Belief
+    measure: str
+    block: tuple[str, ...]
 
     def summary(self) -> str:
         """All of it as text for a terminal of 80 columns."""
@@ -187,6 +191,8 @@ def choose(
         ),
         comparison=comparison,
         over=belief,
+        measure=measure,
+        block=tuple(blocks),
     )
 
 

@@ -173,13 +173,18 @@ def combined(area: Quantity, sens: Quantity, weights: Sequence[float] = (1, 1)) 
     >>> round(float(combined(0.942, 0.340)), 3)
     0.244
     """
+    check_weights(weights)
+    area_weight, sens_weight = weights
+    return root((area_weight * (1 - area) ** 2 + sens_weight * sens**2) / 2)
+
+
+def check_weights(weights: Sequence[float]) -> None:
+    """Refuse what is not two weights, of the area and of Sens."""
     if len(weights) != 2 or not all(0 <= weight < float("inf") for weight in weights):
         raise InvalidArgument(
             f"weights is {weights!r}, allowed are two finite numbers ≥ 0.",
             hint="the first weighs the area, the second Sens.",
         )
-    area_weight, sens_weight = weights
-    return root((area_weight * (1 - area) ** 2 + sens_weight * sens**2) / 2)
 
 
 def _sens(over: tuple[float, float], column: Columns) -> tuple[Quantity, dict[str, Quantity]]:

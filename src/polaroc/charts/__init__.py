@@ -1,7 +1,17 @@
 """Altair charts of the tidy tables; they draw what a table holds and compute no measure."""
 
-from polaroc.charts.export import export
-from polaroc.charts.precision_recall import auprec_by_prior, pr
+from polaroc.charts.accsens import accsens_plane
+from polaroc.charts.auprec import auprec_by_prior
+from polaroc.charts.export import export, save
+from polaroc.charts.interaction import interaction
+from polaroc.charts.pairs import pairs
+from polaroc.charts.precision_recall import pr
+from polaroc.charts.regret import regret
 from polaroc.charts.roc import roc
+from polaroc.charts.theme import palette
+from polaroc.charts.winner_map import winner_map
 
-__all__ = ["auprec_by_prior", "export", "pr", "roc"]
+__all__ = [
+    "accsens_plane", "auprec_by_prior", "export", "interaction", "pairs", "palette", "pr",
+    "regret", "roc", "save", "winner_map",
+]  # fmt: skip

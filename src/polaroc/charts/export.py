@@ -65,12 +65,7 @@ def export(
     >>> [file.name for file in export(pr.charts.roc(curves), tempfile.mkdtemp(), "roc", ["json"])]
     ['roc.json']
     """
-    unknown = [kind for kind in formats if kind not in FORMATS]
-    if unknown:
-        raise InvalidArgument(
-            f"there is no format {', '.join(map(repr, unknown))}; there are {', '.join(FORMATS)}.",
-            hint="choose among them.",
-        )
+    check_formats(formats)
     # Altair walks every number of a chart it saves: once is enough.
     spec = chart.to_dict()
     files = []
@@ -79,6 +74,52 @@ def export(
         file.write_bytes(_rendered(spec, kind))
         files.append(file)
     return files
+
+
+def save(chart: "alt.TopLevelMixin", file: str | Path) -> Path:
+    """Write a chart to one file, in the format that its suffix names.
+
+    Parameters
+    ----------
+    chart
+        An Altair chart.
+    file
+        Where to write; the suffix is ".json", ".html", ".svg", ".png" or ".pdf",
+        as in `export`. A file of that name is replaced.
+
+    Returns
+    -------
+    Path
+        The file written.
+
+    Raises
+    ------
+    InvalidArgument
+        For an unknown suffix.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import polaroc as pr
+    >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
+    >>> save(pr.charts.roc(curves), tempfile.mkdtemp() + "/roc.svg").name
+    'roc.svg'
+    """
+    path = Path(file)
+    kind = path.suffix[1:].lower()
+    check_formats([kind])
+    path.write_bytes(_rendered(chart.to_dict(), kind))
+    return path
+
+
+def check_formats(formats: Sequence[str]) -> None:
+    """Refuse formats that charts are not written in."""
+    unknown = [kind for kind in formats if kind not in FORMATS]
+    if unknown:
+        raise InvalidArgument(
+            f"there is no format {', '.join(map(repr, unknown))}; there are {', '.join(FORMATS)}.",
+            hint="choose among them.",
+        )
 
 
 def _rendered(spec: dict[str, Any], kind: str) -> bytes:

@@ -1,17 +1,16 @@
-"""Charts of precision against recall, and of the area under it against the prior."""
+"""Chart of precision against recall."""
 
 from collections.abc import Sequence
-from math import floor, log10
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from polaroc import rates
 from polaroc.charts.iso import IsoLines, iso_label_layers, iso_line_layer, iso_lines
 from polaroc.charts.layers import curves, data
-from polaroc.charts.lines import lines, straight_lines, thinned
-from polaroc.charts.theme import GREY, SIZE, colour, finished, prior_label, share_axis
-from polaroc.columns import CURVE, GRID, MEASURES, PRIVATE, as_lazy, attach, require
+from polaroc.charts.lines import straight_lines, thinned
+from polaroc.charts.theme import GREY, SIZE, finished, prior_label
+from polaroc.columns import CURVE, GRID, PRIVATE, as_lazy, require
 
 if TYPE_CHECKING:
     import altair as alt
@@ -91,92 +90,6 @@ def pr(
     )
 
 
-def auprec_by_prior(
-    measures: pl.LazyFrame | pl.DataFrame,
-    title: str = "Area under the precision-recall curve by prior",
-) -> "alt.LayerChart":
-    """AUPREC against the prior: how much a model loses as positives get rarer.
-
-    Parameters
-    ----------
-    measures
-        Tidy measures with rows of "auprec" at several priors. The first key
-        gives the colour; with more keys, such as folds, each has a thin line
-        and their mean a thick one, at the priors they share.
-    title
-        Heading of the chart.
-
-    Returns
-    -------
-    altair.LayerChart
-        The prior on a logarithmic axis.
-
-    Raises
-    ------
-    InvalidTable, InvalidArgument
-        Where the columns of a measure table are missing; for more than 300 keys.
-
-    Examples
-    --------
-    >>> import polaroc as pr
-    >>> table = pr.datasets.twenty_scores()
-    >>> measures = table.pipe(pr.evaluate, truth="truth", score="score", priors=[0.5, 0.1])
-    >>> pr.charts.auprec_by_prior(measures).to_dict()["title"]
-    'Area under the precision-recall curve by prior'
-    """
-    import altair as alt
-
-    lazy = as_lazy(measures)
-    keys = require(lazy, MEASURES, source="evaluate(...) or auprec(...)")
-    points = (
-        lazy.filter(
-            (pl.col("measure") == "auprec")
-            & pl.col("estimate").is_not_null()
-            & pl.col("prior").is_not_null()
-        )
-        .select(*keys, "prior", "estimate")
-        .unique()
-        .sort(*keys, "prior", nulls_last=True)
-        .collect()
-    )
-    single = lines(points, keys, "prior", "estimate")
-    means = lines(_shared_means(points, keys), keys[:1], "prior", "estimate")
-    many = len(single.records) > len(single.series)
-    marks = _marks(points["prior"].to_list())
-    horizontal = alt.X(
-        "x:Q",
-        scale=alt.Scale(type="log", domain=[marks[0], marks[-1]], nice=False),
-        axis=alt.Axis(format="~%", values=marks),
-        title="prior: share of positives in use",
-    )
-
-    def drawn(records: list[dict[str, Any]], width: float, opacity: float) -> alt.Chart:
-        return (
-            data(records)
-            .transform_flatten(["x", "y", "at"])
-            .mark_line(strokeWidth=width, strokeOpacity=opacity, point=width > 1)
-            .encode(
-                horizontal,
-                alt.Y("y:Q", **share_axis("AUPREC")),
-                colour(single.series, single.title),
-                alt.Detail("id:N"),
-                alt.Order("at:Q"),
-                [
-                    alt.Tooltip("line:N", title="key"),
-                    alt.Tooltip("x:Q", title="prior", format=".3~%"),
-                    alt.Tooltip("y:Q", title="AUPREC", format=".3f"),
-                ],
-            )
-        )
-
-    layers = [drawn(means.records, 2.5, 1)]
-    if many:
-        layers.insert(0, drawn(single.records, 0.8, 0.35))
-    subtitle = ["thin: each key; thick: their mean"] if many else []
-    heading = alt.TitleParams(title, subtitle=subtitle) if many else title
-    return finished(alt.layer(*layers).properties(width=1.3 * SIZE, height=SIZE, title=heading))
-
-
 def _keys_of_surface(frame: pl.LazyFrame, others: Sequence[str]) -> list[str]:
     """The keys of a surface, which appends prior, skew and any rates to its curve."""
     names = frame.collect_schema().names()
@@ -223,26 +136,3 @@ def _interpolated(points: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     )
     whole = placed.with_columns(pl.lit(1.0).alias(along))
     return pl.concat([whole, added]).sort(row, along)
-
-
-def _shared_means(points: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Per series: the mean over its keys at the priors that all of them have."""
-    first = list(keys[:1])
-    if not keys:
-        return points
-    size, have = PRIVATE + "size", PRIVATE + "have"
-    sizes = points.select(*keys).unique().group_by(first).agg(pl.len().alias(size))
-    means = points.group_by(*first, "prior").agg(pl.col("estimate").mean(), pl.len().alias(have))
-    shared = attach(means.lazy(), sizes.lazy(), first).filter(pl.col(have) == pl.col(size))
-    ordered = shared.select(*first, "prior", "estimate").sort(*first, "prior", nulls_last=True)
-    return ordered.collect()
-
-
-def _marks(priors: list[float]) -> list[float]:
-    """1, 2 and 5 times the powers of ten that enclose the priors."""
-    lowest, highest = min(priors, default=0.1), max(priors, default=1.0)
-    decades = range(floor(log10(lowest)) - 1, 1)
-    marks = [digit * 10.0**power for power in decades for digit in (1, 2, 5)]
-    first = max(i for i, mark in enumerate(marks) if mark <= lowest * (1 + 1e-9))
-    last = min(i for i, mark in enumerate(marks) if mark >= highest * (1 - 1e-9))
-    return marks[first : max(last, first + 1) + 1]

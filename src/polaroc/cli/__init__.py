@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from polaroc.cli.chart import chart
 from polaroc.cli.check import check
 from polaroc.cli.choose import choose
 from polaroc.cli.compare import compare
@@ -25,6 +26,7 @@ app.command()(demo)
 app.command()(evaluate)
 app.command()(compare)
 app.command()(choose)
+app.command()(chart)
 app.command()(check)
 app.command()(experiment)
 

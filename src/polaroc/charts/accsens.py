@@ -1,0 +1,170 @@
+"""Chart of accuracy against prior sensitivity."""
+
+from collections.abc import Mapping
+from math import ceil, floor, log10, sqrt
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polaroc.arcs import accsens_arcs, check_arc_weights
+from polaroc.charts.iso import iso_label_layers, iso_line_layer
+from polaroc.charts.layers import data
+from polaroc.charts.legends import filled
+from polaroc.charts.over_prior import DECIMALS
+from polaroc.charts.theme import SIZE, finished
+from polaroc.columns import PRIVATE, attach
+from polaroc.selections import rows_of
+
+if TYPE_CHECKING:
+    import altair as alt
+
+ERROR, SENS = PRIVATE + "error", PRIVATE + "sens"
+ERROR_TITLE = "1 − AUC over the range"
+# About how many arcs, and how far from the edges their labels keep, as a share of an axis.
+ARCS = 6
+EDGE = 0.05
+
+
+def accsens_plane(
+    measures: pl.LazyFrame | pl.DataFrame,
+    weights: tuple[float, float] = (1, 1),
+    title: str = "Accuracy and prior sensitivity",
+    colours: Mapping[str, str] | None = None,
+) -> "alt.LayerChart":
+    """Error against prior sensitivity, with lines of equal AccSens; near the corner is good.
+
+    Parameters
+    ----------
+    measures
+        Tidy measures with rows of "auc_range" and "sens", as `evaluate` gives them
+        with ``over=(0.05, 0.20)``. The first key gives the colour; with more keys,
+        such as folds, each has a small point and their mean a large one.
+    weights
+        Weights (w_e, w_s) ≥ 0 of the area and of Sens in AccSens, not both 0.
+    title
+        Heading of the chart.
+    colours
+        From name to colour, as `palette` gives them, for the same in every chart.
+
+    Returns
+    -------
+    altair.LayerChart
+        One minus the area over the range against Sens, on two axes of one scale
+        that end where the points do: at equal weights the lines are circles.
+
+    Raises
+    ------
+    InvalidTable, InvalidArgument
+        Where the columns of a measure table or one of the measures are missing;
+        for weights outside what is allowed.
+
+    Notes
+    -----
+    AccSens Eq. 4. A mean over folds lies where the means of error and Sens are,
+    which is not the mean of AccSens.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> table = pr.datasets.twenty_scores()
+    >>> measures = table.pipe(pr.evaluate, truth="truth", score="score", over=(0.1, 0.9))
+    >>> pr.charts.accsens_plane(measures).to_dict()["title"]["subtitle"]
+    'grey: equal AccSens'
+    """
+    import altair as alt
+
+    check_arc_weights(weights)
+    area, distance = (rows_of(measures, name) for name in ("auc_range", "sens"))
+    keys = area.keys
+    points = _points(area.frame, distance.frame, keys)
+    means = _means(points, keys)
+    many = points.height > means.height
+    end = _end(max([*points[ERROR], *points[SENS]], default=1.0))
+    series = [str(model) for model in means[keys[0]]] if keys else []
+    axis: dict[str, Any] = {
+        "scale": alt.Scale(domain=[0, end], nice=False),
+        "axis": alt.Axis(grid=False, tickCount=5, format="~g"),
+    }
+    shared = [
+        alt.X("x:Q", **axis, title=ERROR_TITLE),
+        alt.Y("y:Q", **axis, title="Sens"),
+        filled(series, keys[0] if keys else "", "circle", colours),
+    ]
+    arcs = data(_arcs(weights, end))
+    layers: list[Any] = [iso_line_layer(arcs)]
+    if many:
+        layers.append(_marks(points, keys, shared, size=24, opacity=0.4))
+    layers += iso_label_layers(arcs)
+    layers.append(_marks(means, keys[:1], shared, size=120, opacity=1, stroke="white"))
+    said = "grey: equal AccSens"
+    if tuple(weights) != (1, 1):
+        said += f", weights {weights[0]:g} and {weights[1]:g}"
+    if many:
+        said += f"; small: each {' · '.join(keys[1:])}; large: their mean"
+    heading = alt.TitleParams(title, subtitle=said)
+    return finished(alt.layer(*layers).properties(width=SIZE, height=SIZE, title=heading))
+
+
+def _points(area: pl.DataFrame, sens: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
+    """The keys that have both, with their error and Sens."""
+    errors = area.lazy().select(*keys, (1 - pl.col("estimate")).alias(ERROR))
+    both = attach(errors, sens.lazy().select(*keys, pl.col("estimate").alias(SENS)), keys)
+    found = both.drop_nulls([ERROR, SENS]).unique().collect()
+    return found.sort(keys, nulls_last=True) if keys else found
+
+
+def _means(points: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
+    if not keys:
+        return points
+    means = points.group_by(keys[:1]).agg(pl.col(ERROR, SENS).mean().round(DECIMALS))
+    return means.sort(keys[:1], nulls_last=True)
+
+
+def _marks(points: pl.DataFrame, keys: list[str], shared: list[Any], **look: Any) -> "alt.Chart":
+    import altair as alt
+
+    records = []
+    for *values, error, sens in points.select(*keys, ERROR, SENS).rows():
+        names = [str(value) for value in values]
+        series = names[0] if names else ""
+        records.append({"series": series, "line": " · ".join(names), "x": error, "y": sens})
+    said = [
+        alt.Tooltip("line:N", title="key"),
+        alt.Tooltip("x:Q", title=ERROR_TITLE, format=".3f"),
+        alt.Tooltip("y:Q", title="Sens", format=".3f"),
+    ]
+    return data(records).mark_point(filled=True, **look).encode(*shared, said)
+
+
+def _arcs(weights: tuple[float, float], end: float) -> list[dict[str, Any]]:
+    """The arcs through a square that ends at `end`, each labelled near its lower right edge."""
+    by_error, by_sens = weights
+    furthest = end * sqrt((by_error + by_sens) / 2)
+    step = _round_step(furthest / ARCS)
+    levels = [round(i * step, 12) for i in range(1, ceil(furthest / step))]
+    records = []
+    for i, arc in enumerate(accsens_arcs(levels, weights).partition_by("level")):
+        x, y = arc["error"].to_list(), arc["sens"].to_list()
+        inside = [at for at in zip(x, y, strict=True) if _is_inside(*at, end)]
+        place = inside[0] if inside else (None, None)
+        records.append(
+            {"iso": i, "x": x, "y": y, "at": list(range(len(x))), "label": f"{levels[i]:g}",
+             "label_x": place[0], "label_y": place[1]}
+        )  # fmt: skip
+    return records
+
+
+def _is_inside(x: float, y: float, end: float) -> bool:
+    return all(EDGE * end <= at <= (1 - EDGE) * end for at in (x, y))
+
+
+def _end(most: float) -> float:
+    """The end of the axes: the next round step beyond the furthest point."""
+    step = _round_step(most / 10)
+    return min(round(ceil(1.02 * most / step) * step, 12), 1.0)
+
+
+def _round_step(least: float) -> float:
+    """The next number of 1, 2 or 5 times a power of ten, from `least` on."""
+    power = 10.0 ** floor(log10(least)) if least > 0 else 0.01
+    return next(digit * power for digit in (1, 2, 5, 10) if digit * power >= least * (1 - 1e-9))

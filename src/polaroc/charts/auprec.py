@@ -1,0 +1,102 @@
+"""Chart of the area under the precision-recall curve against the prior."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from polaroc.charts.over_prior import lines_by_prior, prior_axis, prior_bands, prior_lines
+from polaroc.charts.theme import SIZE, finished, share_axis, style
+from polaroc.columns import MEASURES, as_lazy, require
+from polaroc.means import fold_means
+
+if TYPE_CHECKING:
+    import altair as alt
+
+LIMITS = ("lower", "upper")
+
+
+def auprec_by_prior(
+    measures: pl.LazyFrame | pl.DataFrame,
+    title: str = "Area under the precision-recall curve by prior",
+    colours: Mapping[str, str] | None = None,
+) -> "alt.LayerChart":
+    """AUPREC against the prior: how much a model loses as positives get rarer.
+
+    Parameters
+    ----------
+    measures
+        Tidy measures with rows of "auprec" at several priors. The first key
+        gives the colour; with more keys, such as folds, each has a thin line
+        and their mean a thick one, at the priors they share. Where the table has
+        `lower` and `upper`, a key of its own colour has a band between them; the
+        limits of single folds, which are none of their mean, are not drawn.
+    title
+        Heading of the chart.
+    colours
+        From name to colour, as `palette` gives them, for the same in every chart.
+
+    Returns
+    -------
+    altair.LayerChart
+        The prior on a logarithmic axis.
+
+    Raises
+    ------
+    InvalidTable, InvalidArgument
+        Where the columns of a measure table are missing; for more than 300 keys.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> table = pr.datasets.twenty_scores()
+    >>> measures = table.pipe(
+    ...     pr.evaluate, truth="truth", score="score", priors=[0.5, 0.1], intervals="logit"
+    ... )
+    >>> pr.charts.auprec_by_prior(measures).to_dict()["title"]["subtitle"]
+    'band: from lower to upper limit'
+    """
+    import altair as alt
+
+    lazy = as_lazy(measures)
+    keys = require(lazy, MEASURES, source="evaluate(...) or auprec(...)")
+    points = _points(lazy, keys)
+    single = lines_by_prior(points, keys)
+    many = len(single.records) > len(single.series)
+    encoding = [
+        alt.X("x:Q", **prior_axis(points["prior"].to_list())),
+        alt.Y("y:Q", **share_axis("AUPREC")),
+        *style(single.series, single.title, colours),
+    ]
+    said = ""
+    if many:
+        means = lines_by_prior(fold_means(points, keys), keys[:1])
+        thin = prior_lines(single, encoding, "AUPREC", bold=False)
+        layers = [thin, prior_lines(means, encoding, "AUPREC")]
+        said = f"thin: each {' · '.join(keys[1:])}; thick: their mean"
+    else:
+        layers = [prior_lines(single, encoding, "AUPREC")]
+        if LIMITS[0] in points.columns:
+            layers.insert(0, prior_bands(points, keys, encoding))
+            said = "band: from lower to upper limit"
+    heading = alt.TitleParams(title, subtitle=said) if said else title
+    return finished(alt.layer(*layers).properties(width=1.3 * SIZE, height=SIZE, title=heading))
+
+
+def _points(measures: pl.LazyFrame, keys: list[str]) -> pl.DataFrame:
+    """Each key's AUPREC by prior, with its limits where the table has them."""
+    present = measures.collect_schema().names()
+    limits = list(LIMITS) if all(name in present for name in LIMITS) else []
+    numbers = {name: pl.col(name).cast(pl.Float64) for name in limits}
+    finite = [pl.when(one.is_finite()).then(one).alias(name) for name, one in numbers.items()]
+    return (
+        measures.filter(
+            (pl.col("measure") == "auprec")
+            & pl.col("estimate").is_finite()
+            & pl.col("prior").is_not_null()
+        )
+        .select(*keys, "prior", "estimate", *finite)
+        .unique()
+        .sort(*keys, "prior", nulls_last=True)
+        .collect()
+    )

@@ -1,0 +1,27 @@
+"""What the charts of a choice over uncertain priors share."""
+
+import polars as pl
+
+from polaroc.charts.over_prior import DECIMALS, DIGITS
+from polaroc.charts.theme import SIZE
+from polaroc.choice import Choice
+from polaroc.errors import InvalidTable
+
+WIDTH = 1.3 * SIZE
+
+
+def of_choice(choice: Choice) -> tuple[pl.DataFrame, str]:
+    """The models at each prior, in the order of the models, and the name of their column.
+
+    Rounded to what can be seen, as other charts against the prior.
+    """
+    if not isinstance(choice, Choice):
+        kind = type(choice)
+        raise InvalidTable(
+            f"got a {kind.__module__}.{kind.__qualname__}, allowed is a Choice.",
+            hint="pass the result of choose(...).",
+        )
+    between = choice.models.columns[0]
+    rounded = pl.col("prior").round_sig_figs(DIGITS), pl.col("mean", "regret").round(DECIMALS)
+    table = choice.priors.with_columns(rounded)
+    return table.sort(between, "prior", nulls_last=True), between

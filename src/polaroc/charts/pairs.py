@@ -1,0 +1,195 @@
+"""Chart of a comparison: the models with their letters, and the pairs."""
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polaroc.charts.layers import data
+from polaroc.charts.legends import filled
+from polaroc.charts.theme import GREY, SIZE, finished
+from polaroc.charts.wording import folds_name, measure_name
+from polaroc.comparison import Comparison
+from polaroc.errors import InvalidTable
+from polaroc.summaries import MOST_PAIRS
+
+if TYPE_CHECKING:
+    import altair as alt
+
+ROW = 24
+INK = "#222222"
+
+
+def pairs(
+    comparison: Comparison,
+    title: str = "Which models differ",
+    colours: Mapping[str, str] | None = None,
+) -> "alt.VConcatChart":
+    """Models with letters, and each difference of two with its interval.
+
+    Parameters
+    ----------
+    comparison
+        The result of `compare`.
+    title
+        Heading of the chart.
+    colours
+        From name to colour, as `palette` gives them, for the same in every chart.
+
+    Returns
+    -------
+    altair.VConcatChart
+        Above, the mean of each model ± SD over the blocks, the best first, with
+        the letters of `Comparison.letters`: models that share one are not told
+        apart. Below, the difference of each pair, first minus second, with its
+        simultaneous interval and a line at zero; filled where the pair is told
+        apart at `alpha`. Of more than 45 pairs those with the least p-values.
+
+    Raises
+    ------
+    InvalidTable
+        For anything but a comparison.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> measures = pr.datasets.satellite_predictions().pipe(
+    ...     pr.evaluate, truth="truth", score="score", by=["model", "fold"], over=(0.05, 0.20)
+    ... )
+    >>> chart = pr.charts.pairs(pr.compare(measures, test_train_ratio=0.25))
+    >>> chart.to_dict()["title"]["subtitle"][1]
+    'below: intervals hold at once with confidence 99.5 %; filled: told apart at α = 0.005'
+    """
+    import altair as alt
+
+    if not isinstance(comparison, Comparison):
+        kind = type(comparison)
+        raise InvalidTable(
+            f"got a {kind.__module__}.{kind.__qualname__}, allowed is a Comparison.",
+            hint="pass the result of compare(...).",
+        )
+    plan = comparison.plan
+    shown = _shown(comparison.pairs)
+    left_out = comparison.pairs.height - shown.height
+    said = [
+        f"above: {_spread(comparison)}; models that share a letter are not told apart",
+        f"below: intervals hold at once with confidence {100 * plan.confidence:g} %; "
+        f"filled: told apart at α = {plan.alpha:g}",
+    ]
+    if left_out:
+        said.append(f"the {shown.height} of {comparison.pairs.height} pairs with the least p")
+    heading = alt.TitleParams(title, subtitle=said)
+    panels = _models(comparison, colours), _forest(shown, comparison)
+    return finished(alt.vconcat(*panels, spacing=24).properties(title=heading))
+
+
+def _spread(comparison: Comparison) -> str:
+    if comparison.plan.target == "trained":
+        return "estimate ± SE"
+    return f"mean ± SD over {folds_name(comparison.block)}"
+
+
+def _shown(pairs: pl.DataFrame) -> pl.DataFrame:
+    if pairs.height <= MOST_PAIRS:
+        return pairs
+    return pairs.sort("p_adjusted", maintain_order=True).head(MOST_PAIRS)
+
+
+def _models(
+    comparison: Comparison, colours: Mapping[str, str] | None
+) -> "alt.LayerChart | alt.FacetChart":
+    """The mean of each model and its letters, in the colours of the models."""
+    import altair as alt
+
+    letters = comparison.letters.rows()
+    records = [
+        {"series": str(model), "x": _finite(mean), "low": _finite(mean - sd),
+         "high": _finite(mean + sd), "sd": _finite(sd), "letters": text}
+        for model, mean, sd, text in letters
+    ]  # fmt: skip
+    names = [record["series"] for record in records]
+    series = [str(model) for model in comparison.letters[comparison.between].sort()]
+    tint = filled(series, comparison.between, "circle", colours)
+    tint["legend"] = None
+    said = [
+        alt.Tooltip("series:N", title=comparison.between),
+        alt.Tooltip("x:Q", title="mean", format=".4f"),
+        alt.Tooltip("sd:Q", title="SD", format=".4f"),
+        alt.Tooltip("letters:N"),
+    ]
+    rows = alt.Y("series:N", **_rows(names))
+    across: dict[str, Any] = {
+        "scale": alt.Scale(zero=False),
+        "title": measure_name(comparison.measure),
+        "axis": alt.Axis(tickCount=6, format="~g"),
+    }
+    base = data(records).encode(rows, tint, said)
+    bars = base.mark_rule(strokeWidth=2).encode(alt.X("low:Q", **across), alt.X2("high:Q"))
+    points = base.mark_point(filled=True, size=90, opacity=1).encode(alt.X("x:Q", **across))
+    text = (
+        data(records)
+        .mark_text(align="left", dx=10, fontSize=13, fontWeight="bold", color=INK)
+        .encode(rows, alt.XValue("width"), alt.Text("letters:N"))
+    )
+    return alt.layer(bars, points, text).properties(width=SIZE, height=ROW * len(names))
+
+
+def _forest(shown: pl.DataFrame, comparison: Comparison) -> "alt.LayerChart | alt.FacetChart":
+    """The difference of each pair with its interval, and a line at zero."""
+    import altair as alt
+
+    names = _pair_names(shown)
+    columns = ["difference", "lower", "upper", "p_adjusted"]
+    records = [
+        {"pair": name, "x": _finite(difference), "low": _finite(lower), "high": _finite(upper),
+         "p": _finite(p), "apart": bool(p < comparison.plan.alpha)}
+        for name, (difference, lower, upper, p) in zip(
+            names, shown.select(columns).rows(), strict=True
+        )
+    ]  # fmt: skip
+    said = [
+        alt.Tooltip("pair:N"),
+        alt.Tooltip("x:Q", title="difference", format="+.4f"),
+        alt.Tooltip("low:Q", title="lower", format="+.4f"),
+        alt.Tooltip("high:Q", title="upper", format="+.4f"),
+        alt.Tooltip("p:Q", title="adjusted p", format=".3~g"),
+    ]
+    across: dict[str, Any] = {
+        "title": f"difference in {measure_name(comparison.measure)}: first minus second",
+        "axis": alt.Axis(tickCount=6, format="~g"),
+    }
+    base = data(records).encode(alt.Y("pair:N", **_rows(names)), said)
+    bars = base.mark_rule(strokeWidth=1.5, color=INK).encode(
+        alt.X("low:Q", **across), alt.X2("high:Q")
+    )
+    fill = alt.Fill(
+        "apart:N", scale=alt.Scale(domain=[True, False], range=[INK, "white"]), legend=None
+    )
+    points = base.mark_point(size=80, stroke=INK, strokeWidth=1.5, opacity=1).encode(
+        alt.X("x:Q", **across), fill
+    )
+    zero = data([{"x": 0}]).mark_rule(color=GREY, strokeDash=[4, 4]).encode(alt.X("x:Q"))
+    return alt.layer(zero, bars, points).properties(width=SIZE, height=ROW * len(names))
+
+
+def _rows(names: list[str]) -> dict[str, Any]:
+    import altair as alt
+
+    return {
+        "scale": alt.Scale(domain=names),
+        "axis": alt.Axis(labelLimit=340, ticks=False, domain=False, grid=True),
+        "title": None,
+    }
+
+
+def _pair_names(pairs: pl.DataFrame) -> list[str]:
+    """A name for each pair; quoted where names with a minus would look alike."""
+    models = [row[:2] for row in pairs.rows()]
+    names = [f"{a} − {b}" for a, b in models]
+    return names if len(set(names)) == len(names) else [f"{a!r} − {b!r}" for a, b in models]
+
+
+def _finite(value: float | None) -> float | None:
+    """The value, None where Vega could not place it."""
+    return value if value is not None and isfinite(value) else None

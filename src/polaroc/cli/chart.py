@@ -1,0 +1,110 @@
+"""`polaroc chart`: one chart of predictions or measures, in one file."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from polaroc.charts.export import check_formats, save
+from polaroc.cli.drawings import DRAWINGS, Given
+from polaroc.cli.inputs import Positive, Weight, prior_in_words
+from polaroc.cli.measured import Files, Ratio, Score, Truth
+from polaroc.cli.screen import out, progress, refusing
+from polaroc.errors import InvalidArgument, check_choice
+from polaroc.output import check_new, whole_file
+from polaroc.plans import Target
+from polaroc.typing import Nulls
+
+
+@refusing
+def chart(
+    name: Annotated[str, typer.Argument(help=f"Which: {', '.join(DRAWINGS)}.", show_default=False)],
+    files: Files,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            help="File to write; its suffix json, html, svg, png or pdf gives the format. "
+            "[default: NAME.html]",
+            show_default=False,
+        ),
+    ] = None,
+    title: Annotated[
+        str | None, typer.Option(help="Heading of the chart.", show_default=False)
+    ] = None,
+    truth: Truth = None,
+    score: Score = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Key column, repeated for several: first the models, which give the colours, then "
+            "folds or other blocks. [default: of predictions none, of measures all]",
+            show_default=False,
+        ),
+    ] = None,
+    prior: Annotated[
+        list[str] | None,
+        typer.Option(help="Prior, or 'observed'; repeat it for several.", show_default=False),
+    ] = None,
+    over: Annotated[
+        tuple[float, float] | None,
+        typer.Option(help="Range of priors LO HI.", show_default=False),
+    ] = None,
+    measure: Annotated[
+        str | None,
+        typer.Option(help="What pairs compares. [default: iauprec]", show_default=False),
+    ] = None,
+    target: Annotated[
+        Target | None,
+        typer.Option(
+            help="What pairs are compared for, as in compare. [default: algorithm]",
+            show_default=False,
+        ),
+    ] = None,
+    test_train_ratio: Ratio = None,
+    alpha: Annotated[
+        float | None,
+        typer.Option(
+            help="Accepted chance of a false difference. [default: 0.005]", show_default=False
+        ),
+    ] = None,
+    weight: Weight = None,
+    positive: Positive = None,
+    nulls: Annotated[Nulls, typer.Option(help="What to do with null or NaN rows.")] = "raise",
+) -> None:
+    """Draw one chart.
+
+    Example: polaroc chart winner_map 'predictions/*.parquet' --truth label --score p
+    --by model --by fold --over 0.05 0.20 --out best.svg
+    """
+    check_choice("NAME", name, tuple(DRAWINGS))
+    where = file or Path(f"{name}.html")
+    check_formats([where.suffix[1:].lower()])
+    check_new(where)
+    drawing = DRAWINGS[name]
+    options: dict[str, Any] = {
+        "prior": [prior_in_words(word) for word in prior] if prior else None, "over": over,
+        "measure": measure, "target": target, "test_train_ratio": test_train_ratio, "alpha": alpha,
+    }  # fmt: skip
+    given: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
+    _refuse_unheeded(name, [key for key in given if key not in drawing.heeds])
+    predictions = {
+        "truth": truth, "score": score, "weight": weight, "positive": positive, "nulls": nulls,
+    }  # fmt: skip
+    with progress() as say:
+        say("measuring")
+        table = drawing.table(Given(files, predictions, by or [], **given))
+        say("drawing")
+        drawn = drawing.draw(table, **({} if title is None else {"title": title}))
+        with whole_file(where) as staging:
+            save(drawn, staging)
+    out().print(f"Written to {where}.")
+
+
+def _refuse_unheeded(name: str, options: list[str]) -> None:
+    if options:
+        said = ", ".join(f"--{option.replace('_', '-')}" for option in options)
+        heeded = ", ".join(f"--{one.replace('_', '-')}" for one in DRAWINGS[name].heeds) or "none"
+        raise InvalidArgument(
+            f"{said} does not change the chart {name!r}; it takes {heeded}.", hint="leave it out."
+        )

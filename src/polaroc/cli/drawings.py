@@ -1,0 +1,165 @@
+"""The charts of the command line: what each is drawn from, and by which function."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import polars as pl
+
+from polaroc import charts
+from polaroc.choice import Choice, choose
+from polaroc.cli.inputs import labels
+from polaroc.cli.measured import measures_of
+from polaroc.columns import require
+from polaroc.comparison import Comparison, compare
+from polaroc.curves import curve
+from polaroc.errors import InvalidArgument
+from polaroc.plans import Target
+from polaroc.predictions import read
+from polaroc.priors import OBSERVED, check_range, prior_grid
+from polaroc.sources import scan
+from polaroc.surfaces import surface
+from polaroc.typing import Prior
+from polaroc.wanted import DEFAULT_PRIORS, MEASURES
+
+PRIORS = 25
+RANGE = (0.01, 0.5)
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the command line says a chart is drawn from.
+
+    Attributes
+    ----------
+    files
+        Files of predictions, or of measures.
+    predictions
+        `truth`, `score`, `weight`, `positive` and `nulls`; without truth and score the
+        files hold measures.
+    by
+        The keys, the models first; of measures by default all in their order.
+    prior, over, measure, target, test_train_ratio, alpha
+        As in `evaluate` and `compare`; None where not given.
+    """
+
+    files: list[str]
+    predictions: dict[str, Any]
+    by: list[str]
+    prior: list[Prior] | None = None
+    over: tuple[float, float] | None = None
+    measure: str | None = None
+    target: Target = "algorithm"
+    test_train_ratio: float | None = None
+    alpha: float = 0.005
+
+    def curves(self) -> pl.LazyFrame:
+        """The curve of each key."""
+        truth, score = self.predictions["truth"], self.predictions["score"]
+        if truth is None or score is None:
+            raise InvalidArgument(
+                "curves are drawn from predictions, and --truth or --score is missing.",
+                hint="give both, as for `polaroc evaluate`.",
+            )
+        frame = scan(self.files)
+        positive = labels(frame, truth, self.predictions["positive"])
+        arguments = self.predictions | {"by": self.by, "positive": positive}
+        read(frame, **arguments, audited=True)
+        return curve(frame, **arguments)
+
+    def at_priors(self) -> pl.LazyFrame:
+        """The precision of each point of the curves at the priors."""
+        return self.curves().pipe(surface, list(self.prior or DEFAULT_PRIORS))
+
+    def by_prior(self) -> pl.LazyFrame:
+        """AUPREC at the priors, or on a grid that is fine enough for a line."""
+        asked = self.prior or _grid(self.over or RANGE, "log")
+        return self._measures(priors=asked, measures=["auprec"])[0]
+
+    def over_range(self) -> pl.LazyFrame:
+        """The measures over the range of priors."""
+        found, evaluated = self._measures(
+            priors=[OBSERVED], over=self.over, measures=["auc_range", "sens"]
+        )
+        return found if evaluated else self._without_over(found)
+
+    def choice(self) -> Choice:
+        """Which model to take over the range of priors."""
+        asked: dict[str, Any] = {}
+        if self.predictions["truth"] is not None:
+            if self.over is None:
+                raise InvalidArgument(
+                    "predictions are given without a range of priors.",
+                    hint="give --over 0.05 0.20.",
+                )
+            asked = {"priors": _grid(self.over), "measures": ["auprec"]}
+        measures, _ = self._measures(**asked)
+        between, blocks = self._models(measures)
+        return choose(measures, between, blocks or None, over=self.over)
+
+    def comparison(self) -> Comparison:
+        """Which models differ on one measure."""
+        measure = self.measure or "iauprec"
+        if self.prior and len(self.prior) > 1:
+            raise InvalidArgument(
+                f"--prior is given {len(self.prior)} times.", hint="models are compared at one."
+            )
+        at = self.prior[0] if self.prior else None
+        asked: dict[str, Any] = {"over": self.over, "priors": [at or OBSERVED]}
+        if measure in MEASURES:
+            asked["measures"] = [measure]
+        measures, evaluated = self._measures(**asked)
+        if not evaluated:
+            measures = self._without_over(measures)
+        between, blocks = self._models(measures)
+        return compare(
+            measures, measure, between, blocks, prior=at, target=self.target,
+            test_train_ratio=self.test_train_ratio, alpha=self.alpha,
+        )  # fmt: skip
+
+    def _measures(self, **asked: Any) -> tuple[pl.LazyFrame, bool]:
+        """The measures with the keys in order, and whether they were evaluated here."""
+        measures, evaluated = measures_of(self.files, self.predictions, self.by, **asked)
+        return measures.select(*self.by, pl.exclude(self.by) if self.by else pl.all()), evaluated
+
+    def _models(self, measures: pl.LazyFrame) -> tuple[str, list[str]]:
+        """The column of the models and those of the blocks."""
+        keys = self.by or require(measures, ("measure", "estimate"), source="evaluate(...)")
+        if not keys:
+            raise InvalidArgument(
+                "no column tells the models apart.", hint="name it first: --by model --by fold."
+            )
+        return keys[0], keys[1:]
+
+    def _without_over(self, measures: pl.LazyFrame) -> pl.LazyFrame:
+        if self.over is not None:
+            raise InvalidArgument(
+                "--over is for predictions, and the files hold measures.", hint="leave it out."
+            )
+        return measures
+
+
+def _grid(over: tuple[float, float], spacing: Literal["linear", "log"] = "linear") -> list[Prior]:
+    check_range(*over)
+    return prior_grid(*over, PRIORS, spacing)["prior"].to_list()
+
+
+class Drawing(NamedTuple):
+    """A chart: what it is drawn from, by which function, and the options it heeds."""
+
+    table: Callable[[Given], Any]
+    draw: Callable[..., Any]
+    heeds: tuple[str, ...] = ()
+
+
+TESTED = ("prior", "over", "measure", "target", "test_train_ratio", "alpha")
+DRAWINGS = {
+    "roc": Drawing(Given.curves, charts.roc),
+    "pr": Drawing(Given.at_priors, charts.pr, ("prior",)),
+    "auprec_by_prior": Drawing(Given.by_prior, charts.auprec_by_prior, ("prior", "over")),
+    "interaction": Drawing(Given.by_prior, charts.interaction, ("prior", "over")),
+    "winner_map": Drawing(Given.choice, charts.winner_map, ("over",)),
+    "regret": Drawing(Given.choice, charts.regret, ("over",)),
+    "accsens_plane": Drawing(Given.over_range, charts.accsens_plane, ("over",)),
+    "pairs": Drawing(Given.comparison, charts.pairs, TESTED),
+}

@@ -1,0 +1,151 @@
+import json
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import polaroc as pr
+from polaroc.cli import app
+from polaroc.cli.drawings import DRAWINGS
+
+TABLE = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 3)
+PREDICTIONS = ["--truth", "truth", "--score", "score", "--by", "model", "--by", "fold"]
+OVER = ["--over", 0.05, 0.2]
+# What each chart cannot do without.
+NEEDS = {
+    "winner_map": OVER, "regret": OVER, "accsens_plane": OVER,
+    "pairs": [*OVER, "--test-train-ratio", 0.25],
+}  # fmt: skip
+
+
+def chart(*arguments: object):
+    return CliRunner().invoke(app, ["chart", *map(str, arguments)])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tables")
+    TABLE.write_parquet(folder / "predictions.parquet")
+    asked = {"truth": "truth", "score": "score", "by": ["model", "fold"]}
+    grid = pr.prior_grid(0.05, 0.2, 25)
+    measures = pr.evaluate(TABLE, **asked, priors=grid, over=(0.05, 0.2))
+    measures.write_parquet(folder / "measures.parquet")
+    return folder
+
+
+@pytest.fixture
+def measures(folder):
+    return pl.read_parquet(folder / "measures.parquet")
+
+
+def spec(folder, tmp_path, name, *options):
+    result = chart(name, folder, *options, "--out", tmp_path / "chart.json")
+    assert result.exit_code == 0, result.output
+    return json.loads((tmp_path / "chart.json").read_text())
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_every_chart_is_drawn_from_predictions(folder, tmp_path, name):
+    file = folder / "predictions.parquet"
+    said = spec(file, tmp_path, name, *PREDICTIONS, *NEEDS.get(name, []), "--title", "as I say")
+    title = said["title"]
+    assert (title if isinstance(title, str) else title["text"]) == "as I say"
+
+
+def test_charts_are_those_of_the_functions(folder, tmp_path, measures):
+    curves = pr.curve(TABLE, truth="truth", score="score", by=["model", "fold"])
+    file = folder / "predictions.parquet"
+    assert spec(file, tmp_path, "roc", *PREDICTIONS) == pr.charts.roc(curves).to_dict()
+
+
+def test_priors_are_those_given(folder, tmp_path):
+    file = folder / "predictions.parquet"
+    priors = ["--prior", 0.3, "--prior", 0.02]
+    assert spec(file, tmp_path, "pr", *PREDICTIONS, *priors)["facet"]["sort"] == [
+        "π = 0.3", "π = 0.02",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "draw"),
+    [
+        ("auprec_by_prior", pr.charts.auprec_by_prior),
+        ("interaction", pr.charts.interaction),
+        ("accsens_plane", pr.charts.accsens_plane),
+        ("winner_map", lambda table: pr.charts.winner_map(pr.choose(table))),
+        ("regret", lambda table: pr.charts.regret(pr.choose(table))),
+        ("pairs", lambda table: pr.charts.pairs(pr.compare(table, test_train_ratio=0.25))),
+    ],
+)
+def test_charts_of_measures_need_no_predictions(folder, tmp_path, measures, name, draw):
+    ratio = ["--test-train-ratio", 0.25] if name == "pairs" else []
+    found = spec(folder / "measures.parquet", tmp_path, name, *ratio)
+    assert found == json.loads(json.dumps(draw(measures).to_dict()))
+
+
+def test_pairs_compare_what_is_asked(folder, tmp_path, measures):
+    options = ["--measure", "auprec", "--prior", 0.05, "--target", "dataset", "--alpha", 0.1]
+    found = spec(folder / "measures.parquet", tmp_path, "pairs", *options)
+    asked = pr.compare(measures, "auprec", prior=0.05, target="dataset", alpha=0.1)
+    assert found == json.loads(json.dumps(pr.charts.pairs(asked).to_dict()))
+
+
+def test_the_first_key_named_has_the_colours(folder, tmp_path):
+    turned = ["--truth", "truth", "--score", "score", "--by", "fold", "--by", "model"]
+    for file in ("predictions", "measures"):
+        options = turned if file == "predictions" else turned[4:]
+        found = spec(folder / f"{file}.parquet", tmp_path, "auprec_by_prior", *options)
+        assert found["layer"][0]["encoding"]["color"]["scale"]["domain"] == ["1", "2", "3"]
+        (tmp_path / "chart.json").unlink()
+
+
+@pytest.mark.parametrize("suffix", ["html", "svg", "png", "pdf"])
+def test_the_suffix_is_the_format(folder, tmp_path, suffix):
+    out = tmp_path / "new" / f"chart.{suffix}"
+    result = chart("accsens_plane", folder / "measures.parquet", "--out", out)
+    assert result.exit_code == 0, result.output
+    starts = {"html": b"<!DOCTYPE", "svg": b"<svg", "png": b"\x89PNG", "pdf": b"%PDF"}
+    assert out.read_bytes().startswith(starts[suffix])
+    assert f"Written to {out}" in result.output
+
+
+def test_by_default_the_file_is_named_after_the_chart(folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert chart("interaction", folder / "measures.parquet").exit_code == 0
+    assert [file.name for file in tmp_path.iterdir()] == ["interaction.html"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nope", "P"], "allowed are 'roc', 'pr'"),
+        (["roc", "P", *PREDICTIONS, *OVER], "--over does not change the chart 'roc'"),
+        (["roc", "P", *PREDICTIONS[:2]], "--truth or --score is missing"),
+        (["roc", "M"], "--truth or --score is missing"),
+        (["pr", "P", *PREDICTIONS, "--prior", "2"], "prior is 2.0"),
+        (["interaction", "P", *PREDICTIONS, "--over", 0.3, 0.2], "lo < hi"),
+        (["winner_map", "P", *PREDICTIONS], "without a range of priors"),
+        (["winner_map", "P", *PREDICTIONS[:4], *OVER], "no column tells the models apart"),
+        (["accsens_plane", "P", *PREDICTIONS], "over is None"),
+        (["accsens_plane", "M", *OVER], "--over is for predictions"),
+        (["pairs", "M"], "test_train_ratio"),
+        (["pairs", "M", *OVER], "--over is for predictions"),
+        (["pairs", "M", "--prior", 0.1, "--prior", 0.2], "--prior is given 2 times"),
+        (["pairs", "P"], "the files hold no measures"),
+        (["regret", "M", "--out", "chart.gif"], "no format 'gif'"),
+        (["regret", "M", "--out", "there.svg"], "is there already"),
+        (["regret", "none.parquet"], "no file matches"),
+    ],
+)
+def test_bad_input_is_one_message_and_leaves_nothing(
+    folder, tmp_path, monkeypatch, arguments, said
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "there.svg").write_text("mine")
+    files = {"P": folder / "predictions.parquet", "M": folder / "measures.parquet"}
+    result = chart(*(files.get(str(argument), argument) for argument in arguments))
+    assert result.exit_code == 2, result.output
+    assert said in result.output
+    assert "Hint:" in result.output
+    assert [file.name for file in tmp_path.iterdir()] == ["there.svg"]
+    assert (tmp_path / "there.svg").read_text() == "mine"

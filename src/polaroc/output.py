@@ -2,7 +2,7 @@
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -79,19 +79,26 @@ def check_replaceable(folder: Path) -> None:
         )
 
 
+def nobodys(file: Path) -> bool:
+    """No file is ours to replace."""
+    return False
+
+
 @contextmanager
-def whole_file(file: Path) -> Iterator[Path]:
+def whole_file(file: Path, ours: Callable[[Path], bool] = nobodys) -> Iterator[Path]:
     """A temporary file that becomes `file` when the block ends without an error.
 
     Parameters
     ----------
     file
         Where the output goes; parents are made.
+    ours
+        Whether a file that is there is earlier output, which is replaced.
 
     Raises
     ------
     OutputRefused
-        Where there is a file of that name, before the block starts.
+        Where there is another file of that name, before the block starts.
 
     Examples
     --------
@@ -102,18 +109,18 @@ def whole_file(file: Path) -> Iterator[Path]:
     >>> where.read_text()
     'auc'
     """
-    check_new(file)
+    check_new(file, ours)
     file.parent.mkdir(parents=True, exist_ok=True)
     around = Path(tempfile.mkdtemp(prefix=f".{file.name}-", dir=file.parent))
     try:
         yield around / file.name
-        check_new(file)
+        check_new(file, ours)
         (around / file.name).rename(file)
     finally:
         shutil.rmtree(around, ignore_errors=True)
 
 
-def check_new(file: Path) -> None:
-    """Refuse the name of a file that is there."""
-    if file.exists():
+def check_new(file: Path, ours: Callable[[Path], bool] = nobodys) -> None:
+    """Refuse the name of a file that is there and not `ours`."""
+    if file.exists() and not (file.is_file() and ours(file)):
         raise OutputRefused(f"{str(file)!r} is there already.", hint="choose another --out.")

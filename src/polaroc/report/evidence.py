@@ -87,10 +87,10 @@ class Evidence:
 
     @property
     def cautions(self) -> list[str]:
-        """What the numbers rest on, in sentences."""
-        said = [] if self.choice is None else list(self.choice.warnings)
-        if self.choice is not None and self.choice.comparison is None and self.comparison:
-            said += self.comparison.warnings
+        """What the numbers rest on, in sentences; what the tests assume is said with them."""
+        tested = () if self.comparison is None else self.comparison.warnings
+        chosen = () if self.choice is None else self.choice.warnings
+        said = [line for line in chosen if line not in tested]
         if self.choice is None:
             notes = self.measures.filter(pl.col("measure").is_in(["auprec", "iauprec"]))["note"]
             said += [f"{note}." for note in notes.drop_nulls().unique(maintain_order=True)[:3]]
@@ -114,9 +114,7 @@ def of_predictions(intake: Intake, question: Question, priors: Sequence[float]) 
     comparison, untested = _comparison(choice, question, intake)
     ranked = ranking(measures, question, choice, comparison)
     found = thresholds(intake, question, ranked[question.between][:1])
-    return Evidence(
-        question, measures, ranked, choice, comparison, untested, intake, found, audit
-    )
+    return Evidence(question, measures, ranked, choice, comparison, untested, intake, found, audit)
 
 
 def of_measures(measures: pl.LazyFrame | pl.DataFrame, question: Question) -> Evidence:
@@ -206,5 +204,4 @@ def _of_one(evidence: Evidence) -> str:
     believed = range_in_words(evidence.question.ends, evidence.question.over, [])
     said = "unknown" if value is None else f"{value:.3f}"
     over = "" if evidence.question.over is None else f" {believed}"
-    return f"{named(evidence.models.to_list())}: expected AUPREC{over} {said}; the only model."
-
+    return f"{named(evidence.models.to_list())}: expected AUPREC{over} is {said}; no other model."

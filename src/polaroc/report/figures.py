@@ -12,11 +12,12 @@ from polaroc.report.evidence import Evidence
 from polaroc.report.thresholds import shown_priors
 from polaroc.report.words import percent
 from polaroc.surfaces import surface
+from polaroc.texts import visible
 
 if TYPE_CHECKING:
     import altair as alt
 
-MOST_NAMED = 8
+MOST_NAMED = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +50,19 @@ class Figure:
         config = spec.setdefault("config", {})
         for part in ("mark", "axis", "legend", "title"):
             config.setdefault(part, {})["aria"] = False
-        return spec
+        shown: dict[str, Any] = _shown(spec)
+        return shown
+
+
+def _shown(part: Any) -> Any:
+    """A specification whose names hold nothing that would turn or hide other text."""
+    if isinstance(part, str):
+        return visible(part)
+    if isinstance(part, dict):
+        return {_shown(name): _shown(value) for name, value in part.items()}
+    if isinstance(part, list) and not (part and isinstance(part[0], float)):
+        return [_shown(value) for value in part]
+    return part
 
 
 def figures(evidence: Evidence, makers: "tuple[Maker, ...]") -> list[Figure]:

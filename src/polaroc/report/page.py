@@ -15,6 +15,7 @@ from polaroc.report.evidence import Evidence
 from polaroc.report.sources import SOURCES, versions
 from polaroc.report.words import cards, costs_in_words, counts
 from polaroc.summaries import verdict
+from polaroc.texts import visible
 
 TEMPLATE = "page.html.j2"
 MARK = '<meta name="generator" content="polaroc'
@@ -81,11 +82,18 @@ def _environment() -> Any:
 
     found = Environment(
         loader=PackageLoader("polaroc.report"), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
+        trim_blocks=True, lstrip_blocks=True, finalize=_shown,
     )  # fmt: skip
     found.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
     found.policies["json.dumps_function"] = json.dumps
     return found
+
+
+def _shown(value: Any) -> Any:
+    """Text in which what would turn or hide other text is spelled out."""
+    from markupsafe import Markup
+
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _libraries() -> str:

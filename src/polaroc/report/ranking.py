@@ -49,9 +49,7 @@ def ranking(
         )
     if comparison is not None:
         letters = comparison.letters.select(between, "letters")
-        table = table.join(
-            letters, on=between, how="left", nulls_equal=True, maintain_order="left"
-        )
+        table = table.join(letters, on=between, how="left", nulls_equal=True, maintain_order="left")
     missing = [name for name in COLUMNS if name not in table.columns]
     table = table.with_columns(pl.lit(None).alias(name) for name in missing)
     limits = _limits(measures, question)

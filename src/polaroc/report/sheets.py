@@ -47,19 +47,22 @@ def threshold_sheet(evidence: Evidence) -> Sheet | None:
     }
     if evidence.thresholds.elsewhere:
         spread = zip(points["lowest"], points["highest"], strict=True)
-        columns["without some blocks"] = [_spread(low, high) for low, high in spread]
+        columns["spread"] = [_spread(low, high) for low, high in spread]
         columns["recall (SD)"] = _with_sd(points, "tpr")
-        columns["false positive rate (SD)"] = _with_sd(points, "fpr")
+        columns["false alarm rate (SD)"] = _with_sd(points, "fpr")
     else:
         columns["recall"] = numbers(points["tpr"])
-        columns["false positive rate"] = numbers(points["fpr"])
+        columns["false alarm rate"] = numbers(points["fpr"])
     columns |= {
         "precision": numbers(points["precision"]),
-        f"found of {CASES:,}": numbers(points["found"], 0),
+        "found": numbers(points["found"], 0),
         "missed": numbers(points["missed"], 0),
         "false alarms": numbers(points["alarms"], 0),
     }
-    title = f"Thresholds of {evidence.models[0]} by the share of positives"
+    title = (
+        f"Thresholds of {evidence.models[0]} by the share of positives; found, missed and false "
+        f"alarms of {CASES:,} cases"
+    )
     return Sheet("thresholds", title, columns)
 
 

@@ -57,7 +57,9 @@ def rendered(sheet: Sheet) -> "Markup":
         [NOTHING if value is None else visible(value) for value in column]
         for column in sheet.columns.values()
     ]
-    frame = pl.DataFrame(dict(zip(names, shown, strict=True)), schema=dict.fromkeys(names, pl.String))
+    frame = pl.DataFrame(
+        dict(zip(names, shown, strict=True)), schema=dict.fromkeys(names, pl.String)
+    )
     left = [
         name
         for i, (name, heading) in enumerate(zip(names, sheet.columns, strict=True))

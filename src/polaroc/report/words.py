@@ -95,6 +95,11 @@ def _how_sure(evidence: Evidence) -> Card:
     if choice is not None and evidence.blocks > 1:
         won = round(choice.models["share"][0] * evidence.blocks, 2)
         said.append(f"It is the best in {won:g} of {evidence.blocks} blocks.")
+    low, high = evidence.ranking.select("lower", "upper").row(0)
+    if choice is None and low is not None:
+        level = percent(evidence.question.level)
+        told = f"{level} interval of the expected area under the precision-recall curve."
+        return Card("How sure?", f"{low:.3f} to {high:.3f}", (told, evidence.untested))
     if evidence.comparison is None:
         return Card("How sure?", "Not tested", (*said, evidence.untested))
     apart, not_apart = told_apart(evidence.models, evidence.comparison)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from polaroc.cli.inputs import By, Positive, Weight, labels
+from polaroc.cli.inputs import Positive, Weight, labels
 from polaroc.cli.measured import Alpha, Files, Ratio, Score, Truth, predictions_or_measures
 from polaroc.cli.screen import out, progress, refusing
 from polaroc.designs import Incomplete
@@ -23,7 +23,13 @@ def report(
     ] = Path("report.html"),
     truth: Truth = None,
     score: Score = None,
-    by: By = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Key column; repeat it. [default: model and fold, where there]",
+            show_default=False,
+        ),
+    ] = None,
     over: Annotated[
         tuple[float, float] | None,
         typer.Option(
@@ -85,7 +91,7 @@ def report(
             )
         say("measuring, choosing, drawing")
         file = written(
-            frame, path=path, truth=truth, score=score, by=by or [], over=over,
+            frame, path=path, truth=truth, score=score, by=by, over=over,
             priors=prior or (), between=between, block=block, case=case, weight=weight,
             positive=None if truth is None else labels(frame, truth, positive), nulls=nulls,
             test_train_ratio=test_train_ratio, alpha=alpha, level=level, cost_fn=cost_fn,

@@ -6,12 +6,14 @@ from pathlib import Path
 import polars as pl
 
 from polaroc.beliefs import Belief
+from polaroc.columns import as_lazy
 from polaroc.designs import Incomplete
 from polaroc.errors import InvalidArgument
 from polaroc.output import check_new, whole_file
 from polaroc.priors import check_prior
 from polaroc.typing import IntoExpr, Label, Nulls
 
+USUAL = ("model", "fold")
 TITLE = "Which model, how sure, at which threshold"
 
 
@@ -21,7 +23,7 @@ def report(
     path: str | Path,
     truth: IntoExpr | None = None,
     score: IntoExpr | None = None,
-    by: str | Sequence[str] = ("model", "fold"),
+    by: str | Sequence[str] | None = None,
     over: tuple[float, float] | Belief | None = None,
     priors: Sequence[float] = (),
     between: str | None = None,
@@ -56,7 +58,8 @@ def report(
     truth, score, weight, positive, nulls
         As in `evaluate`, for predictions.
     by
-        Key columns of the predictions; none for a single model measured once.
+        Key columns of the predictions; by default those of "model" and "fold" that
+        the table has, and ``()`` for a single model measured once.
     over
         The range (lo, hi) of priors, or a belief about the prior. Needed for
         predictions; of measures, by default the priors they were taken at.
@@ -134,7 +137,7 @@ def report(
                 "predictions are given without a range of priors.", hint="give over=(0.05, 0.20)."
             )
         intake = taken_in(
-            frame, truth=truth, score=score, by=[by] if isinstance(by, str) else list(by),
+            frame, truth=truth, score=score, by=_keys(frame, by),
             weight=weight, positive=positive, nulls=nulls, case=case,
         )  # fmt: skip
     keys = measure_keys(frame) if intake is None else intake.keys
@@ -150,3 +153,11 @@ def report(
     with whole_file(file, is_report) as staging:
         staging.write_text(written, encoding="utf-8")
     return file
+
+
+def _keys(frame: pl.LazyFrame | pl.DataFrame, by: str | Sequence[str] | None) -> list[str]:
+    """The key columns, whether none, one or many were given."""
+    if by is None:
+        present = as_lazy(frame).collect_schema().names()
+        return [name for name in USUAL if name in present]
+    return [by] if isinstance(by, str) else list(by)

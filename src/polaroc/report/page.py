@@ -37,7 +37,7 @@ def page(evidence: Evidence, title: str, priors: Sequence[float] = ()) -> str:
         "base-uri 'none'",
         "form-action 'none'",
     ]
-    return environment.get_template(TEMPLATE).render(
+    written: str = environment.get_template(TEMPLATE).render(
         title=title,
         policy="; ".join(policy),
         version=metadata.version("polaroc"),
@@ -46,6 +46,7 @@ def page(evidence: Evidence, title: str, priors: Sequence[float] = ()) -> str:
         scripts=[Markup(script) for script in scripts],
         **_contents(evidence),
     )
+    return written
 
 
 def is_report(file: Path) -> bool:

@@ -1,10 +1,12 @@
 """Which tables a report shows of its evidence."""
 
+from collections.abc import Mapping
+
 import polars as pl
 
 from polaroc.report.evidence import Evidence
 from polaroc.report.ranking import EXPECTED
-from polaroc.report.tables import Sheet, chances, numbers, percents, texts
+from polaroc.report.tables import Column, Sheet, chances, numbers, percents, texts
 from polaroc.report.thresholds import CASES
 from polaroc.report.words import percent, threshold_in_words
 
@@ -17,7 +19,7 @@ def ranking_sheet(evidence: Evidence) -> Sheet:
     table = evidence.ranking
     level = percent(evidence.question.level)
     columns = {evidence.question.between: texts(table.to_series(0))}
-    shown = {
+    shown: dict[str, Column] = {
         "expected AUPREC": numbers(table[EXPECTED]),
         f"{level} from": numbers(table["lower"]),
         f"{level} to": numbers(table["upper"]),
@@ -41,7 +43,7 @@ def threshold_sheet(evidence: Evidence) -> Sheet | None:
     if evidence.thresholds is None:
         return None
     points = evidence.thresholds.points
-    columns = {
+    columns: dict[str, Column] = {
         "positives in use": percents(points["prior"], 1),
         "threshold": [threshold_in_words(value) for value in points["threshold"]],
     }
@@ -129,7 +131,7 @@ def audit_sheet(evidence: Evidence) -> Sheet | None:
     )
     shares = zip(table["least"], table["most"], strict=True)
     columns = {between: texts(table[between])}
-    shown = {
+    shown: dict[str, Column] = {
         "blocks": [f"{value:,}" for value in table["keys"]],
         "rows": _whole(table["rows"]),
         "positives": _whole(table["positives"]),
@@ -159,7 +161,7 @@ def keys_sheet(evidence: Evidence) -> Sheet | None:
     rest = f"; the first {MOST_KEYS} of {audit.height:,}" if audit.height > MOST_KEYS else ""
     parts = [texts(shown[key]) for key in keys]
     named = {" · ".join(keys): [" · ".join(map(str, row)) for row in zip(*parts, strict=True)]}
-    values = {
+    values: dict[str, Column] = {
         "rows": _whole(shown["rows"]),
         "positives": _whole(shown["positives"]),
         "negatives": _whole(shown["negatives"]),
@@ -170,14 +172,13 @@ def keys_sheet(evidence: Evidence) -> Sheet | None:
     return Sheet("keys", f"Block by block{rest}", _distinct(named, values), words=("note",))
 
 
-def _distinct(
-    named: dict[str, list[str | None]], values: dict[str, list[str | None]]
-) -> dict[str, list[str | None]]:
+def _distinct(named: Mapping[str, Column], values: Mapping[str, Column]) -> dict[str, Column]:
     """Columns of names before those of values; a name that is also a heading keeps its place."""
-    return {(f"{name} " if name in values else name): v for name, v in named.items()} | values
+    kept = {(f"{name} " if name in values else name): column for name, column in named.items()}
+    return kept | dict(values)
 
 
-def _with_sd(points: pl.DataFrame, name: str) -> list[str | None]:
+def _with_sd(points: pl.DataFrame, name: str) -> Column:
     pairs = zip(points[name], points[f"{name}_sd"], strict=True)
     return [None if v is None else f"{v:.3f}" + (f" ({sd:.3f})" if sd else "") for v, sd in pairs]
 
@@ -195,14 +196,14 @@ def _shares(least: float | None, most: float | None) -> str | None:
     return one if one == other else f"{one[:-2]} to {other}"
 
 
-def _whole(values: pl.Series) -> list[str | None]:
+def _whole(values: pl.Series) -> Column:
     return [None if value is None else f"{value:,.6g}" if value != int(value) else f"{int(value):,}"
             for value in values]  # fmt: skip
 
 
-def _short(values: pl.Series) -> list[str | None]:
+def _short(values: pl.Series) -> Column:
     return [None if value is None else f"{value:.4g}" for value in values]
 
 
-def _degrees(values: pl.Series) -> list[str | None]:
+def _degrees(values: pl.Series) -> Column:
     return [None if value is None else f"{value:.4g}" for value in values]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import polars as pl
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 NOTHING = "–"
+Column: TypeAlias = Sequence[str | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +36,7 @@ class Sheet:
 
     name: str
     caption: str
-    columns: Mapping[str, Sequence[str | None]]
+    columns: Mapping[str, Column]
     keys: int = 1
     words: tuple[str, ...] = ()
 
@@ -57,9 +58,7 @@ def rendered(sheet: Sheet) -> "Markup":
         [NOTHING if value is None else visible(value) for value in column]
         for column in sheet.columns.values()
     ]
-    frame = pl.DataFrame(
-        dict(zip(names, shown, strict=True)), schema=dict.fromkeys(names, pl.String)
-    )
+    frame = pl.DataFrame(shown, schema=dict.fromkeys(names, pl.String), orient="col")
     left = [
         name
         for i, (name, heading) in enumerate(zip(names, sheet.columns, strict=True))
@@ -81,21 +80,21 @@ def rendered(sheet: Sheet) -> "Markup":
     return Markup(before) + caption + Markup("<thead>" + after)
 
 
-def numbers(values: pl.Series, digits: int = 3) -> list[str | None]:
+def numbers(values: pl.Series, digits: int = 3) -> Column:
     """Numbers to so many decimals."""
     return [number(value, digits) for value in values]
 
 
-def percents(values: pl.Series, digits: int = 0) -> list[str | None]:
+def percents(values: pl.Series, digits: int = 0) -> Column:
     """Shares in per cent, to so many decimals."""
     return [None if value is None else f"{100 * value:.{digits}f} %" for value in values]
 
 
-def texts(values: pl.Series) -> list[str | None]:
+def texts(values: pl.Series) -> Column:
     """Names as text."""
     return ["null" if value is None else str(value) for value in values]
 
 
-def chances(values: pl.Series) -> list[str | None]:
+def chances(values: pl.Series) -> Column:
     """P-values to two digits."""
     return [chance(value) for value in values]

@@ -74,7 +74,7 @@ def figures(evidence: Evidence, makers: "tuple[Maker, ...]") -> list[Figure]:
 def auprec_by_prior(evidence: Evidence) -> Figure | None:
     """What rarity costs each model."""
     rows = evidence.measures.filter(
-        (pl.col("measure") == "auprec") & pl.col("prior").is_in(_judged(evidence))
+        (pl.col("measure") == "auprec") & pl.col("prior").is_in(_judged(evidence).implode())
     )
     if rows["prior"].n_unique() < 2:
         return None

@@ -12,11 +12,12 @@ PUBLIC = {
     "datasets", "decision_curve", "delong", "dominance", "errors", "estimate_prior", "evaluate",
     "experiments", "expr", "greatest_auprec", "hull", "iauprec", "intervals", "iso_lines",
     "macro", "one_vs_rest", "operating_points", "points", "pr_from_roc", "prior", "prior_grid",
-    "rates", "roc_from_pr", "sens", "skew", "surface", "uniform",
+    "rates", "report", "roc_from_pr", "sens", "skew", "surface", "uniform", "warehouse",
 }  # fmt: skip
-MODULES = {"charts", "datasets", "errors", "experiments", "expr", "rates"}
+MODULES = {"charts", "datasets", "errors", "experiments", "expr", "rates", "warehouse"}
 HEAVY = [
     "altair", "scipy", "numpy", "sklearn", "statsmodels", "pandas", "rich", "typer", "vl_convert",
+    "jinja2", "great_tables", "ibis", "sqlglot", "duckdb",
 ]  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from polaroc.operating import apply_thresholds, operating_points
 from polaroc.paired import delong
 from polaroc.predictions import check
 from polaroc.priors import prior, prior_grid, skew
+from polaroc.report import report
 from polaroc.resampling import bootstrap
 from polaroc.sensitivity import accsens, sens
 from polaroc.spaces import pr_from_roc, roc_from_pr
@@ -63,6 +64,7 @@ __all__ = [
     "prior",
     "prior_grid",
     "rates",
+    "report",
     "roc_from_pr",
     "sens",
     "skew",

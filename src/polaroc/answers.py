@@ -28,6 +28,8 @@ def range_in_words(
         return f"over {100 * ends[0]:.3g} to {100 * ends[1]:.3g} % positives"
     if over is not None:
         return f"under {over!r}"
+    if len(grid) > MOST_NAMED:
+        return f"at {len(grid)} priors from {grid[0]:.3g} to {grid[-1]:.3g}, equally likely"
     return f"at the priors {', '.join(f'{prior:.3g}' for prior in grid)}, equally likely"
 
 
@@ -50,14 +52,18 @@ def how_sure(models: pl.DataFrame, blocks: int, comparison: "Comparison | None")
     said = f", best in {round(models['share'][0] * blocks, 2):g} of {blocks} blocks"
     if comparison is None:
         return f"{said}; no test was made, for want of test_train_ratio."
-    best = models.columns[0]
-    apart, not_apart = _told_apart(models[best], comparison)
-    said += f"; the corrected test at α = {comparison.plan.alpha:g} tells it from "
+    told = tells_from(models[models.columns[0]], comparison)
+    return f"{said}; the corrected test at α = {comparison.plan.alpha:g} tells it from {told}."
+
+
+def tells_from(models: pl.Series, comparison: "Comparison") -> str:
+    """From which of the other models a test tells the first."""
+    apart, not_apart = told_apart(models, comparison)
     if not not_apart:
-        return f"{said}{'all others' if len(apart) > 1 else named(apart)}."
+        return "all others" if len(apart) > 1 else named(apart)
     if not apart:
-        return f"{said}{'none of the others' if len(not_apart) > 1 else 'no other'}."
-    return f"{said}{named(apart)}, but not from {named(not_apart)}."
+        return "none of the others" if len(not_apart) > 1 else "no other"
+    return f"{named(apart)}, but not from {named(not_apart)}"
 
 
 def changes(priors: pl.DataFrame) -> list[str]:
@@ -86,7 +92,7 @@ def named(models: Sequence[object]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
-def _told_apart(models: pl.Series, comparison: "Comparison") -> tuple[list[object], list[object]]:
+def told_apart(models: pl.Series, comparison: "Comparison") -> tuple[list[object], list[object]]:
     """The other models, those told apart from the first and those not."""
     a, b = comparison.pairs.columns[:2]
     first = pl.lit(models[:1]).first()

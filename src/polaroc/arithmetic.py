@@ -8,7 +8,6 @@ written once for every engine.
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
-import numpy as np
 import polars as pl
 
 from polaroc.typing import Quantity
@@ -22,6 +21,7 @@ def where(condition: Quantity, then: Quantity, otherwise: Quantity = None) -> Qu
 
     Examples
     --------
+    >>> import numpy as np
     >>> where(np.array([True, False]), 1.0, 0.0).tolist()
     [1.0, 0.0]
     >>> pl.select(where(pl.lit(False), 1.0)).item()
@@ -29,13 +29,19 @@ def where(condition: Quantity, then: Quantity, otherwise: Quantity = None) -> Qu
     if isinstance(condition, pl.Expr):
         return pl.when(condition).then(then).otherwise(otherwise)
     if _plain(condition):
+        import numpy as np
+
         return np.where(condition, then, np.nan if otherwise is None else otherwise)
     return condition.where(then, otherwise)
 
 
 def log1p(value: Quantity) -> Quantity:
     """ln(1 + x), to the last digit also for small x."""
-    return np.log1p(value) if _plain(value) else value.log1p()
+    if _plain(value):
+        import numpy as np
+
+        return np.log1p(value)
+    return value.log1p()
 
 
 def root(value: Quantity) -> Quantity:
@@ -46,7 +52,7 @@ def root(value: Quantity) -> Quantity:
     >>> root(4.0) == pl.select(root(pl.lit(4.0))).item() == 2
     True
     """
-    return np.sqrt(value) if _plain(value) else value.sqrt()
+    return value**0.5 if _plain(value) else value.sqrt()
 
 
 def size(value: Quantity) -> Quantity:
@@ -56,7 +62,11 @@ def size(value: Quantity) -> Quantity:
 
 def clip(value: Quantity, lo: float, hi: float) -> Quantity:
     """The value, or the end of the range that it is beyond."""
-    return np.clip(value, lo, hi) if _plain(value) else value.clip(lo, hi)
+    if _plain(value):
+        import numpy as np
+
+        return np.clip(value, lo, hi)
+    return value.clip(lo, hi)
 
 
 def least(value: Quantity, other: Quantity) -> Quantity:
@@ -69,7 +79,11 @@ def least(value: Quantity, other: Quantity) -> Quantity:
     """
     if isinstance(other, pl.Expr):
         return pl.min_horizontal(value, other)
-    return np.minimum(value, other) if _plain(other) else other.least(value)
+    if _plain(other):
+        import numpy as np
+
+        return np.minimum(value, other)
+    return other.least(value)
 
 
 def total(values: Iterable[Quantity]) -> Quantity:
@@ -95,4 +109,5 @@ def _halved(values: Sequence[Quantity]) -> Quantity:
 
 
 def _plain(value: Quantity) -> bool:
-    return isinstance(value, int | float | np.ndarray | np.generic)
+    # By name: `import polaroc` need not import numpy.
+    return isinstance(value, int | float) or type(value).__module__.split(".")[0] == "numpy"

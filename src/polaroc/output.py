@@ -2,7 +2,7 @@
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -114,19 +114,26 @@ def check_replaceable(folder: Path) -> None:
         )
 
 
+def nobodys(file: Path) -> bool:
+    """No file is ours to replace."""
+    return False
+
+
 @contextmanager
-def whole_file(file: Path) -> Iterator[Path]:
+def whole_file(file: Path, ours: Callable[[Path], bool] = nobodys) -> Iterator[Path]:
     """A temporary file that becomes `file` when the block ends without an error.
 
     Parameters
     ----------
     file
         Where the output goes; parents are made.
+    ours
+        Whether a file that is there is earlier output, which is replaced.
 
     Raises
     ------
     OutputRefused
-        Where there is a file of that name, before the block starts.
+        Where there is another file of that name, before the block starts.
 
     Examples
     --------
@@ -137,30 +144,28 @@ def whole_file(file: Path) -> Iterator[Path]:
     >>> where.read_text()
     'auc'
     """
-    check_new(file)
+    check_new(file, ours)
     with _aside(file.parent.resolve() / file.name) as (staging, target):
         staging.mkdir()
         yield staging / file.name
-        _place_file(staging / file.name, target)
+        _place_file(staging / file.name, target, ours)
 
 
-def _place_file(staging: Path, file: Path) -> None:
+def _place_file(staging: Path, file: Path, ours: Callable[[Path], bool]) -> None:
     """Give the new file its name, unless that has been taken meanwhile."""
     try:
         os.link(staging, file)
-    except FileExistsError:
-        check_new(file)
     except OSError:
-        # A file system without links.
-        check_new(file)
-        staging.rename(file)
+        # It is there already, or the file system has no links.
+        check_new(file, ours)
+        staging.replace(file)
 
 
 def _names(mark: Path) -> list[str]:
     return mark.read_text(encoding="utf-8", errors="replace").splitlines()
 
 
-def check_new(file: Path) -> None:
-    """Refuse the name of a file that is there."""
-    if os.path.lexists(file):
+def check_new(file: Path, ours: Callable[[Path], bool] = nobodys) -> None:
+    """Refuse the name of a file that is there and not `ours`."""
+    if os.path.lexists(file) and not (file.is_file() and ours(file)):
         raise OutputRefused(f"{str(file)!r} is there already.", hint="choose another --out.")

@@ -89,7 +89,7 @@ def paired_t(values: "Array", level: float, test_train_ratio: float = 0.0) -> Pa
     least = nothing(values) / values.size
     difference = np.where(difference**2 > least, difference, 0.0)
     variance = np.where(variance > least, variance, 0.0)
-    std_error = np.sqrt(variance * (1 / blocks + test_train_ratio))
+    std_error = error_of_mean(np.sqrt(variance), blocks, test_train_ratio)
     statistic = _ratio(difference, std_error)
     p_value = 2 * t.sf(np.abs(statistic), blocks - 1)
     critical = t.isf((1 - level) / len(first) / 2, blocks - 1)
@@ -97,6 +97,17 @@ def paired_t(values: "Array", level: float, test_train_ratio: float = 0.0) -> Pa
         first, second, difference, std_error, statistic, p_value, holm(p_value),
         critical * std_error, (std_error == 0) & (difference != 0),
     )  # fmt: skip
+
+
+def error_of_mean(sd: Any, blocks: int, test_train_ratio: float) -> Any:
+    """The standard error of a mean over blocks whose training sets overlap (Nadeau and Bengio).
+
+    Examples
+    --------
+    >>> error_of_mean(0.1, 4, 0.75)
+    0.1
+    """
+    return sd * sqrt(1 / blocks + test_train_ratio)
 
 
 def tukey(values: "Array", level: float) -> Pairs:

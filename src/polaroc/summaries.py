@@ -19,13 +19,13 @@ Block = tuple[str, list[str], list[list[str | None]], int]
 def comparison_parts(found: "Comparison") -> "list[RenderableType]":
     """The summary of a comparison as sentences and rich tables."""
     warnings = [f"Note: {line}" for line in found.warnings]
-    return [_heading(found), "", *_tables(_comparison_blocks(found)), _verdict(found), *warnings]
+    return [_heading(found), "", *_tables(_comparison_blocks(found)), verdict(found), *warnings]
 
 
 def comparison_html(found: "Comparison") -> str:
     """The summary of a comparison as HTML."""
     tables = "".join(html_table(*block[:3]) for block in _comparison_blocks(found))
-    lines = html_lines([_verdict(found), *found.warnings])
+    lines = html_lines([verdict(found), *found.warnings])
     return html_lines([_heading(found)]) + tables + lines
 
 
@@ -65,7 +65,8 @@ def _numbers(found: "Comparison") -> str:
     return "Mean and SD over blocks"
 
 
-def _verdict(found: "Comparison") -> str:
+def verdict(found: "Comparison") -> str:
+    """Whether the models differ, in a sentence."""
     name, p = found.omnibus["test"][0], found.omnibus["p_value"][0]
     alpha = found.plan.alpha
     if p < alpha:

@@ -67,15 +67,12 @@ def measures_of(
     asked
         Further arguments of `evaluate`.
     """
-    frame = scan(files)
-    truth, score = predictions["truth"], predictions["score"]
-    if (truth is None) != (score is None):
-        raise InvalidArgument(
-            "only one of --truth and --score is given, needed are both or none.",
-            hint="give both for predictions, none for measures.",
-        )
+    truth = predictions["truth"]
+    frame = predictions_or_measures(
+        files, truth=truth, score=predictions["score"], weight=predictions["weight"],
+        positive=predictions["positive"],
+    )  # fmt: skip
     if truth is None:
-        _refuse_what_is_for_predictions(frame, predictions)
         return frame, False
     arguments = predictions | {
         "by": keys,
@@ -83,6 +80,31 @@ def measures_of(
     }
     read(frame, **arguments, audited=True)
     return evaluate(frame, **arguments, **asked), True
+
+
+def predictions_or_measures(
+    files: list[str], *, truth: str | None, score: str | None, **of_predictions: Any
+) -> pl.LazyFrame:
+    """What the files hold: predictions where truth and score are given, else measures.
+
+    Parameters
+    ----------
+    files
+        What to read.
+    truth, score
+        Their columns, both or none.
+    of_predictions
+        Other options that only predictions have.
+    """
+    frame = scan(files)
+    if (truth is None) != (score is None):
+        raise InvalidArgument(
+            "only one of --truth and --score is given, needed are both or none.",
+            hint="give both for predictions, none for measures.",
+        )
+    if truth is None:
+        _refuse_what_is_for_predictions(frame, of_predictions)
+    return frame
 
 
 def _refuse_what_is_for_predictions(frame: pl.LazyFrame, predictions: dict[str, Any]) -> None:

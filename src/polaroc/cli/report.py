@@ -1,0 +1,100 @@
+"""`polaroc report`: one HTML page that says which model, how sure, at which threshold."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from polaroc.cli.inputs import Positive, Weight, labels
+from polaroc.cli.measured import Alpha, Files, Ratio, Score, Truth, predictions_or_measures
+from polaroc.cli.screen import out, progress, refusing
+from polaroc.designs import Incomplete
+from polaroc.errors import InvalidArgument
+from polaroc.report import TITLE
+from polaroc.report import report as written
+from polaroc.typing import Nulls
+
+
+@refusing
+def report(
+    files: Files,
+    path: Annotated[
+        Path, typer.Option("--out", help="The page: a new file, or an earlier report.")
+    ] = Path("report.html"),
+    truth: Truth = None,
+    score: Score = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Key column; repeat it. [default: model and fold, where there]",
+            show_default=False,
+        ),
+    ] = None,
+    over: Annotated[
+        tuple[float, float] | None,
+        typer.Option(
+            help="Range of priors LO HI; needed for predictions, of measures by default theirs.",
+            show_default=False,
+        ),
+    ] = None,
+    prior: Annotated[
+        list[float] | None,
+        typer.Option(help="A further prior to take AUPREC at; repeat it.", show_default=False),
+    ] = None,
+    between: Annotated[
+        str | None,
+        typer.Option(
+            help="Key that tells the models apart. [default: model, else the first]",
+            show_default=False,
+        ),
+    ] = None,
+    block: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Key of the folds or other blocks; repeat it. [default: all others]",
+            show_default=False,
+        ),
+    ] = None,
+    case: Annotated[
+        str | None,
+        typer.Option(
+            help="Column that tells the cases apart, for fitted models on one test set.",
+            show_default=False,
+        ),
+    ] = None,
+    test_train_ratio: Ratio = None,
+    alpha: Alpha = 0.005,
+    level: Annotated[float, typer.Option(help="Coverage of each model's interval.")] = 0.95,
+    cost_fn: Annotated[float, typer.Option(help="Cost of a missed positive.")] = 1,
+    cost_fp: Annotated[float, typer.Option(help="Cost of a false alarm.")] = 1,
+    incomplete: Annotated[
+        Incomplete, typer.Option(help="What to do with blocks that not every model has.")
+    ] = "raise",
+    title: Annotated[str, typer.Option(help="Heading of the page.")] = TITLE,
+    weight: Weight = None,
+    positive: Positive = None,
+    nulls: Annotated[Nulls, typer.Option(help="What to do with null or NaN rows.")] = "raise",
+) -> None:
+    """Write one HTML page: which model, how sure, at which threshold.
+
+    Example: polaroc report 'predictions/*.parquet' --truth label --score p --by model --by fold
+    --over 0.05 0.20 --test-train-ratio 0.25 --out report.html
+    """
+    with progress() as say:
+        say("reading")
+        frame = predictions_or_measures(
+            files, truth=truth, score=score, weight=weight, positive=positive
+        )
+        if truth is not None and over is None:
+            raise InvalidArgument(
+                "predictions are given without a range of priors.", hint="give --over 0.05 0.20."
+            )
+        say("measuring, choosing, drawing")
+        file = written(
+            frame, path=path, truth=truth, score=score, by=by, over=over,
+            priors=prior or (), between=between, block=block, case=case, weight=weight,
+            positive=None if truth is None else labels(frame, truth, positive), nulls=nulls,
+            test_train_ratio=test_train_ratio, alpha=alpha, level=level, cost_fn=cost_fn,
+            cost_fp=cost_fp, incomplete=incomplete, title=title,
+        )  # fmt: skip
+    out().print(f"Written to {file}: open it in a browser.")

@@ -1,0 +1,163 @@
+"""A report: one self-contained HTML page that says which model, how sure, at which threshold."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from polaroc.beliefs import Belief
+from polaroc.columns import as_lazy
+from polaroc.designs import Incomplete
+from polaroc.errors import InvalidArgument
+from polaroc.output import check_new, whole_file
+from polaroc.priors import check_prior
+from polaroc.typing import IntoExpr, Label, Nulls
+
+USUAL = ("model", "fold")
+TITLE = "Which model, how sure, at which threshold"
+
+
+def report(
+    frame: pl.LazyFrame | pl.DataFrame,
+    *,
+    path: str | Path,
+    truth: IntoExpr | None = None,
+    score: IntoExpr | None = None,
+    by: str | Sequence[str] | None = None,
+    over: tuple[float, float] | Belief | None = None,
+    priors: Sequence[float] = (),
+    between: str | None = None,
+    block: str | Sequence[str] | None = None,
+    case: str | None = None,
+    weight: IntoExpr | None = None,
+    positive: Label | Sequence[Label] | None = None,
+    nulls: Nulls = "raise",
+    test_train_ratio: float | None = None,
+    alpha: float = 0.005,
+    level: float = 0.95,
+    cost_fn: float = 1,
+    cost_fp: float = 1,
+    incomplete: Incomplete = "raise",
+    title: str = TITLE,
+) -> Path:
+    """Write one HTML page: which model, how sure, at which threshold, and what that rests on.
+
+    The page needs no network and no Python. It holds the answer in words, the
+    ranking with intervals and letters, charts, the tests with their assumptions,
+    an audit of the data, methods with sources, and versions.
+
+    Parameters
+    ----------
+    frame
+        Predictions, one row per model, block and case, with `truth` and `score`;
+        or tidy measures, without these: then the page lacks the parts that need
+        predictions, and says so.
+    path
+        The file to write. An earlier report there is replaced, whole or not at
+        all; any other file is left alone.
+    truth, score, weight, positive, nulls
+        As in `evaluate`, for predictions.
+    by
+        Key columns of the predictions; by default those of "model" and "fold" that
+        the table has, and ``()`` for a single model measured once.
+    over
+        The range (lo, hi) of priors, or a belief about the prior. Needed for
+        predictions; of measures, by default the priors they were taken at.
+    priors
+        Further priors in (0, 1) at which AUPREC is taken.
+    between
+        The key that tells the models apart; by default "model", else the first.
+    block
+        The keys that tell the blocks apart; by default all others.
+    case
+        The column that tells the cases apart. Where each model was measured once
+        it lets the fitted models be compared, case by case.
+    test_train_ratio
+        Test over training cases of a block, as in `compare`; without it no test
+        over blocks is made.
+    alpha, incomplete
+        As in `choose`.
+    level
+        Coverage of the intervals of each model's expected AUPREC, in (0, 1).
+    cost_fn, cost_fp
+        Costs > 0 of a missed positive and of a false alarm, for the thresholds.
+    title
+        Heading of the page.
+
+    Returns
+    -------
+    Path
+        The file written.
+
+    Raises
+    ------
+    InvalidPredictions, InvalidArgument, InvalidTable
+        As in `evaluate`, `choose` and `operating_points`.
+    OutputRefused
+        Where `path` is a file that is no report.
+
+    Notes
+    -----
+    Intervals over blocks are x̄ ± t √(s²(1/J + r)) with J blocks and
+    r = `test_train_ratio` (Nadeau and Bengio 2003); on one test set they are those
+    of `intervals`. Thresholds are of least expected cost; their rates are those of
+    blocks that they were not set on (D&G §4).
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import polaroc as pr
+    >>> predictions = pr.datasets.satellite_predictions()
+    >>> where = Path(tempfile.mkdtemp()) / "report.html"
+    >>> pr.report(
+    ...     predictions.filter(pl.col("fold") <= 3), truth="truth", score="score",
+    ...     over=(0.05, 0.20), test_train_ratio=0.25, path=where,
+    ... ).name
+    'report.html'
+    """
+    from polaroc.report.evidence import measure_keys, of_measures, of_predictions
+    from polaroc.report.intake import taken_in
+    from polaroc.report.page import is_report, page
+    from polaroc.report.question import Question, roles
+
+    file = Path(path)
+    check_new(file, is_report)
+    for one in priors:
+        check_prior(one)
+    if (truth is None) != (score is None):
+        raise InvalidArgument(
+            "only one of truth and score is given, needed are both or none.",
+            hint="give both for predictions, none for measures.",
+        )
+    intake = None
+    if truth is not None and score is not None:
+        if over is None:
+            raise InvalidArgument(
+                "predictions are given without a range of priors.", hint="give over=(0.05, 0.20)."
+            )
+        intake = taken_in(
+            frame, truth=truth, score=score, by=_keys(frame, by),
+            weight=weight, positive=positive, nulls=nulls, case=case,
+        )  # fmt: skip
+    keys = measure_keys(frame) if intake is None else intake.keys
+    models, blocks = roles(keys, between, block)
+    question = Question(
+        models, blocks, over, test_train_ratio, alpha, level, cost_fn, cost_fp, incomplete, case
+    )
+    if intake is None:
+        evidence = of_measures(frame, question)
+    else:
+        evidence = of_predictions(intake, question, priors)
+    written = page(evidence, title)
+    with whole_file(file, is_report) as staging:
+        staging.write_text(written, encoding="utf-8")
+    return file
+
+
+def _keys(frame: pl.LazyFrame | pl.DataFrame, by: str | Sequence[str] | None) -> list[str]:
+    """The key columns, whether none, one or many were given."""
+    if by is None:
+        present = as_lazy(frame).collect_schema().names()
+        return [name for name in USUAL if name in present]
+    return [by] if isinstance(by, str) else list(by)

@@ -1,0 +1,207 @@
+"""Everything a report shows, worked out by the functions of the package."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from polaroc.answers import best_expected, named, range_in_words, tells_from
+from polaroc.beliefs import Belief
+from polaroc.choice import Choice, choose
+from polaroc.columns import MEASURES, as_lazy, require
+from polaroc.comparison import Comparison, compare
+from polaroc.errors import InvalidArgument
+from polaroc.evaluation import evaluate
+from polaroc.priors import prior_grid
+from polaroc.report.intake import Intake
+from polaroc.report.question import Question
+from polaroc.report.ranking import EXPECTED, ranking
+from polaroc.report.thresholds import Thresholds, thresholds
+from polaroc.trouble import SCORE, TRUTH
+
+PRIORS = 25
+WANTED = ("auc", "auprec", "iauprec", "sens", "auc_range", "accsens")
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What is known of the models.
+
+    Attributes
+    ----------
+    question
+        What was asked.
+    measures
+        Tidy measures per model and block.
+    ranking
+        One row per model, the best first.
+    choice
+        What `choose` says, None for a single model.
+    comparison
+        The test of the models, None where none was made.
+    untested
+        Why none was made, or nothing.
+    intake
+        The predictions, None where measures were given.
+    thresholds
+        Of the model that ranks first; None where measures were given.
+    audit
+        What each key holds; None where measures were given.
+    """
+
+    question: Question
+    measures: pl.DataFrame
+    ranking: pl.DataFrame
+    choice: Choice | None
+    comparison: Comparison | None
+    untested: str
+    intake: Intake | None = None
+    thresholds: Thresholds | None = None
+    audit: pl.DataFrame | None = None
+
+    @property
+    def models(self) -> pl.Series:
+        """The models, the best first."""
+        return self.ranking[self.question.between]
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks there are; 1 where each model was measured once."""
+        columns = list(self.question.blocks)
+        return self.measures.select(columns).n_unique() if columns else 1
+
+    @property
+    def answer(self) -> str:
+        """Which model, and how sure that is, in one sentence."""
+        if self.choice is None:
+            return _of_one(self)
+        if self.comparison is None or self.choice.comparison is not None:
+            return self.choice.answer
+        believed = range_in_words(self.question.ends, self.question.over, [])
+        told = tells_from(self.models, self.comparison)
+        return (
+            f"{best_expected(self.choice.models, 'AUPREC', believed)}; on these cases the test of "
+            f"the fitted models at α = {self.question.alpha:g} tells it from {told}."
+        )
+
+    @property
+    def cautions(self) -> list[str]:
+        """What the numbers rest on, in sentences; what the tests assume is said with them."""
+        tested = () if self.comparison is None else self.comparison.warnings
+        chosen = () if self.choice is None else self.choice.warnings
+        said = [line for line in chosen if line not in tested]
+        if self.choice is None:
+            notes = self.measures.filter(pl.col("measure").is_in(["auprec", "iauprec"]))["note"]
+            said += [f"{note}." for note in notes.drop_nulls().unique(maintain_order=True)[:3]]
+        if self.intake is not None and self.intake.dropped:
+            said.append(
+                f"{self.intake.dropped:,} rows were left out: their score, truth or weight is "
+                "null or NaN."
+            )
+        return list(dict.fromkeys(said))
+
+
+def of_predictions(intake: Intake, question: Question, priors: Sequence[float]) -> Evidence:
+    """The evidence of predictions."""
+    measures = evaluate(
+        intake.sound, by=list(question.keys), priors=_priors(question, priors), over=question.over,
+        measures=list(WANTED if question.ends else WANTED[:3]), **intake.arguments,
+        **_intervals(intake, question),
+    ).collect()  # fmt: skip
+    audit = intake.audit()
+    choice = _choice(measures, question)
+    comparison, untested = _comparison(choice, question, intake)
+    ranked = ranking(measures, question, choice, comparison)
+    found = thresholds(intake, question, ranked[question.between][:1])
+    return Evidence(question, measures, ranked, choice, comparison, untested, intake, found, audit)
+
+
+def of_measures(measures: pl.LazyFrame | pl.DataFrame, question: Question) -> Evidence:
+    """The evidence of tidy measures."""
+    table = as_lazy(measures).collect()
+    choice = _choice(table, question)
+    if choice is None and "iauprec" not in table["measure"]:
+        raise InvalidArgument(
+            "the measures of a single model hold no 'iauprec'.",
+            hint="evaluate with over=(0.05, 0.20), or give predictions.",
+        )
+    comparison, untested = _comparison(choice, question, None)
+    ranked = ranking(table, question, choice, comparison)
+    return Evidence(question, table, ranked, choice, comparison, untested)
+
+
+def measure_keys(measures: pl.LazyFrame | pl.DataFrame) -> list[str]:
+    """The keys of tidy measures."""
+    keys = require(as_lazy(measures), MEASURES, source="evaluate(...)")
+    if not keys:
+        raise InvalidArgument(
+            "the measures have no key that names the model.",
+            hint="evaluate with by=['model', 'fold'].",
+        )
+    return keys
+
+
+def _priors(question: Question, priors: Sequence[float]) -> list[float]:
+    """The priors of a range and those asked for, or the nodes of a belief."""
+    over = question.over
+    if over is None:
+        raise InvalidArgument(
+            "predictions are given without a range of priors.", hint="give over=(0.05, 0.20)."
+        )
+    within = over.priors if isinstance(over, Belief) else prior_grid(*over, PRIORS)["prior"]
+    return sorted({*within, *priors})
+
+
+def _intervals(intake: Intake, question: Question) -> dict[str, Any]:
+    """Limits where a model was measured once, on cases that count once."""
+    if question.blocks or intake.weighted:
+        return {}
+    return {"intervals": "logit", "level": question.level}
+
+
+def _choice(measures: pl.DataFrame, question: Question) -> Choice | None:
+    if measures[question.between].n_unique() < 2:
+        return None
+    return choose(
+        measures, question.between, question.blocks or None, over=question.over,
+        test_train_ratio=question.test_train_ratio if question.blocks else None,
+        alpha=question.alpha, incomplete=question.incomplete,
+    )  # fmt: skip
+
+
+def _comparison(
+    choice: Choice | None, question: Question, intake: Intake | None
+) -> tuple[Comparison | None, str]:
+    """The test of the models, or why there is none."""
+    if choice is None:
+        return None, "There is one model only: nothing to compare it with."
+    if choice.comparison is not None:
+        return choice.comparison, ""
+    if question.blocks:
+        if question.test_train_ratio is None:
+            return None, (
+                "No test was made: it needs the ratio of test to training cases "
+                "(test_train_ratio), because blocks that share training cases are not independent."
+            )
+        return None, "No test was made: there is one block only, which shows no variation."
+    if question.case is None or intake is None:
+        return None, (
+            "No test was made: each model was measured once, and no column was named that says "
+            "which rows are of the same case (case), by which fitted models could be compared."
+        )
+    if intake.weighted:
+        return None, "No test was made: that of fitted models takes no weights."
+    return compare(
+        intake.sound, "iauprec", question.between, target="trained", truth=TRUTH, score=SCORE,
+        case=question.case, over=question.over, alpha=question.alpha,
+    ), ""  # fmt: skip
+
+
+def _of_one(evidence: Evidence) -> str:
+    """The answer where there is one model only."""
+    value = evidence.ranking[EXPECTED][0]
+    believed = range_in_words(evidence.question.ends, evidence.question.over, [])
+    said = "unknown" if value is None else f"{value:.3f}"
+    over = "" if evidence.question.over is None else f" {believed}"
+    return f"{named(evidence.models.to_list())}: expected AUPREC{over} is {said}; no other model."

@@ -1,0 +1,104 @@
+"""The predictions of a report: their sound rows, and the curves of each model."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from polaroc.columns import PRIVATE, as_lazy
+from polaroc.curves import curve
+from polaroc.errors import InvalidArgument
+from polaroc.predictions import check, read
+from polaroc.report.question import NAMELESS
+from polaroc.trouble import SCORE, TROUBLE, TRUTH, WEIGHT
+from polaroc.typing import IntoExpr, Label, Nulls
+
+# Scores of a case that no model, block or case column tells apart need no name.
+MODEL = "model"
+
+
+@dataclass(frozen=True, eq=False)
+class Intake:
+    """Predictions that can be ranked.
+
+    Attributes
+    ----------
+    sound
+        The keys, the case where one is named, and score, truth and weight in our
+        own columns.
+    keys
+        The key columns.
+    weighted
+        Whether rows have weights.
+    dropped
+        How many rows were left out for want of a score, truth or weight.
+    """
+
+    sound: pl.LazyFrame
+    keys: tuple[str, ...]
+    weighted: bool
+    dropped: int
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """How the functions of predictions are told the columns."""
+        return {"truth": TRUTH, "score": SCORE, "weight": WEIGHT if self.weighted else None}
+
+    def audit(self) -> pl.DataFrame:
+        """What each key holds, as `check` has it."""
+        return check(self.sound, by=list(self.keys), **self.arguments)
+
+    def curves(self, by: Sequence[str]) -> pl.DataFrame:
+        """The curves of all rows that share a key."""
+        return curve(self.sound, by=list(by), **self.arguments).collect()
+
+
+def taken_in(
+    frame: pl.LazyFrame | pl.DataFrame,
+    *,
+    truth: IntoExpr,
+    score: IntoExpr,
+    by: Sequence[str],
+    weight: IntoExpr | None,
+    positive: Label | Sequence[Label] | None,
+    nulls: Nulls,
+    case: str | None,
+) -> Intake:
+    """The predictions, audited; a table without keys gets one that names its only model."""
+    keys = list(by)
+    table = as_lazy(frame)
+    if not keys:
+        keys = [MODEL]
+        table = table.with_columns(pl.lit(NAMELESS).alias(MODEL))
+    if case in keys:
+        raise InvalidArgument(
+            f"case is {case!r}, also a key of by.",
+            hint="the case is the row of the raw table that models are paired by; it is no key.",
+        )
+    named = [*keys, *([] if case is None else [case])]
+    found = read(
+        table, truth=truth, score=score, by=named, weight=weight, positive=positive, nulls=nulls,
+        audited=True,
+    )  # fmt: skip
+    lacking = found.rows.select((pl.col(TROUBLE).is_not_null()).sum().cast(pl.Int64))
+    sound = found.sound
+    if isinstance(frame, pl.DataFrame):
+        sound = sound.collect().lazy()
+    return Intake(sound, tuple(keys), found.weighted, lacking.collect().item())
+
+
+def one_of(intake: Intake, between: str, model: pl.Series) -> pl.LazyFrame:
+    """The rows of one model, given as a series of its name."""
+    name = model.alias(between).to_frame().lazy()
+    return intake.sound.join(name, on=between, how="semi", nulls_equal=True)
+
+
+def grouped(rows: pl.LazyFrame, blocks: Sequence[str], groups: int) -> pl.LazyFrame:
+    """The rows with the number of the group of blocks they are in, in `GROUP`."""
+    names = rows.select(blocks).unique().sort(blocks, nulls_last=True)
+    numbered = names.with_row_index(GROUP).with_columns(pl.col(GROUP) % groups)
+    return rows.join(numbered, on=list(blocks), how="left", nulls_equal=True)
+
+
+GROUP = PRIVATE + "group"

@@ -1,0 +1,460 @@
+import json
+import re
+from base64 import b64encode
+from hashlib import sha256
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+import pytest
+from pages import ASKED, HOSTILE, HOSTILE_KEY, OVER, Page, hostile_report, models, satellite
+from scipy.stats import t
+from typer.testing import CliRunner
+
+import polaroc as pr
+from polaroc.cli import app
+
+RATIO = 0.25
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    return tmp_path_factory.mktemp("reports")
+
+
+@pytest.fixture(scope="module")
+def measures():
+    grid = pr.prior_grid(*OVER, 25)
+    return pr.evaluate(satellite(), **ASKED, by=["model", "fold"], priors=grid, over=OVER)
+
+
+@pytest.fixture(scope="module")
+def page(place):
+    table = satellite()
+    return Page(
+        pr.report(table, **ASKED, over=OVER, test_train_ratio=RATIO, path=place / "whole.html")
+    )
+
+
+@pytest.fixture(scope="module")
+def hostile_page(place):
+    return Page(hostile_report(place / "hostile.html"))
+
+
+def numbers(column: pl.Series) -> list[float]:
+    return column.str.strip_suffix(" %").cast(pl.Float64).to_list()
+
+
+def test_the_headline_is_what_choose_answers(page, measures):
+    choice = pr.choose(measures, over=OVER, test_train_ratio=RATIO)
+    (headline,) = [p for p in page.all("p") if p.get("class") == "headline"]
+    assert headline.text == choice.answer
+
+
+def test_the_ranking_is_that_of_the_measures(page, measures):
+    overall = measures.filter(measure="iauprec").group_by("model")
+    wanted = overall.agg(
+        pl.col("estimate").mean().alias("mean"), pl.col("estimate").std().alias("sd")
+    ).sort("mean", descending=True)
+    ranked = page.table("The models")
+    assert ranked["model"].to_list() == wanted["model"].to_list()
+    assert numbers(ranked["expected AUPREC"]) == pytest.approx(wanted["mean"].to_list(), abs=6e-4)
+    assert numbers(ranked["SD over blocks"]) == pytest.approx(wanted["sd"].to_list(), abs=6e-4)
+
+
+def test_intervals_take_the_overlap_of_training_sets_into_account(page, measures):
+    ranked = page.table("The models")
+    for model, low, high in zip(
+        ranked["model"], numbers(ranked["95 % from"]), numbers(ranked["95 % to"]), strict=True
+    ):
+        values = measures.filter(measure="iauprec", model=model)["estimate"].to_numpy()
+        reach = t.ppf(0.975, 3) * values.std(ddof=1) * np.sqrt(1 / 4 + RATIO)
+        assert low == pytest.approx(max(values.mean() - reach, 0), abs=6e-4)
+        assert high == pytest.approx(min(values.mean() + reach, 1), abs=6e-4)
+
+
+def test_letters_and_pairs_are_those_of_compare(page, measures):
+    found = pr.compare(measures, "iauprec", test_train_ratio=RATIO)
+    ranked = page.table("The models")
+    assert ranked["letters"].to_list() == found.letters["letters"].to_list()
+    pairs = page.table("Each two models").sort("pair")
+    wanted = found.pairs.with_columns(pl.format("{} − {}", "model_a", "model_b").alias("pair"))
+    wanted = wanted.sort("pair")
+    for shown, column in {"difference": "difference", "from": "lower", "to": "upper"}.items():
+        assert numbers(pairs[shown]) == pytest.approx(wanted[column].to_list(), abs=2e-3)
+
+
+def cheapest(truth: np.ndarray, score: np.ndarray, prior: float) -> float:
+    """The threshold of least expected error, by trying all."""
+    tried = np.unique(score)
+    recall = np.array([(score[truth] >= at).mean() for at in tried])
+    alarms = np.array([(score[~truth] >= at).mean() for at in tried])
+    cost = prior * (1 - recall) + (1 - prior) * alarms
+    return float(tried[np.flatnonzero(cost <= cost.min() + 1e-12)[-1]])
+
+
+def test_thresholds_are_of_least_cost_and_judged_on_other_blocks(page):
+    table = satellite().filter(model="A")
+    shown = page.table("Thresholds of A")
+    truth, score, fold = (table[name].to_numpy() for name in ("truth", "score", "fold"))
+    for row, prior in enumerate((0.05, 0.125, 0.20)):
+        wanted = cheapest(truth, score, prior)
+        assert float(shown["threshold"][row]) == pytest.approx(wanted, rel=1e-5)
+        recalls, alarms, elsewhere = [], [], []
+        for held in range(1, 5):
+            others, here = fold != held, fold == held
+            at = cheapest(truth[others], score[others], prior)
+            elsewhere.append(at)
+            recalls.append((score[here & truth] >= at).mean())
+            alarms.append((score[here & ~truth] >= at).mean())
+        recall, alarm = np.mean(recalls), np.mean(alarms)
+        spread = f"{min(elsewhere):.6g} to {max(elsewhere):.6g}"
+        assert shown["spread"][row] == spread
+        assert shown["recall (SD)"][row] == f"{recall:.3f} ({np.std(recalls, ddof=1):.3f})"
+        assert shown["false alarm rate (SD)"][row] == f"{alarm:.3f} ({np.std(alarms, ddof=1):.3f})"
+        found, false = 1000 * prior * recall, 1000 * (1 - prior) * alarm
+        assert shown["found"][row] == f"{found:.0f}"
+        assert shown["false alarms"][row] == f"{false:.0f}"
+        assert shown["precision"][row] == f"{found / (found + false):.3f}"
+
+
+def test_a_dear_missed_positive_lowers_the_threshold(place, page):
+    dear = pr.report(satellite(), **ASKED, over=OVER, cost_fn=20, path=place / "dear.html")
+    lower = numbers(Page(dear).table("Thresholds of A")["threshold"])
+    assert all(
+        a < b for a, b in zip(lower, numbers(page.table("Thresholds")["threshold"]), strict=True)
+    )
+    assert "a missed positive costs 20 times a false alarm" in Page(dear).text()
+
+
+def test_the_audit_is_that_of_check(page):
+    report = pr.check(satellite(), "truth", "score", ["model", "fold"])
+    shown = page.table("What the predictions hold")
+    totals = report.group_by("model").agg(pl.col("rows", "positives").sum()).sort("model")
+    for name in ("rows", "positives"):
+        assert [int(value.replace(",", "")) for value in shown[name]] == totals[name].to_list()
+    assert page.table("Block by block").height == report.height
+
+
+# What a reader, a screen reader and a browser need.
+
+
+def test_the_page_is_html_without_mistakes(page, hostile_page):
+    assert page.mistakes == []
+    assert hostile_page.mistakes == []
+
+
+def test_ids_are_unique(page):
+    ids = [element.get("id") for element in page.root.iter() if element.get("id")]
+    assert len(set(ids)) == len(ids)
+
+
+def test_links_of_the_page_lead_somewhere(page):
+    targets = {element.get("id") for element in page.root.iter()}
+    assert all(link.get("href")[1:] in targets for link in page.all("a"))
+
+
+def test_headings_are_in_order(page):
+    levels = [int(e.tag[1]) for e in page.root.iter() if re.fullmatch(r"h[1-6]", str(e.tag))]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(b - a <= 1 for a, b in pairwise(levels))
+
+
+def test_tables_have_captions_and_headings_with_a_scope(page):
+    assert len(page.all("table")) >= 6
+    for table in page.all("table"):
+        assert table.find("caption").text
+        assert all(cell.get("scope") == "col" for cell in table.findall("thead/tr/th"))
+        assert all(row.find("th").get("scope") == "row" for row in table.findall("tbody/tr"))
+
+
+def test_figures_say_what_is_seen_with_values(page, measures):
+    specs = {one.get("id"): json.loads(one.text) for one in data_of(page)}
+    auc = measures.filter(measure="auc").group_by("model").agg(pl.col("estimate").mean())
+    value = auc.filter(model="A")["estimate"].item()
+    assert f"A {value:.3f}" in specs["roc"]["description"]
+    for figure in page.all("figure"):
+        (spec,) = figure.findall("script")
+        assert specs[spec.get("id")]["description"] in page.text("main")
+        assert figure.find("figcaption") is not None
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@pytest.mark.parametrize("ink", ["ink", "soft", "accent"])
+@pytest.mark.parametrize("ground", ["#ffffff", "wash"])
+def test_text_stands_out_from_its_ground(page, ink, ground):
+    colours = dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", page.source))
+    pair = [luminance(colours.get(name, name)) for name in (ink, ground)]
+    assert (max(pair) + 0.05) / (min(pair) + 0.05) >= 4.5
+
+
+def data_of(page):
+    return [one for one in page.all("script") if one.get("type") == "application/json"]
+
+
+def scripts_of(page):
+    return [one for one in page.all("script") if one.get("type") is None]
+
+
+# Nothing from outside, nothing from names.
+
+
+def test_nothing_is_loaded(page, hostile_page):
+    for one in (page, hostile_page):
+        for element in one.root.iter():
+            assert element.get("src") is None
+            assert element.get("href") is None or element.get("href").startswith("#")
+            assert element.tag not in ("link", "iframe", "object", "embed", "base", "img")
+
+
+def test_only_the_scripts_of_the_page_may_run(page, hostile_page):
+    for one in (page, hostile_page):
+        (policy,) = [e.get("content") for e in one.all("meta") if e.get("http-equiv")]
+        digests = {
+            f"'sha256-{b64encode(sha256(script.text.encode()).digest()).decode()}'"
+            for script in scripts_of(one)
+        }
+        rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+        assert set(rules["script-src"].split()) == digests
+        assert rules["default-src"] == "'none'"
+        assert len(digests) == 2
+    assert [s.text for s in scripts_of(page)] == [s.text for s in scripts_of(hostile_page)]
+
+
+def test_hostile_names_are_text(hostile_page):
+    ranked = hostile_page.table("The models")
+    assert set(ranked[ranked.columns[0]]) == set(HOSTILE)
+    assert ranked.columns[0] == HOSTILE_KEY
+    assert set(hostile_page.table("What the predictions hold").to_series(0)) == set(HOSTILE)
+    assert hostile_page.all("title")[0].text.startswith("</title>")
+    elements = {str(element.tag) for element in hostile_page.root.iter()}
+    assert not elements & {"b", "img"}
+
+
+def test_hostile_names_are_data_in_the_charts(hostile_page):
+    for one in data_of(hostile_page):
+        assert not set("<>&") & set(one.text)
+        spec = json.loads(one.text)
+        found = set(strings(spec))
+        assert found & set(HOSTILE)
+        assert not {name for name in HOSTILE if name in spec.get("transform", [])}
+
+
+def strings(part):
+    if isinstance(part, str):
+        yield part
+    elif isinstance(part, dict | list):
+        for inner in part.values() if isinstance(part, dict) else part:
+            yield from strings(inner)
+
+
+def test_what_would_turn_text_around_is_spelled_out(place):
+    table = models(2).with_columns(pl.col("model").replace("model 0", "abc\u202etxt.exe"))
+    made = pr.report(table, **ASKED, over=OVER, test_train_ratio=0.5, path=place / "turned.html")
+    assert "\u202e" not in made.read_text(encoding="utf-8")
+    assert r"abc\u202etxt.exe" in Page(made).text()
+
+
+# Other tables.
+
+
+def test_measures_make_a_page_without_what_needs_predictions(place, measures):
+    made = pr.report(measures, over=OVER, test_train_ratio=RATIO, path=place / "measures.html")
+    page = Page(made)
+    choice = pr.choose(measures, over=OVER, test_train_ratio=RATIO)
+    assert choice.answer in page.text()
+    assert "made from measures" in page.text()
+    assert page.table("Thresholds") is None
+    assert {one.get("id") for one in data_of(page)} & {"roc", "pr", "explorer"} == set()
+
+
+def test_one_model_is_ranked_but_not_compared(place):
+    table = satellite().filter(model="A")
+    page = Page(
+        pr.report(table, **ASKED, over=OVER, test_train_ratio=RATIO, path=place / "one.html")
+    )
+    assert page.table("The models").height == 1
+    assert page.table("Each two models") is None
+    assert "There is one model only" in page.text()
+
+
+def test_a_table_without_keys_has_the_interval_of_its_test_set(place):
+    table = satellite(1).filter(model="A")
+    page = Page(pr.report(table, **ASKED, by=(), over=OVER, path=place / "lone.html"))
+    (row,) = (
+        pr.evaluate(table, **ASKED, over=OVER, intervals="logit")
+        .filter(measure="iauprec")
+        .select("estimate", "lower", "upper")
+        .rows()
+    )
+    ranked = page.table("The models")
+    shown = [numbers(ranked[name])[0] for name in ("expected AUPREC", "95 % from", "95 % to")]
+    assert shown == pytest.approx(row, abs=6e-4)
+    assert "very cases the threshold was set on" in page.text()
+
+
+def test_fitted_models_are_compared_case_by_case(place):
+    table = satellite(1)
+    made = pr.report(table, **ASKED, by="model", case="case", over=OVER, path=place / "cases.html")
+    found = pr.compare(
+        table, "iauprec", target="trained", **ASKED, case="case", over=OVER, alpha=0.005
+    )
+    page = Page(made)
+    ranked = page.table("The models")
+    assert ranked["letters"].to_list() == found.letters["letters"].to_list()
+    assert "the test of the fitted models at α = 0.005 tells it from all others" in page.text()
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"by": "model"}, "no column was named that says which rows are of the same case"),
+        ({"by": ["model", "fold"]}, "needs the ratio of test to training cases"),
+        ({"by": "model", "weight": "w", "case": "case"}, "takes no weights"),
+        ({"by": ["model", "fold"], "positive": True}, "needs the ratio"),
+    ],
+)
+def test_why_no_test_was_made(place, asked, said):
+    table = satellite(1 if asked["by"] == "model" else 2).with_columns(w=pl.lit(2.0))
+    path = place / "untested.html"
+    assert said in Page(pr.report(table, **ASKED, **asked, over=OVER, path=path)).text()
+
+
+def test_dropped_rows_are_said(place):
+    table = satellite(2).with_row_index("row")
+    table = table.with_columns(score=pl.when(pl.col("row") % 100 > 0).then("score"))
+    made = pr.report(table, **ASKED, over=OVER, nulls="drop", path=place / "dropped.html")
+    lacking = table["score"].null_count()
+    assert f"{lacking:,} rows were left out" in Page(made).text()
+
+
+def test_a_belief_is_shown_at_its_ends_and_mean(place):
+    made = pr.report(models(2), **ASKED, over=pr.beta(2, 18), path=place / "belief.html")
+    shown = numbers(Page(made).table("Thresholds")["positives in use"])
+    assert shown[1] == pytest.approx(10, abs=0.05)
+    assert 0 < shown[0] < shown[1] < shown[2] < 50
+
+
+def test_lazy_and_eager_tables_make_one_page(place):
+    table = satellite(2)
+    pages = [
+        pr.report(frame, **ASKED, over=OVER, path=place / f"{name}.html").read_text()
+        for name, frame in {"eager": table, "lazy": table.lazy()}.items()
+    ]
+    assert pages[0] == pages[1]
+
+
+def test_three_models_on_twenty_blocks_stay_below_five_megabytes(place):
+    table = pr.datasets.satellite_predictions()
+    made = pr.report(table, **ASKED, over=OVER, test_train_ratio=RATIO, path=place / "large.html")
+    assert made.stat().st_size < 5_000_000
+
+
+# Files.
+
+
+def test_an_earlier_report_is_replaced_and_nothing_else_left(tmp_path):
+    path = tmp_path / "report.html"
+    for title in ("first", "second"):
+        pr.report(models(2), **ASKED, over=OVER, path=path, title=title)
+    assert Page(path).all("title")[0].text == "second"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_another_file_is_left_alone(tmp_path):
+    path = tmp_path / "thesis.html"
+    path.write_text("<h1>polaroc</h1>")
+    with pytest.raises(pr.errors.OutputRefused, match="Hint:"):
+        pr.report(models(2), **ASKED, over=OVER, path=path)
+    assert path.read_text() == "<h1>polaroc</h1>"
+
+
+def test_a_failure_leaves_the_earlier_report(tmp_path):
+    path = tmp_path / "report.html"
+    pr.report(models(2), **ASKED, over=OVER, path=path)
+    before = path.read_bytes()
+    broken = models(2).with_columns(score=pl.lit(None, pl.Float64))
+    with pytest.raises(pr.errors.InvalidPredictions):
+        pr.report(broken, **ASKED, over=OVER, path=path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ({**ASKED}, "without a range"),
+        ({"truth": "truth", "over": OVER}, "only one of truth and score"),
+        ({**ASKED, "over": OVER, "case": "fold"}, "also a key"),
+        ({**ASKED, "over": OVER, "between": "colour"}, "between is 'colour'"),
+        ({**ASKED, "over": OVER, "block": "model"}, "name different keys"),
+        ({**ASKED, "over": OVER, "alpha": 2}, "alpha is 2"),
+        ({**ASKED, "over": OVER, "level": 0}, "level is 0"),
+        ({**ASKED, "over": (0.2, 0.1)}, "0.2"),
+        ({**ASKED, "over": OVER, "priors": [1.5]}, "1.5"),
+        ({**ASKED, "over": OVER, "cost_fn": -1}, "cost_fn is -1"),
+        ({**ASKED, "over": OVER, "test_train_ratio": -1}, "test_train_ratio is -1"),
+        ({}, "no column 'measure'"),
+    ],
+)
+def test_bad_arguments_are_refused(tmp_path, asked, found):
+    with pytest.raises(pr.errors.PolarocError, match=re.escape(found)) as refused:
+        pr.report(models(2), **asked, path=tmp_path / "report.html")
+    assert "Hint:" in str(refused.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+# The command line.
+
+
+def run(*arguments: object):
+    return CliRunner().invoke(app, ["report", *map(str, arguments)])
+
+
+@pytest.fixture
+def predictions(tmp_path):
+    file = tmp_path / "predictions.parquet"
+    models(2).write_parquet(file)
+    return file
+
+
+def test_the_command_writes_the_page_of_the_function(tmp_path, predictions):
+    told = ("--truth", "truth", "--score", "score", "--over", *OVER, "--test-train-ratio", 0.5)
+    result = run(predictions, *told, "--cost-fn", 5, "--out", tmp_path / "told.html")
+    assert result.exit_code == 0, result.output
+    pr.report(
+        models(2), **ASKED, over=OVER, test_train_ratio=0.5, cost_fn=5, path=tmp_path / "made.html"
+    )
+    assert (tmp_path / "told.html").read_text() == (tmp_path / "made.html").read_text()
+
+
+def test_the_command_takes_measures(tmp_path):
+    file = tmp_path / "measures.parquet"
+    pr.evaluate(
+        models(2), **ASKED, by=["model", "fold"], priors=pr.prior_grid(*OVER, 8), over=OVER
+    ).write_parquet(file)
+    result = run(file, "--out", tmp_path / "report.html")
+    assert result.exit_code == 0, result.output
+    assert "made from measures" in Page(tmp_path / "report.html").text()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--truth", "truth", "--score", "score"], "--over 0.05 0.20"),
+        (["--truth", "truth"], "only one of --truth and --score"),
+        ([], "hold no measures"),
+        (["--truth", "truth", "--score", "skore", "--over", *OVER], "did you mean 'score'"),
+    ],
+)
+def test_the_command_refuses_in_its_own_words(tmp_path, predictions, options, said):
+    result = run(predictions, *options, "--out", tmp_path / "report.html")
+    assert result.exit_code == 2
+    assert said in result.output
+    assert not (tmp_path / "report.html").exists()

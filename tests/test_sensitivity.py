@@ -54,7 +54,8 @@ def error_area(table, lo, hi):
 def partial_area(table, lo, hi):
     (t_lo, f_lo), (t_hi, f_hi) = balanced(table, lo), balanced(table, hi)
     t, f = roc(table)
-    between = (t_lo <= t) & (t <= t_hi) & (f_lo <= f) & (f <= f_hi)
+    # The ends are rounded: a point at one of them may lie either side of it.
+    between = (t_lo - 1e-12 <= t) & (t <= t_hi + 1e-12) & (f_lo - 1e-12 <= f) & (f <= f_hi + 1e-12)
     fpr, fnr = [f_lo, *f[between], f_hi], 1 - np.array([t_lo, *t[between], t_hi])
     return 1 - np.trapezoid(fnr, fpr) / (f_hi - f_lo)
 

@@ -56,7 +56,14 @@ def available() -> int:
     with suppress(OSError, ValueError):
         limit = int((CONTROL_GROUP / "memory.max").read_text())
         known.append(limit - int((CONTROL_GROUP / "memory.current").read_text()))
-    return min(known)
+    with suppress(OSError, ValueError, ImportError):
+        import resource
+
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if limit != resource.RLIM_INFINITY:
+            pages = int(Path("/proc/self/statm").read_text().split()[0])
+            known.append(limit - pages * resource.getpagesize())
+    return max(min(known), 0)
 
 
 def _size(memory: object) -> int | None:

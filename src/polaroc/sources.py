@@ -122,6 +122,11 @@ def batches(paths: Sequence[str], keys: Sequence[str], most: int) -> list[pl.Laz
     ]
 
 
+def files(paths: Sequence[str]) -> list[Path]:
+    """The files that `scan` reads of the same paths."""
+    return [source.file for path in paths for source in _sources(path)]
+
+
 @dataclass(frozen=True)
 class Part:
     """The files of one format in one folder of each column."""
@@ -142,9 +147,9 @@ def _parts(paths: Sequence[str]) -> list[Part]:
     grouped = groupby(sources, key=lambda source: (source.format, source.partitions))
     parts = []
     for (kind, partitions), group in grouped:
-        files = [source.file for source in group]
-        rows = _partition(_scan(kind, files), partitions, whole)
-        parts.append(Part(rows, dict(partitions), _size(files)))
+        own = [source.file for source in group]
+        rows = _partition(_scan(kind, own), partitions, whole)
+        parts.append(Part(rows, dict(partitions), _size(own)))
     return parts
 
 

@@ -9,6 +9,7 @@ from polaroc.cli.screen import MOST_ROWS, out, progress, refusing
 from polaroc.errors import InvalidPredictions
 from polaroc.predictions import check as audit
 from polaroc.sources import scan
+from polaroc.stamps import Stamps
 from polaroc.texts import table
 
 
@@ -25,9 +26,11 @@ def check(
     """Audit a prediction table: what each key holds, or why it cannot be evaluated."""
     with progress() as say:
         say("auditing")
+        stamps = Stamps(files)
         frame = scan(files)
         keys = by or []
         report = audit(frame, truth, score, keys, weight, labels(frame, truth, positive))
+        stamps.check()
     if report.is_empty():
         raise InvalidPredictions("the files hold no rows.", hint="check the files.")
     shown = report.head(rows)

@@ -21,6 +21,7 @@ from polaroc.cli.screen import progress, refusing
 from polaroc.designs import Incomplete
 from polaroc.errors import InvalidArgument
 from polaroc.priors import check_range, prior_grid
+from polaroc.stamps import Stamps
 from polaroc.summaries import choice_parts
 from polaroc.typing import Nulls
 
@@ -68,12 +69,14 @@ def choose(
     }  # fmt: skip
     with progress() as say:
         say("measuring")
+        stamps = Stamps(files)
         measures, _ = measures_of(files, given, [between, *blocks], **_asked(over, truth))
         say("choosing")
         found = choice(
             measures, between, blocks, over=over, test_train_ratio=test_train_ratio, alpha=alpha,
             incomplete=incomplete,
         )  # fmt: skip
+        stamps.check()
     show(choice_parts(found))
 
 

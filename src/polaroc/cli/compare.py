@@ -23,6 +23,7 @@ from polaroc.designs import Incomplete
 from polaroc.errors import InvalidArgument
 from polaroc.output import check_replaceable, whole
 from polaroc.plans import Adjust, Target
+from polaroc.stamps import Stamps
 from polaroc.summaries import comparison_parts
 from polaroc.typing import Nulls, Prior
 from polaroc.wanted import MEASURES
@@ -90,6 +91,7 @@ def compare(
     }  # fmt: skip
     with progress() as say:
         say("measuring")
+        stamps = Stamps(files)
         asked: dict[str, Any] = {"over": over, "priors": _priors(at, contrast)}
         if measure in MEASURES:
             asked["measures"] = [measure]
@@ -104,6 +106,7 @@ def compare(
             test_train_ratio=test_train_ratio, alpha=alpha, level=level, adjust=adjust,
             incomplete=incomplete, seed=seed,
         )  # fmt: skip
+        stamps.check()
         if folder is not None:
             with whole(folder) as staging:
                 found.omnibus.write_csv(staging / "omnibus.csv")

@@ -20,6 +20,7 @@ from polaroc.predictions import read
 from polaroc.priors import check_range, prior_grid, resolve_priors
 from polaroc.ranking import CODE, INDEX
 from polaroc.sources import batches
+from polaroc.stamps import Stamps
 from polaroc.sums import Summed
 from polaroc.surfaces import surface
 from polaroc.texts import table, visible
@@ -89,6 +90,7 @@ def evaluate(
     Example: polaroc evaluate 'predictions/*.parquet' --truth label --score p
     --by model --by fold --over 0.05 0.20 --out results
     """
+    stamps = Stamps(files)
     # Files are smaller than the rows that are ranked: about 8 bytes become 40.
     frames = batches(files, by or [], resolve_memory(memory) // 10)
     frame = frames[0] if len(frames) == 1 else pl.concat(frames)
@@ -97,7 +99,7 @@ def evaluate(
         "positive": labels(frame, truth, positive), "nulls": nulls,
     }  # fmt: skip
     room = Room(memory, scratch)
-    run(frames, asked, _priors(prior), over, interpolation, folder, not no_charts, room)
+    run(frames, asked, _priors(prior), over, interpolation, folder, not no_charts, room, stamps)
 
 
 def run(
@@ -109,6 +111,7 @@ def run(
     folder: Path | None,
     with_charts: bool = True,
     room: Room = AUTOMATIC,
+    stamps: Stamps | None = None,
 ) -> pl.DataFrame:
     """Measure, print, and write where a folder is given; returns the measures.
 
@@ -138,6 +141,8 @@ def run(
         )
         if everything.is_empty():
             raise InvalidPredictions("the files hold no rows.", hint="check the files.")
+        if stamps is not None:
+            stamps.check()
         measures = _first_priors(everything, keys, len(asked_priors))
         if folder is not None:
             with whole(folder) as staging:

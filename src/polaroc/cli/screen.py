@@ -38,6 +38,8 @@ OPTIONS = {
         "--block",
     "pl.col(...).cast(pl.Float64)": "when the file is written",
 }  # fmt: skip
+DISK = "check path, rights and free space."
+DAMAGED = "a file may be damaged, or columns differ between files."
 # A file or a pipe has no edge to wrap a table at.
 WIDE = 500
 _P = ParamSpec("_P")
@@ -70,7 +72,7 @@ def refusing(command: Callable[_P, None]) -> Callable[_P, None]:
             refuse(str(error))
         except pl.exceptions.PolarsError as error:
             first = (str(error).strip() or type(error).__name__).splitlines()[0]
-            refuse(f"{first}\nHint: a file may be damaged, or columns differ between files.")
+            refuse(f"{first}\nHint: {DISK if 'os error' in first else DAMAGED}")
         except KeyboardInterrupt:
             aside().print("Interrupted: nothing was written.")
             raise typer.Exit(130) from None
@@ -78,7 +80,7 @@ def refusing(command: Callable[_P, None]) -> Callable[_P, None]:
             refuse("memory ran out.\nHint: name fewer keys at a time, or use a larger machine.")
         except OSError as error:
             where = f"{error.filename}: " if error.filename else ""
-            refuse(f"{where}{error.strerror or error}\nHint: check path, rights and free space.")
+            refuse(f"{where}{error.strerror or error}\nHint: {DISK}")
 
     return guarded
 

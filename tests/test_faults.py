@@ -1,0 +1,302 @@
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+
+import polars as pl
+import pytest
+
+import polaroc as pr
+from polaroc.cli import app
+from polaroc.output import MARK, whole, whole_file
+from polaroc.stamps import Stamps
+
+# `just faults` injects more of them.
+KILLS = int(os.environ.get("POLAROC_KILLS", "8"))
+BASE = ["--truth", "truth", "--score", "score", "--by", "model", "--by", "fold"]
+TABLE = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
+# By command that writes: its arguments, and the files of a whole output.
+COMMANDS = {
+    "evaluate": (
+        ["evaluate", "FILE", *BASE, "--no-charts", "--out"],
+        {"measures.csv", "measures.parquet"},
+    ),
+    "compare": (
+        ["compare", "FILE", *BASE[:4], "--over", "0.05", "0.2", "--test-train-ratio", "0.25",
+         "--out"],
+        {"letters.csv", "omnibus.csv", "pairs.csv", "summary.txt"},
+    ),
+}  # fmt: skip
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="a small disk is mounted as root only")
+needs_user = pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+
+
+@pytest.fixture(params=["evaluate"])
+def command(request, tmp_path):
+    file = tmp_path / "predictions.parquet"
+    TABLE.write_parquet(file)
+    arguments, files = COMMANDS[request.param]
+    return [str(file) if word == "FILE" else word for word in arguments], files
+
+
+every_command = pytest.mark.parametrize("command", COMMANDS, indirect=True)
+
+
+def run(arguments, **options):
+    words = [sys.executable, "-m", "polaroc.cli", *map(str, arguments)]
+    return subprocess.run(words, capture_output=True, text=True, timeout=120, **options)
+
+
+def refused(result):
+    """One message, exit code 2, no traceback."""
+    assert result.returncode == 2, result.stderr
+    assert result.stdout == ""
+    assert result.stderr.startswith("Error: ")
+    assert result.stderr.count("Hint: ") == 1
+    assert "Traceback" not in result.stderr
+    return True
+
+
+def names(folder):
+    return {file.name for file in folder.iterdir()}
+
+
+def shapes(folder):
+    """What a whole output has: last digits differ from run to run."""
+    return {
+        file.name: pl.read_parquet(file).shape if file.suffix == ".parquet"
+        else len(file.read_text().splitlines())
+        for file in folder.iterdir()
+    }  # fmt: skip
+
+
+# --- killed ------------------------------------------------------------------------------------
+
+# Outputs of ever new generations, each of two files of one content.
+WRITER = """
+import itertools, pathlib, sys
+from polaroc.output import whole
+target = pathlib.Path(sys.argv[1])
+for generation in itertools.count():
+    with whole(target) as staging:
+        for name in ("one", "two"):
+            (staging / name).write_text(str(generation))
+    print(generation, flush=True)
+"""
+
+
+@pytest.mark.parametrize("one_step", [True, False])
+def test_a_killed_writer_leaves_the_old_output_or_the_new_one(tmp_path, one_step, monkeypatch):
+    target = tmp_path / "out"
+    # Where the system cannot exchange names, the next run puts things right.
+    patch = "" if one_step else "import polaroc.output as o; o.exchanged = lambda *_: False\n"
+    moments = random.Random(5)
+    for _ in range(KILLS):
+        writer = subprocess.Popen(
+            [sys.executable, "-c", patch + WRITER, target], stdout=subprocess.PIPE, text=True
+        )
+        with writer:
+            writer.stdout.readline()
+            time.sleep(moments.random() / 20)
+            writer.send_signal(moments.choice([signal.SIGKILL, signal.SIGTERM]))
+        if one_step or target.exists():
+            assert names(target) == {"one", "two", MARK}
+            assert (target / "one").read_text() == (target / "two").read_text()
+    with pytest.raises(KeyboardInterrupt), whole(target):
+        # The next run found and removed what was left, and put back what was moved away.
+        assert names(target) == {"one", "two", MARK}
+        assert len(list(tmp_path.glob(".polaroc-*"))) == 1
+        raise KeyboardInterrupt
+    assert names(tmp_path) == {"out"}
+
+
+def test_a_killed_command_leaves_the_old_output_or_the_new_one(command, tmp_path):
+    arguments, files = command
+    target = tmp_path / "out"
+    started = time.monotonic()
+    assert run([*arguments, target]).returncode == 0
+    takes = time.monotonic() - started
+    whole_output = files | {MARK}
+    old = shapes(target)
+    assert set(old) == whole_output
+    moments = random.Random(2)
+    for _ in range(max(2, KILLS // 4)):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "polaroc.cli", *arguments, target],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        time.sleep(takes * moments.uniform(0.3, 1))
+        process.send_signal(moments.choice([signal.SIGKILL, signal.SIGTERM]))
+        process.wait()
+        assert shapes(target) == old
+    assert run([*arguments, target]).returncode == 0
+    assert shapes(target) == old
+    assert names(tmp_path) == {"out", "predictions.parquet"}
+
+
+def test_two_writers_at_once(tmp_path):
+    target = tmp_path / "out"
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, target], stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(2)
+    ]  # fmt: skip
+    for writer in writers:
+        for _ in range(100):
+            assert writer.stdout.readline(), "a writer gave up"
+    seen = Counter()
+    for _ in range(200):
+        seen[frozenset(names(target))] += 1
+    for writer in writers:
+        writer.kill()
+        writer.communicate()
+    assert set(seen) == {frozenset({"one", "two", MARK})}
+    assert (target / "one").read_text() == (target / "two").read_text()
+
+
+def test_two_writers_of_one_file_do_not_overwrite_each_other(tmp_path):
+    target = tmp_path / "page.html"
+    first = pytest.raises(pr.errors.OutputRefused, match="there already")
+    with first, whole_file(target) as staging:
+        staging.write_text("first begun")
+        with whole_file(target) as other:
+            other.write_text("first done")
+    assert target.read_text() == "first done"
+    assert names(tmp_path) == {"page.html"}
+
+
+def test_a_file_added_while_the_output_is_made_is_not_lost(tmp_path):
+    target = tmp_path / "out"
+    with whole(target) as staging:
+        (staging / "a").touch()
+    with pytest.raises(pr.errors.OutputRefused, match=r"'thesis.tex'"), whole(target):
+        (target / "thesis.tex").write_text("years of work")
+    assert (target / "thesis.tex").read_text() == "years of work"
+
+
+# --- no room, no right -------------------------------------------------------------------------
+
+
+@every_command
+def test_files_that_may_not_grow(command, tmp_path):
+    arguments, _ = command
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+
+    result = run([*arguments, tmp_path / "out"], preexec_fn=limit)
+    assert refused(result)
+    assert "File too large" in result.stderr
+    assert "free space" in result.stderr
+    assert names(tmp_path) == {"predictions.parquet"}
+
+
+@needs_root
+def test_a_full_disk(command, tmp_path):
+    arguments, _ = command
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk]
+    if subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("this root may not mount")
+    try:
+        assert run([*arguments, disk / "out"]).returncode == 0
+        earlier = shapes(disk / "out")
+        _fill(disk / "ballast")
+        result = run([*arguments, disk / "out"])
+        assert refused(result)
+        assert "No space left" in result.stderr
+        assert shapes(disk / "out") == earlier
+        assert names(disk) == {"out", "ballast"}
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+def _fill(file):
+    with file.open("wb", buffering=0) as ballast:
+        try:
+            while True:
+                ballast.write(b"0" * 1024)
+        except OSError:
+            return
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs a folder nobody may write to")
+def test_a_folder_nobody_may_write_to(command):
+    assert refused(run([*command[0], "/proc/out"]))
+
+
+@needs_user
+def test_a_read_only_folder(command, tmp_path):
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o555)
+    result = run([*command[0], closed / "out"])
+    assert refused(result)
+    assert "denied" in result.stderr
+
+
+@pytest.mark.parametrize("megabytes", [600, 1200])
+def test_little_memory_leaves_the_earlier_output(command, tmp_path, megabytes):
+    arguments, _ = command
+    target = tmp_path / "out"
+    assert run([*arguments, target]).returncode == 0
+    earlier = shapes(target)
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (megabytes * 2**20,) * 2)
+
+    result = run([*arguments, target], preexec_fn=limit)
+    # Polars ends the process where memory runs out, and says so.
+    if result.returncode not in (0, 2):
+        assert result.returncode in (-signal.SIGABRT, 1)
+        assert "memory" in result.stderr.lower() or "Resource" in result.stderr
+    assert shapes(target) == earlier
+
+
+# --- what is read changes ----------------------------------------------------------------------
+
+
+def test_a_file_replaced_while_it_is_read(tmp_path, monkeypatch):
+    from typer.testing import CliRunner
+
+    file = tmp_path / "predictions.parquet"
+    TABLE.write_parquet(file)
+
+    module = sys.modules["polaroc.cli.evaluate"]
+    measured = module._found
+
+    def replace(*arguments):
+        found = measured(*arguments)
+        other = tmp_path / "other.parquet"
+        TABLE.reverse().write_parquet(other)
+        other.rename(file)
+        return found
+
+    monkeypatch.setattr(module, "_found", replace)
+    result = CliRunner().invoke(app, ["evaluate", str(file), *BASE, "--out", str(tmp_path / "out")])
+    assert result.exit_code == 2
+    assert "changed while it was read" in result.output
+    assert names(tmp_path) == {"predictions.parquet"}
+
+
+@pytest.mark.parametrize("change", ["replaced", "longer", "removed"])
+def test_what_changed_is_known(tmp_path, change):
+    file = tmp_path / "a.csv"
+    file.write_text("truth,score\n1,2\n")
+    stamps = Stamps([str(file)])
+    stamps.check()
+    if change == "replaced":
+        (tmp_path / "b.csv").write_text("truth,score\n1,3\n")
+        (tmp_path / "b.csv").rename(file)
+    elif change == "longer":
+        with file.open("a") as more:
+            more.write("0,1\n")
+    else:
+        file.unlink()
+    with pytest.raises(pr.errors.InvalidPredictions, match=r"a\.csv' changed"):
+        stamps.check()

@@ -14,6 +14,12 @@ from polaroc.charts.theme import COLOURS
 from polaroc.means import fold_means
 
 MODELS = ["A", "B", "C"]
+# Where a chart is not drawn from measures.
+GIVEN = {
+    "winner_map": pr.choose,
+    "regret": pr.choose,
+    "pairs": lambda table: pr.compare(table, test_train_ratio=0.5),
+}
 CHARTS = {"accsens_plane", "auprec_by_prior", "interaction", "pairs", "regret", "winner_map"}
 
 
@@ -78,8 +84,7 @@ def test_a_model_has_the_same_colour_in_every_chart(name):
 
 @pytest.mark.parametrize("name", sorted(CHARTS))
 def test_titles_can_be_given(name, table):
-    drawn = {"winner_map": pr.choose, "regret": pr.choose}.get(name, lambda one: one)
-    given = pr.compare(table, test_train_ratio=0.5) if name == "pairs" else drawn(table)
+    given = GIVEN.get(name, lambda one: one)(table)
     said = getattr(pr.charts, name)(given, title="what I say").to_dict()["title"]
     assert (said if isinstance(said, str) else said["text"]) == "what I say"
 
@@ -350,3 +355,14 @@ def test_marks_are_within_the_axis(lo, ratio):
         assert len(found) >= 2
         assert found == sorted(set(found))
         assert all(lo * (1 - 1e-8) <= mark <= hi * (1 + 1e-8) for mark in found)
+
+
+@pytest.mark.parametrize("name", sorted(CHARTS))
+def test_colours_are_those_of_the_palette(name, table):
+    colours = pr.charts.palette(["0", *MODELS])
+    fewer = table.filter(pl.col("model") != "B")
+    given = GIVEN.get(name, lambda one: one)(fewer)
+    spec = getattr(pr.charts, name)(given, colours=colours).to_dict()
+    assert colours_of(spec) == {("A", COLOURS[1]), ("C", COLOURS[3])}
+    with pytest.raises(pr.errors.InvalidArgument, match=r"(?s)colours has none for 'A'.*Hint:"):
+        getattr(pr.charts, name)(given, colours={"C": "red"})

@@ -8,9 +8,10 @@ from polaroc.charts.pairs import pairs
 from polaroc.charts.precision_recall import pr
 from polaroc.charts.regret import regret
 from polaroc.charts.roc import roc
+from polaroc.charts.theme import palette
 from polaroc.charts.winner_map import winner_map
 
 __all__ = [
-    "accsens_plane", "auprec_by_prior", "export", "interaction", "pairs", "pr", "regret", "roc",
-    "save", "winner_map",
+    "accsens_plane", "auprec_by_prior", "export", "interaction", "pairs", "palette", "pr",
+    "regret", "roc", "save", "winner_map",
 ]  # fmt: skip

@@ -1,5 +1,6 @@
 """Chart of accuracy against prior sensitivity."""
 
+from collections.abc import Mapping
 from math import ceil, floor, log10, sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ def accsens_plane(
     measures: pl.LazyFrame | pl.DataFrame,
     weights: tuple[float, float] = (1, 1),
     title: str = "Accuracy and prior sensitivity",
+    colours: Mapping[str, str] | None = None,
 ) -> "alt.LayerChart":
     """Error against prior sensitivity, with lines of equal AccSens; near the corner is good.
 
@@ -41,6 +43,8 @@ def accsens_plane(
         Weights (w_e, w_s) ≥ 0 of the area and of Sens in AccSens, not both 0.
     title
         Heading of the chart.
+    colours
+        From name to colour, as `palette` gives them, for the same in every chart.
 
     Returns
     -------
@@ -84,7 +88,7 @@ def accsens_plane(
     shared = [
         alt.X("x:Q", **axis, title=ERROR_TITLE),
         alt.Y("y:Q", **axis, title="Sens"),
-        filled(series, keys[0] if keys else "", "circle"),
+        filled(series, keys[0] if keys else "", "circle", colours),
     ]
     arcs = data(_arcs(weights, end))
     layers: list[Any] = [iso_line_layer(arcs)]

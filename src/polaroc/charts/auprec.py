@@ -1,11 +1,12 @@
 """Chart of the area under the precision-recall curve against the prior."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from polaroc.charts.over_prior import lines_by_prior, prior_axis, prior_bands, prior_lines
-from polaroc.charts.theme import SIZE, colour, finished, share_axis
+from polaroc.charts.theme import SIZE, finished, share_axis, style
 from polaroc.columns import MEASURES, as_lazy, require
 from polaroc.means import fold_means
 
@@ -18,6 +19,7 @@ LIMITS = ("lower", "upper")
 def auprec_by_prior(
     measures: pl.LazyFrame | pl.DataFrame,
     title: str = "Area under the precision-recall curve by prior",
+    colours: Mapping[str, str] | None = None,
 ) -> "alt.LayerChart":
     """AUPREC against the prior: how much a model loses as positives get rarer.
 
@@ -31,6 +33,8 @@ def auprec_by_prior(
         limits of single folds, which are none of their mean, are not drawn.
     title
         Heading of the chart.
+    colours
+        From name to colour, as `palette` gives them, for the same in every chart.
 
     Returns
     -------
@@ -62,7 +66,7 @@ def auprec_by_prior(
     encoding = [
         alt.X("x:Q", **prior_axis(points["prior"].to_list())),
         alt.Y("y:Q", **share_axis("AUPREC")),
-        colour(single.series, single.title),
+        *style(single.series, single.title, colours),
     ]
     said = ""
     if many:

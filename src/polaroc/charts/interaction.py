@@ -1,11 +1,12 @@
 """Chart of the interaction of models with the prior."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from polaroc.charts.over_prior import lines_by_prior, prior_axis, prior_bands, prior_lines
-from polaroc.charts.theme import SIZE, colour, finished, share_axis
+from polaroc.charts.theme import SIZE, finished, share_axis, style
 from polaroc.charts.wording import folds_name, measure_name
 from polaroc.errors import InvalidArgument
 from polaroc.means import fold_means
@@ -22,6 +23,7 @@ def interaction(
     measures: pl.LazyFrame | pl.DataFrame,
     measure: str = "auprec",
     title: str = "Models by prior",
+    colours: Mapping[str, str] | None = None,
 ) -> "alt.LayerChart":
     """Mean of a measure per model and prior, and how far the folds spread around it.
 
@@ -35,6 +37,8 @@ def interaction(
         A measure taken at priors.
     title
         Heading of the chart.
+    colours
+        From name to colour, as `palette` gives them, for the same in every chart.
 
     Returns
     -------
@@ -77,7 +81,7 @@ def interaction(
     encoding = [
         alt.X("x:Q", **prior_axis(means["prior"].to_list())),
         alt.Y("y:Q", **_value_axis(means, measure_name(measure))),
-        colour(drawn.series, drawn.title),
+        *style(drawn.series, drawn.title, colours),
     ]
     layers = [prior_lines(drawn, encoding, measure_name(measure))]
     said = "lines that are not parallel: an interaction of model and prior"

@@ -1,5 +1,6 @@
 """Chart of a comparison: the models with their letters, and the pairs."""
 
+from collections.abc import Mapping
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,11 @@ ROW = 24
 INK = "#222222"
 
 
-def pairs(comparison: Comparison, title: str = "Which models differ") -> "alt.VConcatChart":
+def pairs(
+    comparison: Comparison,
+    title: str = "Which models differ",
+    colours: Mapping[str, str] | None = None,
+) -> "alt.VConcatChart":
     """Models with letters, and each difference of two with its interval.
 
     Parameters
@@ -29,6 +34,8 @@ def pairs(comparison: Comparison, title: str = "Which models differ") -> "alt.VC
         The result of `compare`.
     title
         Heading of the chart.
+    colours
+        From name to colour, as `palette` gives them, for the same in every chart.
 
     Returns
     -------
@@ -73,7 +80,7 @@ def pairs(comparison: Comparison, title: str = "Which models differ") -> "alt.VC
     if left_out:
         said.append(f"the {shown.height} of {comparison.pairs.height} pairs with the least p")
     heading = alt.TitleParams(title, subtitle=said)
-    panels = _models(comparison), _forest(shown, comparison)
+    panels = _models(comparison, colours), _forest(shown, comparison)
     return finished(alt.vconcat(*panels, spacing=24).properties(title=heading))
 
 
@@ -89,7 +96,9 @@ def _shown(pairs: pl.DataFrame) -> pl.DataFrame:
     return pairs.sort("p_adjusted", maintain_order=True).head(MOST_PAIRS)
 
 
-def _models(comparison: Comparison) -> "alt.LayerChart | alt.FacetChart":
+def _models(
+    comparison: Comparison, colours: Mapping[str, str] | None
+) -> "alt.LayerChart | alt.FacetChart":
     """The mean of each model and its letters, in the colours of the models."""
     import altair as alt
 
@@ -101,7 +110,7 @@ def _models(comparison: Comparison) -> "alt.LayerChart | alt.FacetChart":
     ]  # fmt: skip
     names = [record["series"] for record in records]
     series = [str(model) for model in comparison.letters[comparison.between].sort()]
-    tint = filled(series, comparison.between, "circle")
+    tint = filled(series, comparison.between, "circle", colours)
     tint["legend"] = None
     said = [
         alt.Tooltip("series:N", title=comparison.between),

@@ -1,5 +1,6 @@
 """Chart of the regret of each model against the prior."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -7,7 +8,7 @@ import polars as pl
 from polaroc.charts.chosen import WIDTH, of_choice
 from polaroc.charts.layers import data
 from polaroc.charts.over_prior import DECIMALS, lines_by_prior, prior_axis, prior_lines
-from polaroc.charts.theme import SIZE, colour, finished
+from polaroc.charts.theme import SIZE, finished, style
 from polaroc.charts.wording import measure_name
 from polaroc.choice import Choice
 
@@ -18,7 +19,9 @@ BESIDE = 90
 ROOM = 1.08
 
 
-def regret(choice: Choice, title: str = "Regret by prior") -> "alt.HConcatChart":
+def regret(
+    choice: Choice, title: str = "Regret by prior", colours: Mapping[str, str] | None = None
+) -> "alt.HConcatChart":
     """How far each model is below the best one at each prior.
 
     Parameters
@@ -27,6 +30,8 @@ def regret(choice: Choice, title: str = "Regret by prior") -> "alt.HConcatChart"
         The result of `choose`.
     title
         Heading of the chart.
+    colours
+        From name to colour, as `palette` gives them, for the same in every chart.
 
     Returns
     -------
@@ -58,11 +63,10 @@ def regret(choice: Choice, title: str = "Regret by prior") -> "alt.HConcatChart"
     top = ROOM * max([*choice.models["worst_regret"], *choice.models["mean_regret"]]) or 1.0
     scale = alt.Scale(domain=[0, top], nice=False)
     told = f"{measure_name(choice.measure)} below the best mean"
-    tint = colour(drawn.series, drawn.title)
+    tint = style(drawn.series, drawn.title, colours)
     encoding = [
         alt.X("x:Q", **prior_axis(table["prior"].to_list())),
         alt.Y("y:Q", scale=scale, title=told, axis=alt.Axis(format="~g")),
-        tint,
     ]
     worst = table.sort("regret", descending=True, maintain_order=True).unique(
         between, keep="first", maintain_order=True
@@ -72,13 +76,13 @@ def regret(choice: Choice, title: str = "Regret by prior") -> "alt.HConcatChart"
         {"series": str(model), "line": str(model), "x": prior, "y": value}
         for model, prior, value in worst.select(between, "prior", "regret").rows()
     ]
-    diamonds = _diamonds(marks, encoding)
-    main = alt.layer(prior_lines(drawn, encoding, "regret", points=False), diamonds)
+    diamonds = _diamonds(marks, [*encoding, tint[0]])
+    main = alt.layer(prior_lines(drawn, [*encoding, *tint], "regret", points=False), diamonds)
     heading = alt.TitleParams(title, subtitle="diamond: worst; right: mean (point) to worst regret")
     return finished(
         alt.hconcat(
             main.properties(width=WIDTH, height=SIZE),
-            _mean_and_worst(choice, drawn.series, tint, scale),
+            _mean_and_worst(choice, drawn.series, tint[0], scale),
             spacing=16,
         ).properties(title=heading)
     )
@@ -101,7 +105,7 @@ def _diamonds(records: list[dict[str, Any]], encoding: list[Any]) -> "alt.Chart"
 
 
 def _mean_and_worst(
-    choice: Choice, series: list[str], tint: "alt.Color", scale: "alt.Scale"
+    choice: Choice, series: list[str], tint: Any, scale: "alt.Scale"
 ) -> "alt.LayerChart | alt.FacetChart":
     import altair as alt
 

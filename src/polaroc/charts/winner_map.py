@@ -1,5 +1,6 @@
 """Chart of the best model at each prior."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -22,7 +23,11 @@ LEFT, RIGHT, LOW, HIGH, SHARE = (
 )
 
 
-def winner_map(choice: Choice, title: str = "Best model by prior") -> "alt.VConcatChart":
+def winner_map(
+    choice: Choice,
+    title: str = "Best model by prior",
+    colours: Mapping[str, str] | None = None,
+) -> "alt.VConcatChart":
     """Which model is the best at each prior, and in what share of the folds.
 
     Parameters
@@ -31,6 +36,8 @@ def winner_map(choice: Choice, title: str = "Best model by prior") -> "alt.VConc
         The result of `choose`.
     title
         Heading of the chart.
+    colours
+        From name to colour, as `palette` gives them, for the same in every chart.
 
     Returns
     -------
@@ -62,6 +69,8 @@ def winner_map(choice: Choice, title: str = "Best model by prior") -> "alt.VConc
     table, between = of_choice(choice)
     whole = pl.lit(1.0) / pl.col("best").sum().over("prior")
     best = _stacked(table, pl.when("best").then(whole).otherwise(0.0))
+    series = [str(model) for model in table[between].unique(maintain_order=True)]
+    tint = filled(series, between, "square", colours)
     bare = alt.Axis(
         labels=False, ticks=False, domain=False, grid=False, titleAngle=0, titleAlign="right",
         titleBaseline="middle",
@@ -73,11 +82,15 @@ def winner_map(choice: Choice, title: str = "Best model by prior") -> "alt.VConc
         "axis": bare,
         "title": "best mean" if many else "best",
     }
-    panels = [_cells(best, between, strip, alone=not many).properties(width=WIDTH, height=STRIP)]
+    panels = [
+        _cells(best, between, strip, tint, alone=not many).properties(width=WIDTH, height=STRIP)
+    ]
     if many:
         won = _stacked(table, pl.col("share"))
         vertical = share_axis(f"share of {folds} won")
-        panels.append(_cells(won, between, vertical).properties(width=WIDTH, height=0.75 * SIZE))
+        panels.append(
+            _cells(won, between, vertical, tint).properties(width=WIDTH, height=0.75 * SIZE)
+        )
     told = measure_name(choice.measure)
     said = f"above: best mean {told}; below: share of {folds} each is the best in"
     heading = alt.TitleParams(title, subtitle=said if many else f"best {told}")
@@ -102,14 +115,13 @@ def _stacked(table: pl.DataFrame, share: pl.Expr) -> pl.DataFrame:
 
 
 def _cells(
-    table: pl.DataFrame, between: str, vertical: dict[str, Any], *, alone: bool = True
+    table: pl.DataFrame, between: str, vertical: dict[str, Any], tint: Any, *, alone: bool = True
 ) -> "alt.Chart":
     """Cells in the colours of the models; an axis of priors only below the last panel."""
     import altair as alt
 
     names = {LEFT: "x", RIGHT: "right", LOW: "y", HIGH: "top"}
     values = ["prior", "mean", "regret", "share"]
-    series = [str(model) for model in table[between].unique(maintain_order=True)]
     records = [
         {"series": str(model), **{name: part[column].to_list() for column, name in names.items()},
          **part.select(values).to_dict(as_series=False)}
@@ -119,7 +131,6 @@ def _cells(
     across["axis"].grid = False
     if not alone:
         across = across | {"axis": None}
-    tint = filled(series, between, "square")
     return (
         data(records)
         .transform_flatten([*names.values(), *values])

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polaroc.charts.iso import iso_label_layers, iso_line_layer, iso_lines
-from polaroc.charts.layers import curves, data
+from polaroc.charts.layers import chance_diagonal, curves, data
 from polaroc.charts.lines import straight_lines, thinned
-from polaroc.charts.theme import GREY, SIZE, finished
+from polaroc.charts.theme import SIZE, finished
 from polaroc.columns import as_lazy, curve_keys
 
 if TYPE_CHECKING:
@@ -55,13 +55,8 @@ def roc(
     lazy = as_lazy(curve)
     keys = curve_keys(lazy)
     drawn = straight_lines(thinned(lazy, keys, "fpr", "tpr"), keys, "fpr", "tpr")
-    chance = (
-        data([{"x": 0, "y": 0}, {"x": 1, "y": 1}])
-        .mark_line(color=GREY, strokeDash=[4, 4], strokeWidth=1)
-        .encode(alt.X("x:Q"), alt.Y("y:Q"))
-    )
     rocs = curves(data(drawn.records), drawn, "false positive rate", "true positive rate (recall)")
-    layers: list[alt.Chart] = [chance, rocs]
+    layers: list[alt.Chart] = [chance_diagonal(), rocs]
     heading: str | alt.TitleParams = title
     if iso is not None:
         equal = iso_lines(iso, "fpr", "tpr")

@@ -1,9 +1,11 @@
 """What all charts share: colours, axes and sizes."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
+
+from polaroc.errors import InvalidArgument
 
 if TYPE_CHECKING:
     import altair as alt
@@ -12,6 +14,8 @@ if TYPE_CHECKING:
 COLOURS = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F", "#000000",
 )  # fmt: skip
+# Solid first.
+DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3])
 SIZE = 400
 GREY = "#8A8A8A"
 PERCENT = ".0%"
@@ -33,26 +37,93 @@ def share_axis(title: str) -> dict[str, Any]:
     }
 
 
-def colour(series: Sequence[str], title: str) -> "alt.Color":
-    """One colour per series, the same in every chart with the same series."""
+def palette(models: Iterable[object]) -> dict[str, str]:
+    """A colour for each model, to give to every chart, so that it is the same in all.
+
+    Parameters
+    ----------
+    models
+        All the models there are (values of the first key), in any order.
+
+    Returns
+    -------
+    dict
+        From name to colour, in the order of the models. After eight the colours come
+        again, and lines are then told apart by their dashes, up to 32.
+
+    Examples
+    --------
+    >>> palette(["C", "A", "B", "A"])
+    {'A': '#0072B2', 'B': '#D55E00', 'C': '#009E73'}
+    """
+    series = pl.Series(list(models), strict=False).unique().sort(nulls_last=True)
+    return {str(model): COLOURS[i % len(COLOURS)] for i, model in enumerate(series)}
+
+
+def colour(
+    series: Sequence[str], title: str, colours: Mapping[str, str] | None = None
+) -> "alt.Color":
+    """One colour per series: those of a `palette`, or one made from these series."""
     import altair as alt
 
-    palette = [COLOURS[i % len(COLOURS)] for i in range(len(series))]
-    legend = (
-        alt.Legend(title=title, symbolType="stroke", symbolOpacity=1) if len(series) > 1 else None
-    )
-    return alt.Color("series:N", scale=alt.Scale(domain=list(series), range=palette), legend=legend)
+    known = _known(series, colours)
+    scale = alt.Scale(domain=list(series), range=[known[name] for name in series])
+    return alt.Color("series:N", scale=scale, legend=_legend(series, title))
 
 
-def finished(chart: Any) -> Any:
-    """The chart with the shared look."""
+def style(
+    series: Sequence[str], title: str, colours: Mapping[str, str] | None = None
+) -> list["alt.Color | alt.StrokeDash"]:
+    """The colour of lines, with their dashes where one colour stands for several series."""
+    import altair as alt
+
+    known = _known(series, colours)
+    before: dict[str, int] = {}
+    dashes = {}
+    for name, shade in known.items():
+        before[shade] = before.get(shade, -1) + 1
+        dashes[name] = DASHES[before[shade] % len(DASHES)]
+    channels: list[alt.Color | alt.StrokeDash] = [colour(series, title, colours)]
+    if any(dashes[name] != DASHES[0] for name in series):
+        scale = alt.Scale(domain=list(series), range=[dashes[name] for name in series])
+        channels.append(alt.StrokeDash("series:N", scale=scale, legend=_legend(series, title)))
+    return channels
+
+
+def _known(series: Sequence[str], colours: Mapping[str, str] | None) -> Mapping[str, str]:
+    if colours is None:
+        return {name: COLOURS[i % len(COLOURS)] for i, name in enumerate(series)}
+    missing = [name for name in series if name not in colours]
+    if missing:
+        raise InvalidArgument(
+            f"colours has none for {', '.join(map(repr, missing))}; it has those of "
+            f"{', '.join(map(repr, colours)) or 'nothing'}.",
+            hint="make them for all models at once: colours=palette(models).",
+        )
+    return colours
+
+
+def _legend(series: Sequence[str], title: str) -> "alt.Legend | None":
+    import altair as alt
+
+    if len(series) < 2:
+        return None
+    return alt.Legend(title=title, symbolType="stroke", symbolOpacity=1)
+
+
+def finished(chart: Any, legend: Literal["right", "bottom"] = "right") -> Any:
+    """The chart with the shared look; many series are better read at the bottom."""
     return (
         chart.configure_view(stroke=None)
         .configure_axis(
             grid=True, gridColor="#E6E6E6", domainColor="#555555", tickColor="#555555",
             labelFontSize=12, titleFontSize=13, titleFontWeight="normal",
         )
-        .configure_legend(labelFontSize=12, titleFontSize=12, symbolStrokeWidth=3, labelLimit=300)
+        .configure_legend(
+            labelFontSize=12, titleFontSize=12, symbolStrokeWidth=3, symbolSize=200,
+            labelLimit=300 if legend == "right" else 180, orient=legend,
+            columns=1 if legend == "right" else 3,
+        )
         .configure_header(labelFontSize=13, labelFontWeight="bold", title=None)
         .configure_title(fontSize=15, anchor="start", subtitleColor="#555555", offset=12)
     )  # fmt: skip

@@ -1,0 +1,22 @@
+"""Every chart once, of small tables: what all of them must be is tested in test_chart_cases.py.
+
+Each builder takes a prediction table with `model`, `fold`, `truth`, `score` and gives a chart.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+
+import polaroc as pr
+
+
+def curves(table: pl.DataFrame, by: str | list[str] = "model") -> pl.DataFrame:
+    return pr.curve(table, truth="truth", score="score", by=by)
+
+
+CASES: dict[str, Callable[[pl.DataFrame], Any]] = {
+    "roc": lambda table: pr.charts.roc(curves(table)),
+    "pr": lambda table: pr.charts.pr(curves(table).pipe(pr.surface, [0.5, 0.1])),
+    "explorer": lambda table: pr.charts.explorer(curves(table)),
+}

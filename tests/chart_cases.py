@@ -18,5 +18,17 @@ def curves(table: pl.DataFrame, by: str | list[str] = "model") -> pl.DataFrame:
 CASES: dict[str, Callable[[pl.DataFrame], Any]] = {
     "roc": lambda table: pr.charts.roc(curves(table)),
     "pr": lambda table: pr.charts.pr(curves(table).pipe(pr.surface, [0.5, 0.1])),
+    "roc with bands": lambda table: pr.charts.roc(curves(table, ["model", "fold"]), band="fold"),
+    "roc with hull and lines": lambda table: pr.charts.roc(
+        curves(table),
+        hull=pr.hull(curves(table)),
+        iso=pr.iso_lines("precision", [0.2, 0.5], 0.1),
+    ),
+    "pr with bands": lambda table: pr.charts.pr(
+        curves(table, ["model", "fold"]).pipe(pr.surface, [0.5, 0.1]), band="fold"
+    ),
+    "pr with achievable": lambda table: pr.charts.pr(
+        curves(table).pipe(pr.surface, 0.1), achievable=pr.achievable(curves(table), 0.1)
+    ),
     "explorer": lambda table: pr.charts.explorer(curves(table)),
 }

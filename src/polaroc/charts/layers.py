@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from polaroc.charts.lines import Lines
-from polaroc.charts.theme import GREY, share_axis, style
+from polaroc.charts.theme import GREY, colour, share_axis, style
 
 if TYPE_CHECKING:
     import altair as alt
@@ -54,5 +54,22 @@ def curves(
             alt.Detail("id:N"),
             alt.Order("at:Q"),
             alt.Tooltip("line:N", title="curve"),
+        )
+    )
+
+
+def overlay(base: "alt.Chart", drawn: Lines, colours: Mapping[str, str] | None) -> "alt.Chart":
+    """Dashed lines over the curves in `drawn`, in the colours of these."""
+    import altair as alt
+
+    return (
+        base.transform_flatten(["x", "y", "at"])
+        .mark_line(strokeWidth=1.5, strokeDash=[5, 3], clip=True)
+        .encode(
+            alt.X("x:Q"),
+            alt.Y("y:Q"),
+            colour(drawn.series, drawn.title, colours),
+            alt.Detail("id:N"),
+            alt.Order("at:Q"),
         )
     )

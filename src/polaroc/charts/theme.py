@@ -111,6 +111,14 @@ def _legend(series: Sequence[str], title: str) -> "alt.Legend | None":
     return alt.Legend(title=title, symbolType="stroke", symbolOpacity=1)
 
 
+def subtitled(title: str, captions: Iterable[str]) -> "str | alt.TitleParams":
+    """A heading with what else there is to say, if anything."""
+    import altair as alt
+
+    said = [caption for caption in captions if caption]
+    return alt.TitleParams(title, subtitle="; ".join(said)) if said else title
+
+
 def finished(chart: Any, legend: Literal["right", "bottom"] = "right") -> Any:
     """The chart with the shared look; many series are better read at the bottom."""
     return (

@@ -11,6 +11,7 @@ from polaroc.charts.bands import band_layer, band_lines
 from polaroc.charts.iso import IsoLines, iso_label_layers, iso_line_layer, iso_lines
 from polaroc.charts.layers import curves, data, overlay
 from polaroc.charts.lines import Lines, lines, straight_lines, thinned
+from polaroc.charts.panels import panels_of
 from polaroc.charts.theme import GREY, SIZE, colour, finished, prior_label, share_axis, subtitled
 from polaroc.columns import GRID, MEASURES, PRIVATE, as_lazy, attach, require
 from polaroc.errors import InvalidArgument
@@ -197,7 +198,9 @@ def _curves(surface: pl.LazyFrame, keys: Sequence[str]) -> tuple[Lines, list[str
     """The curves as lines, and the panels they are in."""
     told_apart = [*keys, "prior"]
     points = thinned(surface, told_apart, "tpr", "precision", keep=["fpr", "skew"])
-    bent = _interpolated(points, told_apart).with_columns(*_panels(points, keys))
+    bent = _interpolated(points, told_apart).with_columns(
+        panels_of(points, keys).alias(PANEL), pl.col("prior").round_sig_figs(3).alias(CHANCE)
+    )
     ordered = bent.sort("prior", descending=True, maintain_order=True)
     drawn = straight_lines(ordered, keys, "tpr", "precision", const=["prior", PANEL, CHANCE])
     return drawn, ordered[PANEL].unique(maintain_order=True).to_list(), ""
@@ -240,16 +243,6 @@ def _achievable(table: pl.LazyFrame | pl.DataFrame, panels: Sequence[str]) -> li
             hint="make them at the priors of the surface.",
         )
     return straight_lines(labelled, keys, "tpr", "precision", const=["prior", PANEL]).records
-
-
-def _panels(points: pl.DataFrame, keys: Sequence[str]) -> list[pl.Expr]:
-    """The panel of each line, and its chance: a prior, or "observed" where keys have their own."""
-    curves = points.select(keys).n_unique() if keys else 1
-    sharing = points.select(*keys, "prior").unique().group_by("prior").len()
-    shared = sharing.filter(pl.col("len") == curves)["prior"].implode()
-    rounded = pl.col("prior").round_sig_figs(3)
-    panel = pl.when(pl.col("prior").is_in(shared)).then(prior_label(pl.col("prior")))
-    return [panel.otherwise(pl.lit("π as observed")).alias(PANEL), rounded.alias(CHANCE)]
 
 
 def _interpolated(points: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:

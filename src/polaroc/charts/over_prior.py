@@ -1,0 +1,138 @@
+"""What charts against the prior share: its axis, lines and bands."""
+
+from collections.abc import Sequence
+from math import floor, log10
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polaroc.charts.layers import data
+from polaroc.charts.lines import Lines, lines
+
+if TYPE_CHECKING:
+    import altair as alt
+
+# How near, as a share, two priors are one.
+NEAR = 1e-9
+FEW = 3
+# Means differ in the last digits from run to run; charts do not.
+DECIMALS, DIGITS = 6, 9
+# The share of the axis that a label needs.
+APART = 0.08
+
+
+def prior_axis(priors: Sequence[float], title: str = "prior: share of positives in use") -> Any:
+    """A logarithmic axis that spans the priors, marked in percent."""
+    import altair as alt
+
+    ends = min(priors, default=0.01), max(priors, default=1.0)
+    lo, hi = (float(f"{end:.{DIGITS}g}") for end in ends)
+    if hi <= lo * (1 + NEAR):
+        lo, hi = lo / 2, min(2 * hi, 1.0)
+    return {
+        "scale": alt.Scale(type="log", domain=[lo, hi], nice=False),
+        "axis": alt.Axis(format=".3~%", values=with_ends(lo, hi)),
+        "title": title,
+    }
+
+
+def marks(lo: float, hi: float) -> list[float]:
+    """Round numbers from `lo` to `hi`: 1, 2, 5 times powers of ten, or finer where few fit.
+
+    Examples
+    --------
+    >>> marks(0.01, 0.5)
+    [0.01, 0.02, 0.05, 0.1, 0.2, 0.5]
+    >>> marks(0.35, 0.65)
+    [0.4, 0.5, 0.6]
+    """
+    decades = range(floor(log10(lo)), 1)
+    for digits in ((1, 2, 5), range(1, 10), [1 + i / 10 for i in range(90)]):
+        steps = [round(digit * 10.0**power, 12) for power in decades for digit in digits]
+        found = [step for step in steps if lo * (1 - NEAR) <= step <= hi * (1 + NEAR)]
+        if len(found) >= FEW:
+            return found
+    return [lo, hi]
+
+
+def with_ends(lo: float, hi: float) -> list[float]:
+    """The same with both ends, where there is room to label them.
+
+    Examples
+    --------
+    >>> with_ends(0.1, 0.9)
+    [0.1, 0.2, 0.5, 0.9]
+    """
+    found = marks(lo, hi)
+    room = (hi / lo) ** APART
+    return [lo] * (found[0] / lo > room) + found + [hi] * (hi / found[-1] > room)
+
+
+def lines_by_prior(points: pl.DataFrame, keys: Sequence[str], value: str = "estimate") -> Lines:
+    """A line per key of a column against the prior."""
+    rounded = pl.col("prior").round_sig_figs(DIGITS), pl.col(value).round(DECIMALS)
+    return lines(points.with_columns(rounded), keys, "prior", value)
+
+
+def prior_lines(
+    drawn: Lines,
+    encoding: Sequence[Any],
+    value: str,
+    *,
+    bold: bool = True,
+    points: bool = True,
+) -> "alt.Chart":
+    """Lines against the prior.
+
+    Parameters
+    ----------
+    drawn
+        Records whose `x` are priors.
+    encoding
+        The axes and the colour.
+    value
+        What `y` is, for the tooltip.
+    bold
+        Whether these are the lines to look at.
+    points
+        Whether bold lines have a point at each prior.
+    """
+    import altair as alt
+
+    return (
+        data(drawn.records)
+        .transform_flatten(["x", "y", "at"])
+        .mark_line(
+            strokeWidth=2.5 if bold else 0.8,
+            strokeOpacity=1 if bold else 0.35,
+            point=bold and points,
+        )
+        .encode(
+            *encoding,
+            alt.Detail("id:N"),
+            alt.Order("at:Q"),
+            [
+                alt.Tooltip("line:N", title="key"),
+                alt.Tooltip("x:Q", title="prior", format=".3~%"),
+                alt.Tooltip("y:Q", title=value, format=".3f"),
+            ],
+        )
+    )
+
+
+def prior_bands(
+    points: pl.DataFrame, keys: Sequence[str], encoding: Sequence[Any], opacity: float = 0.18
+) -> "alt.Chart":
+    """A pale band from `lower` to `upper` for each key, broken where they are null."""
+    import altair as alt
+
+    low, high = (lines_by_prior(points, keys, limit) for limit in ("lower", "upper"))
+    records = [
+        {**below, "top": above["y"]} for below, above in zip(low.records, high.records, strict=True)
+    ]
+    return (
+        data(records)
+        .transform_flatten(["x", "y", "top", "at"])
+        .mark_area(opacity=opacity, clip=True)
+        .encode(*encoding, alt.Y2("top:Q"), alt.Detail("id:N"))
+    )

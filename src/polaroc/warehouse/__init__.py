@@ -8,5 +8,6 @@ no order. Only what is executed leaves the engine. It needs the extra ``warehous
 from polaroc.warehouse.areas import accsens, auc, auprec, iauprec, sens
 from polaroc.warehouse.curves import curve
 from polaroc.warehouse.evaluation import evaluate
+from polaroc.warehouse.queries import sql, unseen
 
-__all__ = ["accsens", "auc", "auprec", "curve", "evaluate", "iauprec", "sens"]
+__all__ = ["accsens", "auc", "auprec", "curve", "evaluate", "iauprec", "sens", "sql", "unseen"]

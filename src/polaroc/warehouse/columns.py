@@ -170,8 +170,10 @@ def plain(value: object) -> Any:
 
 def literal(number: float | None) -> Any:
     """A number of 64-bit floating point, which some engines would take for a decimal."""
-    words = None if number is None else repr(float(number))
-    return ibis_library().literal(words, type="string").cast("float64")
+    ibis = ibis_library()
+    if number is None:
+        return ibis.literal(None, type="float64")
+    return ibis.literal(repr(float(number)), type="string").cast("float64")
 
 
 def safe(name: str) -> str:

@@ -16,7 +16,7 @@ from polaroc.warehouse.columns import (
     plain,
     safe,
 )
-from polaroc.warehouse.notes import doubt_note, joined, one_class_note
+from polaroc.warehouse.notes import DOUBT_SAID, joined, one_class_note, with_doubt_note
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table
@@ -118,11 +118,11 @@ def tidy(
             for name in numbers
         },
     )
-    notes = deferred("note"), one_class_note(positives, negatives), doubt_note(deferred(DOUBT))
+    notes = deferred("note"), one_class_note(positives, negatives), deferred(DOUBT_SAID)
     made = {name: deferred(name) for name in MEASURES[:3]} | {
         name: deferred(name) for name in (*limits, *MEASURES[3:5])
     }
-    return long.select(*keys, **made, note=joined(*notes, deferred(SAID)))
+    return with_doubt_note(long).select(*keys, **made, note=joined(*notes, deferred(SAID)))
 
 
 def literal_rows(name: str, count: int) -> "Table":

@@ -28,7 +28,8 @@ def test_text_is_one_query_of_its_dialect(dialect, more):
     assert tables.count("predictions") == 1
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+# In BigQuery no column can have such a name.
+@pytest.mark.parametrize("dialect", [name for name in DIALECTS if name != "bigquery"])
 @pytest.mark.parametrize("name", [ODD, "`", "' or 1 = 1"])
 def test_names_are_quoted(dialect, name):
     text = query(dialect, name=name, by=["`"], score=ODD, truth="truth", positive="it's")
@@ -53,7 +54,8 @@ def test_the_text_gives_the_same_numbers(engine: Engine, labels):
     name = engine.table(table).get_name()
     asked = {"truth": "truth", "score": "score", "by": ["model", "fold"], "weight": "weight"}
     text = query(engine.name, name=name, **asked)
-    assert_same(engine.connection.sql(text), pr.evaluate(table, **asked))
+    expected = pr.evaluate(table, **asked)
+    assert_same(pl.DataFrame(engine.rows(text), expected.schema, orient="row"), expected)
 
 
 @pytest.mark.parametrize("name", ["", "a..b", "a.b.c.d"])

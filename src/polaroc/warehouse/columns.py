@@ -156,6 +156,11 @@ def column(name: str) -> Column:
     return Column(deferred(name))
 
 
+def extended(name: str) -> Column:
+    """The same where what is divided by zero is infinite."""
+    return Extended(deferred(name))
+
+
 def deferred(name: str) -> Any:
     """The column of that name as an ibis expression."""
     return ibis_library()._[safe(name)]

@@ -110,11 +110,11 @@ def tidy(
     long = rows.cross_join(literal_rows(WHICH, len(measures))).select(
         *keys,
         "note",
-        measure=_choice([ibis_library().literal(measure.name) for measure in measures]),
+        measure=choice([ibis_library().literal(measure.name) for measure in measures]),
         positives=positives.cast(kind),
         negatives=negatives.cast(kind),
         **{
-            name: _choice([deferred(f"{safe(name)}_{i}") for i in range(len(measures))])
+            name: choice([deferred(f"{safe(name)}_{i}") for i in range(len(measures))])
             for name in numbers
         },
     )
@@ -132,7 +132,7 @@ def literal_rows(name: str, count: int) -> "Table":
     return ibis.union(first, *others) if others else first
 
 
-def _choice(values: Sequence[Any]) -> Any:
+def choice(values: Sequence[Any]) -> Any:
     """That of the values which the row is for."""
     which = deferred(WHICH)
     first, *others = values

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SEPARATOR = "; "
 # Of ten, that numbers in notes are told apart by.
 POWERS = range(-2, 15)
-START = "\n"
+START = ">"
 SCALE, DIGITS, DOUBT_SAID = (PRIVATE + name for name in ("scale", "digits", "doubt_said"))
 
 

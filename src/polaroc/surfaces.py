@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 import polars as pl
 
 from polaroc import rates
-from polaroc.cells import CELLS
+from polaroc.arithmetic import where
+from polaroc.cells import CELLS, Point
 from polaroc.columns import PRIVATE, RESERVED, curve_keys, lazily, within
 from polaroc.errors import InvalidArgument
 from polaroc.priors import resolve_priors, skew
@@ -73,7 +74,7 @@ def surface(
     [(0.0, 1.0), (0.5, 1.0), (0.5, 0.2), (1.0, 0.33...), (1.0, 0.2)]
     """
     keys = curve_keys(curve)
-    chosen = _chosen(rates, keys)
+    chosen = chosen_rates(rates, keys)
     # The first segment starts at the origin; its end gives the limit there.
     first_end = CELLS.is_first & pl.col("threshold").is_not_null()
     t_first, f_first = PRIVATE + "t", PRIVATE + "f"
@@ -82,16 +83,35 @@ def surface(
         for name, end in (("tpr", t_first), ("fpr", f_first))
     ]
     points = at_priors(curve.with_columns(limits), priors)
-    t, f, skewed = pl.col("tpr"), pl.col("fpr"), pl.col("skew")
+    point, first = (pl.col("tpr"), pl.col("fpr")), (pl.col(t_first), pl.col(f_first))
     at_origin = pl.col("threshold").is_null()
-    values = []
-    for name, rate in chosen.items():
-        value = rate(t, f, skewed)
-        if name in LIMIT_AT_ORIGIN and rate is RATES[name]:
-            limit = rate(pl.col(t_first), pl.col(f_first), skewed)
-            value = pl.when(at_origin).then(limit).otherwise(value)
-        values.append(value.fill_nan(None).alias(name))
-    return points.with_columns(values).drop(t_first, f_first)
+    values = {
+        name: rate_at(name, rate, point, first, pl.col("skew"), at_origin).fill_nan(None)
+        for name, rate in chosen.items()
+    }
+    return points.with_columns(**values).drop(t_first, f_first)
+
+
+def rate_at(
+    name: str, rate: Rate, point: Point, first: Point, skewed: Quantity, at_origin: Quantity
+) -> Quantity:
+    """A rate at a point of the curve: at the origin its limit, where it has one.
+
+    Parameters
+    ----------
+    name, rate
+        The rate, by the name of its column.
+    point, first
+        The point, and the end of the first segment of its curve.
+    skewed
+        The skew.
+    at_origin
+        Whether the point is the origin.
+    """
+    value = rate(*point, skewed)
+    if name in LIMIT_AT_ORIGIN and rate is RATES[name]:
+        return where(at_origin, rate(*first, skewed), value)
+    return value
 
 
 def at_priors(frame: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
@@ -110,7 +130,8 @@ def at_priors(frame: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
     )
 
 
-def _chosen(asked: Sequence[str] | Mapping[str, Rate], keys: Sequence[str]) -> dict[str, Rate]:
+def chosen_rates(asked: Sequence[str] | Mapping[str, Rate], keys: Sequence[str]) -> dict[str, Rate]:
+    """The rates asked for, by the name of their column."""
     if isinstance(asked, Mapping):
         chosen = dict(asked)
     else:

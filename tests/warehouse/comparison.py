@@ -34,7 +34,7 @@ def predictions(
 
 def assert_same(found: object, expected: pl.DataFrame, tolerance: float = 1e-9) -> None:
     """The rows of a warehouse table and of a frame are the same but for their order."""
-    frame = found.to_polars()  # type: ignore[attr-defined]
+    frame = found if isinstance(found, pl.DataFrame) else found.to_polars()  # type: ignore[attr-defined]
     order = [
         name for name in expected.columns if name not in ("estimate", "lower", "upper", "note")
     ]

@@ -38,12 +38,19 @@ class Engine:
     def upload(self, name: str, frame: pl.DataFrame) -> None:
         raise NotImplementedError
 
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """The rows of a query in text."""
+        raise NotImplementedError
+
 
 class Duckdb(Engine):
     def upload(self, name: str, frame: pl.DataFrame) -> None:
         self.connection.con.register("uploaded", frame.to_arrow())
         self.connection.con.execute(f"CREATE TABLE {name} AS FROM uploaded")
         self.connection.con.unregister("uploaded")
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        return self.connection.con.execute(query).fetchall()
 
 
 class Postgres(Engine):
@@ -58,6 +65,10 @@ class Postgres(Engine):
                 for row in frame.iter_rows():
                     copy.write_row(row)
         self.connection.con.commit()
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        with self.connection.con.cursor() as cursor:
+            return cursor.execute(query).fetchall()
 
 
 def missing(reason: str) -> None:

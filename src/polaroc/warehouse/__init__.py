@@ -8,5 +8,20 @@ no order. Only what is executed leaves the engine. It needs the extra ``warehous
 from polaroc.warehouse.areas import accsens, auc, auprec, iauprec, sens
 from polaroc.warehouse.curves import curve
 from polaroc.warehouse.evaluation import evaluate
+from polaroc.warehouse.hulls import hull
+from polaroc.warehouse.queries import sql, unseen
+from polaroc.warehouse.surfaces import surface
 
-__all__ = ["accsens", "auc", "auprec", "curve", "evaluate", "iauprec", "sens"]
+__all__ = [
+    "accsens",
+    "auc",
+    "auprec",
+    "curve",
+    "evaluate",
+    "hull",
+    "iauprec",
+    "sens",
+    "sql",
+    "surface",
+    "unseen",
+]

@@ -4,16 +4,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from polaroc.areas import UNRANKED, auc_measure, auprec_measures, iauprec_measure
+from polaroc.areas import auprec as auprec_here
+from polaroc.areas import iauprec as iauprec_here
 from polaroc.beliefs import Belief
-from polaroc.columns import CURVE, GRID, RESERVED
-from polaroc.errors import InvalidArgument, InvalidTable
+from polaroc.errors import InvalidArgument
 from polaroc.measures import Measure
 from polaroc.sensitivity import accsens_measure, sens_measure
 from polaroc.typing import Interpolation, Priors, Start
 from polaroc.warehouse.columns import column, deferred
+from polaroc.warehouse.curves import curve_keys
+from polaroc.warehouse.hulls import fetched, in_memory
 from polaroc.warehouse.measures import per_key, tidy
 from polaroc.warehouse.notes import nothing
-from polaroc.warehouse.predictions import check_table
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table
@@ -96,6 +98,8 @@ def auprec(
     measures = auprec_measures(priors, interpolation, start, recall, column)
     if not measures:
         raise InvalidArgument("priors has no prior.", hint="for example priors=[0.5, 0.1].")
+    if interpolation == "hull":
+        return in_memory(auprec_here(fetched(curve), priors, interpolation, start, recall))
     return of_curve(curve, measures)
 
 
@@ -134,7 +138,10 @@ def iauprec(
     >>> round(pr.warehouse.iauprec(points, over=(0.05, 0.20)).estimate.to_polars()[0], 2)
     0.38
     """
-    return of_curve(curve, [iauprec_measure(over, interpolation, start, measure, column)])
+    averaged = iauprec_measure(over, interpolation, start, measure, column)
+    if interpolation == "hull":
+        return in_memory(iauprec_here(fetched(curve), over, interpolation, start, measure))
+    return of_curve(curve, [averaged])
 
 
 def sens(curve: "Table", over: tuple[float, float]) -> "Table":
@@ -214,15 +221,3 @@ def of_curve(curve: "Table", measures: Sequence[Measure]) -> "Table":
     unranked = deferred("positives").isnull().ifelse(UNRANKED, nothing())
     wide = per_key(curve, keys, measures, {}).mutate(note=unranked)
     return tidy(wide, keys, measures, weighted=curve["positives"].type().is_floating())
-
-
-def curve_keys(curve: "Table") -> list[str]:
-    """The keys of a curve table; any other table is refused."""
-    check_table(curve)
-    missing = [name for name in CURVE if name not in curve.columns]
-    if missing or set(GRID) & set(curve.columns):
-        raise InvalidTable(
-            f"the table has the columns {', '.join(map(repr, curve.columns))}: it is no curve.",
-            hint="pass the result of warehouse.curve(...).",
-        )
-    return [name for name in curve.columns if name not in RESERVED]

@@ -6,7 +6,7 @@ from polaroc.cells import met
 from polaroc.columns import PRIVATE
 from polaroc.totals import LEAST_NEG, LEAST_POS
 from polaroc.trouble import SCORE, TROUBLE, TRUTH, WEIGHT
-from polaroc.warehouse.columns import Column, deferred, ibis_library, plain
+from polaroc.warehouse.columns import Column, deferred, ibis_library, literal, plain
 from polaroc.warehouse.predictions import Predictions
 
 if TYPE_CHECKING:
@@ -32,13 +32,12 @@ def counted(predictions: Predictions) -> "Table":
         `LEAST_POS`, `LEAST_NEG` and `GREATEST`.
     """
     sound, truth = deferred(TROUBLE).isnull(), deferred(TRUTH)
-    case = deferred(WEIGHT) if predictions.weighted else 1.0
+    case = deferred(WEIGHT) if predictions.weighted else literal(1)
     columns = {
-        "pos": (sound & truth).ifelse(case, 0.0).sum(),
-        "neg": (sound & ~truth).ifelse(case, 0.0).sum(),
-        ROWS: deferred(SCORE).count(deferred(TROUBLE).isnull()),
+        "pos": (sound & truth).ifelse(case, literal(0)).sum(),
+        "neg": (sound & ~truth).ifelse(case, literal(0)).sum(),
+        ROWS: ibis_library()._.count().cast("float64"),
     }
-    columns[ROWS] = ibis_library()._.count().cast("float64")
     if predictions.weighted:
         counts = sound & (deferred(WEIGHT) > 0)
         columns[LEAST_POS] = deferred(WEIGHT).min(where=counts & truth)
@@ -92,4 +91,4 @@ def cumulated(predictions: Predictions, counts: "Table") -> "Table":
 
 def fatal_rows(predictions: Predictions) -> Any:
     """How many rows of a cell forbid any result for its key."""
-    return deferred(TROUBLE).isin(predictions.fatal).ifelse(deferred(ROWS), 0.0)
+    return deferred(TROUBLE).isin(predictions.fatal).ifelse(deferred(ROWS), literal(0))

@@ -156,6 +156,11 @@ def column(name: str) -> Column:
     return Column(deferred(name))
 
 
+def extended(name: str) -> Column:
+    """The same where what is divided by zero is infinite."""
+    return Extended(deferred(name))
+
+
 def deferred(name: str) -> Any:
     """The column of that name as an ibis expression."""
     return ibis_library()._[safe(name)]
@@ -170,8 +175,10 @@ def plain(value: object) -> Any:
 
 def literal(number: float | None) -> Any:
     """A number of 64-bit floating point, which some engines would take for a decimal."""
-    words = None if number is None else repr(float(number))
-    return ibis_library().literal(words, type="string").cast("float64")
+    ibis = ibis_library()
+    if number is None:
+        return ibis.literal(None, type="float64")
+    return ibis.literal(repr(float(number)), type="string").cast("float64")
 
 
 def safe(name: str) -> str:

@@ -4,17 +4,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from polaroc.cells import share
-from polaroc.columns import CURVE
+from polaroc.columns import CURVE, GRID, RESERVED
+from polaroc.errors import InvalidTable
 from polaroc.trouble import SCORE
 from polaroc.typing import Label, Nulls
 from polaroc.warehouse.cells import FATAL, cells, counted
 from polaroc.warehouse.columns import column, deferred, literal, plain
-from polaroc.warehouse.predictions import Predictions, read
+from polaroc.warehouse.predictions import Predictions, check_table, read
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table
 
-COUNTS = ("pos", "neg", "tp", "fp", "positives", "negatives")
+ENDS = ("pos", "neg", "tp", "fp")
+TOTALS = ("positives", "negatives")
 
 
 def curve(
@@ -72,33 +74,41 @@ def curve(
 def tabled(predictions: Predictions, found: "Table") -> "Table":
     """Cells as a curve table, with an anchor per key."""
     keys = predictions.keys
-    sound = deferred(FATAL) == 0
-    totals = {name: sound.ifelse(deferred(name), literal(None)) for name in COUNTS[4:]}
-    of_key = found.aggregate(
-        by=keys,
-        FATAL_ROWS=deferred(FATAL).max(),
-        **{name: deferred(name).max() for name in COUNTS[4:]},
+    counted = found.mutate(**{name: _where_sound(name) for name in TOTALS})
+    of_key = counted.aggregate(by=keys, **{name: deferred(name).max() for name in (FATAL, *TOTALS)})
+    # Without keys there is a row also for an empty table.
+    anchors = of_key.filter(deferred(FATAL).notnull()).select(
+        *keys, **{SCORE: literal(None)}, **{name: literal(0) for name in ENDS}, **_same(TOTALS)
     )
-    anchors = of_key.filter(deferred("FATAL_ROWS").notnull()).select(
-        *keys,
-        **{SCORE: literal(None)},
-        **{name: literal(0) for name in COUNTS[:4]},
-        **{
-            name: (deferred("FATAL_ROWS") == 0).ifelse(deferred(name), literal(None))
-            for name in COUNTS[4:]
-        },
-    )
-    rows = found.filter((deferred("pos") > 0) | (deferred("neg") > 0)).select(
-        *keys, SCORE, *COUNTS[:4], **totals
-    )
-    return rated(predictions, anchors.union(rows))
+    rows = counted.filter((deferred("pos") > 0) | (deferred("neg") > 0))
+    return rated(predictions, anchors.union(rows.select(*keys, SCORE, *ENDS, *TOTALS)))
+
+
+def _where_sound(name: str) -> Any:
+    return (deferred(FATAL) == 0).ifelse(deferred(name), literal(None))
+
+
+def _same(names: Sequence[str]) -> dict[str, Any]:
+    return {name: deferred(name) for name in names}
 
 
 def rated(predictions: Predictions, rows: "Table") -> "Table":
     """The columns of a curve table, in their kinds and with their rates."""
     kind = "float64" if predictions.weighted else "int64"
-    columns: dict[str, Any] = {name: deferred(name).cast(kind) for name in COUNTS}
+    columns: dict[str, Any] = {name: deferred(name).cast(kind) for name in (*ENDS, *TOTALS)}
     columns["tpr"] = plain(share(column("tp"), column("positives")))
     columns["fpr"] = plain(share(column("fp"), column("negatives")))
     made = {name: columns.get(name, deferred(name)) for name in CURVE}
     return rows.select(*predictions.keys, **made)
+
+
+def curve_keys(curve: "Table") -> list[str]:
+    """The keys of a curve table; any other table is refused."""
+    check_table(curve)
+    missing = [name for name in CURVE if name not in curve.columns]
+    if missing or set(GRID) & set(curve.columns):
+        raise InvalidTable(
+            f"the table has the columns {', '.join(map(repr, curve.columns))}: it is no curve.",
+            hint="pass the result of warehouse.curve(...).",
+        )
+    return [name for name in curve.columns if name not in RESERVED]

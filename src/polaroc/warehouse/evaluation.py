@@ -1,16 +1,25 @@
 """The whole flow in one query: predictions in, tidy measures out."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
 
 from polaroc.beliefs import Belief
+from polaroc.columns import attach
+from polaroc.hulls import hull as hull_of
+from polaroc.measures import Measure
+from polaroc.measures import per_key as here_per_key
+from polaroc.measures import tidy as tidy_here
 from polaroc.typing import Interpolation, Label, Nulls, Priors
 from polaroc.wanted import DEFAULT_PRIORS, chosen
 from polaroc.warehouse.cells import FATAL, cells, counted
 from polaroc.warehouse.columns import column, deferred, literal
+from polaroc.warehouse.curves import tabled
+from polaroc.warehouse.hulls import fetched, in_memory
 from polaroc.warehouse.measures import per_key, tidy
 from polaroc.warehouse.notes import trouble_note, trouble_sums
-from polaroc.warehouse.predictions import read
+from polaroc.warehouse.predictions import Predictions, read
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table
@@ -68,10 +77,38 @@ def evaluate(
         table, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
     )
     found = cells(predictions, counted(predictions))
-    wide = per_key(found, predictions.keys, asked.measures, trouble_sums(predictions))
+    on_curve, on_hull = asked.parted
+    if not on_hull:
+        return measured(predictions, found, on_curve)
+    here = chosen(measures, priors, over, interpolation).parted[1]
+    noted = of_keys(predictions, found, []).to_polars()
+    hulls = hull_of(fetched(tabled(predictions, found))).lazy()
+    sums = here_per_key(hulls.filter(pl.col("pos") > 0), predictions.keys, here)
+    wide = attach(
+        noted.lazy(), sums.drop("positives", "negatives"), predictions.keys, required=False
+    )
+    parts = [tidy_here(wide, predictions.keys, here).collect()]
+    if on_curve:
+        parts.append(measured(predictions, found, on_curve).to_polars())
+    return in_memory(pl.concat(parts))
+
+
+def measured(
+    predictions: Predictions, found: "Table", measures: Sequence[Measure], **limits: Any
+) -> "Table":
+    """The tidy measures of cells."""
+    noted = of_keys(predictions, found, measures)
+    return tidy(noted, predictions.keys, measures, weighted=predictions.weighted, limits=limits)
+
+
+def of_keys(predictions: Predictions, found: "Table", measures: Sequence[Measure]) -> "Table":
+    """One row per key: its totals, what is to be said of it, and the sums of the measures."""
+    wide = per_key(found, predictions.keys, measures, trouble_sums(predictions))
+    kind = "float64" if predictions.weighted else "int64"
     sound = deferred(FATAL) == 0
     totals = {
-        name: sound.ifelse(deferred(name), literal(None)) for name in ("positives", "negatives")
+        name: sound.ifelse(deferred(name), literal(None)).cast(kind)
+        for name in ("positives", "negatives")
     }
     noted = wide.mutate(note=trouble_note(predictions)).mutate(**totals)
-    return tidy(noted, predictions.keys, asked.measures, weighted=predictions.weighted)
+    return noted.drop(*trouble_sums(predictions))

@@ -16,7 +16,7 @@ from polaroc.warehouse.columns import (
     plain,
     safe,
 )
-from polaroc.warehouse.notes import doubt_note, joined, one_class_note
+from polaroc.warehouse.notes import DOUBT_SAID, joined, one_class_note, with_doubt_note
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table
@@ -110,19 +110,19 @@ def tidy(
     long = rows.cross_join(literal_rows(WHICH, len(measures))).select(
         *keys,
         "note",
-        measure=_choice([ibis_library().literal(measure.name) for measure in measures]),
+        measure=choice([ibis_library().literal(measure.name) for measure in measures]),
         positives=positives.cast(kind),
         negatives=negatives.cast(kind),
         **{
-            name: _choice([deferred(f"{safe(name)}_{i}") for i in range(len(measures))])
+            name: choice([deferred(f"{safe(name)}_{i}") for i in range(len(measures))])
             for name in numbers
         },
     )
-    notes = deferred("note"), one_class_note(positives, negatives), doubt_note(deferred(DOUBT))
+    notes = deferred("note"), one_class_note(positives, negatives), deferred(DOUBT_SAID)
     made = {name: deferred(name) for name in MEASURES[:3]} | {
         name: deferred(name) for name in (*limits, *MEASURES[3:5])
     }
-    return long.select(*keys, **made, note=joined(*notes, deferred(SAID)))
+    return with_doubt_note(long).select(*keys, **made, note=joined(*notes, deferred(SAID)))
 
 
 def literal_rows(name: str, count: int) -> "Table":
@@ -132,7 +132,7 @@ def literal_rows(name: str, count: int) -> "Table":
     return ibis.union(first, *others) if others else first
 
 
-def _choice(values: Sequence[Any]) -> Any:
+def choice(values: Sequence[Any]) -> Any:
     """That of the values which the row is for."""
     which = deferred(WHICH)
     first, *others = values

@@ -1,18 +1,23 @@
 """What is to be said of a measure, in words that the engine puts together."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from polaroc.columns import PRIVATE
-from polaroc.measures import DOUBTFUL
+from polaroc.measures import DOUBT, DOUBTFUL
 from polaroc.totals import GREATEST_SPREAD, LEAST_NEG, LEAST_POS, SPREAD
 from polaroc.trouble import TROUBLE, TROUBLES
 from polaroc.warehouse.cells import FATAL, GREATEST, ROWS, fatal_rows
-from polaroc.warehouse.columns import deferred, ibis_library
+from polaroc.warehouse.columns import deferred, ibis_library, literal
 from polaroc.warehouse.predictions import Predictions
+
+if TYPE_CHECKING:
+    from ibis.expr.types import Table
 
 SEPARATOR = "; "
 # Of ten, that numbers in notes are told apart by.
-POWERS = range(-2, 9)
+POWERS = range(-2, 15)
+START = ">"
+SCALE, DIGITS, DOUBT_SAID = (PRIVATE + name for name in ("scale", "digits", "doubt_said"))
 
 
 def nothing() -> Any:
@@ -22,11 +27,11 @@ def nothing() -> Any:
 
 def joined(*notes: Any, separator: str = SEPARATOR) -> Any:
     """Those of the notes that are there, as one; null where none is."""
-    parts = [(separator + note).coalesce("") for note in notes]
-    whole = parts[0]
-    for part in parts[1:]:
-        whole = whole + part
-    return whole.substr(len(separator)).nullif("")
+    # Each note follows a separator, and what comes before the first is taken away.
+    whole: Any = START
+    for note in notes:
+        whole = whole + (separator + note).coalesce("")
+    return whole.replace(START + separator, "").nullif(START)
 
 
 def one_class_note(positives: Any, negatives: Any) -> Any:
@@ -42,7 +47,7 @@ def trouble_sums(predictions: Predictions) -> dict[str, Any]:
     """What `trouble_note` needs of the cells of a key."""
     kind = deferred(TROUBLE)
     sums = {
-        _column(code): (kind == code).ifelse(deferred(ROWS), 0.0).sum()
+        _column(code): (kind == code).ifelse(deferred(ROWS), literal(0)).sum()
         for code in predictions.possible
     }
     sums[FATAL] = fatal_rows(predictions).sum()
@@ -61,36 +66,32 @@ def trouble_note(predictions: Predictions) -> Any:
         ending = (count == 1).ifelse("", "s")
         words = count.cast("int64").cast("string") + f" {TROUBLES[code]}" + ending
         said.append((count > 0).ifelse(words, nothing()))
-    listed = joined(*said, separator=", ")
-    told = (deferred(FATAL) > 0).ifelse(listed, "dropped " + listed)
-    return joined(told, _spread(predictions))
+    dropped = (deferred(FATAL) > 0).ifelse("", "dropped ")
+    listed = dropped + joined(*said, separator=", ")
+    return joined(listed, _spread(predictions)) if predictions.weighted else listed
 
 
-def doubt_note(doubt: Any) -> Any:
-    """That too few negatives bias an estimate, by the λ/N it is taken at."""
-    said = "λ/N = " + two_digits(doubt) + ": biased upward"
-    return (doubt > DOUBTFUL).ifelse(said, nothing())
+def with_doubt_note(rows: "Table") -> "Table":
+    """Rows with what `DOUBT`, the λ/N of an estimate, says of it, as `DOUBT_SAID`.
 
-
-def two_digits(number: Any) -> Any:
-    """A number from 0.01 on to two significant digits, as text that is alike on every engine."""
-    cases = []
-    for power in POWERS:
-        digits = (number / 10.0 ** (power - 1)).round().cast("int64")
-        cases.append((number < 9.95 * 10.0**power, _decimal(digits, power)))
-    return ibis_library().cases(*cases, else_=f"above 1e{POWERS[-1] + 1}")
-
-
-def _decimal(digits: Any, power: int) -> Any:
-    """Two digits, the first of which counts powers of ten."""
-    text = digits.cast("string")
-    if power > 0:
-        return text + "0" * (power - 1) + ".0"
-    tens, ones = text.substr(0, 1), text.substr(1, 1)
-    if power == 0:
-        return tens + "." + ones
-    fraction = "0." + "0" * (-power - 1) + tens
-    return (ones == "0").ifelse(fraction, fraction + ones)
+    It is told to two significant digits, in text that is alike on every engine.
+    """
+    ibis = ibis_library()
+    doubt, scale, digits = (deferred(name) for name in (DOUBT, SCALE, DIGITS))
+    bounds = [(doubt < 9.95 * 10.0**power, literal(10.0 ** (power - 1))) for power in POWERS]
+    scaled = rows.mutate(**{SCALE: ibis.cases(*bounds, else_=literal(10.0 ** POWERS[-1]))})
+    rounded = scaled.mutate(**{DIGITS: (doubt / scale + 0.5).floor().cast("int64")})
+    tens, ones = (digits - digits % 10) / 10, digits % 10
+    tens = tens.cast("int64").cast("string")
+    short = (ones == 0).ifelse(tens, digits.cast("string"))
+    text = ibis.cases(
+        (scale < 0.005, "0.0" + short),
+        (scale < 0.05, "0." + short),
+        (scale < 0.5, tens + "." + ones.cast("string")),
+        else_=(digits * scale + 0.5).cast("int64").cast("string") + ".0",
+    )
+    said = (doubt > DOUBTFUL).ifelse("λ/N = " + text + ": biased upward", nothing())
+    return rounded.mutate(**{DOUBT_SAID: said})
 
 
 def _column(code: int) -> str:
@@ -99,8 +100,6 @@ def _column(code: int) -> str:
 
 def _spread(predictions: Predictions) -> Any:
     """What is to be said of weights so different that their sums lose the smaller."""
-    if not predictions.weighted:
-        return nothing()
     ibis = ibis_library()
     positive, negative = deferred(LEAST_POS), deferred(LEAST_NEG)
     # Some engines give null for the least of a value and null, others the value.

@@ -22,6 +22,7 @@ from polaroc.trouble import (
     WEIGHT,
     WRONG,
     labels_of,
+    listed,
 )
 from polaroc.typing import Label, Nulls
 from polaroc.warehouse.columns import ibis_library
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 # Whole numbers up to here are floats too.
 EXACT = 2**53
+# How engines write the floats 0 and 1.
+FLOATS = ("0.0", "0.0e0"), ("1.0", "1.0e0")
 # The bounds of Int64, the upper one as the next lower float.
 LEAST_WHOLE, GREATEST_WHOLE = -(2.0**63), 2.0**63 - 1024
 
@@ -149,7 +152,8 @@ def _truth(
 ) -> tuple[Any, list[tuple[int, Any]]]:
     """The truth as a truth value, and where it says nothing."""
     kind = raw.type()
-    if kind.is_unknown():
+    unseen = kind.is_unknown()
+    if unseen:
         raw = raw.cast("string")
     elif not (kind.is_numeric() or kind.is_string() or kind.is_boolean() or kind.is_null()):
         raise InvalidPredictions(
@@ -159,12 +163,15 @@ def _truth(
     textual = raw.type().is_string()
     missing = raw.isnull() | raw.isnan() if kind.is_floating() else raw.isnull()
     if positive is not None:
-        labels = labels_of(positive, str(kind), textual, kind.is_boolean())
+        wanted = [str(label) for label in listed(positive)] if unseen else positive
+        labels = labels_of(wanted, str(kind), textual, kind.is_boolean())
         return raw.isin(labels), [(NULL_TRUTH, missing)]
     if kind.is_boolean() or kind.is_null():
         return raw.cast("boolean"), [(NULL_TRUTH, missing)]
     word = raw.lower() if textual else raw
     yes, no = (("1", "true"), ("0", "false")) if textual else ((1,), (0,))
+    if unseen:
+        yes, no = (*yes, *FLOATS[1]), (*no, *FLOATS[0])
     return word.isin(yes), [(NULL_TRUTH, missing), (UNCLEAR, ~word.isin((*yes, *no)))]
 
 

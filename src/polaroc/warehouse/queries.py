@@ -1,0 +1,128 @@
+"""Queries as text, to paste into a warehouse or a model of dbt, without a connection."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from polaroc.errors import InvalidArgument, check_choice
+from polaroc.warehouse.columns import ibis_library
+from polaroc.warehouse.predictions import check_table
+
+if TYPE_CHECKING:
+    from ibis.expr.types import Table
+
+DIALECTS = {
+    "spark": "PySpark",
+    "duckdb": "DuckDB",
+    "postgres": "Postgres",
+    "bigquery": "BigQuery",
+    "snowflake": "Snowflake",
+    "trino": "Trino",
+}
+# A table has a name, and may have a schema and a catalog.
+MOST_PARTS = 3
+
+
+def sql(table: "Table", dialect: str) -> str:
+    """The one query that a warehouse table stands for, in a dialect of SQL.
+
+    Parameters
+    ----------
+    table
+        The result of any function of `warehouse` but those that compute hulls.
+    dialect
+        ``"spark"``, ``"duckdb"``, ``"postgres"``, ``"bigquery"``,
+        ``"snowflake"`` or ``"trino"``.
+
+    Returns
+    -------
+    str
+        One SELECT statement, perhaps after a WITH. All names are quoted, so they
+        must be written as the warehouse stores them.
+
+    Raises
+    ------
+    InvalidArgument, InvalidTable
+        For another dialect; for a table that holds rows of its own.
+
+    Examples
+    --------
+    >>> from polaroc import warehouse
+    >>> table = warehouse.unseen("predictions", ["label", "p"])
+    >>> query = warehouse.sql(warehouse.evaluate(table, truth="label", score="p"), "postgres")
+    >>> 'FROM "predictions"' in query
+    True
+    """
+    check_table(table)
+    check_choice("dialect", dialect, tuple(DIALECTS))
+    ibis = ibis_library()
+    if table.op().find(ibis.expr.operations.InMemoryTable):
+        raise InvalidArgument(
+            "the table holds rows of its own, which no query can have.",
+            hint="hulls are finished on this machine: use interpolation='exact'.",
+        )
+    from ibis.backends.sql import compilers
+
+    compiler = getattr(compilers, DIALECTS[dialect] + "Compiler")()
+    with _spark_options():
+        text: str = compiler.to_sqlglot(table).sql(compiler.dialect, pretty=True)
+    return text
+
+
+def unseen(name: str, columns: Sequence[str]) -> "Table":
+    """A table that is only known by name, to write a query for.
+
+    Parameters
+    ----------
+    name
+        Its name, ``schema.name`` or ``catalog.schema.name``.
+    columns
+        The columns that the query uses. As their types are not known, labels are
+        compared as text, and scores cast to 64-bit floats, whether or not all
+        their digits fit.
+
+    Returns
+    -------
+    Table
+        A table without rows, that only `sql` can be made of.
+
+    Raises
+    ------
+    InvalidArgument
+        For a name of more parts.
+
+    Examples
+    --------
+    >>> from polaroc import warehouse
+    >>> warehouse.unseen("sales.predictions", ["label", "p"]).columns
+    ('label', 'p')
+    """
+    ibis = ibis_library()
+    *places, last = name.split(".")
+    if not all((*places, last)) or len(places) >= MOST_PARTS:
+        raise InvalidArgument(
+            f"the table is {name!r}, allowed are name, schema.name and catalog.schema.name.",
+            hint="a name with a dot in it needs a view.",
+        )
+    unknown = ibis.expr.datatypes.unknown
+    kinds = dict.fromkeys(columns, unknown)
+    place: dict[str, Any] = dict(zip(("database", "catalog"), reversed(places), strict=False))
+    return ibis.table(kinds, name=last, **place)
+
+
+@contextmanager
+def _spark_options() -> Iterator[None]:
+    """What ibis asks of the options of Spark, which are not there without a Spark library."""
+    from ibis.config import Config, options
+
+    class Options(Config):  # type: ignore[misc]
+        treat_nan_as_null: bool = False
+
+    absent = options.pyspark is None
+    if absent:
+        options.pyspark = Options()
+    try:
+        yield
+    finally:
+        if absent:
+            options.pyspark = None

@@ -1,0 +1,94 @@
+"""The curve under every prior of a grid, made where the curve is."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from polaroc.columns import PRIVATE
+from polaroc.errors import InvalidArgument
+from polaroc.priors import resolve_priors, skew
+from polaroc.surfaces import Rate, chosen_rates, rate_at
+from polaroc.typing import Priors
+from polaroc.warehouse.columns import deferred, extended, ibis_library, literal, plain
+from polaroc.warehouse.curves import curve_keys
+from polaroc.warehouse.measures import WHICH, choice, literal_rows
+
+if TYPE_CHECKING:
+    from ibis.expr.types import Table
+
+FIRST = PRIVATE + "first_tpr", PRIVATE + "first_fpr"
+
+
+def surface(
+    curve: "Table",
+    priors: Priors,
+    rates: Sequence[str] | Mapping[str, Rate] = ("precision",),
+) -> "Table":
+    """Every point of the curve at every prior, with the rates it has there, as `polaroc.surface`.
+
+    Parameters
+    ----------
+    curve
+        The result of `warehouse.curve`.
+    priors, rates
+        As in `polaroc.surface`; a rate of your own gets quantities that have
+        arithmetic, comparisons and powers.
+
+    Returns
+    -------
+    Table
+        The columns of `polaroc.surface`, its rows in no order.
+
+    Raises
+    ------
+    InvalidArgument, InvalidTable
+        As `polaroc.surface` does.
+
+    Examples
+    --------
+    >>> import ibis
+    >>> import polars as pl
+    >>> import polaroc as pr
+    >>> cases = pl.DataFrame({"truth": [1, 0, 1, 0], "p": [0.9, 0.8, 0.7, 0.1]})
+    >>> points = pr.warehouse.curve(ibis.memtable(cases), truth="truth", score="p")
+    >>> found = pr.warehouse.surface(points, 0.2).order_by("fp", "tp")
+    >>> found.select("tpr", "precision").to_polars().rows()
+    [(0.0, 1.0), (0.5, 1.0), (0.5, 0.2), (1.0, 0.33...), (1.0, 0.2)]
+    """
+    keys = curve_keys(curve)
+    chosen = chosen_rates(rates, keys)
+    asked = resolve_priors(priors)
+    if not asked:
+        raise InvalidArgument("priors has no prior.", hint="for example priors=[0.5, 0.1].")
+    t, f, origin = deferred("tpr"), deferred("fpr"), deferred("threshold").isnull()
+    whole = ibis_library().window(group_by=keys)
+    is_first = (deferred("tp") == deferred("pos")) & (deferred("fp") == deferred("neg")) & ~origin
+    ends = {
+        name: is_first.ifelse(rate, literal(None)).max().over(whole)
+        for name, rate in zip(FIRST, (t, f), strict=True)
+    }
+    own = extended("negatives") / extended("positives")
+    both = (deferred("positives") > 0) & (deferred("negatives") > 0)
+    skews = [own.value if prior is None else literal(skew(prior)) for prior in asked]
+    given = [1 / (1 + own.value) if prior is None else literal(prior) for prior in asked]
+    defined = [both if prior is None else None for prior in asked]
+    rows = curve.mutate(**ends).cross_join(literal_rows(WHICH, len(asked)))
+    at = rows.select(
+        *curve.columns,
+        *FIRST,
+        prior=choice(_where_defined(given, defined)),
+        skew=choice(_where_defined(skews, defined)),
+    )
+    point, first = (extended("tpr"), extended("fpr")), (extended(FIRST[0]), extended(FIRST[1]))
+    at_origin = type(point[0])(origin)
+    values = {
+        name: plain(rate_at(name, rate, point, first, extended("skew"), at_origin))
+        for name, rate in chosen.items()
+    }
+    return at.select(*curve.columns, "prior", "skew", **values)
+
+
+def _where_defined(values: Sequence[Any], defined: Sequence[Any]) -> list[Any]:
+    return [
+        value if condition is None else condition.ifelse(value, literal(None))
+        for value, condition in zip(values, defined, strict=True)
+    ]

@@ -1,0 +1,69 @@
+import polars as pl
+import pytest
+import sqlglot
+from comparison import assert_same, predictions
+from engines import Engine
+
+import polaroc as pr
+from polaroc.errors import InvalidArgument
+from polaroc.warehouse.queries import DIALECTS
+
+COLUMNS = ["model", "fold", "truth", "score", "weight"]
+ODD = '"; drop table x; --'
+
+
+def query(dialect: str, name: str = "predictions", **kwargs) -> str:
+    asked = {"truth": "truth", "score": "score", "by": ["model", "fold"]} | kwargs
+    table = pr.warehouse.unseen(name, [*COLUMNS, ODD, "`"])
+    return pr.warehouse.sql(pr.warehouse.evaluate(table, **asked), dialect)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("more", [{}, {"weight": "weight", "over": (0.05, 0.2)}, {"positive": "a"}])
+def test_text_is_one_query_of_its_dialect(dialect, more):
+    statements = sqlglot.parse(query(dialect, **more), dialect=dialect)
+    assert len(statements) == 1
+    assert isinstance(statements[0], sqlglot.exp.Query)
+    tables = [table.name for table in statements[0].find_all(sqlglot.exp.Table)]
+    assert tables.count("predictions") == 1
+
+
+# In BigQuery no column can have such a name.
+@pytest.mark.parametrize("dialect", [name for name in DIALECTS if name != "bigquery"])
+@pytest.mark.parametrize("name", [ODD, "`", "' or 1 = 1"])
+def test_names_are_quoted(dialect, name):
+    text = query(dialect, name=name, by=["`"], score=ODD, truth="truth", positive="it's")
+    (statement,) = sqlglot.parse(text, dialect=dialect)
+    assert name in {table.name for table in statement.find_all(sqlglot.exp.Table)}
+    columns = {column.name for column in statement.find_all(sqlglot.exp.Column)}
+    assert {ODD, "`"} <= columns
+    literals = {literal.this for literal in statement.find_all(sqlglot.exp.Literal)}
+    assert "it's" in literals
+
+
+@pytest.mark.parametrize("name", ["sales.predictions", "lake.sales.predictions"])
+def test_a_table_may_have_a_schema_and_a_catalog(name):
+    (statement,) = sqlglot.parse(query("trino", name=name), dialect="trino")
+    (table,) = statement.find_all(sqlglot.exp.Table)
+    assert ".".join(part.name for part in table.parts) == name
+
+
+@pytest.mark.parametrize("labels", [pl.Boolean, pl.Int64, pl.String, pl.Float64])
+def test_the_text_gives_the_same_numbers(engine: Engine, labels):
+    table = predictions(3, weights=True).with_columns(pl.col("truth").cast(pl.Int64).cast(labels))
+    name = engine.table(table).get_name()
+    asked = {"truth": "truth", "score": "score", "by": ["model", "fold"], "weight": "weight"}
+    text = query(engine.name, name=name, **asked)
+    expected = pr.evaluate(table, **asked)
+    assert_same(pl.DataFrame(engine.rows(text), expected.schema, orient="row"), expected)
+
+
+@pytest.mark.parametrize("name", ["", "a..b", "a.b.c.d"])
+def test_a_name_that_is_none_is_refused(name):
+    with pytest.raises(InvalidArgument, match="schema"):
+        pr.warehouse.unseen(name, COLUMNS)
+
+
+def test_another_dialect_is_refused():
+    with pytest.raises(InvalidArgument, match="dialect"):
+        query("oracle")

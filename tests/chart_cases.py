@@ -38,6 +38,7 @@ CASES: dict[str, Callable[[pl.DataFrame], Any]] = {
     "auprec_by_prior, intervals": lambda table: pr.charts.auprec_by_prior(
         measures(table, by="model", over=None, intervals="logit")
     ),
+    "dominance": lambda table: pr.charts.dominance(pr.dominance(curves(table, ["model", "fold"]))),
     "winner_map": lambda table: pr.charts.winner_map(choice(table)),
     "winner_map, no folds": lambda table: pr.charts.winner_map(
         pr.choose(measures(table, by="model"), block=None)

@@ -1,3 +1,4 @@
+from html import escape
 from math import isclose, sqrt
 
 import numpy as np
@@ -366,3 +367,68 @@ def test_colours_are_those_of_the_palette(name, table):
     assert colours_of(spec) == {("A", COLOURS[1]), ("C", COLOURS[3])}
     with pytest.raises(pr.errors.InvalidArgument, match=r"(?s)colours has none for 'A'.*Hint:"):
         getattr(pr.charts, name)(given, colours={"C": "red"})
+
+
+def relations(*rows: tuple, key: str = "model") -> pl.DataFrame:
+    columns = ["fold", f"{key}_a", f"{key}_b", "relation"]
+    table = pl.DataFrame(rows, schema=columns, orient="row")
+    return table.with_columns(crossings=pl.lit([], pl.List(pl.Float64)))
+
+
+def cells(chart) -> dict[tuple, str]:
+    spec = chart.to_dict()
+    (records,) = spec["datasets"].values() if "datasets" in spec else [spec["data"]["values"]]
+    return {(record["row"], record["column"]): record["told"] for record in records}
+
+
+def test_dominance_counts_blocks_either_way_round():
+    table = relations(
+        (1, "A", "B", "dominates"),
+        (2, "A", "B", "dominated"),
+        (3, "A", "B", "dominates"),
+        (4, "A", "B", "crosses"),
+        (5, "A", "B", None),
+        (1, "A", "C", "equal"),
+    )
+    assert cells(pr.charts.dominance(table.lazy())) == {
+        ("A", "B"): "2 of 4",
+        ("B", "A"): "1 of 4",
+        ("A", "C"): "0 of 1",
+        ("C", "A"): "0 of 1",
+    }
+
+
+def test_dominance_in_one_block_is_a_word():
+    table = relations(
+        (1, "A", "B", "dominates"), (1, "A", "C", "crosses"), (1, "B", "C", None), key="x.y"
+    )
+    assert cells(pr.charts.dominance(table.drop("fold"))) == {
+        ("A", "B"): "dominates",
+        ("B", "A"): "dominated",
+        ("A", "C"): "crosses",
+        ("C", "A"): "crosses",
+        ("B", "C"): "–",
+        ("C", "B"): "–",
+    }
+
+
+@pytest.mark.parametrize(
+    "wrong", [pl.DataFrame(), predictions().head(3), relations().drop("model_a")]
+)
+def test_dominance_of_another_table_is_refused(wrong):
+    with pytest.raises(pr.errors.InvalidTable, match=r"(?s)expected are two.*Hint:.*dominance"):
+        pr.charts.dominance(wrong)
+
+
+HOSTILE = ["</script><script>alert(1)</script>", "a.b[0]", "datum.x", '"+alert(1)+"']
+
+
+@pytest.mark.parametrize("name", sorted({*CHARTS, "dominance"}))
+def test_hostile_names_are_drawn_as_text(name, tmp_path):
+    svg, html = pr.charts.export(
+        CASES[name](predictions(HOSTILE)), tmp_path, "chart", ["svg", "html"]
+    )
+    assert "<script>" not in svg.read_text()
+    assert "<script>alert(1)" not in html.read_text()
+    drawn = svg.read_text().replace("&quot;", '"')
+    assert all(escape(model, quote=False) in drawn for model in HOSTILE)

@@ -2,6 +2,7 @@
 
 from polaroc.charts.accsens import accsens_plane
 from polaroc.charts.auprec import auprec_by_prior
+from polaroc.charts.dominance import dominance
 from polaroc.charts.export import export, save
 from polaroc.charts.interaction import interaction
 from polaroc.charts.pairs import pairs
@@ -12,6 +13,6 @@ from polaroc.charts.theme import palette
 from polaroc.charts.winner_map import winner_map
 
 __all__ = [
-    "accsens_plane", "auprec_by_prior", "export", "interaction", "pairs", "palette", "pr",
-    "regret", "roc", "save", "winner_map",
+    "accsens_plane", "auprec_by_prior", "dominance", "export", "interaction", "pairs", "palette",
+    "pr", "regret", "roc", "save", "winner_map",
 ]  # fmt: skip

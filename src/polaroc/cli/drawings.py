@@ -13,6 +13,7 @@ from polaroc.cli.measured import measures_of
 from polaroc.columns import require
 from polaroc.comparison import Comparison, compare
 from polaroc.curves import curve
+from polaroc.dominance import dominance
 from polaroc.errors import InvalidArgument
 from polaroc.plans import Target
 from polaroc.predictions import read
@@ -71,6 +72,10 @@ class Given:
         """The precision of each point of the curves at the priors."""
         return self.curves().pipe(surface, list(self.prior or DEFAULT_PRIORS))
 
+    def relations(self) -> pl.LazyFrame:
+        """Which curve dominates which, between the first key."""
+        return self.curves().pipe(dominance, between=self._models()[0])
+
     def by_prior(self) -> pl.LazyFrame:
         """AUPREC at the priors, or on a grid that is fine enough for a line."""
         asked = self.prior or _grid(self.over or RANGE, "log")
@@ -122,9 +127,11 @@ class Given:
         measures, evaluated = measures_of(self.files, self.predictions, self.by, **asked)
         return measures.select(*self.by, pl.exclude(self.by) if self.by else pl.all()), evaluated
 
-    def _models(self, measures: pl.LazyFrame) -> tuple[str, list[str]]:
+    def _models(self, measures: pl.LazyFrame | None = None) -> tuple[str, list[str]]:
         """The column of the models and those of the blocks."""
-        keys = self.by or require(measures, ("measure", "estimate"), source="evaluate(...)")
+        keys = self.by
+        if measures is not None and not keys:
+            keys = require(measures, ("measure", "estimate"), source="evaluate(...)")
         if not keys:
             raise InvalidArgument(
                 "no column tells the models apart.", hint="name it first: --by model --by fold."
@@ -156,6 +163,7 @@ TESTED = ("prior", "over", "measure", "target", "test_train_ratio", "alpha")
 DRAWINGS = {
     "roc": Drawing(Given.curves, charts.roc),
     "pr": Drawing(Given.at_priors, charts.pr, ("prior",)),
+    "dominance": Drawing(Given.relations, charts.dominance),
     "auprec_by_prior": Drawing(Given.by_prior, charts.auprec_by_prior, ("prior", "over")),
     "interaction": Drawing(Given.by_prior, charts.interaction, ("prior", "over")),
     "winner_map": Drawing(Given.choice, charts.winner_map, ("over",)),

@@ -1,0 +1,128 @@
+"""Chart of which curve lies above which."""
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polaroc.charts.layers import data
+from polaroc.charts.theme import finished
+from polaroc.charts.wording import folds_name
+from polaroc.columns import as_lazy
+from polaroc.errors import InvalidTable
+
+if TYPE_CHECKING:
+    import altair as alt
+
+# Pixels of a cell, and letters of a name that fit over one.
+CELL, SHORT = 64, 8
+RELATIONS = ("dominates", "dominated", "equal", "crosses")
+MIRRORED = {"dominates": "dominated", "dominated": "dominates"}
+# From paper to the darkest blue on which white is still read.
+SHADES = ("#F4F6F8", "#0B4A78")
+
+
+def dominance(
+    relations: pl.LazyFrame | pl.DataFrame, title: str = "Which curve dominates which"
+) -> "alt.LayerChart":
+    """A table of models against models: how often one dominates the other.
+
+    Parameters
+    ----------
+    relations
+        The result of `dominance`.
+    title
+        Heading of the chart.
+
+    Returns
+    -------
+    altair.LayerChart
+        In each cell the number of blocks, such as folds, in which the model of the
+        row dominates that of the column, of those in which both have a curve; where
+        there is one block, their relation in a word.
+
+    Raises
+    ------
+    InvalidTable
+        Where the columns of such a table are missing.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> curves = pr.datasets.satellite_predictions().pipe(
+    ...     pr.curve, truth="truth", score="score", by=["model", "fold"]
+    ... )
+    >>> chart = pr.charts.dominance(pr.dominance(curves))
+    >>> chart.to_dict()["title"]["subtitle"]
+    'in how many folds the row dominates the column'
+    """
+    import altair as alt
+
+    table, between, blocks = _of_relations(as_lazy(relations).collect())
+    models = pl.concat([table[:, -3], table[:, -2].alias(table.columns[-3])]).unique()
+    names = [str(model) for model in models.sort(nulls_last=True)]
+    records = _cells(table, single=not blocks)
+    across: dict[str, Any] = {"scale": alt.Scale(domain=names)}
+    row = alt.Y("row:N", **across, axis=_axis(), title=between)
+    angle = -30 if max(map(len, names), default=0) > SHORT else 0
+    column = alt.X("column:N", **across, axis=_axis(orient="top", labelAngle=angle), title=None)
+    shade = alt.Color(
+        "share:Q", scale=alt.Scale(domain=[0, 1], range=list(SHADES)), legend=None
+    )  # fmt: skip
+    said = [
+        alt.Tooltip("row:N"),
+        alt.Tooltip("column:N"),
+        *(alt.Tooltip(f"{relation}:Q") for relation in RELATIONS),
+    ]
+    base = data(records).encode(row, column, said)
+    cells = base.mark_rect(stroke="white", strokeWidth=2).encode(shade)
+    ink = alt.condition("datum.share > 0.65", alt.value("white"), alt.value("#222222"))
+    text = base.mark_text(fontSize=12).encode(alt.Text("told:N"), color=ink)
+    kind = (
+        f"in how many {folds_name(blocks)} the row dominates the column"
+        if blocks
+        else "what the row does to the column"
+    )
+    size = CELL * max(len(names), 1)
+    heading = alt.TitleParams(title, subtitle=kind)
+    return finished(alt.layer(cells, text).properties(width=size, height=0.6 * size, title=heading))
+
+
+def _of_relations(table: pl.DataFrame) -> tuple[pl.DataFrame, str, list[str]]:
+    """The pairs with their relation, the column of the models and those of the blocks."""
+    names = table.columns
+    pair = names[-4:-2]
+    sound = names[-2:] == ["relation", "crossings"] and len(pair) == 2
+    if not sound or not (pair[0].endswith("_a") and pair[1].endswith("_b")):
+        raise InvalidTable(
+            f"the table has the columns {', '.join(map(repr, names)) or 'none'}, expected are two "
+            "of models, 'relation' and 'crossings' at its end.",
+            hint="pass the result of dominance(...).",
+        )
+    return table.select(*pair, "relation"), pair[0].removesuffix("_a"), names[:-4]
+
+
+def _cells(table: pl.DataFrame, *, single: bool) -> list[dict[str, Any]]:
+    """A cell for each pair of models, either way round."""
+    counts: dict[tuple[str, str], dict[str, int]] = {}
+    for first, second, relation in table.rows():
+        for row, column, seen in (
+            (first, second, relation), (second, first, MIRRORED.get(relation, relation)),
+        ):  # fmt: skip
+            cell = counts.setdefault((str(row), str(column)), dict.fromkeys(RELATIONS, 0))
+            if seen is not None:
+                cell[seen] += 1
+    return [_cell(*names, cell, single) for names, cell in counts.items()]
+
+
+def _cell(row: str, column: str, cell: dict[str, int], single: bool) -> dict[str, Any]:
+    known = sum(cell.values())
+    words = [relation for relation, count in cell.items() if count]
+    told = (words[0] if words else "–") if single else f"{cell['dominates']} of {known}"
+    share = cell["dominates"] / known if known else None
+    return {"row": row, "column": column, "told": told, "share": share, **cell}
+
+
+def _axis(**look: Any) -> "alt.Axis":
+    import altair as alt
+
+    return alt.Axis(grid=False, ticks=False, domain=False, labelLimit=200, **look)

@@ -1,0 +1,81 @@
+from math import sqrt
+
+import numpy as np
+import polars as pl
+import pytest
+from chart_cases import PRIORS, measures
+from model_tables import MODELS, grid, near, predictions, values
+
+import polaroc as pr
+
+
+@pytest.fixture(scope="module")
+def table() -> pl.DataFrame:
+    return measures(predictions())
+
+
+def test_cells_of_the_winner_map_are_the_shares_of_wins(table):
+    by_fold = grid(table)
+    strip, won = values(pr.charts.winner_map(pr.choose(table)).to_dict())
+    best = by_fold.argmax(axis=1)
+    for record in won:
+        model = MODELS.index(record["series"])
+        for prior, share, low, high in zip(
+            record["prior"], record["share"], record["y"], record["top"], strict=True
+        ):
+            at = PRIORS.index(prior)
+            assert share == pytest.approx((best[:, at] == model).mean())
+            assert high - low == pytest.approx(share)
+    winners = {prior: record["series"] for record in strip for prior in record["prior"]}
+    means = by_fold.mean(axis=0)
+    assert winners == {p: MODELS[means[:, i].argmax()] for i, p in enumerate(PRIORS)}
+
+
+def test_cells_of_the_winner_map_fill_the_panel(table):
+    for panel in values(pr.charts.winner_map(pr.choose(table)).to_dict()):
+        cells = [
+            cell
+            for record in panel
+            for cell in zip(record["x"], record["right"], record["y"], record["top"], strict=True)
+        ]
+        area = sum(np.log(right / left) * (high - low) for left, right, low, high in cells)
+        assert area == pytest.approx(np.log(PRIORS[-1] / PRIORS[0]))
+        edges = {0.05, sqrt(0.05 * 0.1), sqrt(0.1 * 0.2), 0.2}
+        assert {round(cell[0], 9) for cell in cells} | {round(cell[1], 9) for cell in cells} == {
+            round(edge, 9) for edge in edges
+        }
+
+
+def test_models_that_tie_share_the_strip(table):
+    twins = pl.concat(
+        [table.filter(model="A"), table.filter(model="A").with_columns(model=pl.lit("B"))]
+    )
+    strip, won = values(pr.charts.winner_map(pr.choose(twins)).to_dict())
+    for panel in (strip, won):
+        assert [(record["y"], record["top"]) for record in panel] == [
+            ([0.5] * 3, [1.0] * 3),
+            ([0.0] * 3, [0.5] * 3),
+        ]
+
+
+def test_without_folds_there_is_no_share_of_wins():
+    once = measures(predictions(), by="model")
+    spec = pr.charts.winner_map(pr.choose(once, block=None)).to_dict()
+    assert len(spec["vconcat"]) == 1
+
+
+def test_regret_is_the_way_to_the_best_mean(table):
+    means = grid(table).mean(axis=0)
+    expected = means.max(axis=0) - means
+    line, worst, beside, _, tips = values(pr.charts.regret(pr.choose(table)).to_dict())
+    for i, (record, diamond) in enumerate(zip(line, worst, strict=True)):
+        assert record["y"] == near(expected[i])
+        assert diamond["y"] == near(expected[i].max())
+        assert diamond["x"] == PRIORS[expected[i].argmax()]
+    # Priors of a table are believed to be equally likely.
+    of_models = {record["series"]: (record["y"], record["top"]) for record in beside}
+    for i, model in enumerate(MODELS):
+        assert of_models[model] == near([expected[i].mean(), expected[i].max()])
+    assert {tip["series"]: tip["y"] for tip in tips} == {
+        model: top for model, (_, top) in of_models.items()
+    }

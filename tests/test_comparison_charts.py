@@ -1,0 +1,133 @@
+from dataclasses import replace
+
+import polars as pl
+import pytest
+from chart_cases import measures
+from model_tables import predictions
+
+import polaroc as pr
+
+
+@pytest.fixture(scope="module")
+def table() -> pl.DataFrame:
+    return measures(predictions())
+
+
+def test_pairs_are_drawn_as_they_are_tested(table):
+    found = pr.compare(table, test_train_ratio=0.5, alpha=0.2)
+    models, letters, zero, forest = (
+        layer["data"]["values"]
+        for panel in pr.charts.pairs(found).to_dict()["vconcat"]
+        for layer in panel["layer"]
+        if layer["mark"]["type"] != "point"
+    )
+    assert [record["series"] for record in models] == found.letters["model"].to_list()
+    assert [record["x"] for record in models] == found.letters["mean"].to_list()
+    assert [record["high"] - record["x"] for record in models] == pytest.approx(
+        found.letters["sd"].to_list()
+    )
+    assert [record["letters"] for record in letters] == found.letters["letters"].to_list()
+    assert zero == [{"x": 0}]
+    assert [record["pair"] for record in forest] == ["A − B", "A − C", "B − C"]
+    for name, column in {"x": "difference", "low": "lower", "high": "upper"}.items():
+        assert [record[name] for record in forest] == found.pairs[column].to_list()
+    apart = [record["apart"] for record in forest]
+    assert apart == [bool(p < 0.2) for p in found.pairs["p_adjusted"]]
+    assert set(apart) == {True, False}
+
+
+def test_pairs_say_alpha_and_confidence(table):
+    found = pr.compare(table, "auc", test_train_ratio=0.5, alpha=0.01, level=0.9)
+    said = " ".join(pr.charts.pairs(found).to_dict()["title"]["subtitle"])
+    assert "confidence 90 %" in said
+    assert "α = 0.01" in said
+    assert "SD over folds" in said
+
+
+def test_of_many_pairs_the_likeliest_are_drawn():
+    many = measures(predictions([f"m{i:02}" for i in range(11)], folds=3), over=None)
+    found = pr.compare(many, "auc", test_train_ratio=0.5)
+    spec = pr.charts.pairs(found).to_dict()
+    (forest,) = {len(layer["data"]["values"]) for layer in spec["vconcat"][1]["layer"][1:]}
+    assert forest == 45
+    assert spec["title"]["subtitle"][-1] == "the 45 of 55 pairs with the least p"
+    drawn = spec["vconcat"][1]["layer"][1]["data"]["values"]
+    assert max(r["p"] for r in drawn) <= found.pairs["p_adjusted"].sort()[45]
+
+
+def test_pairs_whose_names_look_alike_are_quoted():
+    names = ["A", "A − B", "B", "B − A"]
+    found = pr.compare(measures(predictions(names), over=None), "auc", target="dataset")
+    forest = pr.charts.pairs(found).to_dict()["vconcat"][1]["layer"][1]
+    pairs = [record["pair"] for record in forest["data"]["values"]]
+    assert len(set(pairs)) == 6
+
+
+def test_differences_that_never_vary_are_points(table):
+    values = {"A": 0.9, "B": 0.8, "C": 0.7}
+    same = table.with_columns(
+        estimate=pl.col("model").replace_strict(values, return_dtype=pl.Float64)
+    )
+    found = pr.compare(same, "auc", test_train_ratio=0.5)
+    forest = pr.charts.pairs(found).to_dict()["vconcat"][1]["layer"][1]["data"]["values"]
+    for name in ("x", "low", "high"):
+        assert [record[name] for record in forest] == pytest.approx([0.1, 0.2, 0.1])
+
+
+@pytest.mark.parametrize("bad", [None, float("nan"), float("inf")])
+def test_limits_that_have_no_place_are_not_drawn(table, bad):
+    found = pr.compare(table, "auc", test_train_ratio=0.5)
+    limits = found.pairs.with_columns(upper=pl.lit(bad, pl.Float64))
+    forest = pr.charts.pairs(replace(found, pairs=limits)).to_dict()["vconcat"][1]["layer"][1]
+    assert [record["high"] for record in forest["data"]["values"]] == [None] * 3
+
+
+def relations(*rows: tuple, key: str = "model") -> pl.DataFrame:
+    columns = ["fold", f"{key}_a", f"{key}_b", "relation"]
+    table = pl.DataFrame(rows, schema=columns, orient="row")
+    return table.with_columns(crossings=pl.lit([], pl.List(pl.Float64)))
+
+
+def cells(chart) -> dict[tuple, str]:
+    spec = chart.to_dict()
+    (records,) = spec["datasets"].values() if "datasets" in spec else [spec["data"]["values"]]
+    return {(record["row"], record["column"]): record["told"] for record in records}
+
+
+def test_dominance_counts_blocks_either_way_round():
+    table = relations(
+        (1, "A", "B", "dominates"),
+        (2, "A", "B", "dominated"),
+        (3, "A", "B", "dominates"),
+        (4, "A", "B", "crosses"),
+        (5, "A", "B", None),
+        (1, "A", "C", "equal"),
+    )
+    assert cells(pr.charts.dominance(table.lazy())) == {
+        ("A", "B"): "2 of 4",
+        ("B", "A"): "1 of 4",
+        ("A", "C"): "0 of 1",
+        ("C", "A"): "0 of 1",
+    }
+
+
+def test_dominance_in_one_block_is_a_word():
+    table = relations(
+        (1, "A", "B", "dominates"), (1, "A", "C", "crosses"), (1, "B", "C", None), key="x.y"
+    )
+    assert cells(pr.charts.dominance(table.drop("fold"))) == {
+        ("A", "B"): "dominates",
+        ("B", "A"): "dominated",
+        ("A", "C"): "crosses",
+        ("C", "A"): "crosses",
+        ("B", "C"): "–",
+        ("C", "B"): "–",
+    }
+
+
+@pytest.mark.parametrize(
+    "wrong", [pl.DataFrame(), predictions().head(3), relations().drop("model_a")]
+)
+def test_dominance_of_another_table_is_refused(wrong):
+    with pytest.raises(pr.errors.InvalidTable, match=r"(?s)expected are two.*Hint:.*dominance"):
+        pr.charts.dominance(wrong)

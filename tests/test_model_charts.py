@@ -165,3 +165,21 @@ def test_hostile_names_are_drawn_as_text(name, tmp_path):
     assert "<script>alert(1)" not in html.read_text()
     drawn = svg.read_text().replace("&quot;", '"')
     assert all(escape(model, quote=False) in drawn for model in HOSTILE)
+
+
+def test_priors_that_differ_by_rounding_are_one(table):
+    noise = pl.when(pl.col("fold") == 1).then(pl.col("prior") * (1 + 4e-16))
+    noisy = table.with_columns(noise.otherwise("prior").alias("prior"))
+    assert noisy["prior"].n_unique() > table["prior"].n_unique()
+    for draw in (pr.charts.auprec_by_prior, pr.charts.interaction):
+        assert values(draw(noisy).to_dict()) == values(draw(table).to_dict())
+
+
+def test_perfect_models_have_axes():
+    score = pl.col("truth").cast(pl.Float64)
+    perfect = measures(predictions().with_columns(score=score))
+    choice = pr.choose(perfect)
+    beside = pr.charts.regret(choice).to_dict()["hconcat"][0]["layer"][0]["encoding"]["y"]
+    assert beside["scale"]["domain"] == [0, 1]
+    plane = pr.charts.accsens_plane(perfect).to_dict()["layer"][1]["encoding"]["y"]
+    assert plane["scale"]["domain"][1] > 0

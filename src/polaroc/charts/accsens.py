@@ -161,7 +161,7 @@ def _is_inside(x: float, y: float, end: float) -> bool:
 def _end(most: float) -> float:
     """The end of the axes: the next round step beyond the furthest point."""
     step = _round_step(most / 10)
-    return min(round(ceil(1.02 * most / step) * step, 12), 1.0)
+    return min(round(max(ceil(1.02 * most / step), 1) * step, 12), 1.0)
 
 
 def _round_step(least: float) -> float:

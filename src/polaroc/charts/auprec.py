@@ -5,7 +5,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polaroc.charts.over_prior import lines_by_prior, prior_axis, prior_bands, prior_lines
+from polaroc.charts.over_prior import (
+    lines_by_prior,
+    prior_axis,
+    prior_bands,
+    prior_lines,
+    same_prior,
+)
 from polaroc.charts.theme import SIZE, finished, share_axis, style
 from polaroc.columns import MEASURES, as_lazy, require
 from polaroc.means import fold_means
@@ -95,7 +101,7 @@ def _points(measures: pl.LazyFrame, keys: list[str]) -> pl.DataFrame:
             & pl.col("estimate").is_finite()
             & pl.col("prior").is_not_null()
         )
-        .select(*keys, "prior", "estimate", *finite)
+        .select(*keys, same_prior(), "estimate", *finite)
         .unique()
         .sort(*keys, "prior", nulls_last=True)
         .collect()

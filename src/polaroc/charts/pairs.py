@@ -109,13 +109,14 @@ def _models(
         for model, mean, sd, text in letters
     ]  # fmt: skip
     names = [record["series"] for record in records]
-    series = [str(model) for model in comparison.letters[comparison.between].sort()]
+    series = [str(model) for model in comparison.letters[comparison.between].sort(nulls_last=True)]
     tint = filled(series, comparison.between, "circle", colours)
     tint["legend"] = None
+    about = ("estimate", "SE") if comparison.plan.target == "trained" else ("mean", "SD")
     said = [
         alt.Tooltip("series:N", title=comparison.between),
-        alt.Tooltip("x:Q", title="mean", format=".4f"),
-        alt.Tooltip("sd:Q", title="SD", format=".4f"),
+        alt.Tooltip("x:Q", title=about[0], format=".4f"),
+        alt.Tooltip("sd:Q", title=about[1], format=".4f"),
         alt.Tooltip("letters:N"),
     ]
     rows = alt.Y("series:N", **_rows(names))

@@ -106,13 +106,13 @@ def test_interaction_of_one_fold_has_no_spread(table):
 def test_interaction_of_values_beyond_one_has_an_axis_that_holds_them(table):
     scaled = table.with_columns(measure=pl.lit("lift"), estimate=pl.col("estimate") * 5)
     own = scaled.filter(pl.col("prior").is_not_null()).unique(["model", "fold", "prior"])
-    axis = pr.charts.interaction(own, "lift").to_dict()["layer"][1]["encoding"]["y"]
+    axis = pr.charts.interaction(own, measure="lift").to_dict()["layer"][1]["encoding"]["y"]
     assert "domain" not in axis["scale"]
 
 
 def test_interaction_needs_a_measure_with_priors(table):
     with pytest.raises(pr.errors.InvalidArgument, match=r"(?s)'auc', which has no prior.*Hint:"):
-        pr.charts.interaction(table, "auc")
+        pr.charts.interaction(table, measure="auc")
 
 
 def test_a_mean_needs_every_fold(table):

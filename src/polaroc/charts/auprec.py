@@ -25,6 +25,7 @@ LIMITS = ("lower", "upper")
 def auprec_by_prior(
     measures: pl.LazyFrame | pl.DataFrame,
     title: str = "Area under the precision-recall curve by prior",
+    *,
     colours: Mapping[str, str] | None = None,
 ) -> "alt.LayerChart":
     """AUPREC against the prior: how much a model loses as positives get rarer.

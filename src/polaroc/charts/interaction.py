@@ -27,8 +27,9 @@ FEW = 4
 
 def interaction(
     measures: pl.LazyFrame | pl.DataFrame,
-    measure: str = "auprec",
     title: str = "Models by prior",
+    *,
+    measure: str = "auprec",
     colours: Mapping[str, str] | None = None,
 ) -> "alt.LayerChart":
     """Mean of a measure per model and prior, and how far the folds spread around it.
@@ -39,10 +40,10 @@ def interaction(
         Tidy measures that hold `measure` at several priors. The first key tells
         the models apart, the others are folds; a prior that not all folds of a
         model share is left out.
-    measure
-        A measure taken at priors.
     title
         Heading of the chart.
+    measure
+        A measure taken at priors.
     colours
         From name to colour, as `palette` gives them, for the same in every chart.
 

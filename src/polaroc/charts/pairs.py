@@ -24,6 +24,7 @@ INK = "#222222"
 def pairs(
     comparison: Comparison,
     title: str = "Which models differ",
+    *,
     colours: Mapping[str, str] | None = None,
 ) -> "alt.VConcatChart":
     """Models with letters, and each difference of two with its interval.

@@ -20,7 +20,10 @@ ROOM = 1.08
 
 
 def regret(
-    choice: Choice, title: str = "Regret by prior", colours: Mapping[str, str] | None = None
+    choice: Choice,
+    title: str = "Regret by prior",
+    *,
+    colours: Mapping[str, str] | None = None,
 ) -> "alt.HConcatChart":
     """How far each model is below the best one at each prior.
 

@@ -45,7 +45,8 @@ def pairs(
         the letters of `Comparison.letters`: models that share one are not told
         apart. Below, the difference of each pair, first minus second, with its
         simultaneous interval and a line at zero; filled where the pair is told
-        apart at `alpha`. Of more than 45 pairs those with the least p-values.
+        apart at `alpha`, which by Holm's method may be so although its interval just
+        holds zero. Of more than 45 pairs those with the least p-values.
 
     Raises
     ------

@@ -23,6 +23,12 @@ def measures(table: pl.DataFrame, by=("model", "fold"), **asked: Any) -> pl.Data
     return pr.evaluate(table, truth="truth", score="score", by=by, **asked)
 
 
+def unequal(table: pl.DataFrame) -> pl.DataFrame:
+    """The same with models of which the next is always better."""
+    rank = pl.col("model").rank("dense").cast(pl.Float64)
+    return table.with_columns(pl.col("score") + 2 * rank * pl.col("truth"))
+
+
 def choice(table: pl.DataFrame):
     return pr.choose(measures(table))
 
@@ -38,7 +44,9 @@ CASES: dict[str, Callable[[pl.DataFrame], Any]] = {
     "auprec_by_prior, intervals": lambda table: pr.charts.auprec_by_prior(
         measures(table, by="model", over=None, intervals="logit")
     ),
-    "dominance": lambda table: pr.charts.dominance(pr.dominance(curves(table, ["model", "fold"]))),
+    "dominance": lambda table: pr.charts.dominance(
+        pr.dominance(curves(unequal(table), ["model", "fold"]))
+    ),
     "winner_map": lambda table: pr.charts.winner_map(choice(table)),
     "winner_map, no folds": lambda table: pr.charts.winner_map(
         pr.choose(measures(table, by="model"), block=None)

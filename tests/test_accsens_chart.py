@@ -31,7 +31,7 @@ def test_arcs_have_their_accsens(weights):
 @pytest.mark.parametrize("weights", [(0, 0), (-1, 1), (1, float("nan")), (1,)])
 def test_weights_that_weigh_nothing_are_refused(table, weights):
     with pytest.raises(pr.errors.InvalidArgument, match=r"(?s)weights.*Hint:"):
-        pr.charts.accsens_plane(table, weights)
+        pr.charts.accsens_plane(table, weights=weights)
 
 
 def test_points_of_the_plane_are_error_and_sens(table):

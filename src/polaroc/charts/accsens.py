@@ -27,8 +27,9 @@ EDGE = 0.05
 
 def accsens_plane(
     measures: pl.LazyFrame | pl.DataFrame,
-    weights: tuple[float, float] = (1, 1),
     title: str = "Accuracy and prior sensitivity",
+    *,
+    weights: tuple[float, float] = (1, 1),
     colours: Mapping[str, str] | None = None,
 ) -> "alt.LayerChart":
     """Error against prior sensitivity, with lines of equal AccSens; near the corner is good.
@@ -39,10 +40,10 @@ def accsens_plane(
         Tidy measures with rows of "auc_range" and "sens", as `evaluate` gives them
         with ``over=(0.05, 0.20)``. The first key gives the colour; with more keys,
         such as folds, each has a small point and their mean a large one.
-    weights
-        Weights (w_e, w_s) ≥ 0 of the area and of Sens in AccSens, not both 0.
     title
         Heading of the chart.
+    weights
+        Weights (w_e, w_s) ≥ 0 of the area and of Sens in AccSens, not both 0.
     colours
         From name to colour, as `palette` gives them, for the same in every chart.
 
@@ -161,7 +162,7 @@ def _is_inside(x: float, y: float, end: float) -> bool:
 def _end(most: float) -> float:
     """The end of the axes: the next round step beyond the furthest point."""
     step = _round_step(most / 10)
-    return min(round(ceil(1.02 * most / step) * step, 12), 1.0)
+    return min(round(max(ceil(1.02 * most / step), 1) * step, 12), 1.0)
 
 
 def _round_step(least: float) -> float:

@@ -5,7 +5,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polaroc.charts.over_prior import lines_by_prior, prior_axis, prior_bands, prior_lines
+from polaroc.charts.over_prior import (
+    lines_by_prior,
+    prior_axis,
+    prior_bands,
+    prior_lines,
+    same_prior,
+)
 from polaroc.charts.theme import SIZE, finished, share_axis, style
 from polaroc.columns import MEASURES, as_lazy, require
 from polaroc.means import fold_means
@@ -19,6 +25,7 @@ LIMITS = ("lower", "upper")
 def auprec_by_prior(
     measures: pl.LazyFrame | pl.DataFrame,
     title: str = "Area under the precision-recall curve by prior",
+    *,
     colours: Mapping[str, str] | None = None,
 ) -> "alt.LayerChart":
     """AUPREC against the prior: how much a model loses as positives get rarer.
@@ -95,7 +102,7 @@ def _points(measures: pl.LazyFrame, keys: list[str]) -> pl.DataFrame:
             & pl.col("estimate").is_finite()
             & pl.col("prior").is_not_null()
         )
-        .select(*keys, "prior", "estimate", *finite)
+        .select(*keys, same_prior(), "estimate", *finite)
         .unique()
         .sort(*keys, "prior", nulls_last=True)
         .collect()

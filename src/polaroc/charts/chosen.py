@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from polaroc.charts.over_prior import DECIMALS, DIGITS
+from polaroc.charts.over_prior import DECIMALS, same_prior
 from polaroc.charts.theme import SIZE
 from polaroc.choice import Choice
 from polaroc.errors import InvalidTable
@@ -22,6 +22,6 @@ def of_choice(choice: Choice) -> tuple[pl.DataFrame, str]:
             hint="pass the result of choose(...).",
         )
     between = choice.models.columns[0]
-    rounded = pl.col("prior").round_sig_figs(DIGITS), pl.col("mean", "regret").round(DECIMALS)
+    rounded = same_prior(), pl.col("mean", "regret").round(DECIMALS)
     table = choice.priors.with_columns(rounded)
     return table.sort(between, "prior", nulls_last=True), between

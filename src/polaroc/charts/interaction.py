@@ -5,7 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.charts.over_prior import lines_by_prior, prior_axis, prior_bands, prior_lines
+from polaroc.charts.over_prior import (
+    lines_by_prior,
+    prior_axis,
+    prior_bands,
+    prior_lines,
+    same_prior,
+)
 from polaroc.charts.theme import SIZE, finished, share_axis, style
 from polaroc.charts.wording import folds_name, measure_name
 from polaroc.errors import InvalidArgument
@@ -21,8 +27,9 @@ FEW = 4
 
 def interaction(
     measures: pl.LazyFrame | pl.DataFrame,
-    measure: str = "auprec",
     title: str = "Models by prior",
+    *,
+    measure: str = "auprec",
     colours: Mapping[str, str] | None = None,
 ) -> "alt.LayerChart":
     """Mean of a measure per model and prior, and how far the folds spread around it.
@@ -33,10 +40,10 @@ def interaction(
         Tidy measures that hold `measure` at several priors. The first key tells
         the models apart, the others are folds; a prior that not all folds of a
         model share is left out.
-    measure
-        A measure taken at priors.
     title
         Heading of the chart.
+    measure
+        A measure taken at priors.
     colours
         From name to colour, as `palette` gives them, for the same in every chart.
 
@@ -74,8 +81,10 @@ def interaction(
         raise InvalidArgument(
             f"measure is {measure!r}, which has no prior.", hint="for example measure='auprec'."
         )
-    known = rows.frame.filter(pl.col("estimate").is_not_null() & pl.col("prior").is_not_null())
-    means = fold_means(known.select(*rows.keys, "prior", "estimate").unique(), rows.keys)
+    known = rows.frame.select(*rows.keys, same_prior(), "estimate").drop_nulls(
+        ["prior", "estimate"]
+    )
+    means = fold_means(known.unique(), rows.keys)
     first = rows.keys[:1]
     drawn = lines_by_prior(means, first)
     encoding = [

@@ -68,10 +68,14 @@ def with_ends(lo: float, hi: float) -> list[float]:
     return [lo] * (found[0] / lo > room) + found + [hi] * (hi / found[-1] > room)
 
 
+def same_prior() -> pl.Expr:
+    """The column of priors, in which 0.05 and 0.05000000000000001 are one."""
+    return pl.col("prior").round_sig_figs(DIGITS)
+
+
 def lines_by_prior(points: pl.DataFrame, keys: Sequence[str], value: str = "estimate") -> Lines:
     """A line per key of a column against the prior."""
-    rounded = pl.col("prior").round_sig_figs(DIGITS), pl.col(value).round(DECIMALS)
-    return lines(points.with_columns(rounded), keys, "prior", value)
+    return lines(points.with_columns(pl.col(value).round(DECIMALS)), keys, "prior", value)
 
 
 def prior_lines(

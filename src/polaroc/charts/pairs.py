@@ -24,6 +24,7 @@ INK = "#222222"
 def pairs(
     comparison: Comparison,
     title: str = "Which models differ",
+    *,
     colours: Mapping[str, str] | None = None,
 ) -> "alt.VConcatChart":
     """Models with letters, and each difference of two with its interval.
@@ -44,7 +45,8 @@ def pairs(
         the letters of `Comparison.letters`: models that share one are not told
         apart. Below, the difference of each pair, first minus second, with its
         simultaneous interval and a line at zero; filled where the pair is told
-        apart at `alpha`. Of more than 45 pairs those with the least p-values.
+        apart at `alpha`, which by Holm's method may be so although its interval just
+        holds zero. Of more than 45 pairs those with the least p-values.
 
     Raises
     ------
@@ -109,13 +111,14 @@ def _models(
         for model, mean, sd, text in letters
     ]  # fmt: skip
     names = [record["series"] for record in records]
-    series = [str(model) for model in comparison.letters[comparison.between].sort()]
+    series = [str(model) for model in comparison.letters[comparison.between].sort(nulls_last=True)]
     tint = filled(series, comparison.between, "circle", colours)
     tint["legend"] = None
+    about = ("estimate", "SE") if comparison.plan.target == "trained" else ("mean", "SD")
     said = [
         alt.Tooltip("series:N", title=comparison.between),
-        alt.Tooltip("x:Q", title="mean", format=".4f"),
-        alt.Tooltip("sd:Q", title="SD", format=".4f"),
+        alt.Tooltip("x:Q", title=about[0], format=".4f"),
+        alt.Tooltip("sd:Q", title=about[1], format=".4f"),
         alt.Tooltip("letters:N"),
     ]
     rows = alt.Y("series:N", **_rows(names))

@@ -20,7 +20,10 @@ ROOM = 1.08
 
 
 def regret(
-    choice: Choice, title: str = "Regret by prior", colours: Mapping[str, str] | None = None
+    choice: Choice,
+    title: str = "Regret by prior",
+    *,
+    colours: Mapping[str, str] | None = None,
 ) -> "alt.HConcatChart":
     """How far each model is below the best one at each prior.
 
@@ -60,7 +63,8 @@ def regret(
 
     table, between = of_choice(choice)
     drawn = lines_by_prior(table, [between], "regret")
-    top = ROOM * max([*choice.models["worst_regret"], *choice.models["mean_regret"]]) or 1.0
+    regrets = choice.models.select(pl.max_horizontal("mean_regret", "worst_regret").max())
+    top = ROOM * round(regrets.to_series()[0], DECIMALS) or 1.0
     scale = alt.Scale(domain=[0, top], nice=False)
     told = f"{measure_name(choice.measure)} below the best mean"
     tint = style(drawn.series, drawn.title, colours)

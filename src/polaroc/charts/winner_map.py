@@ -26,6 +26,7 @@ LEFT, RIGHT, LOW, HIGH, SHARE = (
 def winner_map(
     choice: Choice,
     title: str = "Best model by prior",
+    *,
     colours: Mapping[str, str] | None = None,
 ) -> "alt.VConcatChart":
     """Which model is the best at each prior, and in what share of the folds.

@@ -165,3 +165,11 @@ def test_priors_beyond_the_slider_are_refused(options):
 def test_a_curve_of_one_class_has_no_line():
     table = pl.DataFrame({"truth": [1, 1], "score": [0.1, 0.2]})
     assert points(pr.charts.explorer(pr.curve(table, truth="truth", score="score"))) == []
+
+
+def test_long_names_are_not_cut():
+    names = [f"a rather long name of a model, number {i}" for i in range(5)]
+    table = predictions(300, keys=5)
+    table = table.with_columns(pl.col("model").replace_strict(dict(enumerate(names))))
+    picture = svg(pr.charts.explorer(curves(table)))
+    assert all(f">{name}</text>" in picture for name in names)

@@ -145,7 +145,7 @@ def explorer(
         title=alt.TitleParams(title, subtitle=ASKED),
         params=[*_slider(prior, over), *_selections()],
     )
-    return finished(chart, legend="bottom")
+    return finished(chart, below=drawn.series)
 
 
 def _panel(

@@ -1,6 +1,7 @@
 """Charts as files."""
 
 import json
+import re
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -24,6 +25,8 @@ PAGE = Template(
 </html>
 """
 )
+# In JSON: control characters, which no picture can show and SVG may not hold.
+UNSEEN = re.compile(r"(?<!\\)((?:\\\\)*)\\(?:u00([01][0-9a-f])|u(fff[ef])|([bf]))")
 FORMATS = ("json", "html", "svg", "png", "pdf")
 
 
@@ -72,13 +75,34 @@ def export(
             hint="choose among them.",
         )
     # Altair walks every number of a chart it saves: once is enough.
-    spec = chart.to_dict()
+    spec = shown(chart.to_dict())
     files = []
     for kind in formats:
         file = Path(folder) / f"{name}.{kind}"
         file.write_bytes(_rendered(spec, kind))
         files.append(file)
     return files
+
+
+def shown(spec: dict[str, Any]) -> dict[str, Any]:
+    """A chart in whose names control characters are spelled out; renderers end on them.
+
+    Examples
+    --------
+    >>> shown({"title": "red \\x1b[31m"})["title"]
+    'red \\\\x1b[31m'
+    """
+    text = json.dumps(spec)
+    if UNSEEN.search(text) is None:
+        return spec
+
+    def spelled(found: re.Match[str]) -> str:
+        before, control, other, letter = found.groups()
+        word = other or control or {"b": "08", "f": "0c"}[letter]
+        return f"{before}\\\\{'u' if other else 'x'}{word}"
+
+    found: dict[str, Any] = json.loads(UNSEEN.sub(spelled, text))
+    return found
 
 
 def _rendered(spec: dict[str, Any], kind: str) -> bytes:

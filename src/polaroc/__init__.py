@@ -3,6 +3,7 @@
 from polaroc import charts, datasets, errors, experiments, expr, rates
 from polaroc.anova import anova
 from polaroc.areas import auc, auprec, iauprec
+from polaroc.audits import check
 from polaroc.beliefs import beta, points, uniform
 from polaroc.bounds import auprec_bounds, greatest_auprec
 from polaroc.choice import choose
@@ -18,7 +19,6 @@ from polaroc.isolines import iso_lines
 from polaroc.multiclass import macro, one_vs_rest
 from polaroc.operating import apply_thresholds, operating_points
 from polaroc.paired import delong
-from polaroc.predictions import check
 from polaroc.priors import prior, prior_grid, skew
 from polaroc.resampling import bootstrap
 from polaroc.sensitivity import accsens, sens

@@ -464,3 +464,40 @@ def test_check_accepts_what_numpy_makes():
     report = EAGER["check"](pl.DataFrame({"truth": truth, "score": rng.random(500)}))
     assert report["positives"].item() == truth.sum()
     assert report["scores"].item() == 500
+
+
+CASES = pl.DataFrame(
+    {
+        "fold": [1, 1, 1, 1, 2, 2, 2, 3, 3],
+        "id": ["a", "b", "b", "b", "a", "b", "c", "d", None],
+        "truth": [1, 0, 0, 0, 1, 0, 1, 1, 0],
+        "score": [4, 3, 2, 1, 4, 3, 2, 1, 5],
+    }
+)
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_check_says_which_cases_are_there_twice(lazy):
+    table = CASES.lazy() if lazy else CASES
+    assert pr.check(table, "truth", "score", "fold", case="id")["note"].to_list() == [
+        "2 rows repeat a case", None, "1 rows without a case",
+    ]  # fmt: skip
+    assert pr.check(table, "truth", "score", "fold")["note"].null_count() == 3
+
+
+def test_check_says_which_cases_have_two_truths():
+    table = CASES.with_columns(truth=pl.when(pl.col("fold") == 2).then(0).otherwise("truth"))
+    assert pr.check(table, "truth", "score", "fold", case="id")["note"].to_list() == [
+        "2 rows repeat a case; 1 cases have two truths",
+        "no positives; 1 cases have two truths",
+        "1 rows without a case",
+    ]
+    assert pr.check(table, "truth", "score", case="id")["note"].to_list() == [
+        "1 rows without a case; 4 rows repeat a case; 1 cases have two truths"
+    ]
+
+
+def test_check_names_the_case_that_cannot_be_ranked():
+    table = CASES.with_columns(score=pl.when(pl.col("id") == "c").then(None).otherwise("score"))
+    with pytest.raises(InvalidPredictions, match=r"fold=2, id='c'"):
+        pr.check(table, "truth", "score", "fold", case="id")

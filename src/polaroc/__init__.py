@@ -3,6 +3,7 @@
 from polaroc import charts, datasets, errors, experiments, expr, rates, warehouse
 from polaroc.anova import anova
 from polaroc.areas import auc, auprec, iauprec
+from polaroc.audits import check
 from polaroc.beliefs import beta, points, uniform
 from polaroc.bounds import auprec_bounds, greatest_auprec
 from polaroc.choice import choose
@@ -19,7 +20,6 @@ from polaroc.mean_curves import mean_pr, mean_roc
 from polaroc.multiclass import macro, one_vs_rest
 from polaroc.operating import apply_thresholds, operating_points
 from polaroc.paired import delong
-from polaroc.predictions import check
 from polaroc.priors import prior, prior_grid, skew
 from polaroc.report import report
 from polaroc.resampling import bootstrap

@@ -26,9 +26,6 @@ from polaroc.typing import By, IntoExpr, Label, Nulls
 
 COUNT = PRIVATE + "count"
 
-# What `check` reports of a key beside its totals.
-REPORT = ("rows", "scores", "lowest", "highest")
-
 
 @dataclass(frozen=True)
 class Predictions:
@@ -101,90 +98,6 @@ def read(
     if audited or isinstance(frame, pl.DataFrame):
         _refuse_trouble(predictions, named, truth, positive)
     return predictions
-
-
-def check(
-    frame: pl.LazyFrame | pl.DataFrame,
-    truth: IntoExpr,
-    score: IntoExpr,
-    by: By = (),
-    weight: IntoExpr | None = None,
-    positive: Label | Sequence[Label] | None = None,
-) -> pl.DataFrame:
-    """Audit a prediction table in one pass: what each key holds, or why it cannot be used.
-
-    Parameters
-    ----------
-    frame
-        Predictions, one row per case; a lazy one is read, never held in memory.
-    truth
-        Labels: Boolean, 0/1, or any when `positive` names the positive one(s).
-    score
-        Numeric; higher means more likely positive. ±inf is allowed.
-    by
-        Key columns such as model and fold; each combination is audited alone.
-    weight
-        Case weights, finite and ≥ 0.
-    positive
-        The label(s) that count as positive.
-
-    Returns
-    -------
-    DataFrame
-        One row per key, sorted: the keys; `rows` Int64; `positives`, `negatives`
-        (Int64, Float64 if weighted); `prior` Float64, the observed share of
-        positives; `scores` Int64, how many distinct ones; `lowest`, `highest`
-        Float64; `note` String, null where nothing is to be said.
-
-    Raises
-    ------
-    InvalidPredictions
-        Null or NaN scores, null truths or weights, unclear labels, bad weights:
-        with their number and the first keys that have them.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> import polaroc as pr
-    >>> report = pr.check(pr.datasets.twenty_scores(), "truth", "score")
-    >>> report.select("rows", "positives", "negatives", "scores").row(0)
-    (20, 10, 10, 20)
-    """
-    predictions = read(
-        frame, truth=truth, score=score, by=by, weight=weight, positive=positive, audited=True
-    )
-    check_keys(predictions.keys, also=REPORT)
-    counted = pl.col(WEIGHT) if predictions.weighted else pl.lit(1, pl.Int64)
-    score_column = pl.col(SCORE)
-    report = (
-        predictions.rows.group_by(predictions.keys)
-        .agg(
-            pl.len().cast(pl.Int64).alias("rows"),
-            (pl.col(TRUTH) * counted).sum().alias("positives"),
-            (~pl.col(TRUTH) * counted).sum().alias("negatives"),
-            score_column.n_unique().cast(pl.Int64).alias("scores"),
-            score_column.min().alias("lowest"),
-            score_column.max().alias("highest"),
-        )
-        .filter(pl.col("rows") > 0)
-    )
-    positives, negatives = pl.col("positives"), pl.col("negatives")
-    total = positives + negatives
-    note = pl.concat_str(
-        one_class_note(positives, negatives),
-        pl.when(pl.col("scores") == 1).then(pl.lit("constant score")),
-        separator="; ",
-        ignore_nulls=True,
-    ).replace("", None)
-    return (
-        report.select(
-            *predictions.keys, "rows", "positives", "negatives",
-            pl.when(total > 0).then(positives / total).alias("prior"),
-            "scores", "lowest", "highest", note.alias("note"),
-        )
-        .sort(predictions.keys or ["rows"], nulls_last=True)
-        .collect()
-    )  # fmt: skip
 
 
 def one_class_note(positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:

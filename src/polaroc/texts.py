@@ -4,11 +4,15 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
 WIDTH = 80
+# What spreadsheets take for a formula; a plain number is none.
+FORMULA, NUMBER = r"^[=+\-@\t\r]", r"^[+-]?\d+(\.\d+)?$"
 
 
 def table(
@@ -35,6 +39,27 @@ def table(
 def visible(text: str) -> str:
     """Text in which what a terminal would obey, not show, is spelled out."""
     return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
+
+
+def inert(table: pl.DataFrame) -> pl.DataFrame:
+    """A table for CSV files: what a spreadsheet would compute, not show, gets an apostrophe.
+
+    Examples
+    --------
+    >>> inert(pl.DataFrame({"model": ["=1+1", "-1", "A"]}))["model"].to_list()
+    ["'=1+1", '-1', 'A']
+    """
+
+    def spelled(text: pl.Expr) -> pl.Expr:
+        risky = text.str.contains(FORMULA) & ~text.str.contains(NUMBER)
+        return pl.when(risky).then(pl.concat_str(pl.lit("'"), text)).otherwise(text)
+
+    kinds = (pl.String, pl.Categorical, pl.Enum)
+    texts = [name for name, kind in table.schema.items() if kind in kinds]
+    safe = table.with_columns(spelled(pl.col(name).cast(pl.String)).alias(name) for name in texts)
+    names = pl.Series("name", table.columns, dtype=pl.String)
+    headings = names.to_frame().select(spelled(pl.col("name"))).to_series()
+    return safe.rename(dict(zip(names, headings, strict=True)))
 
 
 def plain(parts: Sequence["RenderableType"], width: int = WIDTH) -> str:

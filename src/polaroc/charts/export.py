@@ -1,6 +1,7 @@
 """Charts as files."""
 
 import json
+import re
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -30,6 +31,8 @@ STYLE = """
 .vega-bindings input[type=range] { width: 24em; vertical-align: middle }
 .vega-bindings input[type=range] + span { display: none }
 """
+# In JSON: control characters, which no picture can show and SVG may not hold.
+UNSEEN = re.compile(r"(?<!\\)((?:\\\\)*)\\(?:u00([01][0-9a-f])|u(fff[ef])|([bf]))")
 FORMATS = ("json", "html", "svg", "png", "pdf")
 
 
@@ -73,7 +76,7 @@ def export(
     """
     check_formats(formats)
     # Altair walks every number of a chart it saves: once is enough.
-    spec = chart.to_dict()
+    spec = shown(chart.to_dict())
     files = []
     for kind in formats:
         file = Path(folder) / f"{name}.{kind}"
@@ -114,7 +117,7 @@ def save(chart: "alt.TopLevelMixin", file: str | Path) -> Path:
     path = Path(file)
     kind = path.suffix[1:].lower()
     check_formats([kind])
-    path.write_bytes(_rendered(chart.to_dict(), kind))
+    path.write_bytes(_rendered(shown(chart.to_dict()), kind))
     return path
 
 
@@ -126,6 +129,27 @@ def check_formats(formats: Sequence[str]) -> None:
             f"there is no format {', '.join(map(repr, unknown))}; there are {', '.join(FORMATS)}.",
             hint="choose among them.",
         )
+
+
+def shown(spec: dict[str, Any]) -> dict[str, Any]:
+    """A chart in whose names control characters are spelled out; renderers end on them.
+
+    Examples
+    --------
+    >>> shown({"title": "red \\x1b[31m"})["title"]
+    'red \\\\x1b[31m'
+    """
+    text = json.dumps(spec)
+    if UNSEEN.search(text) is None:
+        return spec
+
+    def spelled(found: re.Match[str]) -> str:
+        before, control, other, letter = found.groups()
+        word = other or control or {"b": "08", "f": "0c"}[letter]
+        return f"{before}\\\\{'u' if other else 'x'}{word}"
+
+    found: dict[str, Any] = json.loads(UNSEEN.sub(spelled, text))
+    return found
 
 
 def _rendered(spec: dict[str, Any], kind: str) -> bytes:

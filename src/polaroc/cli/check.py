@@ -4,10 +4,10 @@ from typing import Annotated
 
 import typer
 
+from polaroc.audits import check as audit
 from polaroc.cli.inputs import By, Files, Positive, Score, Truth, Weight, labels
 from polaroc.cli.screen import MOST_ROWS, out, progress, refusing
 from polaroc.errors import InvalidPredictions
-from polaroc.predictions import check as audit
 from polaroc.sources import scan
 from polaroc.stamps import Stamps
 from polaroc.texts import table
@@ -21,6 +21,10 @@ def check(
     by: By = None,
     weight: Weight = None,
     positive: Positive = None,
+    case: Annotated[
+        str | None,
+        typer.Option(help="Column that tells the cases apart, to find repeated ones."),
+    ] = None,
     rows: Annotated[int, typer.Option(help="How many keys to show.", min=1)] = MOST_ROWS,
 ) -> None:
     """Audit a prediction table: what each key holds, or why it cannot be evaluated."""
@@ -29,7 +33,7 @@ def check(
         stamps = Stamps(files)
         frame = scan(files)
         keys = by or []
-        report = audit(frame, truth, score, keys, weight, labels(frame, truth, positive))
+        report = audit(frame, truth, score, keys, weight, labels(frame, truth, positive), case)
         stamps.check()
     if report.is_empty():
         raise InvalidPredictions("the files hold no rows.", hint="check the files.")

@@ -25,6 +25,7 @@ from polaroc.output import check_replaceable, whole
 from polaroc.plans import Adjust, Target
 from polaroc.stamps import Stamps
 from polaroc.summaries import comparison_parts
+from polaroc.texts import inert
 from polaroc.typing import Nulls, Prior
 from polaroc.wanted import MEASURES
 
@@ -109,10 +110,10 @@ def compare(
         stamps.check()
         if folder is not None:
             with whole(folder) as staging:
-                found.omnibus.write_csv(staging / "omnibus.csv")
-                found.pairs.write_csv(staging / "pairs.csv")
-                found.letters.write_csv(staging / "letters.csv")
-                (staging / "summary.txt").write_text(found.summary() + "\n")
+                inert(found.omnibus).write_csv(staging / "omnibus.csv")
+                inert(found.pairs).write_csv(staging / "pairs.csv")
+                inert(found.letters).write_csv(staging / "letters.csv")
+                (staging / "summary.txt").write_text(found.summary() + "\n", encoding="utf-8")
     written = [] if folder is None else [f"Written to {folder}."]
     show([*comparison_parts(found), *written])
 

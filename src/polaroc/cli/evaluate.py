@@ -23,7 +23,7 @@ from polaroc.sources import batches
 from polaroc.stamps import Stamps
 from polaroc.sums import Summed
 from polaroc.surfaces import surface
-from polaroc.texts import table, visible
+from polaroc.texts import inert, table, visible
 from polaroc.typing import Interpolation, Nulls, Prior
 from polaroc.wanted import DEFAULT_PRIORS, Chosen, chosen
 
@@ -147,7 +147,7 @@ def run(
         if folder is not None:
             with whole(folder) as staging:
                 measures.write_parquet(staging / "measures.parquet")
-                measures.write_csv(staging / "measures.csv")
+                inert(measures).write_csv(staging / "measures.csv")
                 if drawn:
                     for name, chart in _charts(curves.lazy(), priors, everything).items():
                         say(f"drawing {name}")

@@ -1,0 +1,124 @@
+"""An audit of a prediction table: what each key holds, and what is to be doubted."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from polaroc.columns import PRIVATE, check_keys, expression, key_expressions
+from polaroc.predictions import one_class_note, read
+from polaroc.trouble import SCORE, TRUTH, WEIGHT
+from polaroc.typing import By, IntoExpr, Label
+
+DIFFERS = PRIVATE + "differs"
+# What `check` reports of a key beside its totals.
+REPORT = ("rows", "scores", "lowest", "highest")
+
+
+def check(
+    frame: pl.LazyFrame | pl.DataFrame,
+    truth: IntoExpr,
+    score: IntoExpr,
+    by: By = (),
+    weight: IntoExpr | None = None,
+    positive: Label | Sequence[Label] | None = None,
+    case: IntoExpr | None = None,
+) -> pl.DataFrame:
+    """Audit a prediction table in one pass: what each key holds, or why it cannot be used.
+
+    Parameters
+    ----------
+    frame
+        Predictions, one row per case; a lazy one is read, never held in memory.
+    truth
+        Labels: Boolean, 0/1, or any when `positive` names the positive one(s).
+    score
+        Numeric; higher means more likely positive. ±inf is allowed.
+    by
+        Key columns such as model and fold; each combination is audited alone.
+    weight
+        Case weights, finite and ≥ 0.
+    positive
+        The label(s) that count as positive.
+    case
+        What tells the cases apart: then `note` says where one is in a key twice,
+        or has another truth in another row.
+
+    Returns
+    -------
+    DataFrame
+        One row per key, sorted: the keys; `rows` Int64; `positives`, `negatives`
+        (Int64, Float64 if weighted); `prior` Float64, the observed share of
+        positives; `scores` Int64, how many distinct ones; `lowest`, `highest`
+        Float64; `note` String, null where nothing is to be said.
+
+    Raises
+    ------
+    InvalidPredictions
+        Null or NaN scores, null truths or weights, unclear labels, bad weights:
+        with their number and the first keys that have them.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polaroc as pr
+    >>> report = pr.check(pr.datasets.twenty_scores(), "truth", "score")
+    >>> report.select("rows", "positives", "negatives", "scores").row(0)
+    (20, 10, 10, 20)
+    """
+    keyed = by if case is None else [*key_expressions(by), expression(case)]
+    predictions = read(
+        frame, truth=truth, score=score, by=keyed, weight=weight, positive=positive, audited=True
+    )
+    check_keys(predictions.keys, also=REPORT)
+    rows, keys, named = predictions.rows, predictions.keys, None
+    if case is not None:
+        *keys, named = keys
+        truths = pl.col(TRUTH)
+        rows = rows.with_columns((truths.min() != truths.max()).over(named).alias(DIFFERS))
+    counted = pl.col(WEIGHT) if predictions.weighted else pl.lit(1, pl.Int64)
+    score_column = pl.col(SCORE)
+    report = (
+        rows.group_by(keys)
+        .agg(
+            pl.len().cast(pl.Int64).alias("rows"),
+            (pl.col(TRUTH) * counted).sum().alias("positives"),
+            (~pl.col(TRUTH) * counted).sum().alias("negatives"),
+            score_column.n_unique().cast(pl.Int64).alias("scores"),
+            score_column.min().alias("lowest"),
+            score_column.max().alias("highest"),
+            _case_note(named).alias("note"),
+        )
+        .filter(pl.col("rows") > 0)
+    )
+    positives, negatives = pl.col("positives"), pl.col("negatives")
+    total = positives + negatives
+    note = pl.concat_str(
+        one_class_note(positives, negatives),
+        pl.when(pl.col("scores") == 1).then(pl.lit("constant score")),
+        "note",
+        separator="; ",
+        ignore_nulls=True,
+    ).replace("", None)
+    return (
+        report.select(
+            *keys, "rows", "positives", "negatives",
+            pl.when(total > 0).then(positives / total).alias("prior"),
+            "scores", "lowest", "highest", note.alias("note"),
+        )
+        .sort(keys or ["rows"], nulls_last=True)
+        .collect()
+    )  # fmt: skip
+
+
+def _case_note(case: str | None) -> pl.Expr:
+    """What is wrong with the cases of a key."""
+    if case is None:
+        return pl.lit(None, pl.String)
+    known = pl.col(case).drop_nulls()
+    wrong = [
+        (pl.col(case).null_count(), "{} rows without a case"),
+        (known.len().cast(pl.Int64) - known.n_unique(), "{} rows repeat a case"),
+        (pl.col(case).filter(pl.col(DIFFERS)).n_unique(), "{} cases have two truths"),
+    ]
+    said = (pl.when(count > 0).then(pl.format(words, count)) for count, words in wrong)
+    return pl.concat_str(*said, separator="; ", ignore_nulls=True).replace("", None)

@@ -15,7 +15,7 @@ from polaroc.typing import Interpolation, Label, Nulls, Priors
 from polaroc.wanted import DEFAULT_PRIORS, chosen
 from polaroc.warehouse.cells import FATAL, cells, counted
 from polaroc.warehouse.columns import column, deferred, literal
-from polaroc.warehouse.curves import tabled
+from polaroc.warehouse.curves import TOTALS, tabled
 from polaroc.warehouse.hulls import fetched, in_memory
 from polaroc.warehouse.measures import per_key, tidy
 from polaroc.warehouse.notes import trouble_note, trouble_sums
@@ -81,7 +81,8 @@ def evaluate(
     if not on_hull:
         return measured(predictions, found, on_curve)
     here = chosen(measures, priors, over, interpolation).parted[1]
-    noted = of_keys(predictions, found, []).to_polars()
+    kind = pl.Float64 if predictions.weighted else pl.Int64
+    noted = of_keys(predictions, found, []).to_polars().with_columns(pl.col(TOTALS).cast(kind))
     hulls = hull_of(fetched(tabled(predictions, found))).lazy()
     sums = here_per_key(hulls.filter(pl.col("pos") > 0), predictions.keys, here)
     wide = attach(
@@ -104,11 +105,7 @@ def measured(
 def of_keys(predictions: Predictions, found: "Table", measures: Sequence[Measure]) -> "Table":
     """One row per key: its totals, what is to be said of it, and the sums of the measures."""
     wide = per_key(found, predictions.keys, measures, trouble_sums(predictions))
-    kind = "float64" if predictions.weighted else "int64"
     sound = deferred(FATAL) == 0
-    totals = {
-        name: sound.ifelse(deferred(name), literal(None)).cast(kind)
-        for name in ("positives", "negatives")
-    }
+    totals = {name: sound.ifelse(deferred(name), literal(None)) for name in TOTALS}
     noted = wide.mutate(note=trouble_note(predictions)).mutate(**totals)
     return noted.drop(*trouble_sums(predictions))

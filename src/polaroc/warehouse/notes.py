@@ -88,7 +88,7 @@ def with_doubt_note(rows: "Table") -> "Table":
         (scale < 0.005, "0.0" + short),
         (scale < 0.05, "0." + short),
         (scale < 0.5, tens + "." + ones.cast("string")),
-        else_=(digits * scale + 0.5).cast("int64").cast("string") + ".0",
+        else_=(digits * scale).cast("int64").cast("string") + ".0",
     )
     said = (doubt > DOUBTFUL).ifelse("λ/N = " + text + ": biased upward", nothing())
     return rounded.mutate(**{DOUBT_SAID: said})

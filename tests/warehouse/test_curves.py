@@ -1,0 +1,189 @@
+import math
+
+import polars as pl
+import pytest
+from comparison import INFINITE, assert_same, predictions
+from engines import Engine
+
+import polaroc as pr
+from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable
+
+NAN = math.nan
+COLUMNS = {"truth": "truth", "score": "score"}
+# What may be wrong with a row, and what is right however odd.
+ODD_ROWS = {
+    "sound": [("a", True, 0.5, 1.0), ("a", False, 0.25, 1.0)],
+    "null score": [("a", True, None, 1.0), ("a", False, 0.25, 1.0), ("a", True, 0.5, 1.0)],
+    "NaN score": [("a", True, NAN, 1.0), ("a", False, NAN, 1.0), ("a", True, 0.5, 1.0)],
+    "null truth": [("a", None, 0.5, 1.0), ("a", False, 0.5, 1.0), ("a", True, 0.5, 1.0)],
+    "null weight": [("a", True, 0.5, None), ("a", False, 0.5, 1.0), ("a", True, 0.5, 1.0)],
+    "bad weight": [("a", True, 0.5, -1.0), ("a", False, 0.5, NAN), ("a", True, 0.5, INFINITE)],
+    "several troubles": [("a", None, None, None), ("b", True, NAN, 2.0), ("b", False, 1.0, 1.0)],
+    "infinite": [("a", True, INFINITE, 1.0), ("a", False, -INFINITE, 1.0), ("a", True, 0.0, 1.0)],
+    "zeros tie": [("a", True, 0.0, 1.0), ("a", False, -0.0, 1.0), ("a", True, 1.0, 1.0)],
+    "constant": [("a", True, 0.5, 1.0), ("a", False, 0.5, 1.0), ("a", False, 0.5, 1.0)],
+    "one class": [("a", True, 0.5, 1.0), ("b", False, 0.5, 1.0), ("c", None, 0.5, 1.0)],
+    "null key": [(None, True, 0.5, 1.0), (None, False, 0.4, 1.0), ("a", True, 0.1, 1.0)],
+    "no weight": [("a", True, 0.5, 0.0), ("a", False, 0.4, 1.0), ("a", True, 0.1, 1.0)],
+    "weightless class": [("a", True, 0.5, 0.0), ("a", False, 0.4, 1.0)],
+    "far apart": [("a", True, 0.5, 1e-9), ("a", False, 0.4, 1e9), ("a", True, 0.1, 1.0)],
+    "tiny": [("a", True, 5e-324, 1.0), ("a", False, 0.0, 1.0), ("a", True, 1e300, 1.0)],
+    "close": [("a", True, 0.1 + 0.2, 1.0), ("a", False, 0.3, 1.0)],
+    "empty": [],
+}
+SCHEMA = {
+    "model": pl.String, "truth": pl.Boolean, "score": pl.Float64, "weight": pl.Float64,
+}  # fmt: skip
+
+
+def odd(name: str) -> pl.DataFrame:
+    return pl.DataFrame(ODD_ROWS[name], SCHEMA, orient="row")
+
+
+def lazily(function, table: pl.DataFrame, **kwargs) -> pl.DataFrame:
+    """What a lazy plan says, which cannot raise."""
+    return function(table.lazy(), **kwargs).collect()
+
+
+@pytest.mark.parametrize("weight", [None, "weight"])
+@pytest.mark.parametrize("by", [[], ["model"], ["fold", "model"]])
+def test_curves_are_those_of_polars(engine: Engine, by, weight):
+    table = predictions(7, weights=True)
+    asked = COLUMNS | {"by": by, "weight": weight}
+    assert_same(pr.warehouse.curve(engine.table(table), **asked), pr.curve(table, **asked))
+
+
+@pytest.mark.parametrize("nulls", ["raise", "drop"])
+@pytest.mark.parametrize("weight", [None, "weight"])
+def test_odd_rows_are_treated_as_polars_does(engine: Engine, weight, nulls):
+    # One key per case: what is wrong with one must not touch another.
+    table = pl.concat(odd(name).with_columns(pl.lit(name).alias("case")) for name in ODD_ROWS)
+    uploaded = engine.table(table)
+    asked = COLUMNS | {"by": ["case", "model"], "weight": weight, "nulls": nulls}
+    assert_same(pr.warehouse.curve(uploaded, **asked), lazily(pr.curve, table, **asked))
+    asked |= {"over": (0.1, 0.4), "priors": ["observed", 0.1, 0.005]}
+    assert_same(pr.warehouse.evaluate(uploaded, **asked), lazily(pr.evaluate, table, **asked))
+
+
+@pytest.mark.parametrize("name", ["empty", "null truth", "one class"])
+def test_a_table_without_keys_is_treated_as_polars_does(engine: Engine, name):
+    table, asked = odd(name), COLUMNS | {"by": None}
+    uploaded = engine.table(table)
+    assert_same(pr.warehouse.curve(uploaded, **asked), lazily(pr.curve, table, **asked))
+    assert_same(pr.warehouse.evaluate(uploaded, **asked), lazily(pr.evaluate, table, **asked))
+
+
+def test_hulls_of_odd_rows_are_those_of_polars(engine: Engine):
+    table = pl.concat(odd(name).with_columns(pl.lit(name).alias("case")) for name in ODD_ROWS)
+    asked = COLUMNS | {"by": ["case"], "interpolation": "hull", "nulls": "drop"}
+    found = pr.warehouse.evaluate(engine.table(table), **asked)
+    assert_same(found, lazily(pr.evaluate, table, **asked))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "values"),
+    [
+        (pl.Int64, [2**53 + 1, 2**53, 3, -4]),
+        (pl.Int64, [2**63 - 1, -(2**63), 2**60, 1]),
+        (pl.Int32, [3, 2, 2, -4]),
+        (pl.Float32, [0.1, 0.2, 0.1, -0.0]),
+        (pl.Decimal(20, 4), ["0.1", "0.2", "12345678.25", "3"]),
+        (pl.Decimal(20, 4), ["1234567890123456.7891", "0.2", "0.1", "3"]),
+    ],
+)
+def test_scores_of_every_type_rank_as_in_polars(engine: Engine, dtype, values):
+    score = pl.Series("score", values).cast(dtype)
+    table = pl.DataFrame([pl.Series("truth", [True, False, True, False]), score])
+    asked = COLUMNS | {"priors": "observed"}
+    found = pr.warehouse.evaluate(engine.table(table), **asked)
+    assert_same(found, lazily(pr.evaluate, table, **asked))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "labels", "positive"),
+    [
+        (pl.Boolean, [True, False, None, True], None),
+        (pl.Boolean, [True, False, False, True], False),
+        (pl.Int64, [1, 0, 0, 1], None),
+        (pl.Int64, [1, 0, 2, 1], None),
+        (pl.Int64, [7, 0, 2, 7], 7),
+        (pl.Int64, [7, 0, 2, 7], [7, 2]),
+        (pl.Float64, [1.0, 0.0, NAN, None], None),
+        (pl.Float64, [1.0, 0.0, 0.5, 1.0], None),
+        (pl.String, ["TRUE", "0", "1", "false"], None),
+        (pl.String, ["yes", "0", "1", None], None),
+        (pl.String, ["it's", "no", "NO", None], "it's"),
+        (pl.String, ["a", "b", "c", "d"], ["a", "d"]),
+    ],
+)
+def test_labels_of_every_type_are_read_as_in_polars(engine: Engine, dtype, labels, positive):
+    truth = pl.Series("truth", labels, dtype)
+    table = pl.DataFrame([truth, pl.Series("score", [0.1, 0.2, 0.3, 0.4])])
+    asked = COLUMNS | {"positive": positive, "priors": "observed"}
+    found = pr.warehouse.evaluate(engine.table(table), **asked)
+    assert_same(found, lazily(pr.evaluate, table, **asked))
+
+
+@pytest.mark.parametrize("name", ['"; drop table x; --', "it's", "`", "Größe", "select", "pos "])
+def test_columns_may_have_any_name(engine: Engine, name):
+    table = predictions(5, 40)
+    expected = pr.auc(pr.curve(table, **COLUMNS, by="model")).rename({"model": name})
+    uploaded = engine.table(table.rename({"score": "score " + name, "model": name}))
+    points = pr.warehouse.curve(uploaded, truth="truth", score="score " + name, by=name)
+    assert_same(pr.warehouse.auc(points), expected)
+
+
+def test_the_table_may_have_columns_with_our_names(engine: Engine):
+    table = predictions(6, 40).rename({"score": "Threshold", "truth": "tp", "fold": "note"})
+    table = table.with_columns(pl.lit(1.0).alias("POS"), pl.lit(2.0).alias("estimate"))
+    asked = {"truth": "tp", "score": "Threshold", "by": ["model"]}
+    found = pr.warehouse.evaluate(engine.table(table), **asked)
+    assert_same(found, pr.evaluate(table, **asked))
+
+
+# --- what is refused, before anything runs ---------------------------------------------------
+
+
+@pytest.mark.parametrize("key", ["Threshold", "POS", "__POLAROC_truth", "tp"])
+def test_keys_that_an_engine_takes_for_ours_are_refused(key):
+    table = pr.warehouse.unseen("predictions", ["truth", "score", key])
+    with pytest.raises(InvalidArgument, match="rename"):
+        pr.warehouse.curve(table, **COLUMNS, by=key)
+
+
+def test_unknown_columns_are_refused():
+    table = pr.warehouse.unseen("predictions", ["truth", "score"])
+    with pytest.raises(InvalidArgument, match="did you mean 'score'"):
+        pr.warehouse.curve(table, truth="truth", score="scores")
+
+
+def test_text_is_no_score():
+    import ibis
+
+    table = ibis.table({"truth": "boolean", "score": "string"}, name="predictions")
+    with pytest.raises(InvalidPredictions, match="numbers"):
+        pr.warehouse.curve(table, **COLUMNS)
+
+
+def test_a_time_is_no_truth():
+    import ibis
+
+    table = ibis.table({"truth": "timestamp", "score": "float64"}, name="predictions")
+    with pytest.raises(InvalidPredictions, match="truth values"):
+        pr.warehouse.curve(table, **COLUMNS)
+
+
+def test_only_ibis_tables_are_taken():
+    with pytest.raises(InvalidTable, match="ibis table"):
+        pr.warehouse.curve(predictions(1), **COLUMNS)
+    with pytest.raises(InvalidTable, match="ibis table"):
+        pr.warehouse.auc(pr.curve(predictions(1), **COLUMNS))
+
+
+def test_a_table_that_is_no_curve_is_refused():
+    table = pr.warehouse.unseen("predictions", ["truth", "score"])
+    with pytest.raises(InvalidTable, match="no curve"):
+        pr.warehouse.auc(table)
+    points = pr.warehouse.curve(table, **COLUMNS)
+    with pytest.raises(InvalidTable, match="no curve"):
+        pr.warehouse.auc(pr.warehouse.surface(points, 0.1))

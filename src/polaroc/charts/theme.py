@@ -18,6 +18,7 @@ COLOURS = (
 DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3])
 SIZE = 400
 GREY = "#8A8A8A"
+PERCENT = ".0%"
 # A line of a legend below a chart: letters there is room for, and those a symbol takes.
 LETTERS, SYMBOL, MOST_COLUMNS = 84, 6, 6
 

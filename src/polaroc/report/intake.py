@@ -6,10 +6,11 @@ from typing import Any
 
 import polars as pl
 
+from polaroc.audits import check
 from polaroc.columns import PRIVATE, as_lazy
 from polaroc.curves import curve
 from polaroc.errors import InvalidArgument
-from polaroc.predictions import check, read
+from polaroc.predictions import read
 from polaroc.report.question import NAMELESS
 from polaroc.trouble import SCORE, TROUBLE, TRUTH, WEIGHT
 from polaroc.typing import IntoExpr, Label, Nulls

@@ -9,7 +9,7 @@ from polaroc import rates
 from polaroc.charts.bands import band_layer, band_lines
 from polaroc.charts.iso import IsoLines, iso_label_layers, iso_line_layer, iso_lines
 from polaroc.charts.layers import curves, data, overlay
-from polaroc.charts.lines import Lines, straight_lines, thinned
+from polaroc.charts.lines import PIXELS, Lines, straight_lines, thinned
 from polaroc.charts.panels import panels_of
 from polaroc.charts.theme import GREY, SIZE, finished, prior_label, subtitled
 from polaroc.columns import GRID, PRIVATE, as_lazy, require
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 PANEL = PRIVATE + "panel"
 CHANCE = PRIVATE + "chance"
 BETWEEN = 100
-WIDE_STEP = 1 / 800
+# How far a hyperbola may be from its chord without points between: a part of the
+# half pixel that `lines` spends.
+BENT = 0.05 / PIXELS
 
 
 def pr(
@@ -169,9 +171,12 @@ def _interpolated(points: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     t0, f0, t1, f1 = (pl.col(name) for name in (PRIVATE + "tpr", PRIVATE + "fpr", "tpr", "fpr"))
     skewed = pl.col("skew")
     called = t0 + skewed * f0
-    bends = (t1 - t0 > WIDE_STEP) & (called > 0)
     steps = [step / (BETWEEN + 1) for step in range(1, BETWEEN + 1)]
     ends = [rates.precision(t0, f0, skewed), rates.precision(t1, f1, skewed)]
+    # The greatest second derivative, at the start, times dt²/8; but within the box of both ends.
+    rise, grown = t1 - t0, (t1 - t0) + skewed * (f1 - f0)
+    bend = grown * (rise * called - grown * t0).abs() / (4 * called**3)
+    bends = (called > 0) & (pl.min_horizontal(bend, rise, (ends[1] - ends[0]).abs()) > BENT)
     level = ends[0] + pl.col(step) * (ends[1] - ends[0])
     at_level = (level * called - t0) / ((t1 - t0) - level * (t1 - t0 + skewed * (f1 - f0)))
     share = pl.col(along)

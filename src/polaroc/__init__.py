@@ -15,6 +15,7 @@ from polaroc.evaluation import evaluate
 from polaroc.hulls import achievable, hull
 from polaroc.intervals import intervals
 from polaroc.isolines import iso_lines
+from polaroc.mean_curves import mean_pr, mean_roc
 from polaroc.multiclass import macro, one_vs_rest
 from polaroc.operating import apply_thresholds, operating_points
 from polaroc.paired import delong
@@ -57,6 +58,8 @@ __all__ = [
     "intervals",
     "iso_lines",
     "macro",
+    "mean_pr",
+    "mean_roc",
     "one_vs_rest",
     "operating_points",
     "points",

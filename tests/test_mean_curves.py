@@ -1,0 +1,157 @@
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from scipy import stats
+
+import polaroc as pr
+
+
+def table(seed: int = 0, folds: int = 5, decimals: int = 1, rows: int = 40) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    truth = rng.random(2 * folds * rows) < 0.3
+    return pl.DataFrame(
+        {
+            "model": np.repeat(["A", "B"], folds * rows),
+            "fold": np.tile(np.arange(folds), 2 * rows),
+            "truth": truth,
+            "score": (rng.normal(size=truth.size) + truth).round(decimals),
+            "weight": rng.integers(1, 4, truth.size) / 4,
+        }
+    )
+
+
+def curves(frame: pl.DataFrame, weight: str | None = None) -> pl.DataFrame:
+    return pr.curve(frame, truth="truth", score="score", by=["model", "fold"], weight=weight)
+
+
+def height(curve: pl.DataFrame, fpr: float) -> float:
+    """The upper end of a curve at a rate, from its corners."""
+    f, t = curve["fpr"].to_numpy(), curve["tpr"].to_numpy()
+    met = np.isclose(f, fpr, rtol=0, atol=1e-12)
+    return t[met].max() if met.any() else float(np.interp(fpr, f, t))
+
+
+def precision(curve: pl.DataFrame, recall: float, prior: float) -> float:
+    """Precision where a recall is first reached, from the corners of the ROC."""
+    f, t = curve["fpr"].to_numpy(), curve["tpr"].to_numpy()
+    met = np.isclose(t, recall, rtol=0, atol=1e-12)
+    if recall == 0:
+        return prior * t[1] / (prior * t[1] + (1 - prior) * f[1])
+    fpr = f[met].min() if met.any() else float(np.interp(recall, t, f))
+    return prior * recall / (prior * recall + (1 - prior) * fpr)
+
+
+def of_model(curve: pl.DataFrame, model: str) -> list[pl.DataFrame]:
+    return curve.filter(model=model).partition_by("fold", maintain_order=True)
+
+
+@pytest.mark.parametrize("n", [2, 3, 11, 101])
+@pytest.mark.parametrize("weight", [None, "weight"])
+@pytest.mark.parametrize("decimals", [0, 1, 6])
+def test_mean_and_deviation_of_the_heights(n, weight, decimals):
+    curve = curves(table(decimals=decimals), weight)
+    found = pr.mean_roc(curve, n=n)
+    for model in ("A", "B"):
+        mine = found.filter(model=model)
+        heights = np.array(
+            [[height(part, i / (n - 1)) for i in range(n)] for part in of_model(curve, model)]
+        )
+        assert mine["fpr"].to_list() == pytest.approx([i / (n - 1) for i in range(n)], abs=1e-15)
+        np.testing.assert_allclose(mine["tpr"], heights.mean(axis=0), atol=1e-12)
+        np.testing.assert_allclose(mine["sd"], heights.std(axis=0, ddof=1), atol=1e-12)
+        assert mine["curves"].to_list() == [5] * n
+
+
+@pytest.mark.parametrize("n", [2, 3, 11, 101])
+@pytest.mark.parametrize("weight", [None, "weight"])
+@pytest.mark.parametrize("decimals", [0, 1, 6])
+def test_mean_and_deviation_of_the_precisions(n, weight, decimals):
+    curve = curves(table(decimals=decimals), weight)
+    found = curve.pipe(pr.surface, [0.5, 0.02]).pipe(pr.mean_pr, n=n)
+    for model in ("A", "B"):
+        for prior in (0.5, 0.02):
+            mine = found.filter(model=model, prior=prior)
+            values = np.array(
+                [
+                    [precision(part, i / (n - 1), prior) for i in range(n)]
+                    for part in of_model(curve, model)
+                ]
+            )
+            assert mine["tpr"].to_list() == pytest.approx(
+                [i / (n - 1) for i in range(n)], abs=1e-15
+            )
+            np.testing.assert_allclose(mine["precision"], values.mean(axis=0), atol=1e-12)
+            np.testing.assert_allclose(mine["sd"], values.std(axis=0, ddof=1), atol=1e-12)
+
+
+@pytest.mark.parametrize("ratio", [None, 0.25])
+def test_t_interval(ratio):
+    curve = curves(table())
+    found = pr.mean_roc(curve, n=11, interval="t", level=0.9, test_train_ratio=ratio)
+    heights = np.array([[height(p, i / 10) for i in range(11)] for p in of_model(curve, "A")])
+    scale = heights.std(axis=0, ddof=1) * np.sqrt(1 / 5 + (ratio or 0))
+    half = stats.t.ppf(0.95, 4) * scale
+    mine = found.filter(model="A")
+    np.testing.assert_allclose(mine["lower"], np.clip(heights.mean(axis=0) - half, 0, 1), atol=1e-9)
+    np.testing.assert_allclose(mine["upper"], np.clip(heights.mean(axis=0) + half, 0, 1), atol=1e-9)
+
+
+def test_what_the_interval_is_is_said():
+    curve = curves(table())
+    said = {
+        pr.mean_roc(curve, n=3, **options)["interval"][0]
+        for options in (
+            {}, {"interval": "t"}, {"interval": "t", "level": 0.9, "test_train_ratio": 0.25},
+        )
+    }  # fmt: skip
+    assert said == {
+        "± 1 SD",
+        "with its pointwise 95 % t-interval",
+        "with its pointwise 90 % t-interval, corrected for shared training cases",
+    }
+
+
+def test_curves_of_one_class_are_left_out_and_single_curves_have_no_spread():
+    frame = table(folds=2).filter((pl.col("fold") == 0) | pl.col("truth"))
+    found = pr.mean_roc(curves(frame), n=3)
+    assert found["curves"].to_list() == [1] * 6
+    assert found.select("sd", "lower", "upper").null_count().row(0) == (6, 6, 6)
+
+
+@pytest.mark.parametrize("across", ["fold", ["fold"], ["model", "fold"]])
+def test_frames_and_order(across):
+    curve = curves(table())
+    for step in (
+        lambda frame: pr.mean_roc(frame, across, n=7),
+        lambda frame: pr.surface(frame, [0.5, 0.1]).pipe(pr.mean_pr, across, n=7),
+    ):
+        eager, lazy = step(curve), step(curve.lazy())
+        assert lazy.collect_schema() == eager.schema
+        assert_frame_equal(lazy.collect(), eager)
+        assert_frame_equal(lazy.collect(engine="in-memory"), eager)
+        assert_frame_equal(step(curve.sample(fraction=1, shuffle=True, seed=3)), eager)
+    assert eager.height == (14 if across == ["model", "fold"] else 28)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"across": "block"}, {"across": []}, {"n": 1}, {"n": 2.5}, {"interval": "range"},
+        {"interval": "t", "level": 1}, {"test_train_ratio": 0.25},
+        {"interval": "t", "test_train_ratio": -1},
+    ],
+)  # fmt: skip
+def test_what_is_not_allowed_is_refused(options):
+    with pytest.raises(pr.errors.InvalidArgument, match="Hint:"):
+        pr.mean_roc(curves(table()), **options)
+
+
+def test_clashing_keys_and_wrong_tables_are_refused():
+    curve = curves(table())
+    with pytest.raises(pr.errors.InvalidArgument, match="also a column"):
+        pr.mean_roc(curve.rename({"model": "sd"}))
+    with pytest.raises(pr.errors.InvalidTable, match="Hint:"):
+        pr.mean_pr(curve)
+    with pytest.raises(pr.errors.InvalidTable, match="Hint:"):
+        pr.mean_roc(curve.pipe(pr.surface, 0.1))

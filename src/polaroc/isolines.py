@@ -92,7 +92,7 @@ def iso_lines(
     costs = theta * cost_fn, (1 - theta) * cost_fp
     rows = []
     for prior in _priors(priors):
-        for level in _levels(levels, rate):
+        for level in levels_asked(levels, rate):
             ends = _ends(_line(rate, level, skew(prior), beta, costs))
             if ends is None:
                 continue
@@ -171,7 +171,8 @@ def _priors(asked: Priors) -> list[float]:
     return known
 
 
-def _levels(asked: float | Sequence[float], rate: str) -> list[float]:
+def levels_asked(asked: float | Sequence[float], rate: str) -> list[float]:
+    """The levels asked for, each once, in order."""
     levels = list(asked) if isinstance(asked, Iterable) and not isinstance(asked, str) else [asked]
     most = inf if rate == "loss" else 1
     if not levels or not all(is_number(level) and 0 < level < most for level in levels):

@@ -73,3 +73,31 @@ def roc_from_pr(
     (0.125, 0.5)
     """
     return rates.ratio(recall * (1 - precision), skew(prior) * precision), recall
+
+
+def prior_at_precision(tpr: Quantity, fpr: Quantity, precision: Quantity) -> Quantity:
+    """The prior at which a ROC point has a precision: pf/(pf + (1−p)t).
+
+    Parameters
+    ----------
+    tpr, fpr
+        True and false positive rate, from 0 to 1: floats, numpy arrays or
+        Polars expressions.
+    precision
+        Precision p, from 0 to 1.
+
+    Returns
+    -------
+    The same kind, from 0 to 1; 0 where the point has no false positives, NaN where it
+    has a rate of 0 in place of the other as well.
+
+    Notes
+    -----
+    P-ROC Eq. 3, solved for the prior.
+
+    Examples
+    --------
+    >>> round(prior_at_precision(0.5, 0.125, 0.5), 12)
+    0.2
+    """
+    return rates.ratio(precision * fpr, precision * fpr + (1 - precision) * tpr)

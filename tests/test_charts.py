@@ -3,56 +3,14 @@ import json
 import numpy as np
 import polars as pl
 import pytest
+from drawing import HALF_A_PIXEL, HOSTILE, curves, distance_to_line, drawn, predictions, records
 from hypothesis import given
 from hypothesis import strategies as st
 
 import polaroc as pr
 from polaroc import rates
-from polaroc.charts.lines import PIXELS
 
-HALF_A_PIXEL = 0.5 / PIXELS
 ROW_LIMIT = 5000
-
-
-def predictions(rows: int, keys: int = 1, decimals: int = 6, seed: int = 0) -> pl.DataFrame:
-    rng = np.random.default_rng(seed)
-    truth = rng.random(rows) < 0.2
-    score = (rng.normal(size=rows) + truth).round(decimals)
-    return pl.DataFrame({"model": rng.integers(0, keys, rows), "truth": truth, "score": score})
-
-
-def curves(table: pl.DataFrame, by: str | list[str] = "model") -> pl.DataFrame:
-    return pr.curve(table, truth="truth", score="score", by=by)
-
-
-def records(chart) -> list[dict]:
-    """Every line in a chart, wherever its specification keeps the data."""
-
-    def lines(part):
-        if isinstance(part, dict):
-            if isinstance(part.get("x"), list) and isinstance(part.get("y"), list):
-                yield part
-            for value in part.values():
-                yield from lines(value)
-        elif isinstance(part, list):
-            for inner in part:
-                yield from lines(inner)
-
-    return list(lines(chart.to_dict()))
-
-
-def distance_to_line(points: np.ndarray, line: np.ndarray) -> np.ndarray:
-    start, step = line[:-1], np.diff(line, axis=0)
-    length = np.maximum((step**2).sum(axis=1), 1e-300)
-    nearest = np.full(len(points), np.inf)
-    for a, d, n in zip(start, step, length, strict=True):
-        share = np.clip((points - a) @ d / n, 0, 1)
-        nearest = np.minimum(nearest, np.hypot(*(points - a - share[:, None] * d).T))
-    return nearest
-
-
-def drawn(record: dict) -> np.ndarray:
-    return np.column_stack([record["x"], record["y"]])
 
 
 @pytest.mark.parametrize(("rows", "decimals"), [(50, 1), (2_000, 6), (100_000, 6), (100_000, 1)])
@@ -149,9 +107,6 @@ def test_auprec_by_prior_draws_folds_and_their_mean():
         [0.4, 0.8],
         pytest.approx([0.3, 0.7]),
     ]
-
-
-HOSTILE = ["</script><script>alert(1)</script>", "a.b[0]", "datum.x", '"+alert(1)+"']
 
 
 def test_names_are_text_wherever_they_appear(tmp_path):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 PAGE = Template(
     """<!DOCTYPE html>
 <html lang="en">
-<head><meta charset="utf-8"><title>$title</title></head>
+<head><meta charset="utf-8"><title>$title</title><style>$style</style></head>
 <body>
 <div id="chart" role="img" aria-label="$title"></div>
 <script>$libraries</script>
@@ -24,6 +24,12 @@ PAGE = Template(
 </html>
 """
 )
+# A slider as wide as a chart, without the bare number that Vega puts behind it.
+STYLE = """
+.vega-bindings label { font: 14px sans-serif }
+.vega-bindings input[type=range] { width: 24em; vertical-align: middle }
+.vega-bindings input[type=range] + span { display: none }
+"""
 FORMATS = ("json", "html", "svg", "png", "pdf")
 
 
@@ -145,4 +151,4 @@ def _page(spec: dict[str, Any], libraries: str) -> str:
     title = spec.get("title", "chart")
     heading = title if isinstance(title, str) else str(title.get("text", "chart"))
     data = json.dumps(spec).translate({ord(c): f"\\u{ord(c):04x}" for c in "<>&"})
-    return PAGE.substitute(title=escape(heading), libraries=libraries, spec=data)
+    return PAGE.substitute(title=escape(heading), style=STYLE, libraries=libraries, spec=data)

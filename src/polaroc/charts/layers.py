@@ -1,9 +1,10 @@
 """The layers that charts of curves share."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from polaroc.charts.lines import Lines
-from polaroc.charts.theme import colour, share_axis
+from polaroc.charts.theme import GREY, colour, share_axis, style
 
 if TYPE_CHECKING:
     import altair as alt
@@ -16,7 +17,26 @@ def data(records: list[dict[str, Any]]) -> "alt.Chart":
     return alt.Chart(alt.Data(values=records))
 
 
-def curves(base: "alt.Chart", drawn: Lines, x: str, y: str, *, panels: int = 1) -> "alt.Chart":
+def chance_diagonal() -> "alt.Chart":
+    """The ROC of chance."""
+    import altair as alt
+
+    return (
+        data([{"x": 0, "y": 0}, {"x": 1, "y": 1}])
+        .mark_line(color=GREY, strokeDash=[4, 4], strokeWidth=1)
+        .encode(alt.X("x:Q"), alt.Y("y:Q"))
+    )
+
+
+def curves(
+    base: "alt.Chart",
+    drawn: Lines,
+    x: str,
+    y: str,
+    *,
+    panels: int = 1,
+    colours: Mapping[str, str] | None = None,
+) -> "alt.Chart":
     """Curves on axes from 0 to 1 titled `x` and `y`; thin where a series has several.
 
     `base` is the chart of the records in `drawn`, which layers in facets must share.
@@ -30,9 +50,26 @@ def curves(base: "alt.Chart", drawn: Lines, x: str, y: str, *, panels: int = 1) 
         .encode(
             alt.X("x:Q", **share_axis(x)),
             alt.Y("y:Q", **share_axis(y)),
-            colour(drawn.series, drawn.title),
+            *style(drawn.series, drawn.title, colours),
             alt.Detail("id:N"),
             alt.Order("at:Q"),
             alt.Tooltip("line:N", title="curve"),
+        )
+    )
+
+
+def overlay(base: "alt.Chart", drawn: Lines, colours: Mapping[str, str] | None) -> "alt.Chart":
+    """Dashed lines over the curves in `drawn`, in the colours of these."""
+    import altair as alt
+
+    return (
+        base.transform_flatten(["x", "y", "at"])
+        .mark_line(strokeWidth=1.5, strokeDash=[5, 3], clip=True)
+        .encode(
+            alt.X("x:Q"),
+            alt.Y("y:Q"),
+            colour(drawn.series, drawn.title, colours),
+            alt.Detail("id:N"),
+            alt.Order("at:Q"),
         )
     )

@@ -83,18 +83,20 @@ def thinned(
     )
 
 
-def straightened(x: "Array", y: "Array") -> "Array":
+def straightened(*axes: "Array", tolerance: float = STRAIGHT) -> "Array":
     """Indices of the points that a line may be drawn through instead of all (Douglas-Peucker).
 
     Parameters
     ----------
-    x, y
-        Coordinates from 0 to 1, shape (n,).
+    axes
+        Coordinates in which 1 is the length of an axis, two or more, each of shape (n,).
+    tolerance
+        Pixels, at `PIXELS` per axis.
 
     Returns
     -------
     Ascending indices, the first and the last included; every point left out is
-    within `STRAIGHT` pixels of the line.
+    within the tolerance of the line.
 
     Examples
     --------
@@ -104,21 +106,21 @@ def straightened(x: "Array", y: "Array") -> "Array":
     """
     import numpy as np
 
-    kept = np.zeros(len(x), dtype=bool)
+    at = np.column_stack(axes) * PIXELS
+    kept = np.zeros(len(at), dtype=bool)
     kept[[0, -1]] = True
-    spans = [(0, len(x) - 1)]
+    spans = [(0, len(at) - 1)]
     while spans:
         first, last = spans.pop()
         if last - first < 2:
             continue
-        across, up = (x[last] - x[first]) * PIXELS, (y[last] - y[first]) * PIXELS
-        right = (x[first + 1 : last] - x[first]) * PIXELS
-        above = (y[first + 1 : last] - y[first]) * PIXELS
-        length = across * across + up * up
-        share = np.clip((right * across + above * up) / length, 0, 1) if length > 0 else 0.0
-        distance = np.hypot(right - share * across, above - share * up)
+        chord, inner = at[last] - at[first], at[first + 1 : last] - at[first]
+        length = chord @ chord
+        share = np.clip(inner @ chord / length, 0, 1) if length > 0 else np.zeros(len(inner))
+        away = inner - share[:, None] * chord
+        distance = np.einsum("ij,ij->i", away, away)
         furthest = int(distance.argmax())
-        if distance[furthest] > STRAIGHT:
+        if distance[furthest] > tolerance**2:
             middle = first + 1 + furthest
             kept[middle] = True
             spans += [(first, middle), (middle, last)]

@@ -1,16 +1,20 @@
 """Chart of precision against recall."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from polaroc import rates
+from polaroc.charts.bands import band_layer, band_lines
 from polaroc.charts.iso import IsoLines, iso_label_layers, iso_line_layer, iso_lines
-from polaroc.charts.layers import curves, data
-from polaroc.charts.lines import straight_lines, thinned
-from polaroc.charts.theme import GREY, SIZE, finished, prior_label
-from polaroc.columns import CURVE, GRID, PRIVATE, as_lazy, require
+from polaroc.charts.layers import curves, data, overlay
+from polaroc.charts.lines import Lines, straight_lines, thinned
+from polaroc.charts.panels import panels_of
+from polaroc.charts.theme import GREY, SIZE, finished, prior_label, subtitled
+from polaroc.columns import GRID, PRIVATE, as_lazy, require
+from polaroc.errors import InvalidArgument
+from polaroc.mean_curves import mean_pr, surface_keys
 
 if TYPE_CHECKING:
     import altair as alt
@@ -25,6 +29,10 @@ def pr(
     surface: pl.LazyFrame | pl.DataFrame,
     title: str = "Precision-recall curves",
     iso: pl.LazyFrame | pl.DataFrame | None = None,
+    *,
+    band: str | Sequence[str] | pl.LazyFrame | pl.DataFrame | None = None,
+    achievable: pl.LazyFrame | pl.DataFrame | None = None,
+    colours: Mapping[str, str] | None = None,
 ) -> "alt.FacetChart":
     """Precision-recall curves, one panel per prior, one line per key.
 
@@ -38,6 +46,14 @@ def pr(
     iso
         Lines of equal precision, F or cost to draw behind, in the panels of
         their priors: the result of `iso_lines` with ``space="pr"``.
+    band
+        The key or keys, such as "fold", over which to draw the mean curve with a band
+        of one standard deviation to either side, in place of single curves; or the
+        result of `mean_pr`, for another band.
+    achievable
+        The result of `achievable` at the same priors, to draw dashed over the curves.
+    colours
+        From name to colour, as `palette` gives them, for the same in every chart.
 
     Returns
     -------
@@ -48,8 +64,9 @@ def pr(
     Raises
     ------
     InvalidTable, InvalidArgument
-        Where the columns of a surface are missing; for more than 300 curves, or
-        iso lines at a prior that has no panel.
+        Where the columns of a surface are missing; for more than 300 curves, iso
+        lines or achievable curves at a prior that has no panel, or a `band` over
+        folds that do not share their priors.
 
     Examples
     --------
@@ -62,48 +79,83 @@ def pr(
     import altair as alt
 
     lazy = as_lazy(surface)
-    needed = (*CURVE, *GRID, "precision")
-    keys = _keys_of_surface(lazy, require(lazy, needed, source="surface(...)"))
-    told_apart = [*keys, "prior"]
-    points = thinned(lazy, told_apart, "tpr", "precision", keep=["fpr", "skew"])
-    bent = _interpolated(points, told_apart).with_columns(*_panels(points, keys))
-    ordered = bent.sort("prior", descending=True, maintain_order=True)
-    drawn = straight_lines(ordered, keys, "tpr", "precision", const=["prior", PANEL, CHANCE])
-    panels = ordered[PANEL].unique(maintain_order=True).to_list()
+    require(lazy, ("precision",), source="surface(...)")
+    keys = surface_keys(lazy)
+    drawn, panels, caption = _curves(lazy, keys) if band is None else _means(lazy, keys, band)
+    above = [] if achievable is None else _achievable(achievable, panels)
     equal = IsoLines([], "") if iso is None else iso_lines(iso, "tpr", "precision", panels)
     # All layers of a facet share one table.
-    base = data([*drawn.records, *equal.records])
-    of_curves = base.transform_filter("!isValid(datum.iso)") if equal.records else base
-    lines_drawn = curves(of_curves, drawn, "recall", "precision", panels=len(panels))
-    chance = of_curves.mark_rule(color=GREY, strokeDash=[4, 4])
-    layers = [chance.encode(alt.Y("mean(chance):Q")), lines_drawn]
-    if equal.records:
-        of_iso = base.transform_filter("isValid(datum.iso)")
-        layers = [iso_line_layer(of_iso), *layers, *iso_label_layers(of_iso)]
+    kinds = {"curve": drawn.records, "overlay": above, "iso": equal.records}
+    base = data([{**line, "kind": kind} for kind, lines in kinds.items() for line in lines])
+    of = {kind: base.transform_filter(f"datum.kind === '{kind}'") for kind in kinds}
+    chance = of["curve"].mark_rule(color=GREY, strokeDash=[4, 4])
+    layers = [
+        *([iso_line_layer(of["iso"])] if equal.records else []),
+        chance.encode(alt.Y("mean(chance):Q")),
+        *([] if band is None else [band_layer(of["curve"], drawn, colours)]),
+        curves(of["curve"], drawn, "recall", "precision", panels=len(panels), colours=colours),
+        *([overlay(of["overlay"], drawn, colours)] if above else []),
+        *(iso_label_layers(of["iso"]) if equal.records else []),
+    ]
     width = SIZE if len(panels) == 1 else 0.7 * SIZE
-    heading = alt.TitleParams(title, subtitle=equal.caption) if equal.records else title
+    captions = [caption, "dashed: achievable curve" if above else "", equal.caption]
     return finished(
         alt.layer(*layers)
         .properties(width=width, height=width)
         .facet(alt.Facet("panel:N", sort=panels, title=None), columns=2)
-        .properties(title=heading)
+        .properties(title=subtitled(title, captions))
     )
 
 
-def _keys_of_surface(frame: pl.LazyFrame, others: Sequence[str]) -> list[str]:
-    """The keys of a surface, which appends prior, skew and any rates to its curve."""
-    names = frame.collect_schema().names()
-    return [name for name in others if names.index(name) < names.index("prior")]
+def _curves(surface: pl.LazyFrame, keys: Sequence[str]) -> tuple[Lines, list[str], str]:
+    """The curves as lines, and the panels they are in."""
+    told_apart = [*keys, "prior"]
+    points = thinned(surface, told_apart, "tpr", "precision", keep=["fpr", "skew"])
+    bent = _interpolated(points, told_apart).with_columns(
+        panels_of(points, keys).alias(PANEL), pl.col("prior").round_sig_figs(3).alias(CHANCE)
+    )
+    ordered = bent.sort("prior", descending=True, maintain_order=True)
+    drawn = straight_lines(ordered, keys, "tpr", "precision", const=["prior", PANEL, CHANCE])
+    return drawn, ordered[PANEL].unique(maintain_order=True).to_list(), ""
 
 
-def _panels(points: pl.DataFrame, keys: Sequence[str]) -> list[pl.Expr]:
-    """The panel of each line, and its chance: a prior, or "observed" where keys have their own."""
-    curves = points.select(keys).n_unique() if keys else 1
-    sharing = points.select(*keys, "prior").unique().group_by("prior").len()
-    shared = sharing.filter(pl.col("len") == curves)["prior"].implode()
-    rounded = pl.col("prior").round_sig_figs(3)
-    panel = pl.when(pl.col("prior").is_in(shared)).then(prior_label(pl.col("prior")))
-    return [panel.otherwise(pl.lit("π as observed")).alias(PANEL), rounded.alias(CHANCE)]
+def _means(
+    surface: pl.LazyFrame,
+    keys: Sequence[str],
+    band: str | Sequence[str] | pl.LazyFrame | pl.DataFrame,
+) -> tuple[Lines, list[str], str]:
+    """The mean curves as lines, the panels they are in, and a caption."""
+    if isinstance(band, pl.DataFrame | pl.LazyFrame):
+        table = as_lazy(band).collect()
+    else:
+        seen = surface.select(*keys, "prior").unique().collect()
+        if seen.height < seen["prior"].n_unique() * seen.select(keys).n_unique():
+            raise InvalidArgument(
+                f"band is {band!r}, but the curves to average are not all at the same priors.",
+                hint="give priors that all share, not 'observed'.",
+            )
+        table = mean_pr(surface, band).collect()
+    label = prior_label(pl.col("prior")).alias(PANEL)
+    chance = pl.col("prior").round_sig_figs(3).alias(CHANCE)
+    means = table.sort("prior", descending=True, maintain_order=True).with_columns(label, chance)
+    const = ["prior", PANEL, CHANCE]
+    drawn, caption = band_lines(means, "tpr", "precision", const)
+    return drawn, means[PANEL].unique(maintain_order=True).to_list(), caption
+
+
+def _achievable(table: pl.LazyFrame | pl.DataFrame, panels: Sequence[str]) -> list[dict[str, Any]]:
+    """Records of achievable curves, each in the panel of its prior."""
+    lazy = as_lazy(table)
+    needed = (*GRID, "tpr", "fpr", "precision")
+    keys = require(lazy, needed, source="achievable(...)")
+    labelled = lazy.with_columns(prior_label(pl.col("prior")).alias(PANEL)).collect()
+    strange = [name for name in labelled[PANEL].unique() if name not in panels]
+    if strange:
+        raise InvalidArgument(
+            f"achievable has curves at {', '.join(strange)}; the panels are {', '.join(panels)}.",
+            hint="make them at the priors of the surface.",
+        )
+    return straight_lines(labelled, keys, "tpr", "precision", const=["prior", PANEL]).records
 
 
 def _interpolated(points: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:

@@ -1,14 +1,17 @@
 """Charts of ROC curves."""
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from polaroc.charts.bands import band_layer, band_lines
 from polaroc.charts.iso import iso_label_layers, iso_line_layer, iso_lines
-from polaroc.charts.layers import curves, data
+from polaroc.charts.layers import chance_diagonal, curves, data, overlay
 from polaroc.charts.lines import straight_lines, thinned
-from polaroc.charts.theme import GREY, SIZE, finished
+from polaroc.charts.theme import SIZE, finished, subtitled
 from polaroc.columns import as_lazy, curve_keys
+from polaroc.mean_curves import mean_roc
 
 if TYPE_CHECKING:
     import altair as alt
@@ -18,6 +21,10 @@ def roc(
     curve: pl.LazyFrame | pl.DataFrame,
     title: str = "ROC curves",
     iso: pl.LazyFrame | pl.DataFrame | None = None,
+    *,
+    band: str | Sequence[str] | pl.LazyFrame | pl.DataFrame | None = None,
+    hull: pl.LazyFrame | pl.DataFrame | None = None,
+    colours: Mapping[str, str] | None = None,
 ) -> "alt.LayerChart":
     """ROC curves: true against false positive rate, one line per key.
 
@@ -31,6 +38,14 @@ def roc(
     iso
         Lines of equal precision, F or cost to draw behind, at one prior: the
         result of `iso_lines`.
+    band
+        The key or keys, such as "fold", over which to draw the mean curve with a band
+        of one standard deviation to either side, in place of single curves; or the
+        result of `mean_roc`, for another band.
+    hull
+        The result of `hull`, to draw dashed over the curves.
+    colours
+        From name to colour, as `palette` gives them, for the same in every chart.
 
     Returns
     -------
@@ -41,7 +56,8 @@ def roc(
     Raises
     ------
     InvalidTable, InvalidArgument
-        Where the columns of a curve are missing; for more than 300 curves.
+        Where the columns of a curve are missing; for more than 300 curves, or a
+        `band` that is no key.
 
     Examples
     --------
@@ -54,18 +70,27 @@ def roc(
 
     lazy = as_lazy(curve)
     keys = curve_keys(lazy)
-    drawn = straight_lines(thinned(lazy, keys, "fpr", "tpr"), keys, "fpr", "tpr")
-    chance = (
-        data([{"x": 0, "y": 0}, {"x": 1, "y": 1}])
-        .mark_line(color=GREY, strokeDash=[4, 4], strokeWidth=1)
-        .encode(alt.X("x:Q"), alt.Y("y:Q"))
-    )
-    rocs = curves(data(drawn.records), drawn, "false positive rate", "true positive rate (recall)")
-    layers: list[alt.Chart] = [chance, rocs]
-    heading: str | alt.TitleParams = title
+    layers: list[alt.Chart | alt.LayerChart] = [chance_diagonal()]
+    captions = []
+    if band is None:
+        drawn = straight_lines(thinned(lazy, keys, "fpr", "tpr"), keys, "fpr", "tpr")
+    else:
+        table = band if isinstance(band, pl.DataFrame | pl.LazyFrame) else mean_roc(lazy, band)
+        drawn, caption = band_lines(table.lazy().collect(), "fpr", "tpr")
+        captions.append(caption)
+        layers.append(band_layer(data(drawn.records), drawn, colours))
+    names = "false positive rate", "true positive rate (recall)"
+    layers.append(curves(data(drawn.records), drawn, *names, colours=colours))
+    if hull is not None:
+        above = as_lazy(hull)
+        others = curve_keys(above)
+        dashed = straight_lines(thinned(above, others, "fpr", "tpr"), others, "fpr", "tpr")
+        layers.append(overlay(data(dashed.records), drawn, colours))
+        captions.append("dashed: convex hull")
     if iso is not None:
         equal = iso_lines(iso, "fpr", "tpr")
         labels = iso_label_layers(data(equal.labels))
         layers = [iso_line_layer(data(equal.records)), *layers, *labels]
-        heading = alt.TitleParams(title, subtitle=equal.caption)
+        captions.append(equal.caption)
+    heading = subtitled(title, captions)
     return finished(alt.layer(*layers).properties(width=SIZE, height=SIZE, title=heading))

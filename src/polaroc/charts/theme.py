@@ -1,7 +1,7 @@
 """What all charts share: colours, axes and sizes."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -19,6 +19,8 @@ DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3])
 SIZE = 400
 GREY = "#8A8A8A"
 PERCENT = ".0%"
+# A line of a legend below a chart: letters there is room for, and those a symbol takes.
+LETTERS, SYMBOL, MOST_COLUMNS = 84, 6, 6
 
 
 def prior_label(prior: pl.Expr) -> pl.Expr:
@@ -119,8 +121,13 @@ def subtitled(title: str, captions: Iterable[str]) -> "str | alt.TitleParams":
     return alt.TitleParams(title, subtitle="; ".join(said)) if said else title
 
 
-def finished(chart: Any, legend: Literal["right", "bottom"] = "right") -> Any:
-    """The chart with the shared look; many series are better read at the bottom."""
+def finished(chart: Any, below: Sequence[str] | None = None) -> Any:
+    """The chart with the shared look; with its legend below where the series are given."""
+    legend: dict[str, Any] = {"orient": "right", "columns": 1, "labelLimit": 300}
+    if below is not None:
+        widest = max(map(len, below), default=0)
+        columns = min(MOST_COLUMNS, max(1, LETTERS // (widest + SYMBOL)))
+        legend = {"orient": "bottom", "columns": columns, "labelLimit": 500}
     return (
         chart.configure_view(stroke=None)
         .configure_axis(
@@ -128,9 +135,7 @@ def finished(chart: Any, legend: Literal["right", "bottom"] = "right") -> Any:
             labelFontSize=12, titleFontSize=13, titleFontWeight="normal",
         )
         .configure_legend(
-            labelFontSize=12, titleFontSize=12, symbolStrokeWidth=3, symbolSize=200,
-            labelLimit=300 if legend == "right" else 180, orient=legend,
-            columns=1 if legend == "right" else 3,
+            labelFontSize=12, titleFontSize=12, symbolStrokeWidth=3, symbolSize=200, **legend,
         )
         .configure_header(labelFontSize=13, labelFontWeight="bold", title=None)
         .configure_title(fontSize=15, anchor="start", subtitleColor="#555555", offset=12)

@@ -1,0 +1,192 @@
+"""Charts of what errors cost."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from polaroc.charts.layers import data
+from polaroc.charts.lines import Lines, lines
+from polaroc.charts.panels import panels_of
+from polaroc.charts.theme import GREY, SIZE, finished, share_axis, style
+from polaroc.columns import PRIVATE, as_lazy, require
+from polaroc.costs import PROBABILITY_COST
+
+if TYPE_CHECKING:
+    import altair as alt
+
+# How far below 0 a net benefit is drawn, as a share of the greatest there can be.
+BELOW = 0.2
+DECIMALS = 6
+PANEL = PRIVATE + "panel"
+
+
+def cost_curves(
+    costs: pl.LazyFrame | pl.DataFrame,
+    title: str = "Cost curves",
+    *,
+    colours: Mapping[str, str] | None = None,
+) -> "alt.LayerChart":
+    """The least expected cost of each curve, over all priors and costs.
+
+    Parameters
+    ----------
+    costs
+        The result of `cost_curve`. The first key gives the colour.
+    title
+        Heading of the chart.
+    colours
+        From name to colour, as `palette` gives them, for the same in every chart.
+
+    Returns
+    -------
+    altair.LayerChart
+        Normalised cost against the probability cost, with the cost of calling all or
+        nothing positive.
+
+    Raises
+    ------
+    InvalidTable, InvalidArgument
+        Where the columns of cost curves are missing; for more than 300 curves.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
+    >>> curves.pipe(pr.cost_curve).pipe(pr.charts.cost_curves).to_dict()["title"]["text"]
+    'Cost curves'
+    """
+    import altair as alt
+
+    lazy = as_lazy(costs)
+    needed = (PROBABILITY_COST, "cost", "threshold", "tpr", "fpr")
+    found = require(lazy, needed, source="cost_curve(...)")
+    keys = [name for name in found if name not in needed]
+    points = lazy.sort(*keys, PROBABILITY_COST, nulls_last=True).collect()
+    drawn = lines(points, keys, PROBABILITY_COST, "cost")
+    trivial = (
+        data([{"x": 0, "y": 0}, {"x": 0.5, "y": 0.5}, {"x": 1, "y": 0}])
+        .mark_line(color=GREY, strokeDash=[4, 4], strokeWidth=1)
+        .encode(alt.X("x:Q"), alt.Y("y:Q"))
+    )
+    axis = alt.Y(
+        "y:Q", scale=alt.Scale(domain=[0, 0.5], nice=False), title="normalised expected cost",
+        axis=alt.Axis(values=[0, 0.1, 0.2, 0.3, 0.4, 0.5], format=".1f"),
+    )  # fmt: skip
+    across = alt.X("x:Q", **share_axis("probability cost: πc / (πc + (1−π)d)"))
+    told = [
+        *([alt.Tooltip("line:N", title="curve")] if keys else []),
+        alt.Tooltip("x:Q", title="probability cost", format=".3f"),
+        alt.Tooltip("y:Q", title="normalised expected cost", format=".4f"),
+    ]
+    line = _lines(data(drawn.records), drawn, colours).encode(across, axis, tooltip=told)
+    said = "grey: calling all or nothing positive; c: cost of a miss, d: of a false alarm"
+    heading = alt.TitleParams(title, subtitle=said)
+    return finished(
+        alt.layer(trivial, line).properties(width=1.2 * SIZE, height=0.8 * SIZE, title=heading)
+    )
+
+
+def decision_curves(
+    benefits: pl.LazyFrame | pl.DataFrame,
+    title: str = "Decision curves",
+    *,
+    colours: Mapping[str, str] | None = None,
+) -> "alt.ConcatChart":
+    """Net benefit of acting on a model above each threshold probability, a panel per prior.
+
+    Parameters
+    ----------
+    benefits
+        The result of `decision_curve`. The first key gives the colour.
+    title
+        Heading of the chart.
+    colours
+        From name to colour, as `palette` gives them, for the same in every chart.
+
+    Returns
+    -------
+    altair.ConcatChart
+        Net benefit in true positives per 100 cases, down to a fifth of the greatest
+        there can be below 0, with that of calling all and of calling none positive.
+
+    Raises
+    ------
+    InvalidTable, InvalidArgument
+        Where the columns of decision curves are missing; for more than 300 curves.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
+    >>> curves.pipe(pr.decision_curve).pipe(pr.charts.decision_curves).to_dict()["title"]["text"]
+    'Decision curves'
+    """
+    import altair as alt
+
+    lazy = as_lazy(benefits)
+    needed = ("prior", "threshold", "tpr", "fpr", "net_benefit", "treat_all")
+    found = require(lazy, needed, source="decision_curve(...)")
+    keys = [name for name in found if name not in needed]
+    table = lazy.sort(*keys, "prior", "threshold", nulls_last=True).collect()
+    labelled = table.with_columns(panels_of(table, keys).alias(PANEL)).sort(
+        "prior", descending=True, maintain_order=True
+    )
+    panels = labelled.partition_by(PANEL, maintain_order=True)
+    width = SIZE if len(panels) == 1 else 0.7 * SIZE
+    # Facets that share no axis cannot be drawn where their lines are flattened.
+    charts = [
+        _decisions(panel, keys, colours).properties(
+            width=width,
+            height=0.8 * width,
+            title=alt.TitleParams(panel[PANEL][0], fontSize=13, anchor="middle", offset=6),
+        )
+        for panel in panels
+    ]
+    heading = alt.TitleParams(title, subtitle="grey: calling all positive; dashed: calling none")
+    return finished(alt.concat(*charts, columns=2).properties(title=heading))
+
+
+def _decisions(
+    panel: pl.DataFrame, keys: Sequence[str], colours: Mapping[str, str] | None
+) -> "alt.LayerChart":
+    import altair as alt
+
+    own, every = (
+        lines(
+            panel.with_columns((pl.col(name) * 100).round(DECIMALS)),
+            keys, "threshold", name, const=["prior"],
+        )
+        for name in ("net_benefit", "treat_all")
+    )  # fmt: skip
+    axis = alt.Axis(format=".1f", values=[0, 0.2, 0.4, 0.6, 0.8, 1])
+    across = alt.X("x:Q", title="threshold probability", axis=axis)
+    greatest = 100 * max(panel["prior"], default=1)
+    scale = alt.Scale(domain=[-BELOW * greatest, greatest], nice=False)
+    up = alt.Y("y:Q", scale=scale, title="net benefit: true positives per 100 cases")
+    told = [
+        *([alt.Tooltip("line:N", title="curve")] if keys else []),
+        alt.Tooltip("prior:Q", title="prior", format=".3~p"),
+        alt.Tooltip("x:Q", title="threshold probability", format=".3f"),
+        alt.Tooltip("y:Q", title="net benefit per 100 cases", format=".2f"),
+    ]
+    treat_all = (
+        data(every.records)
+        .transform_flatten(["x", "y", "at"])
+        .mark_line(color=GREY, strokeWidth=1, clip=True)
+        .encode(across, up, alt.Detail("id:N"), alt.Order("at:Q"))
+    )
+    none = data([{"y": 0}]).mark_rule(color=GREY, strokeDash=[4, 4]).encode(alt.Y("y:Q"))
+    model = _lines(data(own.records), own, colours).encode(across, up, tooltip=told)
+    return alt.LayerChart(layer=[treat_all, none, model])
+
+
+def _lines(base: "alt.Chart", drawn: Lines, colours: Mapping[str, str] | None) -> "alt.Chart":
+    import altair as alt
+
+    many = len(drawn.records) > len(drawn.series)
+    return (
+        base.transform_flatten(["x", "y", "at"])
+        .mark_line(strokeWidth=1 if many else 2, strokeOpacity=0.5 if many else 1, clip=True)
+        .encode(*style(drawn.series, drawn.title, colours), alt.Detail("id:N"), alt.Order("at:Q"))
+    )

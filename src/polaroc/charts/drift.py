@@ -1,0 +1,146 @@
+"""Charts of operating points that move with the prior."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from polaroc.charts.layers import chance_diagonal, curves, data
+from polaroc.charts.lines import straight_lines, thinned
+from polaroc.charts.theme import SIZE, colour, finished, prior_label, share_axis
+from polaroc.columns import as_lazy, curve_keys, require
+from polaroc.errors import InvalidArgument
+from polaroc.operating import POINTS
+
+if TYPE_CHECKING:
+    import altair as alt
+
+SHAPES = ("triangle-up", "circle", "square", "diamond", "cross", "triangle-down")
+MOST_POINTS = 1_000
+SAID = "dashed: from the lowest prior to the highest; Sens is that distance over √2"
+
+
+def operating_drift(
+    points: pl.LazyFrame | pl.DataFrame,
+    curve: pl.LazyFrame | pl.DataFrame | None = None,
+    title: str = "Where operating points drift as the prior changes",
+    *,
+    colours: Mapping[str, str] | None = None,
+) -> "alt.LayerChart":
+    """Operating points at several priors in ROC space, as AccSens Fig. 3 has them.
+
+    Parameters
+    ----------
+    points
+        The result of `operating_points` at up to six priors, such as the ends of a
+        range and 0.5, where the balanced point is that of equal error. The first key
+        gives the colour, the prior the shape. Keys without a point have none.
+    curve
+        The result of `curve`, of which to draw the ROC curves behind.
+    title
+        Heading of the chart.
+    colours
+        From name to colour, as `palette` gives them, for the same in every chart.
+
+    Returns
+    -------
+    altair.LayerChart
+        The points on axes from 0 to 1, those of the lowest and the highest prior
+        joined.
+
+    Raises
+    ------
+    InvalidTable, InvalidArgument
+        Where the columns of operating points or of a curve are missing; for more than
+        six priors or 1000 points.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
+    >>> points = curves.pipe(pr.operating_points, priors=[0.1, 0.5, 0.9])
+    >>> pr.charts.operating_drift(points, curves).to_dict()["title"]["text"]
+    'Where operating points drift as the prior changes'
+    """
+    import altair as alt
+
+    lazy = as_lazy(points)
+    keys = require(lazy, POINTS, source="operating_points(...)")
+    table = (
+        lazy.filter(pl.col("tpr").is_not_null() & pl.col("prior").is_not_null())
+        .sort(*keys, "prior", nulls_last=True)
+        .with_columns(prior_label(pl.col("prior")).alias("label"))
+        .collect()
+    )
+    priors = table.select("prior", "label").unique().sort("prior")["label"].to_list()
+    _check(len(priors), table.height)
+    name = pl.col(keys[0]).cast(pl.String).fill_null("None") if keys else pl.lit("")
+    told = [pl.col(key).cast(pl.String).fill_null("None") for key in keys]
+    line = pl.concat_str(told, separator=" · ") if told else pl.lit("")
+    drawn = table.select(
+        name.alias("series"), line.alias("line"), "label", "prior",
+        pl.col("fpr").alias("x"), pl.col("tpr").alias("y"), "precision",
+        pl.format("{}", pl.col("threshold").round_sig_figs(6)).alias("threshold"),
+    )  # fmt: skip
+    series = drawn["series"].unique(maintain_order=True).to_list()
+    title_of = keys[0] if keys else ""
+    shade = colour(series, title_of, colours)
+    many = drawn.select("series", "line").n_unique() > len(series)
+    base = data(drawn.to_dicts()).encode(
+        alt.X("x:Q", **share_axis("false positive rate")),
+        alt.Y("y:Q", **share_axis("true positive rate (recall)")),
+        shade,
+    )
+    marks = base.mark_point(
+        filled=True, size=30 if many else 110, opacity=0.6 if many else 1, stroke="white",
+        strokeWidth=0.5 if many else 1, clip=False,
+    ).encode(
+        alt.Shape(
+            "label:N",
+            scale=alt.Scale(domain=priors, range=list(SHAPES[: len(priors)])),
+            legend=alt.Legend(title="prior", symbolFillColor="#555555"),
+        ),
+        tooltip=[
+            *([alt.Tooltip("line:N", title="curve")] if keys else []),
+            alt.Tooltip("prior:Q", title="prior", format=".3~p"),
+            alt.Tooltip("threshold:N", title="call positive if score ≥"),
+            alt.Tooltip("y:Q", title="recall (true positive rate)", format=".4f"),
+            alt.Tooltip("x:Q", title="false positive rate", format=".4f"),
+            alt.Tooltip("precision:Q", title="precision at the prior", format=".4f"),
+        ],
+    )  # fmt: skip
+    ends = [priors[0], priors[-1]] if priors else []
+    joined = (
+        base.transform_filter(alt.FieldOneOfPredicate("label", ends))
+        .mark_line(strokeDash=[5, 3], strokeWidth=0.7 if many else 1.5, opacity=0.4 if many else 1)
+        .encode(alt.Detail("line:N"), alt.Order("prior:Q"))
+    )
+    layers = [chance_diagonal(), *_behind(curve, colours), joined, marks]
+    heading = alt.TitleParams(title, subtitle=SAID)
+    return finished(alt.layer(*layers).properties(width=SIZE, height=SIZE, title=heading))
+
+
+def _behind(
+    curve: pl.LazyFrame | pl.DataFrame | None, colours: Mapping[str, str] | None
+) -> list["alt.Chart"]:
+    if curve is None:
+        return []
+    lazy = as_lazy(curve)
+    keys = curve_keys(lazy)
+    drawn = straight_lines(thinned(lazy, keys, "fpr", "tpr"), keys, "fpr", "tpr")
+    names = "false positive rate", "true positive rate (recall)"
+    lines = curves(data(drawn.records), drawn, *names, colours=colours)
+    return [lines.mark_line(strokeWidth=1, strokeOpacity=0.5, clip=True)]
+
+
+def _check(priors: int, points: int) -> None:
+    if priors > len(SHAPES):
+        raise InvalidArgument(
+            f"there are points at {priors} priors, allowed are {len(SHAPES)}.",
+            hint="give the ends of a range and 0.5: priors=[0.1, 0.5, 0.9], not 'observed'.",
+        )
+    if points > MOST_POINTS:
+        raise InvalidArgument(
+            f"there are {points} points to draw, allowed are {MOST_POINTS}.",
+            hint="filter the keys that matter before drawing.",
+        )

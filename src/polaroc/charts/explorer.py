@@ -1,0 +1,237 @@
+"""A chart in which the prior is moved and operating points are looked up."""
+
+from collections.abc import Mapping, Sequence
+from math import isfinite, log10
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from polaroc.charts.any_prior import FIRST, thinned_for_any_prior
+from polaroc.charts.layers import chance_diagonal, data
+from polaroc.charts.lines import Lines, lines
+from polaroc.charts.theme import GREY, finished, share_axis, style
+from polaroc.columns import as_lazy, curve_keys
+from polaroc.errors import InvalidArgument
+from polaroc.priors import check_range
+
+if TYPE_CHECKING:
+    import altair as alt
+
+WIDTH = 260
+MOST_CURVES = 30
+ARRAYS = ["fpr", "tpr", "threshold", "at"]
+FORMULAS = {
+    "prior": "prior",
+    "precision": (
+        "datum.tpr + datum.fpr > 0 ? datum.tpr / (datum.tpr + skew * datum.fpr)"
+        " : datum.first_tpr / (datum.first_tpr + skew * datum.first_fpr)"
+    ),
+    "score": "isNumber(datum.threshold) ? format(datum.threshold, '.6~g') : datum.threshold",
+}
+PANELS = ("roc", "pr")
+SLIDER = "prior (log₁₀ of the odds) "
+# Whether a point is in all boxes there are, where there is one.
+BOXED = {
+    "and": [
+        *({"param": f"box_{panel}"} for panel in PANELS),
+        {"or": [{"param": f"box_{panel}", "empty": False} for panel in PANELS]},
+    ]
+}
+# Vega-Lite looks for text in the cells around points, which hold the points as `datum`.
+HERE = "(datum.datum || datum)"
+TOLD = (
+    f"'curve': {HERE}.line",
+    f"'call positive if score ≥': {HERE}.score",
+    f"'recall (true positive rate)': format({HERE}.tpr, '.4f')",
+    f"'false positive rate': format({HERE}.fpr, '.4~g')",
+    f"'precision': format({HERE}.precision, '.4f')",
+    "'at a prior of': format(prior, '.3~p')",
+)
+ASKED = "Move the slider to change the prior, point at a curve for its threshold, or drag a box."
+
+
+def explorer(
+    curve: pl.LazyFrame | pl.DataFrame,
+    title: str = "Operating points at any prior",
+    *,
+    prior: float = 0.1,
+    over: tuple[float, float] = (0.001, 0.999),
+    colours: Mapping[str, str] | None = None,
+) -> "alt.HConcatChart":
+    """ROC and precision-recall curves side by side, at a prior that a slider moves.
+
+    Parameters
+    ----------
+    curve
+        The result of `curve` or `hull`, of at most 30 keys: of many folds, pool the
+        scores by building the curves with the model as their only key. The first key
+        gives the colour.
+    title
+        Heading of the chart.
+    prior
+        Where the slider starts: share of positives, within `over`.
+    over
+        The range (lo, hi) of priors of the slider, 0 < lo < hi < 1.
+    colours
+        From name to colour, as `palette` gives them, for the same in every chart.
+
+    Returns
+    -------
+    altair.HConcatChart
+        Precision is worked out where the chart is shown, from the ROC points and the
+        prior. The point nearest to the pointer is marked in both panels and its
+        threshold told; boxes dragged in the panels select the operating points that
+        lie in all of them. Both curves stay within half a pixel at 800 pixels of
+        those through all points, at every prior of the range.
+
+    Raises
+    ------
+    InvalidTable, InvalidArgument
+        Where the columns of a curve are missing; for too many curves, or a prior or
+        range outside what is allowed.
+
+    Notes
+    -----
+    The slider moves the Vega signal `log_odds`, log₁₀ of the odds of a positive, from
+    which the signals `prior` and `skew` follow. The data set `data_0` of the Vega
+    view holds what is drawn: `line`, `fpr`, `tpr`, `threshold` (null between two
+    thresholds) and `precision` at `prior`.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
+    >>> [param["name"] for param in pr.charts.explorer(curves).to_dict()["params"][:3]]
+    ['log_odds', 'prior', 'skew']
+    """
+    import altair as alt
+
+    check_range(*over)
+    if not over[0] <= prior <= over[1]:
+        raise InvalidArgument(
+            f"prior is {prior!r}, the slider goes from {over[0]} to {over[1]}.",
+            hint="choose a prior within over=.",
+        )
+    lazy = as_lazy(curve)
+    keys = curve_keys(lazy)
+    drawn = _records(thinned_for_any_prior(lazy, keys, over), keys)
+    told = TOLD if keys else TOLD[1:]
+    rate_axes = ("fpr", "false positive rate"), ("tpr", "true positive rate (recall)")
+    roc = _panel(0, *rate_axes, drawn, told)
+    pr = _panel(1, ("tpr", "recall"), ("precision", "precision"), drawn, told)
+    channels = style(drawn.series, drawn.title, colours)
+    now = alt.ExprRef("'Precision and recall at π = ' + format(prior, '.3~p')")
+    panels = [
+        alt.layer(chance, *(layer.encode(*channels) for layer in layers)).properties(
+            width=WIDTH,
+            height=WIDTH,
+            title=alt.TitleParams(heading, fontSize=13, fontWeight="normal", offset=6),
+        )
+        for chance, layers, heading in (
+            (chance_diagonal(), roc, "ROC, at every prior"),
+            (_chance_level(), pr, now),
+        )
+    ]
+    chart = alt.HConcatChart(
+        hconcat=panels,
+        data=alt.Data(name="points", values=drawn.records),
+        transform=[
+            alt.FlattenTransform(flatten=ARRAYS),
+            *(
+                alt.CalculateTransform(calculate=formula, **{"as": name})
+                for name, formula in FORMULAS.items()
+            ),
+        ],
+        title=alt.TitleParams(title, subtitle=ASKED),
+        params=[*_slider(prior, over), *_selections()],
+    )
+    return finished(chart, below=drawn.series)
+
+
+def _panel(
+    place: int, x: tuple[str, str], y: tuple[str, str], drawn: Lines, told: Sequence[str]
+) -> list["alt.Chart"]:
+    """The curves, the points in the boxes, and the point nearest to the pointer.
+
+    `x` and `y` are the field and the title of an axis.
+    """
+    import altair as alt
+
+    many = len(drawn.records) > len(drawn.series)
+    base = alt.Chart().encode(
+        alt.X(f"{x[0]}:Q", **share_axis(x[1])), alt.Y(f"{y[0]}:Q", **share_axis(y[1]))
+    )
+    line = base.mark_line(strokeWidth=1 if many else 2, strokeOpacity=0.6 if many else 1, clip=True)
+    real = base.transform_filter("isValid(datum.threshold)")
+    boxed = real.transform_filter(alt.PredicateComposition.from_dict(BOXED)).mark_point(
+        filled=True, size=22, opacity=1, strokeWidth=0, clip=True, aria=False
+    )
+    here = real.mark_point(
+        filled=True, size=90, stroke="white", strokeWidth=1.5, aria=False,
+        tooltip=alt.ExprRef(f"{{{', '.join(told)}}}"),
+    ).encode(
+        opacity=alt.condition({"param": "point", "empty": False}, alt.value(1), alt.value(0))
+    )  # fmt: skip
+    return [
+        line.encode(alt.Detail("id:N"), alt.Order("at:Q")).properties(name=f"lines_{place}"),
+        boxed,
+        here.properties(name=f"here_{place}"),
+    ]
+
+
+def _chance_level() -> "alt.Chart":
+    """The precision of chance, which is the prior."""
+    import altair as alt
+
+    level = data([{}]).transform_calculate(chance="prior")
+    return level.mark_rule(color=GREY, strokeDash=[4, 4]).encode(alt.Y("chance:Q"))
+
+
+def _slider(prior: float, over: tuple[float, float]) -> list["alt.VariableParameter"]:
+    """The parameters of the prior."""
+    import altair as alt
+
+    lo, hi, start = (log10(share / (1 - share)) for share in (*over, prior))
+    shown = {"input": "range", "min": lo, "max": hi, "step": 0.001, "name": SLIDER}
+    return [
+        alt.VariableParameter(name="log_odds", value=start, bind=shown),
+        alt.VariableParameter(name="prior", expr="1 / (1 + pow(10, -log_odds))"),
+        alt.VariableParameter(name="skew", expr="pow(10, -log_odds)"),
+    ]
+
+
+def _selections() -> list["alt.TopLevelSelectionParameter"]:
+    """The parameters of the point nearest to the pointer, in both panels, and of the boxes."""
+    import altair as alt
+
+    selection = alt.TopLevelSelectionParameter
+    nearest = {"type": "point", "on": "pointerover", "nearest": True, "fields": ["id", "at"]}
+    # Altair numbers views by their place, and does not follow it up in parameters.
+    both = [f"here_{place}" for place in range(len(PANELS))]
+    boxes = [
+        selection(name=f"box_{panel}", select={"type": "interval"}, views=[f"lines_{place}"])
+        for place, panel in enumerate(PANELS)
+    ]
+    return [selection(name="point", select=nearest, views=both), *boxes]
+
+
+def _records(points: pl.DataFrame, keys: Sequence[str]) -> Lines:
+    """A record per curve with the `ARRAYS`, all of one length."""
+    count = points.select(keys).n_unique() if keys else 1
+    if count > MOST_CURVES:
+        raise InvalidArgument(
+            f"there are {count} curves to explore, allowed are {MOST_CURVES}.",
+            hint="build the curves with the model as their only key, or filter them.",
+        )
+    drawn = lines(points, keys, "fpr", "tpr", const=FIRST)
+    parts = points.partition_by([*keys, *FIRST], maintain_order=True)
+    records = []
+    for record, part in zip(drawn.records, parts, strict=True):
+        threshold = [
+            # JSON has no infinity.
+            score if score is None or isfinite(score) else "∞" if score > 0 else "−∞"
+            for score in part["threshold"]
+        ]
+        fpr, tpr = record.pop("x"), record.pop("y")
+        records.append({**record, "fpr": fpr, "tpr": tpr, "threshold": threshold})
+    return Lines(records, drawn.series, drawn.title)

@@ -1,0 +1,16 @@
+"""Which panel a curve at a prior is in."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from polaroc.charts.theme import prior_label
+
+
+def panels_of(points: pl.DataFrame, keys: Sequence[str]) -> pl.Expr:
+    """The panel of each row: its prior, or "observed" where keys have their own."""
+    curves = points.select(keys).n_unique() if keys else 1
+    sharing = points.select(*keys, "prior").unique().group_by("prior").len()
+    shared = sharing.filter(pl.col("len") == curves)["prior"].implode()
+    panel = pl.when(pl.col("prior").is_in(shared)).then(prior_label(pl.col("prior")))
+    return panel.otherwise(pl.lit("π as observed"))

@@ -1,0 +1,131 @@
+"""Charts of what the skew does to the rates of one operating point."""
+
+from collections.abc import Mapping, Sequence
+from math import floor, log10
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from polaroc.charts.layers import data
+from polaroc.charts.lines import lines
+from polaroc.charts.theme import DASHES, SIZE, colour, finished, share_axis
+from polaroc.columns import as_lazy, require
+from polaroc.errors import InvalidTable
+from polaroc.surfaces import RATES
+
+if TYPE_CHECKING:
+    import altair as alt
+
+USUAL = ("accuracy", "precision", "tnr")
+NAMES = {"tnr": "true negative rate", "tpr": "true positive rate", "fpr": "false positive rate"}
+
+
+def skew_effect(
+    table: pl.LazyFrame | pl.DataFrame,
+    rates: Sequence[str] | None = None,
+    title: str = "What the skew does to accuracy and precision",
+    *,
+    colours: Mapping[str, str] | None = None,
+) -> "alt.LayerChart":
+    """Rates of one operating point against the skew, as P-ROC Fig. 1 has them.
+
+    Parameters
+    ----------
+    table
+        One row per key and skew: `skew` and columns named after rates, from 0 to 1,
+        such as a `surface` filtered to one point of each curve has. All columns that
+        are neither are keys; the first gives the colour.
+    rates
+        The columns to draw, told apart by their dashes; by default those of
+        "accuracy", "precision" and "tnr" that the table has.
+    title
+        Heading of the chart.
+    colours
+        From name to colour, as `palette` gives them, for the same in every chart.
+
+    Returns
+    -------
+    altair.LayerChart
+        The skew on a logarithmic axis.
+
+    Raises
+    ------
+    InvalidTable, InvalidArgument
+        Where `skew` or a rate is missing; for more than 300 lines.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
+    >>> priors = [pr.prior(skew) for skew in (1.0, 10.0, 100.0)]
+    >>> rates = curves.pipe(pr.surface, priors, rates=["accuracy", "precision", "tnr"])
+    >>> pr.charts.skew_effect(rates.filter(threshold=0.54)).to_dict()["title"]
+    'What the skew does to accuracy and precision'
+    """
+    import altair as alt
+
+    lazy = as_lazy(table)
+    others = require(lazy, ("skew",), source="surface(..., rates=[...]), of one point each")
+    present = lazy.collect_schema().names()
+    wanted = [name for name in USUAL if name in present] if rates is None else list(rates)
+    missing = [name for name in wanted if name not in present]
+    if missing or not wanted:
+        raise InvalidTable(
+            f"the table has no column {', '.join(map(repr, missing or USUAL))}; it has "
+            f"{', '.join(map(repr, present))}.",
+            hint="make it with surface(curve, priors, rates=['accuracy', 'precision', 'tnr']).",
+        )
+    keys = [name for name in others if name not in RATES and name not in wanted]
+    points = lazy.sort(*keys, "skew", nulls_last=True).collect()
+    if points.select(*keys, "skew").is_duplicated().any():
+        raise InvalidTable(
+            "the table has several rows of a key at one skew.",
+            hint="filter it to one point of each curve, such as one threshold.",
+        )
+    records = []
+    series: list[str] = []
+    for rate in wanted:
+        drawn = lines(points.filter(pl.col(rate).is_not_null()), keys, "skew", rate)
+        series = drawn.series or series
+        records += [
+            {**record, "rate": NAMES.get(rate, rate), "id": f"{rate} {record['id']}"}
+            for record in drawn.records
+        ]
+    names = [NAMES.get(rate, rate) for rate in wanted]
+    dashes = [DASHES[i % len(DASHES)] for i in range(len(names))]
+    legend = alt.Legend(title="rate", symbolType="stroke", symbolStrokeColor="#333333")
+    chart = (
+        data(records)
+        .transform_flatten(["x", "y", "at"])
+        .transform_calculate(prior="1 / (1 + datum.x)")
+        .mark_line(strokeWidth=2, clip=True)
+        .encode(
+            alt.X(
+                "x:Q",
+                scale=alt.Scale(type="log", nice=False),
+                axis=alt.Axis(format="~g", values=_marks(points["skew"].to_list())),
+                title="skew λ: negatives per positive",
+            ),
+            alt.Y("y:Q", **share_axis("rate")),
+            colour(series, keys[0] if keys else "", colours),
+            alt.StrokeDash("rate:N", scale=alt.Scale(domain=names, range=dashes), legend=legend),
+            alt.Detail("id:N"),
+            alt.Order("at:Q"),
+            [
+                *([alt.Tooltip("line:N", title="key")] if keys else []),
+                alt.Tooltip("rate:N", title="rate"),
+                alt.Tooltip("x:Q", title="skew (negatives per positive)", format=".4~g"),
+                alt.Tooltip("prior:Q", title="prior", format=".3~p"),
+                alt.Tooltip("y:Q", title="value", format=".4f"),
+            ],
+        )
+    )
+    return finished(alt.layer(chart).properties(width=1.2 * SIZE, height=0.8 * SIZE, title=title))
+
+
+def _marks(skews: Sequence[float]) -> list[float]:
+    """1, 2 and 5 times the powers of ten among the skews."""
+    lo, hi = min(skews, default=1), max(skews, default=1)
+    powers = range(floor(log10(lo)), floor(log10(hi)) + 1)
+    steps = [digit * 10.0**power for power in powers for digit in (1, 2, 5)]
+    return [step for step in steps if lo * (1 - 1e-9) <= step <= hi * (1 + 1e-9)]

@@ -1,0 +1,202 @@
+"""Heat maps of precision over recall and prior."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import sqrt
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polaroc.charts.layers import data
+from polaroc.charts.lines import DIGITS
+from polaroc.charts.over_prior import prior_axis
+from polaroc.charts.theme import SIZE, finished, share_axis
+from polaroc.columns import GRID, as_lazy, require
+from polaroc.contours import POINT, precision_contours
+from polaroc.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    import altair as alt
+
+LEVELS = (0.1, 0.3, 0.5, 0.7, 0.9)
+MOST_PANELS = 12
+COLUMNS = 3
+
+
+def surface(
+    curve: pl.LazyFrame | pl.DataFrame,
+    title: str = "Achievable precision by recall and prior",
+    levels: Sequence[float] = LEVELS,
+) -> "alt.FacetChart":
+    """Precision as a heat map over recall and prior, one panel per key.
+
+    Parameters
+    ----------
+    curve
+        The result of `achievable` at several priors; a grid of 51 recalls and 40
+        priors, evenly spaced in their logarithm, looks smooth.
+    title
+        Heading of the chart.
+    levels
+        Precisions in (0, 1) at which to draw a line.
+
+    Returns
+    -------
+    altair.FacetChart
+        The prior on a logarithmic axis; lines where the curve has exactly a precision.
+
+    Raises
+    ------
+    InvalidTable, InvalidArgument
+        Where the columns of an achievable curve are missing; for fewer than two
+        priors or recalls, more than 12 keys, or levels outside (0, 1).
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
+    >>> grid = pr.achievable(curves, pr.prior_grid(0.01, 0.5, 40, "log"), recall=51)
+    >>> pr.charts.surface(grid).to_dict()["title"]["text"]
+    'Achievable precision by recall and prior'
+    """
+    import altair as alt
+
+    lazy = as_lazy(curve)
+    keys = require(lazy, (*GRID, *POINT), source="achievable(...)")
+    table = lazy.sort(*keys, "prior", "tpr", nulls_last=True).collect()
+    parts = table.partition_by(keys, maintain_order=True) if keys else [table]
+    names = [" · ".join(str(part[key][0]) for key in keys) for part in parts if part.height]
+    _check(table, len(names))
+    priors = table["prior"].unique().sort().to_list()
+    cells = [
+        record
+        for name, part in zip(names, parts, strict=False)
+        for record in _cells(name, part, priors)
+    ]
+    contours = precision_contours(table, levels) if table.height else table
+    lines = [
+        record
+        for name, part in zip(names, _parts(contours, keys), strict=False)
+        for record in _lines(name, part, priors)
+    ]
+    # All layers of a facet share one table.
+    base = data([*cells, *lines])
+    width = SIZE if len(names) < 2 else 0.45 * SIZE
+    heat = (
+        base.transform_filter("datum.kind === 'cell'")
+        .transform_flatten(["x0", "x1", "recall", "precision"])
+        .mark_rect(clip=True, strokeWidth=0.6)
+        .encode(
+            alt.X("x0:Q", **share_axis("recall")),
+            alt.Y("y0:Q", **prior_axis(priors)),
+            alt.X2("x1:Q"),
+            alt.Y2("y1:Q"),
+            _precision(),
+            alt.Stroke("precision:Q", scale=_scale(), legend=None),
+            tooltip=[
+                alt.Tooltip("panel:N", title=" · ".join(keys) or "curve"),
+                alt.Tooltip("recall:Q", format=".3~f"),
+                alt.Tooltip("prior:Q", format=".3~p"),
+                alt.Tooltip("precision:Q", format=".3f"),
+            ],
+        )
+    )
+    line = (
+        base.transform_filter("datum.kind === 'line'")
+        .transform_flatten(["x", "y", "at"])
+        .mark_line(color="white", strokeWidth=1.2, clip=True)
+        .encode(alt.X("x:Q"), alt.Y("y:Q"), alt.Detail("level:N"), alt.Order("at:Q"))
+    )
+    labelled = base.transform_filter("isValid(datum.label_x)").encode(
+        alt.X("label_x:Q"), alt.Y("label_y:Q"), alt.Text("level:N")
+    )
+    halo = labelled.mark_text(fontSize=11, stroke="#222222", strokeWidth=2.5, strokeJoin="round")
+    label = labelled.mark_text(fontSize=11, color="white")
+    return finished(
+        alt.layer(heat, line, halo, label)
+        .properties(width=width, height=width)
+        .facet(alt.Facet("panel:N", sort=names, title=None), columns=min(COLUMNS, len(names) or 1))
+        .properties(title=alt.TitleParams(title, subtitle="lines: equal precision"))
+    )
+
+
+def _check(table: pl.DataFrame, panels: int) -> None:
+    for name, column in (("prior", "prior"), ("recall", "tpr")):
+        if table.height > 0 and table[column].n_unique() < 2:
+            raise InvalidArgument(
+                f"there is one {name} only, needed are two or more.",
+                hint="achievable(curve, prior_grid(0.01, 0.5, 40, 'log'), recall=51).",
+            )
+    if panels > MOST_PANELS:
+        raise InvalidArgument(
+            f"there are {panels} panels to draw, allowed are {MOST_PANELS}.",
+            hint="build the curves with the model as their only key, or filter them.",
+        )
+
+
+def _parts(table: pl.DataFrame, keys: Sequence[str]) -> list[pl.DataFrame]:
+    return table.partition_by(keys, maintain_order=True) if keys else [table]
+
+
+def _precision() -> "alt.Color":
+    import altair as alt
+
+    legend = alt.Legend(title="precision", format=".1f", symbolType="square")
+    return alt.Color("precision:Q", scale=_scale(), legend=legend)
+
+
+def _scale() -> "alt.Scale":
+    """Light for high, legible with any colour vision and in grey."""
+    import altair as alt
+
+    return alt.Scale(scheme="viridis", domain=[0, 1])
+
+
+def _cells(name: str, part: pl.DataFrame, priors: Sequence[float]) -> list[dict[str, Any]]:
+    """A record per prior, with the cells of a row as arrays; each reaches half-way to the next."""
+    ends = [priors[0], *(sqrt(a * b) for a, b in pairwise(priors)), priors[-1]]
+    bottom = dict(zip(priors, pairwise(ends), strict=True))
+    records = []
+    for (prior,), row in part.group_by("prior", maintain_order=True):
+        recalls = row["tpr"].to_list()
+        middles = [(a + b) / 2 for a, b in pairwise(recalls)]
+        y0, y1 = bottom[prior]
+        records.append(
+            {
+                "kind": "cell",
+                "panel": name,
+                "prior": prior,
+                "y0": y0,
+                "y1": y1,
+                "x0": [recalls[0], *middles],
+                "x1": [*middles, recalls[-1]],
+                "recall": recalls,
+                "precision": row["precision"].round(DIGITS).to_list(),
+            }
+        )
+    return records
+
+
+def _lines(name: str, part: pl.DataFrame, priors: Sequence[float]) -> list[dict[str, Any]]:
+    """A record per level that lies within the priors, with a place for its label."""
+    records = []
+    for (level,), line in part.group_by("level", maintain_order=True):
+        # What lies beyond is cut at the edge, up to which lines run.
+        inside = line.filter(pl.col("prior").is_between(priors[0], priors[-1]))
+        if inside.is_empty():
+            continue
+        drawn = line.with_columns(pl.col("prior").clip(lower_bound=priors[0] / 2))
+        middle = inside.row(inside.height // 2, named=True)
+        records.append(
+            {
+                "kind": "line",
+                "panel": name,
+                "level": f"{level:.3g}",
+                "x": drawn["tpr"].to_list(),
+                "y": drawn["prior"].to_list(),
+                "at": list(range(drawn.height)),
+                "label_x": middle["tpr"],
+                "label_y": middle["prior"],
+            }
+        )
+    return records

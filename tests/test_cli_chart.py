@@ -52,10 +52,43 @@ def test_every_chart_is_drawn_from_predictions(folder, tmp_path, name):
     assert (title if isinstance(title, str) else title["text"]) == "as I say"
 
 
-def test_charts_are_those_of_the_functions(folder, tmp_path, measures):
+@pytest.mark.parametrize(
+    ("name", "draw"),
+    [
+        ("roc", pr.charts.roc),
+        ("explorer", pr.charts.explorer),
+        ("cost_curves", lambda curves: pr.charts.cost_curves(pr.cost_curve(curves))),
+        ("decision_curves", lambda curves: pr.charts.decision_curves(pr.decision_curve(curves))),
+        (
+            "operating_drift",
+            lambda curves: pr.charts.operating_drift(
+                pr.operating_points(curves, priors=[0.1, 0.5, 0.9]), curves
+            ),
+        ),
+    ],
+)
+def test_charts_are_those_of_the_functions(folder, tmp_path, name, draw):
     curves = pr.curve(TABLE, truth="truth", score="score", by=["model", "fold"])
     file = folder / "predictions.parquet"
-    assert spec(file, tmp_path, "roc", *PREDICTIONS) == pr.charts.roc(curves).to_dict()
+    assert spec(file, tmp_path, name, *PREDICTIONS) == draw(curves).to_dict()
+
+
+def test_rates_by_skew_are_those_of_the_point_of_least_error(folder, tmp_path):
+    table = pr.curve(TABLE, truth="truth", score="score", by="model")
+    options = ["--truth", "truth", "--score", "score", "--by", "model", "--over", 0.01, 0.5]
+    said = spec(folder / "predictions.parquet", tmp_path, "skew_effect", *options)
+    lines = said["data"]["values"]
+    assert len(lines) == 3 * 3
+    for line in lines:
+        own = table.filter(model=line["series"])
+        # At prior 0.5 error is least where t − f is greatest.
+        f, t = own.sort(pl.col("tpr") - pl.col("fpr")).select("fpr", "tpr").row(-1)
+        expected = {
+            "accuracy": [(t + skew * (1 - f)) / (1 + skew) for skew in line["x"]],
+            "precision": [t / (t + skew * f) for skew in line["x"]],
+            "true negative rate": [1 - f for _ in line["x"]],
+        }[line["rate"]]
+        assert line["y"] == pytest.approx(expected)
 
 
 def test_priors_are_those_given(folder, tmp_path):

@@ -6,15 +6,18 @@ from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
-from polaroc import charts
+from polaroc import charts, rates
 from polaroc.choice import Choice, choose
 from polaroc.cli.inputs import labels
 from polaroc.cli.measured import measures_of
 from polaroc.columns import require
 from polaroc.comparison import Comparison, compare
+from polaroc.costs import cost_curve, decision_curve
 from polaroc.curves import curve
 from polaroc.dominance import dominance
 from polaroc.errors import InvalidArgument
+from polaroc.hulls import achievable
+from polaroc.operating import operating_points
 from polaroc.plans import Target
 from polaroc.predictions import read
 from polaroc.priors import OBSERVED, check_range, prior_grid
@@ -25,6 +28,8 @@ from polaroc.wanted import DEFAULT_PRIORS, MEASURES
 
 PRIORS = 25
 RANGE = (0.01, 0.5)
+DRIFT = (0.1, 0.9)
+RATES = ("accuracy", "precision", "tnr")
 
 
 @dataclass(frozen=True)
@@ -75,6 +80,42 @@ class Given:
     def relations(self) -> pl.LazyFrame:
         """Which curve dominates which, between the first key."""
         return self.curves().pipe(dominance, between=self._models()[0])
+
+    def achievable(self) -> pl.LazyFrame:
+        """The achievable precision of each curve on a grid of recalls and priors."""
+        return self.curves().pipe(achievable, _grid(self.over or RANGE, "log"), recall=51)
+
+    def drift(self) -> tuple[pl.LazyFrame, pl.LazyFrame]:
+        """The balanced points at the ends of the range, and at 0.5 within it, and their curves."""
+        lo, hi = self.over or DRIFT
+        check_range(lo, hi)
+        curves = self.curves()
+        priors = [lo, 0.5, hi] if lo < 0.5 < hi else [lo, hi]
+        return operating_points(curves, priors=priors), curves
+
+    def by_skew(self) -> pl.LazyFrame:
+        """Rates of the points of least error at prior 0.5, as the skew changes."""
+        t, f, skew = pl.col("tpr"), pl.col("fpr"), pl.col("skew")
+        grid = prior_grid(*(self.over or RANGE), PRIORS, "log").lazy().select("skew")
+        points = operating_points(self.curves(), "cost", priors=0.5).filter(t.is_not_null())
+        return (
+            points.select(*self.by, "tpr", "fpr")
+            .join(grid, how="cross")
+            .select(
+                *self.by,
+                "skew",
+                *(getattr(rates, rate)(t, f, skew).alias(rate) for rate in RATES),
+            )
+        )
+
+    def costs(self) -> pl.LazyFrame:
+        """The least expected cost of each curve."""
+        return self.curves().pipe(cost_curve)
+
+    def benefits(self) -> pl.LazyFrame:
+        """The net benefit of each curve, at the priors or at its own."""
+        priors: list[Prior] = self.prior or ["observed"]
+        return decision_curve(self.curves(), priors=priors)
 
     def by_prior(self) -> pl.LazyFrame:
         """AUPREC at the priors, or on a grid that is fine enough for a line."""
@@ -151,6 +192,10 @@ def _grid(over: tuple[float, float], spacing: Literal["linear", "log"] = "linear
     return prior_grid(*over, PRIORS, spacing)["prior"].to_list()
 
 
+def _drift(tables: tuple[pl.LazyFrame, pl.LazyFrame], **options: Any) -> Any:
+    return charts.operating_drift(*tables, **options)
+
+
 class Drawing(NamedTuple):
     """A chart: what it is drawn from, by which function, and the options it heeds."""
 
@@ -164,6 +209,12 @@ DRAWINGS = {
     "roc": Drawing(Given.curves, charts.roc),
     "pr": Drawing(Given.at_priors, charts.pr, ("prior",)),
     "dominance": Drawing(Given.relations, charts.dominance),
+    "explorer": Drawing(Given.curves, charts.explorer),
+    "surface": Drawing(Given.achievable, charts.surface, ("over",)),
+    "operating_drift": Drawing(Given.drift, _drift, ("over",)),
+    "skew_effect": Drawing(Given.by_skew, charts.skew_effect, ("over",)),
+    "cost_curves": Drawing(Given.costs, charts.cost_curves),
+    "decision_curves": Drawing(Given.benefits, charts.decision_curves, ("prior",)),
     "auprec_by_prior": Drawing(Given.by_prior, charts.auprec_by_prior, ("prior", "over")),
     "interaction": Drawing(Given.by_prior, charts.interaction, ("prior", "over")),
     "winner_map": Drawing(Given.choice, charts.winner_map, ("over",)),

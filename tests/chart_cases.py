@@ -90,39 +90,4 @@ CASES: dict[str, Callable[[pl.DataFrame], Any]] = {
     "accsens_plane": lambda table: pr.charts.accsens_plane(measures(table)),
     "pairs": lambda table: pr.charts.pairs(comparison(table)),
     "interaction": lambda table: pr.charts.interaction(measures(table)),
-    "roc with bands": lambda table: pr.charts.roc(curves(table, ["model", "fold"]), band="fold"),
-    "roc with hull and lines": lambda table: pr.charts.roc(
-        curves(table),
-        hull=pr.hull(curves(table)),
-        iso=pr.iso_lines("precision", [0.2, 0.5], 0.1),
-    ),
-    "pr with bands": lambda table: pr.charts.pr(
-        curves(table, ["model", "fold"]).pipe(pr.surface, [0.5, 0.1]), band="fold"
-    ),
-    "pr with achievable": lambda table: pr.charts.pr(
-        curves(table).pipe(pr.surface, 0.1), achievable=pr.achievable(curves(table), 0.1)
-    ),
-    "surface": lambda table: pr.charts.surface(
-        pr.achievable(curves(table), pr.prior_grid(0.01, 0.5, 8, "log"), recall=11)
-    ),
-    "operating_drift": lambda table: pr.charts.operating_drift(
-        pr.operating_points(curves(table), priors=[0.1, 0.5, 0.9]), curves(table)
-    ),
-    "operating_drift of folds": lambda table: pr.charts.operating_drift(
-        pr.operating_points(curves(table, ["model", "fold"]), priors=[0.1, 0.5, 0.9])
-    ),
-    "skew_effect": lambda table: pr.charts.skew_effect(
-        curves(table)
-        .pipe(pr.surface, [0.5, 0.1, 0.02], rates=["accuracy", "precision"])
-        .filter(pl.col("tp") + pl.col("fp") > 20)
-        .group_by("model", "skew", maintain_order=True)
-        .agg(pl.col("accuracy", "precision").first())
-    ),
-    "cost_curves": lambda table: pr.charts.cost_curves(pr.cost_curve(curves(table), 21)),
-    "decision_curves": lambda table: pr.charts.decision_curves(
-        pr.decision_curve(
-            curves(table.with_columns(1 / (1 + (-pl.col("score")).exp()))), 20, [0.5, 0.1]
-        )
-    ),
-    "explorer": lambda table: pr.charts.explorer(curves(table)),
 }

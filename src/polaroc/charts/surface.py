@@ -65,7 +65,8 @@ def surface(
     keys = require(lazy, (*GRID, *POINT), source="achievable(...)")
     table = lazy.sort(*keys, "prior", "tpr", nulls_last=True).collect()
     parts = table.partition_by(keys, maintain_order=True) if keys else [table]
-    names = [" · ".join(str(part[key][0]) for key in keys) for part in parts if part.height]
+    # Browsers keep panels by name: with a space no name is one of their own, as __proto__ is.
+    names = [" · ".join(str(part[key][0]) for key in keys) + " " for part in parts if part.height]
     _check(table, len(names))
     priors = table["prior"].unique().sort().to_list()
     cells = [
@@ -92,7 +93,7 @@ def surface(
             alt.X2("x1:Q"),
             alt.Y2("y1:Q"),
             _precision(),
-            alt.Stroke("precision:Q", scale=_scale(), legend=None),
+            alt.Stroke("precision:Q", scale=_scale()),
             tooltip=[
                 alt.Tooltip("panel:N", title=" · ".join(keys) or "curve"),
                 alt.Tooltip("recall:Q", format=".3~f"),

@@ -143,7 +143,7 @@ def _cells(
             alt.Y("y:Q", **vertical),
             alt.Y2("top:Q"),
             tint,
-            alt.Stroke("series:N", scale=tint["scale"], legend=None),
+            alt.Stroke("series:N", scale=tint["scale"], legend=tint["legend"]),
             [
                 alt.Tooltip("series:N", title=between),
                 alt.Tooltip("prior:Q", format=".3~%"),

@@ -15,8 +15,8 @@ from polaroc.report.question import NAMELESS
 from polaroc.trouble import SCORE, TROUBLE, TRUTH, WEIGHT
 from polaroc.typing import IntoExpr, Label, Nulls
 
-# Scores of a case that no model, block or case column tells apart need no name.
 MODEL = "model"
+GROUP = PRIVATE + "group"
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +100,3 @@ def grouped(rows: pl.LazyFrame, blocks: Sequence[str], groups: int) -> pl.LazyFr
     names = rows.select(blocks).unique().sort(blocks, nulls_last=True)
     numbered = names.with_row_index(GROUP).with_columns(pl.col(GROUP) % groups)
     return rows.join(numbered, on=list(blocks), how="left", nulls_equal=True)
-
-
-GROUP = PRIVATE + "group"

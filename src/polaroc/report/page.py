@@ -10,8 +10,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from polaroc.report import figures, sheets
+from polaroc.report import sheets
+from polaroc.report.curve_figures import CURVES
 from polaroc.report.evidence import Evidence
+from polaroc.report.figures import figures
+from polaroc.report.model_figures import DIFFERENCES, OVER_THE_RANGE
 from polaroc.report.sources import SOURCES, versions
 from polaroc.report.words import cards, costs_in_words, counts
 from polaroc.summaries import verdict
@@ -71,8 +74,9 @@ def _contents(evidence: Evidence) -> dict[str, Any]:
         "pairs": sheets.pairs_sheet(evidence),
         "audit": sheets.audit_sheet(evidence),
         "keys": sheets.keys_sheet(evidence),
-        "over_the_range": figures.figures(evidence, figures.OVER_THE_RANGE),
-        "curves": figures.figures(evidence, figures.CURVES),
+        "over_the_range": figures(evidence, OVER_THE_RANGE),
+        "curves": figures(evidence, CURVES),
+        "differences": figures(evidence, DIFFERENCES),
         "sources": SOURCES,
         "versions": [("Python", sys.version.split()[0]), *versions()],
     }

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from polaroc.choice import Choice
     from polaroc.comparison import Comparison
 
+BLOCKS = PRIVATE + "blocks"
 EXPECTED = "expected"
 AFTERTHOUGHTS = ("auc", "sens")
 COLUMNS = (
@@ -110,6 +111,3 @@ def _corrected(rows: pl.DataFrame, between: str, ratio: float, level: float) -> 
     schema = {"lower": pl.Float64, "upper": pl.Float64}
     found = pl.DataFrame(limits, schema=schema, orient="row")
     return pl.concat([counts.select(between), found], how="horizontal")
-
-
-BLOCKS = PRIVATE + "blocks"

@@ -1,0 +1,144 @@
+"""Figures of the models over the range of priors, and of their differences."""
+
+import polars as pl
+
+from polaroc import charts
+from polaroc.answers import changes
+from polaroc.report.evidence import Evidence
+from polaroc.report.figures import (
+    MOST_NAMED,
+    Figure,
+    Maker,
+    colours,
+    first_models,
+    listed,
+    means_in_words,
+)
+from polaroc.report.words import percent
+
+
+def auprec_by_prior(evidence: Evidence) -> Figure | None:
+    """What rarity costs each model."""
+    rows = evidence.measures.filter(
+        (pl.col("measure") == "auprec") & pl.col("prior").is_in(_judged(evidence).implode())
+    )
+    if rows["prior"].n_unique() < 2:
+        return None
+    many = bool(evidence.question.blocks)
+    return Figure(
+        "auprec-by-prior",
+        charts.auprec_by_prior(
+            _led(rows, evidence),
+            "Area under the precision-recall curve by share of positives",
+            colours=colours(evidence),
+        ),
+        "How much of each model is left as positives get rarer. "
+        + ("Thin lines are single blocks, thick lines their mean." if many else ""),
+        _falls(rows, evidence),
+    )
+
+
+def winner_map(evidence: Evidence) -> Figure | None:
+    """Which model is the best where."""
+    choice = evidence.choice
+    if choice is None:
+        return None
+    best = choice.priors.filter("best")
+    low, high = (percent(float(prior)) for prior in (best["prior"][0], best["prior"][-1]))
+    told = changes(choice.priors) or [
+        f"{best[evidence.question.between][0]} is the best at every prior from {low} to {high}."
+    ]
+    return Figure(
+        "winner-map",
+        charts.winner_map(choice, "Best model by share of positives", colours=colours(evidence)),
+        "Above, the model with the best mean. "
+        + ("Below, in which share of the blocks each is the best." if evidence.blocks > 1 else ""),
+        told[0],
+    )
+
+
+def regret(evidence: Evidence) -> Figure | None:
+    """What the other models cost."""
+    if evidence.choice is None:
+        return None
+    return Figure(
+        "regret",
+        charts.regret(evidence.choice, "Regret by share of positives", colours=colours(evidence)),
+        "How far each model is below the best one, at each share of positives; beside it from the "
+        "mean (point) to the worst (diamond).",
+        means_in_words(evidence, "worst_regret", "Worst regret over the range"),
+    )
+
+
+def accsens_plane(evidence: Evidence) -> Figure | None:
+    """Errors against how far they shift."""
+    rows = evidence.measures.filter(pl.col("estimate").is_not_null())
+    if not {"auc_range", "sens", "accsens"} <= set(rows["measure"]):
+        return None
+    return Figure(
+        "accsens-plane",
+        charts.accsens_plane(
+            _led(rows, evidence),
+            title="Error over the range and prior sensitivity",
+            colours=colours(evidence),
+        ),
+        "To the left: fewer errors over the range. Below: errors that shift less with the share of "
+        "positives. Lines join equal AccSens.",
+        means_in_words(evidence, "sens", "Sens"),
+    )
+
+
+def pairs(evidence: Evidence) -> Figure | None:
+    """Which models differ, and by how much."""
+    if evidence.comparison is None:
+        return None
+    shown = evidence.comparison.pairs.sort("p_adjusted", maintain_order=True)
+    first = shown.head(MOST_NAMED).select(*shown.columns[:2], "difference", "lower", "upper")
+    said = [f"{a} − {b} {d:.3f} ({lo:.3f} to {hi:.3f})" for a, b, d, lo, hi in first.iter_rows()]
+    rest = shown.height - len(said)
+    return Figure(
+        "pairs-chart",
+        charts.pairs(
+            evidence.comparison, "Differences between the models", colours=colours(evidence)
+        ),
+        "An interval that leaves out zero tells two models apart.",
+        f"Differences: {'; '.join([*said, *([f'and {rest} more'] if rest else [])])}.",
+    )
+
+
+OVER_THE_RANGE: tuple[Maker, ...] = (auprec_by_prior, winner_map, regret, accsens_plane)
+DIFFERENCES: tuple[Maker, ...] = (pairs,)
+
+
+def _judged(evidence: Evidence) -> pl.Series:
+    """The priors at which models are judged one by one."""
+    if evidence.choice is not None:
+        return evidence.choice.priors["prior"].unique()
+    return evidence.measures["prior"].unique()
+
+
+def _led(rows: pl.DataFrame, evidence: Evidence) -> pl.DataFrame:
+    """The rows with the column of the models first, which gives the colour."""
+    keys = evidence.question.keys
+    return rows.select(*keys, pl.exclude(keys))
+
+
+def _falls(rows: pl.DataFrame, evidence: Evidence) -> str:
+    """How far the mean of each model falls over the range."""
+    low, high = rows["prior"].min(), rows["prior"].max()
+    between = evidence.question.between
+    means = (
+        rows.group_by(between, "prior")
+        .agg(pl.col("estimate").mean())
+        .filter(pl.col("prior").is_in([low, high]))
+    )
+    said = []
+    for model in first_models(evidence):
+        of_model = means.join(model.to_frame(), on=between, how="semi", nulls_equal=True)
+        at = dict(of_model.select("prior", "estimate").iter_rows())
+        if at.get(low) is not None and at.get(high) is not None:
+            said.append(
+                f"{model[0]} from {at[low]:.3f} at {percent(float(low))} positives to "  # type: ignore[arg-type]
+                f"{at[high]:.3f} at {percent(float(high))}"  # type: ignore[arg-type]
+            )
+    return f"Mean area under the precision-recall curve (AUPREC): {listed(said, evidence)}."

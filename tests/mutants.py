@@ -19,10 +19,10 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 # What is changed, and the tests that are to notice.
 TESTS = {
-    "rates": ["tests/test_rates.py", "src/polaroc/rates.py", "tests/test_surfaces.py"],
+    "rates": ["src/polaroc/rates.py", "tests/test_rates.py", "tests/test_surfaces.py"],
     "areas": ["tests/test_areas.py", "tests/test_partial_areas.py", "tests/test_crowds.py",
               "tests/test_evaluation.py", "tests/test_intervals.py", "src/polaroc/areas.py"],
-    "hulls": ["tests/test_hulls.py", "src/polaroc/hulls.py", "tests/test_crowds.py"],
+    "hulls": ["src/polaroc/hulls.py", "tests/test_crowds.py::test_hulls", "tests/test_hulls.py"],
     "comparison": ["tests/test_comparison.py", "tests/test_trained.py",
                    "src/polaroc/comparison.py"],
     "operating": ["tests/test_operating.py", "tests/test_crowds.py"],

@@ -81,3 +81,48 @@ tables:
 # Make the pictures of the README again.
 pictures:
     python docs/pictures.py
+
+# Random tables against rational numbers and scikit-learn: more of them, or other seeds.
+differential TABLES="60000" SEED="1":
+    POLAROC_TABLES={{TABLES}} POLAROC_SEED={{SEED}} pytest -q tests/test_crowds.py tests/test_metamorphic.py
+
+# Kills, full disks, little memory: more of them than the test suite has.
+faults KILLS="200":
+    POLAROC_KILLS={{KILLS}} pytest -q tests/test_faults.py
+
+# Broken files against the command line, for so many seconds.
+fuzz SECONDS="300":
+    python tests/fuzz.py {{SECONDS}}
+
+# The same, searching for new paths in the code (needs `pip install atheris`).
+fuzz-guided SECONDS="300":
+    python tests/fuzz.py --guided {{SECONDS}}
+
+# Small changes to the formulas: those that no test notices.
+mutants *ARGS:
+    python tests/mutants.py {{ARGS}}
+
+# The tests with the oldest allowed version of every dependency.
+lowest *TESTS="tests src":
+    python -m venv --clear build/lowest
+    python tests/lowest.py test > build/lowest.txt
+    build/lowest/bin/pip install -q -e ".[test]" -c build/lowest.txt
+    build/lowest/bin/python -m pytest -q -W default::DeprecationWarning {{TESTS}}
+
+# Build wheel and sdist, and use each in a clean environment.
+package:
+    rm -rf dist
+    python -m build
+    for built in dist/*; do \
+        python -m venv --clear build/package && build/package/bin/pip install -q "$built" && \
+        (cd build && package/bin/polaroc --version && package/bin/polaroc demo --out package-demo) || exit 1; \
+    done
+
+# Known weaknesses of the installed dependencies (needs `pip install pip-audit`, and a registry
+# that has advisories).
+audit:
+    pip-audit --skip-editable
+
+# The licences of all that polaroc needs.
+licences:
+    python tests/licences.py

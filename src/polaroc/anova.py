@@ -7,7 +7,7 @@ import polars as pl
 
 from polaroc import omnibus
 from polaroc.columns import as_lazy
-from polaroc.errors import InvalidArgument
+from polaroc.errors import InvalidArgument, quoted
 from polaroc.layouts import Layout, layout_of
 from polaroc.plans import check_ratio
 from polaroc.remarks import remark
@@ -93,15 +93,13 @@ def _checked(frame: pl.DataFrame, factors: Sequence[str]) -> tuple[str, ...]:
     named = (factors,) if isinstance(factors, str) else tuple(factors)
     if len(named) < 2 or len(set(named)) < len(named):
         raise InvalidArgument(
-            f"factors are {', '.join(map(repr, named)) or 'none'}, allowed are two or more "
-            "columns, each once.",
+            f"factors are {quoted(named) or 'none'}, allowed are two or more columns, each once.",
             hint="for example factors=['model', 'fold'].",
         )
     unknown = [factor for factor in named if factor not in frame.columns]
     if unknown:
         raise InvalidArgument(
-            f"there is no column {', '.join(map(repr, unknown))}; the table has "
-            f"{', '.join(map(repr, frame.columns))}.",
+            f"there is no column {quoted(unknown)}; the table has {quoted(frame.columns)}.",
             hint="check the spelling of factors.",
         )
     return named
@@ -115,7 +113,7 @@ def _interaction(
     if len(named) < 2 or len(ordered) < len(named) or ordered in terms:
         raise InvalidArgument(
             f"the interaction {together!r} is not allowed: it must name two or more of the factors "
-            f"{', '.join(map(repr, factors))}, each once, and not repeat another.",
+            f"{quoted(factors)}, each once, and not repeat another.",
             hint="for example interactions=[('model', 'prior')].",
         )
     lacking = [part for part in combinations(ordered, len(ordered) - 1) if part not in terms]

@@ -7,7 +7,7 @@ from typing import Any, Literal, cast
 
 import polars as pl
 
-from polaroc.errors import InvalidArgument, InvalidTable
+from polaroc.errors import InvalidArgument, InvalidTable, quoted
 from polaroc.typing import _P, By, Frame, FrameStep, IntoExpr, LazyStep
 
 CURVE = (
@@ -71,13 +71,13 @@ def check_keys(keys: Sequence[str], also: Sequence[str] = ()) -> None:
     taken = [key for key in keys if key in reserved or key.startswith(PRIVATE)]
     if taken:
         raise InvalidArgument(
-            f"by has {', '.join(map(repr, taken))}, reserved for polaroc's own columns "
+            f"by has {quoted(taken)}, reserved for polaroc's own columns "
             f"({', '.join(sorted(reserved))}).",
             hint="rename the key column first: frame.rename({...}).",
         )
     if len(set(keys)) < len(keys):
         raise InvalidArgument(
-            f"by names a column twice: {', '.join(map(repr, keys))}.", hint="name each key once."
+            f"by names a column twice: {quoted(keys)}.", hint="name each key once."
         )
 
 
@@ -97,8 +97,7 @@ def require(frame: pl.LazyFrame, needed: Iterable[str], *, source: str) -> list[
     missing = [name for name in needed if name not in present]
     if missing:
         raise InvalidTable(
-            f"the table has no column {', '.join(map(repr, missing))}; it has "
-            f"{', '.join(map(repr, present)) or 'no columns'}.",
+            f"the table has no column {quoted(missing)}; it has {quoted(present) or 'no columns'}.",
             hint=f"pass the result of {source}.",
         )
     return [name for name in present if name not in RESERVED]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import polars as pl
 
 from polaroc.columns import PRIVATE
-from polaroc.errors import InvalidArgument, InvalidTable, check_choice
+from polaroc.errors import InvalidArgument, InvalidTable, check_choice, quoted
 from polaroc.selections import SAME, Rows, listed_rows, value_columns
 from polaroc.typing import Prior
 
@@ -120,14 +120,13 @@ def _check_columns(keys: Sequence[str], between: str, blocks: Sequence[str]) -> 
     unknown = [name for name in (between, *blocks) if name not in keys]
     if unknown:
         raise InvalidArgument(
-            f"the table has no key {', '.join(map(repr, unknown))}; its keys are "
-            f"{', '.join(map(repr, keys)) or 'none'}.",
+            f"the table has no key {quoted(unknown)}; its keys are {quoted(keys) or 'none'}.",
             hint="evaluate with it among by=, or name another for between= or block=.",
         )
     named = [between, *blocks]
     if len(set(named)) < len(named):
         raise InvalidArgument(
-            f"between and block name a column twice: {', '.join(map(repr, named))}.",
+            f"between and block name a column twice: {quoted(named)}.",
             hint="models and blocks are told apart by different columns.",
         )
 
@@ -140,8 +139,8 @@ def _refuse_repeated(
     varying = [key for key in others if cells.select((pl.col(key) > 1).any()).item()]
     if varying:
         raise InvalidTable(
-            f"cells are repeated: within one {', '.join(map(repr, (between, *blocks)))} the key "
-            f"{', '.join(map(repr, varying))} varies.",
+            f"cells are repeated: within one {quoted((between, *blocks))} the key "
+            f"{quoted(varying)} varies.",
             hint=f"keep one value of it, or make it a block: block={[*blocks, *varying]!r}.",
         )
 

@@ -1,5 +1,9 @@
 """The errors raised on purpose; each message ends with a hint."""
 
+from collections.abc import Sequence
+
+MOST_NAMES, MOST_LETTERS = 20, 60
+
 
 class PolarocError(ValueError):
     """Base of every error polaroc raises on purpose.
@@ -49,6 +53,20 @@ class OutputRefused(PolarocError):
 
 def _rebuild(kind: type[PolarocError], found: str, hint: str) -> PolarocError:
     return kind(found, hint=hint)
+
+
+def quoted(names: Sequence[object]) -> str:
+    """Names for a message: the first twenty of them, and of long ones the beginning.
+
+    Examples
+    --------
+    >>> quoted(["a", "b"])
+    "'a', 'b'"
+    """
+    words = [repr(name) for name in names[:MOST_NAMES]]
+    shown = [w if len(w) <= MOST_LETTERS else f"{w[:MOST_LETTERS]}…" for w in words]
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return ", ".join(shown) + more
 
 
 def check_choice(name: str, value: object, allowed: tuple[str, ...]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc.columns import PRIVATE
-from polaroc.errors import InvalidArgument, InvalidTable
+from polaroc.errors import InvalidArgument, InvalidTable, quoted
 from polaroc.selections import listed_rows, rows_of
 
 if TYPE_CHECKING:
@@ -75,8 +75,7 @@ def _cells(frame: pl.DataFrame, response: str, factors: Sequence[str]) -> pl.Dat
             rows = rows.filter(pl.col(PRIOR).is_in(found.fixed_priors))
     else:
         raise InvalidArgument(
-            f"there is no column {response!r}; the table has "
-            f"{', '.join(map(repr, frame.columns))}.",
+            f"there is no column {response!r}; the table has {quoted(frame.columns)}.",
             hint="name the numeric column to analyse as response.",
         )
     return rows.select(*factors, column.cast(pl.Float64).alias(RESPONSE))
@@ -105,7 +104,7 @@ def _check_complete(
     single = [factor for factor, level in zip(factors, levels, strict=True) if level.height < 2]
     if single:
         raise InvalidArgument(
-            f"{', '.join(map(repr, single))} has fewer than two values.",
+            f"{quoted(single)} has fewer than two values.",
             hint="leave it out of the factors.",
         )
     counts = cells.group_by(factors).agg(pl.len().alias(LEVEL))

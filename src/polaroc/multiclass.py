@@ -13,7 +13,7 @@ from polaroc.columns import (
     require,
     within,
 )
-from polaroc.errors import InvalidArgument
+from polaroc.errors import InvalidArgument, quoted
 from polaroc.typing import By, IntoExpr, Label
 
 LABEL = PRIVATE + "label"
@@ -69,8 +69,7 @@ def one_vs_rest(
     missing = [name for name in (truth, *columns.values()) if name not in present]
     if missing or len(columns) < 2:
         raise InvalidArgument(
-            f"scores is {scores!r} and truth is {truth!r}; the table has "
-            f"{', '.join(map(repr, present))}.",
+            f"scores is {scores!r} and truth is {truth!r}; the table has {quoted(list(present))}.",
             hint="give one column per class, at least two, and the column of the classes.",
         )
     keys = key_expressions(by)
@@ -140,7 +139,7 @@ def macro(measures: pl.LazyFrame, over: str = "class", *, weighted: bool = False
     keys = require(measures, MEASURES, source="evaluate(...)")
     if over not in keys:
         raise InvalidArgument(
-            f"over is {over!r}, allowed are the keys {', '.join(map(repr, keys)) or '(none)'}.",
+            f"over is {over!r}, allowed are the keys {quoted(keys) or '(none)'}.",
             hint="evaluate by the class too.",
         )
     others = [key for key in keys if key != over]

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 import polars as pl
 
 from polaroc.columns import PRIVATE, as_lazy, check_keys, expression, key_expressions
-from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice
+from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice, quoted
 from polaroc.trouble import (
     MENDING,
     SCORE,
@@ -117,8 +117,8 @@ def _check_columns(frame: pl.LazyFrame, wanted: Sequence[IntoExpr | None]) -> No
     unknown = [name for name in wanted if isinstance(name, str) and name not in present]
     if unknown:
         raise InvalidArgument(
-            f"there is no column {', '.join(map(repr, unknown))}; the table has "
-            f"{', '.join(map(repr, present)) or 'no columns'}.",
+            f"there is no column {quoted(unknown)}; the table has "
+            f"{quoted(present) or 'no columns'}.",
             hint=_spelling(unknown, present),
         )
 
@@ -126,7 +126,7 @@ def _check_columns(frame: pl.LazyFrame, wanted: Sequence[IntoExpr | None]) -> No
 def _spelling(unknown: Sequence[str], present: Sequence[str]) -> str:
     close = [match for name in unknown for match in get_close_matches(name, present, n=1)]
     if close:
-        return f"did you mean {', '.join(map(repr, close))}?"
+        return f"did you mean {quoted(close)}?"
     return "check the spelling of truth, score, weight and by."
 
 
@@ -172,7 +172,7 @@ def _refuse_absent_label(
 def _first_labels(named: pl.LazyFrame, most: int = 5) -> str:
     labels = named.select(pl.col(TRUTH).drop_nulls().unique().sort()).collect()[TRUTH].to_list()
     more = f" and {len(labels) - most} more" if len(labels) > most else ""
-    return ", ".join(map(repr, labels[:most])) + more
+    return quoted(labels[:most]) + more
 
 
 def _first_keys(rows: pl.LazyFrame, keys: Sequence[str], most: int = 3) -> str:
@@ -180,7 +180,7 @@ def _first_keys(rows: pl.LazyFrame, keys: Sequence[str], most: int = 3) -> str:
         return ""
     found = rows.select(keys).unique().sort(keys).collect()
     first = "; ".join(
-        ", ".join(f"{name}={value!r}" for name, value in row.items())
+        ", ".join(f"{name}={quoted([value])}" for name, value in row.items())
         for row in found.head(most).iter_rows(named=True)
     )
     more = f" and {found.height - most} more" if found.height > most else ""

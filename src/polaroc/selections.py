@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from polaroc.columns import PRIVATE, as_lazy, require
-from polaroc.errors import InvalidArgument, InvalidTable
+from polaroc.errors import InvalidArgument, InvalidTable, quoted
 from polaroc.priors import OBSERVED, check_prior
 from polaroc.typing import Prior
 
@@ -173,8 +173,7 @@ def rows_of(measures: pl.LazyFrame | pl.DataFrame, measure: str) -> Rows:
         known = lazy.select(wanted.unique().sort()).collect()["measure"].to_list()
         needs = " 'iauprec' and 'sens' need over=(0.05, 0.20)." if measure not in known else ""
         raise InvalidArgument(
-            f"the table has no measure {measure!r}; it has "
-            f"{', '.join(map(repr, known)) or 'no rows'}.",
+            f"the table has no measure {measure!r}; it has {quoted(known) or 'no rows'}.",
             hint=f"choose one of these, or evaluate again.{needs}",
         )
     return Rows(frame, keys, measure)

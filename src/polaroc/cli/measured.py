@@ -8,7 +8,7 @@ import typer
 
 from polaroc.cli.inputs import labels
 from polaroc.cli.screen import out, with_options
-from polaroc.errors import InvalidArgument
+from polaroc.errors import InvalidArgument, quoted
 from polaroc.evaluation import evaluate
 from polaroc.predictions import read
 from polaroc.sources import scan
@@ -111,7 +111,7 @@ def _refuse_what_is_for_predictions(frame: pl.LazyFrame, predictions: dict[str, 
     present = frame.collect_schema().names()
     if not {"measure", "estimate"} <= set(present):
         raise InvalidArgument(
-            f"the files hold no measures; they have {', '.join(map(repr, present))}.",
+            f"the files hold no measures; they have {quoted(present)}.",
             hint="give --truth and --score for predictions, or the measures.parquet that "
             "`polaroc evaluate --out` writes.",
         )

@@ -78,6 +78,9 @@ def refusing(command: Callable[_P, None]) -> Callable[_P, None]:
             raise typer.Exit(130) from None
         except MemoryError:
             refuse("memory ran out.\nHint: name fewer keys at a time, or use a larger machine.")
+        except pl.exceptions.PanicException as error:
+            first = (str(error).strip() or "it gave up").splitlines()[0][:200]
+            refuse(f"the reader of files failed: {first}\nHint: {DAMAGED}")
         except OSError as error:
             where = f"{error.filename}: " if error.filename else ""
             refuse(f"{where}{error.strerror or error}\nHint: {DISK}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc.columns import as_lazy
-from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable
+from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
 from polaroc.trouble import TROUBLES, TRUTH, truth_column
 from polaroc.typing import Label
 
@@ -51,7 +51,7 @@ def read_cases(
     table = as_lazy(data).collect()
     if truth not in table.columns:
         raise InvalidArgument(
-            f"there is no column {truth!r}; the table has {', '.join(map(repr, table.columns))}.",
+            f"there is no column {truth!r}; the table has {quoted(table.columns)}.",
             hint="name the column of the labels with truth=...",
         )
     features = table.drop(truth)
@@ -61,7 +61,7 @@ def read_cases(
         if not (kind.is_numeric() or kind == pl.Boolean)
     ]
     if unusable or not features.width:
-        shown = ", ".join(map(repr, unusable[:5])) or "none"
+        shown = quoted(unusable[:5]) or "none"
         raise InvalidTable(
             f"features must be numbers; these columns are not: {shown}.",
             hint="drop or encode them first, for example with to_dummies.",

@@ -8,10 +8,10 @@ import polaroc as pr
 from polaroc.errors import InvalidArgument
 
 COLUMNS = {"truth": "truth", "score": "score", "by": ["model", "fold"]}
-ASKED = COLUMNS | {"priors": ["observed", 0.5, 0.01, 1e-4], "over": (0.02, 0.3)}
+ASKED = COLUMNS | {"priors": ["observed", 0.5, 0.01, 1e-4], "over": pr.points([0.02, 0.3])}
 MEASURES = ["auc", "auprec", "iauprec"]
 ORDER = ["model", "fold", "measure", "prior"]
-BINS = [1, 2, 10, 1000, [0.0], [-1.0, 0.25, 0.7], [0.1, 0.2, 0.3, 0.30000000000000004]]
+BINS = [1, 10, 1000, [-1.0, 0.25, 0.7], [0.1, 0.2, 0.3, 0.30000000000000004]]
 
 
 def bounds(engine: Engine, table: pl.DataFrame, bins, **more) -> pl.DataFrame:
@@ -23,19 +23,21 @@ def bounds(engine: Engine, table: pl.DataFrame, bins, **more) -> pl.DataFrame:
 @pytest.mark.parametrize("bins", BINS, ids=str)
 def test_the_truth_is_never_missed(engine: Engine, bins, weighted):
     more = {"weight": "weight"} if weighted else {}
-    for seed in range(3):
-        table = predictions(seed, 300, weights=weighted)
-        found = bounds(engine, table, bins, **more)
-        truth = pr.evaluate(table, **ASKED, measures=MEASURES, **more).sort(ORDER)
-        assert found["note"].to_list() == truth["note"].to_list()
-        estimate = truth["estimate"]
-        assert estimate.is_between(found["lower"], found["upper"]).all()
-        assert found["estimate"].is_between(found["lower"], found["upper"]).all()
+    # Many small tables at once, told apart by a key.
+    table = pl.concat(
+        predictions(seed, 300, weights=weighted).with_columns(model=pl.lit(str(seed)))
+        for seed in range(20)
+    )
+    found = bounds(engine, table, bins, **more)
+    truth = pr.evaluate(table, **ASKED, measures=MEASURES, **more).sort(ORDER)
+    assert found["note"].to_list() == truth["note"].to_list()
+    estimate = truth["estimate"]
+    assert estimate.is_between(found["lower"], found["upper"]).all()
+    assert found["estimate"].is_between(found["lower"], found["upper"]).all()
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_the_bounds_are_reached_by_the_best_and_the_worst_order(engine: Engine, seed):
-    table = predictions(seed, 200)
+def test_the_bounds_are_reached_by_the_best_and_the_worst_order(engine: Engine):
+    table = predictions(4, 200)
     found = bounds(engine, table, 5)
     score = pl.col("score")
     lower = pl.when(score < 0).then(-INFINITE).otherwise((score * 5).floor().clip(upper_bound=5))

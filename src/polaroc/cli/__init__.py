@@ -13,6 +13,7 @@ from polaroc.cli.compare import compare
 from polaroc.cli.demo import demo
 from polaroc.cli.evaluate import evaluate
 from polaroc.cli.experiment import experiment
+from polaroc.cli.sql import sql
 
 app = typer.Typer(
     help="Which classifier, and which threshold, when the share of positives is uncertain.",
@@ -27,6 +28,7 @@ app.command()(compare)
 app.command()(choose)
 app.command()(check)
 app.command()(experiment)
+app.command()(sql)
 
 
 @app.callback()

@@ -2,18 +2,21 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from polaroc import warehouse
 from polaroc.cli.inputs import labels
 from polaroc.cli.screen import progress
-from polaroc.errors import InvalidArgument, InvalidPredictions
+from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError
 from polaroc.output import check_replaceable, whole
 from polaroc.typing import Interpolation, Prior
 from polaroc.wanted import MEASURES
 from polaroc.warehouse.connections import is_address, table_at, without_password
+
+if TYPE_CHECKING:
+    from ibis.expr.types import Table
 
 MOST_KEYS = 3
 
@@ -49,21 +52,9 @@ def measured_there(
         check_replaceable(folder)
     with progress() as say:
         say("connecting")
-        table = table_at(address, name)
-        schema = pl.LazyFrame(schema=table.schema().to_polars())
-        asked = asked | {"positive": labels(schema, asked["truth"], asked["positive"])}
-        query = warehouse.evaluate(
-            table, **asked, priors=list(priors), over=over, interpolation=interpolation
-        )
-        say("measuring there")
-        try:
-            found: pl.DataFrame = query.to_polars()
-        except Exception as error:
-            first = (str(error).strip() or type(error).__name__).splitlines()[0]
-            raise InvalidPredictions(
-                f"the engine refused the query: {first}.",
-                hint="check the types of the columns and the rights on the table.",
-            ) from None
+        with table_at(address, name) as table:
+            say("measuring there")
+            found = _found(table, asked, priors, over, interpolation)
     keys = asked["by"]
     measures = _ordered(found, keys, priors)
     _refuse_unranked(measures, keys)
@@ -72,6 +63,33 @@ def measured_there(
             measures.write_parquet(staging / "measures.parquet")
             measures.write_csv(staging / "measures.csv")
     return measures
+
+
+def _found(
+    table: "Table",
+    asked: dict[str, Any],
+    priors: Sequence[Prior],
+    over: tuple[float, float] | None,
+    interpolation: Interpolation,
+) -> pl.DataFrame:
+    try:
+        known = [name for name in (asked["truth"],) if name in table.columns]
+        frame = pl.LazyFrame(schema=table.select(known).schema().to_polars() if known else {})
+        positive = labels(frame, asked["truth"], asked["positive"])
+        query = warehouse.evaluate(
+            table, **asked | {"positive": positive},
+            priors=list(priors), over=over, interpolation=interpolation,
+        )  # fmt: skip
+        found: pl.DataFrame = query.to_polars()
+    except PolarocError:
+        raise
+    except Exception as error:
+        first = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise InvalidPredictions(
+            f"the engine refused the query: {first}.",
+            hint="check the types of the columns and the rights on the table.",
+        ) from None
+    return found
 
 
 def one_address(files: Sequence[str]) -> str | None:

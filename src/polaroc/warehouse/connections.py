@@ -1,7 +1,8 @@
 """Connections by their address, as it is given on the command line."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from polaroc.errors import InvalidArgument
@@ -47,8 +48,9 @@ def is_address(word: str) -> bool:
     return "://" in word and word.partition("://")[0] in SCHEMES
 
 
-def table_at(address: str, name: str) -> "Table":
-    """A table of the engine at an address.
+@contextmanager
+def table_at(address: str, name: str) -> Iterator["Table"]:
+    """A table of the engine at an address, as long as the block lasts.
 
     Parameters
     ----------
@@ -58,8 +60,8 @@ def table_at(address: str, name: str) -> "Table":
     name
         Its name, ``schema.name`` or ``catalog.schema.name``.
 
-    Returns
-    -------
+    Yields
+    ------
     Table
         The table; nothing of it is read yet.
 
@@ -72,16 +74,22 @@ def table_at(address: str, name: str) -> "Table":
     if scheme == "duckdb" and "?" not in address:
         address += "?read_only=True"
     *places, last = split(name)
+    connection = None
     try:
-        connection = SCHEMES[scheme](address)
-        return connection.table(last, database=tuple(places) or None)
-    except Exception as error:
-        first = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise InvalidArgument(
-            f"{without_password(address)} has no table {name!r}, or there is no connection: "
-            f"{without_password(first)}",
-            hint="check address, rights and the name of the table, as it is stored there.",
-        ) from None
+        try:
+            connection = SCHEMES[scheme](address)
+            table = connection.table(last, database=tuple(places) or None)
+        except Exception as error:
+            first = (str(error).strip() or type(error).__name__).splitlines()[0]
+            raise InvalidArgument(
+                f"{without_password(address)} has no table {name!r}, or there is no connection: "
+                f"{without_password(first)}",
+                hint="check address, rights and the name of the table, as it is stored there.",
+            ) from None
+        yield table
+    finally:
+        if connection is not None:
+            connection.disconnect()
 
 
 def split(name: str) -> list[str]:

@@ -100,9 +100,9 @@ def evaluate(
     if not on_hull:
         return measured(predictions, found, on_curve)
     here = chosen(measures, priors, over, interpolation).parted[1]
+    hulls = hull_of(fetched(tabled(predictions, found))).lazy()
     kind = pl.Float64 if predictions.weighted else pl.Int64
     noted = of_keys(predictions, found, []).to_polars().with_columns(pl.col(TOTALS).cast(kind))
-    hulls = hull_of(fetched(tabled(predictions, found))).lazy()
     sums = here_per_key(hulls.filter(pl.col("pos") > 0), predictions.keys, here)
     wide = attach(
         noted.lazy(), sums.drop("positives", "negatives"), predictions.keys, required=False

@@ -27,6 +27,7 @@ class Engine:
 
     name: str
     connection: Any
+    address: str | None = None
     numbers: Iterator[int] = field(default_factory=itertools.count)
 
     def table(self, frame: pl.DataFrame) -> Any:
@@ -93,7 +94,7 @@ def postgres() -> Iterator[Engine]:
     with postgres_server(place) as address:
         connection = ibis.connect(address)
         with closing(connection.con):
-            yield Postgres("postgres", connection)
+            yield Postgres("postgres", connection, address)
 
 
 ENGINES = {"duckdb": duckdb, "postgres": postgres}

@@ -48,7 +48,7 @@ def test_a_table_may_have_a_schema_and_a_catalog(name):
     assert ".".join(part.name for part in table.parts) == name
 
 
-@pytest.mark.parametrize("labels", [pl.Boolean, pl.Int64, pl.String, pl.Float64])
+@pytest.mark.parametrize("labels", [pl.Boolean, pl.Int64, pl.Float64])
 def test_the_text_gives_the_same_numbers(engine: Engine, labels):
     table = predictions(3, weights=True).with_columns(pl.col("truth").cast(pl.Int64).cast(labels))
     name = engine.table(table).get_name()

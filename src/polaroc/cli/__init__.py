@@ -15,6 +15,7 @@ from polaroc.cli.demo import demo
 from polaroc.cli.evaluate import evaluate
 from polaroc.cli.experiment import experiment
 from polaroc.cli.report import report
+from polaroc.cli.sql import sql
 
 app = typer.Typer(
     help="Which classifier, and which threshold, when the share of positives is uncertain.",
@@ -31,6 +32,7 @@ app.command()(chart)
 app.command()(report)
 app.command()(check)
 app.command()(experiment)
+app.command()(sql)
 
 
 @app.callback()

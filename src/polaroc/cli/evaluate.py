@@ -9,6 +9,7 @@ import typer
 from rich.table import Table
 
 from polaroc import charts
+from polaroc.cli.engines import measured_there, one_address
 from polaroc.cli.inputs import By, Files, Positive, Score, Truth, Weight, labels, prior_in_words
 from polaroc.cli.screen import MOST_ROWS, out, progress, refusing
 from polaroc.columns import PRIVATE, within
@@ -84,12 +85,33 @@ def evaluate(
             show_default=False,
         ),
     ] = None,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            "--table",
+            help="Table, schema.table or catalog.schema.table, where the predictions are not in "
+            "files but at an address: duckdb://FILE, postgres://USER:PASSWORD@HOST:PORT/DATABASE.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Measure every key of a prediction table, under the priors you expect.
 
     Example: polaroc evaluate 'predictions/*.parquet' --truth label --score p
     --by model --by fold --over 0.05 0.20 --out results
+
+    At an address the measures are taken where the table is, and there are no charts.
     """
+    address = one_address(files)
+    if address is not None:
+        keys = by or []
+        there = {
+            "truth": truth, "score": score, "by": keys, "weight": weight,
+            "positive": positive, "nulls": nulls,
+        }  # fmt: skip
+        measures = measured_there(address, name, there, _priors(prior), over, interpolation, folder)
+        _show(measures, keys, resolve_priors(_priors(prior)), _written(folder))
+        return
     stamps = Stamps(files)
     # Files are smaller than the rows that are ranked: about 8 bytes become 40.
     frames = batches(files, by or [], resolve_memory(memory) // 10)
@@ -152,12 +174,25 @@ def run(
                     for name, chart in _charts(curves.lazy(), priors, everything).items():
                         say(f"drawing {name}")
                         said += _draw(name, chart, staging)
-            said.append(f"Written to {folder}.")
+            said += _written(folder)
+    _show(measures, keys, asked_priors, said)
+    return measures
+
+
+def _written(folder: Path | None) -> list[str]:
+    return [] if folder is None else [f"Written to {folder}."]
+
+
+def _show(
+    measures: pl.DataFrame,
+    keys: Sequence[str],
+    priors: Sequence[float | None],
+    said: Sequence[str],
+) -> None:
     console = out()
-    console.print(summary(measures, keys, asked_priors))
+    console.print(summary(measures, keys, priors))
     for line in [*_doubts(measures), *said]:
         console.print(visible(line))
-    return measures
 
 
 def _found(

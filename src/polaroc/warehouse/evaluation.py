@@ -13,6 +13,7 @@ from polaroc.measures import per_key as here_per_key
 from polaroc.measures import tidy as tidy_here
 from polaroc.typing import Interpolation, Label, Nulls, Priors
 from polaroc.wanted import DEFAULT_PRIORS, chosen
+from polaroc.warehouse.bins import Bins, best, binned, bounded, check_bounded, worst
 from polaroc.warehouse.cells import FATAL, cells, counted
 from polaroc.warehouse.columns import column, deferred, literal
 from polaroc.warehouse.curves import TOTALS, tabled
@@ -38,6 +39,7 @@ def evaluate(
     over: tuple[float, float] | Belief | None = None,
     interpolation: Interpolation = "exact",
     measures: str | Sequence[str] | None = None,
+    bins: Bins | None = None,
 ) -> "Table":
     """Every measure of every key, in one query over the predictions, as `polaroc.evaluate`.
 
@@ -50,12 +52,20 @@ def evaluate(
     priors, over, interpolation, measures
         As in `polaroc.evaluate`; for the interpolation ``"hull"`` see
         `warehouse.auprec`.
+    bins
+        How many equal bins from 0 to 1, or the rising edges of bins, the scores
+        are put in first, so that only their counts are ranked; by default none.
+        Scores in no bin make one more below and belong to the last above. Only
+        "auc", "auprec" and "iauprec" may be asked for, with exact interpolation.
 
     Returns
     -------
     Table
         The columns of `polaroc.evaluate` without intervals, its rows in no
-        order. Nothing is computed until the table is executed.
+        order. Nothing is computed until the table is executed. With bins,
+        `estimate` is that of a bin as one tie, and `lower` and `upper` are what
+        the worst and the best order within all bins would give: the measure of
+        the scores themselves lies between them.
 
     Raises
     ------
@@ -72,18 +82,27 @@ def evaluate(
     >>> [(name, round(value, 3)) for name, value in found.select("measure", "estimate").rows()]
     [('auc', 0.68), ('auprec', 0.35)]
     """
+    if bins is not None:
+        measures = check_bounded(measures, interpolation, over)
     asked = chosen(measures, priors, over, interpolation, column)
     predictions = read(
         table, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
     )
-    found = cells(predictions, counted(predictions))
+    if bins is not None:
+        predictions = binned(predictions, bins)
+        lowest, highest = (
+            chosen(measures, priors, over, interpolation, of).measures for of in (worst, best)
+        )
+        with_bounds, limits = bounded(asked.measures, lowest, highest)
+        return measured(predictions, _cells(predictions), with_bounds, **limits)
+    found = _cells(predictions)
     on_curve, on_hull = asked.parted
     if not on_hull:
         return measured(predictions, found, on_curve)
     here = chosen(measures, priors, over, interpolation).parted[1]
+    hulls = hull_of(fetched(tabled(predictions, found))).lazy()
     kind = pl.Float64 if predictions.weighted else pl.Int64
     noted = of_keys(predictions, found, []).to_polars().with_columns(pl.col(TOTALS).cast(kind))
-    hulls = hull_of(fetched(tabled(predictions, found))).lazy()
     sums = here_per_key(hulls.filter(pl.col("pos") > 0), predictions.keys, here)
     wide = attach(
         noted.lazy(), sums.drop("positives", "negatives"), predictions.keys, required=False
@@ -92,6 +111,10 @@ def evaluate(
     if on_curve:
         parts.append(measured(predictions, found, on_curve).to_polars())
     return in_memory(pl.concat(parts))
+
+
+def _cells(predictions: Predictions) -> "Table":
+    return cells(predictions, counted(predictions))
 
 
 def measured(

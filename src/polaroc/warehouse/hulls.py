@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polaroc.columns import PRIVATE
+from polaroc.errors import InvalidArgument
 from polaroc.hulls import hull as hull_of
 from polaroc.warehouse.columns import deferred, ibis_library
 from polaroc.warehouse.curves import curve_keys
@@ -60,6 +61,11 @@ def in_memory(frame: pl.DataFrame) -> "Table":
 
 def fetched(curve: "Table") -> pl.DataFrame:
     """The points of a curve that may be vertices of its hull, here."""
+    if curve.op().find(ibis_library().expr.operations.UnboundTable):
+        raise InvalidArgument(
+            "a hull of a table without a connection: hulls are finished on this machine.",
+            hint="connect to the table, or use interpolation='exact'.",
+        )
     frame: pl.DataFrame = candidates(curve).to_polars()
     return frame
 

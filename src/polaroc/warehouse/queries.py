@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.warehouse.columns import ibis_library
+from polaroc.warehouse.connections import split
 from polaroc.warehouse.predictions import check_table
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ DIALECTS = {
     "snowflake": "Snowflake",
     "trino": "Trino",
 }
-# A table has a name, and may have a schema and a catalog.
-MOST_PARTS = 3
 
 
 def sql(table: "Table", dialect: str) -> str:
@@ -98,12 +97,7 @@ def unseen(name: str, columns: Sequence[str]) -> "Table":
     ('label', 'p')
     """
     ibis = ibis_library()
-    *places, last = name.split(".")
-    if not all((*places, last)) or len(places) >= MOST_PARTS:
-        raise InvalidArgument(
-            f"the table is {name!r}, allowed are name, schema.name and catalog.schema.name.",
-            hint="a name with a dot in it needs a view.",
-        )
+    *places, last = split(name)
     unknown = ibis.expr.datatypes.unknown
     kinds = dict.fromkeys(columns, unknown)
     place: dict[str, Any] = dict(zip(("database", "catalog"), reversed(places), strict=False))

@@ -66,10 +66,11 @@ def surface(
         name: is_first.ifelse(rate, literal(None)).max().over(whole)
         for name, rate in zip(FIRST, (t, f), strict=True)
     }
-    own = extended("negatives") / extended("positives")
+    # Some engines divide whole numbers into whole numbers.
+    own = deferred("negatives").cast("float64") / deferred("positives").cast("float64")
     both = (deferred("positives") > 0) & (deferred("negatives") > 0)
-    skews = [own.value if prior is None else literal(skew(prior)) for prior in asked]
-    given = [1 / (1 + own.value) if prior is None else literal(prior) for prior in asked]
+    skews = [own if prior is None else literal(skew(prior)) for prior in asked]
+    given = [1 / (1 + own) if prior is None else literal(prior) for prior in asked]
     defined = [both if prior is None else None for prior in asked]
     rows = curve.mutate(**ends).cross_join(literal_rows(WHICH, len(asked)))
     at = rows.select(

@@ -1,0 +1,136 @@
+"""`polaroc evaluate` where the predictions are: in a database, a warehouse or a cluster."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polaroc import warehouse
+from polaroc.cli.inputs import labels
+from polaroc.cli.screen import progress
+from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError
+from polaroc.output import check_replaceable, whole
+from polaroc.typing import Interpolation, Prior
+from polaroc.wanted import MEASURES
+from polaroc.warehouse.connections import is_address, table_at, without_password
+
+if TYPE_CHECKING:
+    from ibis.expr.types import Table
+
+MOST_KEYS = 3
+
+
+def measured_there(
+    address: str,
+    name: str | None,
+    asked: dict[str, Any],
+    priors: Sequence[Prior],
+    over: tuple[float, float] | None,
+    interpolation: Interpolation,
+    folder: Path | None,
+) -> pl.DataFrame:
+    """The measures of a table that is not here, written where a folder is given.
+
+    Parameters
+    ----------
+    address, name
+        The engine, and its table.
+    asked
+        Arguments of `warehouse.evaluate`; the positive labels as words.
+    priors, over, interpolation
+        As in `warehouse.evaluate`.
+    folder
+        Where the measures go.
+    """
+    if name is None:
+        raise InvalidArgument(
+            f"{without_password(address)} has many tables, and none is named.",
+            hint="name it with --table.",
+        )
+    if folder is not None:
+        check_replaceable(folder)
+    with progress() as say:
+        say("connecting")
+        with table_at(address, name) as table:
+            say("measuring there")
+            found = _found(table, asked, priors, over, interpolation)
+    keys = asked["by"]
+    measures = _ordered(found, keys, priors)
+    _refuse_unranked(measures, keys)
+    if folder is not None:
+        with whole(folder) as staging:
+            measures.write_parquet(staging / "measures.parquet")
+            measures.write_csv(staging / "measures.csv")
+    return measures
+
+
+def _found(
+    table: "Table",
+    asked: dict[str, Any],
+    priors: Sequence[Prior],
+    over: tuple[float, float] | None,
+    interpolation: Interpolation,
+) -> pl.DataFrame:
+    try:
+        known = [name for name in (asked["truth"],) if name in table.columns]
+        frame = pl.LazyFrame(schema=table.select(known).schema().to_polars() if known else {})
+        positive = labels(frame, asked["truth"], asked["positive"])
+        query = warehouse.evaluate(
+            table, **asked | {"positive": positive},
+            priors=list(priors), over=over, interpolation=interpolation,
+        )  # fmt: skip
+        found: pl.DataFrame = query.to_polars()
+    except PolarocError:
+        raise
+    except Exception as error:
+        first = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise InvalidPredictions(
+            f"the engine refused the query: {first}.",
+            hint="check the types of the columns and the rights on the table.",
+        ) from None
+    return found
+
+
+def one_address(files: Sequence[str]) -> str | None:
+    """The address among what is given as files, if there is one; it must then be alone."""
+    addresses = [word for word in files if is_address(word)]
+    if addresses and len(files) > 1:
+        raise InvalidArgument(
+            f"{len(files)} sources are given, allowed are files or one address.",
+            hint="evaluate one table at a time.",
+        )
+    return addresses[0] if addresses else None
+
+
+def _ordered(measures: pl.DataFrame, keys: Sequence[str], priors: Sequence[Prior]) -> pl.DataFrame:
+    """Rows by key, in the order of the measures and of the priors asked for."""
+    place = {prior: i for i, prior in enumerate(priors)}
+    own = place.get("observed", len(place))
+    known = [prior for prior in place if prior != "observed"]
+    numbers = [place[prior] for prior in known]
+    measure = pl.col("measure").replace_strict(MEASURES, range(len(MEASURES)))
+    at = pl.col("prior").replace_strict(known, numbers, default=own, return_dtype=pl.Int64)
+    return measures.sort(*keys, measure, at, nulls_last=True, maintain_order=True)
+
+
+def _refuse_unranked(measures: pl.DataFrame, keys: Sequence[str]) -> None:
+    """Refuse tables without rows, and with rows that cannot be ranked."""
+    if measures.is_empty():
+        raise InvalidPredictions("the table holds no rows.", hint="check the table.")
+    unranked = (
+        measures.filter(pl.col("positives").is_null())
+        .select(*keys, "note")
+        .unique(maintain_order=True)
+    )
+    if unranked.is_empty():
+        return
+    first = [
+        ", ".join(f"{name}={value!r}" for name, value in row.items() if name != "note")
+        for row in unranked.head(MOST_KEYS).iter_rows(named=True)
+    ]
+    where = f" in {unranked.height} key(s): {'; '.join(first)}" if keys else ""
+    raise InvalidPredictions(
+        f"{unranked['note'][0]}{where}.",
+        hint="drop such rows with nulls='drop', or mend them before.",
+    )

@@ -1,0 +1,120 @@
+from pathlib import Path
+
+import duckdb
+import polars as pl
+import pytest
+import sqlglot
+from comparison import assert_same, predictions
+from engines import Engine
+from polars.testing import assert_frame_equal
+from typer.testing import CliRunner
+
+import polaroc as pr
+from polaroc.cli import app
+
+BASE = ["--truth", "truth", "--score", "score"]
+KEYS = ["--by", "model", "--by", "fold"]
+COLUMNS = {"truth": "truth", "score": "score", "by": ["model", "fold"]}
+TABLE = predictions(21)
+
+
+def polaroc(*arguments: object):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def place(engine: Engine, table: pl.DataFrame, folder: Path) -> tuple[str, str]:
+    """The address and the name of a table."""
+    if engine.address is not None:
+        return engine.address, engine.table(table).get_name()
+    file = folder / "scores.duckdb"
+    with duckdb.connect(file) as connection:
+        connection.register("uploaded", table.to_arrow())
+        connection.execute("CREATE TABLE predictions AS FROM uploaded")
+    return f"duckdb://{file}", "predictions"
+
+
+def test_evaluate_at_an_address_writes_what_the_function_returns(engine: Engine, tmp_path):
+    address, name = place(engine, TABLE, tmp_path)
+    out = tmp_path / "out"
+    asked = ["--prior", 0.5, "--prior", "observed", "--prior", 0.1, "--over", 0.05, 0.2]
+    result = polaroc("evaluate", address, "--table", name, *BASE, *KEYS, *asked, "--out", out)
+    assert result.exit_code == 0, result.output
+    expected = pr.evaluate(TABLE, **COLUMNS, priors=[0.5, "observed", 0.1], over=(0.05, 0.2))
+    assert_frame_equal(pl.read_parquet(out / "measures.parquet"), expected, abs_tol=1e-9)
+    assert {path.name for path in out.iterdir()} == {"measures.parquet", "measures.csv", ".polaroc"}
+    assert "Measures, mean (SD) over fold" in result.output
+
+
+def test_evaluate_at_an_address_prints_what_it_prints_of_files(engine: Engine, tmp_path):
+    address, name = place(engine, TABLE, tmp_path)
+    file = tmp_path / "predictions.parquet"
+    TABLE.write_parquet(file)
+    there = polaroc("evaluate", address, "--table", name, *BASE, *KEYS)
+    assert there.output == polaroc("evaluate", file, *BASE, *KEYS).output
+
+
+def test_rows_that_cannot_be_ranked_are_refused(engine: Engine, tmp_path):
+    rows = {"model": ["a", "a", "b"], "truth": [True, False, None], "score": [None, 0.1, 0.2]}
+    address, name = place(engine, pl.DataFrame(rows), tmp_path)
+    asked = ["evaluate", address, "--table", name, *BASE, "--by", "model"]
+    result = polaroc(*asked)
+    assert result.exit_code == 2
+    assert "1 null score in 2 key(s): model='a'; model='b'" in result.output
+    assert "--nulls drop" in result.output
+    assert polaroc(*asked, "--nulls", "drop").exit_code == 0
+
+
+def test_an_empty_table_is_refused(engine: Engine, tmp_path):
+    address, name = place(engine, TABLE.head(0), tmp_path)
+    result = polaroc("evaluate", address, "--table", name, *BASE)
+    assert result.exit_code == 2
+    assert "no rows" in result.output
+
+
+def test_a_table_that_is_not_there_is_refused_without_the_password(engine: Engine, tmp_path):
+    address, _ = place(engine, TABLE, tmp_path)
+    result = polaroc("evaluate", address, "--table", "nowhere", *BASE)
+    assert result.exit_code == 2
+    assert "'nowhere'" in result.output
+    if "@" in address:
+        assert address.split("@")[0].split(":")[2] not in result.output
+
+
+@pytest.mark.parametrize("more", [[], ["more.parquet", "--table", "predictions"]])
+def test_an_address_needs_one_table_and_nothing_else(more):
+    result = polaroc("evaluate", "duckdb://scores.duckdb", *more, *BASE)
+    assert result.exit_code == 2
+    assert "Hint:" in result.output
+
+
+def test_sql_prints_a_query_that_gives_the_measures(engine: Engine):
+    name = engine.table(TABLE).get_name()
+    asked = ["--dialect", engine.name, "--table", name, *BASE, *KEYS]
+    result = polaroc("sql", *asked, "--prior", 0.05, "--measure", "auprec")
+    assert result.exit_code == 0, result.output
+    expected = pr.evaluate(TABLE, **COLUMNS, priors=0.05, measures="auprec")
+    rows = engine.rows(result.output)
+    assert_same(pl.DataFrame(rows, expected.schema, orient="row"), expected)
+
+
+@pytest.mark.parametrize("dialect", ["spark", "bigquery", "snowflake", "trino"])
+def test_sql_prints_one_query(dialect):
+    asked = ["--table", "lake.predictions", *BASE, *KEYS, "--over", 0.05, 0.2, "--weight", "w"]
+    result = polaroc("sql", "--dialect", dialect, *asked)
+    assert result.exit_code == 0, result.output
+    assert len(sqlglot.parse(result.output, dialect=dialect)) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--dialect", "oracle"], "dialect is 'oracle'"),
+        (["--interpolation", "hull"], "finished on this machine"),
+        (["--prior", "2"], "prior is 2.0"),
+        (["--table", "a.b.c.d"], "catalog.schema.name"),
+    ],
+)
+def test_sql_says_what_it_cannot_do(arguments, said):
+    result = polaroc("sql", "--table", "predictions", *BASE, *arguments)
+    assert result.exit_code == 2
+    assert said in result.output

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 from polars.testing import assert_frame_equal
 
-from polaroc.warehouse.fetching import fetched
+from polaroc.warehouse.collecting import collected
 
 INFINITE = float("inf")
 
@@ -38,7 +38,7 @@ def predictions(
 
 def assert_same(found: Any, expected: pl.DataFrame, tolerance: float = 1e-9) -> None:
     """The rows of a warehouse table and of a frame are the same but for their order."""
-    frame = found if isinstance(found, pl.DataFrame) else fetched(found)
+    frame = found if isinstance(found, pl.DataFrame) else collected(found)
     order = [
         name for name in expected.columns if name not in ("estimate", "lower", "upper", "note")
     ]

@@ -117,17 +117,22 @@ def postgres() -> Iterator[Engine]:
 def spark() -> Iterator[Engine]:
     if java() is None:
         missing("Java is not installed (Debian package openjdk-17-jre-headless)")
-    with TemporaryDirectory(prefix="polaroc-spark-") as folder:
-        with spark_cluster(Path(folder)) as cluster:
-            with connected("spark", cluster.address, Path(folder)) as engine:
-                yield engine
+    with (
+        TemporaryDirectory(prefix="polaroc-spark-") as folder,
+        spark_cluster(Path(folder)) as cluster,
+        connected("spark", cluster.address, Path(folder)) as engine,
+    ):
+        yield engine
 
 
 @contextmanager
 def sail() -> Iterator[Engine]:
-    with TemporaryDirectory(prefix="polaroc-sail-") as folder, sail_server() as address:
-        with connected("sail", address, Path(folder)) as engine:
-            yield engine
+    with (
+        TemporaryDirectory(prefix="polaroc-sail-") as folder,
+        sail_server() as address,
+        connected("sail", address, Path(folder)) as engine,
+    ):
+        yield engine
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import polars as pl
 
 from polaroc.columns import PRIVATE
 from polaroc.hulls import hull as hull_of
+from polaroc.warehouse.collecting import collected
 from polaroc.warehouse.columns import deferred, ibis_library
 from polaroc.warehouse.curves import curve_keys
 
@@ -60,8 +61,7 @@ def in_memory(frame: pl.DataFrame) -> "Table":
 
 def fetched(curve: "Table") -> pl.DataFrame:
     """The points of a curve that may be vertices of its hull, here."""
-    frame: pl.DataFrame = candidates(curve).to_polars()
-    return frame
+    return collected(candidates(curve))
 
 
 def candidates(curve: "Table") -> "Table":

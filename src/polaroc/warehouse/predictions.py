@@ -44,7 +44,8 @@ class Predictions:
 
     As `polaroc.predictions.Predictions` has it: `trouble` is null where a row is
     sound and else says, by code, why it cannot be ranked. Rows in trouble have no
-    score.
+    score. `edges` are the scores at which a new range begins, where the scores are
+    cumulated in ranges.
     """
 
     rows: "Table"
@@ -52,6 +53,7 @@ class Predictions:
     weighted: bool
     nulls: Nulls
     possible: list[int]
+    edges: tuple[float, ...] = ()
 
     @property
     def fatal(self) -> list[int]:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ibis.expr.types import Table
 
 
-def fetched(table: "Table") -> pl.DataFrame:
+def collected(table: "Table") -> pl.DataFrame:
     """The rows of a table, computed by its engine.
 
     Spark sends Arrow, of which ibis makes a pandas frame, where NaN is null.
@@ -26,4 +26,5 @@ def fetched(table: "Table") -> pl.DataFrame:
         if hasattr(found, "toArrow"):
             frame = pl.from_arrow(found.toArrow())
             return frame if isinstance(frame, pl.DataFrame) else frame.to_frame()
-    return table.to_polars()
+    here: pl.DataFrame = table.to_polars()
+    return here

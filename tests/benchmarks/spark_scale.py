@@ -89,9 +89,9 @@ def _fate(cluster: Cluster, folder: Path) -> str:
     """How many workers were there at the end, and how many tasks were done again."""
     alive = sum(worker.running for worker in cluster.workers)
     lines = (folder / "connect.log").read_text(errors="replace").splitlines()
-    lost = sum("Lost task" in line for line in lines)
+    lost = sum("Lost executor" in line for line in lines)
     again = sum("Resubmitting" in line or "Resubmitted" in line for line in lines)
-    return f"{alive} of {len(cluster.workers)} workers left; {lost} tasks lost, {again} resubmitted"
+    return f"{alive} of {len(cluster.workers)} workers left; {lost} executors lost, {again} tasks resubmitted"
 
 
 def check(found: pl.DataFrame, expected: pl.DataFrame) -> float:

@@ -113,13 +113,17 @@ def postgres() -> Iterator[Engine]:
             yield Postgres("postgres", connection)
 
 
+# What is planned anew after each stage, and many partitions, take longer than the work.
+FOR_SMALL_TABLES = {"spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": "2"}
+
+
 @contextmanager
 def spark() -> Iterator[Engine]:
     if java() is None:
         missing("Java is not installed (Debian package openjdk-17-jre-headless)")
     with (
         TemporaryDirectory(prefix="polaroc-spark-") as folder,
-        spark_cluster(Path(folder)) as cluster,
+        spark_cluster(Path(folder), settings=FOR_SMALL_TABLES) as cluster,
         connected("spark", cluster.address, Path(folder)) as engine,
     ):
         yield engine

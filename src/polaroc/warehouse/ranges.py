@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from math import isfinite
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import polars as pl
 
@@ -14,9 +14,6 @@ from polaroc.trouble import SCORE
 from polaroc.warehouse.collecting import collected
 from polaroc.warehouse.columns import deferred, ibis_library, literal
 from polaroc.warehouse.predictions import Predictions
-
-if TYPE_CHECKING:
-    pass
 
 Ranges: TypeAlias = int | Sequence[float] | None
 RANGE = PRIVATE + "range"

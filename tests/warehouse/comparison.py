@@ -1,8 +1,12 @@
 """Random prediction tables, and tables compared whatever the order of their rows."""
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 from polars.testing import assert_frame_equal
+
+from polaroc.warehouse.collecting import collected
 
 INFINITE = float("inf")
 
@@ -32,9 +36,9 @@ def predictions(
     )
 
 
-def assert_same(found: object, expected: pl.DataFrame, tolerance: float = 1e-9) -> None:
+def assert_same(found: Any, expected: pl.DataFrame, tolerance: float = 1e-9) -> None:
     """The rows of a warehouse table and of a frame are the same but for their order."""
-    frame = found if isinstance(found, pl.DataFrame) else found.to_polars()  # type: ignore[attr-defined]
+    frame = found if isinstance(found, pl.DataFrame) else collected(found)
     order = [
         name for name in expected.columns if name not in ("estimate", "lower", "upper", "note")
     ]

@@ -5,12 +5,16 @@ import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import ibis
 import polars as pl
 import pytest
 from postgres_server import binaries, postgres_server
+from sail import sail_server
+from spark_cluster import java, spark_cluster
 
 # Set where every engine must be there: a missing one is then a failure, not a skip.
 ALL_ENGINES = "POLAROC_ALL_ENGINES"
@@ -72,6 +76,19 @@ class Postgres(Engine):
             return cursor.execute(query).fetchall()
 
 
+@dataclass
+class Spark(Engine):
+    """A server of Spark Connect; files in `folder` are what it is given."""
+
+    address: str = ""
+    folder: Path = field(default_factory=Path)
+
+    def upload(self, name: str, frame: pl.DataFrame) -> None:
+        file = self.folder / f"{name}.parquet"
+        frame.write_parquet(file)
+        self.connection.read_parquet(file, table_name=name)
+
+
 def missing(reason: str) -> None:
     """Skip, or fail where every engine must be there."""
     if os.environ.get(ALL_ENGINES):
@@ -97,4 +114,43 @@ def postgres() -> Iterator[Engine]:
             yield Postgres("postgres", connection, address)
 
 
-ENGINES = {"duckdb": duckdb, "postgres": postgres}
+# What is planned anew after each stage, and many partitions, take longer than the work.
+FOR_SMALL_TABLES = {"spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": "2"}
+
+
+@contextmanager
+def spark() -> Iterator[Engine]:
+    if java() is None:
+        missing("Java is not installed (Debian package openjdk-17-jre-headless)")
+    with (
+        TemporaryDirectory(prefix="polaroc-spark-") as folder,
+        spark_cluster(Path(folder), settings=FOR_SMALL_TABLES) as cluster,
+        connected("spark", cluster.address, Path(folder)) as engine,
+    ):
+        yield engine
+
+
+@contextmanager
+def sail() -> Iterator[Engine]:
+    with (
+        TemporaryDirectory(prefix="polaroc-sail-") as folder,
+        sail_server() as address,
+        connected("sail", address, Path(folder)) as engine,
+    ):
+        yield engine
+
+
+@contextmanager
+def connected(name: str, address: str, folder: Path) -> Iterator[Engine]:
+    """The engine behind an address of Spark Connect."""
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.builder.remote(address).create()
+    try:
+        connection = ibis.pyspark.connect(session)
+        yield Spark(name, connection, address=address, folder=folder)
+    finally:
+        session.stop()
+
+
+ENGINES = {"duckdb": duckdb, "postgres": postgres, "spark": spark, "sail": sail}

@@ -11,6 +11,7 @@ from polaroc import rates, warehouse
 from polaroc.areas import INTERPOLATIONS, STARTS
 from polaroc.errors import InvalidArgument
 from polaroc.surfaces import RATES
+from polaroc.warehouse.collecting import collected
 
 COLUMNS = {"truth": "truth", "score": "score", "by": ["model", "fold"]}
 PRIORS = ["observed", 0.5, 0.05, 1e-4]
@@ -76,7 +77,7 @@ def test_areas_are_those_of_scikit_learn(engine: Engine):
     found = warehouse.evaluate(
         engine.table(table), truth="truth", score="score", priors="observed", interpolation="step"
     )
-    numbers = dict(found.select("measure", "estimate").to_polars().rows())
+    numbers = dict(collected(found.select("measure", "estimate")).rows())
     truth, score = table["truth"].to_numpy(), table["score"].to_numpy()
     assert numbers["auc"] == pytest.approx(roc_auc_score(truth, score), abs=1e-12)
     assert numbers["auprec"] == pytest.approx(average_precision_score(truth, score), abs=1e-12)
@@ -85,9 +86,9 @@ def test_areas_are_those_of_scikit_learn(engine: Engine):
 def test_twenty_scores_have_the_published_areas(engine: Engine):
     table = engine.table(pr.datasets.twenty_scores().select("truth", "score"))
     points = warehouse.curve(table, truth="truth", score="score")
-    assert warehouse.auc(points).estimate.to_polars()[0] == pytest.approx(0.68, abs=1e-12)
+    assert collected(warehouse.auc(points))["estimate"][0] == pytest.approx(0.68, abs=1e-12)
     area = warehouse.auprec(points, interpolation="linear", start="drop")
-    assert area.estimate.to_polars()[0] == pytest.approx(0.619124, abs=5e-7)
+    assert collected(area)["estimate"][0] == pytest.approx(0.619124, abs=5e-7)
 
 
 def test_a_perfect_score_and_a_constant_one_have_their_closed_forms(engine: Engine):
@@ -97,7 +98,7 @@ def test_a_perfect_score_and_a_constant_one_have_their_closed_forms(engine: Engi
     found = warehouse.evaluate(
         engine.table(table), truth="truth", score="score", by="model", priors=0.2, over=(0.1, 0.3)
     )
-    rows = found.select("model", "measure", "estimate").to_polars().rows()
+    rows = collected(found.select("model", "measure", "estimate")).rows()
     numbers = {(model, measure): estimate for model, measure, estimate in rows}
     expected = {
         "perfect": {"auc": 1, "auprec": 1, "iauprec": 1, "sens": 0, "accsens": 0},

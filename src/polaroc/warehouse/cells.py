@@ -8,6 +8,7 @@ from polaroc.totals import LEAST_NEG, LEAST_POS
 from polaroc.trouble import SCORE, TROUBLE, TRUTH, WEIGHT
 from polaroc.warehouse.columns import Column, deferred, ibis_library, literal, plain
 from polaroc.warehouse.predictions import Predictions
+from polaroc.warehouse.ranges import RANGE, range_of
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table
@@ -17,6 +18,8 @@ ROWS = PRIVATE + "rows"
 GREATEST = PRIVATE + "greatest"
 # How many rows of its key no result may be computed around.
 FATAL = PRIVATE + "fatal"
+# Whether a row is not a cell, but the first of its range.
+HEAD = PRIVATE + "head"
 # The cumulative counts as the engine sums them.
 TP_SUM, FP_SUM = PRIVATE + "tp_sum", PRIVATE + "fp_sum"
 
@@ -31,6 +34,13 @@ def counted(predictions: Predictions) -> "Table":
         `pos` and `neg`, as floats, which are exact up to 2⁵³; for weights also
         `LEAST_POS`, `LEAST_NEG` and `GREATEST`.
     """
+    return predictions.rows.group_by([*predictions.keys, SCORE, TROUBLE]).aggregate(
+        **_sums(predictions)
+    )
+
+
+def _sums(predictions: Predictions) -> dict[str, Any]:
+    """What is counted of rows."""
     sound, truth = deferred(TROUBLE).isnull(), deferred(TRUTH)
     case = deferred(WEIGHT) if predictions.weighted else literal(1)
     columns = {
@@ -43,7 +53,7 @@ def counted(predictions: Predictions) -> "Table":
         columns[LEAST_POS] = deferred(WEIGHT).min(where=counts & truth)
         columns[LEAST_NEG] = deferred(WEIGHT).min(where=counts & ~truth)
         columns[GREATEST] = deferred(WEIGHT).max(where=counts)
-    return predictions.rows.group_by([*predictions.keys, SCORE, TROUBLE]).aggregate(**columns)
+    return columns
 
 
 def cells(predictions: Predictions, counts: "Table") -> "Table":
@@ -72,6 +82,8 @@ def cells(predictions: Predictions, counts: "Table") -> "Table":
 
 def cumulated(predictions: Predictions, counts: "Table") -> "Table":
     """The `counted` rows with the sums that run down the scores of their key, and its totals."""
+    if predictions.edges:
+        return cumulated_in_ranges(predictions, counts)
     ibis = ibis_library()
     keys = predictions.keys
     whole = ibis.window(group_by=keys)
@@ -87,6 +99,59 @@ def cumulated(predictions: Predictions, counts: "Table") -> "Table":
         for name in (LEAST_POS, LEAST_NEG):
             columns[name] = deferred(name).min().over(whole)
     return counts.mutate(**columns)
+
+
+def cumulated_in_ranges(predictions: Predictions, counts: "Table") -> "Table":
+    """The same with a window for each key and range of the score, so that none is large.
+
+    Each begins with a row that carries what lies above the range, and the totals of
+    the key. A join would do the same, but engines take long over keys that may be
+    null.
+    """
+    ibis = ibis_library()
+    place = range_of(predictions.edges)
+    totals = _carried(predictions, place)
+    missing = {name: literal(None) for name in totals.columns if name not in counts.columns}
+    body = counts.mutate(**{**missing, RANGE: place, HEAD: ibis.literal(0, type="int64")})
+    blank = {name: ibis.null(kind) for name, kind in counts.schema().items()}
+    head = totals.mutate(**{name: blank[name] for name in blank if name not in totals.columns})
+    rows = ibis.union(body, head.select(*body.columns))
+    group = [*predictions.keys, RANGE]
+    down = ibis.window(group_by=group, order_by=[ibis.desc(HEAD), ibis.desc(SCORE)], rows=(None, 0))
+    least = (LEAST_POS, LEAST_NEG) if predictions.weighted else ()
+    columns = {
+        TP_SUM: deferred("pos").sum().over(down),
+        FP_SUM: deferred("neg").sum().over(down),
+        **{name: deferred(name).max().over(down) for name in ("positives", "negatives", FATAL)},
+        **{name: deferred(name).min().over(down) for name in least},
+    }
+    return rows.mutate(**columns).filter(deferred(HEAD) == 0).drop(RANGE, HEAD)
+
+
+def _carried(predictions: Predictions, place: Any) -> "Table":
+    """One row per key and range: the counts above it, and the totals of the key."""
+    ibis = ibis_library()
+    fatal = deferred(TROUBLE).isin(predictions.fatal).ifelse(literal(1), literal(0))
+    sums = {**_sums(predictions), FATAL: fatal.sum()}
+    per_range = (
+        predictions.rows.mutate(**{RANGE: place})
+        .group_by([*predictions.keys, RANGE])
+        .aggregate(**sums)
+    )
+    whole = ibis.window(group_by=predictions.keys)
+    above = ibis.window(group_by=predictions.keys, order_by=ibis.desc(RANGE), rows=(None, -1))
+    columns = {
+        "positives": deferred("pos").sum().over(whole),
+        "negatives": deferred("neg").sum().over(whole),
+        FATAL: deferred(FATAL).sum().over(whole),
+        "pos": deferred("pos").sum().over(above).coalesce(literal(0)),
+        "neg": deferred("neg").sum().over(above).coalesce(literal(0)),
+        HEAD: ibis.literal(1, type="int64"),
+    }
+    if predictions.weighted:
+        for name in (LEAST_POS, LEAST_NEG):
+            columns[name] = deferred(name).min().over(whole)
+    return per_range.mutate(**columns)
 
 
 def fatal_rows(predictions: Predictions) -> Any:

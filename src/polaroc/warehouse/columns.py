@@ -100,7 +100,7 @@ class Column:
 
     def where(self, then: object, otherwise: object) -> "Column":
         """`then` where this holds, else `otherwise`."""
-        return type(self)(self.value.ifelse(plain(then), plain(otherwise)))
+        return type(self)(self.value.ifelse(_branch(then), _branch(otherwise)))
 
     def sqrt(self) -> "Column":
         """The square root."""
@@ -171,6 +171,11 @@ def plain(value: object) -> Any:
     if isinstance(value, Column):
         return value.value
     return literal(None) if value is None else value
+
+
+def _branch(value: object) -> Any:
+    """The same where only constants may stand: of those, some engines would make a decimal."""
+    return literal(value) if isinstance(value, float) else plain(value)
 
 
 def literal(number: float | None) -> Any:

@@ -11,6 +11,7 @@ from polaroc.typing import Label, Nulls
 from polaroc.warehouse.cells import FATAL, cells, counted
 from polaroc.warehouse.columns import column, deferred, literal, plain
 from polaroc.warehouse.predictions import Predictions, check_table, read
+from polaroc.warehouse.ranges import Ranges, split
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table
@@ -28,6 +29,7 @@ def curve(
     weight: str | None = None,
     positive: Label | Sequence[Label] | None = None,
     nulls: Nulls = "raise",
+    ranges: Ranges = None,
 ) -> "Table":
     """ROC curves, one per key, with ties collapsed, as `polaroc.curve`.
 
@@ -42,6 +44,13 @@ def curve(
     nulls
         What to do with null or NaN rows: ``"raise"`` gives their key null totals
         and rates, for a query cannot raise; ``"drop"`` leaves them out.
+    ranges
+        For keys too large for one worker: in how many ranges of the score (up to
+        256) the rows of each key are cumulated apart; about one for each million
+        rows of the largest key. The edges are taken from a sample of the scores,
+        which is fetched at once; or they are given, as a list of scores, and
+        nothing is. The table is then read twice, and must have the same rows both
+        times. Results do not depend on it.
 
     Returns
     -------
@@ -68,6 +77,7 @@ def curve(
     predictions = read(
         table, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
     )
+    predictions = split(predictions, ranges)
     return tabled(predictions, cells(predictions, counted(predictions)))
 
 

@@ -15,12 +15,14 @@ from polaroc.typing import Interpolation, Label, Nulls, Priors
 from polaroc.wanted import DEFAULT_PRIORS, chosen
 from polaroc.warehouse.bins import Bins, best, binned, bounded, check_bounded, worst
 from polaroc.warehouse.cells import FATAL, cells, counted
+from polaroc.warehouse.collecting import collected
 from polaroc.warehouse.columns import column, deferred, literal
 from polaroc.warehouse.curves import TOTALS, tabled
 from polaroc.warehouse.hulls import fetched, in_memory
 from polaroc.warehouse.measures import per_key, tidy
 from polaroc.warehouse.notes import trouble_note, trouble_sums
 from polaroc.warehouse.predictions import Predictions, read
+from polaroc.warehouse.ranges import Ranges, split
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table
@@ -40,6 +42,7 @@ def evaluate(
     interpolation: Interpolation = "exact",
     measures: str | Sequence[str] | None = None,
     bins: Bins | None = None,
+    ranges: Ranges = None,
 ) -> "Table":
     """Every measure of every key, in one query over the predictions, as `polaroc.evaluate`.
 
@@ -47,7 +50,7 @@ def evaluate(
     ----------
     table
         Predictions, one row per case.
-    truth, score, by, weight, positive, nulls
+    truth, score, by, weight, positive, nulls, ranges
         As in `warehouse.curve`.
     priors, over, interpolation, measures
         As in `polaroc.evaluate`; for the interpolation ``"hull"`` see
@@ -95,6 +98,7 @@ def evaluate(
         )
         with_bounds, limits = bounded(asked.measures, lowest, highest)
         return measured(predictions, _cells(predictions), with_bounds, **limits)
+    predictions = split(predictions, ranges)
     found = _cells(predictions)
     on_curve, on_hull = asked.parted
     if not on_hull:
@@ -102,14 +106,14 @@ def evaluate(
     here = chosen(measures, priors, over, interpolation).parted[1]
     hulls = hull_of(fetched(tabled(predictions, found))).lazy()
     kind = pl.Float64 if predictions.weighted else pl.Int64
-    noted = of_keys(predictions, found, []).to_polars().with_columns(pl.col(TOTALS).cast(kind))
+    noted = collected(of_keys(predictions, found, [])).with_columns(pl.col(TOTALS).cast(kind))
     sums = here_per_key(hulls.filter(pl.col("pos") > 0), predictions.keys, here)
     wide = attach(
         noted.lazy(), sums.drop("positives", "negatives"), predictions.keys, required=False
     )
     parts = [tidy_here(wide, predictions.keys, here).collect()]
     if on_curve:
-        parts.append(measured(predictions, found, on_curve).to_polars())
+        parts.append(collected(measured(predictions, found, on_curve)))
     return in_memory(pl.concat(parts))
 
 

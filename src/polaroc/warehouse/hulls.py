@@ -7,6 +7,7 @@ import polars as pl
 from polaroc.columns import PRIVATE
 from polaroc.errors import InvalidArgument
 from polaroc.hulls import hull as hull_of
+from polaroc.warehouse.collecting import collected
 from polaroc.warehouse.columns import deferred, ibis_library
 from polaroc.warehouse.curves import curve_keys
 
@@ -66,8 +67,7 @@ def fetched(curve: "Table") -> pl.DataFrame:
             "a hull of a table without a connection: hulls are finished on this machine.",
             hint="connect to the table, or use interpolation='exact'.",
         )
-    frame: pl.DataFrame = candidates(curve).to_polars()
-    return frame
+    return collected(candidates(curve))
 
 
 def candidates(curve: "Table") -> "Table":

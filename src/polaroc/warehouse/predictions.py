@@ -25,7 +25,7 @@ from polaroc.trouble import (
     listed,
 )
 from polaroc.typing import Label, Nulls
-from polaroc.warehouse.columns import ibis_library
+from polaroc.warehouse.columns import ibis_library, literal
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table
@@ -44,7 +44,8 @@ class Predictions:
 
     As `polaroc.predictions.Predictions` has it: `trouble` is null where a row is
     sound and else says, by code, why it cannot be ranked. Rows in trouble have no
-    score.
+    score. `edges` are the scores at which a new range begins, where the scores are
+    cumulated in ranges.
     """
 
     rows: "Table"
@@ -52,6 +53,7 @@ class Predictions:
     weighted: bool
     nulls: Nulls
     possible: list[int]
+    edges: tuple[float, ...] = ()
 
     @property
     def fatal(self) -> list[int]:
@@ -83,9 +85,11 @@ def read(
         columns[WEIGHT], weight_trouble = _weight(table[weight], weight)
         troubles += weight_trouble
     ibis = ibis_library()
-    trouble = ibis.cases(*((is_so, ibis.literal(code, "int8")) for code, is_so in troubles))
+    # For some engines NaN is null too, so it is asked for first.
+    first = sorted(troubles, key=lambda trouble: trouble[0] != NAN_SCORE)
+    trouble = ibis.cases(*((is_so, ibis.literal(code, "int8")) for code, is_so in first))
     # Engines differ in whether −0 is 0; equal scores are one tie.
-    ranked = ibis.cases((trouble.notnull(), None), (value == 0, 0.0), else_=value)
+    ranked = ibis.cases((trouble.notnull(), None), (value == 0, literal(0)), else_=value)
     rows = table.select(
         **{key: table[key] for key in keys},
         **{SCORE: ranked.cast("float64"), **columns, TROUBLE: trouble},
@@ -139,7 +143,7 @@ def _score(raw: Any, name: str) -> tuple[Any, list[tuple[int, Any]]]:
     trouble = [(NULL_SCORE, raw.isnull()), (NAN_SCORE, value.isnan())]
     if kind.is_integer() and kind.nbytes == 8:
         held = value.between(LEAST_WHOLE, GREATEST_WHOLE)
-        whole = held.ifelse(value, 0.0).cast(kind)
+        whole = held.ifelse(value, literal(0)).cast(kind)
         large = (raw > EXACT) | (raw < -EXACT)
         trouble.append((INEXACT, large & ~(held & (whole == raw))))
     elif kind.is_decimal():

@@ -1,0 +1,30 @@
+"""What an engine computed, brought here."""
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from polaroc.warehouse.columns import ibis_library
+
+if TYPE_CHECKING:
+    from ibis.expr.types import Table
+
+
+def collected(table: "Table") -> pl.DataFrame:
+    """The rows of a table, computed by its engine.
+
+    Spark sends Arrow, of which ibis makes a pandas frame, where NaN is null.
+
+    Parameters
+    ----------
+    table
+        Any table.
+    """
+    backend = ibis_library().get_backend(table)
+    if backend.name == "pyspark":
+        found = backend.raw_sql(backend.compile(table))
+        if hasattr(found, "toArrow"):
+            frame = pl.from_arrow(found.toArrow())
+            return frame if isinstance(frame, pl.DataFrame) else frame.to_frame()
+    here: pl.DataFrame = table.to_polars()
+    return here

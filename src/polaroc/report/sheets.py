@@ -76,7 +76,7 @@ def omnibus_sheet(evidence: Evidence) -> Sheet | None:
     degrees = [_degrees(found[name]) for name in ("df1", "df2")]
     return Sheet(
         "omnibus",
-        f"All models at once, on {evidence.comparison.measure}",
+        "All models at once, on expected AUPREC",
         {
             "test": texts(found["test"]),
             "statistic": numbers(found["statistic"]),

@@ -17,6 +17,7 @@ from polaroc.report.figures import (
     listed,
     means_in_words,
 )
+from polaroc.report.intake import within
 from polaroc.report.thresholds import shown_priors
 from polaroc.report.words import percent
 
@@ -72,7 +73,7 @@ def surface(evidence: Evidence) -> Figure | None:
     priors = shown_priors(evidence.question.over)
     curves = evidence.intake.curves([between])
     shown = evidence.models.head(MOST_PANELS).to_frame()
-    few = curves.join(shown, on=between, how="semi", nulls_equal=True)
+    few = within(curves, shown)
     grid = achievable(few, prior_grid(priors[0], priors[-1], ROWS, "log"), recall=RECALLS)
     rest = len(evidence.models) - shown.height
     return Figure(
@@ -115,7 +116,7 @@ def _achieved(grid: pl.DataFrame, evidence: Evidence) -> str:
     said = []
     for model in first_models(evidence):
         between = evidence.question.between
-        rows = at.join(model.to_frame(), on=between, how="semi", nulls_equal=True)
+        rows = within(at, model.to_frame())
         ends = rows.select("prior", "precision").rows()
         if ends and ends[0][1] is not None:
             low, high = (
@@ -131,9 +132,7 @@ def _drift(points: pl.DataFrame, evidence: Evidence) -> str:
     said = []
     low, high = points["prior"].min(), shown_priors(evidence.question.over)[-1]
     for model in first_models(evidence):
-        rows = points.join(
-            model.to_frame(), on=evidence.question.between, how="semi", nulls_equal=True
-        )
+        rows = within(points, model.to_frame())
         at = {prior: (tpr, fpr) for prior, tpr, fpr in rows.select("prior", "tpr", "fpr").rows()}
         if at.get(low, (None,))[0] is not None and at.get(high, (None,))[0] is not None:
             said.append(

@@ -9,18 +9,19 @@ import polars as pl
 from polaroc.answers import best_expected, named, range_in_words, tells_from
 from polaroc.beliefs import Belief
 from polaroc.choice import Choice, choose
-from polaroc.columns import MEASURES, as_lazy, require
+from polaroc.columns import MEASURES, PRIVATE, as_lazy, require
 from polaroc.comparison import Comparison, compare
 from polaroc.errors import InvalidArgument
 from polaroc.evaluation import evaluate
 from polaroc.priors import prior_grid
-from polaroc.report.intake import Intake
+from polaroc.report.intake import Intake, within
 from polaroc.report.question import Question
 from polaroc.report.ranking import EXPECTED, ranking
 from polaroc.report.thresholds import Thresholds, thresholds
 from polaroc.trouble import SCORE, TRUTH
 
 PRIORS = 25
+MODELS, LACKING = PRIVATE + "models", PRIVATE + "lacking"
 WANTED = ("auc", "auprec", "iauprec", "sens", "auc_range", "accsens")
 
 
@@ -112,6 +113,9 @@ def of_predictions(intake: Intake, question: Question, priors: Sequence[float]) 
     audit = intake.audit()
     choice = _choice(measures, question)
     comparison, untested = _comparison(choice, question, intake)
+    judged = _judged_blocks(measures, question)
+    if judged is not None:
+        measures, intake = within(measures, judged), intake.within(judged)
     ranked = ranking(measures, question, choice, comparison)
     found = thresholds(intake, question, ranked[question.between][:1])
     return Evidence(question, measures, ranked, choice, comparison, untested, intake, found, audit)
@@ -127,6 +131,8 @@ def of_measures(measures: pl.LazyFrame | pl.DataFrame, question: Question) -> Ev
             hint="evaluate with over=(0.05, 0.20), or give predictions.",
         )
     comparison, untested = _comparison(choice, question, None)
+    judged = _judged_blocks(table, question)
+    table = table if judged is None else within(table, judged)
     ranked = ranking(table, question, choice, comparison)
     return Evidence(question, table, ranked, choice, comparison, untested)
 
@@ -168,6 +174,24 @@ def _choice(measures: pl.DataFrame, question: Question) -> Choice | None:
         test_train_ratio=question.test_train_ratio if question.blocks else None,
         alpha=question.alpha, incomplete=question.incomplete,
     )  # fmt: skip
+
+
+def _judged_blocks(measures: pl.DataFrame, question: Question) -> pl.DataFrame | None:
+    """The blocks that models are judged by where some are left out: those all models have."""
+    blocks = list(question.blocks)
+    if question.incomplete == "raise" or not blocks:
+        return None
+    models = measures[question.between].n_unique()
+    return (
+        measures.filter(pl.col("measure") == "auprec")
+        .group_by(blocks)
+        .agg(
+            pl.col(question.between).n_unique().alias(MODELS),
+            pl.col("estimate").is_null().any().alias(LACKING),
+        )
+        .filter((pl.col(MODELS) == models) & ~pl.col(LACKING))
+        .select(blocks)
+    )
 
 
 def _comparison(

@@ -1,19 +1,19 @@
 """The predictions of a report: their sound rows, and the curves of each model."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 
 from polaroc.audits import check
-from polaroc.columns import PRIVATE, as_lazy
+from polaroc.columns import PRIVATE, as_lazy, like
 from polaroc.curves import curve
 from polaroc.errors import InvalidArgument
 from polaroc.predictions import read
 from polaroc.report.question import NAMELESS
 from polaroc.trouble import SCORE, TROUBLE, TRUTH, WEIGHT
-from polaroc.typing import IntoExpr, Label, Nulls
+from polaroc.typing import Frame, IntoExpr, Label, Nulls
 
 MODEL = "model"
 GROUP = PRIVATE + "group"
@@ -49,6 +49,10 @@ class Intake:
     def audit(self) -> pl.DataFrame:
         """What each key holds, as `check` has it."""
         return check(self.sound, by=list(self.keys), **self.arguments)
+
+    def within(self, blocks: pl.DataFrame) -> "Intake":
+        """The same of some blocks only."""
+        return replace(self, sound=within(self.sound, blocks))
 
     def curves(self, by: Sequence[str]) -> pl.DataFrame:
         """The curves of all rows that share a key."""
@@ -89,10 +93,15 @@ def taken_in(
     return Intake(sound, tuple(keys), found.weighted, lacking.collect().item())
 
 
+def within(rows: Frame, keys: pl.DataFrame) -> Frame:
+    """The rows whose keys are among `keys`."""
+    found = rows.lazy().join(keys.lazy(), on=keys.columns, how="semi", nulls_equal=True)
+    return like(rows, found)
+
+
 def one_of(intake: Intake, between: str, model: pl.Series) -> pl.LazyFrame:
     """The rows of one model, given as a series of its name."""
-    name = model.alias(between).to_frame().lazy()
-    return intake.sound.join(name, on=between, how="semi", nulls_equal=True)
+    return within(intake.sound, model.alias(between).to_frame())
 
 
 def grouped(rows: pl.LazyFrame, blocks: Sequence[str], groups: int) -> pl.LazyFrame:

@@ -14,6 +14,7 @@ from polaroc.report.figures import (
     listed,
     means_in_words,
 )
+from polaroc.report.intake import within
 from polaroc.report.words import percent
 
 
@@ -134,7 +135,7 @@ def _falls(rows: pl.DataFrame, evidence: Evidence) -> str:
     )
     said = []
     for model in first_models(evidence):
-        of_model = means.join(model.to_frame(), on=between, how="semi", nulls_equal=True)
+        of_model = within(means, model.to_frame())
         at = dict(of_model.select("prior", "estimate").iter_rows())
         if at.get(low) is not None and at.get(high) is not None:
             said.append(

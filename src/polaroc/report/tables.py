@@ -92,7 +92,7 @@ def percents(values: pl.Series, digits: int = 0) -> Column:
 
 def texts(values: pl.Series) -> Column:
     """Names as text."""
-    return ["null" if value is None else str(value) for value in values]
+    return [str(value) for value in values]
 
 
 def chances(values: pl.Series) -> Column:

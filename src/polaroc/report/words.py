@@ -92,7 +92,7 @@ def _other_choices(evidence: Evidence) -> list[str]:
 def _how_sure(evidence: Evidence) -> Card:
     said = []
     choice = evidence.choice
-    if choice is not None and evidence.blocks > 1:
+    if choice is not None and choice.models["share"][0] is not None:
         won = round(choice.models["share"][0] * evidence.blocks, 2)
         said.append(f"It is the best in {won:g} of {evidence.blocks} blocks.")
     low, high = evidence.ranking.select("lower", "upper").row(0)

@@ -115,7 +115,6 @@ def _achieved(grid: pl.DataFrame, evidence: Evidence) -> str:
     at = grid.filter((pl.col("tpr") - AT_RECALL).abs() < SAME).sort("prior")
     said = []
     for model in first_models(evidence):
-        between = evidence.question.between
         rows = within(at, model.to_frame())
         ends = rows.select("prior", "precision").rows()
         if ends and ends[0][1] is not None:

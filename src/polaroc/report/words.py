@@ -119,6 +119,8 @@ def _how_sure(evidence: Evidence) -> Card:
             f"The test at {alpha} tells it from {named(apart)}, not from {named(not_apart)}: "
             "among these the choice is a best guess."
         )
+    if evidence.comparison.plan.target == "trained":
+        said.append("That holds for these fitted models, not for models trained anew.")
     return Card("How sure?", short, tuple(said))
 
 

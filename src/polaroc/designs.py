@@ -210,7 +210,8 @@ def _doubts(wide: pl.DataFrame, blocks: Sequence[str]) -> list[str]:
             f"In {uneven} block(s) the models were tested on different numbers of cases: "
             "pairs need the same test set."
         )
-    notes = wide["note"].drop_nulls()
+    # Groups come in no order: the example is not to change from run to run.
+    notes = wide["note"].drop_nulls().sort()
     if notes.len():
         first = notes[0].partition("; ")[0]
         said.append(f"{notes.len()} of {wide.height} estimates carry a note, such as: {first}.")

@@ -120,8 +120,8 @@ def survivors(module: str, most: int, rng: random.Random) -> tuple[int, list[str
             if not noticed(source, mutant, TESTS[module]):
                 alive.append(words)
                 print(f"{module} {words}", flush=True)
-        print(f"{module}: {len(sample)} of {len(changed)} changes, {len(sample) - len(alive)} noticed.",
-              flush=True)  # fmt: skip
+        noted = len(sample) - len(alive)
+        print(f"{module}: {len(sample)} of {len(changed)} changes, {noted} noticed.", flush=True)
         return len(sample), alive
 
 

@@ -16,7 +16,7 @@ import polaroc as pr
 SEED = int(os.environ.get("POLAROC_SEED", "0"))
 COUNT = int(os.environ.get("POLAROC_TABLES", "10200")) // len(crowds.WEIGHTS)
 # scikit-learn takes a millisecond for each.
-BESIDE = 400
+BESIDE = min(400, COUNT)
 PRIORS = ["observed", 0.5, 0.01]
 WAYS = [
     ("exact", "limit"), ("exact", "drop"), ("linear", "limit"), ("linear", "one"),

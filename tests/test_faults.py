@@ -30,6 +30,10 @@ COMMANDS = {
          "--out"],
         {"letters.csv", "omnibus.csv", "pairs.csv", "summary.txt"},
     ),
+    "report": (
+        ["report", "FILE", *BASE, "--over", "0.05", "0.2", "--test-train-ratio", "0.25", "--out"],
+        set(),
+    ),
 }  # fmt: skip
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="a small disk is mounted as root only")
 needs_user = pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")

@@ -289,3 +289,10 @@ def test_a_light_class_keeps_its_vertices(small, truth):
     curve = pr.curve(table, **NAMES, weight="weight")
     unweighted = pr.hull(pr.curve(table, **NAMES))
     assert pr.hull(curve)["threshold"].to_list() == unweighted["threshold"].to_list()
+
+
+@pytest.mark.parametrize(("asked", "count"), [({}, 101), ({"recall": 2}, 2), ({"recall": 5}, 5)])
+def test_recalls_are_evenly_spaced_and_as_many_as_asked(asked, count):
+    table = pl.DataFrame({"truth": [1, 0, 1, 0], "score": [4, 3, 2, 1]})
+    found = pr.curve(table, truth="truth", score="score").pipe(pr.achievable, 0.5, **asked)
+    assert found["tpr"].to_list() == pytest.approx(np.linspace(0, 1, count).tolist(), abs=1e-15)

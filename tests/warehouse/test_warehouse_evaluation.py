@@ -1,3 +1,4 @@
+import polars as pl
 import pytest
 from comparison import assert_same, predictions
 from engines import Engine
@@ -17,3 +18,24 @@ def test_measures_are_those_of_the_polars_functions(engine: Engine, by, weighted
     }  # fmt: skip
     found = pr.warehouse.evaluate(engine.table(table), **asked)
     assert_same(found, pr.evaluate(table, **asked))
+
+
+def test_notes_tell_doubts_of_every_size(engine: Engine):
+    # λ/N from 0.02 to 8·10¹⁴, some of them halfway between two of two digits.
+    priors = [1 / (1 + skew) for skew in (0.25, 0.5, 1, 1.5, 10, 99.5, 150, 12345, 1e9, 6.4e15)]
+    table = pl.DataFrame({"truth": [True] * 4 + [False] * 8, "score": range(12)}).cast(
+        {"score": pl.Float64}
+    )
+    asked = {"truth": "truth", "score": "score", "priors": priors}
+    assert_same(pr.warehouse.evaluate(engine.table(table), **asked), pr.evaluate(table, **asked))
+
+
+def test_priors_may_be_as_rare_as_can_be(engine: Engine):
+    table = predictions(9)
+    asked = {"truth": "truth", "score": "score", "priors": [1e-30, 1e-100], "measures": "auprec"}
+    found = pr.warehouse.evaluate(engine.table(table), **asked).to_polars()
+    expected = pr.evaluate(table, **asked)
+    assert found["note"].to_list() == ["λ/N = above 1e15: biased upward"] * 2
+    assert found["estimate"].sort().to_list() == pytest.approx(
+        expected["estimate"].sort().to_list()
+    )

@@ -11,6 +11,7 @@ from polaroc.cli.inputs import labels
 from polaroc.cli.screen import progress
 from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError
 from polaroc.output import check_replaceable, whole
+from polaroc.texts import inert
 from polaroc.typing import Interpolation, Prior
 from polaroc.wanted import MEASURES
 from polaroc.warehouse.connections import is_address, table_at, without_password
@@ -61,7 +62,7 @@ def measured_there(
     if folder is not None:
         with whole(folder) as staging:
             measures.write_parquet(staging / "measures.parquet")
-            measures.write_csv(staging / "measures.csv")
+            inert(measures).write_csv(staging / "measures.csv")
     return measures
 
 

@@ -97,7 +97,7 @@ def tidy(
     # First all numbers side by side, then a row for each: the cells are read once.
     numbers = {
         "estimate": [_where(both, measure.estimate) for measure in measures],
-        "prior": [plain(measure.prior) for measure in measures],
+        "prior": [_prior(measure) for measure in measures],
         DOUBT: [_where(both, measure.doubt) / negatives.nullif(0) for measure in measures],
         SAID: [_where(both, *_warning(measure)) for measure in measures],
         **{name: [_where(both, value) for value in values] for name, values in limits.items()},
@@ -146,6 +146,11 @@ def _where(condition: Any, value: object, words: str | None = None) -> Any:
     if words is None:
         return condition.ifelse(plain(value), literal(None))
     return (condition & plain(value)).ifelse(words, ibis.literal(None, type="string"))
+
+
+def _prior(measure: Measure) -> Any:
+    known = isinstance(measure.prior, Column)
+    return plain(measure.prior) if known else literal(measure.prior)
 
 
 def _warning(measure: Measure) -> tuple[object, str]:

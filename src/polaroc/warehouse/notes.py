@@ -79,12 +79,14 @@ def with_doubt_note(rows: "Table") -> "Table":
     ibis = ibis_library()
     doubt, scale, digits = (deferred(name) for name in (DOUBT, SCALE, DIGITS))
     bounds = [(doubt < 9.95 * 10.0**power, literal(10.0 ** (power - 1))) for power in POWERS]
-    scaled = rows.mutate(**{SCALE: ibis.cases(*bounds, else_=literal(10.0 ** POWERS[-1]))})
+    scaled = rows.mutate(**{SCALE: ibis.cases(*bounds)})
+    # Null where the number is beyond all bounds: no engine can make it a whole number.
     rounded = scaled.mutate(**{DIGITS: (doubt / scale + 0.5).floor().cast("int64")})
     tens, ones = (digits - digits % 10) / 10, digits % 10
     tens = tens.cast("int64").cast("string")
     short = (ones == 0).ifelse(tens, digits.cast("string"))
     text = ibis.cases(
+        (scale.isnull(), f"above 1e{POWERS[-1] + 1}"),
         (scale < 0.005, "0.0" + short),
         (scale < 0.05, "0." + short),
         (scale < 0.5, tens + "." + ones.cast("string")),

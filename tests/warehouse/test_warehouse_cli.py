@@ -25,7 +25,7 @@ def polaroc(*arguments: object):
 def place(engine: Engine, table: pl.DataFrame, folder: Path) -> tuple[str, str]:
     """The address and the name of a table."""
     if engine.address is not None:
-        return engine.address, engine.table(table).get_name()
+        return engine.address, engine.shared(table)
     file = folder / "scores.duckdb"
     with duckdb.connect(file) as connection:
         connection.register("uploaded", table.to_arrow())
@@ -89,7 +89,7 @@ def test_an_address_needs_one_table_and_nothing_else(more):
 
 def test_sql_prints_a_query_that_gives_the_measures(engine: Engine):
     name = engine.table(TABLE).get_name()
-    asked = ["--dialect", engine.name, "--table", name, *BASE, *KEYS]
+    asked = ["--dialect", engine.dialect, "--table", name, *BASE, *KEYS]
     result = polaroc("sql", *asked, "--prior", 0.05, "--measure", "auprec")
     assert result.exit_code == 0, result.output
     expected = pr.evaluate(TABLE, **COLUMNS, priors=0.05, measures="auprec")

@@ -90,7 +90,8 @@ def evaluate(
         typer.Option(
             "--table",
             help="Table, schema.table or catalog.schema.table, where the predictions are not in "
-            "files but at an address: duckdb://FILE, postgres://USER:PASSWORD@HOST:PORT/DATABASE.",
+            "files but at an address: duckdb://FILE, postgres://USER:PASSWORD@HOST:PORT/DATABASE, "
+            "sc://HOST:PORT for Spark Connect (there also a path of Parquet, with a / in it).",
             show_default=False,
         ),
     ] = None,

@@ -53,6 +53,20 @@ def test_evaluate_at_an_address_prints_what_it_prints_of_files(engine: Engine, t
     assert there.output == polaroc("evaluate", file, *BASE, *KEYS).output
 
 
+def test_ranges_do_not_change_what_is_printed(engine: Engine, tmp_path):
+    address, name = place(engine, TABLE, tmp_path)
+    asked = ["evaluate", address, "--table", name, *BASE]
+    assert polaroc(*asked, "--ranges", 5).output == polaroc(*asked).output
+
+
+def test_ranges_are_for_addresses(tmp_path):
+    file = tmp_path / "predictions.parquet"
+    TABLE.write_parquet(file)
+    result = polaroc("evaluate", file, *BASE, "--ranges", 5)
+    assert result.exit_code == 2
+    assert "--memory" in result.output
+
+
 def test_rows_that_cannot_be_ranked_are_refused(engine: Engine, tmp_path):
     rows = {"model": ["a", "a", "b"], "truth": [True, False, None], "score": [None, 0.1, 0.2]}
     address, name = place(engine, pl.DataFrame(rows), tmp_path)

@@ -41,7 +41,6 @@ def evaluate(
     over: tuple[float, float] | Belief | None = None,
     interpolation: Interpolation = "exact",
     measures: str | Sequence[str] | None = None,
-    ranges: Ranges = None,
     bins: Bins | None = None,
     ranges: Ranges = None,
 ) -> "Table":
@@ -92,7 +91,6 @@ def evaluate(
     predictions = read(
         table, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
     )
-    predictions = split(predictions, ranges)
     if bins is not None:
         predictions = binned(predictions, bins)
         lowest, highest = (

@@ -41,6 +41,10 @@ coverage *ARGS:
 bootstrap *ARGS:
     python tests/benchmarks/bootstrap.py {{ARGS}}
 
+# One key of 50 million rows on a Spark cluster of two workers, one of which dies halfway.
+spark-scale *ARGS:
+    python tests/benchmarks/spark_scale.py {{ARGS}}
+
 # How often each test finds a difference where there is none.
 error-rates *ARGS:
     python tests/benchmarks/error_rates.py {{ARGS}}

@@ -92,7 +92,7 @@ def _fate(cluster: Cluster, folder: Path) -> str:
     lost = sum("Lost executor" in line for line in lines)
     again = sum("Resubmitting" in line or "Resubmitted" in line for line in lines)
     left = f"{alive} of {len(cluster.workers)} workers left"
-    return f"{left}; {lost} executors lost, {again} tasks resubmitted"
+    return f"{left}; {lost} executors lost, {again} stages or tasks done again"
 
 
 def check(found: pl.DataFrame, expected: pl.DataFrame) -> float:

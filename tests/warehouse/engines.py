@@ -43,6 +43,15 @@ class Engine:
     def upload(self, name: str, frame: pl.DataFrame) -> None:
         raise NotImplementedError
 
+    def shared(self, frame: pl.DataFrame) -> str:
+        """The frame as a table that other connections know by this name."""
+        return self.table(frame).get_name()
+
+    @property
+    def dialect(self) -> str:
+        """The dialect of SQL that it understands."""
+        return self.name
+
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """The rows of a query in text."""
         raise NotImplementedError
@@ -80,13 +89,24 @@ class Postgres(Engine):
 class Spark(Engine):
     """A server of Spark Connect; files in `folder` are what it is given."""
 
-    address: str = ""
     folder: Path = field(default_factory=Path)
 
     def upload(self, name: str, frame: pl.DataFrame) -> None:
         file = self.folder / f"{name}.parquet"
         frame.write_parquet(file)
-        self.connection.read_parquet(file, table_name=name)
+        self.connection.raw_sql(f"CREATE TABLE {name} USING parquet LOCATION '{file}'")
+
+    def shared(self, frame: pl.DataFrame) -> str:
+        # The tables of a session of Sail end with it; files do not.
+        name = super().shared(frame)
+        return str(self.folder / f"{name}.parquet") if self.name == "sail" else name
+
+    @property
+    def dialect(self) -> str:
+        return "spark"
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        return [tuple(row) for row in self.connection.raw_sql(query).collect()]
 
 
 def missing(reason: str) -> None:

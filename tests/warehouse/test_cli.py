@@ -25,7 +25,7 @@ def polaroc(*arguments: object):
 def place(engine: Engine, table: pl.DataFrame, folder: Path) -> tuple[str, str]:
     """The address and the name of a table."""
     if engine.address is not None:
-        return engine.address, engine.table(table).get_name()
+        return engine.address, engine.shared(table)
     file = folder / "scores.duckdb"
     with duckdb.connect(file) as connection:
         connection.register("uploaded", table.to_arrow())
@@ -51,6 +51,20 @@ def test_evaluate_at_an_address_prints_what_it_prints_of_files(engine: Engine, t
     TABLE.write_parquet(file)
     there = polaroc("evaluate", address, "--table", name, *BASE, *KEYS)
     assert there.output == polaroc("evaluate", file, *BASE, *KEYS).output
+
+
+def test_ranges_do_not_change_what_is_printed(engine: Engine, tmp_path):
+    address, name = place(engine, TABLE, tmp_path)
+    asked = ["evaluate", address, "--table", name, *BASE]
+    assert polaroc(*asked, "--ranges", 5).output == polaroc(*asked).output
+
+
+def test_ranges_are_for_addresses(tmp_path):
+    file = tmp_path / "predictions.parquet"
+    TABLE.write_parquet(file)
+    result = polaroc("evaluate", file, *BASE, "--ranges", 5)
+    assert result.exit_code == 2
+    assert "--memory" in result.output
 
 
 def test_rows_that_cannot_be_ranked_are_refused(engine: Engine, tmp_path):
@@ -89,7 +103,7 @@ def test_an_address_needs_one_table_and_nothing_else(more):
 
 def test_sql_prints_a_query_that_gives_the_measures(engine: Engine):
     name = engine.table(TABLE).get_name()
-    asked = ["--dialect", engine.name, "--table", name, *BASE, *KEYS]
+    asked = ["--dialect", engine.dialect, "--table", name, *BASE, *KEYS]
     result = polaroc("sql", *asked, "--prior", 0.05, "--measure", "auprec")
     assert result.exit_code == 0, result.output
     expected = pr.evaluate(TABLE, **COLUMNS, priors=0.05, measures="auprec")

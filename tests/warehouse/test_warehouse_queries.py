@@ -53,7 +53,7 @@ def test_the_text_gives_the_same_numbers(engine: Engine, labels):
     table = predictions(3, weights=True).with_columns(pl.col("truth").cast(pl.Int64).cast(labels))
     name = engine.table(table).get_name()
     asked = {"truth": "truth", "score": "score", "by": ["model", "fold"], "weight": "weight"}
-    text = query(engine.name, name=name, **asked)
+    text = query(engine.dialect, name=name, **asked)
     expected = pr.evaluate(table, **asked)
     assert_same(pl.DataFrame(engine.rows(text), expected.schema, orient="row"), expected)
 

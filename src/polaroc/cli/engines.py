@@ -14,6 +14,7 @@ from polaroc.output import check_replaceable, whole
 from polaroc.texts import inert
 from polaroc.typing import Interpolation, Prior
 from polaroc.wanted import MEASURES
+from polaroc.warehouse.collecting import collected
 from polaroc.warehouse.connections import is_address, table_at, without_password
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def _found(
             table, **asked | {"positive": positive},
             priors=list(priors), over=over, interpolation=interpolation,
         )  # fmt: skip
-        found: pl.DataFrame = query.to_polars()
+        found = collected(query)
     except PolarocError:
         raise
     except Exception as error:

@@ -90,7 +90,16 @@ def evaluate(
         typer.Option(
             "--table",
             help="Table, schema.table or catalog.schema.table, where the predictions are not in "
-            "files but at an address: duckdb://FILE, postgres://USER:PASSWORD@HOST:PORT/DATABASE.",
+            "files but at an address: duckdb://FILE, postgres://USER:PASSWORD@HOST:PORT/DATABASE, "
+            "sc://HOST:PORT for Spark Connect (there also a path of Parquet, with a / in it).",
+            show_default=False,
+        ),
+    ] = None,
+    ranges: Annotated[
+        int | None,
+        typer.Option(
+            help="At an address: ranges of the score that each key is cut into, where keys are too "
+            "large for one worker; about one for each million rows of the largest.",
             show_default=False,
         ),
     ] = None,
@@ -107,11 +116,16 @@ def evaluate(
         keys = by or []
         there = {
             "truth": truth, "score": score, "by": keys, "weight": weight,
-            "positive": positive, "nulls": nulls,
+            "positive": positive, "nulls": nulls, "ranges": ranges,
         }  # fmt: skip
         measures = measured_there(address, name, there, _priors(prior), over, interpolation, folder)
         _show(measures, keys, resolve_priors(_priors(prior)), _written(folder))
         return
+    if ranges is not None:
+        raise InvalidArgument(
+            f"--ranges is {ranges}, which is for a table at an address.",
+            hint="for files give --memory: ranges are then made where they are needed.",
+        )
     stamps = Stamps(files)
     # Files are smaller than the rows that are ranked: about 8 bytes become 40.
     frames = batches(files, by or [], resolve_memory(memory) // 10)

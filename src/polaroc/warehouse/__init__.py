@@ -2,10 +2,12 @@
 
 Each function takes an `ibis.Table` and the arguments of the function of the same
 name in `polaroc`, and gives an `ibis.Table` with the same columns and numbers, in
-no order. Only what is executed leaves the engine. It needs the extra ``warehouse``.
+no order. Only what is executed leaves the engine. It needs the extra ``warehouse``,
+for Spark Connect the extra ``spark`` too.
 """
 
 from polaroc.warehouse.areas import accsens, auc, auprec, iauprec, sens
+from polaroc.warehouse.collecting import collected
 from polaroc.warehouse.curves import curve
 from polaroc.warehouse.evaluation import evaluate
 from polaroc.warehouse.hulls import hull
@@ -16,6 +18,7 @@ __all__ = [
     "accsens",
     "auc",
     "auprec",
+    "collected",
     "curve",
     "evaluate",
     "hull",

@@ -13,12 +13,26 @@ if TYPE_CHECKING:
 def collected(table: "Table") -> pl.DataFrame:
     """The rows of a table, computed by its engine.
 
-    Spark sends Arrow, of which ibis makes a pandas frame, where NaN is null.
+    As `table.to_polars()`, but for Spark: there ibis makes a pandas frame of them
+    first, in which NaN is null.
 
     Parameters
     ----------
     table
-        Any table.
+        Any table of a connection.
+
+    Returns
+    -------
+    DataFrame
+        Its rows.
+
+    Examples
+    --------
+    >>> import ibis
+    >>> import polaroc as pr
+    >>> table = ibis.memtable(pr.datasets.twenty_scores())
+    >>> pr.warehouse.collected(table.aggregate(rows=table.count())).item()
+    20
     """
     backend = ibis_library().get_backend(table)
     if backend.name == "pyspark":

@@ -73,19 +73,19 @@ class Column:
         return type(self)(-self.value)
 
     def __lt__(self, other: object) -> "Column":
-        return type(self)(self.value < plain(other))
+        return type(self)(self.value < _float(other))
 
     def __le__(self, other: object) -> "Column":
-        return type(self)(self.value <= plain(other))
+        return type(self)(self.value <= _float(other))
 
     def __gt__(self, other: object) -> "Column":
-        return type(self)(self.value > plain(other))
+        return type(self)(self.value > _float(other))
 
     def __ge__(self, other: object) -> "Column":
-        return type(self)(self.value >= plain(other))
+        return type(self)(self.value >= _float(other))
 
     def __eq__(self, other: object) -> "Column":  # type: ignore[override]
-        return type(self)(self.value == plain(other))
+        return type(self)(self.value == _float(other))
 
     __hash__ = object.__hash__
 
@@ -100,7 +100,7 @@ class Column:
 
     def where(self, then: object, otherwise: object) -> "Column":
         """`then` where this holds, else `otherwise`."""
-        return type(self)(self.value.ifelse(_branch(then), _branch(otherwise)))
+        return type(self)(self.value.ifelse(_float(then), _float(otherwise)))
 
     def sqrt(self) -> "Column":
         """The square root."""
@@ -173,8 +173,8 @@ def plain(value: object) -> Any:
     return literal(None) if value is None else value
 
 
-def _branch(value: object) -> Any:
-    """The same where only constants may stand: of those, some engines would make a decimal."""
+def _float(value: object) -> Any:
+    """The same where an engine would make a decimal of a constant, or of what it stands beside."""
     return literal(value) if isinstance(value, float) else plain(value)
 
 

@@ -5,17 +5,31 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from polaroc.errors import InvalidArgument
+from polaroc.errors import InvalidArgument, MissingExtra
 from polaroc.warehouse.columns import ibis_library
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table
 
 MOST_PARTS = 3
+SPARK = "sc"
 
 
 def _by_address(address: str) -> Any:
     return ibis_library().connect(address)
+
+
+def _spark_connect(address: str) -> Any:
+    """A session of its own: others that this process may have go on."""
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise MissingExtra(
+            f"{address} needs PySpark, which is not installed.",
+            hint="pip install 'polaroc[spark]'",
+        ) from None
+    session = SparkSession.builder.remote(address).create()
+    return ibis_library().pyspark.connect(session)
 
 
 # How an address is connected to, by what stands before its "://".
@@ -23,6 +37,7 @@ SCHEMES: dict[str, Callable[[str], Any]] = {
     "duckdb": _by_address,
     "postgres": _by_address,
     "postgresql": _by_address,
+    SPARK: _spark_connect,
 }
 
 
@@ -55,10 +70,11 @@ def table_at(address: str, name: str) -> Iterator["Table"]:
     Parameters
     ----------
     address
-        ``duckdb://file`` or ``postgres://user:password@host:port/database``; a
-        DuckDB file is only read.
+        ``duckdb://file``, ``postgres://user:password@host:port/database``, or
+        ``sc://host:port`` for Spark Connect; a DuckDB file is only read.
     name
-        Its name, ``schema.name`` or ``catalog.schema.name``.
+        Its name, ``schema.name`` or ``catalog.schema.name``; for Spark Connect also
+        a file or a folder of Parquet that the server reads, with a ``/`` in it.
 
     Yields
     ------
@@ -73,12 +89,19 @@ def table_at(address: str, name: str) -> Iterator["Table"]:
     scheme = address.partition("://")[0]
     if scheme == "duckdb" and "?" not in address:
         address += "?read_only=True"
-    *places, last = split(name)
+    in_files = scheme == SPARK and "/" in name
+    *places, last = [name] if in_files else split(name)
     connection = None
     try:
         try:
             connection = SCHEMES[scheme](address)
-            table = connection.table(last, database=tuple(places) or None)
+            table = (
+                connection.read_parquet(name)
+                if in_files
+                else connection.table(last, database=tuple(places) or None)
+            )
+        except MissingExtra:
+            raise
         except Exception as error:
             first = (str(error).strip() or type(error).__name__).splitlines()[0]
             raise InvalidArgument(

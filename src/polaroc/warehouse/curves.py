@@ -8,7 +8,7 @@ from polaroc.columns import CURVE, GRID, RESERVED
 from polaroc.errors import InvalidTable
 from polaroc.trouble import SCORE
 from polaroc.typing import Label, Nulls
-from polaroc.warehouse.cells import FATAL, cells, counted
+from polaroc.warehouse.cells import FATAL, ROWS, cells, counted
 from polaroc.warehouse.columns import column, deferred, literal, plain
 from polaroc.warehouse.predictions import Predictions, check_table, read
 from polaroc.warehouse.ranges import Ranges, split
@@ -85,10 +85,15 @@ def tabled(predictions: Predictions, found: "Table") -> "Table":
     """Cells as a curve table, with an anchor per key."""
     keys = predictions.keys
     counted = found.mutate(**{name: _where_sound(name) for name in TOTALS})
-    of_key = counted.aggregate(by=keys, **{name: deferred(name).max() for name in (FATAL, *TOTALS)})
+    most = {name: deferred(name).max() for name in TOTALS}
+    of_key = counted.aggregate(by=keys, **{ROWS: deferred(ROWS).count()}, **most)
     # Without keys there is a row also for an empty table.
-    anchors = of_key.filter(deferred(FATAL).notnull()).select(
-        *keys, **{SCORE: literal(None)}, **{name: literal(0) for name in ENDS}, **_same(TOTALS)
+    anchors = (
+        of_key.view()
+        .filter(deferred(ROWS) > 0)
+        .select(
+            *keys, **{SCORE: literal(None)}, **{name: literal(0) for name in ENDS}, **_same(TOTALS)
+        )
     )
     rows = counted.filter((deferred("pos") > 0) | (deferred("neg") > 0))
     return rated(predictions, anchors.union(rows.select(*keys, SCORE, *ENDS, *TOTALS)))

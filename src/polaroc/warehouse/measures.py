@@ -60,7 +60,8 @@ def per_key(
         **{safe(name): plain(part).min() for name, part in least.items()},
         **also,
     )
-    return found.filter(deferred(COUNT) > 0).drop(COUNT)
+    # Without the view ibis asks for the count in a query of its own, over all cells.
+    return found.view().filter(deferred(COUNT) > 0).drop(COUNT)
 
 
 def segments() -> dict[str, Any]:

@@ -188,5 +188,5 @@ def _weight(raw: Any, name: str) -> tuple[Any, list[tuple[int, Any]]]:
             hint="cast it first, for example table.mutate(weight=table.weight.cast('float64')).",
         )
     value = raw.cast("float64")
-    sound = ~value.isnan() & value.between(0.0, GREATEST_WEIGHT)
+    sound = ~value.isnan() & value.between(literal(0), literal(GREATEST_WEIGHT))
     return value, [(NULL_WEIGHT, value.isnull()), (BAD_WEIGHT, ~sound)]

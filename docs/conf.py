@@ -22,7 +22,8 @@ extensions = [
     "command_help",
     "short_types",
 ]
-exclude_patterns = ["images"]
+exclude_patterns = ["images", "templates"]
+templates_path = ["templates"]
 default_role = "py:obj"
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3

@@ -10,7 +10,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 HERE = Path(__file__).parent
-BLOCK = re.compile(r"(?P<code>```python\n(?P<python>.*?)```\n)(?P<gap>\n```text\n.*?```\n)?", re.DOTALL)
+BLOCK = re.compile(
+    r"(?P<code>```python\n(?P<python>.*?)```\n)(?P<gap>\n```text\n.*?```\n)?", re.DOTALL
+)
 
 
 def main() -> None:

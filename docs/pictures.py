@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
+from house import house
 
 import polaroc as pr
 
 if TYPE_CHECKING:
     import altair as alt
+
+    from polaroc.choice import Choice
 
 HERE = Path(__file__).parent / "images"
 
@@ -29,17 +32,36 @@ def predictions() -> pl.DataFrame:
 
 
 @cache
+def measures() -> pl.DataFrame:
+    priors = pr.prior_grid(0.01, 0.5, 25, spacing="log")
+    return evaluated(priors)
+
+
+@cache
+def choice() -> "Choice":
+    return pr.choose(evaluated(pr.prior_grid(0.05, 0.20, 16)), test_train_ratio=0.25)
+
+
+def evaluated(priors: pl.DataFrame) -> pl.DataFrame:
+    return predictions().pipe(
+        pr.evaluate,
+        truth="truth",
+        score="score",
+        by=["model", "fold"],
+        priors=priors,
+        over=(0.05, 0.20),
+    )
+
+
+@cache
 def curves_of_first_fold() -> pl.DataFrame:
     first = predictions().filter(pl.col("fold") == 1)
     return first.pipe(pr.curve, truth="truth", score="score", by="model")
 
 
 def satellite() -> "alt.TopLevelMixin":
-    priors = pr.prior_grid(0.01, 0.5, 25, spacing="log")
-    measures = predictions().pipe(
-        pr.evaluate, truth="truth", score="score", by=["model", "fold"], priors=priors
-    )
-    return pr.charts.auprec_by_prior(measures, "Satellite images: area under precision-recall")
+    title = "Satellite images: area under precision-recall"
+    return pr.charts.auprec_by_prior(measures(), title)
 
 
 def roc_with_iso_lines() -> "alt.TopLevelMixin":
@@ -53,9 +75,29 @@ def pr_at_three_priors() -> "alt.TopLevelMixin":
     return pr.charts.pr(surface, "One ROC curve at three priors")
 
 
+def winner_map() -> "alt.TopLevelMixin":
+    return pr.charts.winner_map(choice())
+
+
+def regret() -> "alt.TopLevelMixin":
+    return pr.charts.regret(choice())
+
+
+def accsens_plane() -> "alt.TopLevelMixin":
+    return pr.charts.accsens_plane(measures())
+
+
+def pairs() -> "alt.TopLevelMixin":
+    return pr.charts.pairs(pr.compare(measures(), test_train_ratio=0.25))
+
+
 CHARTS: dict[str, Callable[[], "alt.TopLevelMixin"]] = {
-    chart.__name__: chart for chart in (satellite, roc_with_iso_lines, pr_at_three_priors)
-}
+    chart.__name__: chart
+    for chart in (
+        satellite, roc_with_iso_lines, pr_at_three_priors, winner_map, regret, accsens_plane,
+        pairs, house,
+    )
+}  # fmt: skip
 
 
 if __name__ == "__main__":

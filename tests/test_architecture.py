@@ -54,7 +54,9 @@ def test_imports_lead_to_the_same_floor_or_down(name):
 
 @pytest.mark.parametrize(("library", "places"), HOUSE["libraries"]().items())
 def test_libraries_stay_in_their_place(library, places):
-    users = {module(file) for file in FILES for told in imported(file) if told.split(".")[0] == library}
+    users = {
+        module(file) for file in FILES for told in imported(file) if told.split(".")[0] == library
+    }
     assert users == set(places)
 
 

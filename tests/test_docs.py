@@ -1,6 +1,9 @@
+import importlib
 import re
 import runpy
 import shlex
+import sys
+from inspect import ismodule
 from pathlib import Path
 
 import polars as pl
@@ -13,8 +16,9 @@ from polaroc.cli import app
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 PYTHON = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-DOCS = sorted((ROOT / "docs").glob("*.md"))
-PAGES = [ROOT / "README.md", *DOCS]
+OUTPUTS = runpy.run_path(str(ROOT / "docs" / "outputs.py"))
+DOCS = OUTPUTS["pages"]()
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
 SHELL = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
 
 
@@ -30,12 +34,16 @@ def test_python_blocks_run(capsys, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("page", DOCS, ids=lambda page: page.stem)
-def test_python_blocks_of_docs_run(page, monkeypatch):
-    monkeypatch.chdir(ROOT)
-    blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
-    names: dict[str, object] = {}
-    for block in blocks:
-        exec(compile(block, page.name, "exec"), names)
+def test_python_blocks_of_docs_run_and_print_what_the_page_says(page):
+    text = page.read_text()
+    assert OUTPUTS["filled"](text, page.name) == text
+
+
+def test_blocks_share_their_names_and_what_they_print_is_filled_in():
+    code = "```python\n{}\n```\n"
+    shown = "\n```text\n{}\n```\n"
+    page = code.format("x = 1") + code.format("print(x)") + shown.format("old") + "words\n"
+    assert OUTPUTS["filled"](page, "page") == page.replace("old", "1")
 
 
 def test_tables_of_docs_say_what_the_queries_answer():
@@ -81,7 +89,51 @@ def test_commands_run(command, tmp_path, monkeypatch):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(((?!http)[^)]+)\)", page.read_text()):
-        assert (page.parent / target).exists(), target
+        assert (page.parent / target.partition("#")[0]).exists(), target
+
+
+def test_every_page_is_in_a_table_of_contents():
+    listed = {
+        (page.parent / name).with_suffix(".md")
+        for page in DOCS
+        for contents in re.findall(r"```{toctree}\n(.*?)```", page.read_text(), re.DOTALL)
+        for name in re.findall(r"^[\w/]+$", contents, re.MULTILINE)
+    }
+    assert set(DOCS) - listed == {ROOT / "docs" / "index.md"}
+
+
+def test_every_public_name_is_in_the_reference():
+    page = (ROOT / "docs" / "reference" / "index.md").read_text()
+    listed = re.findall(r"^   ([\w.]+)$", page, re.MULTILINE)
+    assert len(listed) == len(set(listed))
+    modules = {name for name in pr.__all__ if ismodule(getattr(pr, name))}
+    members = {f"{name}.{member}" for name in modules for member in public(getattr(pr, name))}
+    shown = {"beliefs.Belief", "choice.Choice", "comparison.Comparison"}
+    assert set(listed) == (set(pr.__all__) - modules) | members | shown
+
+
+def public(module):
+    """What a module offers: its __all__, or what it defines under a name of its own."""
+    own = [
+        name
+        for name, thing in vars(module).items()
+        if not name.startswith("_")
+        and getattr(thing, "__module__", "") == module.__name__
+        and thing.__name__ == name
+    ]
+    return getattr(module, "__all__", own)
+
+
+def test_every_picture_of_a_chart_is_shown_and_has_its_file():
+    sys.path.insert(0, str(ROOT / "docs"))
+    charts = importlib.import_module("pictures").CHARTS
+    shown = {
+        Path(image).stem
+        for page in PAGES
+        for image in re.findall(r"!\[[^\]]+\]\(([^)]+)\)", page.read_text())
+    }
+    assert set(charts) <= shown
+    assert all((ROOT / "docs" / "images" / f"{name}.svg").exists() for name in shown)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

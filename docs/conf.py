@@ -20,6 +20,7 @@ extensions = [
     "live_charts",
     "math_markup",
     "command_help",
+    "links",
     "short_types",
 ]
 exclude_patterns = ["images", "templates"]
@@ -37,6 +38,7 @@ maximum_signature_line_length = 80
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 napoleon_use_param = False
+napoleon_use_ivar = True
 add_module_names = False
 toc_object_entries = False
 

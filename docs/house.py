@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 SOURCE = HERE.parent / "src" / "polaroc"
 PAGE = HERE / "architecture.md"
-ROOMS_IN_A_LINE = 8
+ROOMS_IN_A_LINE = 7
 WIDTH = 96
 HEIGHT = 24
 GAP = 8

@@ -1,4 +1,7 @@
-"""Signatures with the package's own names of types, where Sphinx would spell each of them out."""
+"""Signatures with the package's own names of types, where Sphinx would spell each of them out.
+
+Classes have none: users are given their objects, and do not make them.
+"""
 
 import inspect
 import re
@@ -19,6 +22,8 @@ def setup(app: Sphinx) -> dict[str, bool]:
 def shortened(
     app: Sphinx, what: str, name: str, thing: Any, options: Any, *spelled: str | None
 ) -> tuple[str, str] | None:
+    if what == "class":
+        return "", ""
     if what != "function":
         return None
     full = inspect.signature(thing)

@@ -3,6 +3,7 @@
 `just pictures` writes each as SVG; on the site the same charts are drawn live.
 """
 
+import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -19,11 +20,14 @@ if TYPE_CHECKING:
     from polaroc.choice import Choice
 
 HERE = Path(__file__).parent / "images"
+# What is only there for a pointer to hit.
+UNSEEN = re.compile(r'<path[^>]*( d="" display="none"| opacity="0")/>')
 
 
 def main() -> None:
     for name, chart in CHARTS.items():
-        pr.charts.export(chart(), HERE, name, ["svg"])
+        file = pr.charts.save(chart(), HERE / f"{name}.svg")
+        file.write_text(UNSEEN.sub("", file.read_text()))
 
 
 @cache
@@ -75,6 +79,23 @@ def pr_at_three_priors() -> "alt.TopLevelMixin":
     return pr.charts.pr(surface, "One ROC curve at three priors")
 
 
+def roc_with_hull() -> "alt.TopLevelMixin":
+    curves = curves_of_first_fold()
+    return pr.charts.roc(curves, "ROC curves and their hulls", hull=curves.pipe(pr.hull))
+
+
+def explorer() -> "alt.TopLevelMixin":
+    return pr.charts.explorer(
+        curves_of_first_fold(), "Three models at any prior", over=(0.005, 0.5)
+    )
+
+
+def operating_drift() -> "alt.TopLevelMixin":
+    curves = curves_of_first_fold()
+    points = curves.pipe(pr.operating_points, priors=[0.05, 0.1, 0.2])
+    return pr.charts.operating_drift(points, curves)
+
+
 def winner_map() -> "alt.TopLevelMixin":
     return pr.charts.winner_map(choice())
 
@@ -94,8 +115,8 @@ def pairs() -> "alt.TopLevelMixin":
 CHARTS: dict[str, Callable[[], "alt.TopLevelMixin"]] = {
     chart.__name__: chart
     for chart in (
-        satellite, roc_with_iso_lines, pr_at_three_priors, winner_map, regret, accsens_plane,
-        pairs, house,
+        satellite, roc_with_iso_lines, pr_at_three_priors, roc_with_hull, explorer, operating_drift,
+        winner_map, regret, accsens_plane, pairs, house,
     )
 }  # fmt: skip
 

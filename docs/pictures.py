@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent / "images"
 # What is only there for a pointer to hit.
-UNSEEN = re.compile(r'<path[^>]*( d="" display="none"| opacity="0")/>')
+UNSEEN = re.compile(r'<path[^>]*( d="" display="none"| opacity="0"|Z" stroke-width="0.35")/>')
 
 
 def main() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 import polaroc as pr
@@ -84,6 +85,19 @@ def test_commands_run(command, tmp_path, monkeypatch):
     assert program == "polaroc"
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
+
+
+def commands_of_docs():
+    for page in DOCS:
+        for block in re.findall(r"```sh\n(.*?)```", page.read_text(), re.DOTALL):
+            lines = block.replace("\\\n", " ").splitlines()
+            yield from (line for line in lines if line.startswith("polaroc "))
+
+
+@pytest.mark.parametrize("command", commands_of_docs())
+def test_commands_of_docs_are_understood(command):
+    _, name, *arguments = shlex.split(command)
+    get_command(app).commands[name].make_context(name, arguments)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

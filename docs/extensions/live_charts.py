@@ -17,7 +17,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.osutil import relative_uri
 
 LIBRARIES = "vega.js"
-MARKUP = """<div role="img" aria-label="{label}"></div>
+MARKUP = """<div role="figure" aria-label="{label}"></div>
 <script type="application/json">{spec}</script>
 <noscript><img src="{picture}" alt="{label}"></noscript>
 """

@@ -94,7 +94,7 @@ def commands_of_docs():
             yield from (line for line in lines if line.startswith("polaroc "))
 
 
-@pytest.mark.parametrize("command", commands_of_docs())
+@pytest.mark.parametrize("command", list(commands_of_docs()))
 def test_commands_of_docs_are_understood(command):
     _, name, *arguments = shlex.split(command)
     get_command(app).commands[name].make_context(name, arguments)

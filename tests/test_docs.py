@@ -116,6 +116,13 @@ def test_every_page_is_in_a_table_of_contents():
     assert set(DOCS) - listed == {ROOT / "docs" / "index.md"}
 
 
+def test_error_rates_are_those_of_the_readme():
+    rates = re.findall(r"^\|.* \| 0\.\d+ \| 0\.\d+ \|$", README, re.MULTILINE)
+    page = (ROOT / "docs" / "concepts" / "tests.md").read_text()
+    assert len(rates) == 5
+    assert all(row in page for row in rates)
+
+
 def test_every_public_name_is_in_the_reference():
     page = (ROOT / "docs" / "reference" / "index.md").read_text()
     listed = re.findall(r"^   ([\w.]+)$", page, re.MULTILINE)

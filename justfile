@@ -82,7 +82,11 @@ seeds HOLDOUTS="30" SEEDS="20":
 tables:
     python docs/tables.py
 
-# Make the pictures of the README again.
+# Fill in what the Python blocks of the pages in docs/ print.
+outputs:
+    python docs/outputs.py
+
+# Make the pictures of the README and the site again.
 pictures:
     python docs/pictures.py
 
@@ -130,3 +134,7 @@ audit:
 # The licences of all that polaroc needs.
 licences:
     python tests/licences.py
+
+# Build the site into build/docs; open index.html there.
+docs:
+    sphinx-build --fail-on-warning --keep-going --quiet docs build/docs

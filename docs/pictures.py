@@ -1,20 +1,124 @@
-"""Make the pictures of the README from the embedded Satellite predictions."""
+"""The pictures of the README and the site, made from the embedded predictions by our charts.
 
+`just pictures` writes each as SVG; on the site the same charts are drawn live.
+"""
+
+import re
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+from house import house
 
 import polaroc as pr
 
+if TYPE_CHECKING:
+    import altair as alt
+
+    from polaroc.choice import Choice
+
 HERE = Path(__file__).parent / "images"
+# What is only there for a pointer to hit.
+UNSEEN = re.compile(r'<path[^>]*( d="" display="none"| opacity="0"|Z" stroke-width="0.35")/>')
 
 
 def main() -> None:
-    predictions = pr.datasets.satellite_predictions()
+    for name, chart in CHARTS.items():
+        file = pr.charts.save(chart(), HERE / f"{name}.svg")
+        file.write_text(UNSEEN.sub("", file.read_text()))
+
+
+@cache
+def predictions() -> pl.DataFrame:
+    return pr.datasets.satellite_predictions()
+
+
+@cache
+def measures() -> pl.DataFrame:
     priors = pr.prior_grid(0.01, 0.5, 25, spacing="log")
-    measures = predictions.pipe(
-        pr.evaluate, truth="truth", score="score", by=["model", "fold"], priors=priors
+    return evaluated(priors)
+
+
+@cache
+def choice() -> "Choice":
+    return pr.choose(evaluated(pr.prior_grid(0.05, 0.20, 16)), test_train_ratio=0.25)
+
+
+def evaluated(priors: pl.DataFrame) -> pl.DataFrame:
+    return predictions().pipe(
+        pr.evaluate,
+        truth="truth",
+        score="score",
+        by=["model", "fold"],
+        priors=priors,
+        over=(0.05, 0.20),
     )
-    chart = pr.charts.auprec_by_prior(measures, "Satellite images: area under precision-recall")
-    pr.charts.export(chart, HERE, "satellite", ["svg"])
+
+
+@cache
+def curves_of_first_fold() -> pl.DataFrame:
+    first = predictions().filter(pl.col("fold") == 1)
+    return first.pipe(pr.curve, truth="truth", score="score", by="model")
+
+
+def satellite() -> "alt.TopLevelMixin":
+    title = "Satellite images: area under precision-recall"
+    return pr.charts.auprec_by_prior(measures(), title)
+
+
+def roc_with_iso_lines() -> "alt.TopLevelMixin":
+    iso = pr.iso_lines("precision", [0.2, 0.5, 0.8], priors=0.1)
+    return pr.charts.roc(curves_of_first_fold(), "Three models, one hold-out", iso=iso)
+
+
+def pr_at_three_priors() -> "alt.TopLevelMixin":
+    of_a = curves_of_first_fold().filter(pl.col("model") == "A")
+    surface = of_a.pipe(pr.surface, priors=[0.5, 0.1, 0.01])
+    return pr.charts.pr(surface, "One ROC curve at three priors")
+
+
+def roc_with_hull() -> "alt.TopLevelMixin":
+    curves = curves_of_first_fold()
+    return pr.charts.roc(curves, "ROC curves and their hulls", hull=curves.pipe(pr.hull))
+
+
+def explorer() -> "alt.TopLevelMixin":
+    return pr.charts.explorer(
+        curves_of_first_fold(), "Three models at any prior", over=(0.005, 0.5)
+    )
+
+
+def operating_drift() -> "alt.TopLevelMixin":
+    curves = curves_of_first_fold()
+    points = curves.pipe(pr.operating_points, priors=[0.05, 0.1, 0.2])
+    return pr.charts.operating_drift(points, curves)
+
+
+def winner_map() -> "alt.TopLevelMixin":
+    return pr.charts.winner_map(choice())
+
+
+def regret() -> "alt.TopLevelMixin":
+    return pr.charts.regret(choice())
+
+
+def accsens_plane() -> "alt.TopLevelMixin":
+    return pr.charts.accsens_plane(measures())
+
+
+def pairs() -> "alt.TopLevelMixin":
+    return pr.charts.pairs(pr.compare(measures(), test_train_ratio=0.25))
+
+
+CHARTS: dict[str, Callable[[], "alt.TopLevelMixin"]] = {
+    chart.__name__: chart
+    for chart in (
+        satellite, roc_with_iso_lines, pr_at_three_priors, roc_with_hull, explorer, operating_drift,
+        winner_map, regret, accsens_plane, pairs, house,
+    )
+}  # fmt: skip
 
 
 if __name__ == "__main__":

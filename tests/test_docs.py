@@ -1,10 +1,14 @@
+import importlib
 import re
 import runpy
 import shlex
+import sys
+from inspect import getmembers, isclass, isfunction, ismodule
 from pathlib import Path
 
 import polars as pl
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 import polaroc as pr
@@ -13,8 +17,9 @@ from polaroc.cli import app
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 PYTHON = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-DOCS = sorted((ROOT / "docs").glob("*.md"))
-PAGES = [ROOT / "README.md", *DOCS]
+OUTPUTS = runpy.run_path(str(ROOT / "docs" / "outputs.py"))
+DOCS = OUTPUTS["pages"]()
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
 SHELL = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
 
 
@@ -30,12 +35,16 @@ def test_python_blocks_run(capsys, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("page", DOCS, ids=lambda page: page.stem)
-def test_python_blocks_of_docs_run(page, monkeypatch):
-    monkeypatch.chdir(ROOT)
-    blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
-    names: dict[str, object] = {}
-    for block in blocks:
-        exec(compile(block, page.name, "exec"), names)
+def test_python_blocks_of_docs_run_and_print_what_the_page_says(page):
+    text = page.read_text()
+    assert OUTPUTS["filled"](text, page.name) == text
+
+
+def test_blocks_share_their_names_and_what_they_print_is_filled_in():
+    code = "```python\n{}\n```\n"
+    shown = "\n```text\n{}\n```\n"
+    page = code.format("x = 1") + code.format("print(x)") + shown.format("old") + "words\n"
+    assert OUTPUTS["filled"](page, "page") == page.replace("old", "1")
 
 
 def test_tables_of_docs_say_what_the_queries_answer():
@@ -78,10 +87,69 @@ def test_commands_run(command, tmp_path, monkeypatch):
     assert result.exit_code == 0, result.output
 
 
+def commands_of_docs():
+    for page in DOCS:
+        for block in re.findall(r"```sh\n(.*?)```", page.read_text(), re.DOTALL):
+            lines = block.replace("\\\n", " ").splitlines()
+            yield from (line for line in lines if line.startswith("polaroc "))
+
+
+@pytest.mark.parametrize("command", list(commands_of_docs()))
+def test_commands_of_docs_are_understood(command):
+    _, name, *arguments = shlex.split(command.partition(" > ")[0])
+    get_command(app).commands[name].make_context(name, arguments)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(((?!http)[^)]+)\)", page.read_text()):
-        assert (page.parent / target).exists(), target
+        assert (page.parent / target.partition("#")[0]).exists(), target
+
+
+def test_every_page_is_in_a_table_of_contents():
+    listed = {
+        (page.parent / name).with_suffix(".md")
+        for page in DOCS
+        for contents in re.findall(r"```{toctree}\n(.*?)```", page.read_text(), re.DOTALL)
+        for name in re.findall(r"^(?:\w+ <)?([\w/]+)>?$", contents, re.MULTILINE)
+    }
+    assert set(DOCS) - listed == {ROOT / "docs" / "index.md"}
+
+
+def test_error_rates_are_those_of_the_readme():
+    rates = re.findall(r"^\|.* \| 0\.\d+ \| 0\.\d+ \|$", README, re.MULTILINE)
+    page = (ROOT / "docs" / "concepts" / "tests.md").read_text()
+    assert len(rates) == 5
+    assert all(row in page for row in rates)
+
+
+def test_every_public_name_is_in_the_reference():
+    page = (ROOT / "docs" / "reference" / "index.md").read_text()
+    listed = re.findall(r"^   ([\w.]+)$", page, re.MULTILINE)
+    assert len(listed) == len(set(listed))
+    modules = {name for name in pr.__all__ if ismodule(getattr(pr, name))}
+    members = {f"{name}.{member}" for name in modules for member in public(getattr(pr, name))}
+    results = {"beliefs.Belief", "choice.Choice", "comparison.Comparison"}
+    assert set(listed) == (set(pr.__all__) - modules) | members | results
+
+
+def public(module):
+    """What a module offers: its __all__, or the functions, or errors, that it defines."""
+    kind = isclass if module is pr.errors else isfunction
+    own = [name for name, thing in getmembers(module, kind) if thing.__module__ == module.__name__]
+    return getattr(module, "__all__", [name for name in own if not name.startswith("_")])
+
+
+def test_every_picture_of_a_chart_is_shown_and_has_its_file():
+    sys.path.insert(0, str(ROOT / "docs"))
+    charts = importlib.import_module("pictures").CHARTS
+    shown = {
+        Path(image).stem
+        for page in PAGES
+        for image in re.findall(r"!\[[^\]]+\]\(([^)]+)\)", page.read_text())
+    }
+    assert set(charts) <= shown
+    assert all((ROOT / "docs" / "images" / f"{name}.svg").exists() for name in shown)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

@@ -1,0 +1,60 @@
+"""Signatures with the package's own names of types, where Sphinx would spell each of them out.
+
+Classes have none: users are given their objects, and do not make them.
+"""
+
+import inspect
+import re
+from typing import Any
+
+from sphinx.application import Sphinx
+
+from polaroc.typing import By, IntoExpr, Label, Priors
+
+QUALIFIER = re.compile(r"~|\b(?:[a-z_]\w*\.)+(?=[A-Z])")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("autodoc-process-signature", shortened)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def shortened(
+    app: Sphinx, what: str, name: str, thing: Any, options: Any, *spelled: str | None
+) -> tuple[str, str] | None:
+    if what == "class":
+        return "", ""
+    if what != "function":
+        return None
+    full = inspect.signature(thing)
+    shown: list[str] = []
+    for one in full.parameters.values():
+        if one.kind is one.KEYWORD_ONLY and "*" not in shown:
+            shown.append("*")
+        bare = str(one.replace(annotation=one.empty, default=one.empty))
+        default = "" if one.default is one.empty else f" = {one.default!r}"
+        typed = "" if one.annotation is one.empty else f": {type_name(one.annotation)}"
+        shown.append(f"{bare}{typed}{default}")
+    return f"({', '.join(shown)})", type_name(full.return_annotation)
+
+
+def type_name(annotation: Any) -> str:
+    name = spelled_out(annotation)
+    for long, short in SHORT.items():
+        name = name.replace(long, short)
+    return "Frame" if name == "LazyFrame" else name
+
+
+def spelled_out(annotation: Any) -> str:
+    if isinstance(annotation, type) and not hasattr(annotation, "__args__"):
+        return annotation.__name__
+    return QUALIFIER.sub("", str(annotation)).replace("'", '"')
+
+
+SHORT = {
+    f"Union[{spelled_out(Priors).removeprefix('Union[').removesuffix(']')}]": "Priors",
+    spelled_out(By): "By",
+    spelled_out(Label): "Label",
+    spelled_out(IntoExpr): "IntoExpr",
+    "LazyFrame | DataFrame": "Frame",
+}

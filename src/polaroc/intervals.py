@@ -78,9 +78,9 @@ def intervals(
     ROC is that of a chord over some two standard errors: theirs are rough.
 
     Nominal 0.95 held, for binormal scores with AUC 0.898 and four negatives per
-    positive, at 20, 100 and 500 positives: for the AUC 0.956, 0.947 and 0.946
-    (``"logit"``), 0.900, 0.939 and 0.944 (``"wald"``); for IAUPREC over 0.05 to
-    0.20 0.939, 0.943 and 0.948, and 0.873, 0.930 and 0.944; standard errors
+    positive, at 20, 100 and 500 positives: for the AUC 0.956, 0.949 and 0.944
+    (``"logit"``), 0.902, 0.938 and 0.943 (``"wald"``); for IAUPREC over 0.05 to
+    0.20 0.938, 0.943 and 0.948, and 0.873, 0.930 and 0.945; standard errors
     0.005 and less (``tests/benchmarks/coverage.py``). Where negatives are too
     few for the prior, as `note` then says, intervals of AUPREC hold the truth
     more rarely.

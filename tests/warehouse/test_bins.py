@@ -16,7 +16,7 @@ BINS = [1, 10, 1000, [-1.0, 0.25, 0.7], [0.1, 0.2, 0.3, 0.30000000000000004]]
 
 def bounds(engine: Engine, table: pl.DataFrame, bins, **more) -> pl.DataFrame:
     found = pr.warehouse.evaluate(engine.table(table), **ASKED, bins=bins, **more)
-    return found.to_polars().sort(ORDER)
+    return pr.warehouse.collected(found).sort(ORDER)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

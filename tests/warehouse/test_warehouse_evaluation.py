@@ -33,7 +33,7 @@ def test_notes_tell_doubts_of_every_size(engine: Engine):
 def test_priors_may_be_as_rare_as_can_be(engine: Engine):
     table = predictions(9)
     asked = {"truth": "truth", "score": "score", "priors": [1e-30, 1e-100], "measures": "auprec"}
-    found = pr.warehouse.evaluate(engine.table(table), **asked).to_polars()
+    found = pr.warehouse.collected(pr.warehouse.evaluate(engine.table(table), **asked))
     expected = pr.evaluate(table, **asked)
     assert found["note"].to_list() == ["λ/N = above 1e15: biased upward"] * 2
     assert found["estimate"].sort().to_list() == pytest.approx(

@@ -30,9 +30,11 @@ def binned(predictions: Predictions, bins: Bins) -> Predictions:
     score, equal = deferred(SCORE), isinstance(bins, int)
     if equal:
         inner = (score * bins).floor() / bins
-        lower = ibis_library().cases((score < 0, float("-inf")), (score >= 1, 1.0), else_=inner)
+        lower = ibis_library().cases(
+            (score < 0, literal(float("-inf"))), (score >= 1, literal(1)), else_=inner
+        )
     else:
-        above = [(score >= edge, literal(edge)) for edge in reversed(edges)]
+        above = [(score >= literal(edge), literal(edge)) for edge in reversed(edges)]
         lower = ibis_library().cases(
             (score.isnull(), literal(None)), *above, else_=literal(float("-inf"))
         )

@@ -78,7 +78,9 @@ def with_doubt_note(rows: "Table") -> "Table":
     """
     ibis = ibis_library()
     doubt, scale, digits = (deferred(name) for name in (DOUBT, SCALE, DIGITS))
-    bounds = [(doubt < 9.95 * 10.0**power, literal(10.0 ** (power - 1))) for power in POWERS]
+    bounds = [
+        (doubt < literal(9.95 * 10.0**power), literal(10.0 ** (power - 1))) for power in POWERS
+    ]
     scaled = rows.mutate(**{SCALE: ibis.cases(*bounds)})
     # Null where the number is beyond all bounds: no engine can make it a whole number.
     rounded = scaled.mutate(**{DIGITS: (doubt / scale + 0.5).floor().cast("int64")})
@@ -87,12 +89,12 @@ def with_doubt_note(rows: "Table") -> "Table":
     short = (ones == 0).ifelse(tens, digits.cast("string"))
     text = ibis.cases(
         (scale.isnull(), f"above 1e{POWERS[-1] + 1}"),
-        (scale < 0.005, "0.0" + short),
-        (scale < 0.05, "0." + short),
-        (scale < 0.5, tens + "." + ones.cast("string")),
+        (scale < literal(0.005), "0.0" + short),
+        (scale < literal(0.05), "0." + short),
+        (scale < literal(0.5), tens + "." + ones.cast("string")),
         else_=(digits * scale).cast("int64").cast("string") + ".0",
     )
-    said = (doubt > DOUBTFUL).ifelse("λ/N = " + text + ": biased upward", nothing())
+    said = (doubt > literal(DOUBTFUL)).ifelse("λ/N = " + text + ": biased upward", nothing())
     return rounded.mutate(**{DOUBT_SAID: said})
 
 
@@ -106,5 +108,5 @@ def _spread(predictions: Predictions) -> Any:
     positive, negative = deferred(LEAST_POS), deferred(LEAST_NEG)
     # Some engines give null for the least of a value and null, others the value.
     lightest = ibis.least(positive.coalesce(negative), negative.coalesce(positive))
-    wide = deferred(GREATEST) / lightest.nullif(0) > GREATEST_SPREAD
+    wide = deferred(GREATEST) / lightest.nullif(0) > literal(GREATEST_SPREAD)
     return wide.ifelse(SPREAD, nothing())

@@ -142,7 +142,7 @@ def _score(raw: Any, name: str) -> tuple[Any, list[tuple[int, Any]]]:
     value = raw.cast("float64")
     trouble = [(NULL_SCORE, raw.isnull()), (NAN_SCORE, value.isnan())]
     if kind.is_integer() and kind.nbytes == 8:
-        held = value.between(LEAST_WHOLE, GREATEST_WHOLE)
+        held = value.between(literal(LEAST_WHOLE), literal(GREATEST_WHOLE))
         whole = held.ifelse(value, literal(0)).cast(kind)
         large = (raw > EXACT) | (raw < -EXACT)
         trouble.append((INEXACT, large & ~(held & (whole == raw))))
@@ -189,4 +189,5 @@ def _weight(raw: Any, name: str) -> tuple[Any, list[tuple[int, Any]]]:
         )
     value = raw.cast("float64")
     sound = ~value.isnan() & value.between(literal(0), literal(GREATEST_WEIGHT))
-    return value, [(NULL_WEIGHT, value.isnull()), (BAD_WEIGHT, ~sound)]
+    missing = value.isnull() & ~value.isnan().coalesce(False)
+    return value, [(NULL_WEIGHT, missing), (BAD_WEIGHT, ~sound)]

@@ -1,10 +1,10 @@
 """One key of many rows on a Spark cluster of two workers, and what happens when one is lost.
 
-``python tests/benchmarks/spark_scale.py [--rows N] [--memory SIZE] [--ranges K]`` makes the
-data from a seed, starts a cluster of its own for each line (a master, workers and a Connect
-server, each a process on loopback), evaluates the one key there, and holds the measures
-against those of Polars. Times are of the query alone; only their ratios tell something, and
-where both workers share two cores with other work, not even these.
+``python tests/benchmarks/spark_scale.py [--rows N] [--memory SIZE] [--ranges K] [--cases I ...]``
+makes the data from a seed, starts a cluster of its own for each line (a master, workers and a
+Connect server, each a process on loopback), evaluates the one key there, and holds the measures
+against those of Polars. Times are of the query alone; only their ratios tell something, and where
+both workers share two cores with other work, not even these.
 """
 
 import argparse
@@ -113,6 +113,9 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=50_000_000)
     parser.add_argument("--memory", default="2g", help="heap of an executor")
     parser.add_argument("--ranges", type=int, default=64)
+    parser.add_argument(
+        "--cases", type=int, nargs="+", default=[0, 1, 2, 3], help="which lines, in which order"
+    )
     asked = parser.parse_args()
     console = Console()
     table = Table("case", "s", "ratio", "difference", "workers")
@@ -121,7 +124,7 @@ def main() -> None:
         rows = pl.scan_parquet(files / "*.parquet")
         expected = pr.evaluate(rows, **ASKED, memory="2GB").collect()
         first = 0.0
-        for case in cases(asked.ranges):
+        for case in [cases(asked.ranges)[i] for i in asked.cases]:
             found, seconds, fate = run(case, files, asked.memory, first / 2)
             first = first or seconds
             worst = f"{check(found, expected):.1e}"

@@ -175,7 +175,8 @@ def plain(value: object) -> Any:
 
 def _float(value: object) -> Any:
     """The same where an engine would make a decimal of a constant, or of what it stands beside."""
-    return literal(value) if isinstance(value, float) else plain(value)
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return literal(value) if number else plain(value)  # type: ignore[arg-type]
 
 
 def literal(number: float | None) -> Any:

@@ -6,12 +6,12 @@ from typing import Annotated, Any, NamedTuple
 
 import polars as pl
 import typer
-from rich.table import Table
 
 from polaroc import charts
 from polaroc.cli.engines import measured_there, one_address
 from polaroc.cli.inputs import By, Files, Positive, Score, Truth, Weight, labels, prior_in_words
-from polaroc.cli.screen import MOST_ROWS, out, progress, refusing
+from polaroc.cli.overview import doubts, summary
+from polaroc.cli.screen import out, progress, refusing
 from polaroc.columns import PRIVATE, within
 from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.measures import tidy
@@ -24,16 +24,11 @@ from polaroc.sources import batches
 from polaroc.stamps import Stamps
 from polaroc.sums import Summed
 from polaroc.surfaces import surface
-from polaroc.texts import inert, table, visible
+from polaroc.texts import inert, visible
 from polaroc.typing import Interpolation, Nulls, Prior
 from polaroc.wanted import DEFAULT_PRIORS, Chosen, chosen
 
 CHART_PRIORS = 25
-FEW_NEGATIVES = "biased upward, the test set has too few negatives for so small a prior"
-# The measures that fit a terminal; the files hold all.
-HEADINGS = {
-    "auc": "AUC", "auprec": "AUPREC", "iauprec": "IAUPREC", "sens": "Sens", "accsens": "AccSens",
-}  # fmt: skip
 
 
 class Room(NamedTuple):
@@ -205,7 +200,7 @@ def _show(
 ) -> None:
     console = out()
     console.print(summary(measures, keys, priors))
-    for line in [*_doubts(measures), *said]:
+    for line in [*doubts(measures), *said]:
         console.print(visible(line))
 
 
@@ -232,65 +227,12 @@ def _share(done: int, rows: int) -> str:
     return f"measuring, {done / rows:.0%} of {rows:,} rows"
 
 
-def summary(measures: pl.DataFrame, keys: Sequence[str], priors: Sequence[float | None]) -> Table:
-    """One line per key; where there are several keys, the mean (SD) over all but the first."""
-    at, mean, sd, lacking = (PRIVATE + name for name in ("at", "mean", "sd", "lacking"))
-    shown = list(keys[:1])
-    # Measures come in the same order for all keys.
-    place = within(pl.int_range(pl.len()), keys).alias(at)
-    groups = (
-        measures.with_columns(place)
-        .filter(pl.col("measure").is_in(list(HEADINGS)))
-        .group_by([*shown, at, "measure"], maintain_order=True)
-        .agg(
-            pl.col("estimate").mean().alias(mean),
-            pl.col("estimate").std().alias(sd),
-            pl.col("estimate").null_count().alias(lacking),
-        )
-        .sort(at, maintain_order=True)
-    )
-    parts = groups.partition_by(shown, maintain_order=True) if shown else [groups]
-    rows = [
-        [
-            *(part[key][0] for key in shown),
-            *(_cell(*pair) for pair in part.select(mean, sd, lacking).rows()),
-        ]
-        for part in parts
-    ]
-    words = iter("observed" if prior is None else f"{prior:g}" for prior in priors)
-    headings = [
-        f"AUPREC {next(words)}" if name == "auprec" else HEADINGS[name]
-        for name in (parts[0]["measure"] if parts else [])
-    ]
-    over_keys = f", mean (SD) over {', '.join(keys[1:])}" if len(keys) > 1 else ""
-    more = f"; the first {MOST_ROWS} of {len(rows)}" if len(rows) > MOST_ROWS else ""
-    return table(f"Measures{over_keys}{more}", [*shown, *headings], rows[:MOST_ROWS], len(shown))
-
-
-def _cell(mean: float | None, sd: float | None, lacking: int) -> str | None:
-    if mean is None:
-        return None
-    told = f"{mean:.3f}" if sd is None else f"{mean:.3f} ({sd:.3f})"
-    return f"{told} without {lacking}" if lacking else told
-
-
 def _first_priors(measures: pl.DataFrame, keys: Sequence[str], count: int) -> pl.DataFrame:
     """The measures without AUPREC at priors after the first `count`."""
     at = PRIVATE + "at"
     is_auprec = pl.col("measure") == "auprec"
     placed = measures.with_columns(within(is_auprec.cum_sum(), keys).alias(at))
     return placed.filter(~is_auprec | (pl.col(at) <= count)).drop(at)
-
-
-def _doubts(measures: pl.DataFrame, most: int = 5) -> list[str]:
-    """The notes of the measures, the commonest first."""
-    kind = pl.col("note").str.replace_all(r"λ/N = \S+: biased upward", FEW_NEGATIVES)
-    counts = measures.filter(pl.col("note").is_not_null()).group_by(kind).len()
-    ordered = counts.sort("len", "note", descending=[True, False])
-    lines = [f"Note on {count} estimate(s): {note}" for note, count in ordered.head(most).rows()]
-    if ordered.height > most:
-        lines.append(f"… and {ordered.height - most} kinds of note more, in the column 'note'.")
-    return lines
 
 
 def _charts(

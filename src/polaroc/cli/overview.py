@@ -1,0 +1,69 @@
+"""Measures as a table for a terminal, and what is to be said of them."""
+
+from collections.abc import Sequence
+
+import polars as pl
+from rich.table import Table
+
+from polaroc.cli.screen import MOST_ROWS
+from polaroc.columns import PRIVATE, within
+from polaroc.texts import table
+
+FEW_NEGATIVES = "biased upward, the test set has too few negatives for so small a prior"
+# The measures that fit a terminal; the files hold all.
+HEADINGS = {
+    "auc": "AUC", "auprec": "AUPREC", "iauprec": "IAUPREC", "sens": "Sens", "accsens": "AccSens",
+}  # fmt: skip
+
+
+def summary(measures: pl.DataFrame, keys: Sequence[str], priors: Sequence[float | None]) -> Table:
+    """One line per key; where there are several keys, the mean (SD) over all but the first."""
+    at, mean, sd, lacking = (PRIVATE + name for name in ("at", "mean", "sd", "lacking"))
+    shown = list(keys[:1])
+    # Measures come in the same order for all keys.
+    place = within(pl.int_range(pl.len()), keys).alias(at)
+    groups = (
+        measures.with_columns(place)
+        .filter(pl.col("measure").is_in(list(HEADINGS)))
+        .group_by([*shown, at, "measure"], maintain_order=True)
+        .agg(
+            pl.col("estimate").mean().alias(mean),
+            pl.col("estimate").std().alias(sd),
+            pl.col("estimate").null_count().alias(lacking),
+        )
+        .sort(at, maintain_order=True)
+    )
+    parts = groups.partition_by(shown, maintain_order=True) if shown else [groups]
+    rows = [
+        [
+            *(part[key][0] for key in shown),
+            *(_cell(*pair) for pair in part.select(mean, sd, lacking).rows()),
+        ]
+        for part in parts
+    ]
+    words = iter("observed" if prior is None else f"{prior:g}" for prior in priors)
+    headings = [
+        f"AUPREC {next(words)}" if name == "auprec" else HEADINGS[name]
+        for name in (parts[0]["measure"] if parts else [])
+    ]
+    over_keys = f", mean (SD) over {', '.join(keys[1:])}" if len(keys) > 1 else ""
+    more = f"; the first {MOST_ROWS} of {len(rows)}" if len(rows) > MOST_ROWS else ""
+    return table(f"Measures{over_keys}{more}", [*shown, *headings], rows[:MOST_ROWS], len(shown))
+
+
+def _cell(mean: float | None, sd: float | None, lacking: int) -> str | None:
+    if mean is None:
+        return None
+    told = f"{mean:.3f}" if sd is None else f"{mean:.3f} ({sd:.3f})"
+    return f"{told} without {lacking}" if lacking else told
+
+
+def doubts(measures: pl.DataFrame, most: int = 5) -> list[str]:
+    """The notes of the measures, the commonest first."""
+    kind = pl.col("note").str.replace_all(r"λ/N = \S+: biased upward", FEW_NEGATIVES)
+    counts = measures.filter(pl.col("note").is_not_null()).group_by(kind).len()
+    ordered = counts.sort("len", "note", descending=[True, False])
+    lines = [f"Note on {count} estimate(s): {note}" for note, count in ordered.head(most).rows()]
+    if ordered.height > most:
+        lines.append(f"… and {ordered.height - most} kinds of note more, in the column 'note'.")
+    return lines

@@ -94,6 +94,20 @@ class Measure:
     perfect: Callable[[float], pl.Expr] | None = None
 
 
+def plainly(note: pl.Expr) -> pl.Expr:
+    """A note in words, without the number that stands for few negatives.
+
+    Examples
+    --------
+    >>> pl.select(plainly(pl.lit("λ/N = 0.067: biased upward"))).item()
+    'biased upward, the test set has too few negatives for so small a prior'
+    """
+    return note.str.replace_all(
+        r"λ/N = \S+: biased upward",
+        "biased upward, the test set has too few negatives for so small a prior",
+    )
+
+
 def total(
     name: str,
     segment: Quantity,

@@ -67,7 +67,7 @@ def check_ratio(ratio: object) -> None:
             f"test_train_ratio is {ratio!r}, needed is a number ≥ 0: test over training cases of "
             "a block, which the table does not tell.",
             hint="test_train_ratio=0.25 for 80/20 hold-outs, 1/(k-1) for k folds; "
-            "target='dataset' needs none.",
+            "compare(target='dataset') needs none.",
         )
 
 

@@ -7,9 +7,9 @@ from rich.table import Table
 
 from polaroc.cli.screen import MOST_ROWS
 from polaroc.columns import PRIVATE, within
+from polaroc.measures import plainly
 from polaroc.texts import table
 
-FEW_NEGATIVES = "biased upward, the test set has too few negatives for so small a prior"
 # The measures that fit a terminal; the files hold all.
 HEADINGS = {
     "auc": "AUC", "auprec": "AUPREC", "iauprec": "IAUPREC", "sens": "Sens", "accsens": "AccSens",
@@ -60,7 +60,7 @@ def _cell(mean: float | None, sd: float | None, lacking: int) -> str | None:
 
 def doubts(measures: pl.DataFrame, most: int = 5) -> list[str]:
     """The notes of the measures, the commonest first."""
-    kind = pl.col("note").str.replace_all(r"λ/N = \S+: biased upward", FEW_NEGATIVES)
+    kind = plainly(pl.col("note"))
     counts = measures.filter(pl.col("note").is_not_null()).group_by(kind).len()
     ordered = counts.sort("len", "note", descending=[True, False])
     lines = [f"Note on {count} estimate(s): {note}" for note, count in ordered.head(most).rows()]

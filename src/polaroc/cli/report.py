@@ -33,7 +33,8 @@ def report(
     over: Annotated[
         tuple[float, float] | None,
         typer.Option(
-            help="Range of priors LO HI; needed for predictions, of measures by default theirs.",
+            help="Range of priors LO HI; needed for predictions. [default: of measures their "
+            "priors, equally likely]",
             show_default=False,
         ),
     ] = None,

@@ -13,6 +13,7 @@ from polaroc.columns import MEASURES, PRIVATE, as_lazy, require
 from polaroc.comparison import Comparison, compare
 from polaroc.errors import InvalidArgument
 from polaroc.evaluation import evaluate
+from polaroc.measures import plainly
 from polaroc.priors import prior_grid
 from polaroc.report.intake import Intake, within
 from polaroc.report.question import Question
@@ -94,13 +95,14 @@ class Evidence:
         said = [line for line in chosen if line not in tested]
         if self.choice is None:
             notes = self.measures.filter(pl.col("measure").is_in(["auprec", "iauprec"]))["note"]
-            said += [f"{note}." for note in notes.drop_nulls().unique(maintain_order=True)[:3]]
+            said += [f"{note}." for note in notes.drop_nulls()]
         if self.intake is not None and self.intake.dropped:
             said.append(
                 f"{self.intake.dropped:,} rows were left out: their score, truth or weight is "
                 "null or NaN."
             )
-        return list(dict.fromkeys(said))
+        plain = pl.Series(said, dtype=pl.String).to_frame("said").select(plainly(pl.col("said")))
+        return plain["said"].unique(maintain_order=True).to_list()
 
 
 def of_predictions(intake: Intake, question: Question, priors: Sequence[float]) -> Evidence:
@@ -206,7 +208,8 @@ def _comparison(
         if question.test_train_ratio is None:
             return None, (
                 "No test was made: it needs the ratio of test to training cases "
-                "(test_train_ratio), because blocks that share training cases are not independent."
+                "(test_train_ratio, or --test-train-ratio), because blocks that share training "
+                "cases are not independent."
             )
         return None, "No test was made: there is one block only, which shows no variation."
     if question.case is None or intake is None:

@@ -20,8 +20,9 @@ from polaroc.report.words import percent
 
 def auprec_by_prior(evidence: Evidence) -> Figure | None:
     """What rarity costs each model."""
+    low, high = _range(evidence)
     rows = evidence.measures.filter(
-        (pl.col("measure") == "auprec") & pl.col("prior").is_in(_judged(evidence).implode())
+        (pl.col("measure") == "auprec") & pl.col("prior").is_between(low, high)
     )
     if rows["prior"].n_unique() < 2:
         return None
@@ -52,7 +53,7 @@ def winner_map(evidence: Evidence) -> Figure | None:
     return Figure(
         "winner-map",
         charts.winner_map(choice, "Best model by share of positives", colours=colours(evidence)),
-        "Above, the model with the best mean. "
+        ("Above, the model with the best mean. " if evidence.blocks > 1 else "The best model. ")
         + ("Below, in which share of the blocks each is the best." if evidence.blocks > 1 else ""),
         told[0],
     )
@@ -111,11 +112,14 @@ OVER_THE_RANGE: tuple[Maker, ...] = (auprec_by_prior, winner_map, regret, accsen
 DIFFERENCES: tuple[Maker, ...] = (pairs,)
 
 
-def _judged(evidence: Evidence) -> pl.Series:
-    """The priors at which models are judged one by one."""
-    if evidence.choice is not None:
-        return evidence.choice.priors["prior"].unique()
-    return evidence.measures["prior"].unique()
+def _range(evidence: Evidence) -> tuple[float, float]:
+    """The priors between which models are judged, and a little more: their digits are rounded."""
+    judged = evidence.measures if evidence.choice is None else evidence.choice.priors
+    lowest, highest = judged.select(
+        (pl.col("prior").min() * (1 - 1e-9)).alias("low"),
+        (pl.col("prior").max() * (1 + 1e-9)).alias("high"),
+    ).row(0)
+    return lowest, highest
 
 
 def _led(rows: pl.DataFrame, evidence: Evidence) -> pl.DataFrame:
@@ -142,4 +146,5 @@ def _falls(rows: pl.DataFrame, evidence: Evidence) -> str:
                 f"{model[0]} from {at[low]:.3f} at {percent(float(low))} positives to "  # type: ignore[arg-type]
                 f"{at[high]:.3f} at {percent(float(high))}"  # type: ignore[arg-type]
             )
-    return f"Mean area under the precision-recall curve (AUPREC): {listed(said, evidence)}."
+    area = "Mean area" if evidence.blocks > 1 else "Area"
+    return f"{area} under the precision-recall curve (AUPREC): {listed(said, evidence)}."

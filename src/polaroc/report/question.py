@@ -41,6 +41,12 @@ class Question:
             check_ratio(self.test_train_ratio)
         if self.over is not None:
             resolve_belief(self.over)
+        if self.case is not None and self.blocks:
+            raise InvalidArgument(
+                f"case is given, and the blocks are {', '.join(map(repr, self.blocks))}: cases "
+                "compare fitted models on one test set.",
+                hint="leave case out, or name the model as the only key with by.",
+            )
 
     @property
     def ends(self) -> tuple[float, float] | None:

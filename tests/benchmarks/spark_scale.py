@@ -62,8 +62,36 @@ def made(folder: Path, rows: int) -> Path:
     return place
 
 
-def run(case: Case, files: Path, memory: str, halfway: float) -> tuple[pl.DataFrame, float, str]:
-    """The measures, the seconds they took, and what became of the workers."""
+class Outcome(NamedTuple):
+    """The measures, the seconds they took, the most bytes on disk, the fate of the workers."""
+
+    measures: pl.DataFrame
+    seconds: float
+    disk: int
+    fate: str
+
+
+class Disk(threading.Thread):
+    """Looks at a folder every second and remembers its largest size."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(daemon=True)
+        self.folder, self.largest, self.done = folder, 0, threading.Event()
+
+    def run(self) -> None:
+        """Look until done."""
+        while not self.done.wait(1):
+            with suppress(FileNotFoundError):
+                self.largest = max(self.largest, size_of(self.folder))
+
+
+def size_of(folder: Path) -> int:
+    """Bytes of the files in a folder."""
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+
+
+def run(case: Case, files: Path, memory: str, halfway: float) -> Outcome:
+    """Evaluate the key on a cluster of its own."""
     from pyspark.sql import SparkSession
 
     with tempfile.TemporaryDirectory() as place:
@@ -74,15 +102,18 @@ def run(case: Case, files: Path, memory: str, halfway: float) -> tuple[pl.DataFr
             session = SparkSession.builder.remote(cluster.address).create()
             table = ibis.pyspark.connect(session).read_parquet(files, table_name="predictions")
             killer = threading.Timer(halfway, cluster.workers[-1].kill)
+            disk = Disk(Path(place) / "scratch")
+            disk.start()
             started = time.perf_counter()
             if case.killed:
                 killer.start()
             found = collected(pr.warehouse.evaluate(table, **ASKED, ranges=case.ranges))
             seconds = time.perf_counter() - started
             killer.cancel()
+            disk.done.set()
             with suppress(Exception):
                 session.stop()
-            return found, seconds, _fate(cluster, Path(place))
+            return Outcome(found, seconds, disk.largest, _fate(cluster, Path(place)))
 
 
 def _fate(cluster: Cluster, folder: Path) -> str:
@@ -118,20 +149,26 @@ def main() -> None:
     )
     asked = parser.parse_args()
     console = Console()
-    table = Table("case", "s", "ratio", "difference", "workers")
+    table = Table("case", "s", "ratio", "difference", "bytes on disk per row", "workers")
     with tempfile.TemporaryDirectory() as place:
         files = made(Path(place), asked.rows)
         rows = pl.scan_parquet(files / "*.parquet")
         expected = pr.evaluate(rows, **ASKED, memory="2GB").collect()
         first = 0.0
         for case in [cases(asked.ranges)[i] for i in asked.cases]:
-            found, seconds, fate = run(case, files, asked.memory, first / 2)
-            first = first or seconds
-            worst = f"{check(found, expected):.1e}"
-            row = (case.name, f"{seconds:.0f}", f"{seconds / first:.2f}", worst, fate)
+            of = run(case, files, asked.memory, first / 2)
+            first = first or of.seconds
+            worst, disk = f"{check(of.measures, expected):.1e}", f"{of.disk / asked.rows:.1f}"
+            row = (
+                case.name, f"{of.seconds:.0f}", f"{of.seconds / first:.2f}", worst, disk, of.fate
+            )  # fmt: skip
             console.print(" | ".join(row))
             table.add_row(*row)
-    console.print(f"{asked.rows:,} rows of one key, executors of {asked.memory}")
+        parquet = size_of(files) / asked.rows
+    console.print(
+        f"{asked.rows:,} rows of one key, {parquet:.1f} bytes each in Parquet, executors of "
+        f"{asked.memory}"
+    )
     console.print(table)
 
 

@@ -110,6 +110,10 @@ def test_a_killed_writer_leaves_the_old_output_or_the_new_one(tmp_path, one_step
         if one_step or target.exists():
             assert names(target) == {"one", "two", MARK}
             assert (target / "one").read_text() == (target / "two").read_text()
+    for left in tmp_path.glob(".polaroc-*"):
+        # Killed before its lock had its name: such a folder is given up after a minute.
+        if not (left / "lock").exists():
+            os.utime(left, (0, 0))
     with pytest.raises(KeyboardInterrupt), whole(target):
         # The next run found and removed what was left, and put back what was moved away.
         assert names(target) == {"one", "two", MARK}

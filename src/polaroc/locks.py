@@ -26,8 +26,11 @@ def locked_folder(parent: Path, prefix: str) -> Iterator[Path]:
     """
     folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
     try:
-        with (folder / LOCK).open("w") as lock:
+        # Held before it has its name: no other process can take it in between.
+        unnamed = folder / f"{LOCK}-"
+        with unnamed.open("w") as lock:
             _hold(lock)
+            unnamed.rename(folder / LOCK)
             try:
                 yield folder
             finally:
@@ -51,7 +54,7 @@ def sweep(parent: Path, prefix: str, before: Callable[[Path], None] | None = Non
         with suppress(OSError):
             if not (folder / LOCK).exists():
                 if time.time() - folder.stat().st_mtime > GIVEN_UP:
-                    folder.rmdir()
+                    shutil.rmtree(folder, ignore_errors=True)
                 continue
             with (folder / LOCK).open("r+") as lock:
                 if not _hold(lock):

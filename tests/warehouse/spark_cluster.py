@@ -129,7 +129,7 @@ def _process(name: str, command: Sequence[str], folder: Path, memory: str) -> It
     log = folder / f"{name}.log"
     with log.open("wb") as lines:
         process = subprocess.Popen(
-            [str(home / "bin" / program), *arguments],
+            [*_with_us(), str(home / "bin" / program), *arguments],
             stdin=subprocess.DEVNULL,
             stdout=lines,
             stderr=subprocess.STDOUT,
@@ -142,6 +142,11 @@ def _process(name: str, command: Sequence[str], folder: Path, memory: str) -> It
         yield running
     finally:
         running.kill()
+
+
+def _with_us() -> list[str]:
+    """How to run a program that ends with this process, should that be killed."""
+    return ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
 
 
 def _said(process: Process, pattern: str) -> str:

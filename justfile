@@ -41,6 +41,10 @@ coverage *ARGS:
 bootstrap *ARGS:
     python tests/benchmarks/bootstrap.py {{ARGS}}
 
+# How long the report takes to open in Chromium, and its size.
+opening *ARGS:
+    python tests/benchmarks/opening.py {{ARGS}}
+
 # One key of 50 million rows on a Spark cluster of two workers, one of which dies halfway.
 spark-scale *ARGS:
     python tests/benchmarks/spark_scale.py {{ARGS}}

@@ -51,7 +51,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, webdriver.Chrome(options, service) as browser:
         started = time.perf_counter()
         path = written(Path(folder))
-        print(f"written in {time.perf_counter() - started:.1f} s, {path.stat().st_size / 1e6:.2f} MB")
+        seconds, size = time.perf_counter() - started, path.stat().st_size / 1e6
+        print(f"written in {seconds:.1f} s, {size:.2f} MB")
         times = [opened(browser, path) for _ in range(asked.repeats)]
         print(f"opened in {statistics.median(times):.2f} s ({min(times):.2f} to {max(times):.2f})")
 

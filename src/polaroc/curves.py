@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from polaroc.cells import met, share
-from polaroc.columns import CURVE, attach, like
+from polaroc.columns import CURVE, PRIVATE, attach, like
 from polaroc.predictions import Predictions, read
 from polaroc.ranking import CODE, INDEX, before, code, ends_run, index_of, score_of, truth_of
 from polaroc.totals import FP_OFFSET, LEAST_NEG, LEAST_POS, TP_OFFSET, totals
@@ -13,6 +13,8 @@ from polaroc.trouble import SCORE, TRUTH, WEIGHT
 from polaroc.typing import By, Frame, IntoExpr, Label, Nulls
 
 CELL = (INDEX, CODE, "pos", "neg", "tp", "fp", "positives", "negatives")
+# Of all rows in order, how many there are up to a cell's last; and the rows of the cell.
+PLACE, SIZE = PRIVATE + "place", PRIVATE + "size"
 
 
 def curve(
@@ -163,7 +165,7 @@ def cells(rows: pl.LazyFrame, counts: pl.LazyFrame, *, weighted: bool) -> pl.Laz
     """
     ranked = _weighed(rows) if weighted else _counted(rows)
     least = [LEAST_POS, LEAST_NEG] if weighted else []
-    of_key = ranked.filter((pl.col("pos") > 0) | (pl.col("neg") > 0)).join(
+    of_key = ranked.join(
         counts.select(INDEX, "positives", "negatives", TP_OFFSET, FP_OFFSET, *least), on=INDEX
     )
     found = of_key.with_columns(pl.col("tp") + pl.col(TP_OFFSET), pl.col("fp") + pl.col(FP_OFFSET))
@@ -176,18 +178,23 @@ def cells(rows: pl.LazyFrame, counts: pl.LazyFrame, *, weighted: bool) -> pl.Laz
 
 def _counted(rows: pl.LazyFrame) -> pl.LazyFrame:
     """The last row of each tie in the order of codes, with counts that run on from key to key."""
-    truth = truth_of(pl.col(CODE))
     ends = (
         rows.select(_code())
         .sort(CODE)
-        .with_columns(truth.cum_sum().alias("tp"), (1 - truth).cum_sum().alias("fp"))
+        .with_row_index(PLACE, offset=1)
+        .with_columns(truth_of(pl.col(CODE)).cum_sum().alias("tp"))
         .filter(ends_run(pl.col(CODE)))
     )
-    rises = (
-        (pl.col(total) - pl.col(total).shift(1, fill_value=0)).alias(name)
-        for name, total in (("pos", "tp"), ("neg", "fp"))
+    # In two steps, so that cells without positives can be left out before the second.
+    tp, place, pos = pl.col("tp"), pl.col(PLACE), pl.col("pos")
+    size = (place - place.shift(1, fill_value=0)).cast(pl.Int64)
+    return ends.with_columns(
+        (tp - tp.shift(1, fill_value=0)).alias("pos"), size.alias(SIZE)
+    ).with_columns(
+        (place.cast(pl.Int64) - tp).alias("fp"),
+        (pl.col(SIZE) - pos).alias("neg"),
+        index_of(pl.col(CODE)).alias(INDEX),
     )
-    return ends.with_columns(index_of(pl.col(CODE)).alias(INDEX), *rises)
 
 
 def _weighed(rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -209,7 +216,8 @@ def _weighed(rows: pl.LazyFrame) -> pl.LazyFrame:
         (pl.col(total) - pl.when(begun).then(pl.col(total).shift(1)).otherwise(0.0)).alias(name)
         for name, total in (("pos", "tp"), ("neg", "fp"))
     )
-    return ends.with_columns(*rises)
+    # A light weight may be lost in the sum.
+    return ends.with_columns(*rises).filter((pl.col("pos") > 0) | (pl.col("neg") > 0))
 
 
 def _met(total: str, rise: str, whole: str, least: str) -> tuple[pl.Expr, pl.Expr]:

@@ -9,6 +9,7 @@ from polaroc import rates
 from polaroc.cells import CELLS, share
 from polaroc.columns import CURVE, GRID, PRIVATE, curve_keys, lazily, require
 from polaroc.errors import InvalidArgument, check_choice
+from polaroc.pairs import error_of_mean
 from polaroc.plans import check_ratio, check_share
 from polaroc.quantiles import student
 
@@ -199,8 +200,8 @@ class _Interval:
         count = pl.col("curves")
         width = pl.col("sd")
         if self.kind == "t":
-            variance = 1 / count + (self.ratio or 0)
-            width = student(count - 1, self.level) * width * variance.sqrt()
+            error = error_of_mean(width, count, self.ratio or 0)
+            width = student(count - 1, self.level) * error
         return (
             points.group_by(*keys, STEP)
             .agg(

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from polaroc.arithmetic import root
 from polaroc.omnibus import nothing, two_way
+from polaroc.typing import Quantity
 
 if TYPE_CHECKING:
     import numpy as np
@@ -99,15 +101,17 @@ def paired_t(values: "Array", level: float, test_train_ratio: float = 0.0) -> Pa
     )  # fmt: skip
 
 
-def error_of_mean(sd: Any, blocks: int, test_train_ratio: float) -> Any:
+def error_of_mean(sd: Quantity, blocks: Quantity, test_train_ratio: float) -> Quantity:
     """The standard error of a mean over blocks whose training sets overlap (Nadeau and Bengio).
 
     Examples
     --------
     >>> error_of_mean(0.1, 4, 0.75)
     0.1
+    >>> pl.select(error_of_mean(pl.lit(0.1), pl.lit(4), 0.75)).item()
+    0.1
     """
-    return sd * sqrt(1 / blocks + test_train_ratio)
+    return sd * root(1 / blocks + test_train_ratio)
 
 
 def tukey(values: "Array", level: float) -> Pairs:

@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
-from polaroc import charts, rates
+from polaroc import charts
 from polaroc.choice import Choice, choose
 from polaroc.cli.inputs import labels
 from polaroc.cli.measured import measures_of
@@ -21,6 +21,7 @@ from polaroc.operating import operating_points
 from polaroc.plans import Target
 from polaroc.predictions import read
 from polaroc.priors import OBSERVED, check_range, prior_grid
+from polaroc.shifts import shifted_rates
 from polaroc.sources import scan
 from polaroc.surfaces import surface
 from polaroc.typing import Prior
@@ -95,18 +96,8 @@ class Given:
 
     def by_skew(self) -> pl.LazyFrame:
         """Rates of the points of least error at prior 0.5, as the skew changes."""
-        t, f, skew = pl.col("tpr"), pl.col("fpr"), pl.col("skew")
-        grid = prior_grid(*(self.over or RANGE), PRIORS, "log").lazy().select("skew")
-        points = operating_points(self.curves(), "cost", priors=0.5).filter(t.is_not_null())
-        return (
-            points.select(*self.by, "tpr", "fpr")
-            .join(grid, how="cross")
-            .select(
-                *self.by,
-                "skew",
-                *(getattr(rates, rate)(t, f, skew).alias(rate) for rate in RATES),
-            )
-        )
+        points = operating_points(self.curves(), "cost", priors=0.5)
+        return shifted_rates(points, _grid(self.over or RANGE, "log"), RATES)
 
     def costs(self) -> pl.LazyFrame:
         """The least expected cost of each curve."""

@@ -1,32 +1,53 @@
 """Small changes to the formulas, one at a time: does a test fail for each?
 
-``python tests/mutants.py rates hulls`` prints the changes that no test noticed and how
-many were; `--most` takes a random sample of them.
+``python tests/mutants.py rates hulls`` prints the changes that no test noticed and that
+docs/mutants.md does not explain; `--most` takes a random sample, `--write` puts the figures
+of whole modules into that page. Each change is tried in a fork of one process that has
+imported the libraries, but not polaroc.
 """
 
 import argparse
 import ast
+import importlib
 import os
 import random
+import re
 import shutil
-import subprocess
+import signal
 import sys
 import tempfile
+import time
+from collections import Counter
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+from hypothesis import Phase, settings
+
 ROOT = Path(__file__).parents[1]
-# What is changed, and the tests that are to notice.
+PAGE = ROOT / "docs" / "mutants.md"
+# What is changed, and the tests that are to notice: the quick ones first.
 TESTS = {
-    "rates": ["src/polaroc/rates.py", "tests/test_rates.py", "tests/test_surfaces.py"],
-    "areas": ["tests/test_areas.py", "tests/test_partial_areas.py", "tests/test_crowds.py",
-              "tests/test_evaluation.py", "tests/test_intervals.py", "src/polaroc/areas.py"],
-    "hulls": ["src/polaroc/hulls.py", "tests/test_crowds.py::test_hulls", "tests/test_hulls.py"],
-    "comparison": ["tests/test_comparison.py", "tests/test_trained.py",
-                   "src/polaroc/comparison.py"],
+    "rates": ["tests/test_rates.py", "tests/test_surfaces.py"],
+    "hulls": ["tests/test_crowds.py::test_hulls", "tests/test_hulls.py"],
+    "areas": ["tests/test_crowds.py::test_auc", "tests/test_crowds.py::test_auprec",
+              "tests/test_partial_areas.py", "tests/test_areas.py",
+              "tests/test_intervals.py::test_a_perfect_score_has_a_lower_limit_from_the_numbers"
+              "_of_cases", "tests/test_influence.py"],
+    "comparison": ["tests/test_comparison.py", "tests/test_trained.py"],
+    "paired": ["tests/test_paired.py"],
+    "pairs": ["tests/test_pairs.py", "tests/test_comparison.py"],
+    "omnibus": ["tests/test_omnibus.py", "tests/test_comparison.py"],
     "operating": ["tests/test_operating.py", "tests/test_crowds.py"],
-    "sensitivity": ["tests/test_sensitivity.py", "tests/test_metamorphic.py"],
+    "sensitivity": ["tests/test_crowds.py::test_sens_and_equal_error", "tests/test_sensitivity.py",
+                    "tests/test_evaluation.py"],
 }  # fmt: skip
+# Imported once: with them a run of a few tests takes a second, without them three.
+LIBRARIES = (
+    "polars", "scipy.optimize", "scipy.stats", "scipy.spatial", "scipy.integrate",
+    "sklearn.metrics", "statsmodels.api", "statsmodels.formula.api",
+)  # fmt: skip
 ARITHMETIC = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult,
     ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
@@ -35,8 +56,8 @@ COMPARISONS = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
     ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
 }  # fmt: skip
-# A mutant that loops is noticed.
-LONGEST = 600
+# A mutant that takes so many times as long as no change is one that loops.
+LOOPS = 10
 
 
 def mutants(source: str) -> Iterator[tuple[str, str]]:
@@ -45,9 +66,32 @@ def mutants(source: str) -> Iterator[tuple[str, str]]:
     for number in range(count):
         tree = ast.parse(source)
         node, change = next(found for i, found in enumerate(places(tree)) if i == number)
-        before = ast.unparse(node)
+        around, before = function_of(tree, node), line_of(tree, node)
         change()
-        yield f"line {node.lineno}: {before}  →  {ast.unparse(node)}", ast.unparse(tree)
+        yield f"{around}: {before}  →  {line_of(tree, node)}", ast.unparse(tree)
+
+
+def function_of(tree: ast.Module, node: ast.AST) -> str:
+    """The innermost function that holds a node."""
+    holding = [
+        function.name
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef | ast.ClassDef)
+        and any(inner is node for inner in ast.walk(function))
+    ]
+    return holding[-1] if holding else "module"
+
+
+def line_of(tree: ast.Module, node: ast.AST) -> str:
+    """The smallest expression around a node that is not a bare number."""
+    around = node
+    if isinstance(node, ast.Constant):
+        around = next(
+            parent
+            for parent in ast.walk(tree)
+            if any(child is node for child in ast.iter_child_nodes(parent))
+        )
+    return " ".join(ast.unparse(around).split())[:110]
 
 
 def places(tree: ast.Module):
@@ -86,50 +130,107 @@ def annotations(node: ast.AST) -> Iterator[ast.AST]:
         yield node.annotation
 
 
-def noticed(source: Path, text: str, tests: list[str]) -> bool:
-    source.write_text(text, encoding="utf-8")
-    root = source.parents[2]
-    environment = os.environ | {"PYTHONPATH": str(root / "src"), "POLAROC_TABLES": "600"}
-    run = [sys.executable, "-m", "pytest", "-q", "-x", "--no-header", "--tb=no",
-           "-p", "no:cacheprovider", *tests]  # fmt: skip
-    try:
-        result = subprocess.run(
-            run, cwd=root, env=environment, capture_output=True, timeout=LONGEST
+class Quick:
+    """The same random tables each time, and failures that are not made small."""
+
+    def pytest_collection(self):
+        phases = (Phase.explicit, Phase.generate)
+        settings.register_profile(
+            "mutants", settings(), derandomize=True, database=None, phases=phases
         )
-    except subprocess.TimeoutExpired:
-        return True
-    return result.returncode != 0
+        settings.load_profile("mutants")
 
 
-def survivors(module: str, most: int, rng: random.Random) -> tuple[int, list[str]]:
-    """How many mutants of a module were tried, and those that lived."""
+def noticed(root: Path, tests: list[str], longest: float) -> bool:
+    """Whether a test fails, or does not come to an end."""
+    child = os.fork()
+    if child == 0:
+        os.setsid()
+        silent = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(silent, 1)
+        os.dup2(silent, 2)
+        # A loop in compiled code cannot be interrupted, but ended.
+        signal.alarm(int(longest) + 1)
+        os.chdir(root)
+        sys.path.insert(0, str(root / "src"))
+        # Hypothesis is imported before pytest could rewrite its assertions.
+        late = "ignore::pytest.PytestAssertRewriteWarning"
+        options = ["-q", "-x", "--tb=no", "-p", "no:cacheprovider", "-W", late]
+        code = pytest.main([*options, *tests], [Quick()])
+        os._exit(int(code))
+    _, status = os.waitpid(child, 0)
+    return status != 0
+
+
+def survivors(module: str, most: int, rng: random.Random) -> tuple[int, int, list[str]]:
+    """How many mutants of a module there are, how many were tried, and those that lived."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "polaroc"
-        for part in ("src", "tests", "pyproject.toml"):
-            copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
-            root.mkdir(exist_ok=True)
-            copy(ROOT / part, root / part)
+        for part in ("src", "tests"):
+            shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("*.pyc"))
+        shutil.copy(ROOT / "pyproject.toml", root)
         source = root / "src" / "polaroc" / f"{module}.py"
         text = source.read_text(encoding="utf-8")
-        if noticed(source, text, TESTS[module]):
+        tests = [f"src/polaroc/{module}.py", *TESTS[module]]
+        started = time.monotonic()
+        if noticed(root, tests, 3600):
             sys.exit(f"the tests of {module} fail without any change")
+        longest = 30 + LOOPS * (time.monotonic() - started)
         changed = list(mutants(text))
-        rng.shuffle(changed)
-        sample, alive = changed[:most], []
+        sample = changed if most >= len(changed) else rng.sample(changed, most)
+        alive = []
         for words, mutant in sample:
-            if not noticed(source, mutant, TESTS[module]):
+            source.write_text(mutant, encoding="utf-8")
+            if not noticed(root, tests, longest):
                 alive.append(words)
                 print(f"{module} {words}", flush=True)
-        noted = len(sample) - len(alive)
-        print(f"{module}: {len(sample)} of {len(changed)} changes, {noted} noticed.", flush=True)
-        return len(sample), alive
+        return len(changed), len(sample), alive
 
 
-if __name__ == "__main__":
+ROW = re.compile(r"\| `(\w+)` \| `(.+)` \| .+ \|")
+
+
+def explained() -> Counter[tuple[str, str]]:
+    """The changes that docs/mutants.md says make no difference, by module."""
+    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    rows = (ROW.fullmatch(line) for line in lines)
+    return Counter((row[1], row[2].replace("\\|", "|")) for row in rows if row)
+
+
+def write(module: str, count: int, alive: int) -> None:
+    """The figures of a module in their row of docs/mutants.md."""
+    text = PAGE.read_text(encoding="utf-8")
+    today = datetime.now(UTC).date().isoformat()
+    row = f"| `just mutants {module}` | {count} | {count - alive} | {alive} | {today} |"
+    place = re.compile(rf"\| `just mutants {module}` \|.*")
+    PAGE.write_text(place.sub(lambda _: row, text), encoding="utf-8")
+
+
+def main() -> int:
     reader = argparse.ArgumentParser()
     reader.add_argument("modules", nargs="*", default=["rates", "hulls", "areas", "comparison"])
     reader.add_argument("--most", type=int, default=10_000, help="for each module")
     reader.add_argument("--seed", type=int, default=0)
+    reader.add_argument("--write", action="store_true", help="the figures into docs/mutants.md")
     asked = reader.parse_args()
-    for name in asked.modules:
-        survivors(name, asked.most, random.Random(asked.seed))
+    sys.dont_write_bytecode = True
+    os.environ |= {"POLAROC_TABLES": "600"}
+    for library in LIBRARIES:
+        importlib.import_module(library)
+    unexplained = 0
+    for module in asked.modules:
+        count, tried, alive = survivors(module, asked.most, random.Random(asked.seed))
+        known = Counter({words: n for (of, words), n in explained().items() if of == module})
+        new = Counter(alive) - known
+        unexplained += new.total()
+        print(
+            f"{module}: {tried} of {count} changes, {tried - len(alive)} noticed, "
+            f"{len(alive) - new.total()} explained, {new.total()} not.", *new, sep="\n  ",
+        )  # fmt: skip
+        if asked.write and tried == count:
+            write(module, count, len(alive))
+    return 1 if unexplained else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

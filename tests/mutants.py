@@ -21,11 +21,18 @@ TESTS = {
     "rates": ["src/polaroc/rates.py", "tests/test_rates.py", "tests/test_surfaces.py"],
     "areas": ["tests/test_areas.py", "tests/test_partial_areas.py", "tests/test_crowds.py",
               "tests/test_evaluation.py", "tests/test_intervals.py", "src/polaroc/areas.py"],
+    "area_measures": ["tests/test_areas.py", "tests/test_partial_areas.py", "tests/test_crowds.py",
+                      "tests/test_evaluation.py", "tests/test_intervals.py"],
+    "partial_areas": ["tests/test_partial_areas.py", "tests/test_areas.py"],
     "hulls": ["src/polaroc/hulls.py", "tests/test_crowds.py::test_hulls", "tests/test_hulls.py"],
     "comparison": ["tests/test_comparison.py", "tests/test_trained.py",
                    "src/polaroc/comparison.py"],
     "operating": ["tests/test_operating.py", "tests/test_crowds.py"],
+    "rules": ["tests/test_operating.py", "tests/test_crowds.py"],
+    "thresholds": ["tests/test_operating.py"],
     "sensitivity": ["tests/test_sensitivity.py", "tests/test_metamorphic.py"],
+    "balanced_points": ["tests/test_sensitivity.py", "tests/test_metamorphic.py"],
+    "error_areas": ["tests/test_sensitivity.py", "tests/test_metamorphic.py"],
 }  # fmt: skip
 ARITHMETIC = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult,
@@ -127,7 +134,9 @@ def survivors(module: str, most: int, rng: random.Random) -> tuple[int, list[str
 
 if __name__ == "__main__":
     reader = argparse.ArgumentParser()
-    reader.add_argument("modules", nargs="*", default=["rates", "hulls", "areas", "comparison"])
+    reader.add_argument(
+        "modules", nargs="*", default=["rates", "hulls", "areas", "area_measures", "comparison"]
+    )
     reader.add_argument("--most", type=int, default=10_000, help="for each module")
     reader.add_argument("--seed", type=int, default=0)
     asked = reader.parse_args()

@@ -32,16 +32,23 @@ TESTS = {
     "rates": ["tests/test_rates.py", "tests/test_surfaces.py"],
     "hulls": ["tests/test_crowds.py::test_hulls", "tests/test_hulls.py"],
     "areas": ["tests/test_crowds.py::test_auc", "tests/test_crowds.py::test_auprec",
-              "tests/test_partial_areas.py", "tests/test_areas.py",
+              "tests/test_partial_areas.py", "tests/test_areas.py"],
+    "area_measures": ["tests/test_crowds.py::test_auc", "tests/test_crowds.py::test_auprec",
+              "tests/test_areas.py",
               "tests/test_intervals.py::test_a_perfect_score_has_a_lower_limit_from_the_numbers"
               "_of_cases", "tests/test_influence.py"],
+    "partial_areas": ["tests/test_partial_areas.py", "tests/test_areas.py"],
     "comparison": ["tests/test_comparison.py", "tests/test_trained.py"],
     "paired": ["tests/test_paired.py"],
     "pairs": ["tests/test_pairs.py", "tests/test_comparison.py"],
     "omnibus": ["tests/test_omnibus.py", "tests/test_comparison.py"],
     "operating": ["tests/test_operating.py", "tests/test_crowds.py"],
-    "sensitivity": ["tests/test_crowds.py::test_sens_and_equal_error", "tests/test_sensitivity.py",
-                    "tests/test_evaluation.py"],
+    "rules": ["tests/test_operating.py", "tests/test_crowds.py"],
+    "thresholds": ["tests/test_operating.py"],
+    "sensitivity": ["tests/test_crowds.py::test_sens_and_equal_error", "tests/test_sensitivity.py"],
+    "balanced_points": ["tests/test_crowds.py::test_sens_and_equal_error",
+                        "tests/test_sensitivity.py", "tests/test_evaluation.py"],
+    "error_areas": ["tests/test_sensitivity.py", "tests/test_evaluation.py"],
 }  # fmt: skip
 # Imported once: with them a run of a few tests takes a second, without them three.
 LIBRARIES = (
@@ -208,7 +215,9 @@ def write(module: str, count: int, alive: int) -> None:
 
 def main() -> int:
     reader = argparse.ArgumentParser()
-    reader.add_argument("modules", nargs="*", default=["rates", "hulls", "areas", "comparison"])
+    reader.add_argument(
+        "modules", nargs="*", default=["rates", "hulls", "areas", "area_measures", "comparison"]
+    )
     reader.add_argument("--most", type=int, default=10_000, help="for each module")
     reader.add_argument("--seed", type=int, default=0)
     reader.add_argument("--write", action="store_true", help="the figures into docs/mutants.md")

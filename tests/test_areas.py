@@ -10,7 +10,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from strategies import FINITE_SCORES, priors, tables
 
 import polaroc as pr
-from polaroc.areas import INTERPOLATIONS, STARTS
+from polaroc.area_measures import INTERPOLATIONS, STARTS
 from polaroc.errors import InvalidArgument, InvalidTable
 
 EXTREMES = (1e-4, 1 - 1e-4)

@@ -18,7 +18,7 @@ from polaroc.intervals import intervals
 from polaroc.isolines import iso_lines
 from polaroc.mean_curves import mean_pr, mean_roc
 from polaroc.multiclass import macro, one_vs_rest
-from polaroc.operating import apply_thresholds, operating_points
+from polaroc.operating import operating_points
 from polaroc.paired import delong
 from polaroc.priors import prior, prior_grid, skew
 from polaroc.report import report
@@ -26,6 +26,7 @@ from polaroc.resampling import bootstrap
 from polaroc.sensitivity import accsens, sens
 from polaroc.spaces import pr_from_roc, roc_from_pr
 from polaroc.surfaces import surface
+from polaroc.thresholds import apply_thresholds
 
 __all__ = [
     "accsens",

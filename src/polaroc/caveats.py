@@ -3,7 +3,40 @@
 The rates are those of ``python tests/benchmarks/error_rates.py`` (`just error-rates`).
 """
 
+from math import exp, lgamma
+
+from polaroc.designs import Design
+from polaroc.pairs import Pairs
+from polaroc.plans import Plan
+
 SETTING = "3 models, 20 hold-outs 80/20 of 150 + 450 cases"
+
+
+def of_design(design: Design, pairs: Pairs, plan: Plan) -> list[str]:
+    """What is to be said of the tests of a balanced table."""
+    blocks, models = design.table.shape
+    if plan.target == "algorithm":
+        said = algorithm(blocks, plan.test_train_ratio or 0.0)
+    else:
+        said = dataset()
+        least = exp((1 - blocks) * lgamma(models + 1))
+        if least > plan.alpha:
+            said.append(
+                f"With {models} models on {blocks} blocks a permutation p-value cannot be below "
+                f"{least:.2g}: that test can find nothing at α = {plan.alpha:g}."
+            )
+    if plan.adjust == "tukey":
+        said.append(TUKEY)
+    if pairs.constant.any():
+        which = [
+            f"{design.models[int(a)]!r} and {design.models[int(b)]!r}"
+            for a, b in zip(pairs.first[pairs.constant], pairs.second[pairs.constant], strict=True)
+        ]
+        said.append(
+            f"{'; '.join(which[:5])} differ by the same amount in every block: there is no "
+            "variation to judge by, and p = 0 is the formula's limit, not a probability."
+        )
+    return said
 
 
 def algorithm(blocks: int, test_train_ratio: float) -> list[str]:

@@ -2,26 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import exp, lgamma
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from polaroc import caveats, omnibus
 from polaroc.beliefs import Belief
-from polaroc.designs import Design, Incomplete, balanced, block_columns, check_blocks
+from polaroc.designs import Design, Incomplete, balanced, block_columns, check_blocks, two_priors
 from polaroc.designs import contrast as contrasted
 from polaroc.errors import InvalidArgument
 from polaroc.letters import check_letter_names, letter_frame
-from polaroc.pairs import Pairs, pair_frame, paired_t, tukey
+from polaroc.pairs import pair_frame, paired_t, tukey
 from polaroc.plans import Adjust, Plan, Target
-from polaroc.priors import OBSERVED, check_prior
+from polaroc.priors import OBSERVED
 from polaroc.selections import Rows, distinct, rows_of
 from polaroc.trained import compare_trained
 from polaroc.typing import IntoExpr, Label, Prior
-
-if TYPE_CHECKING:
-    import numpy as np
 
 LOW_IS_GOOD = ("sens", "accsens", "equal_error")
 
@@ -207,7 +202,7 @@ def compare(
     rows = rows_of(measures, measure)
     blocks = block_columns(block)
     if contrast is not None:
-        first, second = _two_priors(contrast, prior)
+        first, second = two_priors(contrast, prior)
         for one in (first, second):
             rows.check_prior(one)
         design = contrasted(balanced(rows, [first, second], between, blocks, incomplete))
@@ -259,10 +254,10 @@ def of_design(
         descending=descending,
     )
     return Comparison(
-        omnibus=omnibus.frame(_omnibus(values, plan)),
+        omnibus=omnibus.frame(omnibus.outcomes(values, plan)),
         pairs=pair_frame(pairs, design.models.alias(between)),
         letters=letters,
-        warnings=(*_warnings(design, pairs, plan), *design.said),
+        warnings=(*caveats.of_design(design, pairs, plan), *design.said),
         measure=told,
         between=between,
         block=tuple(block),
@@ -271,66 +266,9 @@ def of_design(
     )
 
 
-def _two_priors(contrast: object, prior: object) -> tuple[float, float]:
-    if not isinstance(contrast, Sequence) or isinstance(contrast, str) or len(contrast) != 2:
-        raise InvalidArgument(
-            f"contrast is {contrast!r}, allowed are two priors.",
-            hint="for example contrast=(0.05, 0.20).",
-        )
-    first, second = contrast
-    check_prior(first)
-    check_prior(second)
-    if prior is not None or first == second:
-        raise InvalidArgument(
-            f"contrast is {contrast!r} and prior is {prior!r}, allowed are two different priors "
-            "and no third.",
-            hint="leave prior out.",
-        )
-    return float(first), float(second)
-
-
 def _prior_in_words(rows: Rows, prior: Prior | None) -> str:
     if not rows.has_prior:
         return ""
     priors = distinct(rows.frame["prior"])
     own = prior == OBSERVED or (prior is None and len(priors) > 1)
     return " at each block's own prior" if own else f" at prior {prior or priors[0]:g}"
-
-
-def _omnibus(
-    values: "np.ndarray[tuple[int, ...], np.dtype[np.float64]]", plan: Plan
-) -> list[omnibus.Outcome]:
-    if plan.target == "algorithm":
-        return [omnibus.corrected(values, plan.test_train_ratio or 0.0)]
-    return [
-        omnibus.greenhouse_geisser(values),
-        omnibus.repeated_measures(values),
-        omnibus.permutation(values, plan.permutations, plan.seed),
-        *omnibus.friedman(values),
-    ]
-
-
-def _warnings(design: Design, pairs: Pairs, plan: Plan) -> list[str]:
-    blocks, models = design.table.shape
-    if plan.target == "algorithm":
-        said = caveats.algorithm(blocks, plan.test_train_ratio or 0.0)
-    else:
-        said = caveats.dataset()
-        least = exp((1 - blocks) * lgamma(models + 1))
-        if least > plan.alpha:
-            said.append(
-                f"With {models} models on {blocks} blocks a permutation p-value cannot be below "
-                f"{least:.2g}: that test can find nothing at α = {plan.alpha:g}."
-            )
-    if plan.adjust == "tukey":
-        said.append(caveats.TUKEY)
-    if pairs.constant.any():
-        which = [
-            f"{design.models[int(a)]!r} and {design.models[int(b)]!r}"
-            for a, b in zip(pairs.first[pairs.constant], pairs.second[pairs.constant], strict=True)
-        ]
-        said.append(
-            f"{'; '.join(which[:5])} differ by the same amount in every block: there is no "
-            "variation to judge by, and p = 0 is the formula's limit, not a probability."
-        )
-    return said

@@ -8,6 +8,7 @@ import polars as pl
 
 from polaroc.columns import PRIVATE
 from polaroc.errors import InvalidArgument, InvalidTable, check_choice, quoted
+from polaroc.priors import check_prior
 from polaroc.selections import SAME, Rows, listed_rows, value_columns
 from polaroc.typing import Prior
 
@@ -103,6 +104,25 @@ def balanced(
 def contrast(design: Design) -> Design:
     """The number at the first prior minus that at the second."""
     return replace(design, values=design.values[:, :, :1] - design.values[:, :, 1:])
+
+
+def two_priors(contrast: object, prior: object) -> tuple[float, float]:
+    """The two priors of a contrast, refused where they are no such thing or not alone."""
+    if not isinstance(contrast, Sequence) or isinstance(contrast, str) or len(contrast) != 2:
+        raise InvalidArgument(
+            f"contrast is {contrast!r}, allowed are two priors.",
+            hint="for example contrast=(0.05, 0.20).",
+        )
+    first, second = contrast
+    check_prior(first)
+    check_prior(second)
+    if prior is not None or first == second:
+        raise InvalidArgument(
+            f"contrast is {contrast!r} and prior is {prior!r}, allowed are two different priors "
+            "and no third.",
+            hint="leave prior out.",
+        )
+    return float(first), float(second)
 
 
 def check_blocks(design: Design) -> None:

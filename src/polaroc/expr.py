@@ -9,13 +9,13 @@ tables and say why an estimate is null.
 
 import polars as pl
 
-from polaroc.areas import STARTS, segment_area, segment_auc
+from polaroc.area_measures import STARTS, segment_area, segment_auc
+from polaroc.balanced_points import crossing, distance, ends_beyond
 from polaroc.beliefs import Belief, resolve_belief
 from polaroc.cells import counted, held, segment_columns
 from polaroc.columns import PRIVATE, expression
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.priors import OBSERVED, check_prior, check_range, skew
-from polaroc.sensitivity import crossing, distance, ends_beyond
 from polaroc.surfaces import RATES
 from polaroc.trouble import GREATEST_WEIGHT
 from polaroc.typing import Interpolation, IntoExpr, Prior, Start

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import polars as pl
 
-from polaroc.areas import UNRANKED
 from polaroc.beliefs import Belief
 from polaroc.cells import CELLS
 from polaroc.columns import PRIVATE, attach, curve_keys, lazily
@@ -15,7 +14,7 @@ from polaroc.measures import Limits, Measure, per_key, tidy
 from polaroc.predictions import Predictions
 from polaroc.priors import is_number
 from polaroc.quantiles import logit_ends, normal, student
-from polaroc.trouble import WEIGHT
+from polaroc.trouble import UNRANKED, WEIGHT
 from polaroc.typing import Interpolation, Priors
 from polaroc.wanted import DEFAULT_PRIORS, chosen
 

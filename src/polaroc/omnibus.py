@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc.designs import ROUNDING
+from polaroc.plans import Plan
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,6 +39,18 @@ class Outcome:
 def frame(tests: list[Outcome]) -> pl.DataFrame:
     """The tests as the table `omnibus`."""
     return pl.DataFrame([vars(test) for test in tests], schema=OMNIBUS, orient="row")
+
+
+def outcomes(values: "Array", plan: Plan) -> list[Outcome]:
+    """The outcomes of the tests for a target, the primary one first."""
+    if plan.target == "algorithm":
+        return [corrected(values, plan.test_train_ratio or 0.0)]
+    return [
+        greenhouse_geisser(values),
+        repeated_measures(values),
+        permutation(values, plan.permutations, plan.seed),
+        *friedman(values),
+    ]
 
 
 def rounded(values: "Array") -> "Array":

@@ -28,6 +28,7 @@ WRONG = {
     INEXACT: "inexact score",
 }
 TROUBLES = MISSING | WRONG
+UNRANKED = "null, NaN or unclear values among the predictions"
 MENDING = {
     UNCLEAR: "name the positive label(s) with positive=...; else allowed are 0/1 and false/true.",
     BAD_WEIGHT: "weights must be ≥ 0 and at most 1e290; mend the weight column before.",

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polaroc.areas import auc_measure, auprec_measures, iauprec_measure
+from polaroc.area_measures import auc_measure, auprec_measures, iauprec_measure
 from polaroc.arithmetic import Columns
 from polaroc.beliefs import Belief
 from polaroc.errors import InvalidArgument, check_choice

@@ -8,7 +8,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 import polaroc as pr
 from polaroc import rates, warehouse
-from polaroc.areas import INTERPOLATIONS, STARTS
+from polaroc.area_measures import INTERPOLATIONS, STARTS
 from polaroc.errors import InvalidArgument
 from polaroc.surfaces import RATES
 from polaroc.warehouse.collecting import collected

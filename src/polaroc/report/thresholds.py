@@ -8,10 +8,11 @@ import polars as pl
 from polaroc import rates
 from polaroc.beliefs import Belief, resolve_belief
 from polaroc.curves import curve
-from polaroc.operating import apply_thresholds, operating_points
+from polaroc.operating import operating_points
 from polaroc.priors import skew
 from polaroc.report.intake import GROUP, Intake, grouped, one_of
 from polaroc.report.question import Question
+from polaroc.thresholds import apply_thresholds
 
 # How often a threshold is set without the blocks it is then judged on.
 GROUPS = 5

@@ -1,0 +1,155 @@
+"""AUC, AUPREC and IAUPREC as sums over the segments of a curve."""
+
+from dataclasses import replace
+from functools import partial
+from typing import Literal
+
+import polars as pl
+
+from polaroc import rates
+from polaroc.arithmetic import Columns, clip, least, log1p, root, where
+from polaroc.arithmetic import total as sum_of
+from polaroc.beliefs import Belief, resolve_belief
+from polaroc.cells import HELD, Segments, held
+from polaroc.errors import check_choice
+from polaroc.gradients import area_gradient, auc_gradient
+from polaroc.measures import Measure, total
+from polaroc.partial_areas import partial_auc, rate_range
+from polaroc.priors import resolve_priors, skew
+from polaroc.typing import Interpolation, Priors, Quantity, Start
+
+# Standard errors below one half, of a score that says nothing, that are worth a note.
+REVERSED = 4
+INTERPOLATIONS = ("exact", "linear", "step", "hull")
+STARTS = ("limit", "one", "zero", "drop")
+
+
+def auc_measure(
+    fpr: tuple[float, float] | None = None,
+    tpr: tuple[float, float] | None = None,
+    standardise: bool = False,
+    column: Columns = pl.col,
+) -> Measure:
+    """The AUC as a sum over segments: Δt times the mean specificity of the segment."""
+    if fpr is not None or tpr is not None:
+        return partial_auc(fpr, tpr, standardise, column)
+    positives, negatives = column("positives"), column("negatives")
+    chance = root((positives + negatives + 1) / (12 * positives * negatives))
+    area = total("auc", segment_auc(held(column)), column, gradient=auc_gradient)
+    reversed_ = area.estimate < 0.5 - REVERSED * chance
+    warning = reversed_, "below chance: are the scores reversed?"
+    return replace(area, warning=warning, perfect=_perfect_auc)
+
+
+def _perfect_auc(tail: float) -> pl.Expr:
+    """The AUC at which a perfect score has the chance `tail`, had it only disjoint pairs to win."""
+    return pl.lit(tail) ** (1 / pl.min_horizontal("positives", "negatives"))
+
+
+def auprec_measures(
+    priors: Priors,
+    interpolation: Interpolation,
+    start: Start,
+    recall: tuple[float, float] | None = None,
+    column: Columns = pl.col,
+) -> list[Measure]:
+    """AUPREC at each prior."""
+    _check_choices(interpolation, start)
+    if recall is not None:
+        recall = rate_range(recall)
+    positives, negatives = column("positives"), column("negatives")
+    smooth = start == "limit" and interpolation != "hull" and recall is None
+    measures = []
+    for i, prior in enumerate(resolve_priors(priors)):
+        if prior is None:
+            both = (positives > 0) & (negatives > 0)
+            at = where(both, positives / (positives + negatives))
+            skewed = negatives / positives
+        else:
+            at, skewed = prior, skew(prior)
+        area = segment_area(skewed, interpolation, start, recall, held(column))
+        gradient = partial(area_gradient, [(skewed, 1.0)], interpolation) if smooth else None
+        summed = total(
+            "auprec", area, column,
+            told_apart=f"auprec_{i}", prior=at, doubt=skewed, gradient=gradient,
+        )  # fmt: skip
+        measures.append(replace(summed, perfect=partial(_perfect_area, skewed=skewed)))
+    return measures
+
+
+def iauprec_measure(
+    over: tuple[float, float] | Belief,
+    interpolation: Interpolation,
+    start: Start,
+    measure: Literal["prior", "skew"] = "prior",
+    column: Columns = pl.col,
+) -> Measure:
+    """IAUPREC as the weighted sum of AUPREC at the nodes of a belief."""
+    _check_choices(interpolation, start)
+    belief = resolve_belief(over, measure)
+    nodes = list(zip(belief.skews, belief.weights, strict=True))
+    cells = held(column)
+    area = sum_of(
+        weight * segment_area(skewed, interpolation, start, cells=cells) for skewed, weight in nodes
+    )
+    # Bias is at most 1, so a rare prior of a belief counts by its weight.
+    negatives = column("negatives")
+    doubt = sum_of(weight * least(skewed, negatives) for skewed, weight in nodes)
+    smooth = start == "limit" and interpolation != "hull"
+    gradient = partial(area_gradient, nodes, interpolation) if smooth else None
+
+    def perfect(tail: float) -> pl.Expr:
+        return pl.sum_horizontal(weight * _perfect_area(tail, skewed) for skewed, weight in nodes)
+
+    averaged = total("iauprec", area, column, doubt=doubt, gradient=gradient)
+    return replace(averaged, perfect=perfect)
+
+
+def _perfect_area(tail: float, skewed: Quantity) -> pl.Expr:
+    """∫ t/(t + λf) dt up to the rates that all cases keep to by a chance of half `tail` each."""
+    t = pl.lit(tail / 2) ** (1 / pl.col("positives"))
+    bend = skewed * (1 - pl.lit(tail / 2) ** (1 / pl.col("negatives")))
+    area: pl.Expr = t - bend * log1p(t / bend)
+    return area
+
+
+def segment_auc(cells: Segments = HELD) -> Quantity:
+    """What the segment that ends at a cell adds to the AUC: ∫ (1 − f) dt."""
+    _, (_, f1), (dt, df) = cells.segment
+    return dt * (1 - f1 + df / 2)
+
+
+def segment_area(
+    skewed: Quantity,
+    interpolation: Interpolation,
+    start: Start,
+    recall: tuple[float, float] | None = None,
+    cells: Segments = HELD,
+) -> Quantity:
+    """∫ precision dt over the segment that ends at a row of the curve, within a range of t."""
+    (t0, f0), (t1, f1), (dt, df) = cells.segment
+    first, last, width = t0, t1, dt
+    if recall is not None:
+        first, last = clip(t0, *recall), clip(t1, *recall)
+        width = last - first
+    end = rates.precision(t1, f1, skewed)
+    if interpolation == "step":
+        area = width * end
+    elif interpolation == "linear":
+        at_zero = {"one": 1.0, "zero": 0.0}.get(start, end)
+        begin = where(cells.is_first, at_zero, rates.precision(t0, f0, skewed))
+        middle = 0.5 if recall is None else ((first + last) / 2 - t0) / dt
+        area = width * (begin + (end - begin) * middle)
+    else:
+        slope = df / dt
+        alpha = 1 + skewed * slope
+        beta = skewed * (f0 - slope * t0)
+        called = t0 + skewed * f0 if recall is None else alpha * first + beta
+        bend = beta / (alpha * alpha) * log1p(alpha * width / called)
+        area = width / alpha - where(cells.is_first, 0.0, bend)
+    return where(cells.is_first, 0.0, area) if start == "drop" else area
+
+
+def _check_choices(interpolation: str, start: str) -> None:
+    check_choice("interpolation", interpolation, INTERPOLATIONS)
+    check_choice("start", start, STARTS)

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polaroc.charts.layers import data
-from polaroc.charts.lines import Lines, lines
+from polaroc.charts.layers import dashed_line, data, line_marks
+from polaroc.charts.lines import lines
 from polaroc.charts.panels import panels_of
-from polaroc.charts.theme import GREY, SIZE, finished, share_axis, style
+from polaroc.charts.theme import GREY, SIZE, finished, share_axis
 from polaroc.columns import PRIVATE, as_lazy, require
 from polaroc.costs import PROBABILITY_COST
 
@@ -64,11 +64,7 @@ def cost_curves(
     keys = [name for name in found if name not in needed]
     points = lazy.sort(*keys, PROBABILITY_COST, nulls_last=True).collect()
     drawn = lines(points, keys, PROBABILITY_COST, "cost")
-    trivial = (
-        data([{"x": 0, "y": 0}, {"x": 0.5, "y": 0.5}, {"x": 1, "y": 0}])
-        .mark_line(color=GREY, strokeDash=[4, 4], strokeWidth=1)
-        .encode(alt.X("x:Q"), alt.Y("y:Q"))
-    )
+    trivial = dashed_line((0, 0), (0.5, 0.5), (1, 0))
     axis = alt.Y(
         "y:Q", scale=alt.Scale(domain=[0, 0.5], nice=False), title="normalised expected cost",
         axis=alt.Axis(values=[0, 0.1, 0.2, 0.3, 0.4, 0.5], format=".1f"),
@@ -79,7 +75,8 @@ def cost_curves(
         alt.Tooltip("x:Q", title="probability cost", format=".3f"),
         alt.Tooltip("y:Q", title="normalised expected cost", format=".4f"),
     ]
-    line = _lines(data(drawn.records), drawn, colours).encode(across, axis, tooltip=told)
+    marks = line_marks(data(drawn.records), drawn, colours=colours)
+    line = marks.encode(across, axis, tooltip=told)
     said = "grey: calling all or nothing positive; c: cost of a miss, d: of a false alarm"
     heading = alt.TitleParams(title, subtitle=said)
     return finished(
@@ -177,16 +174,5 @@ def _decisions(
         .encode(across, up, alt.Detail("id:N"), alt.Order("at:Q"))
     )
     none = data([{"y": 0}]).mark_rule(color=GREY, strokeDash=[4, 4]).encode(alt.Y("y:Q"))
-    model = _lines(data(own.records), own, colours).encode(across, up, tooltip=told)
+    model = line_marks(data(own.records), own, colours=colours).encode(across, up, tooltip=told)
     return alt.LayerChart(layer=[treat_all, none, model])
-
-
-def _lines(base: "alt.Chart", drawn: Lines, colours: Mapping[str, str] | None) -> "alt.Chart":
-    import altair as alt
-
-    many = len(drawn.records) > len(drawn.series)
-    return (
-        base.transform_flatten(["x", "y", "at"])
-        .mark_line(strokeWidth=1 if many else 2, strokeOpacity=0.5 if many else 1, clip=True)
-        .encode(*style(drawn.series, drawn.title, colours), alt.Detail("id:N"), alt.Order("at:Q"))
-    )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polaroc.charts.layers import chance_diagonal, curves, data
-from polaroc.charts.lines import straight_lines, thinned
+from polaroc.charts.lines import DIGITS, straight_lines, thinned
 from polaroc.charts.theme import SIZE, colour, finished, prior_label, share_axis
 from polaroc.columns import as_lazy, curve_keys, require
 from polaroc.errors import InvalidArgument
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 SHAPES = ("triangle-up", "circle", "square", "diamond", "cross", "triangle-down")
 MOST_POINTS = 1_000
+OF_MEANS = "small: each {}; large: their mean, joined from the lowest prior to the highest"
 SAID = "dashed: from the lowest prior to the highest; Sens is that distance over √2"
 
 
@@ -46,7 +47,8 @@ def operating_drift(
     -------
     altair.LayerChart
         The points on axes from 0 to 1, those of the lowest and the highest prior
-        joined.
+        joined. Where a colour has several curves, such as folds, these are pale and
+        small, and their means large and joined.
 
     Raises
     ------
@@ -86,37 +88,58 @@ def operating_drift(
     title_of = keys[0] if keys else ""
     shade = colour(series, title_of, colours)
     many = drawn.select("series", "line").n_unique() > len(series)
-    base = data(drawn.to_dicts()).encode(
-        alt.X("x:Q", **share_axis("false positive rate")),
-        alt.Y("y:Q", **share_axis("true positive rate (recall)")),
-        shade,
+    # Folds in pale points, and over them their means at the priors where all have a point.
+    means = (
+        drawn.group_by("series", "label", "prior", maintain_order=True)
+        .agg(pl.len(), pl.col("x", "y").mean().round(DIGITS))
+        .filter(pl.col("len") == pl.col("len").max().over("series"))
+        .with_columns(pl.col("series").alias("line"))
     )
-    marks = base.mark_point(
-        filled=True, size=30 if many else 110, opacity=0.6 if many else 1, stroke="white",
-        strokeWidth=0.5 if many else 1, clip=False,
-    ).encode(
-        alt.Shape(
-            "label:N",
-            scale=alt.Scale(domain=priors, range=list(SHAPES[: len(priors)])),
-            legend=alt.Legend(title="prior", symbolFillColor="#555555"),
-        ),
-        tooltip=[
-            *([alt.Tooltip("line:N", title="curve")] if keys else []),
-            alt.Tooltip("prior:Q", title="prior", format=".3~p"),
-            alt.Tooltip("threshold:N", title="call positive if score ≥"),
-            alt.Tooltip("y:Q", title="recall (true positive rate)", format=".4f"),
-            alt.Tooltip("x:Q", title="false positive rate", format=".4f"),
-            alt.Tooltip("precision:Q", title="precision at the prior", format=".4f"),
-        ],
-    )  # fmt: skip
+    single, large = (
+        data(table.to_dicts()).encode(
+            alt.X("x:Q", **share_axis("false positive rate")),
+            alt.Y("y:Q", **share_axis("true positive rate (recall)")),
+            shade,
+        )
+        for table in (drawn, means)
+    )
+    shape = alt.Shape(
+        "label:N",
+        scale=alt.Scale(domain=priors, range=list(SHAPES[: len(priors)])),
+        legend=alt.Legend(title="prior", symbolFillColor="#555555", symbolOpacity=1),
+    )
+    named = [alt.Tooltip("line:N", title="curve")] if keys else []
+    at_prior = alt.Tooltip("prior:Q", title="prior", format=".3~p")
+    rates = [
+        alt.Tooltip("y:Q", title="recall (true positive rate)", format=".4f"),
+        alt.Tooltip("x:Q", title="false positive rate", format=".4f"),
+    ]
+    threshold = alt.Tooltip("threshold:N", title="call positive if score ≥")
+    precision = alt.Tooltip("precision:Q", title="precision at the prior", format=".4f")
+    marks = single.mark_point(
+        filled=True, size=24 if many else 110, opacity=0.35 if many else 1, stroke="white",
+        strokeWidth=0 if many else 1, clip=False,
+    ).encode(shape, tooltip=[*named, at_prior, threshold, *rates, precision])  # fmt: skip
     ends = [priors[0], priors[-1]] if priors else []
     joined = (
-        base.transform_filter(alt.FieldOneOfPredicate("label", ends))
-        .mark_line(strokeDash=[5, 3], strokeWidth=0.7 if many else 1.5, opacity=0.4 if many else 1)
+        (large if many else single)
+        .transform_filter(alt.FieldOneOfPredicate("label", ends))
+        .mark_line(strokeDash=[5, 3], strokeWidth=2 if many else 1.5)
         .encode(alt.Detail("line:N"), alt.Order("prior:Q"))
     )
-    layers = [chance_diagonal(), *_behind(curve, colours), joined, marks]
-    heading = alt.TitleParams(title, subtitle=SAID)
+    behind = _behind(curve, colours)
+    if many:
+        behind = [
+            lines.mark_line(strokeWidth=0.5, strokeOpacity=0.2, clip=True) for lines in behind
+        ]
+    layers = [chance_diagonal(), *behind, *([marks, joined] if many else [joined, marks])]
+    if many:
+        bold = large.mark_point(filled=True, size=150, opacity=1, stroke="white", strokeWidth=1.5)
+        mean = [alt.Tooltip("line:N", title=f"mean of {title_of}"), at_prior, *rates]
+        layers.append(bold.encode(shape, tooltip=mean))
+    heading = alt.TitleParams(
+        title, subtitle=OF_MEANS.format(" · ".join(keys[1:])) if many else SAID
+    )
     return finished(alt.layer(*layers).properties(width=SIZE, height=SIZE, title=heading))
 
 

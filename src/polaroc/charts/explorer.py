@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polaroc.charts.any_prior import FIRST, thinned_for_any_prior
+from polaroc.charts.export import STILL
 from polaroc.charts.layers import chance_diagonal, data
 from polaroc.charts.lines import Lines, lines
 from polaroc.charts.theme import GREY, finished, share_axis, style
@@ -144,6 +145,9 @@ def explorer(
         ],
         title=alt.TitleParams(title, subtitle=ASKED),
         params=[*_slider(prior, over), *_selections()],
+        usermeta={
+            STILL: f"drawn at a prior of {100 * prior:.3g} %; the ROC is that of every prior"
+        },
     )
     return finished(chart, below=drawn.series)
 

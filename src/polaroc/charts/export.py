@@ -33,6 +33,8 @@ STYLE = """
 """
 # In JSON: control characters, which no picture can show and SVG may not hold.
 UNSEEN = re.compile(r"(?<!\\)((?:\\\\)*)\\(?:u00([01][0-9a-f])|u(fff[ef])|([bf]))")
+# In the metadata of a chart: what its subtitle is where nothing can be moved.
+STILL = "polaroc_still"
 FORMATS = ("json", "html", "svg", "png", "pdf")
 
 
@@ -163,11 +165,18 @@ def _rendered(spec: dict[str, Any], kind: str) -> bytes:
         return _page(
             spec, convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", version)
         ).encode()
+    spec = _still(spec)
     if kind == "svg":
         return convert.vegalite_to_svg(spec, vl_version=version).encode()
     if kind == "png":
         return convert.vegalite_to_png(spec, vl_version=version, scale=2)
     return convert.vegalite_to_pdf(spec, vl_version=version)
+
+
+def _still(spec: dict[str, Any]) -> dict[str, Any]:
+    """A chart for a picture: its subtitle does not tell to move what is not there."""
+    said = spec.get("usermeta", {}).get(STILL)
+    return spec if said is None else {**spec, "title": {**spec["title"], "subtitle": said}}
 
 
 def _page(spec: dict[str, Any], libraries: str) -> str:

@@ -79,7 +79,7 @@ def iso_lines(
         points = list(zip(line[x].round(DIGITS), line[y].round(DIGITS), strict=True))
         label = f"{NAMES.get(rate, rate)} {level:.3g}" if len(names) > 1 else f"{level:.3g}"
         others = placed.setdefault(panel, [])
-        others.append(_free(points, LETTER * len(label) / LEAST, others))
+        others.append(free_place(points, LETTER * len(label), others))
         records.append(
             {
                 "iso": i,
@@ -130,10 +130,33 @@ def iso_label_layers(base: "alt.Chart") -> list["alt.Chart"]:
     return [halo, text.mark_text(fontSize=10, color=INK)]
 
 
-def _free(line: Sequence[tuple[float, float]], width: float, taken: Sequence[Place]) -> Place:
-    """The last point of a line where a label fits, or else where it is least in the way."""
-    height, free = HEIGHT / LEAST, FREE / LEAST
-    first, last = width / 2, 1 + BEYOND / LEAST - width / 2
+def free_place(
+    line: Sequence[tuple[float, float]],
+    pixels: float,
+    taken: Sequence[Place],
+    square: float = LEAST,
+    beyond: float = BEYOND,
+) -> Place:
+    """The last point of a line where a label fits, or else where it is least in the way.
+
+    Parameters
+    ----------
+    line
+        Points in a square from 0 to 1.
+    pixels
+        The width of the label.
+    taken
+        The places of the labels there are.
+    square
+        The side of the square, and `beyond`, how far a label may leave it on the right:
+        pixels.
+
+    Returns
+    -------
+    The middle of the label, and its width as a share of the square.
+    """
+    width, height, free = pixels / square, HEIGHT / square, FREE / square
+    first, last = width / 2, 1 + beyond / square - width / 2
     within = [(min(max(x, first), last), y) for x, y in line]
 
     def room(at: tuple[float, float]) -> float:

@@ -19,10 +19,15 @@ def data(records: list[dict[str, Any]]) -> "alt.Chart":
 
 def chance_diagonal() -> "alt.Chart":
     """The ROC of chance."""
+    return dashed_line((0, 0), (1, 1))
+
+
+def dashed_line(*points: tuple[float, float]) -> "alt.Chart":
+    """A grey line through points, of what needs no model."""
     import altair as alt
 
     return (
-        data([{"x": 0, "y": 0}, {"x": 1, "y": 1}])
+        data([{"x": x, "y": y} for x, y in points])
         .mark_line(color=GREY, strokeDash=[4, 4], strokeWidth=1)
         .encode(alt.X("x:Q"), alt.Y("y:Q"))
     )
@@ -43,18 +48,28 @@ def curves(
     """
     import altair as alt
 
+    return line_marks(base, drawn, panels=panels, colours=colours).encode(
+        alt.X("x:Q", **share_axis(x)),
+        alt.Y("y:Q", **share_axis(y)),
+        alt.Tooltip("line:N", title="curve"),
+    )
+
+
+def line_marks(
+    base: "alt.Chart",
+    drawn: Lines,
+    *,
+    panels: int = 1,
+    colours: Mapping[str, str] | None = None,
+) -> "alt.Chart":
+    """Lines in the style of their series, on axes that are still to be given."""
+    import altair as alt
+
     many = len(drawn.records) > len(drawn.series) * panels
     return (
         base.transform_flatten(["x", "y", "at"])
         .mark_line(strokeWidth=1 if many else 2, strokeOpacity=0.5 if many else 1, clip=True)
-        .encode(
-            alt.X("x:Q", **share_axis(x)),
-            alt.Y("y:Q", **share_axis(y)),
-            *style(drawn.series, drawn.title, colours),
-            alt.Detail("id:N"),
-            alt.Order("at:Q"),
-            alt.Tooltip("line:N", title="curve"),
-        )
+        .encode(*style(drawn.series, drawn.title, colours), alt.Detail("id:N"), alt.Order("at:Q"))
     )
 
 

@@ -125,7 +125,7 @@ def _models(
     across: dict[str, Any] = {
         "scale": alt.Scale(zero=False),
         "title": measure_name(comparison.measure),
-        "axis": alt.Axis(tickCount=6, format="~g"),
+        "axis": alt.Axis(tickCount=6, format=".4~g"),
     }
     base = data(records).encode(rows, tint, said)
     bars = base.mark_rule(strokeWidth=2).encode(alt.X("low:Q", **across), alt.X2("high:Q"))
@@ -160,7 +160,7 @@ def _forest(shown: pl.DataFrame, comparison: Comparison) -> "alt.LayerChart | al
     ]
     across: dict[str, Any] = {
         "title": f"difference in {measure_name(comparison.measure)}: first minus second",
-        "axis": alt.Axis(tickCount=6, format="~g"),
+        "axis": alt.Axis(tickCount=6, format=".4~g"),
     }
     base = data(records).encode(alt.Y("pair:N", **_rows(names)), said)
     bars = base.mark_rule(strokeWidth=1.5, color=INK).encode(

@@ -6,6 +6,19 @@ import polars as pl
 
 from polaroc.charts.theme import prior_label
 
+WIDE = 3
+
+
+def columns_of(panels: int) -> int:
+    """How many panels stand side by side: as many as leave few places empty.
+
+    Examples
+    --------
+    >>> [columns_of(panels) for panels in (1, 2, 3, 4, 5)]
+    [1, 2, 3, 2, 3]
+    """
+    return 2 if panels == WIDE + 1 else max(1, min(WIDE, panels))
+
 
 def panels_of(points: pl.DataFrame, keys: Sequence[str]) -> pl.Expr:
     """The panel of each row: its prior, or "observed" where keys have their own."""

@@ -70,7 +70,7 @@ def regret(
     tint = style(drawn.series, drawn.title, colours)
     encoding = [
         alt.X("x:Q", **prior_axis(table["prior"].to_list())),
-        alt.Y("y:Q", scale=scale, title=told, axis=alt.Axis(format="~g")),
+        alt.Y("y:Q", scale=scale, title=told, axis=alt.Axis(format="~g", tickCount=6)),
     ]
     worst = table.sort("regret", descending=True, maintain_order=True).unique(
         between, keep="first", maintain_order=True

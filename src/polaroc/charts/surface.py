@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
-from math import sqrt
+from math import exp, log, sqrt
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from polaroc.charts.iso import Place, free_place
 from polaroc.charts.layers import data
 from polaroc.charts.lines import DIGITS
 from polaroc.charts.over_prior import prior_axis
+from polaroc.charts.panels import columns_of
 from polaroc.charts.theme import SIZE, finished, share_axis
 from polaroc.columns import GRID, as_lazy, require
 from polaroc.contours import POINT, precision_contours
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
 
 LEVELS = (0.1, 0.3, 0.5, 0.7, 0.9)
 MOST_PANELS = 12
-COLUMNS = 3
+# Pixels of a letter of a label, between panels, and of a panel beside others.
+LETTER, APART, NARROW = 6, 26, 0.45 * SIZE
 
 
 def surface(
@@ -75,20 +78,24 @@ def surface(
         for record in _cells(name, part, priors)
     ]
     contours = precision_contours(table, levels) if table.height else table
+    width = SIZE if len(names) < 2 else NARROW
     lines = [
         record
         for name, part in zip(names, _parts(contours, keys), strict=False)
-        for record in _lines(name, part, priors)
+        for record in _lines(name, part, priors, width)
     ]
     # All layers of a facet share one table.
     base = data([*cells, *lines])
-    width = SIZE if len(names) < 2 else 0.45 * SIZE
+    across = share_axis("recall")
+    if len(names) > 1:
+        across["axis"] = alt.Axis(values=[0, 0.5, 1], format=".1f")
+    columns = columns_of(len(names))
     heat = (
         base.transform_filter("datum.kind === 'cell'")
         .transform_flatten(["x0", "x1", "recall", "precision"])
         .mark_rect(clip=True, strokeWidth=0.6)
         .encode(
-            alt.X("x0:Q", **share_axis("recall")),
+            alt.X("x0:Q", **across),
             alt.Y("y0:Q", **prior_axis(priors)),
             alt.X2("x1:Q"),
             alt.Y2("y1:Q"),
@@ -113,12 +120,14 @@ def surface(
     )
     halo = labelled.mark_text(fontSize=11, stroke="#222222", strokeWidth=2.5, strokeJoin="round")
     label = labelled.mark_text(fontSize=11, color="white")
-    return finished(
+    panels = (
         alt.layer(heat, line, halo, label)
         .properties(width=width, height=width)
-        .facet(alt.Facet("panel:N", sort=names, title=None), columns=min(COLUMNS, len(names) or 1))
+        .facet(alt.Facet("panel:N", sort=names, title=None), columns=columns, spacing=APART)
         .properties(title=alt.TitleParams(title, subtitle="lines: equal precision"))
     )
+    # Shared axes would stand below empty places.
+    return finished(panels.resolve_axis(x="independent") if len(names) % columns else panels)
 
 
 def _check(table: pl.DataFrame, panels: int) -> None:
@@ -178,26 +187,39 @@ def _cells(name: str, part: pl.DataFrame, priors: Sequence[float]) -> list[dict[
     return records
 
 
-def _lines(name: str, part: pl.DataFrame, priors: Sequence[float]) -> list[dict[str, Any]]:
-    """A record per level that lies within the priors, with a place for its label."""
-    records = []
+def _lines(
+    name: str, part: pl.DataFrame, priors: Sequence[float], width: float
+) -> list[dict[str, Any]]:
+    """A record per level that lies within the priors, with a free place for its label."""
+    records: list[dict[str, Any]] = []
+    placed: list[Place] = []
+    lowest, decades = log(priors[0]), log(priors[-1] / priors[0])
     for (level,), line in part.group_by("level", maintain_order=True):
         # What lies beyond is cut at the edge, up to which lines run.
         inside = line.filter(pl.col("prior").is_between(priors[0], priors[-1]))
         if inside.is_empty():
             continue
         drawn = line.with_columns(pl.col("prior").clip(lower_bound=priors[0] / 2))
-        middle = inside.row(inside.height // 2, named=True)
+        label = f"{level:.3g}"
+        # From the middle of the line outwards.
+        half = inside.height // 2
+        points = [
+            (recall, (log(prior) - lowest) / decades)
+            for recall, prior in inside.select("tpr", "prior").rows()
+        ]
+        ordered = sorted(points, key=lambda at: -abs(points.index(at) - half))
+        placed.append(free_place(ordered, LETTER * len(label), placed, width, 0))
+        at_x, at_y, _ = placed[-1]
         records.append(
             {
                 "kind": "line",
                 "panel": name,
-                "level": f"{level:.3g}",
+                "level": label,
                 "x": drawn["tpr"].to_list(),
                 "y": drawn["prior"].to_list(),
                 "at": list(range(drawn.height)),
-                "label_x": middle["tpr"],
-                "label_y": middle["prior"],
+                "label_x": at_x,
+                "label_y": exp(lowest + at_y * decades),
             }
         )
     return records

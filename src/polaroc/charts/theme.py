@@ -134,6 +134,8 @@ def finished(chart: Any, below: Sequence[str] | None = None) -> Any:
             grid=True, gridColor="#E6E6E6", domainColor="#555555", tickColor="#555555",
             labelFontSize=12, titleFontSize=13, titleFontWeight="normal",
         )
+        # Labels stand under their ticks, also at the ends.
+        .configure_axisX(labelFlush=False)
         .configure_legend(
             labelFontSize=12, titleFontSize=12, symbolStrokeWidth=3, symbolSize=200, **legend,
         )

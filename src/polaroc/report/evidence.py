@@ -112,12 +112,12 @@ def of_predictions(intake: Intake, question: Question, priors: Sequence[float]) 
         measures=list(WANTED if question.ends else WANTED[:3]), **intake.arguments,
         **_intervals(intake, question),
     ).collect()  # fmt: skip
-    audit = intake.audit()
     choice = _choice(measures, question)
     comparison, untested = _comparison(choice, question, intake)
     judged = _judged_blocks(measures, question)
     if judged is not None:
         measures, intake = within(measures, judged), intake.within(judged)
+    audit = intake.audit()
     ranked = ranking(measures, question, choice, comparison)
     found = thresholds(intake, question, ranked[question.between][:1])
     return Evidence(question, measures, ranked, choice, comparison, untested, intake, found, audit)

@@ -15,7 +15,7 @@ from polaroc.report.curve_figures import CURVES
 from polaroc.report.evidence import Evidence
 from polaroc.report.figures import figures
 from polaroc.report.model_figures import DIFFERENCES, OVER_THE_RANGE
-from polaroc.report.sources import SOURCES, versions
+from polaroc.report.sources import sources, versions
 from polaroc.report.words import cards, costs_in_words, counts
 from polaroc.summaries import verdict
 from polaroc.texts import visible
@@ -77,7 +77,7 @@ def _contents(evidence: Evidence) -> dict[str, Any]:
         "over_the_range": figures(evidence, OVER_THE_RANGE),
         "curves": figures(evidence, CURVES),
         "differences": figures(evidence, DIFFERENCES),
-        "sources": SOURCES,
+        "sources": sources(evidence),
         "versions": [("Python", sys.version.split()[0]), *versions()],
     }
 

@@ -98,6 +98,9 @@ def line_of(tree: ast.Module, node: ast.AST) -> str:
             for parent in ast.walk(tree)
             if any(child is node for child in ast.iter_child_nodes(parent))
         )
+    if isinstance(around, ast.arguments):
+        named = {id(default): name.arg for name, default in defaults(around)}
+        return f"{named[id(node)]}={ast.unparse(node)}"
     return " ".join(ast.unparse(around).split())[:110]
 
 
@@ -135,6 +138,14 @@ def annotations(node: ast.AST) -> Iterator[ast.AST]:
         node, ast.AnnAssign | ast.TypeAlias if sys.version_info >= (3, 12) else ast.AnnAssign
     ):
         yield node.annotation
+
+
+def defaults(given: ast.arguments) -> list[tuple[ast.arg, ast.expr]]:
+    """The arguments that have a default, and it."""
+    places = [*given.posonlyargs, *given.args]
+    by_place = list(zip(places[len(places) - len(given.defaults) :], given.defaults, strict=True))
+    by_name = zip(given.kwonlyargs, given.kw_defaults, strict=True)
+    return [*by_place, *((name, value) for name, value in by_name if value is not None)]
 
 
 class Quick:

@@ -19,22 +19,28 @@ from polaroc.stamps import Stamps
 KILLS = int(os.environ.get("POLAROC_KILLS", "8"))
 BASE = ["--truth", "truth", "--score", "score", "--by", "model", "--by", "fold"]
 TABLE = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
-# By command that writes: its arguments, and the files of a whole output.
+RANGE = ["--over", "0.05", "0.2"]
+# By command that writes: its arguments, its output and the files that are in it.
 COMMANDS = {
     "evaluate": (
         ["evaluate", "FILE", *BASE, "--no-charts", "--out"],
-        {"measures.csv", "measures.parquet"},
+        "out",
+        {"measures.csv", "measures.parquet", MARK},
     ),
     "compare": (
-        ["compare", "FILE", *BASE[:4], "--over", "0.05", "0.2", "--test-train-ratio", "0.25",
-         "--out"],
-        {"letters.csv", "omnibus.csv", "pairs.csv", "summary.txt"},
+        ["compare", "FILE", *BASE[:4], *RANGE, "--test-train-ratio", "0.25", "--out"],
+        "out",
+        {"letters.csv", "omnibus.csv", "pairs.csv", "summary.txt", MARK},
     ),
     "report": (
-        ["report", "FILE", *BASE, "--over", "0.05", "0.2", "--test-train-ratio", "0.25", "--out"],
-        set(),
+        ["report", "FILE", *BASE, *RANGE, "--test-train-ratio", "0.25", "--out"],
+        "page.html",
+        {"page.html"},
     ),
-}  # fmt: skip
+    "chart": (["chart", "winner_map", "FILE", *BASE, *RANGE, "--out"], "map.svg", {"map.svg"}),
+}
+# The last line of a page.
+ENDS = {".html": "</html>", ".svg": "</svg>"}
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="a small disk is mounted as root only")
 needs_user = pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 
@@ -43,11 +49,13 @@ needs_user = pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhe
 def command(request, tmp_path):
     file = tmp_path / "predictions.parquet"
     TABLE.write_parquet(file)
-    arguments, files = COMMANDS[request.param]
-    return [str(file) if word == "FILE" else word for word in arguments], files
+    arguments, out, files = COMMANDS[request.param]
+    return [str(file) if word == "FILE" else word for word in arguments], out, files
 
 
 every_command = pytest.mark.parametrize("command", COMMANDS, indirect=True)
+# Whose output is there before, and those that make a page.
+killed_commands = pytest.mark.parametrize("command", ["evaluate", "report", "chart"], indirect=True)
 
 
 def run(arguments, **options):
@@ -69,13 +77,18 @@ def names(folder):
     return {file.name for file in folder.iterdir()}
 
 
-def shapes(folder):
+def shapes(output):
     """What a whole output has: last digits differ from run to run."""
-    return {
-        file.name: pl.read_parquet(file).shape if file.suffix == ".parquet"
-        else len(file.read_text().splitlines())
-        for file in folder.iterdir()
-    }  # fmt: skip
+    files = output.iterdir() if output.is_dir() else [output] if output.exists() else []
+    return {file.name: shape(file) for file in files}
+
+
+def shape(file):
+    if file.suffix == ".parquet":
+        return pl.read_parquet(file).shape
+    text = file.read_text(encoding="utf-8").rstrip()
+    assert text.endswith(ENDS.get(file.suffix, ""))
+    return len(text.splitlines())
 
 
 # --- killed ------------------------------------------------------------------------------------
@@ -122,17 +135,21 @@ def test_a_killed_writer_leaves_the_old_output_or_the_new_one(tmp_path, one_step
     assert names(tmp_path) == {"out"}
 
 
+@killed_commands
 def test_a_killed_command_leaves_the_old_output_or_the_new_one(command, tmp_path):
-    arguments, files = command
-    target = tmp_path / "out"
+    arguments, out, files = command
+    target = tmp_path / out
+    once = arguments[0] == "chart"
     started = time.monotonic()
     assert run([*arguments, target]).returncode == 0
     takes = time.monotonic() - started
-    whole_output = files | {MARK}
     old = shapes(target)
-    assert set(old) == whole_output
+    assert set(old) == files
     moments = random.Random(2)
     for _ in range(max(2, KILLS // 4)):
+        if once:
+            # A chart does not replace another.
+            target.unlink(missing_ok=True)
         process = subprocess.Popen(
             [sys.executable, "-m", "polaroc.cli", *arguments, target],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -140,10 +157,12 @@ def test_a_killed_command_leaves_the_old_output_or_the_new_one(command, tmp_path
         time.sleep(takes * moments.uniform(0.3, 1))
         process.send_signal(moments.choice([signal.SIGKILL, signal.SIGTERM]))
         process.wait()
-        assert shapes(target) == old
+        assert shapes(target) in ([old, {}] if once else [old])
+    if once:
+        target.unlink(missing_ok=True)
     assert run([*arguments, target]).returncode == 0
     assert shapes(target) == old
-    assert names(tmp_path) == {"out", "predictions.parquet"}
+    assert names(tmp_path) == {out, "predictions.parquet"}
 
 
 def test_two_writers_at_once(tmp_path):
@@ -192,12 +211,12 @@ def test_a_file_added_while_the_output_is_made_is_not_lost(tmp_path):
 
 @every_command
 def test_files_that_may_not_grow(command, tmp_path):
-    arguments, _ = command
+    arguments, out, _ = command
 
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 
-    result = run([*arguments, tmp_path / "out"], preexec_fn=limit)
+    result = run([*arguments, tmp_path / out], preexec_fn=limit)
     assert refused(result)
     assert "File too large" in result.stderr
     assert "free space" in result.stderr
@@ -205,22 +224,25 @@ def test_files_that_may_not_grow(command, tmp_path):
 
 
 @needs_root
+@killed_commands
 def test_a_full_disk(command, tmp_path):
-    arguments, _ = command
+    arguments, out, _ = command
     disk = tmp_path / "disk"
     disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", disk]
     if subprocess.run(mount, capture_output=True).returncode:
         pytest.skip("this root may not mount")
     try:
-        assert run([*arguments, disk / "out"]).returncode == 0
-        earlier = shapes(disk / "out")
+        assert run([*arguments, disk / out]).returncode == 0
+        earlier = shapes(disk / out)
         _fill(disk / "ballast")
-        result = run([*arguments, disk / "out"])
+        # A chart does not replace another.
+        again = f"other-{out}" if arguments[0] == "chart" else out
+        result = run([*arguments, disk / again])
         assert refused(result)
         assert "No space left" in result.stderr
-        assert shapes(disk / "out") == earlier
-        assert names(disk) == {"out", "ballast"}
+        assert shapes(disk / out) == earlier
+        assert names(disk) == {out, "ballast"}
     finally:
         subprocess.run(["umount", disk], check=True)
 
@@ -250,8 +272,8 @@ def test_a_read_only_folder(command, tmp_path):
 
 @pytest.mark.parametrize("megabytes", [600, 1200])
 def test_little_memory_leaves_the_earlier_output(command, tmp_path, megabytes):
-    arguments, _ = command
-    target = tmp_path / "out"
+    arguments, out, _ = command
+    target = tmp_path / out
     assert run([*arguments, target]).returncode == 0
     earlier = shapes(target)
 

@@ -296,3 +296,35 @@ def test_recalls_are_evenly_spaced_and_as_many_as_asked(asked, count):
     table = pl.DataFrame({"truth": [1, 0, 1, 0], "score": [4, 3, 2, 1]})
     found = pr.curve(table, truth="truth", score="score").pipe(pr.achievable, 0.5, **asked)
     assert found["tpr"].to_list() == pytest.approx(np.linspace(0, 1, count).tolist(), abs=1e-15)
+
+
+# A corner at (N − 1 or N, 1 or P): a product of the steps beside it is P·N or a little less,
+# which whole numbers of 64 bits do not hold.
+@pytest.mark.parametrize("over", [2**32, 2**32 - 5, 2**31, 2**20])
+@pytest.mark.parametrize("step", [0, 1])
+def test_products_of_counts_past_64_bits(over, step):
+    positives, negatives = over, 2**31 if over == 2**32 else over
+    tp = np.array([0, positives - step, positives])
+    fp = np.array([0, step, negatives])
+    assert hull_vertices(fp, tp).tolist() == [0, 1, 2]
+
+
+def test_a_curve_that_does_not_move_is_one_point():
+    assert hull_vertices(np.array([0]), np.array([0])).tolist() == [0]
+
+
+@pytest.mark.parametrize("scale", [2.0**-800, 2.0**800])
+@given(table=tables(kinds=["whole"]))
+@settings(max_examples=20)
+def test_the_scale_of_weights_does_not_move_the_vertices(scale, table):
+    scaled = table.with_columns(pl.col("weight") * scale)
+    first, second = (curve(rows).pipe(pr.hull)["threshold"].to_list() for rows in (table, scaled))
+    assert first == second
+
+
+def test_a_key_that_is_null_comes_last():
+    table = pl.DataFrame(
+        {"k": [None, None, "b", "b"], "truth": [1, 0, 1, 0], "score": [2.0, 1.0, 2.0, 1.0]}
+    )
+    found = pr.achievable(curve(table, by="k"), 0.5, recall=[0.5])
+    assert found["k"].to_list() == ["b", None]

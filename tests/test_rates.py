@@ -170,6 +170,16 @@ def test_a_quotient_by_zero_is_that_of_arrays(numerator, denominator, expected):
     assert found == array == expected or all(map(isnan, (found, array, expected)))
 
 
+def test_many_rates_over_one_that_is_zero():
+    frame = pl.DataFrame({"t": [0.0, 0.5]})
+    with np.errstate(divide="ignore", invalid="ignore"):
+        arrays = rates.likelihood_ratio_positive(np.array([0.0, 0.5]), 0.0, 1.0)
+    found = frame.select(rates.likelihood_ratio_positive(pl.col("t"), 0.0, 1.0)).to_series()
+    for numbers in (arrays.tolist(), found.to_list()):
+        assert isnan(numbers[0])
+        assert numbers[1] == inf
+
+
 def test_every_public_rate_is_offered_by_name():
     public = {
         name

@@ -5,12 +5,13 @@ from typing import Annotated, Any
 import typer
 
 from polaroc.choice import choose as choice
-from polaroc.cli.inputs import Positive, Weight
+from polaroc.cli.inputs import NullRows, Positive, Weight
 from polaroc.cli.measured import (
     Alpha,
     Between,
     Block,
     Files,
+    IncompleteBlocks,
     Ratio,
     Score,
     Truth,
@@ -18,12 +19,10 @@ from polaroc.cli.measured import (
     show,
 )
 from polaroc.cli.screen import progress, refusing
-from polaroc.designs import Incomplete
 from polaroc.errors import InvalidArgument
 from polaroc.priors import check_range, prior_grid
 from polaroc.stamps import Stamps
 from polaroc.summaries import choice_parts
-from polaroc.typing import Nulls
 
 PRIORS = 25
 
@@ -45,14 +44,12 @@ def choose(
     ] = False,
     test_train_ratio: Ratio = None,
     alpha: Alpha = 0.005,
-    incomplete: Annotated[
-        Incomplete, typer.Option(help="What to do with blocks that not every model has.")
-    ] = "raise",
+    incomplete: IncompleteBlocks = "raise",
     truth: Truth = None,
     score: Score = None,
     weight: Weight = None,
     positive: Positive = None,
-    nulls: Annotated[Nulls, typer.Option(help="What to do with null or NaN rows.")] = "raise",
+    nulls: NullRows = "raise",
 ) -> None:
     """Say which model to take where the share of positives is uncertain, and how sure that is.
 

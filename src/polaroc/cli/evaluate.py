@@ -9,7 +9,20 @@ import typer
 
 from polaroc import charts
 from polaroc.cli.engines import measured_there, one_address
-from polaroc.cli.inputs import By, Files, Positive, Score, Truth, Weight, labels, prior_in_words
+from polaroc.cli.inputs import (
+    BetweenPoints,
+    By,
+    Files,
+    NullRows,
+    Over,
+    Positive,
+    PriorWords,
+    Score,
+    Truth,
+    Weight,
+    labels,
+    priors_in_words,
+)
 from polaroc.cli.overview import doubts, summary
 from polaroc.cli.screen import out, progress, refusing
 from polaroc.columns import PRIVATE, within
@@ -25,7 +38,7 @@ from polaroc.stamps import Stamps
 from polaroc.sums import Summed
 from polaroc.surfaces import surface
 from polaroc.texts import inert, visible
-from polaroc.typing import Interpolation, Nulls, Prior
+from polaroc.typing import Interpolation, Prior
 from polaroc.wanted import DEFAULT_PRIORS, Chosen, chosen
 
 CHART_PRIORS = 25
@@ -55,20 +68,10 @@ def evaluate(
     by: By = None,
     weight: Weight = None,
     positive: Positive = None,
-    nulls: Annotated[Nulls, typer.Option(help="What to do with null or NaN rows.")] = "raise",
-    prior: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Prior at which AUPREC is taken, or 'observed'; repeat it for several. "
-            f"[default: {' '.join(map(str, DEFAULT_PRIORS))}]",
-            show_default=False,
-        ),
-    ] = None,
-    over: Annotated[
-        tuple[float, float] | None,
-        typer.Option(help="Range of priors LO HI for IAUPREC.", show_default=False),
-    ] = None,
-    interpolation: Annotated[Interpolation, typer.Option(help="Between ROC points.")] = "exact",
+    nulls: NullRows = "raise",
+    prior: PriorWords = None,
+    over: Over = None,
+    interpolation: BetweenPoints = "exact",
     no_charts: Annotated[bool, typer.Option("--no-charts", help="Write measures only.")] = False,
     memory: Annotated[
         str, typer.Option(help="Memory to use, such as 4GB; 'auto' is 60 % of what is free.")
@@ -106,6 +109,7 @@ def evaluate(
 
     At an address the measures are taken where the table is, and there are no charts.
     """
+    priors = priors_in_words(prior) or list(DEFAULT_PRIORS)
     address = one_address(files)
     if address is not None:
         keys = by or []
@@ -113,8 +117,8 @@ def evaluate(
             "truth": truth, "score": score, "by": keys, "weight": weight,
             "positive": positive, "nulls": nulls, "ranges": ranges,
         }  # fmt: skip
-        measures = measured_there(address, name, there, _priors(prior), over, interpolation, folder)
-        _show(measures, keys, resolve_priors(_priors(prior)), _written(folder))
+        measures = measured_there(address, name, there, priors, over, interpolation, folder)
+        _show(measures, keys, resolve_priors(priors), _written(folder))
         return
     if ranges is not None:
         raise InvalidArgument(
@@ -130,7 +134,7 @@ def evaluate(
         "positive": labels(frame, truth, positive), "nulls": nulls,
     }  # fmt: skip
     room = Room(memory, scratch)
-    run(frames, asked, _priors(prior), over, interpolation, folder, not no_charts, room, stamps)
+    run(frames, asked, priors, over, interpolation, folder, not no_charts, room, stamps)
 
 
 def run(
@@ -252,12 +256,6 @@ def _draw(name: str, chart: Callable[[], Any], folder: Path) -> list[str]:
     except InvalidArgument as error:
         return [f"Chart {name} left out: {error.found}"]
     return []
-
-
-def _priors(asked: list[str] | None) -> list[Prior]:
-    if not asked:
-        return list(DEFAULT_PRIORS)
-    return [prior_in_words(word) for word in asked]
 
 
 def _chart_priors(priors: Sequence[float | None], over: tuple[float, float] | None) -> list[float]:

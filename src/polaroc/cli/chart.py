@@ -7,7 +7,7 @@ import typer
 
 from polaroc.charts.export import check_formats, save
 from polaroc.cli.drawings import DRAWINGS, Given
-from polaroc.cli.inputs import NullRows, Positive, Weight, priors_in_words
+from polaroc.cli.inputs import NullRows, Positive, Weight, beginnings, priors_in_words
 from polaroc.cli.measured import Files, Ratio, Score, Truth
 from polaroc.cli.screen import out, progress, refusing
 from polaroc.errors import InvalidArgument, check_choice
@@ -17,7 +17,14 @@ from polaroc.plans import Target
 
 @refusing
 def chart(
-    name: Annotated[str, typer.Argument(help=f"Which: {', '.join(DRAWINGS)}.", show_default=False)],
+    name: Annotated[
+        str,
+        typer.Argument(
+            help=f"Which: {', '.join(DRAWINGS)}.",
+            show_default=False,
+            autocompletion=beginnings(DRAWINGS),
+        ),
+    ],
     files: Files,
     file: Annotated[
         Path | None,

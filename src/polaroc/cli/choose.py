@@ -18,6 +18,7 @@ from polaroc.cli.measured import (
     measures_of,
     show,
 )
+from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import progress, refusing
 from polaroc.errors import InvalidArgument
 from polaroc.priors import check_range, prior_grid
@@ -50,6 +51,7 @@ def choose(
     weight: Weight = None,
     positive: Positive = None,
     nulls: NullRows = "raise",
+    as_json: AsJson = False,
 ) -> None:
     """Say which model to take where the share of positives is uncertain, and how sure that is.
 
@@ -74,6 +76,13 @@ def choose(
             incomplete=incomplete,
         )  # fmt: skip
         stamps.check()
+    if as_json:
+        print_json({
+            "answer": found.answer, "bayes": found.bayes, "minimax": found.minimax,
+            "steadiest": found.steadiest, "measure": found.measure, "models": found.models,
+            "priors": found.priors, "warnings": found.warnings,
+        })  # fmt: skip
+        return
     show(choice_parts(found))
 
 

@@ -18,6 +18,7 @@ from polaroc.cli.measured import (
     measures_of,
     show,
 )
+from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import progress, refusing
 from polaroc.comparison import compare as comparison
 from polaroc.errors import InvalidArgument
@@ -75,6 +76,7 @@ def compare(
         Path | None,
         typer.Option("--out", help="Folder for omnibus, pairs, letters and the summary."),
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Say whether models differ, and which, by tests that hold for overlapping folds.
 
@@ -112,6 +114,13 @@ def compare(
                 inert(found.pairs).write_csv(staging / "pairs.csv")
                 inert(found.letters).write_csv(staging / "letters.csv")
                 (staging / "summary.txt").write_text(found.summary() + "\n", encoding="utf-8")
+    if as_json:
+        print_json({
+            "measure": found.measure, "between": found.between, "block": found.block,
+            "blocks": found.blocks, "omnibus": found.omnibus, "pairs": found.pairs,
+            "letters": found.letters, "warnings": found.warnings,
+        })  # fmt: skip
+        return
     written = [] if folder is None else [f"Written to {folder}."]
     show([*comparison_parts(found), *written])
 

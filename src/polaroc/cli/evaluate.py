@@ -24,7 +24,8 @@ from polaroc.cli.inputs import (
     priors_in_words,
 )
 from polaroc.cli.overview import doubts, summary
-from polaroc.cli.screen import out, progress, refusing
+from polaroc.cli.pipes import AsJson, print_json
+from polaroc.cli.screen import aside, out, progress, refusing
 from polaroc.columns import PRIVATE, within
 from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.measures import tidy
@@ -101,11 +102,14 @@ def evaluate(
             show_default=False,
         ),
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Measure every key of a prediction table, under the priors you expect.
 
     Example: polaroc evaluate 'predictions/*.parquet' --truth label --score p
     --by model --by fold --over 0.05 0.20 --out results
+
+    In a pipe: cat p.csv | polaroc evaluate - --truth label --score p --json | jq '.[].estimate'
 
     At an address the measures are taken where the table is, and there are no charts.
     """
@@ -118,7 +122,7 @@ def evaluate(
             "positive": positive, "nulls": nulls, "ranges": ranges,
         }  # fmt: skip
         measures = measured_there(address, name, there, priors, over, interpolation, folder)
-        _show(measures, keys, resolve_priors(priors), _written(folder))
+        _show(measures, keys, resolve_priors(priors), _written(folder), as_json)
         return
     if ranges is not None:
         raise InvalidArgument(
@@ -134,7 +138,7 @@ def evaluate(
         "positive": labels(frame, truth, positive), "nulls": nulls,
     }  # fmt: skip
     room = Room(memory, scratch)
-    run(frames, asked, priors, over, interpolation, folder, not no_charts, room, stamps)
+    run(frames, asked, priors, over, interpolation, folder, not no_charts, room, stamps, as_json)
 
 
 def run(
@@ -147,6 +151,7 @@ def run(
     with_charts: bool = True,
     room: Room = AUTOMATIC,
     stamps: Stamps | None = None,
+    as_json: bool = False,
 ) -> pl.DataFrame:
     """Measure, print, and write where a folder is given; returns the measures.
 
@@ -188,7 +193,7 @@ def run(
                         say(f"drawing {name}")
                         said += _draw(name, chart, staging)
             said += _written(folder)
-    _show(measures, keys, asked_priors, said)
+    _show(measures, keys, asked_priors, said, as_json)
     return measures
 
 
@@ -201,9 +206,14 @@ def _show(
     keys: Sequence[str],
     priors: Sequence[float | None],
     said: Sequence[str],
+    as_json: bool,
 ) -> None:
-    console = out()
-    console.print(summary(measures, keys, priors))
+    if as_json:
+        print_json(measures)
+    else:
+        out().print(summary(measures, keys, priors))
+    # A result for another program has the standard output for itself.
+    console = aside() if as_json else out()
     for line in [*doubts(measures), *said]:
         console.print(visible(line))
 

@@ -1,5 +1,6 @@
 """The arguments that the commands share, and what they mean for the data."""
 
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Annotated
 
@@ -14,7 +15,8 @@ from polaroc.wanted import DEFAULT_PRIORS
 Files = Annotated[
     list[str],
     typer.Argument(
-        help="Parquet, CSV, TSV, IPC/Arrow or NDJSON files, glob patterns, hive folders.",
+        help="Parquet, CSV, TSV, IPC/Arrow or NDJSON files, glob patterns, hive folders; - reads "
+        "one of them from the standard input.",
         show_default=False,
     ),
 ]
@@ -52,6 +54,11 @@ Over = Annotated[
 BetweenPoints = Annotated[
     Interpolation, typer.Option("--interpolation", help="Between ROC points.")
 ]
+
+
+def beginnings(words: Iterable[str]) -> Callable[[str], list[str]]:
+    """What a shell offers for a word that has been begun."""
+    return lambda incomplete: [word for word in words if word.startswith(incomplete)]
 
 
 def labels(frame: pl.LazyFrame, truth: str, positive: list[str] | None) -> list[Label] | None:

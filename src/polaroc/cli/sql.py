@@ -15,6 +15,7 @@ from polaroc.cli.inputs import (
     Score,
     Truth,
     Weight,
+    beginnings,
     priors_in_words,
 )
 from polaroc.cli.screen import refusing
@@ -33,7 +34,10 @@ def sql(
             show_default=False,
         ),
     ],
-    dialect: Annotated[str, typer.Option(help=f"One of {', '.join(DIALECTS)}.")] = "duckdb",
+    dialect: Annotated[
+        str,
+        typer.Option(help=f"One of {', '.join(DIALECTS)}.", autocompletion=beginnings(DIALECTS)),
+    ] = "duckdb",
     by: By = None,
     weight: Weight = None,
     positive: Positive = None,

@@ -29,6 +29,10 @@ types:
 bench *ARGS:
     python tests/benchmarks/bench.py {{ARGS}}
 
+# How long `import polaroc` takes beside `import polars`; needed is at most 1.3 times.
+import-time *ARGS:
+    python tests/benchmarks/import_time.py {{ARGS}}
+
 # Where the time of evaluate goes, and the other formulations that were tried.
 formulations *ARGS:
     python tests/benchmarks/formulations.py {{ARGS}}

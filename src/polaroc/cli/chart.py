@@ -7,18 +7,24 @@ import typer
 
 from polaroc.charts.export import check_formats, save
 from polaroc.cli.drawings import DRAWINGS, Given
-from polaroc.cli.inputs import Positive, Weight, prior_in_words
+from polaroc.cli.inputs import NullRows, Positive, Weight, beginnings, priors_in_words
 from polaroc.cli.measured import Files, Ratio, Score, Truth
 from polaroc.cli.screen import out, progress, refusing
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.output import check_new, whole_file
 from polaroc.plans import Target
-from polaroc.typing import Nulls
 
 
 @refusing
 def chart(
-    name: Annotated[str, typer.Argument(help=f"Which: {', '.join(DRAWINGS)}.", show_default=False)],
+    name: Annotated[
+        str,
+        typer.Argument(
+            help=f"Which: {', '.join(DRAWINGS)}.",
+            show_default=False,
+            autocompletion=beginnings(DRAWINGS),
+        ),
+    ],
     files: Files,
     file: Annotated[
         Path | None,
@@ -70,7 +76,7 @@ def chart(
     ] = None,
     weight: Weight = None,
     positive: Positive = None,
-    nulls: Annotated[Nulls, typer.Option(help="What to do with null or NaN rows.")] = "raise",
+    nulls: NullRows = "raise",
 ) -> None:
     """Draw one chart.
 
@@ -83,7 +89,7 @@ def chart(
     check_new(where)
     drawing = DRAWINGS[name]
     options: dict[str, Any] = {
-        "prior": [prior_in_words(word) for word in prior] if prior else None, "over": over,
+        "prior": priors_in_words(prior) or None, "over": over,
         "measure": measure, "target": target, "test_train_ratio": test_train_ratio, "alpha": alpha,
     }  # fmt: skip
     given: dict[str, Any] = {key: value for key, value in options.items() if value is not None}

@@ -6,6 +6,7 @@ import typer
 
 from polaroc.audits import check as audit
 from polaroc.cli.inputs import By, Files, Positive, Score, Truth, Weight, labels
+from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import MOST_ROWS, out, progress, refusing
 from polaroc.errors import InvalidPredictions
 from polaroc.sources import scan
@@ -26,8 +27,12 @@ def check(
         typer.Option(help="Column that tells the cases apart, to find repeated ones."),
     ] = None,
     rows: Annotated[int, typer.Option(help="How many keys to show.", min=1)] = MOST_ROWS,
+    as_json: AsJson = False,
 ) -> None:
-    """Audit a prediction table: what each key holds, or why it cannot be evaluated."""
+    """Audit a prediction table: what each key holds, or why it cannot be evaluated.
+
+    Example: polaroc check 'predictions/*.parquet' --truth label --score p --by model --by fold
+    """
     with progress() as say:
         say("auditing")
         stamps = Stamps(files)
@@ -37,6 +42,9 @@ def check(
         stamps.check()
     if report.is_empty():
         raise InvalidPredictions("the files hold no rows.", hint="check the files.")
+    if as_json:
+        print_json(report)
+        return
     shown = report.head(rows)
     cells = [[_cell(value) for value in row] for row in shown.iter_rows()]
     out().print(

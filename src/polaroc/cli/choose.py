@@ -5,25 +5,25 @@ from typing import Annotated, Any
 import typer
 
 from polaroc.choice import choose as choice
-from polaroc.cli.inputs import Positive, Weight
+from polaroc.cli.inputs import NullRows, Positive, Weight
 from polaroc.cli.measured import (
     Alpha,
     Between,
     Block,
     Files,
+    IncompleteBlocks,
     Ratio,
     Score,
     Truth,
     measures_of,
     show,
 )
+from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import progress, refusing
-from polaroc.designs import Incomplete
 from polaroc.errors import InvalidArgument
 from polaroc.priors import check_range, prior_grid
 from polaroc.stamps import Stamps
 from polaroc.summaries import choice_parts
-from polaroc.typing import Nulls
 
 PRIORS = 25
 
@@ -45,14 +45,13 @@ def choose(
     ] = False,
     test_train_ratio: Ratio = None,
     alpha: Alpha = 0.005,
-    incomplete: Annotated[
-        Incomplete, typer.Option(help="What to do with blocks that not every model has.")
-    ] = "raise",
+    incomplete: IncompleteBlocks = "raise",
     truth: Truth = None,
     score: Score = None,
     weight: Weight = None,
     positive: Positive = None,
-    nulls: Annotated[Nulls, typer.Option(help="What to do with null or NaN rows.")] = "raise",
+    nulls: NullRows = "raise",
+    as_json: AsJson = False,
 ) -> None:
     """Say which model to take where the share of positives is uncertain, and how sure that is.
 
@@ -77,6 +76,13 @@ def choose(
             incomplete=incomplete,
         )  # fmt: skip
         stamps.check()
+    if as_json:
+        print_json({
+            "answer": found.answer, "bayes": found.bayes, "minimax": found.minimax,
+            "steadiest": found.steadiest, "measure": found.measure, "models": found.models,
+            "priors": found.priors, "warnings": found.warnings,
+        })  # fmt: skip
+        return
     show(choice_parts(found))
 
 

@@ -5,28 +5,29 @@ from typing import Annotated, Any
 
 import typer
 
-from polaroc.cli.inputs import Positive, Weight, prior_in_words
+from polaroc.cli.inputs import NullRows, Positive, Weight, prior_in_words
 from polaroc.cli.measured import (
     Alpha,
     Between,
     Block,
     Files,
+    IncompleteBlocks,
     Ratio,
     Score,
     Truth,
     measures_of,
     show,
 )
+from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import progress, refusing
 from polaroc.comparison import compare as comparison
-from polaroc.designs import Incomplete
 from polaroc.errors import InvalidArgument
 from polaroc.output import check_replaceable, whole
 from polaroc.plans import Adjust, Target
 from polaroc.stamps import Stamps
 from polaroc.summaries import comparison_parts
 from polaroc.texts import inert
-from polaroc.typing import Nulls, Prior
+from polaroc.typing import Prior
 from polaroc.wanted import MEASURES
 
 
@@ -60,9 +61,7 @@ def compare(
         ),
     ] = None,
     adjust: Annotated[Adjust, typer.Option(help="How p-values of pairs are adjusted.")] = "holm",
-    incomplete: Annotated[
-        Incomplete, typer.Option(help="What to do with blocks that not every model has.")
-    ] = "raise",
+    incomplete: IncompleteBlocks = "raise",
     seed: Annotated[int, typer.Option(help="Seed of the permutation test.", min=0)] = 0,
     truth: Truth = None,
     score: Score = None,
@@ -72,11 +71,12 @@ def compare(
     ] = None,
     weight: Weight = None,
     positive: Positive = None,
-    nulls: Annotated[Nulls, typer.Option(help="What to do with null or NaN rows.")] = "raise",
+    nulls: NullRows = "raise",
     folder: Annotated[
         Path | None,
         typer.Option("--out", help="Folder for omnibus, pairs, letters and the summary."),
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Say whether models differ, and which, by tests that hold for overlapping folds.
 
@@ -114,6 +114,13 @@ def compare(
                 inert(found.pairs).write_csv(staging / "pairs.csv")
                 inert(found.letters).write_csv(staging / "letters.csv")
                 (staging / "summary.txt").write_text(found.summary() + "\n", encoding="utf-8")
+    if as_json:
+        print_json({
+            "measure": found.measure, "between": found.between, "block": found.block,
+            "blocks": found.blocks, "omnibus": found.omnibus, "pairs": found.pairs,
+            "letters": found.letters, "warnings": found.warnings,
+        })  # fmt: skip
+        return
     written = [] if folder is None else [f"Written to {folder}."]
     show([*comparison_parts(found), *written])
 

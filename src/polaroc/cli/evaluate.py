@@ -9,9 +9,23 @@ import typer
 
 from polaroc import charts
 from polaroc.cli.engines import measured_there, one_address
-from polaroc.cli.inputs import By, Files, Positive, Score, Truth, Weight, labels, prior_in_words
+from polaroc.cli.inputs import (
+    BetweenPoints,
+    By,
+    Files,
+    NullRows,
+    Over,
+    Positive,
+    PriorWords,
+    Score,
+    Truth,
+    Weight,
+    labels,
+    priors_in_words,
+)
 from polaroc.cli.overview import doubts, summary
-from polaroc.cli.screen import out, progress, refusing
+from polaroc.cli.pipes import AsJson, print_json
+from polaroc.cli.screen import aside, out, progress, refusing
 from polaroc.columns import PRIVATE, within
 from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.measures import tidy
@@ -25,7 +39,7 @@ from polaroc.stamps import Stamps
 from polaroc.sums import Summed
 from polaroc.surfaces import surface
 from polaroc.texts import inert, visible
-from polaroc.typing import Interpolation, Nulls, Prior
+from polaroc.typing import Interpolation, Prior
 from polaroc.wanted import DEFAULT_PRIORS, Chosen, chosen
 
 CHART_PRIORS = 25
@@ -55,20 +69,10 @@ def evaluate(
     by: By = None,
     weight: Weight = None,
     positive: Positive = None,
-    nulls: Annotated[Nulls, typer.Option(help="What to do with null or NaN rows.")] = "raise",
-    prior: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Prior at which AUPREC is taken, or 'observed'; repeat it for several. "
-            f"[default: {' '.join(map(str, DEFAULT_PRIORS))}]",
-            show_default=False,
-        ),
-    ] = None,
-    over: Annotated[
-        tuple[float, float] | None,
-        typer.Option(help="Range of priors LO HI for IAUPREC.", show_default=False),
-    ] = None,
-    interpolation: Annotated[Interpolation, typer.Option(help="Between ROC points.")] = "exact",
+    nulls: NullRows = "raise",
+    prior: PriorWords = None,
+    over: Over = None,
+    interpolation: BetweenPoints = "exact",
     no_charts: Annotated[bool, typer.Option("--no-charts", help="Write measures only.")] = False,
     memory: Annotated[
         str, typer.Option(help="Memory to use, such as 4GB; 'auto' is 60 % of what is free.")
@@ -98,14 +102,18 @@ def evaluate(
             show_default=False,
         ),
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Measure every key of a prediction table, under the priors you expect.
 
     Example: polaroc evaluate 'predictions/*.parquet' --truth label --score p
     --by model --by fold --over 0.05 0.20 --out results
 
+    In a pipe: cat p.csv | polaroc evaluate - --truth label --score p --json | jq '.[].estimate'
+
     At an address the measures are taken where the table is, and there are no charts.
     """
+    priors = priors_in_words(prior) or list(DEFAULT_PRIORS)
     address = one_address(files)
     if address is not None:
         keys = by or []
@@ -113,8 +121,8 @@ def evaluate(
             "truth": truth, "score": score, "by": keys, "weight": weight,
             "positive": positive, "nulls": nulls, "ranges": ranges,
         }  # fmt: skip
-        measures = measured_there(address, name, there, _priors(prior), over, interpolation, folder)
-        _show(measures, keys, resolve_priors(_priors(prior)), _written(folder))
+        measures = measured_there(address, name, there, priors, over, interpolation, folder)
+        _show(measures, keys, resolve_priors(priors), _written(folder), as_json)
         return
     if ranges is not None:
         raise InvalidArgument(
@@ -130,7 +138,7 @@ def evaluate(
         "positive": labels(frame, truth, positive), "nulls": nulls,
     }  # fmt: skip
     room = Room(memory, scratch)
-    run(frames, asked, _priors(prior), over, interpolation, folder, not no_charts, room, stamps)
+    run(frames, asked, priors, over, interpolation, folder, not no_charts, room, stamps, as_json)
 
 
 def run(
@@ -143,6 +151,7 @@ def run(
     with_charts: bool = True,
     room: Room = AUTOMATIC,
     stamps: Stamps | None = None,
+    as_json: bool = False,
 ) -> pl.DataFrame:
     """Measure, print, and write where a folder is given; returns the measures.
 
@@ -184,7 +193,7 @@ def run(
                         say(f"drawing {name}")
                         said += _draw(name, chart, staging)
             said += _written(folder)
-    _show(measures, keys, asked_priors, said)
+    _show(measures, keys, asked_priors, said, as_json)
     return measures
 
 
@@ -197,9 +206,14 @@ def _show(
     keys: Sequence[str],
     priors: Sequence[float | None],
     said: Sequence[str],
+    as_json: bool,
 ) -> None:
-    console = out()
-    console.print(summary(measures, keys, priors))
+    if as_json:
+        print_json(measures)
+    else:
+        out().print(summary(measures, keys, priors))
+    # A result for another program has the standard output for itself.
+    console = aside() if as_json else out()
     for line in [*doubts(measures), *said]:
         console.print(visible(line))
 
@@ -252,12 +266,6 @@ def _draw(name: str, chart: Callable[[], Any], folder: Path) -> list[str]:
     except InvalidArgument as error:
         return [f"Chart {name} left out: {error.found}"]
     return []
-
-
-def _priors(asked: list[str] | None) -> list[Prior]:
-    if not asked:
-        return list(DEFAULT_PRIORS)
-    return [prior_in_words(word) for word in asked]
 
 
 def _chart_priors(priors: Sequence[float | None], over: tuple[float, float] | None) -> list[float]:

@@ -1,5 +1,6 @@
 """The arguments that the commands share, and what they mean for the data."""
 
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Annotated
 
@@ -8,12 +9,14 @@ import typer
 
 from polaroc.errors import InvalidArgument
 from polaroc.priors import OBSERVED
-from polaroc.typing import Label, Prior
+from polaroc.typing import Interpolation, Label, Nulls, Prior
+from polaroc.wanted import DEFAULT_PRIORS
 
 Files = Annotated[
     list[str],
     typer.Argument(
-        help="Parquet, CSV, TSV, IPC/Arrow or NDJSON files, glob patterns, hive folders.",
+        help="Parquet, CSV, TSV, IPC/Arrow or NDJSON files, glob patterns, hive folders; - reads "
+        "one of them from the standard input.",
         show_default=False,
     ),
 ]
@@ -34,6 +37,28 @@ Positive = Annotated[
     list[str] | None,
     typer.Option(help="Label that counts as positive; repeat it for several.", show_default=False),
 ]
+NullRows = Annotated[Nulls, typer.Option(help="What to do with null or NaN rows.")]
+PriorWords = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--prior",
+        help="Prior at which AUPREC is taken, or 'observed'; repeat it for several. "
+        f"[default: {' '.join(map(str, DEFAULT_PRIORS))}]",
+        show_default=False,
+    ),
+]
+Over = Annotated[
+    tuple[float, float] | None,
+    typer.Option(help="Range of priors LO HI for IAUPREC.", show_default=False),
+]
+BetweenPoints = Annotated[
+    Interpolation, typer.Option("--interpolation", help="Between ROC points.")
+]
+
+
+def beginnings(words: Iterable[str]) -> Callable[[str], list[str]]:
+    """What a shell offers for a word that has been begun."""
+    return lambda incomplete: [word for word in words if word.startswith(incomplete)]
 
 
 def labels(frame: pl.LazyFrame, truth: str, positive: list[str] | None) -> list[Label] | None:
@@ -55,6 +80,11 @@ def labels(frame: pl.LazyFrame, truth: str, positive: list[str] | None) -> list[
         f"--positive is {', '.join(positive)}, but {truth!r} is {dtype}.",
         hint="give the label as it stands in the column.",
     )
+
+
+def priors_in_words(words: list[str] | None) -> list[Prior]:
+    """The priors given on the command line, none where the option was left out."""
+    return [prior_in_words(word) for word in words or ()]
 
 
 def prior_in_words(word: str) -> Prior:

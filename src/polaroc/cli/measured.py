@@ -8,6 +8,7 @@ import typer
 
 from polaroc.cli.inputs import labels
 from polaroc.cli.screen import out, with_options
+from polaroc.designs import Incomplete
 from polaroc.errors import InvalidArgument, quoted
 from polaroc.evaluation import evaluate
 from polaroc.predictions import read
@@ -43,6 +44,9 @@ Ratio = Annotated[
         help="Test over training cases of a block: 0.25 for 80/20, 1/(k-1) for k folds.",
         show_default=False,
     ),
+]
+IncompleteBlocks = Annotated[
+    Incomplete, typer.Option(help="What to do with blocks that not every model has.")
 ]
 Alpha = Annotated[float, typer.Option(help="Accepted chance of a false difference.")]
 

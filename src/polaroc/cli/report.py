@@ -5,14 +5,20 @@ from typing import Annotated
 
 import typer
 
-from polaroc.cli.inputs import Positive, Weight, labels
-from polaroc.cli.measured import Alpha, Files, Ratio, Score, Truth, predictions_or_measures
+from polaroc.cli.inputs import NullRows, Positive, Weight, labels
+from polaroc.cli.measured import (
+    Alpha,
+    Files,
+    IncompleteBlocks,
+    Ratio,
+    Score,
+    Truth,
+    predictions_or_measures,
+)
 from polaroc.cli.screen import out, progress, refusing
-from polaroc.designs import Incomplete
 from polaroc.errors import InvalidArgument
 from polaroc.report import TITLE
 from polaroc.report import report as written
-from polaroc.typing import Nulls
 
 
 @refusing
@@ -68,13 +74,11 @@ def report(
     level: Annotated[float, typer.Option(help="Coverage of each model's interval.")] = 0.95,
     cost_fn: Annotated[float, typer.Option(help="Cost of a missed positive.")] = 1,
     cost_fp: Annotated[float, typer.Option(help="Cost of a false alarm.")] = 1,
-    incomplete: Annotated[
-        Incomplete, typer.Option(help="What to do with blocks that not every model has.")
-    ] = "raise",
+    incomplete: IncompleteBlocks = "raise",
     title: Annotated[str, typer.Option(help="Heading of the page.")] = TITLE,
     weight: Weight = None,
     positive: Positive = None,
-    nulls: Annotated[Nulls, typer.Option(help="What to do with null or NaN rows.")] = "raise",
+    nulls: NullRows = "raise",
 ) -> None:
     """Write one HTML page: which model, how sure, at which threshold.
 

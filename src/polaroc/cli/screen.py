@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from typing import ParamSpec
+from typing import Any, ParamSpec
 
 import polars as pl
 import typer
@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from polaroc.cli.pipes import without_stdin
 from polaroc.errors import PolarocError
 from polaroc.texts import visible
 
@@ -64,7 +65,8 @@ def refusing(command: Callable[_P, None]) -> Callable[_P, None]:
     @wraps(command)
     def guarded(*args: _P.args, **kwargs: _P.kwargs) -> None:
         try:
-            command(*args, **kwargs)
+            with _readable(kwargs):
+                command(*args, **kwargs)
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(0) from None
@@ -86,6 +88,15 @@ def refusing(command: Callable[_P, None]) -> Callable[_P, None]:
             refuse(f"{where}{error.strerror or error}\nHint: {DISK}")
 
     return guarded
+
+
+@contextmanager
+def _readable(options: dict[str, Any]) -> Iterator[None]:
+    """Options whose files can all be read more than once, while the block runs."""
+    with without_stdin(options.get("files", [])) as files:
+        if files:
+            options["files"] = files
+        yield
 
 
 def refuse(message: str) -> None:

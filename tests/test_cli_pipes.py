@@ -1,0 +1,128 @@
+import io
+import json
+import os
+import subprocess
+import sys
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from typer.testing import CliRunner
+
+import polaroc as pr
+from polaroc.cli import app
+
+TABLE = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 3)
+BASE = ["--truth", "truth", "--score", "score", "--by", "model", "--by", "fold"]
+
+
+def polaroc(*arguments: object, stdin: bytes | None = None):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
+
+
+def piped(kind: str) -> bytes:
+    buffer = io.BytesIO()
+    match kind:
+        case "tsv":
+            TABLE.write_csv(buffer, separator="\t")
+        case "arrow":
+            TABLE.write_ipc(buffer)
+        case _:
+            getattr(TABLE, f"write_{kind}")(buffer)
+    return buffer.getvalue()
+
+
+def measured(**arguments):
+    return pr.evaluate(TABLE, truth="truth", score="score", by=["model", "fold"], **arguments)
+
+
+@pytest.fixture
+def predictions(tmp_path):
+    path = tmp_path / "predictions.parquet"
+    TABLE.write_parquet(path)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "ndjson", "parquet", "arrow"])
+def test_a_pipe_in_and_a_pipe_out(kind):
+    result = polaroc("evaluate", "-", *BASE, "--json", stdin=piped(kind))
+    assert result.exit_code == 0, result.output
+    expected = measured()
+    rows = json.loads(result.stdout)
+    assert_frame_equal(pl.DataFrame(rows, schema=expected.schema), expected)
+
+
+def test_json_has_the_standard_output_for_itself(tmp_path):
+    few = pl.DataFrame({"truth": [1, 0, 1, 1], "score": [0.9, 0.1, 0.8, 0.3]})
+    few.write_parquet(tmp_path / "few.parquet")
+    out = ["--out", tmp_path / "out", "--no-charts"]
+    options = ["--truth", "truth", "--score", "score", "--json"]
+    result = polaroc("evaluate", tmp_path / "few.parquet", *options, *out)
+    assert {row["measure"] for row in json.loads(result.stdout)} == {"auc", "auprec"}
+    assert "Note on" in result.stderr
+    assert "Written to" in result.stderr
+
+
+def test_check_as_json(predictions):
+    result = polaroc("check", predictions, *BASE, "--json")
+    rows = json.loads(result.stdout)
+    expected = pr.check(TABLE, truth="truth", score="score", by=["model", "fold"])
+    assert_frame_equal(pl.DataFrame(rows, schema=expected.schema), expected)
+
+
+def test_compare_as_json(tmp_path):
+    measures = measured(over=(0.05, 0.2))
+    measures.write_parquet(tmp_path / "measures.parquet")
+    result = polaroc("compare", tmp_path / "measures.parquet", "--test-train-ratio", 0.25, "--json")
+    told, expected = json.loads(result.stdout), pr.compare(measures, test_train_ratio=0.25)
+    for name in ("omnibus", "pairs", "letters"):
+        table = getattr(expected, name)
+        assert_frame_equal(pl.DataFrame(told[name], schema=table.schema), table)
+    assert told["warnings"] == list(expected.warnings)
+    assert told["blocks"] == 3
+
+
+def test_choose_as_json(tmp_path):
+    measures = measured(over=(0.05, 0.2), priors=pr.prior_grid(0.05, 0.2, 4))
+    measures.write_parquet(tmp_path / "measures.parquet")
+    result = polaroc("choose", tmp_path / "measures.parquet", "--test-train-ratio", 0.25, "--json")
+    told = json.loads(result.stdout)
+    expected = pr.choose(measures, test_train_ratio=0.25)
+    assert (told["bayes"], told["answer"]) == (expected.bayes, expected.answer)
+    assert_frame_equal(pl.DataFrame(told["models"], schema=expected.models.schema), expected.models)
+
+
+@pytest.mark.parametrize(
+    ("files", "stdin", "said"),
+    [(["-", "-"], b"truth,score\n1,2\n", "given twice"), (["-"], b"", "nothing came in")],
+)
+def test_a_pipe_that_cannot_be_read_is_refused(files, stdin, said):
+    result = polaroc("evaluate", *files, "--truth", "truth", "--score", "score", stdin=stdin)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert "Hint:" in result.stderr
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize("arguments", [["--json"], []])
+def test_no_colours_where_there_is_no_terminal(predictions, arguments):
+    command = [sys.executable, "-m", "polaroc.cli", "evaluate", str(predictions), *BASE, *arguments]
+    done = subprocess.run(command, capture_output=True, check=True)
+    assert b"\x1b" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("polaroc eval", ["evaluate"]),
+        ("polaroc chart win", ["winner_map"]),
+        ("polaroc sql --dialect duck", ["duckdb"]),
+        ("polaroc compare --incomplete dr", ["drop"]),
+    ],
+)
+def test_a_shell_is_told_how_a_word_goes_on(typed, offered):
+    words = {"COMP_WORDS": typed, "COMP_CWORD": str(len(typed.split()) - 1)}
+    asked = os.environ | words | {"_POLAROC_COMPLETE": "complete_bash"}
+    command = [sys.executable, "-c", "from polaroc.cli import app; app(prog_name='polaroc')"]
+    done = subprocess.run(command, capture_output=True, text=True, env=asked, check=False)
+    assert done.stdout.split() == offered, done.stderr

@@ -13,7 +13,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from strategies import tables
 
 import polaroc as pr
-from polaroc.areas import INTERPOLATIONS
+from polaroc.area_measures import INTERPOLATIONS
 from polaroc.columns import MEASURES
 from polaroc.errors import InvalidArgument, InvalidTable
 from polaroc.ranking import CODE

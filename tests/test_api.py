@@ -27,6 +27,19 @@ def test_public_names():
     assert all(hasattr(pr, name) for name in PUBLIC)
 
 
+def test_tab_offers_public_names_only():
+    assert set(dir(pr)) == PUBLIC
+    with pytest.raises(AttributeError, match="no attribute 'area'"):
+        pr.area  # noqa: B018
+
+
+def test_modules_imported_later_are_there_when_named():
+    code = "import sys, polaroc as pr; late = ('polaroc.charts', 'polaroc.warehouse'); "
+    code += "assert not set(late) & set(sys.modules); pr.charts.roc, pr.warehouse.evaluate; "
+    code += "pr.experiments; assert set(late) <= set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 @pytest.mark.parametrize("name", sorted(PUBLIC - MODULES))
 def test_public_functions_are_documented(name):
     text = getattr(pr, name).__doc__

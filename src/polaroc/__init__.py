@@ -1,6 +1,9 @@
 """Which classifier, and which threshold, when the share of positives is uncertain."""
 
-from polaroc import charts, datasets, errors, experiments, expr, rates, warehouse
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from polaroc import datasets, errors, expr, rates
 from polaroc.anova import anova
 from polaroc.areas import auc, auprec, iauprec
 from polaroc.audits import check
@@ -27,6 +30,9 @@ from polaroc.sensitivity import accsens, sens
 from polaroc.spaces import pr_from_roc, roc_from_pr
 from polaroc.surfaces import surface
 from polaroc.thresholds import apply_thresholds
+
+if TYPE_CHECKING:
+    from polaroc import charts, experiments, warehouse
 
 __all__ = [
     "accsens",
@@ -76,3 +82,16 @@ __all__ = [
     "uniform",
     "warehouse",
 ]
+
+# Imported when they are first named, so that `import polaroc` costs little.
+LATER = ("charts", "experiments", "warehouse")
+
+
+def __getattr__(name: str) -> Any:
+    if name in LATER:
+        return import_module(f"polaroc.{name}")
+    raise AttributeError(f"module 'polaroc' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 import polars as pl
 
@@ -124,6 +123,8 @@ def _check_columns(frame: pl.LazyFrame, wanted: Sequence[IntoExpr | None]) -> No
 
 
 def _spelling(unknown: Sequence[str], present: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
     close = [match for name in unknown for match in get_close_matches(name, present, n=1)]
     if close:
         return f"did you mean {quoted(close)}?"

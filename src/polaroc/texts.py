@@ -1,7 +1,6 @@
 """Tables and sentences for people: on a terminal, as plain text, in a notebook."""
 
 from collections.abc import Sequence
-from html import escape
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -80,6 +79,8 @@ def plain(parts: Sequence["RenderableType"], width: int = WIDTH) -> str:
 
 def html_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """A table as HTML, every name and value escaped."""
+    from html import escape
+
     head = "".join(f"<th>{escape(column)}</th>" for column in columns)
     lines = [
         "".join(f"<td>{escape('–' if value is None else str(value))}</td>" for value in row)
@@ -94,6 +95,8 @@ def html_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[objec
 
 def html_lines(lines: Sequence[str]) -> str:
     """Sentences as HTML paragraphs, escaped."""
+    from html import escape
+
     return "".join(f"<p>{escape(line)}</p>" for line in lines)
 
 

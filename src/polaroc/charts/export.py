@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Sequence
-from html import escape
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any
@@ -181,6 +180,8 @@ def _still(spec: dict[str, Any]) -> dict[str, Any]:
 
 def _page(spec: dict[str, Any], libraries: str) -> str:
     """A page that needs no network, in which no name of the data can be markup."""
+    from html import escape
+
     title = spec.get("title", "chart")
     heading = title if isinstance(title, str) else str(title.get("text", "chart"))
     data = json.dumps(spec).translate({ord(c): f"\\u{ord(c):04x}" for c in "<>&"})

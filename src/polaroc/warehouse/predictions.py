@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from polaroc.columns import PRIVATE, RESERVED, check_keys
@@ -110,6 +109,8 @@ def check_table(table: object) -> None:
 def _check_columns(table: "Table", wanted: Sequence[str]) -> None:
     unknown = [name for name in wanted if name not in table.columns]
     if unknown:
+        from difflib import get_close_matches
+
         close = [match for name in unknown for match in get_close_matches(name, table.columns, 1)]
         raise InvalidArgument(
             f"there is no column {', '.join(map(repr, unknown))}; the table has "

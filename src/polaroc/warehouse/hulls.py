@@ -62,12 +62,17 @@ def in_memory(frame: pl.DataFrame) -> "Table":
 
 def fetched(curve: "Table") -> pl.DataFrame:
     """The points of a curve that may be vertices of its hull, here."""
-    if curve.op().find(ibis_library().expr.operations.UnboundTable):
-        raise InvalidArgument(
-            "a hull of a table without a connection: hulls are finished on this machine.",
-            hint="connect to the table, or use interpolation='exact'.",
-        )
+    check_connected(curve)
     return collected(candidates(curve))
+
+
+def check_connected(table: "Table") -> None:
+    """Refuse a table that nothing can be fetched from."""
+    if table.op().find(ibis_library().expr.operations.UnboundTable):
+        raise InvalidArgument(
+            "the table has no connection: hulls and intervals are finished on this machine.",
+            hint="connect to the table, or use interpolation='exact' without intervals.",
+        )
 
 
 def candidates(curve: "Table") -> "Table":

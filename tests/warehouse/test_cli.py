@@ -56,7 +56,11 @@ def test_evaluate_at_an_address_prints_what_it_prints_of_files(engine: Engine, t
 def test_ranges_do_not_change_what_is_printed(engine: Engine, tmp_path):
     address, name = place(engine, TABLE, tmp_path)
     asked = ["evaluate", address, "--table", name, *BASE]
-    assert polaroc(*asked, "--ranges", 5).output == polaroc(*asked).output
+    for ranges in (5, "auto"):
+        assert polaroc(*asked, "--ranges", ranges).output == polaroc(*asked).output
+    refused = polaroc(*asked, "--ranges", "many")
+    assert refused.exit_code == 2
+    assert "ranges is 'many'" in refused.output
 
 
 def test_ranges_are_for_addresses(tmp_path):

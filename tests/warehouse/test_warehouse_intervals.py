@@ -44,12 +44,13 @@ def test_intervals_are_those_of_polars(engine: Engine):
 
 @pytest.mark.parametrize("ranges", [None, [-0.5, 0.5]])
 def test_intervals_of_one_curve_are_those_of_polars(engine: Engine, ranges):
-    table = predictions(34)
-    asked = {"truth": "truth", "score": "score", "intervals": "logit"}
-    assert_same(
-        there(engine.table(table), **asked, ranges=ranges).drop("std_error"),
-        pr.evaluate(table, **asked).drop("std_error"),
-    )
+    table = predictions(34).with_columns(weight=pl.lit(3.0))
+    uploaded = engine.table(table)
+    for more in ({}, {"weight": "weight"}):
+        asked = {"truth": "truth", "score": "score", "intervals": "logit"} | more
+        found = there(uploaded, **asked, ranges=ranges)
+        expected = pr.evaluate(table, **asked)
+        assert_same(found.drop("std_error"), expected.drop("std_error"))
 
 
 def test_rows_that_cannot_be_ranked_have_no_interval(engine: Engine):

@@ -17,10 +17,10 @@ from polaroc.typing import Interpolation, Intervals, Label, Nulls, Priors
 from polaroc.wanted import DEFAULT_PRIORS, chosen
 from polaroc.warehouse.bins import Bins, best, binned, bounded, check_bounded, worst
 from polaroc.warehouse.cells import FATAL, cells, counted
-from polaroc.warehouse.collecting import collected
+from polaroc.warehouse.collecting import check_connected, collected
 from polaroc.warehouse.columns import column, deferred, literal
 from polaroc.warehouse.curves import TOTALS, tabled
-from polaroc.warehouse.hulls import check_connected, fetched, in_memory
+from polaroc.warehouse.hulls import fetched, in_memory
 from polaroc.warehouse.intervals import with_intervals
 from polaroc.warehouse.measures import per_key, tidy
 from polaroc.warehouse.notes import trouble_note, trouble_sums
@@ -74,9 +74,10 @@ def evaluate(
     Returns
     -------
     Table
-        The columns of `polaroc.evaluate`, its rows in no order. Nothing is computed until the table is executed. With bins,
-        `estimate` is that of a bin as one tie, and `lower` and `upper` are what
-        the worst and the best order within all bins would give: the measure of
+        The columns of `polaroc.evaluate`, its rows in no order. Nothing is
+        computed until the table is executed. With bins, `estimate` is that of a
+        bin as one tie, and `lower` and `upper` are what the worst and the best
+        order within all bins would give: the measure of
         the scores themselves lies between them.
 
     Raises

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polaroc.columns import PRIVATE
-from polaroc.errors import InvalidArgument
 from polaroc.hulls import hull as hull_of
-from polaroc.warehouse.collecting import collected
+from polaroc.warehouse.collecting import check_connected, collected
 from polaroc.warehouse.columns import deferred, ibis_library
 from polaroc.warehouse.curves import curve_keys
 
@@ -64,15 +63,6 @@ def fetched(curve: "Table") -> pl.DataFrame:
     """The points of a curve that may be vertices of its hull, here."""
     check_connected(curve)
     return collected(candidates(curve))
-
-
-def check_connected(table: "Table") -> None:
-    """Refuse a table that nothing can be fetched from."""
-    if table.op().find(ibis_library().expr.operations.UnboundTable):
-        raise InvalidArgument(
-            "the table has no connection: hulls and intervals are finished on this machine.",
-            hint="connect to the table, or use interpolation='exact' without intervals.",
-        )
 
 
 def candidates(curve: "Table") -> "Table":

@@ -1,4 +1,4 @@
-"""Intervals of the measures of a warehouse table: cells are counted there, the rest is done here."""
+"""Intervals of measures of a warehouse table: cells counted there, the rest done here."""
 
 from typing import TYPE_CHECKING
 
@@ -71,11 +71,9 @@ def _with_fractional(noted: pl.LazyFrame, predictions: Predictions) -> pl.LazyFr
     if not predictions.weighted:
         return noted.with_columns(pl.lit(False).alias(FRACTIONAL))
     weight = deferred(WEIGHT)
-    flags = (
-        predictions.rows.filter(deferred(TROUBLE).isnull())
-        .group_by(predictions.keys)
-        .aggregate(**{FRACTIONAL: (weight != weight.floor()).ifelse(1, 0).max()})
-    )
+    broken = {FRACTIONAL: (weight != weight.floor()).ifelse(1, 0).max()}
+    sound = predictions.rows.filter(deferred(TROUBLE).isnull())
+    flags = sound.aggregate(by=predictions.keys, **broken)
     found = collected(flags).lazy().with_columns(pl.col(FRACTIONAL) == 1)
     flagged = attach(noted, found, predictions.keys, required=False)
     return flagged.with_columns(pl.col(FRACTIONAL).fill_null(False))

@@ -117,7 +117,7 @@ def evaluate(
     >>> [(name, round(value, 3)) for name, value in measures.select("measure", "estimate").rows()]
     [('auc', 0.68), ('auprec', 0.35)]
     """
-    how = _resampling(priors, over, interpolation, measures, intervals, level, memory)
+    how = resampling(priors, over, interpolation, measures, intervals, level, memory)
     asked = chosen(measures, priors, over, interpolation)
     predictions = read(
         frame, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
@@ -142,7 +142,7 @@ def evaluate(
     return like(frame, resampled(measured, counted, keys, how))
 
 
-def _resampling(
+def resampling(
     priors: Priors,
     over: tuple[float, float] | Belief | None,
     interpolation: Interpolation,

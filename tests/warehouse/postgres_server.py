@@ -41,7 +41,9 @@ def postgres_server(place: Path) -> Iterator[str]:
             check=True, capture_output=True, cwd=folder,
         )  # fmt: skip
         settings = ("listen_addresses=127.0.0.1", f"port={port}", "unix_socket_directories=",
-                    "fsync=off", "shared_buffers=64MB", "max_connections=10")  # fmt: skip
+                    "fsync=off", "shared_buffers=64MB", "max_connections=10",
+                    # To compile a query takes longer than to run it over so few rows.
+                    "jit=off")  # fmt: skip
         with (folder / "log").open("wb") as log:
             server = subprocess.Popen(
                 [*as_other, place / "postgres", "-D", data, *_options(settings)],

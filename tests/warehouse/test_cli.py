@@ -56,7 +56,11 @@ def test_evaluate_at_an_address_prints_what_it_prints_of_files(engine: Engine, t
 def test_ranges_do_not_change_what_is_printed(engine: Engine, tmp_path):
     address, name = place(engine, TABLE, tmp_path)
     asked = ["evaluate", address, "--table", name, *BASE]
-    assert polaroc(*asked, "--ranges", 5).output == polaroc(*asked).output
+    for ranges in (5, "auto"):
+        assert polaroc(*asked, "--ranges", ranges).output == polaroc(*asked).output
+    refused = polaroc(*asked, "--ranges", "many")
+    assert refused.exit_code == 2
+    assert "ranges is 'many'" in refused.output
 
 
 def test_ranges_are_for_addresses(tmp_path):
@@ -92,6 +96,34 @@ def test_a_table_that_is_not_there_is_refused_without_the_password(engine: Engin
     assert "'nowhere'" in result.output
     if "@" in address:
         assert address.split("@")[0].split(":")[2] not in result.output
+
+
+def test_the_tables_that_are_there_are_named(tmp_path):
+    file = tmp_path / "scores.duckdb"
+    with duckdb.connect(file) as connection:
+        connection.execute("CREATE TABLE sound (x DOUBLE)")
+    for address in (f"duckdb://{file}", f"duckdb://{file}?read_only=True"):
+        result = polaroc("evaluate", address, "--table", "nowhere", *BASE)
+        assert result.exit_code == 2
+        assert "has no table 'nowhere'" in result.output
+        assert "sound" in result.output
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("duckdb://nowhere.duckdb", "no file 'nowhere.duckdb'"),
+        ("mysql://me:secret@host/lab", "allowed are duckdb://, postgres://"),
+        ("postgres://me:secret@127.0.0.1:1/lab", "no connection to postgres://me:***@127.0.0.1:1"),
+    ],
+)
+def test_what_cannot_be_connected_to_is_refused(address, said):
+    result = polaroc("evaluate", address, "--table", "predictions", *BASE)
+    assert result.exit_code == 2
+    assert said in result.output
+    assert "secret" not in result.output
+    assert "Traceback" not in result.output
+    assert not Path("nowhere.duckdb").exists()
 
 
 @pytest.mark.parametrize("more", [[], ["more.parquet", "--table", "predictions"]])

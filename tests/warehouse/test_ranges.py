@@ -72,6 +72,33 @@ def test_no_range_holds_much_more_than_its_share(engine: Engine):
     assert max(sizes) < 1.5 * len(scores) / 8
 
 
+def test_ranges_are_as_many_as_the_largest_key_needs(engine: Engine, monkeypatch):
+    monkeypatch.setattr(pr.warehouse.ranges, "ROWS_EACH", 20)
+    table = predictions(8, 200)
+    uploaded = engine.table(table)
+    asked = {"truth": "truth", "score": "score", "by": ["model"]}
+    largest = table.group_by("model").len()["len"].max()
+    read = pr.warehouse.predictions.read(uploaded, **asked)
+    assert pr.warehouse.ranges.needed(read) == -(-largest // 20)
+    found = pr.warehouse.evaluate(uploaded, **asked, priors=0.1, ranges="auto")
+    assert_same(found, pr.evaluate(table, **asked, priors=0.1))
+
+
+def test_a_small_table_has_one_range_and_the_same_query():
+    import ibis
+
+    for rows in (0, 200):
+        table = ibis.memtable(predictions(8, 200).head(rows))
+        read = pr.warehouse.predictions.read(table, truth="truth", score="score")
+        assert pr.warehouse.ranges.edges_of(read, "auto") == []
+
+
+def test_ranges_of_a_table_without_a_connection_are_given():
+    table = pr.warehouse.unseen("predictions", ["truth", "score"])
+    with pytest.raises(InvalidArgument, match="no connection"):
+        pr.warehouse.curve(table, truth="truth", score="score", ranges="auto")
+
+
 def test_a_plan_with_edges_asks_the_engine_nothing():
     table = pr.warehouse.unseen("predictions", ["truth", "score"])
     measures = pr.warehouse.evaluate(table, truth="truth", score="score", ranges=[0.25, 0.75])

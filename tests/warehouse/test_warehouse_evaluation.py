@@ -39,3 +39,22 @@ def test_priors_may_be_as_rare_as_can_be(engine: Engine):
     assert found["estimate"].sort().to_list() == pytest.approx(
         expected["estimate"].sort().to_list()
     )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_both_engines_of_polars_and_a_warehouse_agree_on_random_tables(seed):
+    import ibis
+
+    # Two tables in one, and the ends of the same order: the scores times −1 swap the classes.
+    table = predictions(seed, 300)
+    turned = table.with_columns(pl.col("score") * -1, ~pl.col("truth"))
+    asked = {"truth": "truth", "score": "score", "by": ["model", "fold"], "priors": [0.5, 0.03]}
+    plan = pr.evaluate(table.lazy(), **asked, over=(0.05, 0.2))
+    here = plan.collect(engine="in-memory")
+    assert_same(plan.collect(engine="streaming"), here)
+    assert_same(pr.warehouse.evaluate(ibis.memtable(table), **asked, over=(0.05, 0.2)), here)
+    area = pr.warehouse.evaluate(ibis.memtable(turned), **asked, measures="auc")
+    assert_same(
+        area.drop("positives", "negatives"),
+        here.filter(measure="auc").drop("positives", "negatives"),
+    )

@@ -41,6 +41,7 @@ from polaroc.surfaces import surface
 from polaroc.texts import inert, visible
 from polaroc.typing import Interpolation, Prior
 from polaroc.wanted import DEFAULT_PRIORS, Chosen, chosen
+from polaroc.warehouse.ranges import Ranges
 
 CHART_PRIORS = 25
 
@@ -95,10 +96,10 @@ def evaluate(
         ),
     ] = None,
     ranges: Annotated[
-        int | None,
+        str | None,
         typer.Option(
             help="At an address: ranges of the score that each key is cut into, where keys are too "
-            "large for one worker; about one for each million rows of the largest.",
+            "large for one worker; 'auto' is one for each million rows of the largest.",
             show_default=False,
         ),
     ] = None,
@@ -119,7 +120,7 @@ def evaluate(
         keys = by or []
         there = {
             "truth": truth, "score": score, "by": keys, "weight": weight,
-            "positive": positive, "nulls": nulls, "ranges": ranges,
+            "positive": positive, "nulls": nulls, "ranges": _ranges(ranges),
         }  # fmt: skip
         measures = measured_there(address, name, there, priors, over, interpolation, folder)
         _show(measures, keys, resolve_priors(priors), _written(folder), as_json)
@@ -195,6 +196,11 @@ def run(
             said += _written(folder)
     _show(measures, keys, asked_priors, said, as_json)
     return measures
+
+
+def _ranges(word: str | None) -> Ranges:
+    """A number of ranges, or 'auto'; anything else is refused where ranges are made."""
+    return int(word) if word is not None and word.isdigit() else word  # type: ignore[return-value]
 
 
 def _written(folder: Path | None) -> list[str]:

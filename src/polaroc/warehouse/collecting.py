@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from polaroc.errors import InvalidArgument
 from polaroc.warehouse.columns import ibis_library
 
 if TYPE_CHECKING:
@@ -42,3 +43,13 @@ def collected(table: "Table") -> pl.DataFrame:
             return frame if isinstance(frame, pl.DataFrame) else frame.to_frame()
     here: pl.DataFrame = table.to_polars()
     return here
+
+
+def check_connected(table: "Table") -> None:
+    """Refuse a table that nothing can be fetched from."""
+    if table.op().find(ibis_library().expr.operations.UnboundTable):
+        raise InvalidArgument(
+            "the table has no connection: hulls and intervals are finished on this machine, and "
+            "ranges='auto' counts rows.",
+            hint="connect to the table; or use interpolation='exact', no intervals, given ranges.",
+        )

@@ -1,11 +1,12 @@
 """Connections by their address, as it is given on the command line."""
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polaroc.errors import InvalidArgument, MissingExtra
+from polaroc.errors import InvalidArgument, MissingExtra, quoted
 from polaroc.warehouse.columns import ibis_library
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 MOST_PARTS = 3
 SPARK = "sc"
+POSTGRES = ("postgres", "postgresql")
 
 
 def _by_address(address: str) -> Any:
@@ -41,6 +43,13 @@ SCHEMES: dict[str, Callable[[str], Any]] = {
 }
 
 
+# What else users have, told apart from places of files.
+OTHERS = (
+    "bigquery", "clickhouse", "databricks", "mariadb", "mssql", "mysql", "oracle", "redshift",
+    "snowflake", "spark", "sqlite", "trino",
+)  # fmt: skip
+
+
 def without_password(text: str) -> str:
     """An address, or words about it, without the password it has.
 
@@ -60,7 +69,14 @@ def is_address(word: str) -> bool:
     >>> is_address("duckdb://scores.duckdb"), is_address("scores.parquet")
     (True, False)
     """
-    return "://" in word and word.partition("://")[0] in SCHEMES
+    scheme, mark, _ = word.partition("://")
+    if mark and scheme in OTHERS:
+        raise InvalidArgument(
+            f"the address starts with {scheme}://, allowed are "
+            f"{', '.join(f'{known}://' for known in SCHEMES)} and files.",
+            hint="from Python any ibis connection will do; or print the query: polaroc sql.",
+        )
+    return bool(mark) and scheme in SCHEMES
 
 
 @contextmanager
@@ -87,32 +103,75 @@ def table_at(address: str, name: str) -> Iterator["Table"]:
         Where there is no such engine or table.
     """
     scheme = address.partition("://")[0]
-    if scheme == "duckdb" and "?" not in address:
-        address += "?read_only=True"
     in_files = scheme == SPARK and "/" in name
     *places, last = [name] if in_files else split(name)
-    connection = None
+    connection = _connected(address)
     try:
         try:
-            connection = SCHEMES[scheme](address)
             table = (
                 connection.read_parquet(name)
                 if in_files
                 else connection.table(last, database=tuple(places) or None)
             )
-        except MissingExtra:
-            raise
         except Exception as error:
-            first = (str(error).strip() or type(error).__name__).splitlines()[0]
+            there = [] if in_files else _tables(connection, places)
             raise InvalidArgument(
-                f"{without_password(address)} has no table {name!r}, or there is no connection: "
-                f"{without_password(first)}",
-                hint="check address, rights and the name of the table, as it is stored there.",
+                f"{without_password(address)} has no table {name!r}: {_said(error, address)}.",
+                hint=f"the tables there are {quoted(there)}."
+                if there
+                else "check rights and the name of the table, as it is stored there.",
             ) from None
         yield table
     finally:
-        if connection is not None:
-            connection.disconnect()
+        connection.disconnect()
+
+
+def _connected(address: str) -> Any:
+    scheme, _, place = address.partition("://")
+    if scheme == "duckdb":
+        file, _, settings = place.partition("?")
+        if file and file != ":memory:" and not Path(file).is_file():
+            raise InvalidArgument(f"there is no file {file!r}.", hint="check the path.")
+        if "read_only" not in settings:
+            address += ("&" if settings else "?" if "?" not in address else "") + "read_only=True"
+    try:
+        connection = SCHEMES[scheme](address)
+        if scheme in POSTGRES:
+            # To compile so long a query takes longer than it saves.
+            connection.con.execute("SET jit = off")
+            connection.con.commit()
+        return connection
+    except MissingExtra:
+        raise
+    except ImportError as error:
+        raise MissingExtra(
+            f"{scheme}:// needs {error.name}, which is not installed.",
+            hint="pip install 'polaroc[warehouse]'",
+        ) from None
+    except Exception as error:
+        raise InvalidArgument(
+            f"there is no connection to {without_password(address)}: {_said(error, address)}.",
+            hint="check the address, that the server runs, and your rights there.",
+        ) from None
+
+
+def _tables(connection: Any, places: Sequence[str]) -> list[str]:
+    """The tables of an engine, or of a schema there; none where it does not say."""
+    with suppress(Exception):
+        if connection.name == "duckdb":
+            # ibis asks newer versions of DuckDB in a way that these no longer know.
+            return [row[0] for row in connection.con.execute("SHOW TABLES").fetchall()]
+        return sorted(connection.list_tables(database=tuple(places) or None))
+    return []
+
+
+def _said(error: Exception, address: str) -> str:
+    """The first line of an error, without the password of the address."""
+    first = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".:")
+    secret = re.search(r"://[^:/@\s]*:([^@\s]*)@", address)
+    if secret and secret[1]:
+        first = first.replace(secret[1], "***")
+    return without_password(first)
 
 
 def split(name: str) -> list[str]:

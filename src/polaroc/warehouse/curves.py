@@ -46,11 +46,11 @@ def curve(
         and rates, for a query cannot raise; ``"drop"`` leaves them out.
     ranges
         For keys too large for one worker: in how many ranges of the score (up to
-        256) the rows of each key are cumulated apart; about one for each million
-        rows of the largest key. The edges are taken from a sample of the scores,
-        which is fetched at once; or they are given, as a list of scores, and
-        nothing is. The table is then read twice, and must have the same rows both
-        times. Results do not depend on it.
+        256) the rows of each key are cumulated apart; ``"auto"`` is one for each
+        million rows of the largest key, which are counted at once. The edges are
+        taken from a sample of the scores, which is fetched at once; or they are
+        given, as a list of scores, and nothing is. The table is then read twice,
+        and must have the same rows both times. Results do not depend on it.
 
     Returns
     -------

@@ -7,18 +7,21 @@ import polars as pl
 
 from polaroc.beliefs import Belief
 from polaroc.columns import attach
+from polaroc.errors import InvalidArgument
+from polaroc.evaluation import resampling
 from polaroc.hulls import hull as hull_of
 from polaroc.measures import Measure
 from polaroc.measures import per_key as here_per_key
 from polaroc.measures import tidy as tidy_here
-from polaroc.typing import Interpolation, Label, Nulls, Priors
+from polaroc.typing import Interpolation, Intervals, Label, Nulls, Priors
 from polaroc.wanted import DEFAULT_PRIORS, chosen
 from polaroc.warehouse.bins import Bins, best, binned, bounded, check_bounded, worst
 from polaroc.warehouse.cells import FATAL, cells, counted
-from polaroc.warehouse.collecting import collected
+from polaroc.warehouse.collecting import check_connected, collected
 from polaroc.warehouse.columns import column, deferred, literal
 from polaroc.warehouse.curves import TOTALS, tabled
 from polaroc.warehouse.hulls import fetched, in_memory
+from polaroc.warehouse.intervals import with_intervals
 from polaroc.warehouse.measures import per_key, tidy
 from polaroc.warehouse.notes import trouble_note, trouble_sums
 from polaroc.warehouse.predictions import Predictions, read
@@ -40,6 +43,8 @@ def evaluate(
     priors: Priors = DEFAULT_PRIORS,
     over: tuple[float, float] | Belief | None = None,
     interpolation: Interpolation = "exact",
+    intervals: Intervals | None = None,
+    level: float = 0.95,
     measures: str | Sequence[str] | None = None,
     bins: Bins | None = None,
     ranges: Ranges = None,
@@ -55,6 +60,11 @@ def evaluate(
     priors, over, interpolation, measures
         As in `polaroc.evaluate`; for the interpolation ``"hull"`` see
         `warehouse.auprec`.
+    intervals, level
+        As in `polaroc.evaluate`. The cells, one per key and distinct score (at
+        most 20 million), are then fetched at once and finished on this machine,
+        and the result is a table in memory. Weights that are not whole numbers
+        are told in `note`.
     bins
         How many equal bins from 0 to 1, or the rising edges of bins, the scores
         are put in first, so that only their counts are ranked; by default none.
@@ -64,10 +74,10 @@ def evaluate(
     Returns
     -------
     Table
-        The columns of `polaroc.evaluate` without intervals, its rows in no
-        order. Nothing is computed until the table is executed. With bins,
-        `estimate` is that of a bin as one tie, and `lower` and `upper` are what
-        the worst and the best order within all bins would give: the measure of
+        The columns of `polaroc.evaluate`, its rows in no order. Nothing is
+        computed until the table is executed. With bins, `estimate` is that of a
+        bin as one tie, and `lower` and `upper` are what the worst and the best
+        order within all bins would give: the measure of
         the scores themselves lies between them.
 
     Raises
@@ -87,6 +97,12 @@ def evaluate(
     """
     if bins is not None:
         measures = check_bounded(measures, interpolation, over)
+    how = resampling(priors, over, interpolation, measures, intervals, level, None)
+    if bins is not None and intervals is not None:
+        raise InvalidArgument(
+            f"intervals is {intervals!r} and bins are given, allowed is one of them.",
+            hint="bounds from bins are certain; leave bins out for intervals.",
+        )
     asked = chosen(measures, priors, over, interpolation, column)
     predictions = read(
         table, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
@@ -101,12 +117,29 @@ def evaluate(
     predictions = split(predictions, ranges)
     found = _cells(predictions)
     on_curve, on_hull = asked.parted
-    if not on_hull:
+    if not on_hull and intervals is None:
         return measured(predictions, found, on_curve)
-    here = chosen(measures, priors, over, interpolation).parted[1]
-    hulls = hull_of(fetched(tabled(predictions, found))).lazy()
+    check_connected(table)
+    here = chosen(measures, priors, over, interpolation)
     kind = pl.Float64 if predictions.weighted else pl.Int64
     noted = collected(of_keys(predictions, found, [])).with_columns(pl.col(TOTALS).cast(kind))
+    points = tabled(predictions, found)
+    if intervals is not None:
+        how_else = how or (intervals, level)
+        return in_memory(with_intervals(predictions, points, noted, here.measures, how_else))
+    return in_memory(_with_hulls(predictions, found, points, noted, here.parted[1], on_curve))
+
+
+def _with_hulls(
+    predictions: Predictions,
+    found: "Table",
+    points: "Table",
+    noted: pl.DataFrame,
+    here: Sequence[Measure],
+    on_curve: Sequence[Measure],
+) -> pl.DataFrame:
+    """The measures, some of them of the hulls, which are finished here."""
+    hulls = hull_of(fetched(points)).lazy()
     sums = here_per_key(hulls.filter(pl.col("pos") > 0), predictions.keys, here)
     wide = attach(
         noted.lazy(), sums.drop("positives", "negatives"), predictions.keys, required=False
@@ -114,7 +147,7 @@ def evaluate(
     parts = [tidy_here(wide, predictions.keys, here).collect()]
     if on_curve:
         parts.append(collected(measured(predictions, found, on_curve)))
-    return in_memory(pl.concat(parts))
+    return pl.concat(parts)
 
 
 def _cells(predictions: Predictions) -> "Table":

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polaroc.columns import PRIVATE
-from polaroc.errors import InvalidArgument
 from polaroc.hulls import hull as hull_of
-from polaroc.warehouse.collecting import collected
+from polaroc.warehouse.collecting import check_connected, collected
 from polaroc.warehouse.columns import deferred, ibis_library
 from polaroc.warehouse.curves import curve_keys
 
@@ -62,11 +61,7 @@ def in_memory(frame: pl.DataFrame) -> "Table":
 
 def fetched(curve: "Table") -> pl.DataFrame:
     """The points of a curve that may be vertices of its hull, here."""
-    if curve.op().find(ibis_library().expr.operations.UnboundTable):
-        raise InvalidArgument(
-            "a hull of a table without a connection: hulls are finished on this machine.",
-            hint="connect to the table, or use interpolation='exact'.",
-        )
+    check_connected(curve)
     return collected(candidates(curve))
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import isfinite
-from typing import Any, TypeAlias
+from math import ceil, isfinite
+from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
@@ -11,15 +11,17 @@ from polaroc.columns import PRIVATE
 from polaroc.errors import InvalidArgument
 from polaroc.priors import is_number
 from polaroc.trouble import SCORE
-from polaroc.warehouse.collecting import collected
+from polaroc.warehouse.collecting import check_connected, collected
 from polaroc.warehouse.columns import deferred, ibis_library, literal
 from polaroc.warehouse.predictions import Predictions
 
-Ranges: TypeAlias = int | Sequence[float] | None
+Ranges: TypeAlias = int | Sequence[float] | Literal["auto"] | None
 RANGE = PRIVATE + "range"
 COUNT = PRIVATE + "count"
 # Every row is compared with the edges, in steps that halve them: the query grows with them.
 MOST = 256
+# Rows of the largest key that one range is for, where the number of ranges is found.
+ROWS_EACH = 1_000_000
 # Scores that the edges are taken from.
 SAMPLE = 100_000
 
@@ -32,7 +34,8 @@ def split(predictions: Predictions, ranges: Ranges) -> Predictions:
     predictions
         A prediction table.
     ranges
-        How many ranges; or their edges; or None for a single one.
+        How many ranges; or their edges; ``"auto"``, one for each million rows of
+        the largest key; or None for a single one.
     """
     return replace(predictions, edges=tuple(edges_of(predictions, ranges)))
 
@@ -46,6 +49,8 @@ def edges_of(predictions: Predictions, ranges: Ranges) -> list[float]:
     """
     if ranges is None:
         return []
+    if isinstance(ranges, str) and ranges == "auto":
+        ranges = needed(predictions)
     if not isinstance(ranges, int) or isinstance(ranges, bool):
         return _given(ranges)
     if not 1 <= ranges <= MOST:
@@ -54,6 +59,15 @@ def edges_of(predictions: Predictions, ranges: Ranges) -> list[float]:
             hint="about one range for each million rows of the largest key.",
         )
     return [] if ranges == 1 else quantiles(_sample(predictions), ranges)
+
+
+def needed(predictions: Predictions) -> int:
+    """How many ranges: one for each `ROWS_EACH` rows of the largest key, which are counted now."""
+    check_connected(predictions.rows)
+    count = {COUNT: ibis_library()._.count()}
+    of_key = predictions.rows.aggregate(by=predictions.keys, **count)
+    largest = collected(of_key.view().aggregate(**{COUNT: deferred(COUNT).max()})).item()
+    return min(MOST, max(1, ceil((largest or 0) / ROWS_EACH)))
 
 
 def quantiles(scores: pl.Series, ranges: int) -> list[float]:
@@ -87,7 +101,8 @@ def _given(edges: object) -> list[float]:
     listed: list[Any] = list(edges) if several else [None]  # type: ignore[call-overload]
     if not all(is_number(edge) and isfinite(edge) for edge in listed):
         raise InvalidArgument(
-            f"ranges is {edges!r}, allowed are a number of ranges and a list of finite scores.",
+            f"ranges is {edges!r}, allowed are 'auto', a number of ranges and a list of finite "
+            "scores.",
             hint="for example ranges=64, or ranges=[0.1, 0.5, 0.9].",
         )
     return sorted(set(map(float, listed)))

@@ -1,0 +1,86 @@
+import polars as pl
+import pytest
+from comparison import assert_same, predictions
+from engines import Engine
+from polars.testing import assert_frame_equal
+
+import polaroc as pr
+from polaroc.errors import InvalidArgument, InvalidPredictions
+from polaroc.warehouse import intervals
+
+COLUMNS = {"truth": "truth", "score": "score", "by": ["model", "fold"], "over": (0.05, 0.2)}
+
+
+def there(table, **asked) -> pl.DataFrame:
+    return pr.warehouse.collected(pr.warehouse.evaluate(table, **asked))
+
+
+def assert_alike(found: pl.DataFrame, expected: pl.DataFrame) -> None:
+    assert found.schema == expected.schema
+    order = ["model", "fold", "measure", "prior"]
+    assert_frame_equal(found.sort(order), expected.sort(order), rel_tol=0, abs_tol=1e-9)
+
+
+# One table for every method and for counted and fractional weights: keys tell them apart.
+def test_intervals_are_those_of_polars(engine: Engine):
+    table = pl.concat(
+        [
+            predictions(31).with_columns(weight=pl.lit(1.0)),
+            predictions(32, weights=True).with_columns(
+                model=pl.lit("fractional"), weight=pl.col("weight").replace(0.1, None)
+            ),
+            predictions(33, 60).with_columns(model=pl.lit("counted"), weight=pl.lit(2.0)),
+        ]
+    )
+    uploaded = engine.table(table)
+    asked = COLUMNS | {"weight": "weight", "nulls": "drop", "priors": ["observed", 0.1]}
+    for method in ("logit", "wald", "percentile", "bca"):
+        how = {"intervals": method, "level": 0.9}
+        expected = pr.evaluate(table.lazy(), **asked, **how).collect()
+        assert_alike(there(uploaded, **asked, **how), expected)
+    assert expected["lower"].is_not_null().any()
+    assert expected["note"].str.contains("not counts").any()
+
+
+@pytest.mark.parametrize("ranges", [None, [-0.5, 0.5]])
+def test_intervals_of_one_curve_are_those_of_polars(engine: Engine, ranges):
+    table = predictions(34).with_columns(weight=pl.lit(3.0))
+    uploaded = engine.table(table)
+    for more in ({}, {"weight": "weight"}):
+        asked = {"truth": "truth", "score": "score", "intervals": "logit"} | more
+        found = there(uploaded, **asked, ranges=ranges)
+        expected = pr.evaluate(table, **asked)
+        assert_same(found.drop("std_error"), expected.drop("std_error"))
+
+
+def test_rows_that_cannot_be_ranked_have_no_interval(engine: Engine):
+    table = predictions(35).with_columns(
+        pl.when(pl.col("model") == "a").then(None).otherwise("score").alias("score")
+    )
+    asked = COLUMNS | {"intervals": "wald"}
+    assert_alike(there(engine.table(table), **asked), pr.evaluate(table.lazy(), **asked).collect())
+
+
+def test_more_cells_than_fit_are_refused(monkeypatch):
+    import ibis
+
+    monkeypatch.setattr(intervals, "MOST_CELLS", 5)
+    table = ibis.memtable(predictions(36, 40))
+    with pytest.raises(InvalidArgument, match="more than 5 different scores"):
+        pr.warehouse.evaluate(table, **COLUMNS, intervals="logit")
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"intervals": "normal"}, "intervals is 'normal'"),
+        ({"intervals": "logit", "level": 95}, "level is 95"),
+        ({"intervals": "logit", "interpolation": "hull"}, "no interval"),
+        ({"intervals": "logit", "bins": 10, "measures": "auc"}, "bins are given"),
+        ({"intervals": "logit"}, "no connection"),
+    ],
+)
+def test_intervals_that_cannot_be_are_refused(asked, said):
+    table = pr.warehouse.unseen("predictions", ["truth", "score"])
+    with pytest.raises((InvalidArgument, InvalidPredictions), match=said):
+        pr.warehouse.evaluate(table, truth="truth", score="score", **asked)

@@ -1,6 +1,7 @@
 """The errors raised on purpose; each message ends with a hint."""
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 
 MOST_NAMES, MOST_LETTERS = 20, 60
 
@@ -67,6 +68,18 @@ def quoted(names: Sequence[object]) -> str:
     shown = [w if len(w) <= MOST_LETTERS else f"{w[:MOST_LETTERS]}…" for w in words]
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
     return ", ".join(shown) + more
+
+
+def spelling(unknown: Sequence[str], present: Sequence[str], otherwise: str) -> str:
+    """A hint at the names that are nearest to those that were not found.
+
+    Examples
+    --------
+    >>> spelling(["modle"], ["model", "fold"], "name another.")
+    "did you mean 'model'?"
+    """
+    close = [match for name in unknown for match in get_close_matches(name, present, n=1)]
+    return f"did you mean {quoted(close)}?" if close else otherwise
 
 
 def check_choice(name: str, value: object, allowed: tuple[str, ...]) -> None:

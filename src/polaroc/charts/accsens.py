@@ -10,6 +10,7 @@ from polaroc.arcs import accsens_arcs, check_arc_weights
 from polaroc.charts.iso import iso_label_layers, iso_line_layer
 from polaroc.charts.layers import data
 from polaroc.charts.legends import filled
+from polaroc.charts.options import checked
 from polaroc.charts.over_prior import DECIMALS
 from polaroc.charts.theme import SIZE, finished
 from polaroc.columns import PRIVATE, attach
@@ -25,6 +26,7 @@ ARCS = 6
 EDGE = 0.05
 
 
+@checked
 def accsens_plane(
     measures: pl.LazyFrame | pl.DataFrame,
     title: str = "Accuracy and prior sensitivity",

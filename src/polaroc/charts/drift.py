@@ -7,6 +7,7 @@ import polars as pl
 
 from polaroc.charts.layers import chance_diagonal, curves, data
 from polaroc.charts.lines import DIGITS, straight_lines, thinned
+from polaroc.charts.options import checked
 from polaroc.charts.theme import SIZE, colour, finished, prior_label, share_axis
 from polaroc.columns import as_lazy, curve_keys, require
 from polaroc.errors import InvalidArgument
@@ -21,6 +22,7 @@ OF_MEANS = "small: each {}; large: their mean, joined from the lowest prior to t
 SAID = "dashed: from the lowest prior to the highest; Sens is that distance over √2"
 
 
+@checked
 def operating_drift(
     points: pl.LazyFrame | pl.DataFrame,
     curve: pl.LazyFrame | pl.DataFrame | None = None,

@@ -7,6 +7,7 @@ import polars as pl
 
 from polaroc.charts.chosen import WIDTH, of_choice
 from polaroc.charts.layers import data
+from polaroc.charts.options import checked
 from polaroc.charts.over_prior import DECIMALS, lines_by_prior, prior_axis, prior_lines
 from polaroc.charts.theme import SIZE, finished, style
 from polaroc.charts.wording import measure_name
@@ -19,6 +20,7 @@ BESIDE = 90
 ROOM = 1.08
 
 
+@checked
 def regret(
     choice: Choice,
     title: str = "Regret by prior",

@@ -8,6 +8,7 @@ import polars as pl
 from polaroc.charts.chosen import WIDTH, of_choice
 from polaroc.charts.layers import data
 from polaroc.charts.legends import filled
+from polaroc.charts.options import checked
 from polaroc.charts.over_prior import DECIMALS, prior_axis
 from polaroc.charts.theme import PERCENT, SIZE, finished, share_axis
 from polaroc.charts.wording import folds_name, measure_name
@@ -23,6 +24,7 @@ LEFT, RIGHT, LOW, HIGH, SHARE = (
 )
 
 
+@checked
 def winner_map(
     choice: Choice,
     title: str = "Best model by prior",

@@ -140,3 +140,19 @@ def test_near_names_are_hinted_at(tmp_path):
     found = CliRunner().invoke(app, ["choose", str(file), "--between", "modle"])
     assert found.exit_code == 2
     assert "did you mean 'model'?" in found.stderr
+
+
+@pytest.mark.parametrize("name", ["operating_drift", "accsens_plane", "regret", "winner_map"])
+@pytest.mark.parametrize("count", [8, 9])
+def test_where_colours_repeat_marks_are_named(name, count):
+    table = models(count)
+    measures = pr.evaluate(table, **ASKED, by=["model", "fold"], priors=[0.1, 0.2], over=(0.1, 0.2))
+    drawn = {
+        "operating_drift": lambda: pr.charts.operating_drift(points(table, ["model"])),
+        "accsens_plane": lambda: pr.charts.accsens_plane(measures),
+        "regret": lambda: pr.charts.regret(pr.choose(measures)),
+        "winner_map": lambda: pr.charts.winner_map(pr.choose(measures)),
+    }[name]()
+    # Once in the legend, and once more beside its mark.
+    best = f"model {count - 1}<"
+    assert (svg(drawn).count(best) > 1) == (count > 8)

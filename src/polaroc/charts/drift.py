@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polaroc.charts.layers import chance_diagonal, curves, data
+from polaroc.charts.legends import names_beside, repeat
 from polaroc.charts.lines import DIGITS, straight_lines, thinned
 from polaroc.charts.options import checked
 from polaroc.charts.theme import SIZE, colour, finished, prior_label, share_axis
@@ -139,6 +140,11 @@ def operating_drift(
         bold = large.mark_point(filled=True, size=150, opacity=1, stroke="white", strokeWidth=1.5)
         mean = [alt.Tooltip("line:N", title=f"mean of {title_of}"), at_prior, *rates]
         layers.append(bold.encode(shape, tooltip=mean))
+    if repeat(series, colours) and ends:
+        last = (large if many else single).transform_filter(
+            alt.FieldEqualPredicate(field="label", equal=ends[-1])
+        )
+        layers += names_beside(last, angle=45)
     heading = alt.TitleParams(
         title, subtitle=OF_MEANS.format(" · ".join(keys[1:])) if many else SAID
     )

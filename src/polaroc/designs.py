@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import polars as pl
 
 from polaroc.columns import PRIVATE
-from polaroc.errors import InvalidArgument, InvalidTable, check_choice, quoted
+from polaroc.errors import InvalidArgument, InvalidTable, check_choice, quoted, spelling
 from polaroc.priors import check_prior
 from polaroc.selections import SAME, Rows, listed_rows, value_columns
 from polaroc.typing import Prior
@@ -141,7 +141,9 @@ def _check_columns(keys: Sequence[str], between: str, blocks: Sequence[str]) -> 
     if unknown:
         raise InvalidArgument(
             f"the table has no key {quoted(unknown)}; its keys are {quoted(keys) or 'none'}.",
-            hint="evaluate with it among by=, or name another for between= or block=.",
+            hint=spelling(
+                unknown, keys, "evaluate with it among by=, or name another for between= or block=."
+            ),
         )
     named = [between, *blocks]
     if len(set(named)) < len(named):

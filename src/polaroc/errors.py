@@ -69,6 +69,20 @@ def quoted(names: Sequence[object]) -> str:
     return ", ".join(shown) + more
 
 
+def spelling(unknown: Sequence[str], present: Sequence[str], otherwise: str) -> str:
+    """A hint at the names that are nearest to those that were not found.
+
+    Examples
+    --------
+    >>> spelling(["modle"], ["model", "fold"], "name another.")
+    "did you mean 'model'?"
+    """
+    from difflib import get_close_matches
+
+    close = [match for name in unknown for match in get_close_matches(name, present, n=1)]
+    return f"did you mean {quoted(close)}?" if close else otherwise
+
+
 def check_choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
     """Refuse a `value` that is not one of the `allowed` words.
 

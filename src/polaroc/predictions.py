@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from polaroc.columns import PRIVATE, as_lazy, check_keys, expression, key_expressions
-from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice, quoted
+from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice, quoted, spelling
 from polaroc.trouble import (
     MENDING,
     SCORE,
@@ -118,17 +118,8 @@ def _check_columns(frame: pl.LazyFrame, wanted: Sequence[IntoExpr | None]) -> No
         raise InvalidArgument(
             f"there is no column {quoted(unknown)}; the table has "
             f"{quoted(present) or 'no columns'}.",
-            hint=_spelling(unknown, present),
+            hint=spelling(unknown, present, "check the spelling of truth, score, weight and by."),
         )
-
-
-def _spelling(unknown: Sequence[str], present: Sequence[str]) -> str:
-    from difflib import get_close_matches
-
-    close = [match for name in unknown for match in get_close_matches(name, present, n=1)]
-    if close:
-        return f"did you mean {quoted(close)}?"
-    return "check the spelling of truth, score, weight and by."
 
 
 def _refuse_trouble(

@@ -9,7 +9,8 @@ import polars as pl
 from polaroc.arcs import accsens_arcs, check_arc_weights
 from polaroc.charts.iso import iso_label_layers, iso_line_layer
 from polaroc.charts.layers import data
-from polaroc.charts.legends import filled
+from polaroc.charts.legends import filled, names_beside, repeat
+from polaroc.charts.options import checked
 from polaroc.charts.over_prior import DECIMALS
 from polaroc.charts.theme import SIZE, finished
 from polaroc.columns import PRIVATE, attach
@@ -25,6 +26,7 @@ ARCS = 6
 EDGE = 0.05
 
 
+@checked
 def accsens_plane(
     measures: pl.LazyFrame | pl.DataFrame,
     title: str = "Accuracy and prior sensitivity",
@@ -96,7 +98,8 @@ def accsens_plane(
     if many:
         layers.append(_marks(points, keys, shared, size=24, opacity=0.4))
     layers += iso_label_layers(arcs)
-    layers.append(_marks(means, keys[:1], shared, size=120, opacity=1, stroke="white"))
+    large = _marks(means, keys[:1], shared, size=120, opacity=1, stroke="white")
+    layers += [large, *(names_beside(large) if repeat(series, colours) else [])]
     said = "grey: equal AccSens"
     if tuple(weights) != (1, 1):
         said += f", weights {weights[0]:g} and {weights[1]:g}"

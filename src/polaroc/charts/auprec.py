@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from polaroc.charts.options import checked
 from polaroc.charts.over_prior import (
     lines_by_prior,
     prior_axis,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 LIMITS = ("lower", "upper")
 
 
+@checked
 def auprec_by_prior(
     measures: pl.LazyFrame | pl.DataFrame,
     title: str = "Area under the precision-recall curve by prior",

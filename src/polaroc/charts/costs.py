@@ -7,6 +7,7 @@ import polars as pl
 
 from polaroc.charts.layers import dashed_line, data, line_marks
 from polaroc.charts.lines import lines
+from polaroc.charts.options import checked
 from polaroc.charts.panels import panels_of
 from polaroc.charts.theme import GREY, SIZE, finished, share_axis
 from polaroc.columns import PRIVATE, as_lazy, require
@@ -21,6 +22,7 @@ DECIMALS = 6
 PANEL = PRIVATE + "panel"
 
 
+@checked
 def cost_curves(
     costs: pl.LazyFrame | pl.DataFrame,
     title: str = "Cost curves",
@@ -84,6 +86,7 @@ def cost_curves(
     )
 
 
+@checked
 def decision_curves(
     benefits: pl.LazyFrame | pl.DataFrame,
     title: str = "Decision curves",

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc.charts.layers import data
+from polaroc.charts.options import checked
 from polaroc.charts.theme import finished
 from polaroc.charts.wording import folds_name
 from polaroc.columns import as_lazy
@@ -21,6 +22,7 @@ MIRRORED = {"dominates": "dominated", "dominated": "dominates"}
 SHADES = ("#F4F6F8", "#0B4A78")
 
 
+@checked
 def dominance(
     relations: pl.LazyFrame | pl.DataFrame, title: str = "Which curve dominates which"
 ) -> "alt.LayerChart":

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polaroc.charts.layers import chance_diagonal, curves, data
+from polaroc.charts.legends import names_beside, repeat
 from polaroc.charts.lines import DIGITS, straight_lines, thinned
+from polaroc.charts.options import checked
 from polaroc.charts.theme import SIZE, colour, finished, prior_label, share_axis
 from polaroc.columns import as_lazy, curve_keys, require
 from polaroc.errors import InvalidArgument
@@ -21,6 +23,7 @@ OF_MEANS = "small: each {}; large: their mean, joined from the lowest prior to t
 SAID = "dashed: from the lowest prior to the highest; Sens is that distance over √2"
 
 
+@checked
 def operating_drift(
     points: pl.LazyFrame | pl.DataFrame,
     curve: pl.LazyFrame | pl.DataFrame | None = None,
@@ -137,6 +140,11 @@ def operating_drift(
         bold = large.mark_point(filled=True, size=150, opacity=1, stroke="white", strokeWidth=1.5)
         mean = [alt.Tooltip("line:N", title=f"mean of {title_of}"), at_prior, *rates]
         layers.append(bold.encode(shape, tooltip=mean))
+    if repeat(series, colours) and ends:
+        last = (large if many else single).transform_filter(
+            alt.FieldEqualPredicate(field="label", equal=ends[-1])
+        )
+        layers += names_beside(last, angle=45)
     heading = alt.TitleParams(
         title, subtitle=OF_MEANS.format(" · ".join(keys[1:])) if many else SAID
     )

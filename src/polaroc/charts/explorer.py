@@ -10,6 +10,7 @@ from polaroc.charts.any_prior import FIRST, thinned_for_any_prior
 from polaroc.charts.export import STILL
 from polaroc.charts.layers import chance_diagonal, data
 from polaroc.charts.lines import Lines, lines
+from polaroc.charts.options import checked
 from polaroc.charts.theme import GREY, finished, share_axis, style
 from polaroc.columns import as_lazy, curve_keys
 from polaroc.errors import InvalidArgument
@@ -51,6 +52,7 @@ TOLD = (
 ASKED = "Move the slider to change the prior, point at a curve for its threshold, or drag a box."
 
 
+@checked
 def explorer(
     curve: pl.LazyFrame | pl.DataFrame,
     title: str = "Operating points at any prior",

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from polaroc.charts.options import checked
 from polaroc.charts.over_prior import (
     lines_by_prior,
     prior_axis,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 FEW = 4
 
 
+@checked
 def interaction(
     measures: pl.LazyFrame | pl.DataFrame,
     title: str = "Models by prior",

@@ -8,6 +8,7 @@ import polars as pl
 
 from polaroc.charts.layers import data
 from polaroc.charts.legends import filled
+from polaroc.charts.options import checked
 from polaroc.charts.theme import GREY, SIZE, finished
 from polaroc.charts.wording import folds_name, measure_name
 from polaroc.comparison import Comparison
@@ -21,6 +22,7 @@ ROW = 24
 INK = "#222222"
 
 
+@checked
 def pairs(
     comparison: Comparison,
     title: str = "Which models differ",

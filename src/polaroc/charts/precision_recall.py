@@ -10,6 +10,7 @@ from polaroc.charts.bands import band_layer, band_lines
 from polaroc.charts.iso import IsoLines, iso_label_layers, iso_line_layer, iso_lines
 from polaroc.charts.layers import curves, data, overlay
 from polaroc.charts.lines import PIXELS, Lines, straight_lines, thinned
+from polaroc.charts.options import checked
 from polaroc.charts.panels import panels_of
 from polaroc.charts.theme import GREY, SIZE, finished, prior_label, subtitled
 from polaroc.columns import GRID, PRIVATE, as_lazy, require
@@ -27,6 +28,7 @@ BETWEEN = 100
 BENT = 0.05 / PIXELS
 
 
+@checked
 def pr(
     surface: pl.LazyFrame | pl.DataFrame,
     title: str = "Precision-recall curves",

@@ -7,6 +7,8 @@ import polars as pl
 
 from polaroc.charts.chosen import WIDTH, of_choice
 from polaroc.charts.layers import data
+from polaroc.charts.legends import repeat
+from polaroc.charts.options import checked
 from polaroc.charts.over_prior import DECIMALS, lines_by_prior, prior_axis, prior_lines
 from polaroc.charts.theme import SIZE, finished, style
 from polaroc.charts.wording import measure_name
@@ -17,8 +19,11 @@ if TYPE_CHECKING:
 
 BESIDE = 90
 ROOM = 1.08
+# Pixels of a model where its name stands below.
+EACH = 15
 
 
+@checked
 def regret(
     choice: Choice,
     title: str = "Regret by prior",
@@ -86,7 +91,7 @@ def regret(
     return finished(
         alt.hconcat(
             main.properties(width=WIDTH, height=SIZE),
-            _mean_and_worst(choice, drawn.series, tint[0], scale),
+            _mean_and_worst(choice, drawn.series, tint[0], scale, colours),
             spacing=16,
         ).properties(title=heading)
     )
@@ -109,7 +114,11 @@ def _diamonds(records: list[dict[str, Any]], encoding: list[Any]) -> "alt.Chart"
 
 
 def _mean_and_worst(
-    choice: Choice, series: list[str], tint: Any, scale: "alt.Scale"
+    choice: Choice,
+    series: list[str],
+    tint: Any,
+    scale: "alt.Scale",
+    colours: Mapping[str, str] | None,
 ) -> "alt.LayerChart | alt.FacetChart":
     import altair as alt
 
@@ -121,7 +130,9 @@ def _mean_and_worst(
     ]
     place = alt.X(
         "series:N", scale=alt.Scale(domain=series), title="mean to worst",
-        axis=alt.Axis(labels=False, ticks=False, grid=False),
+        axis=alt.Axis(
+            labels=repeat(series, colours), labelAngle=-90, labelLimit=90, ticks=False, grid=False
+        ),
     )  # fmt: skip
     bare = alt.Axis(labels=False, ticks=False, domain=False)
     vertical = alt.Y("y:Q", scale=scale, axis=bare, title=None)
@@ -135,4 +146,5 @@ def _mean_and_worst(
     bars = base.mark_rule(strokeWidth=2.5, opacity=0.5).encode(alt.Y2("top:Q"))
     worst = [{**record, "y": record["top"]} for record in records]
     tips = _diamonds(worst, [place, vertical, tint])
-    return alt.layer(bars, points, tips).properties(width=BESIDE, height=SIZE)
+    wide = max(BESIDE, EACH * len(series)) if repeat(series, colours) else BESIDE
+    return alt.layer(bars, points, tips).properties(width=wide, height=SIZE)

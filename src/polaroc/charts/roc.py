@@ -9,6 +9,7 @@ from polaroc.charts.bands import band_layer, band_lines
 from polaroc.charts.iso import iso_label_layers, iso_line_layer, iso_lines
 from polaroc.charts.layers import chance_diagonal, curves, data, overlay
 from polaroc.charts.lines import straight_lines, thinned
+from polaroc.charts.options import checked
 from polaroc.charts.theme import SIZE, finished, subtitled
 from polaroc.columns import as_lazy, curve_keys
 from polaroc.mean_curves import mean_roc
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 
+@checked
 def roc(
     curve: pl.LazyFrame | pl.DataFrame,
     title: str = "ROC curves",

@@ -8,6 +8,7 @@ import polars as pl
 
 from polaroc.charts.layers import data
 from polaroc.charts.lines import lines
+from polaroc.charts.options import checked
 from polaroc.charts.theme import DASHES, SIZE, colour, finished, share_axis
 from polaroc.columns import as_lazy, require
 from polaroc.errors import InvalidTable
@@ -20,6 +21,7 @@ USUAL = ("accuracy", "precision", "tnr")
 NAMES = {"tnr": "true negative rate", "tpr": "true positive rate", "fpr": "false positive rate"}
 
 
+@checked
 def skew_effect(
     table: pl.LazyFrame | pl.DataFrame,
     rates: Sequence[str] | None = None,

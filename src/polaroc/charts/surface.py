@@ -10,6 +10,7 @@ import polars as pl
 from polaroc.charts.iso import Place, free_place
 from polaroc.charts.layers import data
 from polaroc.charts.lines import DIGITS
+from polaroc.charts.options import checked
 from polaroc.charts.over_prior import prior_axis
 from polaroc.charts.panels import columns_of
 from polaroc.charts.theme import SIZE, finished, share_axis
@@ -26,6 +27,7 @@ MOST_PANELS = 12
 LETTER, APART, NARROW = 6, 26, 0.45 * SIZE
 
 
+@checked
 def surface(
     curve: pl.LazyFrame | pl.DataFrame,
     title: str = "Achievable precision by recall and prior",

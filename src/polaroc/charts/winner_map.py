@@ -7,7 +7,8 @@ import polars as pl
 
 from polaroc.charts.chosen import WIDTH, of_choice
 from polaroc.charts.layers import data
-from polaroc.charts.legends import filled
+from polaroc.charts.legends import INK, filled, repeat
+from polaroc.charts.options import checked
 from polaroc.charts.over_prior import DECIMALS, prior_axis
 from polaroc.charts.theme import PERCENT, SIZE, finished, share_axis
 from polaroc.charts.wording import folds_name, measure_name
@@ -23,6 +24,7 @@ LEFT, RIGHT, LOW, HIGH, SHARE = (
 )
 
 
+@checked
 def winner_map(
     choice: Choice,
     title: str = "Best model by prior",
@@ -83,14 +85,16 @@ def winner_map(
         "axis": bare,
         "title": "best mean" if many else "best",
     }
-    panels = [
-        _cells(best, between, strip, tint, alone=not many).properties(width=WIDTH, height=STRIP)
-    ]
+    named = repeat(series, colours)
+    cells = _cells(best, between, strip, tint, alone=not many)
+    panels = [_named(cells, best, between, named).properties(width=WIDTH, height=STRIP)]
     if many:
         won = _stacked(table, pl.col("share"))
         vertical = share_axis(f"share of {folds} won")
         panels.append(
-            _cells(won, between, vertical, tint).properties(width=WIDTH, height=0.75 * SIZE)
+            _named(_cells(won, between, vertical, tint), won, between, named).properties(
+                width=WIDTH, height=0.75 * SIZE
+            )
         )
     told = measure_name(choice.measure)
     said = f"above: best mean {told}; below: share of {folds} each is the best in"
@@ -113,6 +117,24 @@ def _stacked(table: pl.DataFrame, share: pl.Expr) -> pl.DataFrame:
     placed = table.with_columns(share.alias(SHARE), (1 - above).alias(LOW))
     cells = placed.with_columns((pl.col(LOW) + pl.col(SHARE)).alias(HIGH)).join(ends, on="prior")
     return cells.with_columns(pl.col(LOW, HIGH).round(DECIMALS))
+
+
+def _named(
+    cells: "alt.Chart", table: pl.DataFrame, between: str, named: bool
+) -> "alt.Chart | alt.LayerChart | alt.FacetChart":
+    """The cells, each model with its name in the middle of where it has most, if wanted."""
+    import altair as alt
+
+    if not named:
+        return cells
+    records = []
+    for (model,), part in table.filter(pl.col(SHARE) > 0).group_by(between, maintain_order=True):
+        widest = part.filter(pl.col(SHARE) == pl.col(SHARE).max())
+        low, high, prior = widest.select(LOW, HIGH, "prior").row(widest.height // 2)
+        records.append({"series": str(model), "x": prior, "y": (low + high) / 2})
+    text = data(records).encode(alt.X("x:Q"), alt.Y("y:Q"), alt.Text("series:N"))
+    halo = text.mark_text(fontSize=12, stroke="white", strokeWidth=4, strokeJoin="round")
+    return alt.layer(cells, halo, text.mark_text(fontSize=12, color=INK))
 
 
 def _cells(

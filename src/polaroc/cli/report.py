@@ -14,6 +14,7 @@ from polaroc.cli.measured import (
     Score,
     Truth,
     predictions_or_measures,
+    show,
 )
 from polaroc.cli.screen import out, progress, refusing
 from polaroc.errors import InvalidArgument
@@ -95,11 +96,14 @@ def report(
                 "predictions are given without a range of priors.", hint="give --over 0.05 0.20."
             )
         say("measuring, choosing, drawing")
+        said: list[str] = []
         file = written(
             frame, path=path, truth=truth, score=score, by=by, over=over,
             priors=prior or (), between=between, block=block, case=case, weight=weight,
             positive=None if truth is None else labels(frame, truth, positive), nulls=nulls,
             test_train_ratio=test_train_ratio, alpha=alpha, level=level, cost_fn=cost_fn,
             cost_fp=cost_fp, incomplete=incomplete, title=title,
+            tell=said.append,
         )  # fmt: skip
+    show([f"Note: {sentence}" for sentence in said])
     out().print(f"Written to {file}: open it in a browser.")

@@ -25,6 +25,7 @@ OPTIONS = {
     "positive=...": "--positive LABEL",
     "over=(0.05, 0.20)": "--over 0.05 0.20",
     "test_train_ratio=0.25": "--test-train-ratio 0.25",
+    "compare(target='dataset') needs none": "--target dataset of `polaroc compare` needs none",
     "target='dataset'": "--target dataset",
     "target='algorithm'": "--target algorithm",
     "incomplete='drop'": "--incomplete drop",
@@ -37,6 +38,9 @@ OPTIONS = {
         "several --prior over the whole range",
     "among by=, or name another for between= or block=": "as --by, or name another as --between or "
         "--block",
+    "build the curves with the model as their only key, or filter them":
+        "give the models alone as --by, or fewer files",
+    "filter the keys that matter before drawing": "give the models alone as --by, or fewer files",
     "pl.col(...).cast(pl.Float64)": "when the file is written",
 }  # fmt: skip
 DISK = "check path, rights and free space."

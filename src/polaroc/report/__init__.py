@@ -1,6 +1,6 @@
 """A report: one self-contained HTML page that says which model, how sure, at which threshold."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -39,6 +39,7 @@ def report(
     cost_fp: float = 1,
     incomplete: Incomplete = "raise",
     title: str = TITLE,
+    tell: Callable[[str], None] | None = None,
 ) -> Path:
     """Write one HTML page: which model, how sure, at which threshold, and what that rests on.
 
@@ -83,6 +84,9 @@ def report(
         Costs > 0 of a missed positive and of a false alarm, for the thresholds.
     title
         Heading of the page.
+    tell
+        Called with each sentence on what the tests assume, or why none was made,
+        such as `print`; they are on the page too.
 
     Returns
     -------
@@ -152,6 +156,9 @@ def report(
     written = page(evidence, title)
     with whole_file(file, is_report) as staging:
         staging.write_text(written, encoding="utf-8")
+    if tell is not None:
+        for said in evidence.assumptions:
+            tell(said)
     return file
 
 

@@ -88,6 +88,11 @@ class Evidence:
         )
 
     @property
+    def assumptions(self) -> list[str]:
+        """What the tests assume, or why none was made."""
+        return [self.untested] if self.comparison is None else list(self.comparison.warnings)
+
+    @property
     def cautions(self) -> list[str]:
         """What the numbers rest on, in sentences; what the tests assume is said with them."""
         tested = () if self.comparison is None else self.comparison.warnings

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from polaroc.beliefs import Belief, resolve_belief
 from polaroc.designs import Incomplete
-from polaroc.errors import InvalidArgument
+from polaroc.errors import InvalidArgument, spelling
 from polaroc.plans import check_ratio, check_share
 
 NAMELESS = "the model"
@@ -75,9 +75,10 @@ def roles(
     chosen = (blocks,) if isinstance(blocks, str) else tuple(blocks)
     strange = [name for name in (models, *chosen) if name not in keys]
     if strange or models in chosen:
+        different = "name different keys for between and block, all of them among by."
         raise InvalidArgument(
             f"between is {models!r} and block is {list(chosen)!r}; the keys are "
             f"{', '.join(map(repr, keys))}.",
-            hint="name different keys for between and block, all of them among by.",
+            hint=spelling(strange, keys, different),
         )
     return models, chosen

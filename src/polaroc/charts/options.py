@@ -1,0 +1,79 @@
+"""Refusal of options of the wrong type, alike in all charts."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
+from inspect import signature
+from typing import Any, NamedTuple, ParamSpec, TypeVar
+
+import polars as pl
+
+from polaroc.errors import InvalidArgument
+from polaroc.priors import is_number
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+class Kind(NamedTuple):
+    """What an option may be, in a test and in words, and an example."""
+
+    fits: Callable[[Any], bool]
+    allowed: str
+    example: str
+
+
+def checked(chart: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Let a chart refuse options of the wrong type before anything is drawn."""
+    own = signature(chart)
+
+    @wraps(chart)
+    def drawn(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        for name, value in own.bind(*args, **kwargs).arguments.items():
+            kind = KINDS.get(name)
+            if kind is not None and not kind.fits(value):
+                raise InvalidArgument(
+                    f"{name} is {value!r}, allowed is {kind.allowed}.",
+                    hint=f"for example {name}={kind.example}.",
+                )
+        return chart(*args, **kwargs)
+
+    return drawn
+
+
+def _is_names(value: Any) -> bool:
+    return isinstance(value, str) or (
+        isinstance(value, Sequence) and all(isinstance(name, str) for name in value)
+    )
+
+
+def _is_band(value: Any) -> bool:
+    return value is None or _is_names(value) or isinstance(value, pl.DataFrame | pl.LazyFrame)
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, list | tuple) and len(value) == 2 and all(map(is_number, value))
+
+
+def _is_colours(value: Any) -> bool:
+    if value is None:
+        return True
+    return isinstance(value, Mapping) and all(isinstance(one, str) for one in value.values())
+
+
+def _is_levels(value: Any) -> bool:
+    if isinstance(value, str):
+        return False
+    return is_number(value) or (isinstance(value, Iterable) and all(map(is_number, value)))
+
+
+KINDS = {
+    "title": Kind(lambda value: isinstance(value, str), "a text", "'ROC curves'"),
+    "colours": Kind(_is_colours, "a mapping from name to colour, or None", "palette(models)"),
+    "band": Kind(_is_band, "a key, several, a table or None", "'fold'"),
+    "levels": Kind(_is_levels, "one or several numbers", "[0.1, 0.5, 0.9]"),
+    "rates": Kind(lambda value: value is None or _is_names(value), "names or None", "['accuracy']"),
+    "measure": Kind(lambda value: isinstance(value, str), "a name", "'auprec'"),
+    "weights": Kind(_is_pair, "two numbers", "(1, 1)"),
+    "over": Kind(_is_pair, "two numbers lo and hi", "(0.05, 0.20)"),
+    "prior": Kind(is_number, "a number", "0.1"),
+}

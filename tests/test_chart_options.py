@@ -1,0 +1,158 @@
+import json
+
+import polars as pl
+import pytest
+from drawing import curves, predictions, svg
+from pages import ASKED, OVER, Page, models, satellite
+from typer.testing import CliRunner
+
+import polaroc as pr
+from polaroc.cli import app
+from polaroc.errors import InvalidArgument
+
+
+def folded(count: int = 2) -> pl.DataFrame:
+    return models(count)
+
+
+def points(table: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+    return curves(table, by).pipe(pr.operating_points, priors=[0.1, 0.5, 0.9])
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("band", True), ("band", [1]), ("title", 3), ("title", None), ("colours", ["red"])],
+)
+def test_options_of_the_wrong_type_are_refused(option, value):
+    with pytest.raises(InvalidArgument, match=f"(?s){option} is .*Hint:"):
+        pr.charts.roc(curves(predictions(60)), **{option: value})
+
+
+def test_numbers_of_the_wrong_type_are_refused():
+    curve = curves(predictions(60))
+    grid = pr.achievable(curve, [0.1, 0.2], recall=3)
+    for refused in (
+        lambda: pr.charts.explorer(curve, over=0.1),
+        lambda: pr.charts.explorer(curve, prior="0.1"),
+        lambda: pr.charts.surface(grid, levels="0.1"),
+        lambda: pr.charts.surface(grid, levels=["0.1"]),
+    ):
+        with pytest.raises(InvalidArgument, match="Hint: for example"):
+            refused()
+
+
+def test_a_picture_of_the_explorer_says_its_prior_and_a_page_how_to_move_it(tmp_path):
+    chart = pr.charts.explorer(curves(predictions(60)), prior=0.2)
+    page, picture = pr.charts.export(chart, tmp_path, "chart", ["html", "svg"])
+    assert "slider" in page.read_text()
+    assert "slider" not in picture.read_text()
+    assert "drawn at a prior of 20 %" in picture.read_text()
+    assert "slider" in json.dumps(chart.to_dict())
+
+
+def test_drift_of_folds_has_their_means():
+    table = points(folded(), ["model", "fold"])
+    spec = pr.charts.operating_drift(table).to_dict()
+    large = next(layer for layer in spec["layer"] if layer["mark"].get("size", 0) > 100)
+    at = {(row["series"], row["prior"]): (row["x"], row["y"]) for row in large["data"]["values"]}
+    assert len(at) == 6
+    for (model, prior), drawn in at.items():
+        rows = table.filter(pl.col("model") == model, pl.col("prior") == prior)
+        assert drawn == pytest.approx((rows["fpr"].mean(), rows["tpr"].mean()), abs=1e-4)
+
+
+def test_drift_has_no_mean_of_some_folds_only():
+    gone = pl.when((pl.col("fold") > 0) | (pl.col("prior") < 0.8)).then("tpr")
+    table = points(folded(1), ["model", "fold"]).with_columns(gone.alias("tpr"))
+    spec = pr.charts.operating_drift(table).to_dict()
+    large = next(layer for layer in spec["layer"] if layer["mark"].get("size", 0) > 100)
+    assert {row["prior"] for row in large["data"]["values"]} == {0.1, 0.5}
+
+
+@pytest.mark.parametrize("count", [1, 3, 9])
+def test_labels_of_a_surface_lie_within_its_panels(count):
+    grid = pr.achievable(curves(models(count, folds=1)), pr.prior_grid(0.05, 0.2, 12, "log"), 21)
+    values = pr.charts.surface(grid).to_dict()["data"]["values"]
+    labels = [row for row in values if row["kind"] == "line"]
+    # Three digits of six pixels in a panel of 400 or 180.
+    reach = 9 / (400 if count == 1 else 180)
+    assert labels
+    for row in labels:
+        assert reach - 1e-9 <= row["label_x"] <= 1 - reach + 1e-9
+        assert 0.05 <= row["label_y"] <= 0.2
+
+
+def test_panels_beside_an_empty_place_have_axes_of_their_own():
+    grid = pr.achievable(curves(models(5, folds=1)), pr.prior_grid(0.05, 0.2, 4, "log"), 5)
+    assert svg(pr.charts.surface(grid)).count(">recall<") == 5
+
+
+def test_a_report_cites_what_it_uses(tmp_path):
+    one = models(1, folds=1).drop("fold")
+    single = Page(pr.report(one, **ASKED, over=OVER, path=tmp_path / "one.html")).text()
+    several = pr.report(
+        satellite(), **ASKED, over=OVER, test_train_ratio=0.25, path=tmp_path / "several.html"
+    )
+    assert "Davis and Goadrich" in single
+    for source in ("Nadeau", "DeLong, DeLong", "Holm:", "Piepho"):
+        assert source not in single
+    told = Page(several).text()
+    assert "Holm:" in told
+    assert "Nadeau" in told
+    assert "DeLong, DeLong" not in told
+
+
+def test_the_audit_is_of_the_blocks_used(tmp_path):
+    lacking = satellite().filter((pl.col("model") != "B") | (pl.col("fold") != 4))
+    path = pr.report(
+        lacking, **ASKED, over=OVER, test_train_ratio=0.25, incomplete="drop",
+        path=tmp_path / "drop.html",
+    )  # fmt: skip
+    page = Page(path)
+    assert page.table("What the predictions hold")["blocks"].to_list() == ["3", "3", "3"]
+    used = lacking.filter(pl.col("fold") < 4).height
+    assert f"3 blocks (fold) · {used:,} predictions" in page.text()
+    assert "Left out 1 of 4 blocks" in page.text()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([], "No test was made: it needs the ratio"),
+        (["--test-train-ratio", "0.25"], "count as 2.0 independent ones"),
+    ],
+)
+def test_the_command_says_what_tests_assume(tmp_path, options, said):
+    file = tmp_path / "predictions.parquet"
+    satellite().write_parquet(file)
+    asked = ["--truth", "truth", "--score", "score", "--over", "0.05", "0.20", *options]
+    found = CliRunner().invoke(
+        app, ["report", str(file), *asked, "--out", str(tmp_path / "r.html")]
+    )
+    assert found.exit_code == 0
+    assert said in " ".join(found.stdout.split())
+
+
+def test_near_names_are_hinted_at(tmp_path):
+    measures = pr.evaluate(satellite(), **ASKED, by=["model", "fold"], over=OVER)
+    file = tmp_path / "measures.parquet"
+    measures.write_parquet(file)
+    found = CliRunner().invoke(app, ["choose", str(file), "--between", "modle"])
+    assert found.exit_code == 2
+    assert "did you mean 'model'?" in found.stderr
+
+
+@pytest.mark.parametrize("name", ["operating_drift", "accsens_plane", "regret", "winner_map"])
+@pytest.mark.parametrize("count", [8, 9])
+def test_where_colours_repeat_marks_are_named(name, count):
+    table = models(count)
+    measures = pr.evaluate(table, **ASKED, by=["model", "fold"], priors=[0.1, 0.2], over=(0.1, 0.2))
+    drawn = {
+        "operating_drift": lambda: pr.charts.operating_drift(points(table, ["model"])),
+        "accsens_plane": lambda: pr.charts.accsens_plane(measures),
+        "regret": lambda: pr.charts.regret(pr.choose(measures)),
+        "winner_map": lambda: pr.charts.winner_map(pr.choose(measures)),
+    }[name]()
+    # Once in the legend, and once more beside its mark.
+    best = f"model {count - 1}<"
+    assert (svg(drawn).count(best) > 1) == (count > 8)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from polaroc.columns import PRIVATE, RESERVED, check_keys
-from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, check_choice
+from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, check_choice, spelling
 from polaroc.trouble import (
     BAD_WEIGHT,
     GREATEST_WEIGHT,
@@ -109,15 +109,12 @@ def check_table(table: object) -> None:
 def _check_columns(table: "Table", wanted: Sequence[str]) -> None:
     unknown = [name for name in wanted if name not in table.columns]
     if unknown:
-        from difflib import get_close_matches
-
-        close = [match for name in unknown for match in get_close_matches(name, table.columns, 1)]
         raise InvalidArgument(
             f"there is no column {', '.join(map(repr, unknown))}; the table has "
             f"{', '.join(map(repr, table.columns))}.",
-            hint=f"did you mean {', '.join(map(repr, close))}?"
-            if close
-            else "check the spelling of truth, score, weight and by.",
+            hint=spelling(
+                unknown, table.columns, "check the spelling of truth, score, weight and by."
+            ),
         )
 
 

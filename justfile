@@ -118,21 +118,13 @@ fuzz-guided SECONDS="300":
 mutants *ARGS:
     python tests/mutants.py {{ARGS}}
 
-# The tests with the oldest allowed version of every dependency.
-lowest *TESTS="tests src":
-    python -m venv --clear build/lowest
-    python tests/lowest.py test > build/lowest.txt
-    build/lowest/bin/pip install -q -e ".[test]" -c build/lowest.txt
-    build/lowest/bin/python -m pytest -q -W default::DeprecationWarning {{TESTS}}
+# Tests with the oldest allowed version of every dependency: `just lowest tests src` runs all.
+lowest *TESTS:
+    .ci/lowest {{TESTS}}
 
-# Build wheel and sdist, and use each in a clean environment.
+# Build wheel and sdist, and use each in a clean environment (needs `pip install build twine`).
 package:
-    rm -rf dist
-    python -m build
-    for built in dist/*; do \
-        python -m venv --clear build/package && build/package/bin/pip install -q "$built" && \
-        (cd build && package/bin/polaroc --version && package/bin/polaroc demo --out package-demo) || exit 1; \
-    done
+    .ci/package
 
 # Known weaknesses of the installed dependencies (needs `pip install pip-audit`, and a registry
 # that has advisories).

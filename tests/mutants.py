@@ -38,7 +38,7 @@ TESTS = {
               "tests/test_intervals.py::test_a_perfect_score_has_a_lower_limit_from_the_numbers"
               "_of_cases", "tests/test_influence.py"],
     "partial_areas": ["tests/test_partial_areas.py", "tests/test_areas.py"],
-    "comparison": ["tests/test_comparison.py", "tests/test_trained.py"],
+    "comparison": ["tests/test_comparison.py", "tests/test_trained.py", "tests/test_choice.py"],
     "paired": ["tests/test_paired.py"],
     "pairs": ["tests/test_pairs.py", "tests/test_comparison.py"],
     "omnibus": ["tests/test_omnibus.py", "tests/test_comparison.py"],

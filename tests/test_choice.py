@@ -243,3 +243,12 @@ def test_summary_fits_a_terminal_and_names_are_text():
     assert "<b>" not in page
     assert re.search("minimax-regret choice", page)
     assert repr(choice).startswith("Choice(")
+
+
+def test_letters_are_of_the_best_model_first():
+    measures = pr.datasets.satellite_predictions().pipe(
+        pr.evaluate, truth="truth", score="score", by=["model", "fold"],
+        priors=[0.05, 0.1, 0.2], measures="auprec",
+    )  # fmt: skip
+    found = pr.choose(measures, over=(0.05, 0.2), test_train_ratio=0.25).comparison.letters
+    assert found["mean"].to_list() == sorted(found["mean"], reverse=True)

@@ -94,7 +94,7 @@ def test_choose(files, kind):
     priors = pr.prior_grid(0.05, 0.2, 25 if asked else 4)
     measures = measured(priors=priors, over=(0.05, 0.2))
     expected = pr.choose(measures, over=(0.05, 0.2), test_train_ratio=0.25)
-    assert result.output.startswith(expected.answer)
+    assert result.stdout.startswith(expected.answer)
     for sens in expected.models["sens"]:
         assert f"{sens:.3f}" in result.output
 

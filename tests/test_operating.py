@@ -73,16 +73,19 @@ def test_f_measure_takes_the_greatest(table, prior):
 @given(tables(), SHARES)
 def test_recall_takes_the_fewest_false_alarms(table, target):
     _, t, f = taken(table, "recall", 0.5, target=target)
-    assert t >= target
-    assert f == pytest.approx(min(c[2] for c in corners(table) if c[1] >= target), abs=1e-12)
+    # A share that is the target but for the rounding of a sum of weights reaches it.
+    enough = target * (1 - 1e-12)
+    assert t >= enough
+    assert f == pytest.approx(min(c[2] for c in corners(table) if c[1] >= enough), abs=1e-12)
 
 
 @settings(max_examples=60)
 @given(tables(), SHARES)
 def test_fpr_takes_the_greatest_recall(table, target):
     _, t, f = taken(table, "fpr", 0.5, target=target)
-    assert f <= target
-    assert t == pytest.approx(max(c[1] for c in corners(table) if c[2] <= target), abs=1e-12)
+    most = target * (1 + 1e-12)
+    assert f <= most
+    assert t == pytest.approx(max(c[1] for c in corners(table) if c[2] <= most), abs=1e-12)
 
 
 @settings(max_examples=60)

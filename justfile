@@ -21,9 +21,10 @@ lint:
     ruff check .
     ruff format --check .
 
-# Static types.
+# Static types, by two checkers.
 types:
     mypy
+    pyright
 
 # Time and memory at 10 million rows, beside a bare sort and scikit-learn.
 bench *ARGS:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, np.dtype[Any]]
 
 STEPS = 60
-SCHEMA = dict.fromkeys(("level", "error", "sens"), pl.Float64)
+SCHEMA = pl.Schema(dict.fromkeys(("level", "error", "sens"), pl.Float64))
 
 
 def accsens_arcs(levels: Sequence[float], weights: tuple[float, float] = (1, 1)) -> pl.DataFrame:

@@ -1,5 +1,6 @@
 """The cells of a curve and the segments that end at them, as expressions."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
@@ -18,10 +19,12 @@ class Segments(Protocol):
     """What the measures need of each cell."""
 
     @property
+    @abstractmethod
     def segment(self) -> Segment:
         """The segment that ends at a cell: (t₀, f₀), (t₁, f₁) and (Δt, Δf)."""
 
     @property
+    @abstractmethod
     def is_first(self) -> Quantity:
         """Whether that segment starts at the origin."""
 

@@ -1,14 +1,14 @@
 """Reserved column names, and the step from names to expressions and joins."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from inspect import signature
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, overload
 
 import polars as pl
 
 from polaroc.errors import InvalidArgument, InvalidTable, quoted
-from polaroc.typing import _P, By, Frame, FrameStep, IntoExpr, LazyStep
+from polaroc.typing import _P, By, FrameStep, IntoExpr, LazyStep
 
 CURVE = (
     "threshold", "pos", "neg", "tp", "fp", "positives", "negatives", "tpr", "fpr",
@@ -25,13 +25,15 @@ PRIVATE = "__polaroc_"
 def lazily(step: LazyStep[_P]) -> FrameStep[_P]:
     """Let a lazy step also take, and then return, a DataFrame."""
     name = next(iter(signature(step).parameters))
+    # Called with too little or too much it fails as any function of Python does.
+    anyhow = cast(Callable[..., pl.LazyFrame], step)
 
     @wraps(step)
     def either(*args: Any, **kwargs: Any) -> Any:
         if not args and name not in kwargs:
-            return step(*args, **kwargs)
+            return anyhow(**kwargs)
         frame, *rest = args or (kwargs.pop(name),)
-        return like(frame, step(as_lazy(frame), *rest, **kwargs))
+        return like(frame, anyhow(as_lazy(frame), *rest, **kwargs))
 
     return cast(FrameStep[_P], either)
 
@@ -47,7 +49,15 @@ def as_lazy(frame: object) -> pl.LazyFrame:
     )
 
 
-def like(frame: Frame, result: pl.LazyFrame) -> Frame:
+@overload
+def like(frame: pl.LazyFrame, result: pl.LazyFrame) -> pl.LazyFrame: ...
+
+
+@overload
+def like(frame: pl.DataFrame, result: pl.LazyFrame) -> pl.DataFrame: ...
+
+
+def like(frame: pl.LazyFrame | pl.DataFrame, result: pl.LazyFrame) -> pl.LazyFrame | pl.DataFrame:
     """`result`, collected where `frame` is a DataFrame."""
     return result.collect() if isinstance(frame, pl.DataFrame) else result
 

@@ -52,7 +52,8 @@ def limits_of_draws(
         return None, None, 0.0, "all draws agree: no interval"
     tails = [(1 - level) / 2, (1 + level) / 2]
     if method == "logit":
-        return (*_on_log_odds(estimate, known, level, smallest), error, said)
+        lowest, highest = _on_log_odds(estimate, known, level, smallest)
+        return lowest, highest, error, said
     if method == "bca":
         below = float(((known < estimate).sum() + (known == estimate).sum() / 2) / known.size)
         if not 0 < below < 1:
@@ -100,7 +101,8 @@ def accelerations(
             )
             .drop(CLUSTER)
         )
-        rows = [((unit**2).sum(), (unit**3).sum()) for unit in units]
+        squares, cubes = (units.select((pl.all() ** power).sum()).row(0) for power in (2, 3))
+        rows = list(zip(squares, cubes, strict=True))
     return [cube / (6 * square**1.5) if square > ROUNDING**2 else 0.0 for square, cube in rows]
 
 

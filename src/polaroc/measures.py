@@ -212,7 +212,7 @@ def tidy(
         Those of each measure, where intervals are asked for.
     """
     both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
-    columns = {
+    columns: dict[str, list[pl.Expr]] = {
         "estimate": [measure.estimate.fill_nan(None) for measure in measures],
         DOUBT: [_number(measure.doubt) / pl.col("negatives") for measure in measures],
         SAID: [_said(measure) for measure in measures],

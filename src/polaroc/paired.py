@@ -16,7 +16,7 @@ from polaroc.measures import Measure
 from polaroc.pairs import holm
 from polaroc.permutations import Exchange, permuted
 from polaroc.quantiles import normal
-from polaroc.typing import By, Frame, Interpolation, IntoExpr, Label, Prior
+from polaroc.typing import By, Frame, Interpolation, IntoExpr, Label, Prior, Priors
 from polaroc.wanted import MEASURES, chosen
 
 METHODS = ("wald", "permutation")
@@ -197,7 +197,7 @@ def _measure(
     check_choice("measure", name, MEASURES)
     if name in ("auprec", "iauprec"):
         check_interpolation(interpolation)
-    priors = [prior] if isinstance(prior, str | float | int) else prior
+    priors: Priors = [prior] if isinstance(prior, str | float | int) else prior
     asked = chosen(name, priors, over, interpolation).measures
     if len(asked) != 1:
         raise InvalidArgument(

@@ -53,7 +53,7 @@ class Plan:
 
 def check_share(name: str, value: object) -> None:
     """Refuse what is not a number strictly between 0 and 1."""
-    if not is_number(value) or isinstance(value, bool) or not 0 < float(value) < 1:  # type: ignore[arg-type]
+    if not is_number(value) or isinstance(value, bool) or not 0 < float(value) < 1:
         raise InvalidArgument(
             f"{name} is {value!r}, allowed is 0 < {name} < 1.", hint=f"for example {name}=0.05."
         )
@@ -61,7 +61,7 @@ def check_share(name: str, value: object) -> None:
 
 def check_ratio(ratio: object) -> None:
     """Refuse what is not a number of test cases per training case."""
-    sound = is_number(ratio) and isfinite(ratio) and ratio >= 0  # type: ignore[arg-type, operator]
+    sound = is_number(ratio) and isfinite(ratio) and ratio >= 0
     if not sound or isinstance(ratio, bool):
         raise InvalidArgument(
             f"test_train_ratio is {ratio!r}, needed is a number ≥ 0: test over training cases of "

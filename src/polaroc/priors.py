@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from math import isfinite
-from typing import Literal
+from typing import Literal, TypeGuard
 
 import polars as pl
 
@@ -140,7 +140,7 @@ def resolve_priors(priors: Priors) -> list[float | None]:
 
 def check_prior(value: object) -> None:
     """Refuse what is not a prior strictly between 0 and 1."""
-    number = float(value) if is_number(value) else 0.0  # type: ignore[arg-type]
+    number = float(value) if is_number(value) else 0.0
     if not 0 < number < 1 or isinstance(value, bool) or not isfinite((1 - number) / number):
         raise InvalidArgument(
             f"prior is {value!r}, allowed is 0 < prior < 1.",
@@ -159,7 +159,7 @@ def check_range(lo: float, hi: float) -> None:
         )
 
 
-def is_number(value: object) -> bool:
+def is_number(value: object) -> TypeGuard[float]:
     """Whether a value is a number; text that looks like one is not."""
     try:
         float(value)  # type: ignore[arg-type]

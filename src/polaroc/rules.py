@@ -89,7 +89,7 @@ def check_target(rule: str, target: float | None) -> None:
             )
         return
     bounds = NEEDS_TARGET[rule]
-    inside = is_number(target) and (bounds is None or bounds[0] <= target <= bounds[1])  # type: ignore[operator]
+    inside = is_number(target) and (bounds is None or bounds[0] <= target <= bounds[1])
     if not inside:
         wanted = "a number" if bounds is None else "a share from 0 to 1"
         raise InvalidArgument(

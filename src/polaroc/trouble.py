@@ -105,7 +105,7 @@ def labels_of(
 def listed(positive: Any) -> list[Label]:
     """One label or several as a list, numpy's numbers as Python's."""
     several = isinstance(positive, Iterable) and not isinstance(positive, str)
-    labels = positive if several else [positive]
+    labels: list[Any] = list(positive) if several else [positive]
     return [label.item() if hasattr(label, "item") else label for label in labels]
 
 

@@ -71,7 +71,8 @@ def iso_lines(
     lines = table.with_columns(prior_label(pl.col("prior")).alias("panel"))
     priors = lines["panel"].unique(maintain_order=True).to_list()
     _check_priors(priors, panels)
-    names = [NAMES.get(rate, rate) for rate in lines["rate"].unique(maintain_order=True)]
+    rates: list[str] = lines["rate"].unique(maintain_order=True).to_list()
+    names = [NAMES.get(rate, rate) for rate in rates]
     placed: dict[str, list[Place]] = {}
     records = []
     for i, line in enumerate(lines.partition_by(told_apart, maintain_order=True)):

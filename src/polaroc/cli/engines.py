@@ -77,11 +77,10 @@ def _found(
     try:
         known = [name for name in (asked["truth"],) if name in table.columns]
         frame = pl.LazyFrame(schema=table.select(known).schema().to_polars() if known else {})
-        positive = labels(frame, asked["truth"], asked["positive"])
+        asked = {**asked, "positive": labels(frame, asked["truth"], asked["positive"])}
         query = warehouse.evaluate(
-            table, **asked | {"positive": positive},
-            priors=list(priors), over=over, interpolation=interpolation,
-        )  # fmt: skip
+            table, **asked, priors=list(priors), over=over, interpolation=interpolation
+        )
         found = collected(query)
     except PolarocError:
         raise

@@ -174,12 +174,7 @@ def run(
         wanted = chosen(None, [*priors, *grid], over, interpolation)
         seen_at = asked_priors if drawn else None
         found = [_found(frame, asked, wanted, seen_at, room, say) for frame in frames]
-        everything, curves = (
-            pl.concat(tables).sort(keys, nulls_last=True, maintain_order=True)
-            if keys and len(tables) > 1
-            else tables[0]
-            for tables in zip(*found, strict=True)
-        )
+        everything, curves = (_together(tables, keys) for tables in zip(*found, strict=True))
         if everything.is_empty():
             raise InvalidPredictions("the files hold no rows.", hint="check the files.")
         if stamps is not None:
@@ -241,6 +236,12 @@ def _found(
         tables.append(found.curves.drop(INDEX, CODE))
     collected = pl.collect_all(tables)
     return collected[0], collected[-1]
+
+
+def _together(tables: Sequence[pl.DataFrame], keys: Sequence[str]) -> pl.DataFrame:
+    if len(tables) == 1 or not keys:
+        return tables[0]
+    return pl.concat(tables).sort(keys, nulls_last=True, maintain_order=True)
 
 
 def _share(done: int, rows: int) -> str:

@@ -76,6 +76,9 @@ def refusing(command: Callable[_P, None]) -> Callable[_P, None]:
             raise typer.Exit(0) from None
         except PolarocError as error:
             refuse(str(error))
+        except pl.exceptions.PanicException as error:
+            first = (str(error).strip() or "it gave up").splitlines()[0][:200]
+            refuse(f"the reader of files failed: {first}\nHint: {DAMAGED}")
         except pl.exceptions.PolarsError as error:
             first = (str(error).strip() or type(error).__name__).splitlines()[0]
             refuse(f"{first}\nHint: {DISK if 'os error' in first else DAMAGED}")
@@ -84,9 +87,6 @@ def refusing(command: Callable[_P, None]) -> Callable[_P, None]:
             raise typer.Exit(130) from None
         except MemoryError:
             refuse("memory ran out.\nHint: name fewer keys at a time, or use a larger machine.")
-        except pl.exceptions.PanicException as error:
-            first = (str(error).strip() or "it gave up").splitlines()[0][:200]
-            refuse(f"the reader of files failed: {first}\nHint: {DAMAGED}")
         except OSError as error:
             where = f"{error.filename}: " if error.filename else ""
             refuse(f"{where}{error.strerror or error}\nHint: {DISK}")

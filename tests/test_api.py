@@ -33,6 +33,11 @@ def test_tab_offers_public_names_only():
         pr.area  # noqa: B018
 
 
+@pytest.mark.parametrize("module", [pr.charts, pr.warehouse])
+def test_tab_offers_no_files_of_a_module(module):
+    assert dir(module) == sorted(module.__all__)
+
+
 def test_modules_imported_later_are_there_when_named():
     code = "import sys, polaroc as pr; late = ('polaroc.charts', 'polaroc.warehouse'); "
     code += "assert not set(late) & set(sys.modules); pr.charts.roc, pr.warehouse.evaluate; "

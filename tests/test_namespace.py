@@ -23,6 +23,10 @@ def test_every_step_is_public_and_documented(name):
     assert method.__doc__ == getattr(pr, name).__doc__
 
 
+def test_a_notebook_shows_what_there_is():
+    assert repr(TWENTY.lazy().proc).startswith("polaroc on a LazyFrame: accsens, achievable, ")
+
+
 def test_what_is_no_step_is_said():
     with pytest.raises(AttributeError, match="it has accsens"):
         _ = TWENTY.proc.roc

@@ -134,6 +134,28 @@ def test_progress_is_told_and_scratch_removed(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_progress_is_drawn_on_one_line(capsys):
+    table = predictions(RNG.random(ROWS))
+    pr.evaluate(table, **NAMES, memory=room(500), progress=True)
+    shown = capsys.readouterr()
+    *_, last = lines = shown.err.removesuffix("\n").split("\r")[1:]
+    assert shown.out == ""
+    assert len(lines) > 1
+    assert last == f"{'█' * 40} 100% of {ROWS:,} rows"
+    assert {len(line) for line in lines} == {len(last)}
+
+
+@pytest.mark.parametrize("progress", [False, None])
+def test_progress_is_silent_unless_asked_for(progress, capsys):
+    pr.evaluate(predictions(RNG.random(ROWS)), **NAMES, memory=room(500), progress=progress)
+    assert capsys.readouterr().err == ""
+
+
+def test_progress_that_tells_nobody_is_refused():
+    with pytest.raises(InvalidArgument, match="progress is 'bar', allowed"):
+        pr.evaluate(predictions(RNG.random(ROWS)), **NAMES, memory=room(500), progress="bar")
+
+
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt, SystemExit])
 def test_scratch_is_removed_after_an_error(error, tmp_path):
     def stop(done: int, rows: int) -> None:

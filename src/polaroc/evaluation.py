@@ -21,9 +21,10 @@ from polaroc.intervals import (
 from polaroc.measures import tidy
 from polaroc.memory import Memory
 from polaroc.predictions import Predictions, read
+from polaroc.progress import Progress, told
 from polaroc.ranking import CODE, INDEX
 from polaroc.resampling import Resampling, resampled
-from polaroc.sums import Progress, Summed
+from polaroc.sums import Summed
 from polaroc.totals import totals
 from polaroc.typing import By, Frame, Interpolation, Intervals, IntoExpr, Label, Nulls, Priors
 from polaroc.wanted import DEFAULT_PRIORS, chosen
@@ -49,7 +50,7 @@ def evaluate(
     measures: str | Sequence[str] | None = None,
     memory: Memory | None = None,
     scratch: str | PathLike[str] | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Frame:
     """Every measure of every key, in one pass over the predictions.
 
@@ -92,7 +93,8 @@ def evaluate(
         written there is removed at the end, or by the next run that is killed
         before it.
     progress
-        Called after each range with the rows done and the rows in all.
+        With `memory`: ``True`` for a bar, or a function called after each range with
+        the rows done and the rows in all.
 
     Returns
     -------
@@ -132,7 +134,7 @@ def evaluate(
     found = (
         summed.at_once(totals(predictions))
         if memory is None
-        else summed.in_parts(memory, scratch, progress)
+        else summed.in_parts(memory, scratch, told(progress))
     )
     measured = tidy(found.wide, keys, asked.measures)
     if how is None:

@@ -37,6 +37,9 @@ class Proc:
     def __init__(self, frame: pl.LazyFrame | pl.DataFrame) -> None:
         self._frame = frame
 
+    def __repr__(self) -> str:
+        return f"polaroc on a {type(self._frame).__name__}: {', '.join(STEPS)}"
+
     def __dir__(self) -> list[str]:
         return list(STEPS)
 

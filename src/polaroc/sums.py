@@ -1,9 +1,9 @@
 """The sums that the measures are made of, per key: in one go, or part by part."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import polars as pl
 
@@ -15,12 +15,12 @@ from polaroc.memory import Memory, resolve_memory
 from polaroc.outlines import outlined, rising
 from polaroc.parts import SIZE, Part, parts, sizes
 from polaroc.predictions import Predictions
+from polaroc.progress import Progress
 from polaroc.ranking import CODE, INDEX, code
 from polaroc.scratch import scratch_folder
 from polaroc.totals import FP_OFFSET, LEAST, TP_OFFSET, totals
 from polaroc.trouble import SCORE, TRUTH, WEIGHT
 
-Progress: TypeAlias = Callable[[int, int], None]
 # What the parts before hold of a key.
 BEFORE = PRIVATE + "before_"
 COUNTED = ("pos", "neg")

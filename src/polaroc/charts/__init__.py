@@ -22,3 +22,7 @@ __all__ = [
     "export", "interaction", "operating_drift", "pairs", "palette", "pr", "regret", "roc", "save",
     "skew_effect", "surface", "winner_map",
 ]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -28,3 +28,7 @@ __all__ = [
     "surface",
     "unseen",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

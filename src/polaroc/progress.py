@@ -1,0 +1,36 @@
+"""How far work that takes long has come, on a line that a terminal or a notebook shows."""
+
+import sys
+from collections.abc import Callable
+from typing import TypeAlias
+
+from polaroc.errors import InvalidArgument
+
+Progress: TypeAlias = Callable[[int, int], None]
+WIDTH = 40
+
+
+def told(progress: Progress | bool | None) -> Progress | None:
+    """The function to tell of rows done: the one given, or a bar."""
+    if progress is None or callable(progress):
+        return progress
+    if not isinstance(progress, bool):
+        raise InvalidArgument(
+            f"progress is {progress!r}, allowed are True and a function of the rows done and the "
+            "rows in all.",
+            hint="progress=True draws a bar.",
+        )
+    return bar if progress else None
+
+
+def bar(done: int, rows: int) -> None:
+    """Draw over the line before it how much is done.
+
+    Parameters
+    ----------
+    done, rows
+        Rows done, and rows in all.
+    """
+    share = done / rows
+    line = f"\r{'█' * round(share * WIDTH):░<{WIDTH}} {share:4.0%} of {rows:,} rows"
+    print(line, end="\n" if done == rows else "", file=sys.stderr, flush=True)

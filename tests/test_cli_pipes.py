@@ -104,6 +104,33 @@ def test_a_pipe_that_cannot_be_read_is_refused(files, stdin, said):
     assert result.stdout == ""
 
 
+def test_a_report_goes_to_the_standard_output(predictions):
+    result = polaroc("report", predictions, *BASE, "--over", 0.05, 0.2, "--out", "-")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("<!DOCTYPE html>")
+    assert result.stdout.rstrip().endswith("</html>")
+    assert "Note: No test was made" in result.stderr
+
+
+def test_a_chart_goes_to_the_standard_output(predictions):
+    result = polaroc("chart", "roc", predictions, *BASE, "--out", "-")
+    assert result.exit_code == 0, result.output
+    assert "vega-lite" in json.loads(result.stdout)["$schema"]
+
+
+COMMANDS = [command.callback.__name__ for command in app.registered_commands]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_an_example_and_a_summary_that_fits(command):
+    assert f"Example: polaroc {command}" in polaroc(command, "--help").stdout
+    (line,) = [
+        line for line in polaroc("--help").stdout.splitlines() if line.startswith(f"  {command} ")
+    ]
+    assert line.endswith(".")
+    assert not line.endswith("...")
+
+
 @pytest.mark.parametrize("arguments", [["--json"], []])
 def test_no_colours_where_there_is_no_terminal(predictions, arguments):
     command = [sys.executable, "-m", "polaroc.cli", "evaluate", str(predictions), *BASE, *arguments]

@@ -9,6 +9,7 @@ from polaroc.charts.export import check_formats, save
 from polaroc.cli.drawings import DRAWINGS, Given
 from polaroc.cli.inputs import NullRows, Positive, Weight, beginnings, priors_in_words
 from polaroc.cli.measured import Files, Ratio, Score, Truth
+from polaroc.cli.pipes import or_stdout
 from polaroc.cli.screen import out, progress, refusing
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.output import check_new, whole_file
@@ -30,8 +31,8 @@ def chart(
         Path | None,
         typer.Option(
             "--out",
-            help="File to write; its suffix json, html, svg, png or pdf gives the format. "
-            "[default: NAME.html]",
+            help="File to write; its suffix json, html, svg, png or pdf gives the format; "
+            "- prints JSON, in Vega-Lite. [default: NAME.html]",
             show_default=False,
         ),
     ] = None,
@@ -84,9 +85,6 @@ def chart(
     --by model --by fold --over 0.05 0.20 --out best.svg
     """
     check_choice("NAME", name, tuple(DRAWINGS))
-    where = file or Path(f"{name}.html")
-    check_formats([where.suffix[1:].lower()])
-    check_new(where)
     drawing = DRAWINGS[name]
     options: dict[str, Any] = {
         "prior": priors_in_words(prior) or None, "over": over,
@@ -97,14 +95,19 @@ def chart(
     predictions = {
         "truth": truth, "score": score, "weight": weight, "positive": positive, "nulls": nulls,
     }  # fmt: skip
-    with progress() as say:
-        say("measuring")
-        table = drawing.table(Given(files, predictions, by or [], **given))
-        say("drawing")
-        drawn = drawing.draw(table, **({} if title is None else {"title": title}))
-        with whole_file(where) as staging:
-            save(drawn, staging)
-    out().print(f"Written to {where}.")
+    asked = file or Path(f"{name}.html")
+    with or_stdout(asked, f"{name}.json") as where:
+        check_formats([where.suffix[1:].lower()])
+        check_new(where)
+        with progress() as say:
+            say("measuring")
+            table = drawing.table(Given(files, predictions, by or [], **given))
+            say("drawing")
+            drawn = drawing.draw(table, **({} if title is None else {"title": title}))
+            with whole_file(where) as staging:
+                save(drawn, staging)
+    if where == asked:
+        out().print(f"Written to {where}.")
 
 
 def _refuse_unheeded(name: str, options: list[str]) -> None:

@@ -29,7 +29,7 @@ def check(
     rows: Annotated[int, typer.Option(help="How many keys to show.", min=1)] = MOST_ROWS,
     as_json: AsJson = False,
 ) -> None:
-    """Audit a prediction table: what each key holds, or why it cannot be evaluated.
+    """Audit a prediction table: what each key holds. Or say why it cannot be evaluated.
 
     Example: polaroc check 'predictions/*.parquet' --truth label --score p --by model --by fold
     """

@@ -53,7 +53,7 @@ def choose(
     nulls: NullRows = "raise",
     as_json: AsJson = False,
 ) -> None:
-    """Say which model to take where the share of positives is uncertain, and how sure that is.
+    """Choose a model for a range of priors, and say how sure.
 
     Example: polaroc choose 'predictions/*.parquet' --truth label --score p
     --over 0.05 0.20 --test-train-ratio 0.25

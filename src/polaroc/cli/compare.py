@@ -78,7 +78,7 @@ def compare(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say whether models differ, and which, by tests that hold for overlapping folds.
+    """Test whether models differ, and which. The tests hold for overlapping folds.
 
     Example: polaroc compare results/measures.parquet --measure iauprec
     --test-train-ratio 0.25

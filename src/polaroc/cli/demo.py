@@ -20,7 +20,10 @@ def demo(
         "polaroc-demo"
     ),
 ) -> None:
-    """Evaluate three models on satellite images, where positives may be 5 to 20 %."""
+    """Evaluate three models on satellite images, as an example.
+
+    Example: polaroc demo --out satellite
+    """
     predictions = datasets.satellite_predictions()
     console = out()
     console.print(
@@ -56,9 +59,10 @@ def findings(measures: pl.DataFrame) -> list[str]:
         for model in ranked["model"]
     )
     return [
-        f"If {OVER[0]:.0%} to {OVER[1]:.0%} of cases are positive, model {best} has on average the"
-        f" largest area under the precision-recall curve: IAUPREC {mean:.3f} (SD {sd:.3f} over the"
-        f" hold-outs), before {behind}. It is the best of the three in {won} of {folds} hold-outs.",
+        f"If {100 * OVER[0]:.0f} to {100 * OVER[1]:.0f} % of cases are positive, model {best} has "
+        f"on average the largest area under the precision-recall curve: IAUPREC {mean:.3f} (SD "
+        f"{sd:.3f} over the hold-outs), before {behind}. It is the best of the three in {won} of "
+        f"{folds} hold-outs.",
         f"Rarity costs precision: from 50 % to 1 % positives, AUPREC falls for {falls}.",
         "The hold-outs share training cases: their SD shows the spread, not a standard error.",
     ]

@@ -11,7 +11,6 @@ from polaroc import charts
 from polaroc.cli.engines import measured_there, one_address
 from polaroc.cli.inputs import (
     BetweenPoints,
-    By,
     Files,
     NullRows,
     Over,
@@ -67,7 +66,14 @@ def evaluate(
             "--out", help="Folder for measures and charts: new, empty, or an earlier output."
         ),
     ] = None,
-    by: By = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Key column such as model or fold; repeat it for several. The printed table "
+            "has a line for each value of the first and averages over the others.",
+            show_default=False,
+        ),
+    ] = None,
     weight: Weight = None,
     positive: Positive = None,
     nulls: NullRows = "raise",
@@ -105,7 +111,7 @@ def evaluate(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure every key of a prediction table, under the priors you expect.
+    """Measure every key of a table, at the priors you expect.
 
     Example: polaroc evaluate 'predictions/*.parquet' --truth label --score p
     --by model --by fold --over 0.05 0.20 --out results

@@ -75,7 +75,13 @@ def experiment(
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of splits and models.", min=0)] = satellite.SEED,
 ) -> None:
-    """Score the sources' models on hold-outs, write the predictions and print the measures.
+    """Score the papers' models on hold-outs of real data.
+
+    The predictions are written, their measures printed.
+
+    Example: polaroc experiment sonar --holdouts 30 --out sonar.parquet
+
+    Of your own: polaroc experiment cases.csv --truth label --positive yes
 
     A file of your own is scored by the three models that AccSens has for
     Phoneme: 1 and 3 nearest neighbours and Parzen, on scaled features.

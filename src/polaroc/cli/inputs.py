@@ -27,9 +27,7 @@ Score = Annotated[
 By = Annotated[
     list[str] | None,
     typer.Option(
-        help="Key column such as model or fold; repeat it for several. The printed table "
-        "has a line for each value of the first and averages over the others.",
-        show_default=False,
+        help="Key column such as model or fold; repeat it for several.", show_default=False
     ),
 ]
 Weight = Annotated[str | None, typer.Option(help="Column of case weights.", show_default=False)]

@@ -19,7 +19,7 @@ Files = Annotated[
     list[str],
     typer.Argument(
         help="Measures as `polaroc evaluate --out` writes them, or predictions with --truth and "
-        "--score; patterns and folders too.",
+        "--score; patterns and folders too; - reads one of them from the standard input.",
         show_default=False,
     ),
 ]

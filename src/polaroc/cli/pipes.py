@@ -1,4 +1,4 @@
-"""Pipes: predictions that come in on the standard input, and results as JSON."""
+"""Pipes: what comes in on the standard input, goes out on the standard output, and JSON."""
 
 import json
 import shutil
@@ -14,7 +14,7 @@ import typer
 
 from polaroc.errors import InvalidArgument
 
-STDIN = "-"
+PIPE = "-"
 # How files of each kind begin; text is told apart by its first line.
 MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow"}
 AsJson = Annotated[
@@ -31,17 +31,38 @@ def without_stdin(files: list[str]) -> Iterator[list[str]]:
     files
         What was given on the command line.
     """
-    if STDIN not in files:
+    if PIPE not in files:
         yield files
         return
-    if files.count(STDIN) > 1:
+    if files.count(PIPE) > 1:
         raise InvalidArgument("- is given twice.", hint="the standard input can be read once.")
     with TemporaryDirectory(prefix="polaroc-") as folder:
         kept = Path(folder) / "stdin"
         with kept.open("wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
         named = kept.rename(kept.with_suffix(f".{kind(kept)}"))
-        yield [str(named) if file == STDIN else file for file in files]
+        yield [str(named) if file == PIPE else file for file in files]
+
+
+@contextmanager
+def or_stdout(file: Path, name: str) -> Iterator[Path]:
+    """The file to write, where `-` was given one whose content is printed once it is whole.
+
+    Parameters
+    ----------
+    file
+        What was given as `--out`.
+    name
+        What the file that stands in is called; its suffix is the format.
+    """
+    if str(file) != PIPE:
+        yield file
+        return
+    with TemporaryDirectory(prefix="polaroc-") as folder:
+        kept = Path(folder) / name
+        yield kept
+        with kept.open("rb") as opened:
+            shutil.copyfileobj(opened, sys.stdout.buffer)
 
 
 def kind(file: Path) -> str:

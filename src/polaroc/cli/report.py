@@ -14,19 +14,20 @@ from polaroc.cli.measured import (
     Score,
     Truth,
     predictions_or_measures,
-    show,
 )
-from polaroc.cli.screen import out, progress, refusing
+from polaroc.cli.pipes import or_stdout
+from polaroc.cli.screen import aside, out, progress, refusing
 from polaroc.errors import InvalidArgument
 from polaroc.report import TITLE
 from polaroc.report import report as written
+from polaroc.texts import visible
 
 
 @refusing
 def report(
     files: Files,
     path: Annotated[
-        Path, typer.Option("--out", help="The page: a new file, or an earlier report.")
+        Path, typer.Option("--out", help="The page: a new file, or an earlier report; - prints it.")
     ] = Path("report.html"),
     truth: Truth = None,
     score: Score = None,
@@ -81,7 +82,7 @@ def report(
     positive: Positive = None,
     nulls: NullRows = "raise",
 ) -> None:
-    """Write one HTML page: which model, how sure, at which threshold.
+    """Write one page: which model, how sure, which threshold.
 
     Example: polaroc report 'predictions/*.parquet' --truth label --score p --by model --by fold
     --over 0.05 0.20 --test-train-ratio 0.25 --out report.html
@@ -97,13 +98,16 @@ def report(
             )
         say("measuring, choosing, drawing")
         said: list[str] = []
-        file = written(
-            frame, path=path, truth=truth, score=score, by=by, over=over,
-            priors=prior or (), between=between, block=block, case=case, weight=weight,
-            positive=None if truth is None else labels(frame, truth, positive), nulls=nulls,
-            test_train_ratio=test_train_ratio, alpha=alpha, level=level, cost_fn=cost_fn,
-            cost_fp=cost_fp, incomplete=incomplete, title=title,
-            tell=said.append,
-        )  # fmt: skip
-    show([f"Note: {sentence}" for sentence in said])
-    out().print(f"Written to {file}: open it in a browser.")
+        with or_stdout(path, "report.html") as file:
+            written(
+                frame, path=file, truth=truth, score=score, by=by, over=over,
+                priors=prior or (), between=between, block=block, case=case, weight=weight,
+                positive=None if truth is None else labels(frame, truth, positive), nulls=nulls,
+                test_train_ratio=test_train_ratio, alpha=alpha, level=level, cost_fn=cost_fn,
+                cost_fp=cost_fp, incomplete=incomplete, title=title, tell=said.append,
+            )  # fmt: skip
+    screen = aside() if file != path else out()
+    for sentence in said:
+        screen.print(f"Note: {visible(sentence)}")
+    if file == path:
+        screen.print(f"Written to {file}: open it in a browser.")

@@ -50,7 +50,7 @@ def sql(
         typer.Option(help="Measure; repeat it for several. [default: all]", show_default=False),
     ] = None,
 ) -> None:
-    """Print the query that measures every key of a table where it is.
+    """Print the query that measures a table where it is.
 
     Example: polaroc sql --dialect snowflake --table sales.predictions --truth LABEL
     --score P --by MODEL --prior 0.05 > measures.sql

@@ -12,19 +12,22 @@ import polars as pl
 from polaroc.area_measures import STARTS, segment_area, segment_auc
 from polaroc.balanced_points import crossing, distance, ends_beyond
 from polaroc.beliefs import Belief, resolve_belief
-from polaroc.cells import counted, held, segment_columns
-from polaroc.columns import PRIVATE, expression
 from polaroc.errors import InvalidArgument, check_choice
+from polaroc.group_curves import (
+    COUNTS,
+    SEGMENTS,
+    VALUE,
+    cases,
+    group_curve,
+    summed,
+    values,
+    with_fields,
+)
 from polaroc.priors import OBSERVED, check_prior, check_range, skew
 from polaroc.surfaces import RATES
-from polaroc.trouble import GREATEST_WEIGHT
 from polaroc.typing import Interpolation, IntoExpr, Prior, Start
 
 INTERPOLATIONS = ("exact", "linear", "step")
-# A group's rows, best score first, are a struct: what is a field of it is computed
-# once, and not anew wherever a formula has it.
-SCORE, LAST, VALUE = (PRIVATE + name for name in ("score", "last", "value"))
-COUNTS, SEGMENTS = counted(pl.field), held(pl.field)
 
 
 def auc(truth: IntoExpr, score: IntoExpr, *, weight: IntoExpr | None = None) -> pl.Expr:
@@ -47,8 +50,8 @@ def auc(truth: IntoExpr, score: IntoExpr, *, weight: IntoExpr | None = None) -> 
     >>> round(table.select(pr.expr.auc("truth", "score")).item(), 12)
     0.68
     """
-    rows, defined = _curve(truth, score, weight)
-    return _where(defined, _summed(rows, segment_auc(SEGMENTS)), "auc")
+    rows, defined = group_curve(truth, score, weight)
+    return _where(defined, summed(rows, segment_auc(SEGMENTS)), "auc")
 
 
 def auprec(
@@ -87,10 +90,10 @@ def auprec(
     0.619124
     """
     _check_choices(interpolation, start)
-    rows, defined = _curve(truth, score, weight)
+    rows, defined = group_curve(truth, score, weight)
     skewed = _skew(prior, COUNTS.positives, COUNTS.negatives)
     area = segment_area(skewed, interpolation, start, cells=SEGMENTS)
-    return _where(defined, _summed(rows, area), "auprec")
+    return _where(defined, summed(rows, area), "auprec")
 
 
 def average_precision(
@@ -153,15 +156,15 @@ def iauprec(
     """
     _check_choices(interpolation, start)
     belief = resolve_belief(over)
-    rows, defined = _curve(truth, score, weight)
+    rows, defined = group_curve(truth, score, weight)
     area = sum(
         (
-            weight * segment_area(pl.lit(skewed), interpolation, start, cells=SEGMENTS)
-            for skewed, weight in zip(belief.skews, belief.weights, strict=True)
+            share * segment_area(pl.lit(skewed), interpolation, start, cells=SEGMENTS)
+            for skewed, share in zip(belief.skews, belief.weights, strict=True)
         ),
         start=pl.lit(0.0),
     )
-    return _where(defined, _summed(rows, area), "iauprec")
+    return _where(defined, summed(rows, area), "iauprec")
 
 
 def sens(
@@ -193,7 +196,7 @@ def sens(
     0.8
     """
     check_range(*over)
-    rows, defined = _curve(truth, score, weight)
+    rows, defined = group_curve(truth, score, weight)
     names = [[f"{i}_{end}" for end in range(4)] for i in range(2)]
     ends = [
         end.min().alias(name)
@@ -203,8 +206,8 @@ def sens(
     low, high = (
         crossing(prior, *map(pl.field, own)) for prior, own in zip(over, names, strict=True)
     )
-    moved = _with(_with(rows, *ends), distance(low, high).alias(VALUE))
-    return _where(defined, _values(moved).list.first(), "sens")
+    moved = with_fields(with_fields(rows, *ends), distance(low, high).alias(VALUE))
+    return _where(defined, values(moved).list.first(), "sens")
 
 
 def rate(
@@ -245,71 +248,13 @@ def rate(
         raise InvalidArgument(
             f"there is no rate {name!r}; there are {', '.join(RATES)}.", hint="choose one of them."
         )
-    value, pos, neg, sound = _read(truth, score, weight)
+    value, pos, neg, sound = cases(truth, score, weight)
     positives, negatives = pos.sum(), neg.sum()
     called = value >= threshold
     t, f = pos.filter(called).sum() / positives, neg.filter(called).sum() / negatives
     skewed = _skew(prior, positives, negatives)
     both = sound & (positives > 0) & (negatives > 0)
     return _where(both, RATES[name](t, f, skewed), name)
-
-
-def _read(
-    truth: IntoExpr, score: IntoExpr, weight: IntoExpr | None
-) -> tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]:
-    """Score, positives and negatives of each case, and whether all cases of the group are sound."""
-    value = expression(score).cast(pl.Float64)
-    label = expression(truth).cast(pl.Int64)
-    counted = pl.lit(1, pl.Int64) if weight is None else expression(weight).cast(pl.Float64)
-    clear = value.is_not_nan() & ((label == 0) | (label == 1))
-    if weight is not None:
-        clear = clear & counted.is_between(0, GREATEST_WEIGHT)
-    return value, label * counted, (1 - label) * counted, clear.fill_null(False).all()
-
-
-def _curve(truth: IntoExpr, score: IntoExpr, weight: IntoExpr | None) -> tuple[pl.Expr, pl.Expr]:
-    """The rows of each group as a struct with `COUNTS`, `SEGMENTS`; whether measures are defined.
-
-    Only the last row of a tie has positives: those of the tie.
-    """
-    value, pos, neg, sound = _read(truth, score, weight)
-    rows = pl.struct(value.alias(SCORE), pos.alias("pos"), neg.alias("neg"))
-    ranked = _with(
-        rows.sort_by(value, descending=True),
-        pl.field("pos").cum_sum().alias("tp"),
-        pl.field("neg").cum_sum().alias("fp"),
-        (pl.field(SCORE) != pl.field(SCORE).shift(-1)).fill_null(True).alias(LAST),
-    )
-    tied = _with(
-        ranked,
-        _risen("tp").alias("pos"),
-        _risen("fp").alias("neg"),
-        pl.field("tp").last().alias("positives"),
-        pl.field("fp").last().alias("negatives"),
-    )
-    segments = _with(tied, *(end.alias(name) for name, end in segment_columns(COUNTS).items()))
-    return segments, sound & (pos.sum() > 0) & (neg.sum() > 0)
-
-
-def _risen(total: str) -> pl.Expr:
-    """What a total rose by since the last row of the tie before."""
-    so_far = pl.field(total)
-    before = pl.when(pl.field(LAST)).then(so_far).shift(1).forward_fill().fill_null(0)
-    return pl.when(pl.field(LAST)).then(so_far - before).otherwise(0)
-
-
-def _summed(rows: pl.Expr, area: pl.Expr) -> pl.Expr:
-    """The sum of an area over the segments that have positives."""
-    return _values(_with(rows, area.alias(VALUE))).list.sum()
-
-
-def _values(rows: pl.Expr) -> pl.Expr:
-    # As a list: the streaming engine cannot aggregate fields itself.
-    return rows.struct.field(VALUE).implode()
-
-
-def _with(rows: pl.Expr, *fields: pl.Expr) -> pl.Expr:
-    return rows.struct.with_fields(*fields)
 
 
 def _skew(prior: Prior, positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:

@@ -166,7 +166,7 @@ def choose(
     judged = priors_judged(ends, belief, grid)
     design = balanced(rows, grid, between, blocks, incomplete, noted=judged)
     stakes = Stakes(design.values, tuple(grid), belief, judged)
-    models = _models(stakes, design.models.alias(between), _sens(frame, between, blocks))
+    models = _models(stakes, design.models.alias(between), _sens(frame, between))
     priors = _priors(stakes, design.models.alias(between))
     comparison = None
     if len(design.values) > 1 and test_train_ratio is not None:
@@ -254,7 +254,7 @@ def _priors(stakes: Stakes, models: pl.Series) -> pl.DataFrame:
     ).with_columns((pl.col("regret") <= ROUNDING * pl.col("mean").abs()).alias("best"))
 
 
-def _sens(frame: pl.DataFrame, between: str, blocks: Sequence[str]) -> pl.DataFrame | None:
+def _sens(frame: pl.DataFrame, between: str) -> pl.DataFrame | None:
     """The mean Sens per model, where the table has it for all."""
     if "sens" not in frame["measure"]:
         return None

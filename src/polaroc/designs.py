@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, np.dtype[Any]]
 
 Incomplete = Literal["raise", "drop"]
-MODEL, BLOCK, PLACED = (PRIVATE + name for name in ("model", "block", "placed"))
+MODEL, BLOCK = (PRIVATE + name for name in ("model", "block"))
 # Estimates closer than this share of the largest are equal: sums of floats differ
 # in the last digits from run to run.
 ROUNDING = 1e-12

@@ -3,7 +3,6 @@
 import json
 import sys
 from base64 import b64encode
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
 from importlib import metadata
@@ -26,7 +25,7 @@ MARK = '<meta name="generator" content="polaroc'
 MARKED = 1_000
 
 
-def page(evidence: Evidence, title: str, priors: Sequence[float] = ()) -> str:
+def page(evidence: Evidence, title: str) -> str:
     """The whole page as HTML."""
     from markupsafe import Markup
 

@@ -68,7 +68,7 @@ def trouble_note(predictions: Predictions) -> Any:
         said.append((count > 0).ifelse(words, nothing()))
     dropped = (deferred(FATAL) > 0).ifelse("", "dropped ")
     listed = dropped + joined(*said, separator=", ")
-    return joined(listed, _spread(predictions)) if predictions.weighted else listed
+    return joined(listed, _spread()) if predictions.weighted else listed
 
 
 def with_doubt_note(rows: "Table") -> "Table":
@@ -102,7 +102,7 @@ def _column(code: int) -> str:
     return f"{PRIVATE}trouble_{code}"
 
 
-def _spread(predictions: Predictions) -> Any:
+def _spread() -> Any:
     """What is to be said of weights so different that their sums lose the smaller."""
     ibis = ibis_library()
     positive, negative = deferred(LEAST_POS), deferred(LEAST_NEG)

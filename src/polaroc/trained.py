@@ -74,13 +74,19 @@ def compare_trained(
             models, found["estimate"].to_numpy(), found["std_error"].to_numpy(), apart,
             descending=descending,
         ),
-        warnings=tuple(caveats.trained()),
+        warnings=(*caveats.trained(), *_notes(found)),
         measure=f"{measure}{at_said}",
         between=between,
         block=(case,),
         blocks=table[case].n_unique(),
         plan=plan,
     )  # fmt: skip
+
+
+def _notes(found: pl.DataFrame) -> list[str]:
+    """What is to be doubted of the models' estimates."""
+    noted = found.drop_nulls("note")
+    return [f"{model}: {note}." for model, note in noted.select(noted.columns[0], "note").rows()]
 
 
 def _omnibus(pairs: pl.DataFrame) -> omnibus.Outcome:

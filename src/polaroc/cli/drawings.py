@@ -129,7 +129,7 @@ class Given:
                     "predictions are given without a range of priors.",
                     hint="give --over 0.05 0.20.",
                 )
-            asked = {"priors": _grid(self.over), "measures": ["auprec"]}
+            asked = {"priors": _grid(self.over), "measures": ["auprec", "auc"]}
         measures, _ = self._measures(**asked)
         between, blocks = self._models(measures)
         return choose(measures, between, blocks or None, over=self.over)
@@ -144,7 +144,7 @@ class Given:
         at = self.prior[0] if self.prior else None
         asked: dict[str, Any] = {"over": self.over, "priors": [at or OBSERVED]}
         if measure in MEASURES:
-            asked["measures"] = [measure]
+            asked["measures"] = sorted({measure, "auc"})
         measures, evaluated = self._measures(**asked)
         if not evaluated:
             measures = self._without_over(measures)

@@ -99,7 +99,9 @@ class Evidence:
         chosen = () if self.choice is None else self.choice.warnings
         said = [line for line in chosen if line not in tested]
         if self.choice is None:
-            notes = self.measures.filter(pl.col("measure").is_in(["auprec", "iauprec"]))["note"]
+            notes = self.measures.filter(pl.col("measure").is_in(["auprec", "iauprec", "auc"]))[
+                "note"
+            ]
             said += [f"{note}." for note in notes.drop_nulls()]
             said += self._audited
         if self.intake is not None and self.intake.dropped:

@@ -60,7 +60,7 @@ killed_commands = pytest.mark.parametrize("command", ["evaluate", "report", "cha
 
 def run(arguments, **options):
     words = [sys.executable, "-m", "polaroc.cli", *map(str, arguments)]
-    return subprocess.run(words, capture_output=True, text=True, timeout=120, **options)
+    return subprocess.run(words, capture_output=True, text=True, timeout=300, **options)
 
 
 def refused(result):

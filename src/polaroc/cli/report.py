@@ -18,7 +18,6 @@ from polaroc.cli.measured import (
 )
 from polaroc.cli.screen import out, progress, refusing
 from polaroc.errors import InvalidArgument
-from polaroc.output import whole_file
 from polaroc.report import TITLE
 from polaroc.report import report as written
 from polaroc.stamps import Stamps
@@ -88,8 +87,6 @@ def report(
     Example: polaroc report 'predictions/*.parquet' --truth label --score p --by model --by fold
     --over 0.05 0.20 --test-train-ratio 0.25 --out report.html
     """
-    from polaroc.report.page import is_report
-
     with progress() as say:
         say("reading")
         stamps = Stamps(files)
@@ -102,15 +99,18 @@ def report(
             )
         say("measuring, choosing, drawing")
         said: list[str] = []
-        with whole_file(path, is_report) as staging:
-            written(
-                frame, path=staging, truth=truth, score=score, by=by, over=over,
-                priors=prior or (), between=between, block=block, case=case, weight=weight,
-                positive=None if truth is None else labels(frame, truth, positive), nulls=nulls,
-                test_train_ratio=test_train_ratio, alpha=alpha, level=level, cost_fn=cost_fn,
-                cost_fp=cost_fp, incomplete=incomplete, title=title,
-                tell=said.append,
-            )  # fmt: skip
+
+        def tell(sentence: str) -> None:
+            said.append(sentence)
+            # The page is not written yet.
             stamps.check()
+
+        written(
+            frame, path=path, truth=truth, score=score, by=by, over=over,
+            priors=prior or (), between=between, block=block, case=case, weight=weight,
+            positive=None if truth is None else labels(frame, truth, positive), nulls=nulls,
+            test_train_ratio=test_train_ratio, alpha=alpha, level=level, cost_fn=cost_fn,
+            cost_fp=cost_fp, incomplete=incomplete, title=title, tell=tell,
+        )  # fmt: skip
     show([f"Note: {sentence}" for sentence in said])
     out().print(f"Written to {path}: open it in a browser.")

@@ -163,6 +163,25 @@ def test_without_a_ratio_no_test_is_made():
     assert "no test was made" in choice.answer
 
 
+def test_two_blocks_are_enough_for_a_test():
+    values = crossing(blocks=2)
+    over = pr.points([0.1, 0.2, 0.4], [0.5, 0.2, 0.3])
+    pairs = pr.choose(at_priors(values), over=over, test_train_ratio=0.25).comparison.pairs
+    expected = np.einsum("p,pjm->jm", [0.5, 0.2, 0.3], np.array(list(values.values())))
+    differences = [expected[:, i] - expected[:, j] for i, j in ((0, 1), (0, 2), (1, 2))]
+    assert pairs["difference"].to_list() == pytest.approx([d.mean() for d in differences])
+    # Nadeau and Bengio's standard error of two differences.
+    errors = [(d.var(ddof=1) * (1 / 2 + 0.25)) ** 0.5 for d in differences]
+    assert pairs["std_error"].to_list() == pytest.approx(errors)
+
+
+def test_a_model_without_a_name_has_its_sens():
+    names = ["A", None, "C"]
+    sens = tidy(np.full((6, 3), (0.1, 0.2, 0.3)), models=names, measure="sens")
+    choice = pr.choose(pl.concat([at_priors(crossing(), models=names), sens]))
+    assert by_model(choice, "sens") == pytest.approx({"A": 0.1, None: 0.2, "C": 0.3})
+
+
 def test_priors_that_are_each_keys_own_are_not_used():
     table = at_priors(crossing())
     own = (

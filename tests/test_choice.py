@@ -237,6 +237,12 @@ def test_few_priors_and_another_range_are_said():
     assert "IAUPREC differs" in said
 
 
+def test_an_iauprec_that_nobody_knows_is_of_no_other_range():
+    unknown = tidy(draw(6, 3)).with_columns(estimate=pl.lit(None, pl.Float64))
+    choice = pr.choose(pl.concat([at_priors(crossing()), unknown]), over=(0.1, 0.4))
+    assert not any("IAUPREC differs" in line for line in choice.warnings)
+
+
 def test_a_little_of_a_belief_may_lie_beyond_the_table():
     belief = pr.points([0.1, 0.2, 0.41], [0.5, 0.495, 0.005])
     choice = pr.choose(at_priors(crossing()), over=belief)

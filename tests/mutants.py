@@ -27,6 +27,14 @@ from hypothesis import Phase, settings
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "mutants.md"
+# Tests of operating points on random tables.
+POINTS = [
+    f"tests/test_crowds.py::test_{name}"
+    for name in (
+        "balanced_points", "cheapest_points", "points_of_a_recall_and_of_a_false_positive_rate",
+        "points_of_a_precision",
+    )
+]  # fmt: skip
 # What is changed, and the tests that are to notice: the quick ones first.
 TESTS = {
     "rates": ["tests/test_rates.py", "tests/test_surfaces.py"],
@@ -42,8 +50,9 @@ TESTS = {
     "paired": ["tests/test_paired.py"],
     "pairs": ["tests/test_pairs.py", "tests/test_comparison.py"],
     "omnibus": ["tests/test_omnibus.py", "tests/test_comparison.py"],
-    "operating": ["tests/test_operating.py", "tests/test_crowds.py"],
-    "rules": ["tests/test_operating.py", "tests/test_crowds.py"],
+    "choice": ["tests/test_choice.py"],
+    "operating": ["tests/test_operating.py", *POINTS],
+    "rules": ["tests/test_operating.py", *POINTS],
     "thresholds": ["tests/test_operating.py"],
     "sensitivity": ["tests/test_crowds.py::test_sens_and_equal_error", "tests/test_sensitivity.py"],
     "balanced_points": ["tests/test_crowds.py::test_sens_and_equal_error",

@@ -163,6 +163,25 @@ def test_without_a_ratio_no_test_is_made():
     assert "no test was made" in choice.answer
 
 
+def test_two_blocks_are_enough_for_a_test():
+    values = crossing(blocks=2)
+    over = pr.points([0.1, 0.2, 0.4], [0.5, 0.2, 0.3])
+    pairs = pr.choose(at_priors(values), over=over, test_train_ratio=0.25).comparison.pairs
+    expected = np.einsum("p,pjm->jm", [0.5, 0.2, 0.3], np.array(list(values.values())))
+    differences = [expected[:, i] - expected[:, j] for i, j in ((0, 1), (0, 2), (1, 2))]
+    assert pairs["difference"].to_list() == pytest.approx([d.mean() for d in differences])
+    # Nadeau and Bengio's standard error of two differences.
+    errors = [(d.var(ddof=1) * (1 / 2 + 0.25)) ** 0.5 for d in differences]
+    assert pairs["std_error"].to_list() == pytest.approx(errors)
+
+
+def test_a_model_without_a_name_has_its_sens():
+    names = ["A", None, "C"]
+    sens = tidy(np.full((6, 3), (0.1, 0.2, 0.3)), models=names, measure="sens")
+    choice = pr.choose(pl.concat([at_priors(crossing(), models=names), sens]))
+    assert by_model(choice, "sens") == pytest.approx({"A": 0.1, None: 0.2, "C": 0.3})
+
+
 def test_priors_that_are_each_keys_own_are_not_used():
     table = at_priors(crossing())
     own = (
@@ -216,6 +235,12 @@ def test_few_priors_and_another_range_are_said():
     said = " ".join(pr.choose(measures, over=(0.05, 0.2)).warnings)
     assert "Only 1 of the table's priors" in said
     assert "IAUPREC differs" in said
+
+
+def test_an_iauprec_that_nobody_knows_is_of_no_other_range():
+    unknown = tidy(draw(6, 3)).with_columns(estimate=pl.lit(None, pl.Float64))
+    choice = pr.choose(pl.concat([at_priors(crossing()), unknown]), over=(0.1, 0.4))
+    assert not any("IAUPREC differs" in line for line in choice.warnings)
 
 
 def test_a_little_of_a_belief_may_lie_beyond_the_table():

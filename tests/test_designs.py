@@ -181,7 +181,7 @@ def test_test_sets_that_differ_and_notes_are_said():
     )
     said = design(table).said
     assert said[0].startswith("In 1 block(s) the models were tested on different numbers")
-    assert said[1] == "6 of 12 estimates carry a note, such as: biased."
+    assert said[1] == "6 of 12 estimates carry a note: biased."
 
 
 def test_only_measure_and_estimate_are_needed():

@@ -309,6 +309,12 @@ def test_products_of_counts_past_64_bits(over, step):
     assert hull_vertices(fp, tp).tolist() == [0, 1, 2]
 
 
+def test_a_class_of_few_is_not_drowned_where_the_curve_starts_with_it():
+    # In whole counts all but the first slope are 10¹⁸ : 1, which rounds to the same share.
+    tp = np.array([0, 0, 3, 5, 6]) * 10**18
+    assert hull_vertices(np.arange(5), tp).tolist() == [0, 3, 4]
+
+
 def test_a_curve_that_does_not_move_is_one_point():
     assert hull_vertices(np.array([0]), np.array([0])).tolist() == [0]
 

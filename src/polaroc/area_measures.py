@@ -20,6 +20,7 @@ from polaroc.typing import Interpolation, Priors, Quantity, Start
 
 # Standard errors below one half, of a score that says nothing, that are worth a note.
 REVERSED = 4
+BELOW_CHANCE = "below chance: are the scores reversed?"
 INTERPOLATIONS = ("exact", "linear", "step", "hull")
 STARTS = ("limit", "one", "zero", "drop")
 
@@ -37,7 +38,7 @@ def auc_measure(
     chance = root((positives + negatives + 1) / (12 * positives * negatives))
     area = total("auc", segment_auc(held(column)), column, gradient=auc_gradient)
     reversed_ = area.estimate < 0.5 - REVERSED * chance
-    warning = reversed_, "below chance: are the scores reversed?"
+    warning = reversed_, BELOW_CHANCE
     return replace(area, warning=warning, perfect=_perfect_auc)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from polaroc.balance import balance_note
 from polaroc.columns import PRIVATE, check_keys, expression, key_expressions
 from polaroc.predictions import one_class_note, read
 from polaroc.trouble import SCORE, TRUTH, WEIGHT
@@ -49,7 +50,11 @@ def check(
         One row per key, sorted: the keys; `rows` Int64; `positives`, `negatives`
         (Int64, Float64 if weighted); `prior` Float64, the observed share of
         positives; `scores` Int64, how many distinct ones; `lowest`, `highest`
-        Float64; `note` String, null where nothing is to be said.
+        Float64; `note` String, null where nothing is to be said. Of several keys,
+        "model" or else the first tells models apart, the others blocks: `note`
+        says which blocks not every model has, where models have different numbers
+        of cases, and which blocks have over twice or less than half as many cases
+        as usual, or clearly another share of positives.
 
     Raises
     ------
@@ -96,6 +101,7 @@ def check(
         one_class_note(positives, negatives),
         pl.when(pl.col("scores") == 1).then(pl.lit("constant score")),
         "note",
+        balance_note(keys),
         separator="; ",
         ignore_nulls=True,
     ).replace("", None)

@@ -14,7 +14,7 @@ from polaroc.designs import ROUNDING, Design, Incomplete, balanced, block_column
 from polaroc.errors import InvalidArgument
 from polaroc.plans import Plan
 from polaroc.regrets import Stakes, check_coverage, priors_judged, priors_used, wins
-from polaroc.selections import Rows, distinct, rows_of
+from polaroc.selections import Rows, below_chance, distinct, rows_of
 
 COLUMNS = ("mean", "regret", "best", "expected", "mean_regret", "worst_regret", "sens")
 HEADINGS = {"auprec": "AUPREC"}
@@ -188,6 +188,7 @@ def choose(
             *([] if over is None else _other_range(frame, models, between, measure)),
             *([] if comparison is None else comparison.warnings),
             *design.said,
+            *below_chance(frame, measure),
         ),
         comparison=comparison,
         over=belief,

@@ -1,12 +1,13 @@
 """Whether models differ, by tests that hold for folds which share training cases."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
 from polaroc import caveats, omnibus
 from polaroc.beliefs import Belief
+from polaroc.columns import as_lazy
 from polaroc.designs import Design, Incomplete, balanced, block_columns, check_blocks, two_priors
 from polaroc.designs import contrast as contrasted
 from polaroc.errors import InvalidArgument
@@ -14,7 +15,7 @@ from polaroc.letters import check_letter_names, letter_frame
 from polaroc.pairs import pair_frame, paired_t, tukey
 from polaroc.plans import Adjust, Plan, Target
 from polaroc.priors import OBSERVED
-from polaroc.selections import Rows, distinct, rows_of
+from polaroc.selections import Rows, below_chance, distinct, rows_of
 from polaroc.trained import compare_trained
 from polaroc.typing import IntoExpr, Label, Prior
 
@@ -199,7 +200,8 @@ def compare(
             f"truth, score or over is given with target {target!r}, which compares measures.",
             hint="evaluate the predictions first, or take target='trained'.",
         )
-    rows = rows_of(measures, measure)
+    table = as_lazy(measures).collect()
+    rows = rows_of(table, measure)
     blocks = block_columns(block)
     if contrast is not None:
         first, second = two_priors(contrast, prior)
@@ -212,7 +214,8 @@ def compare(
         design = balanced(rows, [prior], between, blocks, incomplete)
         told = f"{measure}{_prior_in_words(rows, prior)}"
     descending = measure not in LOW_IS_GOOD
-    return of_design(design, told, between, blocks, plan, descending=descending)
+    found = of_design(design, told, between, blocks, plan, descending=descending)
+    return replace(found, warnings=(*found.warnings, *below_chance(table, measure)))
 
 
 def of_design(

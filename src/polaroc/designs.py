@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
+from polaroc.balance import differs, unusual
 from polaroc.columns import PRIVATE
 from polaroc.errors import InvalidArgument, InvalidTable, check_choice, quoted, spelling
+from polaroc.measures import plainly
 from polaroc.priors import check_prior
 from polaroc.selections import SAME, Rows, listed_rows, value_columns
 from polaroc.typing import Prior
@@ -22,6 +24,7 @@ MODEL, BLOCK = (PRIVATE + name for name in ("model", "block"))
 # Estimates closer than this share of the largest are equal: sums of floats differ
 # in the last digits from run to run.
 ROUNDING = 1e-12
+MOST_NOTES = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +100,7 @@ def balanced(
     _refuse_mixed_priors(wide, blocks)
     folds = wide.select(blocks).unique().sort(blocks, nulls_last=True) if blocks else pl.DataFrame()
     values = _array(wide, models, folds, value_columns(len(priors)))
-    doubts = [*said, *_doubts(wide, blocks)]
+    doubts = [*said, *_doubts(wide, between, blocks)]
     return Design(models[between], folds, values, tuple(doubts))
 
 
@@ -221,22 +224,31 @@ def _refuse_mixed_priors(wide: pl.DataFrame, blocks: Sequence[str]) -> None:
         )
 
 
-def _doubts(wide: pl.DataFrame, blocks: Sequence[str]) -> list[str]:
+def _doubts(wide: pl.DataFrame, between: str, blocks: Sequence[str]) -> list[str]:
     """What is to be said of test sets that differ, and of notes."""
     said = []
-    counts = pl.col("positives", "negatives")
-    spread = wide.group_by(blocks).agg((counts.max() - counts.min()) > SAME * counts.max())
-    uneven = spread.filter(pl.any_horizontal("positives", "negatives")).height
+    uneven = wide.filter(differs(blocks)).select(pl.struct([*blocks, pl.lit(0)]).n_unique()).item()
     if uneven:
         said.append(
             f"In {uneven} block(s) the models were tested on different numbers of cases: "
             "pairs need the same test set."
         )
-    # Groups come in no order: the example is not to change from run to run.
-    notes = wide["note"].drop_nulls().sort()
-    if notes.len():
-        first = notes[0].partition("; ")[0]
-        said.append(f"{notes.len()} of {wide.height} estimates carry a note, such as: {first}.")
+    odd = wide.select(*blocks, unusual(between).alias("found")).drop_nulls("found").unique()
+    if odd.height:
+        first = listed_rows(odd.sort(blocks or "found", nulls_last=True), 3)
+        said.append(
+            f"{odd.select(blocks).n_unique()} block(s) are clearly different from the others, and "
+            f"count as much: {first}."
+        )
+    listed = plainly(pl.col("note")).str.split("; ").list.unique()
+    kinds = wide.drop_nulls("note").select(listed).to_series().explode().value_counts(name="rows")
+    # Groups come in no order: what is said is not to change from run to run.
+    ordered = kinds.sort("rows", "note", descending=[True, False])
+    more = f"; {ordered.height - MOST_NOTES} more kinds" if ordered.height > MOST_NOTES else ""
+    said += [
+        f"{count} of {wide.height} estimates carry a note: {note}{more}."
+        for note, count in ordered.head(MOST_NOTES).rows()
+    ]
     return said
 
 

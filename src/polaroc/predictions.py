@@ -51,6 +51,11 @@ class Predictions:
         """The rows that can be ranked."""
         return self.rows.filter(pl.col(TROUBLE).is_null()).drop(TROUBLE)
 
+    def troubled(self) -> int:
+        """How many rows cannot be ranked."""
+        count: int = self.rows.select(pl.col(TROUBLE).count().cast(pl.Int64)).collect().item()
+        return count
+
 
 def read(
     frame: pl.LazyFrame | pl.DataFrame,

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from polaroc.columns import PRIVATE, as_lazy, require
+from polaroc.area_measures import BELOW_CHANCE
+from polaroc.columns import PRIVATE, RESERVED, as_lazy, require
 from polaroc.errors import InvalidArgument, InvalidTable, quoted
 from polaroc.priors import OBSERVED, check_prior
 from polaroc.typing import Prior
@@ -177,6 +178,19 @@ def rows_of(measures: pl.LazyFrame | pl.DataFrame, measure: str) -> Rows:
             hint=f"choose one of these, or evaluate again.{needs}",
         )
     return Rows(frame, keys, measure)
+
+
+def below_chance(measures: pl.DataFrame, measure: str) -> list[str]:
+    """That scores seem to be reversed, where a table of another measure has the AUC too."""
+    if measure == "auc" or "note" not in measures.columns:
+        return []
+    areas = measures.filter(pl.col("measure").cast(pl.String) == "auc")
+    noted = pl.col("note").cast(pl.String).str.contains(BELOW_CHANCE, literal=True)
+    found = areas.filter(noted).select(pl.exclude(RESERVED))
+    if found.is_empty():
+        return []
+    first = listed_rows(found.sort(found.columns, nulls_last=True), 3)
+    return [f"{found.height} of {areas.height} AUCs are {BELOW_CHANCE} {first}."]
 
 
 def value_columns(count: int) -> list[str]:

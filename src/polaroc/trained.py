@@ -13,6 +13,7 @@ from polaroc.evaluation import evaluate
 from polaroc.letters import check_letter_names, letter_frame
 from polaroc.paired import paired_test
 from polaroc.plans import Plan
+from polaroc.selections import below_chance
 from polaroc.typing import IntoExpr, Label, Prior
 
 if TYPE_CHECKING:
@@ -45,8 +46,9 @@ def compare_trained(
     table = as_lazy(predictions).collect()
     at: Prior = "observed" if prior is None else prior
     named = {"truth": truth, "score": score, "positive": positive}
-    asked = {"measures": measure, "priors": at, "over": over, "intervals": "wald"}
-    found = evaluate(table, by=between, **named, **asked)  # type: ignore[arg-type]
+    asked = {"measures": sorted({measure, "auc"}), "priors": at, "over": over, "intervals": "wald"}
+    measured = evaluate(table, by=between, **named, **asked)  # type: ignore[arg-type]
+    found = measured.filter(measure=measure)
     models = found[between]
     count = len(models) * (len(models) - 1) // 2
     # Bonferroni's: all intervals hold at once.
@@ -74,13 +76,19 @@ def compare_trained(
             models, found["estimate"].to_numpy(), found["std_error"].to_numpy(), apart,
             descending=descending,
         ),
-        warnings=tuple(caveats.trained()),
+        warnings=(*caveats.trained(), *_notes(found), *below_chance(measured, measure)),
         measure=f"{measure}{at_said}",
         between=between,
         block=(case,),
         blocks=table[case].n_unique(),
         plan=plan,
     )  # fmt: skip
+
+
+def _notes(found: pl.DataFrame) -> list[str]:
+    """What is to be doubted of the models' estimates."""
+    noted = found.drop_nulls("note")
+    return [f"{model}: {note}." for model, note in noted.select(noted.columns[0], "note").rows()]
 
 
 def _omnibus(pairs: pl.DataFrame) -> omnibus.Outcome:

@@ -102,6 +102,11 @@ def labels_of(
     return labels
 
 
+def left_out(count: int) -> str:
+    """What is said of rows that were dropped."""
+    return f"{count:,} rows were left out: their score, truth or weight is null or NaN."
+
+
 def listed(positive: Any) -> list[Label]:
     """One label or several as a list, numpy's numbers as Python's."""
     several = isinstance(positive, Iterable) and not isinstance(positive, str)

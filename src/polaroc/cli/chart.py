@@ -6,14 +6,15 @@ from typing import Annotated, Any
 import typer
 
 from polaroc.charts.export import check_formats, save
-from polaroc.cli.drawings import DRAWINGS, Given
+from polaroc.cli.drawings import DRAWINGS, Given, doubtful
 from polaroc.cli.inputs import NullRows, Positive, Weight, beginnings, priors_in_words
-from polaroc.cli.measured import Files, Ratio, Score, Truth
+from polaroc.cli.measured import Files, Ratio, Score, Truth, show
 from polaroc.cli.pipes import or_stdout
-from polaroc.cli.screen import out, progress, refusing
+from polaroc.cli.screen import aside, out, progress, refusing
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.output import check_new, whole_file
 from polaroc.plans import Target
+from polaroc.stamps import Stamps
 
 
 @refusing
@@ -101,12 +102,19 @@ def chart(
         check_new(where)
         with progress() as say:
             say("measuring")
-            table = drawing.table(Given(files, predictions, by or [], **given))
+            stamps = Stamps(files)
+            wanted = Given(files, predictions, by or [], **given)
+            table = drawing.table(wanted)
             say("drawing")
             drawn = drawing.draw(table, **({} if title is None else {"title": title}))
+            said = [*wanted.dropped(), *doubtful(table)]
+            stamps.check()
             with whole_file(where) as staging:
                 save(drawn, staging)
-    if where == asked:
+    # What a chart has no place for.
+    to_file = where == asked
+    show([f"Note: {line}" for line in said], out() if to_file else aside())
+    if to_file:
         out().print(f"Written to {where}.")
 
 

@@ -6,12 +6,13 @@ import typer
 
 from polaroc.audits import check as audit
 from polaroc.cli.inputs import By, Files, Positive, Score, Truth, Weight, labels
+from polaroc.cli.overview import doubts
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import MOST_ROWS, out, progress, refusing
 from polaroc.errors import InvalidPredictions
 from polaroc.sources import scan
 from polaroc.stamps import Stamps
-from polaroc.texts import table
+from polaroc.texts import table, visible
 
 
 @refusing
@@ -52,6 +53,8 @@ def check(
     )
     if report.height > rows:
         out().print(f"… and {report.height - rows} more; --rows shows them.")
+    for line in doubts(report.tail(-rows), "key"):
+        out().print(visible(line))
 
 
 def _cell(value: object) -> str | None:

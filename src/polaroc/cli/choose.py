@@ -95,4 +95,8 @@ def _asked(over: tuple[float, float] | None, truth: str | None) -> dict[str, Any
             "predictions are given without a range of priors.", hint="give --over 0.05 0.20."
         )
     check_range(*over)
-    return {"over": over, "priors": prior_grid(*over, PRIORS), "measures": ["auprec", "sens"]}
+    return {
+        "over": over,
+        "priors": prior_grid(*over, PRIORS),
+        "measures": ["auprec", "sens", "auc"],
+    }

@@ -95,7 +95,7 @@ def compare(
         stamps = Stamps(files)
         asked: dict[str, Any] = {"over": over, "priors": _priors(at, contrast)}
         if measure in MEASURES:
-            asked["measures"] = [measure]
+            asked["measures"] = sorted({measure, "auc"})
         measures, evaluated = measures_of(files, given, [between, *blocks], **asked)
         if over is not None and not evaluated:
             raise InvalidArgument(

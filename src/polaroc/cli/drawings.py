@@ -10,6 +10,7 @@ from polaroc import charts
 from polaroc.choice import Choice, choose
 from polaroc.cli.inputs import labels
 from polaroc.cli.measured import measures_of
+from polaroc.cli.overview import doubts
 from polaroc.columns import require
 from polaroc.comparison import Comparison, compare
 from polaroc.costs import cost_curve, decision_curve
@@ -24,6 +25,7 @@ from polaroc.priors import OBSERVED, check_range, prior_grid
 from polaroc.shifts import shifted_rates
 from polaroc.sources import scan
 from polaroc.surfaces import surface
+from polaroc.trouble import left_out
 from polaroc.typing import Prior
 from polaroc.wanted import DEFAULT_PRIORS, MEASURES
 
@@ -68,9 +70,7 @@ class Given:
                 "curves are drawn from predictions, and --truth or --score is missing.",
                 hint="give both, as for `polaroc evaluate`.",
             )
-        frame = scan(self.files)
-        positive = labels(frame, truth, self.predictions["positive"])
-        arguments = self.predictions | {"by": self.by, "positive": positive}
+        frame, arguments = self._rows()
         read(frame, **arguments, audited=True)
         return curve(frame, **arguments)
 
@@ -129,7 +129,7 @@ class Given:
                     "predictions are given without a range of priors.",
                     hint="give --over 0.05 0.20.",
                 )
-            asked = {"priors": _grid(self.over), "measures": ["auprec"]}
+            asked = {"priors": _grid(self.over), "measures": ["auprec", "auc"]}
         measures, _ = self._measures(**asked)
         between, blocks = self._models(measures)
         return choose(measures, between, blocks or None, over=self.over)
@@ -144,7 +144,7 @@ class Given:
         at = self.prior[0] if self.prior else None
         asked: dict[str, Any] = {"over": self.over, "priors": [at or OBSERVED]}
         if measure in MEASURES:
-            asked["measures"] = [measure]
+            asked["measures"] = sorted({measure, "auc"})
         measures, evaluated = self._measures(**asked)
         if not evaluated:
             measures = self._without_over(measures)
@@ -157,7 +157,23 @@ class Given:
     def _measures(self, **asked: Any) -> tuple[pl.LazyFrame, bool]:
         """The measures with the keys in order, and whether they were evaluated here."""
         measures, evaluated = measures_of(self.files, self.predictions, self.by, **asked)
-        return measures.select(*self.by, pl.exclude(self.by) if self.by else pl.all()), evaluated
+        ordered = measures.select(*self.by, pl.exclude(self.by) if self.by else pl.all())
+        # They are drawn, and their notes are read.
+        return ordered.collect().lazy(), evaluated
+
+    def dropped(self) -> list[str]:
+        """How many rows of the predictions were left out, where that was asked for."""
+        if self.predictions["truth"] is None or self.predictions["nulls"] != "drop":
+            return []
+        frame, arguments = self._rows()
+        count = read(frame, **arguments).troubled()
+        return [left_out(count)] if count else []
+
+    def _rows(self) -> tuple[pl.LazyFrame, dict[str, Any]]:
+        """The predictions, and how the functions of predictions are told their columns."""
+        frame = scan(self.files)
+        positive = labels(frame, self.predictions["truth"], self.predictions["positive"])
+        return frame, self.predictions | {"by": self.by, "positive": positive}
 
     def _models(self, measures: pl.LazyFrame | None = None) -> tuple[str, list[str]]:
         """The column of the models and those of the blocks."""
@@ -176,6 +192,15 @@ class Given:
                 "--over is for predictions, and the files hold measures.", hint="leave it out."
             )
         return measures
+
+
+def doubtful(table: Any) -> list[str]:
+    """What is to be said of what a chart is drawn from."""
+    if isinstance(table, Choice | Comparison):
+        return list(table.warnings)
+    if isinstance(table, pl.LazyFrame) and "note" in table.collect_schema():
+        return doubts(table.collect())
+    return []
 
 
 def _grid(over: tuple[float, float], spacing: Literal["linear", "log"] = "linear") -> list[Prior]:

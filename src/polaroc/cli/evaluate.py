@@ -8,6 +8,7 @@ import polars as pl
 import typer
 
 from polaroc import charts
+from polaroc.balance import balance_note
 from polaroc.cli.engines import measured_there, one_address
 from polaroc.cli.inputs import (
     BetweenPoints,
@@ -221,7 +222,9 @@ def _show(
         out().print(summary(measures, keys, priors))
     # A result for another program has the standard output for itself.
     console = aside() if as_json else out()
-    for line in [*doubts(measures), *said]:
+    totals = measures.unique([*keys, "positives", "negatives"], maintain_order=True)
+    uneven = totals.with_columns(balance_note(keys).alias("note"))
+    for line in [*doubts(measures), *doubts(uneven, "key"), *said]:
         console.print(visible(line))
 
 

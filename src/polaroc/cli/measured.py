@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import polars as pl
 import typer
+from rich.console import Console
 
 from polaroc.cli.inputs import labels
 from polaroc.cli.screen import out, with_options
@@ -127,8 +128,8 @@ def _refuse_what_is_for_predictions(frame: pl.LazyFrame, predictions: dict[str, 
         )
 
 
-def show(parts: Sequence[Any]) -> None:
-    """Print sentences and tables."""
-    console = out()
+def show(parts: Sequence[Any], on: Console | None = None) -> None:
+    """Print sentences and tables, by default where results go."""
+    console = on or out()
     for part in parts:
         console.print(visible(with_options(part)) if isinstance(part, str) else part)

@@ -58,12 +58,12 @@ def _cell(mean: float | None, sd: float | None, lacking: int) -> str | None:
     return f"{told} without {lacking}" if lacking else told
 
 
-def doubts(measures: pl.DataFrame, most: int = 5) -> list[str]:
-    """The notes of the measures, the commonest first."""
+def doubts(table: pl.DataFrame, of: str = "estimate", most: int = 5) -> list[str]:
+    """The notes of measures, or of something else that has a row each, the commonest first."""
     kind = plainly(pl.col("note"))
-    counts = measures.filter(pl.col("note").is_not_null()).group_by(kind).len()
+    counts = table.filter(pl.col("note").is_not_null()).group_by(kind).len()
     ordered = counts.sort("len", "note", descending=[True, False])
-    lines = [f"Note on {count} estimate(s): {note}" for note, count in ordered.head(most).rows()]
+    lines = [f"Note on {count} {of}(s): {note}" for note, count in ordered.head(most).rows()]
     if ordered.height > most:
         lines.append(f"… and {ordered.height - most} kinds of note more, in the column 'note'.")
     return lines

@@ -14,13 +14,14 @@ from polaroc.cli.measured import (
     Score,
     Truth,
     predictions_or_measures,
+    show,
 )
 from polaroc.cli.pipes import or_stdout
 from polaroc.cli.screen import aside, out, progress, refusing
 from polaroc.errors import InvalidArgument
 from polaroc.report import TITLE
 from polaroc.report import report as written
-from polaroc.texts import visible
+from polaroc.stamps import Stamps
 
 
 @refusing
@@ -89,6 +90,7 @@ def report(
     """
     with progress() as say:
         say("reading")
+        stamps = Stamps(files)
         frame = predictions_or_measures(
             files, truth=truth, score=score, weight=weight, positive=positive
         )
@@ -98,16 +100,21 @@ def report(
             )
         say("measuring, choosing, drawing")
         said: list[str] = []
+
+        def tell(sentence: str) -> None:
+            said.append(sentence)
+            # The page is not written yet.
+            stamps.check()
+
         with or_stdout(path, "report.html") as file:
             written(
                 frame, path=file, truth=truth, score=score, by=by, over=over,
                 priors=prior or (), between=between, block=block, case=case, weight=weight,
                 positive=None if truth is None else labels(frame, truth, positive), nulls=nulls,
                 test_train_ratio=test_train_ratio, alpha=alpha, level=level, cost_fn=cost_fn,
-                cost_fp=cost_fp, incomplete=incomplete, title=title, tell=said.append,
+                cost_fp=cost_fp, incomplete=incomplete, title=title, tell=tell,
             )  # fmt: skip
-    screen = aside() if file != path else out()
-    for sentence in said:
-        screen.print(f"Note: {visible(sentence)}")
+    screen = out() if file == path else aside()
+    show([f"Note: {sentence}" for sentence in said], screen)
     if file == path:
         screen.print(f"Written to {file}: open it in a browser.")

@@ -105,8 +105,13 @@ def _readable(options: dict[str, Any]) -> Iterator[None]:
 
 def refuse(message: str) -> None:
     """Say what is wrong, in the words of the command line, and exit with code 2."""
-    aside().print(Text("Error: ", style="bold red") + Text(visible(with_options(message))))
+    complain(message)
     raise typer.Exit(2)
+
+
+def complain(message: str) -> None:
+    """Say what is wrong, in the words of the command line."""
+    aside().print(Text("Error: ", style="bold red") + Text(visible(with_options(message))))
 
 
 def with_options(message: str) -> str:

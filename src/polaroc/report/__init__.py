@@ -85,8 +85,9 @@ def report(
     title
         Heading of the page.
     tell
-        Called with each sentence on what the tests assume, or why none was made,
-        such as `print`; they are on the page too.
+        Called with each sentence on what the numbers rest on and the tests assume,
+        or why none was made, such as `print`; they are on the page too, which is
+        written after it, and not where it raises.
 
     Returns
     -------
@@ -154,11 +155,11 @@ def report(
     else:
         evidence = of_predictions(intake, question, priors)
     written = page(evidence, title)
+    if tell is not None:
+        for said in (*evidence.cautions, *evidence.assumptions):
+            tell(said)
     with whole_file(file, is_report) as staging:
         staging.write_text(written, encoding="utf-8")
-    if tell is not None:
-        for said in evidence.assumptions:
-            tell(said)
     return file
 
 

@@ -19,7 +19,7 @@ from polaroc.report.intake import Intake, within
 from polaroc.report.question import Question
 from polaroc.report.ranking import EXPECTED, ranking
 from polaroc.report.thresholds import Thresholds, thresholds
-from polaroc.trouble import SCORE, TRUTH
+from polaroc.trouble import SCORE, TRUTH, left_out
 
 PRIORS = 25
 MODELS, LACKING = PRIVATE + "models", PRIVATE + "lacking"
@@ -99,15 +99,22 @@ class Evidence:
         chosen = () if self.choice is None else self.choice.warnings
         said = [line for line in chosen if line not in tested]
         if self.choice is None:
-            notes = self.measures.filter(pl.col("measure").is_in(["auprec", "iauprec"]))["note"]
+            notes = self.measures.filter(pl.col("measure").is_in(["auprec", "iauprec", "auc"]))[
+                "note"
+            ]
             said += [f"{note}." for note in notes.drop_nulls()]
+            said += self._audited
         if self.intake is not None and self.intake.dropped:
-            said.append(
-                f"{self.intake.dropped:,} rows were left out: their score, truth or weight is "
-                "null or NaN."
-            )
+            said.append(left_out(self.intake.dropped))
         plain = pl.Series(said, dtype=pl.String).to_frame("said").select(plainly(pl.col("said")))
         return plain["said"].unique(maintain_order=True).to_list()
+
+    @property
+    def _audited(self) -> list[str]:
+        """That keys carry notes, which a choice among models has said in its warnings."""
+        noted = [] if self.audit is None else self.audit["note"].drop_nulls().to_list()
+        of = 0 if self.audit is None else self.audit.height
+        return [f"{len(noted)} of {of} keys carry a note, such as: {noted[0]}."] if noted else []
 
 
 def of_predictions(intake: Intake, question: Question, priors: Sequence[float]) -> Evidence:

@@ -12,7 +12,7 @@ from polaroc.curves import curve
 from polaroc.errors import InvalidArgument
 from polaroc.predictions import read
 from polaroc.report.question import NAMELESS
-from polaroc.trouble import SCORE, TROUBLE, TRUTH, WEIGHT
+from polaroc.trouble import SCORE, TRUTH, WEIGHT
 from polaroc.typing import Frame, IntoExpr, Label, Nulls
 
 MODEL = "model"
@@ -86,11 +86,10 @@ def taken_in(
         table, truth=truth, score=score, by=named, weight=weight, positive=positive, nulls=nulls,
         audited=True,
     )  # fmt: skip
-    lacking = found.rows.select((pl.col(TROUBLE).is_not_null()).sum().cast(pl.Int64))
     sound = found.sound
     if isinstance(frame, pl.DataFrame):
         sound = sound.collect().lazy()
-    return Intake(sound, tuple(keys), found.weighted, lacking.collect().item())
+    return Intake(sound, tuple(keys), found.weighted, found.troubled())
 
 
 def within(rows: Frame, keys: pl.DataFrame) -> Frame:

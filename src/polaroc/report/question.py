@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from polaroc.balance import model_key
 from polaroc.beliefs import Belief, resolve_belief
 from polaroc.designs import Incomplete
 from polaroc.errors import InvalidArgument, spelling
@@ -69,8 +70,7 @@ def roles(
     >>> roles(["model", "fold"], None, None)
     ('model', ('fold',))
     """
-    first = "model" if "model" in keys else keys[0]
-    models = first if between is None else between
+    models = model_key(keys) if between is None else between
     blocks = [key for key in keys if key != models] if block is None else block
     chosen = (blocks,) if isinstance(blocks, str) else tuple(blocks)
     strange = [name for name in (models, *chosen) if name not in keys]

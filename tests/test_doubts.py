@@ -1,0 +1,121 @@
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import polaroc as pr
+from polaroc.cli import app
+
+# Model A ranks all but perfectly, model B the other way round; of 32 cases a fold one has no score.
+SOUND = pl.DataFrame(
+    [
+        {"model": model, "fold": fold, "case": 100 * fold + case, "truth": case < 8,
+         "score": (1.0 if model == "A" else -1.0) * ((case < 8) + (case * 7 + fold) % 13 / 20)}
+        for model in "AB" for fold in (1, 2, 3) for case in range(32)
+    ]
+)  # fmt: skip
+MISSING = SOUND.with_columns(score=pl.when(pl.col("case") % 100 != 20).then("score"))
+# Of one fold of a model all cases are negative.
+ONE_CLASS = SOUND.with_columns(
+    truth=pl.col("truth") & ~((pl.col("model") == "B") & (pl.col("fold") == 2))
+)
+UNCLEAR = SOUND.with_columns(truth=pl.when("truth").then(pl.lit("yes")).otherwise(pl.lit("no")))
+LOW = ["--over", "0.001", "0.002"]
+KEYS = ["--by", "model", "--by", "fold"]
+# λ/N is 999 / 23 here at the least.
+COMMANDS = {
+    "evaluate": [*LOW, *KEYS],
+    "compare": [*LOW, "--test-train-ratio", "0.5"],
+    "choose": LOW,
+    "report": [*LOW, "--out", "OUT"],
+    "winner_map": [*LOW, *KEYS, "--out", "OUT"],
+    "auprec_by_prior": [*LOW, *KEYS, "--out", "OUT"],
+}
+CHARTS = ("winner_map", "auprec_by_prior")
+DROPPED = {
+    "evaluate": "dropped 1 null score", "compare": "6 of 6 estimates carry a note: dropped 1 null",
+    "choose": "6 of 6 estimates carry a note: dropped 1 null",
+    "report": "6 rows were left out: their score, truth or weight is null or NaN",
+    "winner_map": "6 rows were left out: their score, truth or weight is null or NaN",
+    "auprec_by_prior": "6 rows were left out: their score, truth or weight is null or NaN",
+}  # fmt: skip
+
+
+def run(command, table, folder, *more):
+    table.write_parquet(folder / "predictions.parquet")
+    words = ["chart", command] if command in CHARTS else [command]
+    words += [str(folder / "predictions.parquet"), "--truth", "truth", "--score", "score"]
+    named = [str(folder / "out.html") if word == "OUT" else word for word in COMMANDS[command]]
+    result = CliRunner().invoke(app, [*words, *named, *more])
+    return result.exit_code, " ".join(result.output.split())
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_what_is_to_be_doubted_is_said_on_the_terminal(tmp_path, command):
+    code, said = run(command, MISSING, tmp_path, "--nulls", "drop")
+    assert code == 0, said
+    assert "biased upward, the test set has too few negatives" in said
+    assert DROPPED[command] in said
+    if command == "auprec_by_prior":
+        return
+    assert "below chance: are the scores reversed?" in said
+    if command != "evaluate":
+        reversed_ = "reversed? model='B', fold=1; model='B', fold=2; model='B', fold=3."
+        assert f"3 of 6 AUCs are below chance: are the scores {reversed_}" in said
+    if command == "report":
+        page = " ".join((tmp_path / "out.html").read_text(encoding="utf-8").split())
+        assert "3 of 6 AUCs are below chance" in page
+        assert DROPPED[command] in page
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    ("table", "found"),
+    [(MISSING, "6 null scores"), (UNCLEAR, "truth has the labels 'no', 'yes'")],
+    ids=["missing", "unclear"],
+)
+def test_rows_that_cannot_be_ranked_are_refused(tmp_path, command, table, found):
+    code, said = run(command, table, tmp_path)
+    assert code == 2
+    assert found in said
+    assert {file.name for file in tmp_path.iterdir()} == {"predictions.parquet"}
+
+
+@pytest.mark.parametrize("command", ["compare", "choose", "report", "winner_map"])
+def test_a_key_of_one_class_is_refused_where_models_are_compared(tmp_path, command):
+    code, said = run(command, ONE_CLASS, tmp_path)
+    assert code == 2
+    assert "1 of 6 estimates are null: model='B', fold=2, note='no positives'" in said
+
+
+@pytest.mark.parametrize("command", ["evaluate", "auprec_by_prior"])
+def test_a_key_of_one_class_is_said(tmp_path, command):
+    code, said = run(command, ONE_CLASS, tmp_path)
+    assert code == 0, said
+    assert "estimate(s): no positives" in said
+
+
+def test_of_one_model_all_is_said_too(tmp_path):
+    alone = MISSING.filter(pl.col("model") == "B", (pl.col("fold") < 3) | (pl.col("case") < 310))
+    told = []
+    pr.report(
+        alone, truth="truth", score="score", over=(0.1, 0.5), nulls="drop", tell=told.append,
+        path=tmp_path / "page.html",
+    )  # fmt: skip
+    said = " ".join(told)
+    assert "2 rows were left out" in said
+    assert "below chance: are the scores reversed?" in said
+
+
+@pytest.mark.parametrize("measure", ["auc", "iauprec"])
+def test_fitted_models_too(measure):
+    table = pr.datasets.satellite_predictions().filter(pl.col("fold") == 1)
+    turned = table.with_columns(
+        score=pl.when(pl.col("model") == "B").then(-pl.col("score")).otherwise("score")
+    )
+    found = pr.compare(
+        turned, measure, target="trained", truth="truth", score="score", case="case",
+        over=(0.001, 0.002) if measure == "iauprec" else None,
+    )  # fmt: skip
+    said = " ".join(found.warnings)
+    assert "below chance: are the scores reversed?" in said
+    assert ("biased upward" in said) == (measure == "iauprec")

@@ -11,7 +11,7 @@ from polaroc.charts.iso import IsoLines, iso_label_layers, iso_line_layer, iso_l
 from polaroc.charts.layers import curves, data, overlay
 from polaroc.charts.lines import PIXELS, Lines, straight_lines, thinned
 from polaroc.charts.options import checked
-from polaroc.charts.panels import panels_of
+from polaroc.charts.panels import in_panels, panels_of
 from polaroc.charts.theme import GREY, SIZE, finished, prior_label, subtitled
 from polaroc.columns import GRID, PRIVATE, as_lazy, require
 from polaroc.errors import InvalidArgument
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 PANEL = PRIVATE + "panel"
 CHANCE = PRIVATE + "chance"
+COLUMNS = 2
 BETWEEN = 100
 # How far a hyperbola may be from its chord without points between: a part of the
 # half pixel that `lines` spends.
@@ -88,7 +89,6 @@ def pr(
     drawn, panels, caption = _curves(lazy, keys) if band is None else _means(lazy, keys, band)
     above = [] if achievable is None else _achievable(achievable, panels)
     equal = IsoLines([], "") if iso is None else iso_lines(iso, "tpr", "precision", panels)
-    # All layers of a facet share one table.
     kinds = {"curve": drawn.records, "overlay": above, "iso": equal.records}
     base = data([{**line, "kind": kind} for kind, lines in kinds.items() for line in lines])
     of = {kind: base.transform_filter(f"datum.kind === '{kind}'") for kind in kinds}
@@ -103,12 +103,9 @@ def pr(
     ]
     width = SIZE if len(panels) == 1 else 0.7 * SIZE
     captions = [caption, "dashed: achievable curve" if above else "", equal.caption]
-    return finished(
-        alt.layer(*layers)
-        .properties(width=width, height=width)
-        .facet(alt.Facet("panel:N", sort=panels, title=None), columns=2)
-        .properties(title=subtitled(title, captions))
-    )
+    chart = alt.layer(*layers).properties(width=width, height=width)
+    columns = min(COLUMNS, len(panels)) or 1
+    return finished(in_panels(chart, panels, columns).properties(title=subtitled(title, captions)))
 
 
 def _curves(surface: pl.LazyFrame, keys: Sequence[str]) -> tuple[Lines, list[str], str]:

@@ -3,7 +3,16 @@ import json
 import numpy as np
 import polars as pl
 import pytest
-from drawing import HALF_A_PIXEL, HOSTILE, curves, distance_to_line, drawn, predictions, records
+from drawing import (
+    HALF_A_PIXEL,
+    HOSTILE,
+    curves,
+    distance_to_line,
+    drawn,
+    predictions,
+    records,
+    svg,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -78,6 +87,12 @@ def test_panels_are_the_priors():
     spec = pr.charts.pr(surface).to_dict()
     assert spec["facet"]["sort"] == ["π = 0.5", "π = 0.1", "π = 0.01"]
     assert {record["chance"] for record in records(pr.charts.pr(surface))} == {0.5, 0.1, 0.01}
+
+
+@pytest.mark.parametrize(("panels", "axes"), [(1, 1), (2, 2), (3, 3), (4, 2), (5, 5)])
+def test_axes_stand_below_panels_only(panels, axes):
+    surface = curves(predictions(500)).pipe(pr.surface, [0.5, 0.2, 0.1, 0.05, 0.01][:panels])
+    assert svg(pr.charts.pr(surface)).count(">recall</text>") == axes
 
 
 def test_further_rates_of_a_surface_are_not_keys():

@@ -182,6 +182,32 @@ def test_a_printed_page_has_no_controls(opened):
     assert shown == 0
 
 
+def test_pointing_at_a_curve_tells_a_threshold_and_what_it_does(browser, tmp_path):
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    table = models(1, folds=1)
+    path = pr.report(table, **ASKED, by="model", over=OVER, path=tmp_path / "report.html")
+    opened = Opened(browser, path)
+    points = browser.find_elements("css selector", "#figure-roc svg g.unseen_marks path")
+    assert len(points) > 30
+    middle = points[len(points) // 2]
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", middle)
+    ActionChains(browser).move_to_element(middle).perform()
+    opened.until("return document.querySelector('#vg-tooltip-element.visible') !== null")
+    said = browser.find_element("id", "vg-tooltip-element").text
+    number = r"[-0-9.]+"
+    threshold = float(re.search(rf"call positive if score ≥\s+({number})", said)[1])
+    hits, alarms = (
+        table.filter(truth=truth).select((pl.col("score") >= threshold - 1e-5).mean()).item()
+        for truth in (True, False)
+    )
+    rates_told = (
+        float(re.search(rf"{name}\s+({number})", said)[1])
+        for name in (r"recall \(true positive rate\)", "false positive rate")
+    )
+    assert list(rates_told) == pytest.approx([hits, alarms], abs=1e-4)
+
+
 def test_names_are_text_never_script(browser, tmp_path):
     opened = Opened(browser, hostile_report(tmp_path / "hostile.html"))
     assert opened.run("return window.hacked") is None

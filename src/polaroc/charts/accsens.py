@@ -9,7 +9,7 @@ import polars as pl
 from polaroc.arcs import accsens_arcs, check_arc_weights
 from polaroc.charts.iso import iso_label_layers, iso_line_layer
 from polaroc.charts.layers import data
-from polaroc.charts.legends import filled, names_beside, repeat
+from polaroc.charts.legends import points as filled_points
 from polaroc.charts.options import checked
 from polaroc.charts.over_prior import DECIMALS
 from polaroc.charts.theme import SIZE, finished
@@ -91,15 +91,14 @@ def accsens_plane(
     shared = [
         alt.X("x:Q", **axis, title=ERROR_TITLE),
         alt.Y("y:Q", **axis, title="Sens"),
-        filled(series, keys[0] if keys else "", "circle", colours),
+        *filled_points(series, keys[0] if keys else "", colours),
     ]
     arcs = data(_arcs(weights, end))
     layers: list[Any] = [iso_line_layer(arcs)]
     if many:
         layers.append(_marks(points, keys, shared, size=24, opacity=0.4))
     layers += iso_label_layers(arcs)
-    large = _marks(means, keys[:1], shared, size=120, opacity=1, stroke="white")
-    layers += [large, *(names_beside(large) if repeat(series, colours) else [])]
+    layers.append(_marks(means, keys[:1], shared, size=120, opacity=1, stroke="white"))
     said = "grey: equal AccSens"
     if tuple(weights) != (1, 1):
         said += f", weights {weights[0]:g} and {weights[1]:g}"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polaroc.charts.lines import DIGITS, Lines, lines
+from polaroc.charts.pointing import pointed
 from polaroc.charts.theme import colour
 from polaroc.columns import require
 
@@ -58,3 +59,17 @@ def band_layer(base: "alt.Chart", drawn: Lines, colours: Mapping[str, str] | Non
             alt.Detail("id:N"),
         )
     )
+
+
+def band_told(base: "alt.Chart", drawn: Lines, x: str, y: str) -> "alt.Chart":
+    """What a pointer is told of the means and their bands, on axes titled `x` and `y`."""
+    import altair as alt
+
+    told = [
+        *([alt.Tooltip("line:N", title="mean of")] if drawn.title else []),
+        alt.Tooltip("x:Q", title=x, format=".3~f"),
+        alt.Tooltip("y:Q", title=f"mean {y}", format=".4f"),
+        alt.Tooltip("lower:Q", title="band from", format=".4f"),
+        alt.Tooltip("upper:Q", title="band to", format=".4f"),
+    ]
+    return pointed(base, "x", "y", told, ["x", "y", "lower", "upper"])

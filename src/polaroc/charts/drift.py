@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polaroc.charts.layers import chance_diagonal, curves, data
-from polaroc.charts.legends import names_beside, repeat
 from polaroc.charts.lines import DIGITS, straight_lines, thinned
 from polaroc.charts.options import checked
-from polaroc.charts.theme import SIZE, colour, finished, prior_label, share_axis
+from polaroc.charts.theme import SIZE, colour, finished, prior_label, share_axis, style
 from polaroc.columns import as_lazy, curve_keys, require
 from polaroc.errors import InvalidArgument
 from polaroc.operating import POINTS
@@ -20,7 +19,8 @@ if TYPE_CHECKING:
 SHAPES = ("triangle-up", "circle", "square", "diamond", "cross", "triangle-down")
 MOST_POINTS = 1_000
 OF_MEANS = "small: each {}; large: their mean, joined from the lowest prior to the highest"
-SAID = "dashed: from the lowest prior to the highest; Sens is that distance over √2"
+SAID = "straight: from the lowest prior to the highest; Sens is that distance over √2"
+JOINED = [5, 3]
 
 
 @checked
@@ -127,8 +127,9 @@ def operating_drift(
     joined = (
         (large if many else single)
         .transform_filter(alt.FieldOneOfPredicate("label", ends))
-        .mark_line(strokeDash=[5, 3], strokeWidth=2 if many else 1.5)
-        .encode(alt.Detail("line:N"), alt.Order("prior:Q"))
+        .mark_line(strokeDash=JOINED, strokeWidth=2 if many else 1.5)
+        # Where colours come again, the dashes of the models.
+        .encode(*style(series, title_of, colours)[1:], alt.Detail("line:N"), alt.Order("prior:Q"))
     )
     behind = _behind(curve, colours)
     if many:
@@ -140,11 +141,6 @@ def operating_drift(
         bold = large.mark_point(filled=True, size=150, opacity=1, stroke="white", strokeWidth=1.5)
         mean = [alt.Tooltip("line:N", title=f"mean of {title_of}"), at_prior, *rates]
         layers.append(bold.encode(shape, tooltip=mean))
-    if repeat(series, colours) and ends:
-        last = (large if many else single).transform_filter(
-            alt.FieldEqualPredicate(field="label", equal=ends[-1])
-        )
-        layers += names_beside(last, angle=45)
     heading = alt.TitleParams(
         title, subtitle=OF_MEANS.format(" · ".join(keys[1:])) if many else SAID
     )

@@ -1,7 +1,7 @@
 """A chart in which the prior is moved and operating points are looked up."""
 
 from collections.abc import Mapping, Sequence
-from math import isfinite, log10
+from math import log10
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -11,6 +11,7 @@ from polaroc.charts.export import STILL
 from polaroc.charts.layers import chance_diagonal, data
 from polaroc.charts.lines import Lines, lines
 from polaroc.charts.options import checked
+from polaroc.charts.pointing import in_json
 from polaroc.charts.theme import GREY, finished, share_axis, style
 from polaroc.columns import as_lazy, curve_keys
 from polaroc.errors import InvalidArgument
@@ -233,11 +234,7 @@ def _records(points: pl.DataFrame, keys: Sequence[str]) -> Lines:
     parts = points.partition_by([*keys, *FIRST], maintain_order=True)
     records = []
     for record, part in zip(drawn.records, parts, strict=True):
-        threshold = [
-            # JSON has no infinity.
-            score if score is None or isfinite(score) else "∞" if score > 0 else "−∞"
-            for score in part["threshold"]
-        ]
         fpr, tpr = record.pop("x"), record.pop("y")
+        threshold = in_json(part["threshold"])
         records.append({**record, "fpr": fpr, "tpr": tpr, "threshold": threshold})
     return Lines(records, drawn.series, drawn.title)

@@ -31,9 +31,11 @@ STYLE = """
 .vega-bindings input[type=range] + span { display: none }
 """
 # In JSON: control characters, which no picture can show and SVG may not hold.
-UNSEEN = re.compile(r"(?<!\\)((?:\\\\)*)\\(?:u00([01][0-9a-f])|u(fff[ef])|([bf]))")
+CONTROL = re.compile(r"(?<!\\)((?:\\\\)*)\\(?:u00([01][0-9a-f])|u(fff[ef])|([bf]))")
 # In the metadata of a chart: what its subtitle is where nothing can be moved.
 STILL = "polaroc_still"
+# The name of a layer that only a pointer finds: pictures go without it.
+UNSEEN = "unseen"
 FORMATS = ("json", "html", "svg", "png", "pdf")
 
 
@@ -141,7 +143,7 @@ def shown(spec: dict[str, Any]) -> dict[str, Any]:
     'red \\\\x1b[31m'
     """
     text = json.dumps(spec)
-    if UNSEEN.search(text) is None:
+    if CONTROL.search(text) is None:
         return spec
 
     def spelled(found: re.Match[str]) -> str:
@@ -149,7 +151,7 @@ def shown(spec: dict[str, Any]) -> dict[str, Any]:
         word = other or control or {"b": "08", "f": "0c"}[letter]
         return f"{before}\\\\{'u' if other else 'x'}{word}"
 
-    found: dict[str, Any] = json.loads(UNSEEN.sub(spelled, text))
+    found: dict[str, Any] = json.loads(CONTROL.sub(spelled, text))
     return found
 
 
@@ -175,7 +177,18 @@ def _rendered(spec: dict[str, Any], kind: str) -> bytes:
 def _still(spec: dict[str, Any]) -> dict[str, Any]:
     """A chart for a picture: its subtitle does not tell to move what is not there."""
     said = spec.get("usermeta", {}).get(STILL)
-    return spec if said is None else {**spec, "title": {**spec["title"], "subtitle": said}}
+    seen = _seen(spec)
+    return seen if said is None else {**seen, "title": {**spec["title"], "subtitle": said}}
+
+
+def _seen(part: dict[str, Any]) -> dict[str, Any]:
+    """Layers, or panels of layers, without those that only a pointer finds."""
+    if "spec" in part:
+        return {**part, "spec": _seen(part["spec"])}
+    if "layer" in part:
+        layers = [layer for layer in part["layer"] if layer.get("name") != UNSEEN]
+        return {**part, "layer": layers}
+    return part
 
 
 def _page(spec: dict[str, Any], libraries: str) -> str:

@@ -1,11 +1,14 @@
 """The colour of models in marks that are no lines."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from polaroc.charts.theme import COLOURS, colour
+from polaroc.charts.theme import COLOURS, colour, rounds_of
 
 INK = "#222222"
+# For the first eight models, the next eight, …
+SHAPES = ("circle", "square", "triangle-up", "diamond")
+AREA = 120
 
 if TYPE_CHECKING:
     import altair as alt
@@ -17,19 +20,6 @@ def repeat(series: Sequence[str], colours: Mapping[str, str] | None) -> bool:
     return len(set(shown)) < len(shown) or (colours is None and len(series) > len(COLOURS))
 
 
-def names_beside(marks: "alt.Chart", angle: int = 0) -> list["alt.Chart"]:
-    """The name of the series to the right of each mark, turned down by `angle` degrees."""
-    import altair as alt
-
-    look: dict[str, Any] = {"align": "left", "dx": 9, "angle": angle, "fontSize": 11}
-    named = [
-        marks.mark_text(**look, stroke="white", strokeWidth=3, strokeJoin="round"),
-        marks.mark_text(**look),
-    ]
-    ink = alt.value(INK)
-    return [text.encode(alt.Text("series:N"), color=ink, tooltip=alt.value(None)) for text in named]
-
-
 def filled(
     series: Sequence[str], title: str, symbol: str, colours: Mapping[str, str] | None = None
 ) -> "alt.Color":
@@ -37,5 +27,21 @@ def filled(
     tint = colour(series, title, colours)
     if tint["legend"]:
         tint["legend"].symbolType = symbol
-        tint["legend"].symbolSize = 120
+        tint["legend"].symbolSize = AREA
     return tint
+
+
+def points(
+    series: Sequence[str], title: str, colours: Mapping[str, str] | None = None
+) -> list["alt.Color | alt.Shape"]:
+    """The colours of filled points, with their shapes where one colour stands for several."""
+    import altair as alt
+
+    rounds = rounds_of(series, colours)
+    if not any(rounds):
+        return [filled(series, title, "circle", colours)]
+    scale = alt.Scale(domain=list(series), range=[SHAPES[turn % len(SHAPES)] for turn in rounds])
+    legend = alt.Legend(title=title, symbolSize=AREA, symbolOpacity=1)
+    tint = colour(series, title, colours)
+    tint["legend"] = legend
+    return [tint, alt.Shape("series:N", scale=scale, legend=legend)]

@@ -67,18 +67,18 @@ def thinned(
     Returns
     -------
     DataFrame
-        `keys`, `x`, `y`, `keep`, sorted by key and along the curve.
+        `keys`, `x`, `y`, `keep` and `threshold`, sorted by key and along the curve.
     """
     along = (pl.col("tp") + pl.col("fp")).alias(ALONG)
     start = pl.col("threshold").is_null().alias(START)
     cells = [(pl.col(axis) * CELLS).floor().cast(pl.Int32).alias(PRIVATE + axis) for axis in (x, y)]
     return (
         frame.filter(pl.col(x).is_not_null() & pl.col(y).is_not_null())
-        .select(*keys, x, y, *keep, along, start, *cells)
+        .select(*keys, x, y, *keep, "threshold", along, start, *cells)
         .group_by(*keys, START, PRIVATE + x, PRIVATE + y)
-        .agg(pl.col(x, y, *keep, ALONG).max())
+        .agg(pl.col(x, y, *keep, ALONG).max(), pl.col("threshold").min())
         .sort(*keys, ALONG, nulls_last=True)
-        .select(*keys, x, y, *keep)
+        .select(*keys, x, y, *keep, "threshold")
         .collect()
     )
 
@@ -142,12 +142,11 @@ def lines(
     for i, group in enumerate(groups):
         if group.is_empty():
             continue
-        labels = [str(group[key][0]) for key in keys]
         records.append(
             {
                 "id": i,
-                "series": labels[0] if labels else "",
-                "line": " · ".join(labels),
+                "series": name_of(group, keys[:1]),
+                "line": name_of(group, keys),
                 "x": group[x].to_list(),
                 "y": group[y].to_list(),
                 "at": list(range(group.height)),
@@ -156,6 +155,11 @@ def lines(
         )
     series = list(dict.fromkeys(record["series"] for record in records))
     return Lines(records, series, keys[0] if keys else "")
+
+
+def name_of(curve: pl.DataFrame, keys: Sequence[str]) -> str:
+    """What a curve is called."""
+    return " · ".join(str(curve[key][0]) for key in keys)
 
 
 def straight_lines(

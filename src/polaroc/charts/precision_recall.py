@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc import rates
-from polaroc.charts.bands import band_layer, band_lines
+from polaroc.charts.bands import band_layer, band_lines, band_told
 from polaroc.charts.iso import IsoLines, iso_label_layers, iso_line_layer, iso_lines
 from polaroc.charts.layers import curves, data, overlay
 from polaroc.charts.lines import PIXELS, Lines, straight_lines, thinned
 from polaroc.charts.options import checked
-from polaroc.charts.panels import panels_of
+from polaroc.charts.panels import in_panels, panels_of
+from polaroc.charts.pointing import pointed_curves, told_points
 from polaroc.charts.theme import GREY, SIZE, finished, prior_label, subtitled
 from polaroc.columns import GRID, PRIVATE, as_lazy, require
 from polaroc.errors import InvalidArgument
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 PANEL = PRIVATE + "panel"
 CHANCE = PRIVATE + "chance"
+COLUMNS = 2
 BETWEEN = 100
 # How far a hyperbola may be from its chord without points between: a part of the
 # half pixel that `lines` spends.
@@ -85,11 +87,15 @@ def pr(
     lazy = as_lazy(surface)
     require(lazy, ("precision",), source="surface(...)")
     keys = surface_keys(lazy)
-    drawn, panels, caption = _curves(lazy, keys) if band is None else _means(lazy, keys, band)
+    if band is None:
+        drawn, panels, told = _curves(lazy, keys)
+        caption = ""
+    else:
+        drawn, panels, caption = _means(lazy, keys, band)
+        told = []
     above = [] if achievable is None else _achievable(achievable, panels)
     equal = IsoLines([], "") if iso is None else iso_lines(iso, "tpr", "precision", panels)
-    # All layers of a facet share one table.
-    kinds = {"curve": drawn.records, "overlay": above, "iso": equal.records}
+    kinds = {"curve": drawn.records, "overlay": above, "iso": equal.records, "told": told}
     base = data([{**line, "kind": kind} for kind, lines in kinds.items() for line in lines])
     of = {kind: base.transform_filter(f"datum.kind === '{kind}'") for kind in kinds}
     chance = of["curve"].mark_rule(color=GREY, strokeDash=[4, 4])
@@ -100,19 +106,21 @@ def pr(
         curves(of["curve"], drawn, "recall", "precision", panels=len(panels), colours=colours),
         *([overlay(of["overlay"], drawn, colours)] if above else []),
         *(iso_label_layers(of["iso"]) if equal.records else []),
+        pointed_curves(of["told"], keys, "tpr", "precision")
+        if band is None
+        else band_told(of["curve"], drawn, "recall", "precision"),
     ]
     width = SIZE if len(panels) == 1 else 0.7 * SIZE
     captions = [caption, "dashed: achievable curve" if above else "", equal.caption]
-    return finished(
-        alt.layer(*layers)
-        .properties(width=width, height=width)
-        .facet(alt.Facet("panel:N", sort=panels, title=None), columns=2)
-        .properties(title=subtitled(title, captions))
-    )
+    chart = alt.layer(*layers).properties(width=width, height=width)
+    columns = min(COLUMNS, len(panels)) or 1
+    return finished(in_panels(chart, panels, columns).properties(title=subtitled(title, captions)))
 
 
-def _curves(surface: pl.LazyFrame, keys: Sequence[str]) -> tuple[Lines, list[str], str]:
-    """The curves as lines, and the panels they are in."""
+def _curves(
+    surface: pl.LazyFrame, keys: Sequence[str]
+) -> tuple[Lines, list[str], list[dict[str, Any]]]:
+    """The curves as lines, the panels they are in, and what is told along them."""
     told_apart = [*keys, "prior"]
     points = thinned(surface, told_apart, "tpr", "precision", keep=["fpr", "skew"])
     bent = _interpolated(points, told_apart).with_columns(
@@ -120,7 +128,10 @@ def _curves(surface: pl.LazyFrame, keys: Sequence[str]) -> tuple[Lines, list[str
     )
     ordered = bent.sort("prior", descending=True, maintain_order=True)
     drawn = straight_lines(ordered, keys, "tpr", "precision", const=["prior", PANEL, CHANCE])
-    return drawn, ordered[PANEL].unique(maintain_order=True).to_list(), ""
+    precision = rates.precision(pl.col("tpr"), pl.col("fpr"), pl.col("skew"))
+    exact = points.with_columns(panels_of(points, keys).alias(PANEL), precision.alias("precision"))
+    told = told_points(exact, keys, "tpr", "precision", const=["prior", PANEL])
+    return drawn, ordered[PANEL].unique(maintain_order=True).to_list(), told
 
 
 def _means(

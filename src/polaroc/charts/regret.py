@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 BESIDE = 90
 ROOM = 1.08
+TICKS = 6
 # Pixels of a model where its name stands below.
 EACH = 15
 
@@ -75,7 +76,7 @@ def regret(
     tint = style(drawn.series, drawn.title, colours)
     encoding = [
         alt.X("x:Q", **prior_axis(table["prior"].to_list())),
-        alt.Y("y:Q", scale=scale, title=told, axis=alt.Axis(format="~g", tickCount=6)),
+        alt.Y("y:Q", scale=scale, title=told, axis=alt.Axis(format="~g", tickCount=TICKS)),
     ]
     worst = table.sort("regret", descending=True, maintain_order=True).unique(
         between, keep="first", maintain_order=True
@@ -134,7 +135,7 @@ def _mean_and_worst(
             labels=repeat(series, colours), labelAngle=-90, labelLimit=90, ticks=False, grid=False
         ),
     )  # fmt: skip
-    bare = alt.Axis(labels=False, ticks=False, domain=False)
+    bare = alt.Axis(labels=False, ticks=False, domain=False, tickCount=TICKS)
     vertical = alt.Y("y:Q", scale=scale, axis=bare, title=None)
     said = [
         alt.Tooltip("series:N", title=between),

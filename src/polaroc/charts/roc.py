@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polaroc.charts.bands import band_layer, band_lines
+from polaroc.charts.bands import band_layer, band_lines, band_told
 from polaroc.charts.iso import iso_label_layers, iso_line_layer, iso_lines
 from polaroc.charts.layers import chance_diagonal, curves, data, overlay
 from polaroc.charts.lines import straight_lines, thinned
 from polaroc.charts.options import checked
+from polaroc.charts.pointing import pointed_curves, told_points
 from polaroc.charts.theme import SIZE, finished, subtitled
 from polaroc.columns import as_lazy, curve_keys
 from polaroc.mean_curves import mean_roc
@@ -74,14 +75,17 @@ def roc(
     keys = curve_keys(lazy)
     layers: list[alt.Chart | alt.LayerChart] = [chance_diagonal()]
     captions = []
+    names = "false positive rate", "true positive rate (recall)"
     if band is None:
-        drawn = straight_lines(thinned(lazy, keys, "fpr", "tpr"), keys, "fpr", "tpr")
+        points = thinned(lazy, keys, "fpr", "tpr")
+        drawn = straight_lines(points, keys, "fpr", "tpr")
+        told = pointed_curves(data(told_points(points, keys, "fpr", "tpr")), keys, "fpr", "tpr")
     else:
         table = band if isinstance(band, pl.DataFrame | pl.LazyFrame) else mean_roc(lazy, band)
         drawn, caption = band_lines(table.lazy().collect(), "fpr", "tpr")
         captions.append(caption)
         layers.append(band_layer(data(drawn.records), drawn, colours))
-    names = "false positive rate", "true positive rate (recall)"
+        told = band_told(data(drawn.records), drawn, *names)
     layers.append(curves(data(drawn.records), drawn, *names, colours=colours))
     if hull is not None:
         above = as_lazy(hull)
@@ -95,4 +99,4 @@ def roc(
         layers = [iso_line_layer(data(equal.records)), *layers, *labels]
         captions.append(equal.caption)
     heading = subtitled(title, captions)
-    return finished(alt.layer(*layers).properties(width=SIZE, height=SIZE, title=heading))
+    return finished(alt.layer(*layers, told).properties(width=SIZE, height=SIZE, title=heading))

@@ -12,7 +12,7 @@ from polaroc.charts.layers import data
 from polaroc.charts.lines import DIGITS
 from polaroc.charts.options import checked
 from polaroc.charts.over_prior import prior_axis
-from polaroc.charts.panels import columns_of
+from polaroc.charts.panels import columns_of, in_panels
 from polaroc.charts.theme import SIZE, finished, share_axis
 from polaroc.columns import GRID, as_lazy, require
 from polaroc.contours import POINT, precision_contours
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 LEVELS = (0.1, 0.3, 0.5, 0.7, 0.9)
 MOST_PANELS = 12
-# Pixels of a letter of a label, between panels, and of a panel beside others.
-LETTER, APART, NARROW = 6, 26, 0.45 * SIZE
+# Pixels of a letter of a label, and of a panel beside others.
+LETTER, NARROW = 6, 0.45 * SIZE
 
 
 @checked
@@ -86,12 +86,10 @@ def surface(
         for name, part in zip(names, _parts(contours, keys), strict=False)
         for record in _lines(name, part, priors, width)
     ]
-    # All layers of a facet share one table.
     base = data([*cells, *lines])
     across = share_axis("recall")
     if len(names) > 1:
         across["axis"] = alt.Axis(values=[0, 0.5, 1], format=".1f")
-    columns = columns_of(len(names))
     heat = (
         base.transform_filter("datum.kind === 'cell'")
         .transform_flatten(["x0", "x1", "recall", "precision"])
@@ -122,14 +120,10 @@ def surface(
     )
     halo = labelled.mark_text(fontSize=11, stroke="#222222", strokeWidth=2.5, strokeJoin="round")
     label = labelled.mark_text(fontSize=11, color="white")
-    panels = (
-        alt.layer(heat, line, halo, label)
-        .properties(width=width, height=width)
-        .facet(alt.Facet("panel:N", sort=names, title=None), columns=columns, spacing=APART)
-        .properties(title=alt.TitleParams(title, subtitle="lines: equal precision"))
-    )
-    # Shared axes would stand below empty places.
-    return finished(panels.resolve_axis(x="independent") if len(names) % columns else panels)
+    layers = alt.layer(heat, line, halo, label).properties(width=width, height=width)
+    heading = alt.TitleParams(title, subtitle="lines: equal precision")
+    columns = columns_of(len(names))
+    return finished(in_panels(layers, names, columns).properties(title=heading))
 
 
 def _check(table: pl.DataFrame, panels: int) -> None:

@@ -79,17 +79,27 @@ def style(
     """The colour of lines, with their dashes where one colour stands for several series."""
     import altair as alt
 
-    known = _known(series, colours)
-    before: dict[str, int] = {}
-    dashes = {}
-    for name, shade in known.items():
-        before[shade] = before.get(shade, -1) + 1
-        dashes[name] = DASHES[before[shade] % len(DASHES)]
     channels: list[alt.Color | alt.StrokeDash] = [colour(series, title, colours)]
-    if any(dashes[name] != DASHES[0] for name in series):
-        scale = alt.Scale(domain=list(series), range=[dashes[name] for name in series])
+    rounds = rounds_of(series, colours)
+    if any(rounds):
+        dashes = [DASHES[turn % len(DASHES)] for turn in rounds]
+        scale = alt.Scale(domain=list(series), range=dashes)
         channels.append(alt.StrokeDash("series:N", scale=scale, legend=_legend(series, title)))
     return channels
+
+
+def rounds_of(series: Sequence[str], colours: Mapping[str, str] | None = None) -> list[int]:
+    """How many names before each of the series have its colour.
+
+    Examples
+    --------
+    >>> rounds_of(["A", "C"], {"A": "red", "B": "blue", "C": "red"})
+    [0, 1]
+    """
+    known = _known(series, colours)
+    shades = list(known.values())
+    rounds = {name: shades[:i].count(shade) for i, (name, shade) in enumerate(known.items())}
+    return [rounds[name] for name in series]
 
 
 def _known(series: Sequence[str], colours: Mapping[str, str] | None) -> Mapping[str, str]:

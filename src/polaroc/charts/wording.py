@@ -9,15 +9,14 @@ NAMES = {
 
 
 def measure_name(told: str) -> str:
-    """A measure, or a description that starts with one, in the usual capitals.
+    """A measure, or a description that names one, in the usual capitals.
 
     Examples
     --------
-    >>> measure_name("auprec at prior 0.1")
-    'AUPREC at prior 0.1'
+    >>> measure_name("auprec at prior 0.1"), measure_name("expected auprec")
+    ('AUPREC at prior 0.1', 'expected AUPREC')
     """
-    first, *rest = told.split(" ", 1)
-    return " ".join([NAMES.get(first, first), *rest])
+    return " ".join(NAMES.get(word, word) for word in told.split(" "))
 
 
 def folds_name(keys: Sequence[str]) -> str:

@@ -1,0 +1,108 @@
+"""What a pointer is told along a curve: by points over its line that are not seen."""
+
+from collections.abc import Sequence
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polaroc.charts.export import UNSEEN
+from polaroc.charts.lines import name_of
+from polaroc.columns import PRIVATE
+
+if TYPE_CHECKING:
+    import altair as alt
+
+# How many points a curve has and all together, which keeps charts of many curves small;
+# and the area of one in square pixels.
+PER_CURVE, IN_ALL, AREA = 60, 1_500, 150
+RATE_DIGITS, SCORE_DIGITS = 4, 6
+RATES = ("fpr", "tpr", "precision")
+PLACE = PRIVATE + "place"
+
+
+def told_points(
+    points: pl.DataFrame, keys: Sequence[str], x: str, y: str, const: Sequence[str] = ()
+) -> list[dict[str, Any]]:
+    """Records of points along each curve, as arrays of thresholds and rates.
+
+    Parameters
+    ----------
+    points
+        The result of `thinned`: sorted by key and along each curve.
+    keys, const
+        The columns that tell the curves apart, and those that are the same along one.
+    x, y
+        The columns in which they are drawn.
+    """
+    parts = [*keys, *const]
+    real = points.filter(pl.col("threshold").is_not_null())
+    groups = real.partition_by(parts, maintain_order=True) if parts else [real]
+    most = min(PER_CURVE, IN_ALL // max(1, len(groups)))
+    records = []
+    for group in groups:
+        few = _spread(group, x, y, most)
+        scores = few["threshold"].round_sig_figs(SCORE_DIGITS)
+        records.append(
+            {
+                "line": name_of(group, keys) if group.height else "",
+                "threshold": in_json(scores),
+                **{
+                    rate: few[rate].round_sig_figs(RATE_DIGITS).to_list()
+                    for rate in RATES
+                    if rate in few.columns
+                },
+                **{name.removeprefix(PRIVATE): group[name][0] for name in const},
+            }
+        )
+    return records
+
+
+def in_json(scores: pl.Series) -> list[float | str | None]:
+    """Scores as JSON can hold them, which has no infinity."""
+    return [
+        score if score is None or isfinite(score) else "∞" if score > 0 else "−∞"
+        for score in scores
+    ]
+
+
+def pointed(
+    base: "alt.Chart", x: str, y: str, told: Sequence["alt.Tooltip"], arrays: Sequence[str]
+) -> "alt.Chart":
+    """The points that a pointer hits, to go before all else; `base` holds their records."""
+    import altair as alt
+
+    return (
+        base.transform_flatten(list(arrays))
+        .mark_point(filled=True, size=AREA, opacity=0, aria=False)
+        .encode(alt.X(f"{x}:Q"), alt.Y(f"{y}:Q"), tooltip=list(told))
+        .properties(name=UNSEEN)
+    )
+
+
+def pointed_curves(base: "alt.Chart", keys: Sequence[str], x: str, y: str) -> "alt.Chart":
+    """The same for the records of `told_points`; with the prior where precision is drawn."""
+    import altair as alt
+
+    at_prior = y == "precision"
+    told = [
+        *([alt.Tooltip("line:N", title="curve")] if keys else []),
+        alt.Tooltip("threshold:N", title="call positive if score ≥"),
+        alt.Tooltip("tpr:Q", title="recall (true positive rate)", format=".4f"),
+        alt.Tooltip("fpr:Q", title="false positive rate", format=".4~g"),
+    ]
+    if at_prior:
+        told += [
+            alt.Tooltip("precision:Q", format=".4f"),
+            alt.Tooltip("prior:Q", title="at a prior of", format=".3~p"),
+        ]
+    return pointed(base, x, y, told, ["threshold", *RATES[: 2 + at_prior]])
+
+
+def _spread(curve: pl.DataFrame, x: str, y: str, most: int) -> pl.DataFrame:
+    """At most so many of the points, evenly along the line drawn."""
+    step = (pl.col(x).diff() ** 2 + pl.col(y).diff() ** 2).sqrt().fill_null(0)
+    along = step.cum_sum()
+    place = (along / along.max() * most).floor().clip(upper_bound=most - 1)
+    placed = curve.with_columns(place.alias(PLACE))
+    return placed.unique(PLACE, keep="first", maintain_order=True)

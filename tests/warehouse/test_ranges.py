@@ -72,25 +72,35 @@ def test_no_range_holds_much_more_than_its_share(engine: Engine):
     assert max(sizes) < 1.5 * len(scores) / 8
 
 
-def test_ranges_are_as_many_as_the_largest_key_needs(engine: Engine, monkeypatch):
-    monkeypatch.setattr(pr.warehouse.ranges, "ROWS_EACH", 20)
-    table = predictions(8, 200)
+def test_ranges_are_made_for_the_keys_that_need_them(engine: Engine, monkeypatch):
+    monkeypatch.setattr(pr.warehouse.ranges, "ROWS_EACH", 50)
+    random = np.random.default_rng(8)
+    # The largest key is null, and the small ones have other scores, and more of them.
+    large = pl.DataFrame({"key": [None] * 400, "score": random.exponential(size=400) ** 4})
+    small = pl.DataFrame({"key": np.arange(1000) % 100, "score": random.uniform(1e6, 2e6, 1000)})
+    table = pl.concat([large.cast({"key": pl.Int64}), small])
+    table = table.with_columns(truth=pl.Series(random.random(1400) < 0.3))
+    asked = {"truth": "truth", "score": "score", "by": "key"}
     uploaded = engine.table(table)
-    asked = {"truth": "truth", "score": "score", "by": ["model"]}
-    largest = table.group_by("model").len()["len"].max()
     read = pr.warehouse.predictions.read(uploaded, **asked)
-    assert pr.warehouse.ranges.needed(read) == -(-largest // 20)
+    edges = pr.warehouse.ranges.edges_of(read, "auto")
+    sizes = np.diff([0, *np.searchsorted(np.sort(large["score"]), edges), 400])
+    assert list(sizes) == [50] * 8
     found = pr.warehouse.evaluate(uploaded, **asked, priors=0.1, ranges="auto")
+    fixed = pr.warehouse.evaluate(uploaded, **asked, priors=0.1, ranges=[0.01, 0.1, 1.0, 1.5e6])
+    assert_same(found, collected(fixed), tolerance=1e-12)
     assert_same(found, pr.evaluate(table, **asked, priors=0.1))
 
 
-def test_a_small_table_has_one_range_and_the_same_query():
+@pytest.mark.parametrize(("rows", "by"), [(0, None), (50, None), (0, "key"), (5000, "key")])
+def test_small_tables_and_many_small_keys_have_one_range(monkeypatch, rows, by):
     import ibis
 
-    for rows in (0, 200):
-        table = ibis.memtable(predictions(8, 200).head(rows))
-        read = pr.warehouse.predictions.read(table, truth="truth", score="score")
-        assert pr.warehouse.ranges.edges_of(read, "auto") == []
+    monkeypatch.setattr(pr.warehouse.ranges, "ROWS_EACH", 50)
+    score = pl.Series("score", range(rows), pl.Float64)
+    table = ibis.memtable(pl.select(score, truth=score > 9, key=score // 50))
+    read = pr.warehouse.predictions.read(table, truth="truth", score="score", by=by)
+    assert pr.warehouse.ranges.edges_of(read, "auto") == []
 
 
 def test_ranges_of_a_table_without_a_connection_are_given():

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from polaroc.cells import share
 from polaroc.columns import CURVE, GRID, RESERVED
-from polaroc.errors import InvalidTable
+from polaroc.errors import InvalidTable, quoted
 from polaroc.trouble import SCORE
 from polaroc.typing import Label, Nulls
 from polaroc.warehouse.cells import FATAL, ROWS, cells, counted
@@ -123,7 +123,7 @@ def curve_keys(curve: "Table") -> list[str]:
     missing = [name for name in CURVE if name not in curve.columns]
     if missing or set(GRID) & set(curve.columns):
         raise InvalidTable(
-            f"the table has the columns {', '.join(map(repr, curve.columns))}: it is no curve.",
+            f"the table has the columns {quoted(curve.columns)}: it is no curve.",
             hint="pass the result of warehouse.curve(...).",
         )
     return [name for name in curve.columns if name not in RESERVED]

@@ -10,11 +10,10 @@ from polaroc.errors import InvalidArgument
 from polaroc.warehouse.collecting import collected
 
 ASKED = {"truth": "truth", "score": "score", "priors": ["observed", 0.1], "over": (0.05, 0.2)}
-SPLITS = [7, [0.0], [-1.0, 0.5, 1.5], [-1e300, 1e300]]
+SPLITS = [([], 7), (["model"], [0.0]), (["model", "fold"], [-1.0, 0.5, 1.5]), ([], [-1e300, 1e300])]
 
 
-@pytest.mark.parametrize("ranges", SPLITS, ids=str)
-@pytest.mark.parametrize("by", [[], ["model", "fold"]])
+@pytest.mark.parametrize(("by", "ranges"), SPLITS, ids=str)
 def test_ranges_do_not_change_the_measures(engine: Engine, by, ranges):
     table = predictions(len(by))
     found = pr.warehouse.evaluate(engine.table(table), **ASKED, by=by, ranges=ranges)
@@ -35,18 +34,33 @@ def test_ranges_do_not_change_the_curve(engine: Engine):
     assert_same(found, pr.curve(table, **asked))
 
 
-@pytest.mark.parametrize(
-    "scores",
-    [[0.5] * 6, [INFINITE, -INFINITE] * 3, [0.0, -0.0, 0.0, 1.0, 1.0, 1.0], [1.0, 2.0, 3.0] * 2],
-    ids=str,
-)
-def test_few_scores_and_edges_that_are_scores(engine: Engine, scores):
-    table = pl.DataFrame({"truth": [True, False, True, True, False, False], "score": scores})
+FEW_SCORES = {
+    "constant": [0.5] * 6,
+    "infinite": [INFINITE, -INFINITE] * 3,
+    "zeros": [0.0, -0.0, 0.0, 1.0, 1.0, 1.0],
+    "ties": [1.0, 2.0, 3.0] * 2,
+}
+TRUTH = [True, False, True, True, False, False]
+
+
+def test_few_scores_and_edges_that_are_scores(engine: Engine):
+    table = pl.concat(
+        pl.DataFrame({"key": [name] * 6, "truth": TRUTH, "score": scores})
+        for name, scores in FEW_SCORES.items()
+    )
+    asked = {"truth": "truth", "score": "score", "by": "key", "priors": [0.2]}
+    found = pr.warehouse.evaluate(engine.table(table), **asked, ranges=[0.0, 0.5, 1.0, 2.0])
+    assert_same(found, pr.evaluate(table, **asked))
+
+
+@pytest.mark.parametrize("scores", FEW_SCORES.values(), ids=FEW_SCORES)
+def test_more_ranges_than_scores(scores):
+    import ibis
+
+    table = pl.DataFrame({"truth": TRUTH, "score": scores})
     asked = {"truth": "truth", "score": "score", "priors": [0.2]}
-    warehouse = engine.table(table)
-    expected = pr.evaluate(table, **asked)
-    for ranges in (3, [0.0, 0.5, 1.0, 2.0]):
-        assert_same(pr.warehouse.evaluate(warehouse, **asked, ranges=ranges), expected)
+    found = pr.warehouse.evaluate(ibis.memtable(table), **asked, ranges=3)
+    assert_same(found, pr.evaluate(table, **asked))
 
 
 def test_a_key_that_cannot_be_ranked_has_no_measures_in_any_range(engine: Engine):

@@ -48,7 +48,8 @@ def curve(
         For keys too large for one worker: in how many ranges of the score (up to
         256) the rows of each key are cumulated apart; ``"auto"`` is one for each
         million rows of the largest key, which are counted at once. The edges are
-        taken from a sample of the scores, which is fetched at once; or they are
+        taken from a sample of the scores, which is fetched at once (for
+        ``"auto"``, of the keys with more rows than that); or they are
         given, as a list of scores, and nothing is. The table is then read twice,
         and must have the same rows both times. Results do not depend on it.
 

@@ -18,8 +18,9 @@ WHICH = PRIVATE + "which"
 DOUBT = PRIVATE + "doubt"
 SAID = PRIVATE + "said"
 LIMITS_SAID = PRIVATE + "limits_said"
-# λ/N above which AUPREC is biased upward for want of negatives.
+# λ/N above which AUPREC is biased upward for want of negatives, and how that is said.
 DOUBTFUL = 0.02
+BIASED = "λ/N = {}: biased upward"
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ def plainly(note: pl.Expr) -> pl.Expr:
     'biased upward, the test set has too few negatives for so small a prior'
     """
     return note.str.replace_all(
-        r"λ/N = \S+: biased upward",
+        BIASED.replace("{}", r"\S+"),
         "biased upward, the test set has too few negatives for so small a prior",
     )
 
@@ -130,6 +131,14 @@ def total(
     )
 
 
+def ingredients(measures: Sequence[Measure]) -> tuple[dict[str, Quantity], ...]:
+    """The `columns`, `sums` and `least` of all measures: shared names are taken once."""
+    return tuple(
+        {name: part for measure in measures for name, part in getattr(measure, kind).items()}
+        for kind in ("columns", "sums", "least")
+    )
+
+
 def per_key(
     segments: pl.LazyFrame,
     keys: Sequence[str],
@@ -153,10 +162,7 @@ def per_key(
     also = also or {}
     # One column per measure, then one grouping: a row per segment and prior is
     # never made, which took twice as long.
-    columns, sums, least = (
-        {name: part for measure in measures for name, part in getattr(measure, kind).items()}
-        for kind in ("columns", "sums", "least")
-    )
+    columns, sums, least = ingredients(measures)
     kept = [*keys, "positives", "negatives"]
     roots = {root for part in also.values() for root in part.meta.root_names()}
     needed = sorted(roots.difference(kept))
@@ -179,8 +185,7 @@ def per_key(
 
 def merged(parts: Sequence[pl.DataFrame], measures: Sequence[Measure]) -> pl.DataFrame:
     """The sums and least values over all parts of the curves, from those over each."""
-    sums = dict.fromkeys(name for measure in measures for name in measure.sums)
-    least = dict.fromkeys(name for measure in measures for name in measure.least)
+    _, sums, least = ingredients(measures)
     return (
         pl.concat(parts)
         .group_by(INDEX)
@@ -224,9 +229,7 @@ def tidy(
     columns = {name: [pl.when(both).then(one) for one in parts] for name, parts in columns.items()}
     columns["prior"] = [_number(measure.prior) for measure in measures]
     doubt = pl.col(DOUBT)
-    biased = pl.when(doubt > DOUBTFUL).then(
-        pl.format("λ/N = {}: biased upward", doubt.round_sig_figs(2))
-    )
+    biased = pl.when(doubt > DOUBTFUL).then(pl.format(BIASED, doubt.round_sig_figs(2)))
     note = pl.concat_str(
         "note",
         one_class_note(pl.col("positives"), pl.col("negatives")),

@@ -9,7 +9,7 @@ from polaroc.arithmetic import where
 from polaroc.cells import CELLS, Point
 from polaroc.columns import PRIVATE, RESERVED, curve_keys, lazily, within
 from polaroc.errors import InvalidArgument
-from polaroc.priors import resolve_priors, skew
+from polaroc.priors import prior, resolve_priors, skew
 from polaroc.typing import Priors, Quantity
 
 Rate = Callable[[Quantity, Quantity, Quantity], Quantity]
@@ -126,7 +126,7 @@ def at_priors(frame: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
     positives, negatives = pl.col("positives"), pl.col("negatives")
     own = pl.when((positives > 0) & (negatives > 0)).then(negatives / positives)
     return frame.join(grid, how="cross", maintain_order="left_right").with_columns(
-        pl.coalesce("prior", 1 / (1 + own)).alias("prior"), pl.coalesce("skew", own).alias("skew")
+        pl.coalesce("prior", prior(own)).alias("prior"), pl.coalesce("skew", own).alias("skew")
     )
 
 

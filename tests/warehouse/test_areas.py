@@ -9,7 +9,6 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 import polaroc as pr
 from polaroc import rates, warehouse
 from polaroc.area_measures import INTERPOLATIONS, STARTS
-from polaroc.errors import InvalidArgument
 from polaroc.surfaces import RATES
 from polaroc.warehouse.collecting import collected
 
@@ -27,42 +26,59 @@ STEPS = {
     "iauprec": ("iauprec", {"over": (0.05, 0.2)}),
     "iauprec over skews": ("iauprec", {"over": (0.05, 0.2), "measure": "skew"}),
     "iauprec of steps": ("iauprec", {"over": (0.05, 0.2), "interpolation": "step"}),
-    "iauprec of hulls": ("iauprec", {"over": (0.05, 0.2), "interpolation": "hull"}),
     "iauprec of a belief": ("iauprec", {"over": pr.beta(2, 18)}),
     "iauprec of points": ("iauprec", {"over": pr.points([0.1, 0.3])}),
+    "of hulls": ("auprec", {"priors": PRIORS, "interpolation": "hull", "start": "one"}),
+    "iauprec of hulls": ("iauprec", {"over": (0.05, 0.2), "interpolation": "hull"}),
     "sens": ("sens", {"over": (0.05, 0.4)}),
     "accsens": ("accsens", {"over": (0.05, 0.4)}),
     "accsens by partial area": (
         "accsens", {"over": (0.05, 0.4), "weights": (1, 2), "area": "partial"},
     ),
+} | {
+    f"{interpolation}, {start}": (
+        "auprec", {"priors": PRIORS, "interpolation": interpolation, "start": start},
+    )
+    for interpolation in INTERPOLATIONS if interpolation != "hull" for start in STARTS
 }  # fmt: skip
-PAIRS = [(interpolation, start) for interpolation in INTERPOLATIONS for start in STARTS]
 
 
-@pytest.fixture(params=[False, True], ids=["counted", "weighted"])
-def curves(request, engine: Engine) -> tuple[object, pl.DataFrame]:
-    table = predictions(11, weights=request.param)
-    asked = COLUMNS | ({"weight": "weight"} if request.param else {})
-    return warehouse.curve(engine.table(table), **asked), pr.curve(table, **asked)
+def curves_of(engine: Engine, weighted: bool) -> tuple[object, pl.DataFrame]:
+    table = predictions(11, weights=weighted)
+    here = pr.curve(table, **COLUMNS, weight="weight" if weighted else None)
+    # How the engine makes curves is for other tests, and would be done again for every measure.
+    return engine.table(here), here
 
 
-@pytest.mark.parametrize("step", STEPS)
-def test_measures_of_curves_are_those_of_polars(curves, step):
+@pytest.fixture(scope="module")
+def curves(engine: Engine) -> tuple[object, pl.DataFrame]:
+    return curves_of(engine, weighted=False)
+
+
+@pytest.fixture(scope="module")
+def weighted_curves(engine: Engine) -> tuple[object, pl.DataFrame]:
+    return curves_of(engine, weighted=True)
+
+
+def assert_step_same(curves: tuple[object, pl.DataFrame], step: str) -> None:
     there, here = curves
     name, asked = STEPS[step]
     assert_same(getattr(warehouse, name)(there, **asked), getattr(pr, name)(here, **asked))
 
 
-@pytest.mark.parametrize(("interpolation", "start"), PAIRS)
-def test_auprec_is_that_of_polars(curves, interpolation, start):
-    there, here = curves
-    asked = {"priors": PRIORS, "interpolation": interpolation, "start": start}
-    assert_same(warehouse.auprec(there, **asked), pr.auprec(here, **asked))
+@pytest.mark.parametrize("step", STEPS)
+def test_measures_of_curves_are_those_of_polars(curves, step):
+    assert_step_same(curves, step)
 
 
-def test_hulls_are_those_of_polars(curves):
-    there, here = curves
-    assert_same(warehouse.hull(there), pr.hull(here))
+@pytest.mark.parametrize("step", ["auc", "exact, limit", "linear at some recalls", "accsens"])
+def test_measures_of_weighted_curves_are_those_of_polars(weighted_curves, step):
+    assert_step_same(weighted_curves, step)
+
+
+def test_hulls_are_those_of_polars(curves, weighted_curves):
+    for there, here in (curves, weighted_curves):
+        assert_same(warehouse.hull(there), pr.hull(here))
 
 
 def test_surfaces_are_those_of_polars(curves):
@@ -107,15 +123,3 @@ def test_a_perfect_score_and_a_constant_one_have_their_closed_forms(engine: Engi
     for model, values in expected.items():
         for measure, value in values.items():
             assert numbers[model, measure] == pytest.approx(value, abs=1e-12), (model, measure)
-
-
-def test_no_prior_is_refused(curves):
-    with pytest.raises(InvalidArgument, match="no prior"):
-        warehouse.auprec(curves[0], [])
-    with pytest.raises(InvalidArgument, match="no prior"):
-        warehouse.surface(curves[0], [])
-
-
-def test_a_prior_outside_its_range_is_refused(curves):
-    with pytest.raises(InvalidArgument, match="prior is 1"):
-        warehouse.auprec(curves[0], 1)

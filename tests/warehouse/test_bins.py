@@ -11,7 +11,10 @@ COLUMNS = {"truth": "truth", "score": "score", "by": ["model", "fold"]}
 ASKED = COLUMNS | {"priors": ["observed", 0.5, 0.01, 1e-4], "over": pr.points([0.02, 0.3])}
 MEASURES = ["auc", "auprec", "iauprec"]
 ORDER = ["model", "fold", "measure", "prior"]
-BINS = [1, 10, 1000, [-1.0, 0.25, 0.7], [0.1, 0.2, 0.3, 0.30000000000000004]]
+BINS = [
+    (1, False), (10, True), (1000, False), ([-1.0, 0.25, 0.7], False),
+    ([0.1, 0.2, 0.3, 0.30000000000000004], True),
+]  # fmt: skip
 
 
 def bounds(engine: Engine, table: pl.DataFrame, bins, **more) -> pl.DataFrame:
@@ -19,8 +22,7 @@ def bounds(engine: Engine, table: pl.DataFrame, bins, **more) -> pl.DataFrame:
     return pr.warehouse.collected(found).sort(ORDER)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("bins", BINS, ids=str)
+@pytest.mark.parametrize(("bins", "weighted"), BINS, ids=str)
 def test_the_truth_is_never_missed(engine: Engine, bins, weighted):
     more = {"weight": "weight"} if weighted else {}
     # Many small tables at once, told apart by a key.

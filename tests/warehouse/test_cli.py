@@ -49,15 +49,17 @@ def test_evaluate_at_an_address_prints_what_it_prints_of_files(engine: Engine, t
     address, name = place(engine, TABLE, tmp_path)
     file = tmp_path / "predictions.parquet"
     TABLE.write_parquet(file)
-    there = polaroc("evaluate", address, "--table", name, *BASE, *KEYS)
-    assert there.output == polaroc("evaluate", file, *BASE, *KEYS).output
+    expected = polaroc("evaluate", file, *BASE, *KEYS).output
+    for ranges in ([], ["--ranges", 5], ["--ranges", "auto"]):
+        there = polaroc("evaluate", address, "--table", name, *BASE, *KEYS, *ranges)
+        assert there.output == expected
 
 
-def test_ranges_do_not_change_what_is_printed(engine: Engine, tmp_path):
-    address, name = place(engine, TABLE, tmp_path)
-    asked = ["evaluate", address, "--table", name, *BASE]
-    for ranges in (5, "auto"):
-        assert polaroc(*asked, "--ranges", ranges).output == polaroc(*asked).output
+def test_a_word_that_is_no_ranges_is_refused(tmp_path):
+    file = tmp_path / "scores.duckdb"
+    with duckdb.connect(file) as connection:
+        connection.execute("CREATE TABLE predictions AS SELECT true AS truth, 0.5 AS score")
+    asked = ["evaluate", f"duckdb://{file}", "--table", "predictions", *BASE]
     refused = polaroc(*asked, "--ranges", "many")
     assert refused.exit_code == 2
     assert "ranges is 'many'" in refused.output

@@ -31,6 +31,7 @@ ODD_ROWS = {
     "close": [("a", True, 0.1 + 0.2, 1.0), ("a", False, 0.3, 1.0)],
     "empty": [],
 }
+ODD_NAMES = ["'; drop table x; --", "Größe", '"; drop table x; --', "it's", "`", "select", "pos "]
 SCHEMA = {
     "model": pl.String, "truth": pl.Boolean, "score": pl.Float64, "weight": pl.Float64,
 }  # fmt: skip
@@ -45,8 +46,9 @@ def lazily(function, table: pl.DataFrame, **kwargs) -> pl.DataFrame:
     return function(table.lazy(), **kwargs).collect()
 
 
-@pytest.mark.parametrize("weight", [None, "weight"])
-@pytest.mark.parametrize("by", [[], ["model"], ["fold", "model"]])
+@pytest.mark.parametrize(
+    ("by", "weight"), [([], "weight"), (["model"], None), (["fold", "model"], "weight")], ids=str
+)
 def test_curves_are_those_of_polars(engine: Engine, by, weight):
     table = predictions(7, weights=True)
     asked = COLUMNS | {"by": by, "weight": weight}
@@ -60,7 +62,8 @@ def test_odd_rows_are_treated_as_polars_does(engine: Engine, weight, nulls):
     table = pl.concat(odd(name).with_columns(pl.lit(name).alias("case")) for name in ODD_ROWS)
     uploaded = engine.table(table)
     asked = COLUMNS | {"by": ["case", "model"], "weight": weight, "nulls": nulls}
-    assert_same(pr.warehouse.curve(uploaded, **asked), lazily(pr.curve, table, **asked))
+    if (weight is None) == (nulls == "drop"):
+        assert_same(pr.warehouse.curve(uploaded, **asked), lazily(pr.curve, table, **asked))
     asked |= {"over": (0.1, 0.4), "priors": ["observed", 0.1, 0.005]}
     assert_same(pr.warehouse.evaluate(uploaded, **asked), lazily(pr.evaluate, table, **asked))
 
@@ -69,7 +72,8 @@ def test_odd_rows_are_treated_as_polars_does(engine: Engine, weight, nulls):
 def test_a_table_without_keys_is_treated_as_polars_does(engine: Engine, name):
     table, asked = odd(name), COLUMNS | {"by": None}
     uploaded = engine.table(table)
-    assert_same(pr.warehouse.curve(uploaded, **asked), lazily(pr.curve, table, **asked))
+    if name == "empty":
+        assert_same(pr.warehouse.curve(uploaded, **asked), lazily(pr.curve, table, **asked))
     assert_same(pr.warehouse.evaluate(uploaded, **asked), lazily(pr.evaluate, table, **asked))
 
 
@@ -81,56 +85,65 @@ def test_hulls_of_odd_rows_are_those_of_polars(engine: Engine):
 
 
 @pytest.mark.parametrize(
-    ("dtype", "values"),
+    ("dtype", "cases"),
     [
-        (pl.Int64, [2**53 + 1, 2**53, 3, -4]),
-        (pl.Int64, [2**63 - 1, -(2**63), 2**60, 1]),
-        (pl.Int32, [3, 2, 2, -4]),
-        (pl.Float32, [0.1, 0.2, 0.1, -0.0]),
-        (pl.Decimal(20, 4), ["0.1", "0.2", "12345678.25", "3"]),
-        (pl.Decimal(20, 4), ["1234567890123456.7891", "0.2", "0.1", "3"]),
+        (pl.Int64, [[2**53 + 1, 2**53, 3, -4], [2**63 - 1, -(2**63), 2**60, 1]]),
+        (pl.Int32, [[3, 2, 2, -4]]),
+        (pl.Float32, [[0.1, 0.2, 0.1, -0.0]]),
+        (
+            pl.Decimal(20, 4),
+            [["0.1", "0.2", "12345678.25", "3"], ["1234567890123456.7891", "0.2", "0.1", "3"]],
+        ),
     ],
 )
-def test_scores_of_every_type_rank_as_in_polars(engine: Engine, dtype, values):
-    score = pl.Series("score", values).cast(dtype)
-    table = pl.DataFrame([pl.Series("truth", [True, False, True, False]), score])
-    asked = COLUMNS | {"priors": "observed"}
-    found = pr.warehouse.evaluate(engine.table(table), **asked)
-    assert_same(found, lazily(pr.evaluate, table, **asked))
+def test_scores_of_every_type_rank_as_in_polars(engine: Engine, dtype, cases):
+    parts = [
+        pl.DataFrame(
+            {"case": i, "truth": [True, False] * 2, "score": pl.Series(scores).cast(dtype)}
+        )
+        for i, scores in enumerate(cases)
+    ]
+    assert_areas_same(engine, pl.concat(parts))
 
 
 @pytest.mark.parametrize(
-    ("dtype", "labels", "positive"),
+    ("dtype", "cases", "positive"),
     [
-        (pl.Boolean, [True, False, None, True], None),
-        (pl.Boolean, [True, False, False, True], False),
-        (pl.Int64, [1, 0, 0, 1], None),
-        (pl.Int64, [1, 0, 2, 1], None),
-        (pl.Int64, [7, 0, 2, 7], 7),
-        (pl.Int64, [7, 0, 2, 7], [7, 2]),
-        (pl.Float64, [1.0, 0.0, NAN, None], None),
-        (pl.Float64, [1.0, 0.0, 0.5, 1.0], None),
-        (pl.String, ["TRUE", "0", "1", "false"], None),
-        (pl.String, ["yes", "0", "1", None], None),
-        (pl.String, ["it's", "no", "NO", None], "it's"),
-        (pl.String, ["a", "b", "c", "d"], ["a", "d"]),
+        (pl.Boolean, [[True, False, None, True], [True, False, False, True]], None),
+        (pl.Boolean, [[True, False, False, True]], False),
+        (pl.Int64, [[1, 0, 0, 1], [1, 0, 2, 1]], None),
+        (pl.Int64, [[7, 0, 2, 7]], 7),
+        (pl.Int64, [[7, 0, 2, 7]], [7, 2]),
+        (pl.Float64, [[1.0, 0.0, NAN, None], [1.0, 0.0, 0.5, 1.0]], None),
+        (pl.String, [["TRUE", "0", "1", "false"], ["yes", "0", "1", None]], None),
+        (pl.String, [["it's", "no", "NO", None]], "it's"),
+        (pl.String, [["a", "b", "c", "d"]], ["a", "d"]),
     ],
 )
-def test_labels_of_every_type_are_read_as_in_polars(engine: Engine, dtype, labels, positive):
-    truth = pl.Series("truth", labels, dtype)
-    table = pl.DataFrame([truth, pl.Series("score", [0.1, 0.2, 0.3, 0.4])])
-    asked = COLUMNS | {"positive": positive, "priors": "observed"}
+def test_labels_of_every_type_are_read_as_in_polars(engine: Engine, dtype, cases, positive):
+    parts = [
+        pl.DataFrame(
+            {"case": i, "truth": pl.Series(labels, dtype=dtype), "score": [0.1, 0.2, 0.3, 0.4]}
+        )
+        for i, labels in enumerate(cases)
+    ]
+    assert_areas_same(engine, pl.concat(parts), positive=positive)
+
+
+def assert_areas_same(engine: Engine, table: pl.DataFrame, **more) -> None:
+    table = table.with_columns(pl.col("case").cast(pl.Int64))
+    asked = COLUMNS | {"by": "case", "measures": "auc"} | more
     found = pr.warehouse.evaluate(engine.table(table), **asked)
     assert_same(found, lazily(pr.evaluate, table, **asked))
 
 
-@pytest.mark.parametrize("name", ['"; drop table x; --', "it's", "`", "Größe", "select", "pos "])
-def test_columns_may_have_any_name(engine: Engine, name):
-    table = predictions(5, 40)
-    expected = pr.auc(pr.curve(table, **COLUMNS, by="model")).rename({"model": name})
-    uploaded = engine.table(table.rename({"score": "score " + name, "model": name}))
-    points = pr.warehouse.curve(uploaded, truth="truth", score="score " + name, by=name)
-    assert_same(pr.warehouse.auc(points), expected)
+def test_columns_may_have_any_name(engine: Engine):
+    score, truth, *keys = ODD_NAMES
+    table = predictions(5, 40).rename({"score": score, "truth": truth, "model": keys[0]})
+    table = table.with_columns(pl.col(keys[0]).alias(key) for key in keys[1:])
+    asked = {"truth": truth, "score": score, "by": keys}
+    points = pr.warehouse.curve(engine.table(table), **asked)
+    assert_same(pr.warehouse.auc(points), pr.auc(pr.curve(table, **asked)))
 
 
 def test_the_table_may_have_columns_with_our_names(engine: Engine):

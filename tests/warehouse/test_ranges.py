@@ -10,11 +10,10 @@ from polaroc.errors import InvalidArgument
 from polaroc.warehouse.collecting import collected
 
 ASKED = {"truth": "truth", "score": "score", "priors": ["observed", 0.1], "over": (0.05, 0.2)}
-SPLITS = [7, [0.0], [-1.0, 0.5, 1.5], [-1e300, 1e300]]
+SPLITS = [([], 7), (["model"], [0.0]), (["model", "fold"], [-1.0, 0.5, 1.5]), ([], [-1e300, 1e300])]
 
 
-@pytest.mark.parametrize("ranges", SPLITS, ids=str)
-@pytest.mark.parametrize("by", [[], ["model", "fold"]])
+@pytest.mark.parametrize(("by", "ranges"), SPLITS, ids=str)
 def test_ranges_do_not_change_the_measures(engine: Engine, by, ranges):
     table = predictions(len(by))
     found = pr.warehouse.evaluate(engine.table(table), **ASKED, by=by, ranges=ranges)
@@ -35,18 +34,33 @@ def test_ranges_do_not_change_the_curve(engine: Engine):
     assert_same(found, pr.curve(table, **asked))
 
 
-@pytest.mark.parametrize(
-    "scores",
-    [[0.5] * 6, [INFINITE, -INFINITE] * 3, [0.0, -0.0, 0.0, 1.0, 1.0, 1.0], [1.0, 2.0, 3.0] * 2],
-    ids=str,
-)
-def test_few_scores_and_edges_that_are_scores(engine: Engine, scores):
-    table = pl.DataFrame({"truth": [True, False, True, True, False, False], "score": scores})
+FEW_SCORES = {
+    "constant": [0.5] * 6,
+    "infinite": [INFINITE, -INFINITE] * 3,
+    "zeros": [0.0, -0.0, 0.0, 1.0, 1.0, 1.0],
+    "ties": [1.0, 2.0, 3.0] * 2,
+}
+TRUTH = [True, False, True, True, False, False]
+
+
+def test_few_scores_and_edges_that_are_scores(engine: Engine):
+    table = pl.concat(
+        pl.DataFrame({"key": [name] * 6, "truth": TRUTH, "score": scores})
+        for name, scores in FEW_SCORES.items()
+    )
+    asked = {"truth": "truth", "score": "score", "by": "key", "priors": [0.2]}
+    found = pr.warehouse.evaluate(engine.table(table), **asked, ranges=[0.0, 0.5, 1.0, 2.0])
+    assert_same(found, pr.evaluate(table, **asked))
+
+
+@pytest.mark.parametrize("scores", FEW_SCORES.values(), ids=FEW_SCORES)
+def test_more_ranges_than_scores(scores):
+    import ibis
+
+    table = pl.DataFrame({"truth": TRUTH, "score": scores})
     asked = {"truth": "truth", "score": "score", "priors": [0.2]}
-    warehouse = engine.table(table)
-    expected = pr.evaluate(table, **asked)
-    for ranges in (3, [0.0, 0.5, 1.0, 2.0]):
-        assert_same(pr.warehouse.evaluate(warehouse, **asked, ranges=ranges), expected)
+    found = pr.warehouse.evaluate(ibis.memtable(table), **asked, ranges=3)
+    assert_same(found, pr.evaluate(table, **asked))
 
 
 def test_a_key_that_cannot_be_ranked_has_no_measures_in_any_range(engine: Engine):
@@ -72,25 +86,35 @@ def test_no_range_holds_much_more_than_its_share(engine: Engine):
     assert max(sizes) < 1.5 * len(scores) / 8
 
 
-def test_ranges_are_as_many_as_the_largest_key_needs(engine: Engine, monkeypatch):
-    monkeypatch.setattr(pr.warehouse.ranges, "ROWS_EACH", 20)
-    table = predictions(8, 200)
+def test_ranges_are_made_for_the_keys_that_need_them(engine: Engine, monkeypatch):
+    monkeypatch.setattr(pr.warehouse.ranges, "ROWS_EACH", 50)
+    random = np.random.default_rng(8)
+    # The largest key is null, and the small ones have other scores, and more of them.
+    large = pl.DataFrame({"key": [None] * 400, "score": random.exponential(size=400) ** 4})
+    small = pl.DataFrame({"key": np.arange(1000) % 100, "score": random.uniform(1e6, 2e6, 1000)})
+    table = pl.concat([large.cast({"key": pl.Int64}), small])
+    table = table.with_columns(truth=pl.Series(random.random(1400) < 0.3))
+    asked = {"truth": "truth", "score": "score", "by": "key"}
     uploaded = engine.table(table)
-    asked = {"truth": "truth", "score": "score", "by": ["model"]}
-    largest = table.group_by("model").len()["len"].max()
     read = pr.warehouse.predictions.read(uploaded, **asked)
-    assert pr.warehouse.ranges.needed(read) == -(-largest // 20)
+    edges = pr.warehouse.ranges.edges_of(read, "auto")
+    sizes = np.diff([0, *np.searchsorted(np.sort(large["score"]), edges), 400])
+    assert list(sizes) == [50] * 8
     found = pr.warehouse.evaluate(uploaded, **asked, priors=0.1, ranges="auto")
+    fixed = pr.warehouse.evaluate(uploaded, **asked, priors=0.1, ranges=[0.01, 0.1, 1.0, 1.5e6])
+    assert_same(found, collected(fixed), tolerance=1e-12)
     assert_same(found, pr.evaluate(table, **asked, priors=0.1))
 
 
-def test_a_small_table_has_one_range_and_the_same_query():
+@pytest.mark.parametrize(("rows", "by"), [(0, None), (50, None), (0, "key"), (5000, "key")])
+def test_small_tables_and_many_small_keys_have_one_range(monkeypatch, rows, by):
     import ibis
 
-    for rows in (0, 200):
-        table = ibis.memtable(predictions(8, 200).head(rows))
-        read = pr.warehouse.predictions.read(table, truth="truth", score="score")
-        assert pr.warehouse.ranges.edges_of(read, "auto") == []
+    monkeypatch.setattr(pr.warehouse.ranges, "ROWS_EACH", 50)
+    score = pl.Series("score", range(rows), pl.Float64)
+    table = ibis.memtable(pl.select(score, truth=score > 9, key=score // 50))
+    read = pr.warehouse.predictions.read(table, truth="truth", score="score", by=by)
+    assert pr.warehouse.ranges.edges_of(read, "auto") == []
 
 
 def test_ranges_of_a_table_without_a_connection_are_given():

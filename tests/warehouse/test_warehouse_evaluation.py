@@ -5,11 +5,10 @@ from engines import Engine
 
 import polaroc as pr
 
-KEYS = [[], ["model"], ["model", "fold"]]
+KEYS = [([], True), (["model"], False), (["model", "fold"], True)]
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("by", KEYS)
+@pytest.mark.parametrize(("by", "weighted"), KEYS)
 def test_measures_are_those_of_the_polars_functions(engine: Engine, by, weighted):
     table = predictions(len(by), weights=weighted)
     asked = {

@@ -48,11 +48,14 @@ def test_a_table_may_have_a_schema_and_a_catalog(name):
     assert ".".join(part.name for part in table.parts) == name
 
 
-@pytest.mark.parametrize("labels", [pl.Boolean, pl.Int64, pl.Float64])
-def test_the_text_gives_the_same_numbers(engine: Engine, labels):
+@pytest.mark.parametrize(
+    ("labels", "measures"), [(pl.Boolean, None), (pl.Int64, "auc"), (pl.Float64, "auc")]
+)
+def test_the_text_gives_the_same_numbers(engine: Engine, labels, measures):
     table = predictions(3, weights=True).with_columns(pl.col("truth").cast(pl.Int64).cast(labels))
     name = engine.table(table).get_name()
     asked = {"truth": "truth", "score": "score", "by": ["model", "fold"], "weight": "weight"}
+    asked["measures"] = measures
     text = query(engine.dialect, name=name, **asked)
     expected = pr.evaluate(table, **asked)
     assert_same(pl.DataFrame(engine.rows(text), expected.schema, orient="row"), expected)

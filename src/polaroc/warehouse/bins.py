@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from polaroc.cells import FIRST, RATES
 from polaroc.columns import PRIVATE
-from polaroc.errors import InvalidArgument
+from polaroc.errors import InvalidArgument, quoted
 from polaroc.measures import Measure
 from polaroc.priors import is_number
 from polaroc.trouble import SCORE
@@ -102,7 +102,7 @@ def check_bounded(
     other = [name for name in asked if name not in BOUNDED]
     if other or interpolation != "exact":
         raise InvalidArgument(
-            f"bins are given, measures has {', '.join(map(repr, asked))} and interpolation is "
+            f"bins are given, measures has {quoted(asked)} and interpolation is "
             f"{interpolation!r}; with bins allowed are {', '.join(BOUNDED)} and 'exact'.",
             hint="leave bins out for the others.",
         )

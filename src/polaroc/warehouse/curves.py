@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from polaroc.cells import share
 from polaroc.columns import CURVE, GRID, RESERVED
-from polaroc.errors import InvalidTable
+from polaroc.errors import InvalidTable, quoted
 from polaroc.trouble import SCORE
 from polaroc.typing import Label, Nulls
 from polaroc.warehouse.cells import FATAL, ROWS, cells, counted
@@ -48,7 +48,8 @@ def curve(
         For keys too large for one worker: in how many ranges of the score (up to
         256) the rows of each key are cumulated apart; ``"auto"`` is one for each
         million rows of the largest key, which are counted at once. The edges are
-        taken from a sample of the scores, which is fetched at once; or they are
+        taken from a sample of the scores, which is fetched at once (for
+        ``"auto"``, of the keys with more rows than that); or they are
         given, as a list of scores, and nothing is. The table is then read twice,
         and must have the same rows both times. Results do not depend on it.
 
@@ -123,7 +124,7 @@ def curve_keys(curve: "Table") -> list[str]:
     missing = [name for name in CURVE if name not in curve.columns]
     if missing or set(GRID) & set(curve.columns):
         raise InvalidTable(
-            f"the table has the columns {', '.join(map(repr, curve.columns))}: it is no curve.",
+            f"the table has the columns {quoted(curve.columns)}: it is no curve.",
             hint="pass the result of warehouse.curve(...).",
         )
     return [name for name in curve.columns if name not in RESERVED]

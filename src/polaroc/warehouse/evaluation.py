@@ -1,6 +1,7 @@
 """The whole flow in one query: predictions in, tidy measures out."""
 
 from collections.abc import Sequence
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -13,6 +14,8 @@ from polaroc.hulls import hull as hull_of
 from polaroc.measures import Measure
 from polaroc.measures import per_key as here_per_key
 from polaroc.measures import tidy as tidy_here
+from polaroc.memory import Memory
+from polaroc.sums import Progress
 from polaroc.typing import Interpolation, Intervals, Label, Nulls, Priors
 from polaroc.wanted import DEFAULT_PRIORS, chosen
 from polaroc.warehouse.bins import Bins, best, binned, bounded, check_bounded, worst
@@ -46,6 +49,9 @@ def evaluate(
     intervals: Intervals | None = None,
     level: float = 0.95,
     measures: str | Sequence[str] | None = None,
+    memory: Memory | None = None,
+    scratch: str | PathLike[str] | None = None,
+    progress: Progress | None = None,
     bins: Bins | None = None,
     ranges: Ranges = None,
 ) -> "Table":
@@ -65,6 +71,9 @@ def evaluate(
         most 20 million), are then fetched at once and finished on this machine,
         and the result is a table in memory. Weights that are not whole numbers
         are told in `note`.
+    memory, scratch, progress
+        Only None: they are for work on this machine, and this is the engine's,
+        which has settings of its own for it.
     bins
         How many equal bins from 0 to 1, or the rising edges of bins, the scores
         are put in first, so that only their counts are ranked; by default none.
@@ -95,6 +104,7 @@ def evaluate(
     >>> [(name, round(value, 3)) for name, value in found.select("measure", "estimate").rows()]
     [('auc', 0.68), ('auprec', 0.35)]
     """
+    _refuse_given(memory=memory, scratch=scratch, progress=progress)
     if bins is not None:
         measures = check_bounded(measures, interpolation, over)
     how = resampling(priors, over, interpolation, measures, intervals, level, None)
@@ -128,6 +138,16 @@ def evaluate(
         how_else = how or (intervals, level)
         return in_memory(with_intervals(predictions, points, noted, here.measures, how_else))
     return in_memory(_with_hulls(predictions, found, points, noted, here.parted[1], on_curve))
+
+
+def _refuse_given(**local: object) -> None:
+    """Refuse what is only for work on this machine."""
+    given = [name for name, value in local.items() if value is not None]
+    if given:
+        raise InvalidArgument(
+            f"{' and '.join(given)} is given, which is for work on this machine, not the engine's.",
+            hint="leave it out; for keys too large for one worker give ranges='auto'.",
+        )
 
 
 def _with_hulls(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from polaroc.cells import counted, segment_columns
 from polaroc.columns import MEASURES, PRIVATE
-from polaroc.measures import DOUBT, SAID, Measure
+from polaroc.measures import DOUBT, SAID, Measure, ingredients
 from polaroc.warehouse.columns import (
     Column,
     column,
@@ -41,10 +41,7 @@ def per_key(
     also
         Other aggregations of the columns of `cells`, by name.
     """
-    columns, sums, least = (
-        {name: part for measure in measures for name, part in getattr(measure, kind).items()}
-        for kind in ("columns", "sums", "least")
-    )
+    columns, sums, least = ingredients(measures)
     own = {name: deferred(name).cast("float64") for name in ("positives", "negatives")}
     counts = {
         name: deferred(name).cast("float64") for name in ("pos", "neg", "tp", "fp") if sums or least

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from polaroc.columns import PRIVATE
-from polaroc.measures import DOUBT, DOUBTFUL
+from polaroc.measures import BIASED, DOUBT, DOUBTFUL
 from polaroc.totals import GREATEST_SPREAD, LEAST_NEG, LEAST_POS, SPREAD
 from polaroc.trouble import TROUBLE, TROUBLES
 from polaroc.warehouse.cells import FATAL, GREATEST, ROWS, fatal_rows
@@ -94,7 +94,8 @@ def with_doubt_note(rows: "Table") -> "Table":
         (scale < literal(0.5), tens + "." + ones.cast("string")),
         else_=(digits * scale).cast("int64").cast("string") + ".0",
     )
-    said = (doubt > literal(DOUBTFUL)).ifelse("λ/N = " + text + ": biased upward", nothing())
+    before, after = BIASED.split("{}")
+    said = (doubt > literal(DOUBTFUL)).ifelse(before + text + after, nothing())
     return rounded.mutate(**{DOUBT_SAID: said})
 
 

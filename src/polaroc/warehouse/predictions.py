@@ -1,11 +1,18 @@
 """A prediction table in a warehouse, read in our own columns."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from polaroc.columns import PRIVATE, RESERVED, check_keys
-from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, check_choice, spelling
+from polaroc.errors import (
+    InvalidArgument,
+    InvalidPredictions,
+    InvalidTable,
+    check_choice,
+    quoted,
+    spelling,
+)
 from polaroc.trouble import (
     BAD_WEIGHT,
     GREATEST_WEIGHT,
@@ -72,7 +79,8 @@ def read(
 ) -> Predictions:
     """The prediction table in our own columns; nothing is computed yet."""
     check_choice("nulls", nulls, ("raise", "drop"))
-    keys = [] if by is None else [by] if isinstance(by, str) else list(by)
+    several = isinstance(by, Collection) and not isinstance(by, str)
+    keys: list[str] = [] if by is None else list(by) if several else [by]  # type: ignore[list-item]
     check_table(table)
     _check_columns(table, [truth, score, *keys, *([] if weight is None else [weight])])
     check_keys(keys)
@@ -106,12 +114,19 @@ def check_table(table: object) -> None:
         )
 
 
-def _check_columns(table: "Table", wanted: Sequence[str]) -> None:
-    unknown = [name for name in wanted if name not in table.columns]
+def _check_columns(table: "Table", wanted: Sequence[object]) -> None:
+    names = [name for name in wanted if isinstance(name, str)]
+    if len(names) < len(wanted):
+        (other, *_) = (type(name) for name in wanted if not isinstance(name, str))
+        raise InvalidArgument(
+            f"a column is given as a {other.__module__}.{other.__qualname__}, allowed are names.",
+            hint="make a column of it first, with table.mutate(name=...), and give its name.",
+        )
+    unknown = [name for name in names if name not in table.columns]
     if unknown:
         raise InvalidArgument(
-            f"there is no column {', '.join(map(repr, unknown))}; the table has "
-            f"{', '.join(map(repr, table.columns))}.",
+            f"there is no column {quoted(unknown)}; the table has "
+            f"{quoted(table.columns) or 'no columns'}.",
             hint=spelling(
                 unknown, table.columns, "check the spelling of truth, score, weight and by."
             ),
@@ -123,7 +138,7 @@ def _check_case(keys: Sequence[str]) -> None:
     taken = [key for key in keys if key.lower() in RESERVED or key.lower().startswith(PRIVATE)]
     if taken:
         raise InvalidArgument(
-            f"by has {', '.join(map(repr, taken))}: some engines do not tell that from polaroc's "
+            f"by has {quoted(taken)}: some engines do not tell that from polaroc's "
             f"own columns ({', '.join(sorted(RESERVED))}).",
             hint="rename the key column first: table.rename(...).",
         )

@@ -50,7 +50,7 @@ def edges_of(predictions: Predictions, ranges: Ranges) -> list[float]:
     if ranges is None:
         return []
     if isinstance(ranges, str) and ranges == "auto":
-        ranges = needed(predictions)
+        return automatic(predictions)
     if not isinstance(ranges, int) or isinstance(ranges, bool):
         return _given(ranges)
     if not 1 <= ranges <= MOST:
@@ -58,16 +58,26 @@ def edges_of(predictions: Predictions, ranges: Ranges) -> list[float]:
             f"ranges is {ranges!r}, allowed are 1 to {MOST}, or the edges themselves.",
             hint="about one range for each million rows of the largest key.",
         )
-    return [] if ranges == 1 else quantiles(_sample(predictions), ranges)
+    return [] if ranges == 1 else quantiles(_sample(predictions, [SCORE])[SCORE], ranges)
 
 
-def needed(predictions: Predictions) -> int:
-    """How many ranges: one for each `ROWS_EACH` rows of the largest key, which are counted now."""
+def automatic(predictions: Predictions) -> list[float]:
+    """Edges for one range to each `ROWS_EACH` rows of the largest key.
+
+    They are taken from the scores of the keys that have more rows than that: those
+    of all others, however many, may lie elsewhere.
+    """
     check_connected(predictions.rows)
-    count = {COUNT: ibis_library()._.count()}
-    of_key = predictions.rows.aggregate(by=predictions.keys, **count)
-    largest = collected(of_key.view().aggregate(**{COUNT: deferred(COUNT).max()})).item()
-    return min(MOST, max(1, ceil((largest or 0) / ROWS_EACH)))
+    keys = predictions.keys
+    of_key = predictions.rows.aggregate(by=keys, **{COUNT: ibis_library()._.count()})
+    large = collected(of_key.view().filter(deferred(COUNT) > ROWS_EACH))
+    if large.is_empty():
+        return []
+    sample = _sample(predictions, [*keys, SCORE])
+    if keys:
+        sample = sample.join(large, on=keys, how="semi", nulls_equal=True)
+    most = int(large[COUNT].max())  # type: ignore[arg-type]
+    return quantiles(sample[SCORE], min(MOST, ceil(most / ROWS_EACH)))
 
 
 def quantiles(scores: pl.Series, ranges: int) -> list[float]:
@@ -87,13 +97,13 @@ def range_of(edges: Sequence[float], below: int = 0) -> Any:
     return reached.ifelse(above, range_of(edges[:middle], below))
 
 
-def _sample(predictions: Predictions) -> pl.Series:
-    """Some of the scores, about `SAMPLE` of them or all."""
+def _sample(predictions: Predictions, columns: Sequence[str]) -> pl.DataFrame:
+    """Columns of some of the rows that have a score, about `SAMPLE` of them or all."""
     ranked = predictions.rows.filter(deferred(SCORE).notnull())
     rows = collected(ranked.aggregate(**{COUNT: ibis_library()._.count()})).item()
     share = min(1.0, SAMPLE / max(rows, 1))
     chosen = ranked if share == 1 else ranked.filter(ibis_library().random() < share)
-    return collected(chosen.select(SCORE))[SCORE]
+    return collected(chosen.select(*columns))
 
 
 def _given(edges: object) -> list[float]:

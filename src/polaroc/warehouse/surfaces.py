@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from polaroc.columns import PRIVATE
 from polaroc.errors import InvalidArgument
-from polaroc.priors import resolve_priors, skew
+from polaroc.priors import prior, resolve_priors, skew
 from polaroc.surfaces import Rate, chosen_rates, rate_at
 from polaroc.typing import Priors
 from polaroc.warehouse.columns import deferred, extended, ibis_library, literal, plain
@@ -69,9 +69,9 @@ def surface(
     # Some engines divide whole numbers into whole numbers.
     own = deferred("negatives").cast("float64") / deferred("positives").cast("float64")
     both = (deferred("positives") > 0) & (deferred("negatives") > 0)
-    skews = [own if prior is None else literal(skew(prior)) for prior in asked]
-    given = [1 / (1 + own) if prior is None else literal(prior) for prior in asked]
-    defined = [both if prior is None else None for prior in asked]
+    skews = [own if one is None else literal(skew(one)) for one in asked]
+    given = [prior(own) if one is None else literal(one) for one in asked]
+    defined = [both if one is None else None for one in asked]
     rows = curve.mutate(**ends).cross_join(literal_rows(WHICH, len(asked)))
     at = rows.select(
         *curve.columns,

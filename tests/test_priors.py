@@ -73,6 +73,17 @@ def test_uniform_in_the_skew_has_the_mean_of_the_reciprocal(lo, hi):
     assert expected(belief, pr.skew) == pytest.approx((most + least) / 2, rel=1e-9)
 
 
+@pytest.mark.parametrize(("lo", "hi"), [*RANGES, (0.1, 0.11), (1e-6, 0.9)])
+@pytest.mark.parametrize("ratio", [1e-7, 1e-4, 0.01, 0.3, 3.0, 100.0])
+def test_uniform_gives_the_mean_precision(lo, hi, ratio):
+    # ∫ π/(π + (1−π)r) dπ in closed form; every exact area is a mean of such precisions.
+    slope = 1 - ratio
+    ends = [p / slope - ratio / slope**2 * log(slope * p + ratio) for p in (lo, hi)]
+    mean = (ends[1] - ends[0]) / (hi - lo)
+    found = expected(pr.uniform(lo, hi), lambda p: p / (p + (1 - p) * ratio))
+    assert found == pytest.approx(mean, abs=1e-12)
+
+
 @pytest.mark.parametrize(("a", "b"), SHAPES)
 def test_beta_has_the_moments_of_the_beta_distribution(a, b):
     belief, law = pr.beta(a, b), stats.beta(a, b)

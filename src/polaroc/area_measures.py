@@ -22,6 +22,8 @@ from polaroc.typing import Interpolation, Priors, Quantity, Start
 REVERSED = 4
 BELOW_CHANCE = "below chance: are the scores reversed?"
 INTERPOLATIONS = ("exact", "linear", "step", "hull")
+# Straight in ROC space, so that a segment may be cut or joined anywhere.
+STRAIGHT = ("exact", "hull")
 STARTS = ("limit", "one", "zero", "drop")
 
 
@@ -74,7 +76,8 @@ def auprec_measures(
             "auprec", area, column,
             told_apart=f"auprec_{i}", prior=at, doubt=skewed, gradient=gradient,
         )  # fmt: skip
-        measures.append(replace(summed, perfect=partial(_perfect_area, skewed=skewed)))
+        perfect = partial(_perfect_area, skewed=skewed)
+        measures.append(replace(summed, perfect=perfect, straight=interpolation in STRAIGHT))
     return measures
 
 
@@ -103,7 +106,7 @@ def iauprec_measure(
         return pl.sum_horizontal(weight * _perfect_area(tail, skewed) for skewed, weight in nodes)
 
     averaged = total("iauprec", area, column, doubt=doubt, gradient=gradient)
-    return replace(averaged, perfect=perfect)
+    return replace(averaged, perfect=perfect, straight=interpolation in STRAIGHT)
 
 
 def _perfect_area(tail: float, skewed: Quantity) -> pl.Expr:
@@ -142,12 +145,12 @@ def segment_area(
         middle = 0.5 if recall is None else ((first + last) / 2 - t0) / dt
         area = width * (begin + (end - begin) * middle)
     else:
-        slope = df / dt
-        alpha = 1 + skewed * slope
-        beta = skewed * (f0 - slope * t0)
-        called = t0 + skewed * f0 if recall is None else alpha * first + beta
-        bend = beta / (alpha * alpha) * log1p(alpha * width / called)
-        area = width / alpha - where(cells.is_first, 0.0, bend)
+        called, more = t0 + skewed * f0, dt + skewed * df
+        share = dt / more
+        bend = t0 - called * share
+        if recall is not None:
+            called, more = called + more * ((first - t0) / dt), more * (width / dt)
+        area = (width + where(cells.is_first, 0.0, bend * log1p(more / called))) * share
     return where(cells.is_first, 0.0, area) if start == "drop" else area
 
 

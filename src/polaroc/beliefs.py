@@ -82,9 +82,9 @@ def uniform(lo: float, hi: float, measure: Literal["prior", "skew"] = "prior") -
     check_choice("measure", measure, ("prior", "skew"))
     left, right = log(skew(hi)), log(skew(lo))
     half = (right - left) / 2
-    # The error falls as ρ^(−2n), ρ the Bernstein ellipse that reaches the
-    # singularities at ±iπ; a few more nodes absorb its constant.
-    n = ceil(-log(TOLERANCE / 1000) / (2 * asinh(pi / half))) + 4
+    # The error falls as ρ^(−2n), ρ the Bernstein ellipse up to ±3πi/4: short of
+    # the singularities at ±iπ, so that there no precision is above √2.
+    n = ceil(log(100 / TOLERANCE) / (2 * asinh(0.75 * pi / half)))
     nodes, weights = leggauss(n)
     logs = [left + half * (1 + float(node)) for node in nodes]
     densities = [_slope(u) if measure == "prior" else exp(u) for u in logs]

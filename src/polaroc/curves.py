@@ -1,6 +1,6 @@
 """The primitive: the curve table of tie-collapsed cells, from which everything else follows."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import polars as pl
 
@@ -155,8 +155,18 @@ def indexed(predictions: Predictions, counts: pl.LazyFrame) -> pl.LazyFrame:
     return attach(rows, counts.select(*keys, INDEX), keys).drop(keys)
 
 
-def cells(rows: pl.LazyFrame, counts: pl.LazyFrame, *, weighted: bool) -> pl.LazyFrame:
+def cells(
+    rows: pl.LazyFrame, counts: pl.LazyFrame, *, weighted: bool, rising: bool = False
+) -> pl.LazyFrame:
     """The tie-collapsed cells of `indexed` rows, whose `totals` are known.
+
+    Parameters
+    ----------
+    rows, counts, weighted
+        The rows, the totals, and whether the rows have weights.
+    rising
+        Only cells with positives, those that rise straight up after one another
+        as one: the areas below a curve of straight segments need no others.
 
     Returns
     -------
@@ -164,6 +174,8 @@ def cells(rows: pl.LazyFrame, counts: pl.LazyFrame, *, weighted: bool) -> pl.Laz
         The columns `CELL`; in no order, without anchors.
     """
     ranked = _weighed(rows) if weighted else _counted(rows)
+    if rising:
+        ranked = _rises(ranked, _weight_added if weighted else _count_added)
     least = [LEAST_POS, LEAST_NEG] if weighted else []
     of_key = ranked.join(
         counts.select(INDEX, "positives", "negatives", TP_OFFSET, FP_OFFSET, *least), on=INDEX
@@ -176,6 +188,14 @@ def cells(rows: pl.LazyFrame, counts: pl.LazyFrame, *, weighted: bool) -> pl.Laz
     return found.select(CELL)
 
 
+def _rises(ranked: pl.LazyFrame, added: Callable[[pl.Expr], pl.Expr]) -> pl.LazyFrame:
+    """The cells with positives, in the order of codes; of a vertical run the last, for all."""
+    fp, index = pl.col("fp"), pl.col(INDEX)
+    goes_on = (pl.col("neg") == 0) & (fp == fp.shift(-1)) & (index == index.shift(-1))
+    ends = ranked.filter(pl.col("pos") > 0).filter(~goes_on.fill_null(False))
+    return ends.with_columns(added(pl.col("tp")).alias("pos"))
+
+
 def _counted(rows: pl.LazyFrame) -> pl.LazyFrame:
     """The last row of each tie in the order of codes, with counts that run on from key to key."""
     ends = (
@@ -186,20 +206,19 @@ def _counted(rows: pl.LazyFrame) -> pl.LazyFrame:
         .filter(ends_run(pl.col(CODE)))
     )
     # In two steps, so that cells without positives can be left out before the second.
-    tp, place, pos = pl.col("tp"), pl.col(PLACE), pl.col("pos")
-    size = (place - place.shift(1, fill_value=0)).cast(pl.Int64)
+    tp, place = pl.col("tp"), pl.col(PLACE)
     return ends.with_columns(
-        (tp - tp.shift(1, fill_value=0)).alias("pos"), size.alias(SIZE)
+        _count_added(tp).alias("pos"), _count_added(place).cast(pl.Int64).alias(SIZE)
     ).with_columns(
         (place.cast(pl.Int64) - tp).alias("fp"),
-        (pl.col(SIZE) - pos).alias("neg"),
+        (pl.col(SIZE) - pl.col("pos")).alias("neg"),
         index_of(pl.col(CODE)).alias(INDEX),
     )
 
 
 def _weighed(rows: pl.LazyFrame) -> pl.LazyFrame:
     """The same with weights, whose sums round and so start anew in each key."""
-    truth, weight, index = truth_of(pl.col(CODE)), pl.col(WEIGHT), pl.col(INDEX)
+    truth, weight = truth_of(pl.col(CODE)), pl.col(WEIGHT)
     own = ((truth * weight).alias("tp"), ((1 - truth) * weight).alias("fp"))
     ends = (
         rows.filter(weight > 0)
@@ -209,15 +228,23 @@ def _weighed(rows: pl.LazyFrame) -> pl.LazyFrame:
         .with_columns(pl.col("tp", "fp").cum_sum().over(INDEX))
         .filter(ends_run(pl.col(CODE)))
     )
-    # What a cell adds is what the cumulative weight rose by: unlike a sum of its
-    # weights, that is zero to the last digit where the curve starts.
-    begun = index == index.shift(1)
-    rises = (
-        (pl.col(total) - pl.when(begun).then(pl.col(total).shift(1)).otherwise(0.0)).alias(name)
-        for name, total in (("pos", "tp"), ("neg", "fp"))
-    )
+    rises = _weight_added(pl.col("tp")).alias("pos"), _weight_added(pl.col("fp")).alias("neg")
     # A light weight may be lost in the sum.
     return ends.with_columns(*rises).filter((pl.col("pos") > 0) | (pl.col("neg") > 0))
+
+
+def _count_added(total: pl.Expr) -> pl.Expr:
+    """What a row adds to a count that runs on from key to key."""
+    return total - total.shift(1, fill_value=0)
+
+
+def _weight_added(total: pl.Expr) -> pl.Expr:
+    """What a row adds to a weight that starts anew in each key.
+
+    Unlike a sum of weights, that is zero to the last digit where the curve starts.
+    """
+    index = pl.col(INDEX)
+    return total - pl.when(index == index.shift(1)).then(total.shift(1)).otherwise(0.0)
 
 
 def _met(total: str, rise: str, whole: str, least: str) -> tuple[pl.Expr, pl.Expr]:

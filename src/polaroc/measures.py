@@ -81,6 +81,8 @@ class Measure:
     perfect
         Its lower limit where the test set is ranked perfectly, given how likely
         that may be where the truth is lower.
+    straight
+        Whether segments in one straight line may be taken as one.
     """
 
     name: str
@@ -93,6 +95,7 @@ class Measure:
     warning: tuple[Quantity, str] | None = None
     parts: tuple[Part, ...] = ()
     perfect: Callable[[float], pl.Expr] | None = None
+    straight: bool = True
 
 
 def plainly(note: pl.Expr) -> pl.Expr:
@@ -228,8 +231,9 @@ def tidy(
         columns[LIMITS_SAID] = [of.note for of in limits]
     columns = {name: [pl.when(both).then(one) for one in parts] for name, parts in columns.items()}
     columns["prior"] = [_number(measure.prior) for measure in measures]
-    doubt = pl.col(DOUBT)
-    biased = pl.when(doubt > DOUBTFUL).then(pl.format(BIASED, doubt.round_sig_figs(2)))
+    # Null where there is nothing to say, so that no number is put into words in vain.
+    doubt = pl.when(pl.col(DOUBT) > DOUBTFUL).then(DOUBT)
+    biased = pl.format(BIASED, doubt.round_sig_figs(2))
     note = pl.concat_str(
         "note",
         one_class_note(pl.col("positives"), pl.col("negatives")),

@@ -56,7 +56,7 @@ class Summed:
     def at_once(self, counts: pl.LazyFrame) -> Found:
         """Everything as one plan, from the `totals`."""
         rows = indexed(self.predictions, counts)
-        ends = cells(rows, counts, weighted=self.predictions.weighted)
+        ends = self._cells(rows, counts)
         table = tabled(ends, anchors(counts), counts.select(INDEX, *self.predictions.keys))
         if not self.on_hull:
             wide = _joined(counts, _per_key(ends, self.on_curve))
@@ -121,10 +121,17 @@ class Summed:
         curves = bool(self.on_hull) or self.seen_at is not None
         return IN_MEMORY + self.predictions.weighted * WEIGHT_IN_MEMORY + curves * CURVE_IN_MEMORY
 
+    def _cells(self, rows: pl.LazyFrame, counts: pl.LazyFrame) -> pl.LazyFrame:
+        """The cells, only those that rise where no more are asked for."""
+        curves = bool(self.on_hull) or self.seen_at is not None
+        straight = all(measure.straight for measure in self.on_curve)
+        weighted = self.predictions.weighted
+        return cells(rows, counts, weighted=weighted, rising=straight and not curves)
+
     def _of_part(self, part: Part, here: pl.LazyFrame) -> list[pl.LazyFrame]:
         """The sums over a part's cells and, where asked for, the points that matter later."""
         weighted = self.predictions.weighted
-        ends = _tie(here) if part.tied else cells(part.rows, here, weighted=weighted)
+        ends = _tie(here) if part.tied else self._cells(part.rows, here)
         wanted = [_per_key(ends, self.on_curve)]
         if self.on_hull:
             both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)

@@ -156,7 +156,7 @@ def indexed(predictions: Predictions, counts: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def cells(
-    rows: pl.LazyFrame, counts: pl.LazyFrame, *, weighted: bool, rising: bool = False
+    rows: pl.LazyFrame, counts: pl.LazyFrame, *, weighted: bool, for_areas: bool = False
 ) -> pl.LazyFrame:
     """The tie-collapsed cells of `indexed` rows, whose `totals` are known.
 
@@ -164,9 +164,9 @@ def cells(
     ----------
     rows, counts, weighted
         The rows, the totals, and whether the rows have weights.
-    rising
+    for_areas
         Only cells with positives, those that rise straight up after one another
-        as one: the areas below a curve of straight segments need no others.
+        as one: areas below straight segments need no more.
 
     Returns
     -------
@@ -174,7 +174,7 @@ def cells(
         The columns `CELL`; in no order, without anchors.
     """
     ranked = _weighed(rows) if weighted else _counted(rows)
-    if rising:
+    if for_areas:
         ranked = _rises(ranked, _weight_added if weighted else _count_added)
     least = [LEAST_POS, LEAST_NEG] if weighted else []
     of_key = ranked.join(

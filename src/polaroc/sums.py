@@ -117,20 +117,22 @@ class Summed:
         return Found(_joined(wide, _per_key(hull, self.on_hull)), self._outlined(hull))
 
     @property
+    def _curves(self) -> bool:
+        """Whether the points of the curves are needed, and not only sums over them."""
+        return bool(self.on_hull) or self.seen_at is not None
+
+    @property
     def _bytes_per_row(self) -> int:
-        curves = bool(self.on_hull) or self.seen_at is not None
-        return IN_MEMORY + self.predictions.weighted * WEIGHT_IN_MEMORY + curves * CURVE_IN_MEMORY
+        weights, curves = self.predictions.weighted, self._curves
+        return IN_MEMORY + weights * WEIGHT_IN_MEMORY + curves * CURVE_IN_MEMORY
 
     def _cells(self, rows: pl.LazyFrame, counts: pl.LazyFrame) -> pl.LazyFrame:
-        """The cells, only those that rise where no more are asked for."""
-        curves = bool(self.on_hull) or self.seen_at is not None
         straight = all(measure.straight for measure in self.on_curve)
-        weighted = self.predictions.weighted
-        return cells(rows, counts, weighted=weighted, rising=straight and not curves)
+        for_areas = straight and not self._curves
+        return cells(rows, counts, weighted=self.predictions.weighted, for_areas=for_areas)
 
     def _of_part(self, part: Part, here: pl.LazyFrame) -> list[pl.LazyFrame]:
         """The sums over a part's cells and, where asked for, the points that matter later."""
-        weighted = self.predictions.weighted
         ends = _tie(here) if part.tied else self._cells(part.rows, here)
         wanted = [_per_key(ends, self.on_curve)]
         if self.on_hull:

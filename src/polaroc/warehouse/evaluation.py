@@ -15,7 +15,7 @@ from polaroc.measures import Measure
 from polaroc.measures import per_key as here_per_key
 from polaroc.measures import tidy as tidy_here
 from polaroc.memory import Memory
-from polaroc.sums import Progress
+from polaroc.progress import Progress
 from polaroc.typing import Interpolation, Intervals, Label, Nulls, Priors
 from polaroc.wanted import DEFAULT_PRIORS, chosen
 from polaroc.warehouse.bins import Bins, best, binned, bounded, check_bounded, worst

@@ -237,3 +237,11 @@ def test_errors_cost_the_same_where_nothing_is_said(costs, threshold):
     )
     found = pr.operating_points(curve, "cost", priors=0.5, **costs)
     assert found["threshold"].to_list() == [threshold]
+
+
+def test_a_key_that_is_null_comes_last():
+    table = pl.DataFrame(
+        {"k": [None, None, "b", "b"], "truth": [1, 0, 1, 0], "score": [2.0, 1.0, 2.0, 1.0]}
+    )
+    found = pr.operating_points(curve(table, by="k"), priors=[0.2, 0.1])
+    assert found.select("k", "prior").rows() == [("b", 0.1), ("b", 0.2), (None, 0.1), (None, 0.2)]

@@ -219,3 +219,29 @@ def test_a_precision_that_rounds_below_its_target_reaches_it(tp, fp, target, oth
     table = pl.DataFrame(rows, schema=["truth", "score"], orient="row")
     curve = pr.curve(table, truth="truth", score="score")
     assert pr.operating_points(curve, "precision", target=target)["threshold"].item() == 0.9
+
+
+@pytest.mark.parametrize(
+    ("costs", "threshold"), [({}, 3.0), ({"cost_fp": 2}, 4.0), ({"cost_fn": 2}, 2.0)]
+)
+def test_errors_cost_the_same_where_nothing_is_said(costs, threshold):
+    # Positives and negatives at the scores 4, 3, 2, 1: FNr + FPr is 0.6, 0.5, 0.6, 1.
+    counts = {4.0: (4, 0), 3.0: (4, 3), 2.0: (2, 3), 1.0: (0, 4)}
+    rows = [
+        (truth, score)
+        for score, (pos, neg) in counts.items()
+        for truth in [True] * pos + [False] * neg
+    ]
+    curve = pr.curve(
+        pl.DataFrame(rows, schema=["truth", "score"], orient="row"), truth="truth", score="score"
+    )
+    found = pr.operating_points(curve, "cost", priors=0.5, **costs)
+    assert found["threshold"].to_list() == [threshold]
+
+
+def test_a_key_that_is_null_comes_last():
+    table = pl.DataFrame(
+        {"k": [None, None, "b", "b"], "truth": [1, 0, 1, 0], "score": [2.0, 1.0, 2.0, 1.0]}
+    )
+    found = pr.operating_points(curve(table, by="k"), priors=[0.2, 0.1])
+    assert found.select("k", "prior").rows() == [("b", 0.1), ("b", 0.2), (None, 0.1), (None, 0.2)]

@@ -1,9 +1,13 @@
 """The pictures of the README and the site, made from the embedded predictions by our charts.
 
-`just pictures` writes each as SVG; on the site the same charts are drawn live.
+`just pictures` writes each as SVG; on the site the same charts are drawn live. The top of a report
+is photographed by Chromium.
 """
 
 import re
+import shutil
+import subprocess
+import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -22,12 +26,38 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent / "images"
 # What is only there for a pointer to hit.
 UNSEEN = re.compile(r'<path[^>]*( d="" display="none"| opacity="0"|Z" stroke-width="0.35")/>')
+SCRIPT = re.compile(r"<script>.*?</script>", re.DOTALL)
+# The size of the window, and how long the page may take.
+WINDOW, PATIENCE = "1040,730", 300
 
 
 def main() -> None:
     for name, chart in CHARTS.items():
         file = pr.charts.save(chart(), HERE / f"{name}.svg")
         file.write_text(UNSEEN.sub("", file.read_text()))
+    report(HERE / "report.png")
+
+
+def report(picture: Path) -> None:
+    """The top of the report on the embedded predictions, as a browser shows it."""
+    browser = shutil.which("chromium")
+    if browser is None:
+        raise SystemExit("chromium is not installed (Debian: chromium)")
+    with tempfile.TemporaryDirectory() as folder:
+        page = pr.report(
+            predictions(),
+            truth="truth", score="score", over=(0.05, 0.20), test_train_ratio=0.25,
+            path=Path(folder) / "report.html",
+        )  # fmt: skip
+        # The charts are further down: without them the top is there at once.
+        page.write_text(SCRIPT.sub("", page.read_text()))
+        command = [
+            browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+            "--no-first-run", "--disable-background-networking", "--disable-component-update",
+            f"--user-data-dir={folder}/profile", f"--window-size={WINDOW}",
+            f"--screenshot={picture}", page.as_uri(),
+        ]  # fmt: skip
+        subprocess.run(command, check=True, capture_output=True, timeout=PATIENCE)
 
 
 @cache

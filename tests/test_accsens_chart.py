@@ -61,3 +61,18 @@ def test_a_point_without_both_measures_is_left_out(table):
     gone = table.with_columns(pl.when(~lacking).then("estimate").alias("estimate"))
     spec = pr.charts.accsens_plane(gone).to_dict()
     assert len(spec["layer"][1]["data"]["values"]) == 11
+
+
+@pytest.mark.parametrize(("count", "shapes"), [(8, None), (9, 2), (20, 3)])
+def test_no_two_models_share_colour_and_shape(count, shapes):
+    names = [f"model {i:02d}" for i in range(count)]
+    table = measures(predictions(models=names, folds=2))
+    (*_, means) = pr.charts.accsens_plane(table).to_dict()["layer"]
+    colour = means["encoding"]["color"]["scale"]["range"]
+    if shapes is None:
+        assert "shape" not in means["encoding"]
+        assert len(set(colour)) == count
+    else:
+        shape = means["encoding"]["shape"]["scale"]["range"]
+        assert len(set(shape)) == shapes
+        assert len(set(zip(colour, shape, strict=True))) == count

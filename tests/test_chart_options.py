@@ -142,14 +142,12 @@ def test_near_names_are_hinted_at(tmp_path):
     assert "did you mean 'model'?" in found.stderr
 
 
-@pytest.mark.parametrize("name", ["operating_drift", "accsens_plane", "regret", "winner_map"])
+@pytest.mark.parametrize("name", ["regret", "winner_map"])
 @pytest.mark.parametrize("count", [8, 9])
 def test_where_colours_repeat_marks_are_named(name, count):
     table = models(count)
     measures = pr.evaluate(table, **ASKED, by=["model", "fold"], priors=[0.1, 0.2], over=(0.1, 0.2))
     drawn = {
-        "operating_drift": lambda: pr.charts.operating_drift(points(table, ["model"])),
-        "accsens_plane": lambda: pr.charts.accsens_plane(measures),
         "regret": lambda: pr.charts.regret(pr.choose(measures)),
         "winner_map": lambda: pr.charts.winner_map(pr.choose(measures)),
     }[name]()

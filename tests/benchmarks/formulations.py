@@ -1,14 +1,15 @@
 """Where the time of `evaluate` goes, and other ways to the same cells that were tried.
 
 ``python tests/benchmarks/formulations.py [--rows N] [--repeats R]``: least seconds of
-wall clock and of processor time, in turn, on continuous scores and on scores of three
-decimals, 60 keys, 10 % positives.
+wall clock and of processor time, in turn, on continuous scores with a tenth and a half of
+positives and on scores of three decimals, 60 keys.
 """
 
 import argparse
 import resource
 import time
 from collections.abc import Callable
+from typing import Any
 
 import polars as pl
 from contenders import OVER, PRIORS, bare_sort, evaluate
@@ -60,11 +61,11 @@ def by_columns(frame: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def packed(frame: pl.LazyFrame) -> pl.LazyFrame:
+def packed(frame: pl.LazyFrame, *, for_areas: bool = False) -> pl.LazyFrame:
     """As it is done: key, score and truth sorted as one whole number."""
     rows = read(frame, truth="truth", score="score", by=KEYS)
     counts = totals(rows)
-    return cells(indexed(rows, counts), counts, weighted=False)
+    return cells(indexed(rows, counts), counts, weighted=False, for_areas=for_areas)
 
 
 def drained(made: Callable[[pl.LazyFrame], pl.LazyFrame]) -> Callable[[pl.LazyFrame], object]:
@@ -75,7 +76,8 @@ def drained(made: Callable[[pl.LazyFrame], pl.LazyFrame]) -> Callable[[pl.LazyFr
 def stages(frame: pl.LazyFrame) -> dict[str, Callable[[pl.LazyFrame], object]]:
     """The steps of `evaluate`, each timed alone."""
     rows = read(frame, truth="truth", score="score", by=KEYS)
-    held = packed(frame).filter(pl.col("pos") > 0).collect().lazy()
+    every = packed(frame).filter(pl.col("pos") > 0).collect().lazy()
+    runs = packed(frame, for_areas=True).collect().lazy()
     measures = chosen(None, PRIORS, OVER, "exact").measures
     counts = totals(rows).collect().lazy()
     return {
@@ -83,7 +85,8 @@ def stages(frame: pl.LazyFrame) -> dict[str, Callable[[pl.LazyFrame], object]]:
         "  totals of each key": lambda _: totals(rows).collect(),
         "  number of each row's key": drained(lambda _: indexed(rows, counts)),
         "  cells": drained(packed),
-        "  sums of all measures": lambda _: per_key(held, [INDEX], measures).collect(),
+        "  sums of all measures": lambda _: per_key(runs, [INDEX], measures).collect(),
+        "  the same over every cell": lambda _: per_key(every, [INDEX], measures).collect(),
     }
 
 
@@ -114,8 +117,13 @@ def main() -> None:
         made.__doc__.splitlines()[0]: drained(made)
         for made in (packed, window, grouped, by_columns)
     }
-    for name, decimals in (("continuous scores", None), ("scores of 3 decimals", 3)):
-        frame = predictions(asked.rows, decimals=decimals).lazy()
+    cases: dict[str, dict[str, Any]] = {
+        "continuous scores": {},
+        "scores of 3 decimals": {"decimals": 3},
+        "continuous scores, half of them positive": {"positives": 0.5},
+    }
+    for name, made in cases.items():
+        frame = predictions(asked.rows, **made).lazy()
         works = {"bare sort of the table": bare_sort, **forms, **stages(frame)}
         table = Table(title=f"{asked.rows:,} rows, {name}", title_justify="left")
         for column in ("work", "seconds", "of processors"):

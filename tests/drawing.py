@@ -24,12 +24,12 @@ def curves(table: pl.DataFrame, by: str | list[str] = "model") -> pl.DataFrame:
     return pr.curve(table, truth="truth", score="score", by=by)
 
 
-def records(chart) -> list[dict]:
+def records(chart, arrays: tuple[str, ...] = ("x", "y")) -> list[dict]:
     """Every line in a chart, wherever its specification keeps the data."""
 
     def lines(part):
         if isinstance(part, dict):
-            if isinstance(part.get("x"), list) and isinstance(part.get("y"), list):
+            if all(isinstance(part.get(name), list) for name in arrays):
                 yield part
             for value in part.values():
                 yield from lines(value)

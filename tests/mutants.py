@@ -42,7 +42,7 @@ TESTS = {
     "areas": ["tests/test_crowds.py::test_auc", "tests/test_crowds.py::test_auprec",
               "tests/test_partial_areas.py", "tests/test_areas.py"],
     "area_measures": ["tests/test_crowds.py::test_auc", "tests/test_crowds.py::test_auprec",
-              "tests/test_areas.py",
+              "tests/test_partial_areas.py", "tests/test_areas.py",
               "tests/test_intervals.py::test_a_perfect_score_has_a_lower_limit_from_the_numbers"
               "_of_cases", "tests/test_influence.py"],
     "partial_areas": ["tests/test_partial_areas.py", "tests/test_areas.py"],

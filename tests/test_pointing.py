@@ -3,7 +3,7 @@ import json
 import numpy as np
 import polars as pl
 import pytest
-from drawing import curves, predictions, svg
+from drawing import curves, predictions, records, svg
 
 import polaroc as pr
 from polaroc import rates
@@ -22,18 +22,7 @@ def of_pr(table: pl.DataFrame, priors=PRIORS):
 
 def told(chart) -> list[dict]:
     """The records of what a pointer finds, wherever the chart keeps them."""
-
-    def found(part):
-        if isinstance(part, dict):
-            if isinstance(part.get("threshold"), list):
-                yield part
-            for value in part.values():
-                yield from found(value)
-        elif isinstance(part, list):
-            for inner in part:
-                yield from found(inner)
-
-    return list(found(chart.to_dict()))
+    return records(chart, ("threshold",))
 
 
 @pytest.mark.parametrize("decimals", [1, 5])

@@ -428,3 +428,10 @@ def test_arguments_out_of_range_are_refused(measure, arguments, said, lazy):
         (curves.lazy() if lazy else curves).pipe(measure, **arguments)
     assert said in str(caught.value)
     assert "\nHint: " in str(caught.value)
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_a_key_with_one_class_has_no_prior_of_its_own(label):
+    table = pl.DataFrame({"truth": [label, label], "score": [0.1, 0.9]})
+    found = table.pipe(pr.curve, truth="truth", score="score").pipe(pr.auprec, "observed")
+    assert found.select("prior", "estimate").row(0) == (None, None)

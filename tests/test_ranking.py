@@ -1,53 +1,140 @@
+from fractions import Fraction
+
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polaroc.ranking import before, code, ends_run, index_of, rank_of, score_at, score_of, truth_of
+from polaroc.ranking import ANY, UNITS, packing, rank_of, score_at
 
 SCORES = st.floats(allow_nan=False) | st.sampled_from([0.0, -0.0, 5e-324, -5e-324])
-ROWS = st.lists(st.tuples(st.integers(0, 2**32 - 1), SCORES, st.booleans()), min_size=1)
+FEW = st.floats(0.25, 1) | st.floats(0.25, 1).map(lambda score: -score) | st.just(0.0)
+NARROW = st.floats(allow_nan=False, width=32)
+TYPES = {
+    pl.Float16(): st.floats(allow_nan=False, width=16),
+    pl.Float32(): NARROW,
+    **{
+        kind(): st.integers(*(pl.select(end).item() for end in (kind.min(), kind.max())))
+        for kind in (pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32)
+    },
+}
 
 
-def coded(rows: list[tuple[int, float, bool]]) -> pl.DataFrame:
+def rows(numbers: int, scores: st.SearchStrategy) -> st.SearchStrategy:
+    return st.lists(st.tuples(st.integers(0, numbers - 1), scores, st.booleans()), min_size=1)
+
+
+def table(found: list[tuple[int, float, bool]]) -> pl.DataFrame:
     schema = {"index": pl.UInt32, "score": pl.Float64, "truth": pl.Boolean}
-    frame = pl.DataFrame(rows, schema=schema, orient="row")
-    return frame.with_columns(code=code(pl.col("index"), pl.col("score"), pl.col("truth")))
+    return pl.DataFrame(found, schema=schema, orient="row")
 
 
-@given(ROWS)
-def test_codes_go_by_key_then_the_best_score_first(rows):
-    found = coded(rows).sort("code").rows()
-    assert [row[:3] for row in found] == sorted(rows, key=lambda row: (row[0], -row[1], row[2]))
+# Rows with the packing they are ranked in: of all bits, of those that their scores
+# need, and of those that scores of 32 bits do.
+RANKED = (
+    st.tuples(rows(2**32, SCORES), st.just(ANY))
+    | rows(7, FEW).map(lambda found: (found, packing(7, table(found)["score"])))
+    | rows(9000, NARROW).map(
+        lambda found: (found, packing(9000, table(found)["score"], UNITS[pl.Float32()]))
+    )
+)
 
 
-@given(ROWS)
-def test_what_a_code_holds_can_be_read_back(rows):
-    parts = {"index": index_of, "score": score_of, "truth": truth_of}
-    found = coded(rows).select(**{name: part(pl.col("code")) for name, part in parts.items()})
-    assert found.rows() == [(index, score, int(truth)) for index, score, truth in rows]
+def coded(ranked) -> pl.DataFrame:
+    found, packed = ranked
+    code = packed.code(pl.col("index"), pl.col("score"), pl.col("truth"))
+    return table(found).with_columns(code=code)
 
 
-@given(ROWS)
-def test_runs_end_where_key_or_score_change(rows):
-    ordered = coded(rows).sort("code")
+@given(RANKED)
+def test_codes_go_by_key_then_the_best_score_first(ranked):
+    found = coded(ranked).sort("code").rows()
+    expected = sorted(ranked[0], key=lambda row: (row[0], -row[1], row[2]))
+    assert [row[:3] for row in found] == expected
+
+
+@given(RANKED)
+def test_what_a_code_holds_can_be_read_back(ranked):
+    packed, code = ranked[1], pl.col("code")
+    found = coded(ranked).select(
+        packed.index_of(code).alias("index"),
+        packed.score_of(code).alias("score"),
+        truth=packed.truth_of(code),
+    )
+    assert found.rows() == [(index, score, int(truth)) for index, score, truth in ranked[0]]
+
+
+@given(RANKED)
+def test_runs_end_where_key_or_score_change(ranked):
+    ordered = coded(ranked).sort("code")
     runs = [row[:2] for row in ordered.rows()]
     expected = [a != b for a, b in zip(runs, [*runs[1:], None], strict=True)]
-    assert ordered.select(ends_run(pl.col("code"))).to_series().to_list() == expected
+    assert ordered.select(ranked[1].ends_run(pl.col("code"))).to_series().to_list() == expected
 
 
-@given(ROWS)
-def test_the_anchor_comes_between_two_keys(rows):
-    frame = coded(rows).with_columns(anchor=before(pl.col("index")))
+@given(RANKED)
+def test_the_anchor_comes_between_two_keys(ranked):
+    frame = coded(ranked).with_columns(anchor=ranked[1].before(pl.col("index")))
     for index, _, _, packed, anchor in frame.rows():
         assert anchor < packed
         assert all(row[3] < anchor for row in frame.rows() if row[0] < index)
 
 
+@given(RANKED)
+def test_codes_fit_their_type(ranked):
+    found, packed = ranked
+    if packed.kind == pl.Int128():
+        return
+    for index, score, truth in found:
+        magnitude = (
+            Fraction(*map(int, (abs(rank(score)) - packed.gap, packed.unit))) if score else 0
+        )
+        place = magnitude if score > 0 else -magnitude
+        assert place == int(place)
+        assert 0 <= 2 * (index * packed.scores + packed.best - place) + truth <= 2**63 - 1
+
+
+def test_every_narrow_type_is_tried():
+    assert set(TYPES) == set(UNITS)
+
+
+@given(st.data(), st.sampled_from(list(TYPES)))
+def test_ranks_of_a_narrow_type_are_multiples_of_its_unit(data, kind):
+    scores = data.draw(st.lists(TYPES[kind], min_size=1))
+    wide = pl.Series(scores, dtype=kind).cast(pl.Float64)
+    assert all(rank(score) % UNITS[kind] == 0 for score in wide)
+
+
+@pytest.mark.parametrize(
+    ("keys", "scores", "fits"),
+    [
+        (1, [0.0, 1.0, 5e-324], True),
+        (2, [0.0, 1.0, 5e-324], False),
+        (100, [0.0, 1.0, 0.001], True),
+        (110, [0.0, 1.0, 0.001], False),
+        (50, [-1.0, 1.0, 1e-3], True),
+        (60, [-1.0, 1.0, 1e-5], False),
+        (2**20, [0.5, 0.5], True),
+        (1, [float("-inf"), float("inf")], True),
+        (1, [-1.0, 1.0, 5e-324], False),
+        (1, [0.0, 0.0], True),
+        (1, [float("nan"), 1.0], False),
+        (1, [], False),
+        (1, [None, None, None], False),
+    ],
+)
+def test_few_keys_with_scores_close_together_fit_64_bits(keys, scores, fits):
+    kind = packing(keys, pl.Series(scores, dtype=pl.Float64)).kind
+    assert kind == (pl.Int64() if fits else pl.Int128())
+
+
+def rank(score: float) -> int:
+    return pl.select(rank_of(pl.lit(score, pl.Float64))).item()
+
+
 @given(SCORES, SCORES)
 def test_ranks_order_like_scores(a, b):
-    ranks = pl.DataFrame({"s": [a, b]}).select(rank_of(pl.col("s")).alias("r"))["r"].to_list()
-    assert (ranks[0] < ranks[1], ranks[0] == ranks[1]) == (a < b, a == b)
+    assert (rank(a) < rank(b), rank(a) == rank(b)) == (a < b, a == b)
 
 
 @pytest.mark.parametrize("score", [0.0, 1.5, -1.5, 5e-324, float("inf"), float("-inf")])

@@ -5,10 +5,11 @@ from collections.abc import Callable, Sequence
 import polars as pl
 
 from polaroc.cells import met, share
-from polaroc.columns import CURVE, PRIVATE, attach, like
+from polaroc.columns import CURVE, PRIVATE, like
+from polaroc.numbering import Keys, indexed, known, planned
 from polaroc.predictions import Predictions, read
-from polaroc.ranking import CODE, INDEX, before, code, ends_run, index_of, score_of, truth_of
-from polaroc.totals import FP_OFFSET, LEAST_NEG, LEAST_POS, TP_OFFSET, totals
+from polaroc.ranking import CODE, INDEX, Packing
+from polaroc.totals import FP_OFFSET, LEAST_NEG, LEAST_POS, TP_OFFSET
 from polaroc.trouble import SCORE, TRUTH, WEIGHT
 from polaroc.typing import By, Frame, IntoExpr, Label, Nulls
 
@@ -82,19 +83,27 @@ def curve(
     predictions = read(
         frame, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
     )
-    counts = totals(predictions)
-    ends = cells(indexed(predictions, counts), counts, weighted=predictions.weighted)
-    table = tabled(ends, anchors(counts), counts.select(INDEX, *predictions.keys))
-    return like(frame, table.drop(INDEX, CODE))
+    keys = known(predictions) if isinstance(frame, pl.DataFrame) else planned(predictions)
+    return like(frame, curves_of(predictions, keys).drop(INDEX, CODE))
 
 
-def anchors(counts: pl.LazyFrame, tp: str | None = None, fp: str | None = None) -> pl.LazyFrame:
+def curves_of(
+    predictions: Predictions, keys: Keys, named: pl.LazyFrame | None = None
+) -> pl.LazyFrame:
+    """The curves, each after its anchor, with `INDEX` and `CODE`; beside the columns of `named`."""
+    if named is None:
+        named = keys.totals.select(INDEX, *predictions.keys)
+    ends = cells(indexed(predictions, keys), keys, weighted=predictions.weighted)
+    return tabled(ends, keys.packing, anchors(keys), named)
+
+
+def anchors(keys: Keys, tp: str | None = None, fp: str | None = None) -> pl.LazyFrame:
     """Where the curve of each key starts, as `cells` have it: at (0, 0), or at two columns."""
-    kind = counts.collect_schema()["positives"]
+    kind = keys.totals.collect_schema()["positives"]
     zero = pl.lit(0).cast(kind)
-    return counts.select(
+    return keys.totals.select(
         INDEX,
-        before(pl.col(INDEX)).alias(CODE),
+        keys.packing.before(pl.col(INDEX)).alias(CODE),
         zero.alias("pos"),
         zero.alias("neg"),
         (zero if tp is None else pl.col(tp)).alias("tp"),
@@ -105,28 +114,31 @@ def anchors(counts: pl.LazyFrame, tp: str | None = None, fp: str | None = None) 
 
 
 def tabled(
-    ends: pl.LazyFrame, anchors: pl.LazyFrame | None = None, keys: pl.LazyFrame | None = None
+    ends: pl.LazyFrame,
+    packing: Packing,
+    anchors: pl.LazyFrame | None = None,
+    named: pl.LazyFrame | None = None,
 ) -> pl.LazyFrame:
     """Cells as a curve table with `INDEX` and `CODE`, sorted, each key after its anchor.
 
     Parameters
     ----------
-    ends
-        The `cells`.
-    anchors, keys
+    ends, packing
+        The `cells`, and what their codes are.
+    anchors, named
         The `anchors`; `INDEX` and the key columns; where these are wanted.
     """
     rows = ends.select(CELL)
     if anchors is not None:
         rows = pl.concat([anchors, rows])
-    if keys is not None:
-        rows = rows.join(keys, on=INDEX)
+    if named is not None:
+        rows = rows.join(named, on=INDEX)
     counted = (pl.col("pos") > 0) | (pl.col("neg") > 0)
-    names = [] if keys is None else keys.collect_schema().names()
+    names = [] if named is None else named.collect_schema().names()
     return (
         rows.sort(CODE)
         .with_columns(
-            pl.when(counted).then(score_of(pl.col(CODE))).alias(SCORE),
+            pl.when(counted).then(packing.score_of(pl.col(CODE))).alias(SCORE),
             rate("tp", "positives").alias("tpr"),
             rate("fp", "negatives").alias("fpr"),
         )
@@ -147,23 +159,15 @@ def rate(count: str, total: str) -> pl.Expr:
     return pl.when(pl.col(total) > 0).then(share(pl.col(count), pl.col(total)))
 
 
-def indexed(predictions: Predictions, counts: pl.LazyFrame) -> pl.LazyFrame:
-    """The rows that can be ranked, with the `INDEX` of their key in place of its columns."""
-    keys, rows = predictions.keys, predictions.sound
-    if not keys:
-        return rows.with_columns(pl.lit(0, pl.UInt32).alias(INDEX))
-    return attach(rows, counts.select(*keys, INDEX), keys).drop(keys)
-
-
 def cells(
-    rows: pl.LazyFrame, counts: pl.LazyFrame, *, weighted: bool, for_areas: bool = False
+    rows: pl.LazyFrame, keys: Keys, *, weighted: bool, for_areas: bool = False
 ) -> pl.LazyFrame:
-    """The tie-collapsed cells of `indexed` rows, whose `totals` are known.
+    """The tie-collapsed cells of `indexed` rows.
 
     Parameters
     ----------
-    rows, counts, weighted
-        The rows, the totals, and whether the rows have weights.
+    rows, keys, weighted
+        The rows, their keys, and whether the rows have weights.
     for_areas
         Only cells with positives, those that rise straight up after one another
         as one: areas below straight segments need no more.
@@ -173,12 +177,12 @@ def cells(
     LazyFrame
         The columns `CELL`; in no order, without anchors.
     """
-    ranked = _weighed(rows) if weighted else _counted(rows)
+    ranked = (_weighed if weighted else _counted)(rows, keys.packing)
     if for_areas:
         ranked = _rises(ranked, _weight_added if weighted else _count_added)
     least = [LEAST_POS, LEAST_NEG] if weighted else []
     of_key = ranked.join(
-        counts.select(INDEX, "positives", "negatives", TP_OFFSET, FP_OFFSET, *least), on=INDEX
+        keys.totals.select(INDEX, "positives", "negatives", TP_OFFSET, FP_OFFSET, *least), on=INDEX
     )
     found = of_key.with_columns(pl.col("tp") + pl.col(TP_OFFSET), pl.col("fp") + pl.col(FP_OFFSET))
     if weighted:
@@ -196,14 +200,14 @@ def _rises(ranked: pl.LazyFrame, added: Callable[[pl.Expr], pl.Expr]) -> pl.Lazy
     return ends.with_columns(added(pl.col("tp")).alias("pos"))
 
 
-def _counted(rows: pl.LazyFrame) -> pl.LazyFrame:
+def _counted(rows: pl.LazyFrame, packing: Packing) -> pl.LazyFrame:
     """The last row of each tie in the order of codes, with counts that run on from key to key."""
     ends = (
-        rows.select(_code())
+        rows.select(_code(packing))
         .sort(CODE)
         .with_row_index(PLACE, offset=1)
-        .with_columns(truth_of(pl.col(CODE)).cum_sum().alias("tp"))
-        .filter(ends_run(pl.col(CODE)))
+        .with_columns(packing.truth_of(pl.col(CODE)).cum_sum().alias("tp"))
+        .filter(packing.ends_run(pl.col(CODE)))
     )
     # In two steps, so that cells without positives can be left out before the second.
     tp, place = pl.col("tp"), pl.col(PLACE)
@@ -212,21 +216,21 @@ def _counted(rows: pl.LazyFrame) -> pl.LazyFrame:
     ).with_columns(
         (place.cast(pl.Int64) - tp).alias("fp"),
         (pl.col(SIZE) - pl.col("pos")).alias("neg"),
-        index_of(pl.col(CODE)).alias(INDEX),
+        packing.index_of(pl.col(CODE)).alias(INDEX),
     )
 
 
-def _weighed(rows: pl.LazyFrame) -> pl.LazyFrame:
+def _weighed(rows: pl.LazyFrame, packing: Packing) -> pl.LazyFrame:
     """The same with weights, whose sums round and so start anew in each key."""
-    truth, weight = truth_of(pl.col(CODE)), pl.col(WEIGHT)
+    truth, weight = packing.truth_of(pl.col(CODE)), pl.col(WEIGHT)
     own = ((truth * weight).alias("tp"), ((1 - truth) * weight).alias("fp"))
     ends = (
         rows.filter(weight > 0)
-        .select(_code(), weight)
+        .select(_code(packing), weight)
         .sort(CODE)
-        .select(CODE, index_of(pl.col(CODE)).alias(INDEX), *own)
+        .select(CODE, packing.index_of(pl.col(CODE)).alias(INDEX), *own)
         .with_columns(pl.col("tp", "fp").cum_sum().over(INDEX))
-        .filter(ends_run(pl.col(CODE)))
+        .filter(packing.ends_run(pl.col(CODE)))
     )
     rises = _weight_added(pl.col("tp")).alias("pos"), _weight_added(pl.col("fp")).alias("neg")
     # A light weight may be lost in the sum.
@@ -256,5 +260,5 @@ def _met(total: str, rise: str, whole: str, least: str) -> tuple[pl.Expr, pl.Exp
     return end.alias(total), (end - start).alias(rise)
 
 
-def _code() -> pl.Expr:
-    return code(pl.col(INDEX), pl.col(SCORE), pl.col(TRUTH)).alias(CODE)
+def _code(packing: Packing) -> pl.Expr:
+    return packing.code(pl.col(INDEX), pl.col(SCORE), pl.col(TRUTH)).alias(CODE)

@@ -10,15 +10,15 @@ import polars as pl
 from polaroc.adjustment import adjusted
 from polaroc.calibration import doubt
 from polaroc.columns import PRIVATE, check_keys, like
-from polaroc.curves import cells, indexed, tabled
+from polaroc.curves import cells, tabled
 from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice
 from polaroc.estimates import Estimate, Labelled, Unlabelled
 from polaroc.intervals import check_counts, check_level
 from polaroc.likelihood import likeliest
+from polaroc.numbering import indexed, known
 from polaroc.predictions import Predictions, read
 from polaroc.quantiles import normal
 from polaroc.ranking import INDEX
-from polaroc.totals import totals
 from polaroc.trouble import SCORE
 from polaroc.typing import By, Frame, IntoExpr, Label, Nulls
 
@@ -185,11 +185,10 @@ class _Ranked:
 
 
 def _ranked(predictions: Predictions, name: str) -> _Ranked:
-    counts = totals(predictions)
-    rows = indexed(predictions, counts)
-    ranked = tabled(cells(rows, counts, weighted=predictions.weighted))
-    known, table = pl.collect_all([counts, ranked])
-    numbered = known.select(
+    keys = known(predictions)
+    ends = cells(indexed(predictions, keys), keys, weighted=predictions.weighted)
+    table = tabled(ends, keys.packing).collect()
+    numbered = keys.totals.collect().select(
         *predictions.keys,
         "positives",
         "negatives",

@@ -7,7 +7,7 @@ import polars as pl
 
 from polaroc.beliefs import Belief
 from polaroc.columns import like
-from polaroc.curves import anchors, cells, indexed, tabled
+from polaroc.curves import curves_of
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.intervals import (
     FRACTIONAL,
@@ -20,12 +20,12 @@ from polaroc.intervals import (
 )
 from polaroc.measures import tidy
 from polaroc.memory import Memory
+from polaroc.numbering import Keys, known, planned
 from polaroc.predictions import Predictions, read
 from polaroc.progress import Progress, told
 from polaroc.ranking import CODE, INDEX
 from polaroc.resampling import Resampling, resampled
 from polaroc.sums import Summed
-from polaroc.totals import totals
 from polaroc.typing import By, Frame, Interpolation, Intervals, IntoExpr, Label, Nulls, Priors
 from polaroc.wanted import DEFAULT_PRIORS, chosen
 
@@ -124,24 +124,23 @@ def evaluate(
     predictions = read(
         frame, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
     )
-    keys = predictions.keys
+    names = predictions.keys
     if intervals is not None and isinstance(frame, pl.DataFrame):
         check_counts(predictions)
-    if intervals is not None and how is None:
-        curves = _flagged_curves(predictions)
-        return like(frame, with_limits(curves, keys, asked.measures, intervals, level))
     summed = Summed(predictions, *asked.parted)
-    found = (
-        summed.at_once(totals(predictions))
-        if memory is None
-        else summed.in_parts(memory, scratch, told(progress))
-    )
-    measured = tidy(found.wide, keys, asked.measures)
+    if memory is not None:
+        found = summed.in_parts(memory, scratch, told(progress))
+        return like(frame, tidy(found.wide, names, asked.measures))
+    keys = known(predictions) if isinstance(frame, pl.DataFrame) else planned(predictions)
+    if intervals is not None and how is None:
+        curves = _flagged_curves(predictions, keys)
+        return like(frame, with_limits(curves, names, asked.measures, intervals, level))
+    measured = tidy(summed.at_once(keys).wide, names, asked.measures)
     if how is None:
         return like(frame, measured)
     counts = pl.when(~pl.col(FRACTIONAL)).then("pos").alias("pos")
-    counted = _flagged_curves(predictions).with_columns(counts).drop("note", FRACTIONAL)
-    return like(frame, resampled(measured, counted, keys, how))
+    counted = _flagged_curves(predictions, keys).with_columns(counts).drop("note", FRACTIONAL)
+    return like(frame, resampled(measured, counted, names, how))
 
 
 def resampling(
@@ -169,9 +168,7 @@ def resampling(
     return Resampling(priors, over, interpolation, measures, intervals, level)
 
 
-def _flagged_curves(predictions: Predictions) -> pl.LazyFrame:
+def _flagged_curves(predictions: Predictions, keys: Keys) -> pl.LazyFrame:
     """The curves in order, with `note` and whether a key's weights are `FRACTIONAL`."""
-    counts = totals(predictions)
-    ends = cells(indexed(predictions, counts), counts, weighted=predictions.weighted)
-    said = flagged(counts.select(INDEX, *predictions.keys, "note"), predictions)
-    return tabled(ends, anchors(counts), said).drop(INDEX, CODE)
+    noted = keys.totals.select(INDEX, *predictions.keys, "note")
+    return curves_of(predictions, keys, flagged(noted, predictions)).drop(INDEX, CODE)

@@ -1,7 +1,7 @@
 """What comes in: a table of predictions, read, audited and refused where it cannot be right."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -32,7 +32,7 @@ class Predictions:
 
     `rows` keeps every row that came in; `trouble` is null where a row is sound
     and else says, by code, why it cannot be ranked; `possible` are the codes that
-    columns of these types can have.
+    columns of these types can have; `kind` is the type the score came in.
     """
 
     rows: pl.LazyFrame
@@ -40,6 +40,7 @@ class Predictions:
     weighted: bool
     nulls: Nulls
     possible: list[int]
+    kind: pl.DataType
 
     @property
     def fatal(self) -> list[int]:
@@ -49,7 +50,17 @@ class Predictions:
     @property
     def sound(self) -> pl.LazyFrame:
         """The rows that can be ranked."""
-        return self.rows.filter(pl.col(TROUBLE).is_null()).drop(TROUBLE)
+        rows = self.rows.filter(pl.col(TROUBLE).is_null()) if self.possible else self.rows
+        return rows.drop(TROUBLE)
+
+    @property
+    def cleared(self) -> "Predictions":
+        """The same once it is known that no row is in fatal trouble."""
+        possible = [kind for kind in self.possible if kind not in self.fatal]
+        if possible:
+            return replace(self, possible=possible)
+        none = self.rows.with_columns(pl.lit(None, pl.UInt8).alias(TROUBLE))
+        return replace(self, rows=none, possible=possible)
 
     def troubled(self) -> int:
         """How many rows cannot be ranked."""
@@ -98,9 +109,11 @@ def read(
         *(pl.when(is_so).then(pl.lit(code, pl.UInt8)) for code, is_so in troubles)
     ).alias(TROUBLE)
     rows = named.select(*keys, *columns, trouble)
-    predictions = Predictions(rows, keys, weight is not None, nulls, [code for code, _ in troubles])
+    possible = [code for code, _ in troubles]
+    predictions = Predictions(rows, keys, weight is not None, nulls, possible, schema[SCORE])
     if audited or isinstance(frame, pl.DataFrame):
         _refuse_trouble(predictions, named, truth, positive)
+        return predictions.cleared
     return predictions
 
 

@@ -1,24 +1,25 @@
 """The sums that the measures are made of, per key: in one go, or part by part."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import NamedTuple
 
 import polars as pl
 
 from polaroc.columns import PRIVATE
-from polaroc.curves import anchors, cells, indexed, tabled
+from polaroc.curves import anchors, cells, curves_of, tabled
 from polaroc.hulls import hulls
 from polaroc.measures import Measure, merged, per_key
 from polaroc.memory import Memory, resolve_memory
+from polaroc.numbering import Keys, indexed, known
 from polaroc.outlines import outlined, rising
 from polaroc.parts import SIZE, Part, parts, sizes
-from polaroc.predictions import Predictions
+from polaroc.predictions import COUNT, Predictions
 from polaroc.progress import Progress
-from polaroc.ranking import CODE, INDEX, code
+from polaroc.ranking import CODE, INDEX, Packing
 from polaroc.scratch import scratch_folder
-from polaroc.totals import FP_OFFSET, LEAST, TP_OFFSET, totals
+from polaroc.totals import FP_OFFSET, LEAST, TP_OFFSET
 from polaroc.trouble import SCORE, TRUTH, WEIGHT
 
 # What the parts before hold of a key.
@@ -53,16 +54,16 @@ class Summed:
     on_hull: Sequence[Measure]
     seen_at: Sequence[float | None] | None = None
 
-    def at_once(self, counts: pl.LazyFrame) -> Found:
-        """Everything as one plan, from the `totals`."""
-        rows = indexed(self.predictions, counts)
-        ends = self._cells(rows, counts)
-        table = tabled(ends, anchors(counts), counts.select(INDEX, *self.predictions.keys))
+    def at_once(self, keys: Keys) -> Found:
+        """Everything as one plan."""
+        if not self._curves:
+            ends = self._cells(indexed(self.predictions, keys), keys)
+            return Found(_joined(keys.totals, _per_key(ends, self.on_curve)), None)
+        table = curves_of(self.predictions, keys)
+        wide = _joined(keys.totals, _per_key(table, self.on_curve))
         if not self.on_hull:
-            wide = _joined(counts, _per_key(ends, self.on_curve))
             return Found(wide, self._outlined(table))
         hull = hulls(table)
-        wide = _joined(counts, _per_key(table, self.on_curve))
         return Found(_joined(wide, _per_key(hull, self.on_hull)), self._outlined(hull))
 
     def in_parts(
@@ -86,31 +87,34 @@ class Summed:
             Called after each part with the rows done and all rows.
         """
         # One after the other: together they would hold the rows they share.
-        counts = totals(self.predictions).collect()
-        counted = sizes(self.predictions.sound).collect()
-        weighted, size = self.predictions.weighted, int(counted[SIZE].sum())
+        keys = known(self.predictions)
+        counts = keys.totals.collect()
+        weighted = self.predictions.weighted
         most = (resolve_memory(memory) - BASE) // self._bytes_per_row
-        if size <= most:
-            return self.at_once(counts.lazy())
-        rows = indexed(self.predictions, counts.lazy())
+        if counts[COUNT].sum() <= most:
+            return self.at_once(keys)
+        counted = sizes(self.predictions.sound).collect()
+        size = int(counted[SIZE].sum())
+        rows = indexed(self.predictions, keys)
         before, done = _nothing(counts), 0
         sums: list[pl.DataFrame] = []
         points: list[pl.DataFrame] = []
         with scratch_folder(scratch, size * (ON_DISK + weighted * WEIGHT_ON_DISK)) as folder:
             for part in parts(rows, counted, max(most, 1), folder):
                 here = _here(part, before, weighted)
-                found, *curves = pl.collect_all(self._of_part(part, here.lazy()))
+                of_part = self._of_part(part, replace(keys, totals=here.lazy()))
+                found, *curves = pl.collect_all(of_part)
                 sums = [merged([*sums, found], self.on_curve)]
                 points += curves
                 before = _passed(here)
                 done += part.size
                 if progress is not None:
                     progress(done, size)
-        wide = _joined(counts.lazy(), sums[0].lazy())
+        wide = _joined(keys.totals, sums[0].lazy())
         if not points:
             return Found(wide, None)
-        begun, keys = anchors(counts.lazy()), counts.lazy().select(INDEX, *self.predictions.keys)
-        table = tabled(pl.concat(points).lazy(), begun, keys)
+        named = keys.totals.select(INDEX, *self.predictions.keys)
+        table = tabled(pl.concat(points).lazy(), keys.packing, anchors(keys), named)
         if not self.on_hull:
             return Found(wide, rising(table))
         hull = hulls(table)
@@ -126,23 +130,23 @@ class Summed:
         weights, curves = self.predictions.weighted, self._curves
         return IN_MEMORY + weights * WEIGHT_IN_MEMORY + curves * CURVE_IN_MEMORY
 
-    def _cells(self, rows: pl.LazyFrame, counts: pl.LazyFrame) -> pl.LazyFrame:
+    def _cells(self, rows: pl.LazyFrame, keys: Keys) -> pl.LazyFrame:
         straight = all(measure.straight for measure in self.on_curve)
         for_areas = straight and not self._curves
-        return cells(rows, counts, weighted=self.predictions.weighted, for_areas=for_areas)
+        return cells(rows, keys, weighted=self.predictions.weighted, for_areas=for_areas)
 
-    def _of_part(self, part: Part, here: pl.LazyFrame) -> list[pl.LazyFrame]:
+    def _of_part(self, part: Part, here: Keys) -> list[pl.LazyFrame]:
         """The sums over a part's cells and, where asked for, the points that matter later."""
-        ends = _tie(here) if part.tied else self._cells(part.rows, here)
+        ends = _tie(here.totals, here.packing) if part.tied else self._cells(part.rows, here)
         wanted = [_per_key(ends, self.on_curve)]
         if self.on_hull:
             both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
             # The hull of a part starts where the parts before it end.
             begun = anchors(here, tp=BEFORE + "pos", fp=BEFORE + "neg")
-            outer = hulls(tabled(ends.filter(both), begun.filter(both)))
+            outer = hulls(tabled(ends.filter(both), here.packing, begun.filter(both)))
             wanted.append(outer.filter(pl.col(SCORE).is_not_null()))
         elif self.seen_at is not None:
-            wanted.append(outlined(tabled(ends), self.seen_at))
+            wanted.append(outlined(tabled(ends, here.packing), self.seen_at))
         return wanted
 
     def _outlined(self, table: pl.LazyFrame) -> pl.LazyFrame | None:
@@ -189,11 +193,11 @@ def _passed(here: pl.DataFrame) -> pl.DataFrame:
     return here.select(*kept, *seen)
 
 
-def _tie(here: pl.LazyFrame) -> pl.LazyFrame:
+def _tie(here: pl.LazyFrame, packing: Packing) -> pl.LazyFrame:
     """The cells of a part whose scores are all the same."""
     return here.filter((pl.col("pos") > 0) | (pl.col("neg") > 0)).select(
         INDEX,
-        code(pl.col(INDEX), pl.col(SCORE), pl.lit(True)).alias(CODE),
+        packing.code(pl.col(INDEX), pl.col(SCORE), pl.lit(True)).alias(CODE),
         "pos",
         "neg",
         (pl.col(BEFORE + "pos") + pl.col("pos")).alias("tp"),

@@ -25,8 +25,9 @@ def totals(predictions: Predictions) -> pl.LazyFrame:
     LazyFrame
         The keys; `INDEX` UInt32, their place from 0; `positives`, `negatives`
         (null where rows of the key cannot be ranked); `TP_OFFSET`, `FP_OFFSET`,
-        and for weights `LEAST_POS`, `LEAST_NEG`, which `cells` needs; `note`
-        String, what is wrong with the key's rows or was dropped of them.
+        and for weights `LEAST_POS`, `LEAST_NEG`, which `cells` needs; `COUNT`,
+        of all rows; `note` String, what is wrong with the key's rows or was
+        dropped of them.
     """
     sound = pl.col(TROUBLE).is_null()
     truth = pl.col(TRUTH)
@@ -53,6 +54,7 @@ def totals(predictions: Predictions) -> pl.LazyFrame:
         _offset(positives, predictions.weighted).alias(TP_OFFSET),
         _offset(negatives, predictions.weighted).alias(FP_OFFSET),
         *(name for name in LEAST if predictions.weighted),
+        COUNT,
         pl.concat_str(_troubles(predictions, fatal), "note", separator="; ", ignore_nulls=True)
         .replace("", None)
         .alias("note"),
@@ -81,7 +83,7 @@ def _column(kind: int) -> str:
 
 def _troubles(predictions: Predictions, fatal: pl.Expr) -> pl.Expr:
     """How many rows are in which trouble; that they were dropped, where that was asked for."""
-    said = []
+    said = [pl.lit(None, pl.String)]
     for kind in predictions.possible:
         count = pl.col(_column(kind))
         one, more = (pl.format("{} " + TROUBLES[kind] + end, count) for end in ("", "s"))

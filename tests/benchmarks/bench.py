@@ -24,7 +24,11 @@ from rich.console import Console
 from rich.table import Table
 from tables import predictions, write
 
-EVERYWHERE = {"bare sort": contenders.bare_sort, "evaluate": contenders.evaluate}
+EVERYWHERE = {
+    "bare sort": contenders.bare_sort,
+    "evaluate": contenders.evaluate_table,
+    "evaluate, as a plan": contenders.evaluate,
+}
 PEERS = {
     "polarbearings, AUC": contenders.polarbearings_auc,
     "polars_ds, AUC": contenders.polars_ds_auc,

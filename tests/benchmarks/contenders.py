@@ -18,14 +18,19 @@ def keys(frame: pl.LazyFrame) -> list[str]:
     return [name for name in ("model", "fold") if name in frame.collect_schema()]
 
 
-def evaluate(frame: pl.LazyFrame, memory: str | None = None) -> float:
+def evaluate(frame: pl.LazyFrame | pl.DataFrame, memory: str | None = None) -> float:
     """All measures of every key: AUC, AUPREC at 16 priors, IAUPREC, Sens, AccSens, ε."""
     weight = "weight" if "weight" in frame.collect_schema() else None
     frame.pipe(
-        pr.evaluate, truth="truth", score="score", by=keys(frame), weight=weight,
+        pr.evaluate, truth="truth", score="score", by=keys(frame.lazy()), weight=weight,
         priors=PRIORS, over=OVER, memory=memory,
-    ).collect()  # fmt: skip
+    ).lazy().collect()  # fmt: skip
     return 1
+
+
+def evaluate_table(frame: pl.LazyFrame) -> float:
+    """The same of a table in memory."""
+    return evaluate(frame.collect())
 
 
 def bare_sort(frame: pl.LazyFrame) -> float:

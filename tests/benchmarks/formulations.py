@@ -17,11 +17,11 @@ from rich.console import Console
 from rich.table import Table
 from tables import predictions
 
-from polaroc.curves import cells, indexed
+from polaroc.curves import cells
 from polaroc.measures import per_key
-from polaroc.predictions import read
+from polaroc.numbering import Keys, indexed, known, planned
+from polaroc.predictions import Predictions, read
 from polaroc.ranking import INDEX
-from polaroc.totals import totals
 from polaroc.wanted import chosen
 
 KEYS = ["model", "fold"]
@@ -61,11 +61,25 @@ def by_columns(frame: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def packed(frame: pl.LazyFrame, *, for_areas: bool = False) -> pl.LazyFrame:
-    """As it is done: key, score and truth sorted as one whole number."""
-    rows = read(frame, truth="truth", score="score", by=KEYS)
-    counts = totals(rows)
-    return cells(indexed(rows, counts), counts, weighted=False, for_areas=for_areas)
+def ends(rows: Predictions, keys: Keys, *, for_areas: bool = False) -> pl.LazyFrame:
+    """The cells, as `evaluate` makes them."""
+    return cells(indexed(rows, keys), keys, weighted=False, for_areas=for_areas)
+
+
+def packed(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """As a plan does it: key, score and truth sorted as one number of 128 bits."""
+    rows = _read(frame)
+    return ends(rows, planned(rows))
+
+
+def narrow(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """As it is done where rows are counted first: as one number of 64 bits."""
+    rows = _read(frame.collect())
+    return ends(rows, known(rows))
+
+
+def _read(frame: pl.LazyFrame | pl.DataFrame) -> Predictions:
+    return read(frame, truth="truth", score="score", by=KEYS)
 
 
 def drained(made: Callable[[pl.LazyFrame], pl.LazyFrame]) -> Callable[[pl.LazyFrame], object]:
@@ -75,18 +89,19 @@ def drained(made: Callable[[pl.LazyFrame], pl.LazyFrame]) -> Callable[[pl.LazyFr
 
 def stages(frame: pl.LazyFrame) -> dict[str, Callable[[pl.LazyFrame], object]]:
     """The steps of `evaluate`, each timed alone."""
-    rows = read(frame, truth="truth", score="score", by=KEYS)
-    every = packed(frame).filter(pl.col("pos") > 0).collect().lazy()
-    runs = packed(frame, for_areas=True).collect().lazy()
+    table = frame.collect()
+    rows = _read(table)
+    keys = known(rows)
+    every = ends(rows, keys).filter(pl.col("pos") > 0).collect().lazy()
+    runs = ends(rows, keys, for_areas=True).collect().lazy()
     measures = chosen(None, PRIORS, OVER, "exact").measures
-    counts = totals(rows).collect().lazy()
     return {
-        "evaluate": evaluate,
-        "  totals of each key": lambda _: totals(rows).collect(),
-        "  number of each row's key": drained(lambda _: indexed(rows, counts)),
-        "  cells": drained(packed),
+        "evaluate": lambda _: evaluate(table),
+        "  keys counted and numbered": lambda _: known(rows),
+        "  cells with positives": drained(lambda _: ends(rows, keys, for_areas=True)),
         "  sums of all measures": lambda _: per_key(runs, [INDEX], measures).collect(),
         "  the same over every cell": lambda _: per_key(every, [INDEX], measures).collect(),
+        "evaluate of a plan": evaluate,
     }
 
 
@@ -115,7 +130,7 @@ def main() -> None:
     asked = parser.parse_args()
     forms = {
         made.__doc__.splitlines()[0]: drained(made)
-        for made in (packed, window, grouped, by_columns)
+        for made in (narrow, packed, window, grouped, by_columns)
     }
     cases: dict[str, dict[str, Any]] = {
         "continuous scores": {},

@@ -1,0 +1,102 @@
+"""The keys of a table: their totals, the number of each, and what their rows are packed in."""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from polaroc.columns import attach
+from polaroc.predictions import Predictions
+from polaroc.ranking import ANY, INDEX, UNITS, Packing, packing
+from polaroc.totals import totals
+from polaroc.trouble import SCORE
+
+# Keys of these types are whole numbers, or stand for some, in the same order.
+COUNTABLE = (
+    pl.Boolean, pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.Enum,
+)  # fmt: skip
+# The numbers of keys fit 32 bits, and leave room for others.
+MOST_NUMBERS = 2**31
+
+
+@dataclass(frozen=True)
+class Keys:
+    """What ranking the rows of each key takes.
+
+    Attributes
+    ----------
+    totals
+        The result of `totals`; `INDEX` may skip numbers.
+    packing
+        What the rows of all keys fit in.
+    number
+        A row's `INDEX`, from its key columns; without it, it is looked up.
+    """
+
+    totals: pl.LazyFrame
+    packing: Packing = ANY
+    number: pl.Expr | None = None
+
+
+def planned(predictions: Predictions) -> Keys:
+    """The keys of a plan, of which nothing is known yet."""
+    number = None if predictions.keys else pl.lit(0, pl.UInt32)
+    return Keys(totals(predictions), number=number)
+
+
+def known(predictions: Predictions) -> Keys:
+    """The keys once all rows have been counted, which makes ranking them faster."""
+    counts = totals(predictions).collect()
+    number, numbers = _number(counts, predictions.keys)
+    if number is not None:
+        counts = counts.with_columns(number.alias(INDEX))
+    unit = UNITS.get(predictions.kind, 1)
+    return Keys(counts.lazy(), packing(numbers, _reach(predictions), unit), number)
+
+
+def indexed(predictions: Predictions, keys: Keys) -> pl.LazyFrame:
+    """The rows that can be ranked, with the `INDEX` of their key in place of its columns."""
+    names, rows = predictions.keys, predictions.sound
+    if keys.number is None:
+        return attach(rows, keys.totals.select(*names, INDEX), names).drop(names)
+    return rows.with_columns(keys.number.alias(INDEX)).drop(names)
+
+
+def _reach(predictions: Predictions) -> pl.Series:
+    """The lowest and the highest score, and the least magnitude of one that is not zero."""
+    score = pl.col(SCORE)
+    far = (score.min(), score.max(), pl.when(score != 0).then(score.abs()).min())
+    named = (one.alias(str(place)) for place, one in enumerate(far))
+    return pl.Series(predictions.rows.select(*named).collect().row(0), dtype=pl.Float64)
+
+
+def _number(counts: pl.DataFrame, names: list[str]) -> tuple[pl.Expr | None, int]:
+    """Each key's place among all there could be, in their order, and how many these are.
+
+    No place where a key cannot be counted, or where too many could be; there are
+    then as many numbers as keys.
+    """
+    number, numbers = pl.lit(0, pl.Int64), 1
+    for name in names:
+        whole = _whole(counts[name])
+        if whole is None:
+            return None, counts.height
+        ends = counts.select(whole.min().alias("lowest"), whole.max().alias("highest")).row(0)
+        lowest, highest = (0, -1) if None in ends else ends
+        place, size = whole - lowest, highest - lowest + 1
+        if counts[name].has_nulls():
+            # Nulls come last.
+            place, size = place.fill_null(size), size + 1
+        number, numbers = number * size + place, numbers * size
+        if numbers > MOST_NUMBERS:
+            return None, counts.height
+    return number.cast(pl.UInt32), numbers
+
+
+def _whole(key: pl.Series) -> pl.Expr | None:
+    """A key column as whole numbers in the order of its values, if it can be."""
+    column = pl.col(key.name)
+    if key.dtype in (pl.String, pl.Categorical):
+        column = column.cast(pl.Enum(key.drop_nulls().unique().sort().cast(pl.String)))
+    elif key.dtype not in COUNTABLE:
+        return None
+    return column.to_physical().cast(pl.Int64)

@@ -37,9 +37,9 @@ class Packing:
     kind
         The type of a code.
     best
-        The highest place a score can have.
+        A place above that of all scores.
     scores
-        How many places there are, from the lowest to that one, and one for an anchor.
+        How many places there are, from that one to the lowest.
     gap, unit
         Ranks that no score has: those next to zero, and those between multiples.
 
@@ -69,12 +69,12 @@ class Packing:
         truth
             Boolean.
         """
-        behind = self._whole(self.best) - rank_of(score, self.gap, self.unit)
+        behind = (self._best() - rank_of(score, self.gap, self.unit)).cast(self.kind)
         return (index.cast(self.kind) * self._whole(self.scores) + behind) * self._whole(2) + truth
 
     def before(self, index: pl.Expr) -> pl.Expr:
         """A code that comes right before all those of a key."""
-        return index.cast(self.kind) * self._whole(2 * self.scores) - self._whole(1)
+        return index.cast(self.kind) * self._whole(2 * self.scores)
 
     def index_of(self, code: pl.Expr) -> pl.Expr:
         """The key's index in a code."""
@@ -86,13 +86,21 @@ class Packing:
 
     def score_of(self, code: pl.Expr) -> pl.Expr:
         """The score in a code, as Float64."""
-        behind = (code // self._whole(2)) % self._whole(self.scores)
-        return score_at((self._whole(self.best) - behind).cast(pl.Int64), self.gap, self.unit)
+        behind = ((code // self._whole(2)) % self._whole(self.scores)).cast(self._signed)
+        return score_at((self._best() - behind).cast(pl.Int64), self.gap, self.unit)
 
     def ends_run(self, code: pl.Expr) -> pl.Expr:
         """Whether a row of sorted codes is the last of its key and score."""
         run = code | self._whole(1)
         return (run != run.shift(-1)).fill_null(True)
+
+    @property
+    def _signed(self) -> pl.DataType:
+        """A type that holds all differences of ranks, which codes of 64 bits take to be small."""
+        return pl.Int64() if self.kind == pl.UInt64() else pl.Int128()
+
+    def _best(self) -> pl.Expr:
+        return pl.lit(self.best, self._signed)
 
     def _whole(self, number: int) -> pl.Expr:
         return pl.lit(number, self.kind)
@@ -117,8 +125,8 @@ def packing(keys: int, scores: pl.Series, unit: int = 1) -> Packing:
 
     Examples
     --------
-    >>> packing(60, pl.Series([0.001, 0.999])).kind, packing(60, pl.Series([-1.0, 1e-9])).kind
-    (Int64, Int128)
+    >>> packing(60, pl.Series([0.001, 0.999])).kind, packing(60, pl.Series([-1.0, 1e-12])).kind
+    (UInt64, Int128)
     """
     known = scores.drop_nulls()
     if known.is_empty() or known.is_nan().any():
@@ -126,9 +134,9 @@ def packing(keys: int, scores: pl.Series, unit: int = 1) -> Packing:
     magnitudes = known.to_frame("score").select(rank_of(pl.col("score").abs()))["score"]
     gap = min((size for size in magnitudes if size), default=unit) - unit
     ranks = known.to_frame("score").select(rank_of(pl.col("score"), gap, unit))["score"].to_list()
-    places = max(ranks) - min(ranks) + 2
-    fits = 2 * places * keys <= MAGNITUDE
-    return Packing(pl.Int64(), max(ranks), places, gap, unit) if fits else ANY
+    best, places = max(ranks) + 1, max(ranks) - min(ranks) + 2
+    fits = 2 * places * keys < 2**64
+    return Packing(pl.UInt64(), best, places, gap, unit) if fits else ANY
 
 
 def rank_of(score: pl.Expr, gap: int = 0, unit: int = 1) -> pl.Expr:

@@ -29,8 +29,10 @@ def small(monkeypatch):
     monkeypatch.setattr(sums, "BASE", 0)
 
 
-def room(rows: int) -> int:
-    return rows * (sums.IN_MEMORY + sums.WEIGHT_IN_MEMORY)
+def room(rows: int, weight: str | None = None) -> int:
+    """Memory for at most so many rows."""
+    weights = 0 if weight is None else sums.WEIGHT_IN_MEMORY
+    return rows * (sums.IN_MEMORY - sums.SPARED + weights)
 
 
 def same(found: pl.DataFrame, expected: pl.DataFrame) -> None:
@@ -71,7 +73,7 @@ def test_parts_add_up_to_the_whole(scores, rows, weight, interpolation):
     table = predictions(scores)
     asked = {**NAMES, "by": ["model", "fold"], "weight": weight, "interpolation": interpolation}
     whole = pr.evaluate(table, over=(0.05, 0.2), **asked)
-    same(pr.evaluate(table, over=(0.05, 0.2), memory=room(rows), **asked), whole)
+    same(pr.evaluate(table, over=(0.05, 0.2), memory=room(rows, weight), **asked), whole)
 
 
 @given(tables(max_rows=30), st.integers(1, 31))
@@ -82,7 +84,7 @@ def test_small_tables_add_up_however_they_are_cut(table, rows):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(memory, "LEAST", 0)
         patch.setattr(sums, "BASE", 0)
-        cut = pr.evaluate(table, **NAMES, weight=weight, over=(0.1, 0.5), memory=room(rows))
+        cut = pr.evaluate(table, **NAMES, weight=weight, over=(0.1, 0.5), memory=room(rows, weight))
     same(cut, whole)
 
 
@@ -177,7 +179,7 @@ RUN = """
     def wait(done, rows):
         print("halfway", flush=True)
         time.sleep(60)
-    pr.evaluate(table, truth="truth", score="score", memory=20 * 120, scratch=sys.argv[1],
+    pr.evaluate(table, truth="truth", score="score", memory=20 * 24, scratch=sys.argv[1],
                 progress=wait)
 """
 

@@ -17,7 +17,7 @@ from polaroc.outlines import outlined, rising
 from polaroc.parts import SIZE, Part, parts, sizes
 from polaroc.predictions import COUNT, Predictions
 from polaroc.progress import Progress
-from polaroc.ranking import CODE, INDEX, Packing
+from polaroc.ranking import ANY, CODE, INDEX, Packing
 from polaroc.scratch import scratch_folder
 from polaroc.totals import FP_OFFSET, LEAST, TP_OFFSET
 from polaroc.trouble import SCORE, TRUTH, WEIGHT
@@ -26,9 +26,10 @@ from polaroc.trouble import SCORE, TRUTH, WEIGHT
 BEFORE = PRIVATE + "before_"
 COUNTED = ("pos", "neg")
 KEPT = (INDEX, "positives", "negatives", *LEAST)
-# Bytes that ranking a row takes at its peak, more with a weight beside it and where
-# the points of the curves are held; and bytes of a row on disk, at most.
-IN_MEMORY, WEIGHT_IN_MEMORY, CURVE_IN_MEMORY = 40, 60, 80
+# Bytes that ranking a row takes at its peak, less where a code has 64 bits, more with a
+# weight beside it and where the points of the curves are held; and bytes of a row on
+# disk, at most.
+IN_MEMORY, SPARED, WEIGHT_IN_MEMORY, CURVE_IN_MEMORY = 40, 16, 60, 80
 ON_DISK, WEIGHT_ON_DISK = 14, 8
 # What the process takes before the first row.
 BASE = 300_000_000
@@ -90,7 +91,7 @@ class Summed:
         keys = known(self.predictions)
         counts = keys.totals.collect()
         weighted = self.predictions.weighted
-        most = (resolve_memory(memory) - BASE) // self._bytes_per_row
+        most = (resolve_memory(memory) - BASE) // self._bytes_per_row(keys.packing)
         if counts[COUNT].sum() <= most:
             return self.at_once(keys)
         counted = sizes(self.predictions.sound).collect()
@@ -125,10 +126,10 @@ class Summed:
         """Whether the points of the curves are needed, and not only sums over them."""
         return bool(self.on_hull) or self.seen_at is not None
 
-    @property
-    def _bytes_per_row(self) -> int:
+    def _bytes_per_row(self, packing: Packing) -> int:
         weights, curves = self.predictions.weighted, self._curves
-        return IN_MEMORY + weights * WEIGHT_IN_MEMORY + curves * CURVE_IN_MEMORY
+        code = IN_MEMORY - (packing != ANY) * SPARED
+        return code + weights * WEIGHT_IN_MEMORY + curves * CURVE_IN_MEMORY
 
     def _cells(self, rows: pl.LazyFrame, keys: Keys) -> pl.LazyFrame:
         straight = all(measure.straight for measure in self.on_curve)

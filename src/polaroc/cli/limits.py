@@ -12,8 +12,9 @@ INSIDE = "POLAROC_INSIDE"
 # What allocators and libraries print where the system refuses them memory or threads; some
 # of them then try again for ever.
 SIGNS = re.compile(
-    rb"memory allocation of \d|<jemalloc>|[Cc]annot allocate memory|failed to map segment"
-    rb"|can't start new thread|Resource temporarily unavailable|OpenBLAS blas_thread_init"
+    rb"[Mm]emory allocation (of \d|still failed)|<jemalloc>|[Cc]annot allocate memory"
+    rb"|failed to map segment|null pointer when|can't start new thread"
+    rb"|Resource temporarily unavailable|OpenBLAS blas_thread_init"
 )
 OURS = b"Error: "
 FATAL = (-signal.SIGABRT, -signal.SIGSEGV, -signal.SIGBUS, -signal.SIGKILL)

@@ -86,7 +86,7 @@ def evaluate(
         ``"auto"`` for 60 % of what is available. The work is then done at once,
         also for a lazy frame: where the rows would not fit they are written to
         disk in ranges of the score, and taken one range at a time. By default a
-        lazy frame stays a plan.
+        lazy frame stays a plan, which takes longer, as nothing is known of its rows.
     scratch
         A folder on a disk with room for them, some 14 bytes per row (22 if
         weighted); by default the system's folder of temporary files. What is

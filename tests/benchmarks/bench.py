@@ -140,7 +140,7 @@ def picture(times: list[dict[str, object]], folder: Path) -> None:
         alt.Chart(pl.DataFrame(times), title="Time, as a multiple of sorting the table by score")
         .mark_point(filled=True, size=90, opacity=1)
         .encode(
-            alt.X("ratio:Q", title=None, scale=alt.Scale(type="log", domainMin=1)),
+            alt.X("ratio:Q", title=None, scale=alt.Scale(type="log", domainMin=0.8)),
             alt.Y("table:N", title=None, sort=None, axis=alt.Axis(grid=True, labelLimit=300)),
             alt.Color("who:N", title=None, sort=None, scale=alt.Scale(range=list(COLOURS))),
             alt.Shape("who:N", title=None, sort=None),

@@ -1,14 +1,14 @@
 """Charts of operating points that move with the prior."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from polaroc.charts.layers import chance_diagonal, curves, data
 from polaroc.charts.lines import DIGITS, straight_lines, thinned
 from polaroc.charts.options import checked
-from polaroc.charts.theme import SIZE, colour, finished, prior_label, share_axis, style
+from polaroc.charts.theme import SIZE, finished, prior_label, share_axis, style
 from polaroc.columns import as_lazy, curve_keys, require
 from polaroc.errors import InvalidArgument
 from polaroc.operating import POINTS
@@ -71,80 +71,117 @@ def operating_drift(
 
     lazy = as_lazy(points)
     keys = require(lazy, POINTS, source="operating_points(...)")
-    table = (
-        lazy.filter(pl.col("tpr").is_not_null() & pl.col("prior").is_not_null())
-        .sort(*keys, "prior", nulls_last=True)
-        .with_columns(prior_label(pl.col("prior")).alias("label"))
-        .collect()
-    )
-    priors = table.select("prior", "label").unique().sort("prior")["label"].to_list()
-    _check(len(priors), table.height)
-    name = pl.col(keys[0]).cast(pl.String).fill_null("None") if keys else pl.lit("")
-    told = [pl.col(key).cast(pl.String).fill_null("None") for key in keys]
-    line = pl.concat_str(told, separator=" · ") if told else pl.lit("")
-    drawn = table.select(
-        name.alias("series"), line.alias("line"), "label", "prior",
-        pl.col("fpr").alias("x"), pl.col("tpr").alias("y"), "precision",
-        pl.format("{}", pl.col("threshold").round_sig_figs(6)).alias("threshold"),
-    )  # fmt: skip
+    drawn = _drawn(lazy, keys)
+    priors = drawn.select("prior", "label").unique().sort("prior")["label"].to_list()
+    _check(len(priors), drawn.height)
+    first, *others = keys or [""]
     series = drawn["series"].unique(maintain_order=True).to_list()
-    title_of = keys[0] if keys else ""
-    shade = colour(series, title_of, colours)
-    many = drawn.select("series", "line").n_unique() > len(series)
-    # Folds in pale points, and over them their means at the priors where all have a point.
-    means = (
-        drawn.group_by("series", "label", "prior", maintain_order=True)
-        .agg(pl.len(), pl.col("x", "y").mean().round(DIGITS))
-        .filter(pl.col("len") == pl.col("len").max().over("series"))
-        .with_columns(pl.col("series").alias("line"))
-    )
-    single, large = (
-        data(table.to_dicts()).encode(
-            alt.X("x:Q", **share_axis("false positive rate")),
-            alt.Y("y:Q", **share_axis("true positive rate (recall)")),
-            shade,
-        )
-        for table in (drawn, means)
-    )
+    shade, *dashes = style(series, first, colours)
     shape = alt.Shape(
         "label:N",
         scale=alt.Scale(domain=priors, range=list(SHAPES[: len(priors)])),
         legend=alt.Legend(title="prior", symbolFillColor="#555555", symbolOpacity=1),
     )
+    single = _placed(drawn, shade)
     named = [alt.Tooltip("line:N", title="curve")] if keys else []
-    at_prior = alt.Tooltip("prior:Q", title="prior", format=".3~p")
-    rates = [
+    told = [*named, *_rates(), *_threshold_and_precision()]
+    behind = _behind(curve, colours)
+    if drawn.select("series", "line").n_unique() == len(series):
+        marks = single.mark_point(filled=True, size=110, opacity=1, stroke="white", strokeWidth=1)
+        layers = [
+            *behind,
+            _joined(single, priors, dashes, 1.5),
+            marks.encode(shape, tooltip=told),
+        ]
+        said = SAID
+    else:
+        mean = _placed(_means(drawn), shade)
+        pale = single.mark_point(filled=True, size=24, opacity=0.35, strokeWidth=0)
+        bold = mean.mark_point(filled=True, size=150, opacity=1, stroke="white", strokeWidth=1.5)
+        named = [alt.Tooltip("line:N", title=f"mean of {first}")]
+        layers = [
+            *(lines.mark_line(strokeWidth=0.5, strokeOpacity=0.2, clip=True) for lines in behind),
+            pale.encode(shape, tooltip=told),
+            _joined(mean, priors, dashes, 2),
+            bold.encode(shape, tooltip=[*named, *_rates()]),
+        ]
+        said = OF_MEANS.format(" · ".join(others))
+    heading = alt.TitleParams(title, subtitle=said)
+    chart = alt.layer(chance_diagonal(), *layers)
+    return finished(chart.properties(width=SIZE, height=SIZE, title=heading))
+
+
+def _drawn(points: pl.LazyFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """The points there are, named by their first key (`series`) and by all (`line`)."""
+    told = [pl.col(key).cast(pl.String).fill_null("None") for key in keys] or [pl.lit("")]
+    return (
+        points.filter(pl.col("tpr").is_not_null() & pl.col("prior").is_not_null())
+        .sort(*keys, "prior", nulls_last=True)
+        .select(
+            told[0].alias("series"),
+            pl.concat_str(told, separator=" · ").alias("line"),
+            prior_label(pl.col("prior")).alias("label"),
+            "prior",
+            pl.col("fpr").alias("x"),
+            pl.col("tpr").alias("y"),
+            "precision",
+            pl.format("{}", pl.col("threshold").round_sig_figs(6)).alias("threshold"),
+        )
+        .collect()
+    )
+
+
+def _means(drawn: pl.DataFrame) -> pl.DataFrame:
+    """The means of a colour's points, at the priors where all its curves have one."""
+    return (
+        drawn.group_by("series", "label", "prior", maintain_order=True)
+        .agg(pl.len(), pl.col("x", "y").mean().round(DIGITS))
+        .filter(pl.col("len") == pl.col("len").max().over("series"))
+        .with_columns(pl.col("series").alias("line"))
+    )
+
+
+def _placed(points: pl.DataFrame, shade: "alt.Color | alt.StrokeDash") -> "alt.Chart":
+    import altair as alt
+
+    return data(points.to_dicts()).encode(
+        alt.X("x:Q", **share_axis("false positive rate")),
+        alt.Y("y:Q", **share_axis("true positive rate (recall)")),
+        shade,
+    )
+
+
+def _joined(
+    points: "alt.Chart", priors: Sequence[str], dashes: Sequence[Any], width: float
+) -> "alt.Chart":
+    """A line from the lowest prior to the highest; where colours come again, in own dashes."""
+    import altair as alt
+
+    ends = [priors[0], priors[-1]] if priors else []
+    return (
+        points.transform_filter(alt.FieldOneOfPredicate("label", ends))
+        .mark_line(strokeDash=JOINED, strokeWidth=width)
+        .encode(*dashes, alt.Detail("line:N"), alt.Order("prior:Q"))
+    )
+
+
+def _rates() -> list["alt.Tooltip"]:
+    import altair as alt
+
+    return [
+        alt.Tooltip("prior:Q", title="prior", format=".3~p"),
         alt.Tooltip("y:Q", title="recall (true positive rate)", format=".4f"),
         alt.Tooltip("x:Q", title="false positive rate", format=".4f"),
     ]
-    threshold = alt.Tooltip("threshold:N", title="call positive if score ≥")
-    precision = alt.Tooltip("precision:Q", title="precision at the prior", format=".4f")
-    marks = single.mark_point(
-        filled=True, size=24 if many else 110, opacity=0.35 if many else 1, stroke="white",
-        strokeWidth=0 if many else 1, clip=False,
-    ).encode(shape, tooltip=[*named, at_prior, threshold, *rates, precision])  # fmt: skip
-    ends = [priors[0], priors[-1]] if priors else []
-    joined = (
-        (large if many else single)
-        .transform_filter(alt.FieldOneOfPredicate("label", ends))
-        .mark_line(strokeDash=JOINED, strokeWidth=2 if many else 1.5)
-        # Where colours come again, the dashes of the models.
-        .encode(*style(series, title_of, colours)[1:], alt.Detail("line:N"), alt.Order("prior:Q"))
-    )
-    behind = _behind(curve, colours)
-    if many:
-        behind = [
-            lines.mark_line(strokeWidth=0.5, strokeOpacity=0.2, clip=True) for lines in behind
-        ]
-    layers = [chance_diagonal(), *behind, *([marks, joined] if many else [joined, marks])]
-    if many:
-        bold = large.mark_point(filled=True, size=150, opacity=1, stroke="white", strokeWidth=1.5)
-        mean = [alt.Tooltip("line:N", title=f"mean of {title_of}"), at_prior, *rates]
-        layers.append(bold.encode(shape, tooltip=mean))
-    heading = alt.TitleParams(
-        title, subtitle=OF_MEANS.format(" · ".join(keys[1:])) if many else SAID
-    )
-    return finished(alt.layer(*layers).properties(width=SIZE, height=SIZE, title=heading))
+
+
+def _threshold_and_precision() -> list["alt.Tooltip"]:
+    import altair as alt
+
+    return [
+        alt.Tooltip("threshold:N", title="call positive if score ≥"),
+        alt.Tooltip("precision:Q", title="precision at the prior", format=".4f"),
+    ]
 
 
 def _behind(

@@ -68,34 +68,19 @@ def skew_effect(
 
     lazy = as_lazy(table)
     others = require(lazy, ("skew",), source="surface(..., rates=[...]), of one point each")
-    present = lazy.collect_schema().names()
-    wanted = [name for name in USUAL if name in present] if rates is None else list(rates)
-    missing = [name for name in wanted if name not in present]
-    if missing or not wanted:
-        raise InvalidTable(
-            f"the table has no column {', '.join(map(repr, missing or USUAL))}; it has "
-            f"{', '.join(map(repr, present))}.",
-            hint="make it with surface(curve, priors, rates=['accuracy', 'precision', 'tnr']).",
-        )
+    wanted = _wanted(lazy.collect_schema().names(), rates)
     keys = [name for name in others if name not in RATES and name not in wanted]
-    points = lazy.sort(*keys, "skew", nulls_last=True).collect()
-    if points.select(*keys, "skew").is_duplicated().any():
-        raise InvalidTable(
-            "the table has several rows of a key at one skew.",
-            hint="filter it to one point of each curve, such as one threshold.",
-        )
-    records = []
-    series: list[str] = []
-    for rate in wanted:
-        drawn = lines(points.filter(pl.col(rate).is_not_null()), keys, "skew", rate)
-        series = drawn.series or series
-        records += [
-            {**record, "rate": NAMES.get(rate, rate), "id": f"{rate} {record['id']}"}
-            for record in drawn.records
-        ]
-    names = [NAMES.get(rate, rate) for rate in wanted]
-    dashes = [DASHES[i % len(DASHES)] for i in range(len(names))]
-    legend = alt.Legend(title="rate", symbolType="stroke", symbolStrokeColor="#333333")
+    points = _points(lazy, keys)
+    drawn = {
+        rate: lines(points.filter(pl.col(rate).is_not_null()), keys, "skew", rate)
+        for rate in wanted
+    }
+    records = [
+        {**record, "rate": _named(rate), "id": f"{rate} {record['id']}"}
+        for rate, of_rate in drawn.items()
+        for record in of_rate.records
+    ]
+    series = next((of_rate.series for of_rate in drawn.values() if of_rate.series), [])
     chart = (
         data(records)
         .transform_flatten(["x", "y", "at"])
@@ -110,7 +95,7 @@ def skew_effect(
             ),
             alt.Y("y:Q", **share_axis("rate")),
             colour(series, keys[0] if keys else "", colours),
-            alt.StrokeDash("rate:N", scale=alt.Scale(domain=names, range=dashes), legend=legend),
+            _dashes(list(map(_named, wanted))),
             alt.Detail("id:N"),
             alt.Order("at:Q"),
             [
@@ -123,6 +108,42 @@ def skew_effect(
         )
     )
     return finished(alt.layer(chart).properties(width=1.2 * SIZE, height=0.8 * SIZE, title=title))
+
+
+def _wanted(present: Sequence[str], rates: Sequence[str] | None) -> list[str]:
+    """The rates to draw, refused where the table has none of them."""
+    wanted = [name for name in USUAL if name in present] if rates is None else list(rates)
+    missing = [name for name in wanted if name not in present]
+    if missing or not wanted:
+        raise InvalidTable(
+            f"the table has no column {', '.join(map(repr, missing or USUAL))}; it has "
+            f"{', '.join(map(repr, present))}.",
+            hint="make it with surface(curve, priors, rates=['accuracy', 'precision', 'tnr']).",
+        )
+    return wanted
+
+
+def _points(table: pl.LazyFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """The rows in order, refused where a key has several at one skew."""
+    points = table.sort(*keys, "skew", nulls_last=True).collect()
+    if points.select(*keys, "skew").is_duplicated().any():
+        raise InvalidTable(
+            "the table has several rows of a key at one skew.",
+            hint="filter it to one point of each curve, such as one threshold.",
+        )
+    return points
+
+
+def _named(rate: str) -> str:
+    return NAMES.get(rate, rate)
+
+
+def _dashes(names: Sequence[str]) -> "alt.StrokeDash":
+    import altair as alt
+
+    dashes = [DASHES[i % len(DASHES)] for i in range(len(names))]
+    legend = alt.Legend(title="rate", symbolType="stroke", symbolStrokeColor="#333333")
+    return alt.StrokeDash("rate:N", scale=alt.Scale(domain=names, range=dashes), legend=legend)
 
 
 def _marks(skews: Sequence[float]) -> list[float]:

@@ -1,7 +1,7 @@
 """Heat maps of precision over recall and prior."""
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import exp, log, sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -69,28 +69,36 @@ def surface(
     lazy = as_lazy(curve)
     keys = require(lazy, (*GRID, *POINT), source="achievable(...)")
     table = lazy.sort(*keys, "prior", "tpr", nulls_last=True).collect()
-    parts = table.partition_by(keys, maintain_order=True) if keys else [table]
+    parts = _parts(table, keys)
     # Browsers keep panels by name: with a space no name is one of their own, as __proto__ is.
     names = [" · ".join(str(part[key][0]) for key in keys) + " " for part in parts if part.height]
     _check(table, len(names))
     priors = table["prior"].unique().sort().to_list()
-    cells = [
-        record
-        for name, part in zip(names, parts, strict=False)
-        for record in _cells(name, part, priors)
-    ]
     contours = precision_contours(table, levels) if table.height else table
     width = SIZE if len(names) < 2 else NARROW
-    lines = [
-        record
-        for name, part in zip(names, _parts(contours, keys), strict=False)
-        for record in _lines(name, part, priors, width)
+    records = [
+        *(_cells(name, part, priors) for name, part in zip(names, parts, strict=False)),
+        *(
+            _lines(name, part, priors, width)
+            for name, part in zip(names, _parts(contours, keys), strict=False)
+        ),
     ]
-    base = data([*cells, *lines])
+    base = data(list(chain.from_iterable(records)))
+    heat = _heat(base, priors, " · ".join(keys) or "curve", narrow=len(names) > 1)
+    layers = alt.layer(heat, *_labelled_lines(base)).properties(width=width, height=width)
+    heading = alt.TitleParams(title, subtitle="lines: equal precision")
+    return finished(in_panels(layers, names, columns_of(len(names))).properties(title=heading))
+
+
+def _heat(base: "alt.Chart", priors: Sequence[float], panel: str, *, narrow: bool) -> "alt.Chart":
+    """The cells in the colour of their precision."""
+    import altair as alt
+
     across = share_axis("recall")
-    if len(names) > 1:
+    if narrow:
         across["axis"] = alt.Axis(values=[0, 0.5, 1], format=".1f")
-    heat = (
+    legend = alt.Legend(title="precision", format=".1f", symbolType="square")
+    return (
         base.transform_filter("datum.kind === 'cell'")
         .transform_flatten(["x0", "x1", "recall", "precision"])
         .mark_rect(clip=True, strokeWidth=0.6)
@@ -99,16 +107,22 @@ def surface(
             alt.Y("y0:Q", **prior_axis(priors)),
             alt.X2("x1:Q"),
             alt.Y2("y1:Q"),
-            _precision(),
+            alt.Color("precision:Q", scale=_scale(), legend=legend),
             alt.Stroke("precision:Q", scale=_scale()),
             tooltip=[
-                alt.Tooltip("panel:N", title=" · ".join(keys) or "curve"),
+                alt.Tooltip("panel:N", title=panel),
                 alt.Tooltip("recall:Q", format=".3~f"),
                 alt.Tooltip("prior:Q", format=".3~p"),
                 alt.Tooltip("precision:Q", format=".3f"),
             ],
         )
     )
+
+
+def _labelled_lines(base: "alt.Chart") -> list["alt.Chart"]:
+    """The lines of equal precision, and their labels in a halo."""
+    import altair as alt
+
     line = (
         base.transform_filter("datum.kind === 'line'")
         .transform_flatten(["x", "y", "at"])
@@ -119,11 +133,7 @@ def surface(
         alt.X("label_x:Q"), alt.Y("label_y:Q"), alt.Text("level:N")
     )
     halo = labelled.mark_text(fontSize=11, stroke="#222222", strokeWidth=2.5, strokeJoin="round")
-    label = labelled.mark_text(fontSize=11, color="white")
-    layers = alt.layer(heat, line, halo, label).properties(width=width, height=width)
-    heading = alt.TitleParams(title, subtitle="lines: equal precision")
-    columns = columns_of(len(names))
-    return finished(in_panels(layers, names, columns).properties(title=heading))
+    return [line, halo, labelled.mark_text(fontSize=11, color="white")]
 
 
 def _check(table: pl.DataFrame, panels: int) -> None:
@@ -142,13 +152,6 @@ def _check(table: pl.DataFrame, panels: int) -> None:
 
 def _parts(table: pl.DataFrame, keys: Sequence[str]) -> list[pl.DataFrame]:
     return table.partition_by(keys, maintain_order=True) if keys else [table]
-
-
-def _precision() -> "alt.Color":
-    import altair as alt
-
-    legend = alt.Legend(title="precision", format=".1f", symbolType="square")
-    return alt.Color("precision:Q", scale=_scale(), legend=legend)
 
 
 def _scale() -> "alt.Scale":

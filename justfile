@@ -139,3 +139,7 @@ licences:
 # Build the site into build/docs; open index.html there.
 docs:
     sphinx-build --fail-on-warning --keep-going --quiet docs build/docs
+
+# Open the pages of the built site in Chromium: is every live chart drawn?
+live-charts:
+    python tests/live_site.py build/docs

@@ -429,6 +429,18 @@ def test_reversed_scores_are_said(sign, note):
     assert said is None if note is None else note in said
 
 
+# Of 900 pairs without ties the AUC has a standard error of √(61 / 10800) by chance: four
+# below one half are 179.4 pairs.
+@pytest.mark.parametrize(("won", "said"), [(179, True), (180, False)])
+def test_scores_are_reversed_from_four_standard_errors_on(won, said):
+    above = [won // 30 + (i < won % 30) for i in range(30)]
+    positives = pl.DataFrame({"truth": True, "score": [count - 0.5 for count in above]})
+    negatives = pl.DataFrame({"truth": False, "score": [float(i) for i in range(30)]})
+    area = pr.evaluate(pl.concat([positives, negatives]), **NAMES, measures="auc")
+    assert area["estimate"].item() == pytest.approx(won / 900)
+    assert (area["note"].item() is not None) == said
+
+
 @pytest.mark.parametrize(("spread", "said"), [(1e10, False), (1e14, True), (1e300, True)])
 def test_weights_lost_in_rounding_are_said(spread, said):
     table = PREDICTIONS.with_columns(weight=pl.when(pl.col("truth")).then(1 / spread).otherwise(1))

@@ -83,11 +83,25 @@ def test_a_perfect_score_has_a_lower_limit_from_the_numbers_of_cases():
     assert found["estimate"].to_list() == [1, 1]
     assert found["upper"].to_list() == [1, 1]
     assert found["std_error"].to_list() == [0, 0]
+    expected = [0.025 ** (1 / 3), least_area(9)]
+    assert found["lower"].to_list() == pytest.approx(expected, rel=1e-6)
+    assert found["note"].str.contains("perfect score").all()
+
+
+def least_area(skew: float) -> float:
+    """AUPREC of three positives and four negatives at the rates they keep to, with chance 1/40."""
     t, f = 0.0125 ** (1 / 3), 1 - 0.0125 ** (1 / 4)
     recall = np.linspace(0, t, 100_001)
-    area = np.trapezoid(recall / (recall + 9 * f), recall)
-    assert found["lower"].to_list() == pytest.approx([0.025 ** (1 / 3), area], rel=1e-6)
-    assert found["note"].str.contains("perfect score").all()
+    return np.trapezoid(recall / (recall + skew * f), recall)
+
+
+def test_so_has_its_mean_over_priors():
+    perfect = table([3.0, 2.0, 4.0], [1.0, 0.0, -1.0, -2.0])
+    found = sure(perfect, over=(0.05, 0.2), measures="iauprec")
+    middles = 0.05 + 0.15 * (np.arange(200) + 0.5) / 200
+    expected = np.mean([least_area(1 / prior - 1) for prior in middles])
+    assert found["estimate"].item() == pytest.approx(1)
+    assert found["lower"].item() == pytest.approx(expected, rel=1e-5)
 
 
 def test_the_limit_of_a_perfect_score_holds_where_it_is_likely():

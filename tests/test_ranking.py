@@ -1,4 +1,5 @@
 from fractions import Fraction
+from math import ldexp
 
 import polars as pl
 import pytest
@@ -105,6 +106,14 @@ def test_ranks_of_a_narrow_type_are_multiples_of_its_unit(data, kind):
     assert all(rank(score) % UNITS[kind] == 0 for score in wide)
 
 
+@pytest.mark.parametrize("kind", UNITS, ids=str)
+def test_units_are_as_large_as_can_be(kind):
+    digits = {pl.Float16(): 10, pl.Float32(): 23}
+    finest = 1 + 2.0 ** -digits[kind] if kind in digits else pl.select(kind.max()).item()
+    assert divmod(rank(finest), UNITS[kind])[1] == 0
+    assert rank(finest) // UNITS[kind] % 2 == 1
+
+
 @pytest.mark.parametrize(
     ("keys", "scores", "fits"),
     [
@@ -120,6 +129,9 @@ def test_ranks_of_a_narrow_type_are_multiples_of_its_unit(data, kind):
         (1, [float("-inf"), float("inf")], True),
         (1, [-1.0, 1.0, 5e-324], True),
         (2, [-1.0, 1.0, 5e-324], False),
+        # Places for one code less than 2⁶⁴ has room for, and for one too many.
+        (1, [float("inf"), -ldexp(2**52 - 3, -1074), 5e-324], True),
+        (1, [float("inf"), -ldexp(2**52 - 2, -1074), 5e-324], False),
         (1, [0.0, 0.0], True),
         (1, [float("nan"), 1.0], False),
         (1, [], False),

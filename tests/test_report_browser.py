@@ -1,12 +1,11 @@
-import json
 import os
 import re
-import shutil
 import time
 
 import numpy as np
 import polars as pl
 import pytest
+from chromium import LACKING, chromium, requests, visit
 from drawing import distance_to_line
 from pages import ASKED, HOSTILE, HOSTILE_KEY, OVER, hostile_report, models, satellite
 
@@ -14,34 +13,17 @@ import polaroc as pr
 from polaroc import rates
 from polaroc.charts.explorer import WIDTH
 
-BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--window-size=1280,900",
-)  # fmt: skip
 PATIENCE = 60
 
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    if BROWSER is None or DRIVER is None:
-        lacking = "chromium and chromedriver are not installed (Debian: chromium, chromium-driver)"
+    if LACKING:
         if os.environ.get("CI"):
-            pytest.fail(lacking)
-        pytest.skip(lacking)
-    from selenium import webdriver
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = BROWSER
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    try:
+            pytest.fail(LACKING)
+        pytest.skip(LACKING)
+    with chromium(tmp_path_factory.mktemp("profile")) as driver:
         yield driver
-    finally:
-        driver.quit()
 
 
 class Opened:
@@ -49,10 +31,7 @@ class Opened:
 
     def __init__(self, driver, path):
         self.driver, self.path = driver, path
-        driver.get("about:blank")
-        driver.get_log("browser")
-        driver.get_log("performance")
-        driver.get(path.as_uri())
+        visit(driver, path)
         self.until("return document.documentElement.dataset.ready === 'true'")
 
     def run(self, script, *arguments):
@@ -65,13 +44,7 @@ class Opened:
             time.sleep(0.02)
 
     def requests(self):
-        logged = (json.loads(entry["message"]) for entry in self.driver.get_log("performance"))
-        events = (entry["message"] for entry in logged)
-        return [
-            event["params"]["request"]["url"]
-            for event in events
-            if event["method"] == "Network.requestWillBeSent"
-        ]
+        return requests(self.driver)
 
     def texts(self, chart):
         return self.run(

@@ -38,7 +38,7 @@ POINTS = [
 # What is changed, and the tests that are to notice: the quick ones first.
 TESTS = {
     "ranking": ["tests/test_ranking.py", "tests/test_numbering.py", "tests/test_curves.py"],
-    "numbering": ["tests/test_numbering.py", "tests/test_parts.py"],
+    "numbering": ["tests/test_numbering.py"],
     "rates": ["tests/test_rates.py", "tests/test_surfaces.py"],
     "hulls": ["tests/test_crowds.py::test_hulls", "tests/test_hulls.py"],
     "areas": ["tests/test_crowds.py::test_auc", "tests/test_crowds.py::test_auprec",

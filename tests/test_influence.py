@@ -9,6 +9,7 @@ from scipy.integrate import quad
 from strategies import tables
 
 import polaroc as pr
+from polaroc.area_measures import auprec_measures, iauprec_measure
 from polaroc.gradients import square_share
 
 NAMES = {"truth": "truth", "score": "score"}
@@ -29,6 +30,22 @@ SMOOTH = {
     "iauprec, step": {"over": pr.beta(2, 18), "interpolation": "step"},
     "auc_range": {"over": OVER},
 }
+
+
+# Where the least case may move a vertex of a hull, or the value at the start is set.
+UNSMOOTH = [("hull", "limit"), ("exact", "one"), ("linear", "zero"), ("step", "drop")]
+
+
+@pytest.mark.parametrize(("interpolation", "start"), UNSMOOTH)
+def test_what_is_not_smooth_has_no_gradient(interpolation, start):
+    (area,) = auprec_measures(0.1, interpolation, start)
+    assert area.parts == iauprec_measure(OVER, interpolation, start).parts == ()
+
+
+def test_an_area_over_a_range_of_recall_has_no_gradient():
+    (area,) = auprec_measures(0.1, "exact", "limit", (0.2, 0.8))
+    (whole,) = auprec_measures(0.1, "exact", "limit")
+    assert (len(area.parts), len(whole.parts)) == (0, 1)
 
 
 def measured(table: pl.DataFrame, name: str, **more: object) -> pl.DataFrame:

@@ -1,5 +1,5 @@
 from fractions import Fraction
-from math import ldexp
+from math import copysign, ldexp
 
 import polars as pl
 import pytest
@@ -155,3 +155,8 @@ def test_ranks_order_like_scores(a, b):
 @pytest.mark.parametrize("score", [0.0, 1.5, -1.5, 5e-324, float("inf"), float("-inf")])
 def test_a_rank_is_that_of_its_score(score):
     assert pl.select(score_at(rank_of(pl.lit(score, pl.Float64)))).item() == score
+
+
+@pytest.mark.parametrize("score", [0.0, -0.0])
+def test_zero_has_no_sign(score):
+    assert copysign(1, pl.select(score_at(rank_of(pl.lit(score, pl.Float64)))).item()) == 1

@@ -232,6 +232,10 @@ def write(module: str, count: int, alive: int) -> None:
     today = datetime.now(UTC).date().isoformat()
     row = f"| `just mutants {module}` | {count} | {count - alive} | {alive} | {today} |"
     place = re.compile(rf"\| `just mutants {module}` \|.*")
+    if not place.search(text):
+        # After the last that has one.
+        rows = re.compile(r"(?:\| `just mutants \w+` \|.*\n)+")
+        text = rows.sub(lambda found: f"{found[0]}{row}\n", text, count=1)
     PAGE.write_text(place.sub(lambda _: row, text), encoding="utf-8")
 
 

@@ -43,10 +43,14 @@ TESTS = {
     "hulls": ["tests/test_crowds.py::test_hulls", "tests/test_hulls.py"],
     "areas": ["tests/test_crowds.py::test_auc", "tests/test_crowds.py::test_auprec",
               "tests/test_partial_areas.py", "tests/test_areas.py"],
-    "area_measures": ["tests/test_crowds.py::test_auc", "tests/test_crowds.py::test_auprec",
-              "tests/test_partial_areas.py", "tests/test_areas.py",
-              "tests/test_intervals.py::test_a_perfect_score_has_a_lower_limit_from_the_numbers"
-              "_of_cases", "tests/test_influence.py"],
+    "area_measures": [
+        "tests/test_evaluation.py::test_scores_are_reversed_from_four_standard_errors_on",
+        "tests/test_intervals.py::test_a_perfect_score_has_a_lower_limit_from_the_numbers"
+        "_of_cases",
+        "tests/test_intervals.py::test_so_has_its_mean_over_priors",
+        "tests/test_crowds.py::test_auc", "tests/test_crowds.py::test_auprec",
+        "tests/test_partial_areas.py", "tests/test_areas.py", "tests/test_influence.py",
+    ],
     "partial_areas": ["tests/test_partial_areas.py", "tests/test_areas.py"],
     "comparison": ["tests/test_comparison.py", "tests/test_trained.py", "tests/test_choice.py"],
     "paired": ["tests/test_paired.py"],

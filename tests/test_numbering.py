@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import polaroc as pr
-from polaroc.numbering import MOST_NUMBERS, indexed, known, planned
+from polaroc import numbering
+from polaroc.numbering import MOST_NUMBERS, indexed, numbered
 from polaroc.predictions import read
 from polaroc.ranking import INDEX
 
@@ -77,15 +78,15 @@ def test_numbers_go_by_key(data):
     table = rows(data.draw(st.integers(0, 99)), keys).with_row_index("row")
     names = list(keys)
     predictions = read(table, truth="truth", score="row", by=names)
-    numbers = known(predictions)
+    numbers = numbered(predictions, now=True)
     by_row = indexed(predictions, numbers).sort("threshold").collect()[INDEX]
-    numbered = table.with_columns(by_row.alias(INDEX))
-    in_order = numbered.sort(*names, nulls_last=True).select(*names, INDEX)
+    with_numbers = table.with_columns(by_row.alias(INDEX))
+    in_order = with_numbers.sort(*names, nulls_last=True).select(*names, INDEX)
     expected = in_order.select(pl.struct(names).rle_id()).to_series()
     assert in_order[INDEX].rank("dense").cast(pl.UInt32).to_list() == (expected + 1).to_list()
     assert_frame_equal(
         numbers.totals.select(*names, INDEX).collect(),
-        numbered.select(*names, INDEX).unique(),
+        with_numbers.select(*names, INDEX).unique(),
         check_row_order=False,
     )
 
@@ -105,15 +106,49 @@ def test_numbers_go_by_key(data):
     ],
 )
 def test_numbers_are_calculated_where_there_are_not_too_many(values, calculated):
-    table = rows(2, {"key": pl.Series(values)})
-    found = known(read(table, by="key", **NAMES))
+    # So small and so large that they need 128 bits anyhow.
+    far = pl.when(pl.int_range(pl.len()) % 2 == 0).then(1e-300).otherwise(1e300)
+    table = rows(2, {"key": pl.Series(values)}).with_columns(pl.col("score") * far)
+    found = numbered(read(table, by="key", **NAMES), now=True)
     assert (found.number is not None) == calculated
     same_as_the_plan(table, "key")
 
 
+def test_many_words_are_looked_up(monkeypatch):
+    table = rows(2, {"key": pl.Series(["a", "b", "c"])})
+    for most, calculated in ((3, True), (2, False)):
+        monkeypatch.setattr(numbering, "MOST_WORDS", most)
+        found = numbered(read(table, by="key", **NAMES), now=True)
+        assert (found.number is not None) == calculated
+        same_as_the_plan(table, "key")
+
+
+def test_few_keys_far_apart_are_looked_up_where_that_saves_bits():
+    table = rows(2, {"key": pl.Series([0, 10**6])}).with_columns(pl.col("score").abs() + 0.5)
+    found = numbered(read(table, by="key", **NAMES), now=True)
+    assert found.number is None
+    assert found.packing.kind == pl.UInt64()
+    same_as_the_plan(table, "key")
+
+
+def test_what_is_computed_of_a_table_is_computed_once():
+    drawn, rng = [], np.random.default_rng(6)
+
+    def draw(scores: pl.Series) -> pl.Series:
+        drawn.append(pl.Series(rng.random(scores.len())))
+        return drawn[-1]
+
+    table = rows(7, {"key": pl.Series(["a", "b"])})
+    score = pl.col("score").map_batches(draw, return_dtype=pl.Float64)
+    found = pr.evaluate(table, truth="truth", score=score, by="key", measures="auc")
+    (scores,) = drawn
+    expected = pr.evaluate(table.with_columns(score=scores), **NAMES, by="key", measures="auc")
+    assert_frame_equal(found, expected)
+
+
 def test_a_plan_looks_up_its_keys():
     table = rows(3, {"key": pl.Series([1, 2])}).lazy()
-    assert planned(read(table, by="key", **NAMES)).number is None
+    assert numbered(read(table, by="key", **NAMES), now=False).number is None
 
 
 @pytest.mark.parametrize("drop", ["score", "truth"])

@@ -100,6 +100,27 @@ def test_rows_in_trouble_are_said_as_ever():
         pr.evaluate(table, memory=room(50), **asked)
 
 
+@pytest.mark.parametrize("kept", [0, 20])
+@pytest.mark.parametrize("nulls", ["raise", "drop"])
+def test_rows_in_trouble_need_no_room(kept, nulls):
+    score = pl.when(pl.int_range(pl.len()) < kept).then("score")
+    table = predictions(RNG.random(ROWS)).with_columns(score.alias("score")).lazy()
+    asked = {**NAMES, "by": "model", "nulls": nulls}
+    whole = pr.evaluate(table, **asked).collect()
+    same(pr.evaluate(table, memory=room(50), **asked).collect(), whole)
+
+
+def test_the_work_is_done_at_once(tmp_path):
+    table = predictions(RNG.random(ROWS))
+    table.write_parquet(tmp_path / "rows.parquet")
+    for most in (50, 2 * ROWS):
+        scanned = pl.scan_parquet(tmp_path / "rows.parquet")
+        found = pr.evaluate(scanned, **NAMES, memory=room(most))
+        (tmp_path / "rows.parquet").rename(tmp_path / "moved")
+        same(found.collect(), pr.evaluate(table, **NAMES))
+        (tmp_path / "moved").rename(tmp_path / "rows.parquet")
+
+
 @pytest.mark.parametrize("rows", [0, 1])
 def test_nothing_and_next_to_nothing(rows):
     table = predictions(RNG.random(ROWS)).head(rows)

@@ -1,12 +1,12 @@
 from fractions import Fraction
-from math import copysign, ldexp
+from math import copysign, ldexp, nextafter
 
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polaroc.ranking import ANY, UNITS, packing, rank_of, score_at
+from polaroc.ranking import ANY, STEPS, packing, rank_of, score_at
 
 SCORES = st.floats(allow_nan=False) | st.sampled_from([0.0, -0.0, 5e-324, -5e-324])
 FEW = st.floats(0.25, 1) | st.floats(0.25, 1).map(lambda score: -score) | st.just(0.0)
@@ -36,7 +36,7 @@ RANKED = (
     st.tuples(rows(2**32, SCORES), st.just(ANY))
     | rows(7, FEW).map(lambda found: (found, packing(7, table(found)["score"])))
     | rows(9000, NARROW).map(
-        lambda found: (found, packing(9000, table(found)["score"], UNITS[pl.Float32()]))
+        lambda found: (found, packing(9000, table(found)["score"], STEPS[pl.Float32()]))
     )
 )
 
@@ -96,22 +96,35 @@ def test_codes_fit_their_type(ranked):
 
 
 def test_every_narrow_type_is_tried():
-    assert set(TYPES) == set(UNITS)
+    assert set(TYPES) == set(STEPS)
 
 
 @given(st.data(), st.sampled_from(list(TYPES)))
 def test_ranks_of_a_narrow_type_are_multiples_of_its_unit(data, kind):
     scores = data.draw(st.lists(TYPES[kind], min_size=1))
     wide = pl.Series(scores, dtype=kind).cast(pl.Float64)
-    assert all(rank(score) % UNITS[kind] == 0 for score in wide)
+    assert all(rank(score) % STEPS[kind] == 0 for score in wide)
 
 
-@pytest.mark.parametrize("kind", UNITS, ids=str)
+# A mean that is computed twice may add its cases in another order.
+def test_a_score_just_out_of_reach_stays_with_its_key():
+    lowest, highest = 0.25, 0.75
+    packed = packing(3, pl.Series([lowest, highest]))
+    scores = [nextafter(highest, 1), highest, lowest, nextafter(lowest, 0)]
+    frame = coded(([(index, score, True) for index in range(3) for score in scores], packed))
+    assert frame["code"].is_sorted()
+    assert frame.select(packed.index_of(pl.col("code"))).to_series().to_list() == [
+        0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2
+    ]  # fmt: skip
+    assert (frame.select(packed.before(pl.col("index"))).to_series() < frame["code"]).all()
+
+
+@pytest.mark.parametrize("kind", STEPS, ids=str)
 def test_units_are_as_large_as_can_be(kind):
     digits = {pl.Float16(): 10, pl.Float32(): 23}
     finest = 1 + 2.0 ** -digits[kind] if kind in digits else pl.select(kind.max()).item()
-    assert divmod(rank(finest), UNITS[kind])[1] == 0
-    assert rank(finest) // UNITS[kind] % 2 == 1
+    assert divmod(rank(finest), STEPS[kind])[1] == 0
+    assert rank(finest) // STEPS[kind] % 2 == 1
 
 
 @pytest.mark.parametrize(

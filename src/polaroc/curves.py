@@ -6,7 +6,7 @@ import polars as pl
 
 from polaroc.cells import met, share
 from polaroc.columns import CURVE, PRIVATE, like
-from polaroc.numbering import Keys, indexed, known, planned
+from polaroc.numbering import Keys, indexed, numbered
 from polaroc.predictions import Predictions, read
 from polaroc.ranking import CODE, INDEX, Packing
 from polaroc.totals import FP_OFFSET, LEAST_NEG, LEAST_POS, TP_OFFSET
@@ -83,7 +83,7 @@ def curve(
     predictions = read(
         frame, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
     )
-    keys = known(predictions) if isinstance(frame, pl.DataFrame) else planned(predictions)
+    keys = numbered(predictions, now=isinstance(frame, pl.DataFrame))
     return like(frame, curves_of(predictions, keys).drop(INDEX, CODE))
 
 
@@ -92,7 +92,7 @@ def curves_of(
 ) -> pl.LazyFrame:
     """The curves, each after its anchor, with `INDEX` and `CODE`; beside the columns of `named`."""
     if named is None:
-        named = keys.totals.select(INDEX, *predictions.keys)
+        named = keys.named
     ends = cells(indexed(predictions, keys), keys, weighted=predictions.weighted)
     return tabled(ends, keys.packing, anchors(keys), named)
 

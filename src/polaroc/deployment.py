@@ -15,7 +15,7 @@ from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice
 from polaroc.estimates import Estimate, Labelled, Unlabelled
 from polaroc.intervals import check_counts, check_level
 from polaroc.likelihood import likeliest
-from polaroc.numbering import indexed, known
+from polaroc.numbering import indexed, numbered
 from polaroc.predictions import Predictions, read
 from polaroc.quantiles import normal
 from polaroc.ranking import INDEX
@@ -185,10 +185,10 @@ class _Ranked:
 
 
 def _ranked(predictions: Predictions, name: str) -> _Ranked:
-    keys = known(predictions)
+    keys = numbered(predictions, now=True)
     ends = cells(indexed(predictions, keys), keys, weighted=predictions.weighted)
     table = tabled(ends, keys.packing).collect()
-    numbered = keys.totals.collect().select(
+    counts = keys.totals.collect().select(
         *predictions.keys,
         "positives",
         "negatives",
@@ -196,7 +196,7 @@ def _ranked(predictions: Predictions, name: str) -> _Ranked:
         pl.col("note").alias(f"{PRIVATE}{name}_note"),
     )
     parts = table.partition_by(INDEX, maintain_order=True)
-    return _Ranked(name, numbered, {part[INDEX][0]: part for part in parts})
+    return _Ranked(name, counts, {part[INDEX][0]: part for part in parts})
 
 
 def _refuse_other_than_shares(table: _Ranked) -> None:

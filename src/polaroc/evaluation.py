@@ -20,7 +20,7 @@ from polaroc.intervals import (
 )
 from polaroc.measures import tidy
 from polaroc.memory import Memory
-from polaroc.numbering import Keys, known, planned
+from polaroc.numbering import Keys, numbered
 from polaroc.predictions import Predictions, read
 from polaroc.progress import Progress, told
 from polaroc.ranking import CODE, INDEX
@@ -85,8 +85,9 @@ def evaluate(
         How much memory may be used: bytes, a size such as ``"4GB"``, or
         ``"auto"`` for 60 % of what is available. The work is then done at once,
         also for a lazy frame: where the rows would not fit they are written to
-        disk in ranges of the score, and taken one range at a time. By default a
-        lazy frame stays a plan, which takes longer, as nothing is known of its rows.
+        disk in ranges of the score, and taken one range at a time. They are read
+        several times and must be the same each time. By default a lazy frame stays
+        a plan.
     scratch
         A folder on a disk with room for them, some 14 bytes per row (22 if
         weighted); by default the system's folder of temporary files. What is
@@ -131,7 +132,7 @@ def evaluate(
     if memory is not None:
         found = summed.in_parts(memory, scratch, told(progress))
         return like(frame, tidy(found.wide, names, asked.measures))
-    keys = known(predictions) if isinstance(frame, pl.DataFrame) else planned(predictions)
+    keys = numbered(predictions, now=isinstance(frame, pl.DataFrame))
     if intervals is not None and how is None:
         curves = _flagged_curves(predictions, keys)
         return like(frame, with_limits(curves, names, asked.measures, intervals, level))

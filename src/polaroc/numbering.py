@@ -6,7 +6,7 @@ import polars as pl
 
 from polaroc.columns import attach
 from polaroc.predictions import Predictions
-from polaroc.ranking import ANY, INDEX, UNITS, Packing, packing
+from polaroc.ranking import ANY, INDEX, STEPS, Packing, packing
 from polaroc.totals import totals
 from polaroc.trouble import SCORE
 
@@ -14,8 +14,8 @@ from polaroc.trouble import SCORE
 COUNTABLE = (
     pl.Boolean, pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.Enum,
 )  # fmt: skip
-# The numbers of keys fit 32 bits, and leave room for others.
-MOST_NUMBERS = 2**31
+# Numbers have 32 bits. With more words it is quicker to look them up in a join.
+MOST_NUMBERS, MOST_WORDS = 2**31, 10_000
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,8 @@ class Keys:
     ----------
     totals
         The result of `totals`; `INDEX` may skip numbers.
+    names
+        The key columns.
     packing
         What the rows of all keys fit in.
     number
@@ -33,32 +35,41 @@ class Keys:
     """
 
     totals: pl.LazyFrame
+    names: list[str]
     packing: Packing = ANY
     number: pl.Expr | None = None
 
+    @property
+    def named(self) -> pl.LazyFrame:
+        """The `INDEX` of each key, and its columns."""
+        return self.totals.select(INDEX, *self.names)
 
-def planned(predictions: Predictions) -> Keys:
-    """The keys of a plan, of which nothing is known yet."""
-    number = None if predictions.keys else pl.lit(0, pl.UInt32)
-    return Keys(totals(predictions), number=number)
 
+def numbered(predictions: Predictions, *, now: bool) -> Keys:
+    """The keys: of rows that are counted now, or those of a plan.
 
-def known(predictions: Predictions) -> Keys:
-    """The keys once all rows have been counted, which makes ranking them faster."""
+    Of a plan nothing is known yet. To rank rows that were counted is faster.
+    """
+    names = predictions.keys
+    if not now:
+        number = None if names else pl.lit(0, pl.UInt32)
+        return Keys(totals(predictions), names, number=number)
     counts = totals(predictions).collect()
-    number, numbers = _number(counts, predictions.keys)
-    if number is not None:
-        counts = counts.with_columns(number.alias(INDEX))
-    unit = UNITS.get(predictions.kind, 1)
-    return Keys(counts.lazy(), packing(numbers, _reach(predictions), unit), number)
+    reach, step = _reach(predictions), STEPS.get(predictions.kind, 1)
+    number, numbers = _number(counts, names)
+    packed, dense = packing(numbers, reach, step), packing(counts.height, reach, step)
+    if number is None or (packed == ANY and dense != ANY):
+        # Numbers that leave none out may need fewer bits.
+        return Keys(counts.lazy(), names, dense)
+    return Keys(counts.with_columns(number.alias(INDEX)).lazy(), names, packed, number)
 
 
 def indexed(predictions: Predictions, keys: Keys) -> pl.LazyFrame:
     """The rows that can be ranked, with the `INDEX` of their key in place of its columns."""
-    names, rows = predictions.keys, predictions.sound
+    rows = predictions.sound
     if keys.number is None:
-        return attach(rows, keys.totals.select(*names, INDEX), names).drop(names)
-    return rows.with_columns(keys.number.alias(INDEX)).drop(names)
+        return attach(rows, keys.named, keys.names).drop(keys.names)
+    return rows.with_columns(keys.number.alias(INDEX)).drop(keys.names)
 
 
 def _reach(predictions: Predictions) -> pl.Series:
@@ -96,7 +107,10 @@ def _whole(key: pl.Series) -> pl.Expr | None:
     """A key column as whole numbers in the order of its values, if it can be."""
     column = pl.col(key.name)
     if key.dtype in (pl.String, pl.Categorical):
-        column = column.cast(pl.Enum(key.drop_nulls().unique().sort().cast(pl.String)))
+        words = key.drop_nulls().unique().sort().cast(pl.String)
+        if words.len() > MOST_WORDS:
+            return None
+        column = column.cast(pl.Enum(words))
     elif key.dtype not in COUNTABLE:
         return None
     return column.to_physical().cast(pl.Int64)

@@ -32,7 +32,9 @@ class Predictions:
 
     `rows` keeps every row that came in; `trouble` is null where a row is sound
     and else says, by code, why it cannot be ranked; `possible` are the codes that
-    columns of these types can have; `kind` is the type the score came in.
+    there may be: those that columns of these types can have, less those that an
+    audit has refused, so that without any all rows are sound; `kind` is the type
+    the score came in.
     """
 
     rows: pl.LazyFrame
@@ -96,7 +98,8 @@ def read(
         chosen.append(expression(weight).alias(WEIGHT))
     keys = [name for key in by_keys for name in lazy.select(key).collect_schema().names()]
     check_keys(keys)
-    named = lazy.select(*by_keys, *chosen)
+    # Of a table what is computed is computed once: random numbers are then the same throughout.
+    named = (frame if isinstance(frame, pl.DataFrame) else lazy).select(*by_keys, *chosen).lazy()
     schema = named.collect_schema()
     value, score_trouble = score_column(schema[SCORE], score)
     label, truth_trouble = truth_column(schema[TRUTH], truth, positive)

@@ -9,10 +9,8 @@ from polaroc.columns import PRIVATE
 INDEX = PRIVATE + "index"
 CODE = PRIVATE + "code"
 MAGNITUDE = 2**63 - 1
-
-
-# How many ranks lie between neighbours of a type, at the least: its digits are fewer.
-UNITS: dict[pl.DataType, int] = {
+# How many ranks of a Float64 lie between neighbours of a type with fewer digits, at the least.
+STEPS: dict[pl.DataType, int] = {
     pl.Float16(): 2**42,
     pl.Float32(): 2**29,
     pl.Int8(): 2**46,
@@ -29,8 +27,8 @@ class Packing:
     """How key, score and truth share the bits of a code.
 
     A code goes, ascending, by key, then the best score first. Sorting this single
-    column took half the time of sorting a table of key, score and truth by score,
-    and it leaves equal scores of a key side by side.
+    column takes less than half the time of sorting a table of key, score and truth
+    by score, and it leaves equal scores of a key side by side.
 
     Attributes
     ----------
@@ -69,7 +67,10 @@ class Packing:
         truth
             Boolean.
         """
-        behind = (self._best() - rank_of(score, self.gap, self.unit)).cast(self.kind)
+        behind = self._best() - rank_of(score, self.gap, self.unit)
+        if self != ANY:
+            # A score that is computed anew may differ in its last digit.
+            behind = behind.clip(1, self.scores - 1).cast(self.kind)
         return (index.cast(self.kind) * self._whole(self.scores) + behind) * self._whole(2) + truth
 
     def before(self, index: pl.Expr) -> pl.Expr:
@@ -96,7 +97,7 @@ class Packing:
 
     @property
     def _signed(self) -> pl.DataType:
-        """A type that holds all differences of ranks, which codes of 64 bits take to be small."""
+        """A type for the differences of ranks, which are small where codes have 64 bits."""
         return pl.Int64() if self.kind == pl.UInt64() else pl.Int128()
 
     def _best(self) -> pl.Expr:

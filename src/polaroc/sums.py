@@ -12,7 +12,7 @@ from polaroc.curves import anchors, cells, curves_of, tabled
 from polaroc.hulls import hulls
 from polaroc.measures import Measure, merged, per_key
 from polaroc.memory import Memory, resolve_memory
-from polaroc.numbering import Keys, indexed, known
+from polaroc.numbering import Keys, indexed, numbered
 from polaroc.outlines import outlined, rising
 from polaroc.parts import SIZE, Part, parts, sizes
 from polaroc.predictions import COUNT, Predictions
@@ -88,14 +88,16 @@ class Summed:
             Called after each part with the rows done and all rows.
         """
         # One after the other: together they would hold the rows they share.
-        keys = known(self.predictions)
+        keys = numbered(self.predictions, now=True)
         counts = keys.totals.collect()
-        weighted = self.predictions.weighted
         most = (resolve_memory(memory) - BASE) // self._bytes_per_row(keys.packing)
-        if counts[COUNT].sum() <= most:
-            return self.at_once(keys)
+        # Of all rows, those in trouble among them.
+        if counts[COUNT].cast(pl.Int64).sum() <= most:
+            return _done(self.at_once(keys))
         counted = sizes(self.predictions.sound).collect()
-        size = int(counted[SIZE].sum())
+        weighted, size = self.predictions.weighted, int(counted[SIZE].sum())
+        if size <= most:
+            return _done(self.at_once(keys))
         rows = indexed(self.predictions, keys)
         before, done = _nothing(counts), 0
         sums: list[pl.DataFrame] = []
@@ -113,13 +115,12 @@ class Summed:
                     progress(done, size)
         wide = _joined(keys.totals, sums[0].lazy())
         if not points:
-            return Found(wide, None)
-        named = keys.totals.select(INDEX, *self.predictions.keys)
-        table = tabled(pl.concat(points).lazy(), keys.packing, anchors(keys), named)
+            return _done(Found(wide, None))
+        table = tabled(pl.concat(points).lazy(), keys.packing, anchors(keys), keys.named)
         if not self.on_hull:
-            return Found(wide, rising(table))
+            return _done(Found(wide, rising(table)))
         hull = hulls(table)
-        return Found(_joined(wide, _per_key(hull, self.on_hull)), self._outlined(hull))
+        return _done(Found(_joined(wide, _per_key(hull, self.on_hull)), self._outlined(hull)))
 
     @property
     def _curves(self) -> bool:
@@ -152,6 +153,13 @@ class Summed:
 
     def _outlined(self, table: pl.LazyFrame) -> pl.LazyFrame | None:
         return None if self.seen_at is None else rising(outlined(table, self.seen_at))
+
+
+def _done(found: Found) -> Found:
+    """What was found, computed now."""
+    tables = pl.collect_all([table for table in found if table is not None])
+    wide, *curves = (table.lazy() for table in tables)
+    return Found(wide, *curves or (None,))
 
 
 def _per_key(rows: pl.LazyFrame, measures: Sequence[Measure]) -> pl.LazyFrame:

@@ -83,6 +83,7 @@ def _column(kind: int) -> str:
 
 def _troubles(predictions: Predictions, fatal: pl.Expr) -> pl.Expr:
     """How many rows are in which trouble; that they were dropped, where that was asked for."""
+    # Null where no trouble is possible.
     said = [pl.lit(None, pl.String)]
     for kind in predictions.possible:
         count = pl.col(_column(kind))

@@ -19,7 +19,7 @@ from tables import predictions
 
 from polaroc.curves import cells
 from polaroc.measures import per_key
-from polaroc.numbering import Keys, indexed, known, planned
+from polaroc.numbering import Keys, indexed, numbered
 from polaroc.predictions import Predictions, read
 from polaroc.ranking import INDEX
 from polaroc.wanted import chosen
@@ -69,13 +69,13 @@ def ends(rows: Predictions, keys: Keys, *, for_areas: bool = False) -> pl.LazyFr
 def packed(frame: pl.LazyFrame) -> pl.LazyFrame:
     """As a plan does it: key, score and truth sorted as one number of 128 bits."""
     rows = _read(frame)
-    return ends(rows, planned(rows))
+    return ends(rows, numbered(rows, now=False))
 
 
 def narrow(frame: pl.LazyFrame) -> pl.LazyFrame:
     """As it is done where rows are counted first: as one number of 64 bits."""
     rows = _read(frame.collect())
-    return ends(rows, known(rows))
+    return ends(rows, numbered(rows, now=True))
 
 
 def _read(frame: pl.LazyFrame | pl.DataFrame) -> Predictions:
@@ -91,13 +91,13 @@ def stages(frame: pl.LazyFrame) -> dict[str, Callable[[pl.LazyFrame], object]]:
     """The steps of `evaluate`, each timed alone."""
     table = frame.collect()
     rows = _read(table)
-    keys = known(rows)
+    keys = numbered(rows, now=True)
     every = ends(rows, keys).filter(pl.col("pos") > 0).collect().lazy()
     runs = ends(rows, keys, for_areas=True).collect().lazy()
     measures = chosen(None, PRIORS, OVER, "exact").measures
     return {
         "evaluate": lambda _: evaluate(table),
-        "  keys counted and numbered": lambda _: known(rows),
+        "  keys counted and numbered": lambda _: numbered(rows, now=True),
         "  cells with positives": drained(lambda _: ends(rows, keys, for_areas=True)),
         "  sums of all measures": lambda _: per_key(runs, [INDEX], measures).collect(),
         "  the same over every cell": lambda _: per_key(every, [INDEX], measures).collect(),

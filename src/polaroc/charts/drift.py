@@ -84,7 +84,9 @@ def operating_drift(
     )
     single = _placed(drawn, shade)
     named = [alt.Tooltip("line:N", title="curve")] if keys else []
-    told = [*named, *_rates(), *_threshold_and_precision()]
+    at_prior, *rates = _rates()
+    threshold, precision = _threshold_and_precision()
+    told = [*named, at_prior, threshold, *rates, precision]
     behind = _behind(curve, colours)
     if drawn.select("series", "line").n_unique() == len(series):
         marks = single.mark_point(filled=True, size=110, opacity=1, stroke="white", strokeWidth=1)

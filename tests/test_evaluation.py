@@ -429,6 +429,34 @@ def test_reversed_scores_are_said(sign, note):
     assert said is None if note is None else note in said
 
 
+# Where all scores are the same, precision is the prior at every recall. A chain of more than
+# 34 appended columns comes out of order in polars 2.1.
+@pytest.mark.parametrize("engine", ["streaming", "in-memory"])
+@pytest.mark.parametrize("count", [2, 34, 35, 100])
+def test_many_priors_come_in_the_order_asked(count, engine):
+    priors = np.random.default_rng(count).permutation(np.arange(1, count + 1) / 300).tolist()
+    table = PREDICTIONS.with_columns(score=0.5)
+    asked = {**NAMES, "by": "model", "priors": priors, "measures": "auprec"}
+    curves = pr.curve(table.lazy(), **NAMES, by="model")
+    for found in (
+        pr.evaluate(table, **asked),
+        pr.evaluate(table.lazy(), **asked).collect(engine=engine),
+        pr.auprec(curves, priors).collect(engine=engine),
+    ):
+        models = found["model"].n_unique()
+        assert found["prior"].to_list() == priors * models
+        assert found["estimate"].to_list() == pytest.approx(priors * models)
+
+
+def test_limits_stay_with_their_prior_where_there_are_many():
+    priors = [i / 100 for i in range(1, 41)]
+    asked = {**NAMES, "by": "model", "measures": "auprec", "intervals": "logit"}
+    together = pr.evaluate(PREDICTIONS, priors=priors, **asked)
+    alone = pl.concat([pr.evaluate(PREDICTIONS, priors=prior, **asked) for prior in priors])
+    order = ["model", "prior"]
+    close(together.sort(order, nulls_last=True), alone.sort(order, nulls_last=True))
+
+
 # Of 900 pairs without ties the AUC has a standard error of √(61 / 10800) by chance: four
 # below one half are 179.4 pairs.
 @pytest.mark.parametrize(("won", "said"), [(179, True), (180, False)])

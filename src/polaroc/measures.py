@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
 
 import polars as pl
 
@@ -290,7 +289,15 @@ def _interleaved(
         pl.col(kept).gather(row),
         pl.lit(values).gather(value),
         *(
-            reduce(pl.Expr.append, map(pl.col, of)).gather(value * pl.len() + row).alias(name)
+            _end_to_end(list(of)).gather(value * pl.len() + row).alias(name)
             for name, of in named.items()
         ),
     )
+
+
+def _end_to_end(columns: Sequence[str]) -> pl.Expr:
+    """Columns as one, half to half: the streaming engine loses the order of a long chain."""
+    if len(columns) == 1:
+        return pl.col(columns[0])
+    half = len(columns) // 2
+    return _end_to_end(columns[:half]).append(_end_to_end(columns[half:]))

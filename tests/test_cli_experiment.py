@@ -1,3 +1,4 @@
+import json
 import sys
 from io import StringIO
 
@@ -49,6 +50,19 @@ def test_satellite_is_measured_over_the_priors_of_its_source(folder):
     )
     assert f"{iauprec['estimate'].item():.3f}" in result.output
     assert "Test cases per training case: 0.25." in result.output
+
+
+def test_measures_for_another_program(folder):
+    result = polaroc("ionosphere", "--holdouts", 1, "--json")
+    assert result.exit_code == 0, result.output
+    told = pl.DataFrame(json.loads(result.stdout), infer_schema_length=None)
+    written = pl.read_parquet(folder / "ionosphere_predictions.parquet")
+    measures = written.pipe(
+        pr.evaluate, truth="truth", score="score", by=["model", "fold"],
+        priors=[0.5, 0.1, 0.01], over=(0.1, 0.9),
+    )  # fmt: skip
+    assert told["estimate"].to_list() == pytest.approx(measures["estimate"].to_list())
+    assert "Test cases per training case" in result.stderr
 
 
 def test_a_file_of_ones_own(folder):

@@ -14,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from polaroc import datasets
 from polaroc.cli.evaluate import run
 from polaroc.cli.inputs import Positive, labels
+from polaroc.cli.pipes import AsJson
 from polaroc.cli.screen import aside, out, refusing
 from polaroc.errors import InvalidTable
 from polaroc.experiments import accsens, holdouts, satellite, test_train_ratio
@@ -74,6 +75,7 @@ def experiment(
         typer.Option(help="Number of 80/20 hold-outs. [default: 20 for satellite, else 30]", min=1),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of splits and models.", min=0)] = satellite.SEED,
+    as_json: AsJson = False,
 ) -> None:
     """Score the papers' models on hold-outs of real data.
 
@@ -94,9 +96,11 @@ def experiment(
         predictions = chosen.scores(count, seed, told)
         predictions.write_parquet(staging)
     asked = {"truth": "truth", "score": "score", "by": BY}
-    run([predictions.lazy()], asked, PRIORS, OVER.get(data, accsens.OVER), "exact", None)
+    over = OVER.get(data, accsens.OVER)
+    run([predictions.lazy()], asked, PRIORS, over, "exact", None, as_json=as_json)
     ratio = test_train_ratio(predictions, cases=chosen.cases)
-    out().print(f"Written to {where}. Test cases per training case: {ratio:.4g}.")
+    console = aside() if as_json else out()
+    console.print(f"Written to {where}. Test cases per training case: {ratio:.4g}.")
 
 
 def _experiment(data: str, truth: str | None, positive: list[str] | None) -> Experiment:

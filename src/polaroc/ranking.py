@@ -27,8 +27,7 @@ class Packing:
     """How key, score and truth share the bits of a code.
 
     A code goes, ascending, by key, then the best score first. Sorting this single
-    column takes less than half the time of sorting a table of key, score and truth
-    by score, and it leaves equal scores of a key side by side.
+    column is cheap, and it leaves equal scores of a key side by side.
 
     Attributes
     ----------

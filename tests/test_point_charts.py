@@ -100,6 +100,15 @@ def test_points_at_too_many_priors_are_refused():
         pr.charts.operating_drift(curves(predictions(90)))
 
 
+def test_every_name_of_a_rate_has_a_colour():
+    table = pl.DataFrame(
+        {"model": ["A", "A", "B", "B"], "skew": [1.0, 9.0] * 2, "precision": [0.5, 0.4, None, None],
+         "tnr": [None, None, 0.9, 0.9]}
+    )  # fmt: skip
+    drawn = pr.charts.skew_effect(table, rates=["precision", "tnr"]).to_dict()
+    assert drawn["layer"][0]["encoding"]["color"]["scale"]["domain"] == ["A", "B"]
+
+
 def test_skew_effect_of_the_example_of_the_paper():
     t, f = pl.col("tpr"), pl.col("fpr")
     accuracy = pr.rates.accuracy(t, f, pl.col("skew"))

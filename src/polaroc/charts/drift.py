@@ -83,10 +83,7 @@ def operating_drift(
         legend=alt.Legend(title="prior", symbolFillColor="#555555", symbolOpacity=1),
     )
     single = _placed(drawn, shade)
-    named = [alt.Tooltip("line:N", title="curve")] if keys else []
-    at_prior, *rates = _rates()
-    threshold, precision = _threshold_and_precision()
-    told = [*named, at_prior, threshold, *rates, precision]
+    told = _told("curve" if keys else None)
     behind = _behind(curve, colours)
     if drawn.select("series", "line").n_unique() == len(series):
         marks = single.mark_point(filled=True, size=110, opacity=1, stroke="white", strokeWidth=1)
@@ -100,12 +97,11 @@ def operating_drift(
         mean = _placed(_means(drawn), shade)
         pale = single.mark_point(filled=True, size=24, opacity=0.35, strokeWidth=0)
         bold = mean.mark_point(filled=True, size=150, opacity=1, stroke="white", strokeWidth=1.5)
-        named = [alt.Tooltip("line:N", title=f"mean of {first}")]
         layers = [
             *(lines.mark_line(strokeWidth=0.5, strokeOpacity=0.2, clip=True) for lines in behind),
             pale.encode(shape, tooltip=told),
             _joined(mean, priors, dashes, 2),
-            bold.encode(shape, tooltip=[*named, *_rates()]),
+            bold.encode(shape, tooltip=_told(f"mean of {first}", mean=True)),
         ]
         said = OF_MEANS.format(" · ".join(others))
     heading = alt.TitleParams(title, subtitle=said)
@@ -144,6 +140,7 @@ def _means(drawn: pl.DataFrame) -> pl.DataFrame:
 
 
 def _placed(points: pl.DataFrame, shade: "alt.Color | alt.StrokeDash") -> "alt.Chart":
+    """Points where their rates are, in the colour of their series."""
     import altair as alt
 
     return data(points.to_dicts()).encode(
@@ -167,23 +164,21 @@ def _joined(
     )
 
 
-def _rates() -> list["alt.Tooltip"]:
+def _told(name: str | None, *, mean: bool = False) -> list["alt.Tooltip"]:
+    """What a pointer is told of a point; a mean has no threshold and no precision."""
     import altair as alt
 
-    return [
-        alt.Tooltip("prior:Q", title="prior", format=".3~p"),
+    named = [] if name is None else [alt.Tooltip("line:N", title=name)]
+    at_prior = alt.Tooltip("prior:Q", title="prior", format=".3~p")
+    rates = [
         alt.Tooltip("y:Q", title="recall (true positive rate)", format=".4f"),
         alt.Tooltip("x:Q", title="false positive rate", format=".4f"),
     ]
-
-
-def _threshold_and_precision() -> list["alt.Tooltip"]:
-    import altair as alt
-
-    return [
-        alt.Tooltip("threshold:N", title="call positive if score ≥"),
-        alt.Tooltip("precision:Q", title="precision at the prior", format=".4f"),
-    ]
+    if mean:
+        return [*named, at_prior, *rates]
+    threshold = alt.Tooltip("threshold:N", title="call positive if score ≥")
+    precision = alt.Tooltip("precision:Q", title="precision at the prior", format=".4f")
+    return [*named, at_prior, threshold, *rates, precision]
 
 
 def _behind(

@@ -80,7 +80,8 @@ def skew_effect(
         for rate, of_rate in drawn.items()
         for record in of_rate.records
     ]
-    series = next((of_rate.series for of_rate in drawn.values() if of_rate.series), [])
+    # A rate may be null for all rows of a name that another rate has.
+    series = list(dict.fromkeys(name for of_rate in drawn.values() for name in of_rate.series))
     chart = (
         data(records)
         .transform_flatten(["x", "y", "at"])

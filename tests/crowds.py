@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import exact
 import numpy as np
 import polars as pl
+from figures import FIGURES, TABLES
 
 inf = float("inf")
 TIED = (-inf, -1.0, -0.0, 0.0, 0.25, 0.5, 2.0, inf)
@@ -23,13 +24,11 @@ WEIGHTS = {
     "tiny": (2.0**-1000, 2.0**-999, 3 * 2.0**-1000),
 }
 MOST_ROWS = 14
-tables_made = 0
 
 
 def crowd(kind: str, count: int, seed: int) -> pl.DataFrame:
     """So many tables, told apart by `table`; some lack a class."""
-    global tables_made
-    tables_made += count
+    FIGURES[TABLES] += count
     rng = np.random.default_rng([seed, *kind.encode()])
     sizes = rng.integers(1, MOST_ROWS + 1, count)
     owner = np.repeat(np.arange(count), sizes)

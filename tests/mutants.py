@@ -3,7 +3,7 @@
 ``python tests/mutants.py rates hulls`` prints the changes that no test noticed and that
 docs/mutants.md does not explain; `--most` takes a random sample, `--write` puts the figures
 of whole modules into that page. Each change is tried in a fork of one process that has
-imported the libraries, but not polaroc.
+imported the libraries, but not polaroc; as many at once as there are processors.
 """
 
 import argparse
@@ -52,6 +52,13 @@ TESTS = {
         "tests/test_partial_areas.py", "tests/test_areas.py", "tests/test_influence.py",
     ],
     "partial_areas": ["tests/test_partial_areas.py", "tests/test_areas.py"],
+    "arithmetic": ["tests/test_areas.py", "tests/test_rates.py", "tests/test_surfaces.py"],
+    "cells": ["tests/test_crowds.py::test_auc", "tests/test_crowds.py::test_auprec",
+              "tests/test_areas.py", "tests/test_curves.py", "tests/test_hulls.py"],
+    "sums": ["tests/test_parts.py", "tests/test_numbering.py", "tests/test_evaluation.py"],
+    "curves": ["tests/test_crowds.py::test_curves", "tests/test_curves.py", "tests/test_dtypes.py",
+               "tests/test_evaluation.py"],
+    "caveats": ["tests/test_comparison.py", "tests/test_trained.py", "tests/test_anova.py"],
     "comparison": ["tests/test_comparison.py", "tests/test_trained.py", "tests/test_choice.py"],
     "paired": ["tests/test_paired.py"],
     "pairs": ["tests/test_pairs.py", "tests/test_comparison.py"],
@@ -164,7 +171,7 @@ def defaults(given: ast.arguments) -> list[tuple[ast.arg, ast.expr]]:
 
 
 class Quick:
-    """The same random tables each time, and failures that are not made small."""
+    """The same random tables each time, however long they take, and failures as they come."""
 
     def pytest_collection(self):
         phases = (Phase.explicit, Phase.generate)
@@ -174,50 +181,68 @@ class Quick:
         settings.load_profile("mutants")
 
 
-def noticed(root: Path, tests: list[str], longest: float) -> bool:
-    """Whether a test fails, or does not come to an end."""
+def judge(root: Path, tests: list[str], longest: float) -> int:
+    """The process that runs the tests: it ends with 0 where none fails within `longest`."""
     child = os.fork()
-    if child == 0:
-        os.setsid()
-        silent = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(silent, 1)
-        os.dup2(silent, 2)
-        # A loop in compiled code cannot be interrupted, but ended.
-        signal.alarm(int(longest) + 1)
-        os.chdir(root)
-        sys.path.insert(0, str(root / "src"))
-        # Hypothesis is imported before pytest could rewrite its assertions.
-        late = "ignore::pytest.PytestAssertRewriteWarning"
-        options = ["-q", "-x", "--tb=no", "-p", "no:cacheprovider", "-W", late]
-        code = pytest.main([*options, *tests], [Quick()])
-        os._exit(int(code))
-    _, status = os.waitpid(child, 0)
-    return status != 0
+    if child:
+        return child
+    os.setsid()
+    silent = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silent, 1)
+    os.dup2(silent, 2)
+    # A loop in compiled code cannot be interrupted, but ended.
+    signal.alarm(int(longest) + 1)
+    os.chdir(root)
+    sys.path.insert(0, str(root / "src"))
+    # Hypothesis is imported before pytest could rewrite its assertions.
+    late = "ignore::pytest.PytestAssertRewriteWarning"
+    options = ["-q", "-x", "--tb=no", "-p", "no:cacheprovider", "-W", late]
+    code = pytest.main([*options, *tests], [Quick()])
+    os._exit(int(code))
 
 
-def survivors(module: str, most: int, rng: random.Random) -> tuple[int, int, list[str]]:
+def survivors(
+    module: str, most: int, rng: random.Random, at_once: int
+) -> tuple[int, int, list[str]]:
     """How many mutants of a module there are, how many were tried, and those that lived."""
     with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder) / "polaroc"
-        for part in ("src", "tests"):
-            shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("*.pyc"))
-        shutil.copy(ROOT / "pyproject.toml", root)
-        source = root / "src" / "polaroc" / f"{module}.py"
-        text = source.read_text(encoding="utf-8")
-        tests = [f"src/polaroc/{module}.py", *TESTS[module]]
+        free = [copied(Path(folder) / str(place) / "polaroc") for place in range(at_once)]
+        place = Path("src") / "polaroc" / f"{module}.py"
+        tests = [str(place), *TESTS[module]]
         started = time.monotonic()
-        if noticed(root, tests, 3600):
+        if os.waitpid(judge(free[0], tests, 3600), 0)[1]:
             sys.exit(f"the tests of {module} fail without any change")
         longest = 30 + LOOPS * (time.monotonic() - started)
-        changed = list(mutants(text))
+        changed = list(mutants((ROOT / place).read_text(encoding="utf-8")))
         sample = changed if most >= len(changed) else rng.sample(changed, most)
+        judged: dict[int, tuple[str, Path]] = {}
         alive = []
-        for words, mutant in sample:
-            source.write_text(mutant, encoding="utf-8")
-            if not noticed(root, tests, longest):
+
+        def end_of_one() -> None:
+            child, status = os.wait()
+            words, root = judged.pop(child)
+            free.append(root)
+            if status == 0:
                 alive.append(words)
                 print(f"{module} {words}", flush=True)
+
+        for words, mutant in sample:
+            if not free:
+                end_of_one()
+            root = free.pop()
+            (root / place).write_text(mutant, encoding="utf-8")
+            judged[judge(root, tests, longest)] = words, root
+        while judged:
+            end_of_one()
         return len(changed), len(sample), alive
+
+
+def copied(root: Path) -> Path:
+    """Where there is a copy of the package and its tests."""
+    for part in ("src", "tests"):
+        shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("*.pyc"))
+    shutil.copy(ROOT / "pyproject.toml", root)
+    return root
 
 
 ROW = re.compile(r"\| `(\w+)` \| `(.+)` \| .+ \|")
@@ -251,14 +276,16 @@ def main() -> int:
     reader.add_argument("--most", type=int, default=10_000, help="for each module")
     reader.add_argument("--seed", type=int, default=0)
     reader.add_argument("--write", action="store_true", help="the figures into docs/mutants.md")
+    reader.add_argument("--at-once", type=int, default=os.cpu_count() or 1, help="changes")
     asked = reader.parse_args()
     sys.dont_write_bytecode = True
-    os.environ |= {"POLAROC_TABLES": "600"}
+    os.environ |= {"POLAROC_TABLES": "600", "POLARS_MAX_THREADS": "1"}
     for library in LIBRARIES:
         importlib.import_module(library)
     unexplained = 0
     for module in asked.modules:
-        count, tried, alive = survivors(module, asked.most, random.Random(asked.seed))
+        rng = random.Random(asked.seed)
+        count, tried, alive = survivors(module, asked.most, rng, asked.at_once)
         known = Counter({words: n for (of, words), n in explained().items() if of == module})
         new = Counter(alive) - known
         unexplained += new.total()

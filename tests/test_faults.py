@@ -7,8 +7,10 @@ import sys
 import time
 from collections import Counter
 
+import figures
 import polars as pl
 import pytest
+from figures import FIGURES
 
 import polaroc as pr
 from polaroc.cli import app
@@ -63,8 +65,14 @@ def run(arguments, **options):
     return subprocess.run(words, capture_output=True, text=True, timeout=300, **options)
 
 
+def kill(process, moments):
+    FIGURES[figures.KILLS] += 1
+    process.send_signal(moments.choice([signal.SIGKILL, signal.SIGTERM]))
+
+
 def refused(result):
     """One message, exit code 2, no traceback."""
+    FIGURES[figures.FAULTS] += 1
     assert result.returncode == 2, result.stderr
     assert result.stdout == ""
     assert result.stderr.startswith("Error: ")
@@ -119,7 +127,7 @@ def test_a_killed_writer_leaves_the_old_output_or_the_new_one(tmp_path, one_step
         with writer:
             writer.stdout.readline()
             time.sleep(moments.random() / 20)
-            writer.send_signal(moments.choice([signal.SIGKILL, signal.SIGTERM]))
+            kill(writer, moments)
         if one_step or target.exists():
             assert names(target) == {"one", "two", MARK}
             assert (target / "one").read_text() == (target / "two").read_text()
@@ -155,7 +163,7 @@ def test_a_killed_command_leaves_the_old_output_or_the_new_one(command, tmp_path
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         time.sleep(takes * moments.uniform(0.3, 1))
-        process.send_signal(moments.choice([signal.SIGKILL, signal.SIGTERM]))
+        kill(process, moments)
         process.wait()
         assert shapes(target) in ([old, {}] if once else [old])
     if once:
@@ -393,6 +401,7 @@ def test_a_file_replaced_while_it_is_read(tmp_path, monkeypatch, arguments, out)
     monkeypatch.setattr(Stamps, "__init__", replace)
     words = [str(file) if word == "FILE" else word for word in arguments]
     result = CliRunner().invoke(app, words if out is None else [*words, str(tmp_path / out)])
+    FIGURES[figures.FAULTS] += 1
     assert result.exit_code == 2
     assert "changed while it was read" in result.output
     assert names(tmp_path) == {"predictions.parquet"}

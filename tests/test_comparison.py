@@ -176,9 +176,10 @@ def test_hundreds_of_models():
     assert found.pairs.height == 180 * 179 / 2
 
 
-def test_a_ratio_turned_around_is_said():
-    found = pr.compare(tidy(draw(20, 3)), test_train_ratio=4)
-    assert "turned around" in found.warnings[0]
+@pytest.mark.parametrize(("ratio", "said"), [(4, True), (1.5, True), (1, False), (0.25, False)])
+def test_a_ratio_turned_around_is_said(ratio, said):
+    found = pr.compare(tidy(draw(20, 3)), test_train_ratio=ratio)
+    assert ("turned around" in found.warnings[0]) is said
 
 
 def test_many_pairs_are_cut_short_in_the_summary():
@@ -310,7 +311,7 @@ def test_blocks_that_share_nothing_have_the_f_of_two_way_analysis():
     left = (rest**2).sum() / ((models - 1) * (blocks - 1))
     assert found.omnibus["statistic"].item() == pytest.approx(between / left)
     assert found.pairs["statistic"][0] == pytest.approx(ttest_rel(*SOME.T[:2]).statistic)
-    assert "test_train_ratio=0 " in found.warnings[0]
+    assert "test_train_ratio=0 takes the 5 blocks as independent" in found.warnings[0]
 
 
 def test_at_most_five_pairs_without_variation_are_named():

@@ -272,3 +272,27 @@ def test_a_table_that_does_not_fit_gives_the_same_files(file, tmp_path, monkeypa
     for chart in ("roc.json", "pr.json"):
         drawn, expected = ((tmp_path / name / chart).read_text() for name in ("parts", "whole"))
         assert drawn == expected
+
+
+@pytest.mark.parametrize("command", ["check", "evaluate"])
+def test_several_labels_that_count_as_negative_are_named(tmp_path, command):
+    file = tmp_path / "labels.csv"
+    file.write_text('label,p\nyes,0.9\nno,0.2\n"",0.3\nNA,0.4\nno,0.1\nYes,0.5\n')
+    asked = [file, "--truth", "label", "--score", "p", "--positive", "yes"]
+    result = polaroc(command, *asked)
+    assert result.exit_code == 0, result.output
+    said = "Note: 4 labels of 'label' count as negative: '', 'NA', 'Yes', 'no'."
+    assert said in result.output
+    assert "count as negative" not in polaroc(command, *asked, *MORE_POSITIVE).output
+
+
+MORE_POSITIVE = [word for label in ("", "NA", "Yes") for word in ("--positive", label)]
+
+
+@pytest.mark.parametrize(("mark", "named"), [(";", "';'"), ("|", "'|'"), ("\t", r"'\t'")])
+def test_another_separator_is_guessed(tmp_path, mark, named):
+    file = tmp_path / "p.csv"
+    file.write_text(f"label{mark}p\n1{mark}0.9\n0{mark}0.1\n")
+    result = polaroc("check", file, "--truth", "label", "--score", "p")
+    assert result.exit_code == 2
+    assert f"is its separator {named}?" in result.output

@@ -1,3 +1,5 @@
+import json
+
 import polars as pl
 import pytest
 from layouts import draw, tidy
@@ -162,3 +164,33 @@ def test_a_foreign_folder_is_not_touched(files):
     result = polaroc("compare", files / "measures.parquet", *RATIO, "--out", files)
     assert result.exit_code == 2
     assert "did not write" in result.output
+
+
+def test_fitted_models_are_compared_by_case(tmp_path):
+    one = TABLE.filter(pl.col("fold") == 1)
+    file = tmp_path / "one.csv"
+    one.write_csv(file)
+    asked = ["--measure", "auc", "--target", "trained"]
+    result = polaroc("compare", file, *PREDICTIONS, *asked, "--case", "case", "--json")
+    assert result.exit_code == 0, result.output
+    expected = pr.compare(one, "auc", target="trained", truth="truth", score="score", case="case")
+    found = json.loads(result.stdout)["pairs"]
+    assert [row["p_adjusted"] for row in found] == pytest.approx(
+        expected.pairs["p_adjusted"].to_list()
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "--truth or --score is missing"),
+        ([*PREDICTIONS, "--nulls", "drop"], "--weight or --nulls is given"),
+        ([*PREDICTIONS, "--weight", "truth"], "--weight or --nulls is given"),
+        (PREDICTIONS, "'fold' has 4 values"),
+    ],
+)
+def test_what_does_not_go_with_fitted_models_is_refused(files, arguments, said):
+    asked = ["--measure", "auc", "--target", "trained", "--case", "case"]
+    result = polaroc("compare", files / "predictions.parquet", *asked, *arguments)
+    assert result.exit_code == 2
+    assert said in in_one_line(result.output)

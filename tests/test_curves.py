@@ -1,4 +1,4 @@
-from math import inf
+from math import inf, isnan
 
 import numpy as np
 import oracles
@@ -11,6 +11,7 @@ from sklearn.metrics import roc_curve
 from strategies import FINITE_SCORES, tables
 
 import polaroc as pr
+from polaroc.cells import met, share
 from polaroc.columns import CURVE
 
 
@@ -202,3 +203,17 @@ def test_curves_end_at_exactly_one(rows):
     # 49 × (1/49) falls short of 1.
     table = pl.DataFrame({"truth": [1, 0] * rows, "score": range(2 * rows)})
     assert curve(table).select("tpr", "fpr").row(-1) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("passed", "expected"), [(0.0, 0.0), (0.5, 0.5), (0.94, 0.94), (0.96, 1.0), (1 - 1e-16, 1.0)]
+)
+def test_what_is_left_of_a_sum_is_rounding_where_it_is_less_than_any_weight(passed, expected):
+    # The least weight is 0.1.
+    assert met(passed, 1.0, 0.1) == expected
+    assert pl.select(met(pl.lit(passed), pl.lit(1.0), pl.lit(0.1))).item() == expected
+
+
+def test_a_share_of_nothing_is_none():
+    assert isnan(pl.select(share(pl.lit(0.0), pl.lit(0.0))).item())
+    assert pl.select(share(pl.lit(0.25), pl.lit(0.25))).item() == 1

@@ -1,9 +1,11 @@
+import re
 from itertools import combinations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from polaroc import letters as module
 from polaroc.letters import letter_display
 
 PAIRS = list(combinations(range(7), 2))
@@ -50,3 +52,28 @@ def test_more_groups_than_letters_are_numbered():
     letters = letter_display(60, PAIRS + [p for p in combinations(range(60), 2) if p not in PAIRS])
     assert letters[0] == "(1)"
     assert letters[59] == "(60)"
+
+
+@given(st.integers(2, 7), st.sets(st.sampled_from(PAIRS)))
+def test_where_groups_are_many_there_are_enough_of_them(models, apart):
+    apart = {pair for pair in apart if pair[1] < models}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_all_groups", lambda *_: [])
+        letters = letter_display(models, apart)
+    for a, b in combinations(range(models), 2):
+        assert bool(set(letters[a]) & set(letters[b])) == ((a, b) not in apart)
+    groups = {
+        frozenset(m for m in range(models) if letter in letters[m])
+        for letter in set("".join(letters))
+    }
+    assert groups <= cliques(models, apart)
+
+
+def test_a_hundred_models_apart_at_random_take_no_more_groups_than_pairs():
+    # Of three of a kind, each apart from the next: 3 to the 33rd sets, of which few are enough.
+    apart = [(a, b) for a, b in combinations(range(99), 2) if a // 3 == b // 3]
+    letters = letter_display(99, apart)
+    groups = [set(re.findall(r"[a-zA-Z]|\(\d+\)", one)) for one in letters]
+    assert len(set.union(*groups)) <= len(list(combinations(range(99), 2)))
+    for a, b in combinations(range(99), 2):
+        assert bool(groups[a] & groups[b]) == ((a, b) not in apart)

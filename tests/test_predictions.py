@@ -501,3 +501,13 @@ def test_check_names_the_case_that_cannot_be_ranked():
     table = CASES.with_columns(score=pl.when(pl.col("id") == "c").then(None).otherwise("score"))
     with pytest.raises(InvalidPredictions, match=r"fold=2, id='c'"):
         pr.check(table, "truth", "score", "fold", case="id")
+
+
+@pytest.mark.parametrize("name", ["*", "^s.*$", "^$"])
+@pytest.mark.parametrize("place", ["truth", "score", "by", "weight"])
+def test_names_that_polars_reads_as_patterns_are_refused(name, place):
+    asked = {"truth": "truth", "score": "s", "by": "k", "weight": "w"}
+    table = pl.DataFrame({"truth": [0, 1], "s": [0.1, 0.9], "k": [1, 1], "w": [1.0, 2.0]})
+    table = table.rename({asked[place]: name})
+    with pytest.raises(InvalidArgument, match=r"a pattern(.|\n)*rename it first"):
+        pr.evaluate(table, **{**asked, place: name})

@@ -152,3 +152,39 @@ def test_keys_that_folders_do_not_keep_apart_stay_together(keys, tmp_path):
     hive(tmp_path, [("a", 1), ("b", 1)])
     (found,) = batches([str(tmp_path)], keys, most=0)
     assert_frame_equal(found.collect(), scan([str(tmp_path)]).collect())
+
+
+# Keys as they are written, and as they are read.
+KEYS = {
+    "versions": (["1.1", "1.10", "1.2"], pl.String),
+    "with zeros in front": (["007", "7", "08"], pl.String),
+    "with a sign": (["+1", "1", "2"], pl.String),
+    "truths": (["true", "True", "false"], pl.String),
+    "whole numbers": (["-3", "0", "12"], pl.Int64),
+    "whole numbers and nothing": (["1", None, "12"], pl.Int64),
+    "longer than a number may be": (["1" * 25, "1" * 24 + "2", "3"], pl.String),
+}
+
+
+@pytest.mark.parametrize("quoting", ["necessary", "always"])
+@pytest.mark.parametrize("suffix", ["csv", "tsv"])
+@pytest.mark.parametrize(("written", "kind"), KEYS.values(), ids=KEYS)
+def test_keys_stay_as_they_are_written(tmp_path, suffix, quoting, written, kind):
+    separator = "," if suffix == "csv" else "\t"
+    # Each file alone may hold numbers only.
+    for i, words in enumerate((written[:1], written[1:])):
+        table = pl.DataFrame({"k": words}, schema={"k": pl.String}).with_columns(score=0.5)
+        table.write_csv(tmp_path / f"{i}.{suffix}", separator=separator, quote_style=quoting)
+    found = scan([str(tmp_path)], ["k", "not there"]).collect()
+    # An empty word in quotes is no number.
+    kind = pl.String if quoting == "always" and None in written else kind
+    assert found.schema == {"k": kind, "score": pl.Float64}
+    words = found["k"].cast(pl.String).to_list()
+    assert [word or None for word in words] == written
+
+
+def test_folders_stay_as_they_are_written(tmp_path):
+    for model in ("007", "7"):
+        (tmp_path / f"model={model}").mkdir()
+        TABLE.write_parquet(tmp_path / f"model={model}" / "part-0.parquet")
+    assert scan([str(tmp_path)]).collect()["model"].unique().sort().to_list() == ["007", "7"]

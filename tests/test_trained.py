@@ -104,10 +104,19 @@ def test_columns_of_predictions_are_refused_for_measures():
 
 def test_cases_that_come_twice_are_refused():
     with pytest.raises(InvalidPredictions):
-        compare(pr.datasets.satellite_predictions())
+        compare(pr.datasets.satellite_predictions().drop("fold"))
 
 
 def test_a_class_of_one_case_is_refused():
     one = TABLE.filter(~pl.col("truth") | (pl.col("case") == TABLE.filter("truth")["case"][0]))
     with pytest.raises(InvalidPredictions, match="two cases or more"):
         compare(one)
+
+
+def test_models_that_were_fitted_anew_are_refused():
+    several = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
+    with pytest.raises(InvalidArgument, match=r"'fold' has 2 values(.|\n)*target='algorithm'"):
+        compare(several)
+    both = several.rename({"fold": "site"}).with_columns(fold=1)
+    with pytest.raises(InvalidArgument, match="'site' has 2 values"):
+        compare(both, block=["fold", "site"])

@@ -63,8 +63,19 @@ def like(frame: pl.LazyFrame | pl.DataFrame, result: pl.LazyFrame) -> pl.LazyFra
 
 
 def expression(column: IntoExpr) -> pl.Expr:
-    """A column name or an expression, as an expression."""
-    return pl.col(column) if isinstance(column, str) else column
+    """A column name or an expression, as an expression; refused where Polars would not take it.
+
+    Of several columns that match it, Polars reads a name such as ``^a.*$`` or ``*``
+    as a pattern.
+    """
+    if not isinstance(column, str):
+        return column
+    if column == "*" or (column.startswith("^") and column.endswith("$")):
+        raise InvalidArgument(
+            f"the column is named {column!r}, a pattern of several columns to Polars.",
+            hint="rename it first: frame.rename({...}).",
+        )
+    return pl.col(column)
 
 
 def key_expressions(by: By) -> list[pl.Expr]:

@@ -117,7 +117,8 @@ def compare(
         The key column that tells the models apart.
     block
         The key column, or columns, of the blocks: every model is measured once on
-        each (the same training and test cases).
+        each (the same training and test cases). For "trained" there are none: a
+        table that has several is refused.
     prior
         Prior in (0, 1), or ``"observed"``, where the table has the measure at
         several.
@@ -161,7 +162,8 @@ def compare(
     Raises
     ------
     InvalidArgument, InvalidTable
-        For arguments outside what is allowed; fewer than two models or blocks;
+        For arguments outside what is allowed; fewer than two models or blocks, or
+        for "trained" more than one block;
         cells that are missing (with their list), null (with their notes) or
         repeated.
 
@@ -192,8 +194,9 @@ def compare(
     plan = Plan(target, test_train_ratio, alpha, level, adjust, permutations, seed)
     if target == "trained":
         return compare_trained(
-            measures, measure, between, plan, truth=truth, score=score, case=case,
-            positive=positive, prior=prior, over=over, descending=measure not in LOW_IS_GOOD,
+            measures, measure, between, block_columns(block), plan, truth=truth, score=score,
+            case=case, positive=positive, prior=prior, over=over,
+            descending=measure not in LOW_IS_GOOD,
         )  # fmt: skip
     if truth is not None or score is not None or over is not None:
         raise InvalidArgument(

@@ -135,12 +135,16 @@ def one_class_note(positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
 def _check_columns(frame: pl.LazyFrame, wanted: Sequence[IntoExpr | None]) -> None:
     present = frame.collect_schema().names()
     unknown = [name for name in wanted if isinstance(name, str) and name not in present]
-    if unknown:
-        raise InvalidArgument(
-            f"there is no column {quoted(unknown)}; the table has "
-            f"{quoted(present) or 'no columns'}.",
-            hint=spelling(unknown, present, "check the spelling of truth, score, weight and by."),
-        )
+    if not unknown:
+        return
+    hint = spelling(unknown, present, "check the spelling of truth, score, weight and by.")
+    mark = next((mark for mark in ";\t|" if len(present) == 1 and mark in present[0]), None)
+    if mark is not None:
+        hint = f"is its separator {mark!r}? Read from files are commas, and tabs in .tsv."
+    raise InvalidArgument(
+        f"there is no column {quoted(unknown)}; the table has {quoted(present) or 'no columns'}.",
+        hint=hint,
+    )
 
 
 def _refuse_trouble(

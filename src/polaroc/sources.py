@@ -18,6 +18,7 @@ FORMATS = {
     ".arrow": "ipc", ".ipc": "ipc", ".feather": "ipc",
     ".ndjson": "ndjson", ".jsonl": "ndjson",
 }  # fmt: skip
+SEPARATORS = {"csv": ",", "tsv": "\t"}
 COMPRESSED = {".gz", ".zst", ".zlib"}
 ALLOWED = "allowed are Parquet, CSV, TSV, IPC/Arrow and NDJSON"
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
@@ -27,6 +28,8 @@ INFERRED_ROWS = 100_000
 # How many files are opened one by one, so that a damaged one can be named.
 NAMED = 1_000
 PEEKED_ROWS = 100
+# A whole number as it is written when it is nothing else: "007" is another word than "7".
+WHOLE = r"^(0|-?[1-9]\d{0,17})$"
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ class Source:
         return kind
 
 
-def scan(paths: Sequence[str]) -> pl.LazyFrame:
+def scan(paths: Sequence[str], words: Sequence[str] = ()) -> pl.LazyFrame:
     """One lazy frame over files, globs and hive-partitioned folders.
 
     Parameters
@@ -59,6 +62,10 @@ def scan(paths: Sequence[str]) -> pl.LazyFrame:
         compressed as .gz, .zst). Folders named key=value below a folder or a
         pattern become columns, whole numbers as Int64, all others as String. A
         file named twice is read once.
+    words
+        Columns that tell things apart. In CSV and TSV they stay as they are
+        written, String, so that 1.1 and 1.10 or 7 and 007 are two; Int64 where
+        all of them are plain whole numbers.
 
     Returns
     -------
@@ -78,7 +85,7 @@ def scan(paths: Sequence[str]) -> pl.LazyFrame:
     polaroc.errors.InvalidArgument: no file matches 'nowhere/*.parquet'.
     Hint: check the path; quote a pattern so that the shell leaves it alone.
     """
-    parts = [part.rows for part in _parts(paths)]
+    parts = [part.rows for part in _parts(paths, words)]
     return parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal_relaxed")
 
 
@@ -90,7 +97,7 @@ def batches(paths: Sequence[str], keys: Sequence[str], most: int) -> list[pl.Laz
     paths
         As in `scan`.
     keys
-        The key columns.
+        The key columns, which are `words`.
     most
         Bytes of files that one frame may have; a single key may have more.
 
@@ -99,8 +106,8 @@ def batches(paths: Sequence[str], keys: Sequence[str], most: int) -> list[pl.Laz
     list of LazyFrame
         With the same columns; a single one where a key is not a folder's name.
     """
-    parts = _parts(paths)
-    whole = scan(paths)
+    parts = _parts(paths, keys)
+    whole = scan(paths, keys)
     if not keys or any(set(keys) - set(part.partitions) for part in parts):
         return [whole]
     alike: dict[tuple[str, ...], list[Part]] = {}
@@ -136,7 +143,7 @@ class Part:
     size: int
 
 
-def _parts(paths: Sequence[str]) -> list[Part]:
+def _parts(paths: Sequence[str], words: Sequence[str]) -> list[Part]:
     found = {source.file.resolve(): source for path in paths for source in _sources(path)}
     sources = sorted(found.values(), key=lambda source: (source.format, source.partitions))
     whole = {
@@ -148,7 +155,7 @@ def _parts(paths: Sequence[str]) -> list[Part]:
     parts = []
     for (kind, partitions), group in grouped:
         own = [source.file for source in group]
-        rows = _partition(_scan(kind, own), partitions, whole)
+        rows = _partition(_scan(kind, own, words), partitions, whole)
         parts.append(Part(rows, dict(partitions), _size(own)))
     return parts
 
@@ -213,7 +220,7 @@ def _partitions(file: Path, depth: int) -> tuple[tuple[str, str], ...]:
 
 
 def _is_whole(value: str | None) -> bool:
-    return value in (None, NULL_PARTITION) or bool(re.fullmatch(r"-?\d{1,18}", value or ""))
+    return value in (None, NULL_PARTITION) or bool(re.match(WHOLE, value or ""))
 
 
 def _partition(
@@ -233,7 +240,7 @@ def _partition(
     return frame.with_columns(columns)
 
 
-def _scan(kind: str, files: list[Path]) -> pl.LazyFrame:
+def _scan(kind: str, files: list[Path], words: Sequence[str]) -> pl.LazyFrame:
     for file in files[:NAMED]:
         try:
             _scan_as(kind, [file], PEEKED_ROWS).collect_schema()
@@ -245,19 +252,43 @@ def _scan(kind: str, files: list[Path]) -> pl.LazyFrame:
                 f"{str(file)!r} cannot be read as {kind}: {said}.",
                 hint="the file may be damaged, or be named after another format.",
             ) from None
-    return _scan_as(kind, files, None if _size(files) <= INFERRED_WHOLE else INFERRED_ROWS)
+    rows = None if _size(files) <= INFERRED_WHOLE else INFERRED_ROWS
+    frame = _scan_as(kind, files, rows)
+    if kind not in SEPARATORS or not words:
+        return frame
+    return _scan_as(kind, files, rows, _as_written(frame.collect_schema(), kind, files, words))
+
+
+def _as_written(
+    inferred: pl.Schema, kind: str, files: list[Path], words: Sequence[str]
+) -> dict[str, pl.DataType]:
+    """The columns of `words` that would not be what is written once they were numbers."""
+    kept: dict[str, pl.DataType] = {
+        name: pl.String() for name in words if inferred.get(name, pl.String) != pl.String
+    }
+    numbers = [name for name in kept if inferred[name].is_integer()]
+    if not numbers:
+        return kept
+    texts = _scan_as(kind, files, 0, kept).select(numbers)
+    told = texts.select(pl.all().str.contains(WHOLE).all()).collect(engine="streaming")
+    plain = told.row(0, named=True)
+    return {name: text for name, text in kept.items() if not plain.get(name)}
 
 
 def _size(files: Sequence[Path]) -> int:
     return sum(file.stat().st_size for file in files)
 
 
-def _scan_as(kind: str, files: list[Path], rows: int | None) -> pl.LazyFrame:
+def _scan_as(
+    kind: str, files: list[Path], rows: int | None, types: dict[str, pl.DataType] | None = None
+) -> pl.LazyFrame:
     if kind == "parquet":
         return pl.scan_parquet(files, glob=False, hive_partitioning=False)
     if kind == "ipc":
         return pl.scan_ipc(files, glob=False, hive_partitioning=False)
     if kind == "ndjson":
         return pl.scan_ndjson(files, infer_schema_length=rows)
-    separator = "\t" if kind == "tsv" else ","
-    return pl.scan_csv(files, glob=False, separator=separator, infer_schema_length=rows)
+    return pl.scan_csv(
+        files, glob=False, separator=SEPARATORS[kind], infer_schema_length=rows,
+        schema_overrides=types,
+    )  # fmt: skip

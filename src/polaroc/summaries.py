@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from polaroc.letters import shortened
 from polaroc.texts import chance, html_lines, html_table, number, table
 
 if TYPE_CHECKING:
@@ -90,7 +91,10 @@ def _comparison_blocks(found: "Comparison") -> Iterator[Block]:
     yield (
         f"{_numbers(found)}; models that share a letter are not told apart",
         [found.between, *_NUMBERS.get(found.plan.target, ("mean", "SD")), "letters"],
-        [[str(m), number(mean), number(sd), x] for m, mean, sd, x in found.letters.iter_rows()],
+        [
+            [str(model), number(mean), number(sd), shortened(letters)]
+            for model, mean, sd, letters in found.letters.iter_rows()
+        ],
         1,
     )
     columns = ["difference", "lower", "upper", "p_adjusted"]

@@ -8,7 +8,7 @@ import polars as pl
 from polaroc import caveats, omnibus
 from polaroc.beliefs import Belief
 from polaroc.columns import as_lazy
-from polaroc.errors import InvalidArgument, InvalidPredictions
+from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
 from polaroc.evaluation import evaluate
 from polaroc.letters import check_letter_names, letter_frame
 from polaroc.paired import paired_test
@@ -24,6 +24,7 @@ def compare_trained(
     predictions: pl.LazyFrame | pl.DataFrame,
     measure: str,
     between: str,
+    block: Sequence[str],
     plan: Plan,
     *,
     truth: IntoExpr | None,
@@ -44,6 +45,7 @@ def compare_trained(
         )
     check_letter_names(between)
     table = as_lazy(predictions).collect()
+    _refuse_blocks(table, block)
     at: Prior = "observed" if prior is None else prior
     named = {"truth": truth, "score": score, "positive": positive}
     asked = {"measures": sorted({measure, "auc"}), "priors": at, "over": over, "intervals": "wald"}
@@ -83,6 +85,18 @@ def compare_trained(
         blocks=table[case].n_unique(),
         plan=plan,
     )  # fmt: skip
+
+
+def _refuse_blocks(table: pl.DataFrame, block: Sequence[str]) -> None:
+    """Refuse scores of models that were fitted anew for each block."""
+    several = [name for name in block if name in table.columns and table[name].n_unique() > 1]
+    if several:
+        raise InvalidArgument(
+            f"target is 'trained', which compares models fitted once, and {quoted(several)} has "
+            f"{table.select(several).n_unique()} values.",
+            hint="keep one of them, or drop the column where it only divides one test set; for "
+            "models fitted anew for each take target='algorithm' with measures.",
+        )
 
 
 def _notes(found: pl.DataFrame) -> list[str]:

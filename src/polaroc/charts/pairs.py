@@ -13,6 +13,7 @@ from polaroc.charts.theme import GREY, SIZE, finished
 from polaroc.charts.wording import folds_name, measure_name
 from polaroc.comparison import Comparison
 from polaroc.errors import InvalidTable
+from polaroc.letters import shortened
 from polaroc.summaries import MOST_PAIRS
 
 if TYPE_CHECKING:
@@ -109,10 +110,10 @@ def _models(
     letters = comparison.letters.rows()
     records = [
         {"series": str(model), "x": _finite(mean), "low": _finite(mean - sd),
-         "high": _finite(mean + sd), "sd": _finite(sd), "letters": text}
+         "high": _finite(mean + sd), "sd": _finite(sd), "letters": shortened(text)}
         for model, mean, sd, text in letters
     ]  # fmt: skip
-    names = [record["series"] for record in records]
+    names = [str(model) for model, *_ in letters]
     series = [str(model) for model in comparison.letters[comparison.between].sort(nulls_last=True)]
     tint = filled(series, comparison.between, "circle", colours)
     tint["legend"] = None

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from polaroc.audits import check as audit
-from polaroc.cli.inputs import By, Files, Positive, Score, Truth, Weight, labels
+from polaroc.cli.inputs import By, Files, Positive, Score, Truth, Weight, labels, negatives
 from polaroc.cli.overview import doubts
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import MOST_ROWS, out, progress, refusing
@@ -37,9 +37,11 @@ def check(
     with progress() as say:
         say("auditing")
         stamps = Stamps(files)
-        frame = scan(files)
         keys = by or []
-        report = audit(frame, truth, score, keys, weight, labels(frame, truth, positive), case)
+        frame = scan(files, [*keys, *([case] if case else [])])
+        meant = labels(frame, truth, positive)
+        report = audit(frame, truth, score, keys, weight, meant, case)
+        said = negatives(frame, truth, meant)
         stamps.check()
     if report.is_empty():
         raise InvalidPredictions("the files hold no rows.", hint="check the files.")
@@ -53,7 +55,7 @@ def check(
     )
     if report.height > rows:
         out().print(f"… and {report.height - rows} more; --rows shows them.")
-    for line in doubts(report.tail(-rows), "key"):
+    for line in [*said, *doubts(report.tail(-rows), "key")]:
         out().print(visible(line))
 
 

@@ -3,9 +3,10 @@
 from pathlib import Path
 from typing import Annotated, Any
 
+import polars as pl
 import typer
 
-from polaroc.cli.inputs import NullRows, Positive, Weight, prior_in_words
+from polaroc.cli.inputs import NullRows, Positive, Weight, labels, prior_in_words
 from polaroc.cli.measured import (
     Alpha,
     Between,
@@ -24,6 +25,7 @@ from polaroc.comparison import compare as comparison
 from polaroc.errors import InvalidArgument
 from polaroc.output import check_replaceable, whole
 from polaroc.plans import Adjust, Target
+from polaroc.sources import scan
 from polaroc.stamps import Stamps
 from polaroc.summaries import comparison_parts
 from polaroc.texts import inert
@@ -49,8 +51,14 @@ def compare(
     ] = None,
     target: Annotated[
         Target,
-        typer.Option(help="Models trained anew on other samples, or this dataset only."),
+        typer.Option(
+            help="Models trained anew on other samples, this dataset only, or these fitted models: "
+            "predictions, paired by --case."
+        ),
     ] = "algorithm",
+    case: Annotated[
+        str, typer.Option(help="Column that tells the cases apart, of fitted models.")
+    ] = "id",
     test_train_ratio: Ratio = None,
     alpha: Alpha = 0.005,
     level: Annotated[
@@ -93,19 +101,24 @@ def compare(
     with progress() as say:
         say("measuring")
         stamps = Stamps(files)
-        asked: dict[str, Any] = {"over": over, "priors": _priors(at, contrast)}
-        if measure in MEASURES:
-            asked["measures"] = sorted({measure, "auc"})
-        measures, evaluated = measures_of(files, given, [between, *blocks], **asked)
-        if over is not None and not evaluated:
-            raise InvalidArgument(
-                "--over is for predictions, and the files hold measures.", hint="leave it out."
-            )
+        if target == "trained":
+            compared, of_target = _predictions(files, given, [between, *blocks, case], over)
+            of_target["case"] = case
+        else:
+            asked: dict[str, Any] = {"over": over, "priors": _priors(at, contrast)}
+            if measure in MEASURES:
+                asked["measures"] = sorted({measure, "auc"})
+            compared, evaluated = measures_of(files, given, [between, *blocks], **asked)
+            if over is not None and not evaluated:
+                raise InvalidArgument(
+                    "--over is for predictions, and the files hold measures.", hint="leave it out."
+                )
+            of_target = {}
         say("comparing")
         found = comparison(
-            measures, measure, between, blocks, prior=at, contrast=contrast, target=target,
+            compared, measure, between, blocks, prior=at, contrast=contrast, target=target,
             test_train_ratio=test_train_ratio, alpha=alpha, level=level, adjust=adjust,
-            incomplete=incomplete, seed=seed,
+            incomplete=incomplete, seed=seed, **of_target,
         )  # fmt: skip
         stamps.check()
         if folder is not None:
@@ -123,6 +136,29 @@ def compare(
         return
     written = [] if folder is None else [f"Written to {folder}."]
     show([*comparison_parts(found), *written])
+
+
+def _predictions(
+    files: list[str],
+    given: dict[str, Any],
+    keys: list[str],
+    over: tuple[float, float] | None,
+) -> tuple[pl.LazyFrame, dict[str, Any]]:
+    """The predictions of fitted models, and what `compare` is told of their columns."""
+    truth, score = given["truth"], given["score"]
+    if truth is None or score is None:
+        raise InvalidArgument(
+            "--target trained compares predictions, and --truth or --score is missing.",
+            hint="give both, or leave --target out.",
+        )
+    if given["weight"] is not None or given["nulls"] != "raise":
+        raise InvalidArgument(
+            "--weight or --nulls is given, which --target trained does not know.",
+            hint="leave it out; drop such rows before.",
+        )
+    frame = scan(files, keys)
+    positive = labels(frame, truth, given["positive"])
+    return frame, {"truth": truth, "score": score, "positive": positive, "over": over}
 
 
 def _priors(prior: Prior | None, contrast: tuple[float, float] | None) -> list[Prior]:

@@ -171,7 +171,7 @@ class Given:
 
     def _rows(self) -> tuple[pl.LazyFrame, dict[str, Any]]:
         """The predictions, and how the functions of predictions are told their columns."""
-        frame = scan(self.files)
+        frame = scan(self.files, self.by)
         positive = labels(frame, self.predictions["truth"], self.predictions["positive"])
         return frame, self.predictions | {"by": self.by, "positive": positive}
 

@@ -21,6 +21,7 @@ from polaroc.cli.inputs import (
     Truth,
     Weight,
     labels,
+    negatives,
     priors_in_words,
 )
 from polaroc.cli.overview import doubts, summary
@@ -176,6 +177,7 @@ def run(
         say("auditing the rows")
         audited = [read(frame, **asked, audited=True) for frame in frames]
         keys = audited[0].keys
+        said += negatives(pl.concat(frames), asked["truth"], asked.get("positive"))
         say("measuring")
         grid = _chart_priors(asked_priors, over) if drawn else []
         wanted = chosen(None, [*priors, *grid], over, interpolation)

@@ -7,11 +7,13 @@ from typing import Annotated
 import polars as pl
 import typer
 
-from polaroc.errors import InvalidArgument
+from polaroc.errors import InvalidArgument, quoted
 from polaroc.priors import OBSERVED
 from polaroc.typing import Interpolation, Label, Nulls, Prior
 from polaroc.wanted import DEFAULT_PRIORS
 
+# Labels that a sentence names.
+MOST_LABELS = 10
 Files = Annotated[
     list[str],
     typer.Argument(
@@ -78,6 +80,19 @@ def labels(frame: pl.LazyFrame, truth: str, positive: list[str] | None) -> list[
         f"--positive is {', '.join(positive)}, but {truth!r} is {dtype}.",
         hint="give the label as it stands in the column.",
     )
+
+
+def negatives(frame: pl.LazyFrame, truth: str, positive: list[Label] | None) -> list[str]:
+    """What is to be said where several labels count as negative."""
+    if positive is None:
+        return []
+    seen = frame.select(pl.col(truth).drop_nulls().unique().sort()).collect()[truth].to_list()
+    others = [label for label in seen if label not in positive]
+    if len(others) < 2:
+        return []
+    more = f" and {len(others) - MOST_LABELS} more" if len(others) > MOST_LABELS else ""
+    named = f"{quoted(others[:MOST_LABELS])}{more}"
+    return [f"Note: {len(others)} labels of {truth!r} count as negative: {named}."]
 
 
 def priors_in_words(words: list[str] | None) -> list[Prior]:

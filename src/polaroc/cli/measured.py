@@ -9,6 +9,7 @@ from rich.console import Console
 
 from polaroc.cli.inputs import labels
 from polaroc.cli.screen import out, with_options
+from polaroc.columns import RESERVED
 from polaroc.designs import Incomplete
 from polaroc.errors import InvalidArgument, quoted
 from polaroc.evaluation import evaluate
@@ -74,7 +75,7 @@ def measures_of(
     """
     truth = predictions["truth"]
     frame = predictions_or_measures(
-        files, truth=truth, score=predictions["score"], weight=predictions["weight"],
+        files, keys, truth=truth, score=predictions["score"], weight=predictions["weight"],
         positive=predictions["positive"],
     )  # fmt: skip
     if truth is None:
@@ -88,7 +89,12 @@ def measures_of(
 
 
 def predictions_or_measures(
-    files: list[str], *, truth: str | None, score: str | None, **of_predictions: Any
+    files: list[str],
+    keys: Sequence[str],
+    *,
+    truth: str | None,
+    score: str | None,
+    **of_predictions: Any,
 ) -> pl.LazyFrame:
     """What the files hold: predictions where truth and score are given, else measures.
 
@@ -96,20 +102,23 @@ def predictions_or_measures(
     ----------
     files
         What to read.
+    keys
+        The columns that tell models, folds and cases apart.
     truth, score
         Their columns, both or none.
     of_predictions
         Other options that only predictions have.
     """
-    frame = scan(files)
+    frame = scan(files, keys)
     if (truth is None) != (score is None):
         raise InvalidArgument(
             "only one of --truth and --score is given, needed are both or none.",
             hint="give both for predictions, none for measures.",
         )
-    if truth is None:
-        _refuse_what_is_for_predictions(frame, of_predictions)
-    return frame
+    if truth is not None:
+        return frame
+    _refuse_what_is_for_predictions(frame, of_predictions)
+    return scan(files, [name for name in frame.collect_schema() if name not in RESERVED])
 
 
 def _refuse_what_is_for_predictions(frame: pl.LazyFrame, predictions: dict[str, Any]) -> None:

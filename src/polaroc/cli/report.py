@@ -91,8 +91,14 @@ def report(
     with progress() as say:
         say("reading")
         stamps = Stamps(files)
+        keys = [*(by or ("model", "fold")), *(block or ()), between, case]
         frame = predictions_or_measures(
-            files, truth=truth, score=score, weight=weight, positive=positive
+            files,
+            [key for key in keys if key],
+            truth=truth,
+            score=score,
+            weight=weight,
+            positive=positive,
         )
         if truth is not None and over is None:
             raise InvalidArgument(

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
+from polaroc.letters import shortened
 from polaroc.report.evidence import Evidence
 from polaroc.report.ranking import EXPECTED
 from polaroc.report.tables import Column, Sheet, chances, numbers, percents, texts
@@ -24,7 +25,7 @@ def ranking_sheet(evidence: Evidence) -> Sheet:
         f"{level} from": numbers(table["lower"]),
         f"{level} to": numbers(table["upper"]),
         "SD over blocks": numbers(table["sd"]),
-        "letters": [None if value is None else str(value) for value in table["letters"]],
+        "letters": [None if value is None else shortened(value) for value in table["letters"]],
         "best in": percents(table["share"]),
         "mean regret": numbers(table["mean_regret"]),
         "worst regret": numbers(table["worst_regret"]),

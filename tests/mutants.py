@@ -55,7 +55,7 @@ TESTS = {
     "arithmetic": ["tests/test_areas.py", "tests/test_rates.py", "tests/test_surfaces.py"],
     "cells": ["tests/test_crowds.py::test_auc", "tests/test_crowds.py::test_auprec",
               "tests/test_areas.py", "tests/test_curves.py", "tests/test_hulls.py"],
-    "sums": ["tests/test_parts.py", "tests/test_numbering.py", "tests/test_evaluation.py"],
+    "sums": ["tests/test_numbering.py", "tests/test_evaluation.py", "tests/test_parts.py"],
     "curves": ["tests/test_crowds.py::test_curves", "tests/test_curves.py", "tests/test_dtypes.py",
                "tests/test_evaluation.py"],
     "caveats": ["tests/test_comparison.py", "tests/test_trained.py", "tests/test_anova.py"],

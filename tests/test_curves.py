@@ -199,10 +199,13 @@ def test_summed_weights_reach_their_total_with_the_last_positive():
 
 
 @pytest.mark.parametrize("rows", [49, 98, 103])
-def test_curves_end_at_exactly_one(rows):
+@pytest.mark.parametrize("weight", [1.0, 2.0**-10])
+def test_curves_end_at_exactly_one(rows, weight):
     # 49 × (1/49) falls short of 1.
     table = pl.DataFrame({"truth": [1, 0] * rows, "score": range(2 * rows)})
+    weighted = table.with_columns(weight=pl.lit(weight))
     assert curve(table).select("tpr", "fpr").row(-1) == (1.0, 1.0)
+    assert curve(weighted).select("tpr", "fpr").row(-1) == (1.0, 1.0)
 
 
 @pytest.mark.parametrize(

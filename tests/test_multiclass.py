@@ -2,6 +2,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 import polaroc as pr
@@ -105,3 +106,13 @@ def test_macro_needs_the_class():
     long = pr.one_vs_rest(CASES, truth="obs", scores=CLASSES)
     with pytest.raises(InvalidArgument, match="Hint:"):
         pr.macro(pr.evaluate(long, **NAMES, measures="auc"))
+
+
+def test_names_of_columns_are_classes_of_any_type():
+    table = pl.DataFrame({"t": [0, 1, 2, 1], "0": [0.9, 0.2, 0.1, 0.3], "1": [0.1, 0.8, 0.2, 0.4],
+                          "2": [0.0, 0.1, 0.7, 0.3]})  # fmt: skip
+    named = pr.one_vs_rest(table, truth="t", scores=["0", "1", "2"])
+    assert_frame_equal(named, pr.one_vs_rest(table, truth="t", scores={0: "0", 1: "1", 2: "2"}))
+    assert named.schema["class"] == pl.Int64
+    with pytest.raises(InvalidArgument, match=r"no class is named so(.|\n)*mapping"):
+        pr.one_vs_rest(table.rename({"2": "two"}), truth="t", scores=["0", "1", "two"])

@@ -511,3 +511,19 @@ def test_names_that_polars_reads_as_patterns_are_refused(name, place):
     table = table.rename({asked[place]: name})
     with pytest.raises(InvalidArgument, match=r"a pattern(.|\n)*rename it first"):
         pr.evaluate(table, **{**asked, place: name})
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize("word", ["NA", "0,5", "5%", "oops", ""])
+def test_the_first_score_that_is_no_number_is_named(word, lazy):
+    table = pl.DataFrame({"truth": [0, 1, 1, 0], "s": ["0.1", None, word, "later"]})
+    with pytest.raises(InvalidPredictions, match=f"score s is String(.|\n)*; '{word}' is none"):
+        pr.evaluate(table.lazy() if lazy else table, truth="truth", score="s")
+
+
+def test_text_is_no_score_even_of_numbers_or_of_nothing():
+    table = pl.DataFrame({"truth": [0, 1], "s": ["0.1", "0.2"]})
+    with pytest.raises(InvalidPredictions, match="score s is String, allowed are numbers"):
+        pr.evaluate(table, truth="truth", score="s")
+    with pytest.raises(InvalidPredictions, match="there are no rows, and score s is String"):
+        pr.evaluate(table.clear(), truth="truth", score="s")

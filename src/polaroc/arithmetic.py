@@ -49,7 +49,7 @@ def root(value: Quantity) -> Quantity:
 
     Examples
     --------
-    >>> root(4.0) == pl.select(root(pl.lit(4.0))).item() == 2
+    >>> root(9.0) == pl.select(root(pl.lit(9.0))).item() == 3
     True
     """
     return value**0.5 if _plain(value) else value.sqrt()

@@ -54,7 +54,8 @@ def one_vs_rest(
     Raises
     ------
     InvalidArgument
-        Where columns are missing or there are fewer than two classes.
+        Where columns are missing, there are fewer than two classes, or a name is
+        no class of the type of `truth`.
 
     Examples
     --------
@@ -80,7 +81,12 @@ def one_vs_rest(
         counted = pl.col(weight) if isinstance(weight, str) else weight
         kept.append(counted.alias(PRIVATE + "weight"))
     wanted = {PRIVATE + str(i): name for i, name in enumerate(columns.values())}
-    classes = pl.Series(list(columns), dtype=present[truth])
+    classes = pl.Series(list(columns)).cast(present[truth], strict=False)
+    if classes.null_count():
+        raise InvalidArgument(
+            f"scores is {scores!r}, and truth {truth!r} is {present[truth]}: no class is named so.",
+            hint="give a mapping from each class to its column.",
+        )
     label = pl.col(LABEL)
     own = pl.col("class").replace_strict(dict(zip(wanted, classes, strict=True)))
     long = (

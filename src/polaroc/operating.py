@@ -47,11 +47,12 @@ def operating_points(
         π(1−t) = (1−π)f (AccSens; at prior 0.5 the equal-error point);
         ``"cost"``, least expected cost; ``"posterior"``, where the score, read as
         the probability of a positive at the key's own prior and re-weighted to
-        the prior asked for, makes a positive call pay; ``"recall"``, lowest false
-        positive rate with at least the `target` recall; ``"precision"``, highest
-        recall with at least the `target` precision; ``"fpr"``, highest recall
-        with at most the `target` false positive rate; ``"f_measure"``, the
-        greatest F; ``"threshold"``, score ≥ `target`.
+        the prior asked for, makes a positive call pay; ``"recall"``, highest
+        threshold, and so lowest false positive rate, with at least the `target`
+        recall; ``"precision"``, highest recall with at least the `target`
+        precision; ``"fpr"``, highest recall with at most the `target` false
+        positive rate; ``"f_measure"``, the greatest F; ``"threshold"``, score ≥
+        `target`.
     priors
         Priors in (0, 1), or ``"observed"`` for each key's own; one, several, or
         a prior grid.

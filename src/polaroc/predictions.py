@@ -101,6 +101,8 @@ def read(
     # Of a table what is computed is computed once: random numbers are then the same throughout.
     named = (frame if isinstance(frame, pl.DataFrame) else lazy).select(*by_keys, *chosen).lazy()
     schema = named.collect_schema()
+    if schema[SCORE] == pl.String:
+        _refuse_words(named, score)
     value, score_trouble = score_column(schema[SCORE], score)
     label, truth_trouble = truth_column(schema[TRUTH], truth, positive)
     columns, troubles = [value, label], [*score_trouble, *truth_trouble]
@@ -145,6 +147,23 @@ def _check_columns(frame: pl.LazyFrame, wanted: Sequence[IntoExpr | None]) -> No
         f"there is no column {quoted(unknown)}; the table has {quoted(present) or 'no columns'}.",
         hint=hint,
     )
+
+
+def _refuse_words(named: pl.LazyFrame, score: IntoExpr) -> None:
+    """Refuse scores that are text, with the first that is no number."""
+    word = pl.col(SCORE)
+    is_none = word.is_not_null() & word.cast(pl.Float64, strict=False).is_null()
+    first, rows = named.select(word.filter(is_none).first(), rows=pl.len()).collect().row(0)
+    if not rows:
+        raise InvalidPredictions(
+            f"there are no rows, and score {score!s} is String.",
+            hint="an empty table needs a column of numbers, too.",
+        )
+    if first is not None:
+        raise InvalidPredictions(
+            f"score {score!s} is String, allowed are numbers; {first!r} is none.",
+            hint="write all of them as numbers; a missing one is null, in CSV an empty field.",
+        )
 
 
 def _refuse_trouble(

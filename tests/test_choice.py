@@ -114,6 +114,13 @@ def test_identical_models_share_everything():
                                   "tells it from no other.")  # fmt: skip
 
 
+def test_the_best_comes_first_where_models_differ_by_rounding_only():
+    # A little better at two priors, a little more worse at the third.
+    ahead = {0.1: 3e-14, 0.2: 3e-14, 0.3: -4e-14}
+    choice = pr.choose(at_priors({p: np.tile([0.7, 0.7 - d], (4, 1)) for p, d in ahead.items()}))
+    assert choice.bayes == choice.minimax == "A"
+
+
 def test_satellite():
     measures = evaluated(priors=GRID, over=(0.05, 0.20))
     choice = pr.choose(measures, over=(0.05, 0.20), test_train_ratio=0.25, alpha=0.2)

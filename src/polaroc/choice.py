@@ -268,7 +268,8 @@ def _least(models: pl.DataFrame, between: str, column: str) -> Any:
     """The model with the least value, the better one where two tie."""
     if models[column].null_count():
         return None
-    return models.sort(column, maintain_order=True)[between][0]
+    close = pl.col(column) <= pl.col(column).min() + ROUNDING
+    return models.filter(close)[between][0]
 
 
 def _other_range(

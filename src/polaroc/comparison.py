@@ -165,7 +165,7 @@ def compare(
         For arguments outside what is allowed; fewer than two models or blocks, or
         for "trained" more than one block;
         cells that are missing (with their list), null (with their notes) or
-        repeated.
+        repeated with other numbers.
 
     Notes
     -----

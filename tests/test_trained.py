@@ -113,6 +113,11 @@ def test_a_class_of_one_case_is_refused():
         compare(one)
 
 
+def test_a_contrast_is_refused():
+    with pytest.raises(InvalidArgument, match="contrast is given with target 'trained'"):
+        compare(contrast=(0.1, 0.5))
+
+
 def test_models_that_were_fitted_anew_are_refused():
     several = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
     with pytest.raises(InvalidArgument, match=r"'fold' has 2 values(.|\n)*target='algorithm'"):

@@ -193,6 +193,11 @@ def compare(
     """
     plan = Plan(target, test_train_ratio, alpha, level, adjust, permutations, seed)
     if target == "trained":
+        if contrast is not None:
+            raise InvalidArgument(
+                "contrast is given with target 'trained', which does not use it.",
+                hint="leave it out, or take target='algorithm' with measures at both priors.",
+            )
         return compare_trained(
             measures, measure, between, block_columns(block), plan, truth=truth, score=score,
             case=case, positive=positive, prior=prior, over=over,

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
+# Of more models it would take minutes to find all groups.
+MOST_MODELS = 200
 COLUMNS = ("mean", "sd", "letters")
 
 
@@ -72,8 +74,8 @@ def letter_display(models: int, apart: Iterable[tuple[int, int]]) -> list[str]:
     -----
     Each letter is a set of models of which none is apart from another, and to
     which no model can be added: all such sets (Piepho 2004: insert and absorb).
-    Where these are more than the alphabet has letters, as many as it takes for
-    every pair to share one.
+    Where these are more than the alphabet has letters, and of more than 200
+    models, as many as it takes for every pair to share one.
 
     Examples
     --------
@@ -90,6 +92,8 @@ def letter_display(models: int, apart: Iterable[tuple[int, int]]) -> list[str]:
 
 def _all_groups(models: int, apart: Sequence[tuple[int, int]]) -> list[frozenset[int]]:
     """All largest sets of models of which none is apart from another; none where they are many."""
+    if models > MOST_MODELS:
+        return []
     groups = [frozenset(range(models))]
     for a, b in apart:
         split = [part for group in groups for part in _split(group, a, b)]

@@ -22,17 +22,19 @@ def cliques(models: int, apart: set[tuple[int, int]]) -> set[frozenset[int]]:
     return {one for one in sets if not any(one < other for other in sets)}
 
 
+def groups_of(letters: list[str], apart: set[tuple[int, int]]) -> set[frozenset[int]]:
+    """The models of each letter, once it is sure that only those not apart share one."""
+    own = [set(re.findall(r"[a-zA-Z]|\(\d+\)", one)) for one in letters]
+    for a, b in combinations(range(len(own)), 2):
+        assert bool(own[a] & own[b]) == ((a, b) not in apart)
+    return {frozenset(m for m, of in enumerate(own) if one in of) for one in set.union(*own)}
+
+
 @given(st.integers(2, 7), st.sets(st.sampled_from(PAIRS)))
 def test_two_models_share_a_letter_if_and_only_if_they_are_not_apart(models, apart):
     apart = {pair for pair in apart if pair[1] < models}
     letters = letter_display(models, apart)
-    for a, b in combinations(range(models), 2):
-        assert bool(set(letters[a]) & set(letters[b])) == ((a, b) not in apart)
-    groups = {
-        frozenset(m for m in range(models) if letter in letters[m])
-        for letter in set("".join(letters))
-    }
-    assert groups == cliques(models, apart)
+    assert groups_of(letters, apart) == cliques(models, apart)
 
 
 @pytest.mark.parametrize(
@@ -60,20 +62,15 @@ def test_where_groups_are_many_there_are_enough_of_them(models, apart):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_all_groups", lambda *_: [])
         letters = letter_display(models, apart)
-    for a, b in combinations(range(models), 2):
-        assert bool(set(letters[a]) & set(letters[b])) == ((a, b) not in apart)
-    groups = {
-        frozenset(m for m in range(models) if letter in letters[m])
-        for letter in set("".join(letters))
-    }
-    assert groups <= cliques(models, apart)
+    assert groups_of(letters, apart) <= cliques(models, apart)
 
 
-def test_a_hundred_models_apart_at_random_take_no_more_groups_than_pairs():
-    # Of three of a kind, each apart from the next: 3 to the 33rd sets, of which few are enough.
-    apart = [(a, b) for a, b in combinations(range(99), 2) if a // 3 == b // 3]
-    letters = letter_display(99, apart)
-    groups = [set(re.findall(r"[a-zA-Z]|\(\d+\)", one)) for one in letters]
-    assert len(set.union(*groups)) <= len(list(combinations(range(99), 2)))
-    for a, b in combinations(range(99), 2):
-        assert bool(groups[a] & groups[b]) == ((a, b) not in apart)
+def test_of_very_many_groups_few_are_taken():
+    # Of three of a kind, each apart from the others: 3 to the 33rd groups.
+    apart = {(a, b) for a, b in combinations(range(99), 2) if a // 3 == b // 3}
+    assert len(groups_of(letter_display(99, apart), apart)) < 99
+
+
+def test_hundreds_of_models_in_a_few_groups_take_a_letter_each():
+    apart = {(a, b) for a, b in combinations(range(300), 2) if a // 100 != b // 100}
+    assert letter_display(300, apart) == ["a"] * 100 + ["b"] * 100 + ["c"] * 100

@@ -55,17 +55,17 @@ def _rebuild(kind: type[PolarocError], found: str, hint: str) -> PolarocError:
     return kind(found, hint=hint)
 
 
-def quoted(names: Sequence[object]) -> str:
-    """Names for a message: the first twenty of them, and of long ones the beginning.
+def quoted(names: Sequence[object], most: int = MOST_NAMES) -> str:
+    """Names for a message: the first of them, and of long ones the beginning.
 
     Examples
     --------
     >>> quoted(["a", "b"])
     "'a', 'b'"
     """
-    words = [repr(name) for name in names[:MOST_NAMES]]
+    words = [repr(name) for name in names[:most]]
     shown = [w if len(w) <= MOST_LETTERS else f"{w[:MOST_LETTERS]}…" for w in words]
-    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(shown) + more
 
 

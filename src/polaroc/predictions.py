@@ -207,8 +207,7 @@ def _refuse_absent_label(
 
 def _first_labels(named: pl.LazyFrame, most: int = 5) -> str:
     labels = named.select(pl.col(TRUTH).drop_nulls().unique().sort()).collect()[TRUTH].to_list()
-    more = f" and {len(labels) - most} more" if len(labels) > most else ""
-    return quoted(labels[:most]) + more
+    return quoted(labels, most)
 
 
 def _first_keys(rows: pl.LazyFrame, keys: Sequence[str], most: int = 3) -> str:

@@ -220,7 +220,7 @@ def _partitions(file: Path, depth: int) -> tuple[tuple[str, str], ...]:
 
 
 def _is_whole(value: str | None) -> bool:
-    return value in (None, NULL_PARTITION) or bool(re.match(WHOLE, value or ""))
+    return value in (None, NULL_PARTITION) or bool(re.fullmatch(WHOLE, value or ""))
 
 
 def _partition(

@@ -102,8 +102,8 @@ def compare(
         say("measuring")
         stamps = Stamps(files)
         if target == "trained":
-            compared, of_target = _predictions(files, given, [between, *blocks, case], over)
-            of_target["case"] = case
+            compared, of_target = _predictions(files, given, [between, *blocks], case)
+            of_target["over"] = over
         else:
             asked: dict[str, Any] = {"over": over, "priors": _priors(at, contrast)}
             if measure in MEASURES:
@@ -142,7 +142,7 @@ def _predictions(
     files: list[str],
     given: dict[str, Any],
     keys: list[str],
-    over: tuple[float, float] | None,
+    case: str,
 ) -> tuple[pl.LazyFrame, dict[str, Any]]:
     """The predictions of fitted models, and what `compare` is told of their columns."""
     truth, score = given["truth"], given["score"]
@@ -156,9 +156,9 @@ def _predictions(
             "--weight or --nulls is given, which --target trained does not know.",
             hint="leave it out; drop such rows before.",
         )
-    frame = scan(files, keys)
+    frame = scan(files, [*keys, case])
     positive = labels(frame, truth, given["positive"])
-    return frame, {"truth": truth, "score": score, "positive": positive, "over": over}
+    return frame, {"truth": truth, "score": score, "positive": positive, "case": case}
 
 
 def _priors(prior: Prior | None, contrast: tuple[float, float] | None) -> list[Prior]:

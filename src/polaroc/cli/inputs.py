@@ -12,8 +12,6 @@ from polaroc.priors import OBSERVED
 from polaroc.typing import Interpolation, Label, Nulls, Prior
 from polaroc.wanted import DEFAULT_PRIORS
 
-# Labels that a sentence names.
-MOST_LABELS = 10
 Files = Annotated[
     list[str],
     typer.Argument(
@@ -90,9 +88,7 @@ def negatives(frame: pl.LazyFrame, truth: str, positive: list[Label] | None) -> 
     others = [label for label in seen if label not in positive]
     if len(others) < 2:
         return []
-    more = f" and {len(others) - MOST_LABELS} more" if len(others) > MOST_LABELS else ""
-    named = f"{quoted(others[:MOST_LABELS])}{more}"
-    return [f"Note: {len(others)} labels of {truth!r} count as negative: {named}."]
+    return [f"Note: {len(others)} labels of {truth!r} count as negative: {quoted(others)}."]
 
 
 def priors_in_words(words: list[str] | None) -> list[Prior]:

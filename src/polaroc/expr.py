@@ -4,8 +4,8 @@ Each takes `truth` (a column name or expression, Boolean or 0/1), `score` (numbe
 and an optional `weight`, gives one Float64 per group, and equals the function of
 the same name. It is null where a class is absent, or where a truth, score or weight
 is missing, unclear or out of range; a truth is unclear where it is neither 0 nor 1,
-such as 0.9. Polars refuses a plan in which one of them is of another type: "no
-supertype with decimal", or "`sign` operation not supported". The frame functions are
+such as 0.9. Polars refuses a plan in which one of them is of another type: "could
+not determine supertype", or "`sign` operation not supported". The frame functions are
 faster on large tables and say why an estimate is null.
 """
 
@@ -248,10 +248,7 @@ def rate(
     >>> table.select(pr.expr.rate("recall", "truth", "score", 0.5)).item()
     0.6
     """
-    if name not in RATES:
-        raise InvalidArgument(
-            f"there is no rate {name!r}; there are {', '.join(RATES)}.", hint="choose one of them."
-        )
+    check_choice("name", name, tuple(RATES))
     limit = _threshold(threshold)
     group = cases(truth, score, weight)
     positives, negatives = group.pos.sum(), group.neg.sum()

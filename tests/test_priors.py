@@ -124,8 +124,9 @@ SIZES = [0.1, 0.3, 0.5, 1, 18, 99, 101, 1e3, 1e6, 1e10, 1e17, 1e50, 1e150, 1e298
 @pytest.mark.parametrize("a", SIZES)
 @pytest.mark.parametrize("b", SIZES)
 def test_beta_of_any_size_has_the_moments_of_the_beta_distribution(a, b):
-    if abs(log(a) - log(b)) > log(1e297) or a == b == 0.1:
-        with pytest.raises(InvalidArgument, match="mean is nearer to 0 or 1|spread too widely"):
+    ratio = abs(log(a) - log(b))
+    if ratio > log(1e300) or (ratio > log(1e297) and min(a, b) < 10) or a == b == 0.1:
+        with pytest.raises(InvalidArgument, match=r"mean is nearer to 0 or 1|spread too widely"):
             pr.beta(a, b)
         return
     belief = pr.beta(a, b)
@@ -172,6 +173,28 @@ def test_points_scale_their_weights(weights, shares):
     belief = pr.points([0.01, 0.1, 0.5], weights)
     assert belief.priors == pytest.approx((0.01, 0.1, 0.5))
     assert belief.weights == pytest.approx(shares)
+
+
+@pytest.mark.parametrize(
+    ("weights", "shares"),
+    [([1e308, 1e308], (1 / 2, 1 / 2)), ([1e308, 3e307], (10 / 13, 3 / 13)),
+     ([5e-324, 5e-324], (1 / 2, 1 / 2)), ([5e-324, 1e308], (0, 1))],
+)  # fmt: skip
+def test_weights_of_points_may_be_of_any_size(weights, shares):
+    belief = pr.points([0.1, 0.2], weights)
+    assert belief.weights == pytest.approx(shares)
+    curves = pr.curve(pr.datasets.twenty_scores(), truth="truth", score="score")
+    areas = pr.auprec(curves, [0.1, 0.2])["estimate"]
+    mean = sum(share * area for share, area in zip(shares, areas, strict=True))
+    assert pr.iauprec(curves, belief)["estimate"].item() == pytest.approx(mean, rel=1e-12)
+
+
+def test_the_smallest_priors_do_not_overflow():
+    belief = pr.uniform(1e-307, 0.5, "skew")
+    assert sum(belief.weights) == pytest.approx(1)
+    # Spread evenly from 1 to 1e307, the mean skew is half the greatest.
+    mean = sum(w * s / 1e307 for w, s in zip(belief.weights, belief.skews, strict=True))
+    assert mean == pytest.approx(1 / 2, rel=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -133,7 +133,8 @@ def estimate_prior(
     """
     check_choice("method", method, tuple(ESTIMATORS))
     check_level(level)
-    own, further = key_columns(by), key_columns(deployed_by, "deployed_by")
+    own: list[IntoExpr] = key_columns(by)
+    further: list[IntoExpr] = key_columns(deployed_by, "deployed_by")
     with _saying(REFERENCE):
         labelled = read(
             reference, truth=truth, score=score, by=own, weight=weight, positive=positive,

@@ -130,7 +130,7 @@ def resolve_priors(priors: Priors) -> list[float | None]:
         asked = list(priors)
     resolved: list[float | None] = []
     for value in asked:
-        if value == OBSERVED:
+        if isinstance(value, str) and value == OBSERVED:
             resolved.append(None)
         else:
             check_prior(value)

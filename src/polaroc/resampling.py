@@ -173,7 +173,7 @@ def _of_predictions(
     cluster: IntoExpr | None,
     how: Resampling,
 ) -> pl.LazyFrame:
-    listed = key_columns(by)
+    listed: list[IntoExpr] = key_columns(by)
     asked: dict[str, Any] = {"truth": truth, "score": score, "positive": positive}
     curves = as_lazy(curve(frame, by=listed, **asked))
     keys = curve_keys(curves)

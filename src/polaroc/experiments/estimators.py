@@ -34,7 +34,7 @@ def models_of_fold(models: Models, seed: int, fold: int) -> list[tuple[str, Any]
     from sklearn.base import clone
 
     drawn = callable(models) and not isinstance(models, type) and not hasattr(models, "fit")
-    made = models(default_rng([seed, fold])) if drawn else models  # type: ignore[operator]
+    made: Any = models(default_rng([seed, fold])) if drawn else models  # type: ignore[operator]
     _check_models(made, cloned=not drawn)
     if drawn:
         return list(made.items())

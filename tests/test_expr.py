@@ -1,4 +1,8 @@
 from collections.abc import Sequence
+from datetime import date, time, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from itertools import product
 
 import polars as pl
 import pytest
@@ -146,7 +150,14 @@ def test_several_at_once_lazily():
 @pytest.mark.parametrize(
     "spoilt",
     [
-        {"truth": [1, None, 0]}, {"truth": [1, 2, 0]}, {"score": [1.0, None, 2.0]},
+        {"truth": [1, None, 0]}, {"truth": [1, 2, 0]}, {"truth": [0.9, 1.0, 0.0]},
+        {"truth": [1.0, 1.9, 0.0]}, {"truth": [1.0, 1.0, -0.5]},
+        {"truth": [1.0, 0.0, float("nan")]},
+        {"truth": [Decimal("0.9"), Decimal(1), Decimal(0)]},
+        {"truth": [Decimal("1." + 30 * "0" + "1"), Decimal(1), Decimal(0)]},
+        {"truth": [2**100, 1, 0]},
+        {"truth": [None] * 3}, {"score": [None] * 3}, {"weight": [None] * 3},
+        {"score": [1.0, None, 2.0]},
         {"score": [1.0, float("nan"), 2.0]}, {"weight": [1.0, None, 1.0]},
         {"weight": [1.0, -1.0, 1.0]}, {"weight": [1.0, float("inf"), 1.0]},
         {"truth": [1, 1, 1]}, {"truth": [0, 0, 0]},
@@ -159,9 +170,105 @@ def test_a_group_that_is_not_sound_is_null(name, spoilt):
     assert table.select(MEASURES[name][0](weight="weight")).item() is None
 
 
+@pytest.mark.parametrize("engine", ["streaming", "in-memory"])
+@pytest.mark.parametrize("name", ["auc", "sens", "rate recall observed at 0.5"])
+def test_a_group_with_an_unclear_truth_is_null_and_others_are_not(name, engine):
+    table = GROUPS.with_columns(
+        pl.when(k="b", score=5.0).then(0.9).otherwise("truth").alias("truth")
+    )
+    measure = MEASURES[name][0]().alias("estimate")
+    clean = GROUPS.group_by("k").agg(measure).filter(pl.col("k").ne_missing("b"))
+    expected = dict(clean.rows()) | {"b": None}
+    grouped = table.lazy().group_by("k").agg(measure).collect(engine=engine)
+    assert dict(grouped.rows()) == pytest.approx(expected)
+    windowed = table.lazy().select("k", measure.over("k")).collect(engine=engine)
+    assert dict(windowed.rows()) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("kind", [pl.Boolean, pl.Int8, pl.UInt64, pl.Int128, pl.Float16,
+                                  pl.Float32, pl.Decimal(10, 2)], ids=str)  # fmt: skip
+def test_truths_of_every_type(kind):
+    table = pr.datasets.twenty_scores().cast({"truth": pl.Int8}).cast({"truth": kind})
+    assert table.select(pr.expr.auc("truth", "score")).item() == pytest.approx(0.68)
+
+
+WRONG_TYPES = {
+    "String": ["1", "0", "1"], "Binary": [b"1", b"0", b"1"], "List": [[1], [0], [1]],
+    "Struct": [{"a": 1}, {"a": 0}, {"a": 1}], "Date": [date(1970, 1, 2)] * 3,
+    "Time": [time(0)] * 3, "Duration": [timedelta(1)] * 3,
+    "Datetime": pl.Series([1, 0, 1]).cast(pl.Datetime("us", "UTC")),
+    "Array": pl.Series([[1], [0], [1]], dtype=pl.Array(pl.Int64, 1)),
+    "Categorical": pl.Series(["1", "0", "1"], dtype=pl.Categorical),
+    "Enum": pl.Series(["1", "0", "1"], dtype=pl.Enum(["0", "1"])),
+    "Boolean": [True, False, True],
+}  # fmt: skip
+TRUTHS = {("truth", "Boolean")}
+OF_TYPE = r"determine supertype|`sign` operation not supported"
+
+
+@pytest.mark.parametrize("rows", [0, 3])
+@pytest.mark.parametrize(
+    ("column", "kind"), sorted(set(product(["truth", "score", "weight"], WRONG_TYPES)) - TRUTHS)
+)
+def test_polars_refuses_columns_of_other_types(column, kind, rows):
+    whole = {"truth": [1, 0, 1], "score": [3.0, 2.0, 1.0], "weight": [1, 1, 1]}
+    lazy = pl.LazyFrame(whole | {column: WRONG_TYPES[kind], "k": [1, 1, 1]}).head(rows)
+    for name in ("auc", "sens", "rate recall observed at 0.5"):
+        measure = MEASURES[name][0](weight="weight")
+        for plan in (
+            lazy.select(measure),
+            lazy.group_by("k").agg(measure),
+            lazy.select(measure.over("k")),
+        ):
+            for run in (plan.collect_schema, plan.collect):
+                with pytest.raises(pl.exceptions.PolarsError, match=OF_TYPE):
+                    run()
+
+
+@pytest.mark.parametrize("engine", ["streaming", "in-memory"])
+@pytest.mark.parametrize("kind", [pl.Int64, pl.UInt64, pl.Int128, pl.Decimal(38, 0)], ids=str)
+def test_scores_too_long_for_a_float_are_not_tied(kind, engine):
+    # As floats the first three are one number.
+    scores = [2**53 + 1, 2**53, 2**53 - 1 + 1, 5]
+    table = pl.LazyFrame(
+        {"k": 1, "truth": [1, 0, 0, 1], "score": pl.Series(scores, dtype=kind)}
+    )  # fmt: skip
+    for plan in (
+        table.select(auc=pr.expr.auc("truth", "score")),
+        table.group_by("k").agg(auc=pr.expr.auc("truth", "score")),
+        table.select(auc=pr.expr.auc("truth", "score").over("k")),
+    ):
+        # Of the four pairs, those of the first positive are in order and the others are not.
+        assert set(plan.collect(engine=engine)["auc"]) == {0.5}
+
+
+def test_a_threshold_that_a_score_is_rounded_to_decides_nothing():
+    table = pl.DataFrame({"truth": [1, 0], "score": [2**53 + 3, 5]})
+    recall = [pr.expr.rate("recall", "truth", "score", at) for at in (2.0**53 + 2, 2.0**53 + 4)]
+    assert [table.select(own).item() for own in recall] == [1.0, None]
+    table = table.with_columns(score=pl.lit(2**53 + 4))
+    assert table.select(recall[1]).item() == 1
+
+
+@pytest.mark.parametrize("limit", [float("inf"), float("-inf"), 0, Fraction(1, 2)])
+def test_thresholds_may_be_any_number(limit):
+    table = pl.DataFrame({"truth": [1, 0], "score": [0.5, float("-inf")]})
+    found = table.select(pr.expr.rate("recall", "truth", "score", limit)).item()
+    assert found == (0 if limit == float("inf") else 1)
+
+
+@pytest.mark.parametrize("limit", [float("nan"), None, "0.5", True, 2**53 + 1, [0.5], pl.col("s")])
+def test_what_is_no_threshold_is_refused(limit):
+    with pytest.raises(InvalidArgument, match=r"threshold is(?s:.*)Hint:"):
+        pr.expr.rate("recall", "truth", "score", limit)
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
+        lambda: pr.expr.auprec("truth", "score", None),
+        lambda: pr.expr.auprec("truth", "score", float("nan")),
+        lambda: pr.expr.rate(["recall"], "truth", "score", 0.5),
         lambda: pr.expr.auprec("truth", "score", 1.5),
         lambda: pr.expr.auprec("truth", "score", interpolation="hull"),
         lambda: pr.expr.auprec("truth", "score", start="two"),

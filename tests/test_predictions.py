@@ -527,3 +527,19 @@ def test_text_is_no_score_even_of_numbers_or_of_nothing():
         pr.evaluate(table, truth="truth", score="s")
     with pytest.raises(InvalidPredictions, match="there are no rows, and score s is String"):
         pr.evaluate(table.clear(), truth="truth", score="s")
+
+
+@pytest.mark.parametrize(
+    "kind", [pl.Float16, pl.Float32, pl.Float64, pl.Decimal(10, 2), pl.Decimal(38, 20)], ids=str
+)
+@pytest.mark.parametrize("lazy", [False, True])
+def test_a_label_of_one_tenth_is_that_of_any_precision(kind, lazy):
+    values = pl.Series(["0.1", "0.29", "0.29", "0.1"])
+    truth = values.cast(kind) if kind == pl.Decimal else values.cast(pl.Float64).cast(kind)
+    table = pl.DataFrame({"truth": truth, "score": [4, 3, 2, 1]})
+    frame = table.lazy() if lazy else table
+    for positive, total in ((0.1, 2), (0.29, 2), ([0.1, 0.29], 4)):
+        found = pr.curve(frame, truth="truth", score="score", positive=positive)
+        assert found.lazy().collect()["positives"][0] == total
+    with pytest.raises(InvalidPredictions, match=r"no row has the positive label 0\.2;"):
+        pr.curve(table, truth="truth", score="score", positive=0.2)

@@ -117,6 +117,54 @@ def test_the_weights_of_a_belief_are_chances(belief):
     assert all(0 < prior < 1 for prior in belief.priors)
 
 
+# So small that they spread over hundreds of nodes, and so large that all but one are rounding.
+SIZES = [0.1, 0.3, 0.5, 1, 18, 99, 101, 1e3, 1e6, 1e10, 1e17, 1e50, 1e150, 1e298, 1e306, 1.7e308]
+
+
+@pytest.mark.parametrize("a", SIZES)
+@pytest.mark.parametrize("b", SIZES)
+def test_beta_of_any_size_has_the_moments_of_the_beta_distribution(a, b):
+    ratio = abs(log(a) - log(b))
+    if ratio > log(1e300) or (ratio > log(1e297) and min(a, b) < 10) or a == b == 0.1:
+        with pytest.raises(InvalidArgument, match=r"mean is nearer to 0 or 1|spread too widely"):
+            pr.beta(a, b)
+        return
+    belief = pr.beta(a, b)
+    logs = [log(skew) - log(b / a) for skew in belief.skews]
+
+    def mean(values):
+        return sum(w * v for w, v in zip(belief.weights, values, strict=True))
+
+    assert len(belief.weights) <= 1000
+    assert mean(1 / (1 + skew) for skew in belief.skews) == pytest.approx(
+        1 / (1 + b / a), rel=1e-11
+    )
+    # Of what the prior leaves, which is nothing to a float where the prior is near 1.
+    rest = mean(1 / (1 + 1 / skew) for skew in belief.skews)
+    assert rest == pytest.approx(1 / (1 + a / b), rel=1e-11)
+    spread = special.polygamma(1, a) + special.polygamma(1, b)
+    if spread > 1e-18:
+        about = special.digamma(b) - log(b) - (special.digamma(a) - log(a))
+        assert mean(u * u for u in logs) == pytest.approx(spread + about**2, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "hint"),
+    [(1e306, 1, "nearer to each other"), (1, 1e306, "nearer to each other"),
+     (1e-3, 1e-3, "use larger"), (1e-300, 1e-300, "use larger"), (2, 1e-3, "use larger")],
+)  # fmt: skip
+def test_a_beta_that_floats_cannot_hold_says_which_way_to_go(a, b, hint):
+    with pytest.raises(InvalidArgument, match=hint):
+        pr.beta(a, b)
+
+
+def test_a_beta_of_a_sure_prior_gives_the_precision_at_it():
+    curves = pr.curve(pr.datasets.twenty_scores(), truth="truth", score="score")
+    at = pr.auprec(curves, 0.2)["estimate"].item()
+    # The standard deviation of the prior is 4e-9.
+    assert pr.iauprec(curves, pr.beta(2e15, 8e15))["estimate"].item() == pytest.approx(at, abs=1e-8)
+
+
 @pytest.mark.parametrize(
     ("weights", "shares"),
     [(None, (1 / 3, 1 / 3, 1 / 3)), ([1, 2, 1], (0.25, 0.5, 0.25)), ([0, 0, 5], (0, 0, 1))],
@@ -125,6 +173,28 @@ def test_points_scale_their_weights(weights, shares):
     belief = pr.points([0.01, 0.1, 0.5], weights)
     assert belief.priors == pytest.approx((0.01, 0.1, 0.5))
     assert belief.weights == pytest.approx(shares)
+
+
+@pytest.mark.parametrize(
+    ("weights", "shares"),
+    [([1e308, 1e308], (1 / 2, 1 / 2)), ([1e308, 3e307], (10 / 13, 3 / 13)),
+     ([5e-324, 5e-324], (1 / 2, 1 / 2)), ([5e-324, 1e308], (0, 1))],
+)  # fmt: skip
+def test_weights_of_points_may_be_of_any_size(weights, shares):
+    belief = pr.points([0.1, 0.2], weights)
+    assert belief.weights == pytest.approx(shares)
+    curves = pr.curve(pr.datasets.twenty_scores(), truth="truth", score="score")
+    areas = pr.auprec(curves, [0.1, 0.2])["estimate"]
+    mean = sum(share * area for share, area in zip(shares, areas, strict=True))
+    assert pr.iauprec(curves, belief)["estimate"].item() == pytest.approx(mean, rel=1e-12)
+
+
+def test_the_smallest_priors_do_not_overflow():
+    belief = pr.uniform(1e-307, 0.5, "skew")
+    assert sum(belief.weights) == pytest.approx(1)
+    # Spread evenly from 1 to 1e307, the mean skew is half the greatest.
+    mean = sum(w * s / 1e307 for w, s in zip(belief.weights, belief.skews, strict=True))
+    assert mean == pytest.approx(1 / 2, rel=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from itertools import combinations
 import polars as pl
 
 from polaroc import omnibus
-from polaroc.columns import as_lazy
+from polaroc.columns import as_lazy, column_names
 from polaroc.errors import InvalidArgument, quoted
 from polaroc.layouts import Layout, layout_of
 from polaroc.plans import check_ratio
@@ -90,7 +90,7 @@ def anova(
 
 
 def _checked(frame: pl.DataFrame, factors: Sequence[str]) -> tuple[str, ...]:
-    named = (factors,) if isinstance(factors, str) else tuple(factors)
+    named = tuple(column_names(factors, "factors"))
     if len(named) < 2 or len(set(named)) < len(named):
         raise InvalidArgument(
             f"factors are {quoted(named) or 'none'}, allowed are two or more columns, each once.",

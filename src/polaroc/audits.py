@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from polaroc.balance import balance_note
-from polaroc.columns import PRIVATE, check_keys, expression, key_expressions
+from polaroc.columns import PRIVATE, as_lazy, check_keys, key_columns, single_column
 from polaroc.predictions import one_class_note, read
 from polaroc.trouble import SCORE, TRUTH, WEIGHT
 from polaroc.typing import By, IntoExpr, Label
@@ -70,7 +70,9 @@ def check(
     >>> report.select("rows", "positives", "negatives", "scores").row(0)
     (20, 10, 10, 20)
     """
-    keyed = by if case is None else [*key_expressions(by), expression(case)]
+    keyed = key_columns(by)
+    if case is not None:
+        keyed.append(single_column(case, "case", as_lazy(frame)))
     predictions = read(
         frame, truth=truth, score=score, by=keyed, weight=weight, positive=positive, audited=True
     )

@@ -1,8 +1,8 @@
 """Beliefs about the prior in use, as weighted priors."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import asinh, ceil, exp, isfinite, log, log1p, pi
+from math import asinh, atan, ceil, exp, expm1, fsum, isfinite, log, log1p, pi, sqrt
 from typing import Literal
 
 from polaroc.errors import InvalidArgument, check_choice
@@ -10,6 +10,9 @@ from polaroc.priors import check_prior, check_range, is_number, prior, skew
 
 TOLERANCE = 1e-12
 MOST_NODES = 1000
+LARGE_GAMMA = 100
+# So that skews, and the products that formulas make of them, are floats.
+MOST_LOG_SKEW = log(1e300)
 
 
 @dataclass(frozen=True)
@@ -111,8 +114,9 @@ def beta(a: float, b: float) -> Belief:
     Raises
     ------
     InvalidArgument
-        For parameters that are not positive, or so small (below about 0.1) that
-        the belief would need more than a thousand nodes.
+        For parameters that are not positive, so small (below about 0.05) that the
+        belief would need more than a thousand nodes, or so unequal that its priors
+        are nearer to 0 or 1 than 1e-300.
 
     Examples
     --------
@@ -125,26 +129,30 @@ def beta(a: float, b: float) -> Belief:
             f"beta({a}, {b}): allowed are finite parameters > 0.",
             hint="beta(2, 18) has mean 0.1; larger parameters are narrower.",
         )
-    step = _beta_step(a, b)
-    mode = log(b / a)
-
-    def mass(u: float) -> float:
-        """The density of u = ln λ as a share of its height at the mode."""
-        return exp(a * (_softplus(mode) - _softplus(u)) + b * (_softplus(-mode) - _softplus(-u)))
-
-    logs = [mode]
+    a, b = float(a), float(b)
+    if abs(log(b) - log(a)) > MOST_LOG_SKEW:
+        raise InvalidArgument(
+            f"beta({a:g}, {b:g}): its mean is nearer to 0 or 1 than 1e-300.",
+            hint="use parameters that are nearer to each other.",
+        )
+    step, log_density, mode = _beta_step(a, b), _beta_log_density(a, b), log(b / a)
+    shifts = [0.0]
     for direction in (-step, step):
-        u = mode + direction
-        while mass(u) > TOLERANCE / 10:
-            logs.append(u)
-            u += direction
-            if len(logs) > MOST_NODES:
+        shift = direction
+        while log_density(shift) > log(TOLERANCE / 10):
+            shifts.append(shift)
+            shift += direction
+            if len(shifts) > MOST_NODES or abs(mode + shift) > MOST_LOG_SKEW:
                 raise InvalidArgument(
-                    f"beta({a:g}, {b:g}) needs more than {MOST_NODES} nodes.",
-                    hint="use larger parameters, or points([...]) for a few likely priors.",
+                    f"beta({a:g}, {b:g}) is spread too widely: it needs more than {MOST_NODES} "
+                    "nodes, or priors nearer to 0 or 1 than 1e-300.",
+                    hint="use larger or less unequal parameters, or points([...]) for a few "
+                    "likely priors.",
                 )
-    logs.sort(reverse=True)
-    return _belief(f"beta({a:g}, {b:g})", [exp(u) for u in logs], [mass(u) for u in logs])
+    shifts.sort(reverse=True)
+    # In two steps, neither of which overflows.
+    skews = [b / a * exp(shift / 2) * exp(shift / 2) for shift in shifts]
+    return _belief(f"beta({a:g}, {b:g})", skews, [exp(log_density(shift)) for shift in shifts])
 
 
 def points(priors: Sequence[float], weights: Sequence[float] | None = None) -> Belief:
@@ -177,17 +185,19 @@ def points(priors: Sequence[float], weights: Sequence[float] | None = None) -> B
         check_prior(p)
     chosen = [float(p) for p in priors]
     shares = [1.0] * len(chosen) if weights is None else list(weights)
-    sound = all(is_number(w) and isfinite(w) and w >= 0 for w in shares) and sum(shares) > 0
+    sound = all(is_number(w) and isfinite(w) and w >= 0 for w in shares) and any(shares)
     if len(shares) != len(chosen) or not sound:
         raise InvalidArgument(
             f"points got {len(chosen)} priors and the weights {weights}, allowed is one weight "
             "≥ 0 per prior, not all zero.",
             hint="leave weights out for equal ones.",
         )
+    scaled = _to_one([float(w) for w in shares])
     listed = ", ".join(f"{p:g}" for p in chosen)
-    shown = ", ".join(f"{w / sum(shares):g}" for w in shares)
-    name = f"points([{listed}], weights=[{shown}])"
-    return _belief(name, [skew(p) for p in chosen], shares)
+    shown = ", ".join(f"{w:g}" for w in scaled)
+    return Belief(
+        f"points([{listed}], weights=[{shown}])", tuple(skew(p) for p in chosen), tuple(scaled)
+    )
 
 
 def resolve_belief(over: object, measure: Literal["prior", "skew"] = "prior") -> Belief:
@@ -213,28 +223,73 @@ def _slope(u: float) -> float:
     return exp(-abs(u)) / (1 + exp(-abs(u))) ** 2
 
 
+def _beta_log_density(a: float, b: float) -> Callable[[float], float]:
+    """Of Beta(a, b) in ln λ: its log density at a shift from the mode, less that at the mode.
+
+    That is −(a + b)·(ln(p + q·eˢ) − q·s) at the shift s, p and q the means of the prior
+    and of what it leaves.
+    """
+    from numpy.polynomial.legendre import leggauss
+
+    p, q = 1 / (1 + b / a), 1 / (1 + a / b)
+    nodes, weights = leggauss(20)
+    unit = [((1 + float(x)) / 2, float(w) / 2) for x, w in zip(nodes, weights, strict=True)]
+
+    def log_density(shift: float) -> float:
+        if abs(shift) > 1:
+            return -a * _log_mean(q, p, shift) - b * _log_mean(p, q, -shift)
+        # Near the mode these terms cancel; as the integral of its second derivative it has
+        # one sign.
+        variances = (w * (1 - x) * exp(x * shift) / (p + q * exp(x * shift)) ** 2 for x, w in unit)
+        return -_precision_of(a, b) * shift**2 * sum(variances)
+
+    return log_density
+
+
+def _log_mean(share: float, rest: float, shift: float) -> float:
+    """ln(rest + share·eˢ) of two shares of 1, without overflow or cancellation."""
+    if shift > 30:
+        return log(share) + shift + log1p(rest / share * exp(-shift))
+    change = share * expm1(shift)
+    return log1p(change) if change > -0.5 else log(rest + share * exp(shift))
+
+
+def _precision_of(a: float, b: float) -> float:
+    """One over the variance of ln λ, nearly, where the parameters are large: ab/(a + b)."""
+    small, large = sorted((a, b))
+    return small / (1 + small / large)
+
+
 def _beta_step(a: float, b: float) -> float:
     """The step at which the trapezoid rule meets the tolerance for Beta(a, b) in ln λ.
 
     Its error is the characteristic function of ln λ at the frequency 2π/step,
     |Γ(a + iω)Γ(b − iω)| / (Γ(a)Γ(b)).
     """
+    step = min(0.6, 1 / sqrt(_precision_of(a, b)))
+    while _log_decay(a, 2 * pi / step) + _log_decay(b, 2 * pi / step) > log(TOLERANCE / 100):
+        step *= 0.9
+    return step
+
+
+def _log_decay(a: float, frequency: float) -> float:
+    """ln |Γ(a + iω)/Γ(a)|."""
+    if a > LARGE_GAMMA:
+        # Stirling's series: two values of ln Γ that large would leave nothing but rounding.
+        ratio = frequency / a
+        return (a - 0.5) / 2 * log1p(ratio**2) - frequency * atan(ratio)
     from scipy.special import loggamma
 
-    step = 0.6
-    while True:
-        at = 2j * pi / step
-        decay = loggamma(a + at) + loggamma(b - at) - loggamma(a) - loggamma(b)
-        if decay.real < log(TOLERANCE / 100):
-            return step
-        step *= 0.9
-
-
-def _softplus(x: float) -> float:
-    """ln(1 + eˣ) without overflow."""
-    return max(x, 0.0) + log1p(exp(-abs(x)))
+    decay: float = (loggamma(complex(a, frequency)) - loggamma(a)).real
+    return decay
 
 
 def _belief(name: str, skews: list[float], masses: list[float]) -> Belief:
-    total = sum(masses)
-    return Belief(name, tuple(skews), tuple(mass / total for mass in masses))
+    return Belief(name, tuple(skews), tuple(_to_one(masses)))
+
+
+def _to_one(masses: Sequence[float]) -> list[float]:
+    """The masses scaled to sum to 1; their own sum may be too large for a float."""
+    most = max(masses)
+    total = fsum(mass / most for mass in masses)
+    return [mass / most / total for mass in masses]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.columns import check_keys
+from polaroc.columns import check_keys, column_name, key_columns
 from polaroc.curves import curve
 from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.influence import influence, on
@@ -103,8 +103,9 @@ def read_cases(
     positive: Label | Sequence[Label] | None,
 ) -> Cases:
     """The cases of a prediction table, refused where the models did not score the same ones."""
-    listed = [by] if isinstance(by, str | pl.Expr) else list(by or ())
-    keys = [*listed, between, *([] if case is None else [case])]
+    keys = [*key_columns(by), column_name(between, "between")]
+    if case is not None:
+        keys.append(column_name(case, "case"))
     predictions = read(frame, truth=truth, score=score, by=keys, positive=positive, audited=True)
     blocks = predictions.keys[: -1 if case is None else -2]
     check_keys(blocks, also=[f"{between}_a", f"{between}_b", *PAIR])

@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc.answers import best_expected, changes, how_sure, range_in_words
 from polaroc.beliefs import Belief, points, resolve_belief
-from polaroc.columns import as_lazy
+from polaroc.columns import as_lazy, column_name
 from polaroc.comparison import Comparison, of_design
 from polaroc.designs import ROUNDING, Design, Incomplete, balanced, block_columns
 from polaroc.errors import InvalidArgument
@@ -198,7 +198,7 @@ def choose(
 
 
 def _check_names(between: str) -> None:
-    if between in COLUMNS:
+    if column_name(between, "between") in COLUMNS:
         raise InvalidArgument(
             f"between is {between!r}, also a column of the result.", hint="rename the key first."
         )

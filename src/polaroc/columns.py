@@ -1,14 +1,14 @@
 """Reserved column names, and the step from names to expressions and joins."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from inspect import signature
-from typing import Any, Literal, cast, overload
+from typing import Any, Literal, TypeVar, cast, overload
 
 import polars as pl
 
 from polaroc.errors import InvalidArgument, InvalidTable, quoted
-from polaroc.typing import _P, By, FrameStep, IntoExpr, LazyStep
+from polaroc.typing import _P, FrameStep, IntoExpr, LazyStep
 
 CURVE = (
     "threshold", "pos", "neg", "tp", "fp", "positives", "negatives", "tpr", "fpr",
@@ -20,6 +20,15 @@ WITH_INTERVAL = (*MEASURES[:3], *INTERVAL, *MEASURES[3:])
 POINT = ("rule", "share")
 RESERVED = frozenset((*CURVE, *GRID, *MEASURES, *INTERVAL, *POINT, "precision"))
 PRIVATE = "__polaroc_"
+# What may name a column, and by argument a name for hints.
+ALLOWED = {str: "column names", pl.Expr: "Polars expressions"}
+EXAMPLES = {
+    "truth": "truth", "score": "score", "weight": "weight", "by": "model", "between": "model",
+    "block": "fold", "across": "fold", "case": "case", "cluster": "patient",
+    "deployed_by": "day",
+}  # fmt: skip
+
+_C = TypeVar("_C", str, pl.Expr, str | pl.Expr)
 
 
 def lazily(step: LazyStep[_P]) -> FrameStep[_P]:
@@ -62,28 +71,123 @@ def like(frame: pl.LazyFrame | pl.DataFrame, result: pl.LazyFrame) -> pl.LazyFra
     return result.collect() if isinstance(frame, pl.DataFrame) else result
 
 
-def expression(column: IntoExpr) -> pl.Expr:
-    """A column name or an expression, as an expression; refused where Polars would not take it.
+def single_column(column: object, argument: str, frame: pl.LazyFrame | None = None) -> pl.Expr:
+    """The one column that an argument names, as an expression.
 
-    Of several columns that match it, Polars reads a name such as ``^a.*$`` or ``*``
-    as a pattern.
+    Parameters
+    ----------
+    column
+        What was given: a name or an expression, else it is refused.
+    argument
+        The name of the argument, for the message.
+    frame
+        The table, where it is known: a selector may then match one of its columns.
     """
+    if not isinstance(column, str | pl.Expr):
+        raise _no_column(column, f"{argument} is", argument)
+    expr = _expression(column, argument)
+    if expr.meta.has_multiple_outputs():
+        names = None if frame is None else frame.select(expr).collect_schema().names()
+        if names is None or len(names) != 1:
+            found = "several columns" if names is None else quoted(names) or "no column"
+            raise InvalidArgument(
+                f"{argument} is an expression of {found}, allowed is one column.",
+                hint=f"name it, for example {argument}='...'.",
+            )
+    return expr
+
+
+def key_columns(keys: object, argument: str = "by") -> list[IntoExpr]:
+    """The names and expressions of an argument that takes none, one or many columns."""
+    return _listed(keys, argument, (str, pl.Expr))
+
+
+def key_expressions(keys: object, argument: str = "by") -> list[pl.Expr]:
+    """The keys as expressions, whether one or many were given."""
+    return [_expression(key, argument) for key in key_columns(keys, argument)]
+
+
+def column_name(name: object, argument: str) -> str:
+    """The name of a column; anything else is refused."""
+    if not isinstance(name, str):
+        raise _no_column(name, f"{argument} is", argument, (str,))
+    return name
+
+
+def column_names(names: object, argument: str) -> list[str]:
+    """The names of an argument that takes none, one or many columns by name."""
+    return _listed(names, argument, (str,))
+
+
+def _expression(column: str | pl.Expr, argument: str) -> pl.Expr:
+    # Of several columns that match it, Polars reads a name such as ``^a.*$`` or ``*``
+    # as a pattern.
     if not isinstance(column, str):
         return column
     if column == "*" or (column.startswith("^") and column.endswith("$")):
         raise InvalidArgument(
-            f"the column is named {column!r}, a pattern of several columns to Polars.",
+            f"{argument}: the column is named {column!r}, a pattern of several columns to Polars.",
             hint="rename it first: frame.rename({...}).",
         )
     return pl.col(column)
 
 
-def key_expressions(by: By) -> list[pl.Expr]:
-    """The keys as expressions, whether one or many were given."""
-    if by is None:
+def _listed(columns: object, argument: str, kinds: tuple[type[_C], ...]) -> list[_C]:
+    if columns is None:
         return []
-    keys = [by] if isinstance(by, str | pl.Expr) else by
-    return [expression(key) for key in keys]
+    if isinstance(columns, kinds):
+        return [columns]
+    # An array, or a column of a frame, is iterable too: over its values.
+    no_list = isinstance(columns, pl.Expr | bytes | Mapping) or _has_values(columns)
+    if no_list or not _is_iterable(columns):
+        raise _no_column(columns, f"{argument} is", argument, kinds)
+    listed = list(cast(Iterable[Any], columns))
+    for column in listed:
+        if not isinstance(column, kinds):
+            raise _no_column(column, f"{argument} has", argument, kinds)
+    return listed
+
+
+def _no_column(
+    value: object, subject: str, argument: str, kinds: Sequence[type] = (str, pl.Expr)
+) -> InvalidArgument:
+    """The error of an argument that names no column."""
+    scalar = isinstance(value, int | float | complex | bytes | None)
+    found = quoted([value]) if scalar else f"of type {type_name(value)}"
+    allowed = " and ".join(word for kind, word in ALLOWED.items() if kind in kinds)
+    name, example = getattr(value, "name", None), EXAMPLES.get(argument, "name")
+    if isinstance(name, str) and name and _has_values(value):
+        hint = f"give the name of the column: {argument}={name!r}."
+    elif _is_iterable(value) and not scalar:
+        hint = (
+            "put arrays in a table, such as pl.DataFrame({'truth': y, 'score': p}), and give the "
+            f"names of its columns, such as {argument}={example!r}."
+        )
+    elif scalar:
+        hint = f"for example {argument}={example!r}."
+    else:
+        hint = f"make a column of it first, and give its name, such as {argument}={example!r}."
+    return InvalidArgument(f"{subject} {found}, allowed are {allowed}.", hint=hint)
+
+
+def _is_iterable(value: object) -> bool:
+    try:
+        # Of some types the method only says that there is nothing to iterate over.
+        iter(value)  # type: ignore[call-overload]
+    except TypeError:
+        return False
+    return True
+
+
+def _has_values(value: object) -> bool:
+    return hasattr(value, "__array__") or isinstance(value, pl.DataFrame | pl.LazyFrame)
+
+
+def type_name(value: object) -> str:
+    """The type as users import it: numpy.ndarray, polars.Series, list."""
+    kind = type(value)
+    package = kind.__module__.split(".")[0]
+    return kind.__qualname__ if package == "builtins" else f"{package}.{kind.__qualname__}"
 
 
 def check_keys(keys: Sequence[str], also: Sequence[str] = ()) -> None:
@@ -133,6 +237,39 @@ def curve_keys(frame: pl.LazyFrame) -> list[str]:
             hint="pass the result of curve(...) or hull(...), and the priors as an argument.",
         )
     return keys
+
+
+def text_keys_that_differ(
+    kinds: Mapping[str, pl.DataType],
+    others: Mapping[str, pl.DataType],
+    keys: Sequence[str],
+    tables: tuple[str, str],
+) -> list[str]:
+    """The keys that are text of different types in two tables, which Polars would not join.
+
+    Parameters
+    ----------
+    kinds, others
+        The types of the columns of either table. Keys of other types that do not join
+        are refused.
+    keys
+        The keys of both.
+    tables
+        What the tables are called in the message.
+    """
+    differ = [key for key in keys if kinds[key] != others[key]]
+    for key in differ:
+        pair = (kinds[key], others[key])
+        if not (all(map(_is_text, pair)) or all(kind.is_numeric() for kind in pair)):
+            raise InvalidTable(
+                f"the key {key!r} is {pair[0]} in {tables[0]} and {pair[1]} in {tables[1]}.",
+                hint="cast one of them first, for example pl.col(...).cast(pl.String).",
+            )
+    return [key for key in differ if _is_text(kinds[key])]
+
+
+def _is_text(kind: pl.DataType) -> bool:
+    return kind in (pl.String, pl.Categorical, pl.Enum)
 
 
 def within(expr: pl.Expr, keys: Sequence[str]) -> pl.Expr:

@@ -9,7 +9,7 @@ import polars as pl
 
 from polaroc.adjustment import adjusted
 from polaroc.calibration import doubt
-from polaroc.columns import PRIVATE, check_keys, like
+from polaroc.columns import PRIVATE, check_keys, key_columns, like, text_keys_that_differ
 from polaroc.curves import cells, tabled
 from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice
 from polaroc.estimates import Estimate, Labelled, Unlabelled
@@ -133,8 +133,8 @@ def estimate_prior(
     """
     check_choice("method", method, tuple(ESTIMATORS))
     check_level(level)
-    own: list[IntoExpr] = _listed(by)
-    further: list[IntoExpr] = _listed(deployed_by)
+    own: list[IntoExpr] = key_columns(by)
+    further: list[IntoExpr] = key_columns(deployed_by, "deployed_by")
     with _saying(REFERENCE):
         labelled = read(
             reference, truth=truth, score=score, by=own, weight=weight, positive=positive,
@@ -160,10 +160,6 @@ def estimate_prior(
     estimates = pl.DataFrame(found, schema=COLUMNS | {DEPLOYED: counted})
     result = pl.concat([rows.select(unlabelled.keys), estimates], how="horizontal")
     return like(reference, result.lazy().sort(unlabelled.keys or [DEPLOYED], nulls_last=True))
-
-
-def _listed(keys: By) -> list[IntoExpr]:
-    return [keys] if isinstance(keys, str | pl.Expr) else list(keys or ())
 
 
 @contextmanager
@@ -217,6 +213,13 @@ def _matched(reference: pl.DataFrame, deployed: pl.DataFrame, keys: Sequence[str
     counted = deployed.select(
         pl.exclude("positives", "negatives"), pl.col("positives").alias(DEPLOYED)
     )
+    for key in text_keys_that_differ(
+        reference.schema, deployed.schema, keys, ("the reference", "the deployed scores")
+    ):
+        # Neither type need hold the words of the other.
+        reference, counted = (
+            t.with_columns(pl.col(key).cast(pl.String)) for t in (reference, counted)
+        )
     return reference.with_columns(one).join(
         counted.with_columns(one),
         on=[*keys, PRIVATE + "all"],

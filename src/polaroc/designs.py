@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import polars as pl
 
 from polaroc.balance import differs, unusual
-from polaroc.columns import PRIVATE
+from polaroc.columns import PRIVATE, column_name, column_names
 from polaroc.errors import InvalidArgument, InvalidTable, check_choice, quoted, spelling
 from polaroc.measures import plainly
 from polaroc.priors import check_prior
@@ -56,9 +56,7 @@ class Design:
 
 def block_columns(block: str | Sequence[str] | None) -> list[str]:
     """The columns of the blocks, whether none, one or many were given."""
-    if block is None:
-        return []
-    return [block] if isinstance(block, str) else list(block)
+    return column_names(block, "block")
 
 
 def balanced(
@@ -140,7 +138,7 @@ def check_blocks(design: Design) -> None:
 
 
 def _check_columns(keys: Sequence[str], between: str, blocks: Sequence[str]) -> None:
-    unknown = [name for name in (between, *blocks) if name not in keys]
+    unknown = [name for name in (column_name(between, "between"), *blocks) if name not in keys]
     if unknown:
         raise InvalidArgument(
             f"the table has no key {quoted(unknown)}; its keys are {quoted(keys) or 'none'}.",

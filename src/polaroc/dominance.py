@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.columns import PRIVATE, curve_keys, lazily
+from polaroc.columns import PRIVATE, column_name, curve_keys, lazily
 from polaroc.curves import in_order
 from polaroc.errors import InvalidArgument
 
@@ -68,7 +68,7 @@ def dominance(curve: pl.LazyFrame, between: str = "model") -> pl.LazyFrame:
     ('A', 'B', 'dominates')
     """
     keys = curve_keys(curve)
-    if between not in keys:
+    if column_name(between, "between") not in keys:
         raise InvalidArgument(
             f"between is {between!r}; the keys are {', '.join(map(repr, keys)) or 'none'}.",
             hint="build the curves with it among by=.",

@@ -90,7 +90,7 @@ def check_choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
     --------
     >>> check_choice("start", "limit", ("limit", "one"))
     """
-    if value not in allowed:
+    if not isinstance(value, str) or value not in allowed:
         words = ", ".join(repr(word) for word in allowed)
         raise InvalidArgument(
             f"{name} is {value!r}, allowed are {words}.", hint=f"choose one of them for {name}."

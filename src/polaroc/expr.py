@@ -1,11 +1,15 @@
 """The measures as aggregating expressions, for `agg`, `over` and `select`.
 
-Each takes `truth` (a column name or expression, Boolean or 0/1), `score` and an
-optional `weight`, gives one Float64 per group, and equals the function of the
-same name. It is null where a class is absent, or where a truth, score or weight
-is missing, unclear or out of range. The frame functions are faster on large
-tables and say why an estimate is null.
+Each takes `truth` (a column name or expression, Boolean or 0/1), `score` (numbers)
+and an optional `weight`, gives one Float64 per group, and equals the function of
+the same name. It is null where a class is absent, or where a truth, score or weight
+is missing, unclear or out of range; a truth is unclear where it is neither 0 nor 1,
+such as 0.9. Polars refuses a plan in which one of them is of another type: "could
+not determine supertype", or "`sign` operation not supported". The frame functions are
+faster on large tables and say why an estimate is null.
 """
+
+from math import isnan, nan
 
 import polars as pl
 
@@ -23,7 +27,7 @@ from polaroc.group_curves import (
     values,
     with_fields,
 )
-from polaroc.priors import OBSERVED, check_prior, check_range, skew
+from polaroc.priors import OBSERVED, check_prior, check_range, is_number, skew
 from polaroc.surfaces import RATES
 from polaroc.typing import Interpolation, IntoExpr, Prior, Start
 
@@ -228,7 +232,7 @@ def rate(
     truth, score, weight
         Columns or expressions; see the module.
     threshold
-        A number.
+        A number, also ±inf.
     prior
         In (0, 1), or ``"observed"`` for the group's own.
 
@@ -244,17 +248,33 @@ def rate(
     >>> table.select(pr.expr.rate("recall", "truth", "score", 0.5)).item()
     0.6
     """
-    if name not in RATES:
-        raise InvalidArgument(
-            f"there is no rate {name!r}; there are {', '.join(RATES)}.", hint="choose one of them."
-        )
-    value, pos, neg, sound = cases(truth, score, weight)
-    positives, negatives = pos.sum(), neg.sum()
-    called = value >= threshold
-    t, f = pos.filter(called).sum() / positives, neg.filter(called).sum() / negatives
+    check_choice("name", name, tuple(RATES))
+    limit = _threshold(threshold)
+    group = cases(truth, score, weight)
+    positives, negatives = group.pos.sum(), group.neg.sum()
+    called = group.score >= limit
+    t, f = group.pos.filter(called).sum() / positives, group.neg.filter(called).sum() / negatives
     skewed = _skew(prior, positives, negatives)
-    both = sound & (positives > 0) & (negatives > 0)
+    both = group.valid & (positives > 0) & (negatives > 0) & ~_rounded_to(limit, group.score).any()
     return _where(both, RATES[name](t, f, skewed), name)
+
+
+def _threshold(value: object) -> float:
+    """The threshold as a float, refused where it is none."""
+    number = float(value) if is_number(value) and not isinstance(value, bool) else nan
+    if isnan(number) or (isinstance(value, int) and number != value):
+        raise InvalidArgument(
+            f"threshold is {value!r}, allowed are numbers that fit a 64-bit float.",
+            hint="for example threshold=0.5; cases with score ≥ threshold are called positive.",
+        )
+    return number
+
+
+def _rounded_to(limit: float, score: pl.Expr) -> pl.Expr:
+    """Where a score, too long for a float, is the threshold only once it is rounded to one."""
+    rounded = score.cast(pl.Float64)
+    same = [number.cast(pl.Int128, strict=False) for number in (score, rounded)]
+    return ((rounded == limit) & same[0].ne_missing(same[1])).fill_null(False)
 
 
 def _skew(prior: Prior, positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:

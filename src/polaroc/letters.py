@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from polaroc.columns import column_name
 from polaroc.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def letter_frame(
 
 def check_letter_names(between: str) -> None:
     """Refuse a column of models that is named as a column of the letters."""
-    if between in COLUMNS:
+    if column_name(between, "between") in COLUMNS:
         raise InvalidArgument(
             f"between is {between!r}, also a column of the result.", hint="rename the key first."
         )

@@ -7,7 +7,7 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.cells import CELLS, share
-from polaroc.columns import CURVE, GRID, PRIVATE, curve_keys, lazily, require
+from polaroc.columns import CURVE, GRID, PRIVATE, column_names, curve_keys, lazily, require
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.pairs import error_of_mean
 from polaroc.plans import check_ratio, check_share
@@ -224,7 +224,7 @@ def _left(keys: Sequence[str], across: str | Sequence[str], n: int) -> list[str]
     """The keys that are left where some are averaged over."""
     if not isinstance(n, int) or n < 2:
         raise InvalidArgument(f"n is {n!r}, allowed are whole numbers ≥ 2.", hint="201 is usual.")
-    gone = [across] if isinstance(across, str) else list(across)
+    gone = column_names(across, "across")
     strange = [name for name in gone if name not in keys]
     if strange or not gone:
         raise InvalidArgument(

@@ -8,9 +8,12 @@ from polaroc.columns import (
     MEASURES,
     PRIVATE,
     check_keys,
+    column_name,
+    column_names,
     key_expressions,
     lazily,
     require,
+    single_column,
     within,
 )
 from polaroc.errors import InvalidArgument, quoted
@@ -65,9 +68,11 @@ def one_vs_rest(
     >>> pr.one_vs_rest(table, truth="kind", scores=["a", "b"]).filter(pl.col("class") == "a").rows()
     [('a', True, 0.9), ('a', False, 0.2)]
     """
-    columns = dict(scores) if isinstance(scores, Mapping) else {name: name for name in scores}
+    names_of = scores.values() if isinstance(scores, Mapping) else scores
+    named = column_names(names_of, "scores")
+    columns = dict(zip(scores if isinstance(scores, Mapping) else named, named, strict=True))
     present = frame.collect_schema()
-    missing = [name for name in (truth, *columns.values()) if name not in present]
+    missing = [name for name in (column_name(truth, "truth"), *named) if name not in present]
     if missing or len(columns) < 2:
         raise InvalidArgument(
             f"scores is {scores!r} and truth is {truth!r}; the table has {quoted(list(present))}.",
@@ -78,8 +83,7 @@ def one_vs_rest(
     check_keys(names, also=["class", "truth", "score", "weight"])
     kept = [*keys, pl.col(truth).alias(LABEL)]
     if weight is not None:
-        counted = pl.col(weight) if isinstance(weight, str) else weight
-        kept.append(counted.alias(PRIVATE + "weight"))
+        kept.append(single_column(weight, "weight", frame).alias(PRIVATE + "weight"))
     wanted = {PRIVATE + str(i): name for i, name in enumerate(columns.values())}
     classes = pl.Series(list(columns)).cast(present[truth], strict=False)
     if classes.null_count():
@@ -143,7 +147,7 @@ def macro(measures: pl.LazyFrame, over: str = "class", *, weighted: bool = False
     ('auc', 1.0)
     """
     keys = require(measures, MEASURES, source="evaluate(...)")
-    if over not in keys:
+    if column_name(over, "over") not in keys:
         raise InvalidArgument(
             f"over is {over!r}, allowed are the keys {quoted(keys) or '(none)'}.",
             hint="evaluate by the class too.",

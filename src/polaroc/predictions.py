@@ -5,7 +5,14 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from polaroc.columns import PRIVATE, as_lazy, check_keys, expression, key_expressions
+from polaroc.columns import (
+    PRIVATE,
+    as_lazy,
+    check_keys,
+    key_columns,
+    key_expressions,
+    single_column,
+)
 from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice, quoted, spelling
 from polaroc.trouble import (
     MENDING,
@@ -16,7 +23,6 @@ from polaroc.trouble import (
     UNCLEAR,
     WEIGHT,
     WRONG,
-    listed,
     score_column,
     truth_column,
     weight_column,
@@ -88,14 +94,15 @@ def read(
     """
     check_choice("nulls", nulls, ("raise", "drop"))
     lazy = as_lazy(frame)
-    if not isinstance(by, str | pl.Expr | None):
-        by = list(by)
+    by = key_columns(by)
     by_keys = key_expressions(by)
-    named_keys = by if isinstance(by, list) else [by]
-    _check_columns(lazy, [truth, score, weight, *named_keys])
-    chosen = [expression(score).alias(SCORE), expression(truth).alias(TRUTH)]
+    _check_columns(lazy, [truth, score, weight, *by])
+    chosen = [
+        single_column(score, "score", lazy).alias(SCORE),
+        single_column(truth, "truth", lazy).alias(TRUTH),
+    ]
     if weight is not None:
-        chosen.append(expression(weight).alias(WEIGHT))
+        chosen.append(single_column(weight, "weight", lazy).alias(WEIGHT))
     keys = [name for key in by_keys for name in lazy.select(key).collect_schema().names()]
     check_keys(keys)
     # Of a table what is computed is computed once: random numbers are then the same throughout.
@@ -195,9 +202,15 @@ def _refuse_trouble(
 def _refuse_absent_label(
     named: pl.LazyFrame, truth: IntoExpr, positive: Label | Sequence[Label]
 ) -> None:
-    labels = named.select(pl.col(TRUTH).drop_nulls().unique()).collect()[TRUTH].to_list()
-    wanted = listed(positive)
-    if len(labels) > 1 and not set(wanted) & set(labels):
+    dtype = named.collect_schema()[TRUTH]
+    # Compared as the column is: 0.1 is a label of single precision and of decimals, too.
+    is_positive, _ = truth_column(dtype, truth, positive)
+    several, found = (
+        named.select(pl.col(TRUTH).drop_nulls().n_unique() > 1, is_positive.any().alias(PRIVATE))
+        .collect()
+        .row(0)
+    )
+    if several and not found:
         raise InvalidPredictions(
             f"no row has the positive label {positive!r}; truth {truth!s} has the labels "
             f"{_first_labels(named)}.",

@@ -130,7 +130,7 @@ def resolve_priors(priors: Priors) -> list[float | None]:
         asked = list(priors)
     resolved: list[float | None] = []
     for value in asked:
-        if value == OBSERVED:
+        if isinstance(value, str) and value == OBSERVED:
             resolved.append(None)
         else:
             check_prior(value)
@@ -160,12 +160,14 @@ def check_range(lo: float, hi: float) -> None:
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Whether a value is a number; text that looks like one is not."""
+    """Whether a value is a number that a float holds; text that looks like one is not."""
+    if isinstance(value, str | bytes | bytearray) or hasattr(value, "__len__"):
+        return False
     try:
         float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
-    return not isinstance(value, str)
+    return True
 
 
 def _grid(priors: list[float]) -> pl.DataFrame:

@@ -15,7 +15,9 @@ from polaroc.columns import (
     WITH_INTERVAL,
     as_lazy,
     curve_keys,
+    key_columns,
     like,
+    single_column,
     within,
 )
 from polaroc.curves import curve
@@ -171,13 +173,13 @@ def _of_predictions(
     cluster: IntoExpr | None,
     how: Resampling,
 ) -> pl.LazyFrame:
-    listed: list[IntoExpr] = [by] if isinstance(by, str | pl.Expr) else list(by or ())
+    listed: list[IntoExpr] = key_columns(by)
     asked: dict[str, Any] = {"truth": truth, "score": score, "positive": positive}
     curves = as_lazy(curve(frame, by=listed, **asked))
     keys = curve_keys(curves)
     if cluster is None:
         return resampled(of_curve(curves, how.chosen), curves, keys, how)
-    keys_of_cases: list[IntoExpr] = [*listed, cluster]
+    keys_of_cases = [*listed, single_column(cluster, "cluster", as_lazy(frame))]
     within_clusters = read(frame, by=keys_of_cases, **asked)
     name = within_clusters.keys[-1]
     cases = within_clusters.sound.rename({name: CLUSTER})

@@ -6,7 +6,7 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.cells import share as share_of
-from polaroc.columns import PRIVATE, as_lazy, attach, like, require
+from polaroc.columns import PRIVATE, as_lazy, attach, like, require, text_keys_that_differ
 from polaroc.errors import InvalidTable
 from polaroc.operating import POINTS
 from polaroc.predictions import Predictions, one_class_note, read
@@ -86,7 +86,7 @@ def apply_thresholds(
             f"the points have the key {', '.join(map(repr, strange))}, which by has not.",
             hint="give by the keys of the points, and any others.",
         )
-    realised = _realised(table, chosen, shared)
+    realised = _realised(table, _with_key_types(chosen, table, shared), shared)
     if same_table:
         return like(predictions, realised.select(*table.keys, *POINTS))
     said = pl.when(pl.col(SAME).all()).then(pl.lit(SAME_TABLE)).otherwise("note")
@@ -101,6 +101,18 @@ def apply_thresholds(
             )
         return collected
     return result
+
+
+def _with_key_types(points: pl.LazyFrame, table: Predictions, keys: Sequence[str]) -> pl.LazyFrame:
+    """The points with their keys in the types of the predictions, if these can hold them."""
+    kinds = table.rows.collect_schema()
+    differ = text_keys_that_differ(
+        kinds, points.collect_schema(), keys, ("the predictions", "the points")
+    )
+    for key in differ:
+        own = pl.col(key).cast(kinds[key], strict=False)
+        points = points.filter(own.is_null() == pl.col(key).is_null()).with_columns(own)
+    return points
 
 
 def _realised(table: Predictions, points: pl.LazyFrame, shared: Sequence[str]) -> pl.LazyFrame:

@@ -114,5 +114,5 @@ def test_what_is_for_this_machine_is_refused(asked):
     "column", [pl.col("truth"), ibis._.truth, 3], ids=["polars", "ibis", "number"]
 )
 def test_columns_are_given_by_name(argument, column):
-    with pytest.raises(InvalidArgument, match=r"(?s)allowed are names.*Hint:"):
+    with pytest.raises(InvalidArgument, match=r"(?s)allowed are column names.*Hint:"):
         pr.warehouse.curve(ibis.memtable(TABLE), **CURVE | {argument: column})

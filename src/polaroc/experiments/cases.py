@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.columns import as_lazy
+from polaroc.columns import as_lazy, column_name
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
 from polaroc.trouble import TROUBLES, TRUTH, truth_column
 from polaroc.typing import Label
@@ -49,7 +49,7 @@ def read_cases(
 ) -> Cases:
     """The cases of a table, refused where labels or features cannot be used."""
     table = as_lazy(data).collect()
-    if truth not in table.columns:
+    if column_name(truth, "truth") not in table.columns:
         raise InvalidArgument(
             f"there is no column {truth!r}; the table has {quoted(table.columns)}.",
             hint="name the column of the labels with truth=...",

@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from zlib import crc32
 
-from polaroc.errors import InvalidArgument
+from polaroc.columns import type_name
+from polaroc.errors import InvalidArgument, quoted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,15 +33,38 @@ def models_of_fold(models: Models, seed: int, fold: int) -> list[tuple[str, Any]
     from numpy.random import default_rng
     from sklearn.base import clone
 
-    made = models(default_rng([seed, fold])) if callable(models) else models
-    if not made:
-        raise InvalidArgument("models is empty.", hint="give at least one, by name.")
-    if callable(models):
+    drawn = callable(models) and not isinstance(models, type) and not hasattr(models, "fit")
+    made: Any = models(default_rng([seed, fold])) if drawn else models  # type: ignore[operator]
+    _check_models(made, cloned=not drawn)
+    if drawn:
         return list(made.items())
     return [
         (name, _seeded(clone(estimator), [seed, fold, crc32(name.encode())]))
         for name, estimator in made.items()
     ]
+
+
+def _check_models(made: object, *, cloned: bool) -> None:
+    """Refuse what is no mapping from names to classifiers."""
+    needed = ("fit", "get_params") if cloned else ("fit",)
+    if not isinstance(made, Mapping):
+        found = f"models is of type {type_name(made)}"
+    elif not made:
+        found = "models is empty"
+    elif strange := [name for name in made if not isinstance(name, str)]:
+        found = f"models has the name {quoted(strange[:1])}"
+    elif wrong := [
+        name
+        for name, one in made.items()
+        if isinstance(one, type) or not all(hasattr(one, method) for method in needed)
+    ]:
+        found = f"models has no classifier under {quoted(wrong[:1])}"
+    else:
+        return
+    raise InvalidArgument(
+        f"{found}, allowed is a mapping from names to classifiers such as scikit-learn's.",
+        hint="for example {'logistic': LogisticRegression()}.",
+    )
 
 
 def _seeded(estimator: Any, entropy: Sequence[int]) -> Any:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
-from polaroc.columns import as_lazy
+from polaroc.columns import as_lazy, column_names
 from polaroc.errors import InvalidArgument
 from polaroc.experiments.cases import Cases, read_cases
 from polaroc.experiments.estimators import Models, models_of_fold, score
@@ -193,7 +193,12 @@ def test_train_ratio(
     >>> test_train_ratio(pr.datasets.satellite_predictions(), cases=6435)
     0.25
     """
-    sizes = as_lazy(predictions).group_by(list(by)).len().select(pl.col("len").cast(pl.Int64))
+    sizes = (
+        as_lazy(predictions)
+        .group_by(column_names(by, "by"))
+        .len()
+        .select(pl.col("len").cast(pl.Int64))
+    )
     tested = sizes.mean().collect().item()
     if tested is None or not is_number(cases) or not 0 < tested < cases:
         raise InvalidArgument(

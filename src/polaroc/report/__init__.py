@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 
 from polaroc.beliefs import Belief
-from polaroc.columns import as_lazy
+from polaroc.columns import as_lazy, column_names
 from polaroc.designs import Incomplete
 from polaroc.errors import InvalidArgument
 from polaroc.output import check_new, whole_file
@@ -168,4 +168,4 @@ def _keys(frame: pl.LazyFrame | pl.DataFrame, by: str | Sequence[str] | None) ->
     if by is None:
         present = as_lazy(frame).collect_schema().names()
         return [name for name in USUAL if name in present]
-    return [by] if isinstance(by, str) else list(by)
+    return column_names(by, "by")

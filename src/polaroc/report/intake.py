@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.audits import check
-from polaroc.columns import PRIVATE, as_lazy, like
+from polaroc.columns import PRIVATE, as_lazy, column_name, like
 from polaroc.curves import curve
 from polaroc.errors import InvalidArgument
 from polaroc.predictions import read
@@ -76,7 +76,7 @@ def taken_in(
     if not keys:
         keys = [MODEL]
         table = table.with_columns(pl.lit(NAMELESS).alias(MODEL))
-    if case in keys:
+    if case is not None and column_name(case, "case") in keys:
         raise InvalidArgument(
             f"case is {case!r}, also a key of by.",
             hint="the case is the row of the raw table that models are paired by; it is no key.",

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from polaroc.balance import model_key
 from polaroc.beliefs import Belief, resolve_belief
+from polaroc.columns import column_name, column_names
 from polaroc.designs import Incomplete
 from polaroc.errors import InvalidArgument, spelling
 from polaroc.plans import check_ratio, check_share
@@ -70,9 +71,9 @@ def roles(
     >>> roles(["model", "fold"], None, None)
     ('model', ('fold',))
     """
-    models = model_key(keys) if between is None else between
+    models = model_key(keys) if between is None else column_name(between, "between")
     blocks = [key for key in keys if key != models] if block is None else block
-    chosen = (blocks,) if isinstance(blocks, str) else tuple(blocks)
+    chosen = tuple(column_names(blocks, "block"))
     strange = [name for name in (models, *chosen) if name not in keys]
     if strange or models in chosen:
         different = "name different keys for between and block, all of them among by."

@@ -1,10 +1,10 @@
 """A prediction table in a warehouse, read in our own columns."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from polaroc.columns import PRIVATE, RESERVED, check_keys
+from polaroc.columns import PRIVATE, RESERVED, check_keys, column_name, column_names
 from polaroc.errors import (
     InvalidArgument,
     InvalidPredictions,
@@ -79,10 +79,10 @@ def read(
 ) -> Predictions:
     """The prediction table in our own columns; nothing is computed yet."""
     check_choice("nulls", nulls, ("raise", "drop"))
-    several = isinstance(by, Collection) and not isinstance(by, str)
-    keys: list[str] = [] if by is None else list(by) if several else [by]  # type: ignore[list-item]
     check_table(table)
-    _check_columns(table, [truth, score, *keys, *([] if weight is None else [weight])])
+    keys = column_names(by, "by")
+    named = [column_name(truth, "truth"), column_name(score, "score"), *keys]
+    _check_columns(table, named if weight is None else [*named, column_name(weight, "weight")])
     check_keys(keys)
     _check_case(keys)
     value, score_trouble = _score(table[score], score)
@@ -114,14 +114,7 @@ def check_table(table: object) -> None:
         )
 
 
-def _check_columns(table: "Table", wanted: Sequence[object]) -> None:
-    names = [name for name in wanted if isinstance(name, str)]
-    if len(names) < len(wanted):
-        (other, *_) = (type(name) for name in wanted if not isinstance(name, str))
-        raise InvalidArgument(
-            f"a column is given as a {other.__module__}.{other.__qualname__}, allowed are names.",
-            hint="make a column of it first, with table.mutate(name=...), and give its name.",
-        )
+def _check_columns(table: "Table", names: Sequence[str]) -> None:
     unknown = [name for name in names if name not in table.columns]
     if unknown:
         raise InvalidArgument(

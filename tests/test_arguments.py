@@ -1,0 +1,299 @@
+import inspect
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from polars import selectors as cs
+
+import polaroc as pr
+import polaroc.namespace
+from polaroc import expr, warehouse
+from polaroc.errors import InvalidArgument
+
+TABLE = pl.DataFrame(
+    {
+        "model": ["A"] * 6 + ["B"] * 6,
+        "fold": [1, 2] * 6,
+        "case": [0, 1, 2, 3, 4, 5] * 2,
+        "truth": [1, 1, 0, 1, 0, 0] * 2,
+        "score": [0.9, 0.8, 0.7, 0.6, 0.3, 0.1, 0.9, 0.2, 0.7, 0.6, 0.3, 0.1],
+        "weight": [1.0, 2.0, 1.0, 1.0, 3.0, 1.0] * 2,
+    }
+)
+NAMES = {"truth": "truth", "score": "score"}
+WIDE = pl.DataFrame({"kind": ["a", "b"], "a": [0.9, 0.2], "b": [0.1, 0.8], "w": [1, 2]})
+FEATURES = pl.DataFrame({"class": [0, 1] * 9, "x": range(18)})
+
+
+def curves(by="model"):
+    return pr.curve(TABLE, **NAMES, by=by)
+
+
+def measures():
+    return pr.evaluate(TABLE, **NAMES, by=["model", "fold"], priors=[0.1, 0.2], over=(0.1, 0.2))
+
+
+def ibis_table():
+    import ibis
+
+    return ibis.memtable(TABLE)
+
+
+def classifiers():
+    from sklearn.naive_bayes import GaussianNB
+
+    return {"naive": GaussianNB()}
+
+
+COLUMN = {"truth": "truth", "score": "score", "weight": "weight"}
+# By function: how it is called, and by argument that takes columns a call that is right. A list
+# of names stands for an argument that takes several.
+CALLS = {
+    "curve": (lambda **a: pr.curve(TABLE, **a), COLUMN | {"by": ["model"]}),
+    "lazy curve": (lambda **a: pr.curve(TABLE.lazy(), **a), COLUMN | {"by": ["model"]}),
+    "evaluate": (lambda **a: pr.evaluate(TABLE, **a), COLUMN | {"by": ["model"]}),
+    "evaluate within memory": (
+        lambda **a: pr.evaluate(TABLE.lazy(), memory="600MB", **a), COLUMN | {"by": ["model"]},
+    ),
+    "check": (lambda **a: pr.check(TABLE, **a), COLUMN | {"by": ["model"], "case": "case"}),
+    "bootstrap": (
+        lambda **a: pr.bootstrap(TABLE, draws=100, measures="auc", **a),
+        NAMES | {"by": ["model"], "cluster": "case"},
+    ),
+    "delong": (
+        lambda **a: pr.delong(TABLE, **a),
+        NAMES | {"by": [], "between": "model", "case": "case"},
+    ),
+    "apply_thresholds": (
+        lambda **a: pr.apply_thresholds(
+            TABLE, pr.operating_points(curves("model")), same_table=True, **a
+        ),
+        COLUMN | {"by": ["model"]},
+    ),
+    "estimate_prior": (
+        lambda **a: pr.estimate_prior(TABLE, TABLE, method="confusion", **a),
+        COLUMN | {"by": ["model"], "deployed_by": ["fold"]},
+    ),
+    "one_vs_rest": (
+        lambda **a: pr.one_vs_rest(WIDE, **a),
+        {"truth": "kind", "scores": ["a", "b"], "by": [], "weight": "w"},
+    ),
+    "macro": (lambda **a: pr.macro(measures(), **a), {"over": "fold"}),
+    "compare": (
+        lambda **a: pr.compare(measures(), target="dataset", **a),
+        {"between": "model", "block": ["fold"]},
+    ),
+    "compare trained": (
+        lambda **a: pr.compare(TABLE.drop("fold"), "auc", target="trained", **a),
+        NAMES | {"between": "model", "block": [], "case": "case"},
+    ),
+    "choose": (
+        lambda **a: pr.choose(measures(), **a), {"between": "model", "block": ["fold"]},
+    ),
+    "anova": (
+        lambda **a: pr.anova(measures(), "iauprec", **a), {"factors": ["model", "fold"]},
+    ),
+    "dominance": (lambda **a: pr.dominance(curves(), **a), {"between": "model"}),
+    "mean_roc": (lambda **a: pr.mean_roc(curves(["model", "fold"]), **a), {"across": ["fold"]}),
+    "mean_pr": (
+        lambda **a: pr.mean_pr(pr.surface(curves(["model", "fold"]), 0.1), **a),
+        {"across": ["fold"]},
+    ),
+    "report": (
+        lambda **a: pr.report(TABLE, path="never.html", over=(0.1, 0.2), **a),
+        COLUMN | {"by": ["model"], "between": "model", "block": [], "case": "case"},
+    ),
+    "proc.curve": (lambda **a: TABLE.proc.curve(**a), COLUMN | {"by": ["model"]}),
+    "kfold": (
+        lambda **a: pr.experiments.kfold(FEATURES, classifiers(), k=2, **a), {"truth": "class"},
+    ),
+    "holdouts": (
+        lambda **a: pr.experiments.holdouts(FEATURES, classifiers(), n=1, **a),
+        {"truth": "class"},
+    ),
+    "test_train_ratio": (
+        lambda **a: pr.experiments.test_train_ratio(TABLE, 20, **a), {"by": ["model", "fold"]},
+    ),
+    "warehouse.curve": (
+        lambda **a: warehouse.curve(ibis_table(), **a), COLUMN | {"by": ["model"]},
+    ),
+    "warehouse.evaluate": (
+        lambda **a: warehouse.evaluate(ibis_table(), **a), COLUMN | {"by": ["model"]},
+    ),
+    "expr.auc": (lambda **a: TABLE.select(expr.auc(**a)), COLUMN),
+    "expr.auprec": (lambda **a: TABLE.select(expr.auprec(**a)), COLUMN),
+    "expr.average_precision": (lambda **a: TABLE.select(expr.average_precision(**a)), COLUMN),
+    "expr.iauprec": (lambda **a: TABLE.select(expr.iauprec(over=(0.1, 0.2), **a)), COLUMN),
+    "expr.sens": (lambda **a: TABLE.select(expr.sens(over=(0.1, 0.2), **a)), COLUMN),
+    "expr.rate": (
+        lambda **a: TABLE.select(expr.rate("recall", threshold=0.5, **a)), COLUMN,
+    ),
+}  # fmt: skip
+WRONG = {
+    "number": 3,
+    "bytes": b"truth",
+    "None": None,
+    "list of numbers": [1, 0],
+    "mapping": {"truth": [1, 0]},
+    "range": range(2),
+    "array": np.array([1.0, 0.0]),
+    "array of text": np.array(["model"]),
+    "series": TABLE["truth"],
+    "series without name": pl.Series([1, 0]),
+    "pandas": pd.Series([1, 0], name="truth"),
+    "frame": TABLE,
+    "lazy frame": TABLE.lazy(),
+    "type": str,
+    "object": object(),
+}
+# Arguments that may be left out, and those that may be of a further kind.
+OPTIONAL = {
+    "weight", "case", "cluster", "by", "deployed_by", "block", "between", "factors",
+    "scores", "across",
+}  # fmt: skip
+FURTHER = {("scores", "mapping")}
+# Without truth or score these are asked for something else.
+ALSO_OF_MEASURES = {"bootstrap", "compare trained", "report"}
+REFUSED = [
+    (function, argument, wrong)
+    for function, (_, right) in CALLS.items()
+    for argument in right
+    for wrong in WRONG
+    if (argument, wrong) not in FURTHER
+    and not (wrong == "None" and (argument in OPTIONAL or function in ALSO_OF_MEASURES))
+]
+
+
+@pytest.mark.parametrize(("function", "argument", "wrong"), REFUSED)
+def test_what_is_no_column_is_said_in_one_message(function, argument, wrong):
+    call, right = CALLS[function]
+    with pytest.raises(InvalidArgument) as refused:
+        call(**right | {argument: WRONG[wrong]})
+    found, hint = str(refused.value).split("\nHint: ")
+    assert found.removeprefix("reference: ").startswith(f"{argument} ")
+    assert "allowed" in found
+    assert "column names" in found
+    assert hint.endswith(".")
+
+
+@pytest.mark.parametrize("function", sorted(set(CALLS) - {"report"}))
+def test_the_right_columns_are_taken(function):
+    call, right = CALLS[function]
+    assert call(**right) is not None
+
+
+def test_every_function_that_takes_columns_is_here():
+    takes = {"truth", "by", "between", "block", "across"}
+    public = {
+        prefix + name
+        for prefix, module in (("", pr), ("warehouse.", warehouse), ("", pr.experiments))
+        for name in module.__all__
+        if callable(getattr(module, name))
+        and not inspect.isclass(getattr(module, name))
+        and takes & set(inspect.signature(getattr(module, name)).parameters)
+    }
+    assert public <= set(CALLS)
+
+
+@pytest.mark.parametrize("argument", ["truth", "score", "weight"])
+def test_arrays_are_told_where_to_go(argument):
+    with pytest.raises(InvalidArgument, match=r"numpy\.ndarray.*(?s:.*)pl\.DataFrame\("):
+        pr.evaluate(TABLE, **COLUMN | {argument: np.array([1.0])})
+    with pytest.raises(InvalidArgument, match=f"Hint: give the name of the column: {argument}='s'"):
+        pr.evaluate(TABLE, **COLUMN | {argument: pl.Series("s", [1.0])})
+
+
+@pytest.mark.parametrize("function", ["curve", "check", "one_vs_rest", "expr.auc"])
+def test_an_expression_of_several_columns_is_no_column(function):
+    call, right = CALLS[function]
+    with pytest.raises(InvalidArgument, match=r"weight is an expression of .* allowed is one"):
+        call(**right | {"weight": pl.col("^[sw].*$") if function != "one_vs_rest" else pl.all()})
+    if function in ("curve", "check"):
+        with pytest.raises(InvalidArgument, match="score is an expression of no column"):
+            call(**right | {"score": cs.starts_with("nothing")})
+
+
+def test_a_selector_of_one_column_is_that_column():
+    found = pr.evaluate(TABLE, truth=cs.by_name("truth"), score=cs.starts_with("sc"), by="model")
+    assert found.equals(pr.evaluate(TABLE, **NAMES, by="model"))
+
+
+def test_keys_may_be_selected():
+    keys = cs.by_name("model", "fold")
+    assert curves(keys).equals(curves(["model", "fold"]))
+    assert curves(key for key in ("model", "fold")).equals(curves(["model", "fold"]))
+
+
+TEXT = {"String": pl.String, "Categorical": pl.Categorical, "Enum": pl.Enum(["z", "B", "A"])}
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize("here", TEXT)
+@pytest.mark.parametrize("there", TEXT)
+def test_keys_of_points_and_predictions_may_be_text_of_different_types(here, there, lazy):
+    other = TABLE.with_columns(score=1 - pl.col("score"))
+    points = pr.operating_points(curves().cast({"model": TEXT[there]}), "recall", target=0.5)
+    table = other.cast({"model": TEXT[here]})
+    found = pr.apply_thresholds(table.lazy() if lazy else table, points, **NAMES, by="model")
+    plain = pr.operating_points(curves(), "recall", target=0.5)
+    expected = pr.apply_thresholds(other, plain, **NAMES, by="model")
+    assert found.collect_schema()["model"] == TEXT[here]
+    sorted_alike = found.lazy().collect().cast({"model": pl.String}).sort("model")
+    assert sorted_alike.equals(expected)
+
+
+def test_points_of_a_key_that_an_enum_lacks_are_left_out():
+    points = pr.operating_points(curves(), "recall", target=0.5)
+    only_a = TABLE.with_columns(score=1 - pl.col("score")).filter(model="A")
+    found = pr.apply_thresholds(only_a.cast({"model": pl.Enum(["A"])}), points, **NAMES, by="model")
+    assert found["model"].to_list() == ["A"]
+
+
+def test_keys_of_other_types_do_not_join():
+    points = pr.operating_points(curves("fold"))
+    table = TABLE.cast({"fold": pl.String})
+    with pytest.raises(pr.errors.InvalidTable, match=r"'fold' is String .* Int64 in the points"):
+        pr.apply_thresholds(table, points, **NAMES, by="fold")
+    with pytest.raises(pr.errors.InvalidTable, match="'fold' is Int64 in the reference and String"):
+        pr.estimate_prior(TABLE, table, **NAMES, by="fold", method="confusion")
+
+
+@pytest.mark.parametrize("kind", [pl.Categorical, pl.Enum(["A", "B", "C"])])
+def test_estimates_join_text_of_different_types(kind):
+    deployed = TABLE.with_columns(model=pl.col("model").replace("B", "C"))
+    arguments = {**NAMES, "by": "model", "method": "confusion"}
+    found = pr.estimate_prior(TABLE, deployed.cast({"model": kind}), **arguments)
+    assert found.equals(pr.estimate_prior(TABLE, deployed, **arguments))
+
+
+@pytest.mark.parametrize(
+    "models",
+    [None, 3, [1], {1: "naive"}, {"naive": None}, {"naive": object()}, "class", "instance"],
+)
+def test_models_are_a_mapping_from_names_to_classifiers(models):
+    if models in ("class", "instance"):
+        models = type(classifiers()["naive"]) if models == "class" else classifiers()["naive"]
+    with pytest.raises(InvalidArgument, match=r"models (is|has) .*allowed is a mapping(?s:.*)Hint"):
+        pr.experiments.kfold(FEATURES, models, k=2)
+
+
+@pytest.mark.parametrize("huge", [10**400, -(10**400), Fraction(10**400)], ids=["+", "-", "/"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: pr.skew(x) if isinstance(x, int) else pr.prior_grid(0.1, x, 2),
+        lambda x: pr.auprec(curves(), x),
+        lambda x: pr.uniform(0.1, x),
+        lambda x: pr.beta(1, x),
+        lambda x: pr.points([0.1], [x]),
+        lambda x: pr.operating_points(curves(), "cost", cost_fn=x),
+        lambda x: pr.operating_points(curves(), "threshold", target=x),
+        lambda x: pr.evaluate(TABLE, **NAMES, intervals="logit", level=x),
+        lambda x: pr.expr.rate("recall", "truth", "score", x),
+    ],
+)
+def test_numbers_that_no_float_holds_are_refused(call, huge):
+    with pytest.raises(InvalidArgument, match="Hint:"):
+        call(huge)

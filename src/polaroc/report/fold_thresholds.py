@@ -121,7 +121,8 @@ class Folds:
         counted = np.where(own, self.weight, 0.0)
         totals = np.bincount(self.fold, counted)
         share = np.divide(1, totals, out=np.zeros_like(totals), where=totals > 0)
-        return np.cumsum(counted * share[self.fold]) / max((totals > 0).sum(), 1)
+        mean: Array = np.cumsum(counted * share[self.fold]) / max((totals > 0).sum(), 1)
+        return mean
 
 
 @dataclass(frozen=True)

@@ -58,6 +58,10 @@ spark-scale *ARGS:
 error-rates *ARGS:
     python tests/benchmarks/error_rates.py {{ARGS}}
 
+# What a report shows of its thresholds beside what they cost in truth, by simulation.
+threshold-costs *ARGS:
+    python tests/benchmarks/threshold_costs.py {{ARGS}}
+
 # Coverage of the intervals of estimate_prior, by simulation.
 priors *ARGS:
     python tests/benchmarks/prior_coverage.py {{ARGS}}

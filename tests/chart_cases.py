@@ -71,7 +71,7 @@ CASES: dict[str, Callable[[pl.DataFrame], Any]] = {
     "cost_curves": lambda table: pr.charts.cost_curves(pr.cost_curve(curves(table), 21)),
     "decision_curves": lambda table: pr.charts.decision_curves(
         pr.decision_curve(
-            curves(table.with_columns(1 / (1 + (-pl.col("score")).exp()))), 20, [0.5, 0.1]
+            curves(table.with_columns(score=1 / (1 + (-pl.col("score")).exp()))), 20, [0.5, 0.1]
         )
     ),
     "explorer": lambda table: pr.charts.explorer(curves(table)),

@@ -108,9 +108,19 @@ def test_measures_at_no_prior_have_the_two_way_table():
     table = tidy(draw(8, 3))
     found = row(pr.anova(table, "iauprec", ["model", "fold"], test_train_ratio=0.25), "model")
     compared = pr.compare(table, test_train_ratio=0.25).omnibus
-    assert "in 0.37 where" in found["note"]
+    assert "not measured for 8 blocks" in found["note"]
     assert f"corrected F = {compared['statistic'].item():.4g}" in found["note"]
     assert "views" not in found["note"]
+
+
+@pytest.mark.parametrize(("blocks", "quoted"), [(20, True), (8, False)])
+def test_rates_are_quoted_of_as_many_blocks_only(blocks, quoted):
+    two = row(pr.anova(tidy(draw(blocks, 3)), "iauprec", ["model", "fold"]), "model")["note"]
+    three = row(pr.anova(cube(blocks=blocks)), "model")["note"]
+    assert ("in 0.37 where" in two) == quoted
+    assert ("in 0.14 (3 priors)" in three) == quoted
+    for note in (two, three):
+        assert (f"not measured for {blocks} block" in note) != quoted
 
 
 def test_without_blocks_that_is_said():

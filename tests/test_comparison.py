@@ -193,13 +193,44 @@ def test_many_pairs_are_cut_short_in_the_summary():
 
 def test_what_is_asked_is_said():
     algorithm = pr.compare(tidy(draw(20, 3)), test_train_ratio=0.25)
-    assert "count as 3.3 independent ones" in algorithm.warnings[0]
+    assert "which share cases, as 3.3 independent ones" in algorithm.warnings[0]
     dataset = pr.compare(tidy(draw(3, 2)), target="dataset", adjust="tukey")
     said = " ".join(dataset.warnings)
     assert "cannot be below 0.25: that test" in said
     assert "Tukey" in said
     apart = pr.compare(tidy(draw(20, 3)), test_train_ratio=0)
     assert "independent" in apart.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("blocks", "ratio", "design"),
+    [
+        (20, 0.25, "20 hold-outs 80/20"),
+        (10, 1 / 9, "one stratified 10-fold"),
+        (10, 0.11, "one stratified 10-fold"),
+        (100, 1 / 9, "ten stratified 10-folds"),
+        (10, 0.25, None),
+        (19, 0.25, None),
+        (5, 0.25, None),
+        (20, 1 / 9, None),
+    ],
+)
+def test_rates_are_quoted_of_the_design_at_hand_only(blocks, ratio, design):
+    said = pr.compare(tidy(draw(blocks, 3)), test_train_ratio=ratio).warnings[1]
+    assert ("Measured false-positive rate" in said) == (design is not None)
+    assert f"({design}, 3 models" in said or f"not measured for {blocks} blocks" in said
+
+
+@pytest.mark.parametrize(("blocks", "measured"), [(20, True), (12, False)])
+@pytest.mark.parametrize("adjust", ["holm", "tukey"])
+def test_rates_of_hold_outs_are_quoted_of_as_many_blocks_only(blocks, measured, adjust):
+    found = pr.compare(tidy(draw(blocks, 3)), target="dataset", adjust=adjust, permutations=99)
+    said = " ".join(found.warnings)
+    assert ("0.27 to 0.37" in said) == measured
+    assert ("in 0.07 of cases" in said) == (measured and adjust == "tukey")
+    assert said.count(f"not measured for {blocks} blocks") == (
+        0 if measured else 1 + (adjust == "tukey")
+    )
 
 
 @pytest.mark.parametrize(

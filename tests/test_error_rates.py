@@ -91,3 +91,21 @@ def test_hold_outs_and_folds_are_stratified():
         assert (tested[:, truth].sum(axis=1) == 30).all()
         assert (tested[:, ~truth].sum(axis=1) == 90).all()
     assert (SCRIPT["k_folds"](rng, 5).sum(axis=0) == 1).all()
+
+
+def test_repeated_folds_test_each_case_as_often():
+    tested = SCRIPT["k_folds"](np.random.default_rng(0), 5, 3)
+    assert tested.shape == (15, 600)
+    assert (tested.sum(axis=0) == 3).all()
+    setting = SCRIPT["Setting"](folds=5, repeats=3)
+    assert (setting.count, setting.ratio) == (15, 0.25)
+
+
+# Test sets that share a deviation with twice the variance of their own are worth 1/(1/10 + 2).
+@pytest.mark.parametrize(("shared", "expected"), [(0, 10), (2, 1 / 2.1)])
+def test_the_worth_of_test_sets(shared, expected):
+    rng = np.random.default_rng(0)
+    drawn = rng.normal(size=(4000, 10, 3)) + shared**0.5 * rng.normal(size=(4000, 1, 3))
+    count, error = SCRIPT["worth"](drawn)
+    assert count == pytest.approx(expected, abs=4 * error)
+    assert 0 < error < 0.1 * expected

@@ -167,6 +167,17 @@ def test_decision_curves_are_those_of_the_table_per_hundred_cases():
         assert scale["domain"] == pytest.approx([-20 * prior, 100 * prior])
 
 
+def test_keys_whose_scores_are_no_probabilities_are_left_out_and_counted():
+    table = predictions(300, keys=2).with_columns(pl.col("score").rank() / 301)
+    beyond = pl.when(pl.col("model") == 1).then(pl.col("score") * 2).otherwise("score")
+    some = curves(table.with_columns(beyond))
+    told = pr.charts.decision_curves(pr.decision_curve(some, 10)).to_dict()
+    assert told["title"]["subtitle"].endswith("not probabilities: 1 key(s)")
+    assert {row["series"] for row in told["concat"][0]["layer"][2]["data"]["values"]} == {"0"}
+    with pytest.raises(pr.errors.InvalidTable, match=r"not probabilities[^$]*Hint:"):
+        pr.charts.decision_curves(pr.decision_curve(some.filter(model=1), 10))
+
+
 def test_own_priors_of_folds_share_a_panel():
     table = predictions(300, keys=3).with_columns(pl.col("score").rank() / 301)
     chart = pr.charts.decision_curves(pr.decision_curve(curves(table), 5))

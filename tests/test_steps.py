@@ -282,7 +282,7 @@ def test_a_constant_score(prior):
     assert balanced["tpr"].to_list() == pytest.approx([prior] * 3)
     assert balanced["fpr"].to_list() == pytest.approx([prior] * 3)
     assert pr.sens(roc, (0.1, 0.4))["estimate"].to_list() == pytest.approx([0.3] * 3)
-    treated = pr.decision_curve(roc, [0.2, 0.5, 0.8], prior)
+    treated = pr.decision_curve(roc, [0.2, 0.5, 0.8], prior, score_prior=None)
     acting = treated["threshold"] <= 0.5
     assert treated.filter(acting)["net_benefit"].equals(treated.filter(acting)["treat_all"])
     assert set(treated.filter(~acting)["net_benefit"]) == {0.0}

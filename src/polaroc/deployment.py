@@ -101,10 +101,10 @@ def estimate_prior(
     estimate: ``measures.join(estimates, on=[*keys, "prior"], how="semi")``.
 
     Both intervals cover the sampling of deployed scores and of reference cases;
-    neither covers scores that are spread otherwise in deployment, nor, for "em",
-    posteriors that are wrong. "em" takes the mean score of the reference for the
-    prior that its posteriors stand for, which is less noisy than the share of
-    positives, and its interval is where the log likelihood is near its greatest,
+    neither covers scores that are spread otherwise in deployment, which is not tested
+    for, nor, for "em", posteriors that are wrong. "em" takes the mean score of the
+    reference for the prior that its posteriors stand for, which is less noisy than
+    the share of positives, and its interval is where the log likelihood is near its greatest,
     scaled for the noise of that mean. "confusion" takes the threshold where
     missed positives balance false alarms at the prior nearest to ½ in a first
     interval, made in the same way at prior ½; its interval is Fieller's, with

@@ -92,10 +92,7 @@ def operating_points(
     check_choice("rule", rule, RULES)
     check_target(rule, target)
     for name, value in (("cost_fn", cost_fn), ("cost_fp", cost_fp), ("beta", beta)):
-        if not is_number(value) or not 0 < value < float("inf"):
-            raise InvalidArgument(
-                f"{name} is {value!r}, allowed are finite numbers > 0.", hint="1 is the default."
-            )
+        check_factor(name, value)
     choice = choices(keys, target or 0.0, cost_fn, cost_fp, beta)[rule]()
     chosen = _chosen(surface(curve, priors), [*keys, "prior", "skew"], choice)
     positives, negatives = pl.col("positives"), pl.col("negatives")
@@ -117,6 +114,14 @@ def operating_points(
         .select(*keys, *POINTS)
         .sort(*keys, "prior", nulls_last=True)
     )
+
+
+def check_factor(name: str, value: object) -> None:
+    """Refuse a cost or a weight that is not a finite number above 0."""
+    if not is_number(value) or not 0 < value < float("inf"):
+        raise InvalidArgument(
+            f"{name} is {value!r}, allowed are finite numbers > 0.", hint="1 is the default."
+        )
 
 
 def _chosen(surface: pl.LazyFrame, told_apart: Sequence[str], choice: Choice) -> pl.LazyFrame:

@@ -17,6 +17,7 @@ def remark(
         if PRIOR in term:
             return "no p-value: precision falls with the skew by definition"
         return "no p-value: blocks are no hypothesis"
+    blocks = len(layout.per_block) if layout.blocks else 1
     views = " and ".join("priors" if view == PRIOR else repr(view) for view in layout.views)
     if len(term) > 1:
         return (
@@ -24,8 +25,9 @@ def remark(
             "compare(..., contrast=(lo, hi))"
         )
     if not layout.blocks:
-        return f"no blocks, so nothing shows how much test sets differ; {caveats.views(views)}"
-    said = [caveats.views(views) if views else caveats.TWO_WAY]
+        doubt = caveats.views(views, blocks)
+        return f"no blocks, so nothing shows how much test sets differ; {doubt}"
+    said = [caveats.views(views, blocks) if views else caveats.two_way(blocks)]
     if views:
         said.append(_two_way_in_words(layout, views, main_only=max(map(len, terms)) == 1))
     if test_train_ratio is None:

@@ -2,8 +2,8 @@
 
 ``python tests/benchmarks/error_rates.py [--replicates N] [--json FILE]``: each
 replicate draws a sample of 150 positives and 450 negatives, 20 stratified 80/20
-hold-outs of it (or folds, with ``--folds``), and three models that are equal in
-one of two senses:
+hold-outs of it (or folds, with ``--folds 10``, and ``--repeats 10`` for ten times
+ten), and three models that are equal in one of two senses:
 
 procedures equal on the dataset
     Every model is the same procedure with luck of its own: in each hold-out it
@@ -16,14 +16,18 @@ Models are a linear discriminant (the default), the nearest neighbour of either
 class, the nearest of 15 prototypes drawn at random from the training cases, or a
 decision tree.
 AUPREC and IAUPREC are those of `polaroc.evaluate`, tests those of `polaroc.compare`.
-A rate is printed with its standard error. ``--spreads 1 1 5`` tries Tukey's and
-Holm's pairs on normal values of equal means and these SDs, 20 blocks.
+A rate is printed with its standard error, and how many independent test sets would
+give a mean difference of two models as precise. ``--ahead 0.2`` puts the classes of
+the first model's features farther apart: then rates are the tests' power.
+``--spreads 1 1 5`` tries Tukey's and Holm's pairs on normal values of equal means and
+these SDs, 20 blocks.
 """
 
 import argparse
 import json
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -60,12 +64,15 @@ def hold_outs(rng: np.random.Generator, count: int, share: float) -> np.ndarray:
     return tested
 
 
-def k_folds(rng: np.random.Generator, count: int) -> np.ndarray:
-    """Which cases are tested, folds × cases, stratified: each case once."""
-    place = np.empty(len(TRUTH), dtype=int)
-    for own in (TRUTH, ~TRUTH):
-        place[own] = rng.permutation(np.arange(own.sum()) % count)
-    return place == np.arange(count)[:, None]
+def k_folds(rng: np.random.Generator, count: int, repeats: int = 1) -> np.ndarray:
+    """Which cases are tested, folds × cases, stratified: each case once per repeat."""
+    parts = []
+    for _ in range(repeats):
+        place = np.empty(len(TRUTH), dtype=int)
+        for own in (TRUTH, ~TRUTH):
+            place[own] = rng.permutation(np.arange(own.sum()) % count)
+        parts.append(place == np.arange(count)[:, None])
+    return np.concatenate(parts)
 
 
 def scores(
@@ -174,33 +181,92 @@ def p_values(
     return found
 
 
-def simulate(
-    null: str,
-    learner: str = "linear",
-    replicates: int = 100,
-    blocks: int = 20,
-    folds: int | None = None,
-    draws: int = 999,
-    seed: int = 0,
-) -> pl.DataFrame:
-    """One row per replicate, one column of p-values per test."""  # fmt: skip
-    count, ratio = (blocks, 0.25) if folds is None else (folds, 1 / (folds - 1))
-    rows = []
+@dataclass(frozen=True)
+class Setting:
+    """What is simulated: the options of the command line of the same names."""
+
+    learner: str = "linear"
+    blocks: int = 20
+    folds: int | None = None
+    repeats: int = 1
+    ahead: float = 0.0
+
+    @property
+    def count(self) -> int:
+        """The number of test sets."""
+        return self.blocks if self.folds is None else self.folds * self.repeats
+
+    @property
+    def ratio(self) -> float:
+        """Test cases per training case."""
+        return 0.25 if self.folds is None else 1 / (self.folds - 1)
+
+    @property
+    def split(self) -> str:
+        """The design in words."""
+        if self.folds is None:
+            return f"{self.blocks} hold-outs 80/20"
+        return f"{self.repeats} x {self.folds} folds" if self.repeats > 1 else f"{self.folds} folds"
+
+    def tested(self, rng: np.random.Generator) -> np.ndarray:
+        """Which cases are tested, test sets × cases."""
+        if self.folds is None:
+            return hold_outs(rng, self.blocks, 0.2)
+        return k_folds(rng, self.folds, self.repeats)
+
+
+def estimates(null: str, setting: Setting, replicates: int, seed: int = 0) -> np.ndarray:
+    """AUPREC at each prior and IAUPREC: replicates × test sets × models × measures."""
+    found = []
     for start in range(0, replicates, BATCH):
         parts = []
         for replicate in range(start, min(start + BATCH, replicates)):
             rng = np.random.default_rng([seed, NULLS.index(null), replicate])
             cases = rng.normal(size=(len(TRUTH), MODELS * FEATURES)) + SHIFT * TRUTH[:, None]
-            tested = hold_outs(rng, count, 0.2) if folds is None else k_folds(rng, folds)
-            drawn = scores(rng, cases, tested, null, learner)
+            cases[:, :FEATURES] += setting.ahead * TRUTH[:, None]
+            tested = setting.tested(rng)
+            drawn = scores(rng, cases, tested, null, setting.learner)
             for fold, (test, by_model) in enumerate(zip(tested, drawn, strict=True)):
                 parts.append((replicate, fold, TRUTH[test], by_model))
-        found = measured(parts).sort("replicate", "fold", "model", maintain_order=True)
-        estimates = found["estimate"].to_numpy().reshape(-1, count, MODELS, len(PRIORS) + 1)
-        for one in estimates:
-            few, many = (one[:, :, [PRIORS.index(p) for p in asked]] for asked in (FEW, MANY))
-            rows.append(p_values(few, many, one[:, :, -1], ratio, draws))
+        table = measured(parts).sort("replicate", "fold", "model", maintain_order=True)
+        values = table["estimate"].to_numpy()
+        found.append(values.reshape(-1, setting.count, MODELS, len(PRIORS) + 1))
+    return np.concatenate(found)
+
+
+def simulate(
+    null: str,
+    setting: Setting = Setting(),
+    replicates: int = 100,
+    draws: int = 999,
+    seed: int = 0,
+) -> pl.DataFrame:
+    """One row per replicate, one column of p-values per test."""
+    return tested_values(estimates(null, setting, replicates, seed), setting.ratio, draws)
+
+
+def tested_values(values: np.ndarray, ratio: float, draws: int) -> pl.DataFrame:
+    """One row per replicate, one column of p-values per test."""
+    rows = []
+    for one in values:
+        few, many = (one[:, :, [PRIORS.index(p) for p in asked]] for asked in (FEW, MANY))
+        rows.append(p_values(few, many, one[:, :, -1], ratio, draws))
     return pl.DataFrame(rows)
+
+
+def worth(overall: np.ndarray) -> tuple[float, float]:
+    """How many independent test sets the mean difference of two models is worth, and its SE.
+
+    It is the variance of the differences over the test sets of a replicate, over that of
+    their mean over the replicates. Replicates × test sets × models; the SE is a jackknife's.
+    """
+    differences = overall[:, :, [0, 0, 1]] - overall[:, :, [1, 2, 2]]
+    within = differences.var(axis=1, ddof=1).mean(axis=1)
+    means = differences.mean(axis=1)
+    between = ((means - means.mean(axis=0)) ** 2).mean(axis=1)
+    count = len(within)
+    left_out = (within.sum() - within) / (between.sum() - between)
+    return float(within.sum() / between.sum()), float(left_out.std() * (count - 1) ** 0.5)
 
 
 def rates(found: pl.DataFrame) -> pl.DataFrame:
@@ -238,7 +304,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--replicates", type=int, default=2000)
     parser.add_argument("--blocks", type=int, default=20, help="hold-outs")
-    parser.add_argument("--folds", type=int, help="a single k-fold instead of hold-outs")
+    parser.add_argument("--folds", type=int, help="k-fold instead of hold-outs")
+    parser.add_argument("--repeats", type=int, default=1, help="of the k-fold")
+    parser.add_argument(
+        "--ahead", type=float, default=0.0, help="how much farther apart the first model's classes"
+    )
     parser.add_argument("--learner", choices=LEARNERS, default="linear")
     parser.add_argument("--null", choices=NULLS, action="append")
     parser.add_argument("--draws", type=int, default=999, help="of the permutation test; 0: none")
@@ -249,15 +319,19 @@ def main() -> None:
     if asked.spreads:
         print(family_wise(tuple(asked.spreads), asked.replicates, asked.seed))
         return
-    started, results = time.perf_counter(), {}
+    started, results, worths = time.perf_counter(), {}, []
+    setting = Setting(asked.learner, asked.blocks, asked.folds, asked.repeats, asked.ahead)
     for null in asked.null or NULLS:
-        found = simulate(
-            null, asked.learner, asked.replicates, asked.blocks, asked.folds, asked.draws,
-            asked.seed,
-        )  # fmt: skip
-        results[null] = rates(found)
-    split = f"{asked.folds} folds" if asked.folds else f"{asked.blocks} hold-outs 80/20"
-    title = f"False-positive rate (SE): {asked.learner}, {split}, {asked.replicates} replicates"
+        values = estimates(null, setting, asked.replicates, asked.seed)
+        results[null] = rates(tested_values(values, setting.ratio, asked.draws))
+        count, error = worth(values[:, :, :, -1])
+        lead = (values[:, :, 0, -1] - values[:, :, 1:, -1].mean(axis=2)).mean()
+        worths.append(
+            f"{null}: the {setting.count} test sets are worth {count:.1f} ({error:.1f}) "
+            f"independent ones; the first model is ahead by {lead:.3f}"
+        )
+    kind = "False-positive rate" if asked.ahead == 0 else "Share of replicates with p below α"
+    title = f"{kind} (SE): {asked.learner}, {setting.split}, {asked.replicates} replicates"
     drawn = Table(title=title, title_justify="left")
     drawn.add_column("test")
     for null in results:
@@ -270,7 +344,7 @@ def main() -> None:
             for rate, error in one.filter(test=test).select("rate", "std_error").iter_rows()
         ]
         drawn.add_row(test, *cells)
-    Console(width=120).print(drawn, f"{time.perf_counter() - started:.0f} s", sep="\n")
+    Console(width=120).print(drawn, *worths, f"{time.perf_counter() - started:.0f} s", sep="\n")
     if asked.json:
         counts = {null: one.to_dicts() for null, one in results.items()}
         asked.json.write_text(

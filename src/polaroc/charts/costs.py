@@ -12,6 +12,7 @@ from polaroc.charts.panels import panels_of
 from polaroc.charts.theme import GREY, SIZE, finished, share_axis
 from polaroc.columns import PRIVATE, as_lazy, require
 from polaroc.costs import PROBABILITY_COST
+from polaroc.errors import InvalidTable
 
 if TYPE_CHECKING:
     import altair as alt
@@ -98,7 +99,8 @@ def decision_curves(
     Parameters
     ----------
     benefits
-        The result of `decision_curve`. The first key gives the colour.
+        The result of `decision_curve`. The first key gives the colour. Keys whose
+        scores are not probabilities have no line; the subtitle says how many.
     title
         Heading of the chart.
     colours
@@ -113,7 +115,8 @@ def decision_curves(
     Raises
     ------
     InvalidTable, InvalidArgument
-        Where the columns of decision curves are missing; for more than 300 curves.
+        Where the columns of decision curves are missing, or no key has scores that
+        are probabilities; for more than 300 curves.
 
     Examples
     --------
@@ -128,7 +131,13 @@ def decision_curves(
     needed = ("prior", "threshold", "tpr", "fpr", "net_benefit", "treat_all")
     found = require(lazy, needed, source="decision_curve(...)")
     keys = [name for name in found if name not in needed]
-    table = lazy.sort(*keys, "prior", "threshold", nulls_last=True).collect()
+    every = lazy.sort(*keys, "prior", "threshold", nulls_last=True).collect()
+    table = every.drop_nulls("net_benefit")
+    if table.is_empty() and not every.is_empty():
+        raise InvalidTable(
+            "no key has a net benefit: its scores are not probabilities, from 0 to 1.",
+            hint="turn scores into probabilities before decision_curve.",
+        )
     labelled = table.with_columns(panels_of(table, keys).alias(PANEL)).sort(
         "prior", descending=True, maintain_order=True
     )
@@ -143,7 +152,11 @@ def decision_curves(
         )
         for panel in panels
     ]
-    heading = alt.TitleParams(title, subtitle="grey: calling all positive; dashed: calling none")
+    subtitle = "grey: calling all positive; dashed: calling none"
+    if table.height < every.height:
+        left_out = every.filter(pl.col("net_benefit").is_null()).select(keys).n_unique()
+        subtitle += f"; left out, scores are not probabilities: {left_out} key(s)"
+    heading = alt.TitleParams(title, subtitle=subtitle)
     return finished(alt.concat(*charts, columns=2).properties(title=heading))
 
 

@@ -68,7 +68,8 @@ def report(
     case: Annotated[
         str | None,
         typer.Option(
-            help="Column that tells the cases apart, for fitted models on one test set.",
+            help="Column that tells the cases apart: to compare fitted models on one test set, and "
+            "to judge thresholds on cases they were not set on where folds share cases.",
             show_default=False,
         ),
     ] = None,

@@ -72,7 +72,9 @@ def report(
         The keys that tell the blocks apart; by default all others.
     case
         The column that tells the cases apart. Where each model was measured once
-        it lets the fitted models be compared, case by case.
+        it lets the fitted models be compared, case by case. Where there are blocks,
+        thresholds are then judged on cases that took no part in setting them, also
+        if blocks share cases, as repeated hold-outs do.
     test_train_ratio
         Test over training cases of a block, as in `compare`; without it no test
         over blocks is made.
@@ -105,8 +107,11 @@ def report(
     -----
     Intervals over blocks are x̄ ± t √(s²(1/J + r)) with J blocks and
     r = `test_train_ratio` (Nadeau and Bengio 2003); on one test set they are those
-    of `intervals`. Thresholds are of least expected cost; their rates are those of
-    blocks that they were not set on (D&G §4).
+    of `intervals`. Thresholds are of least expected cost (D&G §4). Over blocks the
+    rates of each block at a threshold are averaged, as the models of blocks are
+    mostly fitted anew and their scores not ranked together; each block is judged at
+    thresholds that were set on others, and, where `case` is given, without the
+    cases it is judged on.
 
     Examples
     --------

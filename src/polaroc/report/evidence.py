@@ -104,6 +104,7 @@ class Evidence:
             ]
             said += [f"{note}." for note in notes.drop_nulls()]
             said += self._audited
+        said += () if self.thresholds is None else self.thresholds.cautions
         if self.intake is not None and self.intake.dropped:
             said.append(left_out(self.intake.dropped))
         plain = pl.Series(said, dtype=pl.String).to_frame("said").select(plainly(pl.col("said")))

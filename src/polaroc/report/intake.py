@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.audits import check
-from polaroc.columns import PRIVATE, as_lazy, column_name, like
+from polaroc.columns import as_lazy, column_name, like
 from polaroc.curves import curve
 from polaroc.errors import InvalidArgument
 from polaroc.predictions import read
@@ -16,7 +16,6 @@ from polaroc.trouble import SCORE, TRUTH, WEIGHT
 from polaroc.typing import Frame, IntoExpr, Label, Nulls
 
 MODEL = "model"
-GROUP = PRIVATE + "group"
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,10 +100,3 @@ def within(rows: Frame, keys: pl.DataFrame) -> Frame:
 def one_of(intake: Intake, between: str, model: pl.Series) -> pl.LazyFrame:
     """The rows of one model, given as a series of its name."""
     return within(intake.sound, model.alias(between).to_frame())
-
-
-def grouped(rows: pl.LazyFrame, blocks: Sequence[str], groups: int) -> pl.LazyFrame:
-    """The rows with the number of the group of blocks they are in, in `GROUP`."""
-    names = rows.select(blocks).unique().sort(blocks, nulls_last=True)
-    numbered = names.with_row_index(GROUP).with_columns(pl.col(GROUP) % groups)
-    return rows.join(numbered, on=list(blocks), how="left", nulls_equal=True)

@@ -8,6 +8,7 @@ from polaroc.beliefs import Belief, resolve_belief
 from polaroc.columns import column_name, column_names
 from polaroc.designs import Incomplete
 from polaroc.errors import InvalidArgument, spelling
+from polaroc.operating import check_factor
 from polaroc.plans import check_ratio, check_share
 
 NAMELESS = "the model"
@@ -39,16 +40,12 @@ class Question:
     def __post_init__(self) -> None:
         check_share("alpha", self.alpha)
         check_share("level", self.level)
+        check_factor("cost_fn", self.cost_fn)
+        check_factor("cost_fp", self.cost_fp)
         if self.test_train_ratio is not None:
             check_ratio(self.test_train_ratio)
         if self.over is not None:
             resolve_belief(self.over)
-        if self.case is not None and self.blocks:
-            raise InvalidArgument(
-                f"case is given, and the blocks are {', '.join(map(repr, self.blocks))}: cases "
-                "compare fitted models on one test set.",
-                hint="leave case out, or name the model as the only key with by.",
-            )
 
     @property
     def ends(self) -> tuple[float, float] | None:

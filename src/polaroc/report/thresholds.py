@@ -1,5 +1,6 @@
 """Where to set the threshold of one model, and what that did on cases it was not set on."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,15 +11,30 @@ from polaroc.beliefs import Belief, resolve_belief
 from polaroc.curves import curve
 from polaroc.operating import operating_points
 from polaroc.priors import skew
-from polaroc.report.intake import GROUP, Intake, grouped, one_of
+from polaroc.report.fold_thresholds import (
+    Costs,
+    Judged,
+    compare_scales,
+    judge_across,
+    judge_within,
+    read_folds,
+)
+from polaroc.report.intake import Intake, one_of
 from polaroc.report.question import Question
-from polaroc.thresholds import apply_thresholds
 
-# How often a threshold is set without the blocks it is then judged on.
-GROUPS = 5
 # The share of a belief below and above which its priors are not shown.
 TAIL = 0.05
 CASES = 1000
+SHARED = (
+    "No column was named that tells the cases apart (case): where blocks share cases, as repeated "
+    "hold-outs do, thresholds were judged on cases that they were set on, and cost more in use "
+    "than is shown."
+)
+OWN_SCALES = (
+    "A threshold of each block's own costs clearly less than one for all blocks: the scores of "
+    "models that are fitted anew do not compare here. Take no threshold from this page; turn "
+    "scores into probabilities, or set it on cases that the model in use was not trained on."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,24 +50,32 @@ class Thresholds:
         `precision`; `found`, `missed`, `alarms` among `CASES` cases.
     elsewhere
         Whether the rates are of blocks that the threshold was not set on.
+    cautions
+        What is to be said of them, in sentences.
     """
 
     points: pl.DataFrame
     elsewhere: bool
+    cautions: tuple[str, ...] = ()
 
 
 def thresholds(intake: Intake, question: Question, model: pl.Series) -> Thresholds:
     """Where the least cost is expected, at a low, a middle and a high prior."""
     rows = one_of(intake, question.between, model)
     priors = shown_priors(question.over)
-    chosen = _chosen(rows, intake, question, priors)
     blocks = question.blocks
     elsewhere = bool(blocks) and rows.select(blocks).unique().collect().height > 1
-    judged = _elsewhere(rows, intake, question, priors) if elsewhere else _here(chosen)
-    found = (
-        chosen.select("prior", "threshold")
-        .join(judged, on="prior", how="left", maintain_order="left")
-        .with_columns(skew(pl.col("prior")).alias("skew"))
+    if elsewhere:
+        points, cautions = _over_folds(rows, question, priors)
+    else:
+        points, cautions = _here(rows, intake, question, priors), ()
+    return Thresholds(_with_counts(points), elsewhere, cautions)
+
+
+def _with_counts(points: pl.DataFrame) -> pl.DataFrame:
+    """The points with precision, and what they do among `CASES` cases."""
+    return (
+        points.with_columns(skew(pl.col("prior")).alias("skew"))
         .with_columns(
             rates.precision(pl.col("tpr"), pl.col("fpr"), pl.col("skew"))
             .fill_nan(None)
@@ -62,7 +86,6 @@ def thresholds(intake: Intake, question: Question, model: pl.Series) -> Threshol
         )
         .drop("skew")
     )
-    return Thresholds(found, elsewhere)
 
 
 def shown_priors(over: tuple[float, float] | Belief | None) -> list[float]:
@@ -94,45 +117,50 @@ def _quantile(belief: Belief, share: float) -> float:
     return nodes[-1][0]
 
 
-def _chosen(
+def _here(
     rows: pl.LazyFrame, intake: Intake, question: Question, priors: Sequence[float]
 ) -> pl.DataFrame:
-    """The point of least expected cost on the pooled rows."""
-    pooled = curve(rows, by=(), **intake.arguments)
-    return operating_points(
-        pooled, "cost", priors=list(priors), cost_fn=question.cost_fn, cost_fp=question.cost_fp
-    ).collect()
-
-
-def _here(chosen: pl.DataFrame) -> pl.DataFrame:
-    """The rates on the very rows the thresholds were set on."""
+    """The points of least expected cost, with the rates on the very rows they were set on."""
     nothing = pl.lit(None, pl.Float64)
-    return chosen.select(
-        "prior", "tpr", "fpr",
-        *(nothing.alias(name) for name in ("tpr_sd", "fpr_sd", "lowest", "highest")),
+    chosen = operating_points(
+        curve(rows, by=(), **intake.arguments), "cost", priors=list(priors),
+        cost_fn=question.cost_fn, cost_fp=question.cost_fp,
     )  # fmt: skip
+    return chosen.select(
+        "prior", "threshold", "tpr", "fpr",
+        *(nothing.alias(name) for name in ("tpr_sd", "fpr_sd", "lowest", "highest")),
+    ).collect()  # fmt: skip
 
 
-def _elsewhere(
-    rows: pl.LazyFrame, intake: Intake, question: Question, priors: Sequence[float]
-) -> pl.DataFrame:
-    """The rates of each block at thresholds set on the blocks of other groups."""
-    blocks = list(question.blocks)
-    parts = grouped(rows, blocks, GROUPS).collect()
-    realised = []
-    for group in parts[GROUP].unique().sort():
-        others, held = parts.filter(pl.col(GROUP) != group), parts.filter(pl.col(GROUP) == group)
-        points = _chosen(others.lazy(), intake, question, priors)
-        # Never the table they were set on: its blocks are others.
-        applied = apply_thresholds(held, points, by=blocks, same_table=True, **intake.arguments)
-        realised.append(applied)
-    return (
-        pl.concat(realised)
-        .group_by("prior")
-        .agg(
-            pl.col("tpr", "fpr").mean(),
-            pl.col("tpr", "fpr").std().name.suffix("_sd"),
-            pl.col("threshold").min().alias("lowest"),
-            pl.col("threshold").max().alias("highest"),
-        )
-    )
+def _over_folds(
+    rows: pl.LazyFrame, question: Question, priors: Sequence[float]
+) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """The points of least mean cost over the blocks, with the rates of blocks judged by others."""
+    folds = read_folds(rows, question.blocks, question.case)
+    costs = Costs(tuple(priors), question.cost_fn, question.cost_fp)
+    judged = judge_across(folds, costs)
+    middle = len(priors) // 2
+    own = judge_within(folds, costs)
+    cautions = [SHARED] if question.case is None else []
+    if not compare_scales(judged.costs(costs)[middle], own.costs(costs)[middle]):
+        cautions.append(OWN_SCALES)
+    points = {"prior": list(priors), "threshold": folds.cheapest(costs)} | _summary(judged)
+    schema = dict.fromkeys(points, pl.Float64)
+    return pl.DataFrame(points, schema=schema, nan_to_null=True), tuple(cautions)
+
+
+def _summary(judged: Judged) -> dict[str, list[float | None]]:
+    """Means and spreads over the blocks, and of the thresholds."""
+    import numpy as np
+
+    found: dict[str, list[float | None]] = {}
+    with warnings.catch_warnings():
+        # A class that is in no block has no rate, in one block it has no spread.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        for name, values in (("tpr", judged.tpr), ("fpr", judged.fpr)):
+            found[name] = np.nanmean(values, axis=1).tolist()
+            found[f"{name}_sd"] = np.nanstd(values, axis=1, ddof=1).tolist()
+    set_to = [[value for value in some if value is not None] for some in judged.thresholds]
+    found["lowest"] = [min(some, default=None) for some in set_to]
+    found["highest"] = [max(some, default=None) for some in set_to]
+    return found

@@ -135,13 +135,13 @@ def _threshold(evidence: Evidence) -> Card:
     row = points.row(points.height // 2, named=True)
     prior, threshold = percent(row["prior"]), row["threshold"]
     model, costs = evidence.models[0], costs_in_words(evidence)
+    if row["tpr"] is None or row["fpr"] is None:
+        return Card(question, "Not known", (f"A class is absent from the cases of {model}.",))
     if threshold is None:
         return Card(
             question, "Call nothing positive",
             (f"If {prior} are positive and {costs}, no threshold of {model} pays.",),
         )  # fmt: skip
-    if row["tpr"] is None or row["fpr"] is None:
-        return Card(question, "Not known", (f"A class is absent from the cases of {model}.",))
     said = (
         f"Call a case positive where the score of {model} is at least this: the least cost if "
         f"{prior} are positive and {costs}.",

@@ -16,6 +16,8 @@ from polaroc.report.figures import (
 )
 from polaroc.report.intake import within
 from polaroc.report.words import percent
+from polaroc.summaries import first_pairs, interval_rule
+from polaroc.texts import limit
 
 
 def auprec_by_prior(evidence: Evidence) -> Figure | None:
@@ -94,16 +96,19 @@ def pairs(evidence: Evidence) -> Figure | None:
     """Which models differ, and by how much."""
     if evidence.comparison is None:
         return None
-    shown = evidence.comparison.pairs.sort("p_adjusted", maintain_order=True)
-    first = shown.head(MOST_NAMED).select(*shown.columns[:2], "difference", "lower", "upper")
-    said = [f"{a} − {b} {d:.3f} ({lo:.3f} to {hi:.3f})" for a, b, d, lo, hi in first.iter_rows()]
-    rest = shown.height - len(said)
+    shown, _ = first_pairs(evidence.comparison, MOST_NAMED)
+    first = shown.select(*shown.columns[:2], "difference", "lower", "upper")
+    said = [
+        f"{a} − {b} {d:.3f} ({limit(lo)} to {limit(hi)})" for a, b, d, lo, hi in first.iter_rows()
+    ]
+    rest = evidence.comparison.pairs.height - len(said)
+    rule = interval_rule(evidence.comparison.plan)
     return Figure(
         "pairs-chart",
         charts.pairs(
             evidence.comparison, "Differences between the models", colours=colours(evidence)
         ),
-        "An interval that leaves out zero tells two models apart.",
+        f"{rule[0].upper()}{rule[1:]}.",
         f"Differences: {'; '.join([*said, *([f'and {rest} more'] if rest else [])])}.",
     )
 

@@ -300,8 +300,12 @@ def test_measures_are_those_asked_for(arguments, expected):
 def test_the_table_is_tidy(weight):
     found = pr.evaluate(PREDICTIONS, **NAMES, by=["model"], weight=weight, over=(0.1, 0.2))
     counts = dict.fromkeys(("positives", "negatives"), pl.Float64 if weight else pl.Int64)
-    assert found.columns == ["model", *MEASURES]
-    assert found.schema == {"model": pl.String} | SCHEMA | counts
+    assert found.columns == ["model", *MEASURES, "over"]
+    assert found.schema == {"model": pl.String} | SCHEMA | counts | {"over": pl.String}
+    ranged = found.filter(pl.col("over").is_not_null())
+    assert set(ranged["measure"]) == {"iauprec", "sens", "auc_range", "accsens"}
+    assert set(ranged["over"]) == {"0.1 to 0.2"}
+    assert "over" not in pr.evaluate(PREDICTIONS, **NAMES, by=["model"], weight=weight).columns
     assert found["model"].to_list() == [m for m in "ABC" for _ in range(10)]
 
 

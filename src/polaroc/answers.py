@@ -28,6 +28,8 @@ def range_in_words(
         return f"over {100 * ends[0]:.3g} to {100 * ends[1]:.3g} % positives"
     if over is not None:
         return f"under {over!r}"
+    if len(grid) == 1:
+        return f"at {100 * grid[0]:.3g} % positives"
     if len(grid) > MOST_NAMED:
         return f"at {len(grid)} priors from {grid[0]:.3g} to {grid[-1]:.3g}, equally likely"
     return f"at the priors {', '.join(f'{prior:.3g}' for prior in grid)}, equally likely"

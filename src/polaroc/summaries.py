@@ -169,7 +169,9 @@ def _choices(found: "Choice") -> str:
         if found.models["sens"].null_count()
         else f"least prior-sensitive {found.steadiest}"
     )
-    return f"Bayes choice {found.bayes}; minimax-regret choice {found.minimax}; {steadiest}."
+    regrets_known = not found.models["worst_regret"].null_count()
+    minimax = found.minimax if regrets_known else "unknown (too few priors of the range)"
+    return f"Bayes choice {found.bayes}; minimax-regret choice {minimax}; {steadiest}."
 
 
 def _choice_blocks(found: "Choice") -> Iterator[Block]:
@@ -184,6 +186,8 @@ def _choice_blocks(found: "Choice") -> Iterator[Block]:
         1,
     )
     best = found.priors.filter("best").unique("prior", keep="first", maintain_order=True)
+    if best.is_empty():
+        return
     step = -(-best.height // MOST_PRIORS)
     yield (
         "The best model at each prior",

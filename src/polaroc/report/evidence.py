@@ -1,13 +1,13 @@
 """Everything a report shows, worked out by the functions of the package."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 
 from polaroc.answers import best_expected, named, range_in_words, tells_from
-from polaroc.beliefs import Belief
+from polaroc.beliefs import Belief, resolve_belief
 from polaroc.choice import Choice, choose
 from polaroc.columns import MEASURES, PRIVATE, as_lazy, require
 from polaroc.comparison import Comparison, compare
@@ -15,10 +15,12 @@ from polaroc.errors import InvalidArgument
 from polaroc.evaluation import evaluate
 from polaroc.measures import plainly
 from polaroc.priors import prior_grid
+from polaroc.regrets import evaluate_hint
 from polaroc.report.intake import Intake, within
 from polaroc.report.question import Question
 from polaroc.report.ranking import EXPECTED, ranking
 from polaroc.report.thresholds import Thresholds, thresholds
+from polaroc.selections import of_range, only_range, over_labels, range_rows
 from polaroc.trouble import SCORE, TRUTH, left_out
 
 PRIORS = 25
@@ -138,17 +140,34 @@ def of_predictions(intake: Intake, question: Question, priors: Sequence[float]) 
 def of_measures(measures: pl.LazyFrame | pl.DataFrame, question: Question) -> Evidence:
     """The evidence of tidy measures."""
     table = as_lazy(measures).collect()
+    if question.over is None:
+        question = replace(question, over=only_range(table))
     choice = _choice(table, question)
-    if choice is None and "iauprec" not in table["measure"]:
-        raise InvalidArgument(
-            "the measures of a single model hold no 'iauprec'.",
-            hint="evaluate with over=(0.05, 0.20), or give predictions.",
-        )
+    if choice is None:
+        _check_single(table, question)
+    table = of_range(table, question.over)
     comparison, untested = _comparison(choice, question, None)
     judged = _judged_blocks(table, question)
     table = table if judged is None else within(table, judged)
     ranked = ranking(table, question, choice, comparison)
     return Evidence(question, table, ranked, choice, comparison, untested)
+
+
+def _check_single(measures: pl.DataFrame, question: Question) -> None:
+    """Refuse a single model whose table lacks IAUPREC over the range that is asked for."""
+    if "iauprec" not in measures["measure"]:
+        raise InvalidArgument(
+            "the measures of a single model hold no 'iauprec'.",
+            hint="evaluate with over=(0.05, 0.20), or give predictions.",
+        )
+    if question.over is None or range_rows(measures, "iauprec", question.over) is not None:
+        return
+    labels = over_labels(measures, "iauprec")
+    raise InvalidArgument(
+        f"the table's 'iauprec' is over {', '.join(labels) or 'a range that it does not name'}, "
+        f"asked for is {question.over!r}.",
+        hint=evaluate_hint(question.ends, resolve_belief(question.over)),
+    )
 
 
 def measure_keys(measures: pl.LazyFrame | pl.DataFrame) -> list[str]:

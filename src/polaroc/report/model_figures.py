@@ -45,7 +45,7 @@ def auprec_by_prior(evidence: Evidence) -> Figure | None:
 def winner_map(evidence: Evidence) -> Figure | None:
     """Which model is the best where."""
     choice = evidence.choice
-    if choice is None:
+    if choice is None or choice.models["worst_regret"].null_count():
         return None
     best = choice.priors.filter("best")
     low, high = (percent(float(prior)) for prior in (best["prior"][0], best["prior"][-1]))
@@ -63,7 +63,7 @@ def winner_map(evidence: Evidence) -> Figure | None:
 
 def regret(evidence: Evidence) -> Figure | None:
     """What the other models cost."""
-    if evidence.choice is None:
+    if evidence.choice is None or evidence.choice.models["worst_regret"].null_count():
         return None
     return Figure(
         "regret",

@@ -80,7 +80,9 @@ def _other_choices(evidence: Evidence) -> list[str]:
     choice = evidence.choice
     assert choice is not None
     said = []
-    if choice.minimax == choice.bayes:
+    if choice.models["worst_regret"].null_count():
+        said.append("How far models fall short at the worst prior is not known.")
+    elif choice.minimax == choice.bayes:
         said.append("It also falls least short of the best model at the worst prior of the range.")
     else:
         said.append(f"Least short of the best at the worst prior of the range: {choice.minimax}.")

@@ -119,8 +119,8 @@ def test_identical_models_share_everything():
     assert by_model(choice, "share") == {"A": 0.5, "B": 0.5}
     assert by_model(choice, "worst_regret") == {"A": 0, "B": 0}
     assert choice.answer.startswith("A and B: best expected AUPREC")
-    assert choice.answer.endswith("best in 2.5 of 5 blocks; the corrected test at α = 0.005 "
-                                  "tells it from no other.")  # fmt: skip
+    assert choice.answer.endswith("; the corrected test at α = 0.005 tells it from no other. "
+                                  "It is the best in 2.5 of the 5 folds.")  # fmt: skip
 
 
 def test_the_best_comes_first_where_models_differ_by_rounding_only():
@@ -137,7 +137,7 @@ def test_satellite():
     tested = pr.compare(measures, test_train_ratio=0.25, alpha=0.2)
     expected = choice.comparison.pairs["p_adjusted"].to_list()
     assert expected == pytest.approx(tested.pairs["p_adjusted"].to_list(), rel=0.01)
-    assert "tells it from all others." in choice.answer
+    assert "tells it from all others. It is" in choice.answer
     sens = measures.filter(measure="sens", model="C")["estimate"].mean()
     assert by_model(choice, "sens")["C"] == pytest.approx(sens)
 
@@ -189,6 +189,16 @@ def test_two_blocks_are_enough_for_a_test():
     # Nadeau and Bengio's standard error of two differences.
     errors = [(d.var(ddof=1) * (1 / 2 + 0.25)) ** 0.5 for d in differences]
     assert pairs["std_error"].to_list() == pytest.approx(errors)
+
+
+@pytest.mark.parametrize("ratio", [None, 0.25])
+def test_wins_come_last_and_the_number_of_the_winner_is_said_to_be_too_high(ratio):
+    choice = pr.choose(at_priors(crossing()), test_train_ratio=ratio)
+    sentences = choice.answer.split(". ")
+    assert re.fullmatch(r"It is the best in [\d.]+ of the 6 folds\.", sentences[-1])
+    assert len(sentences) > 1
+    said = " ".join(choice.summary().split())
+    assert "likely too high, because it is the highest of 3" in said
 
 
 def test_a_model_without_a_name_has_its_sens():

@@ -48,14 +48,25 @@ def best_expected(models: pl.DataFrame, measure: str, believed: str) -> str:
 
 
 def how_sure(models: pl.DataFrame, blocks: int, comparison: "Comparison | None") -> str:
-    """In how many blocks the first model is the best, and from which a test tells it."""
+    """From which models a test tells the first; last, as no more than a description, its wins."""
     if blocks < 2:
         return "; measured once, so nothing says how sure this is."
-    said = f", best in {round(models['share'][0] * blocks, 2):g} of {blocks} blocks"
+    won = wins_in_words(models["share"][0], blocks)
     if comparison is None:
-        return f"{said}; no test was made, for want of test_train_ratio."
+        return f"; no test was made, for want of test_train_ratio. {won}"
     told = tells_from(models[models.columns[0]], comparison)
-    return f"{said}; the corrected test at α = {comparison.plan.alpha:g} tells it from {told}."
+    return f"; the corrected test at α = {comparison.plan.alpha:g} tells it from {told}. {won}"
+
+
+def wins_in_words(share: float, blocks: int) -> str:
+    """In how many folds the first model is the best.
+
+    Examples
+    --------
+    >>> wins_in_words(0.85, 20)
+    'It is the best in 17 of the 20 folds.'
+    """
+    return f"It is the best in {round(share * blocks, 2):g} of the {blocks} folds."
 
 
 def tells_from(models: pl.Series, comparison: "Comparison") -> str:

@@ -83,6 +83,16 @@ def trained() -> list[str]:
     ]
 
 
+def picked(models: int, measure: str) -> str:
+    """What is to be said of the number of a model that was picked for it."""
+    return (
+        f"The expected {measure} of the first model is likely too high, because it is the highest "
+        f"of {models}: chance helped to make it so. With equal models, in simulation (30 "
+        "hold-outs), the highest was too high by 0.034 of 2 models, 0.052 of 3 and 0.095 of 10; "
+        "with more cases it is less."
+    )
+
+
 TUKEY = (
     "Tukey's test takes one error for all pairs: where one of three models varied five times as "
     "much as the others, it found a false difference at α = 0.05 in 0.07 of cases, and in 0.11 "

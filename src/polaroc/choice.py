@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from polaroc import caveats
 from polaroc.answers import best_expected, changes, how_sure, range_in_words
 from polaroc.beliefs import Belief
 from polaroc.columns import as_lazy, column_name
@@ -29,17 +30,19 @@ class Choice:
     Attributes
     ----------
     bayes
-        The model with the best expected measure, and so the least mean regret.
+        The model with the best expected measure, and so the least mean regret. Its
+        number is likely too high: it was picked for it.
     minimax
-        The model with the least worst regret.
+        The model with the least worst regret; None where regrets are not known.
     steadiest
         The model with the least Sens, None where the table has none.
     answer
         What to take and how sure that is, in words.
     models
         One row per model, the best first: the model; `expected`, `mean_regret`,
-        `worst_regret`, `share` (of the blocks in which its expected measure is
-        the best; ties share), `sens` Float64.
+        `worst_regret` (null where the table has the measure at too few priors),
+        `share` (of the blocks in which its expected measure is the best; ties
+        share), `sens` Float64.
     priors
         One row per prior and model: `prior`; the model; `mean` over the blocks,
         `regret` (how far it is below the best mean), `share` (of the blocks in
@@ -99,9 +102,9 @@ def choose(
     Parameters
     ----------
     measures
-        Tidy measures that hold `measure` at several priors for every model and
-        block, as `evaluate` gives them with ``priors=prior_grid(0.05, 0.20, 16)``;
-        a lazy frame is collected.
+        Tidy measures of every model and block, as `evaluate` gives them with
+        ``over=(0.05, 0.20), priors=prior_grid(0.05, 0.20, 16)``; a lazy frame is
+        collected.
     between
         The key column that tells the models apart.
     block
@@ -110,9 +113,8 @@ def choose(
     measure
         A measure taken at priors, of which more is better.
     over
-        The range (lo, hi) of priors, within those of the table, or a belief about
-        the prior (evaluate with ``priors=belief.priors`` for its exact
-        expectation); by default the priors of the table, equally likely.
+        The range (lo, hi) of priors, or a belief about the prior; by default the
+        range of the table's IAUPREC, else the priors of the table, equally likely.
     test_train_ratio
         Test over training cases of a block, as in `compare`; without it no test
         is made.
@@ -131,28 +133,32 @@ def choose(
     Raises
     ------
     InvalidArgument, InvalidTable
-        As in `compare`; where the table has the measure at fewer than two fixed
-        priors, or `over` leaves them.
+        As in `compare`; where the table has neither IAUPREC over the very range or
+        belief, nor the measure at eight priors within the range or at all nodes of
+        the belief.
 
     Notes
     -----
-    The expected AUPREC over a range is IAUPREC (P-ROC Eq. 5); between the priors
-    of the table it is interpolated in ln λ. Models are judged one prior at a time
-    on their means over the blocks: at the table's priors within a range and at
-    its ends; at the nodes of a belief, but for 0.5 % at either end. A prior that
-    is each key's own ("observed") and differs between keys is not used.
+    The expected AUPREC over a range is IAUPREC (P-ROC Eq. 5): that of the table,
+    where its column `over` names this range, so that it is the number that `compare`
+    tests; else worked out from the priors of the table, between which the measure is
+    interpolated in ln λ. Models are judged one prior at a time on their means over
+    the blocks: at the table's priors within a range and at its ends; at the nodes of
+    a belief, but for 0.5 % at either end. A prior that is each key's own
+    ("observed") and differs between keys is not used.
 
     Examples
     --------
     >>> import polaroc as pr
     >>> measures = pr.datasets.satellite_predictions().pipe(
     ...     pr.evaluate, truth="truth", score="score", by=["model", "fold"],
-    ...     priors=pr.prior_grid(0.05, 0.20, 16),
+    ...     over=(0.05, 0.20), priors=pr.prior_grid(0.05, 0.20, 16),
     ... )
     >>> choice = pr.choose(measures, over=(0.05, 0.20), test_train_ratio=0.25)
     >>> print(choice.answer)
-    A: best expected AUPREC over 5 to 20 % positives (0.779, before C with 0.735),
-    best in 17 of 20 blocks; the corrected test at α = 0.005 tells it from none of the others.
+    A: best expected AUPREC over 5 to 20 % positives (0.779, before C with 0.735);
+    the corrected test at α = 0.005 tells it from none of the others. It is the best in 17 of
+    the 20 folds.
     """
     _check_names(between)
     frame = as_lazy(measures).collect()
@@ -181,6 +187,7 @@ def choose(
         priors=priors,
         warnings=(
             *known.said,
+            caveats.picked(models.height, told),
             *changes(priors),
             *([] if known.is_exact else _other_range(frame, models, between, measure, over)),
             *([] if comparison is None else comparison.warnings),

@@ -177,7 +177,7 @@ def _choices(found: "Choice") -> str:
 def _choice_blocks(found: "Choice") -> Iterator[Block]:
     between = found.models.columns[0]
     yield (
-        "Over the range; best in: share of blocks",
+        "Over the range; best in: share of the folds",
         [between, "expected", "mean regret", "worst regret", "best in", "Sens"],
         [
             [str(model), number(e), number(mean), number(worst), _percent(share), number(sens)]

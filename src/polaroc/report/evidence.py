@@ -52,6 +52,8 @@ class Evidence:
         Of the model that ranks first; None where measures were given.
     audit
         What each key holds; None where measures were given.
+    undrawn
+        How many models are left out here, so that figures can be read.
     """
 
     question: Question
@@ -63,6 +65,7 @@ class Evidence:
     intake: Intake | None = None
     thresholds: Thresholds | None = None
     audit: pl.DataFrame | None = None
+    undrawn: int = 0
 
     @property
     def models(self) -> pl.Series:
@@ -117,6 +120,44 @@ class Evidence:
         noted = [] if self.audit is None else self.audit["note"].drop_nulls().to_list()
         of = 0 if self.audit is None else self.audit.height
         return [f"{len(noted)} of {of} keys carry a note, such as: {noted[0]}."] if noted else []
+
+
+def drawn(evidence: Evidence, most: int) -> Evidence:
+    """The evidence of the first models only, and of those that are the best at some prior.
+
+    For figures: what is worked out, and said, is of all models.
+
+    Parameters
+    ----------
+    evidence
+        That of all models.
+    most
+        How many models are drawn.
+    """
+    between, models = evidence.question.between, evidence.ranking.select(evidence.question.between)
+    if models.height <= most:
+        return evidence
+    shown, choice, comparison = models.head(most), evidence.choice, evidence.comparison
+    if choice is not None:
+        winners = choice.priors.filter("best").select(between).unique()
+        both = (
+            pl.concat([winners, models]).unique(maintain_order=True).head(max(most, len(winners)))
+        )
+        shown = within(models, both)
+        choice = replace(
+            choice, models=within(choice.models, shown), priors=within(choice.priors, shown)
+        )
+    if comparison is not None:
+        comparison = replace(comparison, letters=within(comparison.letters, shown))
+    return replace(
+        evidence,
+        measures=within(evidence.measures, shown),
+        ranking=within(evidence.ranking, shown),
+        choice=choice,
+        comparison=comparison,
+        intake=None if evidence.intake is None else evidence.intake.within(shown),
+        undrawn=models.height - shown.height,
+    )
 
 
 def of_predictions(intake: Intake, question: Question, priors: Sequence[float]) -> Evidence:

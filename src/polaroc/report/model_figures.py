@@ -28,16 +28,14 @@ def auprec_by_prior(evidence: Evidence) -> Figure | None:
     )
     if rows["prior"].n_unique() < 2:
         return None
-    many = bool(evidence.question.blocks)
     return Figure(
         "auprec-by-prior",
         charts.auprec_by_prior(
-            _led(rows, evidence),
+            _drawn(rows, evidence),
             "Area under the precision-recall curve by share of positives",
             colours=colours(evidence),
         ),
-        "How much of each model is left as positives get rarer. "
-        + ("Thin lines are single blocks, thick lines their mean." if many else ""),
+        "How much of each model is left as positives get rarer. " + _folds_in_words(evidence),
         _falls(rows, evidence),
     )
 
@@ -82,12 +80,12 @@ def accsens_plane(evidence: Evidence) -> Figure | None:
     return Figure(
         "accsens-plane",
         charts.accsens_plane(
-            _led(rows, evidence),
+            _drawn(rows, evidence),
             title="Error over the range and prior sensitivity",
             colours=colours(evidence),
         ),
         "To the left: fewer errors over the range. Below: errors that shift less with the share of "
-        "positives. Lines join equal AccSens.",
+        "positives. Lines join equal AccSens. " + _folds_in_words(evidence, "points"),
         means_in_words(evidence, "sens", "Sens"),
     )
 
@@ -113,6 +111,8 @@ def pairs(evidence: Evidence) -> Figure | None:
     )
 
 
+# How many lines or points of single folds can still be seen.
+MOST_SINGLE = 300
 OVER_THE_RANGE: tuple[Maker, ...] = (auprec_by_prior, winner_map, regret, accsens_plane)
 DIFFERENCES: tuple[Maker, ...] = (pairs,)
 
@@ -127,10 +127,35 @@ def _range(evidence: Evidence) -> tuple[float, float]:
     return lowest, highest
 
 
-def _led(rows: pl.DataFrame, evidence: Evidence) -> pl.DataFrame:
-    """The rows with the column of the models first, which gives the colour."""
+def _drawn(rows: pl.DataFrame, evidence: Evidence) -> pl.DataFrame:
+    """The rows with the models first, which give the colour; of many folds only their mean."""
     keys = evidence.question.keys
-    return rows.select(*keys, pl.exclude(keys))
+    if not _too_many_folds(evidence):
+        return rows.select(*keys, pl.exclude(keys))
+    between = evidence.question.between
+    return (
+        rows.group_by(between, "measure", "prior")
+        .agg(
+            pl.col("estimate").mean(),
+            pl.col("positives", "negatives").sum(),
+            pl.lit(None, pl.String).alias("note"),
+        )
+        .sort(between, "measure", "prior", nulls_last=True)
+    )
+
+
+def _too_many_folds(evidence: Evidence) -> bool:
+    return len(evidence.models) * evidence.blocks > MOST_SINGLE
+
+
+def _folds_in_words(evidence: Evidence, marks: str = "lines") -> str:
+    """How folds are drawn, where there are any."""
+    if not evidence.question.blocks:
+        return ""
+    if _too_many_folds(evidence):
+        return f"Drawn are means over the {evidence.blocks} folds, too many to show one by one."
+    one, mean = ("Thin", "thick") if marks == "lines" else ("Small", "large")
+    return f"{one} {marks} are single folds, {mean} {marks} their mean."
 
 
 def _falls(rows: pl.DataFrame, evidence: Evidence) -> str:

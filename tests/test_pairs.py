@@ -62,6 +62,18 @@ def test_an_interval_leaves_out_zero_where_it_is_significant():
         assert (outside == (pairs.p_adjusted < 0.05)).all()
 
 
+@pytest.mark.parametrize(("apart", "least", "most"), [(0, 0.93, 0.98), (1, 0.84, 0.92)])
+def test_how_often_all_intervals_hold_at_once(apart, least, most):
+    rng = np.random.default_rng(0)
+    merits = np.arange(5) * apart
+    held = []
+    for _ in range(1000):
+        pairs = paired_t(rng.normal(size=(10, 5)) + merits, 0.95)
+        off = pairs.difference - (merits[pairs.first] - merits[pairs.second])
+        held.append((np.abs(off) <= pairs.reach).all())
+    assert least < np.mean(held) < most
+
+
 def test_tukey_with_the_two_way_error():
     values = draw(12, 4, seed=4)
     pairs = tukey(values, 0.95)

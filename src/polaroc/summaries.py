@@ -124,7 +124,7 @@ def first_pairs(found: "Comparison", most: int = MOST_PAIRS) -> "tuple[pl.DataFr
         maintain_order=True,
     ).head(most)  # fmt: skip
     return shown, (
-        f" ({most} of {found.pairs.height}: the best model and those next to it, then those with "
+        f" ({most} of {found.pairs.height:,}: the best model and those next to it, then those with "
         "the least p)"
     )
 

@@ -69,7 +69,9 @@ def _counted(figure: Figure, models: int, total: int) -> Figure:
     shown = models if figure.models is None else figure.models
     if shown == total:
         return figure
-    said = f"{figure.caption} Drawn are {shown} of {total} models; the tables and tests have all."
+    said = (
+        f"{figure.caption} Drawn are the best {shown} of {total} models; tables and tests have all."
+    )
     return replace(figure, caption=said)
 
 

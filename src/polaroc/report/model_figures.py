@@ -54,7 +54,8 @@ def winner_map(evidence: Evidence) -> Figure | None:
         "winner-map",
         charts.winner_map(choice, "Best model by share of positives", colours=colours(evidence)),
         ("Above, the model with the best mean. " if evidence.blocks > 1 else "The best model. ")
-        + ("Below, in which share of the blocks each is the best." if evidence.blocks > 1 else ""),
+        + ("Below, in which share of the folds each is the best." if evidence.blocks > 1 else "")
+        + (" Blank: where models that are not drawn are." if evidence.undrawn else ""),
         told[0],
     )
 

@@ -15,7 +15,9 @@ MOST_NAMED = 5
 
 
 def range_in_words(
-    ends: tuple[float, float] | None, over: "Belief | tuple[float, float] | None", grid: list[float]
+    ends: tuple[float, float] | None,
+    over: "Belief | tuple[float, float] | None",
+    grid: Sequence[float],
 ) -> str:
     """What is believed about the prior.
 

@@ -229,8 +229,8 @@ def over_label(over: object, measure: Literal["prior", "skew"] = "prior") -> str
     belief = resolve_belief(over, measure)
     if isinstance(over, Belief) or measure == "skew":
         return belief.name
-    low, high = over  # type: ignore[misc]
-    return f"{float(low)!r} to {float(high)!r}"
+    assert isinstance(over, Sequence)
+    return f"{float(over[0])!r} to {float(over[1])!r}"
 
 
 def labelled_range(label: str) -> tuple[float, float] | None:

@@ -29,6 +29,14 @@ def crossing(blocks: int = 6, seed: int = 0) -> dict[float, np.ndarray]:
     return {p: np.array(m) + rng.normal(size=(blocks, 3)) * 0.03 for p, m in means.items()}
 
 
+def dense(values: dict[float, np.ndarray], lo: float, hi: float) -> dict[float, np.ndarray]:
+    """The same and values at ten priors from lo to hi, on lines between them in ln λ."""
+    known = [-np.log(1 / p - 1) for p in values]
+    at = [*values, *np.linspace(lo, hi, 10)]
+    shares = [np.interp([-np.log(1 / p - 1) for p in at], known, one) for one in np.eye(len(known))]
+    return dict(zip(at, np.einsum("pjm,pq->qjm", list(values.values()), shares), strict=True))
+
+
 def by_model(choice, column):
     between = choice.models.columns[0]
     return dict(choice.models.select(between, column).iter_rows())
@@ -82,14 +90,15 @@ def test_expectation_between_the_priors_of_a_grid_is_near_iauprec(over):
 
 
 def test_expected_measure_less_mean_regret_is_the_same_for_all():
-    choice = pr.choose(at_priors(crossing()), over=(0.12, 0.35))
+    choice = pr.choose(at_priors(dense(crossing(), 0.12, 0.35)), over=(0.12, 0.35))
     sums = (choice.models["expected"] + choice.models["mean_regret"]).to_list()
     assert sums == pytest.approx([sums[0]] * 3)
 
 
 def test_worst_regret_is_found_at_the_ends_of_a_range_too():
     values = {0.1: [[0.9, 0.5]] * 2, 0.2: [[0.9, 0.9]] * 2, 0.4: [[0.9, 0.9]] * 2}
-    table = at_priors({p: np.array(v) for p, v in values.items()})
+    levels = {p: np.array(v) for p, v in values.items()}
+    table = at_priors(dense(levels, 0.2, 0.4))
     choice = pr.choose(table, over=(0.15, 0.4))
     # ln λ falls from ln 9 to ln 4; at prior 0.15 it is ln(17/3).
     share = np.log(17 / 3 / 4) / np.log(9 / 4)
@@ -110,8 +119,8 @@ def test_identical_models_share_everything():
     assert by_model(choice, "share") == {"A": 0.5, "B": 0.5}
     assert by_model(choice, "worst_regret") == {"A": 0, "B": 0}
     assert choice.answer.startswith("A and B: best expected AUPREC")
-    assert choice.answer.endswith("best in 2.5 of 5 blocks; the corrected test at α = 0.005 "
-                                  "tells it from no other.")  # fmt: skip
+    assert choice.answer.endswith("; the corrected test at α = 0.005 tells it from no other. "
+                                  "It is the best in 2.5 of the 5 folds.")  # fmt: skip
 
 
 def test_the_best_comes_first_where_models_differ_by_rounding_only():
@@ -128,7 +137,7 @@ def test_satellite():
     tested = pr.compare(measures, test_train_ratio=0.25, alpha=0.2)
     expected = choice.comparison.pairs["p_adjusted"].to_list()
     assert expected == pytest.approx(tested.pairs["p_adjusted"].to_list(), rel=0.01)
-    assert "tells it from all others." in choice.answer
+    assert "tells it from all others. It is" in choice.answer
     sens = measures.filter(measure="sens", model="C")["estimate"].mean()
     assert by_model(choice, "sens")["C"] == pytest.approx(sens)
 
@@ -180,6 +189,16 @@ def test_two_blocks_are_enough_for_a_test():
     # Nadeau and Bengio's standard error of two differences.
     errors = [(d.var(ddof=1) * (1 / 2 + 0.25)) ** 0.5 for d in differences]
     assert pairs["std_error"].to_list() == pytest.approx(errors)
+
+
+@pytest.mark.parametrize("ratio", [None, 0.25])
+def test_wins_come_last_and_the_number_of_the_winner_is_said_to_be_too_high(ratio):
+    choice = pr.choose(at_priors(crossing()), test_train_ratio=ratio)
+    sentences = choice.answer.split(". ")
+    assert re.fullmatch(r"It is the best in [\d.]+ of the 6 folds\.", sentences[-1])
+    assert len(sentences) > 1
+    said = " ".join(choice.summary().split())
+    assert "likely too high, because it is the highest of 3" in said
 
 
 def test_a_model_without_a_name_has_its_sens():
@@ -237,16 +256,96 @@ def test_missing_cells_are_refused_or_left_out():
     assert any(line.startswith("Left out 1 of 6 blocks") for line in choice.warnings)
 
 
-def test_few_priors_and_another_range_are_said():
+def test_priors_outside_the_range_do_not_stand_for_those_within():
     measures = evaluated(priors=[0.01, 0.1, 0.5], over=(0.3, 0.5))
-    said = " ".join(pr.choose(measures, over=(0.05, 0.2)).warnings)
-    assert "Only 1 of the table's priors" in said
-    assert "IAUPREC differs" in said
+    with pytest.raises(InvalidArgument, match=r"at 1 prior\(s\) of \(0.05, 0.2\)") as caught:
+        pr.choose(measures, over=(0.05, 0.2))
+    hint = caught.value.hint
+    assert hint == "pr.evaluate(..., over=(0.05, 0.2), priors=pr.prior_grid(0.05, 0.2, 16))."
+    again = eval(hint.rstrip(".").replace("pr.evaluate(..., ", "evaluated("))
+    assert pr.choose(again, over=(0.05, 0.2)).bayes == "A"
+
+
+def mean_iauprec(over):
+    means = (
+        evaluated(over=over, measures="iauprec").group_by("model").agg(pl.col("estimate").mean())
+    )
+    return dict(means.iter_rows())
+
+
+@pytest.mark.parametrize("priors", [[0.5, 0.1, 0.01], GRID, pr.prior_grid(0.01, 0.4, 9), [0.3]])
+@pytest.mark.parametrize("over", [(0.05, 0.2), (1 / 30, 0.11), pr.beta(2, 18)])
+@pytest.mark.parametrize("asked", [True, False])
+def test_expected_auprec_over_the_range_of_the_table_is_its_iauprec(priors, over, asked):
+    measures = evaluated(priors=priors, over=over)
+    asked = asked or not isinstance(over, tuple)
+    choice = pr.choose(measures, over=over if asked else None, test_train_ratio=0.25)
+    expected = mean_iauprec(over)
+    assert by_model(choice, "expected") == pytest.approx(expected, abs=1e-12)
+    means = dict(choice.comparison.letters.select("model", "mean").iter_rows())
+    assert means == pytest.approx(expected, abs=1e-12)
+    tested = pr.compare(measures, test_train_ratio=0.25)
+    assert tested.pairs["p_value"].to_list() == pytest.approx(
+        choice.comparison.pairs["p_value"].to_list(), rel=1e-9
+    )
+    if not choice.models["mean_regret"].null_count():
+        sums = (choice.models["expected"] + choice.models["mean_regret"]).to_list()
+        assert sums == pytest.approx([sums[0]] * 3)
+        assert choice.models["mean_regret"].min() >= 0
+
+
+def test_where_few_priors_lie_within_the_range_regrets_are_not_known():
+    choice = pr.choose(evaluated(over=(0.02, 0.1)), over=(0.02, 0.1), test_train_ratio=0.25)
+    assert choice.models["mean_regret"].null_count() == 3
+    assert choice.models["worst_regret"].null_count() == 3
+    assert choice.minimax is None
+    assert choice.priors["prior"].unique().to_list() == [0.1]
+    assert "regrets are not known" in " ".join(choice.warnings)
+    assert "minimax-regret choice unknown" in choice.summary()
+    assert choice._repr_html_()
+    with pytest.raises(InvalidTable, match="too few to draw"):
+        pr.charts.winner_map(choice)
+    none = pr.choose(evaluated(over=(0.02, 0.09), measures=["iauprec"]))
+    assert none.priors.is_empty()
+    assert none.priors.schema == choice.priors.schema
+    assert "The best model at each prior" not in none.summary()
+    assert none.answer.startswith("A: best expected AUPREC over 2 to 9 % positives (0.6")
+
+
+def test_iauprec_and_sens_of_another_range_are_not_used():
+    both = evaluated(priors=GRID, over=(0.3, 0.5))
+    choice = pr.choose(both, over=(0.05, 0.2))
+    assert by_model(choice, "expected") == pytest.approx(mean_iauprec((0.05, 0.2)), abs=5e-4)
+    assert "IAUPREC is over 0.3 to 0.5" in " ".join(choice.warnings)
+    assert choice.steadiest is None
+    two = pl.concat([evaluated(priors=GRID, over=over) for over in ((0.3, 0.5), (0.05, 0.2))])
+    choice = pr.choose(two, over=(0.05, 0.2))
+    assert by_model(choice, "expected") == pytest.approx(mean_iauprec((0.05, 0.2)), abs=1e-12)
+    sens = evaluated(over=(0.05, 0.2), measures="sens").filter(model="C")["estimate"].mean()
+    assert by_model(choice, "sens")["C"] == pytest.approx(sens)
+
+
+def test_a_table_that_does_not_name_its_range_is_judged_by_its_priors():
+    measures = evaluated(priors=GRID, over=(0.05, 0.2)).drop("over")
+    choice = pr.choose(measures, over=(0.05, 0.2))
+    assert by_model(choice, "expected") == pytest.approx(mean_iauprec((0.05, 0.2)), abs=5e-4)
+    off = pr.choose(evaluated(priors=GRID, over=(0.3, 0.5)).drop("over"), over=(0.05, 0.2))
+    assert "IAUPREC differs" in " ".join(off.warnings)
+
+
+def test_one_prior_is_enough():
+    choice = pr.choose(evaluated(priors=0.05), test_train_ratio=0.25)
+    means = (
+        evaluated(priors=0.05, measures="auprec").group_by("model").agg(pl.col("estimate").mean())
+    )
+    assert by_model(choice, "expected") == pytest.approx(dict(means.iter_rows()))
+    assert choice.answer.startswith("A: best expected AUPREC at 5 % positives (0.682")
 
 
 def test_an_iauprec_that_nobody_knows_is_of_no_other_range():
     unknown = tidy(draw(6, 3)).with_columns(estimate=pl.lit(None, pl.Float64))
-    choice = pr.choose(pl.concat([at_priors(crossing()), unknown]), over=(0.1, 0.4))
+    known = at_priors(dense(crossing(), 0.1, 0.4))
+    choice = pr.choose(pl.concat([known, unknown]), over=(0.1, 0.4))
     assert not any("IAUPREC differs" in line for line in choice.warnings)
 
 
@@ -280,7 +379,7 @@ def test_summary_fits_a_terminal_and_names_are_text():
 def test_letters_are_of_the_best_model_first():
     measures = pr.datasets.satellite_predictions().pipe(
         pr.evaluate, truth="truth", score="score", by=["model", "fold"],
-        priors=[0.05, 0.1, 0.2], measures="auprec",
+        priors=pr.prior_grid(0.05, 0.2, 8), measures="auprec",
     )  # fmt: skip
     found = pr.choose(measures, over=(0.05, 0.2), test_train_ratio=0.25).comparison.letters
     assert found["mean"].to_list() == sorted(found["mean"], reverse=True)

@@ -50,6 +50,58 @@ def test_compare_reads_what_evaluate_writes(tmp_path, files, suffix):
             assert in_one_line(line) in in_one_line(result.output)
 
 
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+@pytest.mark.parametrize("grid", [[], ["--grid", 16]])
+def test_every_command_has_one_expected_auprec(tmp_path, files, suffix, grid):
+    by = ["--by", "model", "--by", "fold"]
+    raw = [files / "predictions.parquet", *PREDICTIONS]
+    asked = [*by, "--over", 0.02, 0.1, *grid, "--no-charts", "--out", tmp_path / "out"]
+    assert polaroc("evaluate", *raw, *asked).exit_code == 0
+    stored = tmp_path / "out" / f"measures.{suffix}"
+    means = measured(over=(0.02, 0.1)).filter(measure="iauprec").group_by("model")
+    expected = dict(means.agg(pl.col("estimate").mean()).iter_rows())
+
+    def of_choice(*arguments: object) -> dict[str, float]:
+        result = polaroc("choose", *arguments, "--json")
+        assert result.exit_code == 0, result.output
+        return {row["model"]: row["expected"] for row in json.loads(result.stdout)["models"]}
+
+    assert of_choice(stored) == pytest.approx(expected, abs=1e-12)
+    assert of_choice(stored, "--over", 0.02, 0.1) == pytest.approx(expected, abs=1e-12)
+    assert of_choice(*raw, "--over", 0.02, 0.1) == pytest.approx(expected, abs=1e-12)
+    tested = json.loads(polaroc("compare", stored, *RATIO, "--json").stdout)["letters"]
+    assert {row["model"]: row["mean"] for row in tested} == pytest.approx(expected, abs=1e-12)
+    page = tmp_path / "page.html"
+    assert polaroc("report", stored, "--out", page).exit_code == 0
+    assert f"over 2 to 10 % positives ({expected['A']:.3f}, before C" in page.read_text()
+    known = polaroc("choose", stored).stdout
+    assert ("regrets are not known" in in_one_line(known)) == (not grid)
+
+
+def test_the_call_that_makes_what_lacks_is_one_of_the_command_line(tmp_path, files):
+    measured(over=(0.02, 0.1)).write_parquet(tmp_path / "few.parquet")
+    for command in ("choose", "report"):
+        result = polaroc(command, tmp_path / "few.parquet", *OVER)
+        assert result.exit_code == 2
+        said = in_one_line(result.output)
+        assert "Hint: `polaroc evaluate ... --over 0.05 0.2 --grid 16 --out FOLDER`." in said
+        assert "pr." not in said
+    told = polaroc("choose", tmp_path / "few.parquet").output
+    assert "--over 0.02 0.1 --grid 16" in in_one_line(told)
+    raw = [files / "predictions.parquet", *PREDICTIONS, "--grid", 16]
+    assert "there is no range of priors" in polaroc("evaluate", *raw).output
+
+
+def test_a_grid_is_written_and_not_printed(tmp_path, files):
+    asked = ["--by", "model", *OVER, "--grid", 9, "--prior", 0.1, "--out", tmp_path / "out"]
+    result = polaroc("evaluate", files / "predictions.parquet", *PREDICTIONS, *asked, "--no-charts")
+    assert result.exit_code == 0, result.output
+    assert result.output.count("AUPREC 0.") == 1
+    written = pl.read_parquet(tmp_path / "out" / "measures.parquet").filter(measure="auprec")
+    grid = pr.prior_grid(0.05, 0.2, 9)["prior"].to_list()
+    assert sorted(written["prior"].unique()) == pytest.approx(sorted({0.1, *grid}))
+
+
 @pytest.mark.parametrize("option", ["--prior", "--contrast"])
 def test_compare_evaluates_predictions_first(files, option):
     asked = [option, 0.1] if option == "--prior" else [option, 0.1, 0.5]

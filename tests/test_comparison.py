@@ -6,8 +6,11 @@ from math import sqrt
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from layouts import draw, tidy
 from scipy.stats import t, ttest_rel
+from statsmodels.stats.multitest import multipletests
 
 import polaroc as pr
 from polaroc.errors import InvalidArgument
@@ -31,14 +34,18 @@ def test_satellite_by_hand(measures):
     found = pr.compare(measures, test_train_ratio=0.25)
     iauprec = measures.filter(measure="iauprec").sort("fold")
     wide = {model: iauprec.filter(model=model)["estimate"] for model in "ABC"}
-    for a, b, difference, error, lower, upper, statistic, p, _ in found.pairs.rows():
+    # Of p-values so small that none is cut to 1.
+    small = found.pairs["p_value"].to_numpy() / 1000
+    factors = multipletests(small, method="holm")[1] / small
+    for row, factor in zip(found.pairs.rows(), factors, strict=True):
+        a, b, difference, error, lower, upper, statistic, p, _ = row
         lead = (wide[a] - wide[b]).to_list()
         mean = sum(lead) / 20
         by_hand = sqrt(sum((x - mean) ** 2 for x in lead) / 19 * (1 / 20 + 0.25))
         assert (difference, error) == pytest.approx((mean, by_hand))
         assert statistic == pytest.approx(mean / by_hand)
         assert p == pytest.approx(2 * t.sf(abs(mean) / by_hand, 19))
-        reach = t.isf(0.005 / 6, 19) * by_hand
+        reach = t.isf(0.005 / factor / 2, 19) * by_hand
         assert (lower, upper) == pytest.approx((mean - reach, mean + reach))
     assert found.letters["model"].to_list() == ["A", "C", "B"]
     assert found.letters["mean"][0] == pytest.approx(wide["A"].mean())
@@ -88,8 +95,49 @@ def test_letters_intervals_and_p_values_agree(arguments, alpha):
             share = set(letters[row["model_a"]]) & set(letters[row["model_b"]])
             assert bool(share) == (row["p_adjusted"] >= alpha)
             assert row["p_adjusted"] >= row["p_value"] - 1e-12
-            if row["lower"] > 0 or row["upper"] < 0:
-                assert not share
+            assert (row["lower"] > 0 or row["upper"] < 0) == (not share)
+
+
+ADJUSTED = [
+    {"test_train_ratio": 0.25},
+    {"target": "dataset"},
+    {"target": "dataset", "adjust": "tukey"},
+]
+
+
+@pytest.mark.parametrize("arguments", ADJUSTED)
+@pytest.mark.parametrize("level", [None, 0.6, 0.95])
+@given(seed=st.integers(0, 10**6), models=st.integers(2, 6), blocks=st.integers(2, 12))
+@settings(max_examples=8, deadline=None)
+def test_an_interval_leaves_out_zero_where_the_pair_is_told_apart(
+    arguments, level, seed, models, blocks
+):
+    rng = np.random.default_rng(seed)
+    values = 0.7 + rng.normal(size=(blocks, models)) * 0.05 + rng.normal(size=models) * 0.08
+    alpha = 0.1
+    found = pr.compare(tidy(values), alpha=alpha, level=level, permutations=9, **arguments)
+    at = alpha if level is None else 1 - level
+    letters = dict(found.letters.select("model", "letters").iter_rows())
+    for row in found.pairs.iter_rows(named=True):
+        outside = row["lower"] > 0 or row["upper"] < 0
+        assert outside == (row["p_adjusted"] < at)
+        if level is None:
+            assert outside == (not set(letters[row["model_a"]]) & set(letters[row["model_b"]]))
+    lines = "below 0.4" in found.summary(), "below 0.05" in found.summary()
+    assert lines == (level == 0.6, level == 0.95)
+
+
+def test_a_pair_told_apart_is_named_where_the_test_of_all_finds_nothing():
+    # One pair differs by a hair in every block; the third model varies so much that the
+    # common error hides it.
+    rng = np.random.default_rng(3)
+    first = 0.7 + rng.normal(size=8) * 1e-3
+    values = np.c_[first, first + 1e-3 + rng.normal(size=8) * 1e-5, 0.7 + rng.normal(size=8) * 0.1]
+    found = pr.compare(tidy(values), target="dataset", alpha=0.005)
+    assert found.omnibus["p_value"][0] > 0.005
+    said = " ".join(found.summary().split())
+    assert "1 pair is told apart by tests of two models at a time, such as A and B" in said
+    assert "no difference among all models" not in said
 
 
 def test_order_of_models_only_turns_signs():
@@ -185,10 +233,16 @@ def test_a_ratio_turned_around_is_said(ratio, said):
 def test_many_pairs_are_cut_short_in_the_summary():
     found = pr.compare(tidy(draw(10, 10)), test_train_ratio=0.25)
     assert found.pairs.height == 45
-    assert "least p" not in found.summary()
+    assert "of 45" not in found.summary()
     more = pr.compare(tidy(draw(10, 11), models=list("ABCDEFGHIJK")), test_train_ratio=0.25)
     assert more.pairs.height == 55
-    assert "the 45 of 55 with the least p" in " ".join(more.summary().split())
+    said = " ".join(more.summary().split())
+    assert "45 of 55: the best model and those next to it" in said
+    best = more.letters["model"][0]
+    table = more.summary().partition("p (Holm)")[2]
+    rows = [line.split()[:2] for line in table.splitlines()[2:47]]
+    assert sum(best in row for row in rows) == 10
+    assert all(best in row for row in rows[:10])
 
 
 def test_what_is_asked_is_said():

@@ -39,20 +39,26 @@ def test_pairs_are_drawn_as_they_are_tested(table):
 def test_pairs_say_alpha_and_confidence(table):
     found = pr.compare(table, "auc", test_train_ratio=0.5, alpha=0.01, level=0.9)
     said = " ".join(pr.charts.pairs(found).to_dict()["title"]["subtitle"])
-    assert "confidence 90 %" in said
-    assert "α = 0.01" in said
+    assert "leaves out 0 only where p (Holm) is below 0.1" in said
+    assert "told apart are pairs with p below α = 0.01 (filled)" in said
     assert "SD over folds" in said
 
 
-def test_of_many_pairs_the_likeliest_are_drawn():
+def test_of_many_pairs_those_of_the_best_model_and_the_likeliest_are_drawn():
     many = measures(predictions([f"m{i:02}" for i in range(11)], folds=3), over=None)
     found = pr.compare(many, "auc", test_train_ratio=0.5)
     spec = pr.charts.pairs(found).to_dict()
     (forest,) = {len(layer["data"]["values"]) for layer in spec["vconcat"][1]["layer"][1:]}
     assert forest == 45
-    assert spec["title"]["subtitle"][-1] == "the 45 of 55 pairs with the least p"
+    assert spec["title"]["subtitle"][-1].startswith("45 of 55: the best model and those next to it")
     drawn = spec["vconcat"][1]["layer"][1]["data"]["values"]
-    assert max(r["p"] for r in drawn) <= found.pairs["p_adjusted"].sort()[45]
+    best = found.letters["model"][0]
+    of_best = [best in r["pair"].split(" − ") for r in drawn]
+    assert of_best == [True] * 10 + [False] * 35
+    others = found.pairs.filter(pl.col("model_a") != best, pl.col("model_b") != best)
+    assert max(r["p"] for r in drawn[10:]) <= others["p_adjusted"].sort()[35]
+    gaps = [abs(r["x"]) for r in drawn[:10]]
+    assert gaps == sorted(gaps)
 
 
 def test_pairs_whose_names_look_alike_are_quoted():

@@ -184,6 +184,16 @@ def test_test_sets_that_differ_and_notes_are_said():
     assert said[1] == "6 of 12 estimates carry a note: biased."
 
 
+@pytest.mark.parametrize(("positives", "said"), [(10, 0), (9, 1)])
+def test_of_one_test_set_only_what_differs_is_said(positives, said):
+    table = tidy(draw(1, 3)).with_columns(
+        positives=pl.when(pl.col("model") == "A").then(positives).otherwise(10)
+    )
+    found = balanced(rows_of(table.drop("fold"), "iauprec"), [None], "model", []).said
+    assert len(found) == said
+    assert all(line.startswith("The models were tested on different numbers") for line in found)
+
+
 def test_only_measure_and_estimate_are_needed():
     table = tidy(draw(4, 3)).select("model", "fold", "measure", "estimate")
     assert (design(table).table == draw(4, 3)).all()

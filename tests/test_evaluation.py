@@ -253,7 +253,7 @@ def test_evaluate_gives_what_each_measure_gives(interpolation, weight, by):
     )
     names = {"auc", "auprec", "iauprec", "sens", "accsens"}
     found = found.filter(pl.col("measure").is_in(names))
-    close(found, each.sort(by, maintain_order=True) if by else each)
+    close(found.drop("over"), each.sort(by, maintain_order=True) if by else each)
 
 
 def test_evaluate_agrees_with_scikit_learn_on_many_rows():
@@ -300,8 +300,12 @@ def test_measures_are_those_asked_for(arguments, expected):
 def test_the_table_is_tidy(weight):
     found = pr.evaluate(PREDICTIONS, **NAMES, by=["model"], weight=weight, over=(0.1, 0.2))
     counts = dict.fromkeys(("positives", "negatives"), pl.Float64 if weight else pl.Int64)
-    assert found.columns == ["model", *MEASURES]
-    assert found.schema == {"model": pl.String} | SCHEMA | counts
+    assert found.columns == ["model", *MEASURES, "over"]
+    assert found.schema == {"model": pl.String} | SCHEMA | counts | {"over": pl.String}
+    ranged = found.filter(pl.col("over").is_not_null())
+    assert set(ranged["measure"]) == {"iauprec", "sens", "auc_range", "accsens"}
+    assert set(ranged["over"]) == {"0.1 to 0.2"}
+    assert "over" not in pr.evaluate(PREDICTIONS, **NAMES, by=["model"], weight=weight).columns
     assert found["model"].to_list() == [m for m in "ABC" for _ in range(10)]
 
 

@@ -39,7 +39,9 @@ def test_corrected_t_by_hand(shape, ratio):
     values = draw(*shape, seed=2)
     pairs = paired_t(values, 0.99, ratio)
     blocks, models = shape
-    count = models * (models - 1) / 2
+    # Of p-values so small that none is cut to 1.
+    small = pairs.p_value / 1000
+    factors = multipletests(small, method="holm")[1] / small
     for i, (a, b) in enumerate(combinations(range(models), 2)):
         lead = values[:, a] - values[:, b]
         mean = sum(lead) / blocks
@@ -49,15 +51,27 @@ def test_corrected_t_by_hand(shape, ratio):
         assert pairs.statistic[i] == pytest.approx(mean / error, rel=1e-9)
         assert pairs.p_value[i] == pytest.approx(2 * t.sf(abs(mean) / error, blocks - 1), rel=1e-9)
         assert pairs.reach[i] == pytest.approx(
-            t.ppf(1 - 0.01 / count / 2, blocks - 1) * error, rel=1e-6
+            t.ppf(1 - 0.01 / factors[i] / 2, blocks - 1) * error, rel=1e-6
         )
 
 
-def test_an_interval_that_leaves_out_zero_is_significant():
+def test_an_interval_leaves_out_zero_where_it_is_significant():
     for seed in range(200):
         pairs = paired_t(draw(8, 4, seed), 0.95, 0.1)
         outside = np.abs(pairs.difference) > pairs.reach
-        assert (pairs.p_adjusted[outside] < 0.05).all()
+        assert (outside == (pairs.p_adjusted < 0.05)).all()
+
+
+@pytest.mark.parametrize(("apart", "least", "most"), [(0, 0.93, 0.98), (1, 0.84, 0.92)])
+def test_how_often_all_intervals_hold_at_once(apart, least, most):
+    rng = np.random.default_rng(0)
+    merits = np.arange(5) * apart
+    held = []
+    for _ in range(1000):
+        pairs = paired_t(rng.normal(size=(10, 5)) + merits, 0.95)
+        off = pairs.difference - (merits[pairs.first] - merits[pairs.second])
+        held.append((np.abs(off) <= pairs.reach).all())
+    assert least < np.mean(held) < most
 
 
 def test_tukey_with_the_two_way_error():

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 import polaroc as pr
 from polaroc.cli import app
+from polaroc.errors import InvalidArgument
 
 RATIO = 0.25
 
@@ -371,6 +372,55 @@ def test_three_models_on_twenty_blocks_stay_below_five_megabytes(place):
 
 
 # Files.
+
+
+def crowd(models: int, folds: int, cases: int) -> pl.DataFrame:
+    rng = np.random.default_rng(5)
+    size = models * folds * cases
+    model = np.repeat(np.arange(models), folds * cases)
+    truth = np.tile(np.arange(cases) % 4 == 0, models * folds)
+    return pl.DataFrame({
+        "model": [f"m{i:03}" for i in model],
+        "fold": np.tile(np.repeat(np.arange(folds), cases), models),
+        "truth": truth.astype(int),
+        "score": truth * np.linspace(0.5, 1.5, models)[model] + rng.normal(size=size),
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize(("models", "folds", "cases"), [(301, 1, 20), (2, 400, 8), (40, 20, 12)])
+def test_of_many_models_and_folds_what_can_be_seen_is_drawn(place, models, folds, cases):
+    table = crowd(models, folds, cases)
+    by = ["model"] if folds == 1 else ["model", "fold"]
+    file = place / f"{models}_{folds}.html"
+    pr.report(table, **ASKED, by=by, over=OVER, path=file)
+    page = Page(file)
+    measures = pr.evaluate(table, **ASKED, by=by, over=OVER, measures="iauprec")
+    means = measures.group_by("model").agg(pl.col("estimate").mean())
+    ranked = page.table("The models")
+    assert dict(zip(ranked["model"], numbers(ranked["expected AUPREC"]), strict=True)) == (
+        pytest.approx(dict(means.iter_rows()), abs=6e-4)
+    )
+    assert file.stat().st_size < 5e6
+    text = page.text()
+    if models > 12:
+        assert f"Drawn are the best 12 of {models} models" in text
+        assert f"Drawn are the best 4 of {models} models" in text
+    else:
+        assert "Drawn are the best" not in text.replace("Drawn are the best 4", "")
+    assert (f"means over the {folds} folds, too many to show one by one" in text) == (
+        folds * min(models, 12) > 300
+    )
+
+
+def test_a_stored_table_of_one_model_is_of_the_range_asked_for(place):
+    one = pr.evaluate(models(1), **ASKED, by=["model", "fold"], over=OVER)
+    page = Page(pr.report(one, over=OVER, path=place / "stored.html"))
+    mean = one.filter(measure="iauprec")["estimate"].mean()
+    assert f"over 5 to 20 % positives is {mean:.3f}" in page.text()
+    for table, said in ((one, "is over 0.05 to 0.2"), (one.drop("over"), "does not name")):
+        with pytest.raises(InvalidArgument, match=said) as caught:
+            pr.report(table, over=(0.1, 0.3), path=place / "refused.html")
+        assert "priors=pr.prior_grid(0.1, 0.3, 16)" in caught.value.hint
 
 
 def test_an_earlier_report_is_replaced_and_nothing_else_left(tmp_path):

@@ -205,7 +205,7 @@ def test_where_the_sample_says_nothing_limits_are_null_with_a_note(
 def test_columns_schemas_and_kinds_of_frame(by):
     curves = pr.curve(TABLE.filter(pl.col("patient") < 3), **NAMES, by=by)
     found = pr.bootstrap(curves, draws=100, over=OVER)
-    assert found.columns == [*by, *COLUMNS]
+    assert found.columns == [*by, *COLUMNS, "over"]
     assert [found.schema[name] for name in INTERVAL] == [pl.Float64] * 3
     lazy = pr.bootstrap(curves.lazy(), draws=100, over=OVER)
     assert lazy.collect_schema() == found.schema

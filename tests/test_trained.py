@@ -1,6 +1,8 @@
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 from scipy.stats import norm
 
@@ -22,12 +24,37 @@ def compare(table=TABLE, measure="auc", **kwargs):
     return pr.compare(table, measure=measure, target="trained", **{**NAMES, **kwargs})
 
 
-def test_pairs_are_delongs_with_limits_for_all_at_once():
+def test_pairs_are_delongs_with_limits_as_wide_as_the_adjusted_p_value_says():
     found = compare(alpha=0.05).pairs
-    expected = pr.delong(TABLE, **NAMES, level=1 - 0.05 / 3)
-    assert_frame_equal(found, expected)
-    reach = norm.isf(0.05 / 6) * found["std_error"]
-    assert (found["upper"] - found["difference"]).to_list() == pytest.approx(reach.to_list())
+    assert_frame_equal(
+        found.drop("lower", "upper"), pr.delong(TABLE, **NAMES).drop("lower", "upper")
+    )
+    # Holm: the least p-value counts three times, the next twice.
+    counts = 4 - found["p_value"].rank("ordinal").to_numpy()
+    reach = norm.isf(0.05 / counts / 2) * found["std_error"].to_numpy()
+    assert (found["upper"] - found["difference"]).to_list() == pytest.approx(reach)
+    assert (found["difference"] - found["lower"]).to_list() == pytest.approx(reach)
+
+
+@given(seed=st.integers(0, 10**6), models=st.integers(2, 5), cases=st.integers(8, 40))
+@settings(max_examples=25, deadline=None)
+def test_an_interval_leaves_out_zero_where_the_pair_is_told_apart(seed, models, cases):
+    rng = np.random.default_rng(seed)
+    truth = np.arange(cases) % 2
+    merits = rng.uniform(0, 2, size=models)
+    table = pl.concat(
+        pl.DataFrame({
+            "model": f"m{i}", "case": np.arange(cases), "truth": truth,
+            "score": truth * merit + rng.normal(size=cases),
+        })
+        for i, merit in enumerate(merits)
+    )  # fmt: skip
+    found = compare(table, alpha=0.2)
+    letters = dict(found.letters.select("model", "letters").iter_rows())
+    for row in found.pairs.iter_rows(named=True):
+        outside = row["lower"] > 0 or row["upper"] < 0
+        assert outside == (row["p_adjusted"] < 0.2)
+        assert outside == (not set(letters[row["model_a"]]) & set(letters[row["model_b"]]))
 
 
 @pytest.mark.parametrize(("measure", "asked"), MEASURES.items(), ids=MEASURES)

@@ -15,7 +15,9 @@ MOST_NAMED = 5
 
 
 def range_in_words(
-    ends: tuple[float, float] | None, over: "Belief | tuple[float, float] | None", grid: list[float]
+    ends: tuple[float, float] | None,
+    over: "Belief | tuple[float, float] | None",
+    grid: Sequence[float],
 ) -> str:
     """What is believed about the prior.
 
@@ -28,6 +30,8 @@ def range_in_words(
         return f"over {100 * ends[0]:.3g} to {100 * ends[1]:.3g} % positives"
     if over is not None:
         return f"under {over!r}"
+    if len(grid) == 1:
+        return f"at {100 * grid[0]:.3g} % positives"
     if len(grid) > MOST_NAMED:
         return f"at {len(grid)} priors from {grid[0]:.3g} to {grid[-1]:.3g}, equally likely"
     return f"at the priors {', '.join(f'{prior:.3g}' for prior in grid)}, equally likely"
@@ -46,14 +50,25 @@ def best_expected(models: pl.DataFrame, measure: str, believed: str) -> str:
 
 
 def how_sure(models: pl.DataFrame, blocks: int, comparison: "Comparison | None") -> str:
-    """In how many blocks the first model is the best, and from which a test tells it."""
+    """From which models a test tells the first; last, as no more than a description, its wins."""
     if blocks < 2:
         return "; measured once, so nothing says how sure this is."
-    said = f", best in {round(models['share'][0] * blocks, 2):g} of {blocks} blocks"
+    won = wins_in_words(models["share"][0], blocks)
     if comparison is None:
-        return f"{said}; no test was made, for want of test_train_ratio."
+        return f"; no test was made, for want of test_train_ratio. {won}"
     told = tells_from(models[models.columns[0]], comparison)
-    return f"{said}; the corrected test at α = {comparison.plan.alpha:g} tells it from {told}."
+    return f"; the corrected test at α = {comparison.plan.alpha:g} tells it from {told}. {won}"
+
+
+def wins_in_words(share: float, blocks: int) -> str:
+    """In how many folds the first model is the best.
+
+    Examples
+    --------
+    >>> wins_in_words(0.85, 20)
+    'It is the best in 17 of the 20 folds.'
+    """
+    return f"It is the best in {round(share * blocks, 2):g} of the {blocks} folds."
 
 
 def tells_from(models: pl.Series, comparison: "Comparison") -> str:

@@ -9,7 +9,7 @@ import polars as pl
 from polaroc import rates
 from polaroc.arithmetic import Columns, clip, least, log1p, root, where
 from polaroc.arithmetic import total as sum_of
-from polaroc.beliefs import Belief, resolve_belief
+from polaroc.beliefs import Belief, over_label, resolve_belief
 from polaroc.cells import HELD, Segments, held
 from polaroc.errors import check_choice
 from polaroc.gradients import area_gradient, auc_gradient
@@ -106,7 +106,12 @@ def iauprec_measure(
         return pl.sum_horizontal(weight * _perfect_area(tail, skewed) for skewed, weight in nodes)
 
     averaged = total("iauprec", area, column, doubt=doubt, gradient=gradient)
-    return replace(averaged, perfect=perfect, straight=interpolation in STRAIGHT)
+    return replace(
+        averaged,
+        perfect=perfect,
+        straight=interpolation in STRAIGHT,
+        over=over_label(over, measure),
+    )
 
 
 def _perfect_area(tail: float, skewed: Quantity) -> pl.Expr:

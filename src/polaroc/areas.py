@@ -1,6 +1,7 @@
 """Areas under the ROC and precision-recall curves, at a prior and over a range of priors."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 import polars as pl
@@ -176,8 +177,9 @@ def _interpolated(curve: pl.LazyFrame, interpolation: str) -> pl.LazyFrame:
 
 
 def of_curve(curve: pl.LazyFrame, measures: Sequence[Measure]) -> pl.LazyFrame:
-    """The tidy measures of a curve table."""
+    """The tidy measures of a curve table, all with the same columns."""
     keys = curve_keys(curve)
+    measures = [replace(measure, over=None) for measure in measures]
     # The anchors keep the place of a key without positives.
     kept = curve.filter((pl.col("pos") > 0) | pl.col("threshold").is_null())
     note = pl.when(pl.col("positives").is_null()).then(pl.lit(UNRANKED))

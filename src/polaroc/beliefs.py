@@ -218,6 +218,50 @@ def resolve_belief(over: object, measure: Literal["prior", "skew"] = "prior") ->
     )
 
 
+def over_label(over: object, measure: Literal["prior", "skew"] = "prior") -> str:
+    """How a measure table says what a measure was taken over: all digits of a range.
+
+    Examples
+    --------
+    >>> over_label((0.05, 0.2)), over_label(points([0.05, 0.2]))
+    ('0.05 to 0.2', 'points([0.05, 0.2], weights=[0.5, 0.5])')
+    """
+    belief = resolve_belief(over, measure)
+    if isinstance(over, Belief) or measure == "skew":
+        return belief.name
+    assert isinstance(over, Sequence)
+    return f"{float(over[0])!r} to {float(over[1])!r}"
+
+
+def labelled_range(label: str) -> tuple[float, float] | None:
+    """The range that a label names, None for a belief.
+
+    Examples
+    --------
+    >>> labelled_range("0.05 to 0.2"), labelled_range("beta(2, 18)")
+    ((0.05, 0.2), None)
+    """
+    low, to, high = label.partition(" to ")
+    try:
+        return (float(low), float(high)) if to else None
+    except ValueError:
+        return None
+
+
+def same_over(label: str, over: tuple[float, float] | Belief) -> bool:
+    """Whether a label names a range, or a belief.
+
+    Examples
+    --------
+    >>> same_over("0.05 to 0.2", uniform(0.05, 0.2)), same_over("0.05 to 0.2", (0.05, 0.3))
+    (True, False)
+    """
+    known = labelled_range(label)
+    if known is None:
+        return label == resolve_belief(over).name
+    return resolve_belief(known) == resolve_belief(over)
+
+
 def _slope(u: float) -> float:
     """|dπ/du| at u = ln λ: π(1−π)."""
     return exp(-abs(u)) / (1 + exp(-abs(u))) ** 2

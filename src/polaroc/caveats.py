@@ -138,6 +138,14 @@ def trained() -> list[str]:
     ]
 
 
+def picked(models: int, measure: str) -> str:
+    """What is to be said of the number of a model that was picked for it."""
+    return (
+        f"The expected {measure} of the first model is likely too high, because it is the highest "
+        f"of {models}: chance helped to make it so, the more the closer the models are."
+    )
+
+
 def tukey(blocks: int) -> str:
     """What is to be said of Tukey's test of pairs."""
     rate = (

@@ -6,15 +6,16 @@ from typing import Any
 
 import polars as pl
 
+from polaroc import caveats
 from polaroc.answers import best_expected, changes, how_sure, range_in_words
-from polaroc.beliefs import Belief, points, resolve_belief
+from polaroc.beliefs import Belief
 from polaroc.columns import as_lazy, column_name
 from polaroc.comparison import Comparison, of_design
 from polaroc.designs import ROUNDING, Design, Incomplete, balanced, block_columns
 from polaroc.errors import InvalidArgument
 from polaroc.plans import Plan
-from polaroc.regrets import Stakes, check_coverage, priors_judged, priors_used, wins
-from polaroc.selections import Rows, below_chance, distinct, rows_of
+from polaroc.regrets import Stakes, known_of, wins
+from polaroc.selections import below_chance, over_labels, range_rows, rows_of
 
 COLUMNS = ("mean", "regret", "best", "expected", "mean_regret", "worst_regret", "sens")
 HEADINGS = {"auprec": "AUPREC"}
@@ -29,17 +30,19 @@ class Choice:
     Attributes
     ----------
     bayes
-        The model with the best expected measure, and so the least mean regret.
+        The model with the best expected measure, and so the least mean regret. Its
+        number is likely too high: it was picked for it.
     minimax
-        The model with the least worst regret.
+        The model with the least worst regret; None where regrets are not known.
     steadiest
         The model with the least Sens, None where the table has none.
     answer
         What to take and how sure that is, in words.
     models
         One row per model, the best first: the model; `expected`, `mean_regret`,
-        `worst_regret`, `share` (of the blocks in which its expected measure is
-        the best; ties share), `sens` Float64.
+        `worst_regret` (null where the table has the measure at too few priors),
+        `share` (of the blocks in which its expected measure is the best; ties
+        share), `sens` Float64.
     priors
         One row per prior and model: `prior`; the model; `mean` over the blocks,
         `regret` (how far it is below the best mean), `share` (of the blocks in
@@ -99,9 +102,9 @@ def choose(
     Parameters
     ----------
     measures
-        Tidy measures that hold `measure` at several priors for every model and
-        block, as `evaluate` gives them with ``priors=prior_grid(0.05, 0.20, 16)``;
-        a lazy frame is collected.
+        Tidy measures of every model and block, as `evaluate` gives them with
+        ``over=(0.05, 0.20), priors=prior_grid(0.05, 0.20, 16)``; a lazy frame is
+        collected.
     between
         The key column that tells the models apart.
     block
@@ -110,9 +113,8 @@ def choose(
     measure
         A measure taken at priors, of which more is better.
     over
-        The range (lo, hi) of priors, within those of the table, or a belief about
-        the prior (evaluate with ``priors=belief.priors`` for its exact
-        expectation); by default the priors of the table, equally likely.
+        The range (lo, hi) of priors, or a belief about the prior; by default the
+        range of the table's IAUPREC, else the priors of the table, equally likely.
     test_train_ratio
         Test over training cases of a block, as in `compare`; without it no test
         is made.
@@ -131,42 +133,42 @@ def choose(
     Raises
     ------
     InvalidArgument, InvalidTable
-        As in `compare`; where the table has the measure at fewer than two fixed
-        priors, or `over` leaves them.
+        As in `compare`; where the table has neither IAUPREC over the very range or
+        belief, nor the measure at eight priors within the range or at all nodes of
+        the belief.
 
     Notes
     -----
-    The expected AUPREC over a range is IAUPREC (P-ROC Eq. 5); between the priors
-    of the table it is interpolated in ln λ. Models are judged one prior at a time
-    on their means over the blocks: at the table's priors within a range and at
-    its ends; at the nodes of a belief, but for 0.5 % at either end. A prior that
-    is each key's own ("observed") and differs between keys is not used.
+    The expected AUPREC over a range is IAUPREC (P-ROC Eq. 5): that of the table,
+    where its column `over` names this range, so that it is the number that `compare`
+    tests; else worked out from the priors of the table, between which the measure is
+    interpolated in ln λ. Models are judged one prior at a time on their means over
+    the blocks: at the table's priors within a range and at its ends; at the nodes of
+    a belief, but for 0.5 % at either end. A prior that is each key's own
+    ("observed") and differs between keys is not used.
 
     Examples
     --------
     >>> import polaroc as pr
     >>> measures = pr.datasets.satellite_predictions().pipe(
     ...     pr.evaluate, truth="truth", score="score", by=["model", "fold"],
-    ...     priors=pr.prior_grid(0.05, 0.20, 16),
+    ...     over=(0.05, 0.20), priors=pr.prior_grid(0.05, 0.20, 16),
     ... )
     >>> choice = pr.choose(measures, over=(0.05, 0.20), test_train_ratio=0.25)
     >>> print(choice.answer)
-    A: best expected AUPREC over 5 to 20 % positives (0.779, before C with 0.735),
-    best in 17 of 20 blocks; the corrected test at α = 0.005 tells it from none of the others.
+    A: best expected AUPREC over 5 to 20 % positives (0.779, before C with 0.735);
+    the corrected test at α = 0.005 tells it from none of the others. It is the best in 17 of
+    the 20 folds.
     """
     _check_names(between)
     frame = as_lazy(measures).collect()
-    rows = rows_of(frame, measure)
-    grid = _grid(rows)
-    ends = None if over is None or isinstance(over, Belief) else over
-    belief = points(grid) if over is None else resolve_belief(over)
-    said = [*_own_priors(rows, grid), *check_coverage(ends, belief, grid)]
-    grid = priors_used(ends, belief, grid)
+    known = known_of(frame, measure, over)
     blocks = block_columns(block)
-    judged = priors_judged(ends, belief, grid)
-    design = balanced(rows, grid, between, blocks, incomplete, noted=judged)
-    stakes = Stakes(design.values, tuple(grid), belief, judged)
-    models = _models(stakes, design.models.alias(between), _sens(frame, between))
+    design = balanced(known.rows, known.columns, between, blocks, incomplete, noted=known.noted)
+    stakes = known.stakes(design.values)
+    over, ends, belief = known.over, known.ends, known.belief
+    sens = _sens(frame, between, over)
+    models = _models(stakes, design.models.alias(between), sens)
     priors = _priors(stakes, design.models.alias(between))
     comparison = None
     if len(design.values) > 1 and test_train_ratio is not None:
@@ -175,17 +177,19 @@ def choose(
         comparison = of_design(one, f"expected {measure}", between, blocks, plan)
     told = HEADINGS.get(measure, measure)
     sure = how_sure(models, len(design.values), comparison)
+    believed = range_in_words(ends, over, known.grid)
     return Choice(
         bayes=models[between][0],
         minimax=_least(models, between, "worst_regret"),
         steadiest=_least(models, between, "sens"),
-        answer=f"{best_expected(models, told, range_in_words(ends, over, grid))}{sure}",
+        answer=f"{best_expected(models, told, believed)}{sure}",
         models=models,
         priors=priors,
         warnings=(
-            *said,
+            *known.said,
+            caveats.picked(models.height, told),
             *changes(priors),
-            *([] if over is None else _other_range(frame, models, between, measure)),
+            *([] if known.is_exact else _other_range(frame, models, between, measure, over)),
             *([] if comparison is None else comparison.warnings),
             *design.said,
             *below_chance(frame, measure),
@@ -204,33 +208,19 @@ def _check_names(between: str) -> None:
         )
 
 
-def _grid(rows: Rows) -> list[float]:
-    grid = rows.fixed_priors
-    if len(grid) < 2:
-        raise InvalidArgument(
-            f"the table has {rows.measure!r} at {len(grid)} fixed prior(s), needed are two or "
-            "more.",
-            hint="evaluate with priors=prior_grid(0.05, 0.20, 16), or compare(...) at one prior.",
-        )
-    return grid
-
-
-def _own_priors(rows: Rows, grid: Sequence[float]) -> list[str]:
-    if len(distinct(rows.frame["prior"])) == len(grid):
-        return []
-    return ["Left out the rows at each key's own prior, which differs from key to key."]
-
-
 def _models(stakes: Stakes, models: pl.Series, sens: pl.DataFrame | None) -> pl.DataFrame:
     blocks = len(stakes.values)
     shares = wins(stakes.expected).mean(axis=0)
+    unknown = [None] * len(models)
     table = pl.DataFrame(
         [
             models,
             pl.Series("expected", stakes.expected.mean(axis=0)),
-            pl.Series("mean_regret", stakes.mean_regret),
-            pl.Series("worst_regret", stakes.regret.max(axis=1)),
-            pl.Series("share", shares if blocks > 1 else [None] * len(models), pl.Float64),
+            pl.Series("mean_regret", stakes.mean_regret if stakes.covers else unknown, pl.Float64),
+            pl.Series(
+                "worst_regret", stakes.regret.max(axis=1) if stakes.covers else unknown, pl.Float64
+            ),
+            pl.Series("share", shares if blocks > 1 else unknown, pl.Float64),
         ]
     )
     if sens is None:
@@ -241,6 +231,16 @@ def _models(stakes: Stakes, models: pl.Series, sens: pl.DataFrame | None) -> pl.
 
 
 def _priors(stakes: Stakes, models: pl.Series) -> pl.DataFrame:
+    if not stakes.judged:
+        numbers = dict.fromkeys(("mean", "regret", "share"), pl.Float64())
+        return pl.DataFrame(
+            schema={
+                "prior": pl.Float64(),
+                models.name: models.dtype,
+                **numbers,
+                "best": pl.Boolean(),
+            }
+        )
     blocks, count = len(stakes.values), len(models)
     priors = pl.Series("prior", [p for p in stakes.judged for _ in range(count)], pl.Float64)
     shares = stakes.shares.T.ravel() if blocks > 1 else [None] * len(priors)
@@ -255,12 +255,18 @@ def _priors(stakes: Stakes, models: pl.Series) -> pl.DataFrame:
     ).with_columns((pl.col("regret") <= ROUNDING * pl.col("mean").abs()).alias("best"))
 
 
-def _sens(frame: pl.DataFrame, between: str) -> pl.DataFrame | None:
-    """The mean Sens per model, where the table has it for all."""
-    if "sens" not in frame["measure"]:
+def _sens(
+    frame: pl.DataFrame, between: str, over: tuple[float, float] | Belief | None
+) -> pl.DataFrame | None:
+    """The mean Sens per model over the range, where the table has it for all."""
+    labels = over_labels(frame, "sens")
+    if labels and over is not None:
+        rows = range_rows(frame, "sens", over)
+    else:
+        rows = rows_of(frame, "sens") if "sens" in frame["measure"] and len(labels) < 2 else None
+    if rows is None:
         return None
-    rows = rows_of(frame, "sens").frame
-    found = rows.group_by(between).agg(pl.col("estimate").mean().alias("sens"))
+    found = rows.frame.group_by(between).agg(pl.col("estimate").mean().alias("sens"))
     return None if found["sens"].null_count() else found
 
 
@@ -273,11 +279,21 @@ def _least(models: pl.DataFrame, between: str, column: str) -> Any:
 
 
 def _other_range(
-    frame: pl.DataFrame, models: pl.DataFrame, between: str, measure: str
+    frame: pl.DataFrame,
+    models: pl.DataFrame,
+    between: str,
+    measure: str,
+    over: tuple[float, float] | Belief | None,
 ) -> list[str]:
     """What is to be said where the table's IAUPREC is not the expected AUPREC."""
-    if measure != "auprec" or "iauprec" not in frame["measure"]:
+    if over is None or measure != "auprec" or "iauprec" not in frame["measure"]:
         return []
+    labels = over_labels(frame, "iauprec")
+    if labels:
+        return [
+            f"The table's IAUPREC is over {', '.join(labels)}, not over the range asked for: the "
+            "expected AUPREC is worked out from the priors of the table."
+        ]
     rows = rows_of(frame, "iauprec").frame
     means = rows.group_by(between).agg(pl.col("estimate").mean())
     both = models.join(means, on=between, nulls_equal=True)

@@ -16,9 +16,11 @@ CURVE = (
 GRID = ("prior", "skew")
 MEASURES = ("measure", "prior", "estimate", "positives", "negatives", "note")
 INTERVAL = ("lower", "upper", "std_error")
+# The range of priors, or the belief, that a measure was taken over.
+OVER = "over"
 WITH_INTERVAL = (*MEASURES[:3], *INTERVAL, *MEASURES[3:])
 POINT = ("rule", "share")
-RESERVED = frozenset((*CURVE, *GRID, *MEASURES, *INTERVAL, *POINT, "precision"))
+RESERVED = frozenset((*CURVE, *GRID, *MEASURES, *INTERVAL, *POINT, OVER, "precision"))
 PRIVATE = "__polaroc_"
 # What may name a column, and by argument a name for hints.
 ALLOWED = {str: "column names", pl.Expr: "Polars expressions"}

@@ -34,8 +34,9 @@ class Comparison:
     pairs
         One row per pair: the two models (named after `between`, such as
         `model_a`, `model_b`); `difference` of their means, first minus second,
-        `std_error`, `lower`, `upper` (simultaneous limits), `statistic`,
-        `p_value`, `p_adjusted` Float64.
+        `std_error`, `lower`, `upper` (limits that leave out 0 where `p_adjusted` is
+        below 1 − `level`, and nowhere else), `statistic`, `p_value`, `p_adjusted`
+        Float64.
     letters
         One row per model, the best mean first: the model; `mean`, `sd` (over
         the blocks) Float64; `letters` String: models that share a letter are
@@ -137,8 +138,9 @@ def compare(
         Chance of a false difference among all pairs that is accepted, in (0, 1):
         for the letters.
     level
-        Confidence in (0, 1) with which all intervals hold at once; by default
-        1 − `alpha`. A pair whose interval leaves out 0 is then always told apart.
+        Confidence of the intervals, in (0, 1): an interval leaves out 0 where the
+        adjusted p-value is below 1 − `level`. By default 1 − `alpha`: then a pair is
+        told apart if and only if its interval leaves out 0.
     adjust
         ``"holm"``: paired t-tests, each pair with its own variance. ``"tukey"``,
         for "dataset" only: one error for all pairs.
@@ -176,8 +178,13 @@ def compare(
     freedom, that F with sphericity assumed (P-ROC's 2-way analysis), within-block
     permutation, Friedman, Iman and Davenport; "trained" is `delong`, and for other
     measures the same with their influence (there `sd` is the standard error, and
-    the omnibus p-value is the least adjusted one of the pairs). Intervals are Bonferroni's over the
-    pairs, or Tukey's. A zero difference has p = 1.
+    the omnibus p-value is the least adjusted one of the pairs). A zero difference has p = 1.
+
+    Intervals are as wide as the adjusted p-value says. Holm's method multiplies the p-value
+    of a pair by a factor c between 1 and the number of pairs; its interval is the usual one
+    with confidence 1 − (1 − `level`)/c. So each holds on its own with at least `level`, and
+    where no two models differ all hold at once with it; where models differ, Holm's method
+    does not promise that. Tukey's hold at once with confidence `level`.
 
     Examples
     --------

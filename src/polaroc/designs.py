@@ -225,11 +225,12 @@ def _refuse_mixed_priors(wide: pl.DataFrame, blocks: Sequence[str]) -> None:
 def _doubts(wide: pl.DataFrame, between: str, blocks: Sequence[str]) -> list[str]:
     """What is to be said of test sets that differ, and of notes."""
     said = []
-    uneven = wide.filter(differs(blocks)).select(pl.struct([*blocks, pl.lit(0)]).n_unique()).item()
-    if uneven:
+    uneven = wide.filter(differs(blocks))
+    if uneven.height:
+        where = f"In {uneven.select(blocks).n_unique()} block(s) the" if blocks else "The"
         said.append(
-            f"In {uneven} block(s) the models were tested on different numbers of cases: "
-            "pairs need the same test set."
+            f"{where} models were tested on different numbers of cases: pairs need the same "
+            "test set."
         )
     odd = wide.select(*blocks, unusual(between).alias("found")).drop_nulls("found").unique()
     if odd.height:

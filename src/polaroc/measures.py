@@ -7,7 +7,7 @@ import polars as pl
 
 from polaroc.arithmetic import Columns
 from polaroc.cells import hold
-from polaroc.columns import INTERVAL, MEASURES, PRIVATE, WITH_INTERVAL
+from polaroc.columns import INTERVAL, MEASURES, OVER, PRIVATE, WITH_INTERVAL
 from polaroc.gradients import Gradient
 from polaroc.predictions import one_class_note
 from polaroc.ranking import INDEX
@@ -71,6 +71,9 @@ class Measure:
         segments (the rows of the curve with positives).
     prior
         The prior it is taken at, None where it has none.
+    over
+        The range of priors it is taken over, as `over_label` says it, None where it
+        has none.
     doubt
         Skew by which its λ/N is judged, None where it does not depend on one.
     warning
@@ -90,6 +93,7 @@ class Measure:
     sums: dict[str, Quantity] = field(default_factory=dict)
     least: dict[str, Quantity] = field(default_factory=dict)
     prior: Quantity | None = None
+    over: str | None = None
     doubt: Quantity | None = None
     warning: tuple[Quantity, str] | None = None
     parts: tuple[Part, ...] = ()
@@ -241,16 +245,21 @@ def tidy(
         separator="; ",
         ignore_nulls=True,
     ).replace("", None)
+    shown = [*keys, *(MEASURES if limits is None else WITH_INTERVAL)]
+    values = [pl.Series("measure", [measure.name for measure in measures], pl.String)]
+    if any(measure.over for measure in measures):
+        values.append(pl.Series(OVER, [measure.over for measure in measures], pl.String))
+        shown.append(OVER)
     ordered = wide.sort(keys, nulls_last=True) if keys else wide
     return (
         _interleaved(
             ordered,
             [*keys, "positives", "negatives", "note"],
             columns,
-            pl.Series("measure", [measure.name for measure in measures], pl.String),
+            values,
         )
         .with_columns(note.alias("note"))
-        .select(*keys, *(MEASURES if limits is None else WITH_INTERVAL))
+        .select(shown)
     )
 
 
@@ -271,23 +280,24 @@ def _interleaved(
     rows: pl.LazyFrame,
     kept: Sequence[str],
     columns: Mapping[str, Sequence[pl.Expr]],
-    values: pl.Series,
+    values: Sequence[pl.Series],
 ) -> pl.LazyFrame:
-    """Each row once per value, one after the other; `columns` have an expression for each.
+    """Each row once per row of `values`; `columns` have an expression for each of these.
 
     Columns end to end, gathered in this order: lists that are exploded took five
     times as long.
     """
     named = {
-        name: {f"{name}{PRIVATE}{i}": value for i, value in enumerate(values)}
-        for name, values in columns.items()
+        name: {f"{name}{PRIVATE}{i}": value for i, value in enumerate(of)}
+        for name, of in columns.items()
     }
     held = rows.select(*kept, **{key: one for of in named.values() for key, one in of.items()})
-    place = pl.int_range(pl.len() * len(values))
-    row, value = place // len(values), place % len(values)
+    count = len(values[0])
+    place = pl.int_range(pl.len() * count)
+    row, value = place // count, place % count
     return held.select(
         pl.col(kept).gather(row),
-        pl.lit(values).gather(value),
+        *(pl.lit(of).gather(value) for of in values),
         *(
             _end_to_end(list(of)).gather(value * pl.len() + row).alias(name)
             for name, of in named.items()

@@ -6,6 +6,7 @@ import polars as pl
 
 from polaroc.columns import (
     MEASURES,
+    OVER,
     PRIVATE,
     check_keys,
     column_name,
@@ -157,6 +158,7 @@ def macro(measures: pl.LazyFrame, over: str = "class", *, weighted: bool = False
     estimate, size = pl.col("estimate"), pl.col("positives")
     mean = (estimate * size).sum() / size.sum() if weighted else estimate.mean()
     lacking = estimate.null_count()
+    ranged = [OVER] if OVER in measures.collect_schema() else []
     return (
         measures.with_columns(within(pl.int_range(pl.len()), keys).alias(place))
         .group_by(*others, place, "measure")
@@ -170,7 +172,8 @@ def macro(measures: pl.LazyFrame, over: str = "class", *, weighted: bool = False
             pl.when(lacking > 0)
             .then(pl.format("null for {} of {} {}", lacking, pl.len(), pl.lit(over)))
             .alias("note"),
+            pl.col(ranged).first(),
         )
         .sort(*others, place, nulls_last=True)
-        .select(*others, *MEASURES)
+        .select(*others, *MEASURES, *ranged)
     )

@@ -30,7 +30,8 @@ class Pairs:
     p_value, p_adjusted
         Alone, and adjusted for the number of pairs.
     reach
-        Half the width of the interval.
+        Half the width of the interval; it is shorter than the difference where the
+        adjusted p-value is below one minus the confidence, and nowhere else.
     constant
         Whether the difference is the same, and not zero, in every block.
     """
@@ -69,14 +70,14 @@ def pair_frame(pairs: Pairs, models: pl.Series) -> pl.DataFrame:
 
 
 def paired_t(values: "Array", level: float, test_train_ratio: float = 0.0) -> Pairs:
-    """Paired t-tests, Holm-adjusted, with Bonferroni's simultaneous intervals.
+    """Paired t-tests, Holm-adjusted, with intervals by which the same pairs are told apart.
 
     Parameters
     ----------
     values
         Blocks × models.
     level
-        The confidence with which all intervals hold at once.
+        One minus the adjusted p-value at which an interval just reaches zero.
     test_train_ratio
         Test over training cases, by which Nadeau and Bengio add to the variance
         for training sets that overlap; 0 for none.
@@ -94,7 +95,7 @@ def paired_t(values: "Array", level: float, test_train_ratio: float = 0.0) -> Pa
     std_error = error_of_mean(np.sqrt(variance), blocks, test_train_ratio)
     statistic = _ratio(difference, std_error)
     p_value = 2 * t.sf(np.abs(statistic), blocks - 1)
-    critical = t.isf((1 - level) / len(first) / 2, blocks - 1)
+    critical = t.isf((1 - level) / holm_factors(p_value) / 2, blocks - 1)
     return Pairs(
         first, second, difference, std_error, statistic, p_value, holm(p_value),
         critical * std_error, (std_error == 0) & (difference != 0),
@@ -154,6 +155,30 @@ def holm(p_values: "Array") -> "Array":
     adjusted = np.empty(count)
     adjusted[order] = np.minimum(stepped, 1)
     return adjusted
+
+
+def holm_factors(p_values: "Array") -> "Array":
+    """By what each p-value is multiplied in Holm's method, before 1 is the limit.
+
+    An interval at the level 1 − α/factor leaves out zero if and only if the adjusted
+    p-value is below α.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> holm_factors(np.array([0.01, 0.04, 0.03])).round(4).tolist()
+    [3.0, 1.5, 2.0]
+    """
+    import numpy as np
+
+    count = len(p_values)
+    order = np.argsort(p_values, kind="stable")
+    steps = (count - np.arange(count)).astype(float)
+    stepped = np.maximum.accumulate(steps * p_values[order])
+    known = p_values[order] > 0
+    factors = np.empty(count)
+    factors[order] = np.where(known, stepped / np.where(known, p_values[order], 1.0), steps)
+    return factors
 
 
 def _places(models: int) -> tuple["Array", "Array"]:

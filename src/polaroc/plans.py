@@ -47,7 +47,7 @@ class Plan:
 
     @property
     def confidence(self) -> float:
-        """The confidence with which all intervals hold at once."""
+        """One minus the adjusted p-value at which an interval of a pair just reaches zero."""
         return 1 - self.alpha if self.level is None else self.level
 
 

@@ -1,15 +1,17 @@
 """What each model is worth over uncertain priors, and how far it falls short of the best."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
 from typing import TYPE_CHECKING, Any
 
-from polaroc.beliefs import Belief
+import polars as pl
+
+from polaroc.beliefs import Belief, points, resolve_belief
 from polaroc.designs import ROUNDING
 from polaroc.errors import InvalidArgument
 from polaroc.priors import skew
-from polaroc.selections import SAME
+from polaroc.selections import SAME, Rows, distinct, only_range, range_rows, rows_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,8 +22,10 @@ if TYPE_CHECKING:
 TAIL = 0.005
 # The share of a belief that may lie beyond the priors that were measured.
 BEYOND = 0.01
-# Priors within a range below which interpolation between them is said.
-FEW = 8
+# Priors within a range below which nothing between them is told from them.
+ENOUGH = 8
+# Stands for the whole range in the place of a prior.
+WHOLE = -1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,16 +42,24 @@ class Stakes:
         The belief.
     judged
         The priors at which models are judged one by one, ascending.
+    overall
+        The expected measure, blocks × models, where it is known without the grid.
+    covers
+        Whether the priors of the grid are enough to judge models between them.
     """
 
     values: "Array"
     grid: tuple[float, ...]
     belief: Belief
     judged: tuple[float, ...]
+    overall: "Array | None" = None
+    covers: bool = True
 
     @property
     def expected(self) -> "Array":
         """The expected measure, blocks × models."""
+        if self.overall is not None:
+            return self.overall
         return self._expectation(self._at(self.belief.priors))
 
     @property
@@ -63,8 +75,11 @@ class Stakes:
 
     @property
     def mean_regret(self) -> "Array":
-        """The expected regret of each model."""
-        return self._expectation(shortfall(self._at(self.belief.priors).mean(axis=0)))
+        """The expected regret of each model; with its expected measure it adds up to one sum."""
+        expected = self.expected.mean(axis=0)
+        regrets = self._expectation(shortfall(self._at(self.belief.priors).mean(axis=0)))
+        summed: Array = regrets[expected.argmax()] + shortfall(expected)
+        return summed
 
     @property
     def shares(self) -> "Array":
@@ -87,6 +102,126 @@ class Stakes:
         hats = [np.interp(wanted, known, row) for row in np.eye(len(known))]
         interpolated: Array = self.values @ np.array(hats)
         return interpolated
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What a table knows of a measure under a belief about the prior.
+
+    Attributes
+    ----------
+    rows
+        The rows of the measure; those of IAUPREC over the very range stand among them
+        at the prior `WHOLE`.
+    over, ends, belief
+        What was asked: the range or belief, the ends of a range, the belief it is.
+    grid, judged
+        As in `Stakes`.
+    is_exact
+        Whether the table has IAUPREC over the very range.
+    covers
+        As in `Stakes`.
+    said
+        What the numbers rest on.
+    """
+
+    rows: Rows
+    over: tuple[float, float] | Belief | None
+    ends: tuple[float, float] | None
+    belief: Belief
+    grid: tuple[float, ...]
+    judged: tuple[float, ...]
+    is_exact: bool
+    covers: bool
+    said: tuple[str, ...]
+
+    @property
+    def columns(self) -> list[float]:
+        """The priors of which numbers are needed."""
+        return [*self.grid, *self._whole]
+
+    @property
+    def noted(self) -> list[float]:
+        """The priors whose notes are passed on."""
+        return [*self.judged, *self._whole]
+
+    @property
+    def _whole(self) -> list[float]:
+        return [WHOLE] if self.is_exact else []
+
+    def stakes(self, values: "Array") -> "Stakes":
+        """The numbers at `columns`, blocks × models × priors, seen under the belief."""
+        at = len(self.grid)
+        overall = values[:, :, at] if self.is_exact else None
+        return Stakes(values[:, :, :at], self.grid, self.belief, self.judged, overall, self.covers)
+
+
+def known_of(
+    measures: pl.DataFrame, measure: str, over: tuple[float, float] | Belief | None
+) -> Known:
+    """What a tidy table knows of a measure; refused where that is too little.
+
+    Parameters
+    ----------
+    measures
+        The table.
+    measure
+        A measure taken at priors.
+    over
+        The range or belief; by default the range of the table's IAUPREC, where the table
+        says it, else the priors of the table, equally likely.
+    """
+    if over is None and measure == "auprec":
+        over = only_range(measures)
+    whole = None if over is None or measure != "auprec" else range_rows(measures, "iauprec", over)
+    rows = _rows(measures, measure, whole)
+    grid = rows.fixed_priors
+    ends = None if over is None or isinstance(over, Belief) else over
+    if over is None and not grid:
+        raise InvalidArgument(
+            f"the table has {measure!r} at 0 fixed prior(s), needed are one or more.",
+            hint="evaluate with priors=prior_grid(0.05, 0.20, 16), or compare(...) at one prior.",
+        )
+    belief = points(grid) if over is None else resolve_belief(over)
+    said = _own_priors(rows, grid)
+    covers = True
+    try:
+        said += check_coverage(ends, belief, grid, whole is not None)
+    except InvalidArgument:
+        if whole is None:
+            raise
+        covers = False
+    if covers:
+        grid = priors_used(ends, belief, grid)
+        judged = priors_judged(ends, belief, grid)
+    else:
+        lo, hi = _ends(ends, belief)
+        grid = [prior for prior in grid if lo - SAME <= prior <= hi + SAME]
+        judged = tuple(grid)
+        said.append(
+            f"The table has AUPREC at {len(grid)} prior(s) of the range, too few to judge models "
+            f"prior by prior: regrets are not known. To know them: {evaluate_hint(ends, belief)}"
+        )
+    if whole is not None:
+        marked = whole.frame.with_columns(prior=pl.lit(WHOLE))
+        rows = replace(rows, frame=pl.concat([rows.frame, marked], how="vertical_relaxed"))
+    return Known(
+        rows, over, ends, belief, tuple(grid), judged, whole is not None, covers, tuple(said)
+    )
+
+
+def _rows(measures: pl.DataFrame, measure: str, whole: Rows | None) -> Rows:
+    """The rows of the measure; none where the table has only IAUPREC over the very range."""
+    has = (measures["measure"].cast(pl.String) == measure).any()
+    if whole is None or has:
+        return rows_of(measures, measure)
+    return replace(whole, frame=whole.frame.clear(), measure=measure)
+
+
+def _own_priors(rows: Rows, grid: Sequence[float]) -> list[str]:
+    if len(distinct(rows.frame["prior"])) == len(grid):
+        return []
+    return ["Left out the rows at each key's own prior, which differs from key to key."]
 
 
 def shortfall(means: "Array") -> "Array":
@@ -137,9 +272,24 @@ def priors_judged(
 
 
 def check_coverage(
-    over: tuple[float, float] | None, belief: Belief, grid: Sequence[float]
+    over: tuple[float, float] | None,
+    belief: Belief,
+    grid: Sequence[float],
+    is_exact: bool = False,
 ) -> list[str]:
-    """Refuse a range or belief that leaves the grid; what is to be said of it else."""
+    """Refuse a grid that leaves a range or belief open; what is to be said of it else.
+
+    Parameters
+    ----------
+    over, belief, grid
+        The ends of a range, the belief, the priors of the table.
+    is_exact
+        Whether the expected measure is known without the grid.
+    """
+    if not grid:
+        raise InvalidArgument(
+            "the table has the measure at 0 fixed priors.", hint=evaluate_hint(over, belief)
+        )
     lo, hi = grid[0] - SAME, grid[-1] + SAME
     nodes = list(zip(belief.priors, belief.weights, strict=True))
     beyond = sum(weight for prior, weight in nodes if not lo <= prior <= hi)
@@ -147,8 +297,7 @@ def check_coverage(
         raise InvalidArgument(
             f"{over or belief!r} leaves the priors at which the table has the measure, "
             f"{grid[0]:.6g} to {grid[-1]:.6g}.",
-            hint="evaluate with priors=prior_grid(lo, hi, 16) over the whole range, or with "
-            "priors=belief.priors.",
+            hint=evaluate_hint(over, belief),
         )
     said = []
     if beyond > 0:
@@ -156,15 +305,35 @@ def check_coverage(
             f"{beyond:.2g} of the belief lies beyond the priors of the table and counts at the "
             "nearest of them."
         )
-    first, last = _ends(over, belief)
-    within = sum(first - SAME <= prior <= last + SAME for prior in grid)
-    known = all(any(abs(prior - at) <= SAME for at in grid) for prior, _ in nodes)
-    if within < FEW and not known:
+    ends = _ends(over, belief)
+    within = sum(ends[0] - SAME <= prior <= ends[1] + SAME for prior in grid)
+    inner = [prior for prior, _ in nodes if lo <= prior <= hi]
+    if within >= ENOUGH or all(_among(prior, grid) for prior in inner):
+        return said
+    if is_exact and all(_among(end, grid) for end in ends):
         said.append(
-            f"Only {within} of the table's priors lie within the range: between them the measure "
-            "is interpolated in ln λ. Evaluate at more, with priors=prior_grid(lo, hi, 16)."
+            f"Only {within} of the table's priors lie within the range: between them regrets are "
+            "interpolated in ln λ."
+        )
+    else:
+        raise InvalidArgument(
+            f"the table has the measure at {within} prior(s) of {over or belief!r}, needed are "
+            f"{ENOUGH} or more, or its IAUPREC over just that.",
+            hint=evaluate_hint(over, belief),
         )
     return said
+
+
+def _among(prior: float, grid: Sequence[float]) -> bool:
+    return any(abs(prior - at) <= SAME for at in grid)
+
+
+def evaluate_hint(over: tuple[float, float] | None, belief: Belief) -> str:
+    """The call that makes a table with all that is needed."""
+    if over is None:
+        return f"pr.evaluate(..., over=belief, priors=belief.priors) with belief = {belief!r}."
+    lo, hi = (f"{float(end)!r}" for end in over)
+    return f"pr.evaluate(..., over=({lo}, {hi}), priors=pr.prior_grid({lo}, {hi}, 16))."
 
 
 def _ends(over: tuple[float, float] | None, belief: Belief) -> tuple[float, float]:

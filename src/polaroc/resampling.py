@@ -11,6 +11,7 @@ from polaroc.areas import of_curve
 from polaroc.beliefs import Belief
 from polaroc.columns import (
     INTERVAL,
+    OVER,
     PRIVATE,
     WITH_INTERVAL,
     as_lazy,
@@ -214,7 +215,8 @@ def resampled(
     )
     # Clusters are drawn from the rows that can be ranked, also where others cannot.
     limits = pl.when(pl.col("estimate").is_not_null()).then(pl.col(*INTERVAL)).name.keep()
-    return joined.with_columns(limits, note.alias("note")).select(*keys, *WITH_INTERVAL)
+    ranged = [OVER] if OVER in measured.collect_schema() else []
+    return joined.with_columns(limits, note.alias("note")).select(*keys, *WITH_INTERVAL, *ranged)
 
 
 def _limits(

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from polaroc.area_measures import BELOW_CHANCE
-from polaroc.columns import PRIVATE, RESERVED, as_lazy, require
+from polaroc.beliefs import Belief, labelled_range, same_over
+from polaroc.columns import OVER, PRIVATE, RESERVED, as_lazy, require
 from polaroc.errors import InvalidArgument, InvalidTable, quoted
 from polaroc.priors import OBSERVED, check_prior
 from polaroc.typing import Prior
@@ -178,6 +179,49 @@ def rows_of(measures: pl.LazyFrame | pl.DataFrame, measure: str) -> Rows:
             hint=f"choose one of these, or evaluate again.{needs}",
         )
     return Rows(frame, keys, measure)
+
+
+def range_rows(
+    measures: pl.DataFrame, measure: str, over: tuple[float, float] | Belief
+) -> Rows | None:
+    """The rows of a measure that are known to be over a range or belief, none where there are none.
+
+    Parameters
+    ----------
+    measures
+        The result of `evaluate`.
+    measure
+        The name of the measure.
+    over
+        The range of priors, or the belief.
+    """
+    same = [label for label in over_labels(measures, measure) if same_over(label, over)]
+    if not same:
+        return None
+    return rows_of(measures.filter(pl.col(OVER).is_in(same)), measure)
+
+
+def of_range(measures: pl.DataFrame, over: tuple[float, float] | Belief | None) -> pl.DataFrame:
+    """The table without what is known to be over another range or belief."""
+    if over is None or OVER not in measures.columns:
+        return measures
+    labels = measures[OVER].cast(pl.String).drop_nulls().unique().to_list()
+    others = [label for label in labels if not same_over(label, over)]
+    return measures.filter(pl.col(OVER).is_null() | ~pl.col(OVER).is_in(others))
+
+
+def over_labels(measures: pl.DataFrame, measure: str) -> list[str]:
+    """What the rows of a measure were taken over, as far as the table says."""
+    if OVER not in measures.columns:
+        return []
+    rows = measures.filter(pl.col("measure").cast(pl.String) == measure)
+    return rows[OVER].cast(pl.String).drop_nulls().unique().sort().to_list()
+
+
+def only_range(measures: pl.DataFrame) -> tuple[float, float] | None:
+    """The range of priors that all IAUPREC of the table was taken over, as far as it says."""
+    labels = over_labels(measures, "iauprec")
+    return labelled_range(labels[0]) if len(labels) == 1 else None
 
 
 def below_chance(measures: pl.DataFrame, measure: str) -> list[str]:

@@ -8,6 +8,7 @@ import polars as pl
 from polaroc.areas import of_curve
 from polaroc.arithmetic import Columns, root
 from polaroc.balanced_points import balanced, distance
+from polaroc.beliefs import over_label
 from polaroc.columns import PRIVATE, lazily
 from polaroc.drift import mean_error_gradient, point_gradient
 from polaroc.error_areas import error_area, partial_area
@@ -119,13 +120,13 @@ def sens_measure(over: tuple[float, float], column: Columns = pl.col) -> Measure
     """Sens as a measure."""
     distance, least = _sens(over, column)
     parts = _point_parts(over, 1 / distance, column)
-    return Measure("sens", distance, least=least, parts=parts)
+    return Measure("sens", distance, least=least, parts=parts, over=over_label(over))
 
 
 def auc_range_measure(over: tuple[float, float], column: Columns = pl.col) -> Measure:
     """One minus the mean error of the balanced point over the range."""
     parts = (_area_part(over, pl.lit(1.0)),)
-    return Measure("auc_range", *error_area(over, column), parts=parts)
+    return Measure("auc_range", *error_area(over, column), parts=parts, over=over_label(over))
 
 
 def accsens_measure(
@@ -145,7 +146,7 @@ def accsens_measure(
         by_area = weights[0] * (accuracy - 1) / (2 * value)
         by_points = _point_parts(over, weights[1] / (2 * value), column)
         parts = (_area_part(over, by_area), *by_points)
-    return Measure("accsens", value, columns, sums, least, parts=parts)
+    return Measure("accsens", value, columns, sums, least, parts=parts, over=over_label(over))
 
 
 def equal_error_measure(column: Columns = pl.col) -> Measure:

@@ -1,17 +1,22 @@
 """Results of comparisons as text and as HTML."""
 
 from collections.abc import Iterator
+from math import isclose
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from polaroc.letters import shortened
-from polaroc.texts import chance, html_lines, html_table, number, table
+from polaroc.texts import chance, html_lines, html_table, limit, number, table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from polaroc.choice import Choice
     from polaroc.comparison import Comparison
+    from polaroc.plans import Plan
 
+_ADJUSTED = {"holm": "Holm", "tukey": "Tukey"}
 _NUMBERS = {"trained": ("estimate", "SE")}
 MOST_PRIORS, MOST_PAIRS = 12, 45
 Block = tuple[str, list[str], list[list[str | None]], int]
@@ -72,9 +77,55 @@ def verdict(found: "Comparison") -> str:
     alpha = found.plan.alpha
     if p < alpha:
         return f"At α = {alpha:g} the models differ ({name}, p = {chance(p)})."
+    apart = found.pairs.filter(pl.col("p_adjusted") < alpha)
+    if apart.height:
+        count = "1 pair is" if apart.height == 1 else f"{apart.height} pairs are"
+        return (
+            f"At α = {alpha:g} {count} told apart by tests of two models at a time, such as "
+            f"{apart.item(0, 0)} and {apart.item(0, 1)}; the test of all models at once finds no "
+            f"difference ({name}, p = {chance(p)})."
+        )
     return (
         f"At α = {alpha:g} no difference among all models was found ({name}, p = {chance(p)}); "
         "that is no proof that they are equal."
+    )
+
+
+def interval_rule(plan: "Plan") -> str:
+    """When an interval of two models leaves out zero, and what that says."""
+    if isclose(plan.confidence, 1 - plan.alpha):
+        return f"an interval leaves out 0 only where the pair is told apart at α = {plan.alpha:g}"
+    return (
+        f"an interval leaves out 0 only where p ({_ADJUSTED[plan.adjust]}) is below "
+        f"{1 - plan.confidence:.3g}; told apart are pairs with p below α = {plan.alpha:g}"
+    )
+
+
+def first_pairs(found: "Comparison", most: int = MOST_PAIRS) -> "tuple[pl.DataFrame, str]":
+    """The pairs that there is room for, and which these are where some are left out.
+
+    Those of the model with the best mean come first, the closest ahead: they decide the
+    answer.
+
+    Parameters
+    ----------
+    found
+        The comparison.
+    most
+        How many there is room for.
+    """
+    if found.pairs.height <= most:
+        return found.pairs, ""
+    best = pl.lit(found.letters[found.between][:1]).first()
+    a, b = (pl.col(name) for name in found.pairs.columns[:2])
+    of_best = a.eq_missing(best) | b.eq_missing(best)
+    shown = found.pairs.sort(
+        ~of_best, pl.when(of_best).then(pl.col("difference").abs()), "p_adjusted", "p_value",
+        maintain_order=True,
+    ).head(most)  # fmt: skip
+    return shown, (
+        f" ({most} of {found.pairs.height:,}: the best model and those next to it, then those with "
+        "the least p)"
     )
 
 
@@ -98,17 +149,14 @@ def _comparison_blocks(found: "Comparison") -> Iterator[Block]:
         1,
     )
     columns = ["difference", "lower", "upper", "p_adjusted"]
-    pairs = found.pairs.select(*found.pairs.columns[:2], *columns)
-    shown, told = pairs, ""
-    if pairs.height > MOST_PAIRS:
-        shown = pairs.sort("p_adjusted", maintain_order=True).head(MOST_PAIRS)
-        told = f"; the {MOST_PAIRS} of {pairs.height} with the least p"
-    adjusted = "Holm" if found.plan.adjust == "holm" else "Tukey"
+    pairs, which = first_pairs(found)
+    shown = pairs.select(*pairs.columns[:2], *columns)
+    adjusted = _ADJUSTED[found.plan.adjust]
     yield (
-        f"Pairs; the intervals hold at once with confidence {found.plan.confidence:g}{told}",
-        [*pairs.columns[:2], *columns[:3], f"p ({adjusted})"],
+        f"Pairs{which}; {interval_rule(found.plan)}",
+        [*shown.columns[:2], *columns[:3], f"p ({adjusted})"],
         [
-            [str(a), str(b), number(d), number(lo), number(hi), chance(p)]
+            [str(a), str(b), number(d), limit(lo), limit(hi), chance(p)]
             for a, b, d, lo, hi, p in shown.iter_rows()
         ],
         2,
@@ -121,13 +169,15 @@ def _choices(found: "Choice") -> str:
         if found.models["sens"].null_count()
         else f"least prior-sensitive {found.steadiest}"
     )
-    return f"Bayes choice {found.bayes}; minimax-regret choice {found.minimax}; {steadiest}."
+    regrets_known = not found.models["worst_regret"].null_count()
+    minimax = found.minimax if regrets_known else "unknown (too few priors of the range)"
+    return f"Bayes choice {found.bayes}; minimax-regret choice {minimax}; {steadiest}."
 
 
 def _choice_blocks(found: "Choice") -> Iterator[Block]:
     between = found.models.columns[0]
     yield (
-        "Over the range; best in: share of blocks",
+        "Over the range; best in: share of the folds",
         [between, "expected", "mean regret", "worst regret", "best in", "Sens"],
         [
             [str(model), number(e), number(mean), number(worst), _percent(share), number(sens)]
@@ -136,6 +186,8 @@ def _choice_blocks(found: "Choice") -> Iterator[Block]:
         1,
     )
     best = found.priors.filter("best").unique("prior", keep="first", maintain_order=True)
+    if best.is_empty():
+        return
     step = -(-best.height // MOST_PRIORS)
     yield (
         "The best model at each prior",

@@ -105,6 +105,19 @@ def number(value: float | None, digits: int = 3) -> str | None:
     return None if value is None else f"{value:.{digits}f}"
 
 
+def limit(value: float | None, digits: int = 3) -> str | None:
+    """A limit of an interval to so many decimals, never as 0 where it is not.
+
+    Examples
+    --------
+    >>> limit(0.01234), limit(-0.000312), limit(0.0)
+    ('0.012', '-0.00031', '0.000')
+    """
+    if value is None or value == 0 or abs(value) >= 0.5 * 10**-digits:
+        return number(value, digits)
+    return f"{value:.2g}"
+
+
 def chance(value: float | None) -> str | None:
     """A p-value to two digits, never as 0 where it is not."""
     return None if value is None else "0" if value == 0 else f"{value:.2g}"

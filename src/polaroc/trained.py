@@ -12,7 +12,9 @@ from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
 from polaroc.evaluation import evaluate
 from polaroc.letters import check_letter_names, letter_frame
 from polaroc.paired import paired_test
+from polaroc.pairs import holm_factors
 from polaroc.plans import Plan
+from polaroc.quantiles import normal
 from polaroc.selections import below_chance
 from polaroc.typing import IntoExpr, Label, Prior
 
@@ -52,11 +54,8 @@ def compare_trained(
     measured = evaluate(table, by=between, **named, **asked)  # type: ignore[arg-type]
     found = measured.filter(measure=measure)
     models = found[between]
-    count = len(models) * (len(models) - 1) // 2
-    # Bonferroni's: all intervals hold at once.
-    level = 1 - (1 - plan.confidence) / max(count, 1)
     pairs = paired_test(
-        table, between=between, case=case, measure=measure, prior=at, over=over, level=level,
+        table, between=between, case=case, measure=measure, prior=at, over=over,
         **named,  # type: ignore[arg-type]
     )  # fmt: skip
     if pairs["p_adjusted"].null_count():
@@ -64,6 +63,7 @@ def compare_trained(
             "there are too few cases of a class to compare the models by.",
             hint="every class needs two cases or more.",
         )
+    pairs = _with_adjusted_limits(pairs, plan.confidence)
     places = {model: place for place, model in enumerate(models)}
     apart = [
         (places[a], places[b])
@@ -103,6 +103,16 @@ def _notes(found: pl.DataFrame) -> list[str]:
     """What is to be doubted of the models' estimates."""
     noted = found.drop_nulls("note")
     return [f"{model}: {note}." for model, note in noted.select(noted.columns[0], "note").rows()]
+
+
+def _with_adjusted_limits(pairs: pl.DataFrame, level: float) -> pl.DataFrame:
+    """Limits that leave out zero where the adjusted p-value is below 1 − level, only there."""
+    factors = holm_factors(pairs["p_value"].to_numpy())
+    width = pl.Series([normal(1 - (1 - level) / factor) for factor in factors])
+    reach = width * pairs["std_error"]
+    return pairs.with_columns(
+        (pairs["difference"] - reach).alias("lower"), (pairs["difference"] + reach).alias("upper")
+    )
 
 
 def _omnibus(pairs: pl.DataFrame) -> omnibus.Outcome:

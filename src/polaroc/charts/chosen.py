@@ -22,6 +22,13 @@ def of_choice(choice: Choice) -> tuple[pl.DataFrame, str]:
             hint="pass the result of choose(...).",
         )
     between = choice.models.columns[0]
+    if choice.models["worst_regret"].null_count():
+        raise InvalidTable(
+            f"the choice knows {choice.priors['prior'].n_unique()} prior(s) of the range, too few "
+            "to draw what is best where.",
+            hint="evaluate with priors=pr.prior_grid(lo, hi, 16) over the whole range, and choose "
+            "again.",
+        )
     rounded = same_prior(), pl.col("mean", "regret").round(DECIMALS)
     table = choice.priors.with_columns(rounded)
     return table.sort(between, "prior", nulls_last=True), between

@@ -14,7 +14,7 @@ from polaroc.charts.wording import folds_name, measure_name
 from polaroc.comparison import Comparison
 from polaroc.errors import InvalidTable
 from polaroc.letters import shortened
-from polaroc.summaries import MOST_PAIRS
+from polaroc.summaries import first_pairs, interval_rule
 
 if TYPE_CHECKING:
     import altair as alt
@@ -47,9 +47,10 @@ def pairs(
         Above, the mean of each model ± SD over the blocks, the best first, with
         the letters of `Comparison.letters`: models that share one are not told
         apart. Below, the difference of each pair, first minus second, with its
-        simultaneous interval and a line at zero; filled where the pair is told
-        apart at `alpha`, which by Holm's method may be so although its interval just
-        holds zero. Of more than 45 pairs those with the least p-values.
+        interval and a line at zero; filled where the pair is told apart at `alpha`:
+        with the default `level` of `compare` where the interval leaves out zero, and
+        nowhere else. Of more than 45 pairs those of the best model, the closest
+        ahead, then those with the least p-values.
 
     Raises
     ------
@@ -64,7 +65,7 @@ def pairs(
     ... )
     >>> chart = pr.charts.pairs(pr.compare(measures, test_train_ratio=0.25))
     >>> chart.to_dict()["title"]["subtitle"][1]
-    'below: intervals hold at once with confidence 99.5 %; filled: told apart at α = 0.005'
+    'below: an interval leaves out 0 only where the pair is told apart at α = 0.005 (filled)'
     """
     import altair as alt
 
@@ -74,16 +75,13 @@ def pairs(
             f"got a {kind.__module__}.{kind.__qualname__}, allowed is a Comparison.",
             hint="pass the result of compare(...).",
         )
-    plan = comparison.plan
-    shown = _shown(comparison.pairs)
-    left_out = comparison.pairs.height - shown.height
+    shown, which = first_pairs(comparison)
     said = [
         f"above: {_spread(comparison)}; models that share a letter are not told apart",
-        f"below: intervals hold at once with confidence {100 * plan.confidence:g} %; "
-        f"filled: told apart at α = {plan.alpha:g}",
+        *f"below: {interval_rule(comparison.plan)} (filled)".split("; "),
     ]
-    if left_out:
-        said.append(f"the {shown.height} of {comparison.pairs.height} pairs with the least p")
+    if which:
+        said.append(which.strip(" ()"))
     heading = alt.TitleParams(title, subtitle=said)
     panels = _models(comparison, colours), _forest(shown, comparison)
     return finished(alt.vconcat(*panels, spacing=24).properties(title=heading))
@@ -93,12 +91,6 @@ def _spread(comparison: Comparison) -> str:
     if comparison.plan.target == "trained":
         return "estimate ± SE"
     return f"mean ± SD over {folds_name(comparison.block)}"
-
-
-def _shown(pairs: pl.DataFrame) -> pl.DataFrame:
-    if pairs.height <= MOST_PAIRS:
-        return pairs
-    return pairs.sort("p_adjusted", maintain_order=True).head(MOST_PAIRS)
 
 
 def _models(

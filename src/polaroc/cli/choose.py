@@ -98,5 +98,5 @@ def _asked(over: tuple[float, float] | None, truth: str | None) -> dict[str, Any
     return {
         "over": over,
         "priors": prior_grid(*over, PRIORS),
-        "measures": ["auprec", "sens", "auc"],
+        "measures": ["auprec", "iauprec", "sens", "auc"],
     }

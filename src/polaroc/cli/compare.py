@@ -64,7 +64,8 @@ def compare(
     level: Annotated[
         float | None,
         typer.Option(
-            help="Confidence with which all intervals hold at once. [default: 1 - alpha]",
+            help="Confidence of the intervals of pairs: one leaves out 0 where the adjusted p is "
+            "below 1 - level. [default: 1 - alpha]",
             show_default=False,
         ),
     ] = None,

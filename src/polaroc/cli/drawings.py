@@ -129,7 +129,11 @@ class Given:
                     "predictions are given without a range of priors.",
                     hint="give --over 0.05 0.20.",
                 )
-            asked = {"priors": _grid(self.over), "measures": ["auprec", "auc"]}
+            asked = {
+                "over": self.over,
+                "priors": _grid(self.over),
+                "measures": ["auprec", "iauprec", "auc"],
+            }
         measures, _ = self._measures(**asked)
         between, blocks = self._models(measures)
         return choose(measures, between, blocks or None, over=self.over)

@@ -81,6 +81,15 @@ def evaluate(
     nulls: NullRows = "raise",
     prior: PriorWords = None,
     over: Over = None,
+    grid: Annotated[
+        int | None,
+        typer.Option(
+            help="Also take AUPREC at so many priors over the range, both ends included: 16 do for "
+            "choose and report.",
+            min=2,
+            show_default=False,
+        ),
+    ] = None,
     interpolation: BetweenPoints = "exact",
     no_charts: Annotated[bool, typer.Option("--no-charts", help="Write measures only.")] = False,
     memory: Annotated[
@@ -123,6 +132,7 @@ def evaluate(
     At an address the measures are taken where the table is, and there are no charts.
     """
     priors = priors_in_words(prior) or list(DEFAULT_PRIORS)
+    between = _grid(grid, over)
     address = one_address(files)
     if address is not None:
         keys = by or []
@@ -130,7 +140,8 @@ def evaluate(
             "truth": truth, "score": score, "by": keys, "weight": weight,
             "positive": positive, "nulls": nulls, "ranges": _ranges(ranges),
         }  # fmt: skip
-        measures = measured_there(address, name, there, priors, over, interpolation, folder)
+        everywhere = list(dict.fromkeys([*priors, *between]))
+        measures = measured_there(address, name, there, everywhere, over, interpolation, folder)
         _show(measures, keys, resolve_priors(priors), _written(folder), as_json)
         return
     if ranges is not None:
@@ -147,7 +158,10 @@ def evaluate(
         "positive": labels(frame, truth, positive), "nulls": nulls,
     }  # fmt: skip
     room = Room(memory, scratch)
-    run(frames, asked, priors, over, interpolation, folder, not no_charts, room, stamps, as_json)
+    run(
+        frames, asked, priors, over, interpolation, folder, not no_charts, room, stamps, as_json,
+        between,
+    )  # fmt: skip
 
 
 def run(
@@ -161,14 +175,17 @@ def run(
     room: Room = AUTOMATIC,
     stamps: Stamps | None = None,
     as_json: bool = False,
+    between: Sequence[float] = (),
 ) -> pl.DataFrame:
     """Measure, print, and write where a folder is given; returns the measures.
 
-    Frames are taken one after the other: they share no key.
+    Frames are taken one after the other: they share no key. AUPREC at the priors `between`
+    is written, not printed.
     """
     if over is not None:
         check_range(*over)
-    asked_priors = resolve_priors(list(priors))
+    printed = resolve_priors(list(priors))
+    asked_priors = resolve_priors([*priors, *between])
     if folder is not None:
         check_replaceable(folder)
     drawn = with_charts and folder is not None
@@ -180,7 +197,7 @@ def run(
         said += negatives(pl.concat(frames), asked["truth"], asked.get("positive"))
         say("measuring")
         grid = _chart_priors(asked_priors, over) if drawn else []
-        wanted = chosen(None, [*priors, *grid], over, interpolation)
+        wanted = chosen(None, [*priors, *between, *grid], over, interpolation)
         seen_at = asked_priors if drawn else None
         found = [_found(frame, asked, wanted, seen_at, room, say) for frame in frames]
         everything, curves = (_together(tables, keys) for tables in zip(*found, strict=True))
@@ -198,8 +215,19 @@ def run(
                         say(f"drawing {name}")
                         said += _draw(name, chart, staging)
             said += _written(folder)
-    _show(measures, keys, asked_priors, said, as_json)
+    _show(measures, keys, printed, said, as_json)
     return measures
+
+
+def _grid(count: int | None, over: tuple[float, float] | None) -> list[float]:
+    """So many priors over the range."""
+    if count is None:
+        return []
+    if over is None:
+        raise InvalidArgument(
+            f"--grid is {count}, and there is no range of priors.", hint="give --over 0.05 0.20."
+        )
+    return prior_grid(*over, count)["prior"].to_list()
 
 
 def _ranges(word: str | None) -> Ranges:
@@ -221,7 +249,7 @@ def _show(
     if as_json:
         print_json(measures)
     else:
-        out().print(summary(measures, keys, priors))
+        out().print(summary(_first_priors(measures, keys, len(priors)), keys, priors))
     # A result for another program has the standard output for itself.
     console = aside() if as_json else out()
     totals = measures.unique([*keys, "positives", "negatives"], maintain_order=True)

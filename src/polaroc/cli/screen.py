@@ -1,6 +1,7 @@
 """What the commands share: the screen, progress and refusals."""
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -33,9 +34,9 @@ OPTIONS = {
     "prior=0.1": "--prior 0.1",
     "by=['model', 'fold']": "--by model --by fold",
     "among priors=": "as --prior",
-    "priors=prior_grid(0.05, 0.20, 16), or compare(...) at one prior": "several --prior",
-    "priors=prior_grid(lo, hi, 16) over the whole range, or with priors=belief.priors":
-        "several --prior over the whole range",
+    "priors=prior_grid(0.05, 0.20, 16), or compare(...) at one prior":
+        "--over 0.05 0.20 --grid 16",
+    "priors=pr.prior_grid(lo, hi, 16) over the whole range, and choose again": "--grid 16",
     "among by=, or name another for between= or block=": "as --by, or name another as --between or "
         "--block",
     "build the curves with the model as their only key, or filter them":
@@ -43,6 +44,8 @@ OPTIONS = {
     "filter the keys that matter before drawing": "give the models alone as --by, or fewer files",
     "pl.col(...).cast(pl.Float64)": "when the file is written",
 }  # fmt: skip
+# The call of `regrets.evaluate_hint`, with its range.
+CALL = re.compile(r"pr\.evaluate\(\.\.\., over=\((\S+), (\S+)\), priors=pr\.prior_grid\([^)]*\)\)")
 DISK = "check path, rights and free space."
 DAMAGED = "a file may be damaged, or columns differ between files."
 # A file or a pipe has no edge to wrap a table at.
@@ -118,7 +121,7 @@ def with_options(message: str) -> str:
     """A message in the words of the command line."""
     for argument, option in OPTIONS.items():
         message = message.replace(argument, option)
-    return message
+    return CALL.sub(r"`polaroc evaluate ... --over \1 \2 --grid 16 --out FOLDER`", message)
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 import polars as pl
 
 from polaroc import charts
-from polaroc.charts.explorer import MOST_CURVES
 from polaroc.hulls import achievable
 from polaroc.operating import operating_points
 from polaroc.priors import prior_grid
@@ -23,14 +22,13 @@ from polaroc.report.words import percent
 
 # Heat maps of many models would fill pages; on a grid that looks smooth in so small a panel.
 MOST_PANELS, ROWS, RECALLS, AT_RECALL, SAME = 4, 15, 41, 0.8, 1e-9
-MOST_DRIFTING = 12
 # The priors between which the slider of the explorer moves, if not further.
 SLIDER = (0.001, 0.999)
 
 
 def explorer(evidence: Evidence) -> Figure | None:
     """The curves at a prior that is moved."""
-    if evidence.intake is None or len(evidence.models) > MOST_CURVES:
+    if evidence.intake is None:
         return None
     priors = shown_priors(evidence.question.over)
     start = priors[len(priors) // 2]
@@ -75,20 +73,19 @@ def surface(evidence: Evidence) -> Figure | None:
     shown = evidence.models.head(MOST_PANELS).to_frame()
     few = within(curves, shown)
     grid = achievable(few, prior_grid(priors[0], priors[-1], ROWS, "log"), recall=RECALLS)
-    rest = len(evidence.models) - shown.height
     return Figure(
         "surface",
         charts.surface(grid, "Achievable precision by recall and share of positives"),
         "Lines join equal precision. It is that of the best mixture of thresholds in hindsight, "
-        "which is more than a threshold set beforehand gives."
-        + (f" {rest} more models are left out." if rest else ""),
+        "which is more than a threshold set beforehand gives.",
         f"Achievable precision at recall {AT_RECALL:g}: {_achieved(grid, evidence)}.",
+        models=shown.height,
     )
 
 
 def operating_drift(evidence: Evidence) -> Figure | None:
     """How the balance of errors shifts over the range."""
-    if evidence.intake is None or len(evidence.models) > MOST_DRIFTING:
+    if evidence.intake is None:
         return None
     priors = shown_priors(evidence.question.over)
     curves = evidence.intake.curves([evidence.question.between])

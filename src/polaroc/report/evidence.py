@@ -1,13 +1,13 @@
 """Everything a report shows, worked out by the functions of the package."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 
 from polaroc.answers import best_expected, named, range_in_words, tells_from
-from polaroc.beliefs import Belief
+from polaroc.beliefs import Belief, resolve_belief
 from polaroc.choice import Choice, choose
 from polaroc.columns import MEASURES, PRIVATE, as_lazy, require
 from polaroc.comparison import Comparison, compare
@@ -15,10 +15,12 @@ from polaroc.errors import InvalidArgument
 from polaroc.evaluation import evaluate
 from polaroc.measures import plainly
 from polaroc.priors import prior_grid
+from polaroc.regrets import evaluate_hint
 from polaroc.report.intake import Intake, within
 from polaroc.report.question import Question
 from polaroc.report.ranking import EXPECTED, ranking
 from polaroc.report.thresholds import Thresholds, thresholds
+from polaroc.selections import of_range, only_range, over_labels, range_rows
 from polaroc.trouble import SCORE, TRUTH, left_out
 
 PRIORS = 25
@@ -50,6 +52,8 @@ class Evidence:
         Of the model that ranks first; None where measures were given.
     audit
         What each key holds; None where measures were given.
+    undrawn
+        How many models are left out here, so that figures can be read.
     """
 
     question: Question
@@ -61,6 +65,7 @@ class Evidence:
     intake: Intake | None = None
     thresholds: Thresholds | None = None
     audit: pl.DataFrame | None = None
+    undrawn: int = 0
 
     @property
     def models(self) -> pl.Series:
@@ -118,6 +123,44 @@ class Evidence:
         return [f"{len(noted)} of {of} keys carry a note, such as: {noted[0]}."] if noted else []
 
 
+def drawn(evidence: Evidence, most: int) -> Evidence:
+    """The evidence of the first models only, and of those that are the best at some prior.
+
+    For figures: what is worked out, and said, is of all models.
+
+    Parameters
+    ----------
+    evidence
+        That of all models.
+    most
+        How many models are drawn.
+    """
+    between, models = evidence.question.between, evidence.ranking.select(evidence.question.between)
+    if models.height <= most:
+        return evidence
+    shown, choice, comparison = models.head(most), evidence.choice, evidence.comparison
+    if choice is not None:
+        winners = choice.priors.filter("best").select(between).unique()
+        both = (
+            pl.concat([winners, models]).unique(maintain_order=True).head(max(most, len(winners)))
+        )
+        shown = within(models, both)
+        choice = replace(
+            choice, models=within(choice.models, shown), priors=within(choice.priors, shown)
+        )
+    if comparison is not None:
+        comparison = replace(comparison, letters=within(comparison.letters, shown))
+    return replace(
+        evidence,
+        measures=within(evidence.measures, shown),
+        ranking=within(evidence.ranking, shown),
+        choice=choice,
+        comparison=comparison,
+        intake=None if evidence.intake is None else evidence.intake.within(shown),
+        undrawn=models.height - shown.height,
+    )
+
+
 def of_predictions(intake: Intake, question: Question, priors: Sequence[float]) -> Evidence:
     """The evidence of predictions."""
     measures = evaluate(
@@ -139,17 +182,34 @@ def of_predictions(intake: Intake, question: Question, priors: Sequence[float]) 
 def of_measures(measures: pl.LazyFrame | pl.DataFrame, question: Question) -> Evidence:
     """The evidence of tidy measures."""
     table = as_lazy(measures).collect()
+    if question.over is None:
+        question = replace(question, over=only_range(table))
     choice = _choice(table, question)
-    if choice is None and "iauprec" not in table["measure"]:
-        raise InvalidArgument(
-            "the measures of a single model hold no 'iauprec'.",
-            hint="evaluate with over=(0.05, 0.20), or give predictions.",
-        )
+    if choice is None:
+        _check_single(table, question)
+    table = of_range(table, question.over)
     comparison, untested = _comparison(choice, question, None)
     judged = _judged_blocks(table, question)
     table = table if judged is None else within(table, judged)
     ranked = ranking(table, question, choice, comparison)
     return Evidence(question, table, ranked, choice, comparison, untested)
+
+
+def _check_single(measures: pl.DataFrame, question: Question) -> None:
+    """Refuse a single model whose table lacks IAUPREC over the range that is asked for."""
+    if "iauprec" not in measures["measure"]:
+        raise InvalidArgument(
+            "the measures of a single model hold no 'iauprec'.",
+            hint="evaluate with over=(0.05, 0.20), or give predictions.",
+        )
+    if question.over is None or range_rows(measures, "iauprec", question.over) is not None:
+        return
+    labels = over_labels(measures, "iauprec")
+    raise InvalidArgument(
+        f"the table's 'iauprec' is over {', '.join(labels) or 'a range that it does not name'}, "
+        f"asked for is {question.over!r}.",
+        hint=evaluate_hint(question.ends, resolve_belief(question.over)),
+    )
 
 
 def measure_keys(measures: pl.LazyFrame | pl.DataFrame) -> list[str]:

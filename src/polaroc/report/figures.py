@@ -1,20 +1,20 @@
 """What a figure of a report is, and what figures have in common."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
 from polaroc import charts
-from polaroc.report.evidence import Evidence
+from polaroc.report.evidence import Evidence, drawn
 from polaroc.texts import visible
 
 if TYPE_CHECKING:
     import altair as alt
 
-# How many models are put into words.
-MOST_NAMED = 5
+# How many models are put into words, and how many lines can be told apart.
+MOST_NAMED, MOST_DRAWN = 5, 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,12 +31,15 @@ class Figure:
         How to read it.
     alt
         What is seen in it, with the values.
+    models
+        How many models it shows, None for all that figures show.
     """
 
     name: str
     chart: "alt.TopLevelMixin"
     caption: str
     alt: str
+    models: int | None = None
 
     @property
     def spec(self) -> dict[str, Any]:
@@ -55,9 +58,21 @@ Maker: TypeAlias = Callable[[Evidence], Figure | None]
 
 
 def figures(evidence: Evidence, makers: Sequence[Maker]) -> list[Figure]:
-    """Those of the figures that the evidence allows."""
-    made = (maker(evidence) for maker in makers)
-    return [figure for figure in made if figure is not None]
+    """Those of the figures that the evidence allows, of as many models as can be seen."""
+    seen, total = drawn(evidence, MOST_DRAWN), len(evidence.models)
+    made = (maker(seen) for maker in makers)
+    return [_counted(figure, len(seen.models), total) for figure in made if figure is not None]
+
+
+def _counted(figure: Figure, models: int, total: int) -> Figure:
+    """A figure whose caption says how many models are not in it."""
+    shown = models if figure.models is None else figure.models
+    if shown == total:
+        return figure
+    said = (
+        f"{figure.caption} Drawn are the best {shown} of {total} models; tables and tests have all."
+    )
+    return replace(figure, caption=said)
 
 
 def colours(evidence: Evidence) -> dict[str, str]:
@@ -95,7 +110,7 @@ def first_models(evidence: Evidence) -> Iterator[pl.Series]:
 
 def listed(said: Sequence[str], evidence: Evidence) -> str:
     """What is said of the first models, and how many more there are."""
-    rest = len(evidence.models) - MOST_NAMED
+    rest = len(evidence.models) + evidence.undrawn - MOST_NAMED
     return "; ".join([*said, *([f"and {rest} more"] if rest > 0 else [])])
 
 

@@ -49,9 +49,9 @@ class Intake:
         """What each key holds, as `check` has it."""
         return check(self.sound, by=list(self.keys), **self.arguments)
 
-    def within(self, blocks: pl.DataFrame) -> "Intake":
-        """The same of some blocks only."""
-        return replace(self, sound=within(self.sound, blocks))
+    def within(self, keys: pl.DataFrame) -> "Intake":
+        """The same of some blocks, or models, only."""
+        return replace(self, sound=within(self.sound, keys))
 
     def curves(self, by: Sequence[str]) -> pl.DataFrame:
         """The curves of all rows that share a key."""
@@ -93,7 +93,9 @@ def taken_in(
 
 def within(rows: Frame, keys: pl.DataFrame) -> Frame:
     """The rows whose keys are among `keys`."""
-    found = rows.lazy().join(keys.lazy(), on=keys.columns, how="semi", nulls_equal=True)
+    found = rows.lazy().join(
+        keys.lazy(), on=keys.columns, how="semi", nulls_equal=True, maintain_order="left"
+    )
     return like(rows, found)
 
 

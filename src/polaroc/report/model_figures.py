@@ -16,6 +16,8 @@ from polaroc.report.figures import (
 )
 from polaroc.report.intake import within
 from polaroc.report.words import percent
+from polaroc.summaries import first_pairs, interval_rule
+from polaroc.texts import limit
 
 
 def auprec_by_prior(evidence: Evidence) -> Figure | None:
@@ -26,16 +28,14 @@ def auprec_by_prior(evidence: Evidence) -> Figure | None:
     )
     if rows["prior"].n_unique() < 2:
         return None
-    many = bool(evidence.question.blocks)
     return Figure(
         "auprec-by-prior",
         charts.auprec_by_prior(
-            _led(rows, evidence),
+            _drawn(rows, evidence),
             "Area under the precision-recall curve by share of positives",
             colours=colours(evidence),
         ),
-        "How much of each model is left as positives get rarer. "
-        + ("Thin lines are single blocks, thick lines their mean." if many else ""),
+        "How much of each model is left as positives get rarer. " + _folds_in_words(evidence),
         _falls(rows, evidence),
     )
 
@@ -43,7 +43,7 @@ def auprec_by_prior(evidence: Evidence) -> Figure | None:
 def winner_map(evidence: Evidence) -> Figure | None:
     """Which model is the best where."""
     choice = evidence.choice
-    if choice is None:
+    if choice is None or choice.models["worst_regret"].null_count():
         return None
     best = choice.priors.filter("best")
     low, high = (percent(float(prior)) for prior in (best["prior"][0], best["prior"][-1]))
@@ -54,14 +54,15 @@ def winner_map(evidence: Evidence) -> Figure | None:
         "winner-map",
         charts.winner_map(choice, "Best model by share of positives", colours=colours(evidence)),
         ("Above, the model with the best mean. " if evidence.blocks > 1 else "The best model. ")
-        + ("Below, in which share of the blocks each is the best." if evidence.blocks > 1 else ""),
+        + ("Below, in which share of the folds each is the best." if evidence.blocks > 1 else "")
+        + (" Blank: where models that are not drawn are." if evidence.undrawn else ""),
         told[0],
     )
 
 
 def regret(evidence: Evidence) -> Figure | None:
     """What the other models cost."""
-    if evidence.choice is None:
+    if evidence.choice is None or evidence.choice.models["worst_regret"].null_count():
         return None
     return Figure(
         "regret",
@@ -80,12 +81,12 @@ def accsens_plane(evidence: Evidence) -> Figure | None:
     return Figure(
         "accsens-plane",
         charts.accsens_plane(
-            _led(rows, evidence),
+            _drawn(rows, evidence),
             title="Error over the range and prior sensitivity",
             colours=colours(evidence),
         ),
         "To the left: fewer errors over the range. Below: errors that shift less with the share of "
-        "positives. Lines join equal AccSens.",
+        "positives. Lines join equal AccSens. " + _folds_in_words(evidence, "points"),
         means_in_words(evidence, "sens", "Sens"),
     )
 
@@ -94,20 +95,25 @@ def pairs(evidence: Evidence) -> Figure | None:
     """Which models differ, and by how much."""
     if evidence.comparison is None:
         return None
-    shown = evidence.comparison.pairs.sort("p_adjusted", maintain_order=True)
-    first = shown.head(MOST_NAMED).select(*shown.columns[:2], "difference", "lower", "upper")
-    said = [f"{a} − {b} {d:.3f} ({lo:.3f} to {hi:.3f})" for a, b, d, lo, hi in first.iter_rows()]
-    rest = shown.height - len(said)
+    shown, _ = first_pairs(evidence.comparison, MOST_NAMED)
+    first = shown.select(*shown.columns[:2], "difference", "lower", "upper")
+    said = [
+        f"{a} − {b} {d:.3f} ({limit(lo)} to {limit(hi)})" for a, b, d, lo, hi in first.iter_rows()
+    ]
+    rest = evidence.comparison.pairs.height - len(said)
+    rule = interval_rule(evidence.comparison.plan)
     return Figure(
         "pairs-chart",
         charts.pairs(
             evidence.comparison, "Differences between the models", colours=colours(evidence)
         ),
-        "An interval that leaves out zero tells two models apart.",
+        f"{rule[0].upper()}{rule[1:]}.",
         f"Differences: {'; '.join([*said, *([f'and {rest} more'] if rest else [])])}.",
     )
 
 
+# How many lines or points of single folds can still be seen.
+MOST_SINGLE = 300
 OVER_THE_RANGE: tuple[Maker, ...] = (auprec_by_prior, winner_map, regret, accsens_plane)
 DIFFERENCES: tuple[Maker, ...] = (pairs,)
 
@@ -122,10 +128,35 @@ def _range(evidence: Evidence) -> tuple[float, float]:
     return lowest, highest
 
 
-def _led(rows: pl.DataFrame, evidence: Evidence) -> pl.DataFrame:
-    """The rows with the column of the models first, which gives the colour."""
+def _drawn(rows: pl.DataFrame, evidence: Evidence) -> pl.DataFrame:
+    """The rows with the models first, which give the colour; of many folds only their mean."""
     keys = evidence.question.keys
-    return rows.select(*keys, pl.exclude(keys))
+    if not _too_many_folds(evidence):
+        return rows.select(*keys, pl.exclude(keys))
+    between = evidence.question.between
+    return (
+        rows.group_by(between, "measure", "prior")
+        .agg(
+            pl.col("estimate").mean(),
+            pl.col("positives", "negatives").sum(),
+            pl.lit(None, pl.String).alias("note"),
+        )
+        .sort(between, "measure", "prior", nulls_last=True)
+    )
+
+
+def _too_many_folds(evidence: Evidence) -> bool:
+    return len(evidence.models) * evidence.blocks > MOST_SINGLE
+
+
+def _folds_in_words(evidence: Evidence, marks: str = "lines") -> str:
+    """How folds are drawn, where there are any."""
+    if not evidence.question.blocks:
+        return ""
+    if _too_many_folds(evidence):
+        return f"Drawn are means over the {evidence.blocks} folds, too many to show one by one."
+    one, mean = ("Thin", "thick") if marks == "lines" else ("Small", "large")
+    return f"{one} {marks} are single folds, {mean} {marks} their mean."
 
 
 def _falls(rows: pl.DataFrame, evidence: Evidence) -> str:

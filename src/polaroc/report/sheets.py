@@ -7,11 +7,11 @@ import polars as pl
 from polaroc.letters import shortened
 from polaroc.report.evidence import Evidence
 from polaroc.report.ranking import EXPECTED
-from polaroc.report.tables import Column, Sheet, chances, numbers, percents, texts
+from polaroc.report.tables import Column, Sheet, chances, limits, numbers, percents, texts
 from polaroc.report.thresholds import CASES
 from polaroc.report.words import percent, threshold_in_words
+from polaroc.summaries import first_pairs, interval_rule
 
-MOST_PAIRS = 45
 MOST_KEYS = 400
 
 
@@ -93,18 +93,16 @@ def pairs_sheet(evidence: Evidence) -> Sheet | None:
     if evidence.comparison is None:
         return None
     found = evidence.comparison
-    shown = found.pairs.sort("p_adjusted", maintain_order=True).head(MOST_PAIRS)
-    least = "" if shown.height == found.pairs.height else f", the {MOST_PAIRS} with the least p"
+    shown, which = first_pairs(found)
     first, second = (texts(shown.to_series(i)) for i in (0, 1))
     return Sheet(
         "pairs",
-        f"Each two models{least}; all intervals hold at once with confidence "
-        f"{found.plan.confidence:g}",
+        f"Each two models{which}; {interval_rule(found.plan)}",
         {
             "pair": [f"{a} − {b}" for a, b in zip(first, second, strict=True)],
             "difference": numbers(shown["difference"]),
-            "from": numbers(shown["lower"]),
-            "to": numbers(shown["upper"]),
+            "from": limits(shown["lower"]),
+            "to": limits(shown["upper"]),
             "p, alone": chances(shown["p_value"]),
             "p, adjusted": chances(shown["p_adjusted"]),
         },

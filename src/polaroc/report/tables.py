@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import polars as pl
 
-from polaroc.texts import chance, number, visible
+from polaroc.texts import chance, limit, number, visible
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -83,6 +83,11 @@ def rendered(sheet: Sheet) -> "Markup":
 def numbers(values: pl.Series, digits: int = 3) -> Column:
     """Numbers to so many decimals."""
     return [number(value, digits) for value in values]
+
+
+def limits(values: pl.Series, digits: int = 3) -> Column:
+    """Limits of intervals, never as 0 where they are not."""
+    return [limit(value, digits) for value in values]
 
 
 def percents(values: pl.Series, digits: int = 0) -> Column:

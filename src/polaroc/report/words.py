@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from polaroc.answers import named, told_apart
+from polaroc.answers import named, told_apart, wins_in_words
 from polaroc.report.evidence import Evidence
 from polaroc.report.ranking import EXPECTED
 from polaroc.report.thresholds import CASES
@@ -70,6 +70,8 @@ def _which(evidence: Evidence) -> Card:
             level = percent(evidence.question.level)
             limits = f" ({level} interval {row['lower']:.3f} to {row['upper']:.3f})"
         said.append(f"Expected area under its precision-recall curve: {row[EXPECTED]:.3f}{limits}.")
+        if evidence.choice is not None:
+            said.append("It was picked for this number, which is therefore likely too high.")
     if evidence.choice is not None:
         said += _other_choices(evidence)
     return Card("Which model?", str(evidence.models[0]), tuple(said))
@@ -80,7 +82,9 @@ def _other_choices(evidence: Evidence) -> list[str]:
     choice = evidence.choice
     assert choice is not None
     said = []
-    if choice.minimax == choice.bayes:
+    if choice.models["worst_regret"].null_count():
+        said.append("How far models fall short at the worst prior is not known.")
+    elif choice.minimax == choice.bayes:
         said.append("It also falls least short of the best model at the worst prior of the range.")
     else:
         said.append(f"Least short of the best at the worst prior of the range: {choice.minimax}.")
@@ -90,18 +94,18 @@ def _other_choices(evidence: Evidence) -> list[str]:
 
 
 def _how_sure(evidence: Evidence) -> Card:
-    said = []
+    said: list[str] = []
     choice = evidence.choice
+    won = []
     if choice is not None and choice.models["share"][0] is not None:
-        won = round(choice.models["share"][0] * evidence.blocks, 2)
-        said.append(f"It is the best in {won:g} of {evidence.blocks} blocks.")
+        won = [wins_in_words(choice.models["share"][0], evidence.blocks)]
     low, high = evidence.ranking.select("lower", "upper").row(0)
     if choice is None and low is not None:
         level = percent(evidence.question.level)
         told = f"{level} interval of the expected area under the precision-recall curve."
         return Card("How sure?", f"{low:.3f} to {high:.3f}", (told, evidence.untested))
     if evidence.comparison is None:
-        return Card("How sure?", "Not tested", (*said, evidence.untested))
+        return Card("How sure?", "Not tested", (evidence.untested, *won))
     apart, not_apart = told_apart(evidence.models, evidence.comparison)
     alpha = f"α = {evidence.question.alpha:g}"
     if not not_apart:
@@ -121,7 +125,7 @@ def _how_sure(evidence: Evidence) -> Card:
         )
     if evidence.comparison.plan.target == "trained":
         said.append("That holds for these fitted models, not for models trained anew.")
-    return Card("How sure?", short, tuple(said))
+    return Card("How sure?", short, (*said, *won))
 
 
 def _threshold(evidence: Evidence) -> Card:

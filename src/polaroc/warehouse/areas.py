@@ -1,6 +1,7 @@
 """The measures of a curve table that is in a warehouse."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from polaroc.area_measures import auc_measure, auprec_measures, iauprec_measure
@@ -217,8 +218,9 @@ def accsens(
 
 
 def of_curve(curve: "Table", measures: Sequence[Measure]) -> "Table":
-    """The tidy measures of a curve table."""
+    """The tidy measures of a curve table, all with the same columns."""
     keys = curve_keys(curve)
+    measures = [replace(measure, over=None) for measure in measures]
     unranked = deferred("positives").isnull().ifelse(UNRANKED, nothing())
     wide = per_key(curve, keys, measures, {}).mutate(note=unranked)
     return tidy(wide, keys, measures, weighted=curve["positives"].type().is_floating())

@@ -167,7 +167,7 @@ def _with_hulls(
     parts = [tidy_here(wide, predictions.keys, here).collect()]
     if on_curve:
         parts.append(collected(measured(predictions, found, on_curve)))
-    return pl.concat(parts)
+    return pl.concat(parts, how="diagonal")
 
 
 def _cells(predictions: Predictions) -> "Table":

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from polaroc.cells import counted, segment_columns
-from polaroc.columns import MEASURES, PRIVATE
+from polaroc.columns import MEASURES, OVER, PRIVATE
 from polaroc.measures import DOUBT, SAID, Measure, ingredients
 from polaroc.warehouse.columns import (
     Column,
@@ -109,6 +109,7 @@ def tidy(
         *keys,
         "note",
         measure=choice([ibis_library().literal(measure.name) for measure in measures]),
+        **{OVER: choice([_words(measure.over) for measure in measures])},
         positives=positives.cast(kind),
         negatives=negatives.cast(kind),
         **{
@@ -120,7 +121,10 @@ def tidy(
     made = {name: deferred(name) for name in MEASURES[:3]} | {
         name: deferred(name) for name in (*limits, *MEASURES[3:5])
     }
-    return with_doubt_note(long).select(*keys, **made, note=joined(*notes, deferred(SAID)))
+    made["note"] = joined(*notes, deferred(SAID))
+    if any(measure.over for measure in measures):
+        made[OVER] = deferred(OVER)
+    return with_doubt_note(long).select(*keys, **made)
 
 
 def literal_rows(name: str, count: int) -> "Table":
@@ -149,6 +153,10 @@ def _where(condition: Any, value: object, words: str | None = None) -> Any:
 def _prior(measure: Measure) -> Any:
     known = isinstance(measure.prior, Column)
     return plain(measure.prior) if known else literal(measure.prior)
+
+
+def _words(value: str | None) -> Any:
+    return ibis_library().literal(value, type="string")
 
 
 def _warning(measure: Measure) -> tuple[object, str]:

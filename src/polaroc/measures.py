@@ -1,7 +1,9 @@
 """The tidy measure table: what every measure returns."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -14,6 +16,11 @@ from polaroc.interleaving import IS_MANY, PRIOR, SKEW, Shown, interleaved, inter
 from polaroc.predictions import one_class_note
 from polaroc.ranking import INDEX
 from polaroc.typing import Quantity
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[Any]]
 
 WHICH = PRIVATE + "which"
 DOUBT = PRIVATE + "doubt"
@@ -323,6 +330,23 @@ def _interpolated(
     limits = {name: pl.when(both).then(one) for name, one in limits.items()}
     note = {LIMITS_SAID: pl.when(both).then(many_limits.limits.note)}
     return long.with_columns(**of_many(**limits, **note))
+
+
+def output_rows(measures: Sequence[Measure]) -> Iterator[Callable[["Array"], "Array"]]:
+    """By row of a key in order: what makes its value of those of all measures, on the last axis."""
+    done = False
+    for i, measure in enumerate(measures):
+        if measure.many is None:
+            yield lambda values, i=i: values[..., i]
+        elif not done:
+            done = True
+            count = sum(one.many is not None for one in measures)
+            for place in range(len(measure.many.priors)):
+                yield partial(_at_prior, measure.many, place, slice(i, i + count))
+
+
+def _at_prior(many: ManyPriors, place: int, nodes: slice, values: "Array") -> "Array":
+    return many.at(place, values[..., nodes])
 
 
 def _shown(measures: Sequence[Measure]) -> Shown:

@@ -18,7 +18,9 @@ ROWS = [(bool(truth), score, 1.0) for truth, score in TABLE.select("truth", "sco
 NARROW = np.linspace(0.05, 0.20, 400).tolist()
 WIDE = np.linspace(0.001, 0.999, 600).tolist()
 # To the ends of what a float can be below 1, and above 0.
-ENDS = np.unique([*np.geomspace(1e-300, 0.5, 1200), *(1 - np.geomspace(1.2e-16, 0.4, 300))]).tolist()
+ENDS = np.unique(
+    [*np.geomspace(1e-300, 0.5, 1200), *(1 - np.geomspace(1.2e-16, 0.4, 300))]
+).tolist()
 GRIDS = [NARROW, WIDE, ENDS]
 LENGTHS = (1e-6, 0.01, 0.5, 1.56, 4.0, 8.0, 14.0)
 
@@ -74,9 +76,7 @@ def test_many_priors_have_the_areas_of_every_start(interpolation, start):
 @pytest.mark.parametrize("grid", GRIDS)
 def test_a_constant_score_has_the_prior_as_area_and_a_perfect_one_has_one(grid):
     table = pl.DataFrame({"k": list("ccpp"), "truth": [1, 0, 1, 0], "score": [1, 1, 2, 1]})
-    found = pr.evaluate(
-        table, truth="truth", score="score", by="k", priors=grid, measures="auprec"
-    )
+    found = pr.evaluate(table, truth="truth", score="score", by="k", priors=grid, measures="auprec")
     of = found.partition_by("k", as_dict=True)
     assert of["c",]["estimate"].to_list() == pytest.approx(grid, abs=1e-12)
     assert of["p",]["estimate"].to_list() == [1.0] * len(grid)
@@ -138,9 +138,7 @@ def test_draws_at_many_priors_are_those_at_a_few(method):
     asked = {"method": method, "draws": 100, "measures": ["auc", "auprec"]}
     found = pr.bootstrap(curve, priors=[*WIDE[::12], "observed"], **asked)
     some = [0, 14, 30, 51]
-    expected = pr.bootstrap(
-        curve, priors=[WIDE[13 * 12], WIDE[29 * 12], "observed"], **asked
-    )
+    expected = pr.bootstrap(curve, priors=[WIDE[13 * 12], WIDE[29 * 12], "observed"], **asked)
     assert_frame_equal(found[some], expected, abs_tol=1e-8)
 
 

@@ -76,7 +76,9 @@ def auprec_measures(
         skewed = negatives / positives if node is None else node
         area = segment_area(skewed, interpolation, start, recall, held(column))
         gradient = (
-            partial(area_gradient, [(skewed, 1.0)], interpolation, label=f"_{i}") if smooth else None
+            partial(area_gradient, [(skewed, 1.0)], interpolation, label=f"_{i}")
+            if smooth
+            else None
         )
         summed = total(
             "auprec", area, column,

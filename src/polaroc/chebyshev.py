@@ -178,9 +178,7 @@ def cardinals(piece: Piece, logs: "Array") -> "Array":
     return counts
 
 
-def condensed(
-    skews: Sequence[float], weights: Sequence[float]
-) -> tuple[list[float], list[float]]:
+def condensed(skews: Sequence[float], weights: Sequence[float]) -> tuple[list[float], list[float]]:
     """Fewer skews, and weights with which the mean of areas over them is the same.
 
     They are given back as they are where interpolation would not need fewer.

@@ -151,9 +151,7 @@ def _named(columns: Mapping[str, Sequence[pl.Expr]]) -> dict[str, dict[str, pl.E
     }
 
 
-def _moved(
-    name: str, values: Sequence[pl.Expr], many: ManyPriors
-) -> list[dict[str, pl.Expr]]:
+def _moved(name: str, values: Sequence[pl.Expr], many: ManyPriors) -> list[dict[str, pl.Expr]]:
     """Per place in a piece the nodes of all pieces: the first, then how the others differ from it.
 
     So what is constant stays what it is to the last digit.

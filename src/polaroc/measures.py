@@ -378,5 +378,3 @@ def _said(measure: Measure) -> pl.Expr:
         return pl.lit(None, pl.String)
     condition, words = measure.warning
     return pl.when(condition).then(pl.lit(words))
-
-

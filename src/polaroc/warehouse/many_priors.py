@@ -26,9 +26,7 @@ def node_column(name: str, i: int) -> str:
     return f"{safe(PRIVATE + name)}_node_{i}"
 
 
-def at_many_priors(
-    rows: "Table", many: ManyPriors, single: int, names: Sequence[str]
-) -> "Table":
+def at_many_priors(rows: "Table", many: ManyPriors, single: int, names: Sequence[str]) -> "Table":
     """Each row once per measure that is not interpolated, and once per prior.
 
     Parameters
@@ -63,9 +61,7 @@ def at_many_priors(
         for i, own in enumerate(of_piece)
     }
     found = found.mutate(**sums)
-    return found.mutate(
-        **{PRIVATE + name: _interpolated(name, many, of_piece) for name in names}
-    )
+    return found.mutate(**{PRIVATE + name: _interpolated(name, many, of_piece) for name in names})
 
 
 def with_many(

@@ -337,12 +337,16 @@ def output_rows(measures: Sequence[Measure]) -> Iterator[Callable[["Array"], "Ar
     done = False
     for i, measure in enumerate(measures):
         if measure.many is None:
-            yield lambda values, i=i: values[..., i]
+            yield partial(_at_measure, i)
         elif not done:
             done = True
             count = sum(one.many is not None for one in measures)
             for place in range(len(measure.many.priors)):
                 yield partial(_at_prior, measure.many, place, slice(i, i + count))
+
+
+def _at_measure(number: int, values: "Array") -> "Array":
+    return values[..., number]
 
 
 def _at_prior(many: ManyPriors, place: int, nodes: slice, values: "Array") -> "Array":
@@ -353,14 +357,15 @@ def _shown(measures: Sequence[Measure]) -> Shown:
     names: list[str] = []
     which: list[int | None] = []
     places: list[int | None] = []
-    many: ManyPriors | None = None
+    many = next(measure.many for measure in measures if measure.many is not None)
+    seen = False
     for measure in measures:
         if measure.many is None:
             which.append(len(which) - which.count(None))
             places.append(None)
             names.append(measure.name)
-        elif many is None:
-            many = measure.many
+        elif not seen:
+            seen = True
             which += [None] * len(many.priors)
             places += range(len(many.priors))
             names += [measure.name] * len(many.priors)

@@ -89,8 +89,9 @@ class Stakes:
         below = np.floor(places).astype(int)
         above = np.minimum(below + 1, len(known) - 1)
         share = places - below
-        interpolated: Array = self.values[..., below] * (1 - share)
-        return interpolated + self.values[..., above] * share
+        before, after = self.values[..., below], self.values[..., above]
+        interpolated: Array = before * (1 - share) + after * share
+        return interpolated
 
 
 def shortfall(means: "Array") -> "Array":

@@ -121,8 +121,8 @@ def auprec(of: Curve, skewed: Fraction, interpolation: str, start: str = "limit"
 
 
 def _auprec_between_straight_lines(of: Curve, skewed: Fraction, start: str) -> Decimal:
-    """∫ t/(t + λf) dt by its antiderivative, with 60 digits."""
-    with localcontext(prec=60):
+    """∫ t/(t + λf) dt by its antiderivative, with 60 digits after those that λ takes."""
+    with localcontext(prec=60 + 2 * len(str(int(skewed)))):
         area = Decimal(0)
         for (t0, f0), (t1, f1) in of.segments:
             is_first = t0 == f0 == 0

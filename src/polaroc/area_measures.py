@@ -11,8 +11,10 @@ from polaroc.arithmetic import Columns, clip, least, log1p, root, where
 from polaroc.arithmetic import total as sum_of
 from polaroc.beliefs import Belief, over_label, resolve_belief
 from polaroc.cells import HELD, Segments, held
+from polaroc.chebyshev import condensed, many_priors
 from polaroc.errors import check_choice
 from polaroc.gradients import area_gradient, auc_gradient
+from polaroc.interleaving import SKEW
 from polaroc.measures import Measure, total
 from polaroc.partial_areas import partial_auc, rate_range
 from polaroc.priors import resolve_priors, skew
@@ -60,24 +62,32 @@ def auprec_measures(
     _check_choices(interpolation, start)
     if recall is not None:
         recall = rate_range(recall)
-    positives, negatives = column("positives"), column("negatives")
     smooth = start == "limit" and interpolation != "hull" and recall is None
+    resolved = resolve_priors(priors)
+    many = many_priors(resolved)
+    skews = [p if p is None else skew(p) for p in resolved] if many is None else many.nodes
+    positives, negatives = column("positives"), column("negatives")
+    both = (positives > 0) & (negatives > 0)
+    own = where(both, positives / (positives + negatives))
     measures = []
-    for i, prior in enumerate(resolve_priors(priors)):
-        if prior is None:
-            both = (positives > 0) & (negatives > 0)
-            at = where(both, positives / (positives + negatives))
-            skewed = negatives / positives
-        else:
-            at, skewed = prior, skew(prior)
+    for i, node in enumerate(skews):
+        # Nodes are not shown: the rows in their place say at which prior they are.
+        prior = None if many is not None else resolved[i]
+        skewed = negatives / positives if node is None else node
         area = segment_area(skewed, interpolation, start, recall, held(column))
-        gradient = partial(area_gradient, [(skewed, 1.0)], interpolation) if smooth else None
+        gradient = (
+            partial(area_gradient, [(skewed, 1.0)], interpolation, label=f"_{i}")
+            if smooth
+            else None
+        )
         summed = total(
             "auprec", area, column,
-            told_apart=f"auprec_{i}", prior=at, doubt=skewed, gradient=gradient,
+            told_apart=f"auprec_{i}", prior=own if node is None else prior, doubt=skewed,
+            gradient=gradient,
         )  # fmt: skip
-        perfect = partial(_perfect_area, skewed=skewed)
-        measures.append(replace(summed, perfect=perfect, straight=interpolation in STRAIGHT))
+        perfect = partial(_perfect_area, skewed=skewed if many is None else pl.col(SKEW))
+        straight = interpolation in STRAIGHT
+        measures.append(replace(summed, perfect=perfect, straight=straight, many=many))
     return measures
 
 
@@ -91,14 +101,14 @@ def iauprec_measure(
     """IAUPREC as the weighted sum of AUPREC at the nodes of a belief."""
     _check_choices(interpolation, start)
     belief = resolve_belief(over, measure)
-    nodes = list(zip(belief.skews, belief.weights, strict=True))
+    nodes = list(zip(*condensed(belief.skews, belief.weights), strict=True))
     cells = held(column)
     area = sum_of(
         weight * segment_area(skewed, interpolation, start, cells=cells) for skewed, weight in nodes
     )
     # Bias is at most 1, so a rare prior of a belief counts by its weight.
     negatives = column("negatives")
-    doubt = sum_of(weight * least(skewed, negatives) for skewed, weight in nodes)
+    doubt = sum_of(weight * least(skewed, negatives) for skewed, weight in belief.in_bins)
     smooth = start == "limit" and interpolation != "hull"
     gradient = partial(area_gradient, nodes, interpolation) if smooth else None
 

@@ -13,6 +13,10 @@ MOST_NODES = 1000
 LARGE_GAMMA = 100
 # So that skews, and the products that formulas make of them, are floats.
 MOST_LOG_SKEW = log(1e300)
+# Nodes beyond which λ/N is judged by bins of them.
+MOST_BINS = 256
+# The share of a range that is left out at an end that is far away in ln λ.
+NEGLIGIBLE = 1e-13
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,20 @@ class Belief:
         """The prior at each node."""
         return tuple(prior(node) for node in self.skews)
 
+    @property
+    def in_bins(self) -> list[tuple[float, float]]:
+        """Skews and weights; where they are many, the mean of each of some bins of ln λ."""
+        if len(self.skews) <= MOST_BINS:
+            return list(zip(self.skews, self.weights, strict=True))
+        logs = [log(node) for node in self.skews]
+        lo, width = min(logs), (max(logs) - min(logs)) / MOST_BINS or 1.0
+        masses: dict[int, tuple[float, float]] = {}
+        for node, weight, u in zip(self.skews, self.weights, logs, strict=True):
+            number = min(int((u - lo) / width), MOST_BINS - 1)
+            moment, mass = masses.get(number, (0.0, 0.0))
+            masses[number] = moment + weight * node, mass + weight
+        return [(moment / mass, mass) for moment, mass in masses.values() if mass > 0]
+
 
 def uniform(lo: float, hi: float, measure: Literal["prior", "skew"] = "prior") -> Belief:
     """Every prior from `lo` to `hi` is equally likely.
@@ -66,7 +84,8 @@ def uniform(lo: float, hi: float, measure: Literal["prior", "skew"] = "prior") -
     -------
     Belief
         Gauss-Legendre nodes in ln λ, as many as keep the error of an IAUPREC
-        below 1e-10: there AUPREC is analytic but for Im ln λ = ±π.
+        below 1e-10: there AUPREC is analytic but for Im ln λ = ±π. Of extreme
+        ends a share of 1e-13 of the range is left out.
 
     Raises
     ------
@@ -83,7 +102,7 @@ def uniform(lo: float, hi: float, measure: Literal["prior", "skew"] = "prior") -
 
     check_range(lo, hi)
     check_choice("measure", measure, ("prior", "skew"))
-    left, right = log(skew(hi)), log(skew(lo))
+    left, right = _ends(lo, hi, measure)
     half = (right - left) / 2
     # The error falls as ρ^(−2n), ρ the Bernstein ellipse up to ±3πi/4: short of
     # the singularities at ±iπ, so that there no precision is above √2.
@@ -260,6 +279,15 @@ def same_over(label: str, over: tuple[float, float] | Belief) -> bool:
     if known is None:
         return label == resolve_belief(over).name
     return resolve_belief(known) == resolve_belief(over)
+
+
+def _ends(lo: float, hi: float, measure: str) -> tuple[float, float]:
+    """ln λ at the ends of a range, without what is negligible of it."""
+    highest, lowest = skew(lo), skew(hi)
+    if measure == "skew":
+        return log(max(lowest, NEGLIGIBLE * (highest - lowest))), log(highest)
+    share = NEGLIGIBLE * (hi - lo)
+    return log(max(lowest, share)), log(min(highest, 1 / share))
 
 
 def _slope(u: float) -> float:

@@ -7,7 +7,7 @@ import polars as pl
 
 from polaroc.columns import PRIVATE
 from polaroc.influence import influence, on
-from polaroc.measures import Measure
+from polaroc.measures import Measure, output_rows
 from polaroc.quantiles import NORMAL, normal
 from polaroc.trouble import SCORE, TRUTH
 
@@ -66,7 +66,7 @@ def limits_of_draws(
 def accelerations(
     roc: pl.DataFrame, measures: Sequence[Measure], cases: pl.DataFrame | None = None
 ) -> list[float]:
-    """A sixth of the skewness of each measure: Σψ³/(6 (Σψ²)^1.5) of the influence ψ of units.
+    """A sixth of the skewness in each row: Σψ³/(6 (Σψ²)^1.5) of the influence ψ of units.
 
     Parameters
     ----------
@@ -77,6 +77,8 @@ def accelerations(
     cases
         Cases with `CLUSTER` where whole clusters are the units, else cases are.
     """
+    import numpy as np
+
     cells = influence(roc.lazy().filter(pl.col(SCORE).is_not_null()), [], measures).collect()
     shares = [
         (pl.col(on(i, "pos")) / pl.col("positives"), pl.col(on(i, "neg")) / pl.col("negatives"))
@@ -90,7 +92,10 @@ def accelerations(
             ]
             for of_pos, of_neg in shares
         ]
-        rows = [cells.select(pair[0].alias("2"), pair[1].alias("3")).row(0) for pair in sums]
+        squares, cubes = (
+            cells.select(pair[i].alias(str(j)) for j, pair in enumerate(sums)).row(0)
+            for i in range(2)
+        )
     else:
         units = (
             cases.join(cells, on=SCORE)
@@ -102,8 +107,12 @@ def accelerations(
             .drop(CLUSTER)
         )
         squares, cubes = (units.select((pl.all() ** power).sum()).row(0) for power in (2, 3))
-        rows = list(zip(squares, cubes, strict=True))
-    return [cube / (6 * square**1.5) if square > ROUNDING**2 else 0.0 for square, cube in rows]
+    moments = np.array([squares, cubes], dtype=float)
+    return [_sixth_of_skewness(*row(moments).tolist()) for row in output_rows(measures)]
+
+
+def _sixth_of_skewness(square: float, cube: float) -> float:
+    return cube / (6 * square**1.5) if square > ROUNDING**2 else 0.0
 
 
 def _on_log_odds(

@@ -16,6 +16,7 @@ import polars as pl
 from polaroc.area_measures import STARTS, segment_area, segment_auc
 from polaroc.balanced_points import crossing, distance, ends_beyond
 from polaroc.beliefs import Belief, resolve_belief
+from polaroc.chebyshev import condensed
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.group_curves import (
     COUNTS,
@@ -164,7 +165,7 @@ def iauprec(
     area = sum(
         (
             share * segment_area(pl.lit(skewed), interpolation, start, cells=SEGMENTS)
-            for skewed, share in zip(belief.skews, belief.weights, strict=True)
+            for skewed, share in zip(*condensed(belief.skews, belief.weights), strict=True)
         ),
         start=pl.lit(0.0),
     )

@@ -18,6 +18,7 @@ TERMS = 6
 # Stands for t + λf at the origin, where all that it divides is zero.
 NOTHING = 1e-30
 SIDES = ("t0", "f0", "dt", "df")
+ENDS = ("start", "rise", "bend")
 MOMENTS = tuple(PRIVATE + name for name in ("once", "slope", "flat", "middle", "steep"))
 
 
@@ -51,7 +52,10 @@ def auc_gradient(cells: Cells = CELLS) -> Gradient:
 
 
 def area_gradient(
-    nodes: Sequence[tuple[Quantity, float]], interpolation: Interpolation, cells: Cells = CELLS
+    nodes: Sequence[tuple[Quantity, float]],
+    interpolation: Interpolation,
+    cells: Cells = CELLS,
+    label: str = "",
 ) -> Gradient:
     """Of the weighted sum of AUPREC at skews, with the limit as precision at recall 0.
 
@@ -63,9 +67,11 @@ def area_gradient(
         As in `auprec`, the hull excepted.
     cells
         The counts.
+    label
+        What the names of its columns end with.
     """
     if interpolation == "exact":
-        return _exact(nodes, cells)
+        return _exact(nodes, cells, label)
     parts = [_of_ends(skewed, interpolation, cells) for skewed, _ in nodes]
     weights = [weight for _, weight in nodes]
     t0, f0, dt, df = (
@@ -98,7 +104,7 @@ def _of_ends(skewed: Quantity, interpolation: Interpolation, cells: Cells) -> Gr
     )
 
 
-def _exact(nodes: Sequence[tuple[Quantity, float]], cells: Cells) -> Gradient:
+def _exact(nodes: Sequence[tuple[Quantity, float]], cells: Cells, label: str) -> Gradient:
     """Of Δt ∫ n/q du from 0 to 1, where n = t₀ + u Δt and q = n + λ(f₀ + u Δf).
 
     With x = Δq/q₀ all that depends on λ are ∫ uⁱ/(1 + ux)ʲ du, which follow
@@ -109,7 +115,7 @@ def _exact(nodes: Sequence[tuple[Quantity, float]], cells: Cells) -> Gradient:
     starts, rises, bends = {}, {}, {}
     once, slope, flat, middle, steep = [], [], [], [], []
     for i, (skewed, weight) in enumerate(nodes):
-        q0, x, bent = (pl.col(f"{PRIVATE}{name}_{i}") for name in ("start", "rise", "bend"))
+        q0, x, bent = (pl.col(f"{PRIVATE}{name}_{i}{label}") for name in ENDS)
         starts[q0.meta.output_name()] = pl.when(first).then(NOTHING).otherwise(t0 + skewed * f0)
         rises[x.meta.output_name()] = (dt + skewed * df) / q0
         bends[bent.meta.output_name()] = x * square_share(x)
@@ -121,10 +127,10 @@ def _exact(nodes: Sequence[tuple[Quantity, float]], cells: Cells) -> Gradient:
         middle.append(scale * (level - bent))
         steep.append(scale * bent / x)
     sums = {
-        name: pl.sum_horizontal(terms)
+        name + label: pl.sum_horizontal(terms)
         for name, terms in zip(MOMENTS, (once, slope, flat, middle, steep), strict=True)
     }
-    whole, rising, level, twice, square = (pl.col(name) for name in MOMENTS)
+    whole, rising, level, twice, square = (pl.col(name + label) for name in MOMENTS)
     whole, rising = whole / 2, rising / 2
     twice = pl.when(first).then(0.0).otherwise(twice / 2)
     # Nothing starts above the first segment.

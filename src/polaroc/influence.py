@@ -6,8 +6,8 @@ infinitesimal jackknife). Cases of one class with one score have it in common,
 so the segments of a curve are enough.
 """
 
-from collections.abc import Sequence
-from itertools import combinations_with_replacement
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations_with_replacement, zip_longest
 
 import polars as pl
 
@@ -18,6 +18,8 @@ from polaroc.trouble import SCORE
 
 # Below it a variance is nothing but rounding: measures are of the order of 1.
 ROUNDING = 1e-26
+# Gradients whose stages are held at once.
+TOGETHER = 16
 
 
 def with_influence(
@@ -47,10 +49,11 @@ def with_influence(
     ordered = segments.sort(SCORE, nulls_last=True).with_columns(
         pl.when(area).then(pl.col("fp") - pl.col("neg") - above).otherwise(0).alias(LEVEL)
     )
+    gradients = {part.name: part.gradient(keys) for part in parts}
+    for together in _side_by_side(gradients):
+        ordered = _with_sides(ordered, together, area)
     moved = {}
     for part in parts:
-        gradient = part.gradient(keys)
-        ordered = _with_sides(ordered, part, gradient, area)
         t0, f0, dt, df = (pl.col(column(part, side)) for side in SIDES)
         # What changes here moves where all segments below start.
         below_t, below_f = (within(own.cum_sum(), keys) - own for own in (t0, f0))
@@ -60,14 +63,35 @@ def with_influence(
     return ordered.with_columns(**moved)
 
 
-def _with_sides(frame: pl.LazyFrame, part: Part, gradient: Gradient, area: pl.Expr) -> pl.LazyFrame:
+def _side_by_side(gradients: Mapping[str, Gradient]) -> Iterator[dict[str, Gradient]]:
+    """A few gradients at a time whose stages have different names: plans stay short."""
+    together: dict[str, Gradient] = {}
+    names: set[str] = set()
+    for part, gradient in gradients.items():
+        own = {name for stage in gradient.stages for name in stage}
+        if together and (len(together) == TOGETHER or own & names):
+            yield together
+            together, names = {}, set()
+        together[part] = gradient
+        names |= own
+    if together:
+        yield together
+
+
+def _with_sides(
+    frame: pl.LazyFrame, gradients: Mapping[str, Gradient], area: pl.Expr
+) -> pl.LazyFrame:
     sides = {
-        column(part, side): pl.when(area).then(getattr(gradient, side)).otherwise(0.0)
+        f"{part}_{side}": pl.when(area).then(getattr(gradient, side)).otherwise(0.0)
+        for part, gradient in gradients.items()
         for side in SIDES
     }
-    for stage in gradient.stages:
-        frame = frame.with_columns(**stage)
-    return frame.with_columns(**sides).drop(name for stage in gradient.stages for name in stage)
+    stages = [gradient.stages for gradient in gradients.values()]
+    for of_parts in zip_longest(*stages, fillvalue={}):
+        frame = frame.with_columns(**{name: of for stage in of_parts for name, of in stage.items()})
+    return frame.with_columns(**sides).drop(
+        name for of_part in stages for stage in of_part for name in stage
+    )
 
 
 def influence(
@@ -149,6 +173,11 @@ def std_error(measure: Measure) -> pl.Expr:
         (1 if a is b else 2) * a.slope * b.slope * pl.col(covariance(a, b))
         for a, b in combinations_with_replacement(measure.parts, 2)
     )
+    return root_of_variance(variance)
+
+
+def root_of_variance(variance: pl.Expr) -> pl.Expr:
+    """The standard error for a variance: null without two of each class, zero if it is rounding."""
     enough = (pl.col("positives") > 1) & (pl.col("negatives") > 1) & variance.is_not_nan()
     return pl.when(enough).then(pl.when(variance > ROUNDING).then(variance).otherwise(0.0).sqrt())
 

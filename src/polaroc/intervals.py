@@ -9,8 +9,14 @@ from polaroc.beliefs import Belief
 from polaroc.cells import CELLS
 from polaroc.columns import PRIVATE, attach, curve_keys, lazily
 from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice
-from polaroc.influence import covariances, std_error, with_influence
-from polaroc.measures import Limits, Measure, per_key, tidy
+from polaroc.influence import (
+    covariance,
+    covariances,
+    root_of_variance,
+    std_error,
+    with_influence,
+)
+from polaroc.measures import AREA, VARIANCE, Limits, ManyLimits, Measure, per_key, tidy
 from polaroc.predictions import Predictions
 from polaroc.priors import is_number
 from polaroc.quantiles import logit_ends, normal, student
@@ -118,12 +124,31 @@ def with_limits(
     also = covariances(measures) | said_of_key
     wide = per_key(with_influence(segments, keys, parts), keys, measures, also)
     wide, measures = _as_columns(wide, measures)
-    errors = {f"{PRIVATE}error_{i}": std_error(measure) for i, measure in enumerate(measures)}
+    single = [measure for measure in measures if measure.many is None]
+    errors = {f"{PRIVATE}error_{i}": std_error(measure) for i, measure in enumerate(single)}
     said = [
         limits(measure, pl.col(error), method, level)
-        for measure, error in zip(measures, errors, strict=True)
+        for measure, error in zip(single, errors, strict=True)
     ]
-    return tidy(wide.with_columns(**errors), keys, measures, said)
+    of_many = _many_limits(measures, method, level)
+    return tidy(wide.with_columns(**errors), keys, measures, said, of_many)
+
+
+def _many_limits(measures: Sequence[Measure], method: str, level: float) -> ManyLimits | None:
+    """The limits at many priors: a variance is as smooth in the prior as the area is."""
+    node = next((measure for measure in measures if measure.many is not None), None)
+    if node is None:
+        return None
+    at_prior = replace(node, estimate=pl.col(AREA))
+    error = root_of_variance(pl.col(VARIANCE))
+    return ManyLimits(_variance, limits(at_prior, error, method, level), kept=(FRACTIONAL,))
+
+
+def _variance(node: Measure) -> pl.Expr:
+    if not node.parts:
+        return pl.lit(None, pl.Float64)
+    (part,) = node.parts
+    return pl.col(covariance(part, part))
 
 
 def _as_columns(

@@ -1,22 +1,33 @@
 """The tidy measure table: what every measure returns."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from polaroc.arithmetic import Columns
 from polaroc.cells import hold
+from polaroc.chebyshev import ManyPriors
 from polaroc.columns import INTERVAL, MEASURES, OVER, PRIVATE, WITH_INTERVAL
 from polaroc.gradients import Gradient
+from polaroc.interleaving import IS_MANY, PRIOR, SKEW, Shown, interleaved, interpolated
 from polaroc.predictions import one_class_note
 from polaroc.ranking import INDEX
 from polaroc.typing import Quantity
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[Any]]
 
 WHICH = PRIVATE + "which"
 DOUBT = PRIVATE + "doubt"
 SAID = PRIVATE + "said"
 LIMITS_SAID = PRIVATE + "limits_said"
+# Of a row that is interpolated: the area, and its variance.
+AREA, VARIANCE = PRIVATE + "area", PRIVATE + "variance"
 # λ/N above which AUPREC is biased upward for want of negatives, and how that is said.
 DOUBTFUL = 0.02
 BIASED = "λ/N = {}: biased upward"
@@ -85,6 +96,9 @@ class Measure:
         that may be where the truth is lower.
     straight
         Whether segments in one straight line may be taken as one.
+    many
+        The priors that it is a node of, which are asked for in its place. All
+        nodes follow each other; `perfect` is then written with `SKEW`.
     """
 
     name: str
@@ -99,6 +113,26 @@ class Measure:
     parts: tuple[Part, ...] = ()
     perfect: Callable[[float], pl.Expr] | None = None
     straight: bool = True
+    many: ManyPriors | None = None
+
+
+@dataclass(frozen=True)
+class ManyLimits:
+    """What is said of the uncertainty of measures that are interpolated.
+
+    Attributes
+    ----------
+    variance
+        That of a node, from the columns of `per_key`.
+    limits
+        From the columns of a row: `AREA`, `VARIANCE`, `SKEW`, the totals and `kept`.
+    kept
+        Columns of `per_key` that `limits` needs.
+    """
+
+    variance: Callable[[Measure], pl.Expr]
+    limits: Limits
+    kept: tuple[str, ...] = ()
 
 
 def plainly(note: pl.Expr) -> pl.Expr:
@@ -208,6 +242,7 @@ def tidy(
     keys: Sequence[str],
     measures: Sequence[Measure],
     limits: Sequence[Limits] | None = None,
+    many_limits: ManyLimits | None = None,
 ) -> pl.LazyFrame:
     """One row per key as the tidy measure table, sorted by key and in the order asked.
 
@@ -219,21 +254,23 @@ def tidy(
         The key columns.
     measures
         The measures, in the order wanted.
-    limits
-        Those of each measure, where intervals are asked for.
+    limits, many_limits
+        Those of each measure that is no node of many priors, and of the others,
+        where intervals are asked for.
     """
+    single = [measure for measure in measures if measure.many is None]
     both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
     columns: dict[str, list[pl.Expr]] = {
-        "estimate": [measure.estimate.fill_nan(None) for measure in measures],
-        DOUBT: [_number(measure.doubt) / pl.col("negatives") for measure in measures],
-        SAID: [_said(measure) for measure in measures],
+        "estimate": [measure.estimate.fill_nan(None) for measure in single],
+        DOUBT: [_number(measure.doubt) / pl.col("negatives") for measure in single],
+        SAID: [_said(measure) for measure in single],
     }
     if limits is not None:
         for name in INTERVAL:
             columns[name] = [getattr(of, name).fill_nan(None) for of in limits]
         columns[LIMITS_SAID] = [of.note for of in limits]
     columns = {name: [pl.when(both).then(one) for one in parts] for name, parts in columns.items()}
-    columns["prior"] = [_number(measure.prior) for measure in measures]
+    columns["prior"] = [_number(measure.prior) for measure in single]
     # Null where there is nothing to say, so that no number is put into words in vain.
     doubt = pl.when(pl.col(DOUBT) > DOUBTFUL).then(DOUBT)
     biased = pl.format(BIASED, doubt.round_sig_figs(2))
@@ -251,16 +288,97 @@ def tidy(
         values.append(pl.Series(OVER, [measure.over for measure in measures], pl.String))
         shown.append(OVER)
     ordered = wide.sort(keys, nulls_last=True) if keys else wide
-    return (
-        _interleaved(
-            ordered,
-            [*keys, "positives", "negatives", "note"],
-            columns,
-            values,
-        )
-        .with_columns(note.alias("note"))
-        .select(shown)
+    kept = [*keys, "positives", "negatives", "note"]
+    if len(single) == len(measures):
+        rows = interleaved(ordered, kept, columns, values)
+    else:
+        rows = _interpolated(ordered, kept, columns, measures, many_limits)
+    return rows.with_columns(note.alias("note")).select(shown)
+
+
+def _interpolated(
+    rows: pl.LazyFrame,
+    kept: Sequence[str],
+    columns: Mapping[str, Sequence[pl.Expr]],
+    measures: Sequence[Measure],
+    many_limits: ManyLimits | None,
+) -> pl.LazyFrame:
+    """The rows of `tidy` where some measures are nodes of many priors."""
+    nodes = [measure for measure in measures if measure.many is not None]
+    values = {AREA: [node.estimate for node in nodes]}
+    if many_limits is not None:
+        values[VARIANCE] = [many_limits.variance(node) for node in nodes]
+        kept = [*kept, *many_limits.kept]
+    given = {name: of for name, of in columns.items() if of}
+    empty = {
+        name: pl.lit(None, pl.String if name in (SAID, LIMITS_SAID) else pl.Float64)
+        for name, of in columns.items()
+        if not of
+    }
+    long = interpolated(rows, kept, given, values, _shown(measures)).with_columns(**empty)
+    positives, negatives = pl.col("positives"), pl.col("negatives")
+    both = (positives > 0) & (negatives > 0)
+    own_prior = pl.when(both).then(positives / (positives + negatives))
+
+    def of_many(**new: pl.Expr) -> dict[str, pl.Expr]:
+        return {name: pl.when(IS_MANY).then(one).otherwise(name) for name, one in new.items()}
+
+    long = long.with_columns(
+        pl.when(both).then(pl.col(AREA).fill_nan(None).clip(0, 1)).alias(AREA),
+        pl.coalesce(SKEW, negatives / positives).alias(SKEW),
+        **of_many(prior=pl.coalesce(PRIOR, own_prior)),
     )
+    doubt = {DOUBT: pl.when(both).then(pl.col(SKEW) / negatives)}
+    long = long.with_columns(**of_many(estimate=pl.col(AREA), **doubt))
+    if many_limits is None:
+        return long
+    limits = {name: getattr(many_limits.limits, name).fill_nan(None) for name in INTERVAL}
+    limits = {name: pl.when(both).then(one) for name, one in limits.items()}
+    note = {LIMITS_SAID: pl.when(both).then(many_limits.limits.note)}
+    return long.with_columns(**of_many(**limits, **note))
+
+
+def output_rows(measures: Sequence[Measure]) -> Iterator[Callable[["Array"], "Array"]]:
+    """By row of a key in order: what makes its value of those of all measures, on the last axis."""
+    done = False
+    for i, measure in enumerate(measures):
+        if measure.many is None:
+            yield partial(_at_measure, i)
+        elif not done:
+            done = True
+            count = sum(one.many is not None for one in measures)
+            for place in range(len(measure.many.priors)):
+                yield partial(_at_prior, measure.many, place, slice(i, i + count))
+
+
+def _at_measure(number: int, values: "Array") -> "Array":
+    return values[..., number]
+
+
+def _at_prior(many: ManyPriors, place: int, nodes: slice, values: "Array") -> "Array":
+    return many.at(place, values[..., nodes])
+
+
+def _shown(measures: Sequence[Measure]) -> Shown:
+    names: list[str] = []
+    over: list[str | None] = []
+    which: list[int | None] = []
+    places: list[int | None] = []
+    many = next(measure.many for measure in measures if measure.many is not None)
+    seen = False
+    for measure in measures:
+        if measure.many is None:
+            which.append(len(which) - which.count(None))
+            places.append(None)
+            names.append(measure.name)
+            over.append(measure.over)
+        elif not seen:
+            seen = True
+            which += [None] * len(many.priors)
+            places += range(len(many.priors))
+            names += [measure.name] * len(many.priors)
+            over += [measure.over] * len(many.priors)
+    return Shown(names, over, which, many, places)
 
 
 def _number(value: Quantity | None) -> pl.Expr:
@@ -274,40 +392,3 @@ def _said(measure: Measure) -> pl.Expr:
         return pl.lit(None, pl.String)
     condition, words = measure.warning
     return pl.when(condition).then(pl.lit(words))
-
-
-def _interleaved(
-    rows: pl.LazyFrame,
-    kept: Sequence[str],
-    columns: Mapping[str, Sequence[pl.Expr]],
-    values: Sequence[pl.Series],
-) -> pl.LazyFrame:
-    """Each row once per row of `values`; `columns` have an expression for each of these.
-
-    Columns end to end, gathered in this order: lists that are exploded took five
-    times as long.
-    """
-    named = {
-        name: {f"{name}{PRIVATE}{i}": value for i, value in enumerate(of)}
-        for name, of in columns.items()
-    }
-    held = rows.select(*kept, **{key: one for of in named.values() for key, one in of.items()})
-    count = len(values[0])
-    place = pl.int_range(pl.len() * count)
-    row, value = place // count, place % count
-    return held.select(
-        pl.col(kept).gather(row),
-        *(pl.lit(of).gather(value) for of in values),
-        *(
-            _end_to_end(list(of)).gather(value * pl.len() + row).alias(name)
-            for name, of in named.items()
-        ),
-    )
-
-
-def _end_to_end(columns: Sequence[str]) -> pl.Expr:
-    """Columns as one, half to half: the streaming engine loses the order of a long chain."""
-    if len(columns) == 1:
-        return pl.col(columns[0])
-    half = len(columns) // 2
-    return _end_to_end(columns[:half]).append(_end_to_end(columns[half:]))

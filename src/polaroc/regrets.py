@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from math import log
 from typing import TYPE_CHECKING, Any
 
@@ -99,8 +100,12 @@ class Stakes:
 
         known = [-log(skew(prior)) for prior in self.grid]
         wanted = [-log(skew(prior)) for prior in priors]
-        hats = [np.interp(wanted, known, row) for row in np.eye(len(known))]
-        interpolated: Array = self.values @ np.array(hats)
+        places = np.interp(wanted, known, np.arange(len(known)))
+        below = np.floor(places).astype(int)
+        above = np.minimum(below + 1, len(known) - 1)
+        share = places - below
+        before, after = self.values[..., below], self.values[..., above]
+        interpolated: Array = before * (1 - share) + after * share
         return interpolated
 
 
@@ -263,7 +268,7 @@ def priors_judged(
         lo, hi = over
         return (lo, *(prior for prior in grid if lo + SAME < prior < hi - SAME), hi)
     nodes = sorted(zip(belief.priors, belief.weights, strict=True))
-    below = [sum(weight for _, weight in nodes[: i + 1]) for i in range(len(nodes))]
+    below = list(accumulate(weight for _, weight in nodes))
     return tuple(
         prior
         for (prior, weight), upto in zip(nodes, below, strict=True)

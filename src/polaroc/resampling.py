@@ -26,7 +26,7 @@ from polaroc.draw_limits import CLUSTER, Said, accelerations, limits_of_draws
 from polaroc.draws import DRAW, check_draws, draws_of_cells, draws_of_clusters, generator
 from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice
 from polaroc.intervals import NOT_COUNTS, check_interpolation, check_level
-from polaroc.measures import Measure, per_key
+from polaroc.measures import Measure, output_rows, per_key
 from polaroc.predictions import read
 from polaroc.trouble import SCORE, TRUTH
 from polaroc.typing import By, Frame, Interpolation, IntoExpr, Label, Priors
@@ -254,8 +254,9 @@ def _of_key(part: pl.DataFrame, key: Sequence[object], how: Resampling) -> list[
     roc = curve(part, truth=TRUTH, score=SCORE) if clustered else part
     measures = how.chosen
     why, silent = _why_none(roc)
+    rows = list(output_rows(measures))
     if silent:
-        return [(None, None, None, why)] * len(measures)
+        return [(None, None, None, why)] * len(rows)
     rng = generator(how.seed, key)
     if clustered:
         blocks = draws_of_clusters(part, CLUSTER, rng, how.draws)
@@ -266,13 +267,13 @@ def _of_key(part: pl.DataFrame, key: Sequence[object], how: Resampling) -> list[
     # A draw without positives has no segments, and so no row.
     lacking = np.full((how.draws - drawn.shape[0], len(measures)), np.nan)
     drawn = np.concatenate([drawn, lacking])
-    skewness = [0.0] * len(measures)
+    skewness = [0.0] * len(rows)
     if how.method == "bca":
         skewness = accelerations(roc, measures, part if clustered else None)
     smallest = 1 / (2 * roc["positives"][0] * roc["negatives"][0])
     return [
-        limits_of_draws(estimate, own, how.method, how.level, bent, smallest)
-        for estimate, own, bent in zip(estimates, drawn.T, skewness, strict=True)
+        limits_of_draws(float(row(estimates)), row(drawn), how.method, how.level, bent, smallest)
+        for row, bent in zip(rows, skewness, strict=True)
     ]
 
 

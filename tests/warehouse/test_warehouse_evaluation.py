@@ -2,6 +2,7 @@ import polars as pl
 import pytest
 from comparison import assert_same, predictions
 from engines import Engine
+from polars.testing import assert_frame_equal
 
 import polaroc as pr
 
@@ -38,6 +39,33 @@ def test_priors_may_be_as_rare_as_can_be(engine: Engine):
     assert found["estimate"].sort().to_list() == pytest.approx(
         expected["estimate"].sort().to_list()
     )
+
+
+@pytest.mark.parametrize("interpolation", ["exact", "linear"])
+def test_many_priors_are_interpolated_as_polars_does(engine: Engine, interpolation):
+    table = predictions(2, weights=True)
+    priors = [*(i / 401 for i in range(20, 400)), "observed", 1e-12, 1 - 1e-12]
+    asked = {
+        "truth": "truth", "score": "score", "by": ["model"], "over": (0.05, 0.2),
+        "weight": "weight", "priors": priors, "interpolation": interpolation,
+    }  # fmt: skip
+    found = pr.warehouse.evaluate(engine.table(table), **asked)
+    assert_same(found, pr.evaluate(table, **asked), 1e-12)
+
+
+def test_bounds_of_bins_at_many_priors_are_those_at_a_few(engine: Engine):
+    table = engine.table(predictions(3))
+    grid = [i / 100 for i in range(5, 95)]
+    asked = {"truth": "truth", "score": "score", "bins": [-2.0, -1.0, 0.0, 1.0, 2.0]}
+    found = pr.warehouse.collected(pr.warehouse.evaluate(table, **asked, priors=grid))
+    expected = pr.warehouse.evaluate(table, **asked, priors=grid[::10])
+    shown = [*grid[::10], None]
+    few = found.filter(pl.col("prior").is_in(shown, nulls_equal=True))
+    assert_frame_equal(
+        few.sort("measure", "prior"),
+        pr.warehouse.collected(expected).sort("measure", "prior"),
+        rel_tol=0, abs_tol=1e-12,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from polaroc.cells import counted, segment_columns
+from polaroc.chebyshev import ManyPriors
 from polaroc.columns import MEASURES, OVER, PRIVATE
 from polaroc.measures import DOUBT, SAID, Measure, ingredients
 from polaroc.warehouse.columns import (
@@ -16,6 +17,7 @@ from polaroc.warehouse.columns import (
     plain,
     safe,
 )
+from polaroc.warehouse.many_priors import at_many_priors, node_column, with_many
 from polaroc.warehouse.notes import DOUBT_SAID, joined, one_class_note, with_doubt_note
 
 if TYPE_CHECKING:
@@ -92,30 +94,45 @@ def tidy(
     limits = limits or {}
     positives, negatives = deferred("positives"), deferred("negatives")
     both = (positives > 0) & (negatives > 0)
+    single, nodes, many = _parted(measures)
     # First all numbers side by side, then a row for each: the cells are read once.
     numbers = {
-        "estimate": [_where(both, measure.estimate) for measure in measures],
-        "prior": [_prior(measure) for measure in measures],
-        DOUBT: [_where(both, measure.doubt) / negatives.nullif(0) for measure in measures],
-        SAID: [_where(both, *_warning(measure)) for measure in measures],
-        **{name: [_where(both, value) for value in values] for name, values in limits.items()},
+        "estimate": [_where(both, measures[i].estimate) for i in single],
+        "prior": [_prior(measures[i]) for i in single],
+        DOUBT: [_where(both, measures[i].doubt) / negatives.nullif(0) for i in single],
+        SAID: [_where(both, *_warning(measures[i])) for i in single],
+        **{name: [_where(both, values[i]) for i in single] for name, values in limits.items()},
+    }
+    at_nodes = {
+        "estimate": [_where(both, measures[i].estimate) for i in nodes],
+        **{name: [_where(both, values[i]) for i in nodes] for name, values in limits.items()},
     }
     columns = {
         f"{safe(name)}_{i}": value for name, of in numbers.items() for i, value in enumerate(of)
     }
+    columns |= {
+        node_column(name, i): value for name, of in at_nodes.items() for i, value in enumerate(of)
+    }
     rows = wide.select(*keys, "positives", "negatives", "note", **columns)
+    given = {
+        "measure": [ibis_library().literal(measures[i].name) for i in single],
+        OVER: [_words(measures[i].over) for i in single],
+        **{name: [deferred(f"{safe(name)}_{i}") for i in range(len(single))] for name in numbers},
+    }
+    if many is None:
+        shown = rows.cross_join(literal_rows(WHICH, len(single)))
+        values = {name: choice(of) for name, of in given.items()}
+    else:
+        name = measures[nodes[0]].name
+        shown = at_many_priors(rows, many, len(single), list(at_nodes))
+        values = with_many(given, name, both, list(at_nodes))
     kind = "float64" if weighted else "int64"
-    long = rows.cross_join(literal_rows(WHICH, len(measures))).select(
+    long = shown.select(
         *keys,
         "note",
-        measure=choice([ibis_library().literal(measure.name) for measure in measures]),
-        **{OVER: choice([_words(measure.over) for measure in measures])},
         positives=positives.cast(kind),
         negatives=negatives.cast(kind),
-        **{
-            name: choice([deferred(f"{safe(name)}_{i}") for i in range(len(measures))])
-            for name in numbers
-        },
+        **values,
     )
     notes = deferred("note"), one_class_note(positives, negatives), deferred(DOUBT_SAID)
     made = {name: deferred(name) for name in MEASURES[:3]} | {
@@ -125,6 +142,15 @@ def tidy(
     if any(measure.over for measure in measures):
         made[OVER] = deferred(OVER)
     return with_doubt_note(long).select(*keys, **made)
+
+
+def _parted(measures: Sequence[Measure]) -> tuple[list[int], list[int], ManyPriors | None]:
+    """The places of measures that are shown, and of nodes; and the priors these stand for."""
+    many = next((measure.many for measure in measures if measure.many is not None), None)
+    nodes = [i for i, measure in enumerate(measures) if measure.many is not None]
+    # The last may be that of each key's own prior.
+    nodes = nodes[: sum(len(piece.skews) for piece in many.pieces)] if many is not None else []
+    return [i for i in range(len(measures)) if i not in set(nodes)], nodes, many
 
 
 def literal_rows(name: str, count: int) -> "Table":

@@ -143,13 +143,14 @@ def _means(
     if isinstance(band, pl.DataFrame | pl.LazyFrame):
         table = as_lazy(band).collect()
     else:
-        seen = surface.select(*keys, "prior").unique().collect()
+        one_reading = surface.cache()
+        named = one_reading.select(*keys, "prior").unique()
+        seen, table = pl.collect_all([named, mean_pr(one_reading, band)])
         if seen.height < seen["prior"].n_unique() * seen.select(keys).n_unique():
             raise InvalidArgument(
                 f"band is {band!r}, but the curves to average are not all at the same priors.",
                 hint="give priors that all share, not 'observed'.",
             )
-        table = mean_pr(surface, band).collect()
     label = prior_label(pl.col("prior")).alias(PANEL)
     chance = pl.col("prior").round_sig_figs(3).alias(CHANCE)
     means = table.sort("prior", descending=True, maintain_order=True).with_columns(label, chance)

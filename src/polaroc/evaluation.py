@@ -90,9 +90,9 @@ def evaluate(
         each time it is collected.
     scratch
         A folder on a disk with room for them, some 14 bytes per row (22 if
-        weighted); by default the system's folder of temporary files. What is
-        written there is removed at the end, or by the next run that is killed
-        before it.
+        weighted), twice that for a lazy frame that would not fit; by default the
+        system's folder of temporary files. What is written there is removed at the
+        end, or by the next run that is killed before it.
     progress
         With `memory`: ``True`` for a bar, or a function called after each range with
         the rows done and the rows in all.

@@ -4,6 +4,7 @@ import os
 import re
 import warnings
 from functools import partial
+from importlib import import_module
 
 import numpy as np
 import polars as pl
@@ -265,9 +266,8 @@ def test_a_source_is_read_once_and_the_result_is_of_that_reading(make, step, eng
 
 def test_a_report_is_of_one_reading(tmp_path, monkeypatch):
     evidence = []
-    monkeypatch.setattr(
-        "polaroc.report.page.page", lambda found, title: evidence.append(found) or ""
-    )
+    page = import_module("polaroc.report.page")
+    monkeypatch.setattr(page, "page", lambda found, title: evidence.append(found) or "")
     source, asked = Source(predictions), {**NAMES, "over": OVER, "test_train_ratio": 0.25}
     pr.report(source.frame, **asked, path=tmp_path / "one.html")
     pr.report(source.only_reading, **asked, path=tmp_path / "two.html")

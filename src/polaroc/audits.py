@@ -74,7 +74,6 @@ def check(
     if case is not None:
         keyed.append(single_column(case, "case", as_lazy(frame)))
     found = unaudited(frame, truth=truth, score=score, by=keyed, weight=weight, positive=positive)
-    found = unaudited(frame, truth=truth, score=score, by=keyed, weight=weight, positive=positive)
     predictions = found.predictions
     check_keys(predictions.keys, also=REPORT)
     rows, keys, named = predictions.rows, predictions.keys, None

@@ -6,7 +6,7 @@ import polars as pl
 
 from polaroc.balance import balance_note
 from polaroc.columns import PRIVATE, as_lazy, check_keys, key_columns, single_column
-from polaroc.predictions import one_class_note, read
+from polaroc.predictions import one_class_note, unaudited
 from polaroc.trouble import SCORE, TRUTH, WEIGHT
 from polaroc.typing import By, IntoExpr, Label
 
@@ -29,7 +29,7 @@ def check(
     Parameters
     ----------
     frame
-        Predictions, one row per case; a lazy one is read, never held in memory.
+        Predictions, one row per case; a lazy one is read once.
     truth
         Labels: Boolean, 0/1, or any when `positive` names the positive one(s).
     score
@@ -73,9 +73,8 @@ def check(
     keyed = key_columns(by)
     if case is not None:
         keyed.append(single_column(case, "case", as_lazy(frame)))
-    predictions = read(
-        frame, truth=truth, score=score, by=keyed, weight=weight, positive=positive, audited=True
-    )
+    found = unaudited(frame, truth=truth, score=score, by=keyed, weight=weight, positive=positive)
+    predictions = found.predictions
     check_keys(predictions.keys, also=REPORT)
     rows, keys, named = predictions.rows, predictions.keys, None
     if case is not None:
@@ -107,14 +106,13 @@ def check(
         separator="; ",
         ignore_nulls=True,
     ).replace("", None)
-    return (
+    return found.collected_with(
         report.select(
             *keys, "rows", "positives", "negatives",
             pl.when(total > 0).then(positives / total).alias("prior"),
             "scores", "lowest", "highest", note.alias("note"),
         )
         .sort(keys or ["rows"], nulls_last=True)
-        .collect()
     )  # fmt: skip
 
 

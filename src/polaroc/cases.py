@@ -106,7 +106,7 @@ def read_cases(
     keys = [*key_columns(by), column_name(between, "between")]
     if case is not None:
         keys.append(column_name(case, "case"))
-    predictions = read(frame, truth=truth, score=score, by=keys, positive=positive, audited=True)
+    predictions = read(frame, truth=truth, score=score, by=keys, positive=positive, collected=True)
     blocks = predictions.keys[: -1 if case is None else -2]
     check_keys(blocks, also=[f"{between}_a", f"{between}_b", *PAIR])
     rows = predictions.sound.sort(predictions.keys, nulls_last=True).collect()

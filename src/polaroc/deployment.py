@@ -138,14 +138,14 @@ def estimate_prior(
     with _saying(REFERENCE):
         labelled = read(
             reference, truth=truth, score=score, by=own, weight=weight, positive=positive,
-            nulls=nulls, audited=True,
+            nulls=nulls, collected=True,
         )  # fmt: skip
         check_counts(labelled, UNCOUNTED)
     with _saying(DEPLOYED):
         # Scores without labels are read as those of one class.
         unlabelled = read(
             deployed, truth=pl.lit(True), score=score, by=[*own, *further], weight=weight,
-            nulls=nulls, audited=True,
+            nulls=nulls, collected=True,
         )  # fmt: skip
         check_counts(unlabelled, UNCOUNTED)
         check_keys(unlabelled.keys, also=list(COLUMNS))

@@ -84,15 +84,15 @@ def evaluate(
     memory
         How much memory may be used: bytes, a size such as ``"4GB"``, or
         ``"auto"`` for 60 % of what is available. The work is then done at once,
-        also for a lazy frame: where the rows would not fit they are written to
-        disk in ranges of the score, and taken one range at a time. They are read
-        several times and must be the same each time. By default a lazy frame stays
-        a plan.
+        also for a lazy frame, whose rows are read once, onto disk. Where rows would
+        not fit they are written to disk in ranges of the score, and taken one range
+        at a time. By default a lazy frame stays a plan, which reads its source once
+        each time it is collected.
     scratch
         A folder on a disk with room for them, some 14 bytes per row (22 if
-        weighted); by default the system's folder of temporary files. What is
-        written there is removed at the end, or by the next run that is killed
-        before it.
+        weighted), twice that for a lazy frame that would not fit; by default the
+        system's folder of temporary files. What is written there is removed at the
+        end, or by the next run that is killed before it.
     progress
         With `memory`: ``True`` for a bar, or a function called after each range with
         the rows done and the rows in all.
@@ -120,6 +120,8 @@ def evaluate(
     >>> [(name, round(value, 3)) for name, value in measures.select("measure", "estimate").rows()]
     [('auc', 0.68), ('auprec', 0.35)]
     """
+    if isinstance(priors, pl.LazyFrame):
+        priors = priors.collect()
     how = resampling(priors, over, interpolation, measures, intervals, level, memory)
     asked = chosen(measures, priors, over, interpolation)
     predictions = read(

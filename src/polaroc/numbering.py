@@ -54,8 +54,32 @@ def numbered(predictions: Predictions, *, now: bool) -> Keys:
     if not now:
         number = None if names else pl.lit(0, pl.UInt32)
         return Keys(totals(predictions), names, number=number)
-    counts = totals(predictions).collect()
-    reach, step = _reach(predictions), STEPS.get(predictions.kind, 1)
+    return numbered_by(predictions, *(plan.collect() for plan in counting(predictions)))
+
+
+def counting(predictions: Predictions) -> tuple[pl.LazyFrame, pl.LazyFrame]:
+    """Plans of what `numbered_by` needs of the rows: the totals, and how far the scores go."""
+    score = pl.col(SCORE)
+    far = (score.min(), score.max(), pl.when(score != 0).then(score.abs()).min())
+    named = (one.alias(str(place)) for place, one in enumerate(far))
+    return totals(predictions), predictions.rows.select(*named)
+
+
+def numbered_by(predictions: Predictions, counts: pl.DataFrame, scores: pl.DataFrame) -> Keys:
+    """The keys of rows that were counted.
+
+    Parameters
+    ----------
+    predictions
+        The rows.
+    counts
+        Their `totals`.
+    scores
+        The lowest and the highest score, and the least magnitude of one that is not
+        zero.
+    """
+    names = predictions.keys
+    reach, step = pl.Series(scores.row(0), dtype=pl.Float64), STEPS.get(predictions.kind, 1)
     number, numbers = _number(counts, names)
     packed, dense = packing(numbers, reach, step), packing(counts.height, reach, step)
     if number is None or (packed == ANY and dense != ANY):
@@ -70,14 +94,6 @@ def indexed(predictions: Predictions, keys: Keys) -> pl.LazyFrame:
     if keys.number is None:
         return attach(rows, keys.named, keys.names).drop(keys.names)
     return rows.with_columns(keys.number.alias(INDEX)).drop(keys.names)
-
-
-def _reach(predictions: Predictions) -> pl.Series:
-    """The lowest and the highest score, and the least magnitude of one that is not zero."""
-    score = pl.col(SCORE)
-    far = (score.min(), score.max(), pl.when(score != 0).then(score.abs()).min())
-    named = (one.alias(str(place)) for place, one in enumerate(far))
-    return pl.Series(predictions.rows.select(*named).collect().row(0), dtype=pl.Float64)
 
 
 def _number(counts: pl.DataFrame, names: list[str]) -> tuple[pl.Expr | None, int]:

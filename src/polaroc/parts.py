@@ -3,7 +3,7 @@
 import shutil
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 from pathlib import Path
@@ -11,8 +11,10 @@ from pathlib import Path
 import polars as pl
 
 from polaroc.columns import PRIVATE
+from polaroc.numbering import Keys, counting, numbered_by
+from polaroc.predictions import Predictions
 from polaroc.ranking import rank_of, score_at
-from polaroc.trouble import SCORE
+from polaroc.trouble import SCORE, TROUBLE
 
 RANGE = PRIVATE + "range"
 PLACE = PRIVATE + "place"
@@ -33,6 +35,17 @@ class Part:
     rows: pl.LazyFrame
     size: int
     tied: bool
+
+
+def stored(predictions: Predictions, folder: Path) -> tuple[Predictions, Keys]:
+    """The rows that can be ranked, in a file, and their keys: all from one reading."""
+    file = folder / "rows.parquet"
+    writing = predictions.sound.sink_parquet(file, compression="lz4", lazy=True)
+    # The in-memory engine would read the source for the file and once more for the counts.
+    _, *counted = pl.collect_all([writing, *counting(predictions)], engine="streaming")
+    keys = numbered_by(predictions, *counted)
+    rows = pl.scan_parquet(file).with_columns(pl.lit(None, pl.UInt8).alias(TROUBLE))
+    return replace(predictions, rows=rows, possible=[], repeatable=True), keys
 
 
 def sizes(rows: pl.LazyFrame, shift: int = COARSEST) -> pl.LazyFrame:

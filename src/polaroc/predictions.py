@@ -1,6 +1,6 @@
 """What comes in: a table of predictions, read, audited and refused where it cannot be right."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -40,7 +40,8 @@ class Predictions:
     and else says, by code, why it cannot be ranked; `possible` are the codes that
     there may be: those that columns of these types can have, less those that an
     audit has refused, so that without any all rows are sound; `kind` is the type
-    the score came in.
+    the score came in; `repeatable` says whether every reading of `rows` gives the
+    same ones.
     """
 
     rows: pl.LazyFrame
@@ -49,6 +50,7 @@ class Predictions:
     nulls: Nulls
     possible: list[int]
     kind: pl.DataType
+    repeatable: bool = False
 
     @property
     def fatal(self) -> list[int]:
@@ -76,6 +78,69 @@ class Predictions:
         return count
 
 
+@dataclass(frozen=True)
+class Unaudited:
+    """Predictions, and the plans of the small tables that tell whether to refuse them."""
+
+    predictions: Predictions
+    named: pl.LazyFrame
+    truth: IntoExpr
+    positive: Label | Sequence[Label] | None
+
+    @property
+    def troubles(self) -> pl.LazyFrame:
+        """How many rows of each key are in which fatal trouble."""
+        rows = self.predictions.rows.filter(pl.col(TROUBLE).is_in(self.predictions.fatal))
+        return rows.group_by(TROUBLE, *self.predictions.keys).agg(pl.len().alias(COUNT))
+
+    @property
+    def labels(self) -> pl.LazyFrame:
+        """The labels of the truth, in no order."""
+        return self.named.select(pl.col(TRUTH).drop_nulls().unique())
+
+    def collected_with(self, table: pl.LazyFrame) -> pl.DataFrame:
+        """A table made of the same rows, from the reading that is audited."""
+        troubles, labels, found = pl.collect_all([self.troubles, self.labels, table])
+        self.audited(troubles, lambda: labels)
+        return found
+
+    def audited(self, troubles: pl.DataFrame, labels: Callable[[], pl.DataFrame]) -> Predictions:
+        """The predictions, refused by what their `troubles` and `labels` hold."""
+        if self.positive is not None:
+            self._refuse_absent_label(self.positive, labels)
+        if troubles.height:
+            self._refuse(troubles, labels)
+        return self.predictions.cleared
+
+    def _refuse(self, troubles: pl.DataFrame, labels: Callable[[], pl.DataFrame]) -> None:
+        counts = troubles.group_by(TROUBLE).agg(pl.col(COUNT).cast(pl.Int64).sum())
+        kinds = dict(counts.sort(TROUBLE).iter_rows())
+        found = ", ".join(
+            f"{count} {TROUBLES[code]}{'' if count == 1 else 's'}" for code, count in kinds.items()
+        )
+        if UNCLEAR in kinds:
+            found = f"{found} (truth {self.truth!s} has the labels {_first_labels(labels())})"
+        hints = [hint for code, hint in MENDING.items() if code in kinds]
+        if not hints:
+            hints = ["drop such rows with nulls='drop', or mend them before."]
+        raise InvalidPredictions(
+            found + _first_keys(troubles, self.predictions.keys) + ".", hint=" ".join(hints)
+        )
+
+    def _refuse_absent_label(
+        self, positive: Label | Sequence[Label], labels: Callable[[], pl.DataFrame]
+    ) -> None:
+        found = labels()
+        # Compared as the column is: 0.1 is a label of single precision and of decimals, too.
+        is_positive, _ = truth_column(found.schema[TRUTH], self.truth, positive)
+        if found.height > 1 and not found.select(is_positive.any()).item():
+            raise InvalidPredictions(
+                f"no row has the positive label {positive!r}; truth {self.truth!s} has the labels "
+                f"{_first_labels(found)}.",
+                hint="check the spelling of positive=...",
+            )
+
+
 def read(
     frame: pl.LazyFrame | pl.DataFrame,
     *,
@@ -86,12 +151,39 @@ def read(
     positive: Label | Sequence[Label] | None = None,
     nulls: Nulls = "raise",
     audited: bool = False,
+    collected: bool = False,
 ) -> Predictions:
     """The prediction table in our own columns.
 
     An eager table is audited at once, a lazy one where `audited` is set: rows in
-    trouble are then an error, else they are said in the result.
+    trouble are then an error, else they are said in the result. Of a lazy one the
+    columns are `collected` where they are needed more than once: another reading
+    of it may give other rows.
     """
+    found = unaudited(
+        frame, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls,
+        collected=collected,
+    )  # fmt: skip
+    if found.predictions.repeatable:
+        return found.audited(found.troubles.collect(), found.labels.collect)
+    if not audited:
+        return found.predictions
+    troubles, labels = pl.collect_all([found.troubles, found.labels])
+    return found.audited(troubles, lambda: labels)
+
+
+def unaudited(
+    frame: pl.LazyFrame | pl.DataFrame,
+    *,
+    truth: IntoExpr,
+    score: IntoExpr,
+    by: By = (),
+    weight: IntoExpr | None = None,
+    positive: Label | Sequence[Label] | None = None,
+    nulls: Nulls = "raise",
+    collected: bool = False,
+) -> Unaudited:
+    """The same before any row is audited."""
     check_choice("nulls", nulls, ("raise", "drop"))
     lazy = as_lazy(frame)
     by = key_columns(by)
@@ -105,8 +197,9 @@ def read(
         chosen.append(single_column(weight, "weight", lazy).alias(WEIGHT))
     keys = [name for key in by_keys for name in lazy.select(key).collect_schema().names()]
     check_keys(keys)
+    eager = isinstance(frame, pl.DataFrame)
     # Of a table what is computed is computed once: random numbers are then the same throughout.
-    named = (frame if isinstance(frame, pl.DataFrame) else lazy).select(*by_keys, *chosen).lazy()
+    named = (frame if eager else lazy).select(*by_keys, *chosen).lazy()
     schema = named.collect_schema()
     if schema[SCORE] == pl.String:
         _refuse_words(named, score)
@@ -120,13 +213,24 @@ def read(
     trouble = pl.coalesce(
         *(pl.when(is_so).then(pl.lit(code, pl.UInt8)) for code, is_so in troubles)
     ).alias(TROUBLE)
+    # The next reading of a plan may give other rows: those that are counted must be those
+    # that are ranked.
+    repeatable = eager or collected
+    if not repeatable:
+        named = named.cache()
+    elif not eager:
+        named = named.collect().lazy()
     rows = named.select(*keys, *columns, trouble)
-    possible = [code for code, _ in troubles]
-    predictions = Predictions(rows, keys, weight is not None, nulls, possible, schema[SCORE])
-    if audited or isinstance(frame, pl.DataFrame):
-        _refuse_trouble(predictions, named, truth, positive)
-        return predictions.cleared
-    return predictions
+    predictions = Predictions(
+        rows if repeatable else rows.cache(),
+        keys,
+        weight is not None,
+        nulls,
+        [code for code, _ in troubles],
+        schema[SCORE],
+        repeatable,
+    )
+    return Unaudited(predictions, named, truth, positive)
 
 
 def one_class_note(positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
@@ -173,60 +277,14 @@ def _refuse_words(named: pl.LazyFrame, score: IntoExpr) -> None:
         )
 
 
-def _refuse_trouble(
-    predictions: Predictions,
-    named: pl.LazyFrame,
-    truth: IntoExpr,
-    positive: Label | Sequence[Label] | None,
-) -> None:
-    if positive is not None:
-        _refuse_absent_label(named, truth, positive)
-    kind = pl.col(TROUBLE)
-    rows = predictions.rows.filter(kind.is_in(predictions.fatal))
-    kinds = dict(rows.group_by(TROUBLE).len().sort(TROUBLE).collect().iter_rows())
-    if not kinds:
-        return
-    found = ", ".join(
-        f"{count} {TROUBLES[code]}{'' if count == 1 else 's'}" for code, count in kinds.items()
-    )
-    if UNCLEAR in kinds:
-        found = f"{found} (truth {truth!s} has the labels {_first_labels(named)})"
-    hints = [hint for code, hint in MENDING.items() if code in kinds]
-    if not hints:
-        hints = ["drop such rows with nulls='drop', or mend them before."]
-    raise InvalidPredictions(
-        found + _first_keys(rows, predictions.keys) + ".", hint=" ".join(hints)
-    )
+def _first_labels(labels: pl.DataFrame, most: int = 5) -> str:
+    return quoted(labels[TRUTH].sort().to_list(), most)
 
 
-def _refuse_absent_label(
-    named: pl.LazyFrame, truth: IntoExpr, positive: Label | Sequence[Label]
-) -> None:
-    dtype = named.collect_schema()[TRUTH]
-    # Compared as the column is: 0.1 is a label of single precision and of decimals, too.
-    is_positive, _ = truth_column(dtype, truth, positive)
-    several, found = (
-        named.select(pl.col(TRUTH).drop_nulls().n_unique() > 1, is_positive.any().alias(PRIVATE))
-        .collect()
-        .row(0)
-    )
-    if several and not found:
-        raise InvalidPredictions(
-            f"no row has the positive label {positive!r}; truth {truth!s} has the labels "
-            f"{_first_labels(named)}.",
-            hint="check the spelling of positive=...",
-        )
-
-
-def _first_labels(named: pl.LazyFrame, most: int = 5) -> str:
-    labels = named.select(pl.col(TRUTH).drop_nulls().unique().sort()).collect()[TRUTH].to_list()
-    return quoted(labels, most)
-
-
-def _first_keys(rows: pl.LazyFrame, keys: Sequence[str], most: int = 3) -> str:
+def _first_keys(rows: pl.DataFrame, keys: Sequence[str], most: int = 3) -> str:
     if not keys:
         return ""
-    found = rows.select(keys).unique().sort(keys).collect()
+    found = rows.select(keys).unique().sort(keys)
     first = "; ".join(
         ", ".join(f"{name}={quoted([value])}" for name, value in row.items())
         for row in found.head(most).iter_rows(named=True)

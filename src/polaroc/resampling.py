@@ -1,7 +1,7 @@
 """Confidence intervals by resampling the cells of a curve, or whole clusters of cases."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -21,13 +21,15 @@ from polaroc.columns import (
     single_column,
     within,
 )
-from polaroc.curves import curve
+from polaroc.curves import curve, curves_of
 from polaroc.draw_limits import CLUSTER, Said, accelerations, limits_of_draws
 from polaroc.draws import DRAW, check_draws, draws_of_cells, draws_of_clusters, generator
 from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice
 from polaroc.intervals import NOT_COUNTS, check_interpolation, check_level
 from polaroc.measures import Measure, output_rows, per_key
+from polaroc.numbering import numbered
 from polaroc.predictions import read
+from polaroc.ranking import CODE, INDEX
 from polaroc.trouble import SCORE, TRUTH
 from polaroc.typing import By, Frame, Interpolation, IntoExpr, Label, Priors
 from polaroc.wanted import DEFAULT_PRIORS, chosen
@@ -63,6 +65,8 @@ class Resampling:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        if isinstance(self.priors, pl.LazyFrame):
+            object.__setattr__(self, "priors", self.priors.collect())
         check_choice("method", self.method, METHODS)
         check_level(self.level)
         check_interpolation(self.interpolation)
@@ -154,7 +158,8 @@ def bootstrap(
                 "cluster is given, but truth and score are not: a curve knows no clusters.",
                 hint="pass predictions, with truth=... and score=....",
             )
-        curves = as_lazy(frame)
+        # Measures and draws are of one reading.
+        curves = as_lazy(frame).cache()
         keys = curve_keys(curves)
         return like(frame, resampled(of_curve(curves, how.chosen), curves, keys, how))
     if truth is None or score is None:
@@ -176,13 +181,15 @@ def _of_predictions(
 ) -> pl.LazyFrame:
     listed: list[IntoExpr] = key_columns(by)
     asked: dict[str, Any] = {"truth": truth, "score": score, "positive": positive}
-    curves = as_lazy(curve(frame, by=listed, **asked))
-    keys = curve_keys(curves)
     if cluster is None:
-        return resampled(of_curve(curves, how.chosen), curves, keys, how)
+        curves = as_lazy(curve(frame, by=listed, **asked))
+        return resampled(of_curve(curves, how.chosen), curves, curve_keys(curves), how)
     keys_of_cases = [*listed, single_column(cluster, "cluster", as_lazy(frame))]
     within_clusters = read(frame, by=keys_of_cases, **asked)
-    name = within_clusters.keys[-1]
+    *keys, name = within_clusters.keys
+    # The curves are of the reading that is drawn from.
+    whole = replace(within_clusters, rows=within_clusters.rows.drop(name), keys=keys)
+    curves = curves_of(whole, numbered(whole, now=False)).drop(INDEX, CODE)
     cases = within_clusters.sound.rename({name: CLUSTER})
     return resampled(of_curve(curves, how.chosen), cases, keys, how)
 

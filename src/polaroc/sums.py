@@ -14,7 +14,7 @@ from polaroc.measures import Measure, merged, per_key
 from polaroc.memory import Memory, resolve_memory
 from polaroc.numbering import Keys, indexed, numbered
 from polaroc.outlines import outlined, rising
-from polaroc.parts import SIZE, Part, parts, sizes
+from polaroc.parts import SIZE, Part, parts, sizes, stored
 from polaroc.predictions import COUNT, Predictions
 from polaroc.progress import Progress
 from polaroc.ranking import ANY, CODE, INDEX, Packing
@@ -87,10 +87,25 @@ class Summed:
         progress
             Called after each part with the rows done and all rows.
         """
-        # One after the other: together they would hold the rows they share.
-        keys = numbered(self.predictions, now=True)
+        limit = resolve_memory(memory)
+        if self.predictions.repeatable:
+            # One after the other: together they would hold the rows they share.
+            keys = numbered(self.predictions, now=True)
+            return self._within(limit, keys, scratch, progress)
+        with scratch_folder(scratch) as folder:
+            predictions, keys = stored(self.predictions, folder)
+            return replace(self, predictions=predictions)._within(limit, keys, scratch, progress)
+
+    def _within(
+        self,
+        limit: int,
+        keys: Keys,
+        scratch: str | PathLike[str] | None,
+        progress: Progress | None,
+    ) -> Found:
+        """The same for rows that can be read more than once, within so many bytes."""
         counts = keys.totals.collect()
-        most = (resolve_memory(memory) - BASE) // self._bytes_per_row(keys.packing)
+        most = (limit - BASE) // self._bytes_per_row(keys.packing)
         # Of all rows, those in trouble among them.
         if counts[COUNT].cast(pl.Int64).sum() <= most:
             return _done(self.at_once(keys))

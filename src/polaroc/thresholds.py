@@ -78,7 +78,7 @@ def apply_thresholds(
     table = read(
         predictions, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
     )
-    chosen = as_lazy(points)
+    chosen = as_lazy(points).cache()
     shared = require(chosen, POINTS, source="operating_points(...)")
     strange = [key for key in shared if key not in table.keys]
     if strange:

@@ -13,7 +13,7 @@ from polaroc.charts.legends import points as filled_points
 from polaroc.charts.options import checked
 from polaroc.charts.over_prior import DECIMALS
 from polaroc.charts.theme import SIZE, finished
-from polaroc.columns import PRIVATE, attach
+from polaroc.columns import PRIVATE, as_lazy, attach
 from polaroc.selections import rows_of
 
 if TYPE_CHECKING:
@@ -77,7 +77,8 @@ def accsens_plane(
     import altair as alt
 
     check_arc_weights(weights)
-    area, distance = (rows_of(measures, name) for name in ("auc_range", "sens"))
+    table = as_lazy(measures).collect()
+    area, distance = (rows_of(table, name) for name in ("auc_range", "sens"))
     keys = area.keys
     points = _points(area.frame, distance.frame, keys)
     means = _means(points, keys)

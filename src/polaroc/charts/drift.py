@@ -71,7 +71,13 @@ def operating_drift(
 
     lazy = as_lazy(points)
     keys = require(lazy, POINTS, source="operating_points(...)")
-    drawn = _drawn(lazy, keys)
+    # One after the other, they could be of two readings of one source.
+    tables, of_curves = [_drawn(lazy, keys)], []
+    if curve is not None:
+        roc = as_lazy(curve)
+        of_curves = curve_keys(roc)
+        tables.append(thinned(roc, of_curves, "fpr", "tpr"))
+    drawn, *lines_behind = pl.collect_all(tables)
     priors = drawn.select("prior", "label").unique().sort("prior")["label"].to_list()
     _check(len(priors), drawn.height)
     first, *others = keys or [""]
@@ -84,7 +90,7 @@ def operating_drift(
     )
     single = _placed(drawn, shade)
     told = _told("curve" if keys else None)
-    behind = _behind(curve, colours)
+    behind = [_behind(lines, of_curves, colours) for lines in lines_behind]
     if drawn.select("series", "line").n_unique() == len(series):
         marks = single.mark_point(filled=True, size=110, opacity=1, stroke="white", strokeWidth=1)
         layers = [
@@ -109,7 +115,7 @@ def operating_drift(
     return finished(chart.properties(width=SIZE, height=SIZE, title=heading))
 
 
-def _drawn(points: pl.LazyFrame, keys: Sequence[str]) -> pl.DataFrame:
+def _drawn(points: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     """The points there are, named by their first key (`series`) and by all (`line`)."""
     told = [pl.col(key).cast(pl.String).fill_null("None") for key in keys] or [pl.lit("")]
     return (
@@ -125,7 +131,6 @@ def _drawn(points: pl.LazyFrame, keys: Sequence[str]) -> pl.DataFrame:
             "precision",
             pl.format("{}", pl.col("threshold").round_sig_figs(6)).alias("threshold"),
         )
-        .collect()
     )
 
 
@@ -182,16 +187,12 @@ def _told(name: str | None, *, mean: bool = False) -> list["alt.Tooltip"]:
 
 
 def _behind(
-    curve: pl.LazyFrame | pl.DataFrame | None, colours: Mapping[str, str] | None
-) -> list["alt.Chart"]:
-    if curve is None:
-        return []
-    lazy = as_lazy(curve)
-    keys = curve_keys(lazy)
-    drawn = straight_lines(thinned(lazy, keys, "fpr", "tpr"), keys, "fpr", "tpr")
+    curve: pl.DataFrame, keys: Sequence[str], colours: Mapping[str, str] | None
+) -> "alt.Chart":
+    drawn = straight_lines(curve, keys, "fpr", "tpr")
     names = "false positive rate", "true positive rate (recall)"
     lines = curves(data(drawn.records), drawn, *names, colours=colours)
-    return [lines.mark_line(strokeWidth=1, strokeOpacity=0.5, clip=True)]
+    return lines.mark_line(strokeWidth=1, strokeOpacity=0.5, clip=True)
 
 
 def _check(priors: int, points: int) -> None:

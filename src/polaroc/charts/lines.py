@@ -47,7 +47,7 @@ class Lines:
 
 def thinned(
     frame: pl.LazyFrame, keys: Sequence[str], x: str, y: str, keep: Sequence[str] = ()
-) -> pl.DataFrame:
+) -> pl.LazyFrame:
     """A curve's anchor and its last point in each cell of a fine grid, in order.
 
     Rates and counts only grow along a curve, so their greatest values in a cell
@@ -66,7 +66,7 @@ def thinned(
 
     Returns
     -------
-    DataFrame
+    LazyFrame
         `keys`, `x`, `y`, `keep` and `threshold`, sorted by key and along the curve.
     """
     along = (pl.col("tp") + pl.col("fp")).alias(ALONG)
@@ -79,7 +79,6 @@ def thinned(
         .agg(pl.col(x, y, *keep, ALONG).max(), pl.col("threshold").min())
         .sort(*keys, ALONG, nulls_last=True)
         .select(*keys, x, y, *keep, "threshold")
-        .collect()
     )
 
 

@@ -87,13 +87,22 @@ def pr(
     lazy = as_lazy(surface)
     require(lazy, ("precision",), source="surface(...)")
     keys = surface_keys(lazy)
+    # One after the other, they could be of two readings of one source.
+    tables = _tables(lazy, keys, band)
+    if achievable is not None:
+        outer = as_lazy(achievable)
+        outer_keys = require(outer, (*GRID, "tpr", "fpr", "precision"), source="achievable(...)")
+        tables.append(outer.with_columns(prior_label(pl.col("prior")).alias(PANEL)))
+    points, *others = pl.collect_all(tables)
     if band is None:
-        drawn, panels, told = _curves(lazy, keys)
+        drawn, panels, told = _curves(points, keys)
         caption = ""
     else:
-        drawn, panels, caption = _means(lazy, keys, band)
+        if not isinstance(band, pl.DataFrame | pl.LazyFrame):
+            _refuse_other_priors(others.pop(0), keys, band)
+        drawn, panels, caption = _means(points)
         told = []
-    above = [] if achievable is None else _achievable(achievable, panels)
+    above = [] if achievable is None else _achievable(others[0], outer_keys, panels)
     equal = IsoLines([], "") if iso is None else iso_lines(iso, "tpr", "precision", panels)
     kinds = {"curve": drawn.records, "overlay": above, "iso": equal.records, "told": told}
     base = data([{**line, "kind": kind} for kind, lines in kinds.items() for line in lines])
@@ -117,12 +126,35 @@ def pr(
     return finished(in_panels(chart, panels, columns).properties(title=subtitled(title, captions)))
 
 
+def _tables(
+    surface: pl.LazyFrame,
+    keys: Sequence[str],
+    band: str | Sequence[str] | pl.LazyFrame | pl.DataFrame | None,
+) -> list[pl.LazyFrame]:
+    """The points of the curves that are drawn; or of their means, with the priors they have."""
+    if band is None:
+        return [thinned(surface, [*keys, "prior"], "tpr", "precision", keep=["fpr", "skew"])]
+    if isinstance(band, pl.DataFrame | pl.LazyFrame):
+        return [band.lazy()]
+    one_reading = surface.cache()
+    return [mean_pr(one_reading, band), one_reading.select(*keys, "prior").unique()]
+
+
+def _refuse_other_priors(
+    seen: pl.DataFrame, keys: Sequence[str], band: str | Sequence[str]
+) -> None:
+    if seen.height < seen["prior"].n_unique() * seen.select(keys).n_unique():
+        raise InvalidArgument(
+            f"band is {band!r}, but the curves to average are not all at the same priors.",
+            hint="give priors that all share, not 'observed'.",
+        )
+
+
 def _curves(
-    surface: pl.LazyFrame, keys: Sequence[str]
+    points: pl.DataFrame, keys: Sequence[str]
 ) -> tuple[Lines, list[str], list[dict[str, Any]]]:
     """The curves as lines, the panels they are in, and what is told along them."""
     told_apart = [*keys, "prior"]
-    points = thinned(surface, told_apart, "tpr", "precision", keep=["fpr", "skew"])
     bent = _interpolated(points, told_apart).with_columns(
         panels_of(points, keys).alias(PANEL), pl.col("prior").round_sig_figs(3).alias(CHANCE)
     )
@@ -134,22 +166,8 @@ def _curves(
     return drawn, ordered[PANEL].unique(maintain_order=True).to_list(), told
 
 
-def _means(
-    surface: pl.LazyFrame,
-    keys: Sequence[str],
-    band: str | Sequence[str] | pl.LazyFrame | pl.DataFrame,
-) -> tuple[Lines, list[str], str]:
+def _means(table: pl.DataFrame) -> tuple[Lines, list[str], str]:
     """The mean curves as lines, the panels they are in, and a caption."""
-    if isinstance(band, pl.DataFrame | pl.LazyFrame):
-        table = as_lazy(band).collect()
-    else:
-        seen = surface.select(*keys, "prior").unique().collect()
-        if seen.height < seen["prior"].n_unique() * seen.select(keys).n_unique():
-            raise InvalidArgument(
-                f"band is {band!r}, but the curves to average are not all at the same priors.",
-                hint="give priors that all share, not 'observed'.",
-            )
-        table = mean_pr(surface, band).collect()
     label = prior_label(pl.col("prior")).alias(PANEL)
     chance = pl.col("prior").round_sig_figs(3).alias(CHANCE)
     means = table.sort("prior", descending=True, maintain_order=True).with_columns(label, chance)
@@ -158,12 +176,10 @@ def _means(
     return drawn, means[PANEL].unique(maintain_order=True).to_list(), caption
 
 
-def _achievable(table: pl.LazyFrame | pl.DataFrame, panels: Sequence[str]) -> list[dict[str, Any]]:
+def _achievable(
+    labelled: pl.DataFrame, keys: Sequence[str], panels: Sequence[str]
+) -> list[dict[str, Any]]:
     """Records of achievable curves, each in the panel of its prior."""
-    lazy = as_lazy(table)
-    needed = (*GRID, "tpr", "fpr", "precision")
-    keys = require(lazy, needed, source="achievable(...)")
-    labelled = lazy.with_columns(prior_label(pl.col("prior")).alias(PANEL)).collect()
     strange = [name for name in labelled[PANEL].unique() if name not in panels]
     if strange:
         raise InvalidArgument(

@@ -76,21 +76,24 @@ def roc(
     layers: list[alt.Chart | alt.LayerChart] = [chance_diagonal()]
     captions = []
     names = "false positive rate", "true positive rate (recall)"
+    # One after the other, they could be of two readings of one source.
+    tables = [_drawn(lazy, keys, band)]
+    if hull is not None:
+        above = as_lazy(hull)
+        others = curve_keys(above)
+        tables.append(thinned(above, others, "fpr", "tpr"))
+    points, *hulls = pl.collect_all(tables)
     if band is None:
-        points = thinned(lazy, keys, "fpr", "tpr")
         drawn = straight_lines(points, keys, "fpr", "tpr")
         told = pointed_curves(data(told_points(points, keys, "fpr", "tpr")), keys, "fpr", "tpr")
     else:
-        table = band if isinstance(band, pl.DataFrame | pl.LazyFrame) else mean_roc(lazy, band)
-        drawn, caption = band_lines(table.lazy().collect(), "fpr", "tpr")
+        drawn, caption = band_lines(points, "fpr", "tpr")
         captions.append(caption)
         layers.append(band_layer(data(drawn.records), drawn, colours))
         told = band_told(data(drawn.records), drawn, *names)
     layers.append(curves(data(drawn.records), drawn, *names, colours=colours))
-    if hull is not None:
-        above = as_lazy(hull)
-        others = curve_keys(above)
-        dashed = straight_lines(thinned(above, others, "fpr", "tpr"), others, "fpr", "tpr")
+    for outer in hulls:
+        dashed = straight_lines(outer, others, "fpr", "tpr")
         layers.append(overlay(data(dashed.records), drawn, colours))
         captions.append("dashed: convex hull")
     if iso is not None:
@@ -100,3 +103,14 @@ def roc(
         captions.append(equal.caption)
     heading = subtitled(title, captions)
     return finished(alt.layer(*layers, told).properties(width=SIZE, height=SIZE, title=heading))
+
+
+def _drawn(
+    curve: pl.LazyFrame,
+    keys: Sequence[str],
+    band: str | Sequence[str] | pl.LazyFrame | pl.DataFrame | None,
+) -> pl.LazyFrame:
+    """The points of the curves that are drawn, or of their means."""
+    if band is None:
+        return thinned(curve, keys, "fpr", "tpr")
+    return band.lazy() if isinstance(band, pl.DataFrame | pl.LazyFrame) else mean_roc(curve, band)

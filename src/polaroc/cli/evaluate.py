@@ -1,6 +1,7 @@
 """`polaroc evaluate`: files of predictions in, measures and charts out."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -267,7 +268,8 @@ def _found(
     say: Callable[[str], None],
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The measures and, where they will be seen, the outlines of the curves."""
-    predictions = read(frame, **asked)
+    # `Stamps` tells whether a file has changed between two readings.
+    predictions = replace(read(frame, **asked), repeatable=True)
     summed = Summed(predictions, *wanted.parted, seen_at=seen_at)
     found = summed.in_parts(room.memory, room.scratch, lambda *done: say(_share(*done)))
     tables = [tidy(found.wide, predictions.keys, wanted.measures)]

@@ -83,11 +83,9 @@ def taken_in(
     named = [*keys, *([] if case is None else [case])]
     found = read(
         table, truth=truth, score=score, by=named, weight=weight, positive=positive, nulls=nulls,
-        audited=True,
+        collected=True,
     )  # fmt: skip
-    sound = found.sound
-    if isinstance(frame, pl.DataFrame):
-        sound = sound.collect().lazy()
+    sound = found.sound.collect().lazy()
     return Intake(sound, tuple(keys), found.weighted, found.troubled())
 
 

@@ -40,6 +40,17 @@ def visible(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
 
 
+def is_utf8(text: str) -> bool:
+    """Whether text has no byte of another encoding, as names of files and arguments may.
+
+    Examples
+    --------
+    >>> is_utf8("scores"), is_utf8(b"sc\\xf6res".decode(errors="surrogateescape"))
+    (True, False)
+    """
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
 def inert(table: pl.DataFrame) -> pl.DataFrame:
     """A table for CSV files: what a spreadsheet would compute, not show, gets an apostrophe.
 

@@ -81,7 +81,7 @@ def test_evaluate_without_keys_and_with_weights(tmp_path):
     table = TABLE.filter(model="A").with_columns(weight=pl.lit(2.5))
     table.write_csv(tmp_path / "one.csv")
     result = polaroc(
-        "evaluate", tmp_path / "one.csv", *BASE, "--weight", "weight", "--no-charts",
+        "evaluate", tmp_path / "one.csv", *BASE, "--no-by", "--weight", "weight", "--no-charts",
         "--out", tmp_path / "out",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
@@ -108,7 +108,7 @@ def test_nulls_may_be_dropped_and_are_said(tmp_path):
     table = TABLE.with_columns(pl.when(pl.col("case") > 50).then("score").alias("score"))
     table.write_parquet(tmp_path / "table.parquet")
     count = table["score"].null_count()
-    arguments = ["evaluate", tmp_path / "table.parquet", *BASE, "--prior", "0.5"]
+    arguments = ["evaluate", tmp_path / "table.parquet", *BASE, "--no-by", "--prior", "0.5"]
     refused = polaroc(*arguments)
     assert refused.exit_code == 2
     assert f"{count} null scores" in refused.output

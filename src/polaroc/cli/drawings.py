@@ -9,6 +9,7 @@ import polars as pl
 from polaroc import charts
 from polaroc.choice import Choice, choose
 from polaroc.cli.inputs import labels
+from polaroc.cli.keys import keys_of_measures
 from polaroc.cli.measured import measures_of
 from polaroc.cli.overview import doubts
 from polaroc.columns import require
@@ -179,7 +180,8 @@ class Given:
         """The column of the models and those of the blocks."""
         keys = self.by
         if measures is not None and not keys:
-            keys = require(measures, ("measure", "estimate"), source="evaluate(...)")
+            found = require(measures, ("measure", "estimate"), source="evaluate(...)")
+            keys = keys_of_measures(found)
         if not keys:
             raise InvalidArgument(
                 "no column tells the models apart.", hint="name it first: --by model --by fold."

@@ -24,6 +24,7 @@ from polaroc.cli.inputs import (
     negatives,
     priors_in_words,
 )
+from polaroc.cli.keys import By, NoBy, keys_of, tell
 from polaroc.cli.overview import doubts, summary
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import aside, out, progress, refusing
@@ -68,14 +69,8 @@ def evaluate(
             "--out", help="Folder for measures and charts: new, empty, or an earlier output."
         ),
     ] = None,
-    by: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Key column such as model or fold; repeat it for several. The printed table "
-            "has a line for each value of the first and averages over the others.",
-            show_default=False,
-        ),
-    ] = None,
+    by: By = None,
+    no_by: NoBy = False,
     weight: Weight = None,
     positive: Positive = None,
     nulls: NullRows = "raise",
@@ -125,13 +120,15 @@ def evaluate(
     priors = priors_in_words(prior) or list(DEFAULT_PRIORS)
     address = one_address(files)
     if address is not None:
-        keys = by or []
         there = {
-            "truth": truth, "score": score, "by": keys, "weight": weight,
+            "truth": truth, "score": score, "by": by, "weight": weight,
             "positive": positive, "nulls": nulls, "ranges": _ranges(ranges),
         }  # fmt: skip
-        measures = measured_there(address, name, there, priors, over, interpolation, folder)
-        _show(measures, keys, resolve_priors(priors), _written(folder), as_json)
+        measures, keys = measured_there(
+            address, name, there, priors, over, interpolation, folder, no_by
+        )
+        _show(measures, keys.all, resolve_priors(priors), _written(folder), as_json)
+        tell(keys.notes)
         return
     if ranges is not None:
         raise InvalidArgument(
@@ -140,14 +137,16 @@ def evaluate(
         )
     stamps = Stamps(files)
     # Files are smaller than the rows that are ranked: about 8 bytes become 40.
-    frames = batches(files, by or [], resolve_memory(memory) // 10)
+    keys = keys_of(files, by, no_by, [truth, score, weight])
+    frames = batches(files, keys.all, resolve_memory(memory) // 10)
     frame = frames[0] if len(frames) == 1 else pl.concat(frames)
     asked = {
-        "truth": truth, "score": score, "by": by or [], "weight": weight,
+        "truth": truth, "score": score, "by": keys.all, "weight": weight,
         "positive": labels(frame, truth, positive), "nulls": nulls,
     }  # fmt: skip
     room = Room(memory, scratch)
     run(frames, asked, priors, over, interpolation, folder, not no_charts, room, stamps, as_json)
+    tell(keys.notes)
 
 
 def run(

@@ -31,11 +31,19 @@ Truth = Annotated[
 Score = Annotated[
     str | None, typer.Option(help="Column of the scores, of predictions.", show_default=False)
 ]
-Between = Annotated[str, typer.Option(help="Column that tells the models apart.")]
+Between = Annotated[
+    str | None,
+    typer.Option(
+        help="Column that tells the models apart. [default: model, or the one with another usual "
+        "name of models]",
+        show_default=False,
+    ),
+]
 Block = Annotated[
     list[str] | None,
     typer.Option(
-        help="Column of the folds or other blocks; repeat it for several. [default: fold]",
+        help="Column of the folds or other blocks; repeat it for several. [default: fold, and others "
+        "with a usual name of folds; of measures all other keys]",
         show_default=False,
     ),
 ]

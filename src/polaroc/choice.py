@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.answers import best_expected, changes, how_sure, range_in_words
+from polaroc.answers import best_expected, changes, first_of_all, how_sure, range_in_words
 from polaroc.beliefs import Belief, points, resolve_belief
 from polaroc.columns import as_lazy, column_name
 from polaroc.comparison import Comparison, of_design
@@ -174,12 +174,14 @@ def choose(
         plan = Plan(test_train_ratio=test_train_ratio, alpha=alpha)
         comparison = of_design(one, f"expected {measure}", between, blocks, plan)
     told = HEADINGS.get(measure, measure)
+    turned = below_chance(frame, measure)
+    best = best_expected(models, told, range_in_words(ends, over, grid))
     sure = how_sure(models, len(design.values), comparison)
     return Choice(
         bayes=models[between][0],
         minimax=_least(models, between, "worst_regret"),
         steadiest=_least(models, between, "sens"),
-        answer=f"{best_expected(models, told, range_in_words(ends, over, grid))}{sure}",
+        answer=first_of_all(turned) + best + sure,
         models=models,
         priors=priors,
         warnings=(
@@ -188,7 +190,7 @@ def choose(
             *([] if over is None else _other_range(frame, models, between, measure)),
             *([] if comparison is None else comparison.warnings),
             *design.said,
-            *below_chance(frame, measure),
+            *turned,
         ),
         comparison=comparison,
         over=belief,

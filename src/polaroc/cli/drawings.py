@@ -7,9 +7,10 @@ from typing import Any, Literal, NamedTuple
 import polars as pl
 
 from polaroc import charts
+from polaroc.audits import notes_on_labels
 from polaroc.choice import Choice, choose
 from polaroc.cli.inputs import labels
-from polaroc.cli.keys import keys_of_measures
+from polaroc.cli.keys import keys_of_measures, tell
 from polaroc.cli.measured import measures_of
 from polaroc.cli.overview import doubts
 from polaroc.columns import require
@@ -72,7 +73,7 @@ class Given:
                 hint="give both, as for `polaroc evaluate`.",
             )
         frame, arguments = self._rows()
-        read(frame, **arguments, audited=True)
+        tell(notes_on_labels(read(frame, **arguments, audited=True)))
         return curve(frame, **arguments)
 
     def at_priors(self) -> pl.LazyFrame:

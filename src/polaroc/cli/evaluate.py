@@ -8,6 +8,7 @@ import polars as pl
 import typer
 
 from polaroc import charts
+from polaroc.audits import notes_on_labels
 from polaroc.balance import balance_note
 from polaroc.cli.engines import measured_there, one_address
 from polaroc.cli.inputs import (
@@ -176,6 +177,7 @@ def run(
         say("auditing the rows")
         audited = [read(frame, **asked, audited=True) for frame in frames]
         keys = audited[0].keys
+        said += [line for table in audited for line in notes_on_labels(table)]
         said += negatives(pl.concat(frames), asked["truth"], asked.get("positive"))
         say("measuring")
         grid = _chart_priors(asked_priors, over) if drawn else []

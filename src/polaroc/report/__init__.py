@@ -194,7 +194,7 @@ def _keyed(
         frame,
         keys,
         [
-            f"Not used, so that their rows are taken together: {usual.unused_in_words}; if one tells "
-            f"models or folds apart: by={all_keys!r}."
+            f"Not used, so that their rows are taken together: {usual.unused_in_words}; if one "
+            f"tells models or folds apart: by={all_keys!r}."
         ],
     )

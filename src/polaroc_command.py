@@ -2,9 +2,8 @@
 
 import os
 import signal
-import sys
 
-INTERRUPTED = 130
+INTERRUPTED, STDERR = 130, 2
 
 
 def main() -> None:
@@ -21,9 +20,7 @@ def main() -> None:
 
 def _leave(*_: object) -> None:
     # An exception might be caught, or be said in a traceback, by what is being imported.
-    os.write(
-        sys.__stderr__.fileno() if sys.__stderr__ else 2, b"Interrupted: nothing was written.\n"
-    )
+    os.write(STDERR, b"Interrupted: nothing was written.\n")
     os._exit(INTERRUPTED)
 
 

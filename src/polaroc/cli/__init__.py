@@ -27,6 +27,12 @@ COLUMNS_OF_SCORES = (
 )
 
 
+def _takes_one_value(parameter: Any) -> bool:
+    # Arguments have neither attribute.
+    several, flag = (getattr(parameter, name, True) for name in ("multiple", "is_flag"))
+    return not (several or flag)
+
+
 class Command(TyperCommand):
     """A command that refuses an option with one value where it is given twice."""
 
@@ -34,7 +40,7 @@ class Command(TyperCommand):
         """Parse the words after the name of the command."""
         if not ctx.resilient_parsing:
             _, _, given = self.make_parser(ctx).parse_args(args=list(args))
-            single = [one for one in given if not (getattr(one, "multiple", True) or one.is_flag)]
+            single = [one for one in given if _takes_one_value(one)]
             for option, count in Counter(single).items():
                 if count > 1:
                     hint = COLUMNS_OF_SCORES if option.name == "score" else "give it once."

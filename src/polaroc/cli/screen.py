@@ -107,11 +107,13 @@ def _hint_of_reader(message: str) -> str:
 
 def _refuse_other_encodings(options: dict[str, Any]) -> None:
     """Refuse words of the command line, such as names of files, that are not UTF-8."""
-    for name, value in options.items():
+    for value in options.values():
         for word in value if isinstance(value, list) else [value]:
             if isinstance(word, str | os.PathLike) and not is_utf8(os.fspath(word)):
                 shown = os.fsencode(word).decode(errors="backslashreplace")
-                raise InvalidArgument(f"{shown!r}, given as {name}, is not UTF-8.", hint=RENAME)
+                raise InvalidArgument(
+                    f"'{shown}' is not UTF-8, allowed is only UTF-8.", hint=RENAME
+                )
 
 
 @contextmanager

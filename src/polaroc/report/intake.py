@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import count
+from itertools import chain
 from typing import Any
 
 import polars as pl
@@ -96,8 +96,8 @@ def taken_in(
 def with_one_model(table: pl.LazyFrame) -> tuple[pl.LazyFrame, str]:
     """The table with a key that names its only model, and the name of that column."""
     present = table.collect_schema().names()
-    free = (name for name in (MODEL, *(f"{MODEL}_{i}" for i in count(1))) if name not in present)
-    key = next(free)
+    others = (f"{MODEL}_{i}" for i in range(1, len(present) + 1))
+    key = next(name for name in chain([MODEL], others) if name not in present)
     return table.with_columns(pl.lit(NAMELESS).alias(key)), key
 
 

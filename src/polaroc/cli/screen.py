@@ -111,9 +111,7 @@ def _refuse_other_encodings(options: dict[str, Any]) -> None:
         for word in value if isinstance(value, list) else [value]:
             if isinstance(word, str | os.PathLike) and not is_utf8(os.fspath(word)):
                 shown = os.fsencode(word).decode(errors="backslashreplace")
-                raise InvalidArgument(
-                    f"'{shown}' is not UTF-8, allowed is only UTF-8.", hint=RENAME
-                )
+                raise InvalidArgument(f"'{shown}' is not UTF-8, which is needed.", hint=RENAME)
 
 
 @contextmanager

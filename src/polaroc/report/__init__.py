@@ -137,15 +137,16 @@ def report(
             "only one of truth and score is given, needed are both or none.",
             hint="give both for predictions, none for measures.",
         )
-    intake, unused = None, []
+    intake = None
+    unused: list[str] = []
     if truth is not None and score is not None:
         if over is None:
             raise InvalidArgument(
                 "predictions are given without a range of priors.", hint="give over=(0.05, 0.20)."
             )
-        frame, keys, unused = _keyed(frame, by, [truth, score, weight, case])
+        frame, named_keys, unused = _keyed(frame, by, [truth, score, weight, case])
         intake = taken_in(
-            frame, truth=truth, score=score, by=keys,
+            frame, truth=truth, score=score, by=named_keys,
             weight=weight, positive=positive, nulls=nulls, case=case,
         )  # fmt: skip
     keys = measure_keys(frame) if intake is None else intake.keys

@@ -293,7 +293,7 @@ def test_letters_are_of_the_best_model_first():
 def test_an_answer_shows_names_that_are_no_words(name, shown):
     columns = {"truth": "truth", "score": "score", "by": ["model", "fold"], "priors": [0.05, 0.2]}
     predictions = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
-    for model in "AB":
+    for model in "AC":
         named = predictions.with_columns(pl.col("model").replace(model, name))
         answer = pr.choose(pr.evaluate(named, **columns)).answer
         assert shown in answer

@@ -183,9 +183,9 @@ def test_keys_of_every_type_are_json(tmp_path, key):
 def test_a_named_pipe_is_read(tmp_path, suffix):
     pipe = tmp_path / f"pipe{suffix}"
     os.mkfifo(pipe)
-    with subprocess.Popen(["sh", "-c", f"cat > '{pipe}'"], stdin=subprocess.PIPE) as writer:
-        writer.stdin.write(piped("csv"))
-        writer.stdin.close()
+    file = tmp_path / "rows"
+    file.write_bytes(piped("csv"))
+    with subprocess.Popen(["sh", "-c", f"cat '{file}' > '{pipe}'"]):
         result = polaroc("evaluate", pipe, *BASE, "--json")
     assert result.exit_code == 0, result.output
     expected = measured()

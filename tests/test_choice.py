@@ -383,3 +383,29 @@ def test_letters_are_of_the_best_model_first():
     )  # fmt: skip
     found = pr.choose(measures, over=(0.05, 0.2), test_train_ratio=0.25).comparison.letters
     assert found["mean"].to_list() == sorted(found["mean"], reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [("", "''"), (" ", "' '"), ("\x1b[31mA", "\\x1b[31mA"), ("a\nb", "a\\nb"), ("x" * 5_000, "x…")],
+)
+def test_an_answer_shows_names_that_are_no_words(name, shown):
+    columns = {"truth": "truth", "score": "score", "by": ["model", "fold"], "priors": [0.05, 0.2]}
+    predictions = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
+    for model in "AC":
+        named = predictions.with_columns(pl.col("model").replace(model, name))
+        answer = pr.choose(pr.evaluate(named, **columns)).answer
+        assert shown in answer
+        assert answer.isprintable()
+        assert len(answer) < 300
+
+
+def test_an_answer_says_first_that_scores_seem_reversed():
+    columns = {"truth": "truth", "score": "score", "by": ["model", "fold"], "priors": [0.05, 0.2]}
+    predictions = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
+    turned = predictions.with_columns(score=-pl.col("score"))
+    answer = pr.choose(pr.evaluate(turned, **columns)).answer
+    first, _, rest = answer.partition("best expected")
+    assert "6 of 6 AUCs are below chance: are the scores reversed?" in first
+    assert rest
+    assert "reversed" not in pr.choose(pr.evaluate(predictions, **columns)).answer

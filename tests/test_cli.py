@@ -1,6 +1,8 @@
 import re
+import signal
 import subprocess
 import sys
+import time
 from importlib.metadata import version
 
 import polars as pl
@@ -81,7 +83,7 @@ def test_evaluate_without_keys_and_with_weights(tmp_path):
     table = TABLE.filter(model="A").with_columns(weight=pl.lit(2.5))
     table.write_csv(tmp_path / "one.csv")
     result = polaroc(
-        "evaluate", tmp_path / "one.csv", *BASE, "--weight", "weight", "--no-charts",
+        "evaluate", tmp_path / "one.csv", *BASE, "--no-by", "--weight", "weight", "--no-charts",
         "--out", tmp_path / "out",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
@@ -108,7 +110,7 @@ def test_nulls_may_be_dropped_and_are_said(tmp_path):
     table = TABLE.with_columns(pl.when(pl.col("case") > 50).then("score").alias("score"))
     table.write_parquet(tmp_path / "table.parquet")
     count = table["score"].null_count()
-    arguments = ["evaluate", tmp_path / "table.parquet", *BASE, "--prior", "0.5"]
+    arguments = ["evaluate", tmp_path / "table.parquet", *BASE, "--no-by", "--prior", "0.5"]
     refused = polaroc(*arguments)
     assert refused.exit_code == 2
     assert f"{count} null scores" in refused.output
@@ -296,3 +298,129 @@ def test_another_separator_is_guessed(tmp_path, mark, named):
     result = polaroc("check", file, "--truth", "label", "--score", "p")
     assert result.exit_code == 2
     assert f"is its separator {named}?" in result.output
+
+
+@pytest.mark.parametrize(
+    ("command", "twice"),
+    [
+        ("evaluate", ["--score", "score", "--score", "other"]),
+        ("check", ["--truth", "truth", "--truth", "other"]),
+        ("evaluate", ["--over", "0.1", "0.2", "--over", "0.2", "0.3"]),
+        ("choose", ["--alpha=0.1", "--alpha=0.2"]),
+        ("report", ["--out", "a.html", "--out", "b.html"]),
+        ("sql", ["--table", "a", "--table", "b"]),
+    ],
+)
+def test_an_option_with_one_value_is_not_given_twice(file, command, twice):
+    given = [word for word in BASE if twice[0] not in (word, BASE[BASE.index(word) - 1])]
+    place = [] if command == "sql" else [file]
+    result = polaroc(command, *place, *given, *twice)
+    assert result.exit_code == 2
+    name = twice[0].partition("=")[0]
+    assert f"{name} is given 2 times, allowed is once." in result.output
+    assert ("unpivot" in result.output) == (name == "--score")
+
+
+def test_options_with_several_values_and_flags_may_be_repeated(file):
+    repeated = ["--prior", 0.1, "--prior", 0.2, "--by", "model", "--by", "fold", "--json", "--json"]
+    assert polaroc("evaluate", file, *BASE, *repeated).exit_code == 0
+
+
+LABELS = {
+    "labels": (pl.col("truth") ^ (pl.col("case") % 7 == 0), "scores are 0 and 1 only"),
+    "the truth": (pl.col("truth"), "the score is the truth itself"),
+}
+
+
+@pytest.mark.parametrize(("score", "said"), LABELS.values(), ids=LABELS)
+def test_scores_that_are_labels_are_said(tmp_path, score, said):
+    place = tmp_path / "labels.parquet"
+    of_a = pl.when(model="A").then(score.cast(pl.Float64)).otherwise("score")
+    TABLE.with_columns(score=of_a).write_parquet(place)
+    over = ["--over", 0.05, 0.2]
+    for command in (
+        ["evaluate", place], ["choose", place, *over], ["chart", "roc", place, "--out", "-"],
+        ["compare", place, "--measure", "auc", "--test-train-ratio", 0.25],
+    ):  # fmt: skip
+        result = polaroc(*command, *BASE)
+        assert result.exit_code == 0, result.output
+        assert f"Note on 2 key(s): {said}" in result.output
+    checked = pr.check(pl.read_parquet(place), "truth", "score", ["model", "fold"])
+    assert checked.filter(model="A")["note"].str.starts_with(said).all()
+    assert checked.filter(pl.col("model") != "A")["note"].null_count() == 4
+
+
+def test_scores_that_only_begin_like_labels_are_none(tmp_path):
+    table = pl.DataFrame({"truth": [1, 0, 1], "score": [1.0, 0.0, 0.5]})
+    assert pr.check(table, "truth", "score")["note"].to_list() == [None]
+    constant = table.with_columns(score=pl.lit(1))
+    assert pr.check(constant, "truth", "score")["note"].to_list() == ["constant score"]
+
+
+def test_a_key_that_csv_has_no_form_for_is_written_in_words(tmp_path):
+    for key, written in (([1, 2], "[1, 2]"), (b"a\xff", "a\\xff"), ({"a": 1}, "{'a': 1}")):
+        table = TABLE.filter(model="A", fold=1).drop("model", "fold")
+        table.with_columns(k=pl.lit(pl.Series([key]).first())).write_parquet(tmp_path / "t.parquet")
+        out = ["--by", "k", "--no-charts", "--out", tmp_path / "out"]
+        result = polaroc("evaluate", tmp_path / "t.parquet", *BASE, *out)
+        assert result.exit_code == 0, result.output
+        csv = pl.read_csv(tmp_path / "out" / "measures.csv", infer_schema=False)
+        assert set(csv["k"]) == {written}
+
+
+def test_text_in_another_encoding_is_not_called_damaged(tmp_path):
+    (tmp_path / "t.csv").write_bytes("truth,score,m\n1,.9,é\n0,.2,b\n".encode("latin-1"))
+    result = polaroc("check", tmp_path / "t.csv", *BASE, "--by", "m")
+    assert result.exit_code == 2
+    assert "only UTF-8 is read" in result.output
+
+
+OTHER = b"n\xffme".decode(errors="surrogateescape")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["check", OTHER, *BASE],
+        ["check", "FILE", *BASE, "--by", OTHER],
+        ["evaluate", "FILE", *BASE, "--out", OTHER],
+        ["evaluate", "FILE", "--truth", OTHER, "--score", "score"],
+        ["chart", "roc", "FILE", *BASE, "--out", f"{OTHER}.svg"],
+        ["chart", "roc", "FILE", *BASE, "--title", OTHER],
+        ["report", "FILE", *BASE, "--over", "0.05", "0.2", "--out", f"{OTHER}.html"],
+    ],
+)
+def test_words_that_are_not_utf8_are_refused(file, tmp_path, monkeypatch, arguments):
+    monkeypatch.chdir(tmp_path)
+    result = polaroc(*(file if word == "FILE" else word for word in arguments))
+    assert result.exit_code == 2, result.exception
+    assert "is not UTF-8" in result.output
+    assert r"n\xffme" in result.output
+    assert [path.name for path in tmp_path.iterdir()] == ["predictions.parquet"]
+
+
+def test_output_below_a_folder_that_is_not_utf8_is_refused(file, tmp_path, monkeypatch):
+    place = tmp_path / OTHER
+    place.mkdir()
+    monkeypatch.chdir(place)
+    result = polaroc("evaluate", file, *BASE, "--out", "out")
+    assert result.exit_code == 2
+    assert "is not UTF-8" in result.output
+    assert not list(place.iterdir())
+
+
+@pytest.mark.parametrize("moment", [0.05, 0.1, 0.2, 0.3, 0.5])
+def test_an_interrupt_during_the_imports_is_no_traceback(moment):
+    # The command says when its first line has run.
+    words = "import polaroc_command, sys; print('begun', flush=True); polaroc_command.main()"
+    with subprocess.Popen(
+        [sys.executable, "-c", words, "demo", "--help"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdout.readline() == "begun\n"
+        time.sleep(moment)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert "Traceback" not in said
+    assert process.returncode in (0, 130)
+    assert process.returncode == 0 or said == "Interrupted: nothing was written.\n"

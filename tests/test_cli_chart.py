@@ -158,8 +158,11 @@ def test_by_default_the_file_is_named_after_the_chart(folder, tmp_path, monkeypa
         (["pr", "P", *PREDICTIONS, "--prior", "2"], "prior is 2.0"),
         (["interaction", "P", *PREDICTIONS, "--over", 0.3, 0.2], "lo < hi"),
         (["winner_map", "P", *PREDICTIONS], "without a range of priors"),
-        (["winner_map", "P", *PREDICTIONS[:4], *OVER], "no column tells the models apart"),
-        (["dominance", "P", *PREDICTIONS[:4]], "no column tells the models apart"),
+        (
+            ["winner_map", "P", *PREDICTIONS[:4], "--no-by", *OVER],
+            "no column tells the models apart",
+        ),
+        (["dominance", "P", *PREDICTIONS[:4], "--no-by"], "no column tells the models apart"),
         (["accsens_plane", "P", *PREDICTIONS], "over is None"),
         (["accsens_plane", "M", *OVER], "--over is for predictions"),
         (["pairs", "M"], "test_train_ratio"),

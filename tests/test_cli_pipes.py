@@ -153,3 +153,47 @@ def test_a_shell_is_told_how_a_word_goes_on(typed, offered):
     command = [sys.executable, "-c", "from polaroc.cli import app; app(prog_name='polaroc')"]
     done = subprocess.run(command, capture_output=True, text=True, env=asked, check=False)
     assert done.stdout.split() == offered, done.stderr
+
+
+def test_json_tells_null_from_what_is_no_number(tmp_path):
+    keys = [float("nan"), float("inf"), -float("inf"), None, 0.5]
+    table = pl.DataFrame({"k": [key for key in keys for _ in range(2)], "truth": [1, 0] * 5})
+    table = table.with_columns(score=pl.Series([float("inf"), 0.0] * 5))
+    table.write_parquet(tmp_path / "t.parquet")
+    asked = [tmp_path / "t.parquet", "--truth", "truth", "--score", "score", "--by", "k", "--json"]
+    for command in ("evaluate", "check"):
+        rows = json.loads(polaroc(command, *asked).stdout)
+        assert {row["k"] for row in rows} == {"NaN", "inf", "-inf", None, 0.5}
+    assert {row["highest"] for row in rows} == {"inf"}
+    assert float("inf") == float(rows[0]["highest"])
+
+
+@pytest.mark.parametrize("key", [b"ab", [1.5, float("nan")], {"a": 1}])
+def test_keys_of_every_type_are_json(tmp_path, key):
+    table = pl.DataFrame({"truth": [1, 0], "score": [0.9, 0.1], "k": pl.Series([key, key])})
+    table.write_parquet(tmp_path / "t.parquet")
+    asked = ["--truth", "truth", "--score", "score", "--by", "k", "--json"]
+    result = polaroc("evaluate", tmp_path / "t.parquet", *asked)
+    assert result.exit_code == 0, result.output
+    expected = {bytes: "ab", list: [1.5, "NaN"], dict: {"a": 1}}[type(key)]
+    assert json.loads(result.stdout)[0]["k"] == expected
+
+
+@pytest.mark.parametrize("suffix", ["", ".csv", ".anything"])
+def test_a_named_pipe_is_read(tmp_path, suffix):
+    pipe = tmp_path / f"pipe{suffix}"
+    os.mkfifo(pipe)
+    file = tmp_path / "rows"
+    file.write_bytes(piped("csv"))
+    with subprocess.Popen(["sh", "-c", f"cat '{file}' > '{pipe}'"]):
+        result = polaroc("evaluate", pipe, *BASE, "--json")
+    assert result.exit_code == 0, result.output
+    expected = measured()
+    assert_frame_equal(pl.DataFrame(json.loads(result.stdout), schema=expected.schema), expected)
+
+
+def test_what_a_shell_makes_a_pipe_of_is_read(predictions):
+    asked = " ".join([*BASE, "--json"])
+    words = f"{sys.executable} -m polaroc.cli evaluate <(cat {predictions}) {asked}"
+    done = subprocess.run(["bash", "-c", words], capture_output=True, text=True, check=True)
+    assert len(json.loads(done.stdout)) == measured().height

@@ -543,3 +543,19 @@ def test_a_label_of_one_tenth_is_that_of_any_precision(kind, lazy):
         assert found.lazy().collect()["positives"][0] == total
     with pytest.raises(InvalidPredictions, match=r"no row has the positive label 0\.2;"):
         pr.curve(table, truth="truth", score="score", positive=0.2)
+
+
+@pytest.mark.parametrize(
+    ("kind", "label"),
+    [
+        (pl.Float32, 0.1), (pl.Decimal(4, 2), 0.1), (pl.Decimal(4, 2), 2), (pl.Float64, 0.1),
+        (pl.Int8, 2.0), (pl.Enum(["0.1", "2"]), "0.1"), (pl.Categorical, "2"),
+    ],
+)  # fmt: skip
+def test_a_label_is_found_in_every_type(kind, label):
+    values = ["0.1", "2"] if isinstance(label, str) else [1, 2] if kind == pl.Int8 else [0.1, 2]
+    truth = pl.Series("truth", values * 2).cast(kind)
+    table = pl.DataFrame([truth, pl.Series("score", [0.1, 0.2, 0.3, 0.4])])
+    for frame in (table, table.lazy()):
+        found = pr.curve(frame, truth="truth", score="score", positive=label).lazy().collect()
+        assert found["positives"].unique().to_list() == [2]

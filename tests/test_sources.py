@@ -1,3 +1,6 @@
+import gzip
+import os
+
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -188,3 +191,65 @@ def test_folders_stay_as_they_are_written(tmp_path):
         (tmp_path / f"model={model}").mkdir()
         TABLE.write_parquet(tmp_path / f"model={model}" / "part-0.parquet")
     assert scan([str(tmp_path)]).collect()["model"].unique().sort().to_list() == ["007", "7"]
+
+
+# Text as it is written, and what is said of it.
+MISREAD = {
+    "a column twice": (b"truth,score,score\n1,.9,.1\n", "has the column 'score' twice"),
+    "two columns, one thrice": (b"a,b,a,b,a\n1,2,3,4,5\n", "'a' 3 times; so are 'b'"),
+    "a column twice, in quotes": (b'"s,1",x,"s,1"\n1,2,3\n', "has the column 's,1' twice"),
+    "UTF-16": ("truth,score\n1,.9\n".encode("utf-16"), "is UTF-16"),
+    "UTF-16 without a mark": ("truth,score\n1,.9\n".encode("utf-16-le"), "is UTF-16"),
+    "Latin-1": ("vérité,score\n1,.9\n".encode("latin-1"), "is not UTF-8"),
+    "semicolons": (b"truth;score\n1;0,9\n", "separator ';'"),
+    "semicolons in quotes": (b'"truth";"score"\n1;0,9\n', "separator ';'"),
+}
+
+
+@pytest.mark.parametrize(("text", "said"), MISREAD.values(), ids=MISREAD)
+@pytest.mark.parametrize("compressed", [False, True])
+def test_text_that_would_be_misread_is_refused(tmp_path, text, said, compressed):
+    file = tmp_path / ("table.csv.gz" if compressed else "table.csv")
+    file.write_bytes(gzip.compress(text) if compressed else text)
+    with pytest.raises(InvalidArgument, match=f"table.csv.*(.|\n)*{said}") as error:
+        scan([str(file)])
+    assert "\x00" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("table.tsv", "truth,score\n1,.9\n", "separator ','"),
+        ("table.tsv", "s\tx\ts\n1\t2\t3\n", "has the column 's' twice"),
+        ("table.ndjson", '{"s": 1, "x": {"a": 1}, "s": 2}\n', "has the column 's' twice"),
+    ],
+)
+def test_other_text_that_would_be_misread_is_refused(tmp_path, name, text, said):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(InvalidArgument, match=said):
+        scan([str(tmp_path / name)])
+
+
+@pytest.mark.parametrize(
+    "header", ["s,s_duplicated_0", "s,,", '"a;b"', "score", "s_duplicated_0,s_duplicated_1"]
+)
+def test_headers_that_only_look_alike_are_read(tmp_path, header):
+    if header == '"a;b"':
+        header += ",c"
+    (tmp_path / "table.csv").write_text(f"{header}\n{','.join('1' * (header.count(',') + 1))}\n")
+    assert scan([str(tmp_path / "table.csv")]).collect().height == 1
+
+
+def test_a_name_that_is_not_utf8_is_refused(tmp_path):
+    TABLE.write_csv(tmp_path / "table.csv")
+    name = b"t\xffable.csv".decode(errors="surrogateescape")
+    (tmp_path / "table.csv").rename(tmp_path / name)
+    for asked in (tmp_path / name, tmp_path / "*.csv", tmp_path):
+        with pytest.raises(InvalidArgument, match="is not UTF-8"):
+            scan([str(asked)])
+
+
+def test_a_pipe_among_files_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "table.csv")
+    with pytest.raises(InvalidArgument, match="is a pipe"):
+        scan([str(tmp_path / "*.csv")])

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polaroc.designs import ROUNDING
+from polaroc.errors import MOST_LETTERS
+from polaroc.texts import visible
 
 if TYPE_CHECKING:
     from polaroc.beliefs import Belief
@@ -45,8 +47,19 @@ def best_expected(models: pl.DataFrame, measure: str, believed: str) -> str:
     said = f"{named(ties)}: best expected {measure} {believed} ({top:.3f}"
     if len(ties) < models.height:
         model, value = models.select(between, "expected").row(len(ties))
-        said += f", before {model} with {value:.3f}"
+        said += f", before {one_name(model)} with {value:.3f}"
     return said + ")"
+
+
+def first_of_all(warnings: Sequence[str]) -> str:
+    """Warnings without which an answer would mislead, as its beginning.
+
+    Examples
+    --------
+    >>> first_of_all(["The scores seem to be reversed."])
+    'The scores seem to be reversed. '
+    """
+    return "".join(f"{warning} " for warning in warnings)
 
 
 def how_sure(models: pl.DataFrame, blocks: int, comparison: "Comparison | None") -> str:
@@ -89,7 +102,7 @@ def changes(priors: pl.DataFrame) -> list[str]:
     starts = [i for i in range(len(models)) if i == 0 or models[i] != models[i - 1]]
     if len(starts) < 2:
         return []
-    runs = [f"{models[i]} from {100 * at[i]:.3g} %" for i in starts]
+    runs = [f"{one_name(models[i])} from {100 * at[i]:.3g} %" for i in starts]
     return [f"The best model changes with the share of positives: {', '.join(runs)}."]
 
 
@@ -101,10 +114,24 @@ def named(models: Sequence[object]) -> str:
     >>> named(["A", "B", "C"])
     'A, B and C'
     """
-    words = [str(model) for model in models[:MOST_NAMED]]
+    words = [one_name(model) for model in models[:MOST_NAMED]]
     if len(models) > MOST_NAMED:
         words.append(f"{len(models) - MOST_NAMED} more")
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def one_name(model: object) -> str:
+    """A name in a sentence: in quotes where it is no word, cut where it is long.
+
+    Examples
+    --------
+    >>> one_name("A"), one_name(""), len(one_name("a" * 5_000))
+    ('A', "''", 61)
+    """
+    name = visible(str(model)).replace("\n", "\\n")
+    if not name.strip():
+        return repr(name)
+    return name if len(name) <= MOST_LETTERS else f"{name[:MOST_LETTERS]}…"
 
 
 def told_apart(models: pl.Series, comparison: "Comparison") -> tuple[list[object], list[object]]:

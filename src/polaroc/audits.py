@@ -6,11 +6,13 @@ import polars as pl
 
 from polaroc.balance import balance_note
 from polaroc.columns import PRIVATE, as_lazy, check_keys, key_columns, single_column
-from polaroc.predictions import one_class_note, unaudited
+from polaroc.predictions import Predictions, one_class_note, unaudited
 from polaroc.trouble import SCORE, TRUTH, WEIGHT
 from polaroc.typing import By, IntoExpr, Label
 
-DIFFERS = PRIVATE + "differs"
+DIFFERS, LABELS = (PRIVATE + name for name in ("differs", "labels"))
+THE_TRUTH = "the score is the truth itself"
+ONLY_LABELS = "scores are 0 and 1 only: predicted labels, not scores"
 # What `check` reports of a key beside its totals.
 REPORT = ("rows", "scores", "lowest", "highest")
 
@@ -93,6 +95,7 @@ def check(
             score_column.min().alias("lowest"),
             score_column.max().alias("highest"),
             _case_note(named).alias("note"),
+            label_note().alias(LABELS),
         )
         .filter(pl.col("rows") > 0)
     )
@@ -100,7 +103,7 @@ def check(
     total = positives + negatives
     note = pl.concat_str(
         one_class_note(positives, negatives),
-        pl.when(pl.col("scores") == 1).then(pl.lit("constant score")),
+        pl.when(pl.col("scores") == 1).then(pl.lit("constant score")).otherwise(LABELS),
         "note",
         balance_note(keys),
         separator="; ",
@@ -114,6 +117,30 @@ def check(
         )
         .sort(keys or ["rows"], nulls_last=True)
     )  # fmt: skip
+
+
+def label_note() -> pl.Expr:
+    """What is to be said of the scores of a key that are labels, from score and truth."""
+    score = pl.col(SCORE)
+    return (
+        pl.when((score == pl.col(TRUTH).cast(pl.Float64)).all())
+        .then(pl.lit(THE_TRUTH))
+        .when(score.is_in([0.0, 1.0]).all())
+        .then(pl.lit(ONLY_LABELS))
+    )
+
+
+def notes_on_labels(predictions: Predictions) -> list[str]:
+    """What is to be said of predictions whose scores are labels in some keys."""
+    score = pl.col(SCORE)
+    rows, keys = predictions.sound, predictions.keys
+    # Most tables have no such score: then no key needs to be looked at.
+    if not rows.select(score.is_in([0.0, 1.0]).any()).collect().item():
+        return []
+    several = score.min() < score.max()
+    noted = rows.group_by(keys).agg(pl.when(several).then(label_note()).alias(LABELS))
+    counts = noted.drop_nulls(LABELS).group_by(LABELS).len().sort(LABELS).collect()
+    return [f"Note on {count} key(s): {note}." for note, count in counts.rows()]
 
 
 def _case_note(case: str | None) -> pl.Expr:

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from polaroc import caveats
-from polaroc.answers import best_expected, changes, how_sure, range_in_words
+from polaroc.answers import best_expected, changes, first_of_all, how_sure, range_in_words
 from polaroc.beliefs import Belief
 from polaroc.columns import as_lazy, column_name
 from polaroc.comparison import Comparison, of_design
@@ -176,13 +176,14 @@ def choose(
         plan = Plan(test_train_ratio=test_train_ratio, alpha=alpha)
         comparison = of_design(one, f"expected {measure}", between, blocks, plan)
     told = HEADINGS.get(measure, measure)
+    turned = below_chance(frame, measure)
     sure = how_sure(models, len(design.values), comparison)
-    believed = range_in_words(ends, over, known.grid)
+    best = best_expected(models, told, range_in_words(ends, over, known.grid))
     return Choice(
         bayes=models[between][0],
         minimax=_least(models, between, "worst_regret"),
         steadiest=_least(models, between, "sens"),
-        answer=f"{best_expected(models, told, believed)}{sure}",
+        answer=first_of_all(turned) + best + sure,
         models=models,
         priors=priors,
         warnings=(
@@ -192,7 +193,7 @@ def choose(
             *([] if known.is_exact else _other_range(frame, models, between, measure, over)),
             *([] if comparison is None else comparison.warnings),
             *design.said,
-            *below_chance(frame, measure),
+            *turned,
         ),
         comparison=comparison,
         over=belief,

@@ -9,6 +9,7 @@ from pathlib import Path
 from polaroc.errors import OutputRefused
 from polaroc.locks import locked_folder, sweep
 from polaroc.swaps import exchanged
+from polaroc.texts import is_utf8
 
 # Lists the files that polaroc wrote, so that nobody else's are ever replaced.
 MARK = ".polaroc"
@@ -53,6 +54,11 @@ def whole(folder: Path) -> Iterator[Path]:
 @contextmanager
 def _aside(target: Path) -> Iterator[tuple[Path, Path]]:
     """A name for what is being made, and the one it will have; nothing else stays behind."""
+    if not is_utf8(str(target)):
+        raise OutputRefused(
+            f"the name {str(target)!r} is not UTF-8.",
+            hint="choose another --out.",
+        )
     target.parent.mkdir(parents=True, exist_ok=True)
     prefix = f"{ASIDE}{target.name}-"
 

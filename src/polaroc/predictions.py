@@ -14,6 +14,7 @@ from polaroc.columns import (
     single_column,
 )
 from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice, quoted, spelling
+from polaroc.text_files import separator_hint, separator_in
 from polaroc.trouble import (
     MENDING,
     SCORE,
@@ -251,9 +252,9 @@ def _check_columns(frame: pl.LazyFrame, wanted: Sequence[IntoExpr | None]) -> No
     if not unknown:
         return
     hint = spelling(unknown, present, "check the spelling of truth, score, weight and by.")
-    mark = next((mark for mark in ";\t|" if len(present) == 1 and mark in present[0]), None)
+    mark = separator_in(present, unknown[0])
     if mark is not None:
-        hint = f"is its separator {mark!r}? Read from files are commas, and tabs in .tsv."
+        hint = separator_hint(mark)
     raise InvalidArgument(
         f"there is no column {quoted(unknown)}; the table has {quoted(present) or 'no columns'}.",
         hint=hint,

@@ -11,6 +11,8 @@ from urllib.parse import unquote
 import polars as pl
 
 from polaroc.errors import InvalidArgument
+from polaroc.text_files import SEPARATORS, check_header, refuse_utf_16
+from polaroc.texts import is_utf8
 
 FORMATS = {
     ".parquet": "parquet", ".pq": "parquet",
@@ -18,7 +20,6 @@ FORMATS = {
     ".arrow": "ipc", ".ipc": "ipc", ".feather": "ipc",
     ".ndjson": "ndjson", ".jsonl": "ndjson",
 }  # fmt: skip
-SEPARATORS = {"csv": ",", "tsv": "\t"}
 COMPRESSED = {".gz", ".zst", ".zlib"}
 ALLOWED = "allowed are Parquet, CSV, TSV, IPC/Arrow and NDJSON"
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
@@ -173,7 +174,23 @@ def _sources(path: str) -> Iterator[Source]:
         )
     fixed = len(there.parts) if there.exists() else _fixed_parts(there)
     for file in found:
-        yield from _in_folder(file) if file.is_dir() else [Source(file, _partitions(file, fixed))]
+        if file.is_dir():
+            yield from _in_folder(file)
+        else:
+            _refuse_no_file(file)
+            yield Source(file, _partitions(file, fixed))
+
+
+def _refuse_no_file(file: Path) -> None:
+    if not is_utf8(str(file)):
+        raise InvalidArgument(
+            f"the name {str(file)!r} is not UTF-8.", hint="rename the file or its folder."
+        )
+    if not file.is_file():
+        raise InvalidArgument(
+            f"{str(file)!r} is a pipe or a device, allowed are files.",
+            hint="name it without a pattern, give - for the standard input, or copy it to a file.",
+        )
 
 
 def _in_folder(folder: Path) -> list[Source]:
@@ -185,6 +202,8 @@ def _in_folder(folder: Path) -> list[Source]:
         and file.is_file()
         and not any(part.startswith((".", "_")) for part in file.parts[depth:])
     ]
+    for file in files:
+        _refuse_no_file(file)
     found = [Source(file, _partitions(file, depth)) for file in files]
     formats = sorted({source.format for source in found})
     if not found:
@@ -242,8 +261,10 @@ def _partition(
 
 def _scan(kind: str, files: list[Path], words: Sequence[str]) -> pl.LazyFrame:
     for file in files[:NAMED]:
+        if kind in (*SEPARATORS, "ndjson"):
+            refuse_utf_16(file)
         try:
-            _scan_as(kind, [file], PEEKED_ROWS).collect_schema()
+            names = _scan_as(kind, [file], PEEKED_ROWS).collect_schema().names()
         except pl.exceptions.NoDataError:
             raise InvalidArgument(f"{str(file)!r} is empty.", hint="leave it out.") from None
         except pl.exceptions.PolarsError as error:
@@ -252,6 +273,7 @@ def _scan(kind: str, files: list[Path], words: Sequence[str]) -> pl.LazyFrame:
                 f"{str(file)!r} cannot be read as {kind}: {said}.",
                 hint="the file may be damaged, or be named after another format.",
             ) from None
+        check_header(file, kind, names)
     rows = None if _size(files) <= INFERRED_WHOLE else INFERRED_ROWS
     frame = _scan_as(kind, files, rows)
     if kind not in SEPARATORS or not words:

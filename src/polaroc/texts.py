@@ -40,6 +40,17 @@ def visible(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
 
 
+def is_utf8(text: str) -> bool:
+    """Whether text has no byte of another encoding, as names of files and arguments may.
+
+    Examples
+    --------
+    >>> is_utf8("scores"), is_utf8(b"sc\\xf6res".decode(errors="surrogateescape"))
+    (True, False)
+    """
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
 def inert(table: pl.DataFrame) -> pl.DataFrame:
     """A table for CSV files: what a spreadsheet would compute, not show, gets an apostrophe.
 
@@ -53,12 +64,27 @@ def inert(table: pl.DataFrame) -> pl.DataFrame:
         risky = text.str.contains(FORMULA) & ~text.str.contains(NUMBER)
         return pl.when(risky).then(pl.concat_str(pl.lit("'"), text)).otherwise(text)
 
+    table = table.with_columns(_as_text(column) for column in table if _no_cell(column.dtype))
     kinds = (pl.String, pl.Categorical, pl.Enum)
     texts = [name for name, kind in table.schema.items() if kind in kinds]
     safe = table.with_columns(spelled(pl.col(name).cast(pl.String)).alias(name) for name in texts)
     names = pl.Series("name", table.columns, dtype=pl.String)
     headings = names.to_frame().select(spelled(pl.col("name"))).to_series()
     return safe.rename(dict(zip(names, headings, strict=True)))
+
+
+def _no_cell(dtype: pl.DataType) -> bool:
+    return dtype.is_nested() or dtype == pl.Binary
+
+
+def _as_text(column: pl.Series) -> pl.Series:
+    """Lists, structs and bytes in words: CSV has no form for them."""
+    words = [None if value is None else _word(value) for value in column.to_list()]
+    return pl.Series(column.name, words, pl.String)
+
+
+def _word(value: object) -> str:
+    return value.decode(errors="backslashreplace") if isinstance(value, bytes) else str(value)
 
 
 def plain(parts: Sequence["RenderableType"], width: int = WIDTH) -> str:

@@ -2,10 +2,12 @@
 
 import signal
 import sys
+from collections import Counter
 from importlib import metadata
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from polaroc.cli.chart import chart
 from polaroc.cli.check import check
@@ -16,7 +18,37 @@ from polaroc.cli.evaluate import evaluate
 from polaroc.cli.experiment import experiment
 from polaroc.cli.limits import limited, watched
 from polaroc.cli.report import report
+from polaroc.cli.screen import refuse
 from polaroc.cli.sql import sql
+
+COLUMNS_OF_SCORES = (
+    "models whose scores are in columns of their own go in one long table, with a row per model "
+    "and case: a column for the model, one for the score (Polars: frame.unpivot)."
+)
+
+
+def _takes_one_value(parameter: Any) -> bool:
+    # Arguments have neither attribute.
+    several, flag = (getattr(parameter, name, True) for name in ("multiple", "is_flag"))
+    return not (several or flag)
+
+
+class Command(TyperCommand):
+    """A command that refuses an option with one value where it is given twice."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the words after the name of the command."""
+        if not ctx.resilient_parsing:
+            _, _, given = self.make_parser(ctx).parse_args(args=list(args))
+            single = [one for one in given if _takes_one_value(one)]
+            for option, count in Counter(single).items():
+                if count > 1:
+                    hint = COLUMNS_OF_SCORES if option.name == "score" else "give it once."
+                    refuse(
+                        f"{option.opts[0]} is given {count} times, allowed is once.\nHint: {hint}"
+                    )
+        return super().parse_args(ctx, args)
+
 
 app = typer.Typer(
     help="Which classifier, and which threshold, when the share of positives is uncertain.",
@@ -25,15 +57,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-app.command()(demo)
-app.command()(evaluate)
-app.command()(compare)
-app.command()(choose)
-app.command()(chart)
-app.command()(report)
-app.command()(check)
-app.command()(experiment)
-app.command()(sql)
+app.command(cls=Command)(demo)
+app.command(cls=Command)(evaluate)
+app.command(cls=Command)(compare)
+app.command(cls=Command)(choose)
+app.command(cls=Command)(chart)
+app.command(cls=Command)(report)
+app.command(cls=Command)(check)
+app.command(cls=Command)(experiment)
+app.command(cls=Command)(sql)
 
 
 @app.callback()

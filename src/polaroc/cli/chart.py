@@ -8,6 +8,7 @@ import typer
 from polaroc.charts.export import check_formats, save
 from polaroc.cli.drawings import DRAWINGS, Given, doubtful
 from polaroc.cli.inputs import NullRows, Positive, Weight, beginnings, priors_in_words
+from polaroc.cli.keys import Keys, NoBy, keys_of, tell
 from polaroc.cli.measured import Files, Ratio, Score, Truth, show
 from polaroc.cli.pipes import or_stdout
 from polaroc.cli.screen import aside, out, progress, refusing
@@ -46,10 +47,12 @@ def chart(
         list[str] | None,
         typer.Option(
             help="Key column, repeated for several: first the models, which give the colours, then "
-            "folds or other blocks. [default: of predictions none, of measures all]",
+            "folds or other blocks. [default: of predictions the columns with usual names of "
+            "models and folds, which are said; of measures all]",
             show_default=False,
         ),
     ] = None,
+    no_by: NoBy = False,
     prior: Annotated[
         list[str] | None,
         typer.Option(help="Prior, or 'observed'; repeat it for several.", show_default=False),
@@ -103,7 +106,10 @@ def chart(
         with progress() as say:
             say("measuring")
             stamps = Stamps(files)
-            wanted = Given(files, predictions, by or [], **given)
+            keys = Keys(by or [], [], [])
+            if truth is not None:
+                keys = keys_of(files, by, no_by, [truth, score, weight])
+            wanted = Given(files, predictions, keys.all, **given)
             table = drawing.table(wanted)
             say("drawing")
             drawn = drawing.draw(table, **({} if title is None else {"title": title}))
@@ -111,6 +117,7 @@ def chart(
             stamps.check()
             with whole_file(where) as staging:
                 save(drawn, staging)
+    tell(keys.notes)
     # What a chart has no place for.
     to_file = where == asked
     show([f"Note: {line}" for line in said], out() if to_file else aside())

@@ -5,7 +5,8 @@ from typing import Annotated
 import typer
 
 from polaroc.audits import check as audit
-from polaroc.cli.inputs import By, Files, Positive, Score, Truth, Weight, labels, negatives
+from polaroc.cli.inputs import Files, Positive, Score, Truth, Weight, labels, negatives
+from polaroc.cli.keys import By, NoBy, keys_of, tell
 from polaroc.cli.overview import doubts
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import MOST_ROWS, out, progress, refusing
@@ -21,6 +22,7 @@ def check(
     truth: Truth,
     score: Score,
     by: By = None,
+    no_by: NoBy = False,
     weight: Weight = None,
     positive: Positive = None,
     case: Annotated[
@@ -37,7 +39,8 @@ def check(
     with progress() as say:
         say("auditing")
         stamps = Stamps(files)
-        keys = by or []
+        found = keys_of(files, by, no_by, [truth, score, weight, case])
+        keys = found.all
         frame = scan(files, [*keys, *([case] if case else [])])
         meant = labels(frame, truth, positive)
         report = audit(frame, truth, score, keys, weight, meant, case)
@@ -45,6 +48,7 @@ def check(
         stamps.check()
     if report.is_empty():
         raise InvalidPredictions("the files hold no rows.", hint="check the files.")
+    tell(found.notes)
     if as_json:
         print_json(report)
         return

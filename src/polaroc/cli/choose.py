@@ -6,6 +6,7 @@ import typer
 
 from polaroc.choice import choose as choice
 from polaroc.cli.inputs import NullRows, Positive, Weight
+from polaroc.cli.keys import roles_of, tell
 from polaroc.cli.measured import (
     Alpha,
     Between,
@@ -38,7 +39,7 @@ def choose(
             show_default=False,
         ),
     ] = None,
-    between: Between = "model",
+    between: Between = None,
     block: Block = None,
     no_blocks: Annotated[
         bool, typer.Option("--no-blocks", help="Each model was measured once.")
@@ -62,20 +63,22 @@ def choose(
         raise InvalidArgument(
             "both --block and --no-blocks are given.", hint="leave one of them out."
         )
-    blocks = [] if no_blocks else block or ["fold"]
     given = {
         "truth": truth, "score": score, "weight": weight, "positive": positive, "nulls": nulls,
     }  # fmt: skip
     with progress() as say:
         say("measuring")
         stamps = Stamps(files)
-        measures, _ = measures_of(files, given, [between, *blocks], **_asked(over, truth))
+        asked = _asked(over, truth)
+        roles = roles_of(files, between, block, [truth, score, weight], no_blocks=no_blocks)
+        measures, _ = measures_of(files, given, roles.all, **asked)
         say("choosing")
         found = choice(
-            measures, between, blocks, over=over, test_train_ratio=test_train_ratio, alpha=alpha,
-            incomplete=incomplete,
+            measures, *roles.between_and_block, over=over, test_train_ratio=test_train_ratio,
+            alpha=alpha, incomplete=incomplete,
         )  # fmt: skip
         stamps.check()
+    tell(roles.notes)
     if as_json:
         print_json({
             "answer": found.answer, "bayes": found.bayes, "minimax": found.minimax,

@@ -7,6 +7,7 @@ import polars as pl
 import typer
 
 from polaroc.cli.inputs import NullRows, Positive, Weight, labels, prior_in_words
+from polaroc.cli.keys import roles_of, tell
 from polaroc.cli.measured import (
     Alpha,
     Between,
@@ -37,7 +38,7 @@ from polaroc.wanted import MEASURES
 def compare(
     files: Files,
     measure: Annotated[str, typer.Option(help="What is compared.")] = "iauprec",
-    between: Between = "model",
+    between: Between = None,
     block: Block = None,
     prior: Annotated[
         str | None,
@@ -95,21 +96,22 @@ def compare(
     if folder is not None:
         check_replaceable(folder)
     at = None if prior is None else prior_in_words(prior)
-    blocks = block or ["fold"]
     given = {
         "truth": truth, "score": score, "weight": weight, "positive": positive, "nulls": nulls,
     }  # fmt: skip
     with progress() as say:
         say("measuring")
         stamps = Stamps(files)
+        of_case = case if target == "trained" else None
+        roles = roles_of(files, between, block, [truth, score, weight, of_case])
         if target == "trained":
-            compared, of_target = _predictions(files, given, [between, *blocks], case)
+            compared, of_target = _predictions(files, given, roles.all, case)
             of_target["over"] = over
         else:
             asked: dict[str, Any] = {"over": over, "priors": _priors(at, contrast)}
             if measure in MEASURES:
                 asked["measures"] = sorted({measure, "auc"})
-            compared, evaluated = measures_of(files, given, [between, *blocks], **asked)
+            compared, evaluated = measures_of(files, given, roles.all, **asked)
             if over is not None and not evaluated:
                 raise InvalidArgument(
                     "--over is for predictions, and the files hold measures.", hint="leave it out."
@@ -117,7 +119,8 @@ def compare(
             of_target = {}
         say("comparing")
         found = comparison(
-            compared, measure, between, blocks, prior=at, contrast=contrast, target=target,
+            compared, measure, *roles.between_and_block, prior=at, contrast=contrast,
+            target=target,
             test_train_ratio=test_train_ratio, alpha=alpha, level=level, adjust=adjust,
             incomplete=incomplete, seed=seed, **of_target,
         )  # fmt: skip
@@ -128,6 +131,7 @@ def compare(
                 inert(found.pairs).write_csv(staging / "pairs.csv")
                 inert(found.letters).write_csv(staging / "letters.csv")
                 (staging / "summary.txt").write_text(found.summary() + "\n", encoding="utf-8")
+    tell(roles.notes)
     if as_json:
         print_json({
             "measure": found.measure, "between": found.between, "block": found.block,

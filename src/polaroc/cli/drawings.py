@@ -7,8 +7,10 @@ from typing import Any, Literal, NamedTuple
 import polars as pl
 
 from polaroc import charts
+from polaroc.audits import notes_on_labels
 from polaroc.choice import Choice, choose
 from polaroc.cli.inputs import labels
+from polaroc.cli.keys import keys_of_measures, tell
 from polaroc.cli.measured import measures_of
 from polaroc.cli.overview import doubts
 from polaroc.columns import require
@@ -71,7 +73,7 @@ class Given:
                 hint="give both, as for `polaroc evaluate`.",
             )
         frame, arguments = self._rows()
-        read(frame, **arguments, audited=True)
+        tell(notes_on_labels(read(frame, **arguments, audited=True)))
         return curve(frame, **arguments)
 
     def at_priors(self) -> pl.LazyFrame:
@@ -183,7 +185,8 @@ class Given:
         """The column of the models and those of the blocks."""
         keys = self.by
         if measures is not None and not keys:
-            keys = require(measures, ("measure", "estimate"), source="evaluate(...)")
+            found = require(measures, ("measure", "estimate"), source="evaluate(...)")
+            keys = keys_of_measures(found)
         if not keys:
             raise InvalidArgument(
                 "no column tells the models apart.", hint="name it first: --by model --by fold."

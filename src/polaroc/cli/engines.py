@@ -8,11 +8,13 @@ import polars as pl
 
 from polaroc import warehouse
 from polaroc.cli.inputs import labels
+from polaroc.cli.keys import Keys, default_keys, named_keys
 from polaroc.cli.screen import progress
 from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError
 from polaroc.output import check_replaceable, whole
 from polaroc.texts import inert
 from polaroc.typing import Interpolation, Prior
+from polaroc.usual_keys import keys_by_type
 from polaroc.wanted import MEASURES
 from polaroc.warehouse.collecting import collected
 from polaroc.warehouse.connections import is_address, table_at, without_password
@@ -31,19 +33,22 @@ def measured_there(
     over: tuple[float, float] | None,
     interpolation: Interpolation,
     folder: Path | None,
-) -> pl.DataFrame:
-    """The measures of a table that is not here, written where a folder is given.
+    no_by: bool = False,
+) -> tuple[pl.DataFrame, Keys]:
+    """The measures of a table that is not here, written where a folder is given, and their keys.
 
     Parameters
     ----------
     address, name
         The engine, and its table.
     asked
-        Arguments of `warehouse.evaluate`; the positive labels as words.
+        Arguments of `warehouse.evaluate`; the positive labels and the keys as given.
     priors, over, interpolation
         As in `warehouse.evaluate`.
     folder
         Where the measures go.
+    no_by
+        Whether there are to be no keys.
     """
     if name is None:
         raise InvalidArgument(
@@ -56,15 +61,24 @@ def measured_there(
         say("connecting")
         with table_at(address, name) as table:
             say("measuring there")
+            keys = _keys(table, asked, no_by)
+            asked = {**asked, "by": keys.all}
             found = _found(table, asked, priors, over, interpolation)
-    keys = asked["by"]
-    measures = _ordered(found, keys, priors)
-    _refuse_unranked(measures, keys)
+    measures = _ordered(found, keys.all, priors)
+    _refuse_unranked(measures, keys.all)
     if folder is not None:
         with whole(folder) as staging:
             measures.write_parquet(staging / "measures.parquet")
             inert(measures).write_csv(staging / "measures.csv")
-    return measures
+    return measures, keys
+
+
+def _keys(table: "Table", asked: dict[str, Any], no_by: bool) -> Keys:
+    """The keys as named, or those with usual names; the rows are not read for them."""
+    if asked["by"] or no_by:
+        return named_keys(asked["by"], no_by)
+    taken = [name for name in (asked["truth"], asked["score"], asked["weight"]) if name]
+    return default_keys(keys_by_type(table.schema().to_polars(), taken))
 
 
 def _found(

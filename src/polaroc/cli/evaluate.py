@@ -9,6 +9,7 @@ import polars as pl
 import typer
 
 from polaroc import charts
+from polaroc.audits import notes_on_labels
 from polaroc.balance import balance_note
 from polaroc.cli.engines import measured_there, one_address
 from polaroc.cli.inputs import (
@@ -25,6 +26,7 @@ from polaroc.cli.inputs import (
     negatives,
     priors_in_words,
 )
+from polaroc.cli.keys import By, NoBy, keys_of, tell
 from polaroc.cli.overview import doubts, summary
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import aside, out, progress, refusing
@@ -69,14 +71,8 @@ def evaluate(
             "--out", help="Folder for measures and charts: new, empty, or an earlier output."
         ),
     ] = None,
-    by: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Key column such as model or fold; repeat it for several. The printed table "
-            "has a line for each value of the first and averages over the others.",
-            show_default=False,
-        ),
-    ] = None,
+    by: By = None,
+    no_by: NoBy = False,
     weight: Weight = None,
     positive: Positive = None,
     nulls: NullRows = "raise",
@@ -136,14 +132,16 @@ def evaluate(
     between = _grid(grid, over)
     address = one_address(files)
     if address is not None:
-        keys = by or []
         there = {
-            "truth": truth, "score": score, "by": keys, "weight": weight,
+            "truth": truth, "score": score, "by": by, "weight": weight,
             "positive": positive, "nulls": nulls, "ranges": _ranges(ranges),
         }  # fmt: skip
         everywhere = list(dict.fromkeys([*priors, *between]))
-        measures = measured_there(address, name, there, everywhere, over, interpolation, folder)
-        _show(measures, keys, resolve_priors(priors), _written(folder), as_json)
+        measures, keys = measured_there(
+            address, name, there, everywhere, over, interpolation, folder, no_by
+        )
+        _show(measures, keys.all, resolve_priors(priors), _written(folder), as_json)
+        tell(keys.notes)
         return
     if ranges is not None:
         raise InvalidArgument(
@@ -152,10 +150,11 @@ def evaluate(
         )
     stamps = Stamps(files)
     # Files are smaller than the rows that are ranked: about 8 bytes become 40.
-    frames = batches(files, by or [], resolve_memory(memory) // 10)
+    keys = keys_of(files, by, no_by, [truth, score, weight])
+    frames = batches(files, keys.all, resolve_memory(memory) // 10)
     frame = frames[0] if len(frames) == 1 else pl.concat(frames)
     asked = {
-        "truth": truth, "score": score, "by": by or [], "weight": weight,
+        "truth": truth, "score": score, "by": keys.all, "weight": weight,
         "positive": labels(frame, truth, positive), "nulls": nulls,
     }  # fmt: skip
     room = Room(memory, scratch)
@@ -163,6 +162,7 @@ def evaluate(
         frames, asked, priors, over, interpolation, folder, not no_charts, room, stamps, as_json,
         between,
     )  # fmt: skip
+    tell(keys.notes)
 
 
 def run(
@@ -195,6 +195,7 @@ def run(
         say("auditing the rows")
         audited = [read(frame, **asked, audited=True) for frame in frames]
         keys = audited[0].keys
+        said += [line for table in audited for line in notes_on_labels(table)]
         said += negatives(pl.concat(frames), asked["truth"], asked.get("positive"))
         say("measuring")
         grid = _chart_priors(asked_priors, over) if drawn else []

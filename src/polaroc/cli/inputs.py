@@ -24,12 +24,6 @@ Truth = Annotated[str, typer.Option(help="Column of the labels.", show_default=F
 Score = Annotated[
     str, typer.Option(help="Column of the scores; higher is more positive.", show_default=False)
 ]
-By = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Key column such as model or fold; repeat it for several.", show_default=False
-    ),
-]
 Weight = Annotated[str | None, typer.Option(help="Column of case weights.", show_default=False)]
 Positive = Annotated[
     list[str] | None,

@@ -43,9 +43,11 @@ def watched(limit: int) -> int:
     int
         The exit code.
     """
-    words = [sys.executable, "-m", "polaroc.cli", *sys.argv[1:]]
+    words = [sys.executable, "-m", "polaroc_command", *sys.argv[1:]]
     said: list[bytes] = []
-    with subprocess.Popen(words, stderr=subprocess.PIPE, env=os.environ | {INSIDE: "1"}) as inner:
+    inside = os.environ | {INSIDE: "1"}
+    # The pipes that a shell made of <(command) stay open.
+    with subprocess.Popen(words, stderr=subprocess.PIPE, env=inside, close_fds=False) as inner:
         signal.signal(signal.SIGTERM, lambda *_: inner.terminate())
         # Ctrl-C reaches the inner process too, which answers it.
         signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -7,7 +7,9 @@ import polars as pl
 import typer
 from rich.console import Console
 
+from polaroc.audits import notes_on_labels
 from polaroc.cli.inputs import labels
+from polaroc.cli.keys import tell
 from polaroc.cli.screen import out, with_options
 from polaroc.columns import RESERVED
 from polaroc.designs import Incomplete
@@ -31,11 +33,19 @@ Truth = Annotated[
 Score = Annotated[
     str | None, typer.Option(help="Column of the scores, of predictions.", show_default=False)
 ]
-Between = Annotated[str, typer.Option(help="Column that tells the models apart.")]
+Between = Annotated[
+    str | None,
+    typer.Option(
+        help="Column that tells the models apart. [default: model, or the one with another usual "
+        "name of models]",
+        show_default=False,
+    ),
+]
 Block = Annotated[
     list[str] | None,
     typer.Option(
-        help="Column of the folds or other blocks; repeat it for several. [default: fold]",
+        help="Column of the folds or other blocks; repeat it for several. [default: fold, and "
+        "others with a usual name of folds; of measures all other keys]",
         show_default=False,
     ),
 ]
@@ -84,7 +94,7 @@ def measures_of(
         "by": keys,
         "positive": labels(frame, truth, predictions["positive"]),
     }
-    read(frame, **arguments, audited=True)
+    tell(notes_on_labels(read(frame, **arguments, audited=True)))
     return evaluate(frame, **arguments, **asked), True
 
 

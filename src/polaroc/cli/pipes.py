@@ -3,8 +3,9 @@
 import json
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from math import inf, isfinite
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
@@ -24,24 +25,42 @@ AsJson = Annotated[
 
 @contextmanager
 def without_stdin(files: list[str]) -> Iterator[list[str]]:
-    """The files, where `-` was given the standard input in a file that lasts as long as needed.
+    """The files, where `-` or a pipe was given its content in a file that lasts as long as needed.
 
     Parameters
     ----------
     files
         What was given on the command line.
     """
-    if PIPE not in files:
+    pipes = [file for file in files if file == PIPE or _is_pipe(file)]
+    if not pipes:
         yield files
         return
-    if files.count(PIPE) > 1:
-        raise InvalidArgument("- is given twice.", hint="the standard input can be read once.")
+    if len(set(pipes)) < len(pipes):
+        twice = next(file for file in pipes if pipes.count(file) > 1)
+        raise InvalidArgument(f"{twice} is given twice.", hint="a pipe can be read once.")
     with TemporaryDirectory(prefix="polaroc-") as folder:
-        kept = Path(folder) / "stdin"
-        with kept.open("wb") as file:
-            shutil.copyfileobj(sys.stdin.buffer, file)
-        named = kept.rename(kept.with_suffix(f".{kind(kept)}"))
-        yield [str(named) if file == PIPE else file for file in files]
+        copies = {pipe: _copied(pipe, Path(folder) / f"pipe-{i}") for i, pipe in enumerate(pipes)}
+        yield [copies.get(file, file) for file in files]
+
+
+def _is_pipe(file: str) -> bool:
+    """Whether a file is a named pipe, or one that a shell made of `<(command)`."""
+    try:
+        return Path(file).is_fifo() or file.startswith(("/dev/stdin", "/dev/fd/"))
+    except ValueError:
+        return False
+
+
+def _copied(pipe: str, file: Path) -> str:
+    """A file with what comes out of a pipe, named after its format."""
+    with file.open("wb") as copy:
+        if pipe == PIPE:
+            shutil.copyfileobj(sys.stdin.buffer, copy)
+        else:
+            with Path(pipe).open("rb") as opened:
+                shutil.copyfileobj(opened, copy)
+    return str(file.rename(file.with_suffix(f".{kind(file, pipe)}")))
 
 
 @contextmanager
@@ -65,8 +84,8 @@ def or_stdout(file: Path, name: str) -> Iterator[Path]:
             shutil.copyfileobj(opened, sys.stdout.buffer)
 
 
-def kind(file: Path) -> str:
-    """The suffix of a file, by how it begins."""
+def kind(file: Path, pipe: str = PIPE) -> str:
+    """The suffix of a file that came out of a pipe, by how it begins."""
     with file.open("rb") as opened:
         line = opened.readline(1_000_000)
     for magic, suffix in MAGIC.items():
@@ -74,7 +93,7 @@ def kind(file: Path) -> str:
             return suffix
     if not line:
         raise InvalidArgument(
-            "nothing came in on the standard input.",
+            f"nothing came in on {'the standard input' if pipe == PIPE else repr(pipe)}.",
             hint="for example: cat predictions.csv | polaroc evaluate - ...",
         )
     if line.lstrip().startswith(b"{"):
@@ -90,12 +109,73 @@ def print_json(result: pl.DataFrame | Mapping[str, Any]) -> None:
     result
         A table, or names with tables, words, numbers or lists of them.
     """
-    if isinstance(result, pl.DataFrame):
+    if isinstance(result, pl.DataFrame) and not _has_unwritten(result):
         typer.echo(result.write_json())
         return
-    told = {name: _plain(value) for name, value in result.items()}
+    told = (
+        plain_rows(result)
+        if isinstance(result, pl.DataFrame)
+        else {name: _plain(value) for name, value in result.items()}
+    )
     typer.echo(json.dumps(told, ensure_ascii=False, default=str))
 
 
+def plain_rows(table: pl.DataFrame) -> list[dict[str, Any]]:
+    """The rows as JSON has them, in words what it has no form for.
+
+    NaN, inf and -inf are these words, so that null is what is missing; bytes are
+    their text, or hexadecimal where they are none.
+
+    Examples
+    --------
+    >>> plain_rows(pl.DataFrame({"k": [float("inf"), None], "b": [b"A", None]}))
+    [{'k': 'inf', 'b': 'A'}, {'k': None, 'b': None}]
+    """
+    binary = [name for name, kind in table.schema.items() if kind == pl.Binary]
+    written: list[dict[str, Any]] = json.loads(
+        table.with_columns(_text(table, binary)).write_json()
+    )
+    if not _has_unwritten(table):
+        return written
+    return [
+        {name: _in_words(value, row[name]) for name, value in plain.items()}
+        for plain, row in zip(written, table.iter_rows(named=True), strict=True)
+    ]
+
+
+def _text(table: pl.DataFrame, columns: Sequence[str]) -> list[pl.Series]:
+    """Columns of bytes as text."""
+    found = []
+    for name in columns:
+        try:
+            found.append(table[name].cast(pl.String))
+        except pl.exceptions.PolarsError:
+            found.append(table[name].bin.encode("hex"))
+    return found
+
+
+def _has_unwritten(table: pl.DataFrame) -> bool:
+    """Whether there may be what JSON has no form for."""
+    kinds = table.schema.items()
+    floats = [name for name, kind in kinds if kind.is_float()]
+    return any(kind.is_nested() or kind == pl.Binary for _, kind in kinds) or any(
+        not table[name].drop_nulls().is_finite().all() for name in floats
+    )
+
+
+def _in_words(written: Any, value: Any) -> Any:
+    if isinstance(value, float) and not isfinite(value):
+        return {inf: "inf", -inf: "-inf"}.get(value, "NaN")
+    if isinstance(value, dict) and isinstance(written, dict):
+        return {name: _in_words(written[name], value[name]) for name in written}
+    if isinstance(value, list) and isinstance(written, list):
+        return [_in_words(*pair) for pair in zip(written, value, strict=True)]
+    return written
+
+
 def _plain(value: Any) -> Any:
-    return json.loads(value.write_json()) if isinstance(value, pl.DataFrame) else value
+    if isinstance(value, pl.DataFrame):
+        return plain_rows(value)
+    if isinstance(value, bytes):
+        return value.decode(errors="backslashreplace")
+    return _in_words(value, value)

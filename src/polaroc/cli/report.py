@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from polaroc.cli.inputs import NullRows, Positive, Weight, labels
+from polaroc.cli.keys import By, Keys, NoBy, keys_of, tell
 from polaroc.cli.measured import (
     Alpha,
     Files,
@@ -21,6 +22,7 @@ from polaroc.cli.screen import aside, out, progress, refusing
 from polaroc.errors import InvalidArgument
 from polaroc.report import TITLE
 from polaroc.report import report as written
+from polaroc.report.intake import with_one_model
 from polaroc.stamps import Stamps
 
 
@@ -32,13 +34,8 @@ def report(
     ] = Path("report.html"),
     truth: Truth = None,
     score: Score = None,
-    by: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Key column; repeat it. [default: model and fold, where there]",
-            show_default=False,
-        ),
-    ] = None,
+    by: By = None,
+    no_by: NoBy = False,
     over: Annotated[
         tuple[float, float] | None,
         typer.Option(
@@ -92,10 +89,14 @@ def report(
     with progress() as say:
         say("reading")
         stamps = Stamps(files)
-        keys = [*(by or ("model", "fold")), *(block or ()), between, case]
+        found = Keys([], [], [])
+        if truth is not None:
+            found = keys_of(files, by, no_by, [truth, score, weight, case])
+        asked = [*([between] if between else []), *(block or ())]
+        keys = found.all if by or no_by else list(dict.fromkeys([*asked, *found.all]))
         frame = predictions_or_measures(
             files,
-            [key for key in keys if key],
+            [*keys, *([case] if case else [])],
             truth=truth,
             score=score,
             weight=weight,
@@ -105,23 +106,28 @@ def report(
             raise InvalidArgument(
                 "predictions are given without a range of priors.", hint="give --over 0.05 0.20."
             )
+        if found.blocks and not found.models and not between:
+            frame, model = with_one_model(frame)
+            keys = [model, *keys]
         say("measuring, choosing, drawing")
         said: list[str] = []
 
-        def tell(sentence: str) -> None:
+        def keep(sentence: str) -> None:
             said.append(sentence)
             # The page is not written yet.
             stamps.check()
 
         with or_stdout(path, "report.html") as file:
             written(
-                frame, path=file, truth=truth, score=score, by=by, over=over,
+                frame, path=file, truth=truth, score=score,
+                by=None if truth is None else keys, over=over,
                 priors=prior or (), between=between, block=block, case=case, weight=weight,
                 positive=None if truth is None else labels(frame, truth, positive), nulls=nulls,
                 test_train_ratio=test_train_ratio, alpha=alpha, level=level, cost_fn=cost_fn,
-                cost_fp=cost_fp, incomplete=incomplete, title=title, tell=tell,
+                cost_fp=cost_fp, incomplete=incomplete, title=title, tell=keep,
             )  # fmt: skip
     screen = out() if file == path else aside()
+    tell(found.notes)
     show([f"Note: {sentence}" for sentence in said], screen)
     if file == path:
         screen.print(f"Written to {file}: open it in a browser.")

@@ -15,8 +15,9 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from polaroc.cli.pipes import without_stdin
-from polaroc.errors import PolarocError
-from polaroc.texts import visible
+from polaroc.errors import InvalidArgument, PolarocError
+from polaroc.text_files import ONLY_UTF_8
+from polaroc.texts import is_utf8, visible
 
 MOST_ROWS = 40
 # How the hints of the functions are said on the command line.
@@ -47,6 +48,7 @@ OPTIONS = {
 # The call of `regrets.evaluate_hint`, with its range.
 CALL = re.compile(r"pr\.evaluate\(\.\.\., over=\((\S+), (\S+)\), priors=pr\.prior_grid\([^)]*\)\)")
 DISK = "check path, rights and free space."
+RENAME = "rename the file, folder or column."
 DAMAGED = "a file may be damaged, or columns differ between files."
 # A file or a pipe has no edge to wrap a table at.
 WIDE = 500
@@ -72,6 +74,7 @@ def refusing(command: Callable[_P, None]) -> Callable[_P, None]:
     @wraps(command)
     def guarded(*args: _P.args, **kwargs: _P.kwargs) -> None:
         try:
+            _refuse_other_encodings(kwargs)
             with _readable(kwargs):
                 command(*args, **kwargs)
         except BrokenPipeError:
@@ -84,10 +87,12 @@ def refusing(command: Callable[_P, None]) -> Callable[_P, None]:
             refuse(f"the reader of files failed: {first}\nHint: {DAMAGED}")
         except pl.exceptions.PolarsError as error:
             first = (str(error).strip() or type(error).__name__).splitlines()[0]
-            refuse(f"{first}\nHint: {DISK if 'os error' in first else DAMAGED}")
+            refuse(f"{first}\nHint: {_hint_of_reader(first)}")
         except KeyboardInterrupt:
             aside().print("Interrupted: nothing was written.")
             raise typer.Exit(130) from None
+        except UnicodeEncodeError as error:
+            refuse(f"a name or a text is not UTF-8: {error.object!r:.200}.\nHint: {RENAME}")
         except MemoryError:
             refuse("memory ran out.\nHint: name fewer keys at a time, or use a larger machine.")
         except OSError as error:
@@ -95,6 +100,21 @@ def refusing(command: Callable[_P, None]) -> Callable[_P, None]:
             refuse(f"{where}{error.strerror or error}\nHint: {DISK}")
 
     return guarded
+
+
+def _hint_of_reader(message: str) -> str:
+    if "os error" in message:
+        return DISK
+    return ONLY_UTF_8 if "utf-8" in message.lower() else DAMAGED
+
+
+def _refuse_other_encodings(options: dict[str, Any]) -> None:
+    """Refuse words of the command line, such as names of files, that are not UTF-8."""
+    for value in options.values():
+        for word in value if isinstance(value, list) else [value]:
+            if isinstance(word, str | os.PathLike) and not is_utf8(os.fspath(word)):
+                shown = os.fsencode(word).decode(errors="backslashreplace")
+                raise InvalidArgument(f"'{shown}' is not UTF-8, which is needed.", hint=RENAME)
 
 
 @contextmanager

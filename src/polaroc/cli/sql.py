@@ -7,7 +7,6 @@ import typer
 from polaroc import warehouse
 from polaroc.cli.inputs import (
     BetweenPoints,
-    By,
     NullRows,
     Over,
     Positive,
@@ -18,6 +17,7 @@ from polaroc.cli.inputs import (
     beginnings,
     priors_in_words,
 )
+from polaroc.cli.keys import NoBy, named_keys, tell
 from polaroc.cli.screen import refusing
 from polaroc.wanted import DEFAULT_PRIORS
 from polaroc.warehouse.queries import DIALECTS
@@ -38,7 +38,15 @@ def sql(
         str,
         typer.Option(help=f"One of {', '.join(DIALECTS)}.", autocompletion=beginnings(DIALECTS)),
     ] = "duckdb",
-    by: By = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Key column such as model or fold; repeat it for several: the table is not looked "
+            "at.",
+            show_default=False,
+        ),
+    ] = None,
+    no_by: NoBy = False,
     weight: Weight = None,
     positive: Positive = None,
     nulls: NullRows = "raise",
@@ -55,11 +63,14 @@ def sql(
     Example: polaroc sql --dialect snowflake --table sales.predictions --truth LABEL
     --score P --by MODEL --prior 0.05 > measures.sql
     """
-    named = [truth, score, *(by or []), *([] if weight is None else [weight])]
+    keys = named_keys(by, no_by).all
+    named = [truth, score, *keys, *([] if weight is None else [weight])]
     measures = warehouse.evaluate(
         warehouse.unseen(table, list(dict.fromkeys(named))),
-        truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls,
+        truth=truth, score=score, by=keys, weight=weight, positive=positive, nulls=nulls,
         priors=priors_in_words(prior) or DEFAULT_PRIORS,
         over=over, interpolation=interpolation, measures=measure,
     )  # fmt: skip
     typer.echo(warehouse.sql(measures, dialect))
+    if not (by or no_by):
+        tell(["Note: no --by is given, so all rows are taken as one model's (--no-by says so)."])

@@ -1,19 +1,20 @@
 """A report: one self-contained HTML page that says which model, how sure, at which threshold."""
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 from pathlib import Path
 
 import polars as pl
 
 from polaroc.beliefs import Belief
-from polaroc.columns import as_lazy, column_names
+from polaroc.columns import as_lazy, column_names, like
 from polaroc.designs import Incomplete
 from polaroc.errors import InvalidArgument
 from polaroc.output import check_new, whole_file
 from polaroc.priors import check_prior
 from polaroc.typing import IntoExpr, Label, Nulls
+from polaroc.usual_keys import usual_keys
 
-USUAL = ("model", "fold")
 TITLE = "Which model, how sure, at which threshold"
 
 
@@ -59,8 +60,9 @@ def report(
     truth, score, weight, positive, nulls
         As in `evaluate`, for predictions.
     by
-        Key columns of the predictions; by default those of "model" and "fold" that
-        the table has, and ``()`` for a single model measured once.
+        Key columns of the predictions, and ``()`` for a single model measured once; by
+        default "model" and "fold", and columns with other usual names of models and
+        folds, such as "clf" or "CV split". What else may be a key is told.
     over
         The range (lo, hi) of priors, or a belief about the prior. Needed for
         predictions; of measures, by default the priors they were taken at.
@@ -141,13 +143,15 @@ def report(
             hint="give both for predictions, none for measures.",
         )
     intake = None
+    unused: list[str] = []
     if truth is not None and score is not None:
         if over is None:
             raise InvalidArgument(
                 "predictions are given without a range of priors.", hint="give over=(0.05, 0.20)."
             )
+        frame, named_keys, unused = _keyed(frame, by, [truth, score, weight, case])
         intake = taken_in(
-            frame, truth=truth, score=score, by=_keys(frame, by),
+            frame, truth=truth, score=score, by=named_keys,
             weight=weight, positive=positive, nulls=nulls, case=case,
         )  # fmt: skip
     keys = measure_keys(frame) if intake is None else intake.keys
@@ -161,16 +165,42 @@ def report(
         evidence = of_predictions(intake, question, priors)
     written = page(evidence, title)
     if tell is not None:
-        for said in (*evidence.cautions, *evidence.assumptions):
+        for said in (*unused, *evidence.cautions, *evidence.assumptions):
             tell(said)
     with whole_file(file, is_report) as staging:
         staging.write_text(written, encoding="utf-8")
     return file
 
 
-def _keys(frame: pl.LazyFrame | pl.DataFrame, by: str | Sequence[str] | None) -> list[str]:
-    """The key columns, whether none, one or many were given."""
-    if by is None:
-        present = as_lazy(frame).collect_schema().names()
-        return [name for name in USUAL if name in present]
-    return column_names(by, "by")
+def _keyed(
+    frame: pl.LazyFrame | pl.DataFrame,
+    by: str | Sequence[str] | None,
+    taken: Sequence[IntoExpr | None],
+) -> tuple[pl.LazyFrame | pl.DataFrame, list[str], list[str]]:
+    """The table, its keys, and what is to be said of columns that may be keys and are not used."""
+    from polaroc.report.intake import with_one_model
+
+    if by is not None:
+        return frame, column_names(by, "by"), []
+    lazy = as_lazy(frame)
+    names = (
+        one.meta.root_names() if isinstance(one, pl.Expr) else [one]
+        for one in taken
+        if one is not None
+    )
+    usual = usual_keys(lazy, list(chain.from_iterable(names)))
+    keys = usual.keys
+    if usual.blocks and not usual.models:
+        lazy, model = with_one_model(lazy)
+        frame, keys = like(frame, lazy), [model, *keys]
+    if not usual.unused:
+        return frame, keys, []
+    all_keys = [*usual.keys, next(iter(usual.unused))]
+    return (
+        frame,
+        keys,
+        [
+            f"Not used, so that their rows are taken together: {usual.unused_in_words}; if one "
+            f"tells models or folds apart: by={all_keys!r}."
+        ],
+    )

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import polars as pl
@@ -73,8 +74,8 @@ def taken_in(
     keys = list(by)
     table = as_lazy(frame)
     if not keys:
-        keys = [MODEL]
-        table = table.with_columns(pl.lit(NAMELESS).alias(MODEL))
+        table, key = with_one_model(table)
+        keys = [key]
     if case is not None and column_name(case, "case") in keys:
         raise InvalidArgument(
             f"case is {case!r}, also a key of by.",
@@ -87,6 +88,14 @@ def taken_in(
     )  # fmt: skip
     sound = found.sound.collect().lazy()
     return Intake(sound, tuple(keys), found.weighted, found.troubled())
+
+
+def with_one_model(table: pl.LazyFrame) -> tuple[pl.LazyFrame, str]:
+    """The table with a key that names its only model, and the name of that column."""
+    present = table.collect_schema().names()
+    others = (f"{MODEL}_{i}" for i in range(1, len(present) + 1))
+    key = next(name for name in chain([MODEL], others) if name not in present)
+    return table.with_columns(pl.lit(NAMELESS).alias(key)), key
 
 
 def within(rows: Frame, keys: pl.DataFrame) -> Frame:

@@ -1,0 +1,115 @@
+"""Refusal of text files that would be misread: encodings, separators, repeated column names."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from polaroc.errors import InvalidArgument, quoted
+
+SEPARATORS = {"csv": ",", "tsv": "\t"}
+OTHER_SEPARATORS = ";\t|"
+# How text begins that is not UTF-8, and what other bytes become in a name.
+UTF_16, UNKNOWN_LETTER, ZERO = (b"\xff\xfe", b"\xfe\xff"), "\ufffd", "\0"
+# What Polars calls a column whose name was there before.
+REPEATED = re.compile(r"(.*)_duplicated_\d+", re.DOTALL)
+FIRST_LINE = 1_000_000
+ONLY_UTF_8 = (
+    "only UTF-8 is read: save the file as UTF-8, or convert it: "
+    "iconv -f ENCODING -t UTF-8 FILE > NEW."
+)
+
+
+def refuse_utf_16(file: Path) -> None:
+    """Refuse a file that begins with the mark of UTF-16."""
+    with file.open("rb") as opened:
+        begun = opened.read(2)
+    if begun in UTF_16:
+        raise InvalidArgument(f"{str(file)!r} is UTF-16 text.", hint=ONLY_UTF_8)
+
+
+def check_header(file: Path, kind: str, names: Sequence[str]) -> None:
+    """Refuse a text file whose columns are not what they seem.
+
+    Parameters
+    ----------
+    file
+        The file.
+    kind
+        Its format; others than text are let through.
+    names
+        The names of the columns, as Polars reads them.
+    """
+    if kind == "ndjson":
+        _refuse_repeated(file, _first_keys(file))
+    if kind not in SEPARATORS:
+        return
+    if any(ZERO in name or UNKNOWN_LETTER in name for name in names):
+        encoding = "UTF-16" if any(ZERO in name for name in names) else "not UTF-8"
+        raise InvalidArgument(f"{str(file)!r} is {encoding} text.", hint=ONLY_UTF_8)
+    others = {*OTHER_SEPARATORS, *SEPARATORS.values()} - {SEPARATORS[kind]}
+    mark = next((mark for mark in sorted(others) if len(names) == 1 and mark in names[0]), None)
+    if mark is not None:
+        raise InvalidArgument(
+            f"{str(file)!r} has one column, {quoted(names)}.", hint=separator_hint(mark)
+        )
+    repeated = (REPEATED.fullmatch(name) for name in names)
+    if any(match is not None and match[1] in names for match in repeated):
+        header = pl.scan_csv(
+            file, glob=False, separator=SEPARATORS[kind], has_header=False, n_rows=1,
+            infer_schema=False,
+        )  # fmt: skip
+        _refuse_repeated(file, header.collect().row(0))
+
+
+def separator_in(names: Sequence[str], wanted: str) -> str | None:
+    """The separator that stands in names of columns, one of whose parts is the name `wanted`.
+
+    Examples
+    --------
+    >>> separator_in(["label;p", "note"], "p")
+    ';'
+    """
+    for mark in OTHER_SEPARATORS:
+        split = (name.split(mark) for name in names if mark in name)
+        if any(wanted == part.strip(" \"'") for parts in split for part in parts):
+            return mark
+    return None
+
+
+def separator_hint(mark: str) -> str:
+    """What to do about files with another separator."""
+    return f"is its separator {mark!r}? Read from files are commas, and tabs in .tsv."
+
+
+def _first_keys(file: Path) -> list[str]:
+    """The keys of the first line of NDJSON, each as often as it is there."""
+    found: list[str] = []
+
+    def keep(pairs: list[tuple[str, object]]) -> None:
+        # Inner objects come first.
+        found[:] = [key for key, _ in pairs]
+
+    with file.open("rb") as opened:
+        line = opened.readline(FIRST_LINE)
+    try:
+        json.loads(line, object_pairs_hook=keep)
+    except ValueError:
+        # Compressed or damaged, which Polars tells apart.
+        return []
+    return found
+
+
+def _refuse_repeated(file: Path, names: Sequence[str | None]) -> None:
+    repeated = {name: count for name, count in Counter(names).items() if name and count > 1}
+    if repeated:
+        name, count = next(iter(repeated.items()))
+        often = "twice" if count == 2 else f"{count} times"
+        others = f"; so are {quoted(list(repeated)[1:])}" if len(repeated) > 1 else ""
+        raise InvalidArgument(
+            f"{str(file)!r} has the column {quoted([name])} {often}{others}.",
+            hint="rename or remove one of them: which was meant cannot be told.",
+        )

@@ -82,7 +82,7 @@ def test_what_only_one_side_takes_is_taken():
     assert set(ONLY_THERE) <= taken
 
 
-@pytest.mark.parametrize(("name", "asked"), WRONG, ids=str)
+@pytest.mark.parametrize(("name", "asked"), WRONG)
 def test_what_polars_functions_refuse_is_refused_alike(name, asked):
     sides = []
     for module, source in ((pr, TABLE.lazy()), (pr.warehouse, ibis.memtable(TABLE))):

@@ -36,7 +36,7 @@ def sure(frame: pl.DataFrame, **arguments: object) -> pl.DataFrame:
 @pytest.mark.parametrize("arguments", [{}, {"over": OVER}, {"over": pr.beta(2, 18), "priors": 0.1}])
 def test_a_curve_gives_what_evaluate_does(method, arguments):
     found = TWENTY.pipe(pr.curve, **NAMES).pipe(pr.intervals, method=method, **arguments)
-    assert found.columns == COLUMNS
+    assert found.columns == [*COLUMNS, *(["over"] if "over" in arguments else [])]
     assert [found.schema[name] for name in INTERVAL] == [pl.Float64] * 3
     assert_frame_equal(found, sure(TWENTY, intervals=method, **arguments), rel_tol=1e-10)
     without = pr.evaluate(TWENTY, **NAMES, **arguments)

@@ -1,12 +1,21 @@
-"""Binormal samples with four negatives per positive, and what their measures truly are."""
+"""Binormal samples, as rows or as curves, and what their measures truly are."""
+
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
 from scipy.integrate import quad
+from scipy.optimize import brentq
 from scipy.stats import norm
 
 AUC = 0.898
 SHIFT = float(norm.ppf(AUC) * np.sqrt(2))
+LEVELS = 5
+
+
+def shift(auc: float) -> float:
+    """How far the scores of positives lie above those of negatives, in standard deviations."""
+    return float(norm.ppf(auc) * np.sqrt(2))
 
 
 def replications(count: int, positives: int, seed: int) -> pl.DataFrame:
@@ -23,18 +32,98 @@ def replications(count: int, positives: int, seed: int) -> pl.DataFrame:
     )
 
 
-def auprec(prior: float) -> float:
-    """∫ precision dt along the curve t = Φ(μ − c), f = Φ(−c)."""
-    skew = (1 - prior) / prior
+def curves(
+    count: int, positives: int, negatives: int, auc: float, *, rounded: bool, seed: int
+) -> pl.DataFrame:
+    """Curves of replications of a sample, one key each, without the cells that hold no positive.
+
+    Scores are normal, or rounded to five levels. The negatives between two
+    positives are drawn as one number, so that they cost nothing.
+    """
+    rng = np.random.default_rng(seed)
+    if rounded:
+        rates = np.append(norm.sf(cuts(auc)[:, None] - [shift(auc), 0]), [[1, 1]], axis=0)
+        shares = np.diff(rates, axis=0, prepend=0)
+        pos = rng.multinomial(positives, shares[:, 0], size=count)
+        neg = rng.multinomial(negatives, shares[:, 1], size=count)
+        fp = neg.cumsum(axis=1)
+    else:
+        scores = np.sort(rng.normal(shift(auc), 1, (count, positives)))[:, ::-1]
+        gaps = np.diff(norm.sf(scores), prepend=0, append=1).clip(0)
+        drawn = rng.multinomial(negatives, gaps / gaps.sum(axis=1, keepdims=True))
+        fp = drawn[:, :-1].cumsum(axis=1)
+        pos, neg = np.ones_like(fp), np.zeros_like(fp)
+    # The anchors come first.
+    counts = {"pos": pos, "neg": neg, "tp": pos.cumsum(axis=1), "fp": fp}
+    columns = {name: np.insert(own, 0, 0, axis=1).ravel() for name, own in counts.items()}
+    replication = np.repeat(np.arange(count), pos.shape[1] + 1)
+    table = pl.DataFrame({"replication": replication, **columns})
+    return table.filter((pl.col("pos") > 0) | pl.col("replication").is_first_distinct()).select(
+        "replication",
+        pl.when(pl.col("pos") > 0).then(-pl.col("tp").cast(pl.Float64)).alias("threshold"),
+        *counts,
+        positives=pl.lit(positives, pl.Int64),
+        negatives=pl.lit(negatives, pl.Int64),
+        tpr=pl.col("tp") / positives,
+        fpr=pl.col("fp") / negatives,
+    )
+
+
+def cuts(auc: float) -> np.ndarray:
+    """The thresholds of five levels that are equally frequent where the classes are."""
+    mean = shift(auc)
+
+    def above(cut: float) -> float:
+        return (norm.sf(cut - mean) + norm.sf(cut)) / 2
+
+    return np.array(
+        [brentq(lambda cut, q=q: above(cut) - q / LEVELS, -12, 15) for q in range(1, LEVELS)]
+    )
+
+
+def auprec(prior: float, auc: float = AUC, *, rounded: bool = False) -> float:
+    """∫ precision dt along the curve t = Φ(μ − c), f = Φ(−c), or its chords between levels."""
+    skew, mean = (1 - prior) / prior, shift(auc)
+    if rounded:
+        return sum(
+            quad(lambda u, a=a, b=b: chord(a, b, u, skew), 0, 1, epsabs=1e-11)[0]
+            for a, b in chords(auc)
+        )
 
     def at(threshold: float) -> float:
-        t, f = norm.sf(threshold - SHIFT), norm.sf(threshold)
-        return float(norm.pdf(threshold - SHIFT) * t / (t + skew * f))
+        t, f = norm.sf(threshold - mean), norm.sf(threshold)
+        return float(norm.pdf(threshold - mean) * t / (t + skew * f))
 
-    return quad(at, SHIFT - 9, SHIFT + 9, epsabs=1e-11)[0]
+    return quad(at, mean - 9, mean + 9, epsabs=1e-11)[0]
+
+
+def chords(auc: float) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The two ends of each chord, as (t, f)."""
+    rates = norm.sf(cuts(auc)[:, None] - [shift(auc), 0])
+    points = np.concatenate([[[0.0, 0.0]], rates, [[1.0, 1.0]]])
+    return list(pairwise(points))
+
+
+def chord(start: np.ndarray, end: np.ndarray, share: float, skew: float) -> float:
+    """Precision times the rise of a chord, at a share of its length."""
+    t, f = start + share * (end - start)
+    return float((end - start)[0] * (t / (t + skew * f) if t > 0 else 0.0))
+
+
+def true_auc(auc: float, *, rounded: bool = False) -> float:
+    """The area under the curve, or under its chords."""
+    if not rounded:
+        return auc
+    return sum(float((b[0] - a[0]) * (1 - (a[1] + b[1]) / 2)) for a, b in chords(auc))
+
+
+def iauprec(over: tuple[float, float], auc: float = AUC, *, rounded: bool = False) -> float:
+    """The mean of AUPREC over a range of priors."""
+    lo, hi = over
+    mean = quad(lambda prior: auprec(prior, auc, rounded=rounded), lo, hi, epsabs=1e-8)[0]
+    return mean / (hi - lo)
 
 
 def true_values(over: tuple[float, float]) -> dict[str, float]:
     """AUC and IAUPREC of the population."""
-    lo, hi = over
-    return {"auc": AUC, "iauprec": quad(auprec, lo, hi, epsabs=1e-9)[0] / (hi - lo)}
+    return {"auc": AUC, "iauprec": iauprec(over)}

@@ -1,3 +1,4 @@
+import binormal
 import numpy as np
 import polars as pl
 import pytest
@@ -9,6 +10,7 @@ from polaroc.columns import INTERVAL
 from polaroc.draw_limits import CLUSTER, accelerations, limits_of_draws
 from polaroc.draws import DRAW, draws_of_cells, draws_of_clusters, generator
 from polaroc.errors import InvalidArgument, InvalidPredictions
+from polaroc.pseudo_cases import BEST, WORST, with_pseudo_cases
 from polaroc.trouble import SCORE, TRUTH
 from polaroc.wanted import chosen
 
@@ -46,26 +48,33 @@ def test_draws_of_cells_have_fixed_totals_and_the_counts_of_the_cells_as_means()
     assert found.mean() == pytest.approx(expected, abs=4 * found.std() / draws**0.5)
 
 
+# Half a case more of each class, which may be drawn as the others are, ranked worst or best.
+def drawn_rows(draws: int, order: int) -> pl.DataFrame:
+    table = TABLE.filter(pl.col("model") == "A").select("truth", "score")
+    far = 1e6 * order
+    ends = pl.DataFrame({"truth": [True, False], "score": [far, -far]}, schema=table.schema)
+    both, rng = pl.concat([table, ends]), np.random.default_rng(5)
+    chosen = []
+    for label in (1, 0):
+        cases = np.flatnonzero(both["truth"].to_numpy() == label)
+        shares = np.append(np.ones(cases.size - 1), 0.5 * abs(order))
+        size = (draws, cases.size - 1)
+        chosen.append(rng.choice(cases, size, p=shares / shares.sum()))
+    rows = np.hstack(chosen)
+    return both[rows.ravel()].with_columns(draw=np.repeat(np.arange(draws), rows.shape[1]))
+
+
 def test_draws_of_cells_are_draws_of_rows():
-    table = TABLE.filter(pl.col("model") == "A")
-    draws, generator_ = 4000, np.random.default_rng(5)
-    chosen = np.hstack(
-        [
-            generator_.choice(cases, (draws, cases.size))
-            for cases in (np.flatnonzero(table["truth"].to_numpy() == label) for label in (1, 0))
-        ]
-    )
-    rows = table[chosen.ravel()].with_columns(draw=np.repeat(np.arange(draws), table.height))
-    asked = {"priors": 0.1, "over": OVER}
-    by_rows = pr.evaluate(rows, **NAMES, by="draw", **asked)
+    draws, asked = 3000, {"priors": 0.1, "over": OVER, "measures": ["auc", "auprec", "iauprec"]}
+    places = [pr.evaluate(drawn_rows(draws, i), **NAMES, by="draw", **asked) for i in (0, -1, 1)]
     found = pr.bootstrap(ONE, **asked, draws=draws)
-    for measure, own in by_rows.group_by("measure"):
-        limits = found.filter(pl.col("measure") == measure[0])
-        error = own["estimate"].std()
-        assert limits["std_error"].item() == pytest.approx(error, rel=0.06), measure
-        for name, share in (("lower", 0.025), ("upper", 0.975)):
-            expected = own["estimate"].quantile(share, interpolation="linear")
-            assert limits[name].item() == pytest.approx(expected, abs=error / 5), measure
+    for measure in asked["measures"]:
+        values = [own.filter(measure=measure)["estimate"] for own in places]
+        limits, error = found.filter(measure=measure), values[0].std()
+        assert limits["std_error"].item() == pytest.approx(error, rel=0.07), measure
+        for name, share, widest in (("lower", 0.025, min), ("upper", 0.975, max)):
+            expected = widest(own.quantile(share, interpolation="linear") for own in values)
+            assert limits[name].item() == pytest.approx(expected, abs=error / 4), measure
 
 
 def test_draws_of_clusters_take_all_cases_of_a_cluster_or_none():
@@ -111,15 +120,18 @@ def test_percentile_and_bca_are_scipys_for_one_class():
     )
     won = (np.abs(values) > 0.7) * 1.0
     curve = pr.curve(table, **NAMES)
+    rng = generator(0, ())
+    area = (pl.col("pos") * (pl.col("negatives") - pl.col("fp") + pl.col("neg") / 2)).sum() / 80
+    blocks = pl.concat(draws_of_cells(curve, rng, 20_000))
+    drawn = blocks.group_by(DRAW).agg(area.alias("auc"))["auc"].to_numpy()
+    (bent,) = accelerations(curve, chosen("auc", [], None, "exact").measures)
     for method in ("percentile", "bca"):
-        found = pr.bootstrap(curve, measures="auc", method=method, draws=20_000)
+        found = limits_of_draws(won.mean(), drawn, method, 0.95, bent, 1e-3)
         expected = stats.bootstrap(
             (won,), np.mean, method=method, n_resamples=20_000, rng=np.random.default_rng(3)
         )
-        assert found["std_error"].item() == pytest.approx(expected.standard_error, rel=0.03)
-        assert found.select("lower", "upper").row(0) == pytest.approx(
-            tuple(expected.confidence_interval), abs=0.026
-        )
+        assert found[2] == pytest.approx(expected.standard_error, rel=0.03)
+        assert found[:2] == pytest.approx(tuple(expected.confidence_interval), abs=0.026)
 
 
 def test_acceleration_is_that_of_the_jackknife_of_a_mean():
@@ -160,11 +172,39 @@ def test_bca_without_bias_and_skewness_is_percentile():
 
 
 def test_logit_is_symmetric_in_the_log_odds():
-    found = pr.bootstrap(ONE, measures="auc", method="logit")
-    lower, estimate, upper = (
-        np.log(p / (1 - p)) for p in found.select("lower", "estimate", "upper").row(0)
-    )
+    drawn = np.random.default_rng(0).uniform(0.4, 0.8, 500)
+    lower, upper = limits_of_draws(0.6, drawn, "logit", 0.95, 0.0, 1e-3)[:2]
+    lower, estimate, upper = (np.log(p / (1 - p)) for p in (lower, 0.6, upper))
     assert upper - estimate == pytest.approx(estimate - lower, rel=1e-9)
+
+
+# Of draws of the cells alone .25 to .92 held at the first two.
+@pytest.mark.parametrize("method", ["percentile", "bca", "logit"])
+@pytest.mark.parametrize(("positives", "negatives", "auc"), [(20, 20, 0.8), (20, 400, 0.9)])
+def test_coverage_of_the_true_measures(positives, negatives, auc, method):
+    curves = binormal.curves(60, positives, negatives, auc, rounded=False, seed=1)
+    asked = {"priors": 0.01, "measures": ["auc", "auprec"], "method": method, "draws": 200}
+    found = pr.bootstrap(curves, **asked)
+    for measure, true in (("auc", auc), ("auprec", binormal.auprec(0.01, auc))):
+        own = found.filter(measure=measure).drop_nulls("lower")
+        assert own.height >= 57
+        # 99 % of samples of 60 at 0.93 have no less.
+        assert own.select(pl.lit(true).is_between("lower", "upper").sum()).item() >= 51, measure
+
+
+def test_few_clusters_of_whole_classes_hold_the_true_area():
+    # Ten patients of each class with ten cases each, whose scores share half their variance.
+    rng, held = np.random.default_rng(7), 0
+    true = stats.norm.cdf(1 / 2**0.5 * 1.5)
+    for seed in range(60):
+        patient = np.repeat(np.arange(20), 10)
+        truth = patient < 10
+        scores = rng.normal(size=20)[patient] / 2**0.5 + rng.normal(size=200) / 2**0.5 + 1.5 * truth
+        table = pl.DataFrame({"truth": truth, "score": scores, "patient": patient})
+        asked = {"measures": "auc", "cluster": "patient", "draws": 200, "seed": seed}
+        lower, upper = pr.bootstrap(table, **NAMES, **asked).select("lower", "upper").row(0)
+        held += lower <= true <= upper
+    assert held >= 51
 
 
 @pytest.mark.parametrize("method", ["percentile", "bca", "logit"])
@@ -295,3 +335,13 @@ def test_cases_without_a_cluster_are_refused():
     table = TABLE.with_columns(pl.when(pl.col("patient") > 2).then("patient"))
     with pytest.raises((InvalidPredictions, pl.exceptions.ComputeError), match="no cluster"):
         pr.bootstrap(table, **NAMES, cluster="patient")
+
+
+@pytest.mark.parametrize("place", [WORST, BEST])
+def test_pseudo_cases_are_half_a_case_of_each_class(place):
+    pos, level, neg = (np.array(own) for own in ([1, 2], [0, 3], [1, 0]))
+    with_half = with_pseudo_cases(pos, level, neg, 4, place)
+    worst = ([1, 2, 0.5], [0.5, 3, 4], [1, 0, 0], 0)
+    best = ([0.5, 1, 2], [0, 0, 3], [0, 1, 0], 4.5)
+    for found, expected in zip(with_half, worst if place == WORST else best, strict=True):
+        assert found == pytest.approx(np.array(expected))

@@ -63,6 +63,22 @@ def limits_of_draws(
     return float(lower), float(upper), error, said
 
 
+def widest(told: Sequence[Said]) -> Said:
+    """What is said of a measure as it is, with the widest of all limits; none if one has none.
+
+    Examples
+    --------
+    >>> widest([(0.4, 0.6, 0.1, None), (0.3, 0.5, 0.1, None), (0.5, 0.7, 0.1, None)])
+    (0.3, 0.7, 0.1, None)
+    """
+    lower = [one[0] for one in told if one[0] is not None]
+    upper = [one[1] for one in told if one[1] is not None]
+    _, _, error, said = told[0]
+    if len(lower) < len(told):
+        return None, None, error, next((one[3] for one in told if one[0] is None), said)
+    return min(lower), max(upper), error, said
+
+
 def accelerations(
     roc: pl.DataFrame, measures: Sequence[Measure], cases: pl.DataFrame | None = None
 ) -> list[float]:

@@ -8,6 +8,7 @@ import polars as pl
 
 from polaroc.columns import PRIVATE
 from polaroc.errors import InvalidArgument
+from polaroc.pseudo_cases import BEST, NONE, PSEUDO, WORST, with_pseudo_cases
 from polaroc.trouble import SCORE, TRUTH
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def generator(seed: int, key: Sequence[object]) -> "np.random.Generator":
 
 
 def draws_of_cells(
-    curve: pl.DataFrame, rng: "np.random.Generator", count: int
+    curve: pl.DataFrame, rng: "np.random.Generator", count: int, place: int = NONE
 ) -> Iterator[pl.DataFrame]:
     """Draws of as many positives and as many negatives as there are, each from its class.
 
@@ -53,6 +54,8 @@ def draws_of_cells(
         The random numbers.
     count
         How many draws.
+    place
+        Where the pseudo-cases are that may be drawn as well.
 
     Returns
     -------
@@ -71,17 +74,18 @@ def draws_of_cells(
     pos, neg, fp = (cells[name].to_numpy().astype(np.int64) for name in ("pos", "neg", "fp"))
     positives, negatives = int(pos.sum()), int(curve["negatives"][0])
     level = np.diff(fp - neg, prepend=0) - np.append(0, neg[:-1])
+    pos, level, neg, rest = with_pseudo_cases(pos, level, neg, negatives - fp[-1], place)
     # Per segment the level run before it, then its own negatives; what is below, last.
-    groups = np.append(np.stack([level, neg], axis=1).ravel(), negatives - fp[-1])
+    groups = np.append(np.stack([level, neg], axis=1).ravel(), rest)
     for first, size in blocks_of_draws(count, 2 * pos.size):
-        drawn_pos = _drawn(pos, rng, size)
-        drawn_neg = _drawn(groups, rng, size)
+        drawn_pos = _drawn(pos, positives, rng, size)
+        drawn_neg = _drawn(groups, negatives, rng, size)
         ends = drawn_neg.cumsum(axis=1)[:, 1:-1:2]
         yield segments_of_draws(first, drawn_pos, drawn_neg[:, 1:-1:2], ends, positives, negatives)
 
 
 def draws_of_clusters(
-    cases: pl.DataFrame, cluster: str, rng: "np.random.Generator", count: int
+    cases: pl.DataFrame, cluster: str, rng: "np.random.Generator", count: int, place: int = NONE
 ) -> Iterator[pl.DataFrame]:
     """Draws of as many clusters as there are, with all their cases; class totals vary.
 
@@ -95,6 +99,8 @@ def draws_of_clusters(
         The random numbers.
     count
         How many draws.
+    place
+        Where the part of a mean cluster is whose cases may be drawn as well.
 
     Returns
     -------
@@ -108,28 +114,49 @@ def draws_of_clusters(
     truth, score = ordered[TRUTH].to_numpy(), ordered[SCORE].to_numpy()
     last = np.append(score[1:] != score[:-1], True)
     clusters = int(member.max()) + 1
+    shares = np.append(np.ones(clusters), 0 if place == NONE else PSEUDO)
+    means = truth.sum() / clusters, (~truth).sum() / clusters
     for first, size in blocks_of_draws(count, 2 * truth.size):
-        times = rng.multinomial(clusters, np.full(clusters, 1 / clusters), size=size)
+        times = rng.multinomial(clusters, shares / shares.sum(), size=size)
         weight = times[:, member]
         tp, fp = ((weight * mask).cumsum(axis=1)[:, last] for mask in (truth, ~truth))
+        # The pseudo-cluster's: best, its positives come first; worst, they come last.
+        more_pos, more_neg = (times[:, -1:] * mean for mean in means)
+        all_pos, all_neg = tp[:, -1:] + more_pos, fp[:, -1:] + more_neg
+        if place == BEST:
+            tp = np.hstack([more_pos, tp + more_pos])
+            fp = np.hstack([np.zeros_like(more_neg), fp])
+        elif place == WORST:
+            tp, fp = np.hstack([tp, all_pos]), np.hstack([fp + more_neg, all_neg])
         pos, neg = (np.diff(totals, axis=1, prepend=0) for totals in (tp, fp))
-        yield segments_of_draws(first, pos, neg, fp, tp[:, -1], fp[:, -1])
+        if place == WORST:
+            neg[:, 0] -= more_neg[:, 0]
+        yield segments_of_draws(first, pos, neg, fp, all_pos[:, 0], all_neg[:, 0])
 
 
-def _drawn(groups: "Array", rng: "np.random.Generator", size: int) -> "Array":
-    """Draws of as many cases as the groups hold, counted by group; shape (size, groups)."""
+def _drawn(groups: "Array", total: int, rng: "np.random.Generator", size: int) -> "Array":
+    """Draws of `total` cases, counted by group; shape (size, groups)."""
     import numpy as np
 
-    total, filled = int(groups.sum()), np.flatnonzero(groups)
+    filled = np.flatnonzero(groups)
     drawn = np.zeros((size, groups.size), dtype=np.int64)
     if total > MANY_PER_GROUP * filled.size:
-        drawn[:, filled] = rng.multinomial(total, groups[filled] / total, size=size)
+        drawn[:, filled] = rng.multinomial(total, groups[filled] / groups.sum(), size=size)
         return drawn
-    # Where groups are small, drawing case by case is faster.
-    group_of = np.repeat(filled, groups[filled])
+    # Where groups are small, drawing case by case is faster. Pseudo-cases are drawn
+    # first: they are less than one case.
+    whole = np.floor(groups).astype(np.int64)
+    part = groups - whole
+    pseudo = np.flatnonzero(part)
+    if pseudo.size:
+        shares = np.append(part[pseudo], whole.sum()) / groups.sum()
+        drawn[:, pseudo] = rng.multinomial(total, shares, size=size)[:, :-1]
+    left = total - drawn.sum(axis=1)
+    filled = np.flatnonzero(whole)
+    group_of = np.repeat(filled, whole[filled])
     small = np.int32 if total < 2**31 else np.int64
-    for counts in drawn:
-        cases = rng.integers(0, total, size=total, dtype=small)
+    for counts, own in zip(drawn, left, strict=True):
+        cases = rng.integers(0, group_of.size, size=own, dtype=small)
         counts += np.bincount(group_of[cases], minlength=groups.size)
     return drawn
 

@@ -80,7 +80,9 @@ def evaluate(
         Any of "auc", "auprec", "iauprec" (see the functions of these names),
         "sens", "auc_range", "accsens" (see `accsens`; "auc_range" is one minus
         the mean error over the range) and "equal_error" (where FNr = FPr); by
-        default all that the arguments allow.
+        default all that the arguments allow. By name only: "auprec_corrected" and
+        "iauprec_corrected", less the bias that few negatives bring, as far as the
+        spread of the false positive rates tells it.
     memory
         How much memory may be used: bytes, a size such as ``"4GB"``, or
         ``"auto"`` for 60 % of what is available. The work is then done at once,

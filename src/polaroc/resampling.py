@@ -22,13 +22,15 @@ from polaroc.columns import (
     within,
 )
 from polaroc.curves import curve, curves_of
-from polaroc.draw_limits import CLUSTER, Said, accelerations, limits_of_draws
+from polaroc.draw_limits import CLUSTER, Said, accelerations, limits_of_draws, widest
 from polaroc.draws import DRAW, check_draws, draws_of_cells, draws_of_clusters, generator
 from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice
-from polaroc.intervals import NOT_COUNTS, check_interpolation, check_level
+from polaroc.intervals import NOT_COUNTS, check_interpolation, check_level, with_counts_note
 from polaroc.measures import Measure, output_rows, per_key
 from polaroc.numbering import numbered
 from polaroc.predictions import read
+from polaroc.pseudo_cases import PLACE as PSEUDO_PLACE
+from polaroc.pseudo_cases import PLACES, PSEUDO, at_both_ends
 from polaroc.ranking import CODE, INDEX
 from polaroc.trouble import SCORE, TRUTH
 from polaroc.typing import By, Frame, Interpolation, IntoExpr, Label, Priors
@@ -98,7 +100,10 @@ def bootstrap(
     """The measures of each curve with intervals from resampled test sets.
 
     Cases are drawn from each class as often as it has cases, or, given
-    `cluster`, whole clusters as often as there are clusters.
+    `cluster`, whole clusters as often as there are clusters. As in `intervals`,
+    weights are counts of equal cases, and the limits are the widest without and
+    with half a case more of each class (half a cluster of mean size) that ranks
+    worst, or best, and may be drawn too.
 
     Parameters
     ----------
@@ -223,7 +228,8 @@ def resampled(
     # Clusters are drawn from the rows that can be ranked, also where others cannot.
     limits = pl.when(pl.col("estimate").is_not_null()).then(pl.col(*INTERVAL)).name.keep()
     ranged = [OVER] if OVER in measured.collect_schema() else []
-    return joined.with_columns(limits, note.alias("note")).select(*keys, *WITH_INTERVAL, *ranged)
+    rows = joined.with_columns(limits, note.alias("note"))
+    return with_counts_note(rows.select(*keys, *WITH_INTERVAL, *ranged))
 
 
 def _limits(
@@ -264,24 +270,37 @@ def _of_key(part: pl.DataFrame, key: Sequence[object], how: Resampling) -> list[
     rows = list(output_rows(measures))
     if silent:
         return [(None, None, None, why)] * len(rows)
-    rng = generator(how.seed, key)
-    if clustered:
-        blocks = draws_of_clusters(part, CLUSTER, rng, how.draws)
-    else:
-        blocks = draws_of_cells(roc, rng, how.draws)
-    estimates = _estimates(roc.lazy(), [], measures)[0]
-    drawn = np.concatenate([_estimates(block.lazy(), [DRAW], measures) for block in blocks])
-    # A draw without positives has no segments, and so no row.
-    lacking = np.full((how.draws - drawn.shape[0], len(measures)), np.nan)
-    drawn = np.concatenate([drawn, lacking])
     skewness = [0.0] * len(rows)
     if how.method == "bca":
         skewness = accelerations(roc, measures, part if clustered else None)
+    rng = generator(how.seed, key)
+    pseudo: list[float | pl.Expr] = [PSEUDO, PSEUDO]
+    if clustered:
+        share = PSEUDO / part[CLUSTER].n_unique()
+        pseudo = [share * pl.col(name) for name in ("positives", "negatives")]
+    segments = roc.lazy().filter((pl.col("pos") > 0) | pl.col(SCORE).is_null())
+    curves = at_both_ends(segments, *pseudo).collect()
     smallest = 1 / (2 * roc["positives"][0] * roc["negatives"][0])
-    return [
-        limits_of_draws(float(row(estimates)), row(drawn), how.method, how.level, bent, smallest)
-        for row, bent in zip(rows, skewness, strict=True)
-    ]
+    found = []
+    for place in PLACES:
+        estimates = _estimates(curves.lazy().filter(pl.col(PSEUDO_PLACE) == place), [], measures)[0]
+        if clustered:
+            blocks = draws_of_clusters(part, CLUSTER, rng, how.draws, place)
+        else:
+            blocks = draws_of_cells(roc, rng, how.draws, place)
+        drawn = np.concatenate([_estimates(block.lazy(), [DRAW], measures) for block in blocks])
+        # A draw without positives has no segments, and so no row.
+        lacking = np.full((how.draws - drawn.shape[0], len(measures)), np.nan)
+        drawn = np.concatenate([drawn, lacking])
+        found.append(
+            [
+                limits_of_draws(
+                    float(row(estimates)), row(drawn), how.method, how.level, bent, smallest
+                )
+                for row, bent in zip(rows, skewness, strict=True)
+            ]
+        )
+    return [widest(of) for of in zip(*found, strict=True)]
 
 
 def _estimates(segments: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]) -> "Array":

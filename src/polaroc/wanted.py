@@ -8,6 +8,7 @@ import polars as pl
 from polaroc.area_measures import auc_measure, auprec_measures, iauprec_measure
 from polaroc.arithmetic import Columns
 from polaroc.beliefs import Belief
+from polaroc.corrected_areas import corrected_auprec_measures, corrected_iauprec_measure
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.measures import Measure
 from polaroc.sensitivity import range_measures
@@ -16,6 +17,8 @@ from polaroc.typing import Interpolation, Prior, Priors
 DEFAULT_PRIORS: tuple[Prior, ...] = ("observed", 0.5, 0.1, 0.01)
 OVER_A_RANGE = ("sens", "auc_range", "accsens", "equal_error")
 MEASURES = ("auc", "auprec", "iauprec", *OVER_A_RANGE)
+# Only where they are asked for by name.
+CORRECTED = ("auprec_corrected", "iauprec_corrected")
 
 
 class Chosen(NamedTuple):
@@ -40,9 +43,15 @@ def chosen(
         on_pr.append(iauprec_measure(over, interpolation, "limit", column=column))
         if not isinstance(over, Belief):
             on_roc += range_measures(over, column)
+    if set(CORRECTED) & set(asked):
+        check_exact(interpolation)
+        on_pr += corrected_auprec_measures(priors, column) if CORRECTED[0] in asked else []
+        if over is not None and CORRECTED[1] in asked:
+            on_pr.append(corrected_iauprec_measure(over, column))
     on_roc = [measure for measure in on_roc if measure.name in asked]
     on_pr = [measure for measure in on_pr if measure.name in asked]
-    measures = sorted([*on_roc, *on_pr], key=lambda one: MEASURES.index(one.name))
+    order = (*MEASURES, *CORRECTED)
+    measures = sorted([*on_roc, *on_pr], key=lambda one: order.index(one.name))
     if not measures:
         raise InvalidArgument(
             f"there is nothing to measure: measures is {names!r}, priors is {priors!r}.",
@@ -51,13 +60,23 @@ def chosen(
     return Chosen(measures, (on_roc, on_pr) if interpolation == "hull" else (measures, []))
 
 
+def check_exact(interpolation: str) -> None:
+    """Refuse to correct what is not interpolated exactly."""
+    if interpolation != "exact":
+        raise InvalidArgument(
+            f"interpolation is {interpolation!r}, and corrected areas are known for 'exact' only.",
+            hint="use interpolation='exact', or leave the corrected measures out.",
+        )
+
+
 def _asked(measures: str | Sequence[str] | None, over: object) -> Sequence[str]:
     if measures is None:
         return MEASURES
     asked = [measures] if isinstance(measures, str) else list(measures)
     for name in asked:
-        check_choice("measures", name, MEASURES)
-    lacking = [name for name in asked if name not in ("auc", "auprec")] if over is None else []
+        check_choice("measures", name, (*MEASURES, *CORRECTED))
+    at_priors = ("auc", "auprec", "auprec_corrected")
+    lacking = [name for name in asked if name not in at_priors] if over is None else []
     if isinstance(over, Belief):
         lacking = [name for name in asked if name in OVER_A_RANGE]
     if lacking:

@@ -1,16 +1,19 @@
 """How often the intervals of one test set hold what is true, and how wide they are.
 
-``python tests/benchmarks/coverage.py [--replications N] [--draws B] [--json FILE]``:
-binormal scores with AUC 0.898 and four negatives per positive, from a seed; AUC
-and IAUPREC over 0.05 to 0.20 at a nominal 0.95, for 20, 100 and 500 positives.
-N test sets are resampled, B draws each; the methods without resampling see ten
-times as many. Each cell is coverage ± its standard error (mean width).
+``python tests/benchmarks/coverage.py [--replications N] [--draws B] [--resampled M] [--json F]``:
+binormal scores with AUC 0.8, 0.9 and 0.995, continuous and in five levels, 20 to
+500 positives and 1 to 200 negatives per positive, from seeds; AUC, AUPREC at
+four priors and IAUPREC over 0.05 to 0.20, at a nominal 0.95. The methods with
+influence see N test sets of each kind (a quarter where there are 500 positives),
+those that resample M of B draws each. An interval that is not given counts neither way.
 """
 
 import argparse
 import json
 import sys
 import time
+from functools import cache
+from itertools import product
 from pathlib import Path
 
 import polars as pl
@@ -18,102 +21,123 @@ from rich.console import Console
 from rich.table import Table
 
 import polaroc as pr
-from polaroc.draw_limits import accelerations, limits_of_draws
-from polaroc.draws import DRAW, draws_of_cells, generator
-from polaroc.measures import per_key
-from polaroc.wanted import chosen
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from binormal import replications, true_values
+import binormal
 
 OVER = (0.05, 0.20)
-SIZES = (20, 100, 500)
-ASKED = {"priors": [], "over": OVER, "measures": ["auc", "iauprec"]}
-METHODS = ("wald", "logit", "percentile", "bca", "bootstrap logit")
-NAMES = {"truth": "truth", "score": "score", "by": "replication"}
+PRIORS = [0.5, 0.2, 0.1, 0.01]
+POSITIVES, RATIOS, AUCS = (20, 50, 100, 500), (1, 4, 20, 200), (0.8, 0.9, 0.995)
+ASKED = {"priors": PRIORS, "over": OVER}
+MEASURES = ["auc", "auprec", "iauprec"]
+INFLUENCE, RESAMPLED = ("logit", "wald"), ("percentile", "bca", "bootstrap logit")
+LEAST, SURE = 0.93, 2.576
+KEYS = ["method", "measure", "prior", "auc", "rounded", "positives", "ratio"]
 
 
-def from_influence(count: int, positives: int) -> pl.DataFrame:
-    """Limits of the methods that need no draws."""
-    table = replications(count, positives, seed=positives)
-    found = [
-        pr.evaluate(table, **NAMES, **ASKED, intervals=method).with_columns(
-            pl.lit(method).alias("method")
-        )
-        for method in ("wald", "logit")
-    ]
-    return pl.concat(found).select("method", "measure", "lower", "upper")
-
-
-def from_draws(count: int, positives: int, draws: int) -> pl.DataFrame:
-    """Limits of the methods that resample, all from the same draws."""
-    curves = pr.curve(replications(count, positives, seed=positives), **NAMES)
-    measures = chosen(["auc", "iauprec"], [], OVER, "exact").measures
-    numbers = [measure.estimate.alias(measure.name) for measure in measures]
-    rows = []
-    for (key,), curve in curves.group_by("replication", maintain_order=True):
-        roc = curve.drop("replication")
-        whole = per_key(roc.lazy(), [], measures).select(numbers).collect()
-        drawn = pl.concat(
-            per_key(block.lazy(), [DRAW], measures).select(numbers).collect()
-            for block in draws_of_cells(roc, generator(0, (key,)), draws)
-        )
-        bent = accelerations(roc, measures)
-        smallest = 1 / (2 * roc["positives"][0] * roc["negatives"][0])
-        for measure, acceleration in zip(measures, bent, strict=True):
-            for method in ("percentile", "bca", "logit"):
-                lower, upper, _, _ = limits_of_draws(
-                    whole[measure.name][0], drawn[measure.name].to_numpy(), method, 0.95,
-                    acceleration, smallest,
-                )  # fmt: skip
-                name = "bootstrap logit" if method == "logit" else method
-                rows.append((name, measure.name, lower, upper))
-    schema = {"method": pl.String, "measure": pl.String, "lower": pl.Float64, "upper": pl.Float64}
+@cache
+def true_values(auc: float, rounded: bool) -> pl.DataFrame:
+    """What the measures truly are."""
+    rows = [("auc", None, binormal.true_auc(auc, rounded=rounded))]
+    rows += [("auprec", prior, binormal.auprec(prior, auc, rounded=rounded)) for prior in PRIORS]
+    rows += [("iauprec", None, binormal.iauprec(OVER, auc, rounded=rounded))]
+    schema = {"measure": pl.String, "prior": pl.Float64, "true": pl.Float64}
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def summary(limits: pl.DataFrame) -> pl.DataFrame:
-    """Coverage, its standard error and the mean width, per method and measure."""
-    true = pl.col("measure").replace_strict(true_values(OVER))
-    covered = true.is_between("lower", "upper").fill_null(False)
-    return limits.group_by("method", "measure", maintain_order=True).agg(
-        covered.mean().alias("coverage"),
-        (covered.mean() * (1 - covered.mean()) / pl.len()).sqrt().alias("std_error"),
+def limits(curves: pl.DataFrame, method: str, draws: int) -> pl.DataFrame:
+    """The measures of curves, with limits."""
+    asked = {**ASKED, "measures": MEASURES}
+    if method in INFLUENCE:
+        return pr.intervals(curves, **asked, method=method)
+    return pr.bootstrap(curves, **asked, method=method.split()[-1], draws=draws)
+
+
+def covered(found: pl.DataFrame, true: pl.DataFrame) -> pl.DataFrame:
+    """How many of the limits are given, how many of those hold, and their mean width."""
+    joined = found.join(true, on=["measure", "prior"], nulls_equal=True).drop_nulls("lower")
+    return joined.group_by("measure", "prior").agg(
+        pl.len().cast(pl.Int64).alias("given"),
+        pl.col("true").is_between("lower", "upper").sum().cast(pl.Int64).alias("hold"),
+        (pl.col("true") < pl.col("lower")).sum().cast(pl.Int64).alias("too_high"),
         (pl.col("upper") - pl.col("lower")).mean().alias("width"),
-        pl.len().cast(pl.Int64).alias("replications"),
     )
+
+
+def grid(replications: int, resampled: int, draws: int) -> pl.DataFrame:
+    """Coverage of every method in every kind of test set."""
+    parts, started = [], time.perf_counter()
+    kinds = list(product(AUCS, (False, True), POSITIVES, RATIOS))
+    for seed, (auc, rounded, positives, ratio) in enumerate(kinds):
+        true = true_values(auc, rounded)
+        for methods, count in ((INFLUENCE, replications), (RESAMPLED, resampled)):
+            count = count // 4 if positives == max(POSITIVES) else count
+            if not count:
+                continue
+            curves = binormal.curves(
+                count, positives, positives * ratio, auc, rounded=rounded, seed=seed
+            )
+            for method in methods:
+                told = covered(limits(curves, method, draws), true)
+                place = {"method": method, "auc": auc, "rounded": rounded}
+                size = {"positives": positives, "ratio": ratio, "replications": count}
+                named = {name: pl.lit(value) for name, value in (place | size).items()}
+                parts.append(told.with_columns(**named))
+        print(f"{seed + 1}/{len(kinds)}: {time.perf_counter() - started:.0f} s", file=sys.stderr)
+    share = pl.col("hold") / pl.col("given")
+    return pl.concat(parts).select(
+        *KEYS, "replications", "given", "too_high", "width",
+        share.alias("coverage"),
+        (share * (1 - share) / pl.col("given")).sqrt().alias("std_error"),
+    )  # fmt: skip
+
+
+def report(found: pl.DataFrame, console: Console) -> None:
+    """One row per method and measure over the whole grid, then each method's cells."""
+    below = pl.col("coverage") + SURE * pl.col("std_error") < LEAST
+    table = Table(title="Coverage of nominal 0.95 over the grid")
+    for name in ("method", "measure", "prior", "given", "mean", "least", "± its error", "< 0.93"):
+        table.add_column(name)
+    rows = found.group_by("method", "measure", "prior", maintain_order=True).agg(
+        pl.col("given").sum() / pl.col("replications").sum(),
+        pl.col("coverage").mean().alias("mean"),
+        pl.col("coverage").min().alias("least"),
+        pl.col("std_error").sort_by("coverage").first(),
+        below.sum().alias("below"),
+    )
+    for method, measure, prior, given, mean, least, error, count in rows.iter_rows():
+        at = "" if prior is None else f"{prior:g}"
+        numbers = f"{given:.3f}", f"{mean:.3f}", f"{least:.3f}", f"{error:.3f}", str(count)
+        table.add_row(method, measure, at, *numbers)
+    console.print(table)
+    for (method, measure, prior), part in found.group_by(
+        "method", "measure", "prior", maintain_order=True
+    ):
+        at = "" if prior is None else f" at prior {prior:g}"
+        cells = Table(title=f"{method}: {measure}{at}, coverage (width)")
+        cells.add_column("AUC, scores")
+        for positives, ratio in product(POSITIVES, RATIOS):
+            cells.add_column(f"{positives} + {positives * ratio}")
+        for (auc, rounded), own in part.group_by("auc", "rounded", maintain_order=True):
+            ordered = own.sort("positives", "ratio")
+            numbers = [
+                f"{one:.3f} ({width:.2f})"
+                for one, width in ordered.select("coverage", "width").iter_rows()
+            ]
+            cells.add_row(f"{auc:g}, {'5 levels' if rounded else 'continuous'}", *numbers)
+        console.print(cells)
 
 
 def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--replications", type=int, default=500)
-    parser.add_argument("--draws", type=int, default=1000)
+    parser.add_argument("--replications", type=int, default=2000)
+    parser.add_argument("--resampled", type=int, default=200)
+    parser.add_argument("--draws", type=int, default=500)
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
-    started, parts = time.perf_counter(), []
-    for positives in SIZES:
-        limits = [
-            from_influence(10 * asked.replications, positives),
-            from_draws(asked.replications, positives, asked.draws),
-        ]
-        told = [summary(part) for part in limits]
-        parts += [part.with_columns(pl.lit(positives).alias("positives")) for part in told]
-        print(f"{positives} positives: {time.perf_counter() - started:.0f} s", file=sys.stderr)
-    found = pl.concat(parts)
-    cells = {
-        row[:3]: f"{row[3]:.3f} ± {row[4]:.3f} ({row[5]:.3f})"
-        for row in found.select(
-            "method", "measure", "positives", "coverage", "std_error", "width"
-        ).iter_rows()
-    }
-    drawn = Table(title="Coverage of nominal 0.95 ± its standard error (width)")
-    for name in ("method", "measure", *(f"{size} positives" for size in SIZES)):
-        drawn.add_column(name)
-    for measure in ("auc", "iauprec"):
-        for method in METHODS:
-            drawn.add_row(method, measure, *(cells[method, measure, size] for size in SIZES))
-    Console(width=120).print(drawn)
+    found = grid(asked.replications, asked.resampled, asked.draws)
+    report(found.sort(KEYS, nulls_last=True), Console(width=260))
     if asked.json:
         asked.json.write_text(json.dumps(found.to_dicts(), indent=1))
 

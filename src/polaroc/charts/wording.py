@@ -5,6 +5,7 @@ from collections.abc import Sequence
 NAMES = {
     "auc": "AUC", "auprec": "AUPREC", "iauprec": "IAUPREC", "sens": "Sens", "accsens": "AccSens",
     "auc_range": "AUC over the range", "equal_error": "equal error",
+    "auprec_corrected": "corrected AUPREC", "iauprec_corrected": "corrected IAUPREC",
 }  # fmt: skip
 
 

@@ -169,7 +169,8 @@ def iauprec(
     0.3...
     """
     averaged = iauprec_measure(over, interpolation, start, measure)
-    return of_curve(_interpolated(curve, interpolation), [averaged])
+    # With the columns of the other areas, so that they can be put together.
+    return of_curve(_interpolated(curve, interpolation), [replace(averaged, over=None)])
 
 
 def _interpolated(curve: pl.LazyFrame, interpolation: str) -> pl.LazyFrame:
@@ -177,9 +178,8 @@ def _interpolated(curve: pl.LazyFrame, interpolation: str) -> pl.LazyFrame:
 
 
 def of_curve(curve: pl.LazyFrame, measures: Sequence[Measure]) -> pl.LazyFrame:
-    """The tidy measures of a curve table, all with the same columns."""
+    """The tidy measures of a curve table."""
     keys = curve_keys(curve)
-    measures = [replace(measure, over=None) for measure in measures]
     # The anchors keep the place of a key without positives.
     kept = curve.filter((pl.col("pos") > 0) | pl.col("threshold").is_null())
     note = pl.when(pl.col("positives").is_null()).then(pl.lit(UNRANKED))

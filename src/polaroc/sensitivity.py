@@ -1,6 +1,7 @@
 """How far the operating point moves as the prior drifts: Sens and AccSens."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import polars as pl
@@ -56,7 +57,7 @@ def sens(curve: pl.LazyFrame, over: tuple[float, float]) -> pl.LazyFrame:
     >>> round(curves.pipe(pr.sens, over=(0.1, 0.9))["estimate"].item(), 3)
     0.8
     """
-    return of_curve(curve, [sens_measure(over)])
+    return of_curve(curve, [replace(sens_measure(over), over=None)])
 
 
 @lazily
@@ -103,7 +104,7 @@ def accsens(
     >>> round(curves.pipe(pr.accsens, over=(0.1, 0.9))["estimate"].item(), 3)
     0.63
     """
-    return of_curve(curve, [accsens_measure(over, weights, area)])
+    return of_curve(curve, [replace(accsens_measure(over, weights, area), over=None)])
 
 
 def range_measures(over: tuple[float, float], column: Columns = pl.col) -> list[Measure]:

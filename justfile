@@ -105,23 +105,23 @@ pictures:
 
 # Random tables against rational numbers and scikit-learn: more of them, or other seeds.
 differential TABLES="60000" SEED="1":
-    POLAROC_TABLES={{TABLES}} POLAROC_SEED={{SEED}} pytest -q tests/test_crowds.py tests/test_metamorphic.py
+    POLAROC_TABLES={{TABLES}} POLAROC_SEED={{SEED}} pytest -q tests/measures/test_exact_oracle.py tests/measures/test_metamorphic.py
 
 # Kills, full disks, little memory: more of them than the test suite has.
 faults KILLS="200":
-    POLAROC_KILLS={{KILLS}} pytest -q tests/test_faults.py
+    POLAROC_KILLS={{KILLS}} pytest -q tests/files/test_faults.py
 
 # Broken files against the command line, for so many seconds.
 fuzz SECONDS="300":
-    python tests/fuzz.py {{SECONDS}}
+    python tests/tools/fuzz.py {{SECONDS}}
 
 # The same, searching for new paths in the code (needs `pip install atheris`).
 fuzz-guided SECONDS="300":
-    python tests/fuzz.py --guided {{SECONDS}}
+    python tests/tools/fuzz.py --guided {{SECONDS}}
 
 # Small changes to the formulas: those that no test notices.
 mutants *ARGS:
-    python tests/mutants.py {{ARGS}}
+    python tests/tools/mutants.py {{ARGS}}
 
 # Tests with the oldest allowed version of every dependency: `just lowest tests src` runs all.
 lowest *TESTS:
@@ -138,7 +138,7 @@ audit:
 
 # The licences of all that polaroc needs.
 licences:
-    python tests/licences.py
+    python tests/tools/licences.py
 
 # Build the site into build/docs; open index.html there.
 docs:
@@ -146,4 +146,4 @@ docs:
 
 # Open the pages of the built site in Chromium: is every live chart drawn?
 live-charts:
-    python tests/live_site.py build/docs
+    python tests/tools/live_site.py build/docs

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polaroc import rates
-from polaroc.surfaces import RATES
+from polaroc.curves.surface import RATES
 
 
 def quotient(numerator: float, denominator: float) -> float:

@@ -4,32 +4,32 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from polaroc import datasets, errors, expr, rates
-from polaroc.anova import anova
-from polaroc.areas import auc, auprec, iauprec
-from polaroc.audits import check
-from polaroc.beliefs import beta, points, uniform
-from polaroc.bounds import auprec_bounds, greatest_auprec
-from polaroc.choice import choose
-from polaroc.comparison import compare
-from polaroc.costs import cost_curve, decision_curve
-from polaroc.curves import curve
-from polaroc.deployment import estimate_prior
-from polaroc.dominance import dominance
-from polaroc.evaluation import evaluate
-from polaroc.hulls import achievable, hull
-from polaroc.intervals import intervals
-from polaroc.isolines import iso_lines
-from polaroc.mean_curves import mean_pr, mean_roc
-from polaroc.multiclass import macro, one_vs_rest
-from polaroc.operating import operating_points
-from polaroc.paired import delong
-from polaroc.priors import prior, prior_grid, skew
-from polaroc.report import report
-from polaroc.resampling import bootstrap
-from polaroc.sensitivity import accsens, sens
-from polaroc.spaces import pr_from_roc, roc_from_pr
-from polaroc.surfaces import surface
-from polaroc.thresholds import apply_thresholds
+from polaroc.choice.choose import choose
+from polaroc.comparison.anova import anova
+from polaroc.comparison.compare import compare
+from polaroc.comparison.delong import delong
+from polaroc.curves.curve import curve
+from polaroc.curves.dominance import dominance
+from polaroc.curves.hull import achievable, hull
+from polaroc.curves.mean import mean_pr, mean_roc
+from polaroc.curves.surface import surface
+from polaroc.deployment.estimate_prior import estimate_prior
+from polaroc.evaluation.evaluate import evaluate
+from polaroc.measures.functions import auc, auprec, iauprec
+from polaroc.measures.sensitivity import accsens, sens
+from polaroc.predictions.audit import check
+from polaroc.predictions.multiclass import macro, one_vs_rest
+from polaroc.priors.beliefs import beta, points, uniform
+from polaroc.priors.bounds import auprec_bounds, greatest_auprec
+from polaroc.priors.grids import prior, prior_grid, skew
+from polaroc.priors.isolines import iso_lines
+from polaroc.priors.roc_pr import pr_from_roc, roc_from_pr
+from polaroc.reports import report
+from polaroc.thresholds.apply_thresholds import apply_thresholds
+from polaroc.thresholds.costs import cost_curve, decision_curve
+from polaroc.thresholds.operating_points import operating_points
+from polaroc.uncertainty.bootstrap import bootstrap
+from polaroc.uncertainty.intervals import intervals
 
 if TYPE_CHECKING:
     from polaroc import charts, experiments, warehouse

@@ -13,12 +13,7 @@ from math import isnan, nan
 
 import polars as pl
 
-from polaroc.area_measures import STARTS, segment_area, segment_auc
-from polaroc.balanced_points import crossing, distance, ends_beyond
-from polaroc.beliefs import Belief, resolve_belief
-from polaroc.chebyshev import condensed
-from polaroc.errors import InvalidArgument, check_choice
-from polaroc.group_curves import (
+from polaroc.curves.in_groups import (
     COUNTS,
     SEGMENTS,
     VALUE,
@@ -28,8 +23,13 @@ from polaroc.group_curves import (
     values,
     with_fields,
 )
-from polaroc.priors import OBSERVED, check_prior, check_range, is_number, skew
-from polaroc.surfaces import RATES
+from polaroc.curves.surface import RATES
+from polaroc.errors import InvalidArgument, check_choice
+from polaroc.measures.areas import STARTS, segment_area, segment_auc
+from polaroc.measures.balanced_points import crossing, distance, ends_beyond
+from polaroc.priors.beliefs import Belief, resolve_belief
+from polaroc.priors.chebyshev import condensed
+from polaroc.priors.grids import OBSERVED, check_prior, check_range, is_number, skew
 from polaroc.typing import Interpolation, IntoExpr, Prior, Start
 
 INTERPOLATIONS = ("exact", "linear", "step")

@@ -37,8 +37,8 @@ from rich.table import Table
 from scipy.stats import f
 
 import polaroc as pr
-from polaroc import omnibus
-from polaroc.pairs import paired_t, tukey
+from polaroc.comparison import omnibus
+from polaroc.comparison.pairwise import paired_t, tukey
 
 POSITIVES, NEGATIVES = 150, 450
 MODELS, FEATURES = 3, 5

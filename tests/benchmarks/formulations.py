@@ -17,12 +17,12 @@ from rich.console import Console
 from rich.table import Table
 from tables import predictions
 
-from polaroc.curves import cells
-from polaroc.measures import per_key
-from polaroc.numbering import Keys, indexed, numbered
-from polaroc.predictions import Predictions, read
-from polaroc.ranking import INDEX
-from polaroc.wanted import chosen
+from polaroc.curves.curve import cells
+from polaroc.curves.keys import Keys, indexed, numbered
+from polaroc.curves.packing import INDEX
+from polaroc.measures.catalog import chosen
+from polaroc.measures.spec import per_key
+from polaroc.predictions.table import Predictions, read
 
 KEYS = ["model", "fold"]
 TRUTH, SCORE = pl.col("truth"), pl.col("score")

@@ -21,8 +21,8 @@ from rich.console import Console
 from rich.table import Table
 from scipy.stats import norm
 
-from polaroc.report.fold_thresholds import Costs, judge_across, read_folds
-from polaroc.trouble import SCORE, TRUTH
+from polaroc.predictions.row_checks import SCORE, TRUTH
+from polaroc.reports.fold_thresholds import Costs, judge_across, read_folds
 
 FEATURES, SHIFT = 5, 0.75
 SIZES = ((30, 120), (60, 240), (150, 600))

@@ -8,8 +8,8 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 import polaroc as pr
 from polaroc import rates, warehouse
-from polaroc.area_measures import INTERPOLATIONS, STARTS
-from polaroc.surfaces import RATES
+from polaroc.curves.surface import RATES
+from polaroc.measures.areas import INTERPOLATIONS, STARTS
 from polaroc.warehouse.collecting import collected
 
 COLUMNS = {"truth": "truth", "score": "score", "by": ["model", "fold"]}

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.arcs import accsens_arcs, check_arc_weights
+from polaroc.base.columns import PRIVATE, as_lazy, attach
 from polaroc.charts.iso import iso_label_layers, iso_line_layer
 from polaroc.charts.layers import data
 from polaroc.charts.legends import points as filled_points
 from polaroc.charts.options import checked
 from polaroc.charts.over_prior import DECIMALS
 from polaroc.charts.theme import SIZE, finished
-from polaroc.columns import PRIVATE, as_lazy, attach
-from polaroc.selections import rows_of
+from polaroc.comparison.measure_rows import rows_of
+from polaroc.measures.iso_accsens import accsens_arcs, check_arc_weights
 
 if TYPE_CHECKING:
     import altair as alt

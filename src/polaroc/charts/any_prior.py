@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from polaroc.base.columns import PRIVATE
 from polaroc.charts.lines import ALONG, PIXELS, START, straightened
-from polaroc.columns import PRIVATE
-from polaroc.priors import skew
+from polaroc.priors.grids import skew
 
 if TYPE_CHECKING:
     import numpy as np

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from polaroc.base.columns import MEASURES, as_lazy, require
 from polaroc.charts.options import checked
 from polaroc.charts.over_prior import (
     lines_by_prior,
@@ -14,8 +15,7 @@ from polaroc.charts.over_prior import (
     same_prior,
 )
 from polaroc.charts.theme import SIZE, finished, share_axis, style
-from polaroc.columns import MEASURES, as_lazy, require
-from polaroc.means import fold_means
+from polaroc.comparison.fold_means import fold_means
 
 if TYPE_CHECKING:
     import altair as alt

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from polaroc.base.columns import require
 from polaroc.charts.lines import DIGITS, Lines, lines
 from polaroc.charts.pointing import pointed
 from polaroc.charts.theme import colour
-from polaroc.columns import require
 
 if TYPE_CHECKING:
     import altair as alt

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from polaroc.base.columns import PRIVATE, as_lazy, require
 from polaroc.charts.layers import dashed_line, data, line_marks
 from polaroc.charts.lines import lines
 from polaroc.charts.options import checked
 from polaroc.charts.panels import panels_of
 from polaroc.charts.theme import GREY, SIZE, finished, share_axis
-from polaroc.columns import PRIVATE, as_lazy, require
-from polaroc.costs import PROBABILITY_COST
 from polaroc.errors import InvalidTable
+from polaroc.thresholds.costs import PROBABILITY_COST
 
 if TYPE_CHECKING:
     import altair as alt

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from polaroc.base.columns import as_lazy, curve_keys, require
 from polaroc.charts.layers import chance_diagonal, curves, data
 from polaroc.charts.lines import DIGITS, straight_lines, thinned
 from polaroc.charts.options import checked
 from polaroc.charts.theme import SIZE, finished, prior_label, share_axis, style
-from polaroc.columns import as_lazy, curve_keys, require
 from polaroc.errors import InvalidArgument
-from polaroc.operating import POINTS
+from polaroc.thresholds.operating_points import POINTS
 
 if TYPE_CHECKING:
     import altair as alt

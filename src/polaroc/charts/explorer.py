@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from polaroc.base.columns import as_lazy, curve_keys
 from polaroc.charts.any_prior import FIRST, thinned_for_any_prior
 from polaroc.charts.export import STILL
 from polaroc.charts.layers import chance_diagonal, data
@@ -13,9 +14,8 @@ from polaroc.charts.lines import Lines, lines
 from polaroc.charts.options import checked
 from polaroc.charts.pointing import in_json
 from polaroc.charts.theme import GREY, finished, share_axis, style
-from polaroc.columns import as_lazy, curve_keys
 from polaroc.errors import InvalidArgument
-from polaroc.priors import check_range
+from polaroc.priors.grids import check_range
 
 if TYPE_CHECKING:
     import altair as alt

@@ -15,9 +15,9 @@ from polaroc.charts.over_prior import (
 )
 from polaroc.charts.theme import SIZE, finished, share_axis, style
 from polaroc.charts.wording import folds_name, measure_name
+from polaroc.comparison.fold_means import fold_means
+from polaroc.comparison.measure_rows import rows_of
 from polaroc.errors import InvalidArgument
-from polaroc.means import fold_means
-from polaroc.selections import rows_of
 
 if TYPE_CHECKING:
     import altair as alt

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
+from polaroc.base.columns import as_lazy
 from polaroc.charts.lines import DIGITS
 from polaroc.charts.theme import SIZE, prior_label
-from polaroc.columns import as_lazy
 from polaroc.errors import InvalidArgument, InvalidTable
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.columns import PRIVATE
+from polaroc.base.columns import PRIVATE
 from polaroc.errors import InvalidArgument
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from polaroc.base.columns import PRIVATE
 from polaroc.charts.export import UNSEEN
 from polaroc.charts.lines import name_of
-from polaroc.columns import PRIVATE
 
 if TYPE_CHECKING:
     import altair as alt

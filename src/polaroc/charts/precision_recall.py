@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc import rates
+from polaroc.base.columns import GRID, PRIVATE, as_lazy, require
 from polaroc.charts.bands import band_layer, band_lines, band_told
 from polaroc.charts.iso import IsoLines, iso_label_layers, iso_line_layer, iso_lines
 from polaroc.charts.layers import curves, data, overlay
@@ -14,9 +15,8 @@ from polaroc.charts.options import checked
 from polaroc.charts.panels import in_panels, panels_of
 from polaroc.charts.pointing import pointed_curves, told_points
 from polaroc.charts.theme import GREY, SIZE, finished, prior_label, subtitled
-from polaroc.columns import GRID, PRIVATE, as_lazy, require
+from polaroc.curves.mean import mean_pr, surface_keys
 from polaroc.errors import InvalidArgument
-from polaroc.mean_curves import mean_pr, surface_keys
 
 if TYPE_CHECKING:
     import altair as alt

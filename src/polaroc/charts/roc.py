@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from polaroc.base.columns import as_lazy, curve_keys
 from polaroc.charts.bands import band_layer, band_lines, band_told
 from polaroc.charts.iso import iso_label_layers, iso_line_layer, iso_lines
 from polaroc.charts.layers import chance_diagonal, curves, data, overlay
@@ -12,8 +13,7 @@ from polaroc.charts.lines import straight_lines, thinned
 from polaroc.charts.options import checked
 from polaroc.charts.pointing import pointed_curves, told_points
 from polaroc.charts.theme import SIZE, finished, subtitled
-from polaroc.columns import as_lazy, curve_keys
-from polaroc.mean_curves import mean_roc
+from polaroc.curves.mean import mean_roc
 
 if TYPE_CHECKING:
     import altair as alt

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from polaroc.base.columns import as_lazy, require
 from polaroc.charts.layers import data
 from polaroc.charts.lines import lines
 from polaroc.charts.options import checked
 from polaroc.charts.theme import DASHES, SIZE, colour, finished, share_axis
-from polaroc.columns import as_lazy, require
+from polaroc.curves.surface import RATES
 from polaroc.errors import InvalidTable
-from polaroc.surfaces import RATES
 
 if TYPE_CHECKING:
     import altair as alt

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from polaroc.base.columns import GRID, as_lazy, require
 from polaroc.charts.iso import Place, free_place
 from polaroc.charts.layers import data
 from polaroc.charts.lines import DIGITS
@@ -14,9 +15,8 @@ from polaroc.charts.options import checked
 from polaroc.charts.over_prior import prior_axis
 from polaroc.charts.panels import columns_of, in_panels
 from polaroc.charts.theme import SIZE, finished, share_axis
-from polaroc.columns import GRID, as_lazy, require
-from polaroc.contours import POINT, precision_contours
 from polaroc.errors import InvalidArgument
+from polaroc.priors.contours import POINT, precision_contours
 
 if TYPE_CHECKING:
     import altair as alt

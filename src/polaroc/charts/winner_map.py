@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from polaroc.base.columns import PRIVATE
 from polaroc.charts.chosen import WIDTH, of_choice
 from polaroc.charts.layers import data
 from polaroc.charts.legends import INK, filled, repeat
@@ -12,8 +13,7 @@ from polaroc.charts.options import checked
 from polaroc.charts.over_prior import DECIMALS, prior_axis
 from polaroc.charts.theme import PERCENT, SIZE, finished, share_axis
 from polaroc.charts.wording import folds_name, measure_name
-from polaroc.choice import Choice
-from polaroc.columns import PRIVATE
+from polaroc.choice.choose import Choice
 
 if TYPE_CHECKING:
     import altair as alt

@@ -12,10 +12,10 @@ from polaroc.cli.keys import Keys, NoBy, keys_of, tell
 from polaroc.cli.measured import Files, Ratio, Score, Truth, show
 from polaroc.cli.pipes import or_stdout
 from polaroc.cli.screen import aside, out, progress, refusing
+from polaroc.comparison.plan import Target
 from polaroc.errors import InvalidArgument, check_choice
-from polaroc.output import check_new, whole_file
-from polaroc.plans import Target
-from polaroc.stamps import Stamps
+from polaroc.files.atomic import check_new, whole_file
+from polaroc.files.fingerprints import Stamps
 
 
 @refusing

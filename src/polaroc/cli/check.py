@@ -4,16 +4,16 @@ from typing import Annotated
 
 import typer
 
-from polaroc.audits import check as audit
+from polaroc.base.text import table, visible
 from polaroc.cli.inputs import Files, Positive, Score, Truth, Weight, labels, negatives
 from polaroc.cli.keys import By, NoBy, keys_of, tell
 from polaroc.cli.overview import doubts
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import MOST_ROWS, out, progress, refusing
 from polaroc.errors import InvalidPredictions
-from polaroc.sources import scan
-from polaroc.stamps import Stamps
-from polaroc.texts import table, visible
+from polaroc.files.fingerprints import Stamps
+from polaroc.files.read import scan
+from polaroc.predictions.audit import check as audit
 
 
 @refusing

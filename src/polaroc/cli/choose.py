@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from polaroc.choice import choose as choice
+from polaroc.choice.choose import choose as choice
 from polaroc.cli.inputs import NullRows, Positive, Weight
 from polaroc.cli.keys import roles_of, tell
 from polaroc.cli.measured import (
@@ -21,10 +21,10 @@ from polaroc.cli.measured import (
 )
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import progress, refusing
+from polaroc.comparison.summaries import choice_parts
 from polaroc.errors import InvalidArgument
-from polaroc.priors import check_range, prior_grid
-from polaroc.stamps import Stamps
-from polaroc.summaries import choice_parts
+from polaroc.files.fingerprints import Stamps
+from polaroc.priors.grids import check_range, prior_grid
 
 PRIORS = 25
 

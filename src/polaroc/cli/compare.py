@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
+from polaroc.base.text import inert
 from polaroc.cli.inputs import NullRows, Positive, Weight, labels, prior_in_words
 from polaroc.cli.keys import roles_of, tell
 from polaroc.cli.measured import (
@@ -22,16 +23,15 @@ from polaroc.cli.measured import (
 )
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import progress, refusing
-from polaroc.comparison import compare as comparison
+from polaroc.comparison.compare import compare as comparison
+from polaroc.comparison.plan import Adjust, Target
+from polaroc.comparison.summaries import comparison_parts
 from polaroc.errors import InvalidArgument
-from polaroc.output import check_replaceable, whole
-from polaroc.plans import Adjust, Target
-from polaroc.sources import scan
-from polaroc.stamps import Stamps
-from polaroc.summaries import comparison_parts
-from polaroc.texts import inert
+from polaroc.files.atomic import check_replaceable, whole
+from polaroc.files.fingerprints import Stamps
+from polaroc.files.read import scan
+from polaroc.measures.catalog import MEASURES
 from polaroc.typing import Prior
-from polaroc.wanted import MEASURES
 
 
 @refusing

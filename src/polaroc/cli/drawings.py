@@ -7,29 +7,29 @@ from typing import Any, Literal, NamedTuple
 import polars as pl
 
 from polaroc import charts
-from polaroc.audits import notes_on_labels
-from polaroc.choice import Choice, choose
+from polaroc.base.columns import require
+from polaroc.choice.choose import Choice, choose
 from polaroc.cli.inputs import labels
 from polaroc.cli.keys import keys_of_measures, tell
 from polaroc.cli.measured import measures_of
 from polaroc.cli.overview import doubts
-from polaroc.columns import require
-from polaroc.comparison import Comparison, compare
-from polaroc.costs import cost_curve, decision_curve
-from polaroc.curves import curve
-from polaroc.dominance import dominance
+from polaroc.comparison.compare import Comparison, compare
+from polaroc.comparison.plan import Target
+from polaroc.curves.curve import curve
+from polaroc.curves.dominance import dominance
+from polaroc.curves.hull import achievable
+from polaroc.curves.surface import surface
 from polaroc.errors import InvalidArgument
-from polaroc.hulls import achievable
-from polaroc.operating import operating_points
-from polaroc.plans import Target
-from polaroc.predictions import read
-from polaroc.priors import OBSERVED, check_range, prior_grid
-from polaroc.shifts import shifted_rates
-from polaroc.sources import scan
-from polaroc.surfaces import surface
-from polaroc.trouble import left_out
+from polaroc.files.read import scan
+from polaroc.measures.catalog import DEFAULT_PRIORS, MEASURES
+from polaroc.predictions.audit import notes_on_labels
+from polaroc.predictions.row_checks import left_out
+from polaroc.predictions.table import read
+from polaroc.priors.grids import OBSERVED, check_range, prior_grid
+from polaroc.thresholds.costs import cost_curve, decision_curve
+from polaroc.thresholds.operating_points import operating_points
+from polaroc.thresholds.shifted_rates import shifted_rates
 from polaroc.typing import Prior
-from polaroc.wanted import DEFAULT_PRIORS, MEASURES
 
 PRIORS = 25
 RANGE = (0.01, 0.5)

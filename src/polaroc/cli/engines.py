@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc import warehouse
+from polaroc.base.text import inert
 from polaroc.cli.inputs import labels
 from polaroc.cli.keys import Keys, default_keys, named_keys
 from polaroc.cli.screen import progress
 from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError
-from polaroc.output import check_replaceable, whole
-from polaroc.texts import inert
+from polaroc.files.atomic import check_replaceable, whole
+from polaroc.measures.catalog import MEASURES
+from polaroc.predictions.usual_keys import keys_by_type
 from polaroc.typing import Interpolation, Prior
-from polaroc.usual_keys import keys_by_type
-from polaroc.wanted import MEASURES
 from polaroc.warehouse.collecting import collected
 from polaroc.warehouse.connections import is_address, table_at, without_password
 

@@ -9,8 +9,8 @@ import polars as pl
 import typer
 
 from polaroc import charts
-from polaroc.audits import notes_on_labels
-from polaroc.balance import balance_note
+from polaroc.base.columns import PRIVATE, within
+from polaroc.base.text import inert, visible
 from polaroc.cli.engines import measured_there, one_address
 from polaroc.cli.inputs import (
     BetweenPoints,
@@ -30,21 +30,21 @@ from polaroc.cli.keys import By, NoBy, keys_of, tell
 from polaroc.cli.overview import doubts, summary
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import aside, out, progress, refusing
-from polaroc.columns import PRIVATE, within
+from polaroc.curves.packing import CODE, INDEX
+from polaroc.curves.surface import surface
 from polaroc.errors import InvalidArgument, InvalidPredictions
-from polaroc.measures import tidy
-from polaroc.memory import resolve_memory
-from polaroc.output import check_replaceable, whole
-from polaroc.predictions import read
-from polaroc.priors import check_range, prior_grid, resolve_priors
-from polaroc.ranking import CODE, INDEX
-from polaroc.sources import batches
-from polaroc.stamps import Stamps
-from polaroc.sums import Summed
-from polaroc.surfaces import surface
-from polaroc.texts import inert, visible
+from polaroc.evaluation.sums import Summed
+from polaroc.files.atomic import check_replaceable, whole
+from polaroc.files.fingerprints import Stamps
+from polaroc.files.memory import resolve_memory
+from polaroc.files.read import batches
+from polaroc.measures.catalog import DEFAULT_PRIORS, Chosen, chosen
+from polaroc.measures.spec import tidy
+from polaroc.predictions.audit import notes_on_labels
+from polaroc.predictions.balance import balance_note
+from polaroc.predictions.table import read
+from polaroc.priors.grids import check_range, prior_grid, resolve_priors
 from polaroc.typing import Interpolation, Prior
-from polaroc.wanted import DEFAULT_PRIORS, Chosen, chosen
 from polaroc.warehouse.ranges import Ranges
 
 CHART_PRIORS = 25

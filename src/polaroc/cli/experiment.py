@@ -19,8 +19,8 @@ from polaroc.cli.screen import aside, out, refusing
 from polaroc.errors import InvalidTable
 from polaroc.experiments import accsens, holdouts, satellite, test_train_ratio
 from polaroc.experiments.runs import Progress as Told
-from polaroc.output import check_new, whole_file
-from polaroc.sources import scan
+from polaroc.files.atomic import check_new, whole_file
+from polaroc.files.read import scan
 
 PRIORS = (0.5, 0.1, 0.01)
 # P-ROC asks for 5 to 20 % positives, AccSens for 10 to 90 %.

@@ -8,9 +8,9 @@ import polars as pl
 import typer
 
 from polaroc.errors import InvalidArgument, quoted
-from polaroc.priors import OBSERVED
+from polaroc.measures.catalog import DEFAULT_PRIORS
+from polaroc.priors.grids import OBSERVED
 from polaroc.typing import Interpolation, Label, Nulls, Prior
-from polaroc.wanted import DEFAULT_PRIORS
 
 Files = Annotated[
     list[str],

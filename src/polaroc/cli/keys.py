@@ -6,11 +6,11 @@ from typing import Annotated, NamedTuple
 import polars as pl
 import typer
 
+from polaroc.base.text import visible
 from polaroc.cli.screen import aside
 from polaroc.errors import InvalidArgument, quoted
-from polaroc.sources import scan
-from polaroc.texts import visible
-from polaroc.usual_keys import UsualKeys, usual_keys, usual_names
+from polaroc.files.read import scan
+from polaroc.predictions.usual_keys import UsualKeys, usual_keys, usual_names
 
 By = Annotated[
     list[str] | None,
@@ -150,7 +150,7 @@ def tell(notes: Sequence[str]) -> None:
 def _roles_of_measures(
     frame: pl.LazyFrame, between: str | None, block: Sequence[str] | None, no_blocks: bool
 ) -> Keys:
-    from polaroc.columns import RESERVED
+    from polaroc.base.columns import RESERVED
 
     keys = keys_of_measures([name for name in frame.collect_schema() if name not in RESERVED])
     models = between or next(iter(keys), "model")

@@ -7,17 +7,17 @@ import polars as pl
 import typer
 from rich.console import Console
 
-from polaroc.audits import notes_on_labels
+from polaroc.base.columns import RESERVED
+from polaroc.base.text import visible
 from polaroc.cli.inputs import labels
 from polaroc.cli.keys import tell
 from polaroc.cli.screen import out, with_options
-from polaroc.columns import RESERVED
-from polaroc.designs import Incomplete
+from polaroc.comparison.design import Incomplete
 from polaroc.errors import InvalidArgument, quoted
-from polaroc.evaluation import evaluate
-from polaroc.predictions import read
-from polaroc.sources import scan
-from polaroc.texts import visible
+from polaroc.evaluation.evaluate import evaluate
+from polaroc.files.read import scan
+from polaroc.predictions.audit import notes_on_labels
+from polaroc.predictions.table import read
 
 Files = Annotated[
     list[str],

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import polars as pl
 from rich.table import Table
 
+from polaroc.base.columns import PRIVATE, within
+from polaroc.base.text import table
 from polaroc.cli.screen import MOST_ROWS
-from polaroc.columns import PRIVATE, within
-from polaroc.measures import plainly
-from polaroc.texts import table
+from polaroc.measures.spec import plainly
 
 # The measures that fit a terminal; the files hold all.
 HEADINGS = {

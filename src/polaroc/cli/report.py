@@ -20,10 +20,10 @@ from polaroc.cli.measured import (
 from polaroc.cli.pipes import or_stdout
 from polaroc.cli.screen import aside, out, progress, refusing
 from polaroc.errors import InvalidArgument
-from polaroc.report import TITLE
-from polaroc.report import report as written
-from polaroc.report.intake import with_one_model
-from polaroc.stamps import Stamps
+from polaroc.files.fingerprints import Stamps
+from polaroc.reports import TITLE
+from polaroc.reports import report as written
+from polaroc.reports.intake import with_one_model
 
 
 @refusing

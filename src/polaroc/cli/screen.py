@@ -14,10 +14,10 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from polaroc.base.text import is_utf8, visible
 from polaroc.cli.pipes import without_stdin
 from polaroc.errors import InvalidArgument, PolarocError
-from polaroc.text_files import ONLY_UTF_8
-from polaroc.texts import is_utf8, visible
+from polaroc.files.text_files import ONLY_UTF_8
 
 MOST_ROWS = 40
 # How the hints of the functions are said on the command line.

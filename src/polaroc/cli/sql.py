@@ -19,7 +19,7 @@ from polaroc.cli.inputs import (
 )
 from polaroc.cli.keys import NoBy, named_keys, tell
 from polaroc.cli.screen import refusing
-from polaroc.wanted import DEFAULT_PRIORS
+from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.warehouse.queries import DIALECTS
 
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.columns import as_lazy, column_name
+from polaroc.base.columns import as_lazy, column_name
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
-from polaroc.trouble import TROUBLES, TRUTH, truth_column
+from polaroc.predictions.row_checks import TROUBLES, TRUTH, truth_column
 from polaroc.typing import Label
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from zlib import crc32
 
-from polaroc.columns import type_name
+from polaroc.base.columns import type_name
 from polaroc.errors import InvalidArgument, quoted
 
 if TYPE_CHECKING:

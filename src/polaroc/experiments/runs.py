@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
-from polaroc.columns import as_lazy, column_names
+from polaroc.base.columns import as_lazy, column_names
 from polaroc.errors import InvalidArgument
 from polaroc.experiments.cases import Cases, read_cases
 from polaroc.experiments.estimators import Models, models_of_fold, score
 from polaroc.experiments.extra import need_scikit_learn
-from polaroc.priors import is_number
+from polaroc.priors.grids import is_number
 from polaroc.typing import Label
 
 if TYPE_CHECKING:

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from polaroc.area_measures import auc_measure, auprec_measures, iauprec_measure
-from polaroc.areas import auprec as auprec_here
-from polaroc.areas import iauprec as iauprec_here
-from polaroc.beliefs import Belief
 from polaroc.errors import InvalidArgument
-from polaroc.measures import Measure
-from polaroc.sensitivity import accsens_measure, sens_measure
-from polaroc.trouble import UNRANKED
+from polaroc.measures.areas import auc_measure, auprec_measures, iauprec_measure
+from polaroc.measures.functions import auprec as auprec_here
+from polaroc.measures.functions import iauprec as iauprec_here
+from polaroc.measures.sensitivity import accsens_measure, sens_measure
+from polaroc.measures.spec import Measure
+from polaroc.predictions.row_checks import UNRANKED
+from polaroc.priors.beliefs import Belief
 from polaroc.typing import Interpolation, Priors, Start
 from polaroc.warehouse.columns import column, deferred
 from polaroc.warehouse.curves import curve_keys

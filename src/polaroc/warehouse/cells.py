@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING, Any
 
-from polaroc.cells import met
-from polaroc.columns import PRIVATE
-from polaroc.totals import LEAST_NEG, LEAST_POS
-from polaroc.trouble import SCORE, TROUBLE, TRUTH, WEIGHT
+from polaroc.base.columns import PRIVATE
+from polaroc.curves.segments import met
+from polaroc.curves.totals import LEAST_NEG, LEAST_POS
+from polaroc.predictions.row_checks import SCORE, TROUBLE, TRUTH, WEIGHT
 from polaroc.warehouse.columns import Column, deferred, ibis_library, literal, plain
 from polaroc.warehouse.predictions import Predictions
 from polaroc.warehouse.ranges import RANGE, range_of

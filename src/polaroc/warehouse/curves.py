@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from polaroc.cells import share
-from polaroc.columns import CURVE, GRID, RESERVED
+from polaroc.base.columns import CURVE, GRID, RESERVED
+from polaroc.curves.segments import share
 from polaroc.errors import InvalidTable, quoted
-from polaroc.trouble import SCORE
+from polaroc.predictions.row_checks import SCORE
 from polaroc.typing import Label, Nulls
 from polaroc.warehouse.cells import FATAL, ROWS, cells, counted
 from polaroc.warehouse.columns import column, deferred, literal, plain

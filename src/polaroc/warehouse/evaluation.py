@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.beliefs import Belief
-from polaroc.columns import attach
+from polaroc.base.columns import attach
+from polaroc.curves.hull import hull as hull_of
 from polaroc.errors import InvalidArgument
-from polaroc.evaluation import resampling
-from polaroc.hulls import hull as hull_of
-from polaroc.measures import Measure
-from polaroc.measures import per_key as here_per_key
-from polaroc.measures import tidy as tidy_here
-from polaroc.memory import Memory
-from polaroc.progress import Progress
+from polaroc.evaluation.evaluate import resampling
+from polaroc.files.memory import Memory
+from polaroc.files.progress import Progress
+from polaroc.measures.catalog import DEFAULT_PRIORS, chosen
+from polaroc.measures.spec import Measure
+from polaroc.measures.spec import per_key as here_per_key
+from polaroc.measures.spec import tidy as tidy_here
+from polaroc.priors.beliefs import Belief
 from polaroc.typing import Interpolation, Intervals, Label, Nulls, Priors
-from polaroc.wanted import DEFAULT_PRIORS, chosen
 from polaroc.warehouse.bins import Bins, best, binned, bounded, check_bounded, worst
 from polaroc.warehouse.cells import FATAL, cells, counted
 from polaroc.warehouse.collecting import check_connected, collected

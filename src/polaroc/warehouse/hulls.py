@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polaroc.columns import PRIVATE
-from polaroc.hulls import hull as hull_of
+from polaroc.base.columns import PRIVATE
+from polaroc.curves.hull import hull as hull_of
 from polaroc.warehouse.collecting import check_connected, collected
 from polaroc.warehouse.columns import deferred, ibis_library
 from polaroc.warehouse.curves import curve_keys

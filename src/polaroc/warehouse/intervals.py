@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polaroc.columns import attach
-from polaroc.curves import in_order
+from polaroc.base.columns import attach
+from polaroc.curves.curve import in_order
 from polaroc.errors import InvalidArgument
-from polaroc.intervals import FRACTIONAL, with_limits
-from polaroc.measures import Measure, per_key, tidy
-from polaroc.resampling import Resampling, resampled
-from polaroc.trouble import TROUBLE, WEIGHT
+from polaroc.measures.spec import Measure, per_key, tidy
+from polaroc.predictions.row_checks import TROUBLE, WEIGHT
+from polaroc.uncertainty.bootstrap import Resampling, resampled
+from polaroc.uncertainty.intervals import FRACTIONAL, with_limits
 from polaroc.warehouse.collecting import collected
 from polaroc.warehouse.columns import deferred
 from polaroc.warehouse.curves import TOTALS

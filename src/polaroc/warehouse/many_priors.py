@@ -5,10 +5,10 @@ from itertools import pairwise
 from math import log
 from typing import TYPE_CHECKING, Any
 
-from polaroc.arithmetic import total
-from polaroc.chebyshev import GREATEST_SKEW, ManyPriors, cuts
-from polaroc.columns import OVER, PRIVATE
-from polaroc.measures import DOUBT, SAID
+from polaroc.base.columns import OVER, PRIVATE
+from polaroc.base.formula import total
+from polaroc.measures.spec import DOUBT, SAID
+from polaroc.priors.chebyshev import GREATEST_SKEW, ManyPriors, cuts
 from polaroc.warehouse.columns import deferred, ibis_library, literal, safe
 
 if TYPE_CHECKING:

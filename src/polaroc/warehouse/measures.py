@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from polaroc.cells import counted, segment_columns
-from polaroc.chebyshev import ManyPriors
-from polaroc.columns import MEASURES, OVER, PRIVATE
-from polaroc.measures import DOUBT, SAID, Measure, ingredients
+from polaroc.base.columns import MEASURES, OVER, PRIVATE
+from polaroc.curves.segments import counted, segment_columns
+from polaroc.measures.spec import DOUBT, SAID, Measure, ingredients
+from polaroc.priors.chebyshev import ManyPriors
 from polaroc.warehouse.columns import (
     Column,
     column,

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING, Any
 
-from polaroc.columns import PRIVATE
-from polaroc.measures import BIASED, DOUBT, DOUBTFUL
-from polaroc.totals import GREATEST_SPREAD, LEAST_NEG, LEAST_POS, SPREAD
-from polaroc.trouble import TROUBLE, TROUBLES
+from polaroc.base.columns import PRIVATE
+from polaroc.curves.totals import GREATEST_SPREAD, LEAST_NEG, LEAST_POS, SPREAD
+from polaroc.measures.spec import BIASED, DOUBT, DOUBTFUL
+from polaroc.predictions.row_checks import TROUBLE, TROUBLES
 from polaroc.warehouse.cells import FATAL, GREATEST, ROWS, fatal_rows
 from polaroc.warehouse.columns import deferred, ibis_library, literal
 from polaroc.warehouse.predictions import Predictions

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from polaroc.columns import PRIVATE, RESERVED, check_keys, column_name, column_names
+from polaroc.base.columns import PRIVATE, RESERVED, check_keys, column_name, column_names
 from polaroc.errors import (
     InvalidArgument,
     InvalidPredictions,
@@ -13,7 +13,7 @@ from polaroc.errors import (
     quoted,
     spelling,
 )
-from polaroc.trouble import (
+from polaroc.predictions.row_checks import (
     BAD_WEIGHT,
     GREATEST_WEIGHT,
     INEXACT,

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from polaroc.columns import PRIVATE
+from polaroc.base.columns import PRIVATE
+from polaroc.curves.surface import Rate, chosen_rates, rate_at
 from polaroc.errors import InvalidArgument
-from polaroc.priors import prior, resolve_priors, skew
-from polaroc.surfaces import Rate, chosen_rates, rate_at
+from polaroc.priors.grids import prior, resolve_priors, skew
 from polaroc.typing import Priors
 from polaroc.warehouse.columns import deferred, extended, ibis_library, literal, plain
 from polaroc.warehouse.curves import curve_keys

@@ -1,0 +1,307 @@
+"""Which model to take where the prior is uncertain, and how sure that is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from polaroc.base.columns import as_lazy, column_name
+from polaroc.choice.answer import best_expected, changes, first_of_all, how_sure, range_in_words
+from polaroc.choice.regret import Stakes, known_of, wins
+from polaroc.comparison import caveats
+from polaroc.comparison.compare import Comparison, of_design
+from polaroc.comparison.design import ROUNDING, Design, Incomplete, balanced, block_columns
+from polaroc.comparison.measure_rows import below_chance, over_labels, range_rows, rows_of
+from polaroc.comparison.plan import Plan
+from polaroc.errors import InvalidArgument
+from polaroc.priors.beliefs import Belief
+
+COLUMNS = ("mean", "regret", "best", "expected", "mean_regret", "worst_regret", "sens")
+HEADINGS = {"auprec": "AUPREC"}
+# How far an IAUPREC may be from the expectation before it is said.
+OFF = 0.002
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Choice:
+    """Which model to take over a range of priors; made by `choose`.
+
+    Attributes
+    ----------
+    bayes
+        The model with the best expected measure, and so the least mean regret. Its
+        number is likely too high: it was picked for it.
+    minimax
+        The model with the least worst regret; None where regrets are not known.
+    steadiest
+        The model with the least Sens, None where the table has none.
+    answer
+        What to take and how sure that is, in words.
+    models
+        One row per model, the best first: the model; `expected`, `mean_regret`,
+        `worst_regret` (null where the table has the measure at too few priors),
+        `share` (of the blocks in which its expected measure is the best; ties
+        share), `sens` Float64.
+    priors
+        One row per prior and model: `prior`; the model; `mean` over the blocks,
+        `regret` (how far it is below the best mean), `share` (of the blocks in
+        which it is the best at this prior) Float64; `best` Boolean.
+    warnings
+        What the numbers rest on, in sentences.
+    comparison
+        The corrected tests on the expected measure; None without blocks or
+        without `test_train_ratio`.
+    over
+        The belief about the prior.
+    measure, block
+        What the models are judged by, and the columns of the blocks.
+    """
+
+    bayes: Any
+    minimax: Any
+    steadiest: Any
+    answer: str
+    models: pl.DataFrame
+    priors: pl.DataFrame
+    warnings: tuple[str, ...]
+    comparison: Comparison | None
+    over: Belief
+    measure: str
+    block: tuple[str, ...]
+
+    def summary(self) -> str:
+        """All of it as text for a terminal of 80 columns."""
+        from polaroc.base.text import plain
+        from polaroc.comparison.summaries import choice_parts
+
+        return plain(choice_parts(self))
+
+    def __repr__(self) -> str:
+        return f"Choice({self.answer!r})"
+
+    def _repr_html_(self) -> str:
+        from polaroc.comparison.summaries import choice_html
+
+        return choice_html(self)
+
+
+def choose(
+    measures: pl.LazyFrame | pl.DataFrame,
+    between: str = "model",
+    block: str | Sequence[str] | None = "fold",
+    measure: str = "auprec",
+    *,
+    over: tuple[float, float] | Belief | None = None,
+    test_train_ratio: float | None = None,
+    alpha: float = 0.005,
+    incomplete: Incomplete = "raise",
+) -> Choice:
+    """Which model to take over a range of priors, and how sure that is.
+
+    Parameters
+    ----------
+    measures
+        Tidy measures of every model and block, as `evaluate` gives them with
+        ``over=(0.05, 0.20), priors=prior_grid(0.05, 0.20, 16)``; a lazy frame is
+        collected.
+    between
+        The key column that tells the models apart.
+    block
+        The key column, or columns, of the blocks such as folds; None where each
+        model was measured once, and then nothing says how sure the choice is.
+    measure
+        A measure taken at priors, of which more is better.
+    over
+        The range (lo, hi) of priors, or a belief about the prior; by default the
+        range of the table's IAUPREC, else the priors of the table, equally likely.
+    test_train_ratio
+        Test over training cases of a block, as in `compare`; without it no test
+        is made.
+    alpha
+        As in `compare`.
+    incomplete
+        As in `compare`.
+
+    Returns
+    -------
+    Choice
+        The models `bayes` (best expected measure), `minimax` (least worst regret)
+        and `steadiest` (least Sens), an `answer` in words, the frames `models`
+        and `priors`, `warnings`, the `comparison`, and a `summary()` to print.
+
+    Raises
+    ------
+    InvalidArgument, InvalidTable
+        As in `compare`; where the table has neither IAUPREC over the very range or
+        belief, nor the measure at eight priors within the range or at all nodes of
+        the belief.
+
+    Notes
+    -----
+    The expected AUPREC over a range is IAUPREC (P-ROC Eq. 5): that of the table,
+    where its column `over` names this range, so that it is the number that `compare`
+    tests; else worked out from the priors of the table, between which the measure is
+    interpolated in ln λ. Models are judged one prior at a time on their means over
+    the blocks: at the table's priors within a range and at its ends; at the nodes of
+    a belief, but for 0.5 % at either end. A prior that is each key's own
+    ("observed") and differs between keys is not used.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> measures = pr.datasets.satellite_predictions().pipe(
+    ...     pr.evaluate, truth="truth", score="score", by=["model", "fold"],
+    ...     over=(0.05, 0.20), priors=pr.prior_grid(0.05, 0.20, 16),
+    ... )
+    >>> choice = pr.choose(measures, over=(0.05, 0.20), test_train_ratio=0.25)
+    >>> print(choice.answer)
+    A: best expected AUPREC over 5 to 20 % positives (0.779, before C with 0.735);
+    the corrected test at α = 0.005 tells it from none of the others. It is the best in 17 of
+    the 20 folds.
+    """
+    _check_names(between)
+    frame = as_lazy(measures).collect()
+    known = known_of(frame, measure, over)
+    blocks = block_columns(block)
+    design = balanced(known.rows, known.columns, between, blocks, incomplete, noted=known.noted)
+    stakes = known.stakes(design.values)
+    over, ends, belief = known.over, known.ends, known.belief
+    sens = _sens(frame, between, over)
+    models = _models(stakes, design.models.alias(between), sens)
+    priors = _priors(stakes, design.models.alias(between))
+    comparison = None
+    if len(design.values) > 1 and test_train_ratio is not None:
+        one = Design(design.models, design.blocks, stakes.expected[:, :, None])
+        plan = Plan(test_train_ratio=test_train_ratio, alpha=alpha)
+        comparison = of_design(one, f"expected {measure}", between, blocks, plan)
+    told = HEADINGS.get(measure, measure)
+    turned = below_chance(frame, measure)
+    sure = how_sure(models, len(design.values), comparison)
+    best = best_expected(models, told, range_in_words(ends, over, known.grid))
+    return Choice(
+        bayes=models[between][0],
+        minimax=_least(models, between, "worst_regret"),
+        steadiest=_least(models, between, "sens"),
+        answer=first_of_all(turned) + best + sure,
+        models=models,
+        priors=priors,
+        warnings=(
+            *known.said,
+            caveats.picked(models.height, told),
+            *changes(priors),
+            *([] if known.is_exact else _other_range(frame, models, between, measure, over)),
+            *([] if comparison is None else comparison.warnings),
+            *design.said,
+            *turned,
+        ),
+        comparison=comparison,
+        over=belief,
+        measure=measure,
+        block=tuple(blocks),
+    )
+
+
+def _check_names(between: str) -> None:
+    if column_name(between, "between") in COLUMNS:
+        raise InvalidArgument(
+            f"between is {between!r}, also a column of the result.", hint="rename the key first."
+        )
+
+
+def _models(stakes: Stakes, models: pl.Series, sens: pl.DataFrame | None) -> pl.DataFrame:
+    blocks = len(stakes.values)
+    shares = wins(stakes.expected).mean(axis=0)
+    unknown = [None] * len(models)
+    table = pl.DataFrame(
+        [
+            models,
+            pl.Series("expected", stakes.expected.mean(axis=0)),
+            pl.Series("mean_regret", stakes.mean_regret if stakes.covers else unknown, pl.Float64),
+            pl.Series(
+                "worst_regret", stakes.regret.max(axis=1) if stakes.covers else unknown, pl.Float64
+            ),
+            pl.Series("share", shares if blocks > 1 else unknown, pl.Float64),
+        ]
+    )
+    if sens is None:
+        table = table.with_columns(pl.lit(None, pl.Float64).alias("sens"))
+    else:
+        table = table.join(sens, on=models.name, how="left", nulls_equal=True)
+    return table.sort("expected", descending=True, maintain_order=True)
+
+
+def _priors(stakes: Stakes, models: pl.Series) -> pl.DataFrame:
+    if not stakes.judged:
+        numbers = dict.fromkeys(("mean", "regret", "share"), pl.Float64())
+        return pl.DataFrame(
+            schema={
+                "prior": pl.Float64(),
+                models.name: models.dtype,
+                **numbers,
+                "best": pl.Boolean(),
+            }
+        )
+    blocks, count = len(stakes.values), len(models)
+    priors = pl.Series("prior", [p for p in stakes.judged for _ in range(count)], pl.Float64)
+    shares = stakes.shares.T.ravel() if blocks > 1 else [None] * len(priors)
+    return pl.DataFrame(
+        [
+            priors,
+            pl.concat([models] * len(stakes.judged)),
+            pl.Series("mean", stakes.means.T.ravel()),
+            pl.Series("regret", stakes.regret.T.ravel()),
+            pl.Series("share", shares, pl.Float64),
+        ]
+    ).with_columns((pl.col("regret") <= ROUNDING * pl.col("mean").abs()).alias("best"))
+
+
+def _sens(
+    frame: pl.DataFrame, between: str, over: tuple[float, float] | Belief | None
+) -> pl.DataFrame | None:
+    """The mean Sens per model over the range, where the table has it for all."""
+    labels = over_labels(frame, "sens")
+    if labels and over is not None:
+        rows = range_rows(frame, "sens", over)
+    else:
+        rows = rows_of(frame, "sens") if "sens" in frame["measure"] and len(labels) < 2 else None
+    if rows is None:
+        return None
+    found = rows.frame.group_by(between).agg(pl.col("estimate").mean().alias("sens"))
+    return None if found["sens"].null_count() else found
+
+
+def _least(models: pl.DataFrame, between: str, column: str) -> Any:
+    """The model with the least value, the better one where two tie."""
+    if models[column].null_count():
+        return None
+    close = pl.col(column) <= pl.col(column).min() + ROUNDING
+    return models.filter(close)[between][0]
+
+
+def _other_range(
+    frame: pl.DataFrame,
+    models: pl.DataFrame,
+    between: str,
+    measure: str,
+    over: tuple[float, float] | Belief | None,
+) -> list[str]:
+    """What is to be said where the table's IAUPREC is not the expected AUPREC."""
+    if over is None or measure != "auprec" or "iauprec" not in frame["measure"]:
+        return []
+    labels = over_labels(frame, "iauprec")
+    if labels:
+        return [
+            f"The table's IAUPREC is over {', '.join(labels)}, not over the range asked for: the "
+            "expected AUPREC is worked out from the priors of the table."
+        ]
+    rows = rows_of(frame, "iauprec").frame
+    means = rows.group_by(between).agg(pl.col("estimate").mean())
+    both = models.join(means, on=between, nulls_equal=True)
+    off = max((both["expected"] - both["estimate"]).abs().drop_nulls().to_list(), default=0.0)
+    if off <= OFF:
+        return []
+    return [
+        f"The table's IAUPREC differs from the expected AUPREC by up to {off:.2g}: it was taken "
+        "over another range, or the priors of the table are too far apart."
+    ]

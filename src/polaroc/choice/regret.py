@@ -1,0 +1,345 @@
+"""What each model is worth over uncertain priors, and how far it falls short of the best."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from math import log
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polaroc.comparison.design import ROUNDING
+from polaroc.comparison.measure_rows import SAME, Rows, distinct, only_range, range_rows, rows_of
+from polaroc.errors import InvalidArgument
+from polaroc.priors.beliefs import Belief, points, resolve_belief
+from polaroc.priors.grids import skew
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[Any]]
+
+# The share of a belief, at each end, that is too small to judge a model by.
+TAIL = 0.005
+# The share of a belief that may lie beyond the priors that were measured.
+BEYOND = 0.01
+# Priors within a range below which nothing between them is told from them.
+ENOUGH = 8
+# Stands for the whole range in the place of a prior.
+WHOLE = -1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Stakes:
+    """A measure known at some priors, seen under a belief about the prior.
+
+    Attributes
+    ----------
+    values
+        Blocks × models × priors of the grid.
+    grid
+        The priors at which it is known, ascending.
+    belief
+        The belief.
+    judged
+        The priors at which models are judged one by one, ascending.
+    overall
+        The expected measure, blocks × models, where it is known without the grid.
+    covers
+        Whether the priors of the grid are enough to judge models between them.
+    """
+
+    values: "Array"
+    grid: tuple[float, ...]
+    belief: Belief
+    judged: tuple[float, ...]
+    overall: "Array | None" = None
+    covers: bool = True
+
+    @property
+    def expected(self) -> "Array":
+        """The expected measure, blocks × models."""
+        if self.overall is not None:
+            return self.overall
+        return self._expectation(self._at(self.belief.priors))
+
+    @property
+    def means(self) -> "Array":
+        """The mean over the blocks, models × judged priors."""
+        means: Array = self._at(self.judged).mean(axis=0)
+        return means
+
+    @property
+    def regret(self) -> "Array":
+        """How far that mean is below the best, models × judged priors."""
+        return shortfall(self.means)
+
+    @property
+    def mean_regret(self) -> "Array":
+        """The expected regret of each model; with its expected measure it adds up to one sum."""
+        expected = self.expected.mean(axis=0)
+        regrets = self._expectation(shortfall(self._at(self.belief.priors).mean(axis=0)))
+        summed: Array = regrets[expected.argmax()] + shortfall(expected)
+        return summed
+
+    @property
+    def shares(self) -> "Array":
+        """The share of blocks in which each model is the best, models × judged priors."""
+        shares: Array = wins(self._at(self.judged)).mean(axis=0)
+        return shares
+
+    def _expectation(self, at_nodes: "Array") -> "Array":
+        import numpy as np
+
+        expectation: Array = at_nodes @ np.array(self.belief.weights)
+        return expectation
+
+    def _at(self, priors: Sequence[float]) -> "Array":
+        """The measure at other priors, interpolated in ln λ."""
+        import numpy as np
+
+        known = [-log(skew(prior)) for prior in self.grid]
+        wanted = [-log(skew(prior)) for prior in priors]
+        places = np.interp(wanted, known, np.arange(len(known)))
+        below = np.floor(places).astype(int)
+        above = np.minimum(below + 1, len(known) - 1)
+        share = places - below
+        before, after = self.values[..., below], self.values[..., above]
+        interpolated: Array = before * (1 - share) + after * share
+        return interpolated
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What a table knows of a measure under a belief about the prior.
+
+    Attributes
+    ----------
+    rows
+        The rows of the measure; those of IAUPREC over the very range stand among them
+        at the prior `WHOLE`.
+    over, ends, belief
+        What was asked: the range or belief, the ends of a range, the belief it is.
+    grid, judged
+        As in `Stakes`.
+    is_exact
+        Whether the table has IAUPREC over the very range.
+    covers
+        As in `Stakes`.
+    said
+        What the numbers rest on.
+    """
+
+    rows: Rows
+    over: tuple[float, float] | Belief | None
+    ends: tuple[float, float] | None
+    belief: Belief
+    grid: tuple[float, ...]
+    judged: tuple[float, ...]
+    is_exact: bool
+    covers: bool
+    said: tuple[str, ...]
+
+    @property
+    def columns(self) -> list[float]:
+        """The priors of which numbers are needed."""
+        return [*self.grid, *self._whole]
+
+    @property
+    def noted(self) -> list[float]:
+        """The priors whose notes are passed on."""
+        return [*self.judged, *self._whole]
+
+    @property
+    def _whole(self) -> list[float]:
+        return [WHOLE] if self.is_exact else []
+
+    def stakes(self, values: "Array") -> "Stakes":
+        """The numbers at `columns`, blocks × models × priors, seen under the belief."""
+        at = len(self.grid)
+        overall = values[:, :, at] if self.is_exact else None
+        return Stakes(values[:, :, :at], self.grid, self.belief, self.judged, overall, self.covers)
+
+
+def known_of(
+    measures: pl.DataFrame, measure: str, over: tuple[float, float] | Belief | None
+) -> Known:
+    """What a tidy table knows of a measure; refused where that is too little.
+
+    Parameters
+    ----------
+    measures
+        The table.
+    measure
+        A measure taken at priors.
+    over
+        The range or belief; by default the range of the table's IAUPREC, where the table
+        says it, else the priors of the table, equally likely.
+    """
+    if over is None and measure == "auprec":
+        over = only_range(measures)
+    whole = None if over is None or measure != "auprec" else range_rows(measures, "iauprec", over)
+    rows = _rows(measures, measure, whole)
+    grid = rows.fixed_priors
+    ends = None if over is None or isinstance(over, Belief) else over
+    if over is None and not grid:
+        raise InvalidArgument(
+            f"the table has {measure!r} at 0 fixed prior(s), needed are one or more.",
+            hint="evaluate with priors=prior_grid(0.05, 0.20, 16), or compare(...) at one prior.",
+        )
+    belief = points(grid) if over is None else resolve_belief(over)
+    said = _own_priors(rows, grid)
+    covers = True
+    try:
+        said += check_coverage(ends, belief, grid, whole is not None)
+    except InvalidArgument:
+        if whole is None:
+            raise
+        covers = False
+    if covers:
+        grid = priors_used(ends, belief, grid)
+        judged = priors_judged(ends, belief, grid)
+    else:
+        lo, hi = _ends(ends, belief)
+        grid = [prior for prior in grid if lo - SAME <= prior <= hi + SAME]
+        judged = tuple(grid)
+        said.append(
+            f"The table has AUPREC at {len(grid)} prior(s) of the range, too few to judge models "
+            f"prior by prior: regrets are not known. To know them: {evaluate_hint(ends, belief)}"
+        )
+    if whole is not None:
+        marked = whole.frame.with_columns(prior=pl.lit(WHOLE))
+        rows = replace(rows, frame=pl.concat([rows.frame, marked], how="vertical_relaxed"))
+    return Known(
+        rows, over, ends, belief, tuple(grid), judged, whole is not None, covers, tuple(said)
+    )
+
+
+def _rows(measures: pl.DataFrame, measure: str, whole: Rows | None) -> Rows:
+    """The rows of the measure; none where the table has only IAUPREC over the very range."""
+    has = (measures["measure"].cast(pl.String) == measure).any()
+    if whole is None or has:
+        return rows_of(measures, measure)
+    return replace(whole, frame=whole.frame.clear(), measure=measure)
+
+
+def _own_priors(rows: Rows, grid: Sequence[float]) -> list[str]:
+    if len(distinct(rows.frame["prior"])) == len(grid):
+        return []
+    return ["Left out the rows at each key's own prior, which differs from key to key."]
+
+
+def shortfall(means: "Array") -> "Array":
+    """How far each model (axis 0) is below the best."""
+    below: Array = means.max(axis=0) - means
+    return below
+
+
+def wins(values: "Array") -> "Array":
+    """1 for the best model (axis 1), shared among those that tie, 0 for the others."""
+    import numpy as np
+
+    best = values.max(axis=1, keepdims=True)
+    ties = values >= best - ROUNDING * np.abs(best)
+    shared: Array = ties / ties.sum(axis=1, keepdims=True)
+    return shared
+
+
+def priors_used(
+    over: tuple[float, float] | None, belief: Belief, grid: Sequence[float]
+) -> list[float]:
+    """The priors of the grid from which the measure is interpolated."""
+    lo, hi = _ends(over, belief)
+    below = [prior for prior in grid if prior <= lo + SAME]
+    above = [prior for prior in grid if prior >= hi - SAME]
+    first, last = max(below, default=grid[0]), min(above, default=grid[-1])
+    return [prior for prior in grid if first <= prior <= last]
+
+
+def priors_judged(
+    over: tuple[float, float] | None, belief: Belief, grid: Sequence[float]
+) -> tuple[float, ...]:
+    """The priors at which models are judged one by one.
+
+    Those of the grid within a range, and its ends; the nodes of a belief but for
+    its tails.
+    """
+    if over is not None:
+        lo, hi = over
+        return (lo, *(prior for prior in grid if lo + SAME < prior < hi - SAME), hi)
+    nodes = sorted(zip(belief.priors, belief.weights, strict=True))
+    below = list(accumulate(weight for _, weight in nodes))
+    return tuple(
+        prior
+        for (prior, weight), upto in zip(nodes, below, strict=True)
+        if upto > TAIL and upto - weight < 1 - TAIL
+    )
+
+
+def check_coverage(
+    over: tuple[float, float] | None,
+    belief: Belief,
+    grid: Sequence[float],
+    is_exact: bool = False,
+) -> list[str]:
+    """Refuse a grid that leaves a range or belief open; what is to be said of it else.
+
+    Parameters
+    ----------
+    over, belief, grid
+        The ends of a range, the belief, the priors of the table.
+    is_exact
+        Whether the expected measure is known without the grid.
+    """
+    if not grid:
+        raise InvalidArgument(
+            "the table has the measure at 0 fixed priors.", hint=evaluate_hint(over, belief)
+        )
+    lo, hi = grid[0] - SAME, grid[-1] + SAME
+    nodes = list(zip(belief.priors, belief.weights, strict=True))
+    beyond = sum(weight for prior, weight in nodes if not lo <= prior <= hi)
+    if beyond > BEYOND or (over is not None and not lo <= over[0] < over[1] <= hi):
+        raise InvalidArgument(
+            f"{over or belief!r} leaves the priors at which the table has the measure, "
+            f"{grid[0]:.6g} to {grid[-1]:.6g}.",
+            hint=evaluate_hint(over, belief),
+        )
+    said = []
+    if beyond > 0:
+        said.append(
+            f"{beyond:.2g} of the belief lies beyond the priors of the table and counts at the "
+            "nearest of them."
+        )
+    ends = _ends(over, belief)
+    within = sum(ends[0] - SAME <= prior <= ends[1] + SAME for prior in grid)
+    inner = [prior for prior, _ in nodes if lo <= prior <= hi]
+    if within >= ENOUGH or all(_among(prior, grid) for prior in inner):
+        return said
+    if is_exact and all(_among(end, grid) for end in ends):
+        said.append(
+            f"Only {within} of the table's priors lie within the range: between them regrets are "
+            "interpolated in ln λ."
+        )
+    else:
+        raise InvalidArgument(
+            f"the table has the measure at {within} prior(s) of {over or belief!r}, needed are "
+            f"{ENOUGH} or more, or its IAUPREC over just that.",
+            hint=evaluate_hint(over, belief),
+        )
+    return said
+
+
+def _among(prior: float, grid: Sequence[float]) -> bool:
+    return any(abs(prior - at) <= SAME for at in grid)
+
+
+def evaluate_hint(over: tuple[float, float] | None, belief: Belief) -> str:
+    """The call that makes a table with all that is needed."""
+    if over is None:
+        return f"pr.evaluate(..., over=belief, priors=belief.priors) with belief = {belief!r}."
+    lo, hi = (f"{float(end)!r}" for end in over)
+    return f"pr.evaluate(..., over=({lo}, {hi}), priors=pr.prior_grid({lo}, {hi}, 16))."
+
+
+def _ends(over: tuple[float, float] | None, belief: Belief) -> tuple[float, float]:
+    return over or (min(belief.priors), max(belief.priors))

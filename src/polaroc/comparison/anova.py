@@ -1,0 +1,176 @@
+"""P-ROC's analyses of variance, each with what is known of its p-values."""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import polars as pl
+
+from polaroc.base.columns import as_lazy, column_names
+from polaroc.comparison import omnibus
+from polaroc.comparison.layouts import Layout, layout_of
+from polaroc.comparison.plan import check_ratio
+from polaroc.comparison.remarks import remark
+from polaroc.errors import InvalidArgument, quoted
+
+ANOVA = {
+    "term": pl.String, "df": pl.Int64, "sum_sq": pl.Float64, "mean_sq": pl.Float64,
+    "F": pl.Float64, "p_value": pl.Float64, "note": pl.String,
+}  # fmt: skip
+
+
+def anova(
+    table: pl.LazyFrame | pl.DataFrame,
+    response: str = "auprec",
+    factors: Sequence[str] = ("model", "fold", "prior"),
+    interactions: Sequence[Sequence[str]] = (),
+    *,
+    test_train_ratio: float | None = None,
+) -> pl.DataFrame:
+    """Analysis of variance over models, folds and priors, as in P-ROC; `compare` is to decide by.
+
+    Parameters
+    ----------
+    table
+        Tidy measures as `evaluate` gives them, or any table with one row per
+        combination of the factors; a lazy frame is collected.
+    response
+        A measure of the table such as "auprec" or "iauprec", or a numeric column.
+    factors
+        Two or more columns; the first is what is compared, the others are blocks
+        and, called "prior", the priors at which a measure is taken.
+    interactions
+        Factors whose joint effect is a term of its own: ``[("model", "prior")]``.
+    test_train_ratio
+        Test over training cases of a block, as in `compare`: adds the F that is
+        corrected for overlapping training sets to the note.
+
+    Returns
+    -------
+    DataFrame
+        One row per term, the residual last: `term` String (interactions joined
+        by ":"), `df` Int64, `sum_sq` (type II), `mean_sq`, `F`, `p_value`
+        Float64, `note` String: how far the p-value is to be trusted, and the
+        equivalent two-way F. Terms without the first factor have no p-value.
+
+    Raises
+    ------
+    InvalidArgument, InvalidTable
+        For unknown columns or measures; for combinations that are missing (with
+        their list), repeated or null; where nothing is left for the residual.
+
+    Notes
+    -----
+    P-ROC §5. Let F₂ be the two-way F on means over the priors, of I models, J folds
+    and K priors. With main effects only, the three-way F of the models is
+    F₂·c·S/(S + W), where c = (IJK − I − J − K + 2)/((I−1)(J−1)), S is K times the
+    residual sum of squares of those means, and W ≥ 0 what is left of each model and
+    fold across the priors. Where the priors tell the same, W is near 0 and the
+    three-way F near c·F₂: priors add degrees of freedom, not information.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> measures = pr.datasets.satellite_predictions().pipe(
+    ...     pr.evaluate, truth="truth", score="score", by=["model", "fold"], over=(0.05, 0.20)
+    ... )
+    >>> pr.anova(measures, "iauprec", ["model", "fold"]).select("term", "df").rows()
+    [('model', 2), ('fold', 19), ('residual', 38)]
+    """
+    if test_train_ratio is not None:
+        check_ratio(test_train_ratio)
+    frame = as_lazy(table).collect()
+    named = _checked(frame, factors)
+    terms: list[tuple[str, ...]] = [(factor,) for factor in named]
+    for together in interactions:
+        terms.append(_interaction(together, named, terms))
+    layout = layout_of(frame, response, named)
+    _check_residual(layout, terms)
+    sums = _sums_of_squares(layout, terms)
+    return _frame(layout, terms, sums, test_train_ratio)
+
+
+def _checked(frame: pl.DataFrame, factors: Sequence[str]) -> tuple[str, ...]:
+    named = tuple(column_names(factors, "factors"))
+    if len(named) < 2 or len(set(named)) < len(named):
+        raise InvalidArgument(
+            f"factors are {quoted(named) or 'none'}, allowed are two or more columns, each once.",
+            hint="for example factors=['model', 'fold'].",
+        )
+    unknown = [factor for factor in named if factor not in frame.columns]
+    if unknown:
+        raise InvalidArgument(
+            f"there is no column {quoted(unknown)}; the table has {quoted(frame.columns)}.",
+            hint="check the spelling of factors.",
+        )
+    return named
+
+
+def _interaction(
+    together: Sequence[str], factors: Sequence[str], terms: Sequence[tuple[str, ...]]
+) -> tuple[str, ...]:
+    named = () if isinstance(together, str) else tuple(together)
+    ordered = tuple(factor for factor in factors if factor in named)
+    if len(named) < 2 or len(ordered) < len(named) or ordered in terms:
+        raise InvalidArgument(
+            f"the interaction {together!r} is not allowed: it must name two or more of the factors "
+            f"{quoted(factors)}, each once, and not repeat another.",
+            hint="for example interactions=[('model', 'prior')].",
+        )
+    lacking = [part for part in combinations(ordered, len(ordered) - 1) if part not in terms]
+    if lacking:
+        raise InvalidArgument(
+            f"the interaction {together!r} is given without {lacking[0]!r}, a part of it.",
+            hint="give the smaller interactions first.",
+        )
+    return ordered
+
+
+def _check_residual(layout: Layout, terms: Sequence[tuple[str, ...]]) -> None:
+    used = sum(layout.degrees(term) for term in terms)
+    if layout.values.size - 1 - used <= 0:
+        raise InvalidArgument(
+            "the terms leave no degrees of freedom for the residual.",
+            hint="leave an interaction out.",
+        )
+
+
+def _sums_of_squares(layout: Layout, terms: Sequence[tuple[str, ...]]) -> list[float]:
+    """Type II sums of squares of the terms and the residual."""
+    import numpy as np
+    import pandas as pd
+    from statsmodels.formula.api import ols
+    from statsmodels.stats.anova import anova_lm
+
+    # Names and levels of any text become f0, f1, … and whole numbers in the formula.
+    safe = {factor: f"f{i}" for i, factor in enumerate(layout.factors)}
+    places = np.indices(layout.values.shape).reshape(len(safe), -1)
+    # A pandas frame, as statsmodels makes one of Polars' only where pyarrow is.
+    data = pd.DataFrame(
+        {"y": layout.values.ravel()} | dict(zip(safe.values(), places, strict=True))
+    )
+    formula = " + ".join(":".join(f"C({safe[factor]})" for factor in term) for term in terms)
+    sums = anova_lm(ols(f"y ~ {formula}", data).fit(), typ=2)["sum_sq"].to_list()
+    least = omnibus.nothing(layout.values)
+    return [float(one) if one > least else 0.0 for one in sums]
+
+
+def _frame(
+    layout: Layout,
+    terms: Sequence[tuple[str, ...]],
+    sums: Sequence[float],
+    test_train_ratio: float | None,
+) -> pl.DataFrame:
+    from scipy.stats import f
+
+    degrees = [layout.degrees(term) for term in terms]
+    left = layout.values.size - 1 - sum(degrees)
+    error = sums[-1] / left
+    rows: list[tuple[object, ...]] = []
+    for term, df, sum_sq in zip(terms, degrees, sums, strict=False):
+        ratio = omnibus.f_ratio(sum_sq / df, error)
+        compared = layout.factors[0] in term
+        p_value = float(f.sf(ratio, df, left)) if compared else None
+        note = remark(layout, term, terms, test_train_ratio)
+        rows.append((":".join(term), df, sum_sq, sum_sq / df, ratio, p_value, note))
+    rows.append(("residual", left, sums[-1], error, None, None, None))
+    return pl.DataFrame(rows, schema=ANOVA, orient="row")

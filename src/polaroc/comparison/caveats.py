@@ -1,0 +1,185 @@
+"""What the tests assume, and how often they were wrong where nothing differs.
+
+The rates are those of ``python tests/benchmarks/error_rates.py`` (`just error-rates`).
+"""
+
+from dataclasses import dataclass
+from math import exp, lgamma
+
+from polaroc.comparison.design import Design
+from polaroc.comparison.pairwise import Pairs
+from polaroc.comparison.plan import Plan
+
+HOLD_OUTS = 20
+SAMPLE = "3 models, 150 + 450 cases"
+SETTING = f"3 models, {HOLD_OUTS} hold-outs 80/20 of 150 + 450 cases"
+# How far a ratio may be from that of a measured design: 0.11 is that of 10 folds.
+ROUNDING = 0.005
+
+
+@dataclass(frozen=True)
+class Measured:
+    """False-positive rates at α = 0.005 that were measured for one design.
+
+    Attributes
+    ----------
+    name
+        The design in words.
+    blocks, ratio
+        Its blocks, and test cases per training case.
+    linear, nearest
+        The rate for linear discriminants and, where it was measured, for nearest
+        neighbours.
+    """
+
+    name: str
+    blocks: int
+    ratio: float
+    linear: str
+    nearest: str | None = None
+
+
+MEASURED = (
+    Measured("20 hold-outs 80/20", HOLD_OUTS, 1 / 4, "0.005", "0.03"),
+    Measured("one stratified 10-fold", 10, 1 / 9, "0.0005", "0.003"),
+    Measured("ten stratified 10-folds", 100, 1 / 9, "0.004"),
+)
+
+
+def of_design(design: Design, pairs: Pairs, plan: Plan) -> list[str]:
+    """What is to be said of the tests of a balanced table."""
+    blocks, models = design.table.shape
+    if plan.target == "algorithm":
+        said = algorithm(blocks, plan.test_train_ratio or 0.0)
+    else:
+        said = dataset(blocks)
+        least = exp((1 - blocks) * lgamma(models + 1))
+        if least > plan.alpha:
+            said.append(
+                f"With {models} models on {blocks} blocks a permutation p-value cannot be below "
+                f"{least:.2g}: that test can find nothing at α = {plan.alpha:g}."
+            )
+    if plan.adjust == "tukey":
+        said.append(tukey(blocks))
+    if pairs.constant.any():
+        which = [
+            f"{design.models[int(a)]!r} and {design.models[int(b)]!r}"
+            for a, b in zip(pairs.first[pairs.constant], pairs.second[pairs.constant], strict=True)
+        ]
+        said.append(
+            f"{'; '.join(which[:5])} differ by the same amount in every block: there is no "
+            "variation to judge by, and p = 0 is the formula's limit, not a probability."
+        )
+    return said
+
+
+def algorithm(blocks: int, test_train_ratio: float) -> list[str]:
+    """What is to be said of tests for algorithms."""
+    asked = (
+        "It asks whether the algorithms would differ if trained anew on other samples of this size."
+    )
+    if test_train_ratio == 0:
+        return [
+            f"{asked} test_train_ratio=0 takes the {blocks} blocks as independent: that holds "
+            "where no two share training or test cases, such as different datasets."
+        ]
+    worth = 1 / (1 / blocks + test_train_ratio)
+    turned = (
+        f"test_train_ratio={test_train_ratio:.3g} means more test than training cases: is it "
+        "turned around?"
+    )
+    return [
+        *([turned] if test_train_ratio > 1 else []),
+        f"{asked} With test_train_ratio={test_train_ratio:.3g} the test counts the {blocks} "
+        f"blocks, which share cases, as {worth:.1f} independent ones.",
+        _rate(blocks, test_train_ratio),
+    ]
+
+
+def _rate(blocks: int, test_train_ratio: float) -> str:
+    """How often the test for algorithms was wrong with such blocks, where that was measured."""
+    for design in MEASURED:
+        if design.blocks == blocks and abs(design.ratio - test_train_ratio) <= ROUNDING:
+            unstable = "was not measured" if design.nearest is None else f"was {design.nearest}"
+            return (
+                f"Measured false-positive rate at α = 0.005 where algorithms are equal "
+                f"({design.name}, {SAMPLE}): {design.linear} for linear "
+                f"discriminants; for an unstable learner (nearest neighbour) it {unstable}."
+            )
+    return (
+        f"How often it errs where algorithms are equal was not measured for {blocks} blocks at "
+        "this ratio."
+    )
+
+
+def dataset(blocks: int) -> list[str]:
+    """What is to be said of tests for one dataset."""
+    measured = (
+        f"Measured false-positive rate at α = 0.005 ({SETTING}): 0.004 to 0.006 where the "
+        "procedures are equal on the dataset; 0.27 to 0.37 where the algorithms are equal over the "
+        "population: for that question take target='algorithm'."
+    )
+    unknown = (
+        f"How often it errs was not measured for {blocks} blocks. Whether the algorithms would "
+        "differ on other samples is another question: for it take target='algorithm'."
+    )
+    return [
+        "It asks whether the procedures differ on this dataset, over further splits of it; of "
+        "another sample it says nothing.",
+        measured if blocks == HOLD_OUTS else unknown,
+    ]
+
+
+def trained() -> list[str]:
+    """What is to be said of tests for fitted models."""
+    return [
+        "It asks whether these fitted models differ on cases like these, which must be "
+        "independent; of models trained anew it says nothing.",
+    ]
+
+
+def picked(models: int, measure: str) -> str:
+    """What is to be said of the number of a model that was picked for it."""
+    return (
+        f"The expected {measure} of the first model is likely too high, because it is the highest "
+        f"of {models}: chance helped to make it so, the more the closer the models are."
+    )
+
+
+def tukey(blocks: int) -> str:
+    """What is to be said of Tukey's test of pairs."""
+    rate = (
+        ": where one of three models varied five times as much as the others, it found a false "
+        f"difference at α = 0.05 in 0.07 of cases ({HOLD_OUTS} blocks), and in 0.11 with five "
+        "models"
+        if blocks == HOLD_OUTS
+        else ", and errs where models vary differently; how often was not measured for "
+        f"{blocks} blocks"
+    )
+    return f"Tukey's test takes one error for all pairs{rate}. adjust='holm' does not."
+
+
+def views(named: str, blocks: int) -> str:
+    """What is to be said of an F whose error is made of several views of one number."""
+    views = f"values at several {named} are views of one number, not observations"
+    if blocks != HOLD_OUTS:
+        return f"{views}: how far this p-value is too small was not measured for {blocks} block(s)"
+    return (
+        f"{views}: in simulation "
+        f"({SETTING}) this p-value was below 0.005 in 0.14 (3 priors) to 0.79 (16 priors) of "
+        "cases where the procedures were equal"
+    )
+
+
+def two_way(blocks: int) -> str:
+    """What is to be said of the p-value of the 2-way analysis."""
+    if blocks != HOLD_OUTS:
+        return (
+            "it takes blocks, which may share cases, for independent observations; how often it "
+            f"errs was not measured for {blocks} blocks"
+        )
+    return (
+        f"in simulation ({SETTING}) this p-value was below 0.005 in 0.006 of cases where the "
+        "procedures were equal on the dataset, and in 0.37 where the algorithms were equal over "
+        "the population"
+    )

@@ -1,0 +1,299 @@
+"""Whether models differ, by tests that hold for folds which share training cases."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import polars as pl
+
+from polaroc.base.columns import as_lazy
+from polaroc.comparison import caveats, omnibus
+from polaroc.comparison.design import (
+    Design,
+    Incomplete,
+    balanced,
+    block_columns,
+    check_blocks,
+    two_priors,
+)
+from polaroc.comparison.design import contrast as contrasted
+from polaroc.comparison.letters import check_letter_names, letter_frame
+from polaroc.comparison.measure_rows import Rows, below_chance, distinct, rows_of
+from polaroc.comparison.pairwise import pair_frame, paired_t, tukey
+from polaroc.comparison.plan import Adjust, Plan, Target
+from polaroc.comparison.trained import compare_trained
+from polaroc.errors import InvalidArgument
+from polaroc.priors.beliefs import Belief
+from polaroc.priors.grids import OBSERVED
+from polaroc.typing import IntoExpr, Label, Prior
+
+LOW_IS_GOOD = ("sens", "accsens", "equal_error")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """Whether models differ, which do, and what the tests assume; made by `compare`.
+
+    Attributes
+    ----------
+    omnibus
+        Tests of all models at once, the primary one first: `test` String,
+        `statistic`, `df1`, `df2`, `p_value` Float64.
+    pairs
+        One row per pair: the two models (named after `between`, such as
+        `model_a`, `model_b`); `difference` of their means, first minus second,
+        `std_error`, `lower`, `upper` (limits that leave out 0 where `p_adjusted` is
+        below 1 − `level`, and nowhere else), `statistic`, `p_value`, `p_adjusted`
+        Float64.
+    letters
+        One row per model, the best mean first: the model; `mean`, `sd` (over
+        the blocks) Float64; `letters` String: models that share a letter are
+        not told apart at `alpha`.
+    warnings
+        What the tests assume and how often they err, in sentences.
+    measure, between, block
+        What was compared.
+    blocks
+        How many blocks there are.
+    plan
+        How it was compared: `target`, `test_train_ratio`, `alpha`, `level` …
+    """
+
+    omnibus: pl.DataFrame
+    pairs: pl.DataFrame
+    letters: pl.DataFrame
+    warnings: tuple[str, ...]
+    measure: str
+    between: str
+    block: tuple[str, ...]
+    blocks: int
+    plan: Plan = field(default_factory=Plan)
+
+    def summary(self) -> str:
+        """All of it as text for a terminal of 80 columns."""
+        from polaroc.base.text import plain
+        from polaroc.comparison.summaries import comparison_parts
+
+        return plain(comparison_parts(self))
+
+    def __repr__(self) -> str:
+        p = self.omnibus["p_value"][0]
+        return (
+            f"Comparison({self.measure}: {self.letters.height} models, {self.blocks} "
+            f"{'cases' if self.plan.target == 'trained' else 'blocks'}, "
+            f"target={self.plan.target!r}, p={p:.2g}; print its summary())"
+        )
+
+    def _repr_html_(self) -> str:
+        from polaroc.comparison.summaries import comparison_html
+
+        return comparison_html(self)
+
+
+def compare(
+    measures: pl.LazyFrame | pl.DataFrame,
+    measure: str = "iauprec",
+    between: str = "model",
+    block: str | Sequence[str] = "fold",
+    *,
+    prior: Prior | None = None,
+    contrast: tuple[float, float] | None = None,
+    target: Target = "algorithm",
+    test_train_ratio: float | None = None,
+    alpha: float = 0.005,
+    level: float | None = None,
+    adjust: Adjust = "holm",
+    incomplete: Incomplete = "raise",
+    permutations: int = 9_999,
+    seed: int = 0,
+    truth: IntoExpr | None = None,
+    score: IntoExpr | None = None,
+    case: str = "id",
+    positive: Label | Sequence[Label] | None = None,
+    over: tuple[float, float] | Belief | None = None,
+) -> Comparison:
+    """Whether models differ on one measure, and which: over common folds, or on common cases.
+
+    Parameters
+    ----------
+    measures
+        Tidy measures with one estimate per model and block, as `evaluate` gives
+        them with ``by=["model", "fold"]``; a lazy frame is collected. For
+        "trained": predictions on one test set, one row per model and case.
+    measure
+        The measure compared, such as "iauprec", "auprec", "auc", "accsens".
+    between
+        The key column that tells the models apart.
+    block
+        The key column, or columns, of the blocks: every model is measured once on
+        each (the same training and test cases). For "trained" there are none: a
+        table that has several is refused.
+    prior
+        Prior in (0, 1), or ``"observed"``, where the table has the measure at
+        several.
+    contrast
+        Two priors (first, second): compares the measure at the first minus that
+        at the second, block by block: who depends how much on the prior.
+    target
+        What the answer is about. ``"algorithm"``: models trained anew on other
+        samples of this size. ``"dataset"``: this dataset only, over further splits.
+        ``"trained"``: these fitted models, on other cases.
+    test_train_ratio
+        Test over training cases of a block, needed for "algorithm": 0.25 for
+        80/20 hold-outs, 1/(k−1) for k folds (`experiments.test_train_ratio` works
+        it out); 0 where no blocks share cases (each its own dataset).
+    alpha
+        Chance of a false difference among all pairs that is accepted, in (0, 1):
+        for the letters.
+    level
+        Confidence of the intervals, in (0, 1): an interval leaves out 0 where the
+        adjusted p-value is below 1 − `level`. By default 1 − `alpha`: then a pair is
+        told apart if and only if its interval leaves out 0.
+    adjust
+        ``"holm"``: paired t-tests, each pair with its own variance. ``"tukey"``,
+        for "dataset" only: one error for all pairs.
+    incomplete
+        ``"raise"``: a model without an estimate in a block is an error;
+        ``"drop"``: such blocks are left out, as `warnings` says.
+    permutations, seed
+        Draws of the permutation test, where there are more than 100,000
+        arrangements, and their seed.
+    truth, score, case, positive
+        For "trained": columns of the predictions, as in `delong`.
+    over
+        For "trained": the range of priors or belief that `measure` needs.
+
+    Returns
+    -------
+    Comparison
+        Its frames `omnibus`, `pairs` and `letters`, its `warnings`, and a
+        `summary()` to print.
+
+    Raises
+    ------
+    InvalidArgument, InvalidTable
+        For arguments outside what is allowed; fewer than two models or blocks, or
+        for "trained" more than one block;
+        cells that are missing (with their list), null (with their notes) or
+        repeated with other numbers.
+
+    Notes
+    -----
+    With I models, J blocks and r = `test_train_ratio`: "algorithm" is
+    F/(1 + J·r), F that of a two-way layout, with I−1 and (I−1)(J−1) degrees of
+    freedom, and for pairs d̄/√(s²(1/J + r)) with J−1 (Nadeau and Bengio 2003);
+    "dataset" is the repeated-measures F with Greenhouse and Geisser's degrees of
+    freedom, that F with sphericity assumed (P-ROC's 2-way analysis), within-block
+    permutation, Friedman, Iman and Davenport; "trained" is `delong`, and for other
+    measures the same with their influence (there `sd` is the standard error, and
+    the omnibus p-value is the least adjusted one of the pairs). A zero difference has p = 1.
+
+    Intervals are as wide as the adjusted p-value says. Holm's method multiplies the p-value
+    of a pair by a factor c between 1 and the number of pairs; its interval is the usual one
+    with confidence 1 − (1 − `level`)/c. So each holds on its own with at least `level`, and
+    where no two models differ all hold at once with it; where models differ, Holm's method
+    does not promise that. Tukey's hold at once with confidence `level`.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> measures = pr.datasets.satellite_predictions().pipe(
+    ...     pr.evaluate, truth="truth", score="score", by=["model", "fold"], over=(0.05, 0.20)
+    ... )
+    >>> found = pr.compare(measures, test_train_ratio=0.25)
+    >>> found.letters.select("model", "letters").rows()
+    [('A', 'a'), ('C', 'a'), ('B', 'a')]
+    >>> found.omnibus["p_value"].round(3).to_list()
+    [0.054]
+    """
+    plan = Plan(target, test_train_ratio, alpha, level, adjust, permutations, seed)
+    if target == "trained":
+        if contrast is not None:
+            raise InvalidArgument(
+                "contrast is given with target 'trained', which does not use it.",
+                hint="leave it out, or take target='algorithm' with measures at both priors.",
+            )
+        return compare_trained(
+            measures, measure, between, block_columns(block), plan, truth=truth, score=score,
+            case=case, positive=positive, prior=prior, over=over,
+            descending=measure not in LOW_IS_GOOD,
+        )  # fmt: skip
+    if truth is not None or score is not None or over is not None:
+        raise InvalidArgument(
+            f"truth, score or over is given with target {target!r}, which compares measures.",
+            hint="evaluate the predictions first, or take target='trained'.",
+        )
+    table = as_lazy(measures).collect()
+    rows = rows_of(table, measure)
+    blocks = block_columns(block)
+    if contrast is not None:
+        first, second = two_priors(contrast, prior)
+        for one in (first, second):
+            rows.check_prior(one)
+        design = contrasted(balanced(rows, [first, second], between, blocks, incomplete))
+        told = f"{measure} at prior {first:g} minus at {second:g}"
+    else:
+        rows.check_prior(prior)
+        design = balanced(rows, [prior], between, blocks, incomplete)
+        told = f"{measure}{_prior_in_words(rows, prior)}"
+    descending = measure not in LOW_IS_GOOD
+    found = of_design(design, told, between, blocks, plan, descending=descending)
+    return replace(found, warnings=(*found.warnings, *below_chance(table, measure)))
+
+
+def of_design(
+    design: Design,
+    told: str,
+    between: str,
+    block: Sequence[str],
+    plan: Plan,
+    *,
+    descending: bool = True,
+) -> Comparison:
+    """The comparison of a balanced table.
+
+    Parameters
+    ----------
+    design
+        The table.
+    told
+        What the numbers are, in words.
+    between, block
+        The names of its columns.
+    plan
+        How to compare.
+    descending
+        Whether the greatest mean is the best.
+    """
+    check_letter_names(between)
+    check_blocks(design)
+    values = design.table
+    if plan.adjust == "tukey":
+        pairs = tukey(values, plan.confidence)
+    else:
+        pairs = paired_t(values, plan.confidence, plan.test_train_ratio or 0.0)
+    letters = letter_frame(
+        design.models.alias(between),
+        values.mean(axis=0),
+        values.std(axis=0, ddof=1),
+        pairs.told_apart(plan.alpha),
+        descending=descending,
+    )
+    return Comparison(
+        omnibus=omnibus.frame(omnibus.outcomes(values, plan)),
+        pairs=pair_frame(pairs, design.models.alias(between)),
+        letters=letters,
+        warnings=(*caveats.of_design(design, pairs, plan), *design.said),
+        measure=told,
+        between=between,
+        block=tuple(block),
+        blocks=len(values),
+        plan=plan,
+    )
+
+
+def _prior_in_words(rows: Rows, prior: Prior | None) -> str:
+    if not rows.has_prior:
+        return ""
+    priors = distinct(rows.frame["prior"])
+    own = prior == OBSERVED or (prior is None and len(priors) > 1)
+    return " at each block's own prior" if own else f" at prior {prior or priors[0]:g}"

@@ -1,0 +1,232 @@
+"""Fitted models on one test set: tests of their differences, paired by case."""
+
+from collections.abc import Sequence
+from itertools import combinations
+from math import erfc, sqrt
+from typing import TypeAlias
+
+import polars as pl
+
+from polaroc.base.columns import like
+from polaroc.base.statistics import normal
+from polaroc.comparison.paired_cases import (
+    NO_DIFFERENCE,
+    NO_VARIANCE,
+    PAIR,
+    Block,
+    Cases,
+    blocks_of,
+    read_cases,
+)
+from polaroc.comparison.pairwise import holm
+from polaroc.comparison.permutation import Exchange, permuted
+from polaroc.errors import InvalidArgument, check_choice
+from polaroc.measures.catalog import MEASURES, chosen
+from polaroc.measures.spec import Measure
+from polaroc.priors.beliefs import Belief
+from polaroc.typing import By, Frame, Interpolation, IntoExpr, Label, Prior, Priors
+from polaroc.uncertainty.intervals import check_interpolation, check_level
+
+METHODS = ("wald", "permutation")
+# Difference, standard error, limits, statistic and p-value.
+Numbers: TypeAlias = tuple[float | None, ...]
+
+
+def delong(
+    predictions: Frame,
+    *,
+    truth: IntoExpr,
+    score: IntoExpr,
+    between: str = "model",
+    case: str | None = "id",
+    by: By = (),
+    positive: Label | Sequence[Label] | None = None,
+    level: float = 0.95,
+) -> Frame:
+    """DeLong's test of each two models' AUC on one test set.
+
+    Parameters
+    ----------
+    predictions
+        One row per case and model.
+    truth, score, positive
+        As in `curve`.
+    between
+        The column that tells the models apart.
+    case
+        The column that tells the cases apart: each must have one row per model,
+        with one truth. ``None`` where every model has a test set of its own,
+        independent of the others.
+    by
+        Blocks, such as folds or regions; each is tested alone.
+    level
+        Coverage of the limits, in (0, 1).
+
+    Returns
+    -------
+    Frame of the kind given
+        One row per block and pair of models, sorted: the blocks; `model_a`,
+        `model_b` (named after `between`); Float64 `difference`, the AUC of a
+        less that of b, `std_error`, `lower`, `upper`, `statistic` (normal where
+        models are equal), `p_value` (two-sided) and `p_adjusted` (Holm, over
+        the pairs of a block). Models with the same curve and the same
+        influence of every case differ by 0, with the p-value 1. What cannot
+        be told is null: all where a class is absent, all but the difference
+        where a class has one case.
+
+    Raises
+    ------
+    InvalidPredictions, InvalidArgument
+        Cases that a model lacks or has twice, or whose truth differs between
+        models, with their number and the first of them; fewer than two models;
+        as in `curve`.
+
+    Notes
+    -----
+    DeLong, DeLong and Clarke-Pearson (1988). Computed at once, also from a lazy
+    frame.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> table = pr.datasets.satellite_predictions().filter(fold=1)
+    >>> pairs = pr.delong(table, truth="truth", score="score", case="case")
+    >>> pairs.select("model_a", "model_b", pl.col("p_adjusted") < 0.05).rows()
+    [('A', 'B', True), ('A', 'C', True), ('B', 'C', True)]
+    """
+    return paired_test(
+        predictions, truth=truth, score=score, between=between, case=case, by=by,
+        positive=positive, level=level,
+    )  # fmt: skip
+
+
+def paired_test(
+    predictions: Frame,
+    *,
+    truth: IntoExpr,
+    score: IntoExpr,
+    between: str = "model",
+    case: str | None = "id",
+    by: By = (),
+    positive: Label | Sequence[Label] | None = None,
+    measure: str = "auc",
+    prior: Prior = "observed",
+    over: tuple[float, float] | Belief | None = None,
+    interpolation: Interpolation = "exact",
+    method: str = "wald",
+    level: float = 0.95,
+    draws: int = 2000,
+    seed: int = 0,
+) -> Frame:
+    """The test of `delong` for any one of the measures of `evaluate`.
+
+    Parameters
+    ----------
+    predictions, truth, score, between, case, by, positive, level
+        As in `delong`.
+    measure
+        "auc", "auprec", "iauprec", "sens", "auc_range", "accsens" or
+        "equal_error".
+    prior, over, interpolation
+        As in `evaluate`, where the measure needs them.
+    method
+        ``"wald"``: the difference over its standard error, from paired
+        influence. ``"permutation"``: the ranks that two models give a case are
+        exchanged at random; the p-value is the share of `draws` with a
+        difference as large, the other columns are those of Wald.
+    draws, seed
+        Of the permutations.
+
+    Returns
+    -------
+    Frame of the kind given
+        As in `delong`.
+    """
+    check_level(level)
+    check_choice("method", method, METHODS)
+    one = _measure(measure, prior, over, interpolation)
+    if method == "permutation" and case is None:
+        raise InvalidArgument(
+            "method is 'permutation' and case is None: there is nothing to exchange.",
+            hint="name the column of cases, or use method='wald'.",
+        )
+    cases = read_cases(
+        predictions, truth=truth, score=score, between=between, case=case, by=by,
+        positive=positive,
+    )  # fmt: skip
+    exchange = Exchange(draws, seed) if method == "permutation" else None
+    return like(predictions, _pairs(cases, one, level, exchange).lazy())
+
+
+def _pairs(cases: Cases, measure: Measure, level: float, exchange: Exchange | None) -> pl.DataFrame:
+    rows: list[tuple[object, ...]] = []
+    parts = dict(cases.parts())
+    for block in blocks_of(cases, measure):
+        pairs = list(combinations(range(len(block.models)), 2))
+        told = [_wald(block, a, b, level) for a, b in pairs]
+        chances = [numbers[-1] for numbers in told]
+        if exchange is not None:
+            chances = permuted(parts[block.key], cases, measure, block, exchange)
+        for (a, b), numbers, p, adjusted in zip(
+            pairs, told, chances, holm_of_known(chances), strict=True
+        ):
+            names = (block.models[a], block.models[b])
+            rows.append((*block.key, *names, *numbers[:-1], p, adjusted))
+    given = cases.rows.schema
+    schema = (
+        {key: given[key] for key in cases.blocks}
+        | {f"{cases.between}_{side}": given[cases.between] for side in ("a", "b")}
+        | dict.fromkeys(PAIR, pl.Float64())
+    )
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def holm_of_known(p_values: Sequence[float | None]) -> list[float | None]:
+    """Holm's adjustment of those that are known.
+
+    Examples
+    --------
+    >>> holm_of_known([0.01, None, 0.04, 0.03])
+    [0.03, None, 0.06, 0.06]
+    """
+    import numpy as np
+
+    known = np.array([p for p in p_values if p is not None], dtype=float)
+    adjusted = iter(holm(known).tolist())
+    return [None if p is None else next(adjusted) for p in p_values]
+
+
+def _measure(
+    name: str,
+    prior: Prior,
+    over: tuple[float, float] | Belief | None,
+    interpolation: Interpolation,
+) -> Measure:
+    check_choice("measure", name, MEASURES)
+    if name in ("auprec", "iauprec"):
+        check_interpolation(interpolation)
+    priors: Priors = [prior] if isinstance(prior, str | float | int) else prior
+    asked = chosen(name, priors, over, interpolation).measures
+    if len(asked) != 1:
+        raise InvalidArgument(
+            f"prior is {prior!r}, allowed is one prior.", hint="test one prior at a time."
+        )
+    return asked[0]
+
+
+def _wald(block: Block, a: int, b: int, level: float) -> Numbers:
+    """What is told of two models."""
+    difference = float(block.estimates[a] - block.estimates[b])
+    variance = block.variance(a, b)
+    if difference != difference:
+        return (None,) * 6
+    if variance != variance:
+        return difference, None, None, None, None, None
+    if variance < NO_VARIANCE:
+        if abs(difference) < NO_DIFFERENCE:
+            return 0.0, 0.0, 0.0, 0.0, 0.0, 1.0
+        return difference, 0.0, None, None, None, None
+    error = variance**0.5
+    width, statistic = normal(level) * error, difference / error
+    p = erfc(abs(statistic) / sqrt(2))
+    return difference, error, difference - width, difference + width, statistic, p

@@ -1,0 +1,270 @@
+"""The balanced table that tests compare: one number per model and block."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import polars as pl
+
+from polaroc.base.columns import PRIVATE, column_name, column_names
+from polaroc.comparison.measure_rows import SAME, Rows, listed_rows, value_columns
+from polaroc.errors import InvalidArgument, InvalidTable, check_choice, quoted, spelling
+from polaroc.measures.spec import plainly
+from polaroc.predictions.balance import differs, unusual
+from polaroc.priors.grids import check_prior
+from polaroc.typing import Prior
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[Any]]
+
+Incomplete = Literal["raise", "drop"]
+MODEL, BLOCK = (PRIVATE + name for name in ("model", "block"))
+# Estimates closer than this share of the largest are equal: sums of floats differ
+# in the last digits from run to run.
+ROUNDING = 1e-12
+MOST_NOTES = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """One number per block, model and prior, all of them there.
+
+    Attributes
+    ----------
+    models
+        The values of the column compared, sorted.
+    blocks
+        The key columns and values of the blocks, sorted.
+    values
+        The numbers: blocks × models × priors.
+    said
+        What was left out, or is to be doubted.
+    """
+
+    models: pl.Series
+    blocks: pl.DataFrame
+    values: "Array"
+    said: tuple[str, ...] = ()
+
+    @property
+    def table(self) -> "Array":
+        """The numbers at the one prior, blocks × models."""
+        return self.values[:, :, 0]
+
+
+def block_columns(block: str | Sequence[str] | None) -> list[str]:
+    """The columns of the blocks, whether none, one or many were given."""
+    return column_names(block, "block")
+
+
+def balanced(
+    rows: Rows,
+    priors: Sequence[Prior | None],
+    between: str,
+    blocks: Sequence[str],
+    incomplete: Incomplete = "raise",
+    noted: Sequence[float] | None = None,
+) -> Design:
+    """The numbers of one measure per block, model and prior; refused where any is missing.
+
+    Parameters
+    ----------
+    rows
+        The rows of the measure.
+    priors
+        The priors, None for a measure that has none.
+    between
+        The key column that tells the models apart.
+    blocks
+        The key columns that tell the blocks apart.
+    incomplete
+        Whether blocks that not every model has are an error or left out.
+    noted
+        The priors whose notes are passed on, by default all of `priors`.
+    """
+    check_choice("incomplete", incomplete, ("raise", "drop"))
+    _check_columns(rows.keys, between, blocks)
+    wide = rows.at(priors, noted)
+    _refuse_repeated(wide, rows.keys, between, blocks)
+    wide, said = _complete(wide, between, blocks, len(priors), incomplete)
+    models = wide.select(between).unique().sort(between, nulls_last=True)
+    if models.height < 2:
+        raise InvalidArgument(
+            f"{between!r} has {models.height} value(s), allowed are two or more.",
+            hint="compare at least two models on the same blocks.",
+        )
+    _refuse_mixed_priors(wide, blocks)
+    folds = wide.select(blocks).unique().sort(blocks, nulls_last=True) if blocks else pl.DataFrame()
+    values = _array(wide, models, folds, value_columns(len(priors)))
+    doubts = [*said, *_doubts(wide, between, blocks)]
+    return Design(models[between], folds, values, tuple(doubts))
+
+
+def contrast(design: Design) -> Design:
+    """The number at the first prior minus that at the second."""
+    return replace(design, values=design.values[:, :, :1] - design.values[:, :, 1:])
+
+
+def two_priors(contrast: object, prior: object) -> tuple[float, float]:
+    """The two priors of a contrast, refused where they are no such thing or not alone."""
+    if not isinstance(contrast, Sequence) or isinstance(contrast, str) or len(contrast) != 2:
+        raise InvalidArgument(
+            f"contrast is {contrast!r}, allowed are two priors.",
+            hint="for example contrast=(0.05, 0.20).",
+        )
+    first, second = contrast
+    check_prior(first)
+    check_prior(second)
+    if prior is not None or first == second:
+        raise InvalidArgument(
+            f"contrast is {contrast!r} and prior is {prior!r}, allowed are two different priors "
+            "and no third.",
+            hint="leave prior out.",
+        )
+    return float(first), float(second)
+
+
+def check_blocks(design: Design) -> None:
+    """Refuse a design with fewer than two blocks."""
+    count = design.values.shape[0]
+    if count < 2:
+        raise InvalidArgument(
+            f"there is {count} block, allowed are two or more.",
+            hint="one test set cannot show how much a difference varies: evaluate on several "
+            "folds, with by=['model', 'fold'].",
+        )
+
+
+def _check_columns(keys: Sequence[str], between: str, blocks: Sequence[str]) -> None:
+    unknown = [name for name in (column_name(between, "between"), *blocks) if name not in keys]
+    if unknown:
+        raise InvalidArgument(
+            f"the table has no key {quoted(unknown)}; its keys are {quoted(keys) or 'none'}.",
+            hint=spelling(
+                unknown, keys, "evaluate with it among by=, or name another for between= or block=."
+            ),
+        )
+    named = [between, *blocks]
+    if len(set(named)) < len(named):
+        raise InvalidArgument(
+            f"between and block name a column twice: {quoted(named)}.",
+            hint="models and blocks are told apart by different columns.",
+        )
+
+
+def _refuse_repeated(
+    wide: pl.DataFrame, keys: Sequence[str], between: str, blocks: Sequence[str]
+) -> None:
+    others = [key for key in keys if key not in (between, *blocks)]
+    cells = wide.group_by(between, *blocks).agg(pl.col(others).n_unique())
+    varying = [key for key in others if cells.select((pl.col(key) > 1).any()).item()]
+    if varying:
+        raise InvalidTable(
+            f"cells are repeated: within one {quoted((between, *blocks))} the key "
+            f"{quoted(varying)} varies.",
+            hint=f"keep one value of it, or make it a block: block={[*blocks, *varying]!r}.",
+        )
+
+
+def _complete(
+    wide: pl.DataFrame, between: str, blocks: Sequence[str], priors: int, incomplete: Incomplete
+) -> tuple[pl.DataFrame, list[str]]:
+    """The rows of the blocks in which every model has every number."""
+    named = [between, *blocks]
+    models = wide.select(between).unique()
+    full = models.join(wide.select(blocks).unique(), how="cross") if blocks else models
+    lacking = pl.any_horizontal(pl.col(value_columns(priors)).is_null())
+    missing = full.join(wide, on=named, how="anti", nulls_equal=True).sort(named, nulls_last=True)
+    null = wide.filter(lacking).sort(named, nulls_last=True)
+    if missing.is_empty() and null.is_empty():
+        return wide, []
+    if incomplete == "raise" or not blocks:
+        _refuse_incomplete(missing.select(named), null.select(*named, "note"), full.height)
+    left_out = pl.concat([missing.select(blocks), null.select(blocks)]).unique()
+    left_out = left_out.sort(blocks, nulls_last=True)
+    total = full.select(blocks).n_unique()
+    if left_out.height == total:
+        raise InvalidTable(
+            f"none of the {total} blocks has every model.",
+            hint="evaluate every model on the same blocks.",
+        )
+    kept = wide.join(left_out, on=blocks, how="anti", nulls_equal=True)
+    said = (
+        f"Left out {left_out.height} of {total} blocks that not every model has: "
+        f"{listed_rows(left_out)}."
+    )
+    return kept, [said]
+
+
+def _refuse_incomplete(missing: pl.DataFrame, null: pl.DataFrame, total: int) -> None:
+    found = []
+    if missing.height:
+        found.append(f"{missing.height} of {total} cells are missing: {listed_rows(missing)}")
+    if null.height:
+        cells = null.with_columns(pl.col("note").fill_null("no note"))
+        found.append(f"{null.height} of {total} estimates are null: {listed_rows(cells)}")
+    raise InvalidTable(
+        "; ".join(found) + ".",
+        hint="evaluate every model on every block, or leave such blocks out with "
+        "incomplete='drop'.",
+    )
+
+
+def _refuse_mixed_priors(wide: pl.DataFrame, blocks: Sequence[str]) -> None:
+    """Refuse models that are measured at different priors in one block."""
+    priors = wide.group_by(blocks).agg((pl.col("prior").max() - pl.col("prior").min()).alias(BLOCK))
+    if (priors[BLOCK].fill_null(0) > SAME).any():
+        raise InvalidTable(
+            "models of one block are measured at different priors.",
+            hint="their test sets differ: take one prior for all, for example prior=0.1.",
+        )
+
+
+def _doubts(wide: pl.DataFrame, between: str, blocks: Sequence[str]) -> list[str]:
+    """What is to be said of test sets that differ, and of notes."""
+    said = []
+    uneven = wide.filter(differs(blocks))
+    if uneven.height:
+        where = f"In {uneven.select(blocks).n_unique()} block(s) the" if blocks else "The"
+        said.append(
+            f"{where} models were tested on different numbers of cases: pairs need the same "
+            "test set."
+        )
+    odd = wide.select(*blocks, unusual(between).alias("found")).drop_nulls("found").unique()
+    if odd.height:
+        first = listed_rows(odd.sort(blocks or "found", nulls_last=True), 3)
+        said.append(
+            f"{odd.select(blocks).n_unique()} block(s) are clearly different from the others, and "
+            f"count as much: {first}."
+        )
+    listed = plainly(pl.col("note")).str.split("; ").list.unique()
+    kinds = wide.drop_nulls("note").select(listed).to_series().explode().value_counts(name="rows")
+    # Groups come in no order: what is said is not to change from run to run.
+    ordered = kinds.sort("rows", "note", descending=[True, False])
+    more = f"; {ordered.height - MOST_NOTES} more kinds" if ordered.height > MOST_NOTES else ""
+    said += [
+        f"{count} of {wide.height} estimates carry a note: {note}{more}."
+        for note, count in ordered.head(MOST_NOTES).rows()
+    ]
+    return said
+
+
+def _array(
+    wide: pl.DataFrame, models: pl.DataFrame, folds: pl.DataFrame, columns: Sequence[str]
+) -> "Array":
+    import numpy as np
+
+    placed = wide.join(
+        models.with_row_index(MODEL), on=models.columns, how="left", nulls_equal=True
+    )
+    if folds.width:
+        numbered = folds.with_row_index(BLOCK)
+        placed = placed.join(numbered, on=folds.columns, how="left", nulls_equal=True)
+    else:
+        placed = placed.with_columns(pl.lit(0).alias(BLOCK))
+    values = np.full((max(folds.height, 1), models.height, len(columns)), np.nan)
+    at = placed[BLOCK].to_numpy(), placed[MODEL].to_numpy()
+    values[at] = placed.select(columns).to_numpy()
+    return values

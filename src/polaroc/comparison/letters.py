@@ -1,0 +1,156 @@
+"""Compact letter display: which models are told apart, in letters."""
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from string import ascii_letters
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from polaroc.base.columns import column_name
+from polaroc.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+
+# Of more models it would take minutes to find all groups.
+MOST_MODELS = 200
+COLUMNS = ("mean", "sd", "letters")
+
+
+def letter_frame(
+    models: pl.Series,
+    means: "Array",
+    sds: "Array",
+    apart: Iterable[tuple[int, int]],
+    *,
+    descending: bool = True,
+) -> pl.DataFrame:
+    """Models, means, SDs and letters as a table, the best mean first.
+
+    Parameters
+    ----------
+    models
+        The models, under the name of their column.
+    means, sds
+        One number for each.
+    apart
+        The places of the pairs that are told apart.
+    descending
+        Whether the greatest mean is the best.
+    """
+    order = pl.Series(means).arg_sort(descending=descending).to_list()
+    rank = {place: i for i, place in enumerate(order)}
+    letters = letter_display(len(order), [(rank[a], rank[b]) for a, b in apart])
+    columns = [pl.Series("mean", means)[order], pl.Series("sd", sds)[order]]
+    return pl.DataFrame([models[order], *columns, pl.Series("letters", letters)])
+
+
+def check_letter_names(between: str) -> None:
+    """Refuse a column of models that is named as a column of the letters."""
+    if column_name(between, "between") in COLUMNS:
+        raise InvalidArgument(
+            f"between is {between!r}, also a column of the result.", hint="rename the key first."
+        )
+
+
+def letter_display(models: int, apart: Iterable[tuple[int, int]]) -> list[str]:
+    """Letters per model, such that two models share one if and only if they are not apart.
+
+    Parameters
+    ----------
+    models
+        How many there are; they are numbered from 0, the best first.
+    apart
+        The pairs that are told apart.
+
+    Returns
+    -------
+    list of str
+        The letters of each model.
+
+    Notes
+    -----
+    Each letter is a set of models of which none is apart from another, and to
+    which no model can be added: all such sets (Piepho 2004: insert and absorb).
+    Where these are more than the alphabet has letters, and of more than 200
+    models, as many as it takes for every pair to share one.
+
+    Examples
+    --------
+    >>> letter_display(3, [(0, 2)])
+    ['a', 'ab', 'b']
+    """
+    told = list(apart)
+    groups = _all_groups(models, told) or _enough_groups(models, told)
+    groups.sort(key=sorted)
+    return [
+        "".join(_letter(i, groups) for i, g in enumerate(groups) if m in g) for m in range(models)
+    ]
+
+
+def _all_groups(models: int, apart: Sequence[tuple[int, int]]) -> list[frozenset[int]]:
+    """All largest sets of models of which none is apart from another; none where they are many."""
+    if models > MOST_MODELS:
+        return []
+    groups = [frozenset(range(models))]
+    for a, b in apart:
+        split = [part for group in groups for part in _split(group, a, b)]
+        groups = [one for one in split if not any(one < other for other in split)]
+        groups = list(dict.fromkeys(groups))
+        # There may be exponentially many.
+        if len(groups) > len(ascii_letters):
+            return []
+    return groups
+
+
+def _enough_groups(models: int, apart: Sequence[tuple[int, int]]) -> list[frozenset[int]]:
+    """So many of them that each pair which is not apart is in one; each model, too."""
+    import numpy as np
+
+    alike = np.ones((models, models), dtype=bool)
+    np.fill_diagonal(alike, val=False)
+    for a, b in apart:
+        alike[a, b] = alike[b, a] = False
+    # Pairs that are in no group yet, in both orders.
+    left = alike.copy()
+    groups = [frozenset([model]) for model in range(models) if not alike[model].any()]
+    for a, b in combinations(range(models), 2):
+        if not left[a, b]:
+            continue
+        group = [a, b]
+        joining, gain = alike[a] & alike[b], left[a].astype(int) + left[b]
+        while joining.any():
+            # Who brings most pairs, the best of them.
+            more = int(np.where(joining, gain, -1).argmax())
+            group.append(more)
+            joining &= alike[more]
+            gain += left[more]
+        left[np.ix_(group, group)] = False
+        groups.append(frozenset(group))
+    return groups
+
+
+def _split(group: frozenset[int], a: int, b: int) -> list[frozenset[int]]:
+    return [group - {a}, group - {b}] if a in group and b in group else [group]
+
+
+def shortened(letters: str, most: int = 24) -> str:
+    """The letters of a model as far as there is room for them.
+
+    Examples
+    --------
+    >>> shortened("ab"), shortened("(1)(12)(13)", most=8)
+    ('ab', '(1)(12)…')
+    """
+    if len(letters) <= most:
+        return letters
+    begun = letters[: most + 1]
+    return (begun[: begun.rfind("(")] if "(" in begun else begun[:-1]) + "…"
+
+
+def _letter(place: int, groups: Sequence[object]) -> str:
+    """A letter; where the alphabet is too short for all groups, a number in brackets."""
+    return ascii_letters[place] if len(groups) <= len(ascii_letters) else f"({place + 1})"

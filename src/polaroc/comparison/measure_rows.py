@@ -1,0 +1,276 @@
+"""From a tidy measure table, the rows of one measure at the priors asked for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from polaroc.base.columns import OVER, PRIVATE, RESERVED, as_lazy, require
+from polaroc.errors import InvalidArgument, InvalidTable, quoted
+from polaroc.measures.areas import BELOW_CHANCE
+from polaroc.priors.beliefs import Belief, labelled_range, same_over
+from polaroc.priors.grids import OBSERVED, check_prior
+from polaroc.typing import Prior
+
+# Priors closer than this are one prior: 0.15 and a grid's 0.15000000000000002.
+SAME = 1e-9
+VALUE = PRIVATE + "value"
+AT = PRIVATE + "at"
+SPREAD = PRIVATE + "spread"
+NEEDED = {
+    "prior": pl.Float64, "positives": pl.Float64, "negatives": pl.Float64, "note": pl.String,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows of one measure, of every key.
+
+    Attributes
+    ----------
+    frame
+        The keys, `prior`, `estimate`, `positives`, `negatives`, `note`.
+    keys
+        The key columns.
+    measure
+        The name of the measure.
+    """
+
+    frame: pl.DataFrame
+    keys: list[str]
+    measure: str
+
+    @property
+    def has_prior(self) -> bool:
+        """Whether the measure is taken at priors."""
+        return bool(self.frame["prior"].is_not_null().any())
+
+    @property
+    def fixed_priors(self) -> list[float]:
+        """The priors in the table, ascending, without those that are a key's own and no other's."""
+        share = pl.col("positives") / (pl.col("positives") + pl.col("negatives"))
+        least, most = self.frame.select(share.min().alias("least"), share.max().alias("most")).row(
+            0
+        )
+        if least is None or most - least <= SAME:
+            return distinct(self.frame["prior"])
+        alone = self.frame.group_by("prior").agg(_is_observed().all().alias(AT))
+        return distinct(alone.filter(~pl.col(AT).fill_null(False))["prior"])
+
+    def at(
+        self, priors: Sequence[Prior | None], noted: Sequence[Prior | None] | None = None
+    ) -> pl.DataFrame:
+        """One row per key: the totals, the notes, and a column per prior (see `value_columns`).
+
+        None stands for the one row that each key has. Notes are those at the priors
+        `noted`, by default all.
+        """
+        names = value_columns(len(priors))
+        chosen = [(name, self._matching(p)) for name, p in zip(names, priors, strict=True)]
+        spread = [
+            (pl.col("estimate").filter(match).max() - pl.col("estimate").filter(match).min())
+            for _, match in chosen
+        ]
+        used = pl.any_horizontal(match for _, match in chosen)
+        heard = used if noted is None else pl.any_horizontal(map(self._matching, noted))
+        wide = (
+            self.frame.group_by(self.keys)
+            .agg(
+                pl.col("positives", "negatives").max(),
+                pl.col("prior").filter(used).min(),
+                pl.col("note")
+                .filter(heard)
+                .drop_nulls()
+                .unique(maintain_order=True)
+                .str.join("; "),
+                pl.max_horizontal(spread).alias(SPREAD),
+                *(pl.col("estimate").filter(match).first().alias(name) for name, match in chosen),
+            )
+            .with_columns(pl.col("note").replace("", None))
+        )
+        self._refuse_contradictions(wide)
+        return wide
+
+    def check_prior(self, prior: Prior | None) -> None:
+        """Refuse a prior where the measure has none, or that the table does not hold."""
+        if prior is None:
+            self._refuse_several_priors()
+            return
+        if not self.has_prior:
+            raise InvalidArgument(
+                f"prior is {prior!r}, but {self.measure!r} has no prior.", hint="leave it out."
+            )
+        if prior != OBSERVED:
+            check_prior(prior)
+        if not self.frame.select(self._matching(prior).any()).item():
+            raise InvalidArgument(
+                f"the table has no {self.measure!r} at prior {prior!r}; it has it at "
+                f"{_listed(distinct(self.frame['prior']))}.",
+                hint="evaluate with it among priors=, or choose one of these.",
+            )
+
+    def _matching(self, prior: Prior | None) -> pl.Expr:
+        if prior is None:
+            return pl.lit(True)
+        if prior == OBSERVED:
+            return _is_observed().fill_null(False)
+        return ((pl.col("prior") - prior).abs() <= SAME).fill_null(False)
+
+    def _refuse_several_priors(self) -> None:
+        counts = self.frame.group_by(self.keys).agg(pl.col("prior").n_unique().alias(AT))
+        if counts[AT].max() != 1:
+            raise InvalidArgument(
+                f"{self.measure!r} is in the table at several priors: "
+                f"{_listed(distinct(self.frame['prior']))}.",
+                hint="say which one, for example prior=0.1.",
+            )
+
+    def _refuse_contradictions(self, wide: pl.DataFrame) -> None:
+        twice = wide.filter(pl.col(SPREAD) > SAME)
+        if twice.height:
+            raise InvalidTable(
+                f"{twice.height} key(s) have two different estimates of {self.measure!r}: "
+                f"{listed_rows(twice.select(self.keys))}.",
+                hint="are two evaluations in one table? Name them apart with a key column.",
+            )
+
+
+def rows_of(measures: pl.LazyFrame | pl.DataFrame, measure: str) -> Rows:
+    """The rows of one measure; refused where the table has none.
+
+    Parameters
+    ----------
+    measures
+        The result of `evaluate`; of its own columns only `measure` and
+        `estimate` must be there.
+    measure
+        The name of the measure.
+    """
+    lazy = as_lazy(measures)
+    keys = require(lazy, ("measure", "estimate"), source="evaluate(...)")
+    schema = lazy.collect_schema()
+    if not (schema["estimate"].is_numeric() or schema["estimate"] == pl.Null):
+        raise InvalidTable(
+            f"the column 'estimate' is {schema['estimate']}, allowed are numbers.",
+            hint="pass the result of evaluate(...).",
+        )
+    lacking = [
+        pl.lit(None, kind).alias(name) for name, kind in NEEDED.items() if name not in schema
+    ]
+    wanted, estimate = pl.col("measure").cast(pl.String), pl.col("estimate").cast(pl.Float64)
+    frame = (
+        lazy.with_columns(lacking)
+        .filter(wanted == measure)
+        .select(
+            *keys,
+            pl.col("prior").cast(pl.Float64),
+            pl.when(estimate.is_finite()).then(estimate).alias("estimate"),
+            "positives",
+            "negatives",
+            pl.col("note").cast(pl.String),
+        )
+        .collect()
+    )
+    if frame.is_empty():
+        known = lazy.select(wanted.unique().sort()).collect()["measure"].to_list()
+        needs = " 'iauprec' and 'sens' need over=(0.05, 0.20)." if measure not in known else ""
+        raise InvalidArgument(
+            f"the table has no measure {measure!r}; it has {quoted(known) or 'no rows'}.",
+            hint=f"choose one of these, or evaluate again.{needs}",
+        )
+    return Rows(frame, keys, measure)
+
+
+def range_rows(
+    measures: pl.DataFrame, measure: str, over: tuple[float, float] | Belief
+) -> Rows | None:
+    """The rows of a measure that are known to be over a range or belief, none where there are none.
+
+    Parameters
+    ----------
+    measures
+        The result of `evaluate`.
+    measure
+        The name of the measure.
+    over
+        The range of priors, or the belief.
+    """
+    same = [label for label in over_labels(measures, measure) if same_over(label, over)]
+    if not same:
+        return None
+    return rows_of(measures.filter(pl.col(OVER).is_in(same)), measure)
+
+
+def of_range(measures: pl.DataFrame, over: tuple[float, float] | Belief | None) -> pl.DataFrame:
+    """The table without what is known to be over another range or belief."""
+    if over is None or OVER not in measures.columns:
+        return measures
+    labels = measures[OVER].cast(pl.String).drop_nulls().unique().to_list()
+    others = [label for label in labels if not same_over(label, over)]
+    return measures.filter(pl.col(OVER).is_null() | ~pl.col(OVER).is_in(others))
+
+
+def over_labels(measures: pl.DataFrame, measure: str) -> list[str]:
+    """What the rows of a measure were taken over, as far as the table says."""
+    if OVER not in measures.columns:
+        return []
+    rows = measures.filter(pl.col("measure").cast(pl.String) == measure)
+    return rows[OVER].cast(pl.String).drop_nulls().unique().sort().to_list()
+
+
+def only_range(measures: pl.DataFrame) -> tuple[float, float] | None:
+    """The range of priors that all IAUPREC of the table was taken over, as far as it says."""
+    labels = over_labels(measures, "iauprec")
+    return labelled_range(labels[0]) if len(labels) == 1 else None
+
+
+def below_chance(measures: pl.DataFrame, measure: str) -> list[str]:
+    """That scores seem to be reversed, where a table of another measure has the AUC too."""
+    if measure == "auc" or "note" not in measures.columns:
+        return []
+    areas = measures.filter(pl.col("measure").cast(pl.String) == "auc")
+    noted = pl.col("note").cast(pl.String).str.contains(BELOW_CHANCE, literal=True)
+    found = areas.filter(noted).select(pl.exclude(RESERVED))
+    if found.is_empty():
+        return []
+    first = listed_rows(found.sort(found.columns, nulls_last=True), 3)
+    return [f"{found.height} of {areas.height} AUCs are {BELOW_CHANCE} {first}."]
+
+
+def value_columns(count: int) -> list[str]:
+    """The columns that hold the estimates at the first, second, … prior."""
+    return [f"{VALUE}_{i}" for i in range(count)]
+
+
+def distinct(priors: pl.Series) -> list[float]:
+    """The different priors, ascending."""
+    found: list[float] = []
+    for prior in priors.drop_nulls().unique().sort().to_list():
+        if not found or prior - found[-1] > SAME:
+            found.append(prior)
+    return found
+
+
+def listed_rows(rows: pl.DataFrame, most: int = 10) -> str:
+    """The first rows of a table in words.
+
+    Examples
+    --------
+    >>> listed_rows(pl.DataFrame({"model": ["A", "B"], "fold": [1, 2]}))
+    "model='A', fold=1; model='B', fold=2"
+    """
+    first = "; ".join(
+        ", ".join(f"{name}={value!r}" for name, value in row.items())
+        for row in rows.head(most).iter_rows(named=True)
+    )
+    return first + (f" and {rows.height - most} more" if rows.height > most else "")
+
+
+def _is_observed() -> pl.Expr:
+    positives = pl.col("positives")
+    return (pl.col("prior") - positives / (positives + pl.col("negatives"))).abs() <= SAME
+
+
+def _listed(priors: Sequence[float], most: int = 20) -> str:
+    more = f" and {len(priors) - most} more" if len(priors) > most else ""
+    return ", ".join(f"{prior:.6g}" for prior in priors[:most]) + more

@@ -1,0 +1,186 @@
+"""Cases that several models scored: read, refused where they do not pair, and compared."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polaroc.base.columns import check_keys, column_name, key_columns
+from polaroc.curves.curve import curve
+from polaroc.errors import InvalidArgument, InvalidPredictions
+from polaroc.measures.spec import Measure, per_key
+from polaroc.predictions.row_checks import SCORE, TRUTH
+from polaroc.predictions.table import read
+from polaroc.typing import By, IntoExpr, Label
+from polaroc.uncertainty.influence import influence, on
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[Any]]
+
+PAIR = (
+    "difference", "std_error", "lower", "upper", "statistic", "p_value", "p_adjusted",
+)  # fmt: skip
+FEW = 3
+# Differences and variances below these are nothing but rounding.
+NO_DIFFERENCE, NO_VARIANCE = 1e-12, 1e-26
+
+
+@dataclass(frozen=True)
+class Cases:
+    """Scores of one test set per block, by several models.
+
+    Attributes
+    ----------
+    rows
+        `blocks`, `between`, `case` (where there is one), score and truth, sorted.
+    blocks, between, case
+        The names of the key columns.
+    """
+
+    rows: pl.DataFrame
+    blocks: list[str]
+    between: str
+    case: str | None
+
+    def parts(self) -> Iterator[tuple[tuple[object, ...], pl.DataFrame]]:
+        """The rows of each block, with its key."""
+        blocks = self.rows.partition_by(self.blocks, maintain_order=True) if self.blocks else []
+        for part in blocks or [self.rows]:
+            if not part.is_empty():
+                yield part.select(self.blocks).row(0) if self.blocks else (), part
+
+
+@dataclass(frozen=True)
+class Block:
+    """What a measure of several models is in one block, and how sure each two are.
+
+    Attributes
+    ----------
+    key
+        The values of the block's keys.
+    models
+        The models, sorted.
+    estimates
+        The measure of each, NaN where it has none; shape (models,).
+    influence
+        Of the positives and of the negatives on each model's measure, in the
+        order of the cases where they are paired.
+    paired
+        Whether the models scored the same cases.
+    """
+
+    key: tuple[object, ...]
+    models: list[object]
+    estimates: "Array"
+    influence: tuple[list["Array"], list["Array"]]
+    paired: bool
+
+    def variance(self, a: int, b: int) -> float:
+        """Of the difference of two models, NaN where a class has fewer than two cases."""
+        total = 0.0
+        for among in self.influence:
+            own, other = among[a], among[b]
+            if min(own.size, other.size) < 2:
+                return float("nan")
+            # Of the differences, not from three variances: models that are all but
+            # equal would drown in rounding.
+            moved = [own - other] if self.paired else [own, other]
+            total += sum(float(part.var(ddof=1)) / part.size for part in moved)
+        return total
+
+
+def read_cases(
+    frame: pl.LazyFrame | pl.DataFrame,
+    *,
+    truth: IntoExpr,
+    score: IntoExpr,
+    between: str,
+    case: str | None,
+    by: By,
+    positive: Label | Sequence[Label] | None,
+) -> Cases:
+    """The cases of a prediction table, refused where the models did not score the same ones."""
+    keys = [*key_columns(by), column_name(between, "between")]
+    if case is not None:
+        keys.append(column_name(case, "case"))
+    predictions = read(frame, truth=truth, score=score, by=keys, positive=positive, collected=True)
+    blocks = predictions.keys[: -1 if case is None else -2]
+    check_keys(blocks, also=[f"{between}_a", f"{between}_b", *PAIR])
+    rows = predictions.sound.sort(predictions.keys, nulls_last=True).collect()
+    if rows[between].n_unique() < 2:
+        raise InvalidArgument(
+            f"{between!r} has {rows[between].n_unique()} value(s), a comparison needs two.",
+            hint="name the column that tells the models apart with between=....",
+        )
+    cases = Cases(rows, blocks, between, case)
+    if case is not None:
+        _refuse_unpaired(cases, case)
+    return cases
+
+
+def blocks_of(cases: Cases, measure: Measure) -> Iterator[Block]:
+    """The estimates of a measure and their covariances, block by block."""
+    import numpy as np
+
+    keys = [*cases.blocks, cases.between]
+    curves = curve(cases.rows.lazy(), truth=TRUTH, score=SCORE, by=keys)
+    value = (
+        per_key(curves, keys, [measure])
+        .select(*keys, measure.estimate.alias("estimate"))
+    )  # fmt: skip
+    names = [on(0, "pos"), on(0, "neg")]
+    cells = influence(curves.filter(pl.col(SCORE).is_not_null()), keys, [measure])
+    moved = pl.when(TRUTH).then(pl.col(names[0])).otherwise(pl.col(names[1]))
+    told = (
+        cases.rows.lazy()
+        .join(cells.select(*keys, SCORE, *names), on=[*keys, SCORE], how="left",
+              nulls_equal=True, maintain_order="left")
+        .join(value, on=keys, how="left", nulls_equal=True, maintain_order="left")
+        .with_columns(moved.alias(names[0]))
+        .collect()
+    )  # fmt: skip
+    for key, part in Cases(told, cases.blocks, cases.between, cases.case).parts():
+        models = part.partition_by(cases.between, maintain_order=True)
+        estimates = np.array([model["estimate"][0] for model in models], dtype=float)
+        positives, negatives = (
+            [m.filter(pl.col(TRUTH) == label)[names[0]].to_numpy() for m in models]
+            for label in (True, False)
+        )
+        named = [model[cases.between][0] for model in models]
+        yield Block(key, named, estimates, (positives, negatives), cases.case is not None)
+
+
+def _refuse_unpaired(cases: Cases, case: str) -> None:
+    rows, key = cases.rows, [*cases.blocks, case]
+    if rows[case].null_count():
+        raise InvalidPredictions(
+            f"{rows[case].null_count()} rows have no case.", hint=f"fill in the column {case!r}."
+        )
+    twice = rows.group_by(*key, cases.between).len().filter(pl.col("len") > 1)
+    _refuse(twice, [*key, cases.between], "cases are there twice for a model",
+            "keep one row per case and model, or name the blocks with by=....")  # fmt: skip
+    per_block = [pl.col(cases.between).n_unique().alias("models")]
+    wanted = rows.group_by(cases.blocks).agg(per_block) if cases.blocks else rows.select(per_block)
+    found = rows.group_by(key).agg(pl.len().alias("found"), pl.col(TRUTH).n_unique().alias("kinds"))
+    if cases.blocks:
+        found = found.join(wanted, on=cases.blocks, nulls_equal=True)
+    else:
+        found = found.join(wanted, how="cross")
+    _refuse(found.filter(pl.col("found") < pl.col("models")), key,
+            "cases lack a score by some model",
+            "keep the cases that all models scored, or case=None for independent test sets.",
+            )  # fmt: skip
+    _refuse(found.filter(pl.col("kinds") > 1), key, "cases have a truth that differs by model",
+            "one case has one truth: check how the tables were joined.")  # fmt: skip
+
+
+def _refuse(found: pl.DataFrame, key: Sequence[str], what: str, hint: str) -> None:
+    if found.is_empty():
+        return
+    first = found.select(key).sort(key).head(FEW).rows(named=True)
+    named = "; ".join(", ".join(f"{k}={v!r}" for k, v in row.items()) for row in first)
+    more = f" and {found.height - FEW} more" if found.height > FEW else ""
+    raise InvalidPredictions(f"{found.height} {what}: {named}{more}.", hint=hint)

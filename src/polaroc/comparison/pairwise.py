@@ -1,0 +1,196 @@
+"""Tests of two models at a time, on one number per block and model."""
+
+from dataclasses import dataclass
+from itertools import combinations
+from math import sqrt
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polaroc.base.formula import root
+from polaroc.comparison.omnibus import nothing, two_way
+from polaroc.typing import Quantity
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Every pair of models, one number per pair in each array.
+
+    Attributes
+    ----------
+    first, second
+        The places of the two models.
+    difference, std_error, statistic
+        The mean of first minus second, its standard error, their ratio.
+    p_value, p_adjusted
+        Alone, and adjusted for the number of pairs.
+    reach
+        Half the width of the interval; it is shorter than the difference where the
+        adjusted p-value is below one minus the confidence, and nowhere else.
+    constant
+        Whether the difference is the same, and not zero, in every block.
+    """
+
+    first: "Array"
+    second: "Array"
+    difference: "Array"
+    std_error: "Array"
+    statistic: "Array"
+    p_value: "Array"
+    p_adjusted: "Array"
+    reach: "Array"
+    constant: "Array"
+
+    def told_apart(self, alpha: float) -> list[tuple[int, int]]:
+        """The places of the pairs whose adjusted p-value is below `alpha`."""
+        found = self.p_adjusted < alpha
+        return list(zip(self.first[found].tolist(), self.second[found].tolist(), strict=True))
+
+
+def pair_frame(pairs: Pairs, models: pl.Series) -> pl.DataFrame:
+    """The pairs as a table, its first columns named after the models' column."""
+    return pl.DataFrame(
+        [
+            models[pairs.first].alias(f"{models.name}_a"),
+            models[pairs.second].alias(f"{models.name}_b"),
+            pl.Series("difference", pairs.difference),
+            pl.Series("std_error", pairs.std_error),
+            pl.Series("lower", pairs.difference - pairs.reach),
+            pl.Series("upper", pairs.difference + pairs.reach),
+            pl.Series("statistic", pairs.statistic),
+            pl.Series("p_value", pairs.p_value),
+            pl.Series("p_adjusted", pairs.p_adjusted),
+        ]
+    )
+
+
+def paired_t(values: "Array", level: float, test_train_ratio: float = 0.0) -> Pairs:
+    """Paired t-tests, Holm-adjusted, with intervals by which the same pairs are told apart.
+
+    Parameters
+    ----------
+    values
+        Blocks × models.
+    level
+        One minus the adjusted p-value at which an interval just reaches zero.
+    test_train_ratio
+        Test over training cases, by which Nadeau and Bengio add to the variance
+        for training sets that overlap; 0 for none.
+    """
+    import numpy as np
+    from scipy.stats import t
+
+    blocks = values.shape[0]
+    first, second = _places(values.shape[1])
+    lead = values[:, first] - values[:, second]
+    difference, variance = lead.mean(axis=0), lead.var(axis=0, ddof=1)
+    least = nothing(values) / values.size
+    difference = np.where(difference**2 > least, difference, 0.0)
+    variance = np.where(variance > least, variance, 0.0)
+    std_error = error_of_mean(np.sqrt(variance), blocks, test_train_ratio)
+    statistic = _ratio(difference, std_error)
+    p_value = 2 * t.sf(np.abs(statistic), blocks - 1)
+    critical = t.isf((1 - level) / holm_factors(p_value) / 2, blocks - 1)
+    return Pairs(
+        first, second, difference, std_error, statistic, p_value, holm(p_value),
+        critical * std_error, (std_error == 0) & (difference != 0),
+    )  # fmt: skip
+
+
+def error_of_mean(sd: Quantity, blocks: Quantity, test_train_ratio: float) -> Quantity:
+    """The standard error of a mean over blocks whose training sets overlap (Nadeau and Bengio).
+
+    Examples
+    --------
+    >>> error_of_mean(0.1, 4, 0.75)
+    0.1
+    >>> pl.select(error_of_mean(pl.lit(0.1), pl.lit(4), 0.75)).item()
+    0.1
+    """
+    return sd * root(1 / blocks + test_train_ratio)
+
+
+def tukey(values: "Array", level: float) -> Pairs:
+    """Tukey's test with the residual of the two-way layout as the error of every pair."""
+    import numpy as np
+    from scipy.stats import studentized_range, t
+
+    blocks, models = values.shape
+    first, second = _places(models)
+    means = values.mean(axis=0)
+    difference = means[first] - means[second]
+    least = nothing(values) / values.size
+    difference = np.where(difference**2 > least, difference, 0.0)
+    error = two_way(values)[1]
+    df = (models - 1) * (blocks - 1)
+    std_error = np.full(len(first), sqrt(2 * error / blocks))
+    statistic = _ratio(difference, std_error)
+    adjusted = studentized_range.sf(np.abs(statistic) * sqrt(2), models, df)
+    critical = studentized_range.ppf(level, models, df) / sqrt(2)
+    return Pairs(
+        first, second, difference, std_error, statistic, 2 * t.sf(np.abs(statistic), df),
+        np.clip(adjusted, 0, 1), critical * std_error, (std_error == 0) & (difference != 0),
+    )  # fmt: skip
+
+
+def holm(p_values: "Array") -> "Array":
+    """P-values adjusted for their number by Holm's step-down method.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> holm(np.array([0.01, 0.04, 0.03])).round(4).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    import numpy as np
+
+    count = len(p_values)
+    order = np.argsort(p_values, kind="stable")
+    stepped = np.maximum.accumulate((count - np.arange(count)) * p_values[order])
+    adjusted = np.empty(count)
+    adjusted[order] = np.minimum(stepped, 1)
+    return adjusted
+
+
+def holm_factors(p_values: "Array") -> "Array":
+    """By what each p-value is multiplied in Holm's method, before 1 is the limit.
+
+    An interval at the level 1 − α/factor leaves out zero if and only if the adjusted
+    p-value is below α.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> holm_factors(np.array([0.01, 0.04, 0.03])).round(4).tolist()
+    [3.0, 1.5, 2.0]
+    """
+    import numpy as np
+
+    count = len(p_values)
+    order = np.argsort(p_values, kind="stable")
+    steps = (count - np.arange(count)).astype(float)
+    stepped = np.maximum.accumulate(steps * p_values[order])
+    known = p_values[order] > 0
+    factors = np.empty(count)
+    factors[order] = np.where(known, stepped / np.where(known, p_values[order], 1.0), steps)
+    return factors
+
+
+def _places(models: int) -> tuple["Array", "Array"]:
+    import numpy as np
+
+    pairs = np.array(list(combinations(range(models), 2)))
+    return pairs[:, 0], pairs[:, 1]
+
+
+def _ratio(difference: "Array", std_error: "Array") -> "Array":
+    """Their ratio, 0 where there is no difference, ±∞ where it has no error."""
+    import numpy as np
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(difference == 0, 0.0, difference / std_error)

@@ -1,0 +1,123 @@
+"""Whether fitted models differ, judged by the cases of one test set."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from polaroc.base.columns import as_lazy
+from polaroc.base.statistics import normal
+from polaroc.comparison import caveats, omnibus
+from polaroc.comparison.delong import paired_test
+from polaroc.comparison.letters import check_letter_names, letter_frame
+from polaroc.comparison.measure_rows import below_chance
+from polaroc.comparison.pairwise import holm_factors
+from polaroc.comparison.plan import Plan
+from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
+from polaroc.evaluation.evaluate import evaluate
+from polaroc.priors.beliefs import Belief
+from polaroc.typing import IntoExpr, Label, Prior
+
+if TYPE_CHECKING:
+    from polaroc.comparison.compare import Comparison
+
+
+def compare_trained(
+    predictions: pl.LazyFrame | pl.DataFrame,
+    measure: str,
+    between: str,
+    block: Sequence[str],
+    plan: Plan,
+    *,
+    truth: IntoExpr | None,
+    score: IntoExpr | None,
+    case: str,
+    positive: Label | Sequence[Label] | None,
+    prior: Prior | None,
+    over: tuple[float, float] | Belief | None,
+    descending: bool,
+) -> "Comparison":
+    """The comparison of the models as they are, paired by case; see `compare`."""
+    from polaroc.comparison.compare import Comparison
+
+    if truth is None or score is None:
+        raise InvalidArgument(
+            "target is 'trained', which compares predictions: truth and score are needed.",
+            hint="name their columns, as in evaluate; or take target='algorithm' with measures.",
+        )
+    check_letter_names(between)
+    table = as_lazy(predictions).collect()
+    _refuse_blocks(table, block)
+    at: Prior = "observed" if prior is None else prior
+    named = {"truth": truth, "score": score, "positive": positive}
+    asked = {"measures": sorted({measure, "auc"}), "priors": at, "over": over, "intervals": "wald"}
+    measured = evaluate(table, by=between, **named, **asked)  # type: ignore[arg-type]
+    found = measured.filter(measure=measure)
+    models = found[between]
+    pairs = paired_test(
+        table, between=between, case=case, measure=measure, prior=at, over=over,
+        **named,  # type: ignore[arg-type]
+    )  # fmt: skip
+    if pairs["p_adjusted"].null_count():
+        raise InvalidPredictions(
+            "there are too few cases of a class to compare the models by.",
+            hint="every class needs two cases or more.",
+        )
+    pairs = _with_adjusted_limits(pairs, plan.confidence)
+    places = {model: place for place, model in enumerate(models)}
+    apart = [
+        (places[a], places[b])
+        for a, b, p in pairs.select(f"{between}_a", f"{between}_b", "p_adjusted").iter_rows()
+        if p < plan.alpha
+    ]
+    at_said = f" at prior {at}" if measure == "auprec" else ""
+    return Comparison(
+        omnibus=omnibus.frame([_omnibus(pairs)]),
+        pairs=pairs,
+        letters=letter_frame(
+            models, found["estimate"].to_numpy(), found["std_error"].to_numpy(), apart,
+            descending=descending,
+        ),
+        warnings=(*caveats.trained(), *_notes(found), *below_chance(measured, measure)),
+        measure=f"{measure}{at_said}",
+        between=between,
+        block=(case,),
+        blocks=table[case].n_unique(),
+        plan=plan,
+    )  # fmt: skip
+
+
+def _refuse_blocks(table: pl.DataFrame, block: Sequence[str]) -> None:
+    """Refuse scores of models that were fitted anew for each block."""
+    several = [name for name in block if name in table.columns and table[name].n_unique() > 1]
+    if several:
+        raise InvalidArgument(
+            f"target is 'trained', which compares models fitted once, and {quoted(several)} has "
+            f"{table.select(several).n_unique()} values.",
+            hint="keep one of them, or drop the column where it only divides one test set; for "
+            "models fitted anew for each take target='algorithm' with measures.",
+        )
+
+
+def _notes(found: pl.DataFrame) -> list[str]:
+    """What is to be doubted of the models' estimates."""
+    noted = found.drop_nulls("note")
+    return [f"{model}: {note}." for model, note in noted.select(noted.columns[0], "note").rows()]
+
+
+def _with_adjusted_limits(pairs: pl.DataFrame, level: float) -> pl.DataFrame:
+    """Limits that leave out zero where the adjusted p-value is below 1 − level, only there."""
+    factors = holm_factors(pairs["p_value"].to_numpy())
+    width = pl.Series([normal(1 - (1 - level) / factor) for factor in factors])
+    reach = width * pairs["std_error"]
+    return pairs.with_columns(
+        (pairs["difference"] - reach).alias("lower"), (pairs["difference"] + reach).alias("upper")
+    )
+
+
+def _omnibus(pairs: pl.DataFrame) -> omnibus.Outcome:
+    """All models at once: they differ where a pair does, adjusted for the number of pairs."""
+    largest, least = pairs.select(pl.col("statistic").abs().max(), pl.col("p_adjusted").min()).row(
+        0
+    )
+    return omnibus.Outcome("largest |z|, Holm", largest, None, None, least)

@@ -1,0 +1,264 @@
+"""The primitive: the curve table of tie-collapsed cells, from which everything else follows."""
+
+from collections.abc import Callable, Sequence
+
+import polars as pl
+
+from polaroc.base.columns import CURVE, PRIVATE, like
+from polaroc.curves.keys import Keys, indexed, numbered
+from polaroc.curves.packing import CODE, INDEX, Packing
+from polaroc.curves.segments import met, share
+from polaroc.curves.totals import FP_OFFSET, LEAST_NEG, LEAST_POS, TP_OFFSET
+from polaroc.predictions.row_checks import SCORE, TRUTH, WEIGHT
+from polaroc.predictions.table import Predictions, read
+from polaroc.typing import By, Frame, IntoExpr, Label, Nulls
+
+CELL = (INDEX, CODE, "pos", "neg", "tp", "fp", "positives", "negatives")
+# Of all rows in order, how many there are up to a cell's last; and the rows of the cell.
+PLACE, SIZE = PRIVATE + "place", PRIVATE + "size"
+
+
+def curve(
+    frame: Frame,
+    *,
+    truth: IntoExpr,
+    score: IntoExpr,
+    by: By = (),
+    weight: IntoExpr | None = None,
+    positive: Label | Sequence[Label] | None = None,
+    nulls: Nulls = "raise",
+) -> Frame:
+    """ROC curves, one per key, with ties collapsed.
+
+    Parameters
+    ----------
+    frame
+        Predictions, one row per case.
+    truth
+        Labels: Boolean, 0/1, or any when `positive` names the positive one(s).
+    score
+        Numeric; higher means more likely positive. ±inf is allowed.
+    by
+        Key columns such as model and fold: one curve per combination.
+    weight
+        Case weights, finite and ≥ 0; weight k counts as k equal rows.
+    positive
+        The label(s) that count as positive.
+    nulls
+        ``"raise"``: null or NaN scores and null truths or weights are an error;
+        a lazy plan, which cannot raise, gives that key null totals and rates.
+        ``"drop"``: such rows are left out; `evaluate` says how many.
+
+    Returns
+    -------
+    Frame of the kind given
+        One row per key and distinct score, sorted by key and best score first,
+        after one anchor row per key where nothing is called positive (a score
+        whose weights are all zero has no row): the keys;
+        `threshold` Float64 (a case is called positive when score ≥ threshold;
+        null at the anchor); `pos`, `neg`, the positives and negatives at this
+        score; `tp`, `fp`, those at or above it; `positives`, `negatives`, the
+        totals of the key (counts are Int64, Float64 if weighted); `tpr`, `fpr`
+        Float64 from 0 to 1, null where the class is absent.
+
+    Raises
+    ------
+    InvalidPredictions, InvalidArgument
+        For an eager frame with rows that cannot be ranked; for unknown columns,
+        reserved names among the keys, a score that is not numeric.
+
+    Notes
+    -----
+    P-ROC §3, with tied scores as one segment, so that the order of rows never
+    matters.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polaroc as pr
+    >>> table = pl.DataFrame({"truth": [1, 0, 1, 0], "p": [0.9, 0.9, 0.8, 0.1]})
+    >>> pr.curve(table, truth="truth", score="p").select("threshold", "tp", "fp", "tpr").rows()
+    [(None, 0, 0, 0.0), (0.9, 1, 1, 0.5), (0.8, 2, 1, 1.0), (0.1, 2, 2, 1.0)]
+    """
+    predictions = read(
+        frame, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
+    )
+    keys = numbered(predictions, now=isinstance(frame, pl.DataFrame))
+    return like(frame, curves_of(predictions, keys).drop(INDEX, CODE))
+
+
+def curves_of(
+    predictions: Predictions, keys: Keys, named: pl.LazyFrame | None = None
+) -> pl.LazyFrame:
+    """The curves, each after its anchor, with `INDEX` and `CODE`; beside the columns of `named`."""
+    if named is None:
+        named = keys.named
+    ends = cells(indexed(predictions, keys), keys, weighted=predictions.weighted)
+    return tabled(ends, keys.packing, anchors(keys), named)
+
+
+def anchors(keys: Keys, tp: str | None = None, fp: str | None = None) -> pl.LazyFrame:
+    """Where the curve of each key starts, as `cells` have it: at (0, 0), or at two columns."""
+    kind = keys.totals.collect_schema()["positives"]
+    zero = pl.lit(0).cast(kind)
+    return keys.totals.select(
+        INDEX,
+        keys.packing.before(pl.col(INDEX)).alias(CODE),
+        zero.alias("pos"),
+        zero.alias("neg"),
+        (zero if tp is None else pl.col(tp)).alias("tp"),
+        (zero if fp is None else pl.col(fp)).alias("fp"),
+        "positives",
+        "negatives",
+    )
+
+
+def tabled(
+    ends: pl.LazyFrame,
+    packing: Packing,
+    anchors: pl.LazyFrame | None = None,
+    named: pl.LazyFrame | None = None,
+) -> pl.LazyFrame:
+    """Cells as a curve table with `INDEX` and `CODE`, sorted, each key after its anchor.
+
+    Parameters
+    ----------
+    ends, packing
+        The `cells`, and what their codes are.
+    anchors, named
+        The `anchors`; `INDEX` and the key columns; where these are wanted.
+    """
+    rows = ends.select(CELL)
+    if anchors is not None:
+        rows = pl.concat([anchors, rows])
+    if named is not None:
+        rows = rows.join(named, on=INDEX)
+    counted = (pl.col("pos") > 0) | (pl.col("neg") > 0)
+    names = [] if named is None else named.collect_schema().names()
+    return (
+        rows.sort(CODE)
+        .with_columns(
+            pl.when(counted).then(packing.score_of(pl.col(CODE))).alias(SCORE),
+            rate("tp", "positives").alias("tpr"),
+            rate("fp", "negatives").alias("fpr"),
+        )
+        .select(INDEX, CODE, *(name for name in names if name != INDEX), *CURVE)
+    )
+
+
+def in_order(curves: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+    """Curves sorted by key, the anchor and then the best score first."""
+    by_key = [False] * len(keys)
+    return curves.sort(
+        *keys, SCORE, descending=[*by_key, True], nulls_last=[*(True for _ in keys), False]
+    )
+
+
+def rate(count: str, total: str) -> pl.Expr:
+    """A count as a share of its total, null where the total is zero."""
+    return pl.when(pl.col(total) > 0).then(share(pl.col(count), pl.col(total)))
+
+
+def cells(
+    rows: pl.LazyFrame, keys: Keys, *, weighted: bool, for_areas: bool = False
+) -> pl.LazyFrame:
+    """The tie-collapsed cells of `indexed` rows.
+
+    Parameters
+    ----------
+    rows, keys, weighted
+        The rows, their keys, and whether the rows have weights.
+    for_areas
+        Only cells with positives, those that rise straight up after one another
+        as one: areas below straight segments need no more.
+
+    Returns
+    -------
+    LazyFrame
+        The columns `CELL`; in no order, without anchors.
+    """
+    ranked = (_weighed if weighted else _counted)(rows, keys.packing)
+    if for_areas:
+        ranked = _rises(ranked, _weight_added if weighted else _count_added)
+    least = [LEAST_POS, LEAST_NEG] if weighted else []
+    of_key = ranked.join(
+        keys.totals.select(INDEX, "positives", "negatives", TP_OFFSET, FP_OFFSET, *least), on=INDEX
+    )
+    found = of_key.with_columns(pl.col("tp") + pl.col(TP_OFFSET), pl.col("fp") + pl.col(FP_OFFSET))
+    if weighted:
+        found = found.with_columns(
+            *_met("tp", "pos", "positives", LEAST_POS), *_met("fp", "neg", "negatives", LEAST_NEG)
+        )
+    return found.select(CELL)
+
+
+def _rises(ranked: pl.LazyFrame, added: Callable[[pl.Expr], pl.Expr]) -> pl.LazyFrame:
+    """The cells with positives, in the order of codes; of a vertical run the last, for all."""
+    fp, index = pl.col("fp"), pl.col(INDEX)
+    goes_on = (pl.col("neg") == 0) & (fp == fp.shift(-1)) & (index == index.shift(-1))
+    ends = ranked.filter(pl.col("pos") > 0).filter(~goes_on.fill_null(False))
+    return ends.with_columns(added(pl.col("tp")).alias("pos"))
+
+
+def _counted(rows: pl.LazyFrame, packing: Packing) -> pl.LazyFrame:
+    """The last row of each tie in the order of codes, with counts that run on from key to key."""
+    ends = (
+        rows.select(_code(packing))
+        .sort(CODE)
+        .with_row_index(PLACE, offset=1)
+        .with_columns(packing.truth_of(pl.col(CODE)).cum_sum().alias("tp"))
+        .filter(packing.ends_run(pl.col(CODE)))
+    )
+    # In two steps, so that cells without positives can be left out before the second.
+    tp, place = pl.col("tp"), pl.col(PLACE)
+    return ends.with_columns(
+        _count_added(tp).alias("pos"), _count_added(place).cast(pl.Int64).alias(SIZE)
+    ).with_columns(
+        (place.cast(pl.Int64) - tp).alias("fp"),
+        (pl.col(SIZE) - pl.col("pos")).alias("neg"),
+        packing.index_of(pl.col(CODE)).alias(INDEX),
+    )
+
+
+def _weighed(rows: pl.LazyFrame, packing: Packing) -> pl.LazyFrame:
+    """The same with weights, whose sums round and so start anew in each key."""
+    truth, weight = packing.truth_of(pl.col(CODE)), pl.col(WEIGHT)
+    own = ((truth * weight).alias("tp"), ((1 - truth) * weight).alias("fp"))
+    ends = (
+        rows.filter(weight > 0)
+        .select(_code(packing), weight)
+        .sort(CODE)
+        .select(CODE, packing.index_of(pl.col(CODE)).alias(INDEX), *own)
+        .with_columns(pl.col("tp", "fp").cum_sum().over(INDEX))
+        .filter(packing.ends_run(pl.col(CODE)))
+    )
+    rises = _weight_added(pl.col("tp")).alias("pos"), _weight_added(pl.col("fp")).alias("neg")
+    # A light weight may be lost in the sum.
+    return ends.with_columns(*rises).filter((pl.col("pos") > 0) | (pl.col("neg") > 0))
+
+
+def _count_added(total: pl.Expr) -> pl.Expr:
+    """What a row adds to a count that runs on from key to key."""
+    return total - total.shift(1, fill_value=0)
+
+
+def _weight_added(total: pl.Expr) -> pl.Expr:
+    """What a row adds to a weight that starts anew in each key.
+
+    Unlike a sum of weights, that is zero to the last digit where the curve starts.
+    """
+    index = pl.col(INDEX)
+    return total - pl.when(index == index.shift(1)).then(total.shift(1)).otherwise(0.0)
+
+
+def _met(total: str, rise: str, whole: str, least: str) -> tuple[pl.Expr, pl.Expr]:
+    """A cumulative weight that meets its total where all of it is passed, and what it rises by."""
+    start, end = (
+        met(sum_, pl.col(whole), pl.col(least))
+        for sum_ in (pl.col(total) - pl.col(rise), pl.col(total))
+    )
+    return end.alias(total), (end - start).alias(rise)
+
+
+def _code(packing: Packing) -> pl.Expr:
+    return packing.code(pl.col(INDEX), pl.col(SCORE), pl.col(TRUTH)).alias(CODE)

@@ -1,0 +1,152 @@
+"""Which curve lies above which, and where two cross."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polaroc.base.columns import PRIVATE, column_name, curve_keys, lazily
+from polaroc.curves.curve import in_order
+from polaroc.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[Any]]
+
+CROSSINGS = pl.List(pl.Struct({"fpr": pl.Float64, "tpr": pl.Float64}))
+PLACE = PRIVATE + "place"
+ROUNDING = 1e-12
+
+
+@lazily
+def dominance(curve: pl.LazyFrame, between: str = "model") -> pl.LazyFrame:
+    """For each pair of curves in a block, whether one dominates the other.
+
+    A dominates B when it is nowhere below B in ROC space, which is so if and
+    only if it is nowhere below B in precision-recall space at any prior (D&G
+    Theorem 3.2).
+
+    Parameters
+    ----------
+    curve
+        The result of `curve` or `hull`.
+    between
+        The key to compare; all other keys are blocks, such as folds.
+
+    Returns
+    -------
+    Frame of the kind given
+        One row per block and pair, sorted: the other keys; the two values as
+        `model_a`, `model_b` (named after `between`); `relation` String, what the
+        first does to the second: "dominates", "dominated", "equal", "crosses",
+        or null where a curve lacks a class; `crossings`, a list of the points
+        (`fpr`, `tpr`) where the curves change places.
+
+    Raises
+    ------
+    InvalidArgument, InvalidTable
+        Where `between` is not a key; where the columns of a curve are missing.
+
+    Notes
+    -----
+    The plan holds a Python function: it runs in memory.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polaroc as pr
+    >>> table = pl.DataFrame({
+    ...     "model": ["A"] * 4 + ["B"] * 4,
+    ...     "truth": [1, 1, 0, 0] * 2,
+    ...     "score": [4, 3, 2, 1, 4, 2, 3, 1],
+    ... })
+    >>> curves = pr.curve(table, truth="truth", score="score", by="model")
+    >>> pr.dominance(curves).select("model_a", "model_b", "relation").row(0)
+    ('A', 'B', 'dominates')
+    """
+    keys = curve_keys(curve)
+    if column_name(between, "between") not in keys:
+        raise InvalidArgument(
+            f"between is {between!r}; the keys are {', '.join(map(repr, keys)) or 'none'}.",
+            hint="build the curves with it among by=.",
+        )
+    blocks = [key for key in keys if key != between]
+    names = [f"{between}_a", f"{between}_b"]
+    clash = [name for name in (*names, "relation", "crossings") if name in blocks]
+    if clash:
+        raise InvalidArgument(
+            f"the key {', '.join(map(repr, clash))} is also a column of the result.",
+            hint="rename the key first.",
+        )
+    given = curve.collect_schema()
+    schema = (
+        {key: given[key] for key in blocks}
+        | dict.fromkeys(names, given[between])
+        | {"relation": pl.String(), "crossings": CROSSINGS}
+    )
+    pairs = partial(_pairs, blocks=blocks, between=between, schema=schema)
+    return in_order(curve, [*blocks, between]).map_batches(pairs, schema=schema)
+
+
+def _pairs(
+    curves: pl.DataFrame, blocks: Sequence[str], between: str, schema: dict[str, pl.DataType]
+) -> pl.DataFrame:
+    rows, firsts = [], []
+    placed = curves.with_row_index(PLACE)
+    parts = placed.partition_by(blocks, maintain_order=True) if blocks else [placed]
+    for block in parts:
+        if block.is_empty():
+            continue
+        for a, b in combinations(block.partition_by(between, maintain_order=True), 2):
+            rows.append(_relation(a.select("fpr", "tpr"), b.select("fpr", "tpr")))
+            firsts.append((a[PLACE][0], b[PLACE][0]))
+    names = [f"{between}_a", f"{between}_b"]
+    of_a, of_b = ([pair[side] for pair in firsts] for side in (0, 1))
+    # Python's times have no nanoseconds: the keys stay in their columns.
+    relations = {name: schema[name] for name in ("relation", "crossings")}
+    return pl.concat(
+        [
+            curves.select(*blocks, pl.col(between).alias(names[0]))[of_a],
+            curves.select(pl.col(between).alias(names[1]))[of_b],
+            pl.DataFrame(rows, schema=relations, orient="row"),
+        ],
+        how="horizontal",
+    )
+
+
+def _relation(a: pl.DataFrame, b: pl.DataFrame) -> tuple[str | None, list[dict[str, float]] | None]:
+    import numpy as np
+
+    if any(frame[name].null_count() for frame in (a, b) for name in ("fpr", "tpr")):
+        return None, None
+    # Along a curve f + t only grows, so t − f is a function of it, also where the
+    # curve is vertical; above on all such diagonals is above everywhere.
+    along_a, along_b = ((frame["fpr"] + frame["tpr"]).to_numpy() for frame in (a, b))
+    along = np.union1d(along_a, along_b)
+    height_a = np.interp(along, along_a, (a["tpr"] - a["fpr"]).to_numpy())
+    height_b = np.interp(along, along_b, (b["tpr"] - b["fpr"]).to_numpy())
+    lead = height_a - height_b
+    above, below = bool((lead > ROUNDING).any()), bool((lead < -ROUNDING).any())
+    if not above or not below:
+        return ("dominates" if above else "dominated" if below else "equal"), []
+    return "crosses", list(_crossings(along, height_a, lead))
+
+
+def _crossings(along: "Array", height: "Array", lead: "Array") -> Iterator[dict[str, float]]:
+    """Where the lead changes sign; where the curves touch for a while, the middle of it."""
+    import numpy as np
+
+    told = np.flatnonzero(np.abs(lead) > ROUNDING)
+    for i, j in pairwise(told.tolist()):
+        if lead[i] * lead[j] > 0:
+            continue
+        if j == i + 1:
+            share = lead[i] / (lead[i] - lead[j])
+            at = along[i] + share * (along[j] - along[i])
+        else:
+            at = (along[i + 1] + along[j - 1]) / 2
+        up = float(np.interp(at, along, height))
+        yield {"fpr": (float(at) - up) / 2, "tpr": (float(at) + up) / 2}

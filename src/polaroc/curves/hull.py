@@ -1,0 +1,223 @@
+"""The ROC convex hull: the operating points that are best at some prior or cost."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polaroc import rates
+from polaroc.base.columns import PRIVATE, curve_keys, lazily
+from polaroc.curves.curve import in_order
+from polaroc.curves.segments import CELLS
+from polaroc.curves.surface import surface
+from polaroc.errors import InvalidArgument
+from polaroc.priors.grids import is_number
+from polaroc.typing import Priors
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[Any]]
+
+RECALL = PRIVATE + "recall"
+
+
+@lazily
+def hull(curve: pl.LazyFrame) -> pl.LazyFrame:
+    """The upper convex hull of each ROC curve, as a curve table of its vertices.
+
+    Parameters
+    ----------
+    curve
+        The result of `curve`.
+
+    Returns
+    -------
+    Frame of the kind given
+        A curve table (see `curve`): per key the anchor (0, 0) and the strictly
+        convex vertices up to (1, 1), with their thresholds; `pos` and `neg` are
+        those between a vertex and the one before. A key without positives or
+        without negatives keeps its curve unchanged.
+
+    Raises
+    ------
+    InvalidTable
+        Where the columns of a curve are missing.
+
+    Notes
+    -----
+    D&G §4. Choose thresholds on a tuning table and apply them to a test table;
+    never read them off the test data. The plan holds a Python function: it runs
+    in memory and cannot be sent to a remote engine.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polaroc as pr
+    >>> table = pl.DataFrame({"truth": [1, 0, 1, 0], "p": [0.9, 0.8, 0.7, 0.1]})
+    >>> pr.curve(table, truth="truth", score="p").pipe(pr.hull).select("tp", "fp").rows()
+    [(0, 0), (1, 0), (2, 1), (2, 2)]
+    """
+    return hulls(in_order(curve, curve_keys(curve)))
+
+
+def hulls(curves: pl.LazyFrame) -> pl.LazyFrame:
+    """The hulls of curves that are in order, each after its anchor."""
+    return curves.map_batches(_hulls, schema=curves.collect_schema())
+
+
+@lazily
+def achievable(
+    curve: pl.LazyFrame, priors: Priors, recall: int | Sequence[float] = 101
+) -> pl.LazyFrame:
+    """The achievable precision-recall curve of each key, on a grid of recalls.
+
+    It is that of the ROC hull, exact between vertices: any point of it is
+    reached by a mixture of two thresholds, and no other beats it.
+
+    Parameters
+    ----------
+    curve
+        The result of `curve`.
+    priors
+        Priors in (0, 1), or ``"observed"`` for each key's own; one, several, or
+        a prior grid.
+    recall
+        Recalls from 0 to 1, or how many of them, evenly spaced, at least 2.
+
+    Returns
+    -------
+    Frame of the kind given
+        The keys; `prior`, `skew`, `tpr` (the recall), `fpr` and `precision`,
+        Float64; sorted by key, prior and recall. At recall 0, precision is its
+        limit. Keys without positives, without negatives or with rows that cannot be
+        ranked have no rows.
+
+    Raises
+    ------
+    InvalidArgument, InvalidTable
+        For a prior or recall outside what is allowed; where the columns of a
+        curve are missing.
+
+    Notes
+    -----
+    D&G §4. Like `hull`, the plan holds a Python function.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polaroc as pr
+    >>> table = pl.DataFrame({"truth": [1, 0, 1, 0], "p": [0.9, 0.8, 0.7, 0.1]})
+    >>> curves = pr.curve(table, truth="truth", score="p")
+    >>> pr.achievable(curves, 0.5, recall=[0.25, 0.75]).select("fpr", "precision").rows()
+    [(0.0, 1.0), (0.25, 0.75)]
+    """
+    keys = curve_keys(curve)
+    grid = pl.LazyFrame({RECALL: _recalls(recall)}, schema={RECALL: pl.Float64})
+    (t0, f0), (t1, _), (dt, df) = CELLS.segment
+    wanted = pl.col(RECALL)
+    # Recall 0 is on the segment that starts there, any other where it is passed.
+    passed = (t0 < wanted) & (wanted <= t1) | ((wanted == 0) & (pl.col("tp") == pl.col("pos")))
+    at = surface(hull(curve), priors, rates={}).filter(
+        (pl.col("pos") > 0) & (pl.col("positives") > 0) & (pl.col("negatives") > 0)
+    )
+    f = f0 + (wanted - t0) * df / dt
+    # Along the segment from the origin precision is the same from the limit on.
+    straight = rates.precision(dt, df, pl.col("skew"))
+    precision = rates.precision(wanted, pl.col("fpr"), pl.col("skew"))
+    at_origin = (wanted == 0) & CELLS.is_first
+    return (
+        at.join(grid, how="cross")
+        .filter(passed)
+        .with_columns(f.alias("fpr"))
+        .with_columns(
+            pl.when(at_origin).then(straight).otherwise(precision).alias("precision"),
+            wanted.alias("tpr"),
+        )
+        .select(*keys, "prior", "skew", "tpr", "fpr", "precision")
+        .sort(*keys, "prior", "tpr", nulls_last=True)
+    )
+
+
+def _recalls(recall: int | Sequence[float]) -> list[float]:
+    if isinstance(recall, int) and recall >= 2:
+        return [i / (recall - 1) for i in range(recall)]
+    wanted = list(recall) if isinstance(recall, Iterable) and not isinstance(recall, str) else []
+    if not wanted or not all(is_number(value) and 0 <= value <= 1 for value in wanted):
+        raise InvalidArgument(
+            f"recall is {recall!r}, allowed are recalls from 0 to 1, or their number ≥ 2.",
+            hint="for example recall=101, or recall=[0.5, 0.9].",
+        )
+    return sorted({float(value) for value in wanted})
+
+
+def _hulls(curves: pl.DataFrame) -> pl.DataFrame:
+    import numpy as np
+
+    if curves.is_empty():
+        return curves
+    starts = np.flatnonzero(curves["threshold"].is_null().to_numpy())
+    ends = np.append(starts[1:], curves.height)
+    tp, fp = curves["tp"].to_numpy(), curves["fp"].to_numpy()
+    flat = curves.select(
+        (pl.col("positives").fill_null(0) == 0) | (pl.col("negatives").fill_null(0) == 0)
+    ).to_series()
+    kept = []
+    for start, end in zip(starts, ends, strict=True):
+        whole = flat[int(start)]
+        inside = np.arange(end - start) if whole else hull_vertices(fp[start:end], tp[start:end])
+        kept.append(start + inside)
+    vertices = curves[np.concatenate(kept)]
+    anchor = pl.col("threshold").is_null()
+    return vertices.with_columns(
+        pl.when(anchor)
+        .then(0)
+        .otherwise(pl.col(total).diff())
+        .cast(vertices[total].dtype)
+        .alias(at)
+        for at, total in (("pos", "tp"), ("neg", "fp"))
+    )
+
+
+def hull_vertices(fp: "Array", tp: "Array") -> "Array":
+    """Indices of the strictly convex vertices of a ROC curve that starts at (0, 0).
+
+    Parameters
+    ----------
+    fp, tp
+        Cumulative counts, shape (n,), never decreasing.
+
+    Returns
+    -------
+    Indices into the curve, ascending, the first point and one at (1, 1) included.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> hull_vertices(np.array([0, 0, 1, 1, 2]), np.array([0, 1, 1, 2, 2])).tolist()
+    [0, 1, 3, 4]
+    """
+    import numpy as np
+    from scipy.optimize import isotonic_regression
+
+    # A weight too small for the total it is added to moves nothing.
+    moved = np.flatnonzero((np.diff(tp) > 0) | (np.diff(fp) > 0)) + 1
+    steps: Array = np.concatenate(([0], moved))
+    if moved.size == 0:
+        return steps
+    # The hull is the same in rates, in which neither class can drown the other.
+    t, f = (counts / (counts[-1] or 1) for counts in (tp, fp))
+    rise, run = np.diff(t[steps]), np.diff(f[steps])
+    blocks = isotonic_regression(rise / (rise + run), weights=rise + run, increasing=False).blocks
+    kept: Array = steps[blocks]
+    # The blocks pool in floating point: what is collinear goes by exact counts.
+    # Powers of two keep products of weights, and of huge counts, in range without
+    # rounding.
+    if tp.dtype.kind == "f" or int(tp[-1]) * int(fp[-1]) >= 2**63:
+        tp, fp = (np.ldexp(counts, -np.frexp(counts[-1])[1]) for counts in (tp * 1.0, fp * 1.0))
+    while True:
+        rise, run = np.diff(tp[kept]), np.diff(fp[kept])
+        convex = rise[:-1] * run[1:] > rise[1:] * run[:-1]
+        if convex.all():
+            return kept
+        kept = kept[np.concatenate(([True], convex, [True]))]

@@ -1,0 +1,267 @@
+"""Mean curves over folds, by averaging vertically, with what the folds spread around them."""
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+import polars as pl
+
+from polaroc import rates
+from polaroc.base.columns import CURVE, GRID, PRIVATE, column_names, curve_keys, lazily, require
+from polaroc.base.statistics import student
+from polaroc.comparison.pairwise import error_of_mean
+from polaroc.comparison.plan import check_ratio, check_share
+from polaroc.curves.segments import CELLS, share
+from polaroc.errors import InvalidArgument, check_choice
+
+Spread: TypeAlias = Literal["sd", "t"]
+STEP = PRIVATE + "step"
+ADDED = ("sd", "curves", "interval")
+
+
+@lazily
+def mean_roc(
+    curve: pl.LazyFrame,
+    across: str | Sequence[str] = "fold",
+    n: int = 201,
+    *,
+    interval: Spread = "sd",
+    level: float = 0.95,
+    test_train_ratio: float | None = None,
+) -> pl.LazyFrame:
+    """The mean ROC curve over folds: the mean recall at each false positive rate.
+
+    Parameters
+    ----------
+    curve
+        The result of `curve` or `hull`.
+    across
+        The key or keys to average over; there is a mean curve for each value of the
+        others.
+    n
+        How many false positive rates, evenly spaced from 0 to 1, at least 2.
+    interval
+        What `lower` and `upper` are: ``"sd"``, one standard deviation of the curves
+        to either side of the mean; ``"t"``, the pointwise t-interval of the mean.
+    level
+        Confidence in (0, 1) of ``"t"``, at each rate by itself.
+    test_train_ratio
+        Test over training cases of a fold, as in `compare`: folds that share training
+        cases are no independent sample, and ``"t"`` without it is too narrow.
+
+    Returns
+    -------
+    Frame of the kind given
+        One row per remaining key and rate, sorted: the keys; `fpr`; `tpr`, the mean;
+        `sd` of the curves, `lower` and `upper`, within 0 and 1, null of a single
+        curve: Float64; `curves`, how many there are; `interval` in words. Curves
+        without positives, without negatives or with rows that cannot be ranked are
+        not among them.
+
+    Raises
+    ------
+    InvalidArgument, InvalidTable
+        Where `across` is not a key, or another argument is outside what is allowed;
+        where the columns of a curve are missing.
+
+    Notes
+    -----
+    Between ROC points a curve is straight; where it is upright it counts with its
+    upper end. The interval of ``"t"`` is mean ± t·√(s²(1/J + r)) with J curves and
+    the ratio r, 0 where it is not given.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polaroc as pr
+    >>> table = pl.DataFrame({
+    ...     "fold": [1, 1, 2, 2], "truth": [1, 0, 1, 0], "score": [0.8, 0.3, 0.5, 0.5],
+    ... })
+    >>> curves = pr.curve(table, truth="truth", score="score", by="fold")
+    >>> pr.mean_roc(curves, n=3)["tpr"].to_list()
+    [0.5, 0.75, 1.0]
+    """
+    left = _left(curve_keys(curve), across, n)
+    spread = _Interval(interval, level, test_train_ratio)
+    last = n - 1
+    (t0, f0), (t1, _), (dt, df) = CELLS.segment
+    start, end = (_up(total * last, CELLS.negatives) for total in (CELLS.fp - CELLS.neg, CELLS.fp))
+    beyond = pl.when(CELLS.fp == CELLS.negatives).then(n).otherwise(end)
+    reached = pl.min_horizontal(t0 + (pl.col("at") - f0) * dt / df, t1)
+    every = pl.when(pl.col("at") == 1).then(1.0).otherwise(reached)
+    points = _on_grid(curve.filter(CELLS.neg > 0), start, beyond, last).with_columns(
+        pl.col("at").alias("fpr"), every.alias("tpr")
+    )
+    return spread.of(points, left, "fpr", "tpr")
+
+
+@lazily
+def mean_pr(
+    surface: pl.LazyFrame,
+    across: str | Sequence[str] = "fold",
+    n: int = 201,
+    *,
+    interval: Spread = "sd",
+    level: float = 0.95,
+    test_train_ratio: float | None = None,
+) -> pl.LazyFrame:
+    """The mean precision-recall curve over folds: the mean precision at each recall.
+
+    Parameters
+    ----------
+    surface
+        The result of `surface`, at priors that the folds share.
+    across, n, interval, level, test_train_ratio
+        As in `mean_roc`, at `n` recalls.
+
+    Returns
+    -------
+    Frame of the kind given
+        As from `mean_roc`, with a row per remaining key, `prior` and recall (`tpr`):
+        the keys; `prior`, `skew`; `tpr`; `precision`, the mean; `sd`, `lower`,
+        `upper`, `curves`, `interval`.
+
+    Raises
+    ------
+    InvalidArgument, InvalidTable
+        As `mean_roc`; where the columns of a surface are missing.
+
+    Notes
+    -----
+    Each curve is interpolated exactly, on its ROC (D&G §3); where it falls at one
+    recall it counts with its upper end, and at recall 0 with its limit.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polaroc as pr
+    >>> table = pl.DataFrame({
+    ...     "fold": [1, 1, 2, 2], "truth": [1, 0, 1, 0], "score": [0.8, 0.3, 0.5, 0.5],
+    ... })
+    >>> curves = pr.curve(table, truth="truth", score="score", by="fold")
+    >>> pr.surface(curves, 0.5).pipe(pr.mean_pr, n=3)["precision"].to_list()
+    [0.75, 0.75, 0.75]
+    """
+    keys = surface_keys(surface)
+    left = _left(keys, across, n)
+    spread = _Interval(interval, level, test_train_ratio)
+    points = precision_on_grid(surface, keys, n)
+    return spread.of(points, [*left, *GRID], "tpr", "precision")
+
+
+def surface_keys(surface: pl.LazyFrame) -> list[str]:
+    """The keys of a surface, which come before its priors; any rates come after."""
+    others = require(surface, (*CURVE, *GRID), source="surface(...)")
+    names = surface.collect_schema().names()
+    return [name for name in others if names.index(name) < names.index("prior")]
+
+
+def precision_on_grid(surface: pl.LazyFrame, keys: Sequence[str], n: int) -> pl.LazyFrame:
+    """`fpr` and `precision` of each curve of a surface at `n` recalls (`tpr`), with `STEP`."""
+    last = n - 1
+    (t0, f0), _, (dt, df) = CELLS.segment
+    before = _down((CELLS.tp - CELLS.pos) * last, CELLS.positives)
+    start = pl.when(CELLS.tp == CELLS.pos).then(0).otherwise(before + 1)
+    end = _down(CELLS.tp * last, CELLS.positives) + 1
+    recall, skew = pl.col("at"), pl.col("skew")
+    # Along a segment from the origin precision is the same.
+    steady = rates.precision(dt, df, skew)
+    f = f0 + (recall - t0) * df / dt
+    precision = pl.when(CELLS.is_first).then(steady).otherwise(rates.precision(recall, f, skew))
+    return _on_grid(surface.filter(CELLS.pos > 0), start, end, last).select(
+        *keys, *GRID, STEP, recall.alias("tpr"), f.alias("fpr"), precision.alias("precision")
+    )
+
+
+class _Interval:
+    """What to put around a mean."""
+
+    def __init__(self, kind: Spread, level: float, test_train_ratio: float | None) -> None:
+        check_choice("interval", kind, ("sd", "t"))
+        check_share("level", level)
+        if test_train_ratio is not None:
+            check_ratio(test_train_ratio)
+            if kind == "sd":
+                raise InvalidArgument(
+                    "test_train_ratio is given with interval 'sd', which does not use it.",
+                    hint="leave it out, or take interval='t'.",
+                )
+        self.kind, self.level, self.ratio = kind, level, test_train_ratio
+
+    @property
+    def words(self) -> str:
+        """The interval as a caption has it."""
+        if self.kind == "sd":
+            return "± 1 SD"
+        corrected = "" if self.ratio is None else ", corrected for shared training cases"
+        return f"with its pointwise {100 * self.level:.4g} % t-interval{corrected}"
+
+    def of(self, points: pl.LazyFrame, keys: Sequence[str], x: str, y: str) -> pl.LazyFrame:
+        """The mean of `y` at each `x`, with its interval."""
+        count = pl.col("curves")
+        width = pl.col("sd")
+        if self.kind == "t":
+            error = error_of_mean(width, count, self.ratio or 0)
+            width = student(count - 1, self.level) * error
+        return (
+            points.group_by(*keys, STEP)
+            .agg(
+                pl.col(x).first(),
+                pl.col(y).mean(),
+                pl.col(y).std().alias("sd"),
+                pl.len().cast(pl.Int64).alias("curves"),
+            )
+            .with_columns(
+                (pl.col(y) - width).clip(0, 1).alias("lower"),
+                (pl.col(y) + width).clip(0, 1).alias("upper"),
+                pl.lit(self.words).alias("interval"),
+            )
+            .sort(*keys, STEP, nulls_last=True)
+            .select(*keys, x, y, "sd", "lower", "upper", "curves", "interval")
+        )
+
+
+def _left(keys: Sequence[str], across: str | Sequence[str], n: int) -> list[str]:
+    """The keys that are left where some are averaged over."""
+    if not isinstance(n, int) or n < 2:
+        raise InvalidArgument(f"n is {n!r}, allowed are whole numbers ≥ 2.", hint="201 is usual.")
+    gone = column_names(across, "across")
+    strange = [name for name in gone if name not in keys]
+    if strange or not gone:
+        raise InvalidArgument(
+            f"across is {across!r}; the keys are {', '.join(map(repr, keys)) or 'none'}.",
+            hint="build the curves with it among by=.",
+        )
+    left = [key for key in keys if key not in gone]
+    clash = [key for key in left if key in ADDED]
+    if clash:
+        raise InvalidArgument(
+            f"the key {', '.join(map(repr, clash))} is also a column of the result.",
+            hint="rename the key first.",
+        )
+    return left
+
+
+def _on_grid(cells: pl.LazyFrame, start: pl.Expr, end: pl.Expr, last: int) -> pl.LazyFrame:
+    """The cells of curves, each at the steps from `start` up to `end` of a grid from 0 to 1.
+
+    Totals are compared as counts: a rate that lies on the grid is met whatever its
+    quotient rounds to.
+    """
+    both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
+    placed = cells.filter(both).with_columns(
+        start.cast(pl.Int64).alias(STEP), end.cast(pl.Int64).alias(PRIVATE + "end")
+    )
+    covering = placed.filter(pl.col(STEP) < pl.col(PRIVATE + "end"))
+    return (
+        covering.with_columns(pl.int_ranges(STEP, PRIVATE + "end").alias(STEP))
+        .explode(STEP)
+        .with_columns(share(pl.col(STEP), pl.lit(last)).alias("at"))
+    )
+
+
+def _down(total: pl.Expr, whole: pl.Expr) -> pl.Expr:
+    return total // whole
+
+
+def _up(total: pl.Expr, whole: pl.Expr) -> pl.Expr:
+    return -(-total // whole)

@@ -1,0 +1,119 @@
+"""The cells of a curve and the segments that end at them, as expressions."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+import polars as pl
+
+from polaroc.base.columns import PRIVATE
+from polaroc.base.formula import Columns, where
+from polaroc.typing import Quantity
+
+Point: TypeAlias = tuple[Quantity, Quantity]
+Segment: TypeAlias = tuple[Point, Point, Point]
+
+
+class Segments(Protocol):
+    """What the measures need of each cell."""
+
+    @property
+    @abstractmethod
+    def segment(self) -> Segment:
+        """The segment that ends at a cell: (t₀, f₀), (t₁, f₁) and (Δt, Δf)."""
+
+    @property
+    @abstractmethod
+    def is_first(self) -> Quantity:
+        """Whether that segment starts at the origin."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The counts of a curve as expressions; `CELLS` are the columns of a curve table."""
+
+    pos: Quantity
+    neg: Quantity
+    tp: Quantity
+    fp: Quantity
+    positives: Quantity
+    negatives: Quantity
+
+    @property
+    def is_first(self) -> Quantity:
+        """Whether the segment that ends at a cell starts at the origin."""
+        return (self.tp == self.pos) & (self.fp == self.neg)
+
+    @property
+    def segment(self) -> Segment:
+        """The segment that ends at a cell: (t₀, f₀), (t₁, f₁) and (Δt, Δf)."""
+        return (
+            self._rates(self.tp - self.pos, self.fp - self.neg),
+            self._rates(self.tp, self.fp),
+            self._rates(self.pos, self.neg),
+        )
+
+    def _rates(self, own: Quantity, other: Quantity) -> Point:
+        return share(own, self.positives), share(other, self.negatives)
+
+
+def share(count: Quantity, total: Quantity) -> Quantity:
+    """A count as a share of its total, exactly 1 where it is all of it, NaN of nothing.
+
+    Polars may divide by multiplying with a reciprocal, which falls short of 1.
+    """
+    return where((count == total) & (total > 0), 1.0, count / total)
+
+
+def met(sum_: Quantity, whole: Quantity, least: Quantity) -> Quantity:
+    """A sum of weights, or all of them where what is left is less than the least of them.
+
+    Both the sum and the whole are rounded; what they then differ by is rounding.
+    """
+    return where(whole - sum_ < least / 2, whole, sum_)
+
+
+@dataclass(frozen=True)
+class Held:
+    """The same where it is held in columns, those that `segment_columns` gives."""
+
+    segment: Segment
+    is_first: Quantity
+
+
+COUNTS = ("pos", "neg", "tp", "fp", "positives", "negatives")
+RATES = tuple(PRIVATE + name for name in ("t0", "f0", "t1", "f1", "dt", "df"))
+FIRST = PRIVATE + "first"
+
+
+def counted(column: Columns) -> Cells:
+    """The cells of a curve table, whose columns `column` makes."""
+    return Cells(*map(column, COUNTS))
+
+
+def held(column: Columns) -> Held:
+    """The segments as `segment_columns` names them, whose columns `column` makes."""
+    t0, f0, t1, f1, dt, df = map(column, RATES)
+    return Held(((t0, f0), (t1, f1), (dt, df)), column(FIRST))
+
+
+CELLS = counted(pl.col)
+HELD = held(pl.col)
+
+
+def segment_columns(cells: Cells) -> dict[str, Quantity]:
+    """Each cell's segment by column name, missing where it has no positives."""
+    area = cells.pos > 0
+    rates = (rate for ends in cells.segment for rate in ends)
+    columns = {name: where(area, rate) for name, rate in zip(RATES, rates, strict=True)}
+    return columns | {FIRST: cells.is_first}
+
+
+def hold(curve: pl.LazyFrame, kept: Sequence[str]) -> pl.LazyFrame:
+    """Each cell's segment as columns, null where it has no positives, beside those `kept`.
+
+    An expression used inside several others is computed anew in each: held in a
+    column, it is computed once.
+    """
+    return curve.select(*kept, **segment_columns(CELLS))

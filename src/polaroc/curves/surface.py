@@ -1,0 +1,152 @@
+"""The curve under every prior of a grid: the precision-recall surface."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import polars as pl
+
+from polaroc import rates
+from polaroc.base.columns import PRIVATE, RESERVED, curve_keys, lazily, within
+from polaroc.base.formula import where
+from polaroc.curves.segments import CELLS, Point
+from polaroc.errors import InvalidArgument
+from polaroc.priors.grids import prior, resolve_priors, skew
+from polaroc.typing import Priors, Quantity
+
+Rate = Callable[[Quantity, Quantity, Quantity], Quantity]
+RATES: dict[str, Rate] = {
+    name: getattr(rates, name)
+    for name in (
+        "precision", "recall", "specificity", "tnr", "fnr", "npv", "error", "accuracy", "posfrac",
+        "f_measure", "lift", "likelihood_ratio_positive", "likelihood_ratio_negative",
+        "informedness", "matthews", "loss", "net_benefit", "recall_gain", "precision_gain",
+    )
+}  # fmt: skip
+# Rates that depend on f/t alone have a limit at the origin: their value along
+# the first segment. The others have a value there, or none.
+LIMIT_AT_ORIGIN = frozenset({"precision", "lift", "likelihood_ratio_positive"})
+
+
+@lazily
+def surface(
+    curve: pl.LazyFrame,
+    priors: Priors,
+    rates: Sequence[str] | Mapping[str, Rate] = ("precision",),
+) -> pl.LazyFrame:
+    """Every point of the curve at every prior, with the rates it has there.
+
+    Parameters
+    ----------
+    curve
+        The result of `curve` or `hull`.
+    priors
+        Priors in (0, 1), or ``"observed"`` for each key's own; one, several, or
+        a prior grid.
+    rates
+        Names from the module `rates`, or a mapping from column name to a
+        function of (tpr, fpr, skew) such as
+        ``{"f2": partial(rates.f_measure, beta=2)}``.
+
+    Returns
+    -------
+    Frame of the kind given
+        The columns of the curve; `prior` Float64 in (0, 1), `skew` Float64; one
+        Float64 column per rate, null where it is undefined. Precision, lift and
+        the positive likelihood ratio are, at recall 0, their limit along the
+        first segment. Rows in the order of the curve, then of the priors.
+
+    Raises
+    ------
+    InvalidArgument, InvalidTable
+        For a prior outside (0, 1) or an unknown rate; where the columns of a
+        curve are missing.
+
+    Notes
+    -----
+    P-ROC §4, Eq. 3.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polaroc as pr
+    >>> table = pl.DataFrame({"truth": [1, 0, 1, 0], "p": [0.9, 0.8, 0.7, 0.1]})
+    >>> points = pr.curve(table, truth="truth", score="p").pipe(pr.surface, 0.2)
+    >>> points.select("tpr", "precision").rows()
+    [(0.0, 1.0), (0.5, 1.0), (0.5, 0.2), (1.0, 0.33...), (1.0, 0.2)]
+    """
+    keys = curve_keys(curve)
+    chosen = chosen_rates(rates, keys)
+    # The first segment starts at the origin; its end gives the limit there.
+    first_end = CELLS.is_first & pl.col("threshold").is_not_null()
+    t_first, f_first = PRIVATE + "t", PRIVATE + "f"
+    limits = [
+        within(pl.col(name).filter(first_end).first(), keys).alias(end)
+        for name, end in (("tpr", t_first), ("fpr", f_first))
+    ]
+    points = at_priors(curve.with_columns(limits), priors)
+    point, first = (pl.col("tpr"), pl.col("fpr")), (pl.col(t_first), pl.col(f_first))
+    at_origin = pl.col("threshold").is_null()
+    values = {
+        name: rate_at(name, rate, point, first, pl.col("skew"), at_origin).fill_nan(None)
+        for name, rate in chosen.items()
+    }
+    return points.with_columns(**values).drop(t_first, f_first)
+
+
+def rate_at(
+    name: str, rate: Rate, point: Point, first: Point, skewed: Quantity, at_origin: Quantity
+) -> Quantity:
+    """A rate at a point of the curve: at the origin its limit, where it has one.
+
+    Parameters
+    ----------
+    name, rate
+        The rate, by the name of its column.
+    point, first
+        The point, and the end of the first segment of its curve.
+    skewed
+        The skew.
+    at_origin
+        Whether the point is the origin.
+    """
+    value = rate(*point, skewed)
+    if name in LIMIT_AT_ORIGIN and rate is RATES[name]:
+        return where(at_origin, rate(*first, skewed), value)
+    return value
+
+
+def at_priors(frame: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
+    """Every row of a frame with totals at every prior, as the columns `prior` and `skew`."""
+    asked = resolve_priors(priors)
+    if not asked:
+        raise InvalidArgument("priors has no prior.", hint="for example priors=[0.5, 0.1].")
+    grid = pl.LazyFrame(
+        {"prior": asked, "skew": [None if p is None else skew(p) for p in asked]},
+        schema={"prior": pl.Float64, "skew": pl.Float64},
+    )
+    positives, negatives = pl.col("positives"), pl.col("negatives")
+    own = pl.when((positives > 0) & (negatives > 0)).then(negatives / positives)
+    return frame.join(grid, how="cross", maintain_order="left_right").with_columns(
+        pl.coalesce("prior", prior(own)).alias("prior"), pl.coalesce("skew", own).alias("skew")
+    )
+
+
+def chosen_rates(asked: Sequence[str] | Mapping[str, Rate], keys: Sequence[str]) -> dict[str, Rate]:
+    """The rates asked for, by the name of their column."""
+    if isinstance(asked, Mapping):
+        chosen = dict(asked)
+    else:
+        names = [asked] if isinstance(asked, str) else list(asked)
+        unknown = [name for name in names if name not in RATES]
+        if unknown:
+            raise InvalidArgument(
+                f"there is no rate {', '.join(map(repr, unknown))}; there are {', '.join(RATES)}.",
+                hint="give a mapping from a name to a function for a rate of your own.",
+            )
+        chosen = {name: RATES[name] for name in names}
+    clash = [name for name in chosen if name in keys or name in RESERVED - {"precision"}]
+    if clash:
+        raise InvalidArgument(
+            f"a rate would overwrite the column {', '.join(map(repr, clash))}.",
+            hint="rename the key column, or name the rate otherwise with a mapping.",
+        )
+    return chosen

@@ -1,0 +1,55 @@
+"""Curves thinned to what can be seen, so that those of a billion rows can be drawn."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from polaroc import rates
+from polaroc.base.columns import PRIVATE
+from polaroc.curves.packing import INDEX
+from polaroc.priors.grids import skew
+
+# The points of a curve within one cell of this many by this many look like one:
+# at 800 pixels a cell is an eighth of a pixel wide.
+GRID = 6400
+
+
+def outlined(table: pl.LazyFrame, priors: Sequence[float | None]) -> pl.LazyFrame:
+    """The points of curves after which something can be seen to change.
+
+    Kept are the first cell of a curve, its last, and the last in each cell of a
+    fine grid, in ROC space and in precision-recall space at each prior.
+
+    Parameters
+    ----------
+    table
+        Curves as `curves.tabled` gives them.
+    priors
+        Priors at which the curves will be seen; None for each key's own.
+    """
+    t, f = pl.col("tpr"), pl.col("fpr")
+    heights = [t, f, *(rates.precision(t, f, _skew(prior)) for prior in priors)]
+    cells = {
+        f"{PRIVATE}cell_{i}": (height * GRID).floor().fill_nan(None)
+        for i, height in enumerate(heights)
+    }
+    changes = pl.any_horizontal(
+        pl.col(name).ne_missing(pl.col(name).shift(-1)) for name in [INDEX, *cells]
+    )
+    first = (pl.col("tp") == pl.col("pos")) & (pl.col("fp") == pl.col("neg"))
+    return table.with_columns(**cells).filter(first | changes).drop(*cells)
+
+
+def rising(curves: pl.LazyFrame) -> pl.LazyFrame:
+    """Curves of which rows were left out, with `pos` and `neg` as they rise from row to row."""
+    begun = pl.col(INDEX) == pl.col(INDEX).shift(1)
+    return curves.with_columns(
+        pl.when(begun).then(pl.col(total) - pl.col(total).shift(1)).otherwise(total).alias(rise)
+        for rise, total in (("pos", "tp"), ("neg", "fp"))
+    )
+
+
+def _skew(prior: float | None) -> pl.Expr:
+    if prior is None:
+        return pl.col("negatives") / pl.col("positives")
+    return pl.lit(skew(prior))

@@ -1,0 +1,179 @@
+"""The whole flow in one pass: predictions in, tidy measures out."""
+
+from collections.abc import Sequence
+from os import PathLike
+
+import polars as pl
+
+from polaroc.base.columns import like
+from polaroc.curves.curve import curves_of
+from polaroc.curves.keys import Keys, numbered
+from polaroc.curves.packing import CODE, INDEX
+from polaroc.errors import InvalidArgument, check_choice
+from polaroc.evaluation.sums import Summed
+from polaroc.files.memory import Memory
+from polaroc.files.progress import Progress, told
+from polaroc.measures.catalog import DEFAULT_PRIORS, chosen
+from polaroc.measures.spec import tidy
+from polaroc.predictions.table import Predictions, read
+from polaroc.priors.beliefs import Belief
+from polaroc.typing import By, Frame, Interpolation, Intervals, IntoExpr, Label, Nulls, Priors
+from polaroc.uncertainty.bootstrap import Resampling, resampled
+from polaroc.uncertainty.intervals import (
+    FRACTIONAL,
+    METHODS,
+    check_counts,
+    check_interpolation,
+    check_level,
+    flagged,
+    with_limits,
+)
+
+RESAMPLED = ("percentile", "bca")
+INTERVALS = (*METHODS, *RESAMPLED)
+
+
+def evaluate(
+    frame: Frame,
+    *,
+    truth: IntoExpr,
+    score: IntoExpr,
+    by: By = (),
+    weight: IntoExpr | None = None,
+    positive: Label | Sequence[Label] | None = None,
+    nulls: Nulls = "raise",
+    priors: Priors = DEFAULT_PRIORS,
+    over: tuple[float, float] | Belief | None = None,
+    interpolation: Interpolation = "exact",
+    intervals: Intervals | None = None,
+    level: float = 0.95,
+    measures: str | Sequence[str] | None = None,
+    memory: Memory | None = None,
+    scratch: str | PathLike[str] | None = None,
+    progress: Progress | bool | None = None,
+) -> Frame:
+    """Every measure of every key, in one pass over the predictions.
+
+    Parameters
+    ----------
+    frame
+        Predictions, one row per case.
+    truth, score, by, weight, positive, nulls
+        As in `curve`.
+    priors
+        Priors at which AUPREC is taken, in (0, 1), or ``"observed"`` for each
+        key's own; one, several, or a prior grid.
+    over
+        A range (lo, hi) of priors, or a belief about the prior. Without it there
+        are no measures over a range; under a belief there is IAUPREC only.
+    interpolation
+        As in `auprec`.
+    intervals
+        How to say what the test set, being a sample, leaves uncertain: ``None``,
+        not at all; ``"logit"`` or ``"wald"``, as in `intervals`;
+        ``"percentile"`` or ``"bca"``, as in `bootstrap`, which is slower and
+        holds a Python function in the plan. Weights must then count cases;
+        interpolation ``"hull"`` and `memory` are refused.
+    level
+        Coverage the intervals aim at, in (0, 1).
+    measures
+        Any of "auc", "auprec", "iauprec" (see the functions of these names),
+        "sens", "auc_range", "accsens" (see `accsens`; "auc_range" is one minus
+        the mean error over the range) and "equal_error" (where FNr = FPr); by
+        default all that the arguments allow. By name only: "auprec_corrected" and
+        "iauprec_corrected", less the bias that few negatives bring, as far as the
+        spread of the false positive rates tells it.
+    memory
+        How much memory may be used: bytes, a size such as ``"4GB"``, or
+        ``"auto"`` for 60 % of what is available. The work is then done at once,
+        also for a lazy frame, whose rows are read once, onto disk. Where rows would
+        not fit they are written to disk in ranges of the score, and taken one range
+        at a time. By default a lazy frame stays a plan, which reads its source once
+        each time it is collected.
+    scratch
+        A folder on a disk with room for them, some 14 bytes per row (22 if
+        weighted), twice that for a lazy frame that would not fit; by default the
+        system's folder of temporary files. What is written there is removed at the
+        end, or by the next run that is killed before it.
+    progress
+        With `memory`: ``True`` for a bar, or a function called after each range with
+        the rows done and the rows in all.
+
+    Returns
+    -------
+    Frame of the kind given
+        Tidy measures, sorted by key, one row per key, measure and prior: the
+        keys; `measure` String; `prior` Float64, null where a measure has none;
+        `estimate` Float64, null where undefined; with intervals `lower`, `upper`
+        and `std_error` Float64; `positives`, `negatives` (Int64, Float64 if
+        weighted); `note` String, null, or why the estimate
+        is null or to be doubted, or what was dropped.
+
+    Raises
+    ------
+    InvalidPredictions, InvalidArgument
+        As in `curve` and `auprec`.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> table = pr.datasets.twenty_scores()
+    >>> measures = table.pipe(pr.evaluate, truth="truth", score="score", priors=0.1)
+    >>> [(name, round(value, 3)) for name, value in measures.select("measure", "estimate").rows()]
+    [('auc', 0.68), ('auprec', 0.35)]
+    """
+    if isinstance(priors, pl.LazyFrame):
+        priors = priors.collect()
+    how = resampling(priors, over, interpolation, measures, intervals, level, memory)
+    asked = chosen(measures, priors, over, interpolation)
+    predictions = read(
+        frame, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
+    )
+    names = predictions.keys
+    if intervals is not None and isinstance(frame, pl.DataFrame):
+        check_counts(predictions)
+    summed = Summed(predictions, *asked.parted)
+    if memory is not None:
+        found = summed.in_parts(memory, scratch, told(progress))
+        return like(frame, tidy(found.wide, names, asked.measures))
+    keys = numbered(predictions, now=isinstance(frame, pl.DataFrame))
+    if intervals is not None and how is None:
+        curves = _flagged_curves(predictions, keys)
+        return like(frame, with_limits(curves, names, asked.measures, intervals, level))
+    measured = tidy(summed.at_once(keys).wide, names, asked.measures)
+    if how is None:
+        return like(frame, measured)
+    counts = pl.when(~pl.col(FRACTIONAL)).then("pos").alias("pos")
+    counted = _flagged_curves(predictions, keys).with_columns(counts).drop("note", FRACTIONAL)
+    return like(frame, resampled(measured, counted, names, how))
+
+
+def resampling(
+    priors: Priors,
+    over: tuple[float, float] | Belief | None,
+    interpolation: Interpolation,
+    measures: str | Sequence[str] | None,
+    intervals: str | None,
+    level: float,
+    memory: Memory | None,
+) -> Resampling | None:
+    """How to resample, if intervals are asked for that need it."""
+    if intervals is None:
+        return None
+    check_choice("intervals", intervals, INTERVALS)
+    check_level(level)
+    check_interpolation(interpolation)
+    if memory is not None:
+        raise InvalidArgument(
+            f"intervals is {intervals!r} and memory is {memory!r}, allowed is one of them.",
+            hint="leave memory out, or take the keys a few at a time.",
+        )
+    if intervals not in RESAMPLED:
+        return None
+    return Resampling(priors, over, interpolation, measures, intervals, level)
+
+
+def _flagged_curves(predictions: Predictions, keys: Keys) -> pl.LazyFrame:
+    """The curves in order, with `note` and whether a key's weights are `FRACTIONAL`."""
+    noted = keys.totals.select(INDEX, *predictions.keys, "note")
+    return curves_of(predictions, keys, flagged(noted, predictions)).drop(INDEX, CODE)

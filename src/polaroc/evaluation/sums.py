@@ -1,0 +1,231 @@
+"""The sums that the measures are made of, per key: in one go, or part by part."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import NamedTuple
+
+import polars as pl
+
+from polaroc.base.columns import PRIVATE
+from polaroc.curves.curve import anchors, cells, curves_of, tabled
+from polaroc.curves.hull import hulls
+from polaroc.curves.keys import Keys, indexed, numbered
+from polaroc.curves.packing import ANY, CODE, INDEX, Packing
+from polaroc.curves.thinning import outlined, rising
+from polaroc.curves.totals import FP_OFFSET, LEAST, TP_OFFSET
+from polaroc.evaluation.partitions import SIZE, Part, parts, sizes, stored
+from polaroc.files.memory import Memory, resolve_memory
+from polaroc.files.progress import Progress
+from polaroc.files.scratch import scratch_folder
+from polaroc.measures.spec import Measure, merged, per_key
+from polaroc.predictions.row_checks import SCORE, TRUTH, WEIGHT
+from polaroc.predictions.table import COUNT, Predictions
+
+# What the parts before hold of a key.
+BEFORE = PRIVATE + "before_"
+COUNTED = ("pos", "neg")
+KEPT = (INDEX, "positives", "negatives", *LEAST)
+# Bytes that ranking a row takes at its peak, less where a code has 64 bits, more with a
+# weight beside it and where the points of the curves are held; and bytes of a row on
+# disk, at most.
+IN_MEMORY, SPARED, WEIGHT_IN_MEMORY, CURVE_IN_MEMORY = 40, 16, 60, 80
+ON_DISK, WEIGHT_ON_DISK = 14, 8
+# What the process takes before the first row.
+BASE = 300_000_000
+
+
+class Found(NamedTuple):
+    """What was found: per key its `totals` and the sums; and the curves' outlines, if asked."""
+
+    wide: pl.LazyFrame
+    curves: pl.LazyFrame | None
+
+
+@dataclass(frozen=True)
+class Summed:
+    """What is to be summed over the segments of the curves, and of their hulls.
+
+    `seen_at` are the priors at which the curves, or their hulls, will be drawn;
+    without it there are no outlines.
+    """
+
+    predictions: Predictions
+    on_curve: Sequence[Measure]
+    on_hull: Sequence[Measure]
+    seen_at: Sequence[float | None] | None = None
+
+    def at_once(self, keys: Keys) -> Found:
+        """Everything as one plan."""
+        if not self._curves:
+            ends = self._cells(indexed(self.predictions, keys), keys)
+            return Found(_joined(keys.totals, _per_key(ends, self.on_curve)), None)
+        table = curves_of(self.predictions, keys)
+        wide = _joined(keys.totals, _per_key(table, self.on_curve))
+        if not self.on_hull:
+            return Found(wide, self._outlined(table))
+        hull = hulls(table)
+        return Found(_joined(wide, _per_key(hull, self.on_hull)), self._outlined(hull))
+
+    def in_parts(
+        self,
+        memory: Memory,
+        scratch: str | PathLike[str] | None = None,
+        progress: Progress | None = None,
+    ) -> Found:
+        """The same within `memory`: at once where that is enough, else in ranges of the score.
+
+        Every sum over a curve is the sum over its parts, once the totals and what
+        lies above each part are known; the hull is that of the hulls of the parts.
+
+        Parameters
+        ----------
+        memory
+            Bytes, a size such as "4GB", or "auto".
+        scratch
+            Folder for temporary files.
+        progress
+            Called after each part with the rows done and all rows.
+        """
+        limit = resolve_memory(memory)
+        if self.predictions.repeatable:
+            # One after the other: together they would hold the rows they share.
+            keys = numbered(self.predictions, now=True)
+            return self._within(limit, keys, scratch, progress)
+        with scratch_folder(scratch) as folder:
+            predictions, keys = stored(self.predictions, folder)
+            return replace(self, predictions=predictions)._within(limit, keys, scratch, progress)
+
+    def _within(
+        self,
+        limit: int,
+        keys: Keys,
+        scratch: str | PathLike[str] | None,
+        progress: Progress | None,
+    ) -> Found:
+        """The same for rows that can be read more than once, within so many bytes."""
+        counts = keys.totals.collect()
+        most = (limit - BASE) // self._bytes_per_row(keys.packing)
+        # Of all rows, those in trouble among them.
+        if counts[COUNT].cast(pl.Int64).sum() <= most:
+            return _done(self.at_once(keys))
+        counted = sizes(self.predictions.sound).collect()
+        weighted, size = self.predictions.weighted, int(counted[SIZE].sum())
+        if size <= most:
+            return _done(self.at_once(keys))
+        rows = indexed(self.predictions, keys)
+        before, done = _nothing(counts), 0
+        sums: list[pl.DataFrame] = []
+        points: list[pl.DataFrame] = []
+        with scratch_folder(scratch, size * (ON_DISK + weighted * WEIGHT_ON_DISK)) as folder:
+            for part in parts(rows, counted, max(most, 1), folder):
+                here = _here(part, before, weighted)
+                of_part = self._of_part(part, replace(keys, totals=here.lazy()))
+                found, *curves = pl.collect_all(of_part)
+                sums = [merged([*sums, found], self.on_curve)]
+                points += curves
+                before = _passed(here)
+                done += part.size
+                if progress is not None:
+                    progress(done, size)
+        wide = _joined(keys.totals, sums[0].lazy())
+        if not points:
+            return _done(Found(wide, None))
+        table = tabled(pl.concat(points).lazy(), keys.packing, anchors(keys), keys.named)
+        if not self.on_hull:
+            return _done(Found(wide, rising(table)))
+        hull = hulls(table)
+        return _done(Found(_joined(wide, _per_key(hull, self.on_hull)), self._outlined(hull)))
+
+    @property
+    def _curves(self) -> bool:
+        """Whether the points of the curves are needed, and not only sums over them."""
+        return bool(self.on_hull) or self.seen_at is not None
+
+    def _bytes_per_row(self, packing: Packing) -> int:
+        weights, curves = self.predictions.weighted, self._curves
+        code = IN_MEMORY - (packing != ANY) * SPARED
+        return code + weights * WEIGHT_IN_MEMORY + curves * CURVE_IN_MEMORY
+
+    def _cells(self, rows: pl.LazyFrame, keys: Keys) -> pl.LazyFrame:
+        straight = all(measure.straight for measure in self.on_curve)
+        for_areas = straight and not self._curves
+        return cells(rows, keys, weighted=self.predictions.weighted, for_areas=for_areas)
+
+    def _of_part(self, part: Part, here: Keys) -> list[pl.LazyFrame]:
+        """The sums over a part's cells and, where asked for, the points that matter later."""
+        ends = _tie(here.totals, here.packing) if part.tied else self._cells(part.rows, here)
+        wanted = [_per_key(ends, self.on_curve)]
+        if self.on_hull:
+            both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
+            # The hull of a part starts where the parts before it end.
+            begun = anchors(here, tp=BEFORE + "pos", fp=BEFORE + "neg")
+            outer = hulls(tabled(ends.filter(both), here.packing, begun.filter(both)))
+            wanted.append(outer.filter(pl.col(SCORE).is_not_null()))
+        elif self.seen_at is not None:
+            wanted.append(outlined(tabled(ends, here.packing), self.seen_at))
+        return wanted
+
+    def _outlined(self, table: pl.LazyFrame) -> pl.LazyFrame | None:
+        return None if self.seen_at is None else rising(outlined(table, self.seen_at))
+
+
+def _done(found: Found) -> Found:
+    """What was found, computed now."""
+    tables = pl.collect_all([table for table in found if table is not None])
+    wide, *curves = (table.lazy() for table in tables)
+    return Found(wide, *curves or (None,))
+
+
+def _per_key(rows: pl.LazyFrame, measures: Sequence[Measure]) -> pl.LazyFrame:
+    return per_key(rows.filter(pl.col("pos") > 0), [INDEX], measures)
+
+
+def _joined(wide: pl.LazyFrame, sums: pl.LazyFrame) -> pl.LazyFrame:
+    return wide.join(sums.drop("positives", "negatives"), on=INDEX, how="left")
+
+
+def _nothing(counts: pl.DataFrame) -> pl.DataFrame:
+    """Per key, its totals, and that nothing has been passed yet."""
+    zero = pl.lit(0).cast(counts.schema["positives"])
+    kept = [name for name in KEPT if name in counts.columns]
+    return counts.select(*kept, *(zero.alias(BEFORE + count) for count in COUNTED))
+
+
+def _here(part: Part, before: pl.DataFrame, weighted: bool) -> pl.DataFrame:
+    """Per key, what a part holds of it, with what `cells` needs."""
+    case = pl.col(WEIGHT) if weighted else pl.lit(1, pl.Int64)
+    held = part.rows.group_by(INDEX).agg(
+        (pl.col(TRUTH) * case).sum().alias("pos"),
+        (~pl.col(TRUTH) * case).sum().alias("neg"),
+        pl.col(SCORE).max(),
+    )
+    here = before.join(held.collect(), on=INDEX, how="left", maintain_order="left")
+    offsets = []
+    for count, name in zip(COUNTED, (TP_OFFSET, FP_OFFSET), strict=True):
+        passed, own = pl.col(BEFORE + count), pl.col(count)
+        # Counts run on from key to key.
+        offset = passed if weighted else passed + own - own.cum_sum()
+        offsets.append(offset.alias(name))
+    return here.with_columns(pl.col(COUNTED).fill_null(0)).with_columns(offsets)
+
+
+def _passed(here: pl.DataFrame) -> pl.DataFrame:
+    """What has been passed once a part is done."""
+    kept = [name for name in KEPT if name in here.columns]
+    seen = ((pl.col(BEFORE + count) + pl.col(count)).alias(BEFORE + count) for count in COUNTED)
+    return here.select(*kept, *seen)
+
+
+def _tie(here: pl.LazyFrame, packing: Packing) -> pl.LazyFrame:
+    """The cells of a part whose scores are all the same."""
+    return here.filter((pl.col("pos") > 0) | (pl.col("neg") > 0)).select(
+        INDEX,
+        packing.code(pl.col(INDEX), pl.col(SCORE), pl.lit(True)).alias(CODE),
+        "pos",
+        "neg",
+        (pl.col(BEFORE + "pos") + pl.col("pos")).alias("tp"),
+        (pl.col(BEFORE + "neg") + pl.col("neg")).alias("fp"),
+        "positives",
+        "negatives",
+    )

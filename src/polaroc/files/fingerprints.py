@@ -1,0 +1,53 @@
+"""Whether files are still those that were read."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from polaroc.errors import InvalidPredictions
+from polaroc.files.read import files
+
+
+class Stamp(NamedTuple):
+    """What changes where a file is replaced or written to."""
+
+    device: int
+    inode: int
+    size: int
+    modified: int
+
+
+class Stamps:
+    """The files behind some paths, as they are now.
+
+    Parameters
+    ----------
+    paths
+        As in `sources.scan`.
+    """
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self.found = {file: _stamp(file) for file in files(paths)}
+
+    def check(self) -> None:
+        """Refuse what was computed from files that are no longer what they were.
+
+        Raises
+        ------
+        InvalidPredictions
+            Where a file was written to, replaced or removed.
+        """
+        changed = [str(file) for file, stamp in self.found.items() if _stamp(file) != stamp]
+        if changed:
+            raise InvalidPredictions(
+                f"{changed[0]!r} changed while it was read: its rows may be of two tables.",
+                hint="run it again when the file is complete.",
+            )
+
+
+def _stamp(file: Path) -> Stamp | None:
+    try:
+        found = file.stat()
+    except FileNotFoundError:
+        return None
+    return Stamp(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)

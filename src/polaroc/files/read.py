@@ -1,0 +1,316 @@
+"""Files of predictions as one lazy frame, whatever their format."""
+
+import glob
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from urllib.parse import unquote
+
+import polars as pl
+
+from polaroc.base.text import is_utf8
+from polaroc.errors import InvalidArgument
+from polaroc.files.text_files import SEPARATORS, check_header, refuse_utf_16
+
+FORMATS = {
+    ".parquet": "parquet", ".pq": "parquet",
+    ".csv": "csv", ".tsv": "tsv",
+    ".arrow": "ipc", ".ipc": "ipc", ".feather": "ipc",
+    ".ndjson": "ndjson", ".jsonl": "ndjson",
+}  # fmt: skip
+COMPRESSED = {".gz", ".zst", ".zlib"}
+ALLOWED = "allowed are Parquet, CSV, TSV, IPC/Arrow and NDJSON"
+NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+# Types of text are inferred from all rows of files up to this size in all.
+INFERRED_WHOLE = 100_000_000
+INFERRED_ROWS = 100_000
+# How many files are opened one by one, so that a damaged one can be named.
+NAMED = 1_000
+PEEKED_ROWS = 100
+# A whole number as it is written when it is nothing else: "007" is another word than "7".
+WHOLE = r"^(0|-?[1-9]\d{0,17})$"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file, and the columns its folders below the one asked for stand for."""
+
+    file: Path
+    partitions: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def format(self) -> str:
+        """The format told by the suffix; refused where there is none."""
+        kind = FORMATS.get(_suffix(self.file))
+        if kind is None:
+            raise InvalidArgument(
+                f"the format of {str(self.file)!r} cannot be told from its name; {ALLOWED}.",
+                hint="rename the file, or convert it to Parquet.",
+            )
+        return kind
+
+
+def scan(paths: Sequence[str], words: Sequence[str] = ()) -> pl.LazyFrame:
+    """One lazy frame over files, globs and hive-partitioned folders.
+
+    Parameters
+    ----------
+    paths
+        File names, glob patterns or folders; formats are told by the suffix
+        (.parquet .pq .csv .tsv .arrow .ipc .feather .ndjson .jsonl; text may be
+        compressed as .gz, .zst). Folders named key=value below a folder or a
+        pattern become columns, whole numbers as Int64, all others as String. A
+        file named twice is read once.
+    words
+        Columns that tell things apart. In CSV and TSV they stay as they are
+        written, String, so that 1.1 and 1.10 or 7 and 007 are two; Int64 where
+        all of them are plain whole numbers.
+
+    Returns
+    -------
+    LazyFrame
+        The rows of all files.
+
+    Raises
+    ------
+    InvalidArgument
+        Where nothing is found, a suffix is unknown, a folder mixes formats, or
+        a folder stands for a column that its files have too.
+
+    Examples
+    --------
+    >>> scan(["nowhere/*.parquet"])
+    Traceback (most recent call last):
+    polaroc.errors.InvalidArgument: no file matches 'nowhere/*.parquet'.
+    Hint: check the path; quote a pattern so that the shell leaves it alone.
+    """
+    parts = [part.rows for part in _parts(paths, words)]
+    return parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal_relaxed")
+
+
+def batches(paths: Sequence[str], keys: Sequence[str], most: int) -> list[pl.LazyFrame]:
+    """The same in frames that share no key, where the folders already keep the keys apart.
+
+    Parameters
+    ----------
+    paths
+        As in `scan`.
+    keys
+        The key columns, which are `words`.
+    most
+        Bytes of files that one frame may have; a single key may have more.
+
+    Returns
+    -------
+    list of LazyFrame
+        With the same columns; a single one where a key is not a folder's name.
+    """
+    parts = _parts(paths, keys)
+    whole = scan(paths, keys)
+    if not keys or any(set(keys) - set(part.partitions) for part in parts):
+        return [whole]
+    alike: dict[tuple[str, ...], list[Part]] = {}
+    for part in parts:
+        alike.setdefault(tuple(part.partitions[key] for key in keys), []).append(part)
+    batches: list[list[Part]] = []
+    size = 0
+    for group in alike.values():
+        more = sum(part.size for part in group)
+        if not batches or size + more > most:
+            batches.append([])
+            size = 0
+        batches[-1] += group
+        size += more
+    columns = pl.LazyFrame(schema=whole.collect_schema())
+    return [
+        pl.concat([columns, *(part.rows for part in batch)], how="diagonal_relaxed")
+        for batch in batches
+    ]
+
+
+def files(paths: Sequence[str]) -> list[Path]:
+    """The files that `scan` reads of the same paths."""
+    return [source.file for path in paths for source in _sources(path)]
+
+
+@dataclass(frozen=True)
+class Part:
+    """The files of one format in one folder of each column."""
+
+    rows: pl.LazyFrame
+    partitions: dict[str, str]
+    size: int
+
+
+def _parts(paths: Sequence[str], words: Sequence[str]) -> list[Part]:
+    found = {source.file.resolve(): source for path in paths for source in _sources(path)}
+    sources = sorted(found.values(), key=lambda source: (source.format, source.partitions))
+    whole = {
+        key
+        for key in {key for source in sources for key, _ in source.partitions}
+        if all(_is_whole(dict(source.partitions).get(key)) for source in sources)
+    }
+    grouped = groupby(sources, key=lambda source: (source.format, source.partitions))
+    parts = []
+    for (kind, partitions), group in grouped:
+        own = [source.file for source in group]
+        rows = _partition(_scan(kind, own, words), partitions, whole)
+        parts.append(Part(rows, dict(partitions), _size(own)))
+    return parts
+
+
+def _sources(path: str) -> Iterator[Source]:
+    there = Path(path)
+    if there.is_dir():
+        yield from _in_folder(there)
+        return
+    found = [there] if there.exists() else sorted(map(Path, glob.glob(path, recursive=True)))
+    if not found:
+        raise InvalidArgument(
+            f"no file matches {path!r}.",
+            hint="check the path; quote a pattern so that the shell leaves it alone.",
+        )
+    fixed = len(there.parts) if there.exists() else _fixed_parts(there)
+    for file in found:
+        if file.is_dir():
+            yield from _in_folder(file)
+        else:
+            _refuse_no_file(file)
+            yield Source(file, _partitions(file, fixed))
+
+
+def _refuse_no_file(file: Path) -> None:
+    if not is_utf8(str(file)):
+        raise InvalidArgument(
+            f"the name {str(file)!r} is not UTF-8.", hint="rename the file or its folder."
+        )
+    if not file.is_file():
+        raise InvalidArgument(
+            f"{str(file)!r} is a pipe or a device, allowed are files.",
+            hint="name it without a pattern, give - for the standard input, or copy it to a file.",
+        )
+
+
+def _in_folder(folder: Path) -> list[Source]:
+    depth = len(folder.parts)
+    files = [
+        file
+        for file in sorted(folder.rglob("*"))
+        if _suffix(file) in FORMATS
+        and file.is_file()
+        and not any(part.startswith((".", "_")) for part in file.parts[depth:])
+    ]
+    for file in files:
+        _refuse_no_file(file)
+    found = [Source(file, _partitions(file, depth)) for file in files]
+    formats = sorted({source.format for source in found})
+    if not found:
+        raise InvalidArgument(
+            f"the folder {str(folder)!r} holds no file that can be read; {ALLOWED}.",
+            hint="name the files by their format, for example part-0.parquet.",
+        )
+    if len(formats) > 1:
+        raise InvalidArgument(
+            f"the folder {str(folder)!r} mixes files of {', '.join(formats)}, which may hold the "
+            "same rows twice.",
+            hint="name the files to read, for example with a pattern.",
+        )
+    return found
+
+
+def _fixed_parts(pattern: Path) -> int:
+    """How many leading parts of a pattern are plain names."""
+    magic = (i for i, part in enumerate(pattern.parts) if glob.has_magic(part))
+    return next(magic, len(pattern.parts))
+
+
+def _suffix(file: Path) -> str:
+    suffixes = [suffix.lower() for suffix in file.suffixes]
+    if len(suffixes) > 1 and suffixes[-1] in COMPRESSED:
+        return suffixes[-2]
+    return suffixes[-1] if suffixes else ""
+
+
+def _partitions(file: Path, depth: int) -> tuple[tuple[str, str], ...]:
+    pairs = (part.partition("=") for part in file.parts[depth:-1])
+    return tuple((unquote(key), unquote(value)) for key, equals, value in pairs if equals and key)
+
+
+def _is_whole(value: str | None) -> bool:
+    return value in (None, NULL_PARTITION) or bool(re.fullmatch(WHOLE, value or ""))
+
+
+def _partition(
+    frame: pl.LazyFrame, partitions: tuple[tuple[str, str], ...], whole: set[str]
+) -> pl.LazyFrame:
+    clash = sorted({key for key, _ in partitions} & set(frame.collect_schema().names()))
+    if clash:
+        raise InvalidArgument(
+            f"both a folder and the files below it have the column {', '.join(map(repr, clash))}.",
+            hint="name the files themselves, or drop the column from them.",
+        )
+    columns = []
+    for key, value in partitions:
+        kind = pl.Int64 if key in whole else pl.String
+        told = None if value == NULL_PARTITION else int(value) if key in whole else value
+        columns.append(pl.lit(told, kind).alias(key))
+    return frame.with_columns(columns)
+
+
+def _scan(kind: str, files: list[Path], words: Sequence[str]) -> pl.LazyFrame:
+    for file in files[:NAMED]:
+        if kind in (*SEPARATORS, "ndjson"):
+            refuse_utf_16(file)
+        try:
+            names = _scan_as(kind, [file], PEEKED_ROWS).collect_schema().names()
+        except pl.exceptions.NoDataError:
+            raise InvalidArgument(f"{str(file)!r} is empty.", hint="leave it out.") from None
+        except pl.exceptions.PolarsError as error:
+            said = str(error).splitlines()[0][:200]
+            raise InvalidArgument(
+                f"{str(file)!r} cannot be read as {kind}: {said}.",
+                hint="the file may be damaged, or be named after another format.",
+            ) from None
+        check_header(file, kind, names)
+    rows = None if _size(files) <= INFERRED_WHOLE else INFERRED_ROWS
+    frame = _scan_as(kind, files, rows)
+    if kind not in SEPARATORS or not words:
+        return frame
+    return _scan_as(kind, files, rows, _as_written(frame.collect_schema(), kind, files, words))
+
+
+def _as_written(
+    inferred: pl.Schema, kind: str, files: list[Path], words: Sequence[str]
+) -> dict[str, pl.DataType]:
+    """The columns of `words` that would not be what is written once they were numbers."""
+    kept: dict[str, pl.DataType] = {
+        name: pl.String() for name in words if inferred.get(name, pl.String) != pl.String
+    }
+    numbers = [name for name in kept if inferred[name].is_integer()]
+    if not numbers:
+        return kept
+    texts = _scan_as(kind, files, 0, kept).select(numbers)
+    told = texts.select(pl.all().str.contains(WHOLE).all()).collect(engine="streaming")
+    plain = told.row(0, named=True)
+    return {name: text for name, text in kept.items() if not plain.get(name)}
+
+
+def _size(files: Sequence[Path]) -> int:
+    return sum(file.stat().st_size for file in files)
+
+
+def _scan_as(
+    kind: str, files: list[Path], rows: int | None, types: dict[str, pl.DataType] | None = None
+) -> pl.LazyFrame:
+    if kind == "parquet":
+        return pl.scan_parquet(files, glob=False, hive_partitioning=False)
+    if kind == "ipc":
+        return pl.scan_ipc(files, glob=False, hive_partitioning=False)
+    if kind == "ndjson":
+        return pl.scan_ndjson(files, infer_schema_length=rows)
+    return pl.scan_csv(
+        files, glob=False, separator=SEPARATORS[kind], infer_schema_length=rows,
+        schema_overrides=types,
+    )  # fmt: skip

@@ -1,0 +1,77 @@
+"""Space on disk for rows that do not fit in memory, left behind by nobody."""
+
+import errno
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import polars as pl
+
+from polaroc.errors import InvalidArgument, OutputRefused
+from polaroc.files.locks import locked_folder, sweep
+
+PREFIX = "polaroc-scratch-"
+# What a file system needs beside the files themselves.
+RESERVE = 1.1
+FULL = os.strerror(errno.ENOSPC)
+LARGER = "name a folder on a larger disk with scratch=..., or allow more memory."
+
+
+@contextmanager
+def scratch_folder(parent: str | os.PathLike[str] | None, needed: int = 0) -> Iterator[Path]:
+    """A folder for temporary files, removed when the block ends, however it ends.
+
+    What an earlier run left in `parent` because it was killed is removed first.
+
+    Parameters
+    ----------
+    parent
+        An existing folder, or None for the system's folder of temporary files.
+    needed
+        Bytes that will be written, as far as that is known.
+
+    Raises
+    ------
+    InvalidArgument, OutputRefused
+        Where `parent` is not a folder; where its disk has not enough room, or is
+        full before the block ends.
+
+    Examples
+    --------
+    >>> with scratch_folder(None, needed=1000) as folder:
+    ...     _ = (folder / "rows").write_text("1")
+    >>> folder.exists()
+    False
+    """
+    around = Path(tempfile.gettempdir() if parent is None else parent)
+    if not around.is_dir():
+        raise InvalidArgument(
+            f"scratch is {str(around)!r}, which is not a folder.", hint="make it first."
+        )
+    sweep(around, PREFIX)
+    free = shutil.disk_usage(around).free
+    if free < needed * RESERVE:
+        raise OutputRefused(
+            f"the rows need about {in_gb(needed)} of scratch space, but {str(around)!r} has "
+            f"{in_gb(free)} left.",
+            hint=LARGER,
+        )
+    with locked_folder(around, PREFIX) as folder:
+        try:
+            yield folder
+        except (OSError, pl.exceptions.ComputeError) as error:
+            if FULL not in str(error):
+                raise
+            raise OutputRefused(
+                f"the disk of {str(around)!r} is full: the rows need more scratch space than the "
+                f"{in_gb(free)} that were left.",
+                hint=LARGER,
+            ) from error
+
+
+def in_gb(size: float) -> str:
+    """A number of bytes in GB, for a reader."""
+    return f"{size / 1e9:.1f} GB"

@@ -1,0 +1,174 @@
+"""AUC, AUPREC and IAUPREC as sums over the segments of a curve."""
+
+from dataclasses import replace
+from functools import partial
+from typing import Literal
+
+import polars as pl
+
+from polaroc import rates
+from polaroc.base.formula import Columns, clip, least, log1p, root, where
+from polaroc.base.formula import total as sum_of
+from polaroc.curves.segments import HELD, Segments, held
+from polaroc.errors import check_choice
+from polaroc.measures.gradients import area_gradient, auc_gradient
+from polaroc.measures.interleaving import SKEW
+from polaroc.measures.partial_areas import partial_auc, rate_range
+from polaroc.measures.spec import Measure, total
+from polaroc.priors.beliefs import Belief, over_label, resolve_belief
+from polaroc.priors.chebyshev import condensed, many_priors
+from polaroc.priors.grids import resolve_priors, skew
+from polaroc.typing import Interpolation, Priors, Quantity, Start
+
+# Standard errors below one half, of a score that says nothing, that are worth a note.
+REVERSED = 4
+BELOW_CHANCE = "below chance: are the scores reversed?"
+INTERPOLATIONS = ("exact", "linear", "step", "hull")
+# Straight in ROC space, so that a segment may be cut or joined anywhere.
+STRAIGHT = ("exact", "hull")
+STARTS = ("limit", "one", "zero", "drop")
+
+
+def auc_measure(
+    fpr: tuple[float, float] | None = None,
+    tpr: tuple[float, float] | None = None,
+    standardise: bool = False,
+    column: Columns = pl.col,
+) -> Measure:
+    """The AUC as a sum over segments: Δt times the mean specificity of the segment."""
+    if fpr is not None or tpr is not None:
+        return partial_auc(fpr, tpr, standardise, column)
+    positives, negatives = column("positives"), column("negatives")
+    chance = root((positives + negatives + 1) / (12 * positives * negatives))
+    area = total("auc", segment_auc(held(column)), column, gradient=auc_gradient)
+    reversed_ = area.estimate < 0.5 - REVERSED * chance
+    warning = reversed_, BELOW_CHANCE
+    return replace(area, warning=warning, perfect=_perfect_auc)
+
+
+def _perfect_auc(tail: float) -> pl.Expr:
+    """The AUC at which a perfect score has the chance `tail`, had it only disjoint pairs to win."""
+    return pl.lit(tail) ** (1 / pl.min_horizontal("positives", "negatives"))
+
+
+def auprec_measures(
+    priors: Priors,
+    interpolation: Interpolation,
+    start: Start,
+    recall: tuple[float, float] | None = None,
+    column: Columns = pl.col,
+) -> list[Measure]:
+    """AUPREC at each prior."""
+    _check_choices(interpolation, start)
+    if recall is not None:
+        recall = rate_range(recall)
+    smooth = start == "limit" and interpolation != "hull" and recall is None
+    resolved = resolve_priors(priors)
+    many = many_priors(resolved)
+    skews = [p if p is None else skew(p) for p in resolved] if many is None else many.nodes
+    positives, negatives = column("positives"), column("negatives")
+    both = (positives > 0) & (negatives > 0)
+    own = where(both, positives / (positives + negatives))
+    measures = []
+    for i, node in enumerate(skews):
+        # Nodes are not shown: the rows in their place say at which prior they are.
+        prior = None if many is not None else resolved[i]
+        skewed = negatives / positives if node is None else node
+        area = segment_area(skewed, interpolation, start, recall, held(column))
+        gradient = (
+            partial(area_gradient, [(skewed, 1.0)], interpolation, label=f"_{i}")
+            if smooth
+            else None
+        )
+        summed = total(
+            "auprec", area, column,
+            told_apart=f"auprec_{i}", prior=own if node is None else prior, doubt=skewed,
+            gradient=gradient,
+        )  # fmt: skip
+        perfect = partial(_perfect_area, skewed=skewed if many is None else pl.col(SKEW))
+        straight = interpolation in STRAIGHT
+        measures.append(replace(summed, perfect=perfect, straight=straight, many=many))
+    return measures
+
+
+def iauprec_measure(
+    over: tuple[float, float] | Belief,
+    interpolation: Interpolation,
+    start: Start,
+    measure: Literal["prior", "skew"] = "prior",
+    column: Columns = pl.col,
+) -> Measure:
+    """IAUPREC as the weighted sum of AUPREC at the nodes of a belief."""
+    _check_choices(interpolation, start)
+    belief = resolve_belief(over, measure)
+    nodes = list(zip(*condensed(belief.skews, belief.weights), strict=True))
+    cells = held(column)
+    area = sum_of(
+        weight * segment_area(skewed, interpolation, start, cells=cells) for skewed, weight in nodes
+    )
+    # Bias is at most 1, so a rare prior of a belief counts by its weight.
+    negatives = column("negatives")
+    doubt = sum_of(weight * least(skewed, negatives) for skewed, weight in belief.in_bins)
+    smooth = start == "limit" and interpolation != "hull"
+    gradient = partial(area_gradient, nodes, interpolation) if smooth else None
+
+    def perfect(tail: float) -> pl.Expr:
+        return pl.sum_horizontal(weight * _perfect_area(tail, skewed) for skewed, weight in nodes)
+
+    averaged = total("iauprec", area, column, doubt=doubt, gradient=gradient)
+    return replace(
+        averaged,
+        perfect=perfect,
+        straight=interpolation in STRAIGHT,
+        over=over_label(over, measure),
+    )
+
+
+def _perfect_area(tail: float, skewed: Quantity) -> pl.Expr:
+    """∫ t/(t + λf) dt up to the rates that all cases keep to by a chance of half `tail` each."""
+    t = pl.lit(tail / 2) ** (1 / pl.col("positives"))
+    bend = skewed * (1 - pl.lit(tail / 2) ** (1 / pl.col("negatives")))
+    area: pl.Expr = t - bend * log1p(t / bend)
+    return area
+
+
+def segment_auc(cells: Segments = HELD) -> Quantity:
+    """What the segment that ends at a cell adds to the AUC: ∫ (1 − f) dt."""
+    _, (_, f1), (dt, df) = cells.segment
+    return dt * (1 - f1 + df / 2)
+
+
+def segment_area(
+    skewed: Quantity,
+    interpolation: Interpolation,
+    start: Start,
+    recall: tuple[float, float] | None = None,
+    cells: Segments = HELD,
+) -> Quantity:
+    """∫ precision dt over the segment that ends at a row of the curve, within a range of t."""
+    (t0, f0), (t1, f1), (dt, df) = cells.segment
+    first, last, width = t0, t1, dt
+    if recall is not None:
+        first, last = clip(t0, *recall), clip(t1, *recall)
+        width = last - first
+    end = rates.precision(t1, f1, skewed)
+    if interpolation == "step":
+        area = width * end
+    elif interpolation == "linear":
+        at_zero = {"one": 1.0, "zero": 0.0}.get(start, end)
+        begin = where(cells.is_first, at_zero, rates.precision(t0, f0, skewed))
+        middle = 0.5 if recall is None else ((first + last) / 2 - t0) / dt
+        area = width * (begin + (end - begin) * middle)
+    else:
+        called, more = t0 + skewed * f0, dt + skewed * df
+        share = dt / more
+        bend = t0 - called * share
+        if recall is not None:
+            called, more = called + more * ((first - t0) / dt), more * (width / dt)
+        area = (width + where(cells.is_first, 0.0, bend * log1p(more / called))) * share
+    return where(cells.is_first, 0.0, area) if start == "drop" else area
+
+
+def _check_choices(interpolation: str, start: str) -> None:
+    check_choice("interpolation", interpolation, INTERPOLATIONS)
+    check_choice("start", start, STARTS)

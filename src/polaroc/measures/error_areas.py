@@ -1,0 +1,107 @@
+"""The mean error of the balanced point over a range of priors, and the area beside it."""
+
+from math import acosh, ceil, log
+from typing import NamedTuple
+
+from polaroc.base.columns import PRIVATE
+from polaroc.base.formula import Columns, clip, log1p, size, total, where
+from polaroc.curves.segments import Point, Segments, held
+from polaroc.measures.balanced_gradients import prior_at
+from polaroc.typing import Quantity
+
+# How unequal Δt and Δf may be where the error of a segment is not taken in closed form.
+STRAIGHT = 0.2
+
+
+class Area(NamedTuple):
+    """An area as a measure has it: the estimate, the columns it uses and its sums."""
+
+    estimate: Quantity
+    columns: dict[str, Quantity]
+    sums: dict[str, Quantity]
+
+
+def _passed(
+    over: tuple[float, float], column: Columns
+) -> tuple[Quantity, Quantity, dict[str, Quantity]]:
+    """The priors, within a range, at which a segment starts and ends, and the columns they are."""
+    start, end, _ = held(column).segment
+    first, last = (f"{PRIVATE}{place}_{over!r}" for place in ("first", "last"))
+    columns = {first: clip(prior_at(start), *over), last: clip(prior_at(end), *over)}
+    return column(first), column(last), columns
+
+
+def error_area(over: tuple[float, float], column: Columns) -> Area:
+    """1 − 1/(hi−lo) ∫ [π FNr + (1−π) FPr] dπ at the balanced points."""
+    lo, hi = over
+    cells = held(column)
+    start, end, _ = cells.segment
+    first, last, columns = _passed(over, column)
+    # On a level run the error is 2π(1−t): its integral telescopes from run to run.
+    level = (1 - start[0]) * first**2 - (1 - end[0]) * last**2
+    name = f"{PRIVATE}error_{over!r}"
+    estimate = 1 - (column(name) - lo**2) / (hi - lo)
+    return Area(estimate, columns, {name: level + _error_on_segment(first, last, over, cells)})
+
+
+def _error_on_segment(
+    first: Quantity, last: Quantity, over: tuple[float, float], cells: Segments
+) -> Quantity:
+    """∫ 2K π(1−π)/(Δf + π(Δt − Δf)) dπ from `first` to `last`, K = Δt f₀ + Δf (1 − t₀)."""
+    (t0, f0), _, (dt, df) = cells.segment
+    bulk = dt * f0 + df * (1 - t0)
+    bend = dt - df
+    width = last - first
+    # In closed form by division; where bend is small beside Δt + Δf that loses
+    # digits, and there the integrand is so straight that a few nodes are exact.
+    ratio = df / bend
+    logarithm = log1p(bend * width / (df + bend * first))
+    closed = ((1 + ratio) * (1 - logarithm * ratio / width) - (first + last) / 2) / bend
+    priors = [(first + node * width, weight) for node, weight in _nodes(*over)]
+    straight = total(weight * at * (1 - at) / (df + bend * at) for at, weight in priors)
+    mean = where(size(bend) > STRAIGHT * (dt + df), closed, straight)
+    return where((width > 0) & (bulk > 0), 2 * bulk * width * mean, 0.0)
+
+
+def _nodes(lo: float, hi: float) -> list[tuple[float, float]]:
+    """Gauss-Legendre nodes on (0, 1) for the error of a segment that is nearly straight."""
+    from numpy.polynomial.legendre import leggauss
+
+    # With |Δt − Δf| ≤ (Δt + Δf)/5 the pole −Δf/(Δt − Δf) is at −2 or below, or at 3
+    # or above; the error falls as ρ^(−2n), ρ the ellipse around the range up to it.
+    middle, half = (lo + hi) / 2, (hi - lo) / 2
+    reach = min(2 + middle, 3 - middle) / half
+    n = ceil(-log(1e-17) / (2 * acosh(reach)))
+    nodes, weights = leggauss(n)
+    return list(zip(((1 + nodes) / 2).tolist(), (weights / 2).tolist(), strict=True))
+
+
+def partial_area(over: tuple[float, float], column: Columns) -> Area:
+    """1 − ∫FNr dFPr/(FPr_hi − FPr_lo) between the balanced points."""
+    lo = over[0]
+    start, end, (dt, df) = held(column).segment
+    first, last, columns = _passed(over, column)
+    bulk = dt * start[1] + df * (1 - start[0])
+
+    def passed(prior: Quantity) -> tuple[Quantity, Quantity]:
+        """FPr and FNr where the segment has the prior."""
+        radius = bulk / (df + prior * (dt - df))
+        return prior * radius, (1 - prior) * radius
+
+    (f_first, u_first), (f_last, u_last) = passed(first), passed(last)
+    inside = (last > first) & (bulk > 0)
+    inner = where(inside, (f_last - f_first) * (u_first + u_last) / 2, 0.0)
+    width = where(inside, f_last - f_first, 0.0)
+
+    def run(point: Point, prior: Quantity) -> Quantity:
+        """FPr where the level run at a point has the prior."""
+        return (1 - point[0]) * prior / (1 - prior)
+
+    level_width = run(start, first) - run(end, last)
+    level = (1 - start[0]) * run(start, first) - (1 - end[0]) * run(end, last)
+    area, base = f"{PRIVATE}partial_{over!r}", f"{PRIVATE}width_{over!r}"
+    at_zero = lo / (1 - lo)
+    crossed = column(base) - at_zero
+    mean = (column(area) - at_zero) / crossed
+    estimate = where(crossed > 0, 1 - mean)
+    return Area(estimate, columns, {area: level + inner, base: level_width + width})

@@ -1,0 +1,186 @@
+"""Areas under the ROC and precision-recall curves, at a prior and over a range of priors."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+import polars as pl
+
+from polaroc.base.columns import curve_keys, lazily
+from polaroc.curves.hull import hull
+from polaroc.errors import InvalidArgument
+from polaroc.measures.areas import auc_measure, auprec_measures, iauprec_measure
+from polaroc.measures.spec import Measure, per_key, tidy
+from polaroc.predictions.row_checks import UNRANKED
+from polaroc.priors.beliefs import Belief
+from polaroc.typing import Interpolation, Priors, Start
+
+
+@lazily
+def auc(
+    curve: pl.LazyFrame,
+    fpr: tuple[float, float] | None = None,
+    tpr: tuple[float, float] | None = None,
+    standardise: bool = False,
+) -> pl.LazyFrame:
+    """Area under the ROC curve, per key: the chance that a positive outranks a negative.
+
+    Ties count one half: the trapezoid over tie-collapsed cells (P-ROC Eq. 2) is
+    the midrank U statistic divided by the number of pairs.
+
+    Parameters
+    ----------
+    curve
+        The result of `curve` or `hull`.
+    fpr, tpr
+        A range (lo, hi) with 0 ≤ lo < hi ≤ 1 of one of the two rates: the area
+        ∫ t df below the curve over that range of false positive rates, or
+        ∫ (1 − f) dt beside it over that range of true positive rates.
+    standardise
+        Whether the area over a range is rescaled after McClish (1989), so that
+        it is 0.5 on the chance diagonal and 1 for a perfect score.
+
+    Returns
+    -------
+    Frame of the kind given
+        Tidy measures, one row per key: the keys; `measure` String ("auc");
+        `prior` Float64 (null); `estimate` Float64 from 0 to 1 (over a range
+        that is not standardised, to hi − lo), null without positives, without
+        negatives, or where a standardised area is below the diagonal;
+        `positives`, `negatives`; `note` String, null, why the estimate is null,
+        or that scores seem to be reversed.
+
+    Raises
+    ------
+    InvalidTable, InvalidArgument
+        Where the columns of a curve are missing; for a range outside what is
+        allowed, or both at once.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
+    >>> round(curves.pipe(pr.auc)["estimate"].item(), 12)
+    0.68
+    """
+    return of_curve(curve, [auc_measure(fpr, tpr, standardise)])
+
+
+@lazily
+def auprec(
+    curve: pl.LazyFrame,
+    priors: Priors = "observed",
+    interpolation: Interpolation = "exact",
+    start: Start = "limit",
+    recall: tuple[float, float] | None = None,
+) -> pl.LazyFrame:
+    """Area under the precision-recall curve at each prior, per key: AUPREC(π) = ∫ precision dt.
+
+    Parameters
+    ----------
+    curve
+        The result of `curve` or `hull`.
+    priors
+        Priors in (0, 1), or ``"observed"`` for each key's own; one, several, or
+        a prior grid.
+    interpolation
+        Between two points of the ROC: ``"exact"``, straight in ROC space and so
+        a hyperbola in precision-recall space (D&G §3); ``"linear"``, straight
+        in precision-recall space (P-ROC Eq. 4); ``"step"``, average precision;
+        ``"hull"``, exact on the convex hull of the ROC, the achievable curve.
+    start
+        Precision at recall 0: the ``"limit"`` along the first segment,
+        ``"one"``, ``"zero"``; or ``"drop"``, which leaves the first segment
+        out. The first three differ under linear interpolation only.
+    recall
+        A range (lo, hi) of recalls with 0 ≤ lo < hi ≤ 1 to integrate over; the
+        area is then at most hi − lo.
+
+    Returns
+    -------
+    Frame of the kind given
+        Tidy measures, one row per key and prior: the keys; `measure` String
+        ("auprec"); `prior` Float64; `estimate` Float64 from 0 to 1, null
+        without positives or without negatives; `positives`, `negatives`;
+        `note` String, null, why the estimate is null, or by how much too few
+        negatives bias it (λ/N above 0.02).
+
+    Raises
+    ------
+    InvalidArgument, InvalidTable
+        For a prior outside (0, 1) or an unknown choice; where the columns of a
+        curve are missing.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
+    >>> area = curves.pipe(pr.auprec, "observed", interpolation="linear", start="drop")
+    >>> round(area["estimate"].item(), 6)
+    0.619124
+    """
+    measures = auprec_measures(priors, interpolation, start, recall)
+    if not measures:
+        raise InvalidArgument("priors has no prior.", hint="for example priors=[0.5, 0.1].")
+    return of_curve(_interpolated(curve, interpolation), measures)
+
+
+@lazily
+def iauprec(
+    curve: pl.LazyFrame,
+    over: tuple[float, float] | Belief,
+    interpolation: Interpolation = "exact",
+    start: Start = "limit",
+    measure: Literal["prior", "skew"] = "prior",
+) -> pl.LazyFrame:
+    """AUPREC averaged over a range of priors or a belief about the prior, per key.
+
+    Over a range it is IAUPREC(lo, hi) = 1/(hi − lo) ∫ AUPREC(π) dπ, P-ROC Eq. 5
+    normalised as in its experiments; under a belief, the expected AUPREC.
+
+    Parameters
+    ----------
+    curve
+        The result of `curve` or `hull`.
+    over
+        Priors (lo, hi) with 0 < lo < hi < 1, or a belief: `uniform`, `beta`,
+        `points`.
+    interpolation, start
+        As in `auprec`.
+    measure
+        Whether a range is flat in the ``"prior"`` or in the ``"skew"``.
+
+    Returns
+    -------
+    Frame of the kind given
+        Tidy measures, one row per key, as in `auprec`; `measure` is "iauprec",
+        `prior` is null. The quadrature error is below 1e-9.
+
+    Raises
+    ------
+    InvalidArgument, InvalidTable
+        As in `auprec`.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
+    >>> round(curves.pipe(pr.iauprec, over=(0.05, 0.20))["estimate"].item(), 4)
+    0.3...
+    """
+    averaged = iauprec_measure(over, interpolation, start, measure)
+    # With the columns of the other areas, so that they can be put together.
+    return of_curve(_interpolated(curve, interpolation), [replace(averaged, over=None)])
+
+
+def _interpolated(curve: pl.LazyFrame, interpolation: str) -> pl.LazyFrame:
+    return hull(curve) if interpolation == "hull" else curve
+
+
+def of_curve(curve: pl.LazyFrame, measures: Sequence[Measure]) -> pl.LazyFrame:
+    """The tidy measures of a curve table."""
+    keys = curve_keys(curve)
+    # The anchors keep the place of a key without positives.
+    kept = curve.filter((pl.col("pos") > 0) | pl.col("threshold").is_null())
+    note = pl.when(pl.col("positives").is_null()).then(pl.lit(UNRANKED))
+    return tidy(per_key(kept, keys, measures).with_columns(note.alias("note")), keys, measures)

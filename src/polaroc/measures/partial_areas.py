@@ -1,0 +1,69 @@
+"""The area under or beside a part of the ROC curve, raw or on McClish's scale."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from polaroc.base.formula import Columns, clip, where
+from polaroc.curves.segments import held
+from polaroc.errors import InvalidArgument
+from polaroc.measures.spec import Measure, total
+from polaroc.priors.grids import is_number
+
+ROUNDING = 1e-12
+
+
+def partial_auc(
+    fpr: tuple[float, float] | None,
+    tpr: tuple[float, float] | None,
+    standardise: bool,
+    column: Columns,
+) -> Measure:
+    """The AUC over a range of one of the two rates."""
+    if fpr is not None and tpr is not None:
+        raise InvalidArgument(
+            f"fpr is {fpr!r} and tpr is {tpr!r}, allowed is one of them.",
+            hint="leave one of them out.",
+        )
+    lo, hi = rate_range(fpr if fpr is not None else tpr)
+    area = (_below if fpr is not None else _beside)(lo, hi, column)
+    if not standardise:
+        return area
+    # On the diagonal the area below is (hi² − lo²)/2, that beside it the rest.
+    below = (hi**2 - lo**2) / 2
+    chance, perfect = (below if fpr is not None else hi - lo - below), hi - lo
+    above = area.estimate >= chance * (1 - ROUNDING)
+    scaled = (1 + (area.estimate - chance) / (perfect - chance)) / 2
+    said = ~above, "below the diagonal, where McClish's scale has no meaning"
+    return replace(area, estimate=where(above, scaled), warning=said)
+
+
+def _below(lo: float, hi: float, column: Columns) -> Measure:
+    """∫ t df over a range of f."""
+    (t0, f0), (t1, f1), (dt, df) = held(column).segment
+    first, last = clip(f0, lo, hi), clip(f1, lo, hi)
+    height = 2 * t0 + (first + last - 2 * f0) * dt / df
+    # Ends at one rate may differ in the last digit: whether f moves goes by counts.
+    moves = (last > first) & (df > 0)
+    inner = where(moves, (last - first) * height / 2, 0.0)
+    # Level runs of negatives lie between the segments: their area telescopes.
+    area = total("auc", inner + t0 * first - t1 * last, column)
+    return replace(area, estimate=area.estimate + hi)
+
+
+def _beside(lo: float, hi: float, column: Columns) -> Measure:
+    """∫ (1 − f) dt over a range of t."""
+    (t0, f0), (t1, _), (dt, df) = held(column).segment
+    first, last = clip(t0, lo, hi), clip(t1, lo, hi)
+    width = 2 * f0 + (first + last - 2 * t0) * df / dt
+    return total("auc", (last - first) * (1 - width / 2), column)
+
+
+def rate_range(given: object) -> tuple[float, float]:
+    """Two rates lo < hi, refused where they are anything else."""
+    pair = list(given) if isinstance(given, Sequence) and not isinstance(given, str) else []
+    if len(pair) != 2 or not all(map(is_number, pair)) or not 0 <= pair[0] < pair[1] <= 1:
+        raise InvalidArgument(
+            f"the range is {given!r}, allowed are two rates with 0 ≤ lo < hi ≤ 1.",
+            hint="for example (0, 0.1).",
+        )
+    return float(pair[0]), float(pair[1])

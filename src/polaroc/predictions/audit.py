@@ -1,0 +1,157 @@
+"""An audit of a prediction table: what each key holds, and what is to be doubted."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from polaroc.base.columns import PRIVATE, as_lazy, check_keys, key_columns, single_column
+from polaroc.predictions.balance import balance_note
+from polaroc.predictions.row_checks import SCORE, TRUTH, WEIGHT
+from polaroc.predictions.table import Predictions, one_class_note, unaudited
+from polaroc.typing import By, IntoExpr, Label
+
+DIFFERS, LABELS = (PRIVATE + name for name in ("differs", "labels"))
+THE_TRUTH = "the score is the truth itself"
+ONLY_LABELS = "scores are 0 and 1 only: predicted labels, not scores"
+# What `check` reports of a key beside its totals.
+REPORT = ("rows", "scores", "lowest", "highest")
+
+
+def check(
+    frame: pl.LazyFrame | pl.DataFrame,
+    truth: IntoExpr,
+    score: IntoExpr,
+    by: By = (),
+    weight: IntoExpr | None = None,
+    positive: Label | Sequence[Label] | None = None,
+    case: IntoExpr | None = None,
+) -> pl.DataFrame:
+    """Audit a prediction table in one pass: what each key holds, or why it cannot be used.
+
+    Parameters
+    ----------
+    frame
+        Predictions, one row per case; a lazy one is read once.
+    truth
+        Labels: Boolean, 0/1, or any when `positive` names the positive one(s).
+    score
+        Numeric; higher means more likely positive. ±inf is allowed.
+    by
+        Key columns such as model and fold; each combination is audited alone.
+    weight
+        Case weights, finite and ≥ 0.
+    positive
+        The label(s) that count as positive.
+    case
+        What tells the cases apart: then `note` says where one is in a key twice,
+        or has another truth in another row.
+
+    Returns
+    -------
+    DataFrame
+        One row per key, sorted: the keys; `rows` Int64; `positives`, `negatives`
+        (Int64, Float64 if weighted); `prior` Float64, the observed share of
+        positives; `scores` Int64, how many distinct ones; `lowest`, `highest`
+        Float64; `note` String, null where nothing is to be said. Of several keys,
+        "model" or else the first tells models apart, the others blocks: `note`
+        says which blocks not every model has, where models have different numbers
+        of cases, and which blocks have over twice or less than half as many cases
+        as usual, or clearly another share of positives.
+
+    Raises
+    ------
+    InvalidPredictions
+        Null or NaN scores, null truths or weights, unclear labels, bad weights:
+        with their number and the first keys that have them.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polaroc as pr
+    >>> report = pr.check(pr.datasets.twenty_scores(), "truth", "score")
+    >>> report.select("rows", "positives", "negatives", "scores").row(0)
+    (20, 10, 10, 20)
+    """
+    keyed = key_columns(by)
+    if case is not None:
+        keyed.append(single_column(case, "case", as_lazy(frame)))
+    found = unaudited(frame, truth=truth, score=score, by=keyed, weight=weight, positive=positive)
+    predictions = found.predictions
+    check_keys(predictions.keys, also=REPORT)
+    rows, keys, named = predictions.rows, predictions.keys, None
+    if case is not None:
+        *keys, named = keys
+        truths = pl.col(TRUTH)
+        rows = rows.with_columns((truths.min() != truths.max()).over(named).alias(DIFFERS))
+    counted = pl.col(WEIGHT) if predictions.weighted else pl.lit(1, pl.Int64)
+    score_column = pl.col(SCORE)
+    report = (
+        rows.group_by(keys)
+        .agg(
+            pl.len().cast(pl.Int64).alias("rows"),
+            (pl.col(TRUTH) * counted).sum().alias("positives"),
+            (~pl.col(TRUTH) * counted).sum().alias("negatives"),
+            score_column.n_unique().cast(pl.Int64).alias("scores"),
+            score_column.min().alias("lowest"),
+            score_column.max().alias("highest"),
+            _case_note(named).alias("note"),
+            label_note().alias(LABELS),
+        )
+        .filter(pl.col("rows") > 0)
+    )
+    positives, negatives = pl.col("positives"), pl.col("negatives")
+    total = positives + negatives
+    note = pl.concat_str(
+        one_class_note(positives, negatives),
+        pl.when(pl.col("scores") == 1).then(pl.lit("constant score")).otherwise(LABELS),
+        "note",
+        balance_note(keys),
+        separator="; ",
+        ignore_nulls=True,
+    ).replace("", None)
+    return found.collected_with(
+        report.select(
+            *keys, "rows", "positives", "negatives",
+            pl.when(total > 0).then(positives / total).alias("prior"),
+            "scores", "lowest", "highest", note.alias("note"),
+        )
+        .sort(keys or ["rows"], nulls_last=True)
+    )  # fmt: skip
+
+
+def label_note() -> pl.Expr:
+    """What is to be said of the scores of a key that are labels, from score and truth."""
+    score = pl.col(SCORE)
+    return (
+        pl.when((score == pl.col(TRUTH).cast(pl.Float64)).all())
+        .then(pl.lit(THE_TRUTH))
+        .when(score.is_in([0.0, 1.0]).all())
+        .then(pl.lit(ONLY_LABELS))
+    )
+
+
+def notes_on_labels(predictions: Predictions) -> list[str]:
+    """What is to be said of predictions whose scores are labels in some keys."""
+    score = pl.col(SCORE)
+    rows, keys = predictions.sound, predictions.keys
+    # Most tables have no such score: then no key needs to be looked at.
+    if not rows.select(score.is_in([0.0, 1.0]).any()).collect().item():
+        return []
+    several = score.min() < score.max()
+    noted = rows.group_by(keys).agg(pl.when(several).then(label_note()).alias(LABELS))
+    counts = noted.drop_nulls(LABELS).group_by(LABELS).len().sort(LABELS).collect()
+    return [f"Note on {count} key(s): {note}." for note, count in counts.rows()]
+
+
+def _case_note(case: str | None) -> pl.Expr:
+    """What is wrong with the cases of a key."""
+    if case is None:
+        return pl.lit(None, pl.String)
+    known = pl.col(case).drop_nulls()
+    wrong = [
+        (pl.col(case).null_count(), "{} rows without a case"),
+        (known.len().cast(pl.Int64) - known.n_unique(), "{} rows repeat a case"),
+        (pl.col(case).filter(pl.col(DIFFERS)).n_unique(), "{} cases have two truths"),
+    ]
+    said = (pl.when(count > 0).then(pl.format(words, count)) for count, words in wrong)
+    return pl.concat_str(*said, separator="; ", ignore_nulls=True).replace("", None)

@@ -1,0 +1,96 @@
+"""Test sets that differ between the models of a block, or clearly between the blocks."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from polaroc.base.columns import within
+
+# A block is clearly different where it has so many times the cases of the median block, or
+# where its share of positives is so many standard errors, and such a part of it, off.
+TIMES, ERRORS, PART = 2, 4, 0.1
+# Weights are sums of floats.
+SAME = 1e-9
+
+
+def model_key(keys: Sequence[str]) -> str:
+    """The key that tells the models apart where nobody said which: "model", else the first."""
+    return "model" if "model" in keys else keys[0]
+
+
+def balance_note(keys: Sequence[str], between: str | None = None) -> pl.Expr:
+    """What is to be said of the test set of each key, beside those of the same block or model.
+
+    Nothing where no block has two models: the keys then lie within each other, as
+    patients do in hospitals.
+
+    Parameters
+    ----------
+    keys
+        The keys; the rows are one per key, with `positives` and `negatives`.
+    between
+        That of the models, by default `model_key`; all others are blocks.
+
+    Examples
+    --------
+    >>> totals = pl.DataFrame({
+    ...     "model": ["A", "A", "B"], "fold": [1, 2, 1],
+    ...     "positives": [10, 10, 10], "negatives": [90, 90, 90],
+    ... })
+    >>> totals.select(balance_note(["model", "fold"])).to_series().to_list()
+    [None, '1 of 2 models lack this block', None]
+    """
+    if len(keys) < 2:
+        return pl.lit(None, pl.String)
+    models = model_key(keys) if between is None else between
+    blocks = [key for key in keys if key != models]
+    here = pl.col(models).n_unique().over(blocks)
+    lacking = pl.col(models).n_unique() - here
+    said = pl.concat_str(
+        pl.when(lacking > 0).then(
+            pl.format("{} of {} models lack this block", lacking, lacking + here)
+        ),
+        pl.when(differs(blocks)).then(
+            pl.lit("the models of this block have different numbers of cases")
+        ),
+        unusual(models),
+        separator="; ",
+        ignore_nulls=True,
+    )
+    return pl.when(here.max() > 1).then(said.replace("", None))
+
+
+def differs(blocks: Sequence[str]) -> pl.Expr:
+    """Whether the models of a block have different numbers of positives or negatives."""
+    counts = pl.col("positives", "negatives")
+    spread = within(counts.max(), blocks) - within(counts.min(), blocks)
+    return pl.any_horizontal(spread > SAME * within(counts.max(), blocks)).fill_null(False)
+
+
+def unusual(models: str) -> pl.Expr:
+    """How the block of a key is clearly different from the others of its model, or null."""
+    cases = pl.col("positives") + pl.col("negatives")
+    usual = cases.median().over(models)
+    share, whole = (
+        pl.col("positives") / cases,
+        (pl.col("positives").sum() / cases.sum()).over(models),
+    )
+    chance = ERRORS * (whole * (1 - whole) / cases).sqrt()
+    off = (share - whole).abs()
+    return pl.concat_str(
+        pl.when((cases > TIMES * usual) | (cases * TIMES < usual)).then(
+            pl.format("{} cases, where {} are usual", *(_whole(one) for one in (cases, usual)))
+        ),
+        pl.when((off > chance) & (off > PART * pl.min_horizontal(whole, 1 - whole))).then(
+            pl.format(
+                "{} of the cases are positive, of all blocks {}",
+                *(one.round_sig_figs(2) for one in (share, whole)),
+            )
+        ),
+        separator="; ",
+        ignore_nulls=True,
+    ).replace("", None)
+
+
+def _whole(count: pl.Expr) -> pl.Expr:
+    return count.round().cast(pl.Int64)

@@ -1,0 +1,126 @@
+"""What can be wrong with a row, and how score, truth and weight are read with it."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import polars as pl
+
+from polaroc.base.columns import PRIVATE
+from polaroc.errors import InvalidArgument, InvalidPredictions
+from polaroc.typing import IntoExpr, Label
+
+SCORE = "threshold"
+TRUTH = PRIVATE + "truth"
+WEIGHT = PRIVATE + "weight"
+TROUBLE = PRIVATE + "trouble"
+
+# What can be wrong with a row, by code; only the missing ones may be dropped.
+NULL_SCORE, NAN_SCORE, NULL_TRUTH, NULL_WEIGHT, UNCLEAR, BAD_WEIGHT, INEXACT = range(1, 8)
+MISSING = {
+    NULL_SCORE: "null score",
+    NAN_SCORE: "NaN score",
+    NULL_TRUTH: "null truth",
+    NULL_WEIGHT: "null weight",
+}
+WRONG = {
+    UNCLEAR: "unclear truth label",
+    BAD_WEIGHT: "invalid weight",
+    INEXACT: "inexact score",
+}
+TROUBLES = MISSING | WRONG
+UNRANKED = "null, NaN or unclear values among the predictions"
+MENDING = {
+    UNCLEAR: "name the positive label(s) with positive=...; else allowed are 0/1 and false/true.",
+    BAD_WEIGHT: "weights must be ≥ 0 and at most 1e290; mend the weight column before.",
+    INEXACT: "scores must fit a 64-bit float without loss; rank or scale them before.",
+}
+# So that no total of weights can overflow.
+GREATEST_WEIGHT = 1e290
+EXACT_IN_FLOAT = (pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32)
+
+
+def score_column(dtype: pl.DataType, name: IntoExpr) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:
+    """The score as Float64, and where it cannot be ranked."""
+    raw = pl.col(SCORE)
+    if not (dtype.is_numeric() or dtype == pl.Null):
+        raise InvalidPredictions(
+            f"score {name!s} is {dtype}, allowed are numbers.",
+            hint="cast it first, for example pl.col(...).cast(pl.Float64).",
+        )
+    value = raw.cast(pl.Float64)
+    trouble = [(NULL_SCORE, value.is_null()), (NAN_SCORE, value.is_nan())]
+    if not dtype.is_float() and dtype not in EXACT_IN_FLOAT and dtype != pl.Null:
+        kept = value.cast(dtype, strict=False).eq_missing(raw)
+        trouble.append((INEXACT, ~kept))
+    return value.alias(SCORE), trouble
+
+
+def truth_column(
+    dtype: pl.DataType, name: IntoExpr, positive: Label | Sequence[Label] | None
+) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:
+    """The truth as Boolean, and where it says nothing."""
+    raw = pl.col(TRUTH)
+    textual = dtype in (pl.String, pl.Categorical, pl.Enum)
+    if not (dtype.is_numeric() or textual or dtype in (pl.Boolean, pl.Null)):
+        raise InvalidPredictions(
+            f"truth {name!s} is {dtype}, allowed are Boolean, numbers, String, Categorical, Enum.",
+            hint="make a Boolean column first, for example pl.col(...) == ...",
+        )
+    if textual:
+        raw = raw.cast(pl.String)
+    missing = raw.is_null() | (raw.is_nan() if dtype.is_float() else False)
+    if positive is not None:
+        labels = labels_of(positive, str(dtype), textual, dtype == pl.Boolean)
+        named = pl.any_horizontal(raw == label for label in labels)
+        return pl.when(~missing).then(named).alias(TRUTH), [(NULL_TRUTH, missing)]
+    if dtype in (pl.Boolean, pl.Null):
+        return raw.cast(pl.Boolean).alias(TRUTH), [(NULL_TRUTH, missing)]
+    if textual:
+        word = raw.str.to_lowercase()
+        yes, no = word.is_in(["1", "true"]), word.is_in(["0", "false"])
+    else:
+        yes, no = raw == 1, raw == 0
+    return yes.alias(TRUTH), [(NULL_TRUTH, missing), (UNCLEAR, ~(yes | no))]
+
+
+def labels_of(
+    positive: Label | Sequence[Label], dtype: str, textual: bool, boolean: bool
+) -> list[Label]:
+    """The positive labels as a list, refused where a truth of that type has no such labels."""
+    labels = listed(positive)
+    kinds: tuple[type, ...] = (str,) if textual else (bool,) if boolean else (int, float)
+    fits = all(
+        isinstance(label, kinds) and (bool in kinds or not isinstance(label, bool))
+        for label in labels
+    )
+    if not labels or not fits:
+        words = " or ".join(kind.__name__ for kind in kinds)
+        raise InvalidArgument(
+            f"positive is {positive!r}, but truth is {dtype}: allowed are labels of type {words}.",
+            hint="give the label(s) as they stand in the truth column.",
+        )
+    return labels
+
+
+def left_out(count: int) -> str:
+    """What is said of rows that were dropped."""
+    return f"{count:,} rows were left out: their score, truth or weight is null or NaN."
+
+
+def listed(positive: Any) -> list[Label]:
+    """One label or several as a list, numpy's numbers as Python's."""
+    several = isinstance(positive, Iterable) and not isinstance(positive, str)
+    labels: list[Any] = list(positive) if several else [positive]
+    return [label.item() if hasattr(label, "item") else label for label in labels]
+
+
+def weight_column(dtype: pl.DataType, name: IntoExpr) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:
+    """The weight as Float64, and where it cannot count."""
+    if not (dtype.is_numeric() or dtype == pl.Null):
+        raise InvalidPredictions(
+            f"weight {name!s} is {dtype}, allowed are numbers.",
+            hint="cast it first, for example pl.col(...).cast(pl.Float64).",
+        )
+    value = pl.col(WEIGHT).cast(pl.Float64)
+    sound = value.is_between(0, GREATEST_WEIGHT)
+    return value.alias(WEIGHT), [(NULL_WEIGHT, value.is_null()), (BAD_WEIGHT, ~sound)]

@@ -1,0 +1,294 @@
+"""What comes in: a table of predictions, read, audited and refused where it cannot be right."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from polaroc.base.columns import (
+    PRIVATE,
+    as_lazy,
+    check_keys,
+    key_columns,
+    key_expressions,
+    single_column,
+)
+from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice, quoted, spelling
+from polaroc.files.text_files import separator_hint, separator_in
+from polaroc.predictions.row_checks import (
+    MENDING,
+    SCORE,
+    TROUBLE,
+    TROUBLES,
+    TRUTH,
+    UNCLEAR,
+    WEIGHT,
+    WRONG,
+    score_column,
+    truth_column,
+    weight_column,
+)
+from polaroc.typing import By, IntoExpr, Label, Nulls
+
+COUNT = PRIVATE + "count"
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """A prediction table in our own columns: keys, score, truth, weight, trouble.
+
+    `rows` keeps every row that came in; `trouble` is null where a row is sound
+    and else says, by code, why it cannot be ranked; `possible` are the codes that
+    there may be: those that columns of these types can have, less those that an
+    audit has refused, so that without any all rows are sound; `kind` is the type
+    the score came in; `repeatable` says whether every reading of `rows` gives the
+    same ones.
+    """
+
+    rows: pl.LazyFrame
+    keys: list[str]
+    weighted: bool
+    nulls: Nulls
+    possible: list[int]
+    kind: pl.DataType
+    repeatable: bool = False
+
+    @property
+    def fatal(self) -> list[int]:
+        """What no result may be computed around."""
+        return [kind for kind in self.possible if self.nulls == "raise" or kind in WRONG]
+
+    @property
+    def sound(self) -> pl.LazyFrame:
+        """The rows that can be ranked."""
+        rows = self.rows.filter(pl.col(TROUBLE).is_null()) if self.possible else self.rows
+        return rows.drop(TROUBLE)
+
+    @property
+    def cleared(self) -> "Predictions":
+        """The same once it is known that no row is in fatal trouble."""
+        possible = [kind for kind in self.possible if kind not in self.fatal]
+        if possible:
+            return replace(self, possible=possible)
+        none = self.rows.with_columns(pl.lit(None, pl.UInt8).alias(TROUBLE))
+        return replace(self, rows=none, possible=possible)
+
+    def troubled(self) -> int:
+        """How many rows cannot be ranked."""
+        count: int = self.rows.select(pl.col(TROUBLE).count().cast(pl.Int64)).collect().item()
+        return count
+
+
+@dataclass(frozen=True)
+class Unaudited:
+    """Predictions, and the plans of the small tables that tell whether to refuse them."""
+
+    predictions: Predictions
+    named: pl.LazyFrame
+    truth: IntoExpr
+    positive: Label | Sequence[Label] | None
+
+    @property
+    def troubles(self) -> pl.LazyFrame:
+        """How many rows of each key are in which fatal trouble."""
+        rows = self.predictions.rows.filter(pl.col(TROUBLE).is_in(self.predictions.fatal))
+        return rows.group_by(TROUBLE, *self.predictions.keys).agg(pl.len().alias(COUNT))
+
+    @property
+    def labels(self) -> pl.LazyFrame:
+        """The labels of the truth, in no order."""
+        return self.named.select(pl.col(TRUTH).drop_nulls().unique())
+
+    def collected_with(self, table: pl.LazyFrame) -> pl.DataFrame:
+        """A table made of the same rows, from the reading that is audited."""
+        troubles, labels, found = pl.collect_all([self.troubles, self.labels, table])
+        self.audited(troubles, lambda: labels)
+        return found
+
+    def audited(self, troubles: pl.DataFrame, labels: Callable[[], pl.DataFrame]) -> Predictions:
+        """The predictions, refused by what their `troubles` and `labels` hold."""
+        if self.positive is not None:
+            self._refuse_absent_label(self.positive, labels)
+        if troubles.height:
+            self._refuse(troubles, labels)
+        return self.predictions.cleared
+
+    def _refuse(self, troubles: pl.DataFrame, labels: Callable[[], pl.DataFrame]) -> None:
+        counts = troubles.group_by(TROUBLE).agg(pl.col(COUNT).cast(pl.Int64).sum())
+        kinds = dict(counts.sort(TROUBLE).iter_rows())
+        found = ", ".join(
+            f"{count} {TROUBLES[code]}{'' if count == 1 else 's'}" for code, count in kinds.items()
+        )
+        if UNCLEAR in kinds:
+            found = f"{found} (truth {self.truth!s} has the labels {_first_labels(labels())})"
+        hints = [hint for code, hint in MENDING.items() if code in kinds]
+        if not hints:
+            hints = ["drop such rows with nulls='drop', or mend them before."]
+        raise InvalidPredictions(
+            found + _first_keys(troubles, self.predictions.keys) + ".", hint=" ".join(hints)
+        )
+
+    def _refuse_absent_label(
+        self, positive: Label | Sequence[Label], labels: Callable[[], pl.DataFrame]
+    ) -> None:
+        found = labels()
+        # Compared as the column is: 0.1 is a label of single precision and of decimals, too.
+        is_positive, _ = truth_column(found.schema[TRUTH], self.truth, positive)
+        if found.height > 1 and not found.select(is_positive.any()).item():
+            raise InvalidPredictions(
+                f"no row has the positive label {positive!r}; truth {self.truth!s} has the labels "
+                f"{_first_labels(found)}.",
+                hint="check the spelling of positive=...",
+            )
+
+
+def read(
+    frame: pl.LazyFrame | pl.DataFrame,
+    *,
+    truth: IntoExpr,
+    score: IntoExpr,
+    by: By = (),
+    weight: IntoExpr | None = None,
+    positive: Label | Sequence[Label] | None = None,
+    nulls: Nulls = "raise",
+    audited: bool = False,
+    collected: bool = False,
+) -> Predictions:
+    """The prediction table in our own columns.
+
+    An eager table is audited at once, a lazy one where `audited` is set: rows in
+    trouble are then an error, else they are said in the result. Of a lazy one the
+    columns are `collected` where they are needed more than once: another reading
+    of it may give other rows.
+    """
+    found = unaudited(
+        frame, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls,
+        collected=collected,
+    )  # fmt: skip
+    if found.predictions.repeatable:
+        return found.audited(found.troubles.collect(), found.labels.collect)
+    if not audited:
+        return found.predictions
+    troubles, labels = pl.collect_all([found.troubles, found.labels])
+    return found.audited(troubles, lambda: labels)
+
+
+def unaudited(
+    frame: pl.LazyFrame | pl.DataFrame,
+    *,
+    truth: IntoExpr,
+    score: IntoExpr,
+    by: By = (),
+    weight: IntoExpr | None = None,
+    positive: Label | Sequence[Label] | None = None,
+    nulls: Nulls = "raise",
+    collected: bool = False,
+) -> Unaudited:
+    """The same before any row is audited."""
+    check_choice("nulls", nulls, ("raise", "drop"))
+    lazy = as_lazy(frame)
+    by = key_columns(by)
+    by_keys = key_expressions(by)
+    _check_columns(lazy, [truth, score, weight, *by])
+    chosen = [
+        single_column(score, "score", lazy).alias(SCORE),
+        single_column(truth, "truth", lazy).alias(TRUTH),
+    ]
+    if weight is not None:
+        chosen.append(single_column(weight, "weight", lazy).alias(WEIGHT))
+    keys = [name for key in by_keys for name in lazy.select(key).collect_schema().names()]
+    check_keys(keys)
+    eager = isinstance(frame, pl.DataFrame)
+    # Of a table what is computed is computed once: random numbers are then the same throughout.
+    named = (frame if eager else lazy).select(*by_keys, *chosen).lazy()
+    schema = named.collect_schema()
+    if schema[SCORE] == pl.String:
+        _refuse_words(named, score)
+    value, score_trouble = score_column(schema[SCORE], score)
+    label, truth_trouble = truth_column(schema[TRUTH], truth, positive)
+    columns, troubles = [value, label], [*score_trouble, *truth_trouble]
+    if weight is not None:
+        counted, weight_trouble = weight_column(schema[WEIGHT], weight)
+        columns.append(counted)
+        troubles += weight_trouble
+    trouble = pl.coalesce(
+        *(pl.when(is_so).then(pl.lit(code, pl.UInt8)) for code, is_so in troubles)
+    ).alias(TROUBLE)
+    # The next reading of a plan may give other rows: those that are counted must be those
+    # that are ranked.
+    repeatable = eager or collected
+    if not repeatable:
+        named = named.cache()
+    elif not eager:
+        named = named.collect().lazy()
+    rows = named.select(*keys, *columns, trouble)
+    predictions = Predictions(
+        rows if repeatable else rows.cache(),
+        keys,
+        weight is not None,
+        nulls,
+        [code for code, _ in troubles],
+        schema[SCORE],
+        repeatable,
+    )
+    return Unaudited(predictions, named, truth, positive)
+
+
+def one_class_note(positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
+    """Which class is absent, null where both are there."""
+    return (
+        pl.when((positives == 0) & (negatives == 0))
+        .then(pl.lit("no positives, no negatives"))
+        .when(positives == 0)
+        .then(pl.lit("no positives"))
+        .when(negatives == 0)
+        .then(pl.lit("no negatives"))
+    )
+
+
+def _check_columns(frame: pl.LazyFrame, wanted: Sequence[IntoExpr | None]) -> None:
+    present = frame.collect_schema().names()
+    unknown = [name for name in wanted if isinstance(name, str) and name not in present]
+    if not unknown:
+        return
+    hint = spelling(unknown, present, "check the spelling of truth, score, weight and by.")
+    mark = separator_in(present, unknown[0])
+    if mark is not None:
+        hint = separator_hint(mark)
+    raise InvalidArgument(
+        f"there is no column {quoted(unknown)}; the table has {quoted(present) or 'no columns'}.",
+        hint=hint,
+    )
+
+
+def _refuse_words(named: pl.LazyFrame, score: IntoExpr) -> None:
+    """Refuse scores that are text, with the first that is no number."""
+    word = pl.col(SCORE)
+    is_none = word.is_not_null() & word.cast(pl.Float64, strict=False).is_null()
+    first, rows = named.select(word.filter(is_none).first(), rows=pl.len()).collect().row(0)
+    if not rows:
+        raise InvalidPredictions(
+            f"there are no rows, and score {score!s} is String.",
+            hint="an empty table needs a column of numbers, too.",
+        )
+    if first is not None:
+        raise InvalidPredictions(
+            f"score {score!s} is String, allowed are numbers; {first!r} is none.",
+            hint="write all of them as numbers; a missing one is null, in CSV an empty field.",
+        )
+
+
+def _first_labels(labels: pl.DataFrame, most: int = 5) -> str:
+    return quoted(labels[TRUTH].sort().to_list(), most)
+
+
+def _first_keys(rows: pl.DataFrame, keys: Sequence[str], most: int = 3) -> str:
+    if not keys:
+        return ""
+    found = rows.select(keys).unique().sort(keys)
+    first = "; ".join(
+        ", ".join(f"{name}={quoted([value])}" for name, value in row.items())
+        for row in found.head(most).iter_rows(named=True)
+    )
+    more = f" and {found.height - most} more" if found.height > most else ""
+    return f" in {found.height} key(s): {first}{more}"

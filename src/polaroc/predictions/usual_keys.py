@@ -1,0 +1,178 @@
+"""Key columns that nobody named: told by their usual names, or by what they hold."""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import polars as pl
+
+from polaroc.base.columns import PRIVATE, RESERVED
+from polaroc.errors import quoted
+
+MODELS = (
+    "model", "classifier", "clf", "estimator", "algorithm", "algo", "method", "learner",
+)  # fmt: skip
+BLOCKS = (
+    "fold", "split", "repeat", "repetition", "replicate", "resample", "holdout", "seed", "run",
+)  # fmt: skip
+# Words that are part of such a name, as in "Model Name" or "outer_cv_split".
+BESIDE = {
+    "name", "id", "no", "nr", "num", "number", "index", "idx", "key", "cv", "cross", "validation",
+    "val", "test", "train", "outer", "inner",
+}  # fmt: skip
+CASES = {
+    "id", "uid", "uuid", "index", "idx", "case", "row", "sample", "example", "instance",
+    "observation", "obs", "record", "item",
+}  # fmt: skip
+# A key has few values, each in several rows; 0/1 is more likely a label.
+PEEKED_ROWS, MOST_VALUES, LEAST_ROWS, LEAST_WHOLE = 10_000, 200, 5, 3
+ROWS = PRIVATE + "rows"
+
+
+@dataclass(frozen=True)
+class UsualKeys:
+    """The key columns of a table of predictions where none were named.
+
+    Attributes
+    ----------
+    models, blocks
+        Columns that have a usual name of models, and of folds or other blocks.
+    unused
+        By name: how many values have other columns that may be keys; None where
+        they were not counted.
+    """
+
+    models: list[str]
+    blocks: list[str]
+    unused: dict[str, int | None] = field(default_factory=dict)
+
+    @property
+    def keys(self) -> list[str]:
+        """All that have a usual name, the models first."""
+        return [*self.models, *self.blocks]
+
+    @property
+    def unused_in_words(self) -> str:
+        """Which columns were not used, and how many values they have."""
+        counted = [
+            f"{quoted([name])}{'' if count is None else f' ({count} values)'}"
+            for name, count in self.unused.items()
+        ]
+        return ", ".join(counted)
+
+
+def usual_name(name: str) -> Literal["model", "block"] | None:
+    """What a column of that name tells apart, None where the name does not say.
+
+    Examples
+    --------
+    >>> [usual_name(name) for name in ("Model Name", "clf", "cv_fold", "score")]
+    ['model', 'model', 'block', None]
+    """
+    words = _words(name)
+    told = [word for word in words if word not in BESIDE]
+    if not told and "cv" in words:
+        return "block"
+    # Two words may be one, such as in "hold-out".
+    word = re.sub(r"^cv|(name|id|no|s)$", "", "".join(told)) if len(told) <= 2 else ""
+    if "".join(told) in MODELS or word in MODELS:
+        return "model"
+    return "block" if "".join(told) in BLOCKS or word in BLOCKS else None
+
+
+def usual_names(names: Sequence[str]) -> UsualKeys:
+    """The keys among columns that are nothing else, such as those of measures."""
+    found = {name: usual_name(name) for name in names}
+    models = [name for name, what in found.items() if what == "model"]
+    models.sort(key=lambda name: name != "model")
+    return UsualKeys(models, [name for name, what in found.items() if what == "block"])
+
+
+def usual_keys(frame: pl.LazyFrame, taken: Collection[str]) -> UsualKeys:
+    """The key columns of predictions where none were named, and columns that may be keys.
+
+    Of blocks, those with one value are no keys: nothing is told apart by them.
+
+    Parameters
+    ----------
+    frame
+        The predictions; columns without a usual name are read where they may be keys.
+    taken
+        Columns that have another part: truth, score, weight, case.
+
+    Examples
+    --------
+    >>> table = pl.LazyFrame({"clf": ["a", "b"], "CV split": [1, 2], "p": [0.1, 0.2]})
+    >>> usual_keys(table, ["p"]).keys
+    ['clf', 'CV split']
+    """
+    schema = frame.collect_schema()
+    named, others = _candidates(schema, taken)
+    peeked = frame.head(PEEKED_ROWS).select(pl.col(others).n_unique()).collect()
+    few = [name for name in others if peeked[name][0] <= MOST_VALUES]
+    whole = [name for name in named.blocks if schema[name].is_float()]
+    counted = [*named.blocks, *few]
+    if not counted:
+        return named
+    counts = frame.select(
+        pl.col(counted).n_unique(),
+        pl.len().alias(ROWS),
+        *((pl.col(name) == pl.col(name).floor()).all().name.prefix(PRIVATE) for name in whole),
+    ).collect()
+    found = counts.row(0, named=True)
+    blocks = [
+        name for name in named.blocks if found[name] > 1 and found.get(PRIVATE + name) is not False
+    ]
+    unused: dict[str, int | None] = {
+        name: found[name]
+        for name in few
+        if found[name] >= (LEAST_WHOLE if schema[name].is_integer() else 2)
+        and found[name] <= min(MOST_VALUES, found[ROWS] / LEAST_ROWS)
+    }
+    return UsualKeys(named.models, blocks, unused)
+
+
+def keys_by_type(schema: pl.Schema, taken: Collection[str]) -> UsualKeys:
+    """The same of a table that is not read: names and types only."""
+    named, others = _candidates(schema, taken)
+    return UsualKeys(named.models, named.blocks, dict.fromkeys(others))
+
+
+def _candidates(schema: pl.Schema, taken: Collection[str]) -> tuple[UsualKeys, list[str]]:
+    """The columns with a usual name, and others whose type and name a key may have."""
+    free = [name for name in schema if name not in taken and not name.startswith(PRIVATE)]
+    named = usual_names(
+        [name for name in free if name not in RESERVED and not _is_nested(schema[name])]
+    )
+    models = [
+        name for name in named.models if _may_be_key(schema[name]) or schema[name].is_(pl.Boolean)
+    ]
+    others = [
+        name
+        for name in free
+        if name not in (*models, *named.blocks)
+        and _may_be_key(schema[name])
+        and not CASES.issuperset(_words(name))
+    ]
+    return UsualKeys(models, named.blocks), others
+
+
+def _may_be_key(dtype: pl.DataType) -> bool:
+    return dtype.is_integer() or dtype in (pl.String, pl.Categorical, pl.Enum)
+
+
+def _is_nested(dtype: pl.DataType) -> bool:
+    return dtype.is_nested() or dtype in (pl.Binary, pl.Object, pl.Null)
+
+
+def _words(name: str) -> list[str]:
+    """The words of a name, in small letters.
+
+    Examples
+    --------
+    >>> _words("Model Name"), _words("cvFold")
+    (['model', 'name'], ['cv', 'fold'])
+    """
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
+    return [word for word in re.split(r"[^a-z0-9]+", spaced.lower()) if word]

@@ -1,0 +1,367 @@
+"""Beliefs about the prior in use, as weighted priors."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import asinh, atan, ceil, exp, expm1, fsum, isfinite, log, log1p, pi, sqrt
+from typing import Literal
+
+from polaroc.errors import InvalidArgument, check_choice
+from polaroc.priors.grids import check_prior, check_range, is_number, prior, skew
+
+TOLERANCE = 1e-12
+MOST_NODES = 1000
+LARGE_GAMMA = 100
+# So that skews, and the products that formulas make of them, are floats.
+MOST_LOG_SKEW = log(1e300)
+# Nodes beyond which λ/N is judged by bins of them.
+MOST_BINS = 256
+# The share of a range that is left out at an end that is far away in ln λ.
+NEGLIGIBLE = 1e-13
+
+
+@dataclass(frozen=True)
+class Belief:
+    """What is believed about the prior in use, as weighted priors.
+
+    An expectation under the belief is the weighted sum over its nodes; for a
+    continuous belief they are quadrature nodes. Made by `uniform`, `beta` and
+    `points`.
+
+    Attributes
+    ----------
+    name
+        How it was asked for.
+    skews
+        The skew λ = (1−π)/π at each node.
+    weights
+        Their weights, ≥ 0, that sum to 1.
+
+    Examples
+    --------
+    >>> points([0.1, 0.2], [3, 1])
+    points([0.1, 0.2], weights=[0.75, 0.25])
+    """
+
+    name: str
+    skews: tuple[float, ...]
+    weights: tuple[float, ...]
+
+    def __repr__(self) -> str:
+        return self.name
+
+    @property
+    def priors(self) -> tuple[float, ...]:
+        """The prior at each node."""
+        return tuple(prior(node) for node in self.skews)
+
+    @property
+    def in_bins(self) -> list[tuple[float, float]]:
+        """Skews and weights; where they are many, the mean of each of some bins of ln λ."""
+        if len(self.skews) <= MOST_BINS:
+            return list(zip(self.skews, self.weights, strict=True))
+        logs = [log(node) for node in self.skews]
+        lo, width = min(logs), (max(logs) - min(logs)) / MOST_BINS or 1.0
+        masses: dict[int, tuple[float, float]] = {}
+        for node, weight, u in zip(self.skews, self.weights, logs, strict=True):
+            number = min(int((u - lo) / width), MOST_BINS - 1)
+            moment, mass = masses.get(number, (0.0, 0.0))
+            masses[number] = moment + weight * node, mass + weight
+        return [(moment / mass, mass) for moment, mass in masses.values() if mass > 0]
+
+
+def uniform(lo: float, hi: float, measure: Literal["prior", "skew"] = "prior") -> Belief:
+    """Every prior from `lo` to `hi` is equally likely.
+
+    Parameters
+    ----------
+    lo, hi
+        The range of the prior, 0 < lo < hi < 1.
+    measure
+        Whether it is the ``"prior"`` that is spread evenly, or the ``"skew"``
+        (the range P-ROC Eq. 5 is written in).
+
+    Returns
+    -------
+    Belief
+        Gauss-Legendre nodes in ln λ, as many as keep the error of an IAUPREC
+        below 1e-10: there AUPREC is analytic but for Im ln λ = ±π. Of extreme
+        ends a share of 1e-13 of the range is left out.
+
+    Raises
+    ------
+    InvalidArgument
+        For a range outside what is allowed.
+
+    Examples
+    --------
+    >>> belief = uniform(0.05, 0.20)
+    >>> round(sum(p * w for p, w in zip(belief.priors, belief.weights)), 12)
+    0.125
+    """
+    from numpy.polynomial.legendre import leggauss
+
+    check_range(lo, hi)
+    check_choice("measure", measure, ("prior", "skew"))
+    left, right = _ends(lo, hi, measure)
+    half = (right - left) / 2
+    # The error falls as ρ^(−2n), ρ the Bernstein ellipse up to ±3πi/4: short of
+    # the singularities at ±iπ, so that there no precision is above √2.
+    n = ceil(log(100 / TOLERANCE) / (2 * asinh(0.75 * pi / half)))
+    nodes, weights = leggauss(n)
+    logs = [left + half * (1 + float(node)) for node in nodes]
+    densities = [_slope(u) if measure == "prior" else exp(u) for u in logs]
+    name = f"uniform({lo:g}, {hi:g}{', measure=skew' if measure == 'skew' else ''})"
+    masses = [float(w) * d for w, d in zip(weights, densities, strict=True)]
+    return _belief(name, [exp(u) for u in logs], masses)
+
+
+def beta(a: float, b: float) -> Belief:
+    """The prior follows a Beta(a, b) distribution, with mean a/(a+b).
+
+    Parameters
+    ----------
+    a, b
+        Its shape parameters, > 0: as after a − 1 positives and b − 1 negatives
+        seen from a flat start.
+
+    Returns
+    -------
+    Belief
+        Trapezoid nodes in ln λ, where the density is analytic and the rule
+        converges geometrically.
+
+    Raises
+    ------
+    InvalidArgument
+        For parameters that are not positive, so small (below about 0.05) that the
+        belief would need more than a thousand nodes, or so unequal that its priors
+        are nearer to 0 or 1 than 1e-300.
+
+    Examples
+    --------
+    >>> belief = beta(2, 18)
+    >>> round(sum(p * w for p, w in zip(belief.priors, belief.weights)), 12)
+    0.1
+    """
+    if not all(is_number(x) and isfinite(x) and x > 0 for x in (a, b)):
+        raise InvalidArgument(
+            f"beta({a}, {b}): allowed are finite parameters > 0.",
+            hint="beta(2, 18) has mean 0.1; larger parameters are narrower.",
+        )
+    a, b = float(a), float(b)
+    if abs(log(b) - log(a)) > MOST_LOG_SKEW:
+        raise InvalidArgument(
+            f"beta({a:g}, {b:g}): its mean is nearer to 0 or 1 than 1e-300.",
+            hint="use parameters that are nearer to each other.",
+        )
+    step, log_density, mode = _beta_step(a, b), _beta_log_density(a, b), log(b / a)
+    shifts = [0.0]
+    for direction in (-step, step):
+        shift = direction
+        while log_density(shift) > log(TOLERANCE / 10):
+            shifts.append(shift)
+            shift += direction
+            if len(shifts) > MOST_NODES or abs(mode + shift) > MOST_LOG_SKEW:
+                raise InvalidArgument(
+                    f"beta({a:g}, {b:g}) is spread too widely: it needs more than {MOST_NODES} "
+                    "nodes, or priors nearer to 0 or 1 than 1e-300.",
+                    hint="use larger or less unequal parameters, or points([...]) for a few "
+                    "likely priors.",
+                )
+    shifts.sort(reverse=True)
+    # In two steps, neither of which overflows.
+    skews = [b / a * exp(shift / 2) * exp(shift / 2) for shift in shifts]
+    return _belief(f"beta({a:g}, {b:g})", skews, [exp(log_density(shift)) for shift in shifts])
+
+
+def points(priors: Sequence[float], weights: Sequence[float] | None = None) -> Belief:
+    """One of a few priors, as likely as `weights` say.
+
+    Parameters
+    ----------
+    priors
+        The possible priors, each in (0, 1).
+    weights
+        As many weights ≥ 0, not all zero; equal where none are given. They are
+        scaled to sum to 1.
+
+    Returns
+    -------
+    Belief
+        The priors themselves as nodes.
+
+    Raises
+    ------
+    InvalidArgument
+        For priors or weights outside what is allowed.
+
+    Examples
+    --------
+    >>> points([0.01, 0.1])
+    points([0.01, 0.1], weights=[0.5, 0.5])
+    """
+    for p in priors:
+        check_prior(p)
+    chosen = [float(p) for p in priors]
+    shares = [1.0] * len(chosen) if weights is None else list(weights)
+    sound = all(is_number(w) and isfinite(w) and w >= 0 for w in shares) and any(shares)
+    if len(shares) != len(chosen) or not sound:
+        raise InvalidArgument(
+            f"points got {len(chosen)} priors and the weights {weights}, allowed is one weight "
+            "≥ 0 per prior, not all zero.",
+            hint="leave weights out for equal ones.",
+        )
+    scaled = _to_one([float(w) for w in shares])
+    listed = ", ".join(f"{p:g}" for p in chosen)
+    shown = ", ".join(f"{w:g}" for w in scaled)
+    return Belief(
+        f"points([{listed}], weights=[{shown}])", tuple(skew(p) for p in chosen), tuple(scaled)
+    )
+
+
+def resolve_belief(over: object, measure: Literal["prior", "skew"] = "prior") -> Belief:
+    """A belief from what `over` may be: a belief, or a pair (lo, hi) of priors."""
+    if isinstance(over, Belief):
+        check_choice("measure", measure, ("prior", "skew"))
+        if measure == "skew":
+            raise InvalidArgument(
+                f"measure='skew' with {over!r}: a belief already says how likely each prior is.",
+                hint="give over=(lo, hi), or uniform(lo, hi, measure='skew').",
+            )
+        return over
+    if isinstance(over, Sequence) and len(over) == 2 and not isinstance(over, str):
+        return uniform(over[0], over[1], measure)
+    raise InvalidArgument(
+        f"over is {over!r}, allowed are a pair (lo, hi) of priors or a belief.",
+        hint="for example over=(0.05, 0.20) or over=polaroc.beta(2, 18).",
+    )
+
+
+def over_label(over: object, measure: Literal["prior", "skew"] = "prior") -> str:
+    """How a measure table says what a measure was taken over: all digits of a range.
+
+    Examples
+    --------
+    >>> over_label((0.05, 0.2)), over_label(points([0.05, 0.2]))
+    ('0.05 to 0.2', 'points([0.05, 0.2], weights=[0.5, 0.5])')
+    """
+    belief = resolve_belief(over, measure)
+    if isinstance(over, Belief) or measure == "skew":
+        return belief.name
+    assert isinstance(over, Sequence)
+    return f"{float(over[0])!r} to {float(over[1])!r}"
+
+
+def labelled_range(label: str) -> tuple[float, float] | None:
+    """The range that a label names, None for a belief.
+
+    Examples
+    --------
+    >>> labelled_range("0.05 to 0.2"), labelled_range("beta(2, 18)")
+    ((0.05, 0.2), None)
+    """
+    low, to, high = label.partition(" to ")
+    try:
+        return (float(low), float(high)) if to else None
+    except ValueError:
+        return None
+
+
+def same_over(label: str, over: tuple[float, float] | Belief) -> bool:
+    """Whether a label names a range, or a belief.
+
+    Examples
+    --------
+    >>> same_over("0.05 to 0.2", uniform(0.05, 0.2)), same_over("0.05 to 0.2", (0.05, 0.3))
+    (True, False)
+    """
+    known = labelled_range(label)
+    if known is None:
+        return label == resolve_belief(over).name
+    return resolve_belief(known) == resolve_belief(over)
+
+
+def _ends(lo: float, hi: float, measure: str) -> tuple[float, float]:
+    """ln λ at the ends of a range, without what is negligible of it."""
+    highest, lowest = skew(lo), skew(hi)
+    if measure == "skew":
+        return log(max(lowest, NEGLIGIBLE * (highest - lowest))), log(highest)
+    share = NEGLIGIBLE * (hi - lo)
+    return log(max(lowest, share)), log(min(highest, 1 / share))
+
+
+def _slope(u: float) -> float:
+    """|dπ/du| at u = ln λ: π(1−π)."""
+    return exp(-abs(u)) / (1 + exp(-abs(u))) ** 2
+
+
+def _beta_log_density(a: float, b: float) -> Callable[[float], float]:
+    """Of Beta(a, b) in ln λ: its log density at a shift from the mode, less that at the mode.
+
+    That is −(a + b)·(ln(p + q·eˢ) − q·s) at the shift s, p and q the means of the prior
+    and of what it leaves.
+    """
+    from numpy.polynomial.legendre import leggauss
+
+    p, q = 1 / (1 + b / a), 1 / (1 + a / b)
+    nodes, weights = leggauss(20)
+    unit = [((1 + float(x)) / 2, float(w) / 2) for x, w in zip(nodes, weights, strict=True)]
+
+    def log_density(shift: float) -> float:
+        if abs(shift) > 1:
+            return -a * _log_mean(q, p, shift) - b * _log_mean(p, q, -shift)
+        # Near the mode these terms cancel; as the integral of its second derivative it has
+        # one sign.
+        variances = (w * (1 - x) * exp(x * shift) / (p + q * exp(x * shift)) ** 2 for x, w in unit)
+        return -_precision_of(a, b) * shift**2 * sum(variances)
+
+    return log_density
+
+
+def _log_mean(share: float, rest: float, shift: float) -> float:
+    """ln(rest + share·eˢ) of two shares of 1, without overflow or cancellation."""
+    if shift > 30:
+        return log(share) + shift + log1p(rest / share * exp(-shift))
+    change = share * expm1(shift)
+    return log1p(change) if change > -0.5 else log(rest + share * exp(shift))
+
+
+def _precision_of(a: float, b: float) -> float:
+    """One over the variance of ln λ, nearly, where the parameters are large: ab/(a + b)."""
+    small, large = sorted((a, b))
+    return small / (1 + small / large)
+
+
+def _beta_step(a: float, b: float) -> float:
+    """The step at which the trapezoid rule meets the tolerance for Beta(a, b) in ln λ.
+
+    Its error is the characteristic function of ln λ at the frequency 2π/step,
+    |Γ(a + iω)Γ(b − iω)| / (Γ(a)Γ(b)).
+    """
+    step = min(0.6, 1 / sqrt(_precision_of(a, b)))
+    while _log_decay(a, 2 * pi / step) + _log_decay(b, 2 * pi / step) > log(TOLERANCE / 100):
+        step *= 0.9
+    return step
+
+
+def _log_decay(a: float, frequency: float) -> float:
+    """ln |Γ(a + iω)/Γ(a)|."""
+    if a > LARGE_GAMMA:
+        # Stirling's series: two values of ln Γ that large would leave nothing but rounding.
+        ratio = frequency / a
+        return (a - 0.5) / 2 * log1p(ratio**2) - frequency * atan(ratio)
+    from scipy.special import loggamma
+
+    decay: float = (loggamma(complex(a, frequency)) - loggamma(a)).real
+    return decay
+
+
+def _belief(name: str, skews: list[float], masses: list[float]) -> Belief:
+    return Belief(name, tuple(skews), tuple(_to_one(masses)))
+
+
+def _to_one(masses: Sequence[float]) -> list[float]:
+    """The masses scaled to sum to 1; their own sum may be too large for a float."""
+    most = max(masses)
+    total = fsum(mass / most for mass in masses)
+    return [mass / most / total for mass in masses]

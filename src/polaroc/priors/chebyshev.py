@@ -1,0 +1,232 @@
+"""Areas at many priors from those at a few: Chebyshev interpolation in ln λ.
+
+A precision t/(t + λf) is analytic in u = ln λ for |Im u| < π. With r = λf/t and
+c = cos θ, where |Im u| ≤ θ and π/2 ≤ θ < π,
+
+    |t/(t + λf) − ½|² = ¼ (1 + r² − 2rc)/(1 + r² + 2rc) ≤ ¼ tan²(θ/2),
+
+the most being at r = 1, Im u = ±θ. The constants 0 and 1 (`start`) are no farther
+from ½. An area is an integral, or a sum, of precisions with weights ≥ 0 of at most
+1 in all, whatever the interpolation, the range of recall and the start, and so is
+its mean over a belief: it differs by no more than M = ½ tan(θ/2) from a constant,
+which interpolation gets right.
+
+On a range of u of length L the largest Bernstein ellipse in that strip has the
+parameter ρ with (ρ − 1/ρ)/2 = 2θ/L. The polynomial through n Chebyshev nodes is
+then off by at most 4Mρ^(1−n)/(ρ − 1) (Trefethen, Approximation Theory and
+Approximation Practice, theorem 8.2). θ is chosen so that the fewest nodes will do.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from math import asinh, ceil, cos, exp, log, pi, sin, tan
+from typing import TYPE_CHECKING, Any
+
+from polaroc.priors.grids import skew
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[Any]]
+
+# Of the interpolation; sums and the interpolation itself are rounded besides.
+TOLERANCE = 5e-13
+# Up to so many priors, each is evaluated by itself.
+DIRECT = 24
+# Length in ln λ of a piece: longer ones need little fewer nodes in all, and each
+# prior as many terms as its piece has nodes.
+LONGEST = 8.0
+ANGLES = 200
+# Where no weight is less than 1e-26 of all, an area changes by less than 1e-12 beyond.
+GREATEST_SKEW = 1e40
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A range of ln λ with the nodes that interpolate over it.
+
+    Attributes
+    ----------
+    skews
+        λ at the nodes.
+    weights
+        Their barycentric weights.
+    start, end
+        The least and the greatest ln λ that is asked for.
+    """
+
+    skews: tuple[float, ...]
+    weights: tuple[float, ...]
+    start: float
+    end: float
+
+
+@dataclass(frozen=True)
+class ManyPriors:
+    """Priors, and the pieces that they are interpolated on.
+
+    Attributes
+    ----------
+    priors
+        The priors in the order asked for; None stands for each key's own, which
+        is evaluated by itself.
+    pieces
+        By rising ln λ.
+    """
+
+    priors: tuple[float | None, ...]
+    pieces: tuple[Piece, ...]
+
+    @property
+    def nodes(self) -> list[float | None]:
+        """λ at the nodes of all pieces, one after the other; None last, where it is asked for."""
+        skews: list[float | None] = [node for piece in self.pieces for node in piece.skews]
+        return skews + [None] * (None in self.priors)
+
+    @property
+    def firsts(self) -> list[int]:
+        """The place among the nodes of the first of each piece; then of each key's own."""
+        places = [0]
+        for piece in self.pieces:
+            places.append(places[-1] + len(piece.skews))
+        return places
+
+    @property
+    def width(self) -> int:
+        """Nodes of the largest piece."""
+        return max(len(piece.skews) for piece in self.pieces)
+
+    @cached_property
+    def piece_of(self) -> "Array":
+        """The number of each prior's piece; after the last, that of each key's own."""
+        import numpy as np
+
+        found = np.searchsorted(cuts(self.pieces), self._logs)
+        return np.where([p is None for p in self.priors], len(self.pieces), found)
+
+    @cached_property
+    def basis(self) -> "Array":
+        """What each node of its piece counts at each prior; shape (priors, width)."""
+        import numpy as np
+
+        counts = np.zeros((len(self.priors), self.width))
+        counts[:, 0] = 1.0
+        for i, piece in enumerate(self.pieces):
+            own = np.flatnonzero(self.piece_of == i)
+            counts[own, : len(piece.skews)] = cardinals(piece, self._logs[own])
+        return counts
+
+    @cached_property
+    def _logs(self) -> "Array":
+        import numpy as np
+
+        return np.log([1.0 if p is None else _bounded(skew(p)) for p in self.priors])
+
+    def at(self, place: int, values: "Array") -> "Array":
+        """The value at the prior in that place, of values at all nodes along the last axis."""
+        piece = int(self.piece_of[place])
+        first, *others = self.firsts[piece : piece + 2]
+        count = others[0] - first if others else 1
+        own = values[..., first : first + count]
+        # Differences, so that what is constant stays what it is to the last digit.
+        start = own[..., 0]
+        moved: Array = start + (own - own[..., :1]) @ self.basis[place, :count]
+        return moved
+
+
+def many_priors(priors: Sequence[float | None]) -> ManyPriors | None:
+    """How to interpolate at the priors, None where they are few."""
+    skews = [skew(p) for p in priors if p is not None]
+    if len(skews) <= DIRECT:
+        return None
+    return ManyPriors(tuple(priors), tuple(pieces(skews)))
+
+
+def pieces(skews: Sequence[float]) -> list[Piece]:
+    """The pieces that hold all skews; one with fewer skews than it needs nodes has them as nodes.
+
+    Examples
+    --------
+    >>> [len(piece.skews) for piece in pieces([1 + i / 1000 for i in range(1000)])]
+    [11]
+    """
+    import numpy as np
+
+    known = np.unique([_bounded(skewed) for skewed in skews])
+    logs = np.log(known)
+    count = max(1, ceil((logs[-1] - logs[0]) / LONGEST))
+    inner = np.linspace(logs[0], logs[-1], count + 1)[1:-1]
+    parts = np.split(known, np.searchsorted(logs, inner, side="right"))
+    return [_piece(part.tolist()) for part in parts if part.size]
+
+
+def cuts(parts: Sequence[Piece]) -> list[float]:
+    """The ln λ between each two pieces."""
+    return [(low.end + high.start) / 2 for low, high in pairwise(parts)]
+
+
+def cardinals(piece: Piece, logs: "Array") -> "Array":
+    """What the value at each node counts for that at each ln λ; shape (len(logs), nodes)."""
+    import numpy as np
+
+    away = logs[:, None] - np.log(piece.skews)
+    # At a node all but its own are nothing beside it.
+    shares = np.array(piece.weights) / np.where(away == 0, 1e-200, away)
+    counts: Array = shares / shares.sum(axis=1, keepdims=True)
+    return counts
+
+
+def condensed(skews: Sequence[float], weights: Sequence[float]) -> tuple[list[float], list[float]]:
+    """Fewer skews, and weights with which the mean of areas over them is the same.
+
+    They are given back as they are where interpolation would not need fewer.
+    """
+    import numpy as np
+
+    parts = pieces(skews)
+    nodes = [node for piece in parts for node in piece.skews]
+    if len(skews) <= DIRECT or len(nodes) >= len(skews):
+        return list(skews), list(weights)
+    logs = np.log([_bounded(skewed) for skewed in skews])
+    of_piece = np.searchsorted(cuts(parts), logs)
+    own, masses = [of_piece == i for i in range(len(parts))], np.array(weights)
+    shares = [masses[of] @ cardinals(piece, logs[of]) for piece, of in zip(parts, own, strict=True)]
+    return nodes, np.concatenate(shares).tolist()
+
+
+@lru_cache
+def nodes_needed(length: float) -> int:
+    """How many nodes keep the error below `TOLERANCE` on a range of ln λ of that length.
+
+    Examples
+    --------
+    >>> nodes_needed(1.56), nodes_needed(7.0)
+    (16, 42)
+    """
+    if length == 0:
+        return 1
+    fewest = []
+    for i in range(ANGLES // 2, ANGLES):
+        angle = pi * i / ANGLES
+        bound = tan(angle / 2) / 2
+        rate = asinh(2 * angle / length)
+        fewest.append(1 + ceil(log(4 * bound / (TOLERANCE * (exp(rate) - 1))) / rate))
+    return max(2, min(fewest))
+
+
+def _piece(skews: Sequence[float]) -> Piece:
+    start, end = log(skews[0]), log(skews[-1])
+    count = nodes_needed(end - start)
+    if count >= len(skews):
+        return Piece(tuple(skews), (1.0,) * len(skews), start, end)
+    angles = [(2 * k + 1) * pi / (2 * count) for k in range(count)]
+    middle, half = (start + end) / 2, (end - start) / 2
+    nodes = [exp(middle + half * cos(angle)) for angle in angles]
+    weights = [(-1) ** k * sin(angle) for k, angle in enumerate(angles)]
+    return Piece(tuple(nodes), tuple(weights), start, end)
+
+
+def _bounded(skewed: float) -> float:
+    return min(skewed, GREATEST_SKEW)

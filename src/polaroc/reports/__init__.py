@@ -1,0 +1,206 @@
+"""A report: one self-contained HTML page that says which model, how sure, at which threshold."""
+
+from collections.abc import Callable, Sequence
+from itertools import chain
+from pathlib import Path
+
+import polars as pl
+
+from polaroc.base.columns import as_lazy, column_names, like
+from polaroc.comparison.design import Incomplete
+from polaroc.errors import InvalidArgument
+from polaroc.files.atomic import check_new, whole_file
+from polaroc.predictions.usual_keys import usual_keys
+from polaroc.priors.beliefs import Belief
+from polaroc.priors.grids import check_prior
+from polaroc.typing import IntoExpr, Label, Nulls
+
+TITLE = "Which model, how sure, at which threshold"
+
+
+def report(
+    frame: pl.LazyFrame | pl.DataFrame,
+    *,
+    path: str | Path,
+    truth: IntoExpr | None = None,
+    score: IntoExpr | None = None,
+    by: str | Sequence[str] | None = None,
+    over: tuple[float, float] | Belief | None = None,
+    priors: Sequence[float] = (),
+    between: str | None = None,
+    block: str | Sequence[str] | None = None,
+    case: str | None = None,
+    weight: IntoExpr | None = None,
+    positive: Label | Sequence[Label] | None = None,
+    nulls: Nulls = "raise",
+    test_train_ratio: float | None = None,
+    alpha: float = 0.005,
+    level: float = 0.95,
+    cost_fn: float = 1,
+    cost_fp: float = 1,
+    incomplete: Incomplete = "raise",
+    title: str = TITLE,
+    tell: Callable[[str], None] | None = None,
+) -> Path:
+    """Write one HTML page: which model, how sure, at which threshold, and what that rests on.
+
+    The page needs no network and no Python. It holds the answer in words, the
+    ranking with intervals and letters, charts, the tests with their assumptions,
+    an audit of the data, methods with sources, and versions.
+
+    Parameters
+    ----------
+    frame
+        Predictions, one row per model, block and case, with `truth` and `score`;
+        or tidy measures, without these: then the page lacks the parts that need
+        predictions, and says so.
+    path
+        The file to write. An earlier report there is replaced, whole or not at
+        all; any other file is left alone.
+    truth, score, weight, positive, nulls
+        As in `evaluate`, for predictions.
+    by
+        Key columns of the predictions, and ``()`` for a single model measured once; by
+        default "model" and "fold", and columns with other usual names of models and
+        folds, such as "clf" or "CV split". What else may be a key is told.
+    over
+        The range (lo, hi) of priors, or a belief about the prior. Needed for
+        predictions; of measures, by default the priors they were taken at.
+    priors
+        Further priors in (0, 1) at which AUPREC is taken.
+    between
+        The key that tells the models apart; by default "model", else the first.
+    block
+        The keys that tell the blocks apart; by default all others.
+    case
+        The column that tells the cases apart. Where each model was measured once
+        it lets the fitted models be compared, case by case. Where there are blocks,
+        thresholds are then judged on cases that took no part in setting them, also
+        if blocks share cases, as repeated hold-outs do.
+    test_train_ratio
+        Test over training cases of a block, as in `compare`; without it no test
+        over blocks is made.
+    alpha, incomplete
+        As in `choose`.
+    level
+        Coverage of the intervals of each model's expected AUPREC, in (0, 1).
+    cost_fn, cost_fp
+        Costs > 0 of a missed positive and of a false alarm, for the thresholds.
+    title
+        Heading of the page.
+    tell
+        Called with each sentence on what the numbers rest on and the tests assume,
+        or why none was made, such as `print`; they are on the page too, which is
+        written after it, and not where it raises.
+
+    Returns
+    -------
+    Path
+        The file written.
+
+    Raises
+    ------
+    InvalidPredictions, InvalidArgument, InvalidTable
+        As in `evaluate`, `choose` and `operating_points`.
+    OutputRefused
+        Where `path` is a file that is no report.
+
+    Notes
+    -----
+    Intervals over blocks are x̄ ± t √(s²(1/J + r)) with J blocks and
+    r = `test_train_ratio` (Nadeau and Bengio 2003); on one test set they are those
+    of `intervals`. Thresholds are of least expected cost (D&G §4). Over blocks the
+    rates of each block at a threshold are averaged, as the models of blocks are
+    mostly fitted anew and their scores not ranked together; each block is judged at
+    thresholds that were set on others, and, where `case` is given, without the
+    cases it is judged on.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import polaroc as pr
+    >>> predictions = pr.datasets.satellite_predictions()
+    >>> where = Path(tempfile.mkdtemp()) / "report.html"
+    >>> pr.report(
+    ...     predictions.filter(pl.col("fold") <= 3), truth="truth", score="score",
+    ...     over=(0.05, 0.20), test_train_ratio=0.25, path=where,
+    ... ).name
+    'report.html'
+    """
+    from polaroc.reports.evidence import measure_keys, of_measures, of_predictions
+    from polaroc.reports.intake import taken_in
+    from polaroc.reports.page import is_report, page
+    from polaroc.reports.question import Question, roles
+
+    file = Path(path)
+    check_new(file, is_report)
+    for one in priors:
+        check_prior(one)
+    if (truth is None) != (score is None):
+        raise InvalidArgument(
+            "only one of truth and score is given, needed are both or none.",
+            hint="give both for predictions, none for measures.",
+        )
+    intake = None
+    unused: list[str] = []
+    if truth is not None and score is not None:
+        if over is None:
+            raise InvalidArgument(
+                "predictions are given without a range of priors.", hint="give over=(0.05, 0.20)."
+            )
+        frame, named_keys, unused = _keyed(frame, by, [truth, score, weight, case])
+        intake = taken_in(
+            frame, truth=truth, score=score, by=named_keys,
+            weight=weight, positive=positive, nulls=nulls, case=case,
+        )  # fmt: skip
+    keys = measure_keys(frame) if intake is None else intake.keys
+    models, blocks = roles(keys, between, block)
+    question = Question(
+        models, blocks, over, test_train_ratio, alpha, level, cost_fn, cost_fp, incomplete, case
+    )
+    if intake is None:
+        evidence = of_measures(frame, question)
+    else:
+        evidence = of_predictions(intake, question, priors)
+    written = page(evidence, title)
+    if tell is not None:
+        for said in (*unused, *evidence.cautions, *evidence.assumptions):
+            tell(said)
+    with whole_file(file, is_report) as staging:
+        staging.write_text(written, encoding="utf-8")
+    return file
+
+
+def _keyed(
+    frame: pl.LazyFrame | pl.DataFrame,
+    by: str | Sequence[str] | None,
+    taken: Sequence[IntoExpr | None],
+) -> tuple[pl.LazyFrame | pl.DataFrame, list[str], list[str]]:
+    """The table, its keys, and what is to be said of columns that may be keys and are not used."""
+    from polaroc.reports.intake import with_one_model
+
+    if by is not None:
+        return frame, column_names(by, "by"), []
+    lazy = as_lazy(frame)
+    names = (
+        one.meta.root_names() if isinstance(one, pl.Expr) else [one]
+        for one in taken
+        if one is not None
+    )
+    usual = usual_keys(lazy, list(chain.from_iterable(names)))
+    keys = usual.keys
+    if usual.blocks and not usual.models:
+        lazy, model = with_one_model(lazy)
+        frame, keys = like(frame, lazy), [model, *keys]
+    if not usual.unused:
+        return frame, keys, []
+    all_keys = [*usual.keys, next(iter(usual.unused))]
+    return (
+        frame,
+        keys,
+        [
+            f"Not used, so that their rows are taken together: {usual.unused_in_words}; if one "
+            f"tells models or folds apart: by={all_keys!r}."
+        ],
+    )

@@ -1,0 +1,139 @@
+"""Figures of the curves: at any prior, over the range, and of what moves with it."""
+
+import polars as pl
+
+from polaroc import charts
+from polaroc.curves.hull import achievable
+from polaroc.priors.grids import prior_grid
+from polaroc.reports.evidence import Evidence
+from polaroc.reports.figures import (
+    Figure,
+    Maker,
+    colours,
+    expected,
+    first_models,
+    listed,
+    means_in_words,
+)
+from polaroc.reports.intake import within
+from polaroc.reports.thresholds import shown_priors
+from polaroc.reports.words import percent
+from polaroc.thresholds.operating_points import operating_points
+
+# Heat maps of many models would fill pages; on a grid that looks smooth in so small a panel.
+MOST_PANELS, ROWS, RECALLS, AT_RECALL, SAME = 4, 15, 41, 0.8, 1e-9
+# The priors between which the slider of the explorer moves, if not further.
+SLIDER = (0.001, 0.999)
+
+
+def explorer(evidence: Evidence) -> Figure | None:
+    """The curves at a prior that is moved."""
+    if evidence.intake is None:
+        return None
+    priors = shown_priors(evidence.question.over)
+    start = priors[len(priors) // 2]
+    lo, hi = SLIDER
+    return Figure(
+        "explorer",
+        charts.explorer(
+            evidence.intake.curves([evidence.question.between]),
+            "Every threshold at any share of positives",
+            prior=start,
+            over=(min(lo, priors[0]), max(hi, priors[-1])),
+            colours=colours(evidence),
+        ),
+        "All rows of a model in one curve. The rates are those of the cases shown, on which no "
+        "threshold should be chosen without a look at the table above.",
+        f"ROC and precision-recall curves, at first with {percent(start)} positives. "
+        f"{expected(evidence)}",
+    )
+
+
+def roc(evidence: Evidence) -> Figure | None:
+    """The curves everything is made from."""
+    if evidence.intake is None:
+        return None
+    blocks = list(evidence.question.blocks) if evidence.blocks > 1 else []
+    curves = evidence.intake.curves([evidence.question.between, *blocks])
+    return Figure(
+        "roc",
+        charts.roc(curves, "ROC curves", band=blocks or None, colours=colours(evidence)),
+        "Recall against false alarms, whatever the share of positives.",
+        f"ROC curves. {means_in_words(evidence, 'auc', 'Area under the curve (AUC)')}",
+    )
+
+
+def surface(evidence: Evidence) -> Figure | None:
+    """Precision by recall and prior, of the first models."""
+    if evidence.intake is None:
+        return None
+    between = evidence.question.between
+    priors = shown_priors(evidence.question.over)
+    curves = evidence.intake.curves([between])
+    shown = evidence.models.head(MOST_PANELS).to_frame()
+    few = within(curves, shown)
+    grid = achievable(few, prior_grid(priors[0], priors[-1], ROWS, "log"), recall=RECALLS)
+    return Figure(
+        "surface",
+        charts.surface(grid, "Achievable precision by recall and share of positives"),
+        "Lines join equal precision. It is that of the best mixture of thresholds in hindsight, "
+        "which is more than a threshold set beforehand gives.",
+        f"Achievable precision at recall {AT_RECALL:g}: {_achieved(grid, evidence)}.",
+        models=shown.height,
+    )
+
+
+def operating_drift(evidence: Evidence) -> Figure | None:
+    """How the balance of errors shifts over the range."""
+    if evidence.intake is None:
+        return None
+    priors = shown_priors(evidence.question.over)
+    curves = evidence.intake.curves([evidence.question.between])
+    # Where errors of both kinds weigh the same the balanced point is that of equal error.
+    equal = [0.5] if priors[0] < 0.5 < priors[-1] else []
+    points = operating_points(curves, priors=sorted({*priors, *equal}))
+    return Figure(
+        "operating-drift",
+        charts.operating_drift(
+            points, curves, "Where the balance of errors moves with the share of positives",
+            colours=colours(evidence),
+        ),
+        "Points where missed positives are as many as false alarms: a threshold that keeps that "
+        "balance has to move as the share of positives does.",
+        _drift(points, evidence),
+    )  # fmt: skip
+
+
+CURVES: tuple[Maker, ...] = (explorer, roc, surface, operating_drift)
+
+
+def _achieved(grid: pl.DataFrame, evidence: Evidence) -> str:
+    """The precision of each model at one recall, at the ends of the range."""
+    at = grid.filter((pl.col("tpr") - AT_RECALL).abs() < SAME).sort("prior")
+    said = []
+    for model in first_models(evidence):
+        rows = within(at, model.to_frame())
+        ends = rows.select("prior", "precision").rows()
+        if ends and ends[0][1] is not None:
+            low, high = (
+                f"{value:.3f} with {percent(prior)} positives"
+                for prior, value in (ends[0], ends[-1])
+            )
+            said.append(f"{model[0]} {low}, {high}")
+    return "; ".join(said)
+
+
+def _drift(points: pl.DataFrame, evidence: Evidence) -> str:
+    """Where the balanced point of each model is at the ends of the range."""
+    said = []
+    low, high = points["prior"].min(), shown_priors(evidence.question.over)[-1]
+    for model in first_models(evidence):
+        rows = within(points, model.to_frame())
+        at = {prior: (tpr, fpr) for prior, tpr, fpr in rows.select("prior", "tpr", "fpr").rows()}
+        if at.get(low, (None,))[0] is not None and at.get(high, (None,))[0] is not None:
+            said.append(
+                f"{model[0]} from recall {at[low][0]:.3f} and false positive rate "
+                f"{at[low][1]:.3f} to {at[high][0]:.3f} and {at[high][1]:.3f}"
+            )
+    ends = f"from {percent(float(low))} to {percent(high)} positives"  # type: ignore[arg-type]
+    return f"Balanced points {ends}: {listed(said, evidence)}."

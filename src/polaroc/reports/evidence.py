@@ -1,0 +1,307 @@
+"""Everything a report shows, worked out by the functions of the package."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+
+from polaroc.base.columns import MEASURES, PRIVATE, as_lazy, require
+from polaroc.choice.answer import best_expected, named, range_in_words, tells_from
+from polaroc.choice.choose import Choice, choose
+from polaroc.choice.regret import evaluate_hint
+from polaroc.comparison.compare import Comparison, compare
+from polaroc.comparison.measure_rows import of_range, only_range, over_labels, range_rows
+from polaroc.errors import InvalidArgument
+from polaroc.evaluation.evaluate import evaluate
+from polaroc.measures.spec import plainly
+from polaroc.predictions.row_checks import SCORE, TRUTH, left_out
+from polaroc.priors.beliefs import Belief, resolve_belief
+from polaroc.priors.grids import prior_grid
+from polaroc.reports.intake import Intake, within
+from polaroc.reports.question import Question
+from polaroc.reports.ranking import EXPECTED, ranking
+from polaroc.reports.thresholds import Thresholds, thresholds
+
+PRIORS = 25
+MODELS, LACKING = PRIVATE + "models", PRIVATE + "lacking"
+WANTED = ("auc", "auprec", "iauprec", "sens", "auc_range", "accsens")
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What is known of the models.
+
+    Attributes
+    ----------
+    question
+        What was asked.
+    measures
+        Tidy measures per model and block.
+    ranking
+        One row per model, the best first.
+    choice
+        What `choose` says, None for a single model.
+    comparison
+        The test of the models, None where none was made.
+    untested
+        Why none was made, or nothing.
+    intake
+        The predictions, None where measures were given.
+    thresholds
+        Of the model that ranks first; None where measures were given.
+    audit
+        What each key holds; None where measures were given.
+    undrawn
+        How many models are left out here, so that figures can be read.
+    """
+
+    question: Question
+    measures: pl.DataFrame
+    ranking: pl.DataFrame
+    choice: Choice | None
+    comparison: Comparison | None
+    untested: str
+    intake: Intake | None = None
+    thresholds: Thresholds | None = None
+    audit: pl.DataFrame | None = None
+    undrawn: int = 0
+
+    @property
+    def models(self) -> pl.Series:
+        """The models, the best first."""
+        return self.ranking[self.question.between]
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks there are; 1 where each model was measured once."""
+        columns = list(self.question.blocks)
+        return self.measures.select(columns).n_unique() if columns else 1
+
+    @property
+    def answer(self) -> str:
+        """Which model, and how sure that is, in one sentence."""
+        if self.choice is None:
+            return _of_one(self)
+        if self.comparison is None or self.choice.comparison is not None:
+            return self.choice.answer
+        believed = range_in_words(self.question.ends, self.question.over, [])
+        told = tells_from(self.models, self.comparison)
+        return (
+            f"{best_expected(self.choice.models, 'AUPREC', believed)}; on these cases the test of "
+            f"the fitted models at α = {self.question.alpha:g} tells it from {told}."
+        )
+
+    @property
+    def assumptions(self) -> list[str]:
+        """What the tests assume, or why none was made."""
+        return [self.untested] if self.comparison is None else list(self.comparison.warnings)
+
+    @property
+    def cautions(self) -> list[str]:
+        """What the numbers rest on, in sentences; what the tests assume is said with them."""
+        tested = () if self.comparison is None else self.comparison.warnings
+        chosen = () if self.choice is None else self.choice.warnings
+        said = [line for line in chosen if line not in tested]
+        if self.choice is None:
+            notes = self.measures.filter(pl.col("measure").is_in(["auprec", "iauprec", "auc"]))[
+                "note"
+            ]
+            said += [f"{note}." for note in notes.drop_nulls()]
+            said += self._audited
+        said += () if self.thresholds is None else self.thresholds.cautions
+        if self.intake is not None and self.intake.dropped:
+            said.append(left_out(self.intake.dropped))
+        plain = pl.Series(said, dtype=pl.String).to_frame("said").select(plainly(pl.col("said")))
+        return plain["said"].unique(maintain_order=True).to_list()
+
+    @property
+    def _audited(self) -> list[str]:
+        """That keys carry notes, which a choice among models has said in its warnings."""
+        noted = [] if self.audit is None else self.audit["note"].drop_nulls().to_list()
+        of = 0 if self.audit is None else self.audit.height
+        return [f"{len(noted)} of {of} keys carry a note, such as: {noted[0]}."] if noted else []
+
+
+def drawn(evidence: Evidence, most: int) -> Evidence:
+    """The evidence of the first models only, and of those that are the best at some prior.
+
+    For figures: what is worked out, and said, is of all models.
+
+    Parameters
+    ----------
+    evidence
+        That of all models.
+    most
+        How many models are drawn.
+    """
+    between, models = evidence.question.between, evidence.ranking.select(evidence.question.between)
+    if models.height <= most:
+        return evidence
+    shown, choice, comparison = models.head(most), evidence.choice, evidence.comparison
+    if choice is not None:
+        winners = choice.priors.filter("best").select(between).unique()
+        both = (
+            pl.concat([winners, models]).unique(maintain_order=True).head(max(most, len(winners)))
+        )
+        shown = within(models, both)
+        choice = replace(
+            choice, models=within(choice.models, shown), priors=within(choice.priors, shown)
+        )
+    if comparison is not None:
+        comparison = replace(comparison, letters=within(comparison.letters, shown))
+    return replace(
+        evidence,
+        measures=within(evidence.measures, shown),
+        ranking=within(evidence.ranking, shown),
+        choice=choice,
+        comparison=comparison,
+        intake=None if evidence.intake is None else evidence.intake.within(shown),
+        undrawn=models.height - shown.height,
+    )
+
+
+def of_predictions(intake: Intake, question: Question, priors: Sequence[float]) -> Evidence:
+    """The evidence of predictions."""
+    measures = evaluate(
+        intake.sound, by=list(question.keys), priors=_priors(question, priors), over=question.over,
+        measures=list(WANTED if question.ends else WANTED[:3]), **intake.arguments,
+        **_intervals(intake, question),
+    ).collect()  # fmt: skip
+    choice = _choice(measures, question)
+    comparison, untested = _comparison(choice, question, intake)
+    judged = _judged_blocks(measures, question)
+    if judged is not None:
+        measures, intake = within(measures, judged), intake.within(judged)
+    audit = intake.audit()
+    ranked = ranking(measures, question, choice, comparison)
+    found = thresholds(intake, question, ranked[question.between][:1])
+    return Evidence(question, measures, ranked, choice, comparison, untested, intake, found, audit)
+
+
+def of_measures(measures: pl.LazyFrame | pl.DataFrame, question: Question) -> Evidence:
+    """The evidence of tidy measures."""
+    table = as_lazy(measures).collect()
+    if question.over is None:
+        question = replace(question, over=only_range(table))
+    choice = _choice(table, question)
+    if choice is None:
+        _check_single(table, question)
+    table = of_range(table, question.over)
+    comparison, untested = _comparison(choice, question, None)
+    judged = _judged_blocks(table, question)
+    table = table if judged is None else within(table, judged)
+    ranked = ranking(table, question, choice, comparison)
+    return Evidence(question, table, ranked, choice, comparison, untested)
+
+
+def _check_single(measures: pl.DataFrame, question: Question) -> None:
+    """Refuse a single model whose table lacks IAUPREC over the range that is asked for."""
+    if "iauprec" not in measures["measure"]:
+        raise InvalidArgument(
+            "the measures of a single model hold no 'iauprec'.",
+            hint="evaluate with over=(0.05, 0.20), or give predictions.",
+        )
+    if question.over is None or range_rows(measures, "iauprec", question.over) is not None:
+        return
+    labels = over_labels(measures, "iauprec")
+    raise InvalidArgument(
+        f"the table's 'iauprec' is over {', '.join(labels) or 'a range that it does not name'}, "
+        f"asked for is {question.over!r}.",
+        hint=evaluate_hint(question.ends, resolve_belief(question.over)),
+    )
+
+
+def measure_keys(measures: pl.LazyFrame | pl.DataFrame) -> list[str]:
+    """The keys of tidy measures."""
+    keys = require(as_lazy(measures), MEASURES, source="evaluate(...)")
+    if not keys:
+        raise InvalidArgument(
+            "the measures have no key that names the model.",
+            hint="evaluate with by=['model', 'fold'].",
+        )
+    return keys
+
+
+def _priors(question: Question, priors: Sequence[float]) -> list[float]:
+    """The priors of a range and those asked for, or the nodes of a belief."""
+    over = question.over
+    if over is None:
+        raise InvalidArgument(
+            "predictions are given without a range of priors.", hint="give over=(0.05, 0.20)."
+        )
+    within = over.priors if isinstance(over, Belief) else prior_grid(*over, PRIORS)["prior"]
+    return sorted({*within, *priors})
+
+
+def _intervals(intake: Intake, question: Question) -> dict[str, Any]:
+    """Limits where a model was measured once, on cases that count once."""
+    if question.blocks or intake.weighted:
+        return {}
+    return {"intervals": "logit", "level": question.level}
+
+
+def _choice(measures: pl.DataFrame, question: Question) -> Choice | None:
+    if measures[question.between].n_unique() < 2:
+        return None
+    return choose(
+        measures, question.between, question.blocks or None, over=question.over,
+        test_train_ratio=question.test_train_ratio if question.blocks else None,
+        alpha=question.alpha, incomplete=question.incomplete,
+    )  # fmt: skip
+
+
+def _judged_blocks(measures: pl.DataFrame, question: Question) -> pl.DataFrame | None:
+    """The blocks that models are judged by where some are left out: those all models have."""
+    blocks = list(question.blocks)
+    if question.incomplete == "raise" or not blocks:
+        return None
+    models = measures[question.between].n_unique()
+    return (
+        measures.filter(pl.col("measure") == "auprec")
+        .group_by(blocks)
+        .agg(
+            pl.col(question.between).n_unique().alias(MODELS),
+            pl.col("estimate").is_null().any().alias(LACKING),
+        )
+        .filter((pl.col(MODELS) == models) & ~pl.col(LACKING))
+        .select(blocks)
+    )
+
+
+def _comparison(
+    choice: Choice | None, question: Question, intake: Intake | None
+) -> tuple[Comparison | None, str]:
+    """The test of the models, or why there is none."""
+    if choice is None:
+        return None, "There is one model only: nothing to compare it with."
+    if choice.comparison is not None:
+        return choice.comparison, ""
+    if question.blocks:
+        if question.test_train_ratio is None:
+            return None, (
+                "No test was made: it needs the ratio of test to training cases "
+                "(test_train_ratio, or --test-train-ratio), because blocks that share training "
+                "cases are not independent."
+            )
+        return None, "No test was made: there is one block only, which shows no variation."
+    if question.case is None or intake is None:
+        return None, (
+            "No test was made: each model was measured once, and no column was named that says "
+            "which rows are of the same case (case), by which fitted models could be compared."
+        )
+    if intake.weighted:
+        return None, "No test was made: that of fitted models takes no weights."
+    return compare(
+        intake.sound, "iauprec", question.between, target="trained", truth=TRUTH, score=SCORE,
+        case=question.case, over=question.over, alpha=question.alpha,
+    ), ""  # fmt: skip
+
+
+def _of_one(evidence: Evidence) -> str:
+    """The answer where there is one model only."""
+    value = evidence.ranking[EXPECTED][0]
+    believed = range_in_words(evidence.question.ends, evidence.question.over, [])
+    said = "unknown" if value is None else f"{value:.3f}"
+    over = "" if evidence.question.over is None else f" {believed}"
+    return f"{named(evidence.models.to_list())}: expected AUPREC{over} is {said}; no other model."

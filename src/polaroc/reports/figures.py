@@ -1,0 +1,125 @@
+"""What a figure of a report is, and what figures have in common."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import polars as pl
+
+from polaroc import charts
+from polaroc.base.text import visible
+from polaroc.reports.evidence import Evidence, drawn
+
+if TYPE_CHECKING:
+    import altair as alt
+
+# How many models are put into words, and how many lines can be told apart.
+MOST_NAMED, MOST_DRAWN = 5, 12
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """A chart to show.
+
+    Attributes
+    ----------
+    name
+        Its id on the page.
+    chart
+        The chart.
+    caption
+        How to read it.
+    alt
+        What is seen in it, with the values.
+    models
+        How many models it shows, None for all that figures show.
+    """
+
+    name: str
+    chart: "alt.TopLevelMixin"
+    caption: str
+    alt: str
+    models: int | None = None
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """The chart as Vega-Lite that says what it shows to those who cannot see it."""
+        spec: dict[str, Any] = self.chart.to_dict()
+        spec["description"] = self.alt
+        # One description instead of a thousand marks to walk through.
+        config = spec.setdefault("config", {})
+        for part in ("mark", "axis", "legend", "title"):
+            config.setdefault(part, {})["aria"] = False
+        shown: dict[str, Any] = _shown(spec)
+        return shown
+
+
+Maker: TypeAlias = Callable[[Evidence], Figure | None]
+
+
+def figures(evidence: Evidence, makers: Sequence[Maker]) -> list[Figure]:
+    """Those of the figures that the evidence allows, of as many models as can be seen."""
+    seen, total = drawn(evidence, MOST_DRAWN), len(evidence.models)
+    made = (maker(seen) for maker in makers)
+    return [_counted(figure, len(seen.models), total) for figure in made if figure is not None]
+
+
+def _counted(figure: Figure, models: int, total: int) -> Figure:
+    """A figure whose caption says how many models are not in it."""
+    shown = models if figure.models is None else figure.models
+    if shown == total:
+        return figure
+    said = (
+        f"{figure.caption} Drawn are the best {shown} of {total} models; tables and tests have all."
+    )
+    return replace(figure, caption=said)
+
+
+def colours(evidence: Evidence) -> dict[str, str]:
+    """The same colour for a model in every chart."""
+    return charts.palette(evidence.models)
+
+
+def means_in_words(evidence: Evidence, column: str, told: str) -> str:
+    """The value of each of the first models in a column of the ranking.
+
+    Parameters
+    ----------
+    evidence
+        The evidence.
+    column
+        The column.
+    told
+        What it holds, in words.
+    """
+    pairs = zip(evidence.models, evidence.ranking[column], strict=True)
+    said = [f"{model} {value:.3f}" for model, value in pairs if value is not None]
+    return f"{told}: {listed(said[:MOST_NAMED], evidence)}."
+
+
+def expected(evidence: Evidence) -> str:
+    """The expected AUPREC of each of the first models."""
+    return means_in_words(evidence, "expected", "Expected area under the curve")
+
+
+def first_models(evidence: Evidence) -> Iterator[pl.Series]:
+    """The models that are put into words, each as a series of its name."""
+    for place in range(min(len(evidence.models), MOST_NAMED)):
+        yield evidence.models[place : place + 1]
+
+
+def listed(said: Sequence[str], evidence: Evidence) -> str:
+    """What is said of the first models, and how many more there are."""
+    rest = len(evidence.models) + evidence.undrawn - MOST_NAMED
+    return "; ".join([*said, *([f"and {rest} more"] if rest > 0 else [])])
+
+
+def _shown(part: Any) -> Any:
+    """A specification whose names hold nothing that would turn or hide other text."""
+    if isinstance(part, str):
+        return visible(part)
+    if isinstance(part, dict):
+        return {_shown(name): _shown(value) for name, value in part.items()}
+    if isinstance(part, list) and not (part and isinstance(part[0], float)):
+        return [_shown(value) for value in part]
+    return part

@@ -1,0 +1,254 @@
+"""Thresholds of least cost over folds, and what they do on cases they were not set on.
+
+The models of folds are mostly fitted anew, so their scores are not ranked together:
+each fold has its own recall and false positive rate at a threshold, and what is least
+is the mean over folds of the cost these give.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polaroc import rates
+from polaroc.base.columns import PRIVATE
+from polaroc.errors import InvalidPredictions
+from polaroc.predictions.row_checks import SCORE, TRUTH, WEIGHT
+from polaroc.priors.grids import skew
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[Any]]
+
+# In how many groups the folds are judged, and the cases that folds share.
+GROUPS = 5
+# Costs that differ by less, of the greatest, are equal: the highest of their thresholds is taken.
+ROUNDING = 1e-12
+# How much more one threshold for all folds costs where scores do not compare.
+DEARER = 1.25
+FOLD, CASE, LACKING = PRIVATE + "fold", PRIVATE + "case", PRIVATE + "lacking"
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What errors cost, at some priors.
+
+    Attributes
+    ----------
+    priors
+        The priors.
+    missed, alarm
+        Costs of a missed positive and of a false alarm.
+    """
+
+    priors: tuple[float, ...]
+    missed: float
+    alarm: float
+
+    def at(self, recall: "Array", alarms: "Array") -> "Array":
+        """The expected cost at each prior: priors × points."""
+        import numpy as np
+
+        return np.array(
+            [
+                rates.loss(recall, alarms, skew(p), cost_fn=self.missed, cost_fp=self.alarm)
+                for p in self.priors
+            ]
+        )
+
+
+@dataclass(frozen=True)
+class Folds:
+    """The predictions of one model on several folds, the best score first.
+
+    Attributes
+    ----------
+    score, truth, weight
+        Of each row.
+    fold, case
+        Their numbers, from 0. Without a column of cases each row is a case.
+    """
+
+    score: "Array"
+    truth: "Array"
+    weight: "Array"
+    fold: "Array"
+    case: "Array"
+
+    def where(self, kept: "Array") -> "Folds":
+        """Some of the rows."""
+        return Folds(
+            self.score[kept], self.truth[kept], self.weight[kept], self.fold[kept], self.case[kept]
+        )
+
+    @property
+    def share_cases(self) -> bool:
+        """Whether a case is in more than one fold."""
+        import numpy as np
+
+        first = np.full(self.case.max(initial=0) + 1, -1)
+        first[self.case] = self.fold
+        return bool((first[self.case] != self.fold).any())
+
+    def cheapest(self, costs: Costs) -> list[float | None]:
+        """At each prior, the threshold of least mean cost; None for calling nothing positive."""
+        import numpy as np
+
+        if not len(self.score):
+            return [None] * len(costs.priors)
+        ends = np.append(np.flatnonzero(self.score[1:] != self.score[:-1]), len(self.score) - 1)
+        recall, alarms = (self._mean_rate(own)[ends] for own in (self.truth, ~self.truth))
+        nothing = np.zeros(1)
+        found = costs.at(np.append(nothing, recall), np.append(nothing, alarms))
+        least = found.min(axis=1, keepdims=True)
+        most = found.max(axis=1, keepdims=True)
+        best = (found <= least + ROUNDING * most).argmax(axis=1)
+        return [None if i == 0 else float(self.score[ends[i - 1]]) for i in best]
+
+    def totals(self, count: int) -> "Array":
+        """The positives and the negatives of each of so many folds."""
+        import numpy as np
+
+        classes = (self.truth, ~self.truth)
+        return np.array([np.bincount(self.fold[own], self.weight[own], count) for own in classes])
+
+    def _mean_rate(self, own: "Array") -> "Array":
+        """The mean over folds of the share of a class that scores at least as much as each row."""
+        import numpy as np
+
+        counted = np.where(own, self.weight, 0.0)
+        totals = np.bincount(self.fold, counted)
+        share = np.divide(1, totals, out=np.zeros_like(totals), where=totals > 0)
+        mean: Array = np.cumsum(counted * share[self.fold]) / max((totals > 0).sum(), 1)
+        return mean
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What thresholds did on cases they were not set on.
+
+    Attributes
+    ----------
+    tpr, fpr
+        Priors × folds, NaN where a fold lacks the class.
+    thresholds
+        At each prior, all that were set.
+    """
+
+    tpr: "Array"
+    fpr: "Array"
+    thresholds: list[list[float | None]]
+
+    def costs(self, costs: Costs) -> "Array":
+        """The expected cost, priors × folds."""
+        import numpy as np
+
+        return np.array(
+            [costs.at(t, f)[i] for i, (t, f) in enumerate(zip(self.tpr, self.fpr, strict=True))]
+        )
+
+
+def read_folds(rows: pl.LazyFrame, blocks: Sequence[str], case: str | None) -> Folds:
+    """The predictions of one model, by the keys of its folds and the column of its cases."""
+    import numpy as np
+
+    columns = rows.collect_schema().names()
+    weight = pl.col(WEIGHT) if WEIGHT in columns else pl.lit(1.0)
+    numbered = _numbered(rows, list(blocks), FOLD)
+    lacking = pl.lit(False) if case is None else pl.col(case).is_null()
+    by_case = numbered.with_row_index(CASE) if case is None else _numbered(numbered, [case], CASE)
+    table = (
+        by_case.select(
+            FOLD, CASE, TRUTH, pl.col(SCORE).cast(pl.Float64),
+            weight.cast(pl.Float64).alias(WEIGHT), lacking.alias(LACKING),
+        )
+        .sort(SCORE, TRUTH, FOLD, CASE, descending=[True, False, False, False])
+        .collect()
+    )  # fmt: skip
+    if count := table[LACKING].sum():
+        raise InvalidPredictions(f"{count} rows have no case.", hint=f"fill in {case!r}.")
+    score, truth, weights, fold, cases = (
+        table[name].to_numpy() for name in (SCORE, TRUTH, WEIGHT, FOLD, CASE)
+    )
+    return Folds(score, truth, weights, fold.astype(np.int64), cases.astype(np.int64))
+
+
+def _numbered(rows: pl.LazyFrame, names: list[str], number: str) -> pl.LazyFrame:
+    """The rows with the number of the values of some columns."""
+    values = rows.select(names).unique().sort(names, nulls_last=True).with_row_index(number)
+    return rows.join(values, on=names, how="left", nulls_equal=True)
+
+
+def judge_across(folds: Folds, costs: Costs) -> Judged:
+    """Each fold at thresholds that were set on other folds, and without the cases judged."""
+    import numpy as np
+
+    group = folds.fold % GROUPS
+    part = folds.case % GROUPS if folds.share_cases else np.zeros_like(folds.case)
+    judging = (
+        (folds.where(held), folds.where((group != a) & ~_are_among(folds.case, folds.case[held])))
+        for a in np.unique(group)
+        for b in np.unique(part)
+        if (held := (group == a) & (part == b)).any()
+    )
+    return _judge(folds, costs, judging)
+
+
+def judge_within(folds: Folds, costs: Costs) -> Judged:
+    """Each fold at thresholds of its own model, set on other cases of the same fold."""
+    import numpy as np
+
+    part = np.random.default_rng(0).permutation(folds.case.max(initial=0) + 1) % GROUPS
+    judging = (
+        (own.where(part[own.case] == b), own.where(part[own.case] != b))
+        for own in (folds.where(folds.fold == a) for a in np.unique(folds.fold))
+        for b in range(GROUPS)
+    )
+    return _judge(folds, costs, judging)
+
+
+def compare_scales(common: "Array", own: "Array") -> bool:
+    """Whether scores of folds compare: one threshold for all costs little more than one each.
+
+    Thresholds of each fold's own are set on fewer cases, and cost more where the scores
+    of all folds mean the same.
+
+    Parameters
+    ----------
+    common, own
+        The cost of each fold at both, at one prior.
+    """
+    import numpy as np
+
+    known = ~np.isnan(common - own)
+    common, own = common[known], own[known]
+    mostly = (common > own).sum() > len(own) / 2
+    return not (mostly and common.sum() > DEARER * own.sum())
+
+
+def _are_among(cases: "Array", some: "Array") -> "Array":
+    import numpy as np
+
+    marked = np.zeros(cases.max(initial=0) + 1, dtype=bool)
+    marked[some] = True
+    marks: Array = marked[cases]
+    return marks
+
+
+def _judge(folds: Folds, costs: Costs, judging: Iterator[tuple[Folds, Folds]]) -> Judged:
+    """The rates of rows held out, at the thresholds that other rows give."""
+    import numpy as np
+
+    count = folds.fold.max(initial=0) + 1
+    called = np.zeros((len(costs.priors), 2, count))
+    thresholds: list[list[float | None]] = [[] for _ in costs.priors]
+    for held, tuning in judging:
+        for i, threshold in enumerate(tuning.cheapest(costs)):
+            thresholds[i].append(threshold)
+            if threshold is not None:
+                called[i] += held.where(held.score >= threshold).totals(count)
+    with np.errstate(invalid="ignore"):
+        tpr, fpr = np.moveaxis(called / folds.totals(count), 1, 0)
+    return Judged(tpr, fpr, thresholds)

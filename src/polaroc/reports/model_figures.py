@@ -1,0 +1,181 @@
+"""Figures of the models over the range of priors, and of their differences."""
+
+import polars as pl
+
+from polaroc import charts
+from polaroc.base.text import limit
+from polaroc.choice.answer import changes
+from polaroc.comparison.summaries import first_pairs, interval_rule
+from polaroc.reports.evidence import Evidence
+from polaroc.reports.figures import (
+    MOST_NAMED,
+    Figure,
+    Maker,
+    colours,
+    first_models,
+    listed,
+    means_in_words,
+)
+from polaroc.reports.intake import within
+from polaroc.reports.words import percent
+
+
+def auprec_by_prior(evidence: Evidence) -> Figure | None:
+    """What rarity costs each model."""
+    low, high = _range(evidence)
+    rows = evidence.measures.filter(
+        (pl.col("measure") == "auprec") & pl.col("prior").is_between(low, high)
+    )
+    if rows["prior"].n_unique() < 2:
+        return None
+    return Figure(
+        "auprec-by-prior",
+        charts.auprec_by_prior(
+            _drawn(rows, evidence),
+            "Area under the precision-recall curve by share of positives",
+            colours=colours(evidence),
+        ),
+        "How much of each model is left as positives get rarer. " + _folds_in_words(evidence),
+        _falls(rows, evidence),
+    )
+
+
+def winner_map(evidence: Evidence) -> Figure | None:
+    """Which model is the best where."""
+    choice = evidence.choice
+    if choice is None or choice.models["worst_regret"].null_count():
+        return None
+    best = choice.priors.filter("best")
+    low, high = (percent(float(prior)) for prior in (best["prior"][0], best["prior"][-1]))
+    told = changes(choice.priors) or [
+        f"{best[evidence.question.between][0]} is the best at every prior from {low} to {high}."
+    ]
+    return Figure(
+        "winner-map",
+        charts.winner_map(choice, "Best model by share of positives", colours=colours(evidence)),
+        ("Above, the model with the best mean. " if evidence.blocks > 1 else "The best model. ")
+        + ("Below, in which share of the folds each is the best." if evidence.blocks > 1 else "")
+        + (" Blank: where models that are not drawn are." if evidence.undrawn else ""),
+        told[0],
+    )
+
+
+def regret(evidence: Evidence) -> Figure | None:
+    """What the other models cost."""
+    if evidence.choice is None or evidence.choice.models["worst_regret"].null_count():
+        return None
+    return Figure(
+        "regret",
+        charts.regret(evidence.choice, "Regret by share of positives", colours=colours(evidence)),
+        "How far each model is below the best one, at each share of positives; beside it from the "
+        "mean (point) to the worst (diamond).",
+        means_in_words(evidence, "worst_regret", "Worst regret over the range"),
+    )
+
+
+def accsens_plane(evidence: Evidence) -> Figure | None:
+    """Errors against how far they shift."""
+    rows = evidence.measures.filter(pl.col("estimate").is_not_null())
+    if not {"auc_range", "sens", "accsens"} <= set(rows["measure"]):
+        return None
+    return Figure(
+        "accsens-plane",
+        charts.accsens_plane(
+            _drawn(rows, evidence),
+            title="Error over the range and prior sensitivity",
+            colours=colours(evidence),
+        ),
+        "To the left: fewer errors over the range. Below: errors that shift less with the share of "
+        "positives. Lines join equal AccSens. " + _folds_in_words(evidence, "points"),
+        means_in_words(evidence, "sens", "Sens"),
+    )
+
+
+def pairs(evidence: Evidence) -> Figure | None:
+    """Which models differ, and by how much."""
+    if evidence.comparison is None:
+        return None
+    shown, _ = first_pairs(evidence.comparison, MOST_NAMED)
+    first = shown.select(*shown.columns[:2], "difference", "lower", "upper")
+    said = [
+        f"{a} − {b} {d:.3f} ({limit(lo)} to {limit(hi)})" for a, b, d, lo, hi in first.iter_rows()
+    ]
+    rest = evidence.comparison.pairs.height - len(said)
+    rule = interval_rule(evidence.comparison.plan)
+    return Figure(
+        "pairs-chart",
+        charts.pairs(
+            evidence.comparison, "Differences between the models", colours=colours(evidence)
+        ),
+        f"{rule[0].upper()}{rule[1:]}.",
+        f"Differences: {'; '.join([*said, *([f'and {rest} more'] if rest else [])])}.",
+    )
+
+
+# How many lines or points of single folds can still be seen.
+MOST_SINGLE = 300
+OVER_THE_RANGE: tuple[Maker, ...] = (auprec_by_prior, winner_map, regret, accsens_plane)
+DIFFERENCES: tuple[Maker, ...] = (pairs,)
+
+
+def _range(evidence: Evidence) -> tuple[float, float]:
+    """The priors between which models are judged, and a little more: their digits are rounded."""
+    judged = evidence.measures if evidence.choice is None else evidence.choice.priors
+    lowest, highest = judged.select(
+        (pl.col("prior").min() * (1 - 1e-9)).alias("low"),
+        (pl.col("prior").max() * (1 + 1e-9)).alias("high"),
+    ).row(0)
+    return lowest, highest
+
+
+def _drawn(rows: pl.DataFrame, evidence: Evidence) -> pl.DataFrame:
+    """The rows with the models first, which give the colour; of many folds only their mean."""
+    keys = evidence.question.keys
+    if not _too_many_folds(evidence):
+        return rows.select(*keys, pl.exclude(keys))
+    between = evidence.question.between
+    return (
+        rows.group_by(between, "measure", "prior")
+        .agg(
+            pl.col("estimate").mean(),
+            pl.col("positives", "negatives").sum(),
+            pl.lit(None, pl.String).alias("note"),
+        )
+        .sort(between, "measure", "prior", nulls_last=True)
+    )
+
+
+def _too_many_folds(evidence: Evidence) -> bool:
+    return len(evidence.models) * evidence.blocks > MOST_SINGLE
+
+
+def _folds_in_words(evidence: Evidence, marks: str = "lines") -> str:
+    """How folds are drawn, where there are any."""
+    if not evidence.question.blocks:
+        return ""
+    if _too_many_folds(evidence):
+        return f"Drawn are means over the {evidence.blocks} folds, too many to show one by one."
+    one, mean = ("Thin", "thick") if marks == "lines" else ("Small", "large")
+    return f"{one} {marks} are single folds, {mean} {marks} their mean."
+
+
+def _falls(rows: pl.DataFrame, evidence: Evidence) -> str:
+    """How far the mean of each model falls over the range."""
+    low, high = rows["prior"].min(), rows["prior"].max()
+    between = evidence.question.between
+    means = (
+        rows.group_by(between, "prior")
+        .agg(pl.col("estimate").mean())
+        .filter(pl.col("prior").is_in([low, high]))
+    )
+    said = []
+    for model in first_models(evidence):
+        of_model = within(means, model.to_frame())
+        at = dict(of_model.select("prior", "estimate").iter_rows())
+        if at.get(low) is not None and at.get(high) is not None:
+            said.append(
+                f"{model[0]} from {at[low]:.3f} at {percent(float(low))} positives to "  # type: ignore[arg-type]
+                f"{at[high]:.3f} at {percent(float(high))}"  # type: ignore[arg-type]
+            )
+    area = "Mean area" if evidence.blocks > 1 else "Area"
+    return f"{area} under the precision-recall curve (AUPREC): {listed(said, evidence)}."

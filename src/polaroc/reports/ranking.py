@@ -1,0 +1,118 @@
+"""The ranking of the models, with what is known of its uncertainty."""
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from polaroc.base.columns import PRIVATE
+from polaroc.comparison.pairwise import error_of_mean
+from polaroc.reports.question import Question
+
+if TYPE_CHECKING:
+    from polaroc.choice.choose import Choice
+    from polaroc.comparison.compare import Comparison
+
+BLOCKS = PRIVATE + "blocks"
+EXPECTED = "expected"
+# How far the mean IAUPREC may be from the expectation that stands beside its limits.
+OFF = 1e-4
+AFTERTHOUGHTS = ("auc", "sens")
+COLUMNS = (
+    EXPECTED, "lower", "upper", "sd", "letters", "share", "mean_regret", "worst_regret", "auc",
+    "sens",
+)  # fmt: skip
+
+
+def ranking(
+    measures: pl.DataFrame,
+    question: Question,
+    choice: "Choice | None",
+    comparison: "Comparison | None",
+) -> pl.DataFrame:
+    """One row per model, the best first: the model and `COLUMNS`, null where unknown.
+
+    Parameters
+    ----------
+    measures
+        Tidy measures per model and block.
+    question
+        What is asked.
+    choice
+        What was chosen among several models.
+    comparison
+        The test of the models, if any was made.
+    """
+    between = question.between
+    means = _means(measures, between)
+    if choice is None:
+        table = means.with_columns(pl.col("iauprec").alias(EXPECTED))
+    else:
+        table = choice.models.drop("sens").join(
+            means, on=between, how="left", nulls_equal=True, maintain_order="left"
+        )
+    if comparison is not None:
+        letters = comparison.letters.select(between, "letters")
+        table = table.join(letters, on=between, how="left", nulls_equal=True, maintain_order="left")
+    missing = [name for name in COLUMNS if name not in table.columns]
+    table = table.with_columns(pl.lit(None).alias(name) for name in missing)
+    limits = _limits(measures, question)
+    if limits is not None:
+        table = table.drop("lower", "upper").join(
+            limits, on=between, how="left", nulls_equal=True, maintain_order="left"
+        )
+    # What is known of IAUPREC is not said of an expectation over other priors.
+    same = (pl.col("iauprec") - pl.col(EXPECTED)).abs() <= OFF
+    table = table.with_columns(pl.when(same).then(pl.col("lower", "upper", "sd")))
+    return table.select(between, *COLUMNS)
+
+
+def _means(measures: pl.DataFrame, between: str) -> pl.DataFrame:
+    """The mean of each measure without a prior, and the SD of IAUPREC over the blocks."""
+    wanted = ("iauprec", *AFTERTHOUGHTS)
+    per_model = [
+        pl.col("estimate").filter(pl.col("measure") == name).mean().alias(name) for name in wanted
+    ]
+    overall = pl.col("estimate").filter(pl.col("measure") == "iauprec")
+    return (
+        measures.group_by(between)
+        .agg(*per_model, overall.std().alias("sd"))
+        .sort("iauprec", between, descending=[True, False], nulls_last=True)
+    )
+
+
+def _limits(measures: pl.DataFrame, question: Question) -> pl.DataFrame | None:
+    """Limits of the expected AUPREC of each model, where something tells them.
+
+    Over blocks, Nadeau and Bengio's correction of the t interval; on one test set,
+    the limits that the measures came with.
+    """
+    between, ratio = question.between, question.test_train_ratio
+    rows = measures.filter(pl.col("measure") == "iauprec")
+    if rows.is_empty():
+        return None
+    if not question.blocks:
+        if "lower" not in rows.columns:
+            return None
+        return rows.select(between, "lower", "upper")
+    if ratio is None:
+        return None
+    return _corrected(rows, between, ratio, question.level)
+
+
+def _corrected(rows: pl.DataFrame, between: str, ratio: float, level: float) -> pl.DataFrame:
+    from scipy.stats import t
+
+    counts = rows.group_by(between).agg(
+        pl.col("estimate").mean(), pl.col("estimate").std().alias("sd"), pl.len().alias(BLOCKS)
+    )
+    limits = []
+    for mean, sd, blocks in counts.select("estimate", "sd", BLOCKS).iter_rows():
+        if sd is None or blocks < 2:
+            limits.append((None, None))
+            continue
+        reach = float(t.isf((1 - level) / 2, blocks - 1)) * error_of_mean(sd, blocks, ratio)
+        # An area lies between 0 and 1.
+        limits.append((max(mean - reach, 0.0), min(mean + reach, 1.0)))
+    schema = {"lower": pl.Float64, "upper": pl.Float64}
+    found = pl.DataFrame(limits, schema=schema, orient="row")
+    return pl.concat([counts.select(between), found], how="horizontal")

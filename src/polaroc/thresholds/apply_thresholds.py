@@ -1,0 +1,171 @@
+"""What thresholds chosen elsewhere do on other data."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from polaroc import rates
+from polaroc.base.columns import PRIVATE, as_lazy, attach, like, require, text_keys_that_differ
+from polaroc.curves.segments import share as share_of
+from polaroc.curves.totals import totals
+from polaroc.errors import InvalidTable
+from polaroc.predictions.row_checks import SCORE, TRUTH, WEIGHT
+from polaroc.predictions.table import Predictions, one_class_note, read
+from polaroc.thresholds.operating_points import POINTS
+from polaroc.typing import By, Frame, IntoExpr, Label, Nulls
+
+ROUNDING = 1e-12
+SAME = PRIVATE + "same"
+SAME_TABLE = "as on the tuning table: were the thresholds chosen on these cases?"
+
+
+def apply_thresholds(
+    predictions: Frame,
+    points: pl.LazyFrame | pl.DataFrame,
+    *,
+    truth: IntoExpr,
+    score: IntoExpr,
+    by: By = (),
+    weight: IntoExpr | None = None,
+    positive: Label | Sequence[Label] | None = None,
+    nulls: Nulls = "raise",
+    same_table: bool = False,
+) -> Frame:
+    """What thresholds chosen elsewhere do on these predictions.
+
+    Parameters
+    ----------
+    predictions
+        Predictions on cases that the thresholds were not chosen on.
+    points
+        The result of `operating_points` on a tuning table. Its keys must be
+        among `by`; thresholds of a model apply to all folds, say, where `by`
+        has folds and the points have none.
+    truth, score, by, weight, positive, nulls
+        As in `curve`.
+    same_table
+        Whether the very table the thresholds were chosen on is meant.
+
+    Returns
+    -------
+    Frame of the kind of `predictions`
+        The columns of `operating_points` for every key and point, with `tpr`,
+        `fpr`, `precision`, `positives` and `negatives` as they come out here;
+        `note` is null, or says that a class is absent, that rows cannot be ranked
+        or were dropped, or that the points have none for a key.
+
+    Raises
+    ------
+    InvalidTable
+        Where `points` lacks a column, has a key that is not in `by`, or where
+        every rate and total comes out just as on the tuning table: then it is
+        the same table (a lazy plan says it in `note`).
+    InvalidPredictions, InvalidArgument
+        As in `curve`.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polaroc as pr
+    >>> tuning = pr.datasets.twenty_scores()
+    >>> curves = pr.curve(tuning, truth="truth", score="score")
+    >>> points = pr.operating_points(curves, "recall", target=0.5)
+    >>> test = pl.DataFrame({"truth": [1, 1, 0, 0], "score": [0.8, 0.2, 0.6, 0.1]})
+    >>> realised = pr.apply_thresholds(test, points, truth="truth", score="score")
+    >>> realised.select("threshold", "tpr", "fpr").row(0)
+    (0.54, 0.5, 0.5)
+    """
+    table = read(
+        predictions, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
+    )
+    chosen = as_lazy(points).cache()
+    shared = require(chosen, POINTS, source="operating_points(...)")
+    strange = [key for key in shared if key not in table.keys]
+    if strange:
+        raise InvalidTable(
+            f"the points have the key {', '.join(map(repr, strange))}, which by has not.",
+            hint="give by the keys of the points, and any others.",
+        )
+    realised = _realised(table, _with_key_types(chosen, table, shared), shared)
+    if same_table:
+        return like(predictions, realised.select(*table.keys, *POINTS))
+    said = pl.when(pl.col(SAME).all()).then(pl.lit(SAME_TABLE)).otherwise("note")
+    result = realised.with_columns(said.alias("note")).select(*table.keys, *POINTS)
+    if isinstance(predictions, pl.DataFrame):
+        collected = result.collect()
+        if collected.height and collected["note"].eq_missing(pl.Series([SAME_TABLE])).all():
+            raise InvalidTable(
+                "every rate and total comes out just as on the tuning table: the thresholds would "
+                "be judged on the cases they were chosen on.",
+                hint="give other cases, or same_table=True.",
+            )
+        return collected
+    return result
+
+
+def _with_key_types(points: pl.LazyFrame, table: Predictions, keys: Sequence[str]) -> pl.LazyFrame:
+    """The points with their keys in the types of the predictions, if these can hold them."""
+    kinds = table.rows.collect_schema()
+    differ = text_keys_that_differ(
+        kinds, points.collect_schema(), keys, ("the predictions", "the points")
+    )
+    for key in differ:
+        own = pl.col(key).cast(kinds[key], strict=False)
+        points = points.filter(own.is_null() == pl.col(key).is_null()).with_columns(own)
+    return points
+
+
+def _realised(table: Predictions, points: pl.LazyFrame, shared: Sequence[str]) -> pl.LazyFrame:
+    """The points with the rates they have on a table, and whether all is as it was tuned."""
+    limit, share = pl.col(PRIVATE + "at"), pl.col("share")
+    tuned = [PRIVATE + name for name in ("tpr", "fpr", "positives", "negatives")]
+    promised = points.select(
+        *shared, "rule", "prior", "share",
+        pl.col("threshold").alias(PRIVATE + "at"),
+        *(pl.col(name.removeprefix(PRIVATE)).alias(name) for name in tuned),
+    ).unique()  # fmt: skip
+    # A point is known by what it is: rows of a lazy table have no lasting number.
+    known_by = [*table.keys, "rule", "prior", "share", PRIVATE + "at", *tuned]
+    counted = pl.col(WEIGHT) if table.weighted else pl.lit(1, pl.Int64)
+    pos, neg = pl.col(TRUTH) * counted, ~pl.col(TRUTH) * counted
+    # No threshold means that nothing is called positive.
+    above, tied = (pl.col(SCORE) > limit).fill_null(False), (pl.col(SCORE) == limit)
+    called = above.cast(pl.Float64) + tied.fill_null(False).cast(pl.Float64) * share
+    calls = (
+        attach(table.sound, promised, shared)
+        .group_by(known_by)
+        .agg((called * pos).sum().alias("tpr"), (called * neg).sum().alias("fpr"))
+    )
+    counts = totals(table).select(*table.keys, "positives", "negatives", "note")
+    positives, negatives = pl.col("positives"), pl.col("negatives")
+    chosen = share.is_not_null()
+    t = pl.when(chosen & (positives > 0)).then(share_of(pl.col("tpr"), positives))
+    f = pl.when(chosen & (negatives > 0)).then(share_of(pl.col("fpr"), negatives))
+    here = [pl.col(name.removeprefix(PRIVATE)) for name in tuned]
+    equal = [(a - pl.col(b)).abs() <= ROUNDING * a.abs() for a, b in zip(here, tuned, strict=True)]
+    skewed = (1 - pl.col("prior")) / pl.col("prior")
+    return (
+        attach(counts, promised, shared, required=False)
+        .join(calls, on=known_by, how="left", nulls_equal=True)
+        .with_columns(t.alias("tpr"), f.alias("fpr"))
+        .with_columns(
+            rates.precision(pl.col("tpr"), pl.col("fpr"), skewed).fill_nan(None).alias("precision"),
+            limit.alias("threshold"),
+            _note_on_calls().alias("note"),
+            pl.all_horizontal(equal).fill_null(False).alias(SAME),
+        )
+        .sort(*table.keys, "prior", "rule", "threshold", nulls_last=True)
+    )
+
+
+def _note_on_calls() -> pl.Expr:
+    """What is to be said of the rows of a key, of its classes and of its point."""
+    lack = (
+        pl.when(pl.col("rule").is_null())
+        .then(pl.lit("there is no point for this key"))
+        .when(pl.col("share").is_null())
+        .then(pl.lit("no point was chosen"))
+    )
+    absent = one_class_note(pl.col("positives"), pl.col("negatives"))
+    said = pl.concat_str("note", absent, lack, separator="; ", ignore_nulls=True)
+    return said.replace("", None)

@@ -1,0 +1,226 @@
+"""What errors cost: cost curves and decision curves."""
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+import polars as pl
+
+from polaroc import rates
+from polaroc.base.columns import PRIVATE, curve_keys, lazily, within
+from polaroc.curves.hull import hull
+from polaroc.curves.surface import at_priors
+from polaroc.errors import InvalidArgument
+from polaroc.priors.grids import OBSERVED, check_prior, is_number, skew
+from polaroc.typing import Priors
+
+PROBABILITY_COST = "probability_cost"
+DECISIONS = ("prior", "threshold", "tpr", "fpr", "net_benefit", "treat_all", "note")
+SHARES, SOUGHT = PRIVATE + "shares", PRIVATE + "sought"
+ROUNDING = 1e-12
+
+
+@lazily
+def cost_curve(curve: pl.LazyFrame, probability_cost: int | Sequence[float] = 101) -> pl.LazyFrame:
+    """The least normalised expected cost of each curve, over all priors and costs at once.
+
+    Prior and costs act together through the probability cost
+    x = πc₁/(πc₁ + (1−π)c₂), with c₁ the cost of a missed positive and c₂ that of
+    a false alarm. A point of the ROC is the line (1−t)x + f(1−x); the least of
+    all of them is the lower envelope, in the shape of the ROC hull.
+
+    Parameters
+    ----------
+    curve
+        The result of `curve`.
+    probability_cost
+        Values from 0 to 1, or how many of them, evenly spaced, at least 2.
+
+    Returns
+    -------
+    Frame of the kind given
+        One row per key and value, sorted: the keys; `probability_cost`; `cost`,
+        from 0 to 0.5; `threshold` (null for calling nothing positive), `tpr` and
+        `fpr` of the point that reaches it; all Float64. Keys without positives,
+        without negatives or with rows that cannot be ranked have no rows.
+
+    Raises
+    ------
+    InvalidArgument, InvalidTable
+        For values outside what is allowed; where the columns of a curve are
+        missing.
+
+    Notes
+    -----
+    Drummond and Holte (2006). Like `hull`, the plan holds a Python function.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
+    >>> round(pr.cost_curve(curves, [0.5])["cost"].item(), 12)
+    0.3
+    """
+    keys = curve_keys(curve)
+    grid = pl.LazyFrame(
+        {PROBABILITY_COST: _shares(probability_cost, "probability_cost")},
+        schema={PROBABILITY_COST: pl.Float64},
+    )
+    x, t, f = pl.col(PROBABILITY_COST), pl.col("tpr"), pl.col("fpr")
+    both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
+    order = PRIVATE + "order"
+    return (
+        hull(curve)
+        .filter(both)
+        .join(grid, how="cross")
+        .with_columns(
+            ((1 - t) * x + f * (1 - x)).alias("cost"), (pl.col("tp") + pl.col("fp")).alias(order)
+        )
+        .group_by(*keys, PROBABILITY_COST)
+        .agg(pl.col("cost", "threshold", "tpr", "fpr").sort_by("cost", order).first())
+        .sort(*keys, PROBABILITY_COST, nulls_last=True)
+    )
+
+
+@lazily
+def decision_curve(
+    curve: pl.LazyFrame,
+    thresholds: int | Sequence[float] = 100,
+    priors: Priors = "observed",
+    *,
+    score_prior: float | Literal["observed"] | None = "observed",
+) -> pl.LazyFrame:
+    """Net benefit of acting on scores, read as probabilities, above each threshold.
+
+    A probability that is right at one prior is wrong at another. So scores are
+    re-weighted to each prior asked for before they meet a threshold: their odds are
+    multiplied by π/(1−π) of that prior over that of `score_prior`, as the rule
+    "posterior" of `operating_points` does.
+
+    Parameters
+    ----------
+    curve
+        The result of `curve`, of scores that are probabilities.
+    thresholds
+        Threshold probabilities p with 0 ≤ p < 1, or how many of them, evenly
+        spaced from 0.
+    priors
+        Priors in (0, 1), or ``"observed"`` for each key's own; one, several, or
+        a prior grid.
+    score_prior
+        The prior at which scores are right as they stand: a prior in (0, 1);
+        ``"observed"``, each key's own; or None, every prior asked for, which leaves
+        scores as they are.
+
+    Returns
+    -------
+    Frame of the kind given
+        One row per key, prior and p, sorted: the keys; `prior`; `threshold` (p);
+        `tpr`, `fpr` of calling positive where the re-weighted score is at least p;
+        `net_benefit` = πt − (1−π)f·p/(1−p), in true positives per case;
+        `treat_all`, that of calling all positive (calling none has 0); all Float64;
+        `note` String, null, or that the scores of the key are not probabilities:
+        then its rates and net benefit are null. Keys without positives, without
+        negatives or with rows that cannot be ranked have no rows.
+
+    Raises
+    ------
+    InvalidArgument, InvalidTable
+        For thresholds or priors outside what is allowed; where the columns of a
+        curve are missing.
+
+    Notes
+    -----
+    Vickers and Elkin (2006). For case-control data with a given prevalence, dcurves
+    takes scores as right in the population: `score_prior=None` does.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
+    >>> pr.decision_curve(curves, [0.5]).select("tpr", "fpr").row(0)
+    (0.6, 0.4)
+
+    At 20 % positives a score of 0.8 on these balanced cases stands for even odds:
+
+    >>> pr.decision_curve(curves, [0.5], priors=0.2).select("tpr", "fpr").row(0)
+    (0.2, 0.0)
+    """
+    keys = curve_keys(curve)
+    asked = pl.LazyFrame({"threshold": _shares(thresholds, "thresholds", closed=False)})
+    ranked = curve.filter((pl.col("positives") > 0) & (pl.col("negatives") > 0))
+    lowest, highest = pl.col("threshold").min(), pl.col("threshold").max()
+    totals = (
+        ranked.group_by(keys)
+        .agg(
+            pl.col("positives", "negatives").max(),
+            ((lowest >= 0) & (highest <= 1)).alias(SHARES),
+        )
+        .filter(pl.col("positives").is_not_null())
+    )
+    sought = at_priors(totals.join(asked, how="cross"), priors).with_columns(
+        _unweighted(score_prior).alias(SOUGHT)
+    )
+    t, f, skewed, p = (pl.col(name) for name in ("tpr", "fpr", "skew", "threshold"))
+    lack = pl.when(~pl.col(SHARES)).then(pl.lit("scores are not probabilities"))
+    return (
+        _called(ranked, sought, keys)
+        .with_columns(pl.when(SHARES).then(rate).alias(rate) for rate in ("tpr", "fpr"))
+        .with_columns(
+            rates.net_benefit(t, f, skewed, threshold=p).alias("net_benefit"),
+            rates.net_benefit(pl.lit(1.0), pl.lit(1.0), skewed, threshold=p).alias("treat_all"),
+            lack.alias("note"),
+        )
+        .select(*keys, *DECISIONS)
+        .sort(*keys, "prior", "threshold", nulls_last=True)
+    )
+
+
+def _unweighted(score_prior: float | Literal["observed"] | None) -> pl.Expr:
+    """The score, as it stands, that is the probability `threshold` at the prior asked for."""
+    p, skewed = pl.col("threshold"), pl.col("skew")
+    if score_prior is None:
+        return p
+    if score_prior == OBSERVED:
+        right = pl.col("negatives") / pl.col("positives")
+    else:
+        check_prior(score_prior)
+        right = pl.lit(skew(float(score_prior)))
+    times = skewed / right
+    weighted = p * times / (1 - p + p * times)
+    # A score that is p but for rounding is called positive.
+    return pl.when((times - 1).abs() <= ROUNDING).then(p).otherwise(weighted * (1 - ROUNDING))
+
+
+def _called(ranked: pl.LazyFrame, sought: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+    """The rows sought with the rates of calling positive from their score on."""
+    at, asked = pl.col("threshold").fill_null(float("inf")), pl.col(SHARES).is_not_null()
+    points = ranked.select(*keys, "tpr", "fpr", at.alias(SOUGHT))
+    last = within(pl.col("tpr", "fpr").forward_fill().fill_null(0.0), keys)
+    # The point before a score sought, from the best score on, is that of the least
+    # threshold that is not below it.
+    return (
+        pl.concat([points, sought], how="diagonal")
+        .sort(
+            *keys, SOUGHT, asked, nulls_last=True, maintain_order=True,
+            descending=[*[False] * len(keys), True, False],
+        )
+        .with_columns(last)
+        .filter(asked)
+    )  # fmt: skip
+
+
+def _shares(given: int | Sequence[float], name: str, *, closed: bool = True) -> list[float]:
+    """Shares from 0 to 1, which is among them where the range is closed."""
+    if isinstance(given, int) and not isinstance(given, bool) and given >= 2:
+        return [i / (given - 1 if closed else given) for i in range(given)]
+    wanted = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else []
+    inside = all(
+        is_number(value) and (0 <= value < 1 or (closed and value == 1)) for value in wanted
+    )
+    if not wanted or not inside:
+        end = "≤ 1" if closed else "< 1"
+        raise InvalidArgument(
+            f"{name} is {given!r}, allowed are values ≥ 0 and {end}, or their number ≥ 2.",
+            hint=f"for example {name}=[0.1, 0.2].",
+        )
+    return sorted({float(value) for value in wanted})

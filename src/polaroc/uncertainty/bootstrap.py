@@ -1,0 +1,341 @@
+"""Confidence intervals by resampling the cells of a curve, or whole clusters of cases."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polaroc.base.columns import (
+    INTERVAL,
+    OVER,
+    PRIVATE,
+    WITH_INTERVAL,
+    as_lazy,
+    curve_keys,
+    key_columns,
+    like,
+    single_column,
+    within,
+)
+from polaroc.curves.curve import curve, curves_of
+from polaroc.curves.keys import numbered
+from polaroc.curves.packing import CODE, INDEX
+from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice
+from polaroc.measures.catalog import DEFAULT_PRIORS, chosen
+from polaroc.measures.functions import of_curve
+from polaroc.measures.spec import Measure, output_rows, per_key
+from polaroc.predictions.row_checks import SCORE, TRUTH
+from polaroc.predictions.table import read
+from polaroc.priors.beliefs import Belief
+from polaroc.typing import By, Frame, Interpolation, IntoExpr, Label, Priors
+from polaroc.uncertainty.bootstrap_limits import (
+    CLUSTER,
+    Said,
+    accelerations,
+    limits_of_draws,
+    widest,
+)
+from polaroc.uncertainty.draws import (
+    DRAW,
+    check_draws,
+    draws_of_cells,
+    draws_of_clusters,
+    generator,
+)
+from polaroc.uncertainty.intervals import (
+    NOT_COUNTS,
+    check_interpolation,
+    check_level,
+    with_counts_note,
+)
+from polaroc.uncertainty.pseudo_cases import PLACE as PSEUDO_PLACE
+from polaroc.uncertainty.pseudo_cases import PLACES, PSEUDO, at_both_ends
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[Any]]
+
+METHODS = ("percentile", "bca", "logit")
+PLACE, SAID = PRIVATE + "place", PRIVATE + "why"
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """How to resample, and what to measure of each draw.
+
+    Attributes
+    ----------
+    priors, over, interpolation, measures
+        As in `evaluate`.
+    method, level, draws, seed
+        As in `bootstrap`.
+    """
+
+    priors: Priors
+    over: tuple[float, float] | Belief | None
+    interpolation: Interpolation
+    measures: str | Sequence[str] | None
+    method: str
+    level: float
+    draws: int = 2000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if isinstance(self.priors, pl.LazyFrame):
+            object.__setattr__(self, "priors", self.priors.collect())
+        check_choice("method", self.method, METHODS)
+        check_level(self.level)
+        check_interpolation(self.interpolation)
+        check_draws(self.draws, self.seed)
+
+    @property
+    def chosen(self) -> list[Measure]:
+        """The measures asked for."""
+        return chosen(self.measures, self.priors, self.over, self.interpolation).measures
+
+
+def bootstrap(
+    frame: Frame,
+    *,
+    truth: IntoExpr | None = None,
+    score: IntoExpr | None = None,
+    by: By = (),
+    positive: Label | Sequence[Label] | None = None,
+    cluster: IntoExpr | None = None,
+    priors: Priors = DEFAULT_PRIORS,
+    over: tuple[float, float] | Belief | None = None,
+    interpolation: Interpolation = "exact",
+    measures: str | Sequence[str] | None = None,
+    method: str = "percentile",
+    level: float = 0.95,
+    draws: int = 2000,
+    seed: int = 0,
+) -> Frame:
+    """The measures of each curve with intervals from resampled test sets.
+
+    Cases are drawn from each class as often as it has cases, or, given
+    `cluster`, whole clusters as often as there are clusters. As in `intervals`,
+    weights are counts of equal cases, and the limits are the widest without and
+    with half a case more of each class (half a cluster of mean size) that ranks
+    worst, or best, and may be drawn too.
+
+    Parameters
+    ----------
+    frame
+        The result of `curve` (weights, if any, must count cases); or
+        predictions, with `truth` and `score`.
+    truth, score, by, positive
+        As in `curve`, where `frame` are predictions.
+    cluster
+        What cases belong to that are alike, such as a patient: needs
+        predictions. Class totals then vary from draw to draw, and so does the
+        ``"observed"`` prior.
+    priors, over, interpolation, measures
+        As in `evaluate`; interpolation ``"hull"`` has no interval.
+    method
+        ``"percentile"``: quantiles of the draws; ``"bca"``: the same, corrected
+        for bias and skewness (Efron 1987, acceleration from influence);
+        ``"logit"``: estimate ± z standard deviations of the draws' log-odds.
+    level
+        Coverage aimed at, in (0, 1).
+    draws
+        How many, at least 100.
+    seed
+        Whole number ≥ 0. A key's draws depend on it and on the key's values
+        alone.
+
+    Returns
+    -------
+    Frame of the kind given
+        Tidy measures as from `intervals`; `std_error` is the standard deviation
+        of the draws. Limits are null with one positive or one negative, and
+        where all draws agree; `note` says so.
+
+    Raises
+    ------
+    InvalidArgument, InvalidPredictions, InvalidTable
+        For an argument outside what is allowed; as in `curve`; where the
+        columns of a curve are missing.
+
+    Notes
+    -----
+    Draws are made from the counts of the cells, not from rows. The plan holds
+    a Python function: it runs in memory and cannot be sent to a remote engine.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
+    >>> sure = curves.pipe(pr.bootstrap, measures="auc", draws=500)
+    >>> sure.select((pl.col("lower") < 0.5) & (pl.col("upper") > 0.8)).item()
+    True
+    """
+    how = Resampling(priors, over, interpolation, measures, method, level, draws, seed)
+    if truth is None and score is None:
+        if cluster is not None:
+            raise InvalidArgument(
+                "cluster is given, but truth and score are not: a curve knows no clusters.",
+                hint="pass predictions, with truth=... and score=....",
+            )
+        # Measures and draws are of one reading.
+        curves = as_lazy(frame).cache()
+        keys = curve_keys(curves)
+        return like(frame, resampled(of_curve(curves, how.chosen), curves, keys, how))
+    if truth is None or score is None:
+        raise InvalidArgument(
+            f"truth is {truth!r} and score is {score!r}, allowed are both or none.",
+            hint="predictions need both; a curve needs none.",
+        )
+    return like(frame, _of_predictions(frame, truth, score, by, positive, cluster, how))
+
+
+def _of_predictions(
+    frame: Frame,
+    truth: IntoExpr,
+    score: IntoExpr,
+    by: By,
+    positive: Label | Sequence[Label] | None,
+    cluster: IntoExpr | None,
+    how: Resampling,
+) -> pl.LazyFrame:
+    listed: list[IntoExpr] = key_columns(by)
+    asked: dict[str, Any] = {"truth": truth, "score": score, "positive": positive}
+    if cluster is None:
+        curves = as_lazy(curve(frame, by=listed, **asked))
+        return resampled(of_curve(curves, how.chosen), curves, curve_keys(curves), how)
+    keys_of_cases = [*listed, single_column(cluster, "cluster", as_lazy(frame))]
+    within_clusters = read(frame, by=keys_of_cases, **asked)
+    *keys, name = within_clusters.keys
+    # The curves are of the reading that is drawn from.
+    whole = replace(within_clusters, rows=within_clusters.rows.drop(name), keys=keys)
+    curves = curves_of(whole, numbered(whole, now=False)).drop(INDEX, CODE)
+    cases = within_clusters.sound.rename({name: CLUSTER})
+    return resampled(of_curve(curves, how.chosen), cases, keys, how)
+
+
+def resampled(
+    measured: pl.LazyFrame, source: pl.LazyFrame, keys: Sequence[str], how: Resampling
+) -> pl.LazyFrame:
+    """Tidy measures with limits from draws of their curves, or of clusters of their cases.
+
+    Parameters
+    ----------
+    measured
+        The measures of `how`, without limits.
+    source
+        The curves, or cases with a column `CLUSTER`.
+    keys
+        The key columns.
+    how
+        How to resample.
+    """
+    given = source.collect_schema()
+    schema = {key: given[key] for key in keys} | {
+        PLACE: pl.Int64(), **dict.fromkeys(INTERVAL, pl.Float64()), SAID: pl.String(),
+    }  # fmt: skip
+    found = source.map_batches(partial(_limits, keys=keys, how=how, schema=schema), schema=schema)
+    place = within(pl.int_range(pl.len(), dtype=pl.Int64), keys).alias(PLACE)
+    note = pl.concat_str("note", SAID, separator="; ", ignore_nulls=True).replace("", None)
+    joined = measured.with_columns(place).join(
+        found, on=[*keys, PLACE], how="left", nulls_equal=True, maintain_order="left"
+    )
+    # Clusters are drawn from the rows that can be ranked, also where others cannot.
+    limits = pl.when(pl.col("estimate").is_not_null()).then(pl.col(*INTERVAL)).name.keep()
+    ranged = [OVER] if OVER in measured.collect_schema() else []
+    rows = joined.with_columns(limits, note.alias("note"))
+    return with_counts_note(rows.select(*keys, *WITH_INTERVAL, *ranged))
+
+
+def _limits(
+    source: pl.DataFrame, keys: Sequence[str], how: Resampling, schema: dict[str, pl.DataType]
+) -> pl.DataFrame:
+    rows: list[tuple[object, ...]] = []
+    of_part: list[int] = []
+    parts = source.partition_by(keys, maintain_order=True) if keys else [source]
+    for number, part in enumerate(parts):
+        if part.is_empty():
+            continue
+        key = part.select(keys).row(0) if keys else ()
+        found = _of_key(part.drop(keys), key, how)
+        rows += [(place, *limits) for place, limits in enumerate(found)]
+        of_part += [number] * len(found)
+    limits_schema = {name: kind for name, kind in schema.items() if name not in keys}
+    # Python's times have no nanoseconds: the keys stay in their columns.
+    limits = pl.DataFrame(rows, schema=limits_schema, orient="row")
+    if not keys:
+        return limits
+    named = source.select(keys).unique(maintain_order=True)[of_part]
+    return pl.concat([named, limits], how="horizontal")
+
+
+def _of_key(part: pl.DataFrame, key: Sequence[object], how: Resampling) -> list[Said]:
+    """Lower and upper limit, standard error and what is to be said of each measure of a key."""
+    import numpy as np
+
+    clustered = CLUSTER in part.columns
+    if clustered and part[CLUSTER].null_count():
+        raise InvalidPredictions(
+            f"{part[CLUSTER].null_count()} cases have no cluster.",
+            hint="drop them, or give each a cluster of its own.",
+        )
+    roc = curve(part, truth=TRUTH, score=SCORE) if clustered else part
+    measures = how.chosen
+    why, silent = _why_none(roc)
+    rows = list(output_rows(measures))
+    if silent:
+        return [(None, None, None, why)] * len(rows)
+    skewness = [0.0] * len(rows)
+    if how.method == "bca":
+        skewness = accelerations(roc, measures, part if clustered else None)
+    rng = generator(how.seed, key)
+    pseudo: list[float | pl.Expr] = [PSEUDO, PSEUDO]
+    if clustered:
+        share = PSEUDO / part[CLUSTER].n_unique()
+        pseudo = [share * pl.col(name) for name in ("positives", "negatives")]
+    segments = roc.lazy().filter((pl.col("pos") > 0) | pl.col(SCORE).is_null())
+    curves = at_both_ends(segments, *pseudo).collect()
+    smallest = 1 / (2 * roc["positives"][0] * roc["negatives"][0])
+    found = []
+    for place in PLACES:
+        estimates = _estimates(curves.lazy().filter(pl.col(PSEUDO_PLACE) == place), [], measures)[0]
+        if clustered:
+            blocks = draws_of_clusters(part, CLUSTER, rng, how.draws, place)
+        else:
+            blocks = draws_of_cells(roc, rng, how.draws, place)
+        drawn = np.concatenate([_estimates(block.lazy(), [DRAW], measures) for block in blocks])
+        # A draw without positives has no segments, and so no row.
+        lacking = np.full((how.draws - drawn.shape[0], len(measures)), np.nan)
+        drawn = np.concatenate([drawn, lacking])
+        found.append(
+            [
+                limits_of_draws(
+                    float(row(estimates)), row(drawn), how.method, how.level, bent, smallest
+                )
+                for row, bent in zip(rows, skewness, strict=True)
+            ]
+        )
+    return [widest(of) for of in zip(*found, strict=True)]
+
+
+def _estimates(segments: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]) -> "Array":
+    wide = per_key(segments, keys, measures)
+    columns = [
+        measure.estimate.cast(pl.Float64).alias(str(i)) for i, measure in enumerate(measures)
+    ]
+    return wide.select(columns).collect().to_numpy()
+
+
+def _why_none(roc: pl.DataFrame) -> tuple[str | None, bool]:
+    """Why a curve has no interval, where that is not said already, and whether it has none."""
+    positives, negatives = roc["positives"][0], roc["negatives"][0]
+    if not positives or not negatives:
+        return None, True
+    for total, name in ((positives, "positive"), (negatives, "negative")):
+        if total <= 1:
+            return f"one {name}: no interval", True
+    whole = [(pl.col(name) == pl.col(name).floor()).fill_null(False) for name in ("pos", "neg")]
+    counts = roc.select(pl.all_horizontal(whole).all()).item()
+    return (None, False) if counts else (NOT_COUNTS, True)

@@ -1,0 +1,152 @@
+"""Limits of a measure from its values in resampled test sets."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import polars as pl
+
+from polaroc.base.columns import PRIVATE
+from polaroc.base.statistics import NORMAL, normal
+from polaroc.measures.spec import Measure, output_rows
+from polaroc.predictions.row_checks import SCORE, TRUTH
+from polaroc.uncertainty.influence import influence, on
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[Any]]
+
+# Lower and upper limit, standard error, and what is to be said of them.
+Said: TypeAlias = tuple[float | None, float | None, float | None, str | None]
+CLUSTER = PRIVATE + "cluster"
+ROUNDING = 1e-12
+
+
+def limits_of_draws(
+    estimate: float, drawn: "Array", method: str, level: float, acceleration: float, smallest: float
+) -> Said:
+    """The limits of one measure.
+
+    Parameters
+    ----------
+    estimate
+        Its value in the test set.
+    drawn
+        Its values in the draws, NaN where it has none.
+    method, level
+        As in `bootstrap`.
+    acceleration
+        Of BCa, else unused.
+    smallest
+        What stands in for a draw's distance of zero from 0 or 1, whose log-odds
+        would be infinite.
+    """
+    import numpy as np
+
+    known = drawn[np.isfinite(drawn)]
+    said = None if known.size == drawn.size else f"{drawn.size - known.size} draws lack a class"
+    if known.size < 2 or not np.isfinite(estimate):
+        return None, None, None, said
+    error = float(known.std(ddof=1))
+    if np.ptp(known) < ROUNDING:
+        return None, None, 0.0, "all draws agree: no interval"
+    tails = [(1 - level) / 2, (1 + level) / 2]
+    if method == "logit":
+        lowest, highest = _on_log_odds(estimate, known, level, smallest)
+        return lowest, highest, error, said
+    if method == "bca":
+        below = float(((known < estimate).sum() + (known == estimate).sum() / 2) / known.size)
+        if not 0 < below < 1:
+            return None, None, error, "all draws on one side of the estimate: no BCa interval"
+        tails = [_bent(tail, NORMAL.inv_cdf(below), acceleration) for tail in tails]
+    lower, upper = np.quantile(known, tails)
+    return float(lower), float(upper), error, said
+
+
+def widest(told: Sequence[Said]) -> Said:
+    """What is said of a measure as it is, with the widest of all limits; none if one has none.
+
+    Examples
+    --------
+    >>> widest([(0.4, 0.6, 0.1, None), (0.3, 0.5, 0.1, None), (0.5, 0.7, 0.1, None)])
+    (0.3, 0.7, 0.1, None)
+    """
+    lower = [one[0] for one in told if one[0] is not None]
+    upper = [one[1] for one in told if one[1] is not None]
+    _, _, error, said = told[0]
+    if len(lower) < len(told):
+        return None, None, error, next((one[3] for one in told if one[0] is None), said)
+    return min(lower), max(upper), error, said
+
+
+def accelerations(
+    roc: pl.DataFrame, measures: Sequence[Measure], cases: pl.DataFrame | None = None
+) -> list[float]:
+    """A sixth of the skewness in each row: Σψ³/(6 (Σψ²)^1.5) of the influence ψ of units.
+
+    Parameters
+    ----------
+    roc
+        One curve.
+    measures
+        The measures.
+    cases
+        Cases with `CLUSTER` where whole clusters are the units, else cases are.
+    """
+    import numpy as np
+
+    cells = influence(roc.lazy().filter(pl.col(SCORE).is_not_null()), [], measures).collect()
+    shares = [
+        (pl.col(on(i, "pos")) / pl.col("positives"), pl.col(on(i, "neg")) / pl.col("negatives"))
+        for i in range(len(measures))
+    ]
+    if cases is None:
+        sums = [
+            [
+                (pl.col("pos") * of_pos**power + pl.col("neg") * of_neg**power).sum()
+                for power in (2, 3)
+            ]
+            for of_pos, of_neg in shares
+        ]
+        squares, cubes = (
+            cells.select(pair[i].alias(str(j)) for j, pair in enumerate(sums)).row(0)
+            for i in range(2)
+        )
+    else:
+        units = (
+            cases.join(cells, on=SCORE)
+            .group_by(CLUSTER)
+            .agg(
+                pl.when(TRUTH).then(of_pos).otherwise(of_neg).sum().alias(str(i))
+                for i, (of_pos, of_neg) in enumerate(shares)
+            )
+            .drop(CLUSTER)
+        )
+        squares, cubes = (units.select((pl.all() ** power).sum()).row(0) for power in (2, 3))
+    moments = np.array([squares, cubes], dtype=float)
+    return [_sixth_of_skewness(*row(moments).tolist()) for row in output_rows(measures)]
+
+
+def _sixth_of_skewness(square: float, cube: float) -> float:
+    return cube / (6 * square**1.5) if square > ROUNDING**2 else 0.0
+
+
+def _on_log_odds(
+    estimate: float, known: "Array", level: float, smallest: float
+) -> tuple[float, float] | tuple[None, None]:
+    import numpy as np
+
+    if not 0 < estimate < 1:
+        return None, None
+    inside = np.clip(known, smallest, 1 - smallest)
+    odds = np.log(inside / (1 - inside))
+    width = normal(level) * float(odds.std(ddof=1))
+    centre = float(np.log(estimate / (1 - estimate)))
+    lower, upper = (float(1 / (1 + np.exp(-end))) for end in (centre - width, centre + width))
+    return lower, upper
+
+
+def _bent(tail: float, bias: float, acceleration: float) -> float:
+    """The tail that BCa takes in its place."""
+    moved = bias + NORMAL.inv_cdf(tail)
+    return NORMAL.cdf(bias + moved / (1 - acceleration * moved))

@@ -1,0 +1,203 @@
+"""Resampled curves: the segments of each draw, from the counts of the cells."""
+
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polaroc.base.columns import PRIVATE
+from polaroc.errors import InvalidArgument
+from polaroc.predictions.row_checks import SCORE, TRUTH
+from polaroc.uncertainty.pseudo_cases import BEST, NONE, PSEUDO, WORST, with_pseudo_cases
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[Any]]
+
+DRAW = PRIVATE + "draw"
+# Counts held at once, over all draws of a block.
+BLOCK = 4_000_000
+FEWEST_DRAWS = 100
+MANY_PER_GROUP = 20
+
+
+def check_draws(draws: int, seed: int) -> None:
+    """Refuse too few draws, and a seed that is not a whole number ≥ 0."""
+    for name, value, least in (("draws", draws, FEWEST_DRAWS), ("seed", seed, 0)):
+        if not isinstance(value, int) or isinstance(value, bool) or value < least:
+            raise InvalidArgument(
+                f"{name} is {value!r}, allowed are whole numbers ≥ {least}.",
+                hint="for example draws=2000, seed=0.",
+            )
+
+
+def generator(seed: int, key: Sequence[object]) -> "np.random.Generator":
+    """The random numbers of one key: the same whatever other keys there are."""
+    import numpy as np
+
+    digest = blake2b(repr(tuple(key)).encode(), digest_size=16).digest()
+    return np.random.default_rng([seed, int.from_bytes(digest, "big")])
+
+
+def draws_of_cells(
+    curve: pl.DataFrame, rng: "np.random.Generator", count: int, place: int = NONE
+) -> Iterator[pl.DataFrame]:
+    """Draws of as many positives and as many negatives as there are, each from its class.
+
+    Parameters
+    ----------
+    curve
+        One curve, best score first, of whole counts.
+    rng
+        The random numbers.
+    count
+        How many draws.
+    place
+        Where the pseudo-cases are that may be drawn as well.
+
+    Returns
+    -------
+    Iterator of DataFrame
+        Blocks of segments with positives, of some draws each: `DRAW` and the
+        counts and totals of a curve.
+
+    Notes
+    -----
+    Only cells with positives carry area: the negatives between two of them are
+    drawn as one number, so that a draw costs as much as there are segments.
+    """
+    import numpy as np
+
+    cells = curve.filter(pl.col("pos") > 0)
+    pos, neg, fp = (cells[name].to_numpy().astype(np.int64) for name in ("pos", "neg", "fp"))
+    positives, negatives = int(pos.sum()), int(curve["negatives"][0])
+    level = np.diff(fp - neg, prepend=0) - np.append(0, neg[:-1])
+    pos, level, neg, rest = with_pseudo_cases(pos, level, neg, negatives - fp[-1], place)
+    # Per segment the level run before it, then its own negatives; what is below, last.
+    groups = np.append(np.stack([level, neg], axis=1).ravel(), rest)
+    for first, size in blocks_of_draws(count, 2 * pos.size):
+        drawn_pos = _drawn(pos, positives, rng, size)
+        drawn_neg = _drawn(groups, negatives, rng, size)
+        ends = drawn_neg.cumsum(axis=1)[:, 1:-1:2]
+        yield segments_of_draws(first, drawn_pos, drawn_neg[:, 1:-1:2], ends, positives, negatives)
+
+
+def draws_of_clusters(
+    cases: pl.DataFrame, cluster: str, rng: "np.random.Generator", count: int, place: int = NONE
+) -> Iterator[pl.DataFrame]:
+    """Draws of as many clusters as there are, with all their cases; class totals vary.
+
+    Parameters
+    ----------
+    cases
+        Score, truth and cluster of the cases of one key.
+    cluster
+        The column that says which cases belong together.
+    rng
+        The random numbers.
+    count
+        How many draws.
+    place
+        Where the part of a mean cluster is whose cases may be drawn as well.
+
+    Returns
+    -------
+    Iterator of DataFrame
+        As `draws_of_cells`.
+    """
+    import numpy as np
+
+    ordered = cases.sort(SCORE, descending=True)
+    member = ordered[cluster].rank("dense").to_numpy().astype(np.int64) - 1
+    truth, score = ordered[TRUTH].to_numpy(), ordered[SCORE].to_numpy()
+    last = np.append(score[1:] != score[:-1], True)
+    clusters = int(member.max()) + 1
+    shares = np.append(np.ones(clusters), 0 if place == NONE else PSEUDO)
+    means = truth.sum() / clusters, (~truth).sum() / clusters
+    for first, size in blocks_of_draws(count, 2 * truth.size):
+        times = rng.multinomial(clusters, shares / shares.sum(), size=size)
+        weight = times[:, member]
+        tp, fp = ((weight * mask).cumsum(axis=1)[:, last] for mask in (truth, ~truth))
+        # The pseudo-cluster's: best, its positives come first; worst, they come last.
+        more_pos, more_neg = (times[:, -1:] * mean for mean in means)
+        all_pos, all_neg = tp[:, -1:] + more_pos, fp[:, -1:] + more_neg
+        if place == BEST:
+            tp = np.hstack([more_pos, tp + more_pos])
+            fp = np.hstack([np.zeros_like(more_neg), fp])
+        elif place == WORST:
+            tp, fp = np.hstack([tp, all_pos]), np.hstack([fp + more_neg, all_neg])
+        pos, neg = (np.diff(totals, axis=1, prepend=0) for totals in (tp, fp))
+        if place == WORST:
+            neg[:, 0] -= more_neg[:, 0]
+        yield segments_of_draws(first, pos, neg, fp, all_pos[:, 0], all_neg[:, 0])
+
+
+def _drawn(groups: "Array", total: int, rng: "np.random.Generator", size: int) -> "Array":
+    """Draws of `total` cases, counted by group; shape (size, groups)."""
+    import numpy as np
+
+    filled = np.flatnonzero(groups)
+    drawn = np.zeros((size, groups.size), dtype=np.int64)
+    if total > MANY_PER_GROUP * filled.size:
+        drawn[:, filled] = rng.multinomial(total, groups[filled] / groups.sum(), size=size)
+        return drawn
+    # Where groups are small, drawing case by case is faster. Pseudo-cases are drawn
+    # first: they are less than one case.
+    whole = np.floor(groups).astype(np.int64)
+    part = groups - whole
+    pseudo = np.flatnonzero(part)
+    if pseudo.size:
+        shares = np.append(part[pseudo], whole.sum()) / groups.sum()
+        drawn[:, pseudo] = rng.multinomial(total, shares, size=size)[:, :-1]
+    left = total - drawn.sum(axis=1)
+    filled = np.flatnonzero(whole)
+    group_of = np.repeat(filled, whole[filled])
+    small = np.int32 if total < 2**31 else np.int64
+    for counts, own in zip(drawn, left, strict=True):
+        cases = rng.integers(0, group_of.size, size=own, dtype=small)
+        counts += np.bincount(group_of[cases], minlength=groups.size)
+    return drawn
+
+
+def segments_of_draws(
+    first: int,
+    pos: "Array",
+    neg: "Array",
+    fp: "Array",
+    positives: "Array | int",
+    negatives: "Array | int",
+) -> pl.DataFrame:
+    """The segments with positives of a block of draws, numbered from `first`.
+
+    Parameters
+    ----------
+    first
+        The number of the first draw.
+    pos, neg, fp
+        Positives, negatives and cumulative negatives of each draw and cell,
+        best score first; shape (draws, cells).
+    positives, negatives
+        The totals, one for all draws or one for each.
+    """
+    import numpy as np
+
+    kept = np.flatnonzero(pos)
+    draw = kept // pos.shape[1]
+    totals = {"positives": positives, "negatives": negatives}
+    counts = {"pos": pos, "neg": neg, "tp": pos.cumsum(axis=1), "fp": fp}
+    return pl.DataFrame(
+        {
+            DRAW: first + draw,
+            **{name: own.ravel()[kept] for name, own in counts.items()},
+            **{name: np.broadcast_to(total, pos.shape[0])[draw] for name, total in totals.items()},
+        }
+    )
+
+
+def blocks_of_draws(count: int, width: int) -> Iterator[tuple[int, int]]:
+    """The first draw and the number of draws of each block, of draws so many counts wide."""
+    size = max(1, BLOCK // max(1, width))
+    for first in range(0, count, size):
+        yield first, min(size, count - first)

@@ -1,0 +1,209 @@
+"""Influence of single cases on a measure: what standard errors are made of.
+
+The influence of a case is how much the measure would change, per unit of weight
+and times the number of its class, if the case weighed a little more (the
+infinitesimal jackknife). Cases of one class with one score have it in common,
+so the segments of a curve are enough.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations_with_replacement, zip_longest
+
+import polars as pl
+
+from polaroc.base.columns import PRIVATE, attach, within
+from polaroc.measures.gradients import LEVEL, SIDES, Gradient
+from polaroc.measures.spec import Measure, Part, per_key
+from polaroc.predictions.row_checks import SCORE
+
+# Below it a variance is nothing but rounding: measures are of the order of 1.
+ROUNDING = 1e-26
+# Gradients whose stages are held at once.
+TOGETHER = 16
+
+
+def with_influence(
+    segments: pl.LazyFrame, keys: Sequence[str], parts: Sequence[Part]
+) -> pl.LazyFrame:
+    """Segments with the influence of their cases on each part, less a constant per class.
+
+    Parameters
+    ----------
+    segments
+        Rows of a curve: the segments with positives, or all.
+    keys
+        The key columns.
+    parts
+        What the influence is on.
+
+    Returns
+    -------
+    LazyFrame
+        Per row and part, named by `column`: the influence of its positives, of
+        its negatives, and of the negatives on the level run before it, whose
+        number is in `LEVEL`; worst score first.
+    """
+    area = (pl.col("pos") > 0).fill_null(False)
+    end = pl.when(area).then(pl.col("fp"))
+    above = within(end.shift(-1).backward_fill(), keys).fill_null(0)
+    ordered = segments.sort(SCORE, nulls_last=True).with_columns(
+        pl.when(area).then(pl.col("fp") - pl.col("neg") - above).otherwise(0).alias(LEVEL)
+    )
+    gradients = {part.name: part.gradient(keys) for part in parts}
+    for together in _side_by_side(gradients):
+        ordered = _with_sides(ordered, together, area)
+    moved = {}
+    for part in parts:
+        t0, f0, dt, df = (pl.col(column(part, side)) for side in SIDES)
+        # What changes here moves where all segments below start.
+        below_t, below_f = (within(own.cum_sum(), keys) - own for own in (t0, f0))
+        moved[column(part, "pos")] = dt + below_t
+        moved[column(part, "neg")] = df + below_f
+        moved[column(part, "level")] = f0 + below_f
+    return ordered.with_columns(**moved)
+
+
+def _side_by_side(gradients: Mapping[str, Gradient]) -> Iterator[dict[str, Gradient]]:
+    """A few gradients at a time whose stages have different names: plans stay short."""
+    together: dict[str, Gradient] = {}
+    names: set[str] = set()
+    for part, gradient in gradients.items():
+        own = {name for stage in gradient.stages for name in stage}
+        if together and (len(together) == TOGETHER or own & names):
+            yield together
+            together, names = {}, set()
+        together[part] = gradient
+        names |= own
+    if together:
+        yield together
+
+
+def _with_sides(
+    frame: pl.LazyFrame, gradients: Mapping[str, Gradient], area: pl.Expr
+) -> pl.LazyFrame:
+    sides = {
+        f"{part}_{side}": pl.when(area).then(getattr(gradient, side)).otherwise(0.0)
+        for part, gradient in gradients.items()
+        for side in SIDES
+    }
+    stages = [gradient.stages for gradient in gradients.values()]
+    for of_parts in zip_longest(*stages, fillvalue={}):
+        frame = frame.with_columns(**{name: of for stage in of_parts for name, of in stage.items()})
+    return frame.with_columns(**sides).drop(
+        name for of_part in stages for stage in of_part for name in stage
+    )
+
+
+def influence(
+    cells: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]
+) -> pl.LazyFrame:
+    """All cells of curves with the influence of their cases on each measure.
+
+    Parameters
+    ----------
+    cells
+        Every row of a curve but the anchors.
+    keys
+        The key columns.
+    measures
+        The measures; each must have parts.
+
+    Returns
+    -------
+    LazyFrame
+        The cells, and per measure, numbered as they are given, the columns
+        `on(i, "pos")` and `on(i, "neg")`: the influence of a positive and of a
+        negative there. Its mean over each class is zero.
+    """
+    slopes = {
+        f"{PRIVATE}slope_{i}_{j}": part.slope
+        for i, measure in enumerate(measures)
+        for j, part in enumerate(measure.parts)
+    }
+    parts = {part.name: part for measure in measures for part in measure.parts}
+    wide = per_key(cells, keys, measures).select(*keys, **slopes)
+    joined = attach(with_influence(cells, keys, list(parts.values())), wide, keys)
+    combined, centred = {}, {}
+    for i, measure in enumerate(measures):
+        for name, total in (("pos", "positives"), ("neg", "negatives")):
+            value = pl.col(on(i, name))
+            combined[on(i, name)] = pl.sum_horizontal(
+                pl.col(f"{PRIVATE}slope_{i}_{j}") * pl.col(column(part, name))
+                for j, part in enumerate(measure.parts)
+            )
+            mean = within((pl.col(name) * value).sum(), keys) / pl.col(total)
+            centred[on(i, name)] = value - mean
+    own = cells.collect_schema().names()
+    return joined.with_columns(**combined).with_columns(**centred).select(*own, *centred)
+
+
+def on(i: int, name: str) -> str:
+    """The column with the influence of cases of a class on the measure numbered i."""
+    return f"{PRIVATE}on_{i}_{name}"
+
+
+def covariances(measures: Sequence[Measure]) -> dict[str, pl.Expr]:
+    """Per key, from `with_influence`: the covariance of each two parts that a measure needs.
+
+    With the divisors n − 1 per class, of class totals that are given: for the
+    AUC, DeLong's variance.
+    """
+    pairs = {
+        covariance(a, b): (a, b)
+        for measure in measures
+        for a, b in combinations_with_replacement(measure.parts, 2)
+    }
+    return {name: _covariance(*pair) for name, pair in pairs.items()}
+
+
+def covariance(a: Part, b: Part) -> str:
+    """The column that holds the covariance of two parts."""
+    return f"{a.name}_with{b.name}"
+
+
+def std_error(measure: Measure) -> pl.Expr:
+    """The standard error of a measure, from the columns of `covariances`; null where it has none.
+
+    It is null with one positive or one negative, and zero where all cases of a
+    class have the same influence.
+    """
+    if not measure.parts:
+        return pl.lit(None, pl.Float64)
+    variance = pl.sum_horizontal(
+        (1 if a is b else 2) * a.slope * b.slope * pl.col(covariance(a, b))
+        for a, b in combinations_with_replacement(measure.parts, 2)
+    )
+    return root_of_variance(variance)
+
+
+def root_of_variance(variance: pl.Expr) -> pl.Expr:
+    """The standard error for a variance: null without two of each class, zero if it is rounding."""
+    enough = (pl.col("positives") > 1) & (pl.col("negatives") > 1) & variance.is_not_nan()
+    return pl.when(enough).then(pl.when(variance > ROUNDING).then(variance).otherwise(0.0).sqrt())
+
+
+def column(part: Part, what: str) -> str:
+    """The column of `with_influence` that holds something of a part."""
+    return f"{part.name}_{what}"
+
+
+def _covariance(a: Part, b: Part) -> pl.Expr:
+    positives, negatives = pl.col("positives").max(), pl.col("negatives").max()
+    pos, neg, level = pl.col("pos"), pl.col("neg"), pl.col(LEVEL)
+    # Negatives below all positives move nothing; they are on no level run here.
+    rest = negatives - pl.col("fp").max()
+
+    def centred(part: Part) -> tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]:
+        on_pos, on_neg, on_level = (pl.col(column(part, what)) for what in ("pos", "neg", "level"))
+        mean_pos = (pos * on_pos).sum() / positives
+        mean_neg = (neg * on_neg + level * on_level).sum() / negatives
+        return on_pos - mean_pos, on_neg - mean_neg, on_level - mean_neg, mean_neg
+
+    (pos_a, neg_a, level_a, mean_a), (pos_b, neg_b, level_b, mean_b) = centred(a), centred(b)
+    among_positives = (pos * pos_a * pos_b).sum()
+    among_negatives = (neg * neg_a * neg_b + level * level_a * level_b).sum() + (
+        rest * mean_a * mean_b
+    )
+    return among_positives / (positives * (positives - 1)) + among_negatives / (
+        negatives * (negatives - 1)
+    )

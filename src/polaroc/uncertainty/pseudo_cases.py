@@ -1,0 +1,111 @@
+"""Curves with half a case more of each class, at the ends of the ranking.
+
+What lies beyond the best and the worst case seen is not in the sample: a curve
+says nothing of false positive rates below one over the number of negatives. A
+part of a case of each class, placed where it harms the measures most, stands
+for that in the lower limit, and placed where it helps most, in the upper one.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polaroc.base.columns import PRIVATE
+from polaroc.predictions.row_checks import SCORE
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[Any]]
+
+PLACE = PRIVATE + "pseudo_cases"
+# Without pseudo-cases; ranked worst; ranked best.
+NONE, WORST, BEST = PLACES = range(3)
+# Jeffreys' prior of a share of cases adds as much on either side.
+PSEUDO = 0.5
+
+
+def at_both_ends(
+    segments: pl.LazyFrame, positive: float | pl.Expr = PSEUDO, negative: float | pl.Expr = PSEUDO
+) -> pl.LazyFrame:
+    """Curves as they are, and with pseudo-cases ranked worst and best.
+
+    Parameters
+    ----------
+    segments
+        The segments with positives, and the anchors.
+    positive, negative
+        How many pseudo-cases of each class.
+
+    Returns
+    -------
+    LazyFrame
+        The rows of `segments` for each of `PLACES`, told apart by the column
+        `PLACE`. Totals stay as they are, since the observed prior is made of
+        them: counts shrink as much as the pseudo-cases take. The anchor becomes
+        the cell of the pseudo-positives; thresholds only give the order.
+    """
+    positives, negatives = pl.col("positives"), pl.col("negatives")
+    by_pos, by_neg = positives / (positives + positive), negatives / (negatives + negative)
+    anchor = pl.col(SCORE).is_null()
+    pos, neg, tp, fp = (pl.col(name).fill_null(0) for name in ("pos", "neg", "tp", "fp"))
+    moved = {
+        "pos": (pl.when(anchor).then(positive).otherwise(pos) * by_pos,) * 2,
+        "neg": (neg * by_neg,) * 2,
+        "tp": (pl.when(anchor).then(positives).otherwise(tp * by_pos), (tp + positive) * by_pos),
+        "fp": (pl.when(anchor).then(negatives).otherwise((fp + negative) * by_neg), fp * by_neg),
+    }
+    place = pl.col(PLACE)
+    counts = {
+        name: pl.when(place == NONE).then(pl.col(name).cast(pl.Float64))
+        .when(place == WORST).then(worst).otherwise(best).cast(pl.Float64)
+        for name, (worst, best) in moved.items()
+    }  # fmt: skip
+    order = pl.when(place == NONE).then(pl.col(SCORE)).otherwise(-pl.col("tp")).alias(SCORE)
+    places = pl.LazyFrame({PLACE: list(PLACES)}, schema={PLACE: pl.Int8})
+    return segments.join(places, how="cross").with_columns(**counts).with_columns(order)
+
+
+def with_pseudo_cases(
+    pos: "Array",
+    level: "Array",
+    neg: "Array",
+    rest: float,
+    place: int,
+    positive: float = PSEUDO,
+    negative: float = PSEUDO,
+) -> tuple["Array", "Array", "Array", float]:
+    """Segments, best first, with pseudo-cases at a place.
+
+    Parameters
+    ----------
+    pos, level, neg
+        Positives of each segment, negatives on the level run before it, and its
+        own; the last axis is the segments.
+    rest
+        Negatives below the last segment.
+    place
+        Any of `PLACES`.
+    positive, negative
+        How many pseudo-cases of each class.
+
+    Returns
+    -------
+    tuple
+        The same four.
+    """
+    import numpy as np
+
+    if place == NONE:
+        return pos, level, neg, rest
+    if place == BEST:
+        # As floats, so that part of a case is not cut off.
+        pos, level, neg = (
+            np.insert(own.astype(float), 0, added)
+            for own, added in ((pos, positive), (level, 0), (neg, 0))
+        )
+        return pos, level, neg, rest + negative
+    more = ((pos, positive), (level, rest), (neg, 0))
+    pos, level, neg = (np.append(own, added).astype(float) for own, added in more)
+    level[0] += negative
+    return pos, level, neg, 0.0

@@ -1,0 +1,169 @@
+import polars as pl
+import pytest
+from chart_cases import CASES, PRIORS, measures
+from hypothesis import given
+from hypothesis import strategies as st
+from model_tables import MODELS, grid, near, predictions, values
+
+import polaroc as pr
+from polaroc.charts.over_prior import marks, with_ends
+from polaroc.charts.theme import COLOURS
+from polaroc.comparison.fold_means import fold_means
+
+# Where a chart is not drawn from measures.
+GIVEN = {
+    "winner_map": pr.choose,
+    "regret": pr.choose,
+    "pairs": lambda table: pr.compare(table, test_train_ratio=0.5),
+}
+CHARTS = {"accsens_plane", "auprec_by_prior", "interaction", "pairs", "regret", "winner_map"}
+
+
+@pytest.fixture(scope="module")
+def table() -> pl.DataFrame:
+    return measures(predictions())
+
+
+def colours_of(part) -> set[tuple]:
+    """Each model's colour wherever a chart says it."""
+    if isinstance(part, list):
+        return {pair for inner in part for pair in colours_of(inner)}
+    if not isinstance(part, dict):
+        return set()
+    found = {pair for inner in part.values() for pair in colours_of(inner)}
+    if part.get("field") == "series" and "range" in part.get("scale", {}):
+        found |= set(zip(part["scale"]["domain"], part["scale"]["range"], strict=True))
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(CHARTS))
+def test_a_model_has_the_same_colour_in_every_chart(name):
+    found = colours_of(CASES[name](predictions()).to_dict())
+    assert found == set(zip(MODELS, COLOURS, strict=False))
+
+
+@pytest.mark.parametrize("name", sorted(CHARTS))
+def test_titles_can_be_given(name, table):
+    given = GIVEN.get(name, lambda one: one)(table)
+    said = getattr(pr.charts, name)(given, title="what I say").to_dict()["title"]
+    assert (said if isinstance(said, str) else said["text"]) == "what I say"
+
+
+@pytest.mark.parametrize("name", sorted(CHARTS))
+def test_the_wrong_table_is_refused(name):
+    with pytest.raises(pr.errors.InvalidTable, match=r"Hint: .*(evaluate|choose|compare)"):
+        getattr(pr.charts, name)(predictions())
+
+
+def test_bands_are_the_limits_of_the_table():
+    table = measures(predictions(), by="model", over=None, intervals="logit")
+    band, line = values(pr.charts.auprec_by_prior(table).to_dict())
+    for record, model in zip(band, MODELS, strict=True):
+        rows = table.filter(model=model, measure="auprec").sort("prior")
+        assert record["x"] == list(PRIORS)
+        assert record["y"] == near(rows["lower"])
+        assert record["top"] == near(rows["upper"])
+    for record, model in zip(line, MODELS, strict=True):
+        rows = table.filter(model=model, measure="auprec").sort("prior")
+        assert record["y"] == near(rows["estimate"])
+
+
+def test_a_band_is_broken_where_there_are_no_limits():
+    table = measures(predictions(), by="model", over=None, intervals="logit")
+    gone = pl.when(pl.col("prior") != 0.1).then(pl.col("lower", "upper"))
+    band, line = values(pr.charts.auprec_by_prior(table.with_columns(gone)).to_dict())
+    assert [value is None for value in band[0]["top"]] == [False, True, False]
+    assert None not in line[0]["y"]
+    none = table.with_columns(lower=None, upper=None)
+    assert len(values(pr.charts.auprec_by_prior(none).to_dict())) == 2
+
+
+def test_limits_of_folds_are_no_band_of_their_mean(table):
+    limits = measures(predictions(), over=None, intervals="logit")
+    found = values(pr.charts.auprec_by_prior(limits).to_dict())
+    assert found == values(pr.charts.auprec_by_prior(table).to_dict())
+    assert [len(layer) for layer in found] == [12, 3]
+
+
+def test_interaction_draws_means_and_their_spread(table):
+    band, line = values(pr.charts.interaction(table).to_dict())
+    by_fold = grid(table)
+    means, sds = by_fold.mean(axis=0), by_fold.std(axis=0, ddof=1)
+    for i, (spread, mean) in enumerate(zip(band, line, strict=True)):
+        assert mean["x"] == list(PRIORS)
+        assert mean["y"] == near(means[i])
+        assert spread["y"] == near(means[i] - sds[i])
+        assert spread["top"] == near(means[i] + sds[i])
+
+
+def test_interaction_of_one_fold_has_no_spread(table):
+    once = table.filter(fold=0).drop("fold")
+    assert len(values(pr.charts.interaction(once).to_dict())) == 1
+
+
+def test_interaction_of_values_beyond_one_has_an_axis_that_holds_them(table):
+    scaled = table.with_columns(measure=pl.lit("lift"), estimate=pl.col("estimate") * 5)
+    own = scaled.filter(pl.col("prior").is_not_null()).unique(["model", "fold", "prior"])
+    axis = pr.charts.interaction(own, measure="lift").to_dict()["layer"][1]["encoding"]["y"]
+    assert "domain" not in axis["scale"]
+
+
+def test_interaction_needs_a_measure_with_priors(table):
+    with pytest.raises(pr.errors.InvalidArgument, match=r"(?s)'auc', which has no prior.*Hint:"):
+        pr.charts.interaction(table, measure="auc")
+
+
+def test_a_mean_needs_every_fold(table):
+    rows = table.filter(measure="auprec").select("model", "fold", "prior", "estimate")
+    less = rows.filter((pl.col("model") != "A") | (pl.col("fold") != 2) | (pl.col("prior") != 0.1))
+    found = fold_means(less, ["model", "fold"])
+    assert found.filter(model="A")["prior"].to_list() == [0.05, 0.2]
+    assert found.filter(model="B")["prior"].to_list() == list(PRIORS)
+
+
+@pytest.mark.parametrize("key", ["error", "top", "x", "series", "label", "m.n[0]:Q"])
+def test_keys_of_any_name_are_drawn(table, key):
+    renamed = table.rename({"model": key})
+    for draw in (pr.charts.auprec_by_prior, pr.charts.accsens_plane, pr.charts.interaction):
+        assert values(draw(renamed).to_dict()) == values(draw(table).to_dict())
+    for draw in (pr.charts.winner_map, pr.charts.regret):
+        chosen, plain = pr.choose(renamed, key), pr.choose(table)
+        assert values(draw(chosen).to_dict()) == values(draw(plain).to_dict())
+
+
+@given(st.floats(1e-4, 0.5), st.floats(1.01, 1000))
+def test_marks_are_within_the_axis(lo, ratio):
+    hi = min(lo * ratio, 0.999)
+    for found in (marks(lo, hi), with_ends(lo, hi)):
+        assert len(found) >= 2
+        assert found == sorted(set(found))
+        assert all(lo * (1 - 1e-8) <= mark <= hi * (1 + 1e-8) for mark in found)
+
+
+@pytest.mark.parametrize("name", sorted(CHARTS))
+def test_colours_are_those_of_the_palette(name, table):
+    colours = pr.charts.palette(["0", *MODELS])
+    fewer = table.filter(pl.col("model") != "B")
+    given = GIVEN.get(name, lambda one: one)(fewer)
+    spec = getattr(pr.charts, name)(given, colours=colours).to_dict()
+    assert colours_of(spec) == {("A", COLOURS[1]), ("C", COLOURS[3])}
+    with pytest.raises(pr.errors.InvalidArgument, match=r"(?s)colours has none for 'A'.*Hint:"):
+        getattr(pr.charts, name)(given, colours={"C": "red"})
+
+
+def test_priors_that_differ_by_rounding_are_one(table):
+    noise = pl.when(pl.col("fold") == 1).then(pl.col("prior") * (1 + 4e-16))
+    noisy = table.with_columns(noise.otherwise("prior").alias("prior"))
+    assert noisy["prior"].n_unique() > table["prior"].n_unique()
+    for draw in (pr.charts.auprec_by_prior, pr.charts.interaction):
+        assert values(draw(noisy).to_dict()) == values(draw(table).to_dict())
+
+
+def test_perfect_models_have_axes():
+    score = pl.col("truth").cast(pl.Float64)
+    perfect = measures(predictions().with_columns(score=score))
+    choice = pr.choose(perfect)
+    beside = pr.charts.regret(choice).to_dict()["hconcat"][0]["layer"][0]["encoding"]["y"]
+    assert beside["scale"]["domain"] == [0, 1]
+    plane = pr.charts.accsens_plane(perfect).to_dict()["layer"][1]["encoding"]["y"]
+    assert plane["scale"]["domain"][1] > 0

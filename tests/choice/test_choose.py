@@ -1,0 +1,411 @@
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+from layouts import draw, tidy
+
+import polaroc as pr
+from polaroc.choice.regret import Stakes, wins
+from polaroc.errors import InvalidArgument, InvalidTable
+
+GRID = pr.prior_grid(0.05, 0.20, 16)
+PREDICTIONS = pr.datasets.satellite_predictions()
+
+
+def evaluated(**arguments):
+    return pr.evaluate(PREDICTIONS, truth="truth", score="score", by=["model", "fold"], **arguments)
+
+
+def at_priors(values: dict[float, np.ndarray], **names) -> pl.DataFrame:
+    tables = [tidy(v, measure="auprec", prior=p, **names) for p, v in values.items()]
+    return pl.concat(tables).sample(fraction=1, shuffle=True, seed=0)
+
+
+def crossing(blocks: int = 6, seed: int = 0) -> dict[float, np.ndarray]:
+    """A is better at rare positives, B at common ones, C never."""
+    rng = np.random.default_rng(seed)
+    means = {0.1: (0.6, 0.5, 0.4), 0.2: (0.65, 0.64, 0.5), 0.4: (0.7, 0.8, 0.6)}
+    return {p: np.array(m) + rng.normal(size=(blocks, 3)) * 0.03 for p, m in means.items()}
+
+
+def dense(values: dict[float, np.ndarray], lo: float, hi: float) -> dict[float, np.ndarray]:
+    """The same and values at ten priors from lo to hi, on lines between them in ln λ."""
+    known = [-np.log(1 / p - 1) for p in values]
+    at = [*values, *np.linspace(lo, hi, 10)]
+    shares = [np.interp([-np.log(1 / p - 1) for p in at], known, one) for one in np.eye(len(known))]
+    return dict(zip(at, np.einsum("pjm,pq->qjm", list(values.values()), shares), strict=True))
+
+
+def by_model(choice, column):
+    between = choice.models.columns[0]
+    return dict(choice.models.select(between, column).iter_rows())
+
+
+def test_at_a_few_priors_by_hand():
+    values, weights = crossing(), [0.5, 0.2, 0.3]
+    choice = pr.choose(at_priors(values), over=pr.points([0.1, 0.2, 0.4], weights))
+    means = np.array([v.mean(0) for v in values.values()])
+    regrets = means.max(1, keepdims=True) - means
+    expected = np.einsum("p,pjm->jm", weights, np.array(list(values.values())))
+    for i, model in enumerate("ABC"):
+        assert by_model(choice, "expected")[model] == pytest.approx(weights @ means[:, i])
+        assert by_model(choice, "mean_regret")[model] == pytest.approx(weights @ regrets[:, i])
+        assert by_model(choice, "worst_regret")[model] == pytest.approx(regrets[:, i].max())
+        best = (expected.argmax(1) == i).mean()
+        assert by_model(choice, "share")[model] == pytest.approx(best)
+        for p, v in values.items():
+            row = choice.priors.filter(prior=p, model=model).row(0, named=True)
+            assert row["mean"] == pytest.approx(v.mean(0)[i])
+            assert row["share"] == pytest.approx((v.argmax(1) == i).mean())
+            assert row["best"] == (v.mean(0).argmax() == i)
+    assert choice.bayes == "ABC"[int((weights @ means).argmax())]
+    assert choice.minimax == "ABC"[int(regrets.max(0).argmin())]
+    assert choice.steadiest is None
+    assert any("changes with the share of positives" in line for line in choice.warnings)
+
+
+def test_bayes_choice_and_minimax_choice_may_differ():
+    even = {0.1: [[0.9, 0.7]] * 3, 0.4: [[0.9, 0.99]] * 3}
+    table = at_priors({p: np.array(v) for p, v in even.items()})
+    rare = pr.choose(table, over=pr.points([0.1, 0.4], [0.1, 0.9]))
+    assert (rare.bayes, rare.minimax) == ("B", "A")
+
+
+@pytest.mark.parametrize("belief", [pr.uniform(0.05, 0.20), pr.beta(2, 18)])
+def test_expectation_at_the_nodes_of_a_belief_is_iauprec(belief):
+    measures = evaluated(priors=belief.priors, over=belief)
+    choice = pr.choose(measures, over=belief)
+    iauprec = measures.filter(measure="iauprec").group_by("model").agg(pl.col("estimate").mean())
+    assert by_model(choice, "expected") == pytest.approx(dict(iauprec.iter_rows()), abs=1e-9)
+
+
+@pytest.mark.parametrize("over", [(0.05, 0.20), (0.055, 0.17), pr.beta(40, 300)])
+def test_expectation_between_the_priors_of_a_grid_is_near_iauprec(over):
+    measures = evaluated(priors=GRID, over=over)
+    choice = pr.choose(measures, over=over)
+    iauprec = measures.filter(measure="iauprec").group_by("model").agg(pl.col("estimate").mean())
+    assert by_model(choice, "expected") == pytest.approx(dict(iauprec.iter_rows()), abs=5e-4)
+    assert not any("IAUPREC" in line or "Only" in line for line in choice.warnings)
+
+
+def test_expected_measure_less_mean_regret_is_the_same_for_all():
+    choice = pr.choose(at_priors(dense(crossing(), 0.12, 0.35)), over=(0.12, 0.35))
+    sums = (choice.models["expected"] + choice.models["mean_regret"]).to_list()
+    assert sums == pytest.approx([sums[0]] * 3)
+
+
+def test_worst_regret_is_found_at_the_ends_of_a_range_too():
+    values = {0.1: [[0.9, 0.5]] * 2, 0.2: [[0.9, 0.9]] * 2, 0.4: [[0.9, 0.9]] * 2}
+    levels = {p: np.array(v) for p, v in values.items()}
+    table = at_priors(dense(levels, 0.2, 0.4))
+    choice = pr.choose(table, over=(0.15, 0.4))
+    # ln λ falls from ln 9 to ln 4; at prior 0.15 it is ln(17/3).
+    share = np.log(17 / 3 / 4) / np.log(9 / 4)
+    assert by_model(choice, "worst_regret")["B"] == pytest.approx(0.4 * share)
+
+
+def test_wins_are_shared_among_ties():
+    values = np.array([[0.5, 0.5, 0.1], [0.2, 0.3, 0.3], [0.1, 0.2, 0.9], [0.4, 0.4, 0.4]])
+    expected = [[1 / 2, 1 / 2, 0], [0, 1 / 2, 1 / 2], [0, 0, 1], [1 / 3] * 3]
+    assert wins(values) == pytest.approx(np.array(expected))
+    choice = pr.choose(at_priors({0.1: values, 0.2: values}))
+    assert by_model(choice, "share") == pytest.approx({"A": 5 / 24, "B": 8 / 24, "C": 11 / 24})
+
+
+def test_identical_models_share_everything():
+    values = np.repeat(draw(5, 1), 2, axis=1)
+    choice = pr.choose(at_priors({0.1: values, 0.2: values}), test_train_ratio=0.25)
+    assert by_model(choice, "share") == {"A": 0.5, "B": 0.5}
+    assert by_model(choice, "worst_regret") == {"A": 0, "B": 0}
+    assert choice.answer.startswith("A and B: best expected AUPREC")
+    assert choice.answer.endswith("; the corrected test at α = 0.005 tells it from no other. "
+                                  "It is the best in 2.5 of the 5 folds.")  # fmt: skip
+
+
+def test_the_best_comes_first_where_models_differ_by_rounding_only():
+    # A little better at two priors, a little more worse at the third.
+    ahead = {0.1: 3e-14, 0.2: 3e-14, 0.3: -4e-14}
+    choice = pr.choose(at_priors({p: np.tile([0.7, 0.7 - d], (4, 1)) for p, d in ahead.items()}))
+    assert choice.bayes == choice.minimax == "A"
+
+
+def test_satellite():
+    measures = evaluated(priors=GRID, over=(0.05, 0.20))
+    choice = pr.choose(measures, over=(0.05, 0.20), test_train_ratio=0.25, alpha=0.2)
+    assert (choice.bayes, choice.minimax, choice.steadiest) == ("A", "A", "A")
+    tested = pr.compare(measures, test_train_ratio=0.25, alpha=0.2)
+    expected = choice.comparison.pairs["p_adjusted"].to_list()
+    assert expected == pytest.approx(tested.pairs["p_adjusted"].to_list(), rel=0.01)
+    assert "tells it from all others. It is" in choice.answer
+    sens = measures.filter(measure="sens", model="C")["estimate"].mean()
+    assert by_model(choice, "sens")["C"] == pytest.approx(sens)
+
+
+@pytest.mark.parametrize(
+    ("leads", "told"),
+    [
+        ((0, 0, 0), "from none of the others."),
+        ((-9, 0, 0), "from A, but not from B."),
+        ((-9, -9, 0), "from all others."),
+    ],
+)
+def test_the_answer_says_from_which_models_the_best_is_told(leads, told):
+    values = draw(10, 3) + np.array(leads)
+    choice = pr.choose(at_priors({0.1: values, 0.4: values}), test_train_ratio=0.1)
+    assert choice.bayes == "C"
+    assert f"tells it {told}" in choice.answer
+
+
+@pytest.mark.parametrize("one", ["none", "single"])
+def test_without_blocks_nothing_is_sure(one):
+    table = at_priors({p: v[:1] for p, v in crossing().items()})
+    block = None if one == "none" else "fold"
+    choice = pr.choose(table, block=block, test_train_ratio=0.25)
+    assert choice.answer.endswith("measured once, so nothing says how sure this is.")
+    assert choice.comparison is None
+    assert choice.models["share"].null_count() == 3
+    assert choice.priors["share"].null_count() == 9
+
+
+def test_without_blocks_several_folds_are_refused():
+    with pytest.raises(InvalidTable, match="the key 'fold' varies"):
+        pr.choose(at_priors(crossing()), block=None)
+
+
+def test_without_a_ratio_no_test_is_made():
+    choice = pr.choose(at_priors(crossing()))
+    assert choice.comparison is None
+    assert "no test was made" in choice.answer
+
+
+def test_two_blocks_are_enough_for_a_test():
+    values = crossing(blocks=2)
+    over = pr.points([0.1, 0.2, 0.4], [0.5, 0.2, 0.3])
+    pairs = pr.choose(at_priors(values), over=over, test_train_ratio=0.25).comparison.pairs
+    expected = np.einsum("p,pjm->jm", [0.5, 0.2, 0.3], np.array(list(values.values())))
+    differences = [expected[:, i] - expected[:, j] for i, j in ((0, 1), (0, 2), (1, 2))]
+    assert pairs["difference"].to_list() == pytest.approx([d.mean() for d in differences])
+    # Nadeau and Bengio's standard error of two differences.
+    errors = [(d.var(ddof=1) * (1 / 2 + 0.25)) ** 0.5 for d in differences]
+    assert pairs["std_error"].to_list() == pytest.approx(errors)
+
+
+@pytest.mark.parametrize("ratio", [None, 0.25])
+def test_wins_come_last_and_the_number_of_the_winner_is_said_to_be_too_high(ratio):
+    choice = pr.choose(at_priors(crossing()), test_train_ratio=ratio)
+    sentences = choice.answer.split(". ")
+    assert re.fullmatch(r"It is the best in [\d.]+ of the 6 folds\.", sentences[-1])
+    assert len(sentences) > 1
+    said = " ".join(choice.summary().split())
+    assert "likely too high, because it is the highest of 3" in said
+
+
+def test_a_model_without_a_name_has_its_sens():
+    names = ["A", None, "C"]
+    sens = tidy(np.full((6, 3), (0.1, 0.2, 0.3)), models=names, measure="sens")
+    choice = pr.choose(pl.concat([at_priors(crossing(), models=names), sens]))
+    assert by_model(choice, "sens") == pytest.approx({"A": 0.1, None: 0.2, "C": 0.3})
+
+
+def test_priors_that_are_each_keys_own_are_not_used():
+    table = at_priors(crossing())
+    own = (
+        table.filter(prior=0.1)
+        .with_columns(pl.col("fold").alias("negatives"), estimate=pl.lit(0.99))
+        .with_columns(prior=10 / (10 + pl.col("negatives")))
+    )
+    with_own = pl.concat([table.with_columns(pl.col("fold").alias("negatives")), own])
+    choice = pr.choose(with_own)
+    assert choice.models.equals(pr.choose(table).models)
+    assert any("own prior" in line for line in choice.warnings)
+    with pytest.raises(InvalidArgument, match=r"at 0 fixed prior\(s\)"):
+        pr.choose(own)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"over": (0.05, 0.3)}, "leaves the priors"),
+        ({"over": pr.beta(2, 18)}, "leaves the priors"),
+        ({"over": (0.3, 0.2)}, "allowed is lo < hi"),
+        ({"over": 0.3}, "allowed are a pair"),
+        ({"block": "nope"}, "no key 'nope'"),
+        ({"measure": "auc"}, "no measure 'auc'"),
+        ({"test_train_ratio": -1}, "test_train_ratio is -1"),
+        ({"test_train_ratio": 0.25, "alpha": 2}, "alpha is 2"),
+    ],
+)
+def test_bad_arguments_are_refused(arguments, said):
+    with pytest.raises(InvalidArgument, match="Hint:") as caught:
+        pr.choose(at_priors(crossing()), **arguments)
+    assert said in str(caught.value)
+
+
+def test_missing_cells_are_refused_or_left_out():
+    values = crossing()
+    table = at_priors(values).filter(
+        (pl.col("model") != "C") | (pl.col("fold") != 2) | (pl.col("prior") != 0.2)
+    )
+    with pytest.raises(InvalidTable, match="model='C', fold=2"):
+        pr.choose(table)
+    choice = pr.choose(table, incomplete="drop")
+    kept = np.delete(np.arange(6), 1)
+    mean = np.mean([v[kept, 0].mean() for v in values.values()])
+    assert by_model(choice, "expected")["A"] == pytest.approx(mean)
+    assert any(line.startswith("Left out 1 of 6 blocks") for line in choice.warnings)
+
+
+def test_priors_outside_the_range_do_not_stand_for_those_within():
+    measures = evaluated(priors=[0.01, 0.1, 0.5], over=(0.3, 0.5))
+    with pytest.raises(InvalidArgument, match=r"at 1 prior\(s\) of \(0.05, 0.2\)") as caught:
+        pr.choose(measures, over=(0.05, 0.2))
+    hint = caught.value.hint
+    assert hint == "pr.evaluate(..., over=(0.05, 0.2), priors=pr.prior_grid(0.05, 0.2, 16))."
+    again = eval(hint.rstrip(".").replace("pr.evaluate(..., ", "evaluated("))
+    assert pr.choose(again, over=(0.05, 0.2)).bayes == "A"
+
+
+def mean_iauprec(over):
+    means = (
+        evaluated(over=over, measures="iauprec").group_by("model").agg(pl.col("estimate").mean())
+    )
+    return dict(means.iter_rows())
+
+
+@pytest.mark.parametrize("priors", [[0.5, 0.1, 0.01], GRID, pr.prior_grid(0.01, 0.4, 9), [0.3]])
+@pytest.mark.parametrize("over", [(0.05, 0.2), (1 / 30, 0.11), pr.beta(2, 18)])
+@pytest.mark.parametrize("asked", [True, False])
+def test_expected_auprec_over_the_range_of_the_table_is_its_iauprec(priors, over, asked):
+    measures = evaluated(priors=priors, over=over)
+    asked = asked or not isinstance(over, tuple)
+    choice = pr.choose(measures, over=over if asked else None, test_train_ratio=0.25)
+    expected = mean_iauprec(over)
+    assert by_model(choice, "expected") == pytest.approx(expected, abs=1e-12)
+    means = dict(choice.comparison.letters.select("model", "mean").iter_rows())
+    assert means == pytest.approx(expected, abs=1e-12)
+    tested = pr.compare(measures, test_train_ratio=0.25)
+    assert tested.pairs["p_value"].to_list() == pytest.approx(
+        choice.comparison.pairs["p_value"].to_list(), rel=1e-9
+    )
+    if not choice.models["mean_regret"].null_count():
+        sums = (choice.models["expected"] + choice.models["mean_regret"]).to_list()
+        assert sums == pytest.approx([sums[0]] * 3)
+        assert choice.models["mean_regret"].min() >= 0
+
+
+def test_where_few_priors_lie_within_the_range_regrets_are_not_known():
+    choice = pr.choose(evaluated(over=(0.02, 0.1)), over=(0.02, 0.1), test_train_ratio=0.25)
+    assert choice.models["mean_regret"].null_count() == 3
+    assert choice.models["worst_regret"].null_count() == 3
+    assert choice.minimax is None
+    assert choice.priors["prior"].unique().to_list() == [0.1]
+    assert "regrets are not known" in " ".join(choice.warnings)
+    assert "minimax-regret choice unknown" in choice.summary()
+    assert choice._repr_html_()
+    with pytest.raises(InvalidTable, match="too few to draw"):
+        pr.charts.winner_map(choice)
+    none = pr.choose(evaluated(over=(0.02, 0.09), measures=["iauprec"]))
+    assert none.priors.is_empty()
+    assert none.priors.schema == choice.priors.schema
+    assert "The best model at each prior" not in none.summary()
+    assert none.answer.startswith("A: best expected AUPREC over 2 to 9 % positives (0.6")
+
+
+def test_iauprec_and_sens_of_another_range_are_not_used():
+    both = evaluated(priors=GRID, over=(0.3, 0.5))
+    choice = pr.choose(both, over=(0.05, 0.2))
+    assert by_model(choice, "expected") == pytest.approx(mean_iauprec((0.05, 0.2)), abs=5e-4)
+    assert "IAUPREC is over 0.3 to 0.5" in " ".join(choice.warnings)
+    assert choice.steadiest is None
+    two = pl.concat([evaluated(priors=GRID, over=over) for over in ((0.3, 0.5), (0.05, 0.2))])
+    choice = pr.choose(two, over=(0.05, 0.2))
+    assert by_model(choice, "expected") == pytest.approx(mean_iauprec((0.05, 0.2)), abs=1e-12)
+    sens = evaluated(over=(0.05, 0.2), measures="sens").filter(model="C")["estimate"].mean()
+    assert by_model(choice, "sens")["C"] == pytest.approx(sens)
+
+
+def test_a_table_that_does_not_name_its_range_is_judged_by_its_priors():
+    measures = evaluated(priors=GRID, over=(0.05, 0.2)).drop("over")
+    choice = pr.choose(measures, over=(0.05, 0.2))
+    assert by_model(choice, "expected") == pytest.approx(mean_iauprec((0.05, 0.2)), abs=5e-4)
+    off = pr.choose(evaluated(priors=GRID, over=(0.3, 0.5)).drop("over"), over=(0.05, 0.2))
+    assert "IAUPREC differs" in " ".join(off.warnings)
+
+
+def test_one_prior_is_enough():
+    choice = pr.choose(evaluated(priors=0.05), test_train_ratio=0.25)
+    means = (
+        evaluated(priors=0.05, measures="auprec").group_by("model").agg(pl.col("estimate").mean())
+    )
+    assert by_model(choice, "expected") == pytest.approx(dict(means.iter_rows()))
+    assert choice.answer.startswith("A: best expected AUPREC at 5 % positives (0.682")
+
+
+def test_an_iauprec_that_nobody_knows_is_of_no_other_range():
+    unknown = tidy(draw(6, 3)).with_columns(estimate=pl.lit(None, pl.Float64))
+    known = at_priors(dense(crossing(), 0.1, 0.4))
+    choice = pr.choose(pl.concat([known, unknown]), over=(0.1, 0.4))
+    assert not any("IAUPREC differs" in line for line in choice.warnings)
+
+
+def test_a_little_of_a_belief_may_lie_beyond_the_table():
+    belief = pr.points([0.1, 0.2, 0.41], [0.5, 0.495, 0.005])
+    choice = pr.choose(at_priors(crossing()), over=belief)
+    assert any("0.005 of the belief lies beyond" in line for line in choice.warnings)
+
+
+def test_interpolation_is_exact_at_the_grid():
+    values = np.random.default_rng(0).random((4, 3, 5))
+    grid = (0.01, 0.1, 0.2, 0.5, 0.9)
+    stakes = Stakes(values, grid, pr.points(list(grid)), grid)
+    assert stakes.means == pytest.approx(values.mean(0))
+
+
+def test_summary_fits_a_terminal_and_names_are_text():
+    name = "[bold]<script>x</script>\x1b[31m" + "y" * 90
+    table = at_priors(crossing(), models=[name, "B", None]).rename({"model": "<b>"})
+    choice = pr.choose(table, between="<b>", test_train_ratio=0.25)
+    text = choice.summary()
+    assert max(map(len, text.splitlines())) <= 80
+    assert "\x1b" not in text
+    page = choice._repr_html_()
+    assert "<script>" not in page
+    assert "<b>" not in page
+    assert re.search("minimax-regret choice", page)
+    assert repr(choice).startswith("Choice(")
+
+
+def test_letters_are_of_the_best_model_first():
+    measures = pr.datasets.satellite_predictions().pipe(
+        pr.evaluate, truth="truth", score="score", by=["model", "fold"],
+        priors=pr.prior_grid(0.05, 0.2, 8), measures="auprec",
+    )  # fmt: skip
+    found = pr.choose(measures, over=(0.05, 0.2), test_train_ratio=0.25).comparison.letters
+    assert found["mean"].to_list() == sorted(found["mean"], reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [("", "''"), (" ", "' '"), ("\x1b[31mA", "\\x1b[31mA"), ("a\nb", "a\\nb"), ("x" * 5_000, "x…")],
+)
+def test_an_answer_shows_names_that_are_no_words(name, shown):
+    columns = {"truth": "truth", "score": "score", "by": ["model", "fold"], "priors": [0.05, 0.2]}
+    predictions = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
+    for model in "AC":
+        named = predictions.with_columns(pl.col("model").replace(model, name))
+        answer = pr.choose(pr.evaluate(named, **columns)).answer
+        assert shown in answer
+        assert answer.isprintable()
+        assert len(answer) < 300
+
+
+def test_an_answer_says_first_that_scores_seem_reversed():
+    columns = {"truth": "truth", "score": "score", "by": ["model", "fold"], "priors": [0.05, 0.2]}
+    predictions = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
+    turned = predictions.with_columns(score=-pl.col("score"))
+    answer = pr.choose(pr.evaluate(turned, **columns)).answer
+    first, _, rest = answer.partition("best expected")
+    assert "6 of 6 AUCs are below chance: are the scores reversed?" in first
+    assert rest
+    assert "reversed" not in pr.choose(pr.evaluate(predictions, **columns)).answer

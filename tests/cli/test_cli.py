@@ -1,0 +1,426 @@
+import re
+import signal
+import subprocess
+import sys
+import time
+from importlib.metadata import version
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from typer.testing import CliRunner
+
+import polaroc as pr
+from polaroc.cli import app
+
+TABLE = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
+CHARTS = {
+    f"{name}.{kind}"
+    for name in ("roc", "pr", "auprec_by_prior")
+    for kind in ("json", "html", "svg", "png")
+}
+BASE = ["--truth", "truth", "--score", "score"]
+KEYS = ["--by", "model", "--by", "fold"]
+
+
+def polaroc(*arguments: object):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "predictions.parquet"
+    TABLE.write_parquet(path)
+    return path
+
+
+def test_demo_says_what_it_found_and_writes_it(tmp_path):
+    result = polaroc("demo", "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert "model A has on average the largest area" in result.output
+    files = {file.name for file in (tmp_path / "out").iterdir()}
+    assert files == CHARTS | {"measures.parquet", "measures.csv", ".polaroc"}
+
+
+def test_evaluate_writes_what_the_function_returns(file, tmp_path):
+    options = ["--prior", 0.5, "--prior", "observed", "--over", 0.05, 0.2]
+    out = tmp_path / "out"
+    result = polaroc("evaluate", file, *BASE, *KEYS, *options, "--out", out)
+    assert result.exit_code == 0, result.output
+    expected = pr.evaluate(
+        TABLE,
+        truth="truth",
+        score="score",
+        by=["model", "fold"],
+        priors=[0.5, "observed"],
+        over=(0.05, 0.2),
+    )
+    assert_frame_equal(pl.read_parquet(out / "measures.parquet"), expected)
+    csv = pl.read_csv(out / "measures.csv", schema_overrides={"note": pl.String})
+    assert_frame_equal(csv, expected)
+    assert {path.name for path in out.iterdir()} >= CHARTS
+
+
+def test_evaluate_prints_mean_and_sd_over_folds(file):
+    result = polaroc("evaluate", file, *BASE, *KEYS, "--prior", 0.1)
+    measures = pr.evaluate(TABLE, truth="truth", score="score", by=["model", "fold"], priors=0.1)
+    auc = measures.filter(measure="auc", model="B")["estimate"]
+    assert f"{auc.mean():.3f} ({auc.std():.3f})" in result.output
+
+
+@pytest.mark.parametrize("interpolation", ["linear", "step", "hull"])
+def test_evaluate_takes_every_interpolation(file, interpolation):
+    by_model = ["--by", "model", "--interpolation", interpolation]
+    result = polaroc("evaluate", file, *BASE, *by_model)
+    expected = pr.evaluate(
+        TABLE, truth="truth", score="score", by="model", interpolation=interpolation, priors=0.1
+    )
+    for value in expected.filter(measure="auprec")["estimate"]:
+        assert f"{value:.3f}" in result.output
+
+
+def test_evaluate_without_keys_and_with_weights(tmp_path):
+    table = TABLE.filter(model="A").with_columns(weight=pl.lit(2.5))
+    table.write_csv(tmp_path / "one.csv")
+    result = polaroc(
+        "evaluate", tmp_path / "one.csv", *BASE, "--no-by", "--weight", "weight", "--no-charts",
+        "--out", tmp_path / "out",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    measures = pl.read_parquet(tmp_path / "out" / "measures.parquet")
+    assert measures["positives"][0] == 2.5 * table["truth"].sum()
+    assert {path.name for path in (tmp_path / "out").iterdir()} & CHARTS == set()
+
+
+@pytest.mark.parametrize(
+    ("labels", "positive"),
+    [(["no", "yes"], "yes"), ([1, 2], "2"), ([False, True], "true"), ([0.0, 1.0], "1")],
+)
+def test_positive_labels_of_every_type(tmp_path, labels, positive):
+    table = TABLE.select(
+        pl.col("truth").replace_strict({False: labels[0], True: labels[1]}), "score"
+    )
+    table.write_parquet(tmp_path / "table.parquet")
+    result = polaroc("check", tmp_path / "table.parquet", *BASE, "--positive", positive)
+    assert result.exit_code == 0, result.output
+    assert str(TABLE["truth"].sum()) in result.output
+
+
+def test_nulls_may_be_dropped_and_are_said(tmp_path):
+    table = TABLE.with_columns(pl.when(pl.col("case") > 50).then("score").alias("score"))
+    table.write_parquet(tmp_path / "table.parquet")
+    count = table["score"].null_count()
+    arguments = ["evaluate", tmp_path / "table.parquet", *BASE, "--no-by", "--prior", "0.5"]
+    refused = polaroc(*arguments)
+    assert refused.exit_code == 2
+    assert f"{count} null scores" in refused.output
+    dropped = polaroc(*arguments, "--nulls", "drop")
+    assert dropped.exit_code == 0, dropped.output
+    assert f"dropped {count} null scores" in dropped.output
+
+
+def test_check_shows_every_key(file):
+    result = polaroc("check", file, *BASE, "--by", "model")
+    assert result.exit_code == 0, result.output
+    assert all(re.search(rf"^ *{model} +2574 ", result.output, re.MULTILINE) for model in "ABC")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["none.parquet", *BASE], "no file matches"),
+        (["FILE", "--truth", "label", "--score", "score"], "no column 'label'"),
+        (["FILE", "--truth", "truth", "--score", "model"], "allowed are numbers"),
+        (["FILE", *BASE, "--by", "nope"], "no column 'nope'"),
+        (["FILE", *BASE, "--by", "model", "--by", "model"], "names a column twice"),
+        (["FILE", *BASE, "--prior", "5%"], "--prior is '5%'"),
+        (["FILE", *BASE, "--prior", "1.5"], "prior is 1.5"),
+        (["FILE", *BASE, "--over", "0.2", "0.1"], "lo < hi"),
+        (["FILE", *BASE, "--positive", "maybe"], "--positive is maybe"),
+        (["FILE", "--truth", "fold", "--score", "score"], "unclear truth label"),
+        (["FILE", *BASE, "--weight", "model"], "allowed are numbers"),
+        (["BROKEN", *BASE], "Hint:"),
+    ],
+)
+def test_bad_input_is_one_message_and_leaves_nothing(tmp_path, file, arguments, said):
+    broken = tmp_path / "broken.parquet"
+    broken.write_bytes(file.read_bytes()[:2000])
+    places = {"FILE": str(file), "BROKEN": str(broken)}
+    out = tmp_path / "out"
+    filled = [places.get(argument, argument) for argument in arguments]
+    result = polaroc("evaluate", *filled, "--out", out)
+    assert result.exit_code == 2, result.output
+    assert said in result.output
+    assert "Hint:" in result.output
+    assert "Traceback" not in result.output
+    assert {path.name for path in tmp_path.iterdir()} == {"predictions.parquet", "broken.parquet"}
+
+
+def test_hints_are_in_the_words_of_the_command_line(tmp_path):
+    table = TABLE.with_columns(pl.lit(None, pl.Float64).alias("score"))
+    table.write_parquet(tmp_path / "table.parquet")
+    result = polaroc("evaluate", tmp_path / "table.parquet", *BASE)
+    assert "--nulls drop" in result.output
+    assert "nulls=" not in result.output
+
+
+@pytest.mark.parametrize("command", ["check", "evaluate"])
+def test_an_empty_table_is_refused(tmp_path, command):
+    TABLE.clear().write_parquet(tmp_path / "table.parquet")
+    result = polaroc(command, tmp_path / "table.parquet", *BASE)
+    assert result.exit_code == 2
+    assert "no rows" in result.output
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow", "ndjson"])
+def test_a_damaged_file_is_named(tmp_path, file, suffix):
+    (tmp_path / f"damaged.{suffix}").write_bytes(b"\x00\xff" * 40)
+    result = polaroc("evaluate", file, tmp_path / f"damaged.{suffix}", *BASE)
+    assert result.exit_code == 2
+    assert "Hint:" in result.output
+    assert f"damaged.{suffix}" in result.output
+
+
+def test_means_say_how_many_they_lack(tmp_path):
+    key = pl.col("fold") == 1
+    table = TABLE.with_columns(truth=pl.col("truth") & ~key)
+    table.write_parquet(tmp_path / "table.parquet")
+    result = polaroc("evaluate", tmp_path / "table.parquet", *BASE, *KEYS, "--prior", "0.5")
+    assert "without 1" in result.output
+    assert "no positives" in result.output
+
+
+def test_many_keys_leave_a_chart_out_and_say_so(tmp_path):
+    table = pl.DataFrame({"model": list(range(310)) * 2, "truth": [1] * 310 + [0] * 310})
+    table.with_columns(score=pl.col("truth") * 1.0).write_parquet(tmp_path / "table.parquet")
+    result = polaroc(
+        "evaluate", tmp_path / "table.parquet", *BASE, "--by", "model", "--out", tmp_path / "out"
+    )
+    assert result.exit_code == 0, result.output
+    assert "Chart roc left out: there are 310 curves" in result.output
+    assert (tmp_path / "out" / "measures.parquet").exists()
+
+
+def test_version():
+    assert polaroc("--version").output.strip() == version("polaroc")
+
+
+def test_a_foreign_folder_is_not_touched(file, tmp_path):
+    (tmp_path / "thesis.tex").touch()
+    result = polaroc("evaluate", file, *BASE, "--out", tmp_path)
+    assert result.exit_code == 2
+    assert "did not write" in result.output
+
+
+@pytest.mark.parametrize("arguments", [["evaluate"], ["evaluate", "x", "--nope"], ["nope"]])
+def test_bad_usage_exits_with_2(arguments):
+    assert polaroc(*arguments).exit_code == 2
+
+
+def test_markup_and_escapes_in_names_are_text(tmp_path):
+    name = "[bold]A[/bold]\x1b[31m"
+    table = TABLE.filter(model="A", fold=1).with_columns(model=pl.lit(name))
+    table.write_parquet(tmp_path / "table.parquet")
+    result = polaroc("evaluate", tmp_path / "table.parquet", *BASE, "--by", "model")
+    assert "[bold]A[/bold]" in result.output
+    assert "\x1b[31m" not in result.output
+
+
+def test_the_command_is_installed():
+    run = subprocess.run(
+        [sys.executable, "-m", "polaroc.cli", "evaluate", "none.csv", *BASE],
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 2
+    assert run.stderr.startswith("Error: no file matches 'none.csv'.")
+    assert run.stdout == ""
+
+
+def test_hive_folders_that_follow_the_keys_need_no_scratch(tmp_path, monkeypatch):
+    table = pr.datasets.satellite_predictions()
+    folder = tmp_path / "predictions"
+    for (model, fold), part in table.partition_by("model", "fold", as_dict=True).items():
+        inner = folder / f"model={model}" / f"fold={fold}"
+        inner.mkdir(parents=True)
+        part.drop("model", "fold").write_parquet(inner / "0.parquet")
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("scratch space was asked for")
+
+    monkeypatch.setattr("polaroc.files.memory.LEAST", 0)
+    monkeypatch.setattr("polaroc.evaluation.sums.BASE", 0)
+    monkeypatch.setattr("polaroc.evaluation.sums.scratch_folder", refuse)
+    options = ["--memory", 200_000, "--no-charts", "--out", tmp_path / "out"]
+    found = polaroc("evaluate", folder, *BASE, *KEYS, *options)
+    assert found.exit_code == 0, found.output
+    written = pl.read_parquet(tmp_path / "out" / "measures.parquet")
+    expected = table.pipe(pr.evaluate, truth="truth", score="score", by=["model", "fold"])
+    assert_frame_equal(written, expected, rel_tol=1e-12)
+
+
+def test_a_table_that_does_not_fit_gives_the_same_files(file, tmp_path, monkeypatch):
+    monkeypatch.setattr("polaroc.files.memory.LEAST", 0)
+    monkeypatch.setattr("polaroc.evaluation.sums.BASE", 0)
+    options = ["--over", 0.05, 0.2]
+    for name, memory in (("whole", "auto"), ("parts", 200_000)):
+        where = ["--memory", memory, "--scratch", tmp_path, "--out", tmp_path / name]
+        found = polaroc("evaluate", file, *BASE, *KEYS, *options, *where)
+        assert found.exit_code == 0, found.output
+    whole, parts = (
+        pl.read_parquet(tmp_path / name / "measures.parquet") for name in ("whole", "parts")
+    )
+    assert_frame_equal(parts, whole, rel_tol=1e-12)
+    for chart in ("roc.json", "pr.json"):
+        drawn, expected = ((tmp_path / name / chart).read_text() for name in ("parts", "whole"))
+        assert drawn == expected
+
+
+@pytest.mark.parametrize("command", ["check", "evaluate"])
+def test_several_labels_that_count_as_negative_are_named(tmp_path, command):
+    file = tmp_path / "labels.csv"
+    file.write_text('label,p\nyes,0.9\nno,0.2\n"",0.3\nNA,0.4\nno,0.1\nYes,0.5\n')
+    asked = [file, "--truth", "label", "--score", "p", "--positive", "yes"]
+    result = polaroc(command, *asked)
+    assert result.exit_code == 0, result.output
+    said = "Note: 4 labels of 'label' count as negative: '', 'NA', 'Yes', 'no'."
+    assert said in result.output
+    assert "count as negative" not in polaroc(command, *asked, *MORE_POSITIVE).output
+
+
+MORE_POSITIVE = [word for label in ("", "NA", "Yes") for word in ("--positive", label)]
+
+
+@pytest.mark.parametrize(("mark", "named"), [(";", "';'"), ("|", "'|'"), ("\t", r"'\t'")])
+def test_another_separator_is_guessed(tmp_path, mark, named):
+    file = tmp_path / "p.csv"
+    file.write_text(f"label{mark}p\n1{mark}0.9\n0{mark}0.1\n")
+    result = polaroc("check", file, "--truth", "label", "--score", "p")
+    assert result.exit_code == 2
+    assert f"is its separator {named}?" in result.output
+
+
+@pytest.mark.parametrize(
+    ("command", "twice"),
+    [
+        ("evaluate", ["--score", "score", "--score", "other"]),
+        ("check", ["--truth", "truth", "--truth", "other"]),
+        ("evaluate", ["--over", "0.1", "0.2", "--over", "0.2", "0.3"]),
+        ("choose", ["--alpha=0.1", "--alpha=0.2"]),
+        ("report", ["--out", "a.html", "--out", "b.html"]),
+        ("sql", ["--table", "a", "--table", "b"]),
+    ],
+)
+def test_an_option_with_one_value_is_not_given_twice(file, command, twice):
+    given = [word for word in BASE if twice[0] not in (word, BASE[BASE.index(word) - 1])]
+    place = [] if command == "sql" else [file]
+    result = polaroc(command, *place, *given, *twice)
+    assert result.exit_code == 2
+    name = twice[0].partition("=")[0]
+    assert f"{name} is given 2 times, allowed is once." in result.output
+    assert ("unpivot" in result.output) == (name == "--score")
+
+
+def test_options_with_several_values_and_flags_may_be_repeated(file):
+    repeated = ["--prior", 0.1, "--prior", 0.2, "--by", "model", "--by", "fold", "--json", "--json"]
+    assert polaroc("evaluate", file, *BASE, *repeated).exit_code == 0
+
+
+LABELS = {
+    "labels": (pl.col("truth") ^ (pl.col("case") % 7 == 0), "scores are 0 and 1 only"),
+    "the truth": (pl.col("truth"), "the score is the truth itself"),
+}
+
+
+@pytest.mark.parametrize(("score", "said"), LABELS.values(), ids=LABELS)
+def test_scores_that_are_labels_are_said(tmp_path, score, said):
+    place = tmp_path / "labels.parquet"
+    of_a = pl.when(model="A").then(score.cast(pl.Float64)).otherwise("score")
+    TABLE.with_columns(score=of_a).write_parquet(place)
+    over = ["--over", 0.05, 0.2]
+    for command in (
+        ["evaluate", place], ["choose", place, *over], ["chart", "roc", place, "--out", "-"],
+        ["compare", place, "--measure", "auc", "--test-train-ratio", 0.25],
+    ):  # fmt: skip
+        result = polaroc(*command, *BASE)
+        assert result.exit_code == 0, result.output
+        assert f"Note on 2 key(s): {said}" in result.output
+    checked = pr.check(pl.read_parquet(place), "truth", "score", ["model", "fold"])
+    assert checked.filter(model="A")["note"].str.starts_with(said).all()
+    assert checked.filter(pl.col("model") != "A")["note"].null_count() == 4
+
+
+def test_scores_that_only_begin_like_labels_are_none(tmp_path):
+    table = pl.DataFrame({"truth": [1, 0, 1], "score": [1.0, 0.0, 0.5]})
+    assert pr.check(table, "truth", "score")["note"].to_list() == [None]
+    constant = table.with_columns(score=pl.lit(1))
+    assert pr.check(constant, "truth", "score")["note"].to_list() == ["constant score"]
+
+
+def test_a_key_that_csv_has_no_form_for_is_written_in_words(tmp_path):
+    for key, written in (([1, 2], "[1, 2]"), (b"a\xff", "a\\xff"), ({"a": 1}, "{'a': 1}")):
+        table = TABLE.filter(model="A", fold=1).drop("model", "fold")
+        table.with_columns(k=pl.lit(pl.Series([key]).first())).write_parquet(tmp_path / "t.parquet")
+        out = ["--by", "k", "--no-charts", "--out", tmp_path / "out"]
+        result = polaroc("evaluate", tmp_path / "t.parquet", *BASE, *out)
+        assert result.exit_code == 0, result.output
+        csv = pl.read_csv(tmp_path / "out" / "measures.csv", infer_schema=False)
+        assert set(csv["k"]) == {written}
+
+
+def test_text_in_another_encoding_is_not_called_damaged(tmp_path):
+    (tmp_path / "t.csv").write_bytes("truth,score,m\n1,.9,é\n0,.2,b\n".encode("latin-1"))
+    result = polaroc("check", tmp_path / "t.csv", *BASE, "--by", "m")
+    assert result.exit_code == 2
+    assert "only UTF-8 is read" in result.output
+
+
+OTHER = b"n\xffme".decode(errors="surrogateescape")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["check", OTHER, *BASE],
+        ["check", "FILE", *BASE, "--by", OTHER],
+        ["evaluate", "FILE", *BASE, "--out", OTHER],
+        ["evaluate", "FILE", "--truth", OTHER, "--score", "score"],
+        ["chart", "roc", "FILE", *BASE, "--out", f"{OTHER}.svg"],
+        ["chart", "roc", "FILE", *BASE, "--title", OTHER],
+        ["report", "FILE", *BASE, "--over", "0.05", "0.2", "--out", f"{OTHER}.html"],
+    ],
+)
+def test_words_that_are_not_utf8_are_refused(file, tmp_path, monkeypatch, arguments):
+    monkeypatch.chdir(tmp_path)
+    result = polaroc(*(file if word == "FILE" else word for word in arguments))
+    assert result.exit_code == 2, result.exception
+    assert "is not UTF-8" in result.output
+    assert r"n\xffme" in result.output
+    assert [path.name for path in tmp_path.iterdir()] == ["predictions.parquet"]
+
+
+def test_output_below_a_folder_that_is_not_utf8_is_refused(file, tmp_path, monkeypatch):
+    place = tmp_path / OTHER
+    place.mkdir()
+    monkeypatch.chdir(place)
+    result = polaroc("evaluate", file, *BASE, "--out", "out")
+    assert result.exit_code == 2
+    assert "is not UTF-8" in result.output
+    assert not list(place.iterdir())
+
+
+@pytest.mark.parametrize("moment", [0.05, 0.1, 0.2, 0.3, 0.5])
+def test_an_interrupt_during_the_imports_is_no_traceback(moment):
+    # The command says when its first line has run.
+    words = "import polaroc_command, sys; print('begun', flush=True); polaroc_command.main()"
+    with subprocess.Popen(
+        [sys.executable, "-c", words, "demo", "--help"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdout.readline() == "begun\n"
+        time.sleep(moment)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert "Traceback" not in said
+    assert process.returncode in (0, 130)
+    assert process.returncode == 0 or said == "Interrupted: nothing was written.\n"

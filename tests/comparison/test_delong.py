@@ -1,0 +1,274 @@
+from itertools import combinations, product
+
+import numpy as np
+import oracles
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from scipy import stats
+
+import polaroc as pr
+from polaroc.comparison.delong import holm_of_known, paired_test
+from polaroc.errors import InvalidArgument, InvalidPredictions
+
+ASKED = {"truth": "truth", "score": "score"}
+NUMBERS = ["difference", "std_error", "lower", "upper", "statistic", "p_value", "p_adjusted"]
+OVER = (0.05, 0.2)
+
+
+def scored(seed: int = 0, blocks: int = 1, rows: int = 60, lead: float = 0.5) -> pl.DataFrame:
+    """Three models of which A leads, with scores that are tied and go together by case."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random((blocks, rows)) < 0.4
+    shared = rng.normal(size=truth.shape) + truth
+    models = {
+        "A": shared + 0.7 * rng.normal(size=truth.shape) + lead * truth,
+        "B": shared + 0.7 * rng.normal(size=truth.shape),
+        "C": shared + 0.7 * rng.normal(size=truth.shape),
+    }
+    return pl.concat(
+        pl.DataFrame(
+            {
+                "fold": np.repeat(np.arange(blocks), rows),
+                "model": [name] * truth.size,
+                "id": np.tile(np.arange(rows), blocks),
+                "truth": truth.ravel(),
+                "score": scores.ravel().round(1),
+            }
+        )
+        for name, scores in models.items()
+    )
+
+
+TABLE = scored()
+
+
+def of(model: str) -> pl.DataFrame:
+    return TABLE.filter(pl.col("model") == model).sort("id")
+
+
+# --- DeLong --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_delong_is_its_definition_by_placements(paired):
+    found = pr.delong(TABLE.sample(fraction=1, shuffle=True, seed=1), **ASKED,
+                      case="id" if paired else None)  # fmt: skip
+    assert found.columns == ["model_a", "model_b", *NUMBERS]
+    assert found.select("model_a", "model_b").rows() == list(combinations("ABC", 2))
+    for a, b, *numbers in found.iter_rows():
+        placed = [oracles.delong_placements(of(model)) for model in (a, b)]
+        difference = placed[0][0].mean() - placed[1][0].mean()
+        variance = sum(
+            (np.var(own - other, ddof=1) if paired else own.var(ddof=1) + other.var(ddof=1))
+            / own.size
+            for own, other in zip(*placed, strict=True)
+        )
+        error = np.sqrt(variance)
+        low, high = stats.norm.interval(0.95, difference, error)
+        p = 2 * stats.norm.sf(abs(difference / error))
+        expected = [difference, error, low, high, difference / error, p]
+        assert numbers[:-1] == pytest.approx(expected, rel=1e-9, abs=1e-13)
+
+
+@pytest.mark.parametrize("method", ["wald", "permutation"])
+@pytest.mark.parametrize("measure", ["auc", "auprec", "iauprec", "sens"])
+def test_models_that_rank_alike_do_not_differ(measure, method):
+    same = of("A").with_columns(pl.lit("B").alias("model"), pl.col("score").exp() * 3)
+    found = paired_test(
+        pl.concat([of("A"), same]), **ASKED, measure=measure, over=OVER, method=method, draws=100
+    )
+    assert found.select(NUMBERS).row(0) == (0, 0, 0, 0, 0, 1, 1)
+
+
+def test_what_cannot_be_told_is_null():
+    def two(truth: list[bool], a: list[float], b: list[float]) -> pl.DataFrame:
+        ids = list(range(len(truth)))
+        return pl.concat(
+            pl.DataFrame({"model": [m] * len(ids), "id": ids, "truth": truth, "score": s})
+            for m, s in (("A", a), ("B", b))
+        )
+
+    absent = pr.delong(two([True, True], [1.0, 2.0], [2.0, 1.0]), **ASKED)
+    assert absent.select(NUMBERS).row(0) == (None,) * 7
+    single = pr.delong(two([True, False, False], [3.0, 2.0, 1.0], [1.0, 2.0, 3.0]), **ASKED)
+    assert single.select(NUMBERS).row(0) == (1, *(None,) * 6)
+    best = [4.0, 3.0, 2.0, 1.0]
+    certain = pr.delong(two([True, True, False, False], best, best[::-1]), **ASKED)
+    assert certain.select(NUMBERS).row(0) == (1, 0, *(None,) * 5)
+
+
+# --- other measures -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("measure", "asked"),
+    [("auprec", {"prior": 0.1}), ("iauprec", {"over": OVER}), ("auc_range", {"over": (0.2, 0.6)})],
+)
+def test_the_standard_error_is_the_spread_over_resampled_cases(measure, asked):
+    table = scored(seed=3, rows=500)
+    pair = table.filter(pl.col("model") != "C")
+    a, b = (pair.filter(pl.col("model") == model).drop("model", "fold") for model in "AB")
+    wide = a.rename({"score": "A"}).join(b.rename({"score": "B"}), on=["id", "truth"])
+    rng = np.random.default_rng(4)
+    draws = 800
+    chosen = np.hstack(
+        [
+            rng.choice(cases, (draws, cases.size))
+            for cases in (np.flatnonzero(wide["truth"].to_numpy() == label) for label in (1, 0))
+        ]
+    )
+    drawn = wide[chosen.ravel()].with_columns(draw=np.repeat(np.arange(draws), wide.height))
+    long = drawn.unpivot(["A", "B"], index=["draw", "truth"], variable_name="model",
+                         value_name="score")  # fmt: skip
+    priors = {"priors": asked["prior"]} if "prior" in asked else asked
+    by_draw = pr.evaluate(long, **ASKED, by=["draw", "model"], measures=measure, **priors)
+    sign = pl.when(pl.col("model") == "A").then(1).otherwise(-1)
+    leads = by_draw.group_by("draw").agg((sign * pl.col("estimate")).sum().alias("lead"))
+    found = paired_test(pair, **ASKED, measure=measure, **asked)
+    assert found["std_error"].item() == pytest.approx(leads["lead"].std(), rel=0.08)
+    estimates = pr.evaluate(pair, **ASKED, by="model", measures=measure, **priors)["estimate"]
+    assert found["difference"].item() == pytest.approx(estimates[0] - estimates[1], abs=1e-12)
+
+
+# Nominal 0.05; the standard error at 1,500 blocks is 0.0056. All three pairs of a block
+# are equal, of which one is looked at.
+@pytest.mark.parametrize(("measure", "asked"), [("auc", {}), ("iauprec", {"over": (0.2, 0.5)})])
+def test_equal_models_are_rarely_told_apart(measure, asked):
+    table = scored(seed=5, blocks=1500, rows=150, lead=0).filter(pl.col("model") != "C")
+    found = paired_test(table, **ASKED, by="fold", measure=measure, **asked)
+    assert found.height == 1500
+    assert (found["p_value"] < 0.05).mean() == pytest.approx(0.05, abs=0.02)
+
+
+# --- permutation ----------------------------------------------------------------------------------
+
+
+def test_permutation_is_the_share_of_all_exchanges_of_ranks():
+    truth = [True, True, True, False, False, False, False]
+    scores = {"A": [6.0, 5.0, 3.0, 4.0, 2.0, 1.0, 0.0], "B": [3.0, 6.0, 1.0, 5.0, 4.0, 2.0, 0.0]}
+    ranks = [stats.rankdata(own) for own in scores.values()]
+
+    def area(own):
+        return float(oracles.auc(pl.DataFrame({"truth": truth, "score": own})))
+
+    def lead(moved):
+        a, b = (np.where(moved, *own) for own in (ranks[::-1], ranks))
+        return abs(area(a) - area(b))
+
+    every = [lead(np.array(moved)) for moved in product([False, True], repeat=7)]
+    share = np.mean(np.array(every) >= lead(np.zeros(7, dtype=bool)) - 1e-12)
+    table = pl.concat(
+        pl.DataFrame({"model": [m] * 7, "id": range(7), "truth": truth, "score": own})
+        for m, own in scores.items()
+    )
+    draws = 4000
+    found = paired_test(table, **ASKED, method="permutation", draws=draws)["p_value"].item()
+    assert 0.1 < share < 0.9
+    assert found == pytest.approx(share, abs=4 * np.sqrt(share * (1 - share) / draws))
+
+
+def test_permutation_agrees_with_wald_on_a_large_sample():
+    table = scored(seed=6, rows=1500, lead=0.15)
+    tests = {
+        method: paired_test(table, **ASKED, measure="auprec", prior=0.2, method=method)
+        for method in ("wald", "permutation")
+    }
+    first, second = (found["p_value"].to_numpy() for found in tests.values())
+    assert first == pytest.approx(second, abs=0.05)
+    rest = (found.drop("p_value", "p_adjusted") for found in tests.values())
+    assert_frame_equal(*rest, rel_tol=1e-9)
+
+
+def test_permutations_follow_from_the_seed_and_the_pair_alone():
+    def p_values(table, seed):
+        found = paired_test(table, **ASKED, method="permutation", draws=200, seed=seed)
+        return dict(zip(found["model_a"] + found["model_b"], found["p_value"], strict=True))
+
+    few = TABLE.filter(pl.col("model") != "C")
+    assert p_values(few, 1)["AB"] == p_values(TABLE, 1)["AB"]
+    assert p_values(TABLE, 1) != p_values(TABLE, 2)
+
+
+# --- tables in, tables out ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("by", [[], "fold", ["fold", "region"]])
+def test_blocks_are_tested_alone(by):
+    table = scored(seed=7, blocks=3).with_columns(region=pl.col("fold") % 2)
+    table = table if by else table.filter(fold=0)
+    found = pr.delong(table, **ASKED, by=by)
+    blocks = [by] if isinstance(by, str) else by
+    assert found.columns == [*blocks, "model_a", "model_b", *NUMBERS]
+    parts = table.partition_by(blocks, maintain_order=True) if blocks else [table]
+    alone = pl.concat(pr.delong(part, **ASKED) for part in parts)
+    assert_frame_equal(found.drop(blocks), alone, rel_tol=1e-9)
+    lazy = pr.delong(table.lazy(), **ASKED, by=by)
+    assert isinstance(lazy, pl.LazyFrame)
+    assert_frame_equal(lazy.collect(), found, rel_tol=1e-9)
+
+
+def test_any_column_may_tell_models_and_cases_apart():
+    renamed = TABLE.rename({"model": "version", "id": "patient"})
+    found = pr.delong(renamed, **ASKED, between="version", case="patient")
+    expected = pr.delong(TABLE, **ASKED)
+    names = {"version_a": "model_a", "version_b": "model_b"}
+    assert_frame_equal(found.rename(names), expected, rel_tol=1e-12)
+
+
+@pytest.mark.parametrize("p_values", [[0.04], [0.01, 0.04, 0.03], [0.5, 0.5, 0.5], [0.02, 0.02]])
+def test_holm_is_its_definition(p_values):
+    order = np.argsort(p_values)
+    steps = [min(1, (len(p_values) - i) * p_values[j]) for i, j in enumerate(order)]
+    expected = np.empty(len(p_values))
+    expected[order] = np.maximum.accumulate(steps)
+    assert holm_of_known(p_values) == pytest.approx(expected.tolist())
+
+
+REFUSED = {
+    "twice": (pl.concat([TABLE, TABLE.head(2)]), "2 cases are there twice for a model: id=0"),
+    "lacking": (TABLE.slice(5), "5 cases lack a score by some model: id=0; id=1; id=2 and 2 more"),
+    "truth": (
+        TABLE.with_columns(
+            truth=pl.col("truth") ^ ((pl.col("id") == 7) & (pl.col("model") == "B"))
+        ),
+        "1 cases have a truth that differs by model: id=7",
+    ),
+    "no case": (
+        TABLE.with_columns(id=pl.when(pl.col("id") > 3).then("id")),
+        "12 rows have no case",
+    ),
+    "null": (TABLE.with_columns(pl.when(pl.col("id") > 3).then("score")), "12 null scores"),
+}
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize(("table", "message"), REFUSED.values(), ids=REFUSED)
+def test_cases_that_do_not_pair_are_refused(table, message, lazy):
+    with pytest.raises(InvalidPredictions, match=message):
+        pr.delong(table.lazy() if lazy else table, **ASKED)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"measure": "recall"}, "allowed are 'auc'"),
+        ({"measure": "iauprec"}, "over is None"),
+        ({"measure": "auprec", "interpolation": "hull"}, "hull"),
+        ({"method": "exact"}, "allowed are 'wald'"),
+        ({"method": "permutation", "case": None}, "nothing to exchange"),
+        ({"measure": "auprec", "prior": [0.1, 0.2]}, "one prior"),
+        ({"level": 1}, "0 < level < 1"),
+        ({"between": "truth"}, "reserved|twice|no column|lack"),
+        ({"between": "block"}, "no column"),
+    ],
+)
+def test_arguments_out_of_range_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        paired_test(TABLE, **{**ASKED, **arguments})
+    assert "Hint:" in str(caught.value)
+
+
+def test_one_model_is_none_to_compare():
+    with pytest.raises(InvalidArgument, match="needs two"):
+        pr.delong(of("A"), **ASKED)

@@ -1,0 +1,210 @@
+from datetime import date
+
+import numpy as np
+import polars as pl
+import pytest
+from layouts import draw, tidy
+
+import polaroc as pr
+from polaroc.comparison.design import balanced, contrast
+from polaroc.comparison.measure_rows import rows_of
+from polaroc.errors import InvalidArgument, InvalidTable
+
+HOSTILE = ["", "[bold]", "<b>&amp;", "a;b='c'", "\x1b[31m", "ünï 模型", "null", "estimate", "0"]
+
+
+def design(measures, *, measure="iauprec", priors=(None,), between="model", block=("fold",), **kw):
+    return balanced(rows_of(measures, measure), list(priors), between, list(block), **kw)
+
+
+def shuffled(table: pl.DataFrame) -> pl.DataFrame:
+    return table.sample(fraction=1, shuffle=True, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("models", "folds"),
+    [
+        (["A", "B", "C"], [1, 2, 3, 4]),
+        ([1.5, 2.5, float("inf")], ["x", "y", "z", None]),
+        ([True, False, None], [date(2026, 1, day) for day in (1, 2, 3, 4)]),
+        (HOSTILE[:3], HOSTILE[3:7]),
+        ([1, 2, 10], [-1, 2**62, 0, 3]),
+    ],
+)
+def test_every_number_lands_at_its_model_and_block(models, folds):
+    values = draw(4, 3)
+    found = design(shuffled(tidy(values, models, folds)))
+    assert found.values.shape == (4, 3, 1)
+    assert sorted(map(str, found.models)) == sorted(map(str, models))
+    for i, model in enumerate(found.models):
+        for j, fold in enumerate(found.blocks["fold"]):
+            expected = values[folds.index(fold), models.index(model)]
+            assert found.table[j, i] == expected
+
+
+@pytest.mark.parametrize("dtype", [pl.Categorical, pl.Enum(["C", "A", "B"])])
+def test_models_of_special_types(dtype):
+    table = tidy(draw(4, 3)).with_columns(pl.col("model").cast(dtype))
+    assert design(shuffled(table)).models.dtype == table["model"].dtype
+
+
+@pytest.mark.parametrize("dtype", [pl.Float32, pl.Decimal(12, 9)])
+def test_estimates_of_special_types(dtype):
+    values = draw(4, 3)
+    table = tidy(values).with_columns(pl.col("estimate").cast(dtype))
+    assert design(table).table == pytest.approx(values, abs=1e-7)
+
+
+@pytest.mark.parametrize("name", ["fold 1", "", "__class__", "f(x)", "C(model)", "λ", "a\nb"])
+def test_columns_of_any_name(name):
+    values = draw(3, 2)
+    table = tidy(values).rename({"model": name, "fold": f"{name}2"})
+    found = design(table, between=name, block=[f"{name}2"])
+    assert (found.table == values).all()
+
+
+def test_blocks_of_several_columns():
+    values = draw(6, 2)
+    table = tidy(values).with_columns(pl.col("fold") % 2, repeat=(pl.col("fold") - 1) // 2)
+    found = design(shuffled(table), block=["repeat", "fold"])
+    order = found.blocks.select(pl.col("repeat") * 2 + (1 - pl.col("fold"))).to_series()
+    assert (found.table == values[order.to_numpy()]).all()
+
+
+def test_a_key_that_tells_nothing_apart_does_no_harm():
+    table = tidy(draw(3, 2)).with_columns(data=pl.lit("satellite"), seconds=pl.col("fold") * 1.5)
+    assert design(table).table.shape == (3, 2)
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "said"),
+    [
+        (lambda t: t.filter((pl.col("model") != "B") | (pl.col("fold") != 3)), InvalidTable,
+         "1 of 12 cells are missing: model='B', fold=3"),
+        (lambda t: t.with_columns(
+            estimate=pl.when((pl.col("model") != "B") | (pl.col("fold") != 3)).then("estimate"),
+            note=pl.when((pl.col("model") == "B") & (pl.col("fold") == 3)).then(pl.lit("why")),
+        ), InvalidTable, "1 of 12 estimates are null: model='B', fold=3, note='why'"),
+        (lambda t: t.with_columns(
+            estimate=pl.when(pl.col("fold") == 3).then(float("nan")).otherwise("estimate")
+        ), InvalidTable, "3 of 12 estimates are null: .*note='no note'"),
+        (lambda t: t.filter(model="A"), InvalidArgument, r"'model' has 1 value\(s\)"),
+        (lambda t: pl.concat([
+            t.with_columns(region=pl.lit("n")), t.with_columns(region=pl.lit("s"))
+        ]), InvalidTable, "the key 'region' varies"),
+        (lambda t: pl.concat([t, t.with_columns(pl.col("estimate") + 0.1)]), InvalidTable,
+         "two different estimates"),
+        (lambda t: t.drop("model"), InvalidArgument, "no key 'model'"),
+        (lambda t: t.drop("estimate"), InvalidTable, "no column 'estimate'"),
+        (lambda t: t.with_columns(pl.col("estimate").cast(pl.String)), InvalidTable,
+         "'estimate' is String"),
+        (lambda t: t.clear(), InvalidArgument, "no rows"),
+        (lambda t: t.filter(measure="auc"), InvalidArgument, "no measure 'iauprec'"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("lazy", [False, True])
+def test_what_is_not_balanced_is_refused(change, kind, said, lazy):
+    table = change(tidy(draw(4, 3)))
+    with pytest.raises(kind, match=f"(?s){said}.*Hint:"):
+        design(table.lazy() if lazy else table)
+
+
+def test_equal_rows_twice_are_one():
+    table = tidy(draw(4, 3))
+    assert (design(pl.concat([table, table])).table == design(table).table).all()
+
+
+def test_blocks_may_be_left_out_and_are_said():
+    values = draw(5, 3)
+    table = tidy(values).with_columns(
+        estimate=pl.when((pl.col("model") != "B") | (pl.col("fold") != 2)).then("estimate")
+    )
+    table = table.filter((pl.col("model") != "C") | (pl.col("fold") != 4))
+    found = design(table, incomplete="drop")
+    assert (found.table == values[[0, 2, 4]]).all()
+    assert found.said[0] == ("Left out 2 of 5 blocks that not every model has: fold=2; fold=4.")
+    with pytest.raises(InvalidTable, match="none of the 2 blocks"):
+        design(table.filter(pl.col("fold").is_in([2, 4])), incomplete="drop")
+    with pytest.raises(InvalidArgument, match="incomplete is 'no'"):
+        design(table, incomplete="no")
+
+
+@pytest.mark.parametrize("block", [["model"], ["fold", "fold"], ["nope"]])
+def test_columns_are_named_once_and_known(block):
+    with pytest.raises(InvalidArgument, match="Hint:"):
+        design(tidy(draw(4, 3)), block=block)
+
+
+def at_priors(*priors):
+    tables = [tidy(draw(4, 3, i), measure="auprec", prior=p) for i, p in enumerate(priors)]
+    return shuffled(pl.concat(tables))
+
+
+def test_priors_are_matched_but_for_rounding():
+    grid = pr.prior_grid(0.05, 0.20, 16)["prior"].to_list()
+    assert 0.15 not in grid
+    found = design(at_priors(*grid), measure="auprec", priors=[0.15])
+    assert (found.table == draw(4, 3, 10)).all()
+
+
+def test_contrast_is_first_minus_second():
+    found = contrast(design(at_priors(0.1, 0.5), measure="auprec", priors=[0.1, 0.5]))
+    assert found.values.shape == (4, 3, 1)
+    assert found.table == pytest.approx(draw(4, 3, 0) - draw(4, 3, 1))
+
+
+def test_observed_is_each_keys_own():
+    own = tidy(draw(4, 3), measure="auprec", prior=0.2)
+    uneven = own.with_columns(
+        pl.col("fold").alias("positives"), prior=pl.col("fold") / (pl.col("fold") + 40)
+    )
+    both = pl.concat([uneven, uneven.with_columns(prior=0.5, estimate=pl.lit(0.1))])
+    rows = rows_of(both, "auprec")
+    assert rows.fixed_priors == [0.5]
+    assert (design(both, measure="auprec", priors=["observed"]).table == draw(4, 3)).all()
+    assert (design(uneven, measure="auprec").table == draw(4, 3)).all()
+    assert rows_of(own, "auprec").fixed_priors == [0.2]
+
+
+def test_models_at_different_priors_of_one_block_are_refused():
+    table = tidy(draw(4, 3), measure="auprec", prior=0.2).with_columns(
+        prior=pl.when(pl.col("model") == "A").then(0.1).otherwise("prior")
+    )
+    with pytest.raises(InvalidTable, match="different priors"):
+        design(table, measure="auprec")
+
+
+def test_test_sets_that_differ_and_notes_are_said():
+    table = tidy(draw(4, 3)).with_columns(
+        positives=pl.when((pl.col("model") == "A") & (pl.col("fold") == 1)).then(9).otherwise(10),
+        note=pl.when(pl.col("fold") < 3).then(pl.lit("biased")),
+    )
+    said = design(table).said
+    assert said[0].startswith("In 1 block(s) the models were tested on different numbers")
+    assert said[1] == "6 of 12 estimates carry a note: biased."
+
+
+@pytest.mark.parametrize(("positives", "said"), [(10, 0), (9, 1)])
+def test_of_one_test_set_only_what_differs_is_said(positives, said):
+    table = tidy(draw(1, 3)).with_columns(
+        positives=pl.when(pl.col("model") == "A").then(positives).otherwise(10)
+    )
+    found = balanced(rows_of(table.drop("fold"), "iauprec"), [None], "model", []).said
+    assert len(found) == said
+    assert all(line.startswith("The models were tested on different numbers") for line in found)
+
+
+def test_only_measure_and_estimate_are_needed():
+    table = tidy(draw(4, 3)).select("model", "fold", "measure", "estimate")
+    assert (design(table).table == draw(4, 3)).all()
+
+
+def test_measures_of_evaluate_land_where_a_filter_finds_them():
+    predictions = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 3)
+    measures = pr.evaluate(
+        predictions, truth="truth", score="score", by=["model", "fold"], priors=[0.1, 0.5]
+    )
+    found = design(measures.lazy(), measure="auprec", priors=[0.1])
+    for i, model in enumerate("ABC"):
+        rows = measures.filter(measure="auprec", prior=0.1, model=model).sort("fold")
+        assert np.array_equal(found.table[:, i], rows["estimate"].to_numpy())

@@ -1,0 +1,222 @@
+from math import inf, isnan
+
+import numpy as np
+import oracles
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+from sklearn.metrics import roc_curve
+from strategies import FINITE_SCORES, tables
+
+import polaroc as pr
+from polaroc.base.columns import CURVE
+from polaroc.curves.segments import met, share
+
+
+def curve(table: pl.DataFrame, **kwargs) -> pl.DataFrame:
+    weight = "weight" if "weight" in table.columns else None
+    return pr.curve(table, truth="truth", score="score", weight=weight, **kwargs)
+
+
+@given(tables(kinds=["none", "whole", "dyadic"]))
+@settings(max_examples=60)
+def test_a_curve_holds_what_every_threshold_calls(table):
+    found, points = curve(table), oracles.roc(table)
+    assert found["threshold"].to_list() == points.thresholds
+    assert found["tp"].to_list() == points.tp
+    assert found["fp"].to_list() == points.fp
+    assert found["tpr"].to_list() == pytest.approx(points.t, rel=1e-15)
+    assert found["fpr"].to_list() == pytest.approx(points.f, rel=1e-15)
+    assert found["pos"].to_list() == [0, *np.diff(points.tp)]
+    assert found["neg"].to_list() == [0, *np.diff(points.fp)]
+    assert set(found["positives"]) == {points.tp[-1]}
+    assert set(found["negatives"]) == {points.fp[-1]}
+
+
+@given(tables(scores=FINITE_SCORES))
+@settings(max_examples=40)
+def test_points_are_those_of_scikit_learn(table):
+    weight = table["weight"].to_numpy() if "weight" in table.columns else None
+    fpr, tpr, thresholds = roc_curve(
+        table["truth"], table["score"], sample_weight=weight, drop_intermediate=False
+    )
+    found = curve(table)
+    assert found["threshold"].fill_null(inf).to_list() == thresholds.tolist()
+    assert found["tpr"].to_list() == pytest.approx(tpr, rel=1e-12)
+    assert found["fpr"].to_list() == pytest.approx(fpr, rel=1e-12, abs=1e-15)
+
+
+def test_many_rows_with_and_without_ties():
+    rng = np.random.default_rng(7)
+    truth = rng.random(20_000) < 0.1
+    score = np.where(rng.random(20_000) < 0.5, rng.integers(0, 50, 20_000) / 50, rng.random(20_000))
+    fpr, tpr, thresholds = roc_curve(truth, score, drop_intermediate=False)
+    found = curve(pl.DataFrame({"truth": truth, "score": score}))
+    assert found["threshold"].drop_nulls().to_list() == thresholds[1:].tolist()
+    assert found["tpr"].to_list() == pytest.approx(tpr, rel=1e-12)
+    assert found["fpr"].to_list() == pytest.approx(fpr, rel=1e-12)
+
+
+@given(table=tables(kinds=["none", "dyadic"]), data=st.data())
+@settings(max_examples=30)
+def test_the_order_of_rows_does_not_matter(table, data):
+    order = data.draw(st.permutations(range(table.height)))
+    assert_frame_equal(curve(table[list(order)]), curve(table))
+
+
+@given(tables(kinds=["whole"]))
+@settings(max_examples=30)
+def test_a_weight_counts_as_that_many_rows(table):
+    repeated = table.select(pl.all().repeat_by("weight").explode()).drop("weight").drop_nulls()
+    rates = ["tpr", "fpr"]
+    weighted, counted = curve(table), curve(repeated)
+    exact = {"check_dtypes": False, "check_exact": True}
+    assert_frame_equal(weighted.drop(rates), counted.drop(rates), **exact)
+    assert_frame_equal(weighted.select(rates), counted.select(rates), rel_tol=1e-15)
+
+
+@given(table=tables(), data=st.data())
+@settings(max_examples=30)
+def test_an_increasing_map_moves_only_the_thresholds(table, data):
+    levels = sorted(set(table["score"].to_list()))
+    floats = st.floats(allow_nan=False)
+    others = st.lists(floats, min_size=len(levels), max_size=len(levels), unique=True)
+    image = dict(zip(levels, sorted(data.draw(others)), strict=True))
+    mapped = table.with_columns(score=pl.Series([image[s] for s in table["score"]]))
+    before, after = curve(table), curve(mapped)
+    assert_frame_equal(after.drop("threshold"), before.drop("threshold"))
+    moved = [None if s is None else image[s] for s in before["threshold"]]
+    assert after["threshold"].to_list() == moved
+
+
+@pytest.mark.parametrize("zeros", [[-0.0, 0.0], [0.0, -0.0], [0, -0.0]])
+def test_negative_zero_is_tied_with_zero(zeros):
+    table = pl.DataFrame({"truth": [True, False], "score": pl.Series(zeros, dtype=pl.Float64)})
+    assert curve(table).select("threshold", "tp", "fp").rows() == [(None, 0, 0), (0.0, 1, 1)]
+
+
+def test_infinite_scores_are_ordered():
+    table = pl.DataFrame({"truth": [True, False, True, False], "score": [inf, 1e308, -1e308, -inf]})
+    assert curve(table)["threshold"].to_list() == [None, inf, 1e308, -1e308, -inf]
+    assert curve(table)["tp"].to_list() == [0, 1, 1, 2, 2]
+
+
+@pytest.mark.parametrize("dtype", [pl.Int8, pl.UInt64, pl.Int64, pl.Float32, pl.Decimal(10, 2)])
+def test_scores_may_be_of_any_numeric_type(dtype):
+    table = pl.DataFrame({"truth": [True, False, True], "score": pl.Series([3, 2, 1]).cast(dtype)})
+    found = curve(table)
+    assert found.schema["threshold"] == pl.Float64
+    assert found["threshold"].to_list() == [None, 3.0, 2.0, 1.0]
+
+
+def test_counts_are_64_bit_integers_unless_weighted():
+    table = pl.DataFrame({"truth": [True, False], "score": [0.1, 0.2], "one": [1, 1]})
+    counts = ("pos", "neg", "tp", "fp", "positives", "negatives")
+    for weight, dtype in ((None, pl.Int64), ("one", pl.Float64)):
+        found = pr.curve(table, truth="truth", score="score", weight=weight)
+        assert found.columns == list(CURVE)
+        assert {found.schema[name] for name in counts} == {dtype}
+        assert {found.schema[name] for name in ("threshold", "tpr", "fpr")} == {pl.Float64}
+
+
+def test_totals_may_pass_what_32_bits_hold():
+    table = pl.DataFrame({"truth": [True, True, False, False], "score": [4, 3, 2, 1]})
+    weight = pl.lit(2**31)
+    found = pr.curve(table, truth="truth", score="score", weight=weight)
+    assert found["tp"].to_list() == [0, 2**31, 2**32, 2**32, 2**32]
+    assert found["fp"].to_list() == [0, 0, 0, 2**31, 2**32]
+    assert found["tpr"].to_list() == [0, 0.5, 1, 1, 1]
+
+
+def test_one_score_in_two_keys_is_not_a_tie():
+    table = pl.DataFrame(
+        {"k": ["a", "b", "b"], "truth": [True, False, True], "score": [0.5, 0.5, 0.5]}
+    )
+    found = curve(table, by="k").select("k", "threshold", "tp", "fp")
+    assert found.rows() == [
+        ("a", None, 0, 0),
+        ("a", 0.5, 1, 0),
+        ("b", None, 0, 0),
+        ("b", 0.5, 1, 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("truth", "tpr", "fpr"), [(True, [0, 0.5, 1], [None] * 3), (False, [None] * 3, [0, 0.5, 1])]
+)
+def test_rates_of_an_absent_class_are_null(truth, tpr, fpr):
+    found = curve(pl.DataFrame({"truth": [truth, truth], "score": [0.1, 0.2]}))
+    assert found["tpr"].to_list() == tpr
+    assert found["fpr"].to_list() == fpr
+
+
+def test_a_class_whose_weights_are_zero_is_absent():
+    table = pl.DataFrame(
+        {"truth": [True, False, True], "score": [3.0, 2.0, 1.0], "weight": [0.0, 1.0, 0.0]}
+    )
+    assert curve(table).select("threshold", "tp", "fp", "tpr", "fpr").rows() == [
+        (None, 0, 0, None, 0),
+        (2.0, 0, 1, None, 1),
+    ]
+
+
+def test_columns_may_be_expressions():
+    table = pl.DataFrame({"label": ["spam", "ham", "spam"], "odds": [9.0, 4.0, 1.0], "m": "a"})
+    found = pr.curve(
+        table,
+        truth=pl.col("label") == "spam",
+        score=pl.col("odds").log(),
+        by=[pl.col("m").str.to_uppercase()],
+        weight=pl.col("odds") * 0 + 1,
+    )
+    expected = pr.curve(table, truth="label", score="odds", by="m", positive="spam")
+    assert found["m"].unique().to_list() == ["A"]
+    assert found["tpr"].to_list() == expected["tpr"].to_list()
+    logs = expected["threshold"].drop_nulls().log()
+    assert found["threshold"].drop_nulls().to_list() == pytest.approx(logs.to_list(), rel=1e-12)
+
+
+def test_columns_that_are_not_asked_for_are_left_behind():
+    table = pl.DataFrame({"truth": [True, False], "score": [1.0, 0.0], "tp": [7, 7], "note": "x"})
+    assert_frame_equal(curve(table), curve(table.select("truth", "score")))
+
+
+def test_points_may_be_named_like_the_columns_of_a_curve():
+    table = pl.DataFrame({"tp": [True, False, True], "threshold": [3.0, 2.0, 1.0]})
+    found = pr.curve(table, truth="tp", score="threshold")
+    assert found["tp"].to_list() == [0, 1, 1, 2]
+
+
+def test_summed_weights_reach_their_total_with_the_last_positive():
+    # 0.7 + 0.1 + 0.1 + 0.7 + 0.2 rounds to less than 1.8 in this order.
+    weights = [0.7, 0.1, 0.1, 0.7, 0.2, 0.3]
+    table = pl.DataFrame({"truth": [1] * 5 + [0], "score": range(6, 0, -1), "weight": weights})
+    found = curve(table)
+    assert found["tpr"][-2:].to_list() == [1.0, 1.0]
+    assert found["pos"][-1] == 0
+
+
+@pytest.mark.parametrize("rows", [49, 98, 103])
+@pytest.mark.parametrize("weight", [1.0, 2.0**-10])
+def test_curves_end_at_exactly_one(rows, weight):
+    # 49 × (1/49) falls short of 1.
+    table = pl.DataFrame({"truth": [1, 0] * rows, "score": range(2 * rows)})
+    weighted = table.with_columns(weight=pl.lit(weight))
+    assert curve(table).select("tpr", "fpr").row(-1) == (1.0, 1.0)
+    assert curve(weighted).select("tpr", "fpr").row(-1) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("passed", "expected"), [(0.0, 0.0), (0.5, 0.5), (0.94, 0.94), (0.96, 1.0), (1 - 1e-16, 1.0)]
+)
+def test_what_is_left_of_a_sum_is_rounding_where_it_is_less_than_any_weight(passed, expected):
+    # The least weight is 0.1.
+    assert met(passed, 1.0, 0.1) == expected
+    assert pl.select(met(pl.lit(passed), pl.lit(1.0), pl.lit(0.1))).item() == expected
+
+
+def test_a_share_of_nothing_is_none():
+    assert isnan(pl.select(share(pl.lit(0.0), pl.lit(0.0))).item())
+    assert pl.select(share(pl.lit(0.25), pl.lit(0.25))).item() == 1

@@ -1,0 +1,341 @@
+from fractions import Fraction
+from itertools import combinations, pairwise
+
+import numpy as np
+import oracles
+import polars as pl
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+from scipy.spatial import ConvexHull
+from strategies import priors, tables
+
+import polaroc as pr
+from polaroc.base.columns import CURVE
+from polaroc.curves.hull import hull_vertices
+from polaroc.errors import InvalidTable
+
+NAMES = {"truth": "truth", "score": "score"}
+
+EXACT = ["none", "whole", "dyadic"]
+
+
+def curve(table: pl.DataFrame, **kwargs) -> pl.DataFrame:
+    weight = "weight" if "weight" in table.columns else None
+    return pr.curve(table, truth="truth", score="score", weight=weight, **kwargs)
+
+
+@given(tables(kinds=EXACT, scores=range(8), max_rows=14))
+@settings(max_examples=100)
+def test_vertices_are_the_points_above_every_chord(table):
+    found, expected = curve(table).pipe(pr.hull), oracles.roc(table).hull()
+    assert found["threshold"].to_list() == expected.thresholds
+    assert found["tp"].to_list() == expected.tp
+    assert found["fp"].to_list() == expected.fp
+    assert found["pos"].to_list() == [0, *np.diff(expected.tp)]
+    assert found["neg"].to_list() == [0, *np.diff(expected.fp)]
+
+
+@given(tables(kinds=EXACT, scores=range(8), max_rows=10))
+@settings(max_examples=30)
+def test_no_choice_of_thresholds_has_a_greater_area(table):
+    points = oracles.roc(table)
+    inner = range(1, len(points.tp) - 1)
+
+    def area(chosen: tuple[int, ...]) -> Fraction:
+        """Twice the area below the segments through the points chosen."""
+        ends = pairwise([0, *chosen, len(points.tp) - 1])
+        return sum((points.fp[b] - points.fp[a]) * (points.tp[a] + points.tp[b]) for a, b in ends)
+
+    choices = [chosen for size in range(len(inner) + 1) for chosen in combinations(inner, size)]
+    best = max(choices, key=lambda chosen: (area(chosen), -len(chosen)))
+    found = curve(table).pipe(pr.hull)["threshold"].to_list()
+    assert found == [points.thresholds[i] for i in (0, *best, len(points.tp) - 1)]
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)).filter(any), min_size=1))
+# Edges in one line whose slopes, pooled in floating point, differ in the last digit.
+@example([(20, 4), (2, 22), (23, 18), (10, 16)])
+@example([(1, 1), (5, 6), (0, 4), (4, 6), (6, 3), (6, 4), (2, 6), (6, 0)])
+@settings(max_examples=200)
+def test_slopes_fall_strictly_and_no_point_is_above(steps):
+    pos, neg = np.array(steps).T
+    tp, fp = np.concatenate(([0], pos.cumsum())), np.concatenate(([0], neg.cumsum()))
+    kept = hull_vertices(fp, tp)
+    assert (kept[0], kept[-1]) == (0, len(steps))
+    corners = [(int(fp[i]), int(tp[i])) for i in kept]
+    for (x0, y0), (x1, y1), (x2, y2) in zip(corners, corners[1:], corners[2:], strict=False):
+        assert (y1 - y0) * (x2 - x1) > (y2 - y1) * (x1 - x0)
+    for (x0, y0), (x1, y1) in pairwise(corners):
+        inside = [(int(x), int(y)) for x, y in zip(fp, tp, strict=True) if x0 <= x <= x1]
+        assert all((y - y0) * (x1 - x0) <= (y1 - y0) * (x - x0) for x, y in inside if x1 > x0)
+
+
+@pytest.mark.parametrize("size", [100, 3000])
+@pytest.mark.parametrize("levels", [20, 10**6])
+def test_large_curves_have_the_area_of_their_convex_hull(size, levels):
+    rng = np.random.default_rng(size + levels)
+    truth = rng.random(size) < 0.3
+    score = rng.integers(0, levels, size) + levels / 3 * truth
+    curves = pl.DataFrame({"truth": truth, "score": score}).pipe(curve)
+    corner = np.array([[1.0, 0.0]])
+    expected = ConvexHull(np.vstack([curves.select("fpr", "tpr").to_numpy(), corner])).volume
+    assert curves.pipe(pr.hull).pipe(pr.auc)["estimate"].item() == pytest.approx(
+        expected, rel=1e-12
+    )
+
+
+def monotone_chain(fp: list[int], tp: list[int]) -> list[int]:
+    """Andrew's: along the points, drop whatever is not left of the way to the next one."""
+    kept: list[int] = []
+    for i, (x, y) in enumerate(zip(fp, tp, strict=True)):
+        while len(kept) > 1:
+            a, b = kept[-2], kept[-1]
+            if (tp[b] - tp[a]) * (x - fp[b]) > (y - tp[b]) * (fp[b] - fp[a]):
+                break
+            kept.pop()
+        kept.append(i)
+    return kept
+
+
+@pytest.mark.parametrize(
+    ("levels", "weights"), [(None, None), (10**5, None), (1000, None), (None, 4), (10**5, 4)]
+)
+def test_a_million_points_have_the_vertices_of_the_monotone_chain(levels, weights):
+    rng = np.random.default_rng(0)
+    rows = 10**6
+    truth = rng.random(rows) < 0.1
+    score = rng.normal(size=rows) + 0.5 * truth
+    if levels is not None:
+        score = np.floor(score * levels / 10)
+    table = pl.DataFrame({"truth": truth, "score": score})
+    if weights is not None:
+        table = table.with_columns(weight=pl.Series(rng.integers(0, weights, rows)))
+    curves = curve(table)
+    # Counts and whole weights are exact: so is arithmetic on them as integers.
+    fp, tp = (curves[name].cast(pl.Int64).to_list() for name in ("fp", "tp"))
+    expected = curves[monotone_chain(fp, tp)]
+    assert expected.height > (20 if levels == 1000 else 60)
+    found = curves.pipe(pr.hull)
+    assert found.select("threshold", "tp", "fp").equals(expected.select("threshold", "tp", "fp"))
+
+
+@given(tables())
+@settings(max_examples=40)
+def test_the_area_is_that_of_the_convex_hull(table):
+    points = oracles.roc(table)
+    corners = [*zip(points.f, points.t, strict=True), (1.0, 0.0)]
+    found = curve(table).pipe(pr.hull).pipe(pr.auc)["estimate"].item()
+    assert found == pytest.approx(ConvexHull(np.array(corners)).volume, abs=1e-12)
+    assert found >= curve(table).pipe(pr.auc)["estimate"].item() - 1e-12
+
+
+@given(tables(), st.lists(priors(), min_size=1, max_size=5, unique=True))
+@settings(max_examples=40)
+def test_the_achievable_curve_is_never_below(table, several):
+    curves = curve(table)
+    exact, hull = (
+        curves.pipe(pr.auprec, several, interpolation=name)["estimate"]
+        for name in ("exact", "hull")
+    )
+    assert (hull - exact).min() >= -1e-12
+    on_hull = curves.pipe(pr.hull).pipe(pr.auprec, several)["estimate"]
+    assert on_hull.to_list() == pytest.approx(hull.to_list(), rel=1e-12)
+
+
+@given(st.lists(tables(kinds=EXACT), min_size=1, max_size=3))
+@settings(max_examples=30)
+def test_vertices_are_rows_of_the_curve(several):
+    keyed = pl.concat(
+        [t.with_columns(k=pl.lit(i)) for i, t in enumerate(several)], how="diagonal_relaxed"
+    )
+    if "weight" in keyed.columns:
+        keyed = keyed.with_columns(pl.col("weight").fill_null(1))
+    curves = curve(keyed, by="k")
+    found = curves.pipe(pr.hull)
+    assert found.schema == curves.schema
+    same = [name for name in found.columns if name not in ("pos", "neg")]
+    assert found.join(curves, on=same, how="anti", nulls_equal=True).is_empty()
+    assert_frame_equal(found, found.unique(["k", "threshold"], maintain_order=True))
+    assert_frame_equal(found.pipe(pr.hull), found)
+
+
+@given(st.lists(tables(kinds=["none"]), min_size=2, max_size=4))
+@settings(max_examples=20)
+def test_each_key_has_its_own_hull(several):
+    keyed = pl.concat([t.with_columns(k=pl.lit(i)) for i, t in enumerate(several)])
+    found = curve(keyed, by="k").pipe(pr.hull)
+    for i, table in enumerate(several):
+        alone = curve(table).pipe(pr.hull)
+        assert_frame_equal(found.filter(k=i).drop("k"), alone)
+
+
+@pytest.mark.parametrize("truth", [True, False])
+def test_a_key_with_one_class_keeps_its_curve(truth):
+    table = pl.DataFrame(
+        {
+            "k": ["one"] * 3 + ["two"] * 2 + [None] * 2,
+            "truth": [truth] * 3 + [True, False] + [truth] * 2,
+            "score": [3.0, 2.0, 1.0, 2.0, 1.0, 1.0, 0.0],
+        }
+    )
+    curves = curve(table, by="k")
+    assert_frame_equal(curves.pipe(pr.hull), curves)
+
+
+def test_a_key_that_cannot_be_ranked_keeps_its_curve():
+    table = pl.DataFrame(
+        {"k": ["a", "a", "a", "b", "b"], "truth": [1, 0, 1, 1, 0], "score": [3, 2, None, 1, 0]}
+    )
+    curves = pr.curve(table.lazy(), truth="truth", score="score", by="k")
+    assert_frame_equal(curves.pipe(pr.hull).collect(), curves.collect())
+
+
+@pytest.mark.parametrize(
+    ("table", "thresholds"),
+    [
+        ({"truth": [1, 0, 1, 0], "score": [4, 3, 2, 1]}, [None, 4, 2, 1]),
+        ({"truth": [0, 1], "score": [2, 1]}, [None, 1]),
+        ({"truth": [1, 1, 0, 0], "score": [4, 3, 2, 1]}, [None, 3, 1]),
+        ({"truth": [1, 0, 1, 0], "score": [2, 2, 1, 1]}, [None, 1]),
+        ({"truth": [1, 0], "score": [1, 1]}, [None, 1]),
+    ],
+)
+def test_small_hulls_by_hand(table, thresholds):
+    curves = pr.curve(pl.DataFrame(table), truth="truth", score="score")
+    assert curves.pipe(pr.hull)["threshold"].to_list() == thresholds
+
+
+@pytest.mark.parametrize("small", [1e-12, 1e-16, 1e-20, 1e-300])
+def test_weights_of_very_different_size(small):
+    table = pl.DataFrame(
+        {
+            "truth": [True, True, False, False, True],
+            "score": [5.0, 4.0, 3.0, 2.0, 1.0],
+            "weight": [1.0, small, 1.0, small, 1.0],
+        }
+    )
+    curves = curve(table)
+    found = curves.pipe(pr.hull)
+    assert found.select("tpr", "fpr").row(-1) == (1, 1)
+    assert curves.pipe(pr.auc)["estimate"].item() == pytest.approx(0.5, abs=1e-9)
+    assert found.pipe(pr.auc)["estimate"].item() == pytest.approx(0.75, abs=1e-9)
+
+
+def test_slopes_that_differ_in_the_last_digit_are_two_edges():
+    big = 2**26
+    tp = np.array([0, big, 2 * big, 4 * big])
+    fp = np.array([0, big - 1, 2 * big - 1, 4 * big])
+    rise, run = np.diff(tp).tolist(), np.diff(fp).tolist()
+    slopes = [Fraction(a, b) for a, b in zip(rise, run, strict=True)]
+    assert slopes == sorted(slopes, reverse=True)
+    assert hull_vertices(fp, tp).tolist() == [0, 1, 2, 3]
+
+
+def test_the_columns_are_those_of_a_curve():
+    curves = curve(pl.DataFrame({"truth": [True, False], "score": [1.0, 0.0]}))
+    assert curves.pipe(pr.hull).columns == list(CURVE)
+    with pytest.raises(InvalidTable, match=r"(?s)'fpr'.*Hint: "):
+        pr.hull(curves.drop("fpr"))
+
+
+@given(tables(kinds=["none", "whole"]), st.sampled_from([0.01, 0.3, 0.9]))
+def test_the_achievable_curve_is_the_best_mixture_of_two_thresholds(table, prior):
+    curve = pr.curve(table, **NAMES, weight="weight" if "weight" in table.columns else None)
+    found = pr.achievable(curve, prior, recall=[0.0, 0.125, 0.5, 0.8, 1.0])
+    points = curve.select("tpr", "fpr").rows()
+    skew = (1 - prior) / prior
+    for recall, fpr, precision in found.select("tpr", "fpr", "precision").rows():
+        least = min(
+            f0 + (recall - t0) / (t1 - t0) * (f1 - f0) if t1 > t0 else min(f0, f1)
+            for t0, f0 in points
+            for t1, f1 in points
+            if t0 <= recall <= t1
+        )
+        assert fpr == pytest.approx(least, abs=1e-12)
+        if recall > 0:
+            assert precision == pytest.approx(recall / (recall + skew * fpr), rel=1e-12)
+
+
+def test_the_achievable_curve_starts_at_its_limit():
+    table = pl.DataFrame({"truth": [1, 0, 1, 0], "score": [2.0, 2.0, 1.0, 0.0]})
+    curve = pr.curve(table, **NAMES)
+    at = pr.achievable(curve, 0.2, recall=[0.0, 1e-9])["precision"]
+    assert at[0] == pytest.approx(at[1], rel=1e-9)
+
+
+def test_keys_without_a_class_have_no_achievable_curve():
+    table = pl.DataFrame({"k": [0, 0, 1, 1], "truth": [1, 0, 1, 1], "score": [2.0, 1.0, 2.0, 1.0]})
+    found = pr.achievable(pr.curve(table, **NAMES, by="k"), [0.5, 0.1], recall=3)
+    assert found.select("k", "prior", "tpr").rows() == [
+        (0, prior, recall) for prior in (0.1, 0.5) for recall in (0.0, 0.5, 1.0)
+    ]
+
+
+@pytest.mark.parametrize("recall", [1, [], [1.5], "half", [None]])
+def test_recalls_out_of_range_are_refused(recall):
+    curve = pr.curve(pr.datasets.twenty_scores(), **NAMES)
+    with pytest.raises(pr.errors.InvalidArgument, match="Hint:"):
+        pr.achievable(curve, 0.5, recall=recall)
+
+
+@pytest.mark.parametrize("small", [1e-12, 1e-16, 1e-30])
+@pytest.mark.parametrize("truth", [True, False])
+def test_a_light_class_keeps_its_vertices(small, truth):
+    table = pl.DataFrame(
+        {"truth": [truth, not truth, truth], "score": [3.0, 2.0, 1.0], "weight": [1.0, small, 1.0]}
+    )
+    curve = pr.curve(table, **NAMES, weight="weight")
+    unweighted = pr.hull(pr.curve(table, **NAMES))
+    assert pr.hull(curve)["threshold"].to_list() == unweighted["threshold"].to_list()
+
+
+@pytest.mark.parametrize(("asked", "count"), [({}, 101), ({"recall": 2}, 2), ({"recall": 5}, 5)])
+def test_recalls_are_evenly_spaced_and_as_many_as_asked(asked, count):
+    table = pl.DataFrame({"truth": [1, 0, 1, 0], "score": [4, 3, 2, 1]})
+    found = pr.curve(table, truth="truth", score="score").pipe(pr.achievable, 0.5, **asked)
+    assert found["tpr"].to_list() == pytest.approx(np.linspace(0, 1, count).tolist(), abs=1e-15)
+
+
+# A corner at (N − 1 or N, 1 or P): a product of the steps beside it is P·N or a little less,
+# which whole numbers of 64 bits do not hold.
+@pytest.mark.parametrize("over", [2**32, 2**32 - 5, 2**31, 2**20])
+@pytest.mark.parametrize("step", [0, 1])
+def test_products_of_counts_past_64_bits(over, step):
+    positives, negatives = over, 2**31 if over == 2**32 else over
+    tp = np.array([0, positives - step, positives])
+    fp = np.array([0, step, negatives])
+    assert hull_vertices(fp, tp).tolist() == [0, 1, 2]
+    if step:
+        # The same after a first positive, or before a last negative.
+        before = hull_vertices(np.insert(fp, 1, 0), np.insert(tp, 1, 1))
+        after = hull_vertices(np.append(fp, fp[-1] + 1), np.append(tp, tp[-1]))
+        assert before.tolist() == after.tolist() == [0, 1, 2, 3]
+
+
+def test_a_class_of_few_is_not_drowned_where_the_curve_starts_with_it():
+    # In whole counts all but the first slope are 10¹⁸ : 1, which rounds to the same share.
+    tp = np.array([0, 0, 3, 5, 6]) * 10**18
+    assert hull_vertices(np.arange(5), tp).tolist() == [0, 3, 4]
+
+
+def test_a_curve_that_does_not_move_is_one_point():
+    assert hull_vertices(np.array([0]), np.array([0])).tolist() == [0]
+
+
+@pytest.mark.parametrize("scale", [2.0**-800, 2.0**800])
+@given(table=tables(kinds=["whole"]))
+@settings(max_examples=20)
+def test_the_scale_of_weights_does_not_move_the_vertices(scale, table):
+    scaled = table.with_columns(pl.col("weight") * scale)
+    first, second = (curve(rows).pipe(pr.hull)["threshold"].to_list() for rows in (table, scaled))
+    assert first == second
+
+
+def test_a_key_that_is_null_comes_last():
+    table = pl.DataFrame(
+        {"k": [None, None, "b", "b"], "truth": [1, 0, 1, 0], "score": [2.0, 1.0, 2.0, 1.0]}
+    )
+    found = pr.achievable(curve(table, by="k"), 0.5, recall=[0.5])
+    assert found["k"].to_list() == ["b", None]

@@ -1,0 +1,175 @@
+from fractions import Fraction
+from math import copysign, ldexp, nextafter
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from polaroc.curves.packing import ANY, STEPS, packing, rank_of, score_at
+
+SCORES = st.floats(allow_nan=False) | st.sampled_from([0.0, -0.0, 5e-324, -5e-324])
+FEW = st.floats(0.25, 1) | st.floats(0.25, 1).map(lambda score: -score) | st.just(0.0)
+NARROW = st.floats(allow_nan=False, width=32)
+TYPES = {
+    pl.Float16(): st.floats(allow_nan=False, width=16),
+    pl.Float32(): NARROW,
+    **{
+        kind(): st.integers(*(pl.select(end).item() for end in (kind.min(), kind.max())))
+        for kind in (pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32)
+    },
+}
+
+
+def rows(numbers: int, scores: st.SearchStrategy) -> st.SearchStrategy:
+    return st.lists(st.tuples(st.integers(0, numbers - 1), scores, st.booleans()), min_size=1)
+
+
+def table(found: list[tuple[int, float, bool]]) -> pl.DataFrame:
+    schema = {"index": pl.UInt32, "score": pl.Float64, "truth": pl.Boolean}
+    return pl.DataFrame(found, schema=schema, orient="row")
+
+
+# Rows with the packing they are ranked in: of all bits, of those that their scores
+# need, and of those that scores of 32 bits do.
+RANKED = (
+    st.tuples(rows(2**32, SCORES), st.just(ANY))
+    | rows(7, FEW).map(lambda found: (found, packing(7, table(found)["score"])))
+    | rows(9000, NARROW).map(
+        lambda found: (found, packing(9000, table(found)["score"], STEPS[pl.Float32()]))
+    )
+)
+
+
+def coded(ranked) -> pl.DataFrame:
+    found, packed = ranked
+    code = packed.code(pl.col("index"), pl.col("score"), pl.col("truth"))
+    return table(found).with_columns(code=code)
+
+
+@given(RANKED)
+def test_codes_go_by_key_then_the_best_score_first(ranked):
+    found = coded(ranked).sort("code").rows()
+    expected = sorted(ranked[0], key=lambda row: (row[0], -row[1], row[2]))
+    assert [row[:3] for row in found] == expected
+
+
+@given(RANKED)
+def test_what_a_code_holds_can_be_read_back(ranked):
+    packed, code = ranked[1], pl.col("code")
+    found = coded(ranked).select(
+        packed.index_of(code).alias("index"),
+        packed.score_of(code).alias("score"),
+        truth=packed.truth_of(code),
+    )
+    assert found.rows() == [(index, score, int(truth)) for index, score, truth in ranked[0]]
+
+
+@given(RANKED)
+def test_runs_end_where_key_or_score_change(ranked):
+    ordered = coded(ranked).sort("code")
+    runs = [row[:2] for row in ordered.rows()]
+    expected = [a != b for a, b in zip(runs, [*runs[1:], None], strict=True)]
+    assert ordered.select(ranked[1].ends_run(pl.col("code"))).to_series().to_list() == expected
+
+
+@given(RANKED)
+def test_the_anchor_comes_between_two_keys(ranked):
+    frame = coded(ranked).with_columns(anchor=ranked[1].before(pl.col("index")))
+    for index, _, _, packed, anchor in frame.rows():
+        assert anchor < packed
+        assert all(row[3] < anchor for row in frame.rows() if row[0] < index)
+
+
+@given(RANKED)
+def test_codes_fit_their_type(ranked):
+    found, packed = ranked
+    if packed.kind == pl.Int128():
+        return
+    for index, score, truth in found:
+        magnitude = (
+            Fraction(*map(int, (abs(rank(score)) - packed.gap, packed.unit))) if score else 0
+        )
+        place = magnitude if score > 0 else -magnitude
+        assert place == int(place)
+        assert 0 <= 2 * (index * packed.scores + packed.best - place) + truth < 2**64
+
+
+def test_every_narrow_type_is_tried():
+    assert set(TYPES) == set(STEPS)
+
+
+@given(st.data(), st.sampled_from(list(TYPES)))
+def test_ranks_of_a_narrow_type_are_multiples_of_its_unit(data, kind):
+    scores = data.draw(st.lists(TYPES[kind], min_size=1))
+    wide = pl.Series(scores, dtype=kind).cast(pl.Float64)
+    assert all(rank(score) % STEPS[kind] == 0 for score in wide)
+
+
+# A mean that is computed twice may add its cases in another order.
+def test_a_score_just_out_of_reach_stays_with_its_key():
+    lowest, highest = 0.25, 0.75
+    packed = packing(3, pl.Series([lowest, highest]))
+    scores = [nextafter(highest, 1), highest, lowest, nextafter(lowest, 0)]
+    frame = coded(([(index, score, True) for index in range(3) for score in scores], packed))
+    assert frame["code"].is_sorted()
+    assert frame.select(packed.index_of(pl.col("code"))).to_series().to_list() == [
+        0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2
+    ]  # fmt: skip
+    assert (frame.select(packed.before(pl.col("index"))).to_series() < frame["code"]).all()
+
+
+@pytest.mark.parametrize("kind", STEPS, ids=str)
+def test_units_are_as_large_as_can_be(kind):
+    digits = {pl.Float16(): 10, pl.Float32(): 23}
+    finest = 1 + 2.0 ** -digits[kind] if kind in digits else pl.select(kind.max()).item()
+    assert divmod(rank(finest), STEPS[kind])[1] == 0
+    assert rank(finest) // STEPS[kind] % 2 == 1
+
+
+@pytest.mark.parametrize(
+    ("keys", "scores", "fits"),
+    [
+        (1, [0.0, 1.0, 5e-324], True),
+        (2, [0.0, 1.0, 5e-324], True),
+        (3, [0.0, 1.0, 5e-324], False),
+        (200, [0.0, 1.0, 0.001], True),
+        (210, [0.0, 1.0, 0.001], False),
+        (60, [0.0, 1.0, 1e-10], True),
+        (60, [-1.0, 1.0, 1e-4], True),
+        (60, [-1.0, 1.0, 1e-6], False),
+        (2**20, [0.5, 0.5], True),
+        (1, [float("-inf"), float("inf")], True),
+        (1, [-1.0, 1.0, 5e-324], True),
+        (2, [-1.0, 1.0, 5e-324], False),
+        # Places for one code less than 2⁶⁴ has room for, and for one too many.
+        (1, [float("inf"), -ldexp(2**52 - 3, -1074), 5e-324], True),
+        (1, [float("inf"), -ldexp(2**52 - 2, -1074), 5e-324], False),
+        (1, [0.0, 0.0], True),
+        (1, [float("nan"), 1.0], False),
+        (1, [], False),
+        (1, [None, None, None], False),
+    ],
+)
+def test_few_keys_with_scores_close_together_fit_64_bits(keys, scores, fits):
+    kind = packing(keys, pl.Series(scores, dtype=pl.Float64)).kind
+    assert kind == (pl.UInt64() if fits else pl.Int128())
+
+
+def rank(score: float) -> int:
+    return pl.select(rank_of(pl.lit(score, pl.Float64))).item()
+
+
+@given(SCORES, SCORES)
+def test_ranks_order_like_scores(a, b):
+    assert (rank(a) < rank(b), rank(a) == rank(b)) == (a < b, a == b)
+
+
+@pytest.mark.parametrize("score", [0.0, 1.5, -1.5, 5e-324, float("inf"), float("-inf")])
+def test_a_rank_is_that_of_its_score(score):
+    assert pl.select(score_at(rank_of(pl.lit(score, pl.Float64)))).item() == score
+
+
+@pytest.mark.parametrize("score", [0.0, -0.0])
+def test_zero_has_no_sign(score):
+    assert copysign(1, pl.select(score_at(rank_of(pl.lit(score, pl.Float64)))).item()) == 1

@@ -1,0 +1,178 @@
+from functools import partial
+from math import inf, isnan
+
+import oracles
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+from strategies import priors, tables
+
+import polaroc as pr
+from polaroc import rates
+from polaroc.curves.surface import RATES
+from polaroc.errors import InvalidArgument, InvalidTable
+
+
+def curve(table: pl.DataFrame, **kwargs) -> pl.DataFrame:
+    weight = "weight" if "weight" in table.columns else None
+    return pr.curve(table, truth="truth", score="score", weight=weight, **kwargs)
+
+
+SMALL = pl.DataFrame({"truth": [1, 0, 1, 0, 0], "score": [0.9, 0.8, 0.7, 0.7, 0.1]})
+
+
+@given(tables(), st.lists(priors(), min_size=1, max_size=4, unique=True))
+@settings(max_examples=40)
+def test_precision_of_every_point_at_every_prior(table, several):
+    points = oracles.roc(table)
+    found = curve(table).pipe(pr.surface, several)
+    expected = []
+    for i, (t, f) in enumerate(zip(points.t, points.f, strict=True)):
+        # At recall 0 the limit along the first segment, which is straight.
+        near_t, near_f = (t, f) if i else (points.t[1], points.f[1])
+        for prior in several:
+            called = prior * near_t + (1 - prior) * near_f
+            expected.append((prior, (1 - prior) / prior, prior * near_t / called))
+    rows = found.select("prior", "skew", "precision").rows()
+    assert [value for row in rows for value in row] == pytest.approx(
+        [value for row in expected for value in row], rel=1e-12
+    )
+
+
+@pytest.mark.parametrize("copies", [1, 2, 7, 40])
+def test_rounded_sums_of_weights_do_not_hide_the_limit_at_recall_zero(copies):
+    tied = [(True, 9.0, w) for w in (0.1, 0.2, 0.3)] + [(False, 9.0, w) for w in (0.7, 0.2, 0.1)]
+    rest = [(False, 5.0, 0.3), (True, 4.0, 0.4)]
+    table = pl.DataFrame(tied * copies + rest, schema=["truth", "score", "weight"], orient="row")
+    points = oracles.roc(table)
+    expected = points.t[1] / (points.t[1] + 9 * points.f[1])
+    found = curve(table).pipe(pr.surface, 0.1)["precision"].to_list()
+    assert found[:2] == pytest.approx([expected, expected], rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("truth", "score", "limit"),
+    [
+        ([1, 0], [2, 1], 1.0),
+        ([0, 1], [2, 1], 0.0),
+        ([1, 0], [1, 1], 0.2),
+        ([1, 0, 1, 0, 0], [2, 2, 1, 1, 1], (1 / 2) / (1 / 2 + 4 / 3)),
+    ],
+)
+def test_precision_at_recall_zero_is_its_limit(truth, score, limit):
+    curves = pl.DataFrame({"truth": truth, "score": score}).pipe(curve)
+    for table in (curves, curves.pipe(pr.hull) if limit else curves):
+        assert table.pipe(pr.surface, 0.2)["precision"][0] == pytest.approx(limit, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", RATES)
+def test_rates_are_those_of_the_module(name):
+    found = SMALL.pipe(curve).pipe(pr.surface, [0.5, 0.1], [name])
+    for row in found.filter(pl.col("threshold").is_not_null()).iter_rows(named=True):
+        expected = RATES[name](row["tpr"], row["fpr"], row["skew"])
+        if isnan(expected):
+            assert row[name] is None
+        else:
+            assert row[name] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "at_origin"),
+    [
+        ("precision", 1), ("lift", 10), ("likelihood_ratio_positive", inf), ("recall", 0),
+        ("specificity", 1), ("tnr", 1), ("fnr", 1), ("npv", 0.9), ("error", 0.1),
+        ("accuracy", 0.9), ("posfrac", 0), ("f_measure", 0), ("informedness", 0),
+        ("likelihood_ratio_negative", 1), ("matthews", None), ("loss", 0.05), ("net_benefit", 0),
+    ],
+)  # fmt: skip
+def test_rates_where_nothing_is_called_positive(name, at_origin):
+    found = SMALL.pipe(curve).pipe(pr.surface, 0.1, name)[name][0]
+    assert found == (None if at_origin is None else pytest.approx(at_origin, rel=1e-12))
+
+
+def test_every_rate_has_a_float_column():
+    found = SMALL.pipe(curve).pipe(pr.surface, 0.1, list(RATES))
+    assert all(found.schema[name] == pl.Float64 for name in ("prior", "skew", *RATES))
+
+
+def test_rows_are_in_the_order_of_the_curve_then_of_the_priors():
+    curves = pl.concat([SMALL.with_columns(k=pl.lit(k)) for k in "ab"]).pipe(curve, by="k")
+    found = curves.pipe(pr.surface, [0.5, 0.1])
+    assert_frame_equal(found.gather_every(2).select(curves.columns), curves)
+    assert found["prior"].to_list() == [0.5, 0.1] * curves.height
+
+
+def test_observed_is_the_share_of_positives_of_each_key():
+    table = pl.DataFrame(
+        {
+            "k": ["a"] * 5 + ["b"] * 2 + ["c"] * 2,
+            "truth": [1, 0, 0, 0, 0, 1, 0, 1, 1],
+            "score": [5, 4, 3, 2, 1, 2, 1, 2, 1],
+        }
+    )
+    found = curve(table, by="k").pipe(pr.surface, ["observed", 0.1])
+    observed = found.gather_every(2).select("k", "prior", "skew").unique(maintain_order=True)
+    assert observed.rows() == [("a", 0.2, 4.0), ("b", 0.5, 1.0), ("c", None, None)]
+    assert set(found.gather_every(2, 1)["prior"]) == {0.1}
+    share = pl.col("tp") / (pl.col("tp") + pl.col("fp"))
+    two = found.gather_every(2).filter(pl.col("k") != "c", pl.col("threshold").is_not_null())
+    assert two["precision"].to_list() == pytest.approx(two.select(share).to_series().to_list())
+
+
+@pytest.mark.parametrize("truth", [0, 1])
+def test_rates_of_an_absent_class_are_null(truth):
+    table = pl.DataFrame({"truth": [truth, truth], "score": [2, 1]})
+    found = table.pipe(curve).pipe(pr.surface, 0.1, ["precision", "accuracy", "matthews"])
+    assert found.select("precision", "accuracy", "matthews").null_count().row(0) == (3, 3, 3)
+
+
+def test_null_keys_have_their_own_limit():
+    table = pl.concat([SMALL.with_columns(k=pl.lit(k, pl.String)) for k in ("a", None)])
+    found = curve(table, by="k").pipe(pr.surface, 0.1)
+    alone = SMALL.pipe(curve).pipe(pr.surface, 0.1)["precision"].to_list()
+    assert found["precision"].to_list() == pytest.approx(alone * 2, rel=1e-12)
+
+
+def test_rates_of_your_own():
+    mine = {"f2": partial(rates.f_measure, beta=2), "lift": lambda t, f, skew: t * 0 + skew}
+    found = SMALL.pipe(curve).pipe(pr.surface, 0.1, mine)
+    assert found.columns[-2:] == ["f2", "lift"]
+    assert set(found["lift"].round(12)) == {9.0}
+    t, f = found["tpr"][2], found["fpr"][2]
+    assert found["f2"][2] == pytest.approx(5 * t / (t + 9 * f + 4))
+
+
+def test_a_grid_gives_its_priors():
+    grid = pr.prior_grid(0.05, 0.2, 4)
+    found = SMALL.pipe(curve).pipe(pr.surface, grid)
+    pairs = found.select("prior", "skew").unique(maintain_order=True)
+    assert pairs.to_numpy() == pytest.approx(grid.to_numpy(), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("by", "chosen", "said"),
+    [
+        ((), ["presicion"], "no rate 'presicion'"),
+        ((), "presicion", "no rate 'presicion'"),
+        ((), {"tp": rates.recall}, "overwrite the column 'tp'"),
+        ((), {"prior": rates.recall}, "overwrite the column 'prior'"),
+        (["recall"], ["recall"], "overwrite the column 'recall'"),
+    ],
+)
+def test_rates_that_cannot_be_are_refused(by, chosen, said):
+    curves = SMALL.with_columns(recall=pl.lit("a")).pipe(curve, by=by)
+    with pytest.raises(InvalidArgument, match=rf"(?s){said}.*\nHint: "):
+        curves.pipe(pr.surface, 0.1, chosen)
+
+
+@pytest.mark.parametrize("prior", [0, 1, -0.5, float("nan"), "seen", None, True])
+def test_priors_outside_their_range_are_refused(prior):
+    with pytest.raises(InvalidArgument, match=r"(?s)prior is .*\nHint: "):
+        SMALL.pipe(curve).pipe(pr.surface, [prior])
+
+
+def test_predictions_are_not_a_curve():
+    with pytest.raises(InvalidTable, match=r"(?s)no column 'threshold'.*\nHint: "):
+        pr.surface(SMALL, 0.1)

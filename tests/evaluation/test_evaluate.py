@@ -1,0 +1,481 @@
+import io
+from datetime import date
+from math import inf
+
+import numpy as np
+import oracles
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+from sklearn.metrics import average_precision_score, roc_auc_score
+from strategies import tables
+
+import polaroc as pr
+from polaroc.base.columns import MEASURES
+from polaroc.curves.packing import CODE
+from polaroc.errors import InvalidArgument, InvalidTable
+from polaroc.measures.areas import INTERPOLATIONS
+
+NAMES = {"truth": "truth", "score": "score"}
+SCHEMA = {
+    "measure": pl.String, "prior": pl.Float64, "estimate": pl.Float64, "positives": pl.Int64,
+    "negatives": pl.Int64, "note": pl.String,
+}  # fmt: skip
+
+rng = np.random.default_rng(11)
+ROWS = 400
+PREDICTIONS = pl.DataFrame(
+    {
+        "model": rng.choice(["A", "B", "C"], ROWS),
+        "fold": rng.integers(1, 4, ROWS),
+        "truth": rng.random(ROWS) < 0.4,
+        "score": rng.integers(0, 30, ROWS) / 30,
+        "weight": rng.integers(0, 5, ROWS) / 4,
+    }
+).with_columns(pl.col("score") + pl.col("truth") * pl.col("fold") / 10)
+
+# Every function of frames, from predictions on.
+BEFORE_HULL = {
+    "curve": lambda frame, **by: pr.curve(frame, **NAMES, **by),
+    "surface": lambda frame, **by: pr.curve(frame, **NAMES, **by).pipe(
+        pr.surface, ["observed", 0.1], ["precision", "npv"]
+    ),
+    "auc": lambda frame, **by: pr.curve(frame, **NAMES, **by).pipe(pr.auc),
+    "exact": lambda frame, **by: pr.curve(frame, **NAMES, **by).pipe(pr.auprec, [0.5, "observed"]),
+    "linear": lambda frame, **by: pr.curve(frame, **NAMES, **by).pipe(
+        pr.auprec, 0.1, "linear", "drop"
+    ),
+    "step": lambda frame, **by: pr.curve(frame, **NAMES, **by).pipe(pr.auprec, 0.1, "step"),
+    "iauprec": lambda frame, **by: pr.curve(frame, **NAMES, **by).pipe(pr.iauprec, (0.05, 0.2)),
+    "beta": lambda frame, **by: pr.curve(frame, **NAMES, **by).pipe(pr.iauprec, pr.beta(2, 18)),
+    "evaluate": lambda frame, **by: pr.evaluate(frame, **NAMES, **by, over=(0.05, 0.2)),
+    "evaluate, weighted": lambda frame, **by: pr.evaluate(frame, **NAMES, **by, weight="weight"),
+    "evaluate, dropping": lambda frame, **by: pr.evaluate(frame, **NAMES, **by, nulls="drop"),
+    "intervals": lambda frame, **by: pr.curve(frame, **NAMES, **by).pipe(
+        pr.intervals, priors=0.1, interpolation="step"
+    ),
+    "evaluate, logit": lambda frame, **by: pr.evaluate(
+        frame, **NAMES, **by, over=(0.05, 0.2), intervals="logit"
+    ),
+    "evaluate, wald": lambda frame, **by: pr.evaluate(
+        frame, **NAMES, **by, over=pr.beta(2, 18), interpolation="linear", intervals="wald"
+    ),
+}
+WITH_HULL = {
+    "hull": lambda frame, **by: pr.curve(frame, **NAMES, **by).pipe(pr.hull),
+    "surface of hull": lambda frame, **by: (
+        pr.curve(frame, **NAMES, **by).pipe(pr.hull).pipe(pr.surface, 0.1)
+    ),
+    "auprec on hull": lambda frame, **by: pr.curve(frame, **NAMES, **by).pipe(
+        pr.auprec, 0.1, interpolation="hull"
+    ),
+    "evaluate on hull": lambda frame, **by: pr.evaluate(
+        frame, **NAMES, **by, interpolation="hull", over=(0.05, 0.2)
+    ),
+}
+STEPS = BEFORE_HULL | WITH_HULL
+KEYS = [[], ["model"], ["model", "fold"]]
+
+
+def close(found: pl.DataFrame, expected: pl.DataFrame) -> None:
+    assert_frame_equal(found, expected, rel_tol=1e-12, abs_tol=1e-14)
+
+
+# --- frames in, frames out ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("by", KEYS, ids=len)
+@pytest.mark.parametrize("name", STEPS)
+def test_lazy_frames_stay_lazy_and_agree_on_both_engines(name, by):
+    eager = STEPS[name](PREDICTIONS, by=by)
+    lazy = STEPS[name](PREDICTIONS.lazy(), by=by)
+    assert isinstance(eager, pl.DataFrame)
+    assert isinstance(lazy, pl.LazyFrame)
+    for engine in ("streaming", "in-memory"):
+        found = lazy.collect(engine=engine)
+        assert lazy.collect_schema() == found.schema
+        close(found, eager)
+
+
+@pytest.mark.parametrize("by", KEYS, ids=len)
+@pytest.mark.parametrize("name", STEPS)
+def test_an_empty_table_gives_an_empty_result_of_the_same_schema(name, by):
+    expected = STEPS[name](PREDICTIONS, by=by).schema
+    for empty in (PREDICTIONS.clear(), PREDICTIONS.filter(pl.lit(False))):
+        eager, lazy = STEPS[name](empty, by=by), STEPS[name](empty.lazy(), by=by)
+        assert eager.is_empty()
+        assert eager.schema == lazy.collect_schema() == expected
+        assert lazy.collect(engine="streaming").is_empty()
+        assert lazy.collect(engine="in-memory").is_empty()
+
+
+@pytest.mark.parametrize("name", BEFORE_HULL)
+def test_plans_without_hull_can_be_sent_elsewhere(name):
+    plan = STEPS[name](PREDICTIONS.lazy(), by=["model"])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("POLARS_WARN_UNSTABLE", "0")
+        sent = pl.LazyFrame.deserialize(io.BytesIO(plan.serialize()))
+    close(sent.collect(), plan.collect())
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_results_can_be_written_as_they_come(name, tmp_path):
+    PREDICTIONS.write_parquet(tmp_path / "predictions.parquet", row_group_size=37)
+    plan = STEPS[name](pl.scan_parquet(tmp_path / "predictions.parquet"), by=["model", "fold"])
+    plan.sink_parquet(tmp_path / "result.parquet")
+    written = pl.read_parquet(tmp_path / "result.parquet")
+    close(written, STEPS[name](PREDICTIONS, by=["model", "fold"]))
+
+
+@pytest.mark.parametrize("by", KEYS, ids=len)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"measures": "auc"},
+        {"priors": 0.1},
+        {"over": (0.05, 0.2)},
+        {"over": pr.beta(2, 18), "priors": pr.prior_grid(0.05, 0.5, 20)},
+        {"over": (0.05, 0.2), "weight": "weight", "nulls": "drop"},
+    ],
+)
+def test_the_scores_are_sorted_once(by, arguments):
+    plan = pr.evaluate(PREDICTIONS.lazy(), **NAMES, by=by, **arguments).explain()
+    sorts = [line for line in plan.splitlines() if "SORT BY" in line and CODE in line]
+    assert len(sorts) == 1
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [pr.auc, pr.auprec, pr.hull, lambda c: pr.iauprec(c, (0.1, 0.2)), lambda c: pr.surface(c, 0.1)],
+)
+@pytest.mark.parametrize("frame", [PREDICTIONS.to_dict, PREDICTIONS.to_dicts, lambda: None])
+def test_what_is_not_a_polars_frame_is_refused(measure, frame):
+    with pytest.raises(InvalidTable, match=r"(?s)allowed are polars LazyFrame.*\nHint: "):
+        measure(frame())
+
+
+# --- keys --------------------------------------------------------------------------------------
+
+ENUM = pl.Enum(["z", "a", "m"])
+VALUES = {
+    "string": pl.Series(["z", "a", "m"]),
+    "integer": pl.Series([3, -1, 2]),
+    "float": pl.Series([0.5, -inf, 2.0]),
+    "boolean": pl.Series([True, False, True]),
+    "date": pl.Series([date(2024, 5, 1), date(2023, 5, 1), date(2025, 5, 1)]),
+    "categorical": pl.Series(["z", "a", "m"], dtype=pl.Categorical),
+    "enum": pl.Series(["z", "a", "m"], dtype=ENUM),
+    "with a null": pl.Series(["z", None, "m"]),
+    "nulls only": pl.Series([None, None, None], dtype=pl.Int64),
+    "null type": pl.Series([None, None, None]),
+    "struct": pl.Series([{"x": 1, "y": "a"}, {"x": 0, "y": "b"}, {"x": 1, "y": None}]),
+}
+
+
+@pytest.mark.parametrize(
+    "name", ["curve", "surface", "auc", "hull", "evaluate", "evaluate on hull"]
+)
+@pytest.mark.parametrize("values", VALUES.values(), ids=VALUES)
+def test_each_key_alone_gives_what_it_gives_among_others(name, values):
+    table = PREDICTIONS.with_columns(values.gather(PREDICTIONS["fold"] - 1).alias("k"))
+    keyed = STEPS[name](table, by=["k"])
+    assert keyed.schema["k"] == values.dtype
+    levels = table["k"].unique()
+    assert keyed["k"].n_unique() == len(levels)
+    for i in range(len(levels)):
+        level = levels.slice(i, 1)
+        alone = STEPS[name](table.filter(pl.col("k").is_in(level.implode(), nulls_equal=True)))
+        among = keyed.filter(pl.col("k").is_in(level.implode(), nulls_equal=True)).drop("k")
+        close(among, alone)
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_two_keys_are_one_key_of_both(name):
+    both = pl.format("{}{}", "model", "fold").alias("k")
+    apart = STEPS[name](PREDICTIONS, by=["model", "fold"])
+    together = STEPS[name](PREDICTIONS, by=[both])
+    close(apart.select(both, pl.exclude("model", "fold")), together)
+
+
+@pytest.mark.parametrize("name", ["curve", "auc", "hull", "evaluate"])
+def test_one_constant_key_changes_nothing(name):
+    keyed = STEPS[name](PREDICTIONS, by=[pl.lit("only").alias("k")])
+    close(keyed.drop("k"), STEPS[name](PREDICTIONS))
+
+
+@given(st.lists(tables(kinds=["none"]), min_size=1, max_size=5), st.randoms(use_true_random=False))
+@settings(max_examples=30)
+def test_keys_do_not_disturb_each_other(several, random):
+    keyed = pl.concat([t.with_columns(k=pl.lit(i)) for i, t in enumerate(several)])
+    order = list(range(keyed.height))
+    random.shuffle(order)
+    found = pr.evaluate(keyed[order], **NAMES, by="k", measures=["auc", "auprec"], priors=0.1)
+    assert found["k"].to_list() == [i for i in range(len(several)) for _ in range(2)]
+    for i, table in enumerate(several):
+        by_definition = oracles.auprec(oracles.roc(table), "exact")
+        expected = [float(oracles.auc(table)), by_definition(9.0)]
+        assert found.filter(k=i)["estimate"].to_list() == pytest.approx(expected, abs=1e-9)
+
+
+def test_keys_come_in_one_order_everywhere():
+    table = PREDICTIONS.with_columns(pl.col("model").replace("B", None))
+    orders = [
+        STEPS[name](table, by=["model"])["model"].unique(maintain_order=True).to_list()
+        for name in ("curve", "surface", "hull", "auc", "evaluate", "evaluate on hull")
+    ]
+    orders.append(pr.check(table, **NAMES, by="model")["model"].to_list())
+    assert orders == [orders[0]] * len(orders)
+
+
+# --- numbers -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("interpolation", INTERPOLATIONS)
+@pytest.mark.parametrize("weight", [None, "weight"])
+@pytest.mark.parametrize("by", KEYS, ids=len)
+def test_evaluate_gives_what_each_measure_gives(interpolation, weight, by):
+    priors, over = ["observed", 0.5, 0.01], (0.05, 0.2)
+    found = pr.evaluate(
+        PREDICTIONS, **NAMES, by=by, weight=weight, priors=priors, over=over,
+        interpolation=interpolation,
+    )  # fmt: skip
+    curves = pr.curve(PREDICTIONS, **NAMES, by=by, weight=weight)
+    each = pl.concat(
+        [
+            curves.pipe(pr.auc),
+            curves.pipe(pr.auprec, priors, interpolation),
+            curves.pipe(pr.iauprec, over, interpolation),
+            curves.pipe(pr.sens, over),
+            curves.pipe(pr.accsens, over),
+        ]
+    )
+    names = {"auc", "auprec", "iauprec", "sens", "accsens"}
+    found = found.filter(pl.col("measure").is_in(names))
+    close(found.drop("over"), each.sort(by, maintain_order=True) if by else each)
+
+
+def test_evaluate_agrees_with_scikit_learn_on_many_rows():
+    generator = np.random.default_rng(3)
+    truth = generator.random(30_000) < 0.02
+    score = np.round(generator.normal(size=30_000) + truth, 2)
+    table = pl.DataFrame({"truth": truth, "score": score})
+    found = pr.evaluate(table, **NAMES, interpolation="step", priors=["observed", 0.3])
+    weights = np.where(truth, 0.3 / truth.sum(), 0.7 / (~truth).sum())
+    expected = [
+        roc_auc_score(truth, score),
+        average_precision_score(truth, score),
+        average_precision_score(truth, score, sample_weight=weights),
+    ]
+    assert found["estimate"].to_list() == pytest.approx(expected, rel=1e-10)
+    assert found["prior"].to_list() == [None, pytest.approx(truth.mean()), 0.3]
+    assert set(found["positives"]) == {truth.sum()}
+
+
+OVER = ["auc", "iauprec", "sens", "auc_range", "accsens", "equal_error"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ({}, [("auc", None), *(("auprec", p) for p in (0.5, 0.5, 0.1, 0.01))]),
+        ({"priors": 0.2}, [("auc", None), ("auprec", 0.2)]),
+        ({"priors": [0.2, 0.1, 0.2]}, [("auc", None), ("auprec", 0.2), ("auprec", 0.1)]),
+        ({"priors": [], "over": (0.1, 0.2)}, [(name, None) for name in OVER]),
+        ({"measures": "auc"}, [("auc", None)]),
+        ({"measures": ["auprec"], "priors": "observed"}, [("auprec", 0.5)]),
+        ({"measures": ["iauprec"], "over": (0.1, 0.2)}, [("iauprec", None)]),
+        ({"measures": ["auc"], "over": (0.1, 0.2)}, [("auc", None)]),
+    ],
+)
+def test_measures_are_those_asked_for(arguments, expected):
+    table = pr.datasets.twenty_scores()
+    for interpolation in INTERPOLATIONS:
+        found = pr.evaluate(table, **NAMES, **arguments, interpolation=interpolation)
+        assert found.select("measure", "prior").rows() == expected
+
+
+@pytest.mark.parametrize("weight", [None, "weight"])
+def test_the_table_is_tidy(weight):
+    found = pr.evaluate(PREDICTIONS, **NAMES, by=["model"], weight=weight, over=(0.1, 0.2))
+    counts = dict.fromkeys(("positives", "negatives"), pl.Float64 if weight else pl.Int64)
+    assert found.columns == ["model", *MEASURES, "over"]
+    assert found.schema == {"model": pl.String} | SCHEMA | counts | {"over": pl.String}
+    ranged = found.filter(pl.col("over").is_not_null())
+    assert set(ranged["measure"]) == {"iauprec", "sens", "auc_range", "accsens"}
+    assert set(ranged["over"]) == {"0.1 to 0.2"}
+    assert "over" not in pr.evaluate(PREDICTIONS, **NAMES, by=["model"], weight=weight).columns
+    assert found["model"].to_list() == [m for m in "ABC" for _ in range(10)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"measures": "f1"}, "measures is 'f1'"),
+        ({"measures": ["auc", "gini"]}, "measures is 'gini'"),
+        ({"measures": "iauprec"}, "over is None"),
+        ({"measures": []}, "measures"),
+        ({"measures": "auprec", "priors": []}, "prior"),
+        ({"priors": 0.0}, "prior is 0.0"),
+        ({"priors": [0.5, 1]}, "prior is 1"),
+        ({"priors": float("nan")}, "prior is nan"),
+        ({"priors": "mine"}, "prior is 'mine'"),
+        ({"over": (0.2, 0.1)}, "lo < hi"),
+        ({"over": (0.2, 0.2)}, "lo < hi"),
+        ({"over": (-0.1, 0.2)}, "prior is -0.1"),
+        ({"over": 0.2}, "a pair"),
+        ({"interpolation": "cubic"}, "interpolation is 'cubic'"),
+    ],
+)
+@pytest.mark.parametrize("lazy", [False, True])
+def test_arguments_out_of_range_are_refused(arguments, said, lazy):
+    table = pr.datasets.twenty_scores()
+    with pytest.raises(InvalidArgument) as caught:
+        pr.evaluate(table.lazy() if lazy else table, **NAMES, **arguments)
+    assert said in str(caught.value)
+    assert "\nHint: " in str(caught.value)
+
+
+# --- edge cases --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("interpolation", INTERPOLATIONS)
+@pytest.mark.parametrize("lazy", [False, True])
+def test_keys_with_one_class_keep_their_rows(interpolation, lazy):
+    table = pl.DataFrame(
+        {
+            "k": ["both"] * 2 + ["none"] * 2 + ["only"] * 2,
+            "truth": [1, 0, 0, 0, 1, 1],
+            "score": [2, 1, 2, 1, 1, 1],
+        }
+    )
+    found = pr.evaluate(
+        table.lazy() if lazy else table, **NAMES, by="k", over=(0.1, 0.2), priors=[0.1],
+        interpolation=interpolation,
+    ).lazy().collect()  # fmt: skip
+    assert found["k"].to_list() == [k for k in ("both", "none", "only") for _ in range(7)]
+    perfect = [1, 1, pytest.approx(1), 0, 1, 0, 0]
+    assert found["estimate"].to_list() == [*perfect, *[None] * 14]
+    assert found["note"].to_list()[7:] == ["no positives"] * 7 + ["no negatives"] * 7
+    totals = found.select("k", "positives", "negatives").unique(maintain_order=True)
+    assert totals.rows() == [("both", 1, 1), ("none", 0, 2), ("only", 2, 0)]
+
+
+@pytest.mark.parametrize("interpolation", INTERPOLATIONS)
+@pytest.mark.parametrize(
+    ("zero", "note"),
+    [
+        (pl.col("truth"), "no positives"),
+        (~pl.col("truth"), "no negatives"),
+        (pl.lit(True), "no positives, no negatives"),
+    ],
+)
+def test_a_class_whose_weights_are_zero_is_absent(interpolation, zero, note):
+    weight = pl.when(zero).then(0.0).otherwise(pl.col("weight") + 1)
+    found = pr.evaluate(PREDICTIONS, **NAMES, weight=weight, interpolation=interpolation)
+    assert found["estimate"].null_count() == found.height == 5
+    assert set(found["note"]) == {note}
+    assert not found["prior"].is_nan().any()
+
+
+@pytest.mark.parametrize("interpolation", INTERPOLATIONS)
+def test_infinite_scores_are_evaluated(interpolation):
+    table = pl.DataFrame({"truth": [1, 0, 1, 0, 0], "score": [inf, inf, 2.0, 1.0, -inf]})
+    ranks = table.with_columns(score=pl.Series([4, 4, 3, 2, 1]))
+    close(*(pr.evaluate(t, **NAMES, interpolation=interpolation) for t in (table, ranks)))
+
+
+def test_notes_are_told_together():
+    table = pl.DataFrame({"truth": [1, 0, 1], "score": [2.0, 1.0, None]})
+    found = pr.evaluate(table, **NAMES, nulls="drop", priors=0.1)
+    assert found["note"].to_list() == [
+        "dropped 1 null score",
+        "dropped 1 null score; λ/N = 9.0: biased upward",
+    ]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        pr.auc, pr.hull, pr.charts.roc,
+        lambda c: pr.auprec(c, 0.1),
+        lambda c: pr.iauprec(c, (0.1, 0.2)),
+        lambda c: pr.sens(c, (0.1, 0.2)),
+        lambda c: pr.surface(c, 0.2),
+    ],
+)  # fmt: skip
+def test_a_surface_is_not_taken_for_a_curve(step):
+    surface = pr.curve(PREDICTIONS, **NAMES).pipe(pr.surface, [0.5, 0.1])
+    with pytest.raises(InvalidTable, match=r"(?s)a curve is needed.*Hint:"):
+        step(surface)
+
+
+def test_the_frame_may_be_given_by_name():
+    curve = pr.curve(frame=PREDICTIONS, **NAMES)
+    close(pr.auc(curve=curve), pr.auc(curve))
+    with pytest.raises(TypeError, match="curve"):
+        pr.auc()
+
+
+@pytest.mark.parametrize("key", ["auc", "auprec_0", "iauprec", "sens", "pos_0", "balanced"])
+def test_keys_of_any_name_are_evaluated(key):
+    named = PREDICTIONS.rename({"model": key})
+    found = pr.evaluate(named, **NAMES, by=key, over=(0.1, 0.2))
+    expected = pr.evaluate(PREDICTIONS, **NAMES, by="model", over=(0.1, 0.2))
+    close(found.rename({key: "model"}), expected)
+
+
+@pytest.mark.parametrize(("sign", "note"), [(1, None), (-1, "below chance")])
+def test_reversed_scores_are_said(sign, note):
+    table = PREDICTIONS.select("truth", score=sign * (pl.col("truth") + 0.1 * pl.col("score")))
+    said = pr.evaluate(table, **NAMES, measures="auc")["note"].item()
+    assert said is None if note is None else note in said
+
+
+# Where all scores are the same, precision is the prior at every recall. A chain of more than
+# 34 appended columns comes out of order in polars 2.1.
+@pytest.mark.parametrize("engine", ["streaming", "in-memory"])
+@pytest.mark.parametrize("count", [2, 34, 35, 100])
+def test_many_priors_come_in_the_order_asked(count, engine):
+    priors = np.random.default_rng(count).permutation(np.arange(1, count + 1) / 300).tolist()
+    table = PREDICTIONS.with_columns(score=0.5)
+    asked = {**NAMES, "by": "model", "priors": priors, "measures": "auprec"}
+    curves = pr.curve(table.lazy(), **NAMES, by="model")
+    for found in (
+        pr.evaluate(table, **asked),
+        pr.evaluate(table.lazy(), **asked).collect(engine=engine),
+        pr.auprec(curves, priors).collect(engine=engine),
+    ):
+        models = found["model"].n_unique()
+        assert found["prior"].to_list() == priors * models
+        assert found["estimate"].to_list() == pytest.approx(priors * models)
+
+
+def test_limits_stay_with_their_prior_where_there_are_many():
+    priors = [i / 100 for i in range(1, 41)]
+    asked = {**NAMES, "by": "model", "measures": "auprec", "intervals": "logit"}
+    together = pr.evaluate(PREDICTIONS, priors=priors, **asked)
+    alone = pl.concat([pr.evaluate(PREDICTIONS, priors=prior, **asked) for prior in priors])
+    order = ["model", "prior"]
+    close(together.sort(order, nulls_last=True), alone.sort(order, nulls_last=True))
+
+
+# Of 900 pairs without ties the AUC has a standard error of √(61 / 10800) by chance: four
+# below one half are 179.4 pairs.
+@pytest.mark.parametrize(("won", "said"), [(179, True), (180, False)])
+def test_scores_are_reversed_from_four_standard_errors_on(won, said):
+    above = [won // 30 + (i < won % 30) for i in range(30)]
+    positives = pl.DataFrame({"truth": True, "score": [count - 0.5 for count in above]})
+    negatives = pl.DataFrame({"truth": False, "score": [float(i) for i in range(30)]})
+    area = pr.evaluate(pl.concat([positives, negatives]), **NAMES, measures="auc")
+    assert area["estimate"].item() == pytest.approx(won / 900)
+    assert (area["note"].item() is not None) == said
+
+
+@pytest.mark.parametrize(("spread", "said"), [(1e10, False), (1e14, True), (1e300, True)])
+def test_weights_lost_in_rounding_are_said(spread, said):
+    table = PREDICTIONS.with_columns(weight=pl.when(pl.col("truth")).then(1 / spread).otherwise(1))
+    found = pr.evaluate(table, **NAMES, weight="weight", priors=0.5)
+    assert found["note"].str.contains("trillionfold").fill_null(False).all() == said
+    assert not found["estimate"].is_nan().any()

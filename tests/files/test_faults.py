@@ -1,0 +1,425 @@
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+
+import figures
+import polars as pl
+import pytest
+from figures import FIGURES
+
+import polaroc as pr
+from polaroc.cli import app
+from polaroc.files.atomic import MARK, whole, whole_file
+from polaroc.files.fingerprints import Stamps
+
+# `just faults` injects more of them.
+KILLS = int(os.environ.get("POLAROC_KILLS", "8"))
+BASE = ["--truth", "truth", "--score", "score", "--by", "model", "--by", "fold"]
+TABLE = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
+RANGE = ["--over", "0.05", "0.2"]
+# By command that writes: its arguments, its output and the files that are in it.
+COMMANDS = {
+    "evaluate": (
+        ["evaluate", "FILE", *BASE, "--no-charts", "--out"],
+        "out",
+        {"measures.csv", "measures.parquet", MARK},
+    ),
+    "compare": (
+        ["compare", "FILE", *BASE[:4], *RANGE, "--test-train-ratio", "0.25", "--out"],
+        "out",
+        {"letters.csv", "omnibus.csv", "pairs.csv", "summary.txt", MARK},
+    ),
+    "report": (
+        ["report", "FILE", *BASE, *RANGE, "--test-train-ratio", "0.25", "--out"],
+        "page.html",
+        {"page.html"},
+    ),
+    "chart": (["chart", "winner_map", "FILE", *BASE, *RANGE, "--out"], "map.svg", {"map.svg"}),
+}
+# The last line of a page.
+ENDS = {".html": "</html>", ".svg": "</svg>"}
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="a small disk is mounted as root only")
+needs_user = pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+
+
+@pytest.fixture(params=["evaluate"])
+def command(request, tmp_path):
+    file = tmp_path / "predictions.parquet"
+    TABLE.write_parquet(file)
+    arguments, out, files = COMMANDS[request.param]
+    return [str(file) if word == "FILE" else word for word in arguments], out, files
+
+
+every_command = pytest.mark.parametrize("command", COMMANDS, indirect=True)
+# Whose output is there before, and those that make a page.
+killed_commands = pytest.mark.parametrize("command", ["evaluate", "report", "chart"], indirect=True)
+
+
+def run(arguments, **options):
+    words = [sys.executable, "-m", "polaroc.cli", *map(str, arguments)]
+    return subprocess.run(words, capture_output=True, text=True, timeout=300, **options)
+
+
+def kill(process, moments):
+    FIGURES[figures.KILLS] += 1
+    process.send_signal(moments.choice([signal.SIGKILL, signal.SIGTERM]))
+
+
+def refused(result):
+    """One message, exit code 2, no traceback."""
+    FIGURES[figures.FAULTS] += 1
+    assert result.returncode == 2, result.stderr
+    assert result.stdout == ""
+    assert result.stderr.startswith("Error: ")
+    assert result.stderr.count("Hint: ") == 1
+    assert "Traceback" not in result.stderr
+    return True
+
+
+def names(folder):
+    return {file.name for file in folder.iterdir()}
+
+
+def shapes(output):
+    """What a whole output has: last digits differ from run to run."""
+    files = output.iterdir() if output.is_dir() else [output] if output.exists() else []
+    return {file.name: shape(file) for file in files}
+
+
+def shape(file):
+    if file.suffix == ".parquet":
+        return pl.read_parquet(file).shape
+    text = file.read_text(encoding="utf-8").rstrip()
+    assert text.endswith(ENDS.get(file.suffix, ""))
+    return len(text.splitlines())
+
+
+# --- killed ------------------------------------------------------------------------------------
+
+# Outputs of ever new generations, each of two files of one content.
+WRITER = """
+import itertools, pathlib, sys
+from polaroc.files.atomic import whole
+target = pathlib.Path(sys.argv[1])
+for generation in itertools.count():
+    with whole(target) as staging:
+        for name in ("one", "two"):
+            (staging / name).write_text(str(generation))
+    print(generation, flush=True)
+"""
+
+
+@pytest.mark.parametrize("one_step", [True, False])
+def test_a_killed_writer_leaves_the_old_output_or_the_new_one(tmp_path, one_step, monkeypatch):
+    target = tmp_path / "out"
+    # Where the system cannot exchange names, the next run puts things right.
+    patch = "" if one_step else "import polaroc.output as o; o.exchanged = lambda *_: False\n"
+    moments = random.Random(5)
+    for _ in range(KILLS):
+        writer = subprocess.Popen(
+            [sys.executable, "-c", patch + WRITER, target], stdout=subprocess.PIPE, text=True
+        )
+        with writer:
+            writer.stdout.readline()
+            time.sleep(moments.random() / 20)
+            kill(writer, moments)
+        if one_step or target.exists():
+            assert names(target) == {"one", "two", MARK}
+            assert (target / "one").read_text() == (target / "two").read_text()
+    for left in tmp_path.glob(".polaroc-*"):
+        # Killed before its lock had its name: such a folder is given up after a minute.
+        if not (left / "lock").exists():
+            os.utime(left, (0, 0))
+    with pytest.raises(KeyboardInterrupt), whole(target):
+        # The next run found and removed what was left, and put back what was moved away.
+        assert names(target) == {"one", "two", MARK}
+        assert len(list(tmp_path.glob(".polaroc-*"))) == 1
+        raise KeyboardInterrupt
+    assert names(tmp_path) == {"out"}
+
+
+@killed_commands
+def test_a_killed_command_leaves_the_old_output_or_the_new_one(command, tmp_path):
+    arguments, out, files = command
+    target = tmp_path / out
+    once = arguments[0] == "chart"
+    started = time.monotonic()
+    assert run([*arguments, target]).returncode == 0
+    takes = time.monotonic() - started
+    old = shapes(target)
+    assert set(old) == files
+    moments = random.Random(2)
+    for _ in range(max(2, KILLS // 4)):
+        if once:
+            # A chart does not replace another.
+            target.unlink(missing_ok=True)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "polaroc.cli", *arguments, target],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        time.sleep(takes * moments.uniform(0.3, 1))
+        kill(process, moments)
+        process.wait()
+        assert shapes(target) in ([old, {}] if once else [old])
+    if once:
+        target.unlink(missing_ok=True)
+    assert run([*arguments, target]).returncode == 0
+    assert shapes(target) == old
+    assert names(tmp_path) == {out, "predictions.parquet"}
+
+
+def listed(folder):
+    """The names in a folder, read again where another took its place meanwhile."""
+    while True:
+        place, found = folder.stat().st_ino, names(folder)
+        if folder.stat().st_ino == place:
+            return found
+
+
+def test_two_writers_at_once(tmp_path):
+    target = tmp_path / "out"
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, target], stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(2)
+    ]  # fmt: skip
+    for writer in writers:
+        for _ in range(100):
+            assert writer.stdout.readline(), "a writer gave up"
+    seen = Counter()
+    for _ in range(200):
+        seen[frozenset(listed(target))] += 1
+    for writer in writers:
+        writer.kill()
+        writer.communicate()
+    assert set(seen) == {frozenset({"one", "two", MARK})}
+    assert (target / "one").read_text() == (target / "two").read_text()
+
+
+# Pages of ever new generations, each of many equal lines.
+PAGES = """
+import itertools, pathlib, sys
+from polaroc.files.atomic import whole_file
+target = pathlib.Path(sys.argv[1])
+for generation in itertools.count():
+    with whole_file(target, lambda _: True) as staging:
+        staging.write_text(f"{sys.argv[2]} {generation}\\n" * 10_000)
+    print(generation, flush=True)
+"""
+
+
+def test_two_writers_of_one_page(tmp_path):
+    target = tmp_path / "page.html"
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", PAGES, target, name], stdout=subprocess.PIPE, text=True
+        )
+        for name in ("first", "second")
+    ]  # fmt: skip
+    for writer in writers:
+        for _ in range(20):
+            assert writer.stdout.readline(), "a writer gave up"
+    for _ in range(50):
+        lines = target.read_text().splitlines()
+        assert len(lines) == 10_000
+        assert len(set(lines)) == 1
+    for writer in writers:
+        assert writer.poll() is None
+        writer.kill()
+        writer.communicate()
+
+
+def test_two_writers_of_one_file_do_not_overwrite_each_other(tmp_path):
+    target = tmp_path / "page.html"
+    first = pytest.raises(pr.errors.OutputRefused, match="there already")
+    with first, whole_file(target) as staging:
+        staging.write_text("first begun")
+        with whole_file(target) as other:
+            other.write_text("first done")
+    assert target.read_text() == "first done"
+    assert names(tmp_path) == {"page.html"}
+
+
+def test_a_file_added_while_the_output_is_made_is_not_lost(tmp_path):
+    target = tmp_path / "out"
+    with whole(target) as staging:
+        (staging / "a").touch()
+    with pytest.raises(pr.errors.OutputRefused, match=r"'thesis.tex'"), whole(target):
+        (target / "thesis.tex").write_text("years of work")
+    assert (target / "thesis.tex").read_text() == "years of work"
+
+
+# --- no room, no right -------------------------------------------------------------------------
+
+
+@every_command
+def test_files_that_may_not_grow(command, tmp_path):
+    arguments, out, _ = command
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+
+    result = run([*arguments, tmp_path / out], preexec_fn=limit)
+    assert refused(result)
+    assert "File too large" in result.stderr
+    assert "free space" in result.stderr
+    assert names(tmp_path) == {"predictions.parquet"}
+
+
+@needs_root
+@every_command
+def test_a_full_disk(command, tmp_path):
+    arguments, out, _ = command
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", disk]
+    if subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("this root may not mount")
+    try:
+        assert run([*arguments, disk / out]).returncode == 0
+        earlier = shapes(disk / out)
+        _fill(disk / "ballast")
+        # A chart does not replace another.
+        again = f"other-{out}" if arguments[0] == "chart" else out
+        result = run([*arguments, disk / again])
+        assert refused(result)
+        assert "No space left" in result.stderr
+        assert shapes(disk / out) == earlier
+        assert names(disk) == {out, "ballast"}
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+def _fill(file):
+    with file.open("wb", buffering=0) as ballast:
+        try:
+            while True:
+                ballast.write(b"0" * 1024)
+        except OSError:
+            return
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs a folder nobody may write to")
+@every_command
+def test_a_folder_nobody_may_write_to(command):
+    assert refused(run([*command[0], "/proc/out"]))
+
+
+@needs_user
+@every_command
+def test_a_read_only_folder(command, tmp_path):
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o555)
+    result = run([*command[0], closed / "out"])
+    assert refused(result)
+    assert "denied" in result.stderr
+
+
+def limited(megabytes):
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (megabytes * 2**20,) * 2)
+
+    return limit
+
+
+def out_of_memory(result):
+    assert refused(result)
+    assert "memory ran out" in result.stderr
+    return True
+
+
+@every_command
+def test_too_little_memory_is_one_message(command, tmp_path):
+    arguments, out, _ = command
+    assert out_of_memory(run([*arguments, tmp_path / out], preexec_fn=limited(600)))
+    assert names(tmp_path) == {"predictions.parquet"}
+
+
+@pytest.mark.parametrize("arguments", [["choose", *BASE[:4], *RANGE], ["check", *BASE]])
+def test_too_little_memory_is_one_message_where_nothing_is_written(arguments, tmp_path):
+    TABLE.write_parquet(tmp_path / "predictions.parquet")
+    words = [arguments[0], tmp_path / "predictions.parquet", *arguments[1:]]
+    assert out_of_memory(run(words, preexec_fn=limited(600)))
+
+
+@pytest.mark.parametrize("command", ["evaluate", "report"], indirect=True)
+def test_little_memory_leaves_the_earlier_output(command, tmp_path):
+    arguments, out, _ = command
+    target = tmp_path / out
+    assert run([*arguments, target]).returncode == 0
+    earlier = shapes(target)
+    # It depends on the machine whether this is enough; an allocator that is refused a thread
+    # would try again for ever.
+    result = run([*arguments, target], preexec_fn=limited(900))
+    assert result.returncode == 0 or out_of_memory(result)
+    assert shapes(target) == earlier
+    assert names(tmp_path) == {out, "predictions.parquet"}
+
+
+def test_enough_memory_changes_nothing(tmp_path):
+    TABLE.write_parquet(tmp_path / "predictions.parquet")
+    words = ["check", tmp_path / "predictions.parquet", *BASE]
+    free, under_a_limit = run(words), run(words, preexec_fn=limited(8_000))
+    assert free.returncode == under_a_limit.returncode == 0
+    assert free.stdout == under_a_limit.stdout != ""
+    words[1] = tmp_path / "none.parquet"
+    free, under_a_limit = run(words), run(words, preexec_fn=limited(8_000))
+    assert refused(under_a_limit)
+    assert free.stderr == under_a_limit.stderr
+
+
+# --- what is read changes ----------------------------------------------------------------------
+
+
+READERS = {
+    **{name: (words, out) for name, (words, out, _) in COMMANDS.items()},
+    "choose": (["choose", "FILE", *BASE[:4], *RANGE], None),
+    "check": (["check", "FILE", *BASE], None),
+}
+
+
+@pytest.mark.parametrize(("arguments", "out"), READERS.values(), ids=READERS)
+def test_a_file_replaced_while_it_is_read(tmp_path, monkeypatch, arguments, out):
+    from typer.testing import CliRunner
+
+    file = tmp_path / "predictions.parquet"
+    TABLE.write_parquet(file)
+    stamped = Stamps.__init__
+
+    def replace(*given):
+        stamped(*given)
+        other = tmp_path / "other.parquet"
+        TABLE.reverse().write_parquet(other)
+        other.rename(file)
+
+    monkeypatch.setattr(Stamps, "__init__", replace)
+    words = [str(file) if word == "FILE" else word for word in arguments]
+    result = CliRunner().invoke(app, words if out is None else [*words, str(tmp_path / out)])
+    FIGURES[figures.FAULTS] += 1
+    assert result.exit_code == 2
+    assert "changed while it was read" in result.output
+    assert names(tmp_path) == {"predictions.parquet"}
+
+
+@pytest.mark.parametrize("change", ["replaced", "longer", "removed"])
+def test_what_changed_is_known(tmp_path, change):
+    file = tmp_path / "a.csv"
+    file.write_text("truth,score\n1,2\n")
+    stamps = Stamps([str(file)])
+    stamps.check()
+    if change == "replaced":
+        (tmp_path / "b.csv").write_text("truth,score\n1,3\n")
+        (tmp_path / "b.csv").rename(file)
+    elif change == "longer":
+        with file.open("a") as more:
+            more.write("0,1\n")
+    else:
+        file.unlink()
+    with pytest.raises(pr.errors.InvalidPredictions, match=r"a\.csv' changed"):
+        stamps.check()

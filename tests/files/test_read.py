@@ -1,0 +1,255 @@
+import gzip
+import os
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from polaroc.errors import InvalidArgument
+from polaroc.files.read import batches, scan
+
+TABLE = pl.DataFrame({"truth": [1, 0, 1], "score": [0.9, 0.5, 0.25]})
+WRITERS = {
+    "parquet": pl.DataFrame.write_parquet,
+    "pq": pl.DataFrame.write_parquet,
+    "csv": pl.DataFrame.write_csv,
+    "tsv": lambda table, file: table.write_csv(file, separator="\t"),
+    "arrow": pl.DataFrame.write_ipc,
+    "feather": pl.DataFrame.write_ipc,
+    "ndjson": pl.DataFrame.write_ndjson,
+    "jsonl": pl.DataFrame.write_ndjson,
+}
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_every_format(tmp_path, suffix):
+    file = tmp_path / f"table.{suffix}"
+    WRITERS[suffix](TABLE, file)
+    assert_frame_equal(scan([str(file)]).collect(), TABLE)
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "arrow", "ndjson"])
+def test_hive_folders_become_columns(tmp_path, suffix):
+    for model in ("a", "b 1"):
+        folder = tmp_path / f"model={model}"
+        folder.mkdir()
+        WRITERS[suffix](TABLE, folder / f"part-0.{suffix}")
+    found = scan([str(tmp_path)]).collect()
+    assert found["model"].to_list() == ["a"] * 3 + ["b 1"] * 3
+    assert_frame_equal(found.filter(model="a").drop("model"), TABLE)
+
+
+@pytest.mark.parametrize("pattern", ["*.csv", "**/*.csv"])
+def test_patterns(tmp_path, pattern):
+    for name in ("one", "two"):
+        TABLE.write_csv(tmp_path / f"{name}.csv")
+    TABLE.write_parquet(tmp_path / "three.parquet")
+    assert scan([str(tmp_path / pattern)]).collect().height == 2 * TABLE.height
+
+
+def test_files_of_several_formats(tmp_path):
+    files = [tmp_path / "one.csv", tmp_path / "two.parquet"]
+    TABLE.write_csv(files[0])
+    TABLE.write_parquet(files[1])
+    assert scan([str(file) for file in files]).collect().height == 2 * TABLE.height
+    with pytest.raises(InvalidArgument, match=r"mixes files of csv, parquet(.|\n)*Hint:"):
+        scan([str(tmp_path)])
+
+
+def test_a_file_named_twice_is_read_once(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    TABLE.write_csv("one.csv")
+    assert scan(["one.csv", str(tmp_path / "one.csv"), "*.csv"]).collect().height == TABLE.height
+
+
+@pytest.mark.parametrize("hidden", [".ipynb_checkpoints", "_temporary"])
+def test_hidden_folders_are_left_out(tmp_path, hidden):
+    (tmp_path / hidden).mkdir()
+    for folder in (tmp_path, tmp_path / hidden):
+        TABLE.write_csv(folder / "one.csv")
+    assert scan([str(tmp_path)]).collect().height == TABLE.height
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_partitions_have_one_type_in_every_format(tmp_path, suffix):
+    for name in ("fold=1/day=mon", "fold=__HIVE_DEFAULT_PARTITION__/day=2"):
+        (tmp_path / name).mkdir(parents=True)
+        WRITERS[suffix](TABLE, tmp_path / name / f"part.{suffix}")
+    found = scan([str(tmp_path)]).collect()
+    assert set(found.select("fold", "day").unique().rows()) == {(1, "mon"), (None, "2")}
+    assert found.schema["fold"] == pl.Int64
+
+
+@pytest.mark.parametrize("asked", ["score=9/one.csv", "score=9/*.csv", "score=9"])
+def test_folders_above_those_asked_for_are_no_partitions(tmp_path, asked):
+    (tmp_path / "score=9").mkdir()
+    TABLE.write_csv(tmp_path / "score=9" / "one.csv")
+    assert_frame_equal(scan([str(tmp_path / asked)]).collect(), TABLE)
+
+
+def test_a_folder_may_not_stand_for_a_column_of_its_files(tmp_path):
+    (tmp_path / "score=9").mkdir()
+    TABLE.write_csv(tmp_path / "score=9" / "one.csv")
+    with pytest.raises(InvalidArgument, match="have the column 'score'"):
+        scan([str(tmp_path)])
+
+
+@pytest.mark.parametrize("suffix", ["csv", "ndjson"])
+def test_scores_may_turn_into_fractions_late(tmp_path, suffix):
+    table = pl.DataFrame({"score": [1.0] * 5_000 + [0.5]})
+    file = tmp_path / f"one.{suffix}"
+    text = ["1"] * 5_000 + ["0.5"]
+    if suffix == "csv":
+        file.write_text("\n".join(["score", *text]))
+    else:
+        file.write_text("\n".join(f'{{"score": {value}}}' for value in text))
+    assert_frame_equal(scan([str(file)]).collect(), table)
+
+
+def test_a_name_with_pattern_characters_is_a_name(tmp_path):
+    file = tmp_path / "scores[1]*.parquet"
+    TABLE.write_parquet(file)
+    assert scan([str(file)]).collect().height == TABLE.height
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("none.csv", "no file matches"), ("", "holds no file"), ("table.xlsx", "cannot be told")],
+)
+def test_what_cannot_be_read_is_refused(tmp_path, name, said):
+    if name.endswith("xlsx"):
+        (tmp_path / name).touch()
+    with pytest.raises(InvalidArgument, match=f"{said}(.|\n)*Hint:"):
+        scan([str(tmp_path / name)])
+
+
+def hive(folder, keys):
+    for i, (model, fold) in enumerate(keys):
+        inner = folder / f"model={model}" / f"fold={fold}"
+        inner.mkdir(parents=True, exist_ok=True)
+        TABLE.with_columns(case=pl.lit(i)).write_parquet(inner / f"{i}.parquet")
+
+
+@pytest.mark.parametrize(
+    ("keys", "most", "count"),
+    [
+        (["model"], 0, 2),
+        (["fold"], 0, 3),
+        (["model", "fold"], 0, 6),
+        (["fold", "model"], 0, 6),
+        (["model", "fold"], 10**9, 1),
+    ],
+)
+def test_batches_share_no_key_and_lose_no_row(keys, most, count, tmp_path):
+    hive(tmp_path, [(model, fold) for model in "ab" for fold in (1, 2, 2, 3)])
+    found = [frame.collect() for frame in batches([str(tmp_path)], keys, most)]
+    assert len(found) == count
+    levels = [set(frame.select(keys).rows()) for frame in found]
+    assert sum(map(len, levels)) == len(set.union(*levels))
+    everything = scan([str(tmp_path)]).collect()
+    assert_frame_equal(pl.concat(found), everything, check_row_order=False)
+
+
+@pytest.mark.parametrize("keys", [[], ["case"], ["model", "case"]])
+def test_keys_that_folders_do_not_keep_apart_stay_together(keys, tmp_path):
+    hive(tmp_path, [("a", 1), ("b", 1)])
+    (found,) = batches([str(tmp_path)], keys, most=0)
+    assert_frame_equal(found.collect(), scan([str(tmp_path)]).collect())
+
+
+# Keys as they are written, and as they are read.
+KEYS = {
+    "versions": (["1.1", "1.10", "1.2"], pl.String),
+    "with zeros in front": (["007", "7", "08"], pl.String),
+    "with a sign": (["+1", "1", "2"], pl.String),
+    "truths": (["true", "True", "false"], pl.String),
+    "whole numbers": (["-3", "0", "12"], pl.Int64),
+    "whole numbers and nothing": (["1", None, "12"], pl.Int64),
+    "longer than a number may be": (["1" * 25, "1" * 24 + "2", "3"], pl.String),
+}
+
+
+@pytest.mark.parametrize("quoting", ["necessary", "always"])
+@pytest.mark.parametrize("suffix", ["csv", "tsv"])
+@pytest.mark.parametrize(("written", "kind"), KEYS.values(), ids=KEYS)
+def test_keys_stay_as_they_are_written(tmp_path, suffix, quoting, written, kind):
+    separator = "," if suffix == "csv" else "\t"
+    # Each file alone may hold numbers only.
+    for i, words in enumerate((written[:1], written[1:])):
+        table = pl.DataFrame({"k": words}, schema={"k": pl.String}).with_columns(score=0.5)
+        table.write_csv(tmp_path / f"{i}.{suffix}", separator=separator, quote_style=quoting)
+    found = scan([str(tmp_path)], ["k", "not there"]).collect()
+    # An empty word in quotes is no number.
+    kind = pl.String if quoting == "always" and None in written else kind
+    assert found.schema == {"k": kind, "score": pl.Float64}
+    words = found["k"].cast(pl.String).to_list()
+    assert [word or None for word in words] == written
+
+
+def test_folders_stay_as_they_are_written(tmp_path):
+    for model in ("007", "7"):
+        (tmp_path / f"model={model}").mkdir()
+        TABLE.write_parquet(tmp_path / f"model={model}" / "part-0.parquet")
+    assert scan([str(tmp_path)]).collect()["model"].unique().sort().to_list() == ["007", "7"]
+
+
+# Text as it is written, and what is said of it.
+MISREAD = {
+    "a column twice": (b"truth,score,score\n1,.9,.1\n", "has the column 'score' twice"),
+    "two columns, one thrice": (b"a,b,a,b,a\n1,2,3,4,5\n", "'a' 3 times; so are 'b'"),
+    "a column twice, in quotes": (b'"s,1",x,"s,1"\n1,2,3\n', "has the column 's,1' twice"),
+    "UTF-16": ("truth,score\n1,.9\n".encode("utf-16"), "is UTF-16"),
+    "UTF-16 without a mark": ("truth,score\n1,.9\n".encode("utf-16-le"), "is UTF-16"),
+    "Latin-1": ("vérité,score\n1,.9\n".encode("latin-1"), "is not UTF-8"),
+    "semicolons": (b"truth;score\n1;0,9\n", "separator ';'"),
+    "semicolons in quotes": (b'"truth";"score"\n1;0,9\n', "separator ';'"),
+}
+
+
+@pytest.mark.parametrize(("text", "said"), MISREAD.values(), ids=MISREAD)
+@pytest.mark.parametrize("compressed", [False, True])
+def test_text_that_would_be_misread_is_refused(tmp_path, text, said, compressed):
+    file = tmp_path / ("table.csv.gz" if compressed else "table.csv")
+    file.write_bytes(gzip.compress(text) if compressed else text)
+    with pytest.raises(InvalidArgument, match=f"table.csv.*(.|\n)*{said}") as error:
+        scan([str(file)])
+    assert "\x00" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("table.tsv", "truth,score\n1,.9\n", "separator ','"),
+        ("table.tsv", "s\tx\ts\n1\t2\t3\n", "has the column 's' twice"),
+        ("table.ndjson", '{"s": 1, "x": {"a": 1}, "s": 2}\n', "has the column 's' twice"),
+    ],
+)
+def test_other_text_that_would_be_misread_is_refused(tmp_path, name, text, said):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(InvalidArgument, match=said):
+        scan([str(tmp_path / name)])
+
+
+@pytest.mark.parametrize(
+    "header", ["s,s_duplicated_0", "s,,", '"a;b"', "score", "s_duplicated_0,s_duplicated_1"]
+)
+def test_headers_that_only_look_alike_are_read(tmp_path, header):
+    if header == '"a;b"':
+        header += ",c"
+    (tmp_path / "table.csv").write_text(f"{header}\n{','.join('1' * (header.count(',') + 1))}\n")
+    assert scan([str(tmp_path / "table.csv")]).collect().height == 1
+
+
+def test_a_name_that_is_not_utf8_is_refused(tmp_path):
+    TABLE.write_csv(tmp_path / "table.csv")
+    name = b"t\xffable.csv".decode(errors="surrogateescape")
+    (tmp_path / "table.csv").rename(tmp_path / name)
+    for asked in (tmp_path / name, tmp_path / "*.csv", tmp_path):
+        with pytest.raises(InvalidArgument, match="is not UTF-8"):
+            scan([str(asked)])
+
+
+def test_a_pipe_among_files_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "table.csv")
+    with pytest.raises(InvalidArgument, match="is a pipe"):
+        scan([str(tmp_path / "*.csv")])

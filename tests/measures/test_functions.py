@@ -1,0 +1,437 @@
+from fractions import Fraction
+
+import numpy as np
+import oracles
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import average_precision_score, roc_auc_score
+from strategies import FINITE_SCORES, priors, tables
+
+import polaroc as pr
+from polaroc.errors import InvalidArgument, InvalidTable
+from polaroc.measures.areas import INTERPOLATIONS, STARTS
+
+EXTREMES = (1e-4, 1 - 1e-4)
+RANGES = [(0.05, 0.20), (0.1, 0.9), (0.30, 0.31), EXTREMES]
+BETAS = [(2, 18), (1, 1), (0.5, 0.5), (0.7, 3), (200, 1800)]
+
+
+def curve(table: pl.DataFrame, **kwargs) -> pl.DataFrame:
+    weight = "weight" if "weight" in table.columns else None
+    return pr.curve(table, truth="truth", score="score", weight=weight, **kwargs)
+
+
+def area(table: pl.DataFrame, measure, *args, **kwargs) -> float:
+    return table.pipe(curve).pipe(measure, *args, **kwargs)["estimate"].item()
+
+
+def weighted(table: pl.DataFrame, prior: float) -> dict:
+    truth = table["truth"].to_numpy()
+    weight = np.where(truth, prior / truth.sum(), (1 - prior) / (~truth).sum())
+    return {"y_true": truth, "y_score": table["score"].to_numpy(), "sample_weight": weight}
+
+
+# --- auc ---------------------------------------------------------------------------------------
+
+
+@given(tables())
+@settings(max_examples=60)
+def test_auc_is_the_share_of_pairs_ranked_rightly(table):
+    assert area(table, pr.auc) == pytest.approx(float(oracles.auc(table)), abs=1e-14)
+
+
+@given(
+    st.lists(st.sampled_from(FINITE_SCORES), min_size=8, max_size=8),
+    st.lists(st.sampled_from(FINITE_SCORES), min_size=4, max_size=4),
+)
+@settings(max_examples=30)
+def test_auc_has_no_rounding_where_the_counts_are_powers_of_two(of_positives, of_negatives):
+    table = pl.DataFrame({"truth": [True] * 8 + [False] * 4, "score": of_positives + of_negatives})
+    assert Fraction(area(table, pr.auc)) == oracles.auc(table)
+
+
+@given(tables(scores=FINITE_SCORES))
+@settings(max_examples=30)
+def test_auc_is_that_of_scikit_learn(table):
+    weight = table["weight"].to_numpy() if "weight" in table.columns else None
+    theirs = roc_auc_score(table["truth"], table["score"], sample_weight=weight)
+    assert area(table, pr.auc) == pytest.approx(theirs, abs=1e-12)
+
+
+@given(tables())
+@settings(max_examples=30)
+def test_auc_is_unchanged_when_labels_swap_and_scores_change_sign(table):
+    swapped = table.with_columns(~pl.col("truth"), -pl.col("score"))
+    assert area(swapped, pr.auc) == pytest.approx(area(table, pr.auc), abs=1e-13)
+
+
+# --- auprec ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("start", STARTS)
+@pytest.mark.parametrize("interpolation", INTERPOLATIONS)
+@given(table=tables(), prior=priors())
+@settings(max_examples=25)
+def test_auprec_is_the_integral_of_precision_over_recall(interpolation, start, table, prior):
+    expected = oracles.auprec(oracles.roc(table), interpolation, start)((1 - prior) / prior)
+    found = area(table, pr.auprec, prior, interpolation=interpolation, start=start)
+    assert found == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("interpolation", INTERPOLATIONS)
+@given(table=tables())
+@settings(max_examples=20)
+def test_observed_is_the_share_of_positives(interpolation, table):
+    points = oracles.roc(table)
+    expected = oracles.auprec(points, interpolation)(float(points.fp[-1] / points.tp[-1]))
+    found = table.pipe(curve).pipe(pr.auprec, "observed", interpolation=interpolation)
+    assert found["estimate"].item() == pytest.approx(expected, abs=1e-9)
+    share = float(points.tp[-1] / (points.tp[-1] + points.fp[-1]))
+    assert found["prior"].item() == pytest.approx(share, rel=1e-12)
+
+
+# 3/5 and 3 times 1/5 differ in the last digit, and Polars takes either for a quotient.
+@pytest.mark.parametrize("start", STARTS)
+@pytest.mark.parametrize("interpolation", INTERPOLATIONS)
+@pytest.mark.parametrize(("tied", "negatives"), [(3, 5), (6, 7), (7, 10), (5, 11), (47, 49)])
+def test_rounded_rates_do_not_hide_where_a_curve_starts(interpolation, start, tied, negatives):
+    table = pl.DataFrame(
+        {
+            "truth": [True, True] + [False] * negatives,
+            "score": [2.0, 1.0] + [2.0] * tied + [1.0] * (negatives - tied),
+        }
+    )
+    expected = oracles.auprec(oracles.roc(table), interpolation, start)(1.0)
+    found = area(table, pr.auprec, 0.5, interpolation=interpolation, start=start)
+    assert found == pytest.approx(expected, abs=1e-9)
+
+
+# Three weights whose sum depends on the order of adding, tied at the best score.
+TIED_FIRST = [(True, 9.0, w) for w in (0.1, 0.2, 0.3)] + [(False, 9.0, w) for w in (0.7, 0.2, 0.1)]
+REST = [(False, 5.0, 0.3), (True, 4.0, 0.4), (False, 3.0, 0.6)]
+
+
+@pytest.mark.parametrize("start", STARTS)
+@pytest.mark.parametrize("interpolation", INTERPOLATIONS)
+@pytest.mark.parametrize("copies", [1, 2, 7, 40])
+def test_rounded_sums_of_weights_do_not_hide_where_a_curve_starts(interpolation, start, copies):
+    table = pl.DataFrame(
+        TIED_FIRST * copies + REST, schema=["truth", "score", "weight"], orient="row"
+    )
+    expected = oracles.auprec(oracles.roc(table), interpolation, start)(9.0)
+    found = area(table, pr.auprec, 0.1, interpolation=interpolation, start=start)
+    assert found == pytest.approx(expected, abs=1e-9)
+
+
+@given(tables(scores=FINITE_SCORES, kinds=["none"]), priors())
+@settings(max_examples=40)
+def test_step_is_average_precision_with_cases_weighted_to_the_prior(table, prior):
+    theirs = average_precision_score(**weighted(table, prior))
+    assert area(table, pr.auprec, prior, interpolation="step") == pytest.approx(theirs, abs=1e-12)
+
+
+@pytest.mark.parametrize("interpolation", INTERPOLATIONS)
+@given(table=tables(kinds=["none"]), times=st.integers(1, 30))
+@settings(max_examples=15)
+def test_a_prior_is_what_repeating_the_negatives_makes_of_it(interpolation, table, times):
+    positives, negatives = table.filter("truth"), table.filter(~pl.col("truth"))
+    repeated = pl.concat([positives, *[negatives] * times])
+    prior = positives.height / repeated.height
+    found = area(table, pr.auprec, prior, interpolation=interpolation)
+    expected = area(repeated, pr.auprec, "observed", interpolation=interpolation)
+    assert found == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("interpolation", INTERPOLATIONS)
+@pytest.mark.parametrize("prior", [1e-4, 0.1, 0.5, 0.99])
+def test_a_constant_score_has_precision_equal_to_the_prior(interpolation, prior):
+    table = pl.DataFrame({"truth": [True, False, False, True, False], "score": 0.3})
+    assert area(table, pr.auc) == 0.5
+    found = area(table, pr.auprec, prior, interpolation=interpolation)
+    assert found == pytest.approx(prior, rel=1e-12)
+
+
+@pytest.mark.parametrize("interpolation", INTERPOLATIONS)
+@pytest.mark.parametrize("prior", [1e-4, 0.1, 0.5, 0.99])
+def test_a_perfect_score_has_area_one(interpolation, prior):
+    table = pl.DataFrame({"truth": [True, True, False, False], "score": [4.0, 3.0, 2.0, 1.0]})
+    assert area(table, pr.auc) == 1
+    assert area(table, pr.auprec, prior, interpolation=interpolation) == 1
+
+
+@given(tables(), st.lists(priors(), min_size=1, max_size=4, unique=True))
+@settings(max_examples=20)
+def test_several_priors_are_each_alone(table, several):
+    curves = curve(table)
+    together = curves.pipe(pr.auprec, several)
+    assert together["prior"].to_list() == several
+    alone = [curves.pipe(pr.auprec, prior)["estimate"].item() for prior in several]
+    assert together["estimate"].to_list() == pytest.approx(alone, rel=1e-12)
+
+
+def test_priors_come_once_in_the_order_asked():
+    curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
+    asked = curves.pipe(pr.auprec, [0.5, 0.1, 0.5, 0.2])
+    assert asked["prior"].to_list() == [0.5, 0.1, 0.2]
+    grid = pr.prior_grid(0.1, 0.5, 3)
+    assert curves.pipe(pr.auprec, grid)["prior"].to_list() == grid["prior"].to_list()
+
+
+# The walk through twenty rows prints 0.68 and 0.619124; the others are in PAPERS.md.
+@pytest.mark.parametrize(
+    ("interpolation", "start", "expected"),
+    [
+        ("linear", "drop", 0.619124),
+        ("linear", "limit", 0.719124),
+        ("step", "limit", 0.7357),
+        ("exact", "limit", 0.7200),
+        ("hull", "limit", 0.7883),
+    ],
+)
+def test_the_walk_through_twenty_rows(interpolation, start, expected):
+    curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
+    found = curves.pipe(pr.auprec, interpolation=interpolation, start=start)["estimate"].item()
+    assert found == pytest.approx(expected, abs=5e-7 if interpolation == "linear" else 5e-5)
+    assert curves.pipe(pr.auc)["estimate"].item() == pytest.approx(0.68, abs=1e-14)
+
+
+# --- iauprec -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("interpolation", INTERPOLATIONS)
+@pytest.mark.parametrize("over", RANGES)
+@given(table=tables(), start=st.sampled_from(STARTS))
+@settings(max_examples=6)
+def test_iauprec_is_the_mean_over_the_prior(interpolation, over, table, start):
+    by_definition = oracles.auprec(oracles.roc(table), interpolation, start)
+    expected = oracles.mean_over_prior(by_definition, *over)
+    found = area(table, pr.iauprec, over, interpolation=interpolation, start=start)
+    assert found == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("interpolation", INTERPOLATIONS)
+@pytest.mark.parametrize("over", [(0.05, 0.20), (0.1, 0.9), EXTREMES])
+@given(table=tables(), start=st.sampled_from(STARTS))
+@settings(max_examples=6)
+def test_iauprec_is_the_mean_over_the_skew(interpolation, over, table, start):
+    by_definition = oracles.auprec(oracles.roc(table), interpolation, start)
+    expected = oracles.mean_over_skew(by_definition, *over)
+    how = {"interpolation": interpolation, "start": start}
+    curves = curve(table)
+    found = curves.pipe(pr.iauprec, over, measure="skew", **how)["estimate"].item()
+    assert found == pytest.approx(expected, abs=1e-9)
+    belief = pr.uniform(*over, measure="skew")
+    assert curves.pipe(pr.iauprec, belief, **how)["estimate"].item() == found
+
+
+@pytest.mark.parametrize("interpolation", INTERPOLATIONS)
+@pytest.mark.parametrize("shape", BETAS)
+@given(table=tables())
+@settings(max_examples=5)
+def test_iauprec_is_the_mean_under_a_beta_belief(interpolation, shape, table):
+    by_definition = oracles.auprec(oracles.roc(table), interpolation)
+    expected = oracles.mean_under_beta(by_definition, *shape)
+    found = area(table, pr.iauprec, pr.beta(*shape), interpolation=interpolation)
+    assert found == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("interpolation", INTERPOLATIONS)
+@given(
+    table=tables(),
+    chances=st.dictionaries(priors(), st.sampled_from([0, 1, 2.5]), min_size=1, max_size=4),
+)
+@settings(max_examples=10)
+def test_iauprec_is_the_weighted_mean_under_points(interpolation, table, chances):
+    shares = [*chances.values()]
+    shares[0] += 1
+    by_definition = oracles.auprec(oracles.roc(table), interpolation)
+    each = [by_definition((1 - prior) / prior) for prior in chances]
+    found = area(table, pr.iauprec, pr.points([*chances], shares), interpolation=interpolation)
+    assert found == pytest.approx(np.average(each, weights=shares), abs=1e-9)
+
+
+@pytest.mark.parametrize("start", STARTS)
+@pytest.mark.parametrize("over", RANGES)
+@given(table=tables())
+@settings(max_examples=8)
+def test_linear_iauprec_is_its_closed_form(start, over, table):
+    expected = oracles.linear_iauprec(oracles.roc(table), *over, start)
+    found = area(table, pr.iauprec, over, interpolation="linear", start=start)
+    assert found == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("interpolation", INTERPOLATIONS)
+def test_iauprec_of_a_constant_score_is_the_mean_prior(interpolation):
+    table = pl.DataFrame({"truth": [True, False, False], "score": 0.3})
+    found = area(table, pr.iauprec, (0.05, 0.20), interpolation=interpolation)
+    assert found == pytest.approx(0.125, rel=1e-12)
+
+
+def test_iauprec_of_a_narrow_range_is_auprec():
+    curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
+    narrow = curves.pipe(pr.iauprec, (0.1, 0.1 + 1e-12))["estimate"].item()
+    assert narrow == pytest.approx(curves.pipe(pr.auprec, 0.1)["estimate"].item(), abs=1e-9)
+
+
+# --- what every measure keeps --------------------------------------------------------------------
+
+ALL = {
+    "auc": (pr.auc, ()),
+    "iauprec": (pr.iauprec, ((0.05, 0.20),)),
+    **{name: (pr.auprec, ([0.3, 0.01], name)) for name in INTERPOLATIONS},
+}
+
+
+@pytest.mark.parametrize("name", ALL)
+@given(table=tables(), data=st.data())
+@settings(max_examples=10)
+def test_the_order_of_rows_does_not_matter(name, table, data):
+    measure, arguments = ALL[name]
+    order = data.draw(st.permutations(range(table.height)))
+    first, second = (
+        curve(rows).pipe(measure, *arguments)["estimate"].to_list()
+        for rows in (table, table[list(order)])
+    )
+    assert second == pytest.approx(first, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ALL)
+@given(table=tables(kinds=["whole"]))
+@settings(max_examples=10)
+def test_a_weight_counts_as_that_many_rows(name, table):
+    measure, arguments = ALL[name]
+    repeated = table.select(pl.all().repeat_by("weight").explode()).drop("weight").drop_nulls()
+    by_weight, by_rows = (curve(rows).pipe(measure, *arguments) for rows in (table, repeated))
+    assert by_weight["estimate"].to_list() == pytest.approx(
+        by_rows["estimate"].to_list(), rel=1e-12
+    )
+    for total in ("positives", "negatives"):
+        assert by_weight[total].to_list() == by_rows[total].to_list()
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("scale", [1e-200, 1e-9, 0.1, 3.0, 1e12, 1e200])
+@given(table=tables(kinds=["whole", "real"]))
+@settings(max_examples=5)
+def test_the_scale_of_weights_does_not_matter(name, scale, table):
+    measure, arguments = ALL[name]
+    scaled = table.with_columns(pl.col("weight") * scale)
+    first, second = (
+        curve(rows).pipe(measure, *arguments)["estimate"].to_list() for rows in (table, scaled)
+    )
+    assert second == pytest.approx(first, rel=1e-11)
+
+
+@pytest.mark.parametrize("name", ALL)
+@given(table=tables(), data=st.data())
+@settings(max_examples=10)
+def test_an_increasing_map_of_the_scores_does_not_matter(name, table, data):
+    measure, arguments = ALL[name]
+    levels = sorted(set(table["score"].to_list()))
+    others = st.lists(
+        st.floats(allow_nan=False), min_size=len(levels), max_size=len(levels), unique=True
+    )
+    image = dict(zip(levels, sorted(data.draw(others)), strict=True))
+    mapped = table.with_columns(score=pl.Series([image[s] for s in table["score"]]))
+    first, second = (
+        curve(rows).pipe(measure, *arguments)["estimate"].to_list() for rows in (table, mapped)
+    )
+    assert second == pytest.approx(first, rel=1e-12)
+
+
+@given(table=tables(), prior=priors())
+@settings(max_examples=30)
+def test_areas_are_ordered_and_between_zero_and_one(table, prior):
+    curves = curve(table)
+    exact, hull = (
+        curves.pipe(pr.auprec, prior, interpolation=name)["estimate"].item()
+        for name in ("exact", "hull")
+    )
+    assert 0 <= exact <= 1 + 1e-12
+    assert exact <= hull + 1e-12
+    assert hull >= prior - 1e-12
+
+
+# --- notes, nulls and refusals -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("negatives", "prior", "note"),
+    [
+        (100, 0.5, None),
+        (100, 0.1, "λ/N = 0.09: biased upward"),
+        (50, 0.5, None),
+        (49, 0.5, "λ/N = 0.02: biased upward"),
+        (100, 0.01, "λ/N = 0.99: biased upward"),
+    ],
+)
+def test_too_few_negatives_for_a_prior_are_noted(negatives, prior, note):
+    table = pl.DataFrame({"truth": [True] * 5 + [False] * negatives})
+    curves = table.with_row_index("score").pipe(pr.curve, truth="truth", score="score")
+    assert curves.pipe(pr.auprec, prior)["note"].item() == note
+    assert curves.pipe(pr.iauprec, pr.points([prior]))["note"].item() == note
+    assert curves.pipe(pr.auc)["note"].item() is None
+
+
+@pytest.mark.parametrize("truth", [True, False])
+@pytest.mark.parametrize("name", ALL)
+def test_a_curve_without_one_class_has_no_area(name, truth):
+    measure, arguments = ALL[name]
+    table = pl.DataFrame({"truth": [truth, truth], "score": [0.1, 0.2]})
+    found = curve(table).pipe(measure, *arguments)
+    assert found["estimate"].null_count() == found.height > 0
+    assert set(found["note"]) == {"no negatives" if truth else "no positives"}
+    assert (found["positives"][0], found["negatives"][0]) == ((2, 0) if truth else (0, 2))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_predictions_are_not_a_curve(name):
+    measure, arguments = ALL[name]
+    with pytest.raises(InvalidTable, match=r"(?s)no column 'threshold'.*Hint: .*curve\(\.\.\.\)"):
+        pr.datasets.twenty_scores().pipe(measure, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("measure", "arguments", "said"),
+    [
+        (pr.auprec, {"priors": 0}, "prior is 0,"),
+        (pr.auprec, {"priors": 1.0}, "prior is 1.0,"),
+        (pr.auprec, {"priors": -0.1}, "prior is -0.1,"),
+        (pr.auprec, {"priors": [0.1, 1.2]}, "prior is 1.2,"),
+        (pr.auprec, {"priors": float("nan")}, "prior is nan,"),
+        (pr.auprec, {"priors": [None]}, "prior is None,"),
+        (pr.auprec, {"priors": True}, "prior is True,"),
+        (pr.auprec, {"priors": "seen"}, "prior is 'seen',"),
+        (pr.auprec, {"priors": []}, "prior"),
+        (pr.auprec, {"priors": pl.DataFrame({"p": [0.1]})}, "needs 'prior'"),
+        (pr.auprec, {"interpolation": "spline"}, "interpolation is 'spline', allowed are 'exact'"),
+        (pr.auprec, {"start": "two"}, "start is 'two', allowed are 'limit'"),
+        (pr.iauprec, {"over": (0.2, 0.1)}, "lo < hi"),
+        (pr.iauprec, {"over": (0.2, 0.2)}, "lo < hi"),
+        (pr.iauprec, {"over": (0, 0.2)}, "prior is 0,"),
+        (pr.iauprec, {"over": (0.2, float("nan"))}, "prior is nan,"),
+        (pr.iauprec, {"over": 0.2}, "a pair"),
+        (pr.iauprec, {"over": "ab"}, "a pair"),
+        (pr.iauprec, {"over": (0.1, 0.2, 0.3)}, "a pair"),
+        (pr.iauprec, {"over": (0.1, 0.2), "measure": "odds"}, "measure is 'odds'"),
+        (pr.iauprec, {"over": pr.beta(2, 18), "measure": "skew"}, "measure='skew'"),
+        (pr.iauprec, {"over": (0.1, 0.2), "start": "two"}, "start is 'two'"),
+        (pr.iauprec, {"over": (0.1, 0.2), "interpolation": "spline"}, "interpolation is 'spline'"),
+    ],
+)
+@pytest.mark.parametrize("lazy", [False, True])
+def test_arguments_out_of_range_are_refused(measure, arguments, said, lazy):
+    curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
+    with pytest.raises(InvalidArgument) as caught:
+        (curves.lazy() if lazy else curves).pipe(measure, **arguments)
+    assert said in str(caught.value)
+    assert "\nHint: " in str(caught.value)
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_a_key_with_one_class_has_no_prior_of_its_own(label):
+    table = pl.DataFrame({"truth": [label, label], "score": [0.1, 0.9]})
+    found = table.pipe(pr.curve, truth="truth", score="score").pipe(pr.auprec, "observed")
+    assert found.select("prior", "estimate").row(0) == (None, None)

@@ -1,0 +1,118 @@
+from pathlib import Path
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from sklearn.metrics import average_precision_score, roc_auc_score
+
+import polaroc as pr
+from polaroc.errors import InvalidArgument, InvalidPredictions
+
+CASES = pl.read_csv(Path(__file__).parents[1] / "reference" / "data" / "yardstick_hpc_cv.csv")
+CLASSES = ["VF", "F", "M", "L"]
+NAMES = {"truth": "truth", "score": "score"}
+
+
+def measures(weight: str | None = None, **by) -> pl.DataFrame:
+    weights = {"weight": weight} if weight else {}
+    long = pr.one_vs_rest(CASES, truth="obs", scores=CLASSES, **by, **weights)
+    keys = [*by.get("by", []), "class"]
+    return pr.evaluate(long, **NAMES, by=keys, priors="observed", interpolation="step", **weights)
+
+
+# yardstick's multiclass cases, computed there with scikit-learn (see reference/cases.jsonl).
+@pytest.mark.parametrize(
+    ("measure", "weighted", "weight", "expected"),
+    [
+        ("auc", True, None, 0.8683178673528015),
+        ("auprec", False, None, 0.6235660786074309),
+        ("auprec", True, None, 0.738895737174229),
+        ("auprec", True, "weight", 0.7315239700945376),
+    ],
+)
+def test_averages_are_those_of_yardstick(measure, weighted, weight, expected):
+    found = pr.macro(measures(weight), weighted=weighted).filter(measure=measure)
+    assert found["estimate"].item() == pytest.approx(expected, abs=1e-9)
+
+
+def test_classes_are_those_of_scikit_learn():
+    found = measures(by=["Resample"])
+    assert found.height == 10 * 4 * 2
+    fold = CASES.filter(Resample="Fold03")
+    for name in CLASSES:
+        truth, score = (fold["obs"] == name).to_numpy(), fold[name].to_numpy()
+        own = found.filter(pl.col("Resample") == "Fold03", pl.col("class") == name)["estimate"]
+        expected = [roc_auc_score(truth, score), average_precision_score(truth, score)]
+        assert own.to_list() == pytest.approx(expected, abs=1e-12)
+
+
+def test_macro_keeps_the_other_keys():
+    found = pr.macro(measures(by=["Resample"]))
+    assert found.columns == [
+        "Resample",
+        "measure",
+        "prior",
+        "estimate",
+        "positives",
+        "negatives",
+        "note",
+    ]
+    assert found.height == 20
+    assert found.filter(measure="auprec")["prior"].null_count() == 10
+
+
+@pytest.mark.parametrize("kind", [pl.String, pl.Categorical, pl.Enum(CLASSES)])
+def test_labels_of_every_type(kind):
+    table = CASES.with_columns(pl.col("obs").cast(kind))
+    long = pr.one_vs_rest(table, truth="obs", scores=CLASSES)
+    assert long.schema["class"] == kind
+    assert long["truth"].sum() == CASES.height
+
+
+def test_numbers_as_classes():
+    table = pl.DataFrame({"digit": [0, 1, 2], "p0": [9.0, 0.0, 0.0], "p1": [0.0, 9.0, 0.0]})
+    table = table.with_columns(p2=9.0 - pl.col("p0") - pl.col("p1"))
+    long = pr.one_vs_rest(table.lazy(), truth="digit", scores={0: "p0", 1: "p1", 2: "p2"})
+    assert long.collect_schema() == long.collect().schema
+    assert long.collect().filter(pl.col("truth"))["class"].sort().to_list() == [0, 1, 2]
+
+
+def test_a_class_without_scores_is_not_taken_for_the_rest():
+    long = pr.one_vs_rest(CASES, truth="obs", scores=CLASSES[:3])
+    assert long["truth"].null_count() == 3 * (CASES["obs"] == "L").sum()
+    with pytest.raises(InvalidPredictions, match="null truth"):
+        pr.evaluate(long, **NAMES, by="class")
+
+
+def test_a_class_that_is_absent_is_said():
+    table = CASES.filter(pl.col("obs") != "L")
+    found = pr.macro(pr.evaluate(
+        pr.one_vs_rest(table, truth="obs", scores=CLASSES), **NAMES, by="class", measures="auc"
+    ))  # fmt: skip
+    assert found.select("estimate", "note").row(0) == (None, "null for 1 of 4 class")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"truth": "obs", "scores": ["VF"]}, {"truth": "obs", "scores": ["VF", "X"]},
+     {"truth": "nope", "scores": CLASSES}],
+)  # fmt: skip
+def test_what_is_missing_is_refused(arguments):
+    with pytest.raises(InvalidArgument, match="Hint:"):
+        pr.one_vs_rest(CASES, **arguments)
+
+
+def test_macro_needs_the_class():
+    long = pr.one_vs_rest(CASES, truth="obs", scores=CLASSES)
+    with pytest.raises(InvalidArgument, match="Hint:"):
+        pr.macro(pr.evaluate(long, **NAMES, measures="auc"))
+
+
+def test_names_of_columns_are_classes_of_any_type():
+    table = pl.DataFrame({"t": [0, 1, 2, 1], "0": [0.9, 0.2, 0.1, 0.3], "1": [0.1, 0.8, 0.2, 0.4],
+                          "2": [0.0, 0.1, 0.7, 0.3]})  # fmt: skip
+    named = pr.one_vs_rest(table, truth="t", scores=["0", "1", "2"])
+    assert_frame_equal(named, pr.one_vs_rest(table, truth="t", scores={0: "0", 1: "1", 2: "2"}))
+    assert named.schema["class"] == pl.Int64
+    with pytest.raises(InvalidArgument, match=r"no class is named so(.|\n)*mapping"):
+        pr.one_vs_rest(table.rename({"2": "two"}), truth="t", scores=["0", "1", "two"])

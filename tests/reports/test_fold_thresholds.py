@@ -1,0 +1,198 @@
+import runpy
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pages import ASKED, OVER, Page, models, satellite
+
+import polaroc as pr
+from polaroc.predictions.row_checks import SCORE, TRUTH, WEIGHT
+from polaroc.reports.fold_thresholds import (
+    Costs,
+    compare_scales,
+    judge_across,
+    judge_within,
+    read_folds,
+)
+
+SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "threshold_costs.py"))
+COSTS = Costs((0.1, 0.5), 10, 3)
+TAKEN = {"truth": TRUTH, "score": SCORE}
+
+
+def read(table: pl.DataFrame, case: str | None = None):
+    own = {"truth": TRUTH, "score": SCORE, "weight": WEIGHT}
+    return read_folds(table.lazy().rename(own, strict=False), ["fold"], case)
+
+
+@st.composite
+def fold_tables(draw):
+    row = st.tuples(
+        st.integers(0, 6), st.integers(0, 7), st.booleans(), st.sampled_from([-1.0, 0.0, 0.5, 2.0]),
+        st.sampled_from([0.5, 1.0, 3.0]),
+    )  # fmt: skip
+    rows = draw(st.lists(row, min_size=2, max_size=30, unique_by=lambda r: (r[0], r[1])))
+    return pl.DataFrame(rows, schema=["fold", "case", "truth", "score", "weight"], orient="row")
+
+
+def rate(rows: list[dict], truth: bool, threshold: float) -> float | None:
+    own = [row for row in rows if row["truth"] is truth]
+    called = sum(row["weight"] for row in own if row["score"] >= threshold)
+    return called / sum(row["weight"] for row in own) if own else None
+
+
+def cheapest(rows: list[dict], prior: float) -> float:
+    """The threshold of least mean cost over folds, by trying all; inf for none."""
+    tried = [float("inf"), *sorted({row["score"] for row in rows}, reverse=True)]
+    folds = [[row for row in rows if row["fold"] == fold] for fold in {r["fold"] for r in rows}]
+    costs = []
+    for at in tried:
+        t, f = (
+            [r for fold in folds if (r := rate(fold, y, at)) is not None] for y in (True, False)
+        )
+        missed = 1 - sum(t) / len(t) if t else 1
+        alarms = sum(f) / len(f) if f else 0
+        costs.append(prior * COSTS.missed * missed + (1 - prior) * COSTS.alarm * alarms)
+    return next(at for at, c in zip(tried, costs, strict=True) if c <= min(costs) + 1e-9)
+
+
+@given(fold_tables())
+def test_a_threshold_has_the_least_mean_cost_over_folds(table):
+    found = read(table, "case").cheapest(COSTS)
+    expected = [cheapest(table.to_dicts(), prior) for prior in COSTS.priors]
+    assert [np.inf if at is None else at for at in found] == expected
+
+
+@given(fold_tables(), st.booleans())
+def test_rows_are_judged_at_thresholds_of_other_folds_and_cases(table, known):
+    judged = judge_across(read(table, "case" if known else None), COSTS)
+    rows = table.to_dicts()
+    folds = sorted({row["fold"] for row in rows})
+    cases = sorted({row["case"] for row in rows})
+    shared = known and table["case"].is_duplicated().any()
+    group = {fold: i % 5 for i, fold in enumerate(folds)}
+    part = {case: i % 5 if shared else 0 for i, case in enumerate(cases)}
+    for k, prior in enumerate(COSTS.priors):
+        for row in rows:
+            held = [
+                r
+                for r in rows
+                if group[r["fold"]] == group[row["fold"]] and part[r["case"]] == part[row["case"]]
+            ]
+            seen = {r["case"] for r in held} if known else set()
+            tuning = [
+                r for r in rows if group[r["fold"]] != group[row["fold"]] and r["case"] not in seen
+            ]
+            row["called"] = row["score"] >= (cheapest(tuning, prior) if tuning else np.inf)
+        for j, fold in enumerate(folds):
+            for truth, found in ((True, judged.tpr), (False, judged.fpr)):
+                own = [r for r in rows if r["fold"] == fold and r["truth"] is truth]
+                called = sum(r["weight"] for r in own if r["called"])
+                if own:
+                    assert found[k, j] == pytest.approx(called / sum(r["weight"] for r in own))
+                else:
+                    assert np.isnan(found[k, j])
+
+
+def test_folds_of_the_same_cases_are_judged_on_cases_left_out():
+    rng = np.random.default_rng(3)
+    one = pl.DataFrame({"case": range(60), "truth": rng.random(60) < 0.4, "score": rng.random(60)})
+    table = pl.concat([one.with_columns(fold=pl.lit(fold)) for fold in range(4)])
+    in_sample = min(
+        COSTS.at((one["score"].to_numpy()[one["truth"].to_numpy()] >= at).mean(),
+                 (one["score"].to_numpy()[~one["truth"].to_numpy()] >= at).mean())[1]
+        for at in [*one["score"], np.inf]
+    )  # fmt: skip
+    unknown, known = (judge_across(read(table, case), COSTS) for case in (None, "case"))
+    assert unknown.costs(COSTS)[1] == pytest.approx([in_sample] * 4)
+    assert (known.costs(COSTS)[1] > in_sample + 0.01).all()
+
+
+def test_optimism_is_gone_where_cases_are_known():
+    names = ("hold-outs, cases unknown", "hold-outs, cases known")
+    unknown, known = (SCRIPT["differences"](30, 120, way, 50, 1) for way in names)
+    shown = known[:, 0] - unknown[:, 0]
+    assert shown.mean() > 4 * shown.std(ddof=1) / 50**0.5
+    for column in (1, 2):
+        left, gone = unknown[:, column], known[:, column]
+        assert abs(gone.mean()) < 3 * gone.std(ddof=1) / 50**0.5
+        assert left.mean() < gone.mean() - 0.002
+
+
+def test_the_true_cost_of_the_simulation_is_that_of_many_cases():
+    rng = np.random.default_rng(0)
+    weights = np.array([[1.0, -0.2, 0.4, 0.0, 2.0, 0.3]])
+    n = 200_000
+    scores = [
+        (rng.normal(size=(n, 5)) + shift) @ weights[0, :-1] - weights[0, -1]
+        for shift in (SCRIPT["SHIFT"], 0)
+    ]
+    prior = SCRIPT["PRIOR"]
+    expected = prior * (scores[0] < 0.7).mean() + (1 - prior) * (scores[1] >= 0.7).mean()
+    assert SCRIPT["true_cost"](weights, [0.7]) == pytest.approx(expected, abs=0.003)
+    assert SCRIPT["true_cost"](weights, [None]) == pytest.approx(prior)
+
+
+def shifted(by: float) -> pl.DataFrame:
+    return models(1, folds=6).with_columns(
+        pl.col("score") + 3 * pl.col("truth") + by * pl.col("fold")
+    )
+
+
+@pytest.mark.parametrize("shift", [0, 20])
+def test_scales_of_their_own_are_found(shift):
+    folds = read(shifted(shift), "id")
+    common, own = (judge(folds, COSTS).costs(COSTS)[1] for judge in (judge_across, judge_within))
+    assert compare_scales(common, own) == (shift == 0)
+
+
+def test_thresholds_within_a_fold_do_not_depend_on_the_others_scores():
+    table = models(1, folds=4)
+    scaled = table.with_columns(pl.col("score") * (1 + pl.col("fold")) - 7 * pl.col("fold"))
+    found, again = (judge_within(read(each, "id"), COSTS) for each in (table, scaled))
+    assert np.array_equal(found.tpr, again.tpr)
+    assert np.array_equal(found.fpr, again.fpr)
+
+
+def test_scales_differ_where_most_folds_are_clearly_dearer_with_one_threshold():
+    own = np.array([0.1, 0.2, 0.3])
+    assert compare_scales(own * 1.2, own)
+    assert not compare_scales(own * 1.3, own)
+    assert compare_scales(np.array([0.1, 0.2, 9]), own)
+    assert not compare_scales(np.array([0.2, 0.3, np.nan]), own)
+    assert compare_scales(np.array([np.nan]), np.array([0.1]))
+
+
+@pytest.mark.parametrize("case", [None, "case"])
+def test_a_report_says_whether_cases_are_known(tmp_path, case):
+    told = []
+    table = satellite().filter(model="A")
+    made = pr.report(
+        table, **ASKED, over=OVER, case=case, path=tmp_path / "r.html", tell=told.append
+    )
+    page = Page(made)
+    unknown = [line for line in told if line.startswith("No column was named that tells the cases")]
+    assert len(unknown) == (case is None)
+    assert ("without the cases it is judged on" in page.text()) == (case is not None)
+    assert "these thresholds promise nothing" in page.text()
+    folds = read_folds(
+        table.lazy().rename(dict(zip(ASKED.values(), TAKEN.values(), strict=True))), ["fold"], case
+    )
+    judged = judge_across(folds, Costs((0.05, 0.125, 0.2), 1, 1))
+    shown = page.table("Thresholds of A")["recall (SD)"].to_list()
+    mean, sd = judged.tpr.mean(axis=1), judged.tpr.std(axis=1, ddof=1)
+    assert shown == [f"{m:.3f} ({s:.3f})" for m, s in zip(mean, sd, strict=True)]
+
+
+def test_a_report_says_where_scores_do_not_compare(tmp_path):
+    made = pr.report(shifted(20), **ASKED, over=OVER, case="id", path=tmp_path / "r.html")
+    assert "the scores of models that are fitted anew do not compare here" in Page(made).text()
+
+
+def test_rows_without_a_case_are_refused(tmp_path):
+    table = models(2).with_columns(pl.when(pl.col("id") > 2).then("id").alias("id"))
+    with pytest.raises(pr.errors.InvalidPredictions, match=r"have no case[^$]*Hint:"):
+        pr.report(table, **ASKED, over=OVER, case="id", path=tmp_path / "r.html")

@@ -1,0 +1,226 @@
+"""Broken files against the command line: no traceback, no hang, no partial output.
+
+``python tests/tools/fuzz.py SECONDS`` mutates whole files at random, in a process of its own
+each few inputs, so that one that kills it is found and kept; ``python tests/tools/fuzz.py
+--guided SECONDS`` lets atheris, where it is installed, search for new paths in polaroc's code.
+What fails is written to build/fuzz.
+"""
+
+import io
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import polars as pl
+
+HERE = Path(__file__).resolve()
+CORPUS = HERE.parent / "corpus"
+FOUND = HERE.parents[2] / "build" / "fuzz"
+SUFFIXES = (".parquet", ".csv", ".tsv", ".ndjson", ".arrow", ".csv.gz", ".ndjson.zst")
+BATCH, HANGS = 60, 20
+MEMORY = 6 * 2**30
+BASE = ["--truth", "truth", "--score", "score", "--by", "model"]
+COMMANDS = (
+    ["evaluate", *BASE, "--no-charts", "--out"],
+    ["check", *BASE],
+    ["evaluate", *BASE[:4], "--weight", "w", "--nulls", "drop", "--positive", "1"],
+    ["compare", "--measure", "auc", "--test-train-ratio", "0.25"],
+    ["choose", "--no-blocks"],
+)
+
+
+def examine(data: bytes, folder: Path) -> str | None:
+    """What is wrong with how a file is taken, if anything; its first byte says which way."""
+    from typer.testing import CliRunner
+
+    from polaroc.cli import app
+
+    if not data:
+        return None
+    suffix = SUFFIXES[data[0] % len(SUFFIXES)]
+    command = list(COMMANDS[data[0] // len(SUFFIXES) % len(COMMANDS)])
+    file, out = folder / f"p{suffix}", folder / "out"
+    file.write_bytes(data[1:])
+    if command[-1] == "--out":
+        command.append(str(out))
+    result = CliRunner().invoke(app, [command[0], str(file), *command[1:]])
+    file.unlink()
+    left = sorted(entry.name for entry in folder.rglob("*"))
+    if out.exists():
+        for entry in out.iterdir():
+            entry.unlink()
+        out.rmdir()
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        return f"{type(result.exception).__name__}: {result.exception}"
+    if result.exit_code == 2 and "Hint: " not in result.output:
+        return f"no hint: {result.output[:300]}"
+    if result.exit_code not in (0, 2):
+        return f"exit code {result.exit_code}"
+    if not all(letter.isprintable() or letter == "\n" for letter in result.output):
+        return f"not printable: {result.output[:300]!r}"
+    whole = [".polaroc", "measures.csv", "measures.parquet", "out"]
+    if left != (whole if result.exit_code == 0 and command[0] == "evaluate" and "--out" in command
+                else []):  # fmt: skip
+        return f"left behind: {left}"
+    return None
+
+
+def seeds() -> list[bytes]:
+    """Whole files of every format, and the kept ones."""
+    table = pl.DataFrame(
+        {
+            "truth": [1, 0, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.2, 0.5, 0.5],
+            "model": list("aaabbb"), "w": [1.0, 2, 1, 2, 1, 0.5],
+        }
+    )  # fmt: skip
+    measures = pl.DataFrame(
+        {
+            "model": list("aabb"), "fold": [1, 2, 1, 2], "measure": "auc",
+            "prior": pl.Series([None] * 4, dtype=pl.Float64), "estimate": [0.5, 0.6, 0.7, 0.8],
+            "positives": 5, "negatives": 7, "note": pl.Series([None] * 4, dtype=pl.String),
+        }
+    )  # fmt: skip
+    found = [file.read_bytes() for file in sorted(CORPUS.glob("*"))]
+    for way in range(len(COMMANDS)):
+        rows = table if way < 3 else measures
+        for i, suffix in enumerate(SUFFIXES):
+            found.append(bytes([way * len(SUFFIXES) + i]) + written(rows, suffix))
+    return found
+
+
+def written(table: pl.DataFrame, suffix: str) -> bytes:
+    file = io.BytesIO()
+    if suffix == ".parquet":
+        table.write_parquet(file)
+    elif suffix == ".arrow":
+        table.write_ipc(file)
+    elif ".ndjson" in suffix:
+        table.write_ndjson(file)
+    else:
+        table.write_csv(file, separator="\t" if suffix == ".tsv" else ",")
+    plain = file.getvalue()
+    if suffix.endswith(".gz"):
+        import gzip
+
+        return gzip.compress(plain, mtime=0)
+    if suffix.endswith(".zst"):
+        squeezed = io.BytesIO()
+        table.write_ndjson(squeezed, compression="zstd")
+        return squeezed.getvalue()
+    return plain
+
+
+PIECES = (
+    b"", b"\x00", b"\xff" * 8, b"\xff\xff\xff\x7f", b"PAR1", b"ARROW1", b'"', b"\n", b"\r\n", b",",
+    b"nan", b"inf", b"-0", b"1e999", b"null", b"{", b"}", b"[", b"\xef\xbb\xbf", b"\x1b[31m",
+    b"9" * 40, b"__polaroc_index", b"threshold", b"prior", b"truth", b"score", b"model", b"=cmd()",
+)  # fmt: skip
+
+
+def mutated(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
+    body = bytearray(data)
+    for _ in range(rng.choice((1, 1, 2, 4, 16))):
+        at = rng.randrange(1, len(body)) if len(body) > 1 else len(body)
+        end = min(len(body), at + rng.choice((1, 1, 2, 8, 64, 4096)))
+        kind = rng.randrange(6)
+        if kind == 0 and at < len(body):
+            body[at] ^= 1 << rng.randrange(8)
+        elif kind == 1:
+            body[at:at] = rng.choice(PIECES)
+        elif kind == 2:
+            del body[at:end]
+        elif kind == 3:
+            body[at:end] = rng.choice(PIECES)
+        elif kind == 4:
+            body[at:at] = body[at:end] * rng.choice((1, 2, 50))
+        else:
+            other = rng.choice(others)
+            body[at:] = other[rng.randrange(len(other)) :]
+    return bytes(body[: 2**20])
+
+
+def batch(seed: int, current: Path, fixed: list[Path]) -> None:
+    """Examine some inputs; the one at work is always in `current`."""
+    os.environ["RUST_BACKTRACE"] = "0"
+    # Not so little that threads cannot start, and no more than one file may take.
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    rng, whole = random.Random(seed), seeds()
+    inputs = [file.read_bytes() for file in fixed] or (
+        mutated(rng.choice(whole), whole, rng) for _ in range(BATCH)
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        for data in inputs:
+            current.write_bytes(data)
+            signal.alarm(HANGS)
+            wrong = examine(data, Path(folder))
+            signal.alarm(0)
+            if wrong is not None:
+                keep(data, wrong)
+            print("done", flush=True)
+
+
+def keep(data: bytes, wrong: str) -> None:
+    FOUND.mkdir(parents=True, exist_ok=True)
+    name = f"{abs(hash(wrong[:60])) % 10**8:08d}"
+    (FOUND / name).write_bytes(data)
+    (FOUND / f"{name}.txt").write_text(wrong)
+
+
+def fuzz(seconds: float) -> int:
+    """How many inputs of how many failed."""
+    until, seed, examined, failed = time.monotonic() + seconds, 0, 0, 0
+    before = len(list(FOUND.glob("*.txt")))
+    with tempfile.TemporaryDirectory() as folder:
+        current = Path(folder) / "input"
+        while time.monotonic() < until:
+            seed += 1
+            run = subprocess.run(
+                [sys.executable, HERE, "--batch", str(seed + int(time.time())), current],
+                capture_output=True, text=True,
+            )  # fmt: skip
+            examined += run.stdout.count("done")
+            if run.returncode:
+                failed += 1
+                keep(current.read_bytes(), f"ended by {run.returncode}: {run.stderr[-1500:]}")
+    failed += len(list(FOUND.glob("*.txt"))) - before
+    print(f"{examined} inputs examined, {failed} failed; those are in {FOUND}.")
+    return failed
+
+
+def guided(seconds: int) -> None:
+    import atheris
+
+    with atheris.instrument_imports(include=["polaroc"]):
+        import polaroc.cli  # noqa: F401
+    folder = Path(tempfile.mkdtemp())
+    start = folder / "corpus"
+    start.mkdir()
+    for i, data in enumerate(seeds()):
+        (start / str(i)).write_bytes(data)
+    work = folder / "work"
+    work.mkdir()
+
+    def target(data: bytes) -> None:
+        wrong = examine(data, work)
+        if wrong is not None:
+            keep(data, wrong)
+            raise AssertionError(wrong)
+
+    atheris.Setup([sys.argv[0], str(start), f"-max_total_time={seconds}", "-max_len=65536"], target)
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    first, *rest = sys.argv[1:] or ["60"]
+    if first == "--batch":
+        batch(int(rest[0]), Path(rest[1]), [Path(name) for name in rest[2:]])
+    elif first == "--guided":
+        guided(int(rest[0]) if rest else 60)
+    else:
+        sys.exit(1 if fuzz(float(first)) else 0)

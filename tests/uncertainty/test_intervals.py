@@ -1,0 +1,342 @@
+import binormal
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+from scipy import stats
+from scipy.special import expit, logit
+from strategies import tables
+
+import polaroc as pr
+from polaroc.base.columns import INTERVAL
+from polaroc.base.statistics import student
+from polaroc.errors import InvalidArgument, InvalidPredictions
+
+NAMES = {"truth": "truth", "score": "score"}
+TWENTY = pr.datasets.twenty_scores()
+OVER = (0.05, 0.2)
+AREAS = ["auc", "auprec", "iauprec"]
+COLUMNS = [
+    "measure", "prior", "estimate", "lower", "upper", "std_error", "positives", "negatives", "note",
+]  # fmt: skip
+
+
+def table(positives: list[float], negatives: list[float]) -> pl.DataFrame:
+    truth = [True] * len(positives) + [False] * len(negatives)
+    return pl.DataFrame({"truth": truth, "score": [*positives, *negatives]})
+
+
+def sure(frame: pl.DataFrame, **arguments: object) -> pl.DataFrame:
+    return pr.evaluate(frame, **NAMES, **{"intervals": "logit", **arguments})
+
+
+@pytest.mark.parametrize("method", ["logit", "wald"])
+@pytest.mark.parametrize("arguments", [{}, {"over": OVER}, {"over": pr.beta(2, 18), "priors": 0.1}])
+def test_a_curve_gives_what_evaluate_does(method, arguments):
+    found = TWENTY.pipe(pr.curve, **NAMES).pipe(pr.intervals, method=method, **arguments)
+    assert found.columns == [*COLUMNS, *(["over"] if "over" in arguments else [])]
+    assert [found.schema[name] for name in INTERVAL] == [pl.Float64] * 3
+    assert_frame_equal(found, sure(TWENTY, intervals=method, **arguments), rel_tol=1e-10)
+    without = pr.evaluate(TWENTY, **NAMES, **arguments)
+    assert_frame_equal(found.drop(INTERVAL), without, rel_tol=1e-12)
+
+
+def placed(order: int) -> tuple[np.ndarray, ...]:
+    """Scores and weights of the positives, then of the negatives, with half a case of each."""
+    scores = [TWENTY.filter(truth=label)["score"].to_numpy() for label in (1, 0)]
+    if order == 0:
+        return scores[0], np.ones(10), scores[1], np.ones(10)
+    ends = (-9.0, 9.0) if order < 0 else (9.0, -9.0)
+    weights = np.append(np.ones(10), 0.5)
+    return np.append(scores[0], ends[0]), weights, np.append(scores[1], ends[1]), weights
+
+
+def auc_and_error(order: int) -> tuple[float, float]:
+    """AUC and DeLong's standard error of weighted cases, divided by 10 − 1 per class."""
+    positives, of_pos, negatives, of_neg = placed(order)
+    wins = np.sign(positives[:, None] - negatives[None, :]) / 2 + 0.5
+    by_pos, by_neg = wins @ of_neg / of_neg.sum(), of_pos @ wins / of_pos.sum()
+    area = np.average(by_pos, weights=of_pos)
+    variance = sum(
+        np.average((by - area) ** 2, weights=weights) / 9
+        for by, weights in ((by_pos, of_pos), (by_neg, of_neg))
+    )
+    return area, variance**0.5
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
+def test_limits_are_the_widest_with_and_without_half_a_case_more_of_each_class(level):
+    numbers = [auc_and_error(order) for order in (0, -1, 1)]
+    z, t = stats.norm.ppf((1 + level) / 2), stats.t.ppf((1 + level) / 2, 9)
+    ends = [(area - z * error, area + z * error) for area, error in numbers]
+    wald = sure(TWENTY, intervals="wald", level=level, measures="auc")
+    expected = (max(min(low for low, _ in ends), 0), min(max(high for _, high in ends), 1))
+    assert wald.select("lower", "upper").row(0) == pytest.approx(expected, rel=1e-9)
+    assert wald["std_error"].item() == pytest.approx(numbers[0][1], rel=1e-9)
+    widths = [(logit(area), t * error / (area * (1 - area))) for area, error in numbers]
+    found = sure(TWENTY, level=level, measures="auc").select("lower", "upper").row(0)
+    low = expit(min(centre - width for centre, width in widths))
+    high = expit(max(centre + width for centre, width in widths))
+    assert found == pytest.approx((low, high), rel=1e-9)
+
+
+def test_where_cases_abound_limits_are_nearly_those_of_the_estimate_alone():
+    generator = np.random.default_rng(2)
+    truth = np.arange(200_000) < 100_000
+    many = pl.DataFrame({"truth": truth, "score": generator.normal(size=truth.size) + truth})
+    found = sure(many, priors=0.2, over=OVER, measures=["auc", "auprec", "iauprec"])
+    estimate, lower, upper, error = found.select("estimate", *INTERVAL).to_numpy().T
+    width = stats.norm.ppf(0.975) * error / (estimate * (1 - estimate))
+    assert lower == pytest.approx(expit(logit(estimate) - width), abs=error.max() / 5)
+    assert upper == pytest.approx(expit(logit(estimate) + width), abs=error.max() / 5)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
+def test_students_quantile(level):
+    freedom = np.r_[1:60, 100, 1000, 10**6]
+    found = pl.DataFrame({"n": freedom}).select(student(pl.col("n"), level)).to_series().to_numpy()
+    assert found == pytest.approx(stats.t.ppf((1 + level) / 2, freedom), rel=1e-5)
+
+
+def test_intervals_within_a_given_memory_are_refused():
+    with pytest.raises(InvalidArgument, match="memory is '1GB', allowed is one"):
+        sure(TWENTY, memory="1GB")
+
+
+def test_limits_stay_within_0_and_1():
+    near = table([5.0, 4.0, 3.0, 0.5], [2.0, 1.0, 0.0, -1.0, -2.0])
+    for method in ("wald", "logit"):
+        found = sure(near, intervals=method, over=OVER).drop_nulls("lower")
+        assert found.height >= 6
+        assert (found["lower"] >= 0).all()
+        assert (found["upper"] <= 1).all()
+
+
+# With k disjoint pairs of one positive and one negative, an AUC of a ranks all rightly
+# with chance aᵏ; a rate r keeps n cases on its side with chance rⁿ.
+def test_a_perfect_score_has_a_lower_limit_from_the_numbers_of_cases():
+    found = sure(table([3.0, 2.0, 4.0], [1.0, 0.0, -1.0, -2.0]), priors=0.1)
+    assert found["estimate"].to_list() == [1, 1]
+    assert found["upper"].to_list() == [1, 1]
+    assert found["std_error"].to_list() == [0, 0]
+    expected = [0.025 ** (1 / 3), least_area(9)]
+    assert found["lower"].to_list() == pytest.approx(expected, rel=1e-6)
+    assert found["note"].str.contains("perfect score").all()
+
+
+def least_area(skew: float) -> float:
+    """AUPREC of three positives and four negatives at the rates they keep to, with chance 1/40."""
+    t, f = 0.0125 ** (1 / 3), 1 - 0.0125 ** (1 / 4)
+    recall = np.linspace(0, t, 100_001)
+    return np.trapezoid(recall / (recall + skew * f), recall)
+
+
+def test_so_has_its_mean_over_priors():
+    perfect = table([3.0, 2.0, 4.0], [1.0, 0.0, -1.0, -2.0])
+    found = sure(perfect, over=(0.05, 0.2), measures="iauprec")
+    middles = 0.05 + 0.15 * (np.arange(200) + 0.5) / 200
+    expected = np.mean([least_area(1 / prior - 1) for prior in middles])
+    assert found["estimate"].item() == pytest.approx(1)
+    assert found["lower"].item() == pytest.approx(expected, rel=1e-5)
+
+
+def test_the_limit_of_a_perfect_score_holds_where_it_is_likely():
+    # P(positive > negative) of the exponential with means 1/θ and 1 is 1/(1 + θ).
+    rate, generator = 0.05, np.random.default_rng(4)
+    scores = generator.exponential(size=(4000, 10))
+    scores[:, :5] /= rate
+    replications = pl.DataFrame(
+        {
+            "replication": np.repeat(np.arange(4000), 10),
+            "truth": np.tile(np.arange(10) < 5, 4000),
+            "score": scores.ravel(),
+        }
+    )
+    found = sure(replications, by="replication", measures="auc")
+    perfect = found.filter(pl.col("estimate") == 1)
+    assert perfect.height > 1000
+    missed = (perfect["lower"] > 1 / (1 + rate)).sum() / 4000
+    assert missed <= 0.025
+
+
+NOTHING_TO_SAY = {
+    "constant": (table([1.0] * 3, [1.0] * 4), 0.0, "no spread"),
+    "one positive": (table([1.0], [0.0, 2.0]), None, "one positive"),
+    "one negative": (table([1.0, 3.0], [2.0]), None, "one negative"),
+    "worst": (table([0.0, 1.0], [2.0, 3.0]), 0.0, "no spread"),
+}
+
+
+@pytest.mark.parametrize(("frame", "error", "note"), NOTHING_TO_SAY.values(), ids=NOTHING_TO_SAY)
+@pytest.mark.parametrize("method", ["logit", "wald"])
+def test_where_the_sample_says_nothing_limits_are_null_with_a_note(frame, error, note, method):
+    found = sure(frame, measures="auc", intervals=method)
+    assert found.select("lower", "upper", "std_error").row(0) == (None, None, error)
+    assert note in found["note"].item()
+
+
+def test_where_there_is_no_estimate_there_is_no_interval():
+    found = sure(table([1.0, 2.0], []), over=OVER)
+    assert found.select("estimate", *INTERVAL).null_count().row(0) == (found.height,) * 4
+    assert set(found["note"]) == {"no negatives"}
+
+
+@settings(max_examples=60)
+@given(
+    tables(kinds=("none", "whole"), max_rows=14),
+    st.sampled_from(["logit", "wald", "percentile", "bca"]),
+    st.sampled_from(["exact", "linear", "step"]),
+)
+def test_limits_hold_the_estimate_or_are_null_with_a_note(frame, method, interpolation):
+    weight = "weight" if "weight" in frame.columns else None
+    curves = pr.curve(frame, **NAMES, weight=weight)
+    asked = {"priors": [0.01, 0.5], "over": OVER, "interpolation": interpolation}
+    if method in ("logit", "wald"):
+        found = pr.intervals(curves, **asked, method=method)
+    else:
+        found = pr.bootstrap(curves, **asked, method=method, draws=100)
+    assert not found.select(pl.col(*INTERVAL).is_nan().any()).row(0).count(True)
+    told = found.drop_nulls("lower")
+    assert told["upper"].null_count() == 0
+    assert (told["lower"] >= 0).all()
+    assert (told["upper"] <= 1).all()
+    assert (told["lower"] <= told["upper"]).all()
+    if method in ("logit", "wald"):
+        assert (told["lower"] <= told["estimate"] + 1e-12).all()
+        assert (told["upper"] >= told["estimate"] - 1e-12).all()
+    untold = found.filter(pl.col("lower").is_null())
+    assert untold["upper"].null_count() == untold.height
+    assert untold["note"].null_count() == 0
+
+
+def test_weights_that_are_not_counts_have_no_interval():
+    weighted = TWENTY.with_columns(weight=pl.lit(0.5))
+    with pytest.raises(InvalidPredictions, match="20 weights are not whole"):
+        sure(weighted, weight="weight")
+    lazy = sure(weighted.lazy(), weight="weight").collect()
+    curves = weighted.pipe(pr.curve, **NAMES, weight="weight").pipe(pr.intervals)
+    for found in (lazy, curves):
+        assert found.select(INTERVAL).null_count().row(0) == (found.height,) * 3
+        assert found["note"].str.contains("not counts").all()
+        assert found["estimate"].null_count() == 0
+
+
+# Of the first key all scores are there twice, so that its cells look like counts.
+@pytest.mark.parametrize("method", ["wald", "percentile"])
+def test_only_the_keys_with_such_weights_are_without_interval(method):
+    twice = pl.concat([TWENTY, TWENTY])
+    by_key = pl.concat([twice.with_columns(key=pl.lit(k), weight=pl.lit(k / 2)) for k in (1, 2)])
+    asked = {"by": "key", "weight": "weight", "measures": "auc", "intervals": method}
+    found = sure(by_key.lazy(), **asked).collect()
+    assert found["lower"].is_null().to_list() == [True, False]
+    assert found["note"].str.contains("not counts").to_list() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"intervals": "exact"}, "allowed are"),
+        ({"level": 0}, "0 < level < 1"),
+        ({"level": 95}, "0 < level < 1"),
+        ({"interpolation": "hull"}, "hull"),
+    ],
+)
+def test_what_has_no_interval_is_refused(arguments, message):
+    with pytest.raises(InvalidArgument, match=message):
+        sure(TWENTY, **arguments)
+    renamed = {{"intervals": "method"}.get(name, name): value for name, value in arguments.items()}
+    with pytest.raises(InvalidArgument, match=message):
+        TWENTY.pipe(pr.curve, **NAMES).pipe(pr.intervals, **renamed)
+
+
+# Where negatives are few for the prior, positives are few, or the score is nearly perfect,
+# intervals of the sample alone held the truth in .25 to .9 of samples.
+@pytest.mark.parametrize("method", ["logit", "wald"])
+@pytest.mark.parametrize("rounded", [False, True], ids=["continuous", "five levels"])
+@pytest.mark.parametrize(
+    ("positives", "negatives", "auc"),
+    [(20, 20, 0.8), (100, 100, 0.9), (20, 4000, 0.995), (500, 2000, 0.9)],
+)
+def test_coverage_of_the_true_measures(positives, negatives, auc, rounded, method):
+    curves = binormal.curves(400, positives, negatives, auc, rounded=rounded, seed=1)
+    found = pr.intervals(curves, [0.2, 0.01], OVER, "exact", AREAS, method)
+    true = {
+        ("auc", None): binormal.true_auc(auc, rounded=rounded),
+        ("iauprec", None): binormal.iauprec(OVER, auc, rounded=rounded),
+    } | {("auprec", at): binormal.auprec(at, auc, rounded=rounded) for at in (0.2, 0.01)}
+    for (measure, prior), own in found.group_by("measure", "prior"):
+        given = own.drop_nulls("lower")
+        assert given.height >= 0.95 * own.height
+        covered = given.select(pl.lit(true[measure, prior]).is_between("lower", "upper").mean())
+        # 99 % of samples of 400 at 0.93 have no less.
+        assert covered.item() >= 0.93 - 2.33 * (0.93 * 0.07 / given.height) ** 0.5, (measure, prior)
+
+
+def test_where_negatives_abound_intervals_are_no_wider_than_need_be():
+    curves = binormal.curves(200, 500, 20_000, 0.9, rounded=False, seed=2)
+    found = pr.intervals(curves, 0.2, OVER, "exact", AREAS)
+    assert found["lower"].null_count() == 0
+    assert found["note"].null_count() == found.height
+    for _, own in found.group_by("measure"):
+        width = (own["upper"] - own["lower"]).mean()
+        assert width < 1.15 * 2 * 1.96 * own["estimate"].std()
+
+
+@pytest.mark.parametrize("method", ["logit", "wald", "percentile", "bca"])
+def test_weights_are_said_to_be_taken_for_counts(method):
+    twice = TWENTY.with_columns(weight=2)
+    asked = {"measures": "auc", "intervals": method}
+    weighted = sure(twice, **asked, weight="weight")
+    assert weighted["note"].to_list() == ["weights taken for counts of cases"]
+    assert sure(TWENTY, **asked)["note"].to_list() == [None]
+    if method in ("logit", "wald"):
+        rows = sure(pl.concat([TWENTY, TWENTY]), **asked)
+        assert_frame_equal(weighted.select(INTERVAL), rows.select(INTERVAL), rel_tol=1e-10)
+
+
+CORRECTED = ["auprec_corrected", "iauprec_corrected"]
+
+
+def test_corrected_areas_are_there_where_they_are_asked_for():
+    assert not set(CORRECTED) & set(sure(TWENTY, over=OVER)["measure"])
+    found = sure(TWENTY, over=OVER, priors=[0.1, 0.5], measures=["auc", "auprec", *CORRECTED])
+    assert found["measure"].to_list() == [
+        "auc", "auprec", "auprec", "auprec_corrected", "auprec_corrected", "iauprec_corrected",
+    ]  # fmt: skip
+    assert found["prior"].to_list() == [None, 0.1, 0.5, 0.1, 0.5, None]
+    assert found.select((pl.col("lower") <= pl.col("estimate")).all()).item()
+    with pytest.raises(InvalidArgument, match="'linear', and corrected areas"):
+        sure(TWENTY, measures="auprec_corrected", interpolation="linear")
+    with pytest.raises(InvalidArgument, match="'iauprec_corrected', but over is None"):
+        sure(TWENTY, measures="iauprec_corrected")
+
+
+# Precision at the two points one standard error of the false positive rate to either side.
+@pytest.mark.parametrize("prior", [0.3, 0.05])
+def test_the_correction_of_scores_without_ties(prior):
+    skew = 1 / prior - 1
+    ordered = TWENTY.sort("score", descending=True)["truth"].to_numpy()
+    rates = np.cumsum(1 - ordered)[ordered == 1] / 10
+    t = np.linspace(0, 1, 200_001)
+    recall, f = (t[:-1] + t[1:]) / 2, np.repeat(rates, 20_000)
+    error = np.sqrt(f * (1 - f) / 9)
+    low, middle, high = (recall / (recall + skew * at) for at in (f - error, f, f + error))
+    found = sure(TWENTY, priors=prior, measures=["auprec", "auprec_corrected"])["estimate"]
+    assert found[0] == pytest.approx(middle.mean(), rel=1e-6)
+    assert found[1] == pytest.approx(np.mean(2 * middle - (low + high) / 2), rel=1e-3)
+
+
+def test_the_correction_takes_away_bias():
+    curves = binormal.curves(600, 100, 400, 0.9, rounded=False, seed=5)
+    asked = ["auprec", "auprec_corrected"]
+    found = pr.intervals(curves, 0.01, None, "exact", asked)
+    errors = found.with_columns(pl.col("estimate") - binormal.auprec(0.01, 0.9))
+    bias, root_mean_square = (
+        dict(errors.group_by("measure").agg(of).rows())
+        for of in (pl.col("estimate").mean(), (pl.col("estimate") ** 2).mean().sqrt())
+    )
+    assert bias["auprec"] > 0.05
+    assert 0 < bias["auprec_corrected"] < 0.65 * bias["auprec"]
+    assert root_mean_square["auprec_corrected"] < root_mean_square["auprec"]

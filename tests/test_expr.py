@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from strategies import tables
 
 import polaroc as pr
-from polaroc.curves.surface import RATES
+from polaroc.curves import surface
 from polaroc.errors import InvalidArgument
 
 NAMES = {"truth": "truth", "score": "score"}
@@ -53,7 +53,7 @@ def rate_at(curve: pl.DataFrame, name: str, threshold: float, prior: float | str
     point = pr.operating_points(curve, "threshold", priors=prior, target=threshold)
     own = pl.col("negatives") / pl.col("positives")
     skew = own if prior == "observed" else pl.lit((1 - prior) / prior)
-    value = RATES[name](pl.col("tpr"), pl.col("fpr"), skew)
+    value = surface.RATES[name](pl.col("tpr"), pl.col("fpr"), skew)
     return point.with_columns(value.fill_nan(None).alias("estimate"))
 
 
@@ -109,7 +109,7 @@ def alike(found: pl.Series, expected: Sequence[float | None]) -> None:
         assert here == (None if there is None else pytest.approx(there, rel=1e-12, abs=1e-12))
 
 
-@pytest.mark.parametrize("name", RATES)
+@pytest.mark.parametrize("name", surface.RATES)
 @pytest.mark.parametrize("prior", ["observed", 0.1])
 def test_rates_at_a_threshold_are_those_of_the_surface(name, prior):
     table = pr.datasets.twenty_scores()

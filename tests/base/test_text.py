@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import polaroc as pr
-from polaroc.base.text import inert, visible
+from polaroc.base.text import escape_control, escape_spreadsheet
 from polaroc.cli import app
 
 SOURCES = sorted((Path(pr.__file__).parent).rglob("*.py"))
@@ -86,7 +86,7 @@ def test_names_are_text_on_the_terminal(tmp_path, column):
         result = polaroc(command, tmp_path / "p.parquet", *BASE, "--by", column)
         assert result.exit_code == 0, result.output
         assert all(character.isprintable() or character == "\n" for character in result.output)
-        assert visible("\x1b[31mred\x1b[0m") in result.output
+        assert escape_control("\x1b[31mred\x1b[0m") in result.output
         assert "[bold red]x[/bold red]" in result.output
 
 
@@ -117,8 +117,8 @@ def test_formulas_are_text_in_csv_files(tmp_path):
 @pytest.mark.parametrize("kind", [pl.String, pl.Categorical, pl.Enum(["-1", "=1", "a", "+2.50"])])
 def test_only_formulas_are_changed(kind):
     given = pl.DataFrame({"k": pl.Series(["-1", "=1", "a", None, "+2.50"], dtype=kind), "n": -1.5})
-    assert inert(given)["k"].to_list() == ["-1", "'=1", "a", None, "+2.50"]
-    assert inert(given)["n"].to_list() == [-1.5] * 5
+    assert escape_spreadsheet(given)["k"].to_list() == ["-1", "'=1", "a", None, "+2.50"]
+    assert escape_spreadsheet(given)["n"].to_list() == [-1.5] * 5
 
 
 def test_file_names_are_names(tmp_path):

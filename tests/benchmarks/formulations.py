@@ -18,9 +18,9 @@ from rich.table import Table
 from tables import predictions
 
 from polaroc.curves.curve import cells
-from polaroc.curves.keys import Keys, indexed, numbered
-from polaroc.curves.packing import INDEX
-from polaroc.measures.catalog import chosen
+from polaroc.curves.keys import Keys, attach_key_index, build_key_index
+from polaroc.curves.packing import KEY_INDEX
+from polaroc.measures.catalog import select_measures
 from polaroc.measures.spec import per_key
 from polaroc.predictions.table import Predictions, read
 
@@ -63,19 +63,19 @@ def by_columns(frame: pl.LazyFrame) -> pl.LazyFrame:
 
 def ends(rows: Predictions, keys: Keys, *, for_areas: bool = False) -> pl.LazyFrame:
     """The cells, as `evaluate` makes them."""
-    return cells(indexed(rows, keys), keys, weighted=False, for_areas=for_areas)
+    return cells(attach_key_index(rows, keys), keys, weighted=False, for_areas=for_areas)
 
 
 def packed(frame: pl.LazyFrame) -> pl.LazyFrame:
     """As a plan does it: key, score and truth sorted as one number of 128 bits."""
     rows = _read(frame)
-    return ends(rows, numbered(rows, now=False))
+    return ends(rows, build_key_index(rows, now=False))
 
 
 def narrow(frame: pl.LazyFrame) -> pl.LazyFrame:
     """As it is done where rows are counted first: as one number of 64 bits."""
     rows = _read(frame.collect())
-    return ends(rows, numbered(rows, now=True))
+    return ends(rows, build_key_index(rows, now=True))
 
 
 def _read(frame: pl.LazyFrame | pl.DataFrame) -> Predictions:
@@ -91,16 +91,16 @@ def stages(frame: pl.LazyFrame) -> dict[str, Callable[[pl.LazyFrame], object]]:
     """The steps of `evaluate`, each timed alone."""
     table = frame.collect()
     rows = _read(table)
-    keys = numbered(rows, now=True)
+    keys = build_key_index(rows, now=True)
     every = ends(rows, keys).filter(pl.col("pos") > 0).collect().lazy()
     runs = ends(rows, keys, for_areas=True).collect().lazy()
-    measures = chosen(None, PRIORS, OVER, "exact").measures
+    measures = select_measures(None, PRIORS, OVER, "exact").measures
     return {
         "evaluate": lambda _: evaluate(table),
-        "  keys counted and numbered": lambda _: numbered(rows, now=True),
+        "  keys counted and numbered": lambda _: build_key_index(rows, now=True),
         "  cells with positives": drained(lambda _: ends(rows, keys, for_areas=True)),
-        "  sums of all measures": lambda _: per_key(runs, [INDEX], measures).collect(),
-        "  the same over every cell": lambda _: per_key(every, [INDEX], measures).collect(),
+        "  sums of all measures": lambda _: per_key(runs, [KEY_INDEX], measures).collect(),
+        "  the same over every cell": lambda _: per_key(every, [KEY_INDEX], measures).collect(),
         "evaluate of a plan": evaluate,
     }
 

@@ -6,7 +6,7 @@ import pytest
 from layouts import draw, tidy
 
 import polaroc as pr
-from polaroc.choice.regret import Stakes, wins
+from polaroc.choice.regret import ExpectedMeasures, best_shares
 from polaroc.errors import InvalidArgument, InvalidTable
 
 GRID = pr.prior_grid(0.05, 0.20, 16)
@@ -108,7 +108,7 @@ def test_worst_regret_is_found_at_the_ends_of_a_range_too():
 def test_wins_are_shared_among_ties():
     values = np.array([[0.5, 0.5, 0.1], [0.2, 0.3, 0.3], [0.1, 0.2, 0.9], [0.4, 0.4, 0.4]])
     expected = [[1 / 2, 1 / 2, 0], [0, 1 / 2, 1 / 2], [0, 0, 1], [1 / 3] * 3]
-    assert wins(values) == pytest.approx(np.array(expected))
+    assert best_shares(values) == pytest.approx(np.array(expected))
     choice = pr.choose(at_priors({0.1: values, 0.2: values}))
     assert by_model(choice, "share") == pytest.approx({"A": 5 / 24, "B": 8 / 24, "C": 11 / 24})
 
@@ -358,7 +358,7 @@ def test_a_little_of_a_belief_may_lie_beyond_the_table():
 def test_interpolation_is_exact_at_the_grid():
     values = np.random.default_rng(0).random((4, 3, 5))
     grid = (0.01, 0.1, 0.2, 0.5, 0.9)
-    stakes = Stakes(values, grid, pr.points(list(grid)), grid)
+    stakes = ExpectedMeasures(values, grid, pr.points(list(grid)), grid)
     assert stakes.means == pytest.approx(values.mean(0))
 
 

@@ -12,7 +12,7 @@ from strategies import FINITE_SCORES, tables
 
 import polaroc as pr
 from polaroc.base.columns import CURVE
-from polaroc.curves.segments import met, share
+from polaroc.curves.segments import share, snap_to_total
 
 
 def curve(table: pl.DataFrame, **kwargs) -> pl.DataFrame:
@@ -213,8 +213,8 @@ def test_curves_end_at_exactly_one(rows, weight):
 )
 def test_what_is_left_of_a_sum_is_rounding_where_it_is_less_than_any_weight(passed, expected):
     # The least weight is 0.1.
-    assert met(passed, 1.0, 0.1) == expected
-    assert pl.select(met(pl.lit(passed), pl.lit(1.0), pl.lit(0.1))).item() == expected
+    assert snap_to_total(passed, 1.0, 0.1) == expected
+    assert pl.select(snap_to_total(pl.lit(passed), pl.lit(1.0), pl.lit(0.1))).item() == expected
 
 
 def test_a_share_of_nothing_is_none():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polaroc.curves.packing import ANY, STEPS, packing, rank_of, score_at
+from polaroc.curves.packing import PACK_128, STEPS, packing, rank_of, score_at
 
 SCORES = st.floats(allow_nan=False) | st.sampled_from([0.0, -0.0, 5e-324, -5e-324])
 FEW = st.floats(0.25, 1) | st.floats(0.25, 1).map(lambda score: -score) | st.just(0.0)
@@ -33,7 +33,7 @@ def table(found: list[tuple[int, float, bool]]) -> pl.DataFrame:
 # Rows with the packing they are ranked in: of all bits, of those that their scores
 # need, and of those that scores of 32 bits do.
 RANKED = (
-    st.tuples(rows(2**32, SCORES), st.just(ANY))
+    st.tuples(rows(2**32, SCORES), st.just(PACK_128))
     | rows(7, FEW).map(lambda found: (found, packing(7, table(found)["score"])))
     | rows(9000, NARROW).map(
         lambda found: (found, packing(9000, table(found)["score"], STEPS[pl.Float32()]))

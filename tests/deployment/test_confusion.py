@@ -3,7 +3,7 @@ import pytest
 from scipy import optimize, stats
 from simulations import binormal, labelled, unlabelled
 
-from polaroc.deployment.confusion import Called, adjusted
+from polaroc.deployment.confusion import ThresholdRates, adjusted_count
 from polaroc.deployment.types import Labelled, Unlabelled
 
 Z = stats.norm.ppf(0.975)
@@ -17,7 +17,7 @@ REFERENCE = Labelled(np.array([3.0, 2.0, 1.0]), np.array([40, 40, 20]), np.array
 def test_the_adjusted_share_by_hand(count, expected):
     # At prior ½ the errors, 0.2 and 0.1, balance best at score 2; so they do at
     # any other prior here.
-    found = adjusted(REFERENCE, Unlabelled(REFERENCE.score, np.array(count)), Z)
+    found = adjusted_count(REFERENCE, Unlabelled(REFERENCE.score, np.array(count)), Z)
     share = sum(count[:2]) / 100
     assert found.prior == pytest.approx(expected)
     slope_t, slope_f = found.prior / 0.7, (1 - found.prior) / 0.7
@@ -32,7 +32,7 @@ def test_the_adjusted_share_by_hand(count, expected):
 
 @pytest.mark.parametrize("share", [0.05, 0.3, 0.9])
 def test_the_limits_are_where_the_share_is_as_far_off_as_chance_allows(share):
-    point = Called(0.8, 0.1, share, (100, 200, 500))
+    point = ThresholdRates(0.8, 0.1, share, (100, 200, 500))
     extra = Z**2 / 2
     t, f = (0.8 * 100 + 1) / 102, (0.1 * 200 + 1) / 202
     q = (share * 500 + extra) / (500 + 2 * extra)
@@ -52,14 +52,14 @@ def test_the_limits_are_where_the_share_is_as_far_off_as_chance_allows(share):
 
 
 def test_what_no_prior_explains_is_said():
-    found = adjusted(REFERENCE, Unlabelled(REFERENCE.score, np.array([0, 0, 1000])), Z)
+    found = adjusted_count(REFERENCE, Unlabelled(REFERENCE.score, np.array([0, 0, 1000])), Z)
     assert found.prior is None
     assert "no prior explains the share called positive, 0 (TPr 0.8, FPr 0.1)" in found.note
 
 
 @pytest.mark.parametrize(("count", "end"), [([1, 5, 94], 0), ([60, 25, 15], 1)])
 def test_a_share_beyond_the_rates_is_clipped(count, end):
-    found = adjusted(REFERENCE, Unlabelled(REFERENCE.score, np.array(count)), Z)
+    found = adjusted_count(REFERENCE, Unlabelled(REFERENCE.score, np.array(count)), Z)
     assert (found.prior, found.std_error) == (end, None)
     assert 0 <= found.lower <= found.prior <= found.upper <= 1
     assert found.note.startswith("clipped from ")
@@ -68,7 +68,7 @@ def test_a_share_beyond_the_rates_is_clipped(count, end):
 
 def test_reversed_scores_are_said():
     turned = Labelled(-REFERENCE.score[::-1], REFERENCE.pos[::-1], REFERENCE.neg[::-1])
-    found = adjusted(turned, Unlabelled(turned.score, np.array([50, 30, 20])), Z)
+    found = adjusted_count(turned, Unlabelled(turned.score, np.array([50, 30, 20])), Z)
     assert found.prior is None
     assert found.note.endswith("are the scores reversed?")
 
@@ -79,7 +79,7 @@ def test_rare_positives_get_a_stricter_threshold():
     errors = {}
     for prior in (0.01, 0.5):
         deployed, _ = binormal(rng, 20_000, prior, 2, 0.3)
-        found = adjusted(labelled(logit, truth), unlabelled(deployed), Z)
+        found = adjusted_count(labelled(logit, truth), unlabelled(deployed), Z)
         assert abs(found.prior - prior) < 3 * found.std_error
         errors[prior] = found.std_error
     # At the threshold of prior ½ the error at 0.01 would be nearly as great as at 0.5.
@@ -93,7 +93,7 @@ def test_the_standard_error_is_the_spread_of_estimates(prior):
     for _ in range(400):
         logit, truth = binormal(rng, 500, 0.3, 2, 0.3)
         deployed, _ = binormal(rng, 500, prior, 2, 0.3)
-        found.append(adjusted(labelled(logit, truth), unlabelled(deployed), Z))
+        found.append(adjusted_count(labelled(logit, truth), unlabelled(deployed), Z))
     spread = np.std([estimate.prior for estimate in found])
     errors = [estimate.std_error for estimate in found if estimate.std_error is not None]
     assert np.mean(errors) == pytest.approx(spread, rel=0.12)
@@ -102,7 +102,7 @@ def test_the_standard_error_is_the_spread_of_estimates(prior):
 @pytest.mark.parametrize("level", [0.02, 0.95])
 @pytest.mark.parametrize(("positives", "negatives"), [(30, 70), (10**6, 2), (2, 10**6)])
 def test_a_constant_score_tells_no_prior(positives, negatives, level):
-    found = adjusted(
+    found = adjusted_count(
         Labelled(np.array([0.3]), np.array([positives]), np.array([negatives])),
         Unlabelled(np.array([0.3]), np.array([50])),
         stats.norm.ppf((1 + level) / 2),

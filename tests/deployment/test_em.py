@@ -3,7 +3,7 @@ import pytest
 from scipy import optimize, stats
 from simulations import binormal, expit, labelled, unlabelled
 
-from polaroc.deployment.em import Mixture, likeliest
+from polaroc.deployment.em import Mixture, em_prior
 from polaroc.deployment.types import UNTOLD, Labelled, Unlabelled
 
 Z = stats.norm.ppf(0.975)
@@ -58,7 +58,7 @@ def test_without_a_maximum_inside_the_peak_is_an_end(score, end):
     assert mixture(np.array(score), 0.5).peak() == end
     assert by_em(np.array(score), 0.5) == pytest.approx(end, abs=1e-3)
     reference = Labelled(np.array([0.9, 0.1]), np.array([90, 10]), np.array([10, 90]))
-    found = likeliest(reference, Unlabelled(np.array(score), np.full(len(score), 50)), Z)
+    found = em_prior(reference, Unlabelled(np.array(score), np.full(len(score), 50)), Z)
     assert (found.prior, found.std_error) == (end, None)
     assert found.lower == 0 or end == 1
     assert found.lower < found.upper
@@ -71,7 +71,7 @@ def test_the_interval_of_a_great_reference_is_that_of_the_likelihood():
     reference = Labelled(
         np.array([0.9, 0.1]), NO_NOISE * np.array([9, 1]), NO_NOISE * np.array([1, 9])
     )
-    found = likeliest(reference, Unlabelled(score, np.ones(400)), Z)
+    found = em_prior(reference, Unlabelled(score, np.ones(400)), Z)
 
     def total(prior: float) -> float:
         return float(np.log(prior * score / 0.5 + (1 - prior) * (1 - score) / 0.5).sum())
@@ -91,7 +91,7 @@ def test_the_interval_of_a_great_reference_is_that_of_the_likelihood():
 def test_without_a_shift_the_prior_is_what_the_posteriors_say():
     rng = np.random.default_rng(6)
     logit, truth = binormal(rng, 1_000, 0.3, 2, 0.3)
-    found = likeliest(labelled(expit(logit), truth), unlabelled(expit(logit)), Z)
+    found = em_prior(labelled(expit(logit), truth), unlabelled(expit(logit)), Z)
     assert found.prior == pytest.approx(expit(logit).mean(), rel=1e-9)
 
 
@@ -101,7 +101,7 @@ def test_weights_of_any_size(weight, score):
     reference = Labelled(np.array([0.9, 0.1]), np.array([9, 1]), np.array([1, 9]))
     count = np.array([1, 3])
     plain, heavy = (
-        likeliest(reference, Unlabelled(np.array(score), count * factor), Z)
+        em_prior(reference, Unlabelled(np.array(score), count * factor), Z)
         for factor in (1, weight)
     )
     assert plain.prior is not None
@@ -115,14 +115,14 @@ def test_the_standard_error_is_the_spread_of_estimates(prior):
     for _ in range(400):
         logit, truth = binormal(rng, 500, 0.3, 2, 0.3)
         deployed, _ = binormal(rng, 500, prior, 2, 0.3)
-        found.append(likeliest(labelled(expit(logit), truth), unlabelled(expit(deployed)), Z))
+        found.append(em_prior(labelled(expit(logit), truth), unlabelled(expit(deployed)), Z))
     spread = np.std([estimate.prior for estimate in found])
     assert np.mean([estimate.std_error for estimate in found]) == pytest.approx(spread, rel=0.12)
 
 
 @pytest.mark.parametrize("score", [0.3, 0.0, 1.0])
 def test_a_constant_score_tells_no_prior(score):
-    found = likeliest(
+    found = em_prior(
         Labelled(np.array([score]), np.array([30]), np.array([70])),
         Unlabelled(np.array([score]), np.array([50])),
         Z,

@@ -14,7 +14,7 @@ from strategies import tables
 
 import polaroc as pr
 from polaroc.base.columns import MEASURES
-from polaroc.curves.packing import CODE
+from polaroc.curves.packing import SORT_CODE
 from polaroc.errors import InvalidArgument, InvalidTable
 from polaroc.measures.areas import INTERPOLATIONS
 
@@ -142,7 +142,7 @@ def test_results_can_be_written_as_they_come(name, tmp_path):
 )
 def test_the_scores_are_sorted_once(by, arguments):
     plan = pr.evaluate(PREDICTIONS.lazy(), **NAMES, by=by, **arguments).explain()
-    sorts = [line for line in plan.splitlines() if "SORT BY" in line and CODE in line]
+    sorts = [line for line in plan.splitlines() if "SORT BY" in line and SORT_CODE in line]
     assert len(sorts) == 1
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from polaroc.errors import OutputRefused
-from polaroc.files.atomic import whole
+from polaroc.files.atomic import atomic_folder
 
 
 def names(folder):
@@ -13,7 +13,7 @@ def names(folder):
 
 def test_output_appears_only_at_the_end(tmp_path):
     target = tmp_path / "deep" / "out"
-    with whole(target) as staging:
+    with atomic_folder(target) as staging:
         (staging / "a").touch()
         assert not target.exists()
     assert names(target) == ["a"]
@@ -22,9 +22,9 @@ def test_output_appears_only_at_the_end(tmp_path):
 
 def test_an_error_leaves_the_earlier_output(tmp_path):
     target = tmp_path / "out"
-    with whole(target) as staging:
+    with atomic_folder(target) as staging:
         (staging / "old").touch()
-    with pytest.raises(KeyboardInterrupt), whole(target) as staging:
+    with pytest.raises(KeyboardInterrupt), atomic_folder(target) as staging:
         (staging / "new").touch()
         raise KeyboardInterrupt
     assert names(target) == ["old"]
@@ -34,7 +34,7 @@ def test_an_error_leaves_the_earlier_output(tmp_path):
 def test_an_earlier_output_is_replaced_as_a_whole(tmp_path):
     target = tmp_path / "out"
     for name in ("old", "new"):
-        with whole(target) as staging:
+        with atomic_folder(target) as staging:
             (staging / name).touch()
     assert names(target) == ["new"]
     assert [file.name for file in tmp_path.iterdir()] == ["out"]
@@ -48,7 +48,7 @@ def test_what_polaroc_did_not_write_is_refused(tmp_path, kind):
     else:
         target.mkdir()
         (target / "thesis.tex").touch()
-    with pytest.raises(OutputRefused, match="Hint:"), whole(target):
+    with pytest.raises(OutputRefused, match="Hint:"), atomic_folder(target):
         pass
     assert target.is_file() or names(target) == ["thesis.tex"]
 
@@ -56,17 +56,17 @@ def test_what_polaroc_did_not_write_is_refused(tmp_path, kind):
 def test_an_empty_folder_is_used(tmp_path):
     target = tmp_path / "out"
     target.mkdir()
-    with whole(target) as staging:
+    with atomic_folder(target) as staging:
         (staging / "a").touch()
     assert names(target) == ["a"]
 
 
 def test_a_file_added_to_an_output_is_kept(tmp_path):
     target = tmp_path / "out"
-    with whole(target) as staging:
+    with atomic_folder(target) as staging:
         (staging / "a").touch()
     (target / "thesis.tex").touch()
-    with pytest.raises(OutputRefused, match=r"'thesis.tex'"), whole(target):
+    with pytest.raises(OutputRefused, match=r"'thesis.tex'"), atomic_folder(target):
         pass
     assert names(target) == ["a", "thesis.tex"]
 
@@ -75,7 +75,7 @@ def test_the_folder_one_stands_in(tmp_path, monkeypatch):
     inside = tmp_path / "in"
     inside.mkdir()
     monkeypatch.chdir(inside)
-    with whole(Path()) as staging:
+    with atomic_folder(Path()) as staging:
         (staging / "a").touch()
     assert names(inside) == ["a"]
     assert [file.name for file in tmp_path.iterdir()] == ["in"]
@@ -84,7 +84,7 @@ def test_the_folder_one_stands_in(tmp_path, monkeypatch):
 def test_a_link_is_followed(tmp_path):
     (tmp_path / "far").mkdir()
     (tmp_path / "near").symlink_to(tmp_path / "far")
-    with whole(tmp_path / "near") as staging:
+    with atomic_folder(tmp_path / "near") as staging:
         (staging / "a").touch()
     assert (tmp_path / "near").is_symlink()
     assert names(tmp_path / "far") == ["a"]
@@ -93,7 +93,7 @@ def test_a_link_is_followed(tmp_path):
 def test_rights_are_those_of_the_user(tmp_path):
     before = os.umask(0o077)
     try:
-        with whole(tmp_path / "out") as staging:
+        with atomic_folder(tmp_path / "out") as staging:
             (staging / "a").touch()
     finally:
         os.umask(before)

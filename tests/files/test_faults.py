@@ -14,7 +14,7 @@ from figures import FIGURES
 
 import polaroc as pr
 from polaroc.cli import app
-from polaroc.files.atomic import MARK, whole, whole_file
+from polaroc.files.atomic import MARK, atomic_file, atomic_folder
 from polaroc.files.fingerprints import Stamps
 
 # `just faults` injects more of them.
@@ -135,7 +135,7 @@ def test_a_killed_writer_leaves_the_old_output_or_the_new_one(tmp_path, one_step
         # Killed before its lock had its name: such a folder is given up after a minute.
         if not (left / "lock").exists():
             os.utime(left, (0, 0))
-    with pytest.raises(KeyboardInterrupt), whole(target):
+    with pytest.raises(KeyboardInterrupt), atomic_folder(target):
         # The next run found and removed what was left, and put back what was moved away.
         assert names(target) == {"one", "two", MARK}
         assert len(list(tmp_path.glob(".polaroc-*"))) == 1
@@ -238,9 +238,9 @@ def test_two_writers_of_one_page(tmp_path):
 def test_two_writers_of_one_file_do_not_overwrite_each_other(tmp_path):
     target = tmp_path / "page.html"
     first = pytest.raises(pr.errors.OutputRefused, match="there already")
-    with first, whole_file(target) as staging:
+    with first, atomic_file(target) as staging:
         staging.write_text("first begun")
-        with whole_file(target) as other:
+        with atomic_file(target) as other:
             other.write_text("first done")
     assert target.read_text() == "first done"
     assert names(tmp_path) == {"page.html"}
@@ -248,9 +248,9 @@ def test_two_writers_of_one_file_do_not_overwrite_each_other(tmp_path):
 
 def test_a_file_added_while_the_output_is_made_is_not_lost(tmp_path):
     target = tmp_path / "out"
-    with whole(target) as staging:
+    with atomic_folder(target) as staging:
         (staging / "a").touch()
-    with pytest.raises(pr.errors.OutputRefused, match=r"'thesis.tex'"), whole(target):
+    with pytest.raises(pr.errors.OutputRefused, match=r"'thesis.tex'"), atomic_folder(target):
         (target / "thesis.tex").write_text("years of work")
     assert (target / "thesis.tex").read_text() == "years of work"
 

@@ -201,12 +201,10 @@ def judge(root: Path, tests: list[str], longest: float) -> int:
     os._exit(int(code))
 
 
-def survivors(
-    module: str, most: int, rng: random.Random, at_once: int
-) -> tuple[int, int, list[str]]:
+def survivors(module: str, most: int, rng: random.Random, lazy: int) -> tuple[int, int, list[str]]:
     """How many mutants of a module there are, how many were tried, and those that lived."""
     with tempfile.TemporaryDirectory() as folder:
-        free = [copied(Path(folder) / str(place) / "polaroc") for place in range(at_once)]
+        free = [copied(Path(folder) / str(place) / "polaroc") for place in range(lazy)]
         place = Path("src") / "polaroc" / f"{module}.py"
         tests = [str(place), *TESTS[module]]
         started = time.monotonic()
@@ -285,7 +283,7 @@ def main() -> int:
     unexplained = 0
     for module in asked.modules:
         rng = random.Random(asked.seed)
-        count, tried, alive = survivors(module, asked.most, rng, asked.at_once)
+        count, tried, alive = survivors(module, asked.most, rng, asked.lazy)
         known = Counter({words: n for (of, words), n in explained().items() if of == module})
         new = Counter(alive) - known
         unexplained += new.total()

@@ -8,7 +8,7 @@ from scipy import stats
 import polaroc as pr
 from polaroc.base.columns import INTERVAL
 from polaroc.errors import InvalidArgument, InvalidPredictions
-from polaroc.measures.catalog import chosen
+from polaroc.measures.catalog import select_measures
 from polaroc.predictions.row_checks import SCORE, TRUTH
 from polaroc.uncertainty.bootstrap_limits import CLUSTER, accelerations, limits_of_draws
 from polaroc.uncertainty.draws import DRAW, draws_of_cells, draws_of_clusters, generator
@@ -54,13 +54,13 @@ def drawn_rows(draws: int, order: int) -> pl.DataFrame:
     far = 1e6 * order
     ends = pl.DataFrame({"truth": [True, False], "score": [far, -far]}, schema=table.schema)
     both, rng = pl.concat([table, ends]), np.random.default_rng(5)
-    chosen = []
+    drawn_rows = []
     for label in (1, 0):
         cases = np.flatnonzero(both["truth"].to_numpy() == label)
         shares = np.append(np.ones(cases.size - 1), 0.5 * abs(order))
         size = (draws, cases.size - 1)
-        chosen.append(rng.choice(cases, size, p=shares / shares.sum()))
-    rows = np.hstack(chosen)
+        drawn_rows.append(rng.choice(cases, size, p=shares / shares.sum()))
+    rows = np.hstack(drawn_rows)
     return both[rows.ravel()].with_columns(draw=np.repeat(np.arange(draws), rows.shape[1]))
 
 
@@ -124,7 +124,7 @@ def test_percentile_and_bca_are_scipys_for_one_class():
     area = (pl.col("pos") * (pl.col("negatives") - pl.col("fp") + pl.col("neg") / 2)).sum() / 80
     blocks = pl.concat(draws_of_cells(curve, rng, 20_000))
     drawn = blocks.group_by(DRAW).agg(area.alias("auc"))["auc"].to_numpy()
-    (bent,) = accelerations(curve, chosen("auc", [], None, "exact").measures)
+    (bent,) = accelerations(curve, select_measures("auc", [], None, "exact").measures)
     for method in ("percentile", "bca"):
         found = limits_of_draws(won.mean(), drawn, method, 0.95, bent, 1e-3)
         expected = stats.bootstrap(
@@ -140,7 +140,9 @@ def test_acceleration_is_that_of_the_jackknife_of_a_mean():
     negatives = np.linspace(0, 1, 20_001)
     scores = won / won.max()
     table = pl.DataFrame({"truth": [True] * 50 + [False] * 20_001, "score": [*scores, *negatives]})
-    (found,) = accelerations(pr.curve(table, **NAMES), chosen("auc", [], None, "exact").measures)
+    (found,) = accelerations(
+        pr.curve(table, **NAMES), select_measures("auc", [], None, "exact").measures
+    )
     centred = won - won.mean()
     assert found == pytest.approx((centred**3).sum() / 6 / (centred**2).sum() ** 1.5, rel=0.02)
 
@@ -152,7 +154,7 @@ def test_acceleration_of_clusters_of_one_case_is_that_of_cases(over):
         pl.col("truth").alias(TRUTH), pl.col("score").alias(SCORE),
         pl.int_range(pl.len()).alias(CLUSTER),
     )  # fmt: skip
-    measures = chosen(None, [0.1], over, "exact").measures
+    measures = select_measures(None, [0.1], over, "exact").measures
     expected = accelerations(ONE, measures)
     assert accelerations(ONE, measures, cases) == pytest.approx(expected, rel=1e-9)
     assert all(value != 0 for value in expected)

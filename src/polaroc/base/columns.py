@@ -44,7 +44,7 @@ def lazily(step: LazyStep[_P]) -> FrameStep[_P]:
         if not args and name not in kwargs:
             return anyhow(**kwargs)
         frame, *rest = args or (kwargs.pop(name),)
-        return like(frame, anyhow(as_lazy(frame), *rest, **kwargs))
+        return collect_like(frame, anyhow(as_lazy(frame), *rest, **kwargs))
 
     return cast(FrameStep[_P], either)
 
@@ -61,14 +61,16 @@ def as_lazy(frame: object) -> pl.LazyFrame:
 
 
 @overload
-def like(frame: pl.LazyFrame, result: pl.LazyFrame) -> pl.LazyFrame: ...
+def collect_like(frame: pl.LazyFrame, result: pl.LazyFrame) -> pl.LazyFrame: ...
 
 
 @overload
-def like(frame: pl.DataFrame, result: pl.LazyFrame) -> pl.DataFrame: ...
+def collect_like(frame: pl.DataFrame, result: pl.LazyFrame) -> pl.DataFrame: ...
 
 
-def like(frame: pl.LazyFrame | pl.DataFrame, result: pl.LazyFrame) -> pl.LazyFrame | pl.DataFrame:
+def collect_like(
+    frame: pl.LazyFrame | pl.DataFrame, result: pl.LazyFrame
+) -> pl.LazyFrame | pl.DataFrame:
     """`result`, collected where `frame` is a DataFrame."""
     return result.collect() if isinstance(frame, pl.DataFrame) else result
 

@@ -28,14 +28,16 @@ def table(
     )  # fmt: skip
     for i, column in enumerate(columns):
         drawn.add_column(
-            Text(visible(column)), justify="left" if i < keys else "right", overflow="fold"
+            Text(escape_control(column)), justify="left" if i < keys else "right", overflow="fold"
         )
     for row in rows:
-        drawn.add_row(*(Text("–" if value is None else visible(str(value))) for value in row))
+        drawn.add_row(
+            *(Text("–" if value is None else escape_control(str(value))) for value in row)
+        )
     return drawn
 
 
-def visible(text: str) -> str:
+def escape_control(text: str) -> str:
     """Text in which what a terminal would obey, not show, is spelled out."""
     return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
 
@@ -51,7 +53,7 @@ def is_utf8(text: str) -> bool:
     return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
-def inert(table: pl.DataFrame) -> pl.DataFrame:
+def escape_spreadsheet(table: pl.DataFrame) -> pl.DataFrame:
     """A table for CSV files: what a spreadsheet would compute, not show, gets an apostrophe.
 
     Examples
@@ -99,7 +101,7 @@ def plain(parts: Sequence["RenderableType"], width: int = WIDTH) -> str:
         force_terminal=False, emoji=False,
     )  # fmt: skip
     for part in parts:
-        console.print(visible(part) if isinstance(part, str) else part)
+        console.print(escape_control(part) if isinstance(part, str) else part)
     return "\n".join(line.rstrip() for line in written.getvalue().splitlines())
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polaroc.base.text import visible
+from polaroc.base.text import escape_control
 from polaroc.comparison.design import ROUNDING
 from polaroc.errors import MOST_LETTERS
 
@@ -69,7 +69,7 @@ def how_sure(models: pl.DataFrame, blocks: int, comparison: "Comparison | None")
     won = wins_in_words(models["share"][0], blocks)
     if comparison is None:
         return f"; no test was made, for want of test_train_ratio. {won}"
-    told = tells_from(models[models.columns[0]], comparison)
+    told = describe_separation(models[models.columns[0]], comparison)
     return f"; the corrected test at α = {comparison.plan.alpha:g} tells it from {told}. {won}"
 
 
@@ -84,7 +84,7 @@ def wins_in_words(share: float, blocks: int) -> str:
     return f"It is the best in {round(share * blocks, 2):g} of the {blocks} folds."
 
 
-def tells_from(models: pl.Series, comparison: "Comparison") -> str:
+def describe_separation(models: pl.Series, comparison: "Comparison") -> str:
     """From which of the other models a test tells the first."""
     apart, not_apart = told_apart(models, comparison)
     if not not_apart:
@@ -128,7 +128,7 @@ def one_name(model: object) -> str:
     >>> one_name("A"), one_name(""), len(one_name("a" * 5_000))
     ('A', "''", 61)
     """
-    name = visible(str(model)).replace("\n", "\\n")
+    name = escape_control(str(model)).replace("\n", "\\n")
     if not name.strip():
         return repr(name)
     return name if len(name) <= MOST_LETTERS else f"{name[:MOST_LETTERS]}…"

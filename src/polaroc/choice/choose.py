@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc.base.columns import as_lazy, column_name
 from polaroc.choice.answer import best_expected, changes, first_of_all, how_sure, range_in_words
-from polaroc.choice.regret import Stakes, known_of, wins
+from polaroc.choice.regret import ExpectedMeasures, best_shares, known_of
 from polaroc.comparison import caveats
 from polaroc.comparison.compare import Comparison, of_design
 from polaroc.comparison.design import ROUNDING, Design, Incomplete, balanced, block_columns
@@ -209,9 +209,9 @@ def _check_names(between: str) -> None:
         )
 
 
-def _models(stakes: Stakes, models: pl.Series, sens: pl.DataFrame | None) -> pl.DataFrame:
+def _models(stakes: ExpectedMeasures, models: pl.Series, sens: pl.DataFrame | None) -> pl.DataFrame:
     blocks = len(stakes.values)
-    shares = wins(stakes.expected).mean(axis=0)
+    shares = best_shares(stakes.expected).mean(axis=0)
     unknown = [None] * len(models)
     table = pl.DataFrame(
         [
@@ -231,7 +231,7 @@ def _models(stakes: Stakes, models: pl.Series, sens: pl.DataFrame | None) -> pl.
     return table.sort("expected", descending=True, maintain_order=True)
 
 
-def _priors(stakes: Stakes, models: pl.Series) -> pl.DataFrame:
+def _priors(stakes: ExpectedMeasures, models: pl.Series) -> pl.DataFrame:
     if not stakes.judged:
         numbers = dict.fromkeys(("mean", "regret", "share"), pl.Float64())
         return pl.DataFrame(

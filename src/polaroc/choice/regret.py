@@ -30,7 +30,7 @@ WHOLE = -1.0
 
 
 @dataclass(frozen=True, eq=False)
-class Stakes:
+class ExpectedMeasures:
     """A measure known at some priors, seen under a belief about the prior.
 
     Attributes
@@ -85,7 +85,7 @@ class Stakes:
     @property
     def shares(self) -> "Array":
         """The share of blocks in which each model is the best, models × judged priors."""
-        shares: Array = wins(self._at(self.judged)).mean(axis=0)
+        shares: Array = best_shares(self._at(self.judged)).mean(axis=0)
         return shares
 
     def _expectation(self, at_nodes: "Array") -> "Array":
@@ -121,11 +121,11 @@ class Known:
     over, ends, belief
         What was asked: the range or belief, the ends of a range, the belief it is.
     grid, judged
-        As in `Stakes`.
+        As in `ExpectedMeasures`.
     is_exact
         Whether the table has IAUPREC over the very range.
     covers
-        As in `Stakes`.
+        As in `ExpectedMeasures`.
     said
         What the numbers rest on.
     """
@@ -154,11 +154,13 @@ class Known:
     def _whole(self) -> list[float]:
         return [WHOLE] if self.is_exact else []
 
-    def stakes(self, values: "Array") -> "Stakes":
+    def stakes(self, values: "Array") -> "ExpectedMeasures":
         """The numbers at `columns`, blocks × models × priors, seen under the belief."""
         at = len(self.grid)
         overall = values[:, :, at] if self.is_exact else None
-        return Stakes(values[:, :, :at], self.grid, self.belief, self.judged, overall, self.covers)
+        return ExpectedMeasures(
+            values[:, :, :at], self.grid, self.belief, self.judged, overall, self.covers
+        )
 
 
 def known_of(
@@ -235,7 +237,7 @@ def shortfall(means: "Array") -> "Array":
     return below
 
 
-def wins(values: "Array") -> "Array":
+def best_shares(values: "Array") -> "Array":
     """1 for the best model (axis 1), shared among those that tie, 0 for the others."""
     import numpy as np
 

@@ -6,19 +6,19 @@ from typing import Annotated, Any
 import typer
 
 from polaroc.charts.export import check_formats, save
-from polaroc.cli.drawings import DRAWINGS, Given, doubtful
+from polaroc.cli.drawings import DRAWINGS, ChartInputs, doubtful
 from polaroc.cli.inputs import NullRows, Positive, Weight, beginnings, priors_in_words
 from polaroc.cli.keys import Keys, NoBy, keys_of, tell
 from polaroc.cli.measured import Files, Ratio, Score, Truth, show
 from polaroc.cli.pipes import or_stdout
-from polaroc.cli.screen import aside, out, progress, refusing
+from polaroc.cli.screen import handle_errors, out, progress, stderr_console
 from polaroc.comparison.plan import Target
 from polaroc.errors import InvalidArgument, check_choice
-from polaroc.files.atomic import check_new, whole_file
+from polaroc.files.atomic import atomic_file, check_new
 from polaroc.files.fingerprints import Stamps
 
 
-@refusing
+@handle_errors
 def chart(
     name: Annotated[
         str,
@@ -95,7 +95,7 @@ def chart(
         "measure": measure, "target": target, "test_train_ratio": test_train_ratio, "alpha": alpha,
     }  # fmt: skip
     given: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
-    _refuse_unheeded(name, [key for key in given if key not in drawing.heeds])
+    _refuse_unheeded(name, [key for key in given if key not in drawing.options])
     predictions = {
         "truth": truth, "score": score, "weight": weight, "positive": positive, "nulls": nulls,
     }  # fmt: skip
@@ -109,18 +109,18 @@ def chart(
             keys = Keys(by or [], [], [])
             if truth is not None:
                 keys = keys_of(files, by, no_by, [truth, score, weight])
-            wanted = Given(files, predictions, keys.all, **given)
+            wanted = ChartInputs(files, predictions, keys.all, **given)
             table = drawing.table(wanted)
             say("drawing")
             drawn = drawing.draw(table, **({} if title is None else {"title": title}))
             said = [*wanted.dropped(), *doubtful(table)]
             stamps.check()
-            with whole_file(where) as staging:
+            with atomic_file(where) as staging:
                 save(drawn, staging)
     tell(keys.notes)
     # What a chart has no place for.
     to_file = where == asked
-    show([f"Note: {line}" for line in said], out() if to_file else aside())
+    show([f"Note: {line}" for line in said], out() if to_file else stderr_console())
     if to_file:
         out().print(f"Written to {where}.")
 
@@ -128,7 +128,7 @@ def chart(
 def _refuse_unheeded(name: str, options: list[str]) -> None:
     if options:
         said = ", ".join(f"--{option.replace('_', '-')}" for option in options)
-        heeded = ", ".join(f"--{one.replace('_', '-')}" for one in DRAWINGS[name].heeds) or "none"
+        heeded = ", ".join(f"--{one.replace('_', '-')}" for one in DRAWINGS[name].options) or "none"
         raise InvalidArgument(
             f"{said} does not change the chart {name!r}; it takes {heeded}.", hint="leave it out."
         )

@@ -4,19 +4,19 @@ from typing import Annotated
 
 import typer
 
-from polaroc.base.text import table, visible
+from polaroc.base.text import escape_control, table
 from polaroc.cli.inputs import Files, Positive, Score, Truth, Weight, labels, negatives
 from polaroc.cli.keys import By, NoBy, keys_of, tell
 from polaroc.cli.overview import doubts
 from polaroc.cli.pipes import AsJson, print_json
-from polaroc.cli.screen import MOST_ROWS, out, progress, refusing
+from polaroc.cli.screen import MOST_ROWS, handle_errors, out, progress
 from polaroc.errors import InvalidPredictions
 from polaroc.files.fingerprints import Stamps
 from polaroc.files.read import scan
 from polaroc.predictions.audit import check as audit
 
 
-@refusing
+@handle_errors
 def check(
     files: Files,
     truth: Truth,
@@ -60,7 +60,7 @@ def check(
     if report.height > rows:
         out().print(f"… and {report.height - rows} more; --rows shows them.")
     for line in [*said, *doubts(report.tail(-rows), "key")]:
-        out().print(visible(line))
+        out().print(escape_control(line))
 
 
 def _cell(value: object) -> str | None:

@@ -20,7 +20,7 @@ from polaroc.cli.measured import (
     show,
 )
 from polaroc.cli.pipes import AsJson, print_json
-from polaroc.cli.screen import progress, refusing
+from polaroc.cli.screen import handle_errors, progress
 from polaroc.comparison.summaries import choice_parts
 from polaroc.errors import InvalidArgument
 from polaroc.files.fingerprints import Stamps
@@ -29,7 +29,7 @@ from polaroc.priors.grids import check_range, prior_grid
 PRIORS = 25
 
 
-@refusing
+@handle_errors
 def choose(
     files: Files,
     over: Annotated[

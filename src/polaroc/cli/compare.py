@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from polaroc.base.text import inert
+from polaroc.base.text import escape_spreadsheet
 from polaroc.cli.inputs import NullRows, Positive, Weight, labels, prior_in_words
 from polaroc.cli.keys import roles_of, tell
 from polaroc.cli.measured import (
@@ -22,19 +22,19 @@ from polaroc.cli.measured import (
     show,
 )
 from polaroc.cli.pipes import AsJson, print_json
-from polaroc.cli.screen import progress, refusing
+from polaroc.cli.screen import handle_errors, progress
 from polaroc.comparison.compare import compare as comparison
 from polaroc.comparison.plan import Adjust, Target
 from polaroc.comparison.summaries import comparison_parts
 from polaroc.errors import InvalidArgument
-from polaroc.files.atomic import check_replaceable, whole
+from polaroc.files.atomic import atomic_folder, check_replaceable
 from polaroc.files.fingerprints import Stamps
 from polaroc.files.read import scan
 from polaroc.measures.catalog import MEASURES
 from polaroc.typing import Prior
 
 
-@refusing
+@handle_errors
 def compare(
     files: Files,
     measure: Annotated[str, typer.Option(help="What is compared.")] = "iauprec",
@@ -126,10 +126,10 @@ def compare(
         )  # fmt: skip
         stamps.check()
         if folder is not None:
-            with whole(folder) as staging:
-                inert(found.omnibus).write_csv(staging / "omnibus.csv")
-                inert(found.pairs).write_csv(staging / "pairs.csv")
-                inert(found.letters).write_csv(staging / "letters.csv")
+            with atomic_folder(folder) as staging:
+                escape_spreadsheet(found.omnibus).write_csv(staging / "omnibus.csv")
+                escape_spreadsheet(found.pairs).write_csv(staging / "pairs.csv")
+                escape_spreadsheet(found.letters).write_csv(staging / "letters.csv")
                 (staging / "summary.txt").write_text(found.summary() + "\n", encoding="utf-8")
     tell(roles.notes)
     if as_json:

@@ -8,13 +8,13 @@ import typer
 
 from polaroc import datasets
 from polaroc.cli.evaluate import run
-from polaroc.cli.screen import out, refusing
+from polaroc.cli.screen import handle_errors, out
 
 OVER = (0.05, 0.20)
 PRIORS = (0.5, 0.1, 0.01)
 
 
-@refusing
+@handle_errors
 def demo(
     folder: Annotated[Path, typer.Option("--out", help="Folder for measures and charts.")] = Path(
         "polaroc-demo"

@@ -38,7 +38,7 @@ RATES = ("accuracy", "precision", "tnr")
 
 
 @dataclass(frozen=True)
-class Given:
+class ChartInputs:
     """What the command line says a chart is drawn from.
 
     Attributes
@@ -222,26 +222,26 @@ def _drift(tables: tuple[pl.LazyFrame, pl.LazyFrame], **options: Any) -> Any:
 class Drawing(NamedTuple):
     """A chart: what it is drawn from, by which function, and the options it heeds."""
 
-    table: Callable[[Given], Any]
+    table: Callable[[ChartInputs], Any]
     draw: Callable[..., Any]
-    heeds: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
 
 
 TESTED = ("prior", "over", "measure", "target", "test_train_ratio", "alpha")
 DRAWINGS = {
-    "roc": Drawing(Given.curves, charts.roc),
-    "pr": Drawing(Given.at_priors, charts.pr, ("prior",)),
-    "dominance": Drawing(Given.relations, charts.dominance),
-    "explorer": Drawing(Given.curves, charts.explorer),
-    "surface": Drawing(Given.achievable, charts.surface, ("over",)),
-    "operating_drift": Drawing(Given.drift, _drift, ("over",)),
-    "skew_effect": Drawing(Given.by_skew, charts.skew_effect, ("over",)),
-    "cost_curves": Drawing(Given.costs, charts.cost_curves),
-    "decision_curves": Drawing(Given.benefits, charts.decision_curves, ("prior",)),
-    "auprec_by_prior": Drawing(Given.by_prior, charts.auprec_by_prior, ("prior", "over")),
-    "interaction": Drawing(Given.by_prior, charts.interaction, ("prior", "over")),
-    "winner_map": Drawing(Given.choice, charts.winner_map, ("over",)),
-    "regret": Drawing(Given.choice, charts.regret, ("over",)),
-    "accsens_plane": Drawing(Given.over_range, charts.accsens_plane, ("over",)),
-    "pairs": Drawing(Given.comparison, charts.pairs, TESTED),
+    "roc": Drawing(ChartInputs.curves, charts.roc),
+    "pr": Drawing(ChartInputs.at_priors, charts.pr, ("prior",)),
+    "dominance": Drawing(ChartInputs.relations, charts.dominance),
+    "explorer": Drawing(ChartInputs.curves, charts.explorer),
+    "surface": Drawing(ChartInputs.achievable, charts.surface, ("over",)),
+    "operating_drift": Drawing(ChartInputs.drift, _drift, ("over",)),
+    "skew_effect": Drawing(ChartInputs.by_skew, charts.skew_effect, ("over",)),
+    "cost_curves": Drawing(ChartInputs.costs, charts.cost_curves),
+    "decision_curves": Drawing(ChartInputs.benefits, charts.decision_curves, ("prior",)),
+    "auprec_by_prior": Drawing(ChartInputs.by_prior, charts.auprec_by_prior, ("prior", "over")),
+    "interaction": Drawing(ChartInputs.by_prior, charts.interaction, ("prior", "over")),
+    "winner_map": Drawing(ChartInputs.choice, charts.winner_map, ("over",)),
+    "regret": Drawing(ChartInputs.choice, charts.regret, ("over",)),
+    "accsens_plane": Drawing(ChartInputs.over_range, charts.accsens_plane, ("over",)),
+    "pairs": Drawing(ChartInputs.comparison, charts.pairs, TESTED),
 }

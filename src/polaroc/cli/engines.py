@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc import warehouse
-from polaroc.base.text import inert
+from polaroc.base.text import escape_spreadsheet
 from polaroc.cli.inputs import labels
 from polaroc.cli.keys import Keys, default_keys, named_keys
 from polaroc.cli.screen import progress
 from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError
-from polaroc.files.atomic import check_replaceable, whole
+from polaroc.files.atomic import atomic_folder, check_replaceable
 from polaroc.measures.catalog import MEASURES
 from polaroc.predictions.usual_keys import keys_by_type
 from polaroc.typing import Interpolation, Prior
@@ -67,9 +67,9 @@ def measured_there(
     measures = _ordered(found, keys.all, priors)
     _refuse_unranked(measures, keys.all)
     if folder is not None:
-        with whole(folder) as staging:
+        with atomic_folder(folder) as staging:
             measures.write_parquet(staging / "measures.parquet")
-            inert(measures).write_csv(staging / "measures.csv")
+            escape_spreadsheet(measures).write_csv(staging / "measures.csv")
     return measures, keys
 
 

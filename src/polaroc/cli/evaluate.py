@@ -10,7 +10,7 @@ import typer
 
 from polaroc import charts
 from polaroc.base.columns import PRIVATE, within
-from polaroc.base.text import inert, visible
+from polaroc.base.text import escape_control, escape_spreadsheet
 from polaroc.cli.engines import measured_there, one_address
 from polaroc.cli.inputs import (
     BetweenPoints,
@@ -29,16 +29,16 @@ from polaroc.cli.inputs import (
 from polaroc.cli.keys import By, NoBy, keys_of, tell
 from polaroc.cli.overview import doubts, summary
 from polaroc.cli.pipes import AsJson, print_json
-from polaroc.cli.screen import aside, out, progress, refusing
-from polaroc.curves.packing import CODE, INDEX
+from polaroc.cli.screen import handle_errors, out, progress, stderr_console
+from polaroc.curves.packing import KEY_INDEX, SORT_CODE
 from polaroc.curves.surface import surface
 from polaroc.errors import InvalidArgument, InvalidPredictions
-from polaroc.evaluation.sums import Summed
-from polaroc.files.atomic import check_replaceable, whole
+from polaroc.evaluation.sums import CurveSums
+from polaroc.files.atomic import atomic_folder, check_replaceable
 from polaroc.files.fingerprints import Stamps
 from polaroc.files.memory import resolve_memory
 from polaroc.files.read import batches
-from polaroc.measures.catalog import DEFAULT_PRIORS, Chosen, chosen
+from polaroc.measures.catalog import DEFAULT_PRIORS, SelectedMeasures, select_measures
 from polaroc.measures.spec import tidy
 from polaroc.predictions.audit import notes_on_labels
 from polaroc.predictions.balance import balance_note
@@ -50,17 +50,17 @@ from polaroc.warehouse.ranges import Ranges
 CHART_PRIORS = 25
 
 
-class Room(NamedTuple):
+class MemoryBudget(NamedTuple):
     """How much memory may be used, and where rows go that do not fit."""
 
     memory: str = "auto"
     scratch: Path | None = None
 
 
-AUTOMATIC = Room()
+AUTOMATIC = MemoryBudget()
 
 
-@refusing
+@handle_errors
 def evaluate(
     files: Files,
     truth: Truth,
@@ -157,7 +157,7 @@ def evaluate(
         "truth": truth, "score": score, "by": keys.all, "weight": weight,
         "positive": labels(frame, truth, positive), "nulls": nulls,
     }  # fmt: skip
-    room = Room(memory, scratch)
+    room = MemoryBudget(memory, scratch)
     run(
         frames, asked, priors, over, interpolation, folder, not no_charts, room, stamps, as_json,
         between,
@@ -173,7 +173,7 @@ def run(
     interpolation: Interpolation,
     folder: Path | None,
     with_charts: bool = True,
-    room: Room = AUTOMATIC,
+    room: MemoryBudget = AUTOMATIC,
     stamps: Stamps | None = None,
     as_json: bool = False,
     between: Sequence[float] = (),
@@ -199,7 +199,7 @@ def run(
         said += negatives(pl.concat(frames), asked["truth"], asked.get("positive"))
         say("measuring")
         grid = _chart_priors(asked_priors, over) if drawn else []
-        wanted = chosen(None, [*priors, *between, *grid], over, interpolation)
+        wanted = select_measures(None, [*priors, *between, *grid], over, interpolation)
         seen_at = asked_priors if drawn else None
         found = [_found(frame, asked, wanted, seen_at, room, say) for frame in frames]
         everything, curves = (_together(tables, keys) for tables in zip(*found, strict=True))
@@ -209,9 +209,9 @@ def run(
             stamps.check()
         measures = _first_priors(everything, keys, len(asked_priors))
         if folder is not None:
-            with whole(folder) as staging:
+            with atomic_folder(folder) as staging:
                 measures.write_parquet(staging / "measures.parquet")
-                inert(measures).write_csv(staging / "measures.csv")
+                escape_spreadsheet(measures).write_csv(staging / "measures.csv")
                 if drawn:
                     for name, chart in _charts(curves.lazy(), priors, everything).items():
                         say(f"drawing {name}")
@@ -253,29 +253,29 @@ def _show(
     else:
         out().print(summary(_first_priors(measures, keys, len(priors)), keys, priors))
     # A result for another program has the standard output for itself.
-    console = aside() if as_json else out()
+    console = stderr_console() if as_json else out()
     totals = measures.unique([*keys, "positives", "negatives"], maintain_order=True)
     uneven = totals.with_columns(balance_note(keys).alias("note"))
     for line in [*doubts(measures), *doubts(uneven, "key"), *said]:
-        console.print(visible(line))
+        console.print(escape_control(line))
 
 
 def _found(
     frame: pl.LazyFrame,
     asked: dict[str, Any],
-    wanted: Chosen,
+    wanted: SelectedMeasures,
     seen_at: Sequence[float | None] | None,
-    room: Room,
+    room: MemoryBudget,
     say: Callable[[str], None],
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The measures and, where they will be seen, the outlines of the curves."""
     # `Stamps` tells whether a file has changed between two readings.
     predictions = replace(read(frame, **asked), repeatable=True)
-    summed = Summed(predictions, *wanted.parted, seen_at=seen_at)
-    found = summed.in_parts(room.memory, room.scratch, lambda *done: say(_share(*done)))
+    summed = CurveSums(predictions, *wanted.parted, seen_at=seen_at)
+    found = summed.out_of_core(room.memory, room.scratch, lambda *done: say(_share(*done)))
     tables = [tidy(found.wide, predictions.keys, wanted.measures)]
     if found.curves is not None:
-        tables.append(found.curves.drop(INDEX, CODE))
+        tables.append(found.curves.drop(KEY_INDEX, SORT_CODE))
     collected = pl.collect_all(tables)
     return collected[0], collected[-1]
 

@@ -15,11 +15,11 @@ from polaroc import datasets
 from polaroc.cli.evaluate import run
 from polaroc.cli.inputs import Positive, labels
 from polaroc.cli.pipes import AsJson
-from polaroc.cli.screen import aside, out, refusing
+from polaroc.cli.screen import handle_errors, out, stderr_console
 from polaroc.errors import InvalidTable
 from polaroc.experiments import accsens, holdouts, satellite, test_train_ratio
 from polaroc.experiments.runs import Progress as Told
-from polaroc.files.atomic import check_new, whole_file
+from polaroc.files.atomic import atomic_file, check_new
 from polaroc.files.read import scan
 
 PRIORS = (0.5, 0.1, 0.01)
@@ -50,7 +50,7 @@ class Experiment:
     scores: Callable[[int, int, Told], pl.DataFrame]
 
 
-@refusing
+@handle_errors
 def experiment(
     data: Annotated[
         str,
@@ -92,14 +92,14 @@ def experiment(
     check_new(where)
     chosen = _experiment(data, truth, positive)
     count = holdouts or chosen.holdouts
-    with _bar(chosen.models * count) as told, whole_file(where) as staging:
+    with _bar(chosen.models * count) as told, atomic_file(where) as staging:
         predictions = chosen.scores(count, seed, told)
         predictions.write_parquet(staging)
     asked = {"truth": "truth", "score": "score", "by": BY}
     over = OVER.get(data, accsens.OVER)
     run([predictions.lazy()], asked, PRIORS, over, "exact", None, as_json=as_json)
     ratio = test_train_ratio(predictions, cases=chosen.cases)
-    console = aside() if as_json else out()
+    console = stderr_console() if as_json else out()
     console.print(f"Written to {where}. Test cases per training case: {ratio:.4g}.")
 
 
@@ -153,7 +153,7 @@ def _of_file(data: str, truth: str, positive: list[str] | None) -> Experiment:
 @contextmanager
 def _bar(total: int) -> Iterator[Told]:
     """A function that says which model is trained on which hold-out, while the block runs."""
-    console = aside()
+    console = stderr_console()
     with Progress(
         TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(),
         TimeElapsedColumn(), console=console, transient=True, disable=not console.is_terminal,

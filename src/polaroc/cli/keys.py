@@ -6,8 +6,8 @@ from typing import Annotated, NamedTuple
 import polars as pl
 import typer
 
-from polaroc.base.text import visible
-from polaroc.cli.screen import aside
+from polaroc.base.text import escape_control
+from polaroc.cli.screen import stderr_console
 from polaroc.errors import InvalidArgument, quoted
 from polaroc.files.read import scan
 from polaroc.predictions.usual_keys import UsualKeys, usual_keys, usual_names
@@ -144,7 +144,7 @@ def keys_of_measures(names: Sequence[str]) -> list[str]:
 def tell(notes: Sequence[str]) -> None:
     """Print notes where no result goes."""
     for note in notes:
-        aside().print(visible(note))
+        stderr_console().print(escape_control(note))
 
 
 def _roles_of_measures(

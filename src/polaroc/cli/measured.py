@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from polaroc.base.columns import RESERVED
-from polaroc.base.text import visible
+from polaroc.base.text import escape_control
 from polaroc.cli.inputs import labels
 from polaroc.cli.keys import tell
 from polaroc.cli.screen import out, with_options
@@ -151,4 +151,4 @@ def show(parts: Sequence[Any], on: Console | None = None) -> None:
     """Print sentences and tables, by default where results go."""
     console = on or out()
     for part in parts:
-        console.print(visible(with_options(part)) if isinstance(part, str) else part)
+        console.print(escape_control(with_options(part)) if isinstance(part, str) else part)

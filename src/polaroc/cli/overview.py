@@ -8,7 +8,7 @@ from rich.table import Table
 from polaroc.base.columns import PRIVATE, within
 from polaroc.base.text import table
 from polaroc.cli.screen import MOST_ROWS
-from polaroc.measures.spec import plainly
+from polaroc.measures.spec import humanize_note
 
 # The measures that fit a terminal; the files hold all.
 HEADINGS = {
@@ -60,7 +60,7 @@ def _cell(mean: float | None, sd: float | None, lacking: int) -> str | None:
 
 def doubts(table: pl.DataFrame, of: str = "estimate", most: int = 5) -> list[str]:
     """The notes of measures, or of something else that has a row each, the commonest first."""
-    kind = plainly(pl.col("note"))
+    kind = humanize_note(pl.col("note"))
     counts = table.filter(pl.col("note").is_not_null()).group_by(kind).len()
     ordered = counts.sort("len", "note", descending=[True, False])
     lines = [f"Note on {count} {of}(s): {note}" for note, count in ordered.head(most).rows()]

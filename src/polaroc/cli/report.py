@@ -18,7 +18,7 @@ from polaroc.cli.measured import (
     show,
 )
 from polaroc.cli.pipes import or_stdout
-from polaroc.cli.screen import aside, out, progress, refusing
+from polaroc.cli.screen import handle_errors, out, progress, stderr_console
 from polaroc.errors import InvalidArgument
 from polaroc.files.fingerprints import Stamps
 from polaroc.reports import TITLE
@@ -26,7 +26,7 @@ from polaroc.reports import report as written
 from polaroc.reports.intake import with_one_model
 
 
-@refusing
+@handle_errors
 def report(
     files: Files,
     path: Annotated[
@@ -126,7 +126,7 @@ def report(
                 test_train_ratio=test_train_ratio, alpha=alpha, level=level, cost_fn=cost_fn,
                 cost_fp=cost_fp, incomplete=incomplete, title=title, tell=keep,
             )  # fmt: skip
-    screen = out() if file == path else aside()
+    screen = out() if file == path else stderr_console()
     tell(found.notes)
     show([f"Note: {sentence}" for sentence in said], screen)
     if file == path:

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from polaroc.base.text import is_utf8, visible
+from polaroc.base.text import escape_control, is_utf8
 from polaroc.cli.pipes import without_stdin
 from polaroc.errors import InvalidArgument, PolarocError
 from polaroc.files.text_files import ONLY_UTF_8
@@ -63,12 +63,12 @@ def out() -> Console:
     return console
 
 
-def aside() -> Console:
+def stderr_console() -> Console:
     """The terminal that progress and errors are written to."""
     return Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
 
 
-def refusing(command: Callable[_P, None]) -> Callable[_P, None]:
+def handle_errors(command: Callable[_P, None]) -> Callable[_P, None]:
     """End a command with one clear message and exit code 2 where its input is bad."""
 
     @wraps(command)
@@ -89,7 +89,7 @@ def refusing(command: Callable[_P, None]) -> Callable[_P, None]:
             first = (str(error).strip() or type(error).__name__).splitlines()[0]
             refuse(f"{first}\nHint: {_hint_of_reader(first)}")
         except KeyboardInterrupt:
-            aside().print("Interrupted: nothing was written.")
+            stderr_console().print("Interrupted: nothing was written.")
             raise typer.Exit(130) from None
         except UnicodeEncodeError as error:
             refuse(f"a name or a text is not UTF-8: {error.object!r:.200}.\nHint: {RENAME}")
@@ -134,7 +134,9 @@ def refuse(message: str) -> None:
 
 def complain(message: str) -> None:
     """Say what is wrong, in the words of the command line."""
-    aside().print(Text("Error: ", style="bold red") + Text(visible(with_options(message))))
+    stderr_console().print(
+        Text("Error: ", style="bold red") + Text(escape_control(with_options(message)))
+    )
 
 
 def with_options(message: str) -> str:
@@ -147,7 +149,7 @@ def with_options(message: str) -> str:
 @contextmanager
 def progress() -> Iterator[Callable[[str], None]]:
     """A function that says what is being done, with a clock, while the block runs."""
-    console = aside()
+    console = stderr_console()
     with Progress(
         SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn(),
         console=console, transient=True, disable=not console.is_terminal,

@@ -18,12 +18,12 @@ from polaroc.cli.inputs import (
     priors_in_words,
 )
 from polaroc.cli.keys import NoBy, named_keys, tell
-from polaroc.cli.screen import refusing
+from polaroc.cli.screen import handle_errors
 from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.warehouse.queries import DIALECTS
 
 
-@refusing
+@handle_errors
 def sql(
     truth: Truth,
     score: Score,

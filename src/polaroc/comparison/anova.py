@@ -150,7 +150,7 @@ def _sums_of_squares(layout: Layout, terms: Sequence[tuple[str, ...]]) -> list[f
     )
     formula = " + ".join(":".join(f"C({safe[factor]})" for factor in term) for term in terms)
     sums = anova_lm(ols(f"y ~ {formula}", data).fit(), typ=2)["sum_sq"].to_list()
-    least = omnibus.nothing(layout.values)
+    least = omnibus.rounding_floor(layout.values)
     return [float(one) if one > least else 0.0 for one in sums]
 
 

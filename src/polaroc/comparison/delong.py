@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import polars as pl
 
-from polaroc.base.columns import like
+from polaroc.base.columns import collect_like
 from polaroc.base.statistics import normal
 from polaroc.comparison.paired_cases import (
     NO_DIFFERENCE,
@@ -21,7 +21,7 @@ from polaroc.comparison.paired_cases import (
 from polaroc.comparison.pairwise import holm
 from polaroc.comparison.permutation import Exchange, permuted
 from polaroc.errors import InvalidArgument, check_choice
-from polaroc.measures.catalog import MEASURES, chosen
+from polaroc.measures.catalog import MEASURES, select_measures
 from polaroc.measures.spec import Measure
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import By, Frame, Interpolation, IntoExpr, Label, Prior, Priors
@@ -155,7 +155,7 @@ def paired_test(
         positive=positive,
     )  # fmt: skip
     exchange = Exchange(draws, seed) if method == "permutation" else None
-    return like(predictions, _pairs(cases, one, level, exchange).lazy())
+    return collect_like(predictions, _pairs(cases, one, level, exchange).lazy())
 
 
 def _pairs(cases: Cases, measure: Measure, level: float, exchange: Exchange | None) -> pl.DataFrame:
@@ -206,7 +206,7 @@ def _measure(
     if name in ("auprec", "iauprec"):
         check_interpolation(interpolation)
     priors: Priors = [prior] if isinstance(prior, str | float | int) else prior
-    asked = chosen(name, priors, over, interpolation).measures
+    asked = select_measures(name, priors, over, interpolation).measures
     if len(asked) != 1:
         raise InvalidArgument(
             f"prior is {prior!r}, allowed is one prior.", hint="test one prior at a time."

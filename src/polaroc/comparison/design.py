@@ -9,7 +9,7 @@ import polars as pl
 from polaroc.base.columns import PRIVATE, column_name, column_names
 from polaroc.comparison.measure_rows import SAME, Rows, listed_rows, value_columns
 from polaroc.errors import InvalidArgument, InvalidTable, check_choice, quoted, spelling
-from polaroc.measures.spec import plainly
+from polaroc.measures.spec import humanize_note
 from polaroc.predictions.balance import differs, unusual
 from polaroc.priors.grids import check_prior
 from polaroc.typing import Prior
@@ -239,7 +239,7 @@ def _doubts(wide: pl.DataFrame, between: str, blocks: Sequence[str]) -> list[str
             f"{odd.select(blocks).n_unique()} block(s) are clearly different from the others, and "
             f"count as much: {first}."
         )
-    listed = plainly(pl.col("note")).str.split("; ").list.unique()
+    listed = humanize_note(pl.col("note")).str.split("; ").list.unique()
     kinds = wide.drop_nulls("note").select(listed).to_series().explode().value_counts(name="rows")
     # Groups come in no order: what is said is not to change from run to run.
     ordered = kinds.sort("rows", "note", descending=[True, False])

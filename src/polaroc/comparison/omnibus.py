@@ -73,14 +73,14 @@ def two_way(values: "Array") -> tuple[float, float]:
     means = centred.mean(axis=0)
     between = blocks * float((means**2).sum())
     residual = float(((centred - means) ** 2).sum())
-    least = nothing(values)
+    least = rounding_floor(values)
     return (
         (between if between > least else 0.0) / (models - 1),
         (residual if residual > least else 0.0) / ((models - 1) * (blocks - 1)),
     )
 
 
-def nothing(values: "Array") -> float:
+def rounding_floor(values: "Array") -> float:
     """The sum of squares that rounding alone may leave."""
     import numpy as np
 
@@ -160,7 +160,7 @@ def permutation(values: "Array", permutations: int, seed: int) -> Outcome:
     table = rounded(values)
     table = table - table.mean(axis=1, keepdims=True)
     seen = float((table.mean(axis=0) ** 2).sum())
-    least = seen * (1 - 1e-9) - nothing(values)
+    least = seen * (1 - 1e-9) - rounding_floor(values)
     blocks, models = values.shape
     count = 0
     # Labels mean nothing, so the first block may stay as it is.

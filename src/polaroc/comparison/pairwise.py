@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc.base.formula import root
-from polaroc.comparison.omnibus import nothing, two_way
+from polaroc.comparison.omnibus import rounding_floor, two_way
 from polaroc.typing import Quantity
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def paired_t(values: "Array", level: float, test_train_ratio: float = 0.0) -> Pa
     first, second = _places(values.shape[1])
     lead = values[:, first] - values[:, second]
     difference, variance = lead.mean(axis=0), lead.var(axis=0, ddof=1)
-    least = nothing(values) / values.size
+    least = rounding_floor(values) / values.size
     difference = np.where(difference**2 > least, difference, 0.0)
     variance = np.where(variance > least, variance, 0.0)
     std_error = error_of_mean(np.sqrt(variance), blocks, test_train_ratio)
@@ -124,7 +124,7 @@ def tukey(values: "Array", level: float) -> Pairs:
     first, second = _places(models)
     means = values.mean(axis=0)
     difference = means[first] - means[second]
-    least = nothing(values) / values.size
+    least = rounding_floor(values) / values.size
     difference = np.where(difference**2 > least, difference, 0.0)
     error = two_way(values)[1]
     df = (models - 1) * (blocks - 1)

@@ -4,16 +4,16 @@ from collections.abc import Callable, Sequence
 
 import polars as pl
 
-from polaroc.base.columns import CURVE, PRIVATE, like
-from polaroc.curves.keys import Keys, indexed, numbered
-from polaroc.curves.packing import CODE, INDEX, Packing
-from polaroc.curves.segments import met, share
+from polaroc.base.columns import CURVE, PRIVATE, collect_like
+from polaroc.curves.keys import Keys, attach_key_index, build_key_index
+from polaroc.curves.packing import KEY_INDEX, SORT_CODE, Packing
+from polaroc.curves.segments import share, snap_to_total
 from polaroc.curves.totals import FP_OFFSET, LEAST_NEG, LEAST_POS, TP_OFFSET
 from polaroc.predictions.row_checks import SCORE, TRUTH, WEIGHT
 from polaroc.predictions.table import Predictions, read
 from polaroc.typing import By, Frame, IntoExpr, Label, Nulls
 
-CELL = (INDEX, CODE, "pos", "neg", "tp", "fp", "positives", "negatives")
+CELL = (KEY_INDEX, SORT_CODE, "pos", "neg", "tp", "fp", "positives", "negatives")
 # Of all rows in order, how many there are up to a cell's last; and the rows of the cell.
 PLACE, SIZE = PRIVATE + "place", PRIVATE + "size"
 
@@ -83,18 +83,18 @@ def curve(
     predictions = read(
         frame, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
     )
-    keys = numbered(predictions, now=isinstance(frame, pl.DataFrame))
-    return like(frame, curves_of(predictions, keys).drop(INDEX, CODE))
+    keys = build_key_index(predictions, now=isinstance(frame, pl.DataFrame))
+    return collect_like(frame, curves_of(predictions, keys).drop(KEY_INDEX, SORT_CODE))
 
 
 def curves_of(
     predictions: Predictions, keys: Keys, named: pl.LazyFrame | None = None
 ) -> pl.LazyFrame:
-    """The curves, each after its anchor, with `INDEX` and `CODE`; beside the columns of `named`."""
+    """The curves, each after its anchor, with `KEY_INDEX`, `SORT_CODE` and the columns of `named`."""
     if named is None:
         named = keys.named
-    ends = cells(indexed(predictions, keys), keys, weighted=predictions.weighted)
-    return tabled(ends, keys.packing, anchors(keys), named)
+    ends = cells(attach_key_index(predictions, keys), keys, weighted=predictions.weighted)
+    return to_curve_table(ends, keys.packing, anchors(keys), named)
 
 
 def anchors(keys: Keys, tp: str | None = None, fp: str | None = None) -> pl.LazyFrame:
@@ -102,8 +102,8 @@ def anchors(keys: Keys, tp: str | None = None, fp: str | None = None) -> pl.Lazy
     kind = keys.totals.collect_schema()["positives"]
     zero = pl.lit(0).cast(kind)
     return keys.totals.select(
-        INDEX,
-        keys.packing.before(pl.col(INDEX)).alias(CODE),
+        KEY_INDEX,
+        keys.packing.before(pl.col(KEY_INDEX)).alias(SORT_CODE),
         zero.alias("pos"),
         zero.alias("neg"),
         (zero if tp is None else pl.col(tp)).alias("tp"),
@@ -113,36 +113,36 @@ def anchors(keys: Keys, tp: str | None = None, fp: str | None = None) -> pl.Lazy
     )
 
 
-def tabled(
+def to_curve_table(
     ends: pl.LazyFrame,
     packing: Packing,
     anchors: pl.LazyFrame | None = None,
     named: pl.LazyFrame | None = None,
 ) -> pl.LazyFrame:
-    """Cells as a curve table with `INDEX` and `CODE`, sorted, each key after its anchor.
+    """Cells as a curve table with `KEY_INDEX` and `SORT_CODE`, sorted, each key after its anchor.
 
     Parameters
     ----------
     ends, packing
         The `cells`, and what their codes are.
     anchors, named
-        The `anchors`; `INDEX` and the key columns; where these are wanted.
+        The `anchors`; `KEY_INDEX` and the key columns; where these are wanted.
     """
     rows = ends.select(CELL)
     if anchors is not None:
         rows = pl.concat([anchors, rows])
     if named is not None:
-        rows = rows.join(named, on=INDEX)
+        rows = rows.join(named, on=KEY_INDEX)
     counted = (pl.col("pos") > 0) | (pl.col("neg") > 0)
     names = [] if named is None else named.collect_schema().names()
     return (
-        rows.sort(CODE)
+        rows.sort(SORT_CODE)
         .with_columns(
-            pl.when(counted).then(packing.score_of(pl.col(CODE))).alias(SCORE),
+            pl.when(counted).then(packing.score_of(pl.col(SORT_CODE))).alias(SCORE),
             rate("tp", "positives").alias("tpr"),
             rate("fp", "negatives").alias("fpr"),
         )
-        .select(INDEX, CODE, *(name for name in names if name != INDEX), *CURVE)
+        .select(KEY_INDEX, SORT_CODE, *(name for name in names if name != KEY_INDEX), *CURVE)
     )
 
 
@@ -162,7 +162,7 @@ def rate(count: str, total: str) -> pl.Expr:
 def cells(
     rows: pl.LazyFrame, keys: Keys, *, weighted: bool, for_areas: bool = False
 ) -> pl.LazyFrame:
-    """The tie-collapsed cells of `indexed` rows.
+    """The tie-collapsed cells of `attach_key_index` rows.
 
     Parameters
     ----------
@@ -182,7 +182,8 @@ def cells(
         ranked = _rises(ranked, _weight_added if weighted else _count_added)
     least = [LEAST_POS, LEAST_NEG] if weighted else []
     of_key = ranked.join(
-        keys.totals.select(INDEX, "positives", "negatives", TP_OFFSET, FP_OFFSET, *least), on=INDEX
+        keys.totals.select(KEY_INDEX, "positives", "negatives", TP_OFFSET, FP_OFFSET, *least),
+        on=KEY_INDEX,
     )
     found = of_key.with_columns(pl.col("tp") + pl.col(TP_OFFSET), pl.col("fp") + pl.col(FP_OFFSET))
     if weighted:
@@ -194,7 +195,7 @@ def cells(
 
 def _rises(ranked: pl.LazyFrame, added: Callable[[pl.Expr], pl.Expr]) -> pl.LazyFrame:
     """The cells with positives, in the order of codes; of a vertical run the last, for all."""
-    fp, index = pl.col("fp"), pl.col(INDEX)
+    fp, index = pl.col("fp"), pl.col(KEY_INDEX)
     goes_on = (pl.col("neg") == 0) & (fp == fp.shift(-1)) & (index == index.shift(-1))
     ends = ranked.filter(pl.col("pos") > 0).filter(~goes_on.fill_null(False))
     return ends.with_columns(added(pl.col("tp")).alias("pos"))
@@ -204,10 +205,10 @@ def _counted(rows: pl.LazyFrame, packing: Packing) -> pl.LazyFrame:
     """The last row of each tie in the order of codes, with counts that run on from key to key."""
     ends = (
         rows.select(_code(packing))
-        .sort(CODE)
+        .sort(SORT_CODE)
         .with_row_index(PLACE, offset=1)
-        .with_columns(packing.truth_of(pl.col(CODE)).cum_sum().alias("tp"))
-        .filter(packing.ends_run(pl.col(CODE)))
+        .with_columns(packing.truth_of(pl.col(SORT_CODE)).cum_sum().alias("tp"))
+        .filter(packing.ends_run(pl.col(SORT_CODE)))
     )
     # In two steps, so that cells without positives can be left out before the second.
     tp, place = pl.col("tp"), pl.col(PLACE)
@@ -216,21 +217,21 @@ def _counted(rows: pl.LazyFrame, packing: Packing) -> pl.LazyFrame:
     ).with_columns(
         (place.cast(pl.Int64) - tp).alias("fp"),
         (pl.col(SIZE) - pl.col("pos")).alias("neg"),
-        packing.index_of(pl.col(CODE)).alias(INDEX),
+        packing.index_of(pl.col(SORT_CODE)).alias(KEY_INDEX),
     )
 
 
 def _weighed(rows: pl.LazyFrame, packing: Packing) -> pl.LazyFrame:
     """The same with weights, whose sums round and so start anew in each key."""
-    truth, weight = packing.truth_of(pl.col(CODE)), pl.col(WEIGHT)
+    truth, weight = packing.truth_of(pl.col(SORT_CODE)), pl.col(WEIGHT)
     own = ((truth * weight).alias("tp"), ((1 - truth) * weight).alias("fp"))
     ends = (
         rows.filter(weight > 0)
         .select(_code(packing), weight)
-        .sort(CODE)
-        .select(CODE, packing.index_of(pl.col(CODE)).alias(INDEX), *own)
-        .with_columns(pl.col("tp", "fp").cum_sum().over(INDEX))
-        .filter(packing.ends_run(pl.col(CODE)))
+        .sort(SORT_CODE)
+        .select(SORT_CODE, packing.index_of(pl.col(SORT_CODE)).alias(KEY_INDEX), *own)
+        .with_columns(pl.col("tp", "fp").cum_sum().over(KEY_INDEX))
+        .filter(packing.ends_run(pl.col(SORT_CODE)))
     )
     rises = _weight_added(pl.col("tp")).alias("pos"), _weight_added(pl.col("fp")).alias("neg")
     # A light weight may be lost in the sum.
@@ -247,18 +248,18 @@ def _weight_added(total: pl.Expr) -> pl.Expr:
 
     Unlike a sum of weights, that is zero to the last digit where the curve starts.
     """
-    index = pl.col(INDEX)
+    index = pl.col(KEY_INDEX)
     return total - pl.when(index == index.shift(1)).then(total.shift(1)).otherwise(0.0)
 
 
 def _met(total: str, rise: str, whole: str, least: str) -> tuple[pl.Expr, pl.Expr]:
     """A cumulative weight that meets its total where all of it is passed, and what it rises by."""
     start, end = (
-        met(sum_, pl.col(whole), pl.col(least))
+        snap_to_total(sum_, pl.col(whole), pl.col(least))
         for sum_ in (pl.col(total) - pl.col(rise), pl.col(total))
     )
     return end.alias(total), (end - start).alias(rise)
 
 
 def _code(packing: Packing) -> pl.Expr:
-    return packing.code(pl.col(INDEX), pl.col(SCORE), pl.col(TRUTH)).alias(CODE)
+    return packing.code(pl.col(KEY_INDEX), pl.col(SCORE), pl.col(TRUTH)).alias(SORT_CODE)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import polars as pl
 
 from polaroc.base.columns import PRIVATE, single_column
-from polaroc.curves.segments import counted, held, segment_columns
+from polaroc.curves.segments import counted, segment_columns, segments_in
 from polaroc.predictions.row_checks import GREATEST_WEIGHT
 from polaroc.typing import IntoExpr
 
 SCORE, LAST, VALUE = (PRIVATE + name for name in ("score", "last", "value"))
-COUNTS, SEGMENTS = counted(pl.field), held(pl.field)
+COUNTS, SEGMENTS = counted(pl.field), segments_in(pl.field)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from polaroc.base.columns import attach
-from polaroc.curves.packing import ANY, INDEX, STEPS, Packing, packing
+from polaroc.curves.packing import KEY_INDEX, PACK_128, STEPS, Packing, packing
 from polaroc.curves.totals import totals
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions
@@ -25,27 +25,27 @@ class Keys:
     Attributes
     ----------
     totals
-        The result of `totals`; `INDEX` may skip numbers.
+        The result of `totals`; `KEY_INDEX` may skip numbers.
     names
         The key columns.
     packing
         What the rows of all keys fit in.
     number
-        A row's `INDEX`, from its key columns; without it, it is looked up.
+        A row's `KEY_INDEX`, from its key columns; without it, it is looked up.
     """
 
     totals: pl.LazyFrame
     names: list[str]
-    packing: Packing = ANY
+    packing: Packing = PACK_128
     number: pl.Expr | None = None
 
     @property
     def named(self) -> pl.LazyFrame:
-        """The `INDEX` of each key, and its columns."""
-        return self.totals.select(INDEX, *self.names)
+        """The `KEY_INDEX` of each key, and its columns."""
+        return self.totals.select(KEY_INDEX, *self.names)
 
 
-def numbered(predictions: Predictions, *, now: bool) -> Keys:
+def build_key_index(predictions: Predictions, *, now: bool) -> Keys:
     """The keys: of rows that are counted now, or those of a plan.
 
     Of a plan nothing is known yet. To rank rows that were counted is faster.
@@ -82,18 +82,18 @@ def numbered_by(predictions: Predictions, counts: pl.DataFrame, scores: pl.DataF
     reach, step = pl.Series(scores.row(0), dtype=pl.Float64), STEPS.get(predictions.kind, 1)
     number, numbers = _number(counts, names)
     packed, dense = packing(numbers, reach, step), packing(counts.height, reach, step)
-    if number is None or (packed == ANY and dense != ANY):
+    if number is None or (packed == PACK_128 and dense != PACK_128):
         # Numbers that leave none out may need fewer bits.
         return Keys(counts.lazy(), names, dense)
-    return Keys(counts.with_columns(number.alias(INDEX)).lazy(), names, packed, number)
+    return Keys(counts.with_columns(number.alias(KEY_INDEX)).lazy(), names, packed, number)
 
 
-def indexed(predictions: Predictions, keys: Keys) -> pl.LazyFrame:
-    """The rows that can be ranked, with the `INDEX` of their key in place of its columns."""
+def attach_key_index(predictions: Predictions, keys: Keys) -> pl.LazyFrame:
+    """The rows that can be ranked, with the `KEY_INDEX` of their key in place of its columns."""
     rows = predictions.sound
     if keys.number is None:
         return attach(rows, keys.named, keys.names).drop(keys.names)
-    return rows.with_columns(keys.number.alias(INDEX)).drop(keys.names)
+    return rows.with_columns(keys.number.alias(KEY_INDEX)).drop(keys.names)
 
 
 def _number(counts: pl.DataFrame, names: list[str]) -> tuple[pl.Expr | None, int]:

@@ -6,8 +6,8 @@ import polars as pl
 
 from polaroc.base.columns import PRIVATE
 
-INDEX = PRIVATE + "index"
-CODE = PRIVATE + "code"
+KEY_INDEX = PRIVATE + "index"
+SORT_CODE = PRIVATE + "code"
 MAGNITUDE = 2**63 - 1
 # How many ranks of a Float64 lie between neighbours of a type with fewer digits, at the least.
 STEPS: dict[pl.DataType, int] = {
@@ -67,7 +67,7 @@ class Packing:
             Boolean.
         """
         behind = self._best() - rank_of(score, self.gap, self.unit)
-        if self != ANY:
+        if self != PACK_128:
             # A score that is computed anew may differ in its last digit.
             behind = behind.clip(1, self.scores - 1).cast(self.kind)
         return (index.cast(self.kind) * self._whole(self.scores) + behind) * self._whole(2) + truth
@@ -107,11 +107,11 @@ class Packing:
 
 
 # For all keys and scores there are: 32 bits, 64 and one.
-ANY = Packing(pl.Int128(), MAGNITUDE, 2**64)
+PACK_128 = Packing(pl.Int128(), MAGNITUDE, 2**64)
 
 
 def packing(keys: int, scores: pl.Series, unit: int = 1) -> Packing:
-    """In 64 bits, where so many keys fit beside scores from the lowest to the highest; or `ANY`.
+    """In 64 bits where so many keys fit beside the range of scores, else `PACK_128`.
 
     Parameters
     ----------
@@ -130,13 +130,13 @@ def packing(keys: int, scores: pl.Series, unit: int = 1) -> Packing:
     """
     known = scores.drop_nulls()
     if known.is_empty() or known.is_nan().any():
-        return ANY
+        return PACK_128
     magnitudes = known.to_frame("score").select(rank_of(pl.col("score").abs()))["score"]
     gap = min((size for size in magnitudes if size), default=unit) - unit
     ranks = known.to_frame("score").select(rank_of(pl.col("score"), gap, unit))["score"].to_list()
     best, places = max(ranks) + 1, max(ranks) - min(ranks) + 2
     fits = 2 * places * keys < 2**64
-    return Packing(pl.UInt64(), best, places, gap, unit) if fits else ANY
+    return Packing(pl.UInt64(), best, places, gap, unit) if fits else PACK_128
 
 
 def rank_of(score: pl.Expr, gap: int = 0, unit: int = 1) -> pl.Expr:

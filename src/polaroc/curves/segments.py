@@ -66,7 +66,7 @@ def share(count: Quantity, total: Quantity) -> Quantity:
     return where((count == total) & (total > 0), 1.0, count / total)
 
 
-def met(sum_: Quantity, whole: Quantity, least: Quantity) -> Quantity:
+def snap_to_total(sum_: Quantity, whole: Quantity, least: Quantity) -> Quantity:
     """A sum of weights, or all of them where what is left is less than the least of them.
 
     Both the sum and the whole are rounded; what they then differ by is rounding.
@@ -75,7 +75,7 @@ def met(sum_: Quantity, whole: Quantity, least: Quantity) -> Quantity:
 
 
 @dataclass(frozen=True)
-class Held:
+class SegmentColumns:
     """The same where it is held in columns, those that `segment_columns` gives."""
 
     segment: Segment
@@ -92,14 +92,14 @@ def counted(column: Columns) -> Cells:
     return Cells(*map(column, COUNTS))
 
 
-def held(column: Columns) -> Held:
+def segments_in(column: Columns) -> SegmentColumns:
     """The segments as `segment_columns` names them, whose columns `column` makes."""
     t0, f0, t1, f1, dt, df = map(column, RATES)
-    return Held(((t0, f0), (t1, f1), (dt, df)), column(FIRST))
+    return SegmentColumns(((t0, f0), (t1, f1), (dt, df)), column(FIRST))
 
 
 CELLS = counted(pl.col)
-HELD = held(pl.col)
+SEGMENTS = segments_in(pl.col)
 
 
 def segment_columns(cells: Cells) -> dict[str, Quantity]:
@@ -110,7 +110,7 @@ def segment_columns(cells: Cells) -> dict[str, Quantity]:
     return columns | {FIRST: cells.is_first}
 
 
-def hold(curve: pl.LazyFrame, kept: Sequence[str]) -> pl.LazyFrame:
+def with_segments(curve: pl.LazyFrame, kept: Sequence[str]) -> pl.LazyFrame:
     """Each cell's segment as columns, null where it has no positives, beside those `kept`.
 
     An expression used inside several others is computed anew in each: held in a

@@ -6,7 +6,7 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.columns import PRIVATE
-from polaroc.curves.packing import INDEX
+from polaroc.curves.packing import KEY_INDEX
 from polaroc.priors.grids import skew
 
 # The points of a curve within one cell of this many by this many look like one:
@@ -14,7 +14,7 @@ from polaroc.priors.grids import skew
 GRID = 6400
 
 
-def outlined(table: pl.LazyFrame, priors: Sequence[float | None]) -> pl.LazyFrame:
+def thin(table: pl.LazyFrame, priors: Sequence[float | None]) -> pl.LazyFrame:
     """The points of curves after which something can be seen to change.
 
     Kept are the first cell of a curve, its last, and the last in each cell of a
@@ -34,15 +34,15 @@ def outlined(table: pl.LazyFrame, priors: Sequence[float | None]) -> pl.LazyFram
         for i, height in enumerate(heights)
     }
     changes = pl.any_horizontal(
-        pl.col(name).ne_missing(pl.col(name).shift(-1)) for name in [INDEX, *cells]
+        pl.col(name).ne_missing(pl.col(name).shift(-1)) for name in [KEY_INDEX, *cells]
     )
     first = (pl.col("tp") == pl.col("pos")) & (pl.col("fp") == pl.col("neg"))
     return table.with_columns(**cells).filter(first | changes).drop(*cells)
 
 
-def rising(curves: pl.LazyFrame) -> pl.LazyFrame:
+def recompute_steps(curves: pl.LazyFrame) -> pl.LazyFrame:
     """Curves of which rows were left out, with `pos` and `neg` as they rise from row to row."""
-    begun = pl.col(INDEX) == pl.col(INDEX).shift(1)
+    begun = pl.col(KEY_INDEX) == pl.col(KEY_INDEX).shift(1)
     return curves.with_columns(
         pl.when(begun).then(pl.col(total) - pl.col(total).shift(1)).otherwise(total).alias(rise)
         for rise, total in (("pos", "tp"), ("neg", "fp"))

@@ -3,8 +3,8 @@
 import polars as pl
 
 from polaroc.base.columns import PRIVATE
-from polaroc.curves.packing import INDEX
-from polaroc.predictions.row_checks import TROUBLE, TROUBLES, TRUTH, WEIGHT
+from polaroc.curves.packing import KEY_INDEX
+from polaroc.predictions.row_checks import ROW_ERROR, ROW_ERRORS, TRUTH, WEIGHT
 from polaroc.predictions.table import COUNT, Predictions
 
 # What turns counts that run on from key to key into those of the key.
@@ -23,13 +23,13 @@ def totals(predictions: Predictions) -> pl.LazyFrame:
     Returns
     -------
     LazyFrame
-        The keys; `INDEX` UInt32, their place from 0; `positives`, `negatives`
+        The keys; `KEY_INDEX` UInt32, their place from 0; `positives`, `negatives`
         (null where rows of the key cannot be ranked); `TP_OFFSET`, `FP_OFFSET`,
         and for weights `LEAST_POS`, `LEAST_NEG`, which `cells` needs; `COUNT`,
         of all rows; `note` String, what is wrong with the key's rows or was
         dropped of them.
     """
-    sound = pl.col(TROUBLE).is_null()
+    sound = pl.col(ROW_ERROR).is_null()
     truth = pl.col(TRUTH)
     case: pl.Expr = pl.lit(1, pl.Int64)
     if predictions.weighted:
@@ -38,7 +38,7 @@ def totals(predictions: Predictions) -> pl.LazyFrame:
         pl.len().alias(COUNT),
         ((truth & sound) * case).sum().alias("positives"),
         ((~truth & sound) * case).sum().alias("negatives"),
-        *((pl.col(TROUBLE) == kind).sum().alias(_column(kind)) for kind in predictions.possible),
+        *((pl.col(ROW_ERROR) == kind).sum().alias(_column(kind)) for kind in predictions.possible),
         *_least(predictions),
         _spread_note(predictions).alias("note"),
     )
@@ -46,9 +46,9 @@ def totals(predictions: Predictions) -> pl.LazyFrame:
     ordered = kept.sort(predictions.keys, nulls_last=True) if predictions.keys else kept
     fatal = pl.any_horizontal(False, *(pl.col(_column(kind)) > 0 for kind in predictions.fatal))
     positives, negatives = pl.col("positives"), pl.col("negatives")
-    return ordered.with_row_index(INDEX).select(
+    return ordered.with_row_index(KEY_INDEX).select(
         *predictions.keys,
-        pl.col(INDEX).cast(pl.UInt32),
+        pl.col(KEY_INDEX).cast(pl.UInt32),
         pl.when(~fatal).then(positives).alias("positives"),
         pl.when(~fatal).then(negatives).alias("negatives"),
         _offset(positives, predictions.weighted).alias(TP_OFFSET),
@@ -64,7 +64,7 @@ def totals(predictions: Predictions) -> pl.LazyFrame:
 def _least(predictions: Predictions) -> list[pl.Expr]:
     if not predictions.weighted:
         return []
-    counts = pl.col(TROUBLE).is_null() & (pl.col(WEIGHT) > 0)
+    counts = pl.col(ROW_ERROR).is_null() & (pl.col(WEIGHT) > 0)
     own = (pl.col(TRUTH), ~pl.col(TRUTH))
     return [
         pl.col(WEIGHT).filter(counts & of_class).min().alias(name)
@@ -78,7 +78,7 @@ def _offset(total: pl.Expr, weighted: bool) -> pl.Expr:
 
 
 def _column(kind: int) -> str:
-    return f"{TROUBLE}_{kind}"
+    return f"{ROW_ERROR}_{kind}"
 
 
 def _troubles(predictions: Predictions, fatal: pl.Expr) -> pl.Expr:
@@ -87,7 +87,7 @@ def _troubles(predictions: Predictions, fatal: pl.Expr) -> pl.Expr:
     said = [pl.lit(None, pl.String)]
     for kind in predictions.possible:
         count = pl.col(_column(kind))
-        one, more = (pl.format("{} " + TROUBLES[kind] + end, count) for end in ("", "s"))
+        one, more = (pl.format("{} " + ROW_ERRORS[kind] + end, count) for end in ("", "s"))
         said.append(pl.when(count == 1).then(one).when(count > 1).then(more))
     listed = pl.concat_str(*said, separator=", ", ignore_nulls=True).replace("", None)
     return pl.when(fatal).then(listed).otherwise(pl.format("dropped {}", listed))
@@ -97,5 +97,5 @@ def _spread_note(predictions: Predictions) -> pl.Expr:
     """What is to be said of weights so different that their sums lose the smaller."""
     if not predictions.weighted:
         return pl.lit(None, pl.String)
-    weight = pl.col(WEIGHT).filter(pl.col(TROUBLE).is_null() & (pl.col(WEIGHT) > 0))
+    weight = pl.col(WEIGHT).filter(pl.col(ROW_ERROR).is_null() & (pl.col(WEIGHT) > 0))
     return pl.when(weight.max() / weight.min() > GREATEST_SPREAD).then(pl.lit(SPREAD))

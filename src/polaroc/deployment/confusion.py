@@ -8,7 +8,7 @@ from polaroc.deployment.types import AT_AN_END, UNTOLD, Estimate, Labelled, Unla
 
 
 @dataclass(frozen=True)
-class Called:
+class ThresholdRates:
     """What one threshold calls positive.
 
     Attributes
@@ -69,7 +69,7 @@ class Called:
         return found
 
 
-def adjusted(labelled: Labelled, unlabelled: Unlabelled, z: float) -> Estimate:
+def adjusted_count(labelled: Labelled, unlabelled: Unlabelled, z: float) -> Estimate:
     """The share called positive, adjusted by the rates of the reference; for any scores.
 
     Parameters
@@ -109,7 +109,7 @@ def _meets_unit(limits: tuple[float, float]) -> bool:
     return limits[0] <= 1 and limits[1] >= 0
 
 
-def _calling(labelled: Labelled, unlabelled: Unlabelled) -> Callable[[float], Called]:
+def _calling(labelled: Labelled, unlabelled: Unlabelled) -> Callable[[float], ThresholdRates]:
     """What the threshold of the reference calls at which a prior's errors balance."""
     import numpy as np
 
@@ -117,9 +117,9 @@ def _calling(labelled: Labelled, unlabelled: Unlabelled) -> Callable[[float], Ca
     sizes = tuple(float(counts.sum()) for counts in (labelled.pos, labelled.neg, unlabelled.count))
     above = np.concatenate(([0], unlabelled.count.cumsum())) / sizes[2]
 
-    def called(prior: float) -> Called:
+    def called(prior: float) -> ThresholdRates:
         at = int(np.abs(prior * (1 - t) - (1 - prior) * f).argmin())
         passed = np.searchsorted(-unlabelled.score, -labelled.score[at], side="right")
-        return Called(float(t[at]), float(f[at]), float(above[passed]), sizes)
+        return ThresholdRates(float(t[at]), float(f[at]), float(above[passed]), sizes)
 
     return called

@@ -58,7 +58,7 @@ class Mixture:
         return _root(lambda prior: float(self.count @ (prior * (1 - prior) * self.slopes(prior))))
 
 
-def likeliest(labelled: Labelled, unlabelled: Unlabelled, z: float) -> Estimate:
+def em_prior(labelled: Labelled, unlabelled: Unlabelled, z: float) -> Estimate:
     """The prior of greatest likelihood where scores are posteriors (Saerens et al., 2002).
 
     Parameters

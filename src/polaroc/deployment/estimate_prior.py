@@ -7,14 +7,20 @@ from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE, check_keys, key_columns, like, text_keys_that_differ
+from polaroc.base.columns import (
+    PRIVATE,
+    check_keys,
+    collect_like,
+    key_columns,
+    text_keys_that_differ,
+)
 from polaroc.base.statistics import normal
-from polaroc.curves.curve import cells, tabled
-from polaroc.curves.keys import indexed, numbered
-from polaroc.curves.packing import INDEX
+from polaroc.curves.curve import cells, to_curve_table
+from polaroc.curves.keys import attach_key_index, build_key_index
+from polaroc.curves.packing import KEY_INDEX
 from polaroc.deployment.calibration import doubt
-from polaroc.deployment.confusion import adjusted
-from polaroc.deployment.em import likeliest
+from polaroc.deployment.confusion import adjusted_count
+from polaroc.deployment.em import em_prior
 from polaroc.deployment.types import Estimate, Labelled, Unlabelled
 from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice
 from polaroc.predictions.row_checks import SCORE
@@ -23,7 +29,7 @@ from polaroc.typing import By, Frame, IntoExpr, Label, Nulls
 from polaroc.uncertainty.intervals import check_counts, check_level
 
 Method: TypeAlias = Literal["em", "confusion"]
-ESTIMATORS = {"em": likeliest, "confusion": adjusted}
+ESTIMATORS = {"em": em_prior, "confusion": adjusted_count}
 REFERENCE, DEPLOYED = "reference", "deployed"
 UNCOUNTED = "leave weight out, or give the number of cases that a row stands for."
 COLUMNS = {
@@ -159,7 +165,9 @@ def estimate_prior(
     counted = pl.Float64 if unlabelled.weighted else pl.Int64
     estimates = pl.DataFrame(found, schema=COLUMNS | {DEPLOYED: counted})
     result = pl.concat([rows.select(unlabelled.keys), estimates], how="horizontal")
-    return like(reference, result.lazy().sort(unlabelled.keys or [DEPLOYED], nulls_last=True))
+    return collect_like(
+        reference, result.lazy().sort(unlabelled.keys or [DEPLOYED], nulls_last=True)
+    )
 
 
 @contextmanager
@@ -181,18 +189,18 @@ class _Ranked:
 
 
 def _ranked(predictions: Predictions, name: str) -> _Ranked:
-    keys = numbered(predictions, now=True)
-    ends = cells(indexed(predictions, keys), keys, weighted=predictions.weighted)
-    table = tabled(ends, keys.packing).collect()
+    keys = build_key_index(predictions, now=True)
+    ends = cells(attach_key_index(predictions, keys), keys, weighted=predictions.weighted)
+    table = to_curve_table(ends, keys.packing).collect()
     counts = keys.totals.collect().select(
         *predictions.keys,
         "positives",
         "negatives",
-        pl.col(INDEX).alias(PRIVATE + name),
+        pl.col(KEY_INDEX).alias(PRIVATE + name),
         pl.col("note").alias(f"{PRIVATE}{name}_note"),
     )
-    parts = table.partition_by(INDEX, maintain_order=True)
-    return _Ranked(name, counts, {part[INDEX][0]: part for part in parts})
+    parts = table.partition_by(KEY_INDEX, maintain_order=True)
+    return _Ranked(name, counts, {part[KEY_INDEX][0]: part for part in parts})
 
 
 def _refuse_other_than_shares(table: _Ranked) -> None:

@@ -5,20 +5,20 @@ from os import PathLike
 
 import polars as pl
 
-from polaroc.base.columns import like
+from polaroc.base.columns import collect_like
 from polaroc.curves.curve import curves_of
-from polaroc.curves.keys import Keys, numbered
-from polaroc.curves.packing import CODE, INDEX
+from polaroc.curves.keys import Keys, build_key_index
+from polaroc.curves.packing import KEY_INDEX, SORT_CODE
 from polaroc.errors import InvalidArgument, check_choice
-from polaroc.evaluation.sums import Summed
+from polaroc.evaluation.sums import CurveSums
 from polaroc.files.memory import Memory
 from polaroc.files.progress import Progress, told
-from polaroc.measures.catalog import DEFAULT_PRIORS, chosen
+from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
 from polaroc.measures.spec import tidy
 from polaroc.predictions.table import Predictions, read
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import By, Frame, Interpolation, Intervals, IntoExpr, Label, Nulls, Priors
-from polaroc.uncertainty.bootstrap import Resampling, resampled
+from polaroc.uncertainty.bootstrap import BootstrapSpec, resampled
 from polaroc.uncertainty.intervals import (
     FRACTIONAL,
     METHODS,
@@ -125,27 +125,27 @@ def evaluate(
     if isinstance(priors, pl.LazyFrame):
         priors = priors.collect()
     how = resampling(priors, over, interpolation, measures, intervals, level, memory)
-    asked = chosen(measures, priors, over, interpolation)
+    asked = select_measures(measures, priors, over, interpolation)
     predictions = read(
         frame, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
     )
     names = predictions.keys
     if intervals is not None and isinstance(frame, pl.DataFrame):
         check_counts(predictions)
-    summed = Summed(predictions, *asked.parted)
+    summed = CurveSums(predictions, *asked.parted)
     if memory is not None:
-        found = summed.in_parts(memory, scratch, told(progress))
-        return like(frame, tidy(found.wide, names, asked.measures))
-    keys = numbered(predictions, now=isinstance(frame, pl.DataFrame))
+        found = summed.out_of_core(memory, scratch, told(progress))
+        return collect_like(frame, tidy(found.wide, names, asked.measures))
+    keys = build_key_index(predictions, now=isinstance(frame, pl.DataFrame))
     if intervals is not None and how is None:
         curves = _flagged_curves(predictions, keys)
-        return like(frame, with_limits(curves, names, asked.measures, intervals, level))
-    measured = tidy(summed.at_once(keys).wide, names, asked.measures)
+        return collect_like(frame, with_limits(curves, names, asked.measures, intervals, level))
+    measured = tidy(summed.lazy(keys).wide, names, asked.measures)
     if how is None:
-        return like(frame, measured)
+        return collect_like(frame, measured)
     counts = pl.when(~pl.col(FRACTIONAL)).then("pos").alias("pos")
     counted = _flagged_curves(predictions, keys).with_columns(counts).drop("note", FRACTIONAL)
-    return like(frame, resampled(measured, counted, names, how))
+    return collect_like(frame, resampled(measured, counted, names, how))
 
 
 def resampling(
@@ -156,7 +156,7 @@ def resampling(
     intervals: str | None,
     level: float,
     memory: Memory | None,
-) -> Resampling | None:
+) -> BootstrapSpec | None:
     """How to resample, if intervals are asked for that need it."""
     if intervals is None:
         return None
@@ -170,10 +170,10 @@ def resampling(
         )
     if intervals not in RESAMPLED:
         return None
-    return Resampling(priors, over, interpolation, measures, intervals, level)
+    return BootstrapSpec(priors, over, interpolation, measures, intervals, level)
 
 
 def _flagged_curves(predictions: Predictions, keys: Keys) -> pl.LazyFrame:
     """The curves in order, with `note` and whether a key's weights are `FRACTIONAL`."""
-    noted = keys.totals.select(INDEX, *predictions.keys, "note")
-    return curves_of(predictions, keys, flagged(noted, predictions)).drop(INDEX, CODE)
+    noted = keys.totals.select(KEY_INDEX, *predictions.keys, "note")
+    return curves_of(predictions, keys, flagged(noted, predictions)).drop(KEY_INDEX, SORT_CODE)

@@ -13,7 +13,7 @@ import polars as pl
 from polaroc.base.columns import PRIVATE
 from polaroc.curves.keys import Keys, counting, numbered_by
 from polaroc.curves.packing import rank_of, score_at
-from polaroc.predictions.row_checks import SCORE, TROUBLE
+from polaroc.predictions.row_checks import ROW_ERROR, SCORE
 from polaroc.predictions.table import Predictions
 
 RANGE = PRIVATE + "range"
@@ -44,7 +44,7 @@ def stored(predictions: Predictions, folder: Path) -> tuple[Predictions, Keys]:
     # The in-memory engine would read the source for the file and once more for the counts.
     _, *counted = pl.collect_all([writing, *counting(predictions)], engine="streaming")
     keys = numbered_by(predictions, *counted)
-    rows = pl.scan_parquet(file).with_columns(pl.lit(None, pl.UInt8).alias(TROUBLE))
+    rows = pl.scan_parquet(file).with_columns(pl.lit(None, pl.UInt8).alias(ROW_ERROR))
     return replace(predictions, rows=rows, possible=[], repeatable=True), keys
 
 

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import polars as pl
 
 from polaroc.base.columns import PRIVATE
-from polaroc.curves.curve import anchors, cells, curves_of, tabled
+from polaroc.curves.curve import anchors, cells, curves_of, to_curve_table
 from polaroc.curves.hull import hulls
-from polaroc.curves.keys import Keys, indexed, numbered
-from polaroc.curves.packing import ANY, CODE, INDEX, Packing
-from polaroc.curves.thinning import outlined, rising
+from polaroc.curves.keys import Keys, attach_key_index, build_key_index
+from polaroc.curves.packing import KEY_INDEX, PACK_128, SORT_CODE, Packing
+from polaroc.curves.thinning import recompute_steps, thin
 from polaroc.curves.totals import FP_OFFSET, LEAST, TP_OFFSET
 from polaroc.evaluation.partitions import SIZE, Part, parts, sizes, stored
 from polaroc.files.memory import Memory, resolve_memory
@@ -25,7 +25,7 @@ from polaroc.predictions.table import COUNT, Predictions
 # What the parts before hold of a key.
 BEFORE = PRIVATE + "before_"
 COUNTED = ("pos", "neg")
-KEPT = (INDEX, "positives", "negatives", *LEAST)
+KEPT = (KEY_INDEX, "positives", "negatives", *LEAST)
 # Bytes that ranking a row takes at its peak, less where a code has 64 bits, more with a
 # weight beside it and where the points of the curves are held; and bytes of a row on
 # disk, at most.
@@ -35,7 +35,7 @@ ON_DISK, WEIGHT_ON_DISK = 14, 8
 BASE = 300_000_000
 
 
-class Found(NamedTuple):
+class CurveTotals(NamedTuple):
     """What was found: per key its `totals` and the sums; and the curves' outlines, if asked."""
 
     wide: pl.LazyFrame
@@ -43,7 +43,7 @@ class Found(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Summed:
+class CurveSums:
     """What is to be summed over the segments of the curves, and of their hulls.
 
     `seen_at` are the priors at which the curves, or their hulls, will be drawn;
@@ -55,24 +55,24 @@ class Summed:
     on_hull: Sequence[Measure]
     seen_at: Sequence[float | None] | None = None
 
-    def at_once(self, keys: Keys) -> Found:
+    def lazy(self, keys: Keys) -> CurveTotals:
         """Everything as one plan."""
         if not self._curves:
-            ends = self._cells(indexed(self.predictions, keys), keys)
-            return Found(_joined(keys.totals, _per_key(ends, self.on_curve)), None)
+            ends = self._cells(attach_key_index(self.predictions, keys), keys)
+            return CurveTotals(_joined(keys.totals, _per_key(ends, self.on_curve)), None)
         table = curves_of(self.predictions, keys)
         wide = _joined(keys.totals, _per_key(table, self.on_curve))
         if not self.on_hull:
-            return Found(wide, self._outlined(table))
+            return CurveTotals(wide, self._outlined(table))
         hull = hulls(table)
-        return Found(_joined(wide, _per_key(hull, self.on_hull)), self._outlined(hull))
+        return CurveTotals(_joined(wide, _per_key(hull, self.on_hull)), self._outlined(hull))
 
-    def in_parts(
+    def out_of_core(
         self,
         memory: Memory,
         scratch: str | PathLike[str] | None = None,
         progress: Progress | None = None,
-    ) -> Found:
+    ) -> CurveTotals:
         """The same within `memory`: at once where that is enough, else in ranges of the score.
 
         Every sum over a curve is the sum over its parts, once the totals and what
@@ -90,7 +90,7 @@ class Summed:
         limit = resolve_memory(memory)
         if self.predictions.repeatable:
             # One after the other: together they would hold the rows they share.
-            keys = numbered(self.predictions, now=True)
+            keys = build_key_index(self.predictions, now=True)
             return self._within(limit, keys, scratch, progress)
         with scratch_folder(scratch) as folder:
             predictions, keys = stored(self.predictions, folder)
@@ -102,18 +102,18 @@ class Summed:
         keys: Keys,
         scratch: str | PathLike[str] | None,
         progress: Progress | None,
-    ) -> Found:
+    ) -> CurveTotals:
         """The same for rows that can be read more than once, within so many bytes."""
         counts = keys.totals.collect()
         most = (limit - BASE) // self._bytes_per_row(keys.packing)
         # Of all rows, those in trouble among them.
         if counts[COUNT].cast(pl.Int64).sum() <= most:
-            return _done(self.at_once(keys))
+            return _done(self.lazy(keys))
         counted = sizes(self.predictions.sound).collect()
         weighted, size = self.predictions.weighted, int(counted[SIZE].sum())
         if size <= most:
-            return _done(self.at_once(keys))
-        rows = indexed(self.predictions, keys)
+            return _done(self.lazy(keys))
+        rows = attach_key_index(self.predictions, keys)
         before, done = _nothing(counts), 0
         sums: list[pl.DataFrame] = []
         points: list[pl.DataFrame] = []
@@ -130,12 +130,12 @@ class Summed:
                     progress(done, size)
         wide = _joined(keys.totals, sums[0].lazy())
         if not points:
-            return _done(Found(wide, None))
-        table = tabled(pl.concat(points).lazy(), keys.packing, anchors(keys), keys.named)
+            return _done(CurveTotals(wide, None))
+        table = to_curve_table(pl.concat(points).lazy(), keys.packing, anchors(keys), keys.named)
         if not self.on_hull:
-            return _done(Found(wide, rising(table)))
+            return _done(CurveTotals(wide, recompute_steps(table)))
         hull = hulls(table)
-        return _done(Found(_joined(wide, _per_key(hull, self.on_hull)), self._outlined(hull)))
+        return _done(CurveTotals(_joined(wide, _per_key(hull, self.on_hull)), self._outlined(hull)))
 
     @property
     def _curves(self) -> bool:
@@ -144,7 +144,7 @@ class Summed:
 
     def _bytes_per_row(self, packing: Packing) -> int:
         weights, curves = self.predictions.weighted, self._curves
-        code = IN_MEMORY - (packing != ANY) * SPARED
+        code = IN_MEMORY - (packing != PACK_128) * SPARED
         return code + weights * WEIGHT_IN_MEMORY + curves * CURVE_IN_MEMORY
 
     def _cells(self, rows: pl.LazyFrame, keys: Keys) -> pl.LazyFrame:
@@ -160,29 +160,29 @@ class Summed:
             both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
             # The hull of a part starts where the parts before it end.
             begun = anchors(here, tp=BEFORE + "pos", fp=BEFORE + "neg")
-            outer = hulls(tabled(ends.filter(both), here.packing, begun.filter(both)))
+            outer = hulls(to_curve_table(ends.filter(both), here.packing, begun.filter(both)))
             wanted.append(outer.filter(pl.col(SCORE).is_not_null()))
         elif self.seen_at is not None:
-            wanted.append(outlined(tabled(ends, here.packing), self.seen_at))
+            wanted.append(thin(to_curve_table(ends, here.packing), self.seen_at))
         return wanted
 
     def _outlined(self, table: pl.LazyFrame) -> pl.LazyFrame | None:
-        return None if self.seen_at is None else rising(outlined(table, self.seen_at))
+        return None if self.seen_at is None else recompute_steps(thin(table, self.seen_at))
 
 
-def _done(found: Found) -> Found:
+def _done(found: CurveTotals) -> CurveTotals:
     """What was found, computed now."""
     tables = pl.collect_all([table for table in found if table is not None])
     wide, *curves = (table.lazy() for table in tables)
-    return Found(wide, *curves or (None,))
+    return CurveTotals(wide, *curves or (None,))
 
 
 def _per_key(rows: pl.LazyFrame, measures: Sequence[Measure]) -> pl.LazyFrame:
-    return per_key(rows.filter(pl.col("pos") > 0), [INDEX], measures)
+    return per_key(rows.filter(pl.col("pos") > 0), [KEY_INDEX], measures)
 
 
 def _joined(wide: pl.LazyFrame, sums: pl.LazyFrame) -> pl.LazyFrame:
-    return wide.join(sums.drop("positives", "negatives"), on=INDEX, how="left")
+    return wide.join(sums.drop("positives", "negatives"), on=KEY_INDEX, how="left")
 
 
 def _nothing(counts: pl.DataFrame) -> pl.DataFrame:
@@ -195,12 +195,12 @@ def _nothing(counts: pl.DataFrame) -> pl.DataFrame:
 def _here(part: Part, before: pl.DataFrame, weighted: bool) -> pl.DataFrame:
     """Per key, what a part holds of it, with what `cells` needs."""
     case = pl.col(WEIGHT) if weighted else pl.lit(1, pl.Int64)
-    held = part.rows.group_by(INDEX).agg(
+    held = part.rows.group_by(KEY_INDEX).agg(
         (pl.col(TRUTH) * case).sum().alias("pos"),
         (~pl.col(TRUTH) * case).sum().alias("neg"),
         pl.col(SCORE).max(),
     )
-    here = before.join(held.collect(), on=INDEX, how="left", maintain_order="left")
+    here = before.join(held.collect(), on=KEY_INDEX, how="left", maintain_order="left")
     offsets = []
     for count, name in zip(COUNTED, (TP_OFFSET, FP_OFFSET), strict=True):
         passed, own = pl.col(BEFORE + count), pl.col(count)
@@ -220,8 +220,8 @@ def _passed(here: pl.DataFrame) -> pl.DataFrame:
 def _tie(here: pl.LazyFrame, packing: Packing) -> pl.LazyFrame:
     """The cells of a part whose scores are all the same."""
     return here.filter((pl.col("pos") > 0) | (pl.col("neg") > 0)).select(
-        INDEX,
-        packing.code(pl.col(INDEX), pl.col(SCORE), pl.lit(True)).alias(CODE),
+        KEY_INDEX,
+        packing.code(pl.col(KEY_INDEX), pl.col(SCORE), pl.lit(True)).alias(SORT_CODE),
         "pos",
         "neg",
         (pl.col(BEFORE + "pos") + pl.col("pos")).alias("tp"),

@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc.base.columns import as_lazy, column_name
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
-from polaroc.predictions.row_checks import TROUBLES, TRUTH, truth_column
+from polaroc.predictions.row_checks import ROW_ERRORS, TRUTH, truth_column
 from polaroc.typing import Label
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _labels(labels: pl.Series, truth: str, positive: Label | Sequence[Label] | N
         count = read.select(is_so.cast(pl.Int64).sum()).item()
         if count:
             raise InvalidPredictions(
-                f"{count} {TROUBLES[code]}{'' if count == 1 else 's'} in {truth!r}.",
+                f"{count} {ROW_ERRORS[code]}{'' if count == 1 else 's'} in {truth!r}.",
                 hint="drop such rows, or name the positive label(s) with positive=...",
             )
     return read.select(value.cast(pl.Int64)).to_series().to_numpy()

@@ -18,7 +18,7 @@ ASIDE, NEW, EARLIER = ".polaroc-", "new", "earlier"
 
 
 @contextmanager
-def whole(folder: Path) -> Iterator[Path]:
+def atomic_folder(folder: Path) -> Iterator[Path]:
     """A temporary folder that becomes `folder` when the block ends without an error.
 
     Parameters
@@ -126,7 +126,7 @@ def nobodys(file: Path) -> bool:
 
 
 @contextmanager
-def whole_file(file: Path, ours: Callable[[Path], bool] = nobodys) -> Iterator[Path]:
+def atomic_file(file: Path, ours: Callable[[Path], bool] = nobodys) -> Iterator[Path]:
     """A temporary file that becomes `file` when the block ends without an error.
 
     Parameters

@@ -9,7 +9,7 @@ import polars as pl
 from polaroc import rates
 from polaroc.base.formula import Columns, clip, least, log1p, root, where
 from polaroc.base.formula import total as sum_of
-from polaroc.curves.segments import HELD, Segments, held
+from polaroc.curves.segments import SEGMENTS, Segments, segments_in
 from polaroc.errors import check_choice
 from polaroc.measures.gradients import area_gradient, auc_gradient
 from polaroc.measures.interleaving import SKEW
@@ -40,7 +40,7 @@ def auc_measure(
         return partial_auc(fpr, tpr, standardise, column)
     positives, negatives = column("positives"), column("negatives")
     chance = root((positives + negatives + 1) / (12 * positives * negatives))
-    area = total("auc", segment_auc(held(column)), column, gradient=auc_gradient)
+    area = total("auc", segment_auc(segments_in(column)), column, gradient=auc_gradient)
     reversed_ = area.estimate < 0.5 - REVERSED * chance
     warning = reversed_, BELOW_CHANCE
     return replace(area, warning=warning, perfect=_perfect_auc)
@@ -74,7 +74,7 @@ def auprec_measures(
         # Nodes are not shown: the rows in their place say at which prior they are.
         prior = None if many is not None else resolved[i]
         skewed = negatives / positives if node is None else node
-        area = segment_area(skewed, interpolation, start, recall, held(column))
+        area = segment_area(skewed, interpolation, start, recall, segments_in(column))
         gradient = (
             partial(area_gradient, [(skewed, 1.0)], interpolation, label=f"_{i}")
             if smooth
@@ -102,7 +102,7 @@ def iauprec_measure(
     _check_choices(interpolation, start)
     belief = resolve_belief(over, measure)
     nodes = list(zip(*condensed(belief.skews, belief.weights), strict=True))
-    cells = held(column)
+    cells = segments_in(column)
     area = sum_of(
         weight * segment_area(skewed, interpolation, start, cells=cells) for skewed, weight in nodes
     )
@@ -132,7 +132,7 @@ def _perfect_area(tail: float, skewed: Quantity) -> pl.Expr:
     return area
 
 
-def segment_auc(cells: Segments = HELD) -> Quantity:
+def segment_auc(cells: Segments = SEGMENTS) -> Quantity:
     """What the segment that ends at a cell adds to the AUC: ∫ (1 − f) dt."""
     _, (_, f1), (dt, df) = cells.segment
     return dt * (1 - f1 + df / 2)
@@ -143,7 +143,7 @@ def segment_area(
     interpolation: Interpolation,
     start: Start,
     recall: tuple[float, float] | None = None,
-    cells: Segments = HELD,
+    cells: Segments = SEGMENTS,
 ) -> Quantity:
     """∫ precision dt over the segment that ends at a row of the curve, within a range of t."""
     (t0, f0), (t1, f1), (dt, df) = cells.segment

@@ -2,14 +2,14 @@
 
 from polaroc.base.columns import PRIVATE
 from polaroc.base.formula import Columns, root, where
-from polaroc.curves.segments import Point, Segments, held
+from polaroc.curves.segments import Point, Segments, segments_in
 from polaroc.priors.grids import skew
 from polaroc.typing import Quantity
 
 
 def balanced(prior: float, column: Columns) -> tuple[Point, dict[str, Quantity]]:
     """The balanced point at a prior, and the least values that it is made from."""
-    ends = ends_beyond(prior, held(column))
+    ends = ends_beyond(prior, segments_in(column))
     least = {f"{PRIVATE}balanced_{prior!r}_{i}": end for i, end in enumerate(ends)}
     return crossing(prior, *map(column, least)), least
 

@@ -21,20 +21,20 @@ MEASURES = ("auc", "auprec", "iauprec", *OVER_A_RANGE)
 CORRECTED = ("auprec_corrected", "iauprec_corrected")
 
 
-class Chosen(NamedTuple):
+class SelectedMeasures(NamedTuple):
     """The measures asked for, and those taken on the curves and on their hulls."""
 
     measures: list[Measure]
     parted: tuple[list[Measure], list[Measure]]
 
 
-def chosen(
+def select_measures(
     names: str | Sequence[str] | None,
     priors: Priors,
     over: tuple[float, float] | Belief | None,
     interpolation: Interpolation,
     column: Columns = pl.col,
-) -> Chosen:
+) -> SelectedMeasures:
     """The measures that the arguments of `evaluate` ask for, in columns that `column` makes."""
     asked = _asked(names, over)
     on_roc: list[Measure] = [auc_measure(column=column)]
@@ -57,7 +57,9 @@ def chosen(
             f"there is nothing to measure: measures is {names!r}, priors is {priors!r}.",
             hint="leave measures out for all of them.",
         )
-    return Chosen(measures, (on_roc, on_pr) if interpolation == "hull" else (measures, []))
+    return SelectedMeasures(
+        measures, (on_roc, on_pr) if interpolation == "hull" else (measures, [])
+    )
 
 
 def check_exact(interpolation: str) -> None:

@@ -8,7 +8,7 @@ import polars as pl
 from polaroc import rates
 from polaroc.base.columns import PRIVATE
 from polaroc.base.formula import Columns, clip, least, root, total, where
-from polaroc.curves.segments import Segments, held
+from polaroc.curves.segments import Segments, segments_in
 from polaroc.measures.areas import auprec_measures, iauprec_measure
 from polaroc.measures.spec import Measure
 from polaroc.priors.beliefs import Belief, resolve_belief
@@ -47,7 +47,7 @@ def _corrected(
     """A measure whose one sum is less the bias, under names of its own."""
     (area,) = plain.sums.values()
     summed = f"{PRIVATE}corrected_{label}"
-    cells = held(column)
+    cells = segments_in(column)
     bias = total(
         weight * segment_bias(skewed, column("negatives"), cells) for skewed, weight in nodes
     )

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from polaroc.base.columns import PRIVATE
 from polaroc.base.formula import Columns, clip, log1p, size, total, where
-from polaroc.curves.segments import Point, Segments, held
+from polaroc.curves.segments import Point, Segments, segments_in
 from polaroc.measures.balanced_gradients import prior_at
 from polaroc.typing import Quantity
 
@@ -25,7 +25,7 @@ def _passed(
     over: tuple[float, float], column: Columns
 ) -> tuple[Quantity, Quantity, dict[str, Quantity]]:
     """The priors, within a range, at which a segment starts and ends, and the columns they are."""
-    start, end, _ = held(column).segment
+    start, end, _ = segments_in(column).segment
     first, last = (f"{PRIVATE}{place}_{over!r}" for place in ("first", "last"))
     columns = {first: clip(prior_at(start), *over), last: clip(prior_at(end), *over)}
     return column(first), column(last), columns
@@ -34,7 +34,7 @@ def _passed(
 def error_area(over: tuple[float, float], column: Columns) -> Area:
     """1 − 1/(hi−lo) ∫ [π FNr + (1−π) FPr] dπ at the balanced points."""
     lo, hi = over
-    cells = held(column)
+    cells = segments_in(column)
     start, end, _ = cells.segment
     first, last, columns = _passed(over, column)
     # On a level run the error is 2π(1−t): its integral telescopes from run to run.
@@ -79,7 +79,7 @@ def _nodes(lo: float, hi: float) -> list[tuple[float, float]]:
 def partial_area(over: tuple[float, float], column: Columns) -> Area:
     """1 − ∫FNr dFPr/(FPr_hi − FPr_lo) between the balanced points."""
     lo = over[0]
-    start, end, (dt, df) = held(column).segment
+    start, end, (dt, df) = segments_in(column).segment
     first, last, columns = _passed(over, column)
     bulk = dt * start[1] + df * (1 - start[0])
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from polaroc.base.formula import Columns, clip, where
-from polaroc.curves.segments import held
+from polaroc.curves.segments import segments_in
 from polaroc.errors import InvalidArgument
 from polaroc.measures.spec import Measure, total
 from polaroc.priors.grids import is_number
@@ -39,7 +39,7 @@ def partial_auc(
 
 def _below(lo: float, hi: float, column: Columns) -> Measure:
     """∫ t df over a range of f."""
-    (t0, f0), (t1, f1), (dt, df) = held(column).segment
+    (t0, f0), (t1, f1), (dt, df) = segments_in(column).segment
     first, last = clip(f0, lo, hi), clip(f1, lo, hi)
     height = 2 * t0 + (first + last - 2 * f0) * dt / df
     # Ends at one rate may differ in the last digit: whether f moves goes by counts.
@@ -52,7 +52,7 @@ def _below(lo: float, hi: float, column: Columns) -> Measure:
 
 def _beside(lo: float, hi: float, column: Columns) -> Measure:
     """∫ (1 − f) dt over a range of t."""
-    (t0, f0), (t1, _), (dt, df) = held(column).segment
+    (t0, f0), (t1, _), (dt, df) = segments_in(column).segment
     first, last = clip(t0, lo, hi), clip(t1, lo, hi)
     width = 2 * f0 + (first + last - 2 * t0) * df / dt
     return total("auc", (last - first) * (1 - width / 2), column)

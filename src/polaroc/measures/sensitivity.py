@@ -13,7 +13,7 @@ from polaroc.measures.balanced_gradients import mean_error_gradient, point_gradi
 from polaroc.measures.balanced_points import balanced, distance
 from polaroc.measures.error_areas import error_area, partial_area
 from polaroc.measures.functions import of_curve
-from polaroc.measures.spec import Measure, Part
+from polaroc.measures.spec import GradientTerm, Measure
 from polaroc.priors.beliefs import over_label
 from polaroc.priors.grids import check_range, skew
 from polaroc.typing import Quantity
@@ -142,7 +142,7 @@ def accsens_measure(
     stands = error_area if area == "error" else partial_area
     accuracy, columns, sums = stands(over, column)
     value = combined(accuracy, distance, weights)
-    parts: tuple[Part, ...] = ()
+    parts: tuple[GradientTerm, ...] = ()
     if area == "error":
         by_area = weights[0] * (accuracy - 1) / (2 * value)
         by_points = _point_parts(over, weights[1] / (2 * value), column)
@@ -184,7 +184,9 @@ def _sens(over: tuple[float, float], column: Columns) -> tuple[Quantity, dict[st
     return distance(low, high), at_lo | at_hi
 
 
-def _point_parts(over: tuple[float, float], scale: Quantity, column: Columns) -> tuple[Part, ...]:
+def _point_parts(
+    over: tuple[float, float], scale: Quantity, column: Columns
+) -> tuple[GradientTerm, ...]:
     """The balanced points at both ends, with `scale` times the derivatives of ½ Sens²."""
     (low, _), (high, _) = (balanced(prior, column) for prior in over)
     fall, run = low[0] - high[0], high[1] - low[1]
@@ -196,10 +198,10 @@ def _point_parts(over: tuple[float, float], scale: Quantity, column: Columns) ->
     return _point_part(over[0], by_low), _point_part(over[1], by_high)
 
 
-def _point_part(prior: float, slope: Quantity) -> Part:
-    return Part(f"{PRIVATE}point_{prior!r}", partial(point_gradient, prior), slope)
+def _point_part(prior: float, slope: Quantity) -> GradientTerm:
+    return GradientTerm(f"{PRIVATE}point_{prior!r}", partial(point_gradient, prior), slope)
 
 
-def _area_part(over: tuple[float, float], slope: Quantity) -> Part:
+def _area_part(over: tuple[float, float], slope: Quantity) -> GradientTerm:
     name = f"{PRIVATE}error_{over!r}"
-    return Part(name, lambda _: mean_error_gradient(over), slope)
+    return GradientTerm(name, lambda _: mean_error_gradient(over), slope)

@@ -9,8 +9,8 @@ import polars as pl
 
 from polaroc.base.columns import INTERVAL, MEASURES, OVER, PRIVATE, WITH_INTERVAL
 from polaroc.base.formula import Columns
-from polaroc.curves.packing import INDEX
-from polaroc.curves.segments import hold
+from polaroc.curves.packing import KEY_INDEX
+from polaroc.curves.segments import with_segments
 from polaroc.measures.gradients import Gradient
 from polaroc.measures.interleaving import IS_MANY, PRIOR, SKEW, Shown, interleaved, interpolated
 from polaroc.predictions.table import one_class_note
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, np.dtype[Any]]
 
 WHICH = PRIVATE + "which"
-DOUBT = PRIVATE + "doubt"
-SAID = PRIVATE + "said"
+BIAS_RATIO = PRIVATE + "doubt"
+WARNING = PRIVATE + "said"
 LIMITS_SAID = PRIVATE + "limits_said"
 # Of a row that is interpolated: the area, and its variance.
 AREA, VARIANCE = PRIVATE + "area", PRIVATE + "variance"
 # λ/N above which AUPREC is biased upward for want of negatives, and how that is said.
-DOUBTFUL = 0.02
+MAX_BIAS_RATIO = 0.02
 BIASED = "λ/N = {}: biased upward"
 
 
 @dataclass(frozen=True)
-class Part:
+class GradientTerm:
     """A number of the curve that a measure is a smooth function of.
 
     Attributes
@@ -110,7 +110,7 @@ class Measure:
     over: str | None = None
     doubt: Quantity | None = None
     warning: tuple[Quantity, str] | None = None
-    parts: tuple[Part, ...] = ()
+    parts: tuple[GradientTerm, ...] = ()
     perfect: Callable[[float], pl.Expr] | None = None
     straight: bool = True
     many: ManyPriors | None = None
@@ -135,7 +135,7 @@ class ManyLimits:
     kept: tuple[str, ...] = ()
 
 
-def plainly(note: pl.Expr) -> pl.Expr:
+def humanize_note(note: pl.Expr) -> pl.Expr:
     """A note in words, without the number that stands for few negatives.
 
     Examples
@@ -167,7 +167,7 @@ def total(
         sums={summed: segment},
         prior=prior,
         doubt=doubt,
-        parts=() if gradient is None else (Part(summed, lambda _: gradient()),),
+        parts=() if gradient is None else (GradientTerm(summed, lambda _: gradient()),),
     )
 
 
@@ -207,7 +207,7 @@ def per_key(
     roots = {root for part in also.values() for root in part.meta.root_names()}
     needed = sorted(roots.difference(kept))
     return (
-        hold(segments, [*kept, *needed])
+        with_segments(segments, [*kept, *needed])
         .with_columns(**columns)
         .select(*kept, *needed, **sums, **least)
         .group_by(keys)
@@ -228,7 +228,7 @@ def merged(parts: Sequence[pl.DataFrame], measures: Sequence[Measure]) -> pl.Dat
     _, sums, least = ingredients(measures)
     return (
         pl.concat(parts)
-        .group_by(INDEX)
+        .group_by(KEY_INDEX)
         .agg(
             pl.col("positives", "negatives").max(),
             *(pl.col(name).sum() for name in sums),
@@ -262,8 +262,8 @@ def tidy(
     both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
     columns: dict[str, list[pl.Expr]] = {
         "estimate": [measure.estimate.fill_nan(None) for measure in single],
-        DOUBT: [_number(measure.doubt) / pl.col("negatives") for measure in single],
-        SAID: [_said(measure) for measure in single],
+        BIAS_RATIO: [_number(measure.doubt) / pl.col("negatives") for measure in single],
+        WARNING: [_said(measure) for measure in single],
     }
     if limits is not None:
         for name in INTERVAL:
@@ -272,13 +272,13 @@ def tidy(
     columns = {name: [pl.when(both).then(one) for one in parts] for name, parts in columns.items()}
     columns["prior"] = [_number(measure.prior) for measure in single]
     # Null where there is nothing to say, so that no number is put into words in vain.
-    doubt = pl.when(pl.col(DOUBT) > DOUBTFUL).then(DOUBT)
+    doubt = pl.when(pl.col(BIAS_RATIO) > MAX_BIAS_RATIO).then(BIAS_RATIO)
     biased = pl.format(BIASED, doubt.round_sig_figs(2))
     note = pl.concat_str(
         "note",
         one_class_note(pl.col("positives"), pl.col("negatives")),
         biased,
-        *(name for name in (SAID, LIMITS_SAID) if name in columns),
+        *(name for name in (WARNING, LIMITS_SAID) if name in columns),
         separator="; ",
         ignore_nulls=True,
     ).replace("", None)
@@ -311,7 +311,7 @@ def _interpolated(
         kept = [*kept, *many_limits.kept]
     given = {name: of for name, of in columns.items() if of}
     empty = {
-        name: pl.lit(None, pl.String if name in (SAID, LIMITS_SAID) else pl.Float64)
+        name: pl.lit(None, pl.String if name in (WARNING, LIMITS_SAID) else pl.Float64)
         for name, of in columns.items()
         if not of
     }
@@ -328,7 +328,7 @@ def _interpolated(
         pl.coalesce(SKEW, negatives / positives).alias(SKEW),
         **of_many(prior=pl.coalesce(PRIOR, own_prior)),
     )
-    doubt = {DOUBT: pl.when(both).then(pl.col(SKEW) / negatives)}
+    doubt = {BIAS_RATIO: pl.when(both).then(pl.col(SKEW) / negatives)}
     long = long.with_columns(**of_many(estimate=pl.col(AREA), **doubt))
     if many_limits is None:
         return long

@@ -12,10 +12,10 @@ from polaroc.typing import IntoExpr, Label
 SCORE = "threshold"
 TRUTH = PRIVATE + "truth"
 WEIGHT = PRIVATE + "weight"
-TROUBLE = PRIVATE + "trouble"
+ROW_ERROR = PRIVATE + "trouble"
 
 # What can be wrong with a row, by code; only the missing ones may be dropped.
-NULL_SCORE, NAN_SCORE, NULL_TRUTH, NULL_WEIGHT, UNCLEAR, BAD_WEIGHT, INEXACT = range(1, 8)
+NULL_SCORE, NAN_SCORE, NULL_TRUTH, NULL_WEIGHT, UNKNOWN_LABEL, BAD_WEIGHT, INEXACT = range(1, 8)
 MISSING = {
     NULL_SCORE: "null score",
     NAN_SCORE: "NaN score",
@@ -23,14 +23,15 @@ MISSING = {
     NULL_WEIGHT: "null weight",
 }
 WRONG = {
-    UNCLEAR: "unclear truth label",
+    UNKNOWN_LABEL: "unclear truth label",
     BAD_WEIGHT: "invalid weight",
     INEXACT: "inexact score",
 }
-TROUBLES = MISSING | WRONG
+ROW_ERRORS = MISSING | WRONG
 UNRANKED = "null, NaN or unclear values among the predictions"
-MENDING = {
-    UNCLEAR: "name the positive label(s) with positive=...; else allowed are 0/1 and false/true.",
+ROW_ERROR_HINTS = {
+    UNKNOWN_LABEL: "name the positive label(s) with positive=...; "
+    "else allowed are 0/1 and false/true.",
     BAD_WEIGHT: "weights must be ≥ 0 and at most 1e290; mend the weight column before.",
     INEXACT: "scores must fit a 64-bit float without loss; rank or scale them before.",
 }
@@ -80,7 +81,7 @@ def truth_column(
         yes, no = word.is_in(["1", "true"]), word.is_in(["0", "false"])
     else:
         yes, no = raw == 1, raw == 0
-    return yes.alias(TRUTH), [(NULL_TRUTH, missing), (UNCLEAR, ~(yes | no))]
+    return yes.alias(TRUTH), [(NULL_TRUTH, missing), (UNKNOWN_LABEL, ~(yes | no))]
 
 
 def labels_of(

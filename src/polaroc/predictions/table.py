@@ -16,12 +16,12 @@ from polaroc.base.columns import (
 from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice, quoted, spelling
 from polaroc.files.text_files import separator_hint, separator_in
 from polaroc.predictions.row_checks import (
-    MENDING,
+    ROW_ERROR,
+    ROW_ERROR_HINTS,
+    ROW_ERRORS,
     SCORE,
-    TROUBLE,
-    TROUBLES,
     TRUTH,
-    UNCLEAR,
+    UNKNOWN_LABEL,
     WEIGHT,
     WRONG,
     score_column,
@@ -61,8 +61,8 @@ class Predictions:
     @property
     def sound(self) -> pl.LazyFrame:
         """The rows that can be ranked."""
-        rows = self.rows.filter(pl.col(TROUBLE).is_null()) if self.possible else self.rows
-        return rows.drop(TROUBLE)
+        rows = self.rows.filter(pl.col(ROW_ERROR).is_null()) if self.possible else self.rows
+        return rows.drop(ROW_ERROR)
 
     @property
     def cleared(self) -> "Predictions":
@@ -70,12 +70,12 @@ class Predictions:
         possible = [kind for kind in self.possible if kind not in self.fatal]
         if possible:
             return replace(self, possible=possible)
-        none = self.rows.with_columns(pl.lit(None, pl.UInt8).alias(TROUBLE))
+        none = self.rows.with_columns(pl.lit(None, pl.UInt8).alias(ROW_ERROR))
         return replace(self, rows=none, possible=possible)
 
     def troubled(self) -> int:
         """How many rows cannot be ranked."""
-        count: int = self.rows.select(pl.col(TROUBLE).count().cast(pl.Int64)).collect().item()
+        count: int = self.rows.select(pl.col(ROW_ERROR).count().cast(pl.Int64)).collect().item()
         return count
 
 
@@ -91,8 +91,8 @@ class Unaudited:
     @property
     def troubles(self) -> pl.LazyFrame:
         """How many rows of each key are in which fatal trouble."""
-        rows = self.predictions.rows.filter(pl.col(TROUBLE).is_in(self.predictions.fatal))
-        return rows.group_by(TROUBLE, *self.predictions.keys).agg(pl.len().alias(COUNT))
+        rows = self.predictions.rows.filter(pl.col(ROW_ERROR).is_in(self.predictions.fatal))
+        return rows.group_by(ROW_ERROR, *self.predictions.keys).agg(pl.len().alias(COUNT))
 
     @property
     def labels(self) -> pl.LazyFrame:
@@ -114,14 +114,15 @@ class Unaudited:
         return self.predictions.cleared
 
     def _refuse(self, troubles: pl.DataFrame, labels: Callable[[], pl.DataFrame]) -> None:
-        counts = troubles.group_by(TROUBLE).agg(pl.col(COUNT).cast(pl.Int64).sum())
-        kinds = dict(counts.sort(TROUBLE).iter_rows())
+        counts = troubles.group_by(ROW_ERROR).agg(pl.col(COUNT).cast(pl.Int64).sum())
+        kinds = dict(counts.sort(ROW_ERROR).iter_rows())
         found = ", ".join(
-            f"{count} {TROUBLES[code]}{'' if count == 1 else 's'}" for code, count in kinds.items()
+            f"{count} {ROW_ERRORS[code]}{'' if count == 1 else 's'}"
+            for code, count in kinds.items()
         )
-        if UNCLEAR in kinds:
+        if UNKNOWN_LABEL in kinds:
             found = f"{found} (truth {self.truth!s} has the labels {_first_labels(labels())})"
-        hints = [hint for code, hint in MENDING.items() if code in kinds]
+        hints = [hint for code, hint in ROW_ERROR_HINTS.items() if code in kinds]
         if not hints:
             hints = ["drop such rows with nulls='drop', or mend them before."]
         raise InvalidPredictions(
@@ -213,7 +214,7 @@ def unaudited(
         troubles += weight_trouble
     trouble = pl.coalesce(
         *(pl.when(is_so).then(pl.lit(code, pl.UInt8)) for code, is_so in troubles)
-    ).alias(TROUBLE)
+    ).alias(ROW_ERROR)
     # The next reading of a plan may give other rows: those that are counted must be those
     # that are ranked.
     repeatable = eager or collected

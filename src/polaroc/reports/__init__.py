@@ -6,10 +6,10 @@ from pathlib import Path
 
 import polars as pl
 
-from polaroc.base.columns import as_lazy, column_names, like
+from polaroc.base.columns import as_lazy, collect_like, column_names
 from polaroc.comparison.design import Incomplete
 from polaroc.errors import InvalidArgument
-from polaroc.files.atomic import check_new, whole_file
+from polaroc.files.atomic import atomic_file, check_new
 from polaroc.predictions.usual_keys import usual_keys
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import check_prior
@@ -167,7 +167,7 @@ def report(
     if tell is not None:
         for said in (*unused, *evidence.cautions, *evidence.assumptions):
             tell(said)
-    with whole_file(file, is_report) as staging:
+    with atomic_file(file, is_report) as staging:
         staging.write_text(written, encoding="utf-8")
     return file
 
@@ -192,7 +192,7 @@ def _keyed(
     keys = usual.keys
     if usual.blocks and not usual.models:
         lazy, model = with_one_model(lazy)
-        frame, keys = like(frame, lazy), [model, *keys]
+        frame, keys = collect_like(frame, lazy), [model, *keys]
     if not usual.unused:
         return frame, keys, []
     all_keys = [*usual.keys, next(iter(usual.unused))]

@@ -7,14 +7,14 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.columns import MEASURES, PRIVATE, as_lazy, require
-from polaroc.choice.answer import best_expected, named, range_in_words, tells_from
+from polaroc.choice.answer import best_expected, describe_separation, named, range_in_words
 from polaroc.choice.choose import Choice, choose
 from polaroc.choice.regret import evaluate_hint
 from polaroc.comparison.compare import Comparison, compare
 from polaroc.comparison.measure_rows import of_range, only_range, over_labels, range_rows
 from polaroc.errors import InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
-from polaroc.measures.spec import plainly
+from polaroc.measures.spec import humanize_note
 from polaroc.predictions.row_checks import SCORE, TRUTH, left_out
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.grids import prior_grid
@@ -86,7 +86,7 @@ class Evidence:
         if self.comparison is None or self.choice.comparison is not None:
             return self.choice.answer
         believed = range_in_words(self.question.ends, self.question.over, [])
-        told = tells_from(self.models, self.comparison)
+        told = describe_separation(self.models, self.comparison)
         return (
             f"{best_expected(self.choice.models, 'AUPREC', believed)}; on these cases the test of "
             f"the fitted models at α = {self.question.alpha:g} tells it from {told}."
@@ -112,7 +112,9 @@ class Evidence:
         said += () if self.thresholds is None else self.thresholds.cautions
         if self.intake is not None and self.intake.dropped:
             said.append(left_out(self.intake.dropped))
-        plain = pl.Series(said, dtype=pl.String).to_frame("said").select(plainly(pl.col("said")))
+        plain = (
+            pl.Series(said, dtype=pl.String).to_frame("said").select(humanize_note(pl.col("said")))
+        )
         return plain["said"].unique(maintain_order=True).to_list()
 
     @property

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import polars as pl
 
 from polaroc import charts
-from polaroc.base.text import visible
+from polaroc.base.text import escape_control
 from polaroc.reports.evidence import Evidence, drawn
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def listed(said: Sequence[str], evidence: Evidence) -> str:
 def _shown(part: Any) -> Any:
     """A specification whose names hold nothing that would turn or hide other text."""
     if isinstance(part, str):
-        return visible(part)
+        return escape_control(part)
     if isinstance(part, dict):
         return {_shown(name): _shown(value) for name, value in part.items()}
     if isinstance(part, list) and not (part and isinstance(part[0], float)):

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import as_lazy, column_name, like
+from polaroc.base.columns import as_lazy, collect_like, column_name
 from polaroc.curves.curve import curve
 from polaroc.errors import InvalidArgument
 from polaroc.predictions.audit import check
@@ -103,7 +103,7 @@ def within(rows: Frame, keys: pl.DataFrame) -> Frame:
     found = rows.lazy().join(
         keys.lazy(), on=keys.columns, how="semi", nulls_equal=True, maintain_order="left"
     )
-    return like(rows, found)
+    return collect_like(rows, found)
 
 
 def one_of(intake: Intake, between: str, model: pl.Series) -> pl.LazyFrame:

@@ -9,7 +9,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from polaroc.base.text import visible
+from polaroc.base.text import escape_control
 from polaroc.comparison.summaries import verdict
 from polaroc.reports import sheets
 from polaroc.reports.curve_figures import CURVES
@@ -97,7 +97,9 @@ def _shown(value: Any) -> Any:
     """Text in which what would turn or hide other text is spelled out."""
     from markupsafe import Markup
 
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return (
+        escape_control(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    )
 
 
 def _libraries() -> str:

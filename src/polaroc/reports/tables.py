@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import polars as pl
 
-from polaroc.base.text import chance, limit, number, visible
+from polaroc.base.text import chance, escape_control, limit, number
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -53,9 +53,9 @@ def rendered(sheet: Sheet) -> "Markup":
 
     # Names of columns become ids, headings are text: columns are numbered.
     names = [f"c{i}" for i in range(len(sheet.columns))]
-    labels = [visible(heading) for heading in sheet.columns]
+    labels = [escape_control(heading) for heading in sheet.columns]
     shown = [
-        [NOTHING if value is None else visible(value) for value in column]
+        [NOTHING if value is None else escape_control(value) for value in column]
         for column in sheet.columns.values()
     ]
     frame = pl.DataFrame(shown, schema=dict.fromkeys(names, pl.String), orient="col")
@@ -76,7 +76,7 @@ def rendered(sheet: Sheet) -> "Markup":
     # What is before the table is a style sheet; the page has its own.
     inner = table[table.index("<table") : table.rindex("</table>") + len("</table>")]
     before, after = inner.split("<thead>", 1)
-    caption = Markup("<caption>{}</caption>").format(visible(sheet.caption))
+    caption = Markup("<caption>{}</caption>").format(escape_control(sheet.caption))
     return Markup(before) + caption + Markup("<thead>" + after)
 
 

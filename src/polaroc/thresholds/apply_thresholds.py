@@ -5,7 +5,14 @@ from collections.abc import Sequence
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.columns import PRIVATE, as_lazy, attach, like, require, text_keys_that_differ
+from polaroc.base.columns import (
+    PRIVATE,
+    as_lazy,
+    attach,
+    collect_like,
+    require,
+    text_keys_that_differ,
+)
 from polaroc.curves.segments import share as share_of
 from polaroc.curves.totals import totals
 from polaroc.errors import InvalidTable
@@ -88,7 +95,7 @@ def apply_thresholds(
         )
     realised = _realised(table, _with_key_types(chosen, table, shared), shared)
     if same_table:
-        return like(predictions, realised.select(*table.keys, *POINTS))
+        return collect_like(predictions, realised.select(*table.keys, *POINTS))
     said = pl.when(pl.col(SAME).all()).then(pl.lit(SAME_TABLE)).otherwise("note")
     result = realised.with_columns(said.alias("note")).select(*table.keys, *POINTS)
     if isinstance(predictions, pl.DataFrame):

@@ -13,17 +13,17 @@ from polaroc.base.columns import (
     PRIVATE,
     WITH_INTERVAL,
     as_lazy,
+    collect_like,
     curve_keys,
     key_columns,
-    like,
     single_column,
     within,
 )
 from polaroc.curves.curve import curve, curves_of
-from polaroc.curves.keys import numbered
-from polaroc.curves.packing import CODE, INDEX
+from polaroc.curves.keys import build_key_index
+from polaroc.curves.packing import KEY_INDEX, SORT_CODE
 from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice
-from polaroc.measures.catalog import DEFAULT_PRIORS, chosen
+from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
 from polaroc.measures.functions import of_curve
 from polaroc.measures.spec import Measure, output_rows, per_key
 from polaroc.predictions.row_checks import SCORE, TRUTH
@@ -63,7 +63,7 @@ PLACE, SAID = PRIVATE + "place", PRIVATE + "why"
 
 
 @dataclass(frozen=True)
-class Resampling:
+class BootstrapSpec:
     """How to resample, and what to measure of each draw.
 
     Attributes
@@ -92,9 +92,9 @@ class Resampling:
         check_draws(self.draws, self.seed)
 
     @property
-    def chosen(self) -> list[Measure]:
+    def selected(self) -> list[Measure]:
         """The measures asked for."""
-        return chosen(self.measures, self.priors, self.over, self.interpolation).measures
+        return select_measures(self.measures, self.priors, self.over, self.interpolation).measures
 
 
 def bootstrap(
@@ -173,7 +173,7 @@ def bootstrap(
     >>> sure.select((pl.col("lower") < 0.5) & (pl.col("upper") > 0.8)).item()
     True
     """
-    how = Resampling(priors, over, interpolation, measures, method, level, draws, seed)
+    how = BootstrapSpec(priors, over, interpolation, measures, method, level, draws, seed)
     if truth is None and score is None:
         if cluster is not None:
             raise InvalidArgument(
@@ -183,13 +183,13 @@ def bootstrap(
         # Measures and draws are of one reading.
         curves = as_lazy(frame).cache()
         keys = curve_keys(curves)
-        return like(frame, resampled(of_curve(curves, how.chosen), curves, keys, how))
+        return collect_like(frame, resampled(of_curve(curves, how.selected), curves, keys, how))
     if truth is None or score is None:
         raise InvalidArgument(
             f"truth is {truth!r} and score is {score!r}, allowed are both or none.",
             hint="predictions need both; a curve needs none.",
         )
-    return like(frame, _of_predictions(frame, truth, score, by, positive, cluster, how))
+    return collect_like(frame, _of_predictions(frame, truth, score, by, positive, cluster, how))
 
 
 def _of_predictions(
@@ -199,25 +199,25 @@ def _of_predictions(
     by: By,
     positive: Label | Sequence[Label] | None,
     cluster: IntoExpr | None,
-    how: Resampling,
+    how: BootstrapSpec,
 ) -> pl.LazyFrame:
     listed: list[IntoExpr] = key_columns(by)
     asked: dict[str, Any] = {"truth": truth, "score": score, "positive": positive}
     if cluster is None:
         curves = as_lazy(curve(frame, by=listed, **asked))
-        return resampled(of_curve(curves, how.chosen), curves, curve_keys(curves), how)
+        return resampled(of_curve(curves, how.selected), curves, curve_keys(curves), how)
     keys_of_cases = [*listed, single_column(cluster, "cluster", as_lazy(frame))]
     within_clusters = read(frame, by=keys_of_cases, **asked)
     *keys, name = within_clusters.keys
     # The curves are of the reading that is drawn from.
     whole = replace(within_clusters, rows=within_clusters.rows.drop(name), keys=keys)
-    curves = curves_of(whole, numbered(whole, now=False)).drop(INDEX, CODE)
+    curves = curves_of(whole, build_key_index(whole, now=False)).drop(KEY_INDEX, SORT_CODE)
     cases = within_clusters.sound.rename({name: CLUSTER})
-    return resampled(of_curve(curves, how.chosen), cases, keys, how)
+    return resampled(of_curve(curves, how.selected), cases, keys, how)
 
 
 def resampled(
-    measured: pl.LazyFrame, source: pl.LazyFrame, keys: Sequence[str], how: Resampling
+    measured: pl.LazyFrame, source: pl.LazyFrame, keys: Sequence[str], how: BootstrapSpec
 ) -> pl.LazyFrame:
     """Tidy measures with limits from draws of their curves, or of clusters of their cases.
 
@@ -250,7 +250,7 @@ def resampled(
 
 
 def _limits(
-    source: pl.DataFrame, keys: Sequence[str], how: Resampling, schema: dict[str, pl.DataType]
+    source: pl.DataFrame, keys: Sequence[str], how: BootstrapSpec, schema: dict[str, pl.DataType]
 ) -> pl.DataFrame:
     rows: list[tuple[object, ...]] = []
     of_part: list[int] = []
@@ -271,7 +271,7 @@ def _limits(
     return pl.concat([named, limits], how="horizontal")
 
 
-def _of_key(part: pl.DataFrame, key: Sequence[object], how: Resampling) -> list[Said]:
+def _of_key(part: pl.DataFrame, key: Sequence[object], how: BootstrapSpec) -> list[Said]:
     """Lower and upper limit, standard error and what is to be said of each measure of a key."""
     import numpy as np
 
@@ -282,7 +282,7 @@ def _of_key(part: pl.DataFrame, key: Sequence[object], how: Resampling) -> list[
             hint="drop them, or give each a cluster of its own.",
         )
     roc = curve(part, truth=TRUTH, score=SCORE) if clustered else part
-    measures = how.chosen
+    measures = how.selected
     why, silent = _why_none(roc)
     rows = list(output_rows(measures))
     if silent:

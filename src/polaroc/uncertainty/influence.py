@@ -13,7 +13,7 @@ import polars as pl
 
 from polaroc.base.columns import PRIVATE, attach, within
 from polaroc.measures.gradients import LEVEL, SIDES, Gradient
-from polaroc.measures.spec import Measure, Part, per_key
+from polaroc.measures.spec import GradientTerm, Measure, per_key
 from polaroc.predictions.row_checks import SCORE
 
 # Below it a variance is nothing but rounding: measures are of the order of 1.
@@ -23,7 +23,7 @@ TOGETHER = 16
 
 
 def with_influence(
-    segments: pl.LazyFrame, keys: Sequence[str], parts: Sequence[Part]
+    segments: pl.LazyFrame, keys: Sequence[str], parts: Sequence[GradientTerm]
 ) -> pl.LazyFrame:
     """Segments with the influence of their cases on each part, less a constant per class.
 
@@ -156,7 +156,7 @@ def covariances(measures: Sequence[Measure]) -> dict[str, pl.Expr]:
     return {name: _covariance(*pair) for name, pair in pairs.items()}
 
 
-def covariance(a: Part, b: Part) -> str:
+def covariance(a: GradientTerm, b: GradientTerm) -> str:
     """The column that holds the covariance of two parts."""
     return f"{a.name}_with{b.name}"
 
@@ -182,18 +182,18 @@ def root_of_variance(variance: pl.Expr) -> pl.Expr:
     return pl.when(enough).then(pl.when(variance > ROUNDING).then(variance).otherwise(0.0).sqrt())
 
 
-def column(part: Part, what: str) -> str:
+def column(part: GradientTerm, what: str) -> str:
     """The column of `with_influence` that holds something of a part."""
     return f"{part.name}_{what}"
 
 
-def _covariance(a: Part, b: Part) -> pl.Expr:
+def _covariance(a: GradientTerm, b: GradientTerm) -> pl.Expr:
     positives, negatives = pl.col("positives").max(), pl.col("negatives").max()
     pos, neg, level = pl.col("pos"), pl.col("neg"), pl.col(LEVEL)
     # Negatives below all positives move nothing; they are on no level run here.
     rest = negatives - pl.col("fp").max()
 
-    def centred(part: Part) -> tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]:
+    def centred(part: GradientTerm) -> tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]:
         on_pos, on_neg, on_level = (pl.col(column(part, what)) for what in ("pos", "neg", "level"))
         mean_pos = (pos * on_pos).sum() / positives
         mean_neg = (neg * on_neg + level * on_level).sum() / negatives

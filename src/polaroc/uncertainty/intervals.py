@@ -9,7 +9,7 @@ from polaroc.base.columns import PRIVATE, attach, curve_keys, lazily
 from polaroc.base.statistics import logit_ends, normal, student
 from polaroc.curves.segments import CELLS
 from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice
-from polaroc.measures.catalog import DEFAULT_PRIORS, chosen
+from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
 from polaroc.measures.spec import AREA, VARIANCE, Limits, ManyLimits, Measure, per_key, tidy
 from polaroc.predictions.row_checks import UNRANKED, WEIGHT
 from polaroc.predictions.table import Predictions
@@ -117,7 +117,7 @@ def intervals(
     check_choice("method", method, METHODS)
     check_level(level)
     check_interpolation(interpolation)
-    asked = chosen(measures, priors, over, interpolation).measures
+    asked = select_measures(measures, priors, over, interpolation).measures
     parts = (CELLS.pos, CELLS.neg, CELLS.fp)
     fractional = pl.any_horizontal(part != part.floor() for part in parts).alias(FRACTIONAL)
     note = pl.when(pl.col("positives").is_null()).then(pl.lit(UNRANKED)).alias("note")

@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING, Any
 
 from polaroc.base.columns import PRIVATE
-from polaroc.curves.segments import met
+from polaroc.curves.segments import snap_to_total
 from polaroc.curves.totals import LEAST_NEG, LEAST_POS
-from polaroc.predictions.row_checks import SCORE, TROUBLE, TRUTH, WEIGHT
+from polaroc.predictions.row_checks import ROW_ERROR, SCORE, TRUTH, WEIGHT
 from polaroc.warehouse.columns import Column, deferred, ibis_library, literal, plain
 from polaroc.warehouse.predictions import Predictions
 from polaroc.warehouse.ranges import RANGE, range_of
@@ -30,18 +30,18 @@ def counted(predictions: Predictions) -> "Table":
     Returns
     -------
     Table
-        The keys; `threshold`, null where there is trouble; `TROUBLE`; `ROWS`;
+        The keys; `threshold`, null where there is trouble; `ROW_ERROR`; `ROWS`;
         `pos` and `neg`, as floats, which are exact up to 2⁵³; for weights also
         `LEAST_POS`, `LEAST_NEG` and `GREATEST`.
     """
-    return predictions.rows.group_by([*predictions.keys, SCORE, TROUBLE]).aggregate(
+    return predictions.rows.group_by([*predictions.keys, SCORE, ROW_ERROR]).aggregate(
         **_sums(predictions)
     )
 
 
 def _sums(predictions: Predictions) -> dict[str, Any]:
     """What is counted of rows."""
-    sound, truth = deferred(TROUBLE).isnull(), deferred(TRUTH)
+    sound, truth = deferred(ROW_ERROR).isnull(), deferred(TRUTH)
     case = deferred(WEIGHT) if predictions.weighted else literal(1)
     columns = {
         "pos": (sound & truth).ifelse(case, literal(0)).sum(),
@@ -74,9 +74,9 @@ def cells(predictions: Predictions, counts: "Table") -> "Table":
         (FP_SUM, "neg", "negatives", LEAST_NEG, "fp"),
     ):
         sum_, risen, total, lightest = (Column(deferred(c)) for c in (own, rise, whole, least))
-        start = met(sum_ - risen, total, lightest)
-        ends[name] = plain(met(sum_, total, lightest))
-        ends[rise] = plain(met(sum_, total, lightest) - start)
+        start = snap_to_total(sum_ - risen, total, lightest)
+        ends[name] = plain(snap_to_total(sum_, total, lightest))
+        ends[rise] = plain(snap_to_total(sum_, total, lightest) - start)
     return summed.mutate(**ends).drop(TP_SUM, FP_SUM)
 
 
@@ -131,7 +131,7 @@ def cumulated_in_ranges(predictions: Predictions, counts: "Table") -> "Table":
 def _carried(predictions: Predictions, place: Any) -> "Table":
     """One row per key and range: the counts above it, and the totals of the key."""
     ibis = ibis_library()
-    fatal = deferred(TROUBLE).isin(predictions.fatal).ifelse(literal(1), literal(0))
+    fatal = deferred(ROW_ERROR).isin(predictions.fatal).ifelse(literal(1), literal(0))
     sums = {**_sums(predictions), FATAL: fatal.sum()}
     per_range = (
         predictions.rows.mutate(**{RANGE: place})
@@ -156,4 +156,4 @@ def _carried(predictions: Predictions, place: Any) -> "Table":
 
 def fatal_rows(predictions: Predictions) -> Any:
     """How many rows of a cell forbid any result for its key."""
-    return deferred(TROUBLE).isin(predictions.fatal).ifelse(deferred(ROWS), literal(0))
+    return deferred(ROW_ERROR).isin(predictions.fatal).ifelse(deferred(ROWS), literal(0))

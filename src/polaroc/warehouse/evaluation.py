@@ -12,7 +12,7 @@ from polaroc.errors import InvalidArgument
 from polaroc.evaluation.evaluate import resampling
 from polaroc.files.memory import Memory
 from polaroc.files.progress import Progress
-from polaroc.measures.catalog import DEFAULT_PRIORS, chosen
+from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
 from polaroc.measures.spec import Measure
 from polaroc.measures.spec import per_key as here_per_key
 from polaroc.measures.spec import tidy as tidy_here
@@ -113,14 +113,15 @@ def evaluate(
             f"intervals is {intervals!r} and bins are given, allowed is one of them.",
             hint="bounds from bins are certain; leave bins out for intervals.",
         )
-    asked = chosen(measures, priors, over, interpolation, column)
+    asked = select_measures(measures, priors, over, interpolation, column)
     predictions = read(
         table, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
     )
     if bins is not None:
         predictions = binned(predictions, bins)
         lowest, highest = (
-            chosen(measures, priors, over, interpolation, of).measures for of in (worst, best)
+            select_measures(measures, priors, over, interpolation, of).measures
+            for of in (worst, best)
         )
         with_bounds, limits = bounded(asked.measures, lowest, highest)
         return measured(predictions, _cells(predictions), with_bounds, **limits)
@@ -130,7 +131,7 @@ def evaluate(
     if not on_hull and intervals is None:
         return measured(predictions, found, on_curve)
     check_connected(table)
-    here = chosen(measures, priors, over, interpolation)
+    here = select_measures(measures, priors, over, interpolation)
     kind = pl.Float64 if predictions.weighted else pl.Int64
     noted = collected(of_keys(predictions, found, [])).with_columns(pl.col(TOTALS).cast(kind))
     points = tabled(predictions, found)

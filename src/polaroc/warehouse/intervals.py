@@ -8,8 +8,8 @@ from polaroc.base.columns import attach
 from polaroc.curves.curve import in_order
 from polaroc.errors import InvalidArgument
 from polaroc.measures.spec import Measure, per_key, tidy
-from polaroc.predictions.row_checks import TROUBLE, WEIGHT
-from polaroc.uncertainty.bootstrap import Resampling, resampled
+from polaroc.predictions.row_checks import ROW_ERROR, WEIGHT
+from polaroc.uncertainty.bootstrap import BootstrapSpec, resampled
 from polaroc.uncertainty.intervals import FRACTIONAL, with_limits
 from polaroc.warehouse.collecting import collected
 from polaroc.warehouse.columns import deferred
@@ -28,7 +28,7 @@ def with_intervals(
     curve: "Table",
     noted: pl.DataFrame,
     measures: list[Measure],
-    how: Resampling | tuple[str, float],
+    how: BootstrapSpec | tuple[str, float],
 ) -> pl.DataFrame:
     """The tidy measures of a curve, with limits.
 
@@ -46,7 +46,7 @@ def with_intervals(
     keys = predictions.keys
     said = _with_fractional(noted.lazy().drop(TOTALS), predictions)
     curves = in_order(attach(_cells(curve).lazy(), said, keys), keys)
-    if not isinstance(how, Resampling):
+    if not isinstance(how, BootstrapSpec):
         return with_limits(curves, keys, measures, *how).collect()
     sums = per_key(curves.filter(pl.col("pos") > 0), keys, measures).drop(TOTALS)
     measured = tidy(attach(noted.lazy(), sums, keys, required=False), keys, measures)
@@ -72,7 +72,7 @@ def _with_fractional(noted: pl.LazyFrame, predictions: Predictions) -> pl.LazyFr
         return noted.with_columns(pl.lit(False).alias(FRACTIONAL))
     weight = deferred(WEIGHT)
     broken = {FRACTIONAL: (weight != weight.floor()).ifelse(1, 0).max()}
-    sound = predictions.rows.filter(deferred(TROUBLE).isnull())
+    sound = predictions.rows.filter(deferred(ROW_ERROR).isnull())
     flags = sound.aggregate(by=predictions.keys, **broken)
     found = collected(flags).lazy().with_columns(pl.col(FRACTIONAL) == 1)
     flagged = attach(noted, found, predictions.keys, required=False)

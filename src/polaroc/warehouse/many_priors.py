@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from polaroc.base.columns import OVER, PRIVATE
 from polaroc.base.formula import total
-from polaroc.measures.spec import DOUBT, SAID
+from polaroc.measures.spec import BIAS_RATIO, WARNING
 from polaroc.priors.chebyshev import GREATEST_SKEW, ManyPriors, cuts
 from polaroc.warehouse.columns import deferred, ibis_library, literal, safe
 
@@ -85,8 +85,8 @@ def with_many(
     other: dict[str, Any] = {
         "measure": ibis.literal(measure),
         "prior": deferred(CODE),
-        DOUBT: doubt,
-        SAID: ibis.literal(None, type="string"),
+        BIAS_RATIO: doubt,
+        WARNING: ibis.literal(None, type="string"),
         OVER: ibis.literal(None, type="string"),
         **{name: deferred(PRIVATE + name).clip(literal(0), literal(1)) for name in names},
     }

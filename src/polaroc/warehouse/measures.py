@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from polaroc.base.columns import MEASURES, OVER, PRIVATE
 from polaroc.curves.segments import counted, segment_columns
-from polaroc.measures.spec import DOUBT, SAID, Measure, ingredients
+from polaroc.measures.spec import BIAS_RATIO, WARNING, Measure, ingredients
 from polaroc.priors.chebyshev import ManyPriors
 from polaroc.warehouse.columns import (
     Column,
@@ -99,8 +99,8 @@ def tidy(
     numbers = {
         "estimate": [_where(both, measures[i].estimate) for i in single],
         "prior": [_prior(measures[i]) for i in single],
-        DOUBT: [_where(both, measures[i].doubt) / negatives.nullif(0) for i in single],
-        SAID: [_where(both, *_warning(measures[i])) for i in single],
+        BIAS_RATIO: [_where(both, measures[i].doubt) / negatives.nullif(0) for i in single],
+        WARNING: [_where(both, *_warning(measures[i])) for i in single],
         **{name: [_where(both, values[i]) for i in single] for name, values in limits.items()},
     }
     at_nodes = {
@@ -138,7 +138,7 @@ def tidy(
     made = {name: deferred(name) for name in MEASURES[:3]} | {
         name: deferred(name) for name in (*limits, *MEASURES[3:5])
     }
-    made["note"] = joined(*notes, deferred(SAID))
+    made["note"] = joined(*notes, deferred(WARNING))
     if any(measure.over for measure in measures):
         made[OVER] = deferred(OVER)
     return with_doubt_note(long).select(*keys, **made)

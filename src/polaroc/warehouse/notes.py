@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 from polaroc.base.columns import PRIVATE
 from polaroc.curves.totals import GREATEST_SPREAD, LEAST_NEG, LEAST_POS, SPREAD
-from polaroc.measures.spec import BIASED, DOUBT, DOUBTFUL
-from polaroc.predictions.row_checks import TROUBLE, TROUBLES
+from polaroc.measures.spec import BIAS_RATIO, BIASED, MAX_BIAS_RATIO
+from polaroc.predictions.row_checks import ROW_ERROR, ROW_ERRORS
 from polaroc.warehouse.cells import FATAL, GREATEST, ROWS, fatal_rows
 from polaroc.warehouse.columns import deferred, ibis_library, literal
 from polaroc.warehouse.predictions import Predictions
@@ -45,7 +45,7 @@ def one_class_note(positives: Any, negatives: Any) -> Any:
 
 def trouble_sums(predictions: Predictions) -> dict[str, Any]:
     """What `trouble_note` needs of the cells of a key."""
-    kind = deferred(TROUBLE)
+    kind = deferred(ROW_ERROR)
     sums = {
         _column(code): (kind == code).ifelse(deferred(ROWS), literal(0)).sum()
         for code in predictions.possible
@@ -64,7 +64,7 @@ def trouble_note(predictions: Predictions) -> Any:
     for code in predictions.possible:
         count = deferred(_column(code))
         ending = (count == 1).ifelse("", "s")
-        words = count.cast("int64").cast("string") + f" {TROUBLES[code]}" + ending
+        words = count.cast("int64").cast("string") + f" {ROW_ERRORS[code]}" + ending
         said.append((count > 0).ifelse(words, nothing()))
     dropped = (deferred(FATAL) > 0).ifelse("", "dropped ")
     listed = dropped + joined(*said, separator=", ")
@@ -72,12 +72,12 @@ def trouble_note(predictions: Predictions) -> Any:
 
 
 def with_doubt_note(rows: "Table") -> "Table":
-    """Rows with what `DOUBT`, the λ/N of an estimate, says of it, as `DOUBT_SAID`.
+    """Rows with what `BIAS_RATIO`, the λ/N of an estimate, says of it, as `DOUBT_SAID`.
 
     It is told to two significant digits, in text that is alike on every engine.
     """
     ibis = ibis_library()
-    doubt, scale, digits = (deferred(name) for name in (DOUBT, SCALE, DIGITS))
+    doubt, scale, digits = (deferred(name) for name in (BIAS_RATIO, SCALE, DIGITS))
     bounds = [
         (doubt < literal(9.95 * 10.0**power), literal(10.0 ** (power - 1))) for power in POWERS
     ]
@@ -95,7 +95,7 @@ def with_doubt_note(rows: "Table") -> "Table":
         else_=(digits * scale).cast("int64").cast("string") + ".0",
     )
     before, after = BIASED.split("{}")
-    said = (doubt > literal(DOUBTFUL)).ifelse(before + text + after, nothing())
+    said = (doubt > literal(MAX_BIAS_RATIO)).ifelse(before + text + after, nothing())
     return rounded.mutate(**{DOUBT_SAID: said})
 
 

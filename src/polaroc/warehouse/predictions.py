@@ -21,10 +21,10 @@ from polaroc.predictions.row_checks import (
     NULL_SCORE,
     NULL_TRUTH,
     NULL_WEIGHT,
+    ROW_ERROR,
     SCORE,
-    TROUBLE,
     TRUTH,
-    UNCLEAR,
+    UNKNOWN_LABEL,
     WEIGHT,
     WRONG,
     labels_of,
@@ -99,7 +99,7 @@ def read(
     ranked = ibis.cases((trouble.notnull(), None), (value == 0, literal(0)), else_=value)
     rows = table.select(
         **{key: table[key] for key in keys},
-        **{SCORE: ranked.cast("float64"), **columns, TROUBLE: trouble},
+        **{SCORE: ranked.cast("float64"), **columns, ROW_ERROR: trouble},
     )
     return Predictions(rows, keys, weight is not None, nulls, [code for code, _ in troubles])
 
@@ -182,7 +182,7 @@ def _truth(
     yes, no = (("1", "true"), ("0", "false")) if textual else ((1,), (0,))
     if unseen:
         yes, no = (*yes, *FLOATS[1]), (*no, *FLOATS[0])
-    return word.isin(yes), [(NULL_TRUTH, missing), (UNCLEAR, ~word.isin((*yes, *no)))]
+    return word.isin(yes), [(NULL_TRUTH, missing), (UNKNOWN_LABEL, ~word.isin((*yes, *no)))]
 
 
 def _weight(raw: Any, name: str) -> tuple[Any, list[tuple[int, Any]]]:

@@ -1,4 +1,4 @@
-"""The floors of the package and what may be imported where, as docs/architecture.md says."""
+"""The packages and what may be imported where, as docs/architecture.md says."""
 
 import ast
 import re
@@ -20,9 +20,24 @@ HEIGHT = 24
 GAP = 8
 
 
+def packages() -> list[str]:
+    """The packages and single modules of `src/polaroc`, from the first to the last."""
+    return [name for package, _ in table("package") for name in names(package)]
+
+
 def floors() -> dict[str, list[str]]:
-    """The modules of each floor, from the top down."""
-    return {floor: names(modules) for floor, _, modules in table("floor")}
+    """The modules of each package; a single module is its own."""
+    return {name: modules(name) or [name] for name in packages()}
+
+
+def modules(package: str) -> list[str]:
+    """The modules of a package, by name."""
+    files = (SOURCE / package).rglob("*.py")
+    return sorted(
+        str(file.relative_to(SOURCE / package).with_suffix(""))
+        for file in files
+        if file.stem not in ("__init__", "__main__")
+    )
 
 
 def libraries() -> dict[str, list[str]]:
@@ -44,15 +59,15 @@ def names(cell: str) -> list[str]:
     return re.findall(r"`(\w+)`", cell)
 
 
-def purpose(module: str) -> str:
+def purpose(package: str, module: str) -> str:
     """The first paragraph of a module's docstring."""
-    file = SOURCE / f"{module}.py"
-    text = (file if file.exists() else SOURCE / module / "__init__.py").read_text()
-    return " ".join((ast.get_docstring(ast.parse(text)) or "").partition("\n\n")[0].split())
+    file = SOURCE / f"{module}.py" if package == module else SOURCE / package / f"{module}.py"
+    text = ast.get_docstring(ast.parse(file.read_text())) or ""
+    return " ".join(text.partition("\n\n")[0].split())
 
 
 def house() -> "alt.LayerChart":
-    """The floors, top down, with a room for each module."""
+    """The packages, the first on top, with a room for each module."""
     import altair as alt
 
     rooms = pl.DataFrame(list(drawn()))
@@ -77,13 +92,13 @@ def house() -> "alt.LayerChart":
 def drawn() -> Iterator[dict[str, object]]:
     """Each module with the place of its room."""
     top = 0
-    for floor, modules in floors().items():
+    for floor, rooms in floors().items():
         first = top
-        for start in range(0, len(modules), ROOMS_IN_A_LINE):
-            for i, module in enumerate(modules[start : start + ROOMS_IN_A_LINE]):
+        for start in range(0, len(rooms), ROOMS_IN_A_LINE):
+            for i, module in enumerate(rooms[start : start + ROOMS_IN_A_LINE]):
                 left = i * WIDTH
                 yield {
-                    "floor": floor, "module": module, "holds": purpose(module),
+                    "floor": floor, "module": module, "holds": purpose(floor, module),
                     "left": left, "middle": left + WIDTH / 2 - 2, "right": left + WIDTH - 4,
                     "top": top, "line": top + HEIGHT / 2, "bottom": top + HEIGHT,
                     "first": first + HEIGHT / 2,

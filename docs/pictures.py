@@ -21,7 +21,7 @@ import polaroc as pr
 if TYPE_CHECKING:
     import altair as alt
 
-    from polaroc.choice.choose import Choice
+    from polaroc.choice.result import Choice
 
 HERE = Path(__file__).parent / "images"
 # What is only there for a pointer to hit.

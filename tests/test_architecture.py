@@ -1,20 +1,20 @@
 import ast
 import runpy
-from itertools import chain
+import tomllib
 from pathlib import Path
 
 import pytest
+from importlinter.cli import lint_imports
 
 ROOT = Path(__file__).parents[1]
 HOUSE = runpy.run_path(str(ROOT / "docs" / "house.py"))
 SOURCE = HOUSE["SOURCE"]
-FLOORS = HOUSE["floors"]()
-FLOOR = {module: i for i, modules in enumerate(FLOORS.values()) for module in modules}
 FILES = sorted(SOURCE.rglob("*.py"))
+CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
 
 
-def module(file):
-    """The file or folder right below the package that a file belongs to."""
+def package(file):
+    """The file or folder right below `polaroc` that a file belongs to."""
     return file.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
@@ -32,34 +32,50 @@ def imported(file):
             continue
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module == "polaroc":
-            yield from (f"polaroc.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield node.module
 
 
-def test_every_module_stands_on_one_floor():
-    told = list(chain(*FLOORS.values()))
-    assert len(told) == len(set(told))
-    assert set(told) == {module(file) for file in FILES}, "give it a floor in docs/architecture.md"
+def test_imports_keep_the_contracts(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    assert lint_imports(str(ROOT / "pyproject.toml"), no_cache=True) == 0
 
 
-@pytest.mark.parametrize("name", sorted(FLOOR))
-def test_imports_lead_to_the_same_floor_or_down(name):
-    files = [file for file in FILES if module(file) == name]
-    own = {told.split(".")[1] for file in files for told in imported(file) if "polaroc." in told}
-    above = [other for other in own & set(FLOOR) if FLOOR[other] < FLOOR[name]]
-    assert not above
+def test_the_page_and_the_contract_name_all_packages_in_one_order():
+    (layers,) = [one["layers"] for one in CONTRACTS["contracts"] if one["type"] == "layers"]
+    assert HOUSE["packages"]() == layers[::-1]
+    assert {package(file) for file in FILES} - {"__init__"} == set(layers)
+
+
+def test_no_function_hides_a_module():
+    import polaroc
+
+    modules = {file.stem for file in SOURCE.glob("*.py")} | {
+        file.parent.name for file in SOURCE.glob("*/__init__.py")
+    }
+    hidden = [
+        name
+        for name in modules & set(polaroc.__all__)
+        if not hasattr(getattr(polaroc, name), "__path__")
+        and not hasattr(getattr(polaroc, name), "__spec__")
+    ]
+    assert not hidden
+
+
+def test_few_files_stand_at_the_top():
+    assert len([file for file in SOURCE.iterdir() if file.is_file()]) <= 10
 
 
 @pytest.mark.parametrize(("library", "places"), HOUSE["libraries"]().items())
 def test_libraries_stay_in_their_place(library, places):
     users = {
-        module(file) for file in FILES for told in imported(file) if told.split(".")[0] == library
+        package(file) for file in FILES for name in imported(file) if name.split(".")[0] == library
     }
     assert users == set(places)
 
 
 def test_imports_are_found():
-    assert {"polaroc.rates", "polaroc.areas"} <= set(imported(SOURCE / "__init__.py"))
+    assert {"polaroc.measures.functions", "polaroc.curves.curve"} <= set(
+        imported(SOURCE / "__init__.py")
+    )
     assert "altair" in set(imported(SOURCE / "charts" / "roc.py"))

@@ -13,6 +13,7 @@ from math import isnan, nan
 
 import polars as pl
 
+from polaroc.base.checks import is_number
 from polaroc.curves.in_groups import (
     COUNTS,
     SEGMENTS,
@@ -29,7 +30,7 @@ from polaroc.measures.areas import STARTS, segment_area, segment_auc
 from polaroc.measures.balanced_points import crossing, distance, ends_beyond
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.chebyshev import condensed
-from polaroc.priors.grids import OBSERVED, check_prior, check_range, is_number, skew
+from polaroc.priors.grids import OBSERVED, check_prior, check_range, skew
 from polaroc.typing import Interpolation, IntoExpr, Prior, Start
 
 INTERPOLATIONS = ("exact", "linear", "step")

@@ -4,6 +4,9 @@ from statistics import NormalDist
 
 import polars as pl
 
+from polaroc.base.formula import root
+from polaroc.typing import Quantity
+
 NORMAL = NormalDist()
 # Degrees of freedom from which on the expansion of Student's quantile is exact to 1e-6.
 MANY = 40
@@ -55,3 +58,16 @@ def student(freedom: pl.Expr, level: float) -> pl.Expr:
     )
     exact = n.replace_strict(few, default=None, return_dtype=pl.Float64)
     return pl.when(n < MANY).then(exact).otherwise(expansion)
+
+
+def error_of_mean(sd: Quantity, blocks: Quantity, test_train_ratio: float) -> Quantity:
+    """The standard error of a mean over blocks whose training sets overlap (Nadeau and Bengio).
+
+    Examples
+    --------
+    >>> error_of_mean(0.1, 4, 0.75)
+    0.1
+    >>> pl.select(error_of_mean(pl.lit(0.1), pl.lit(4), 0.75)).item()
+    0.1
+    """
+    return sd * root(1 / blocks + test_train_ratio)

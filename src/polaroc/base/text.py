@@ -1,7 +1,7 @@
 """Tables and sentences for people: on a terminal, as plain text, in a notebook."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 import polars as pl
 
@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 WIDTH = 80
 # What spreadsheets take for a formula; a plain number is none.
 FORMULA, NUMBER = r"^[=+\-@\t\r]", r"^[+-]?\d+(\.\d+)?$"
+
+# A title, headings, rows, and how many of the first columns are keys.
+Block: TypeAlias = tuple[str, list[str], list[list[str | None]], int]
 
 
 def table(
@@ -58,7 +61,7 @@ def escape_spreadsheet(table: pl.DataFrame) -> pl.DataFrame:
 
     Examples
     --------
-    >>> inert(pl.DataFrame({"model": ["=1+1", "-1", "A"]}))["model"].to_list()
+    >>> escape_spreadsheet(pl.DataFrame({"model": ["=1+1", "-1", "A"]}))["model"].to_list()
     ["'=1+1", '-1', 'A']
     """
 
@@ -149,3 +152,11 @@ def limit(value: float | None, digits: int = 3) -> str | None:
 def chance(value: float | None) -> str | None:
     """A p-value to two digits, never as 0 where it is not."""
     return None if value is None else "0" if value == 0 else f"{value:.2g}"
+
+
+def block_tables(blocks: Iterator[Block]) -> "Iterator[RenderableType]":
+    """Titles and rich tables, one after the other."""
+    # A title above its table, not in it: a narrow table would wrap it.
+    for title, columns, rows, keys in blocks:
+        yield title
+        yield table("", columns, rows, keys)

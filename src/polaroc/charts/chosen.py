@@ -4,7 +4,7 @@ import polars as pl
 
 from polaroc.charts.over_prior import DECIMALS, same_prior
 from polaroc.charts.theme import SIZE
-from polaroc.choice.choose import Choice
+from polaroc.choice.result import Choice
 from polaroc.errors import InvalidTable
 
 WIDTH = 1.3 * SIZE

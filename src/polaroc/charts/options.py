@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import polars as pl
 
+from polaroc.base.checks import is_number
 from polaroc.errors import InvalidArgument
-from polaroc.priors.grids import is_number
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")

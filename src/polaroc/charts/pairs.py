@@ -11,9 +11,8 @@ from polaroc.charts.legends import filled
 from polaroc.charts.options import checked
 from polaroc.charts.theme import GREY, SIZE, finished
 from polaroc.charts.wording import folds_name, measure_name
-from polaroc.comparison.compare import Comparison
 from polaroc.comparison.letters import shortened
-from polaroc.comparison.summaries import first_pairs, interval_rule
+from polaroc.comparison.result import Comparison, first_pairs, interval_rule
 from polaroc.errors import InvalidTable
 
 if TYPE_CHECKING:

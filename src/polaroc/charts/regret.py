@@ -12,7 +12,7 @@ from polaroc.charts.options import checked
 from polaroc.charts.over_prior import DECIMALS, lines_by_prior, prior_axis, prior_lines
 from polaroc.charts.theme import SIZE, finished, style
 from polaroc.charts.wording import measure_name
-from polaroc.choice.choose import Choice
+from polaroc.choice.result import Choice
 
 if TYPE_CHECKING:
     import altair as alt

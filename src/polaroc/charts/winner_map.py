@@ -13,7 +13,7 @@ from polaroc.charts.options import checked
 from polaroc.charts.over_prior import DECIMALS, prior_axis
 from polaroc.charts.theme import PERCENT, SIZE, finished, share_axis
 from polaroc.charts.wording import folds_name, measure_name
-from polaroc.choice.choose import Choice
+from polaroc.choice.result import Choice
 
 if TYPE_CHECKING:
     import altair as alt

@@ -10,7 +10,7 @@ from polaroc.comparison.design import ROUNDING
 from polaroc.errors import MOST_LETTERS
 
 if TYPE_CHECKING:
-    from polaroc.comparison.compare import Comparison
+    from polaroc.comparison.result import Comparison
     from polaroc.priors.beliefs import Belief
 
 MOST_NAMED = 5

@@ -1,7 +1,6 @@
 """Which model to take where the prior is uncertain, and how sure that is."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
@@ -9,8 +8,9 @@ import polars as pl
 from polaroc.base.columns import as_lazy, column_name
 from polaroc.choice.answer import best_expected, changes, first_of_all, how_sure, range_in_words
 from polaroc.choice.regret import ExpectedMeasures, best_shares, known_of
+from polaroc.choice.result import Choice
 from polaroc.comparison import caveats
-from polaroc.comparison.compare import Comparison, of_design
+from polaroc.comparison.compare import of_design
 from polaroc.comparison.design import ROUNDING, Design, Incomplete, balanced, block_columns
 from polaroc.comparison.measure_rows import below_chance, over_labels, range_rows, rows_of
 from polaroc.comparison.plan import Plan
@@ -21,69 +21,6 @@ COLUMNS = ("mean", "regret", "best", "expected", "mean_regret", "worst_regret", 
 HEADINGS = {"auprec": "AUPREC"}
 # How far an IAUPREC may be from the expectation before it is said.
 OFF = 0.002
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Choice:
-    """Which model to take over a range of priors; made by `choose`.
-
-    Attributes
-    ----------
-    bayes
-        The model with the best expected measure, and so the least mean regret. Its
-        number is likely too high: it was picked for it.
-    minimax
-        The model with the least worst regret; None where regrets are not known.
-    steadiest
-        The model with the least Sens, None where the table has none.
-    answer
-        What to take and how sure that is, in words.
-    models
-        One row per model, the best first: the model; `expected`, `mean_regret`,
-        `worst_regret` (null where the table has the measure at too few priors),
-        `share` (of the blocks in which its expected measure is the best; ties
-        share), `sens` Float64.
-    priors
-        One row per prior and model: `prior`; the model; `mean` over the blocks,
-        `regret` (how far it is below the best mean), `share` (of the blocks in
-        which it is the best at this prior) Float64; `best` Boolean.
-    warnings
-        What the numbers rest on, in sentences.
-    comparison
-        The corrected tests on the expected measure; None without blocks or
-        without `test_train_ratio`.
-    over
-        The belief about the prior.
-    measure, block
-        What the models are judged by, and the columns of the blocks.
-    """
-
-    bayes: Any
-    minimax: Any
-    steadiest: Any
-    answer: str
-    models: pl.DataFrame
-    priors: pl.DataFrame
-    warnings: tuple[str, ...]
-    comparison: Comparison | None
-    over: Belief
-    measure: str
-    block: tuple[str, ...]
-
-    def summary(self) -> str:
-        """All of it as text for a terminal of 80 columns."""
-        from polaroc.base.text import plain
-        from polaroc.comparison.summaries import choice_parts
-
-        return plain(choice_parts(self))
-
-    def __repr__(self) -> str:
-        return f"Choice({self.answer!r})"
-
-    def _repr_html_(self) -> str:
-        from polaroc.comparison.summaries import choice_html
-
-        return choice_html(self)
 
 
 def choose(

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from polaroc.choice.choose import choose as choice
+from polaroc.choice.result import choice_parts
 from polaroc.cli.inputs import NullRows, Positive, Weight
 from polaroc.cli.keys import roles_of, tell
 from polaroc.cli.measured import (
@@ -21,7 +22,6 @@ from polaroc.cli.measured import (
 )
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import handle_errors, progress
-from polaroc.comparison.summaries import choice_parts
 from polaroc.errors import InvalidArgument
 from polaroc.files.fingerprints import Stamps
 from polaroc.priors.grids import check_range, prior_grid

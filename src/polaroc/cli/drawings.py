@@ -8,13 +8,15 @@ import polars as pl
 
 from polaroc import charts
 from polaroc.base.columns import require
-from polaroc.choice.choose import Choice, choose
+from polaroc.choice.choose import choose
+from polaroc.choice.result import Choice
 from polaroc.cli.inputs import labels
 from polaroc.cli.keys import keys_of_measures, tell
 from polaroc.cli.measured import measures_of
 from polaroc.cli.overview import doubts
-from polaroc.comparison.compare import Comparison, compare
+from polaroc.comparison.compare import compare
 from polaroc.comparison.plan import Target
+from polaroc.comparison.result import Comparison
 from polaroc.curves.curve import curve
 from polaroc.curves.dominance import dominance
 from polaroc.curves.hull import achievable

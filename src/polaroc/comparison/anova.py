@@ -5,10 +5,10 @@ from itertools import combinations
 
 import polars as pl
 
+from polaroc.base.checks import check_ratio
 from polaroc.base.columns import as_lazy, column_names
 from polaroc.comparison import omnibus
 from polaroc.comparison.layouts import Layout, layout_of
-from polaroc.comparison.plan import check_ratio
 from polaroc.comparison.remarks import remark
 from polaroc.errors import InvalidArgument, quoted
 

@@ -1,7 +1,7 @@
 """Whether models differ, by tests that hold for folds which share training cases."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import polars as pl
 
@@ -20,6 +20,7 @@ from polaroc.comparison.letters import check_letter_names, letter_frame
 from polaroc.comparison.measure_rows import Rows, below_chance, distinct, rows_of
 from polaroc.comparison.pairwise import pair_frame, paired_t, tukey
 from polaroc.comparison.plan import Adjust, Plan, Target
+from polaroc.comparison.result import Comparison
 from polaroc.comparison.trained import compare_trained
 from polaroc.errors import InvalidArgument
 from polaroc.priors.beliefs import Belief
@@ -27,66 +28,6 @@ from polaroc.priors.grids import OBSERVED
 from polaroc.typing import IntoExpr, Label, Prior
 
 LOW_IS_GOOD = ("sens", "accsens", "equal_error")
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
-    """Whether models differ, which do, and what the tests assume; made by `compare`.
-
-    Attributes
-    ----------
-    omnibus
-        Tests of all models at once, the primary one first: `test` String,
-        `statistic`, `df1`, `df2`, `p_value` Float64.
-    pairs
-        One row per pair: the two models (named after `between`, such as
-        `model_a`, `model_b`); `difference` of their means, first minus second,
-        `std_error`, `lower`, `upper` (limits that leave out 0 where `p_adjusted` is
-        below 1 − `level`, and nowhere else), `statistic`, `p_value`, `p_adjusted`
-        Float64.
-    letters
-        One row per model, the best mean first: the model; `mean`, `sd` (over
-        the blocks) Float64; `letters` String: models that share a letter are
-        not told apart at `alpha`.
-    warnings
-        What the tests assume and how often they err, in sentences.
-    measure, between, block
-        What was compared.
-    blocks
-        How many blocks there are.
-    plan
-        How it was compared: `target`, `test_train_ratio`, `alpha`, `level` …
-    """
-
-    omnibus: pl.DataFrame
-    pairs: pl.DataFrame
-    letters: pl.DataFrame
-    warnings: tuple[str, ...]
-    measure: str
-    between: str
-    block: tuple[str, ...]
-    blocks: int
-    plan: Plan = field(default_factory=Plan)
-
-    def summary(self) -> str:
-        """All of it as text for a terminal of 80 columns."""
-        from polaroc.base.text import plain
-        from polaroc.comparison.summaries import comparison_parts
-
-        return plain(comparison_parts(self))
-
-    def __repr__(self) -> str:
-        p = self.omnibus["p_value"][0]
-        return (
-            f"Comparison({self.measure}: {self.letters.height} models, {self.blocks} "
-            f"{'cases' if self.plan.target == 'trained' else 'blocks'}, "
-            f"target={self.plan.target!r}, p={p:.2g}; print its summary())"
-        )
-
-    def _repr_html_(self) -> str:
-        from polaroc.comparison.summaries import comparison_html
-
-        return comparison_html(self)
 
 
 def compare(

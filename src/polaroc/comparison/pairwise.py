@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.base.formula import root
+from polaroc.base.statistics import error_of_mean
 from polaroc.comparison.omnibus import rounding_floor, two_way
-from polaroc.typing import Quantity
 
 if TYPE_CHECKING:
     import numpy as np
@@ -100,19 +99,6 @@ def paired_t(values: "Array", level: float, test_train_ratio: float = 0.0) -> Pa
         first, second, difference, std_error, statistic, p_value, holm(p_value),
         critical * std_error, (std_error == 0) & (difference != 0),
     )  # fmt: skip
-
-
-def error_of_mean(sd: Quantity, blocks: Quantity, test_train_ratio: float) -> Quantity:
-    """The standard error of a mean over blocks whose training sets overlap (Nadeau and Bengio).
-
-    Examples
-    --------
-    >>> error_of_mean(0.1, 4, 0.75)
-    0.1
-    >>> pl.select(error_of_mean(pl.lit(0.1), pl.lit(4), 0.75)).item()
-    0.1
-    """
-    return sd * root(1 / blocks + test_train_ratio)
 
 
 def tukey(values: "Array", level: float) -> Pairs:

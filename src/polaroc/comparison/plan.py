@@ -1,11 +1,10 @@
 """How models are to be compared, and what of it is allowed."""
 
 from dataclasses import dataclass
-from math import isfinite
 from typing import Literal
 
+from polaroc.base.checks import check_ratio, check_share, check_whole
 from polaroc.errors import InvalidArgument, check_choice
-from polaroc.priors.grids import is_number
 
 Target = Literal["algorithm", "dataset", "trained"]
 Adjust = Literal["holm", "tukey"]
@@ -42,38 +41,10 @@ class Plan:
                 f"test_train_ratio is given with target {self.target!r}, which does not use it.",
                 hint="leave it out, or take target='algorithm'.",
             )
-        _check_whole("permutations", self.permutations, 1)
-        _check_whole("seed", self.seed, 0)
+        check_whole("permutations", self.permutations, 1)
+        check_whole("seed", self.seed, 0)
 
     @property
     def confidence(self) -> float:
         """One minus the adjusted p-value at which an interval of a pair just reaches zero."""
         return 1 - self.alpha if self.level is None else self.level
-
-
-def check_share(name: str, value: object) -> None:
-    """Refuse what is not a number strictly between 0 and 1."""
-    if not is_number(value) or isinstance(value, bool) or not 0 < float(value) < 1:
-        raise InvalidArgument(
-            f"{name} is {value!r}, allowed is 0 < {name} < 1.", hint=f"for example {name}=0.05."
-        )
-
-
-def check_ratio(ratio: object) -> None:
-    """Refuse what is not a number of test cases per training case."""
-    sound = is_number(ratio) and isfinite(ratio) and ratio >= 0
-    if not sound or isinstance(ratio, bool):
-        raise InvalidArgument(
-            f"test_train_ratio is {ratio!r}, needed is a number ≥ 0: test over training cases of "
-            "a block, which the table does not tell.",
-            hint="test_train_ratio=0.25 for 80/20 hold-outs, 1/(k-1) for k folds; "
-            "compare(target='dataset') needs none.",
-        )
-
-
-def _check_whole(name: str, value: object, least: int) -> None:
-    if not isinstance(value, int) or value < least:
-        raise InvalidArgument(
-            f"{name} is {value!r}, allowed are whole numbers ≥ {least}.",
-            hint="the default of 9999 permutations tells p-values down to 0.0001.",
-        )

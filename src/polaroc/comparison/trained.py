@@ -1,7 +1,6 @@
 """Whether fitted models differ, judged by the cases of one test set."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -13,13 +12,11 @@ from polaroc.comparison.letters import check_letter_names, letter_frame
 from polaroc.comparison.measure_rows import below_chance
 from polaroc.comparison.pairwise import holm_factors
 from polaroc.comparison.plan import Plan
+from polaroc.comparison.result import Comparison
 from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import IntoExpr, Label, Prior
-
-if TYPE_CHECKING:
-    from polaroc.comparison.compare import Comparison
 
 
 def compare_trained(
@@ -36,10 +33,8 @@ def compare_trained(
     prior: Prior | None,
     over: tuple[float, float] | Belief | None,
     descending: bool,
-) -> "Comparison":
+) -> Comparison:
     """The comparison of the models as they are, paired by case; see `compare`."""
-    from polaroc.comparison.compare import Comparison
-
     if truth is None or score is None:
         raise InvalidArgument(
             "target is 'trained', which compares predictions: truth and score are needed.",

@@ -90,7 +90,7 @@ def curve(
 def curves_of(
     predictions: Predictions, keys: Keys, named: pl.LazyFrame | None = None
 ) -> pl.LazyFrame:
-    """The curves, each after its anchor, with `KEY_INDEX`, `SORT_CODE` and the columns of `named`."""
+    """The curves after their anchors, with `KEY_INDEX`, `SORT_CODE` and the columns of `named`."""
     if named is None:
         named = keys.named
     ends = cells(attach_key_index(predictions, keys), keys, weighted=predictions.weighted)

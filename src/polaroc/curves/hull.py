@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc import rates
+from polaroc.base.checks import is_number
 from polaroc.base.columns import PRIVATE, curve_keys, lazily
 from polaroc.curves.curve import in_order
 from polaroc.curves.segments import CELLS
 from polaroc.curves.surface import surface
 from polaroc.errors import InvalidArgument
-from polaroc.priors.grids import is_number
 from polaroc.typing import Priors
 
 if TYPE_CHECKING:

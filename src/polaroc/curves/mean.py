@@ -6,10 +6,9 @@ from typing import Literal, TypeAlias
 import polars as pl
 
 from polaroc import rates
+from polaroc.base.checks import check_ratio, check_share
 from polaroc.base.columns import CURVE, GRID, PRIVATE, column_names, curve_keys, lazily, require
-from polaroc.base.statistics import student
-from polaroc.comparison.pairwise import error_of_mean
-from polaroc.comparison.plan import check_ratio, check_share
+from polaroc.base.statistics import error_of_mean, student
 from polaroc.curves.segments import CELLS, share
 from polaroc.errors import InvalidArgument, check_choice
 

@@ -43,7 +43,7 @@ class Packing:
     Examples
     --------
     >>> rows = pl.DataFrame({"k": [0, 0, 1], "s": [0.1, 0.9, 2.0], "t": [True, False, True]})
-    >>> codes = rows.select("s", ANY.code(pl.col("k"), pl.col("s"), pl.col("t")).alias("c"))
+    >>> codes = rows.select("s", PACK_128.code(pl.col("k"), pl.col("s"), pl.col("t")).alias("c"))
     >>> codes.sort("c")["s"].to_list()
     [0.9, 0.1, 2.0]
     """

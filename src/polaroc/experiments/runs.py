@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
+from polaroc.base.checks import check_whole, is_number
 from polaroc.base.columns import as_lazy, column_names
 from polaroc.errors import InvalidArgument
 from polaroc.experiments.cases import Cases, read_cases
 from polaroc.experiments.estimators import Models, models_of_fold, score
 from polaroc.experiments.extra import need_scikit_learn
-from polaroc.priors.grids import is_number
 from polaroc.typing import Label
 
 if TYPE_CHECKING:
@@ -92,8 +92,8 @@ def holdouts(
     need_scikit_learn()
     from sklearn.model_selection import StratifiedShuffleSplit
 
-    _check_whole("n", n, 1)
-    _check_whole("seed", seed, 0)
+    check_whole("n", n, 1)
+    check_whole("seed", seed, 0)
     if not is_number(test_size) or not 0 < test_size < 1:
         raise InvalidArgument(
             f"test_size is {test_size!r}, allowed is 0 < test_size < 1.",
@@ -149,9 +149,9 @@ def kfold(
     need_scikit_learn()
     from sklearn.model_selection import RepeatedStratifiedKFold
 
-    _check_whole("k", k, 2)
-    _check_whole("repeats", repeats, 1)
-    _check_whole("seed", seed, 0)
+    check_whole("k", k, 2)
+    check_whole("repeats", repeats, 1)
+    check_whole("seed", seed, 0)
     cases = read_cases(data, truth, positive)
     cases.check_least(k)
     splitter = RepeatedStratifiedKFold(n_splits=k, n_repeats=repeats, random_state=seed)
@@ -236,11 +236,3 @@ def _splits(splitter: Any, cases: Cases) -> "Splits":
             f"{len(cases.labels)} cases cannot be split so: {error}.".replace("..", "."),
             hint="change test_size, or take more cases.",
         ) from None
-
-
-def _check_whole(name: str, value: object, least: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise InvalidArgument(
-            f"{name} is {value!r}, allowed are whole numbers ≥ {least}.",
-            hint=f"for example {name}={max(least, 10)}.",
-        )

@@ -36,7 +36,7 @@ def atomic_folder(folder: Path) -> Iterator[Path]:
     --------
     >>> import tempfile
     >>> where = Path(tempfile.mkdtemp()) / "out"
-    >>> with whole(where) as staging:
+    >>> with atomic_folder(where) as staging:
     ...     _ = (staging / "measures.csv").write_text("auc")
     >>> sorted(file.name for file in where.iterdir())
     ['.polaroc', 'measures.csv']
@@ -145,7 +145,7 @@ def atomic_file(file: Path, ours: Callable[[Path], bool] = nobodys) -> Iterator[
     --------
     >>> import tempfile
     >>> where = Path(tempfile.mkdtemp()) / "table.csv"
-    >>> with whole_file(where) as staging:
+    >>> with atomic_file(where) as staging:
     ...     _ = staging.write_text("auc")
     >>> where.read_text()
     'auc'

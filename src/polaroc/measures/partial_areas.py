@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from polaroc.base.checks import is_number
 from polaroc.base.formula import Columns, clip, where
 from polaroc.curves.segments import segments_in
 from polaroc.errors import InvalidArgument
 from polaroc.measures.spec import Measure, total
-from polaroc.priors.grids import is_number
 
 ROUNDING = 1e-12
 

@@ -140,7 +140,7 @@ def humanize_note(note: pl.Expr) -> pl.Expr:
 
     Examples
     --------
-    >>> pl.select(plainly(pl.lit("λ/N = 0.067: biased upward"))).item()
+    >>> pl.select(humanize_note(pl.lit("λ/N = 0.067: biased upward"))).item()
     'biased upward, the test set has too few negatives for so small a prior'
     """
     return note.str.replace_all(

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from math import asinh, atan, ceil, exp, expm1, fsum, isfinite, log, log1p, pi, sqrt
 from typing import Literal
 
+from polaroc.base.checks import is_number
 from polaroc.errors import InvalidArgument, check_choice
-from polaroc.priors.grids import check_prior, check_range, is_number, prior, skew
+from polaroc.priors.grids import check_prior, check_range, prior, skew
 
 TOLERANCE = 1e-12
 MOST_NODES = 1000

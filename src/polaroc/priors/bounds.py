@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from math import log, log1p
 from typing import TYPE_CHECKING, Any
 
+from polaroc.base.checks import is_number
 from polaroc.errors import InvalidArgument
-from polaroc.priors.grids import check_prior, is_number, skew
+from polaroc.priors.grids import check_prior, skew
 
 if TYPE_CHECKING:
     import numpy as np

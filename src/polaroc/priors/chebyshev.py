@@ -150,7 +150,7 @@ def pieces(skews: Sequence[float]) -> list[Piece]:
     Examples
     --------
     >>> [len(piece.skews) for piece in pieces([1 + i / 1000 for i in range(1000)])]
-    [11]
+    [12]
     """
     import numpy as np
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable
 from math import isfinite
-from typing import Literal, TypeGuard
+from typing import Literal
 
 import polars as pl
 
+from polaroc.base.checks import is_number
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.typing import Priors, Quantity
 
@@ -157,17 +158,6 @@ def check_range(lo: float, hi: float) -> None:
             f"the range of priors is ({lo}, {hi}), allowed is lo < hi.",
             hint="give the lower end first.",
         )
-
-
-def is_number(value: object) -> TypeGuard[float]:
-    """Whether a value is a number that a float holds; text that looks like one is not."""
-    if isinstance(value, str | bytes | bytearray) or hasattr(value, "__len__"):
-        return False
-    try:
-        float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        return False
-    return True
 
 
 def _grid(priors: list[float]) -> pl.DataFrame:

@@ -7,8 +7,9 @@ from typing import Literal, TypeAlias
 import polars as pl
 
 from polaroc import rates
+from polaroc.base.checks import is_number
 from polaroc.errors import InvalidArgument, check_choice
-from polaroc.priors.grids import is_number, resolve_priors, skew
+from polaroc.priors.grids import resolve_priors, skew
 from polaroc.typing import Priors
 
 IsoRate: TypeAlias = Literal["precision", "f_measure", "loss", "error", "accuracy"]

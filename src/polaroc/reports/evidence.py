@@ -8,10 +8,12 @@ import polars as pl
 
 from polaroc.base.columns import MEASURES, PRIVATE, as_lazy, require
 from polaroc.choice.answer import best_expected, describe_separation, named, range_in_words
-from polaroc.choice.choose import Choice, choose
+from polaroc.choice.choose import choose
 from polaroc.choice.regret import evaluate_hint
-from polaroc.comparison.compare import Comparison, compare
+from polaroc.choice.result import Choice
+from polaroc.comparison.compare import compare
 from polaroc.comparison.measure_rows import of_range, only_range, over_labels, range_rows
+from polaroc.comparison.result import Comparison
 from polaroc.errors import InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.spec import humanize_note

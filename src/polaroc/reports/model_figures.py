@@ -5,7 +5,7 @@ import polars as pl
 from polaroc import charts
 from polaroc.base.text import limit
 from polaroc.choice.answer import changes
-from polaroc.comparison.summaries import first_pairs, interval_rule
+from polaroc.comparison.result import first_pairs, interval_rule
 from polaroc.reports.evidence import Evidence
 from polaroc.reports.figures import (
     MOST_NAMED,

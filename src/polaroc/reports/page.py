@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from polaroc.base.text import escape_control
-from polaroc.comparison.summaries import verdict
+from polaroc.comparison.result import verdict
 from polaroc.reports import sheets
 from polaroc.reports.curve_figures import CURVES
 from polaroc.reports.evidence import Evidence

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from polaroc.base.checks import check_ratio, check_share
 from polaroc.base.columns import column_name, column_names
 from polaroc.comparison.design import Incomplete
-from polaroc.comparison.plan import check_ratio, check_share
 from polaroc.errors import InvalidArgument, spelling
 from polaroc.predictions.balance import model_key
 from polaroc.priors.beliefs import Belief, resolve_belief

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polaroc.base.columns import PRIVATE
-from polaroc.comparison.pairwise import error_of_mean
+from polaroc.base.statistics import error_of_mean
 from polaroc.reports.question import Question
 
 if TYPE_CHECKING:
-    from polaroc.choice.choose import Choice
-    from polaroc.comparison.compare import Comparison
+    from polaroc.choice.result import Choice
+    from polaroc.comparison.result import Comparison
 
 BLOCKS = PRIVATE + "blocks"
 EXPECTED = "expected"

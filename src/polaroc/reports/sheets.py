@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from polaroc.comparison.letters import shortened
-from polaroc.comparison.summaries import first_pairs, interval_rule
+from polaroc.comparison.result import first_pairs, interval_rule
 from polaroc.reports.evidence import Evidence
 from polaroc.reports.ranking import EXPECTED
 from polaroc.reports.tables import Column, Sheet, chances, limits, numbers, percents, texts

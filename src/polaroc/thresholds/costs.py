@@ -6,11 +6,12 @@ from typing import Literal
 import polars as pl
 
 from polaroc import rates
+from polaroc.base.checks import is_number
 from polaroc.base.columns import PRIVATE, curve_keys, lazily, within
 from polaroc.curves.hull import hull
 from polaroc.curves.surface import at_priors
 from polaroc.errors import InvalidArgument
-from polaroc.priors.grids import OBSERVED, check_prior, is_number, skew
+from polaroc.priors.grids import OBSERVED, check_prior, skew
 from polaroc.typing import Priors
 
 PROBABILITY_COST = "probability_cost"

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import polars as pl
 
 from polaroc import rates
+from polaroc.base.checks import is_number
 from polaroc.base.columns import PRIVATE, curve_keys, lazily
 from polaroc.curves.segments import CELLS
 from polaroc.curves.surface import surface
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.predictions.row_checks import SCORE, UNRANKED
 from polaroc.predictions.table import one_class_note
-from polaroc.priors.grids import is_number
 from polaroc.thresholds.rules import RULES, Choice, Rule, check_target, choices
 from polaroc.typing import Priors
 

@@ -7,11 +7,11 @@ from typing import Literal, TypeAlias
 import polars as pl
 
 from polaroc import rates
+from polaroc.base.checks import is_number
 from polaroc.base.columns import within
 from polaroc.curves.segments import CELLS
 from polaroc.errors import InvalidArgument
 from polaroc.predictions.row_checks import SCORE
-from polaroc.priors.grids import is_number
 
 Rule: TypeAlias = Literal[
     "balanced", "cost", "posterior", "recall", "precision", "fpr", "f_measure", "threshold"

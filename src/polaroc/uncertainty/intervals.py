@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import polars as pl
 
+from polaroc.base.checks import is_number
 from polaroc.base.columns import PRIVATE, attach, curve_keys, lazily
 from polaroc.base.statistics import logit_ends, normal, student
 from polaroc.curves.segments import CELLS
@@ -14,7 +15,6 @@ from polaroc.measures.spec import AREA, VARIANCE, Limits, ManyLimits, Measure, p
 from polaroc.predictions.row_checks import UNRANKED, WEIGHT
 from polaroc.predictions.table import Predictions
 from polaroc.priors.beliefs import Belief
-from polaroc.priors.grids import is_number
 from polaroc.typing import Interpolation, Priors
 from polaroc.uncertainty.influence import (
     covariance,

@@ -6,12 +6,12 @@ from itertools import pairwise
 from math import isfinite
 from typing import TypeAlias
 
+from polaroc.base.checks import is_number
 from polaroc.base.columns import PRIVATE
 from polaroc.curves.segments import FIRST, RATES
 from polaroc.errors import InvalidArgument, quoted
 from polaroc.measures.spec import Measure
 from polaroc.predictions.row_checks import SCORE
-from polaroc.priors.grids import is_number
 from polaroc.warehouse.columns import Column, column, deferred, ibis_library, literal
 from polaroc.warehouse.predictions import Predictions
 

@@ -7,10 +7,10 @@ from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
+from polaroc.base.checks import is_number
 from polaroc.base.columns import PRIVATE
 from polaroc.errors import InvalidArgument
 from polaroc.predictions.row_checks import SCORE
-from polaroc.priors.grids import is_number
 from polaroc.warehouse.collecting import check_connected, collected
 from polaroc.warehouse.columns import deferred, ibis_library, literal
 from polaroc.warehouse.predictions import Predictions

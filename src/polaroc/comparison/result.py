@@ -1,31 +1,98 @@
-"""Results of comparisons as text and as HTML."""
+"""The result of a comparison, and its summary as text and as HTML."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from math import isclose
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polaroc.base.text import chance, html_lines, html_table, limit, number, table
+from polaroc.base.text import (
+    Block,
+    block_tables,
+    chance,
+    html_lines,
+    html_table,
+    limit,
+    number,
+    plain,
+)
 from polaroc.comparison.letters import shortened
+from polaroc.comparison.plan import Plan
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from polaroc.choice.choose import Choice
-    from polaroc.comparison.compare import Comparison
-    from polaroc.comparison.plan import Plan
-
 _ADJUSTED = {"holm": "Holm", "tukey": "Tukey"}
 _NUMBERS = {"trained": ("estimate", "SE")}
-MOST_PRIORS, MOST_PAIRS = 12, 45
-Block = tuple[str, list[str], list[list[str | None]], int]
+MOST_PAIRS = 45
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """Whether models differ, which do, and what the tests assume; made by `compare`.
+
+    Attributes
+    ----------
+    omnibus
+        Tests of all models at once, the primary one first: `test` String,
+        `statistic`, `df1`, `df2`, `p_value` Float64.
+    pairs
+        One row per pair: the two models (named after `between`, such as
+        `model_a`, `model_b`); `difference` of their means, first minus second,
+        `std_error`, `lower`, `upper` (limits that leave out 0 where `p_adjusted` is
+        below 1 − `level`, and nowhere else), `statistic`, `p_value`, `p_adjusted`
+        Float64.
+    letters
+        One row per model, the best mean first: the model; `mean`, `sd` (over
+        the blocks) Float64; `letters` String: models that share a letter are
+        not told apart at `alpha`.
+    warnings
+        What the tests assume and how often they err, in sentences.
+    measure, between, block
+        What was compared.
+    blocks
+        How many blocks there are.
+    plan
+        How it was compared: `target`, `test_train_ratio`, `alpha`, `level` …
+    """
+
+    omnibus: pl.DataFrame
+    pairs: pl.DataFrame
+    letters: pl.DataFrame
+    warnings: tuple[str, ...]
+    measure: str
+    between: str
+    block: tuple[str, ...]
+    blocks: int
+    plan: Plan = field(default_factory=Plan)
+
+    def summary(self) -> str:
+        """All of it as text for a terminal of 80 columns."""
+        return plain(comparison_parts(self))
+
+    def __repr__(self) -> str:
+        p = self.omnibus["p_value"][0]
+        return (
+            f"Comparison({self.measure}: {self.letters.height} models, {self.blocks} "
+            f"{'cases' if self.plan.target == 'trained' else 'blocks'}, "
+            f"target={self.plan.target!r}, p={p:.2g}; print its summary())"
+        )
+
+    def _repr_html_(self) -> str:
+        return comparison_html(self)
 
 
 def comparison_parts(found: "Comparison") -> "list[RenderableType]":
     """The summary of a comparison as sentences and rich tables."""
     warnings = [f"Note: {line}" for line in found.warnings]
-    return [_heading(found), "", *_tables(_comparison_blocks(found)), verdict(found), *warnings]
+    return [
+        _heading(found),
+        "",
+        *block_tables(_comparison_blocks(found)),
+        verdict(found),
+        *warnings,
+    ]
 
 
 def comparison_html(found: "Comparison") -> str:
@@ -33,25 +100,6 @@ def comparison_html(found: "Comparison") -> str:
     tables = "".join(html_table(*block[:3]) for block in _comparison_blocks(found))
     lines = html_lines([verdict(found), *found.warnings])
     return html_lines([_heading(found)]) + tables + lines
-
-
-def choice_parts(found: "Choice") -> "list[RenderableType]":
-    """The summary of a choice as sentences and rich tables."""
-    warnings = [f"Note: {line}" for line in found.warnings]
-    return [found.answer, "", *_tables(_choice_blocks(found)), _choices(found), *warnings]
-
-
-def choice_html(found: "Choice") -> str:
-    """The summary of a choice as HTML."""
-    tables = "".join(html_table(*block[:3]) for block in _choice_blocks(found))
-    return html_lines([found.answer]) + tables + html_lines([_choices(found), *found.warnings])
-
-
-def _tables(blocks: Iterator[Block]) -> "Iterator[RenderableType]":
-    # A title above its table, not in it: a narrow table would wrap it.
-    for title, columns, rows, keys in blocks:
-        yield title
-        yield table("", columns, rows, keys)
 
 
 def _heading(found: "Comparison") -> str:
@@ -161,49 +209,6 @@ def _comparison_blocks(found: "Comparison") -> Iterator[Block]:
         ],
         2,
     )
-
-
-def _choices(found: "Choice") -> str:
-    steadiest = (
-        "least prior-sensitive unknown (the table has no sens)"
-        if found.models["sens"].null_count()
-        else f"least prior-sensitive {found.steadiest}"
-    )
-    regrets_known = not found.models["worst_regret"].null_count()
-    minimax = found.minimax if regrets_known else "unknown (too few priors of the range)"
-    return f"Bayes choice {found.bayes}; minimax-regret choice {minimax}; {steadiest}."
-
-
-def _choice_blocks(found: "Choice") -> Iterator[Block]:
-    between = found.models.columns[0]
-    yield (
-        "Over the range; best in: share of the folds",
-        [between, "expected", "mean regret", "worst regret", "best in", "Sens"],
-        [
-            [str(model), number(e), number(mean), number(worst), _percent(share), number(sens)]
-            for model, e, mean, worst, share, sens in found.models.iter_rows()
-        ],
-        1,
-    )
-    best = found.priors.filter("best").unique("prior", keep="first", maintain_order=True)
-    if best.is_empty():
-        return
-    step = -(-best.height // MOST_PRIORS)
-    yield (
-        "The best model at each prior",
-        ["prior", "best", "mean", "best in"],
-        [
-            [f"{prior:.4g}", str(model), number(mean), _percent(share)]
-            for prior, model, mean, share in best.gather_every(step)
-            .select("prior", between, "mean", "share")
-            .iter_rows()
-        ],
-        2,
-    )
-
-
-def _percent(share: float | None) -> str | None:
-    return None if share is None else f"{100 * share:.0f} %"
 
 
 def _degrees(df: float | None) -> str | None:

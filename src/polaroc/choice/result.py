@@ -1,0 +1,129 @@
+"""The result of a choice, and its summary as text and as HTML."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polaroc.base.text import Block, block_tables, html_lines, html_table, number, plain
+from polaroc.comparison.result import Comparison
+from polaroc.priors.beliefs import Belief
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+MOST_PRIORS = 12
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Choice:
+    """Which model to take over a range of priors; made by `choose`.
+
+    Attributes
+    ----------
+    bayes
+        The model with the best expected measure, and so the least mean regret. Its
+        number is likely too high: it was picked for it.
+    minimax
+        The model with the least worst regret; None where regrets are not known.
+    steadiest
+        The model with the least Sens, None where the table has none.
+    answer
+        What to take and how sure that is, in words.
+    models
+        One row per model, the best first: the model; `expected`, `mean_regret`,
+        `worst_regret` (null where the table has the measure at too few priors),
+        `share` (of the blocks in which its expected measure is the best; ties
+        share), `sens` Float64.
+    priors
+        One row per prior and model: `prior`; the model; `mean` over the blocks,
+        `regret` (how far it is below the best mean), `share` (of the blocks in
+        which it is the best at this prior) Float64; `best` Boolean.
+    warnings
+        What the numbers rest on, in sentences.
+    comparison
+        The corrected tests on the expected measure; None without blocks or
+        without `test_train_ratio`.
+    over
+        The belief about the prior.
+    measure, block
+        What the models are judged by, and the columns of the blocks.
+    """
+
+    bayes: Any
+    minimax: Any
+    steadiest: Any
+    answer: str
+    models: pl.DataFrame
+    priors: pl.DataFrame
+    warnings: tuple[str, ...]
+    comparison: Comparison | None
+    over: Belief
+    measure: str
+    block: tuple[str, ...]
+
+    def summary(self) -> str:
+        """All of it as text for a terminal of 80 columns."""
+        return plain(choice_parts(self))
+
+    def __repr__(self) -> str:
+        return f"Choice({self.answer!r})"
+
+    def _repr_html_(self) -> str:
+        return choice_html(self)
+
+
+def choice_parts(found: Choice) -> "list[RenderableType]":
+    """The summary of a choice as sentences and rich tables."""
+    warnings = [f"Note: {line}" for line in found.warnings]
+    return [found.answer, "", *block_tables(_choice_blocks(found)), _choices(found), *warnings]
+
+
+def choice_html(found: Choice) -> str:
+    """The summary of a choice as HTML."""
+    tables = "".join(html_table(*block[:3]) for block in _choice_blocks(found))
+    return html_lines([found.answer]) + tables + html_lines([_choices(found), *found.warnings])
+
+
+def _choices(found: Choice) -> str:
+    steadiest = (
+        "least prior-sensitive unknown (the table has no sens)"
+        if found.models["sens"].null_count()
+        else f"least prior-sensitive {found.steadiest}"
+    )
+    regrets_known = not found.models["worst_regret"].null_count()
+    minimax = found.minimax if regrets_known else "unknown (too few priors of the range)"
+    return f"Bayes choice {found.bayes}; minimax-regret choice {minimax}; {steadiest}."
+
+
+def _choice_blocks(found: Choice) -> Iterator[Block]:
+    between = found.models.columns[0]
+    yield (
+        "Over the range; best in: share of the folds",
+        [between, "expected", "mean regret", "worst regret", "best in", "Sens"],
+        [
+            [str(model), number(e), number(mean), number(worst), _percent(share), number(sens)]
+            for model, e, mean, worst, share, sens in found.models.iter_rows()
+        ],
+        1,
+    )
+    best = found.priors.filter("best").unique("prior", keep="first", maintain_order=True)
+    if best.is_empty():
+        return
+    step = -(-best.height // MOST_PRIORS)
+    yield (
+        "The best model at each prior",
+        ["prior", "best", "mean", "best in"],
+        [
+            [f"{prior:.4g}", str(model), number(mean), _percent(share)]
+            for prior, model, mean, share in best.gather_every(step)
+            .select("prior", between, "mean", "share")
+            .iter_rows()
+        ],
+        2,
+    )
+
+
+def _percent(share: float | None) -> str | None:
+    return None if share is None else f"{100 * share:.0f} %"

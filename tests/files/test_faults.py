@@ -321,59 +321,6 @@ def test_a_read_only_folder(command, tmp_path):
     assert "denied" in result.stderr
 
 
-def limited(megabytes):
-    def limit():
-        resource.setrlimit(resource.RLIMIT_AS, (megabytes * 2**20,) * 2)
-
-    return limit
-
-
-def out_of_memory(result):
-    assert refused(result)
-    assert "memory ran out" in result.stderr
-    return True
-
-
-@every_command
-def test_too_little_memory_is_one_message(command, tmp_path):
-    arguments, out, _ = command
-    assert out_of_memory(run([*arguments, tmp_path / out], preexec_fn=limited(600)))
-    assert names(tmp_path) == {"predictions.parquet"}
-
-
-@pytest.mark.parametrize("arguments", [["choose", *BASE[:4], *RANGE], ["check", *BASE]])
-def test_too_little_memory_is_one_message_where_nothing_is_written(arguments, tmp_path):
-    TABLE.write_parquet(tmp_path / "predictions.parquet")
-    words = [arguments[0], tmp_path / "predictions.parquet", *arguments[1:]]
-    assert out_of_memory(run(words, preexec_fn=limited(600)))
-
-
-@pytest.mark.parametrize("command", ["evaluate", "report"], indirect=True)
-def test_little_memory_leaves_the_earlier_output(command, tmp_path):
-    arguments, out, _ = command
-    target = tmp_path / out
-    assert run([*arguments, target]).returncode == 0
-    earlier = shapes(target)
-    # It depends on the machine whether this is enough; an allocator that is refused a thread
-    # would try again for ever.
-    result = run([*arguments, target], preexec_fn=limited(900))
-    assert result.returncode == 0 or out_of_memory(result)
-    assert shapes(target) == earlier
-    assert names(tmp_path) == {out, "predictions.parquet"}
-
-
-def test_enough_memory_changes_nothing(tmp_path):
-    TABLE.write_parquet(tmp_path / "predictions.parquet")
-    words = ["check", tmp_path / "predictions.parquet", *BASE]
-    free, under_a_limit = run(words), run(words, preexec_fn=limited(8_000))
-    assert free.returncode == under_a_limit.returncode == 0
-    assert free.stdout == under_a_limit.stdout != ""
-    words[1] = tmp_path / "none.parquet"
-    free, under_a_limit = run(words), run(words, preexec_fn=limited(8_000))
-    assert refused(under_a_limit)
-    assert free.stderr == under_a_limit.stderr
-
-
 # --- what is read changes ----------------------------------------------------------------------
 
 

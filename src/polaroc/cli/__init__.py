@@ -16,7 +16,6 @@ from polaroc.cli.compare import compare
 from polaroc.cli.demo import demo
 from polaroc.cli.evaluate import evaluate
 from polaroc.cli.experiment import experiment
-from polaroc.cli.limits import limited, watched
 from polaroc.cli.report import report
 from polaroc.cli.screen import refuse
 from polaroc.cli.sql import sql
@@ -80,8 +79,5 @@ def root(
 
 def main() -> None:
     """Run the command line; a polite request to end cleans up as Ctrl-C does."""
-    limit = limited()
-    if limit is not None:
-        sys.exit(watched(limit))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     app()

@@ -119,7 +119,7 @@ def test_the_audit_is_of_the_blocks_used(tmp_path):
     ("options", "said"),
     [
         ([], "No test was made: it needs the ratio"),
-        (["--test-train-ratio", "0.25"], "count as 2.0 independent ones"),
+        (["--test-train-ratio", "0.25"], "as 2.0 independent ones"),
     ],
 )
 def test_the_command_says_what_tests_assume(tmp_path, options, said):

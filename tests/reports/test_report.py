@@ -333,7 +333,10 @@ def test_blocks_that_not_every_model_has_are_left_out_everywhere(place, folds):
     asked = {**ASKED, "over": OVER, "test_train_ratio": 0.5}
     made = pr.report(lacking, **asked, incomplete="drop", path=place / "incomplete.html")
     whole = table.filter(pl.col("fold") > 0)
-    page, wanted = Page(made), Page(pr.report(whole, **asked, path=place / "complete.html"))
+    page, wanted = (
+        Page(made),
+        Page(pr.report(whole, **asked, by=["model", "fold"], path=place / "complete.html")),
+    )
     assert page.table("The models").equals(wanted.table("The models"))
     assert page.table("Thresholds").equals(wanted.table("Thresholds"))
     assert f"Left out 1 of {folds} blocks" in page.text()

@@ -133,6 +133,12 @@ def usual_keys(frame: pl.LazyFrame, taken: Collection[str]) -> UsualKeys:
     return UsualKeys(named.models, blocks, unused)
 
 
+def may_be_keys(schema: pl.Schema, taken: Collection[str]) -> list[str]:
+    """The columns whose name or type a key may have."""
+    named, others = _candidates(schema, taken)
+    return [*named.keys, *others]
+
+
 def keys_by_type(schema: pl.Schema, taken: Collection[str]) -> UsualKeys:
     """The same of a table that is not read: names and types only."""
     named, others = _candidates(schema, taken)

@@ -10,7 +10,7 @@ from polaroc.base.columns import as_lazy, collect_like, column_names
 from polaroc.comparison.design import Incomplete
 from polaroc.errors import InvalidArgument
 from polaroc.files.atomic import atomic_file, check_new
-from polaroc.predictions.usual_keys import usual_keys
+from polaroc.predictions.usual_keys import may_be_keys, usual_keys, usual_name
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import check_prior
 from polaroc.typing import IntoExpr, Label, Nulls
@@ -149,7 +149,9 @@ def report(
             raise InvalidArgument(
                 "predictions are given without a range of priors.", hint="give over=(0.05, 0.20)."
             )
-        frame, named_keys, unused = _keyed(frame, by, [truth, score, weight, case])
+        # A case column with the name of a key is refused as one.
+        cases = None if case is None or usual_name(case) else case
+        frame, named_keys, unused = _keyed(frame, by, [truth, score, weight, cases])
         intake = taken_in(
             frame, truth=truth, score=score, by=named_keys,
             weight=weight, positive=positive, nulls=nulls, case=case,
@@ -182,13 +184,19 @@ def _keyed(
 
     if by is not None:
         return frame, column_names(by, "by"), []
-    lazy = as_lazy(frame)
     names = (
         one.meta.root_names() if isinstance(one, pl.Expr) else [one]
         for one in taken
         if one is not None
     )
-    usual = usual_keys(lazy, list(chain.from_iterable(names)))
+    used = list(chain.from_iterable(names))
+    if isinstance(frame, pl.LazyFrame):
+        # A source may give other rows when it is read again.
+        schema = frame.collect_schema()
+        needed = {*used, *may_be_keys(schema, used)}
+        frame = frame.select(name for name in schema if name in needed).collect()
+    lazy = as_lazy(frame)
+    usual = usual_keys(lazy, used)
     keys = usual.keys
     if usual.blocks and not usual.models:
         lazy, model = with_one_model(lazy)

@@ -1,8 +1,61 @@
 """The errors raised on purpose; each message ends with a hint."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 MOST_NAMES, MOST_LETTERS = 20, 60
+PLACE = re.compile(r"\{(\w+)\}")
+
+
+class Hint(str):
+    """A sentence that names arguments: as text the one for Python.
+
+    Parameters
+    ----------
+    template
+        The sentence, with ``{name}`` where an argument is named.
+    command_line
+        The sentence for the command line, where it is another.
+    arguments
+        An example value of each argument that is named: ``...`` where it depends on the
+        data, None where the argument is only named.
+
+    Examples
+    --------
+    >>> print(Hint("give {over}, or name it among {by}.", over=(0.05, 0.2), by=None))
+    give over=(0.05, 0.20), or name it among by=.
+    """
+
+    template: str
+    command_line: str
+    arguments: dict[str, Any]
+
+    def __new__(cls, template: str, *, command_line: str | None = None, **arguments: Any) -> "Hint":
+        """The sentence, with arguments as Python spells them."""
+        text = super().__new__(cls, _fill(template, arguments, _python))
+        text.template = template
+        text.command_line = template if command_line is None else command_line
+        text.arguments = arguments
+        return text
+
+    @classmethod
+    def example(cls, argument: str, value: object) -> "Hint":
+        """The hint at an argument by an example."""
+        return cls(f"for example {{{argument}}}.", **{argument: value})
+
+    def for_command_line(self, option: Callable[[str, Any], str]) -> str:
+        """The sentence for the command line, with arguments as `option` spells them."""
+        return _fill(self.command_line, self.arguments, option)
+
+    def __add__(self, other: str) -> "Hint":
+        return _concatenate(self, other)
+
+    def __radd__(self, other: str) -> "Hint":
+        return _concatenate(other, self)
+
+    def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, Any]]:
+        return (self.template,), {"command_line": self.command_line, **self.arguments}
 
 
 class PolarocError(ValueError):
@@ -53,6 +106,43 @@ class OutputRefused(PolarocError):
 
 def _rebuild(kind: type[PolarocError], found: str, hint: str) -> PolarocError:
     return kind(found, hint=hint)
+
+
+def _fill(template: str, arguments: Mapping[str, Any], spell: Callable[[str, Any], str]) -> str:
+    # Braces of anything else, such as a mapping in an example, stay.
+    return PLACE.sub(
+        lambda place: spell(place[1], arguments[place[1]]) if place[1] in arguments else place[0],
+        template,
+    )
+
+
+def _python(name: str, value: object) -> str:
+    if value is None or value is ...:
+        return f"{name}={'' if value is None else '...'}"
+    if isinstance(value, tuple):
+        return f"{name}=({', '.join(numbers(value))})"
+    return f"{name}={value:.12g}" if isinstance(value, float) else f"{name}={value!r}"
+
+
+def _concatenate(first: str, second: str) -> Hint:
+    parts = [part if isinstance(part, Hint) else Hint(part) for part in (first, second)]
+    return Hint(
+        "".join(part.template for part in parts),
+        command_line="".join(part.command_line for part in parts),
+        **parts[0].arguments | parts[1].arguments,
+    )
+
+
+def numbers(values: Sequence[float]) -> list[str]:
+    """Numbers for an example, with equally many decimals.
+
+    Examples
+    --------
+    >>> numbers((0.05, 0.2))
+    ['0.05', '0.20']
+    """
+    places = max(len(repr(value).partition(".")[2]) for value in values)
+    return [f"{value:.{places}f}" for value in values]
 
 
 def quoted(names: Sequence[object], most: int = MOST_NAMES) -> str:

@@ -25,7 +25,7 @@ from polaroc.curves.in_groups import (
     with_fields,
 )
 from polaroc.curves.surface import RATES
-from polaroc.errors import InvalidArgument, check_choice
+from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.measures.areas import STARTS, segment_area, segment_auc
 from polaroc.measures.balanced_points import crossing, distance, ends_beyond
 from polaroc.priors.beliefs import Belief, resolve_belief
@@ -267,7 +267,10 @@ def _threshold(value: object) -> float:
     if isnan(number) or (isinstance(value, int) and number != value):
         raise InvalidArgument(
             f"threshold is {value!r}, allowed are numbers that fit a 64-bit float.",
-            hint="for example threshold=0.5; cases with score ≥ threshold are called positive.",
+            hint=Hint(
+                "for example {threshold}; cases with score ≥ threshold are called positive.",
+                threshold=0.5,
+            ),
         )
     return number
 

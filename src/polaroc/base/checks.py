@@ -3,7 +3,7 @@
 from math import isfinite
 from typing import TypeGuard
 
-from polaroc.errors import InvalidArgument
+from polaroc.errors import Hint, InvalidArgument
 
 
 def is_number(value: object) -> TypeGuard[float]:
@@ -21,7 +21,7 @@ def check_share(name: str, value: object) -> None:
     """Refuse what is not a number strictly between 0 and 1."""
     if not is_number(value) or isinstance(value, bool) or not 0 < float(value) < 1:
         raise InvalidArgument(
-            f"{name} is {value!r}, allowed is 0 < {name} < 1.", hint=f"for example {name}=0.05."
+            f"{name} is {value!r}, allowed is 0 < {name} < 1.", hint=Hint.example(name, 0.05)
         )
 
 
@@ -32,8 +32,14 @@ def check_ratio(ratio: object) -> None:
         raise InvalidArgument(
             f"test_train_ratio is {ratio!r}, needed is a number ≥ 0: test over training cases of "
             "a block, which the table does not tell.",
-            hint="test_train_ratio=0.25 for 80/20 hold-outs, 1/(k-1) for k folds; "
-            "compare(target='dataset') needs none.",
+            hint=Hint(
+                "{test_train_ratio} for 80/20 hold-outs, 1/(k-1) for k folds; "
+                "compare({target}) needs none.",
+                command_line="{test_train_ratio} for 80/20 hold-outs, 1/(k-1) for k folds; "
+                "{target} of `polaroc compare` needs none.",
+                test_train_ratio=0.25,
+                target="dataset",
+            ),
         )
 
 
@@ -42,5 +48,5 @@ def check_whole(name: str, value: object, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise InvalidArgument(
             f"{name} is {value!r}, allowed are whole numbers ≥ {least}.",
-            hint=f"for example {name}={max(least, 1)}.",
+            hint=Hint.example(name, max(least, 1)),
         )

@@ -10,7 +10,7 @@ from polaroc.base.columns import as_lazy, curve_keys
 from polaroc.charts.any_prior import FIRST, thinned_for_any_prior
 from polaroc.charts.export import STILL
 from polaroc.charts.layers import chance_diagonal, data
-from polaroc.charts.lines import Lines, lines
+from polaroc.charts.lines import FEWER_CURVES, Lines, lines
 from polaroc.charts.options import checked
 from polaroc.charts.pointing import in_json
 from polaroc.charts.theme import GREY, finished, share_axis, style
@@ -228,7 +228,7 @@ def _records(points: pl.DataFrame, keys: Sequence[str]) -> Lines:
     if count > MOST_CURVES:
         raise InvalidArgument(
             f"there are {count} curves to explore, allowed are {MOST_CURVES}.",
-            hint="build the curves with the model as their only key, or filter them.",
+            hint=FEWER_CURVES,
         )
     drawn = lines(points, keys, "fpr", "tpr", const=FIRST)
     parts = points.partition_by([*keys, *FIRST], maintain_order=True)

@@ -10,7 +10,7 @@ from polaroc.base.columns import as_lazy, column_names
 from polaroc.comparison import omnibus
 from polaroc.comparison.layouts import Layout, layout_of
 from polaroc.comparison.remarks import remark
-from polaroc.errors import InvalidArgument, quoted
+from polaroc.errors import Hint, InvalidArgument, quoted
 
 ANOVA = {
     "term": pl.String, "df": pl.Int64, "sum_sq": pl.Float64, "mean_sq": pl.Float64,
@@ -94,7 +94,7 @@ def _checked(frame: pl.DataFrame, factors: Sequence[str]) -> tuple[str, ...]:
     if len(named) < 2 or len(set(named)) < len(named):
         raise InvalidArgument(
             f"factors are {quoted(named) or 'none'}, allowed are two or more columns, each once.",
-            hint="for example factors=['model', 'fold'].",
+            hint=Hint.example("factors", ["model", "fold"]),
         )
     unknown = [factor for factor in named if factor not in frame.columns]
     if unknown:
@@ -114,7 +114,7 @@ def _interaction(
         raise InvalidArgument(
             f"the interaction {together!r} is not allowed: it must name two or more of the factors "
             f"{quoted(factors)}, each once, and not repeat another.",
-            hint="for example interactions=[('model', 'prior')].",
+            hint=Hint.example("interactions", [("model", "prior")]),
         )
     lacking = [part for part in combinations(ordered, len(ordered) - 1) if part not in terms]
     if lacking:

@@ -10,7 +10,7 @@ from polaroc.base.checks import check_ratio, check_share
 from polaroc.base.columns import CURVE, GRID, PRIVATE, column_names, curve_keys, lazily, require
 from polaroc.base.statistics import error_of_mean, student
 from polaroc.curves.segments import CELLS, share
-from polaroc.errors import InvalidArgument, check_choice
+from polaroc.errors import Hint, InvalidArgument, check_choice
 
 Spread: TypeAlias = Literal["sd", "t"]
 STEP = PRIVATE + "step"
@@ -182,7 +182,7 @@ class _Interval:
             if kind == "sd":
                 raise InvalidArgument(
                     "test_train_ratio is given with interval 'sd', which does not use it.",
-                    hint="leave it out, or take interval='t'.",
+                    hint=Hint("leave it out, or take {interval}.", interval="t"),
                 )
         self.kind, self.level, self.ratio = kind, level, test_train_ratio
 
@@ -228,7 +228,11 @@ def _left(keys: Sequence[str], across: str | Sequence[str], n: int) -> list[str]
     if strange or not gone:
         raise InvalidArgument(
             f"across is {across!r}; the keys are {', '.join(map(repr, keys)) or 'none'}.",
-            hint="build the curves with it among by=.",
+            hint=Hint(
+                "build the curves with it among {by}.",
+                command_line="build the curves with it as {by}.",
+                by=None,
+            ),
         )
     left = [key for key in keys if key not in gone]
     clash = [key for key in left if key in ADDED]

@@ -8,7 +8,7 @@ from polaroc import rates
 from polaroc.base.columns import PRIVATE, RESERVED, curve_keys, lazily, within
 from polaroc.base.formula import where
 from polaroc.curves.segments import CELLS, Point
-from polaroc.errors import InvalidArgument
+from polaroc.errors import Hint, InvalidArgument
 from polaroc.priors.grids import prior, resolve_priors, skew
 from polaroc.typing import Priors, Quantity
 
@@ -118,7 +118,7 @@ def at_priors(frame: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
     """Every row of a frame with totals at every prior, as the columns `prior` and `skew`."""
     asked = resolve_priors(priors)
     if not asked:
-        raise InvalidArgument("priors has no prior.", hint="for example priors=[0.5, 0.1].")
+        raise InvalidArgument("priors has no prior.", hint=Hint.example("priors", [0.5, 0.1]))
     grid = pl.LazyFrame(
         {"prior": asked, "skew": [None if p is None else skew(p) for p in asked]},
         schema={"prior": pl.Float64, "skew": pl.Float64},

@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from polaroc.errors import InvalidArgument
+from polaroc.errors import Hint, InvalidArgument
 
 Memory: TypeAlias = int | str | Literal["auto"]
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
@@ -42,7 +42,7 @@ def resolve_memory(memory: Memory) -> int:
     if size is None or size < LEAST:
         raise InvalidArgument(
             f"memory is {memory!r}, allowed are sizes from 500 MB on, and 'auto'.",
-            hint="for example memory='4GB'.",
+            hint=Hint.example("memory", "4GB"),
         )
     return size
 

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.columns import PRIVATE
-from polaroc.errors import InvalidArgument, InvalidPredictions
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
 from polaroc.typing import IntoExpr, Label
 
 SCORE = "threshold"
@@ -29,12 +29,19 @@ WRONG = {
 }
 ROW_ERRORS = MISSING | WRONG
 UNRANKED = "null, NaN or unclear values among the predictions"
+DROP_ROWS = Hint("drop such rows with {nulls}, or mend them before.", nulls="drop")
 ROW_ERROR_HINTS = {
-    UNKNOWN_LABEL: "name the positive label(s) with positive=...; "
-    "else allowed are 0/1 and false/true.",
+    UNKNOWN_LABEL: Hint(
+        "name the positive label(s) with {positive}; else allowed are 0/1 and false/true.",
+        positive=...,
+    ),
     BAD_WEIGHT: "weights must be ≥ 0 and at most 1e290; mend the weight column before.",
     INEXACT: "scores must fit a 64-bit float without loss; rank or scale them before.",
 }
+CAST = Hint(
+    "cast it first, for example pl.col(...).cast(pl.Float64).",
+    command_line="cast it first, for example when the file is written.",
+)
 # So that no total of weights can overflow.
 GREATEST_WEIGHT = 1e290
 EXACT_IN_FLOAT = (pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32)
@@ -46,7 +53,7 @@ def score_column(dtype: pl.DataType, name: IntoExpr) -> tuple[pl.Expr, list[tupl
     if not (dtype.is_numeric() or dtype == pl.Null):
         raise InvalidPredictions(
             f"score {name!s} is {dtype}, allowed are numbers.",
-            hint="cast it first, for example pl.col(...).cast(pl.Float64).",
+            hint=CAST,
         )
     value = raw.cast(pl.Float64)
     trouble = [(NULL_SCORE, value.is_null()), (NAN_SCORE, value.is_nan())]
@@ -120,7 +127,7 @@ def weight_column(dtype: pl.DataType, name: IntoExpr) -> tuple[pl.Expr, list[tup
     if not (dtype.is_numeric() or dtype == pl.Null):
         raise InvalidPredictions(
             f"weight {name!s} is {dtype}, allowed are numbers.",
-            hint="cast it first, for example pl.col(...).cast(pl.Float64).",
+            hint=CAST,
         )
     value = pl.col(WEIGHT).cast(pl.Float64)
     sound = value.is_between(0, GREATEST_WEIGHT)

@@ -6,7 +6,7 @@ from math import asinh, atan, ceil, exp, expm1, fsum, isfinite, log, log1p, pi, 
 from typing import Literal
 
 from polaroc.base.checks import is_number
-from polaroc.errors import InvalidArgument, check_choice
+from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.priors.grids import check_prior, check_range, prior, skew
 
 TOLERANCE = 1e-12
@@ -234,7 +234,11 @@ def resolve_belief(over: object, measure: Literal["prior", "skew"] = "prior") ->
         return uniform(over[0], over[1], measure)
     raise InvalidArgument(
         f"over is {over!r}, allowed are a pair (lo, hi) of priors or a belief.",
-        hint="for example over=(0.05, 0.20) or over=polaroc.beta(2, 18).",
+        hint=Hint(
+            "for example {over} or over=polaroc.beta(2, 18).",
+            command_line="for example {over}.",
+            over=(0.05, 0.20),
+        ),
     )
 
 

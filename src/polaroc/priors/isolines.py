@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import is_number
-from polaroc.errors import InvalidArgument, check_choice
+from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.priors.grids import resolve_priors, skew
 from polaroc.typing import Priors
 
@@ -167,7 +167,7 @@ def _priors(asked: Priors) -> list[float]:
     if not known or len(known) < len(priors):
         raise InvalidArgument(
             f"priors is {asked!r}, allowed are one or several priors in (0, 1).",
-            hint="for example priors=0.1.",
+            hint=Hint.example("priors", 0.1),
         )
     return known
 
@@ -180,6 +180,6 @@ def levels_asked(asked: float | Sequence[float], rate: str) -> list[float]:
         end = "" if rate == "loss" else " and < 1"
         raise InvalidArgument(
             f"levels is {asked!r}, allowed for {rate!r} are numbers > 0{end}.",
-            hint="for example levels=[0.2, 0.5, 0.8].",
+            hint=Hint.example("levels", [0.2, 0.5, 0.8]),
         )
     return [float(level) for level in dict.fromkeys(levels)]

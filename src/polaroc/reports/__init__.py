@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc.base.columns import as_lazy, collect_like, column_names
 from polaroc.comparison.design import Incomplete
-from polaroc.errors import InvalidArgument
+from polaroc.errors import Hint, InvalidArgument
 from polaroc.files.atomic import atomic_file, check_new
 from polaroc.predictions.usual_keys import usual_keys
 from polaroc.priors.beliefs import Belief
@@ -147,7 +147,8 @@ def report(
     if truth is not None and score is not None:
         if over is None:
             raise InvalidArgument(
-                "predictions are given without a range of priors.", hint="give over=(0.05, 0.20)."
+                "predictions are given without a range of priors.",
+                hint=Hint("give {over}.", over=(0.05, 0.20)),
             )
         frame, named_keys, unused = _keyed(frame, by, [truth, score, weight, case])
         intake = taken_in(

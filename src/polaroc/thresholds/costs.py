@@ -10,7 +10,7 @@ from polaroc.base.checks import is_number
 from polaroc.base.columns import PRIVATE, curve_keys, lazily, within
 from polaroc.curves.hull import hull
 from polaroc.curves.surface import at_priors
-from polaroc.errors import InvalidArgument
+from polaroc.errors import Hint, InvalidArgument
 from polaroc.priors.grids import OBSERVED, check_prior, skew
 from polaroc.typing import Priors
 
@@ -222,6 +222,6 @@ def _shares(given: int | Sequence[float], name: str, *, closed: bool = True) -> 
         end = "≤ 1" if closed else "< 1"
         raise InvalidArgument(
             f"{name} is {given!r}, allowed are values ≥ 0 and {end}, or their number ≥ 2.",
-            hint=f"for example {name}=[0.1, 0.2].",
+            hint=Hint.example(name, [0.1, 0.2]),
         )
     return sorted({float(value) for value in wanted})

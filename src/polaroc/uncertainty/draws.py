@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc.base.columns import PRIVATE
-from polaroc.errors import InvalidArgument
+from polaroc.errors import Hint, InvalidArgument
 from polaroc.predictions.row_checks import SCORE, TRUTH
 from polaroc.uncertainty.pseudo_cases import BEST, NONE, PSEUDO, WORST, with_pseudo_cases
 
@@ -29,7 +29,7 @@ def check_draws(draws: int, seed: int) -> None:
         if not isinstance(value, int) or isinstance(value, bool) or value < least:
             raise InvalidArgument(
                 f"{name} is {value!r}, allowed are whole numbers ≥ {least}.",
-                hint="for example draws=2000, seed=0.",
+                hint=Hint("for example {draws}, {seed}.", draws=2000, seed=0),
             )
 
 

@@ -9,7 +9,7 @@ from polaroc.base.checks import is_number
 from polaroc.base.columns import PRIVATE, attach, curve_keys, lazily
 from polaroc.base.statistics import logit_ends, normal, student
 from polaroc.curves.segments import CELLS
-from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
 from polaroc.measures.spec import AREA, VARIANCE, Limits, ManyLimits, Measure, per_key, tidy
 from polaroc.predictions.row_checks import UNRANKED, WEIGHT
@@ -269,7 +269,8 @@ def check_level(level: float) -> None:
     """Refuse a level of confidence outside (0, 1)."""
     if not is_number(level) or not 0 < level < 1:
         raise InvalidArgument(
-            f"level is {level!r}, allowed is 0 < level < 1.", hint="95 % is level=0.95."
+            f"level is {level!r}, allowed is 0 < level < 1.",
+            hint=Hint("95 % is {level}.", level=0.95),
         )
 
 
@@ -279,7 +280,7 @@ def check_interpolation(interpolation: str) -> None:
         raise InvalidArgument(
             "interpolation is 'hull': the hull is fitted to the test data, and no interval "
             "of it is valid.",
-            hint="use interpolation='exact'.",
+            hint=Hint("use {interpolation}.", interpolation="exact"),
         )
 
 

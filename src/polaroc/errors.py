@@ -42,7 +42,8 @@ class Hint(str):
     @classmethod
     def example(cls, argument: str, value: object) -> "Hint":
         """The hint at an argument by an example."""
-        return cls(f"for example {{{argument}}}.", **{argument: value})
+        named: dict[str, Any] = {argument: value}
+        return cls(f"for example {{{argument}}}.", **named)
 
     def for_command_line(self, option: Callable[[str, Any], str]) -> str:
         """The sentence for the command line, with arguments as `option` spells them."""

@@ -210,7 +210,7 @@ def known_of(
         judged = tuple(grid)
         said.append(
             f"The table has AUPREC at {len(grid)} prior(s) of the range, too few to judge models "
-            f"prior by prior: regrets are not known. To know them: {evaluate_hint(ends, belief)}"
+            "prior by prior: regrets are not known. To know them: " + evaluate_hint(ends, belief)
         )
     if whole is not None:
         marked = whole.frame.with_columns(prior=pl.lit(WHOLE))

@@ -173,8 +173,7 @@ def _refuse_unpaired(cases: Cases, case: str) -> None:
     _refuse(found.filter(pl.col("found") < pl.col("models")), key,
             "cases lack a score by some model",
             Hint("keep the cases that all models scored, or case=None for independent test sets.",
-                 command_line="keep the cases that all models scored, or leave --case out for "
-                 "independent test sets."),
+                 command_line="keep the cases that all models scored."),
             )  # fmt: skip
     _refuse(found.filter(pl.col("kinds") > 1), key, "cases have a truth that differs by model",
             "one case has one truth: check how the tables were joined.")  # fmt: skip

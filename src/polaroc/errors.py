@@ -154,10 +154,18 @@ def quoted(names: Sequence[object], most: int = MOST_NAMES) -> str:
     >>> quoted(["a", "b"])
     "'a', 'b'"
     """
-    words = [repr(name) for name in names[:most]]
+    words = [_written(name) for name in names[:most]]
     shown = [w if len(w) <= MOST_LETTERS else f"{w[:MOST_LETTERS]}…" for w in words]
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(shown) + more
+
+
+def _written(value: object) -> str:
+    # Python refuses to write integers of more than some thousand digits.
+    try:
+        return repr(value)
+    except ValueError:
+        return f"a {type(value).__name__} of too many digits"
 
 
 def spelling(unknown: Sequence[str], present: Sequence[str], otherwise: str) -> str:
@@ -184,5 +192,6 @@ def check_choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
     if not isinstance(value, str) or value not in allowed:
         words = ", ".join(repr(word) for word in allowed)
         raise InvalidArgument(
-            f"{name} is {value!r}, allowed are {words}.", hint=f"choose one of them for {name}."
+            f"{name} is {quoted([value])}, allowed are {words}.",
+            hint=f"choose one of them for {name}.",
         )

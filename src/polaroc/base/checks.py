@@ -1,9 +1,16 @@
 """Checks of single arguments, each with a message that names the argument."""
 
+from collections.abc import Mapping
 from math import isfinite
-from typing import TypeGuard
+from os import PathLike
+from typing import Any, TypeGuard, cast
 
-from polaroc.errors import Hint, InvalidArgument
+import polars as pl
+
+from polaroc.errors import Hint, InvalidArgument, quoted
+
+# Of priors, recalls, points of a line: more are a mistake, and would take all memory.
+MOST_NUMBER = 1_000_000
 
 
 def is_number(value: object) -> TypeGuard[float]:
@@ -43,10 +50,59 @@ def check_ratio(ratio: object) -> None:
         )
 
 
-def check_whole(name: str, value: object, least: int) -> None:
-    """Refuse what is not a whole number of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+def check_whole(name: str, value: object, least: int, most: int | None = None) -> None:
+    """Refuse what is not a whole number from `least` to `most`."""
+    fits = isinstance(value, int) and not isinstance(value, bool) and value >= least
+    if not fits or (most is not None and cast(int, value) > most):
+        end = f"≥ {least}" if most is None else f"from {least} to {most:,}"
         raise InvalidArgument(
-            f"{name} is {value!r}, allowed are whole numbers ≥ {least}.",
+            f"{name} is {shortened(value)}, allowed are whole numbers {end}.",
             hint=Hint.example(name, max(least, 1)),
         )
+
+
+def check_flag(name: str, value: object) -> None:
+    """Refuse what is neither True nor False."""
+    if not isinstance(value, bool):
+        raise InvalidArgument(
+            f"{name} is {shortened(value)}, allowed are True and False.",
+            hint=Hint.example(name, True),
+        )
+
+
+def check_text(name: str, value: object, example: str) -> None:
+    """Refuse what is not a text."""
+    if not isinstance(value, str):
+        raise InvalidArgument(
+            f"{name} is {shortened(value)}, allowed is a name.", hint=Hint.example(name, example)
+        )
+
+
+def check_path(name: str, value: object) -> None:
+    """Refuse what is not the path of a file or folder."""
+    if not isinstance(value, str | PathLike):
+        raise InvalidArgument(
+            f"{name} is {shortened(value)}, allowed is a path.", hint="give it as a text."
+        )
+
+
+def listed_values(values: object) -> list[Any] | None:
+    """The values of a list, an array, a column or a generator; None of anything else."""
+    if isinstance(values, str | bytes | Mapping | pl.DataFrame | pl.LazyFrame):
+        return None
+    try:
+        return list(values)  # type: ignore[call-overload, no-any-return]
+    except TypeError:
+        return None
+
+
+def pair_of(values: object) -> tuple[float, float] | None:
+    """Two numbers, as given; None of anything else."""
+    pair = listed_values(values) or []
+    is_pair = len(pair) == 2 and all(map(is_number, pair))
+    return (pair[0], pair[1]) if is_pair else None
+
+
+def shortened(value: object) -> str:
+    """A value for a message; of a long one the beginning."""
+    return quoted([value])

@@ -15,7 +15,7 @@ from polaroc.charts.options import checked
 from polaroc.charts.pointing import in_json
 from polaroc.charts.theme import GREY, finished, share_axis, style
 from polaroc.errors import InvalidArgument
-from polaroc.priors.grids import check_range
+from polaroc.priors.grids import range_of
 
 if TYPE_CHECKING:
     import altair as alt
@@ -110,7 +110,7 @@ def explorer(
     """
     import altair as alt
 
-    check_range(*over)
+    over = range_of(over)
     if not over[0] <= prior <= over[1]:
         raise InvalidArgument(
             f"prior is {prior!r}, the slider goes from {over[0]} to {over[1]}.",

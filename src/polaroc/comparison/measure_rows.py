@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from polaroc.base.checks import check_text
 from polaroc.base.columns import OVER, PRIVATE, RESERVED, as_lazy, require
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
 from polaroc.measures.areas import BELOW_CHANCE
@@ -150,6 +151,7 @@ def rows_of(measures: pl.LazyFrame | pl.DataFrame, measure: str) -> Rows:
     measure
         The name of the measure.
     """
+    check_text("measure", measure, "auprec")
     lazy = as_lazy(measures)
     keys = require(lazy, ("measure", "estimate"), source="evaluate(...)")
     schema = lazy.collect_schema()

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from polaroc.base.checks import check_ratio, check_share, check_whole
+from polaroc.base.checks import MOST_NUMBER, check_ratio, check_share, check_whole
 from polaroc.errors import Hint, InvalidArgument, check_choice
 
 Target = Literal["algorithm", "dataset", "trained"]
@@ -41,7 +41,7 @@ class Plan:
                 f"test_train_ratio is given with target {self.target!r}, which does not use it.",
                 hint=Hint("leave it out, or take {target}.", target="algorithm"),
             )
-        check_whole("permutations", self.permutations, 1)
+        check_whole("permutations", self.permutations, 1, MOST_NUMBER)
         check_whole("seed", self.seed, 0)
 
     @property

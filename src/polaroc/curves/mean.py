@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.checks import check_ratio, check_share
+from polaroc.base.checks import MOST_NUMBER, check_ratio, check_share, check_whole
 from polaroc.base.columns import CURVE, GRID, PRIVATE, column_names, curve_keys, lazily, require
 from polaroc.base.statistics import error_of_mean, student
 from polaroc.curves.segments import CELLS, share
@@ -221,8 +221,7 @@ class _Interval:
 
 def _left(keys: Sequence[str], across: str | Sequence[str], n: int) -> list[str]:
     """The keys that are left where some are averaged over."""
-    if not isinstance(n, int) or n < 2:
-        raise InvalidArgument(f"n is {n!r}, allowed are whole numbers ≥ 2.", hint="201 is usual.")
+    check_whole("n", n, 2, MOST_NUMBER)
     gone = column_names(across, "across")
     strange = [name for name in gone if name not in keys]
     if strange or not gone:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from polaroc.base.checks import listed_values
 from polaroc.base.formula import Columns
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.measures.areas import auc_measure, auprec_measures, iauprec_measure
@@ -76,7 +77,8 @@ def check_exact(interpolation: str) -> None:
 def _asked(measures: str | Sequence[str] | None, over: object) -> Sequence[str]:
     if measures is None:
         return MEASURES
-    asked = [measures] if isinstance(measures, str) else list(measures)
+    asked = listed_values(measures)
+    asked = [measures] if asked is None else asked
     for name in asked:
         check_choice("measures", name, (*MEASURES, *CORRECTED))
     at_priors = ("auc", "auprec", "auprec_corrected")

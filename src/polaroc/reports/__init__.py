@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
+from polaroc.base.checks import check_path, listed_values
 from polaroc.base.columns import as_lazy, collect_like, column_names
 from polaroc.comparison.design import Incomplete
 from polaroc.errors import Hint, InvalidArgument
@@ -133,9 +134,11 @@ def report(
     from polaroc.reports.page import is_report, page
     from polaroc.reports.question import Question, roles
 
+    check_path("path", path)
     file = Path(path)
     check_new(file, is_report)
-    for one in priors:
+    values = listed_values(priors)
+    for one in [priors] if values is None else values:
         check_prior(one)
     if (truth is None) != (score is None):
         raise InvalidArgument(

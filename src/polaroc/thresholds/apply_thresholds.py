@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from polaroc import rates
+from polaroc.base.checks import check_flag
 from polaroc.base.columns import (
     PRIVATE,
     as_lazy,
@@ -82,6 +83,7 @@ def apply_thresholds(
     >>> realised.select("threshold", "tpr", "fpr").row(0)
     (0.54, 0.5, 0.5)
     """
+    check_flag("same_table", same_table)
     table = read(
         predictions, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
     )

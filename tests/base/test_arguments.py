@@ -230,7 +230,7 @@ TEXT = {"String": pl.String, "Categorical": pl.Categorical, "Enum": pl.Enum(["z"
 
 
 @pytest.mark.parametrize("lazy", [False, True])
-@pytest.mark.parametrize(("here", "there"), permutations(TEXT, 2))
+@pytest.mark.parametrize(("here", "there"), list(permutations(TEXT, 2)))
 def test_keys_of_points_and_predictions_may_be_text_of_different_types(here, there, lazy):
     other = TABLE.with_columns(score=1 - pl.col("score"))
     points = pr.operating_points(curves().cast({"model": TEXT[there]}), "recall", target=0.5)

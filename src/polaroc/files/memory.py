@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from polaroc.base.checks import is_number
 from polaroc.errors import Hint, InvalidArgument, quoted
 
 Memory: TypeAlias = int | str | Literal["auto"]
@@ -39,7 +40,7 @@ def resolve_memory(memory: Memory) -> int:
     if isinstance(memory, str) and memory == "auto":
         return max(int(available() * SHARE), LEAST)
     size = _size(memory)
-    if size is None or size < LEAST:
+    if size is None or size < LEAST or not is_number(size):
         raise InvalidArgument(
             f"memory is {quoted([memory])}, allowed are sizes from 500 MB on, and 'auto'.",
             hint=Hint.example("memory", "4GB"),

@@ -1,5 +1,6 @@
 import inspect
 from fractions import Fraction
+from functools import cache
 from itertools import permutations
 
 import numpy as np
@@ -32,6 +33,7 @@ def curves(by="model"):
     return pr.curve(TABLE, **NAMES, by=by)
 
 
+@cache
 def measures():
     return pr.evaluate(TABLE, **NAMES, by=["model", "fold"], priors=[0.1, 0.2], over=(0.1, 0.2))
 

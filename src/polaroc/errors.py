@@ -1,8 +1,62 @@
 """The errors raised on purpose; each message ends with a hint."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 MOST_NAMES, MOST_LETTERS = 20, 60
+PLACE = re.compile(r"\{(\w+)\}")
+
+
+class Hint(str):
+    """A sentence that names arguments: as text the one for Python.
+
+    Parameters
+    ----------
+    template
+        The sentence, with ``{name}`` where an argument is named.
+    command_line
+        The sentence for the command line, where it is another.
+    arguments
+        An example value of each argument that is named: ``...`` where it depends on the
+        data, None where the argument is only named.
+
+    Examples
+    --------
+    >>> print(Hint("give {over}, or name it among {by}.", over=(0.05, 0.2), by=None))
+    give over=(0.05, 0.20), or name it among by=.
+    """
+
+    template: str
+    command_line: str
+    arguments: dict[str, Any]
+
+    def __new__(cls, template: str, *, command_line: str | None = None, **arguments: Any) -> "Hint":
+        """The sentence, with arguments as Python spells them."""
+        text = super().__new__(cls, _fill(template, arguments, _python))
+        text.template = template
+        text.command_line = template if command_line is None else command_line
+        text.arguments = arguments
+        return text
+
+    @classmethod
+    def example(cls, argument: str, value: object) -> "Hint":
+        """The hint at an argument by an example."""
+        named: dict[str, Any] = {argument: value}
+        return cls(f"for example {{{argument}}}.", **named)
+
+    def for_command_line(self, option: Callable[[str, Any], str]) -> str:
+        """The sentence for the command line, with arguments as `option` spells them."""
+        return _fill(self.command_line, self.arguments, option)
+
+    def __add__(self, other: str) -> "Hint":
+        return _concatenate(self, other)
+
+    def __radd__(self, other: str) -> "Hint":
+        return _concatenate(other, self)
+
+    def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, Any]]:
+        return (self.template,), {"command_line": self.command_line, **self.arguments}
 
 
 class PolarocError(ValueError):
@@ -55,6 +109,43 @@ def _rebuild(kind: type[PolarocError], found: str, hint: str) -> PolarocError:
     return kind(found, hint=hint)
 
 
+def _fill(template: str, arguments: Mapping[str, Any], spell: Callable[[str, Any], str]) -> str:
+    # Braces of anything else, such as a mapping in an example, stay.
+    return PLACE.sub(
+        lambda place: spell(place[1], arguments[place[1]]) if place[1] in arguments else place[0],
+        template,
+    )
+
+
+def _python(name: str, value: object) -> str:
+    if value is None or value is ...:
+        return f"{name}={'' if value is None else '...'}"
+    if isinstance(value, tuple):
+        return f"{name}=({', '.join(numbers(value))})"
+    return f"{name}={value:.12g}" if isinstance(value, float) else f"{name}={value!r}"
+
+
+def _concatenate(first: str, second: str) -> Hint:
+    parts = [part if isinstance(part, Hint) else Hint(part) for part in (first, second)]
+    return Hint(
+        "".join(part.template for part in parts),
+        command_line="".join(part.command_line for part in parts),
+        **parts[0].arguments | parts[1].arguments,
+    )
+
+
+def numbers(values: Sequence[float]) -> list[str]:
+    """Numbers for an example, with equally many decimals.
+
+    Examples
+    --------
+    >>> numbers((0.05, 0.2))
+    ['0.05', '0.20']
+    """
+    places = max(len(repr(value).partition(".")[2]) for value in values)
+    return [f"{value:.{places}f}" for value in values]
+
+
 def quoted(names: Sequence[object], most: int = MOST_NAMES) -> str:
     """Names for a message: the first of them, and of long ones the beginning.
 
@@ -63,10 +154,18 @@ def quoted(names: Sequence[object], most: int = MOST_NAMES) -> str:
     >>> quoted(["a", "b"])
     "'a', 'b'"
     """
-    words = [repr(name) for name in names[:most]]
+    words = [_written(name) for name in names[:most]]
     shown = [w if len(w) <= MOST_LETTERS else f"{w[:MOST_LETTERS]}…" for w in words]
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(shown) + more
+
+
+def _written(value: object) -> str:
+    # Python refuses to write integers of more than some thousand digits.
+    try:
+        return repr(value)
+    except ValueError:
+        return f"a {type(value).__name__} of too many digits"
 
 
 def spelling(unknown: Sequence[str], present: Sequence[str], otherwise: str) -> str:
@@ -93,5 +192,6 @@ def check_choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
     if not isinstance(value, str) or value not in allowed:
         words = ", ".join(repr(word) for word in allowed)
         raise InvalidArgument(
-            f"{name} is {value!r}, allowed are {words}.", hint=f"choose one of them for {name}."
+            f"{name} is {quoted([value])}, allowed are {words}.",
+            hint=f"choose one of them for {name}.",
         )

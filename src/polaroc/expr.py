@@ -25,12 +25,12 @@ from polaroc.curves.in_groups import (
     with_fields,
 )
 from polaroc.curves.surface import RATES
-from polaroc.errors import InvalidArgument, check_choice
+from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.measures.areas import STARTS, segment_area, segment_auc
 from polaroc.measures.balanced_points import crossing, distance, ends_beyond
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.chebyshev import condensed
-from polaroc.priors.grids import OBSERVED, check_prior, check_range, skew
+from polaroc.priors.grids import OBSERVED, check_prior, range_of, skew
 from polaroc.typing import Interpolation, IntoExpr, Prior, Start
 
 INTERPOLATIONS = ("exact", "linear", "step")
@@ -201,7 +201,7 @@ def sens(
     >>> round(guess.select(pr.expr.sens("truth", "score", (0.1, 0.9))).item(), 12)
     0.8
     """
-    check_range(*over)
+    over = range_of(over)
     rows, defined = group_curve(truth, score, weight)
     names = [[f"{i}_{end}" for end in range(4)] for i in range(2)]
     ends = [
@@ -267,7 +267,10 @@ def _threshold(value: object) -> float:
     if isnan(number) or (isinstance(value, int) and number != value):
         raise InvalidArgument(
             f"threshold is {value!r}, allowed are numbers that fit a 64-bit float.",
-            hint="for example threshold=0.5; cases with score ≥ threshold are called positive.",
+            hint=Hint(
+                "for example {threshold}; cases with score ≥ threshold are called positive.",
+                threshold=0.5,
+            ),
         )
     return number
 
@@ -280,7 +283,7 @@ def _rounded_to(limit: float, score: pl.Expr) -> pl.Expr:
 
 
 def _skew(prior: Prior, positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
-    if prior == OBSERVED:
+    if isinstance(prior, str) and prior == OBSERVED:
         return negatives / positives
     check_prior(prior)
     return pl.lit(skew(float(prior)))

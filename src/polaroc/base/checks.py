@@ -1,9 +1,16 @@
 """Checks of single arguments, each with a message that names the argument."""
 
+from collections.abc import Mapping
 from math import isfinite
-from typing import TypeGuard
+from os import PathLike
+from typing import Any, TypeGuard, cast
 
-from polaroc.errors import InvalidArgument
+import polars as pl
+
+from polaroc.errors import Hint, InvalidArgument, quoted
+
+# Of priors, recalls, points of a line: more are a mistake, and would take all memory.
+MOST_NUMBER = 1_000_000
 
 
 def is_number(value: object) -> TypeGuard[float]:
@@ -21,7 +28,7 @@ def check_share(name: str, value: object) -> None:
     """Refuse what is not a number strictly between 0 and 1."""
     if not is_number(value) or isinstance(value, bool) or not 0 < float(value) < 1:
         raise InvalidArgument(
-            f"{name} is {value!r}, allowed is 0 < {name} < 1.", hint=f"for example {name}=0.05."
+            f"{name} is {value!r}, allowed is 0 < {name} < 1.", hint=Hint.example(name, 0.05)
         )
 
 
@@ -32,15 +39,70 @@ def check_ratio(ratio: object) -> None:
         raise InvalidArgument(
             f"test_train_ratio is {ratio!r}, needed is a number ≥ 0: test over training cases of "
             "a block, which the table does not tell.",
-            hint="test_train_ratio=0.25 for 80/20 hold-outs, 1/(k-1) for k folds; "
-            "compare(target='dataset') needs none.",
+            hint=Hint(
+                "{test_train_ratio} for 80/20 hold-outs, 1/(k-1) for k folds; "
+                "compare({target}) needs none.",
+                command_line="{test_train_ratio} for 80/20 hold-outs, 1/(k-1) for k folds; "
+                "{target} of `polaroc compare` needs none.",
+                test_train_ratio=0.25,
+                target="dataset",
+            ),
         )
 
 
-def check_whole(name: str, value: object, least: int) -> None:
-    """Refuse what is not a whole number of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+def check_whole(name: str, value: object, least: int, most: int | None = None) -> None:
+    """Refuse what is not a whole number from `least` to `most`."""
+    fits = isinstance(value, int) and not isinstance(value, bool) and value >= least
+    if not fits or (most is not None and cast(int, value) > most):
+        end = f"≥ {least}" if most is None else f"from {least} to {most:,}"
         raise InvalidArgument(
-            f"{name} is {value!r}, allowed are whole numbers ≥ {least}.",
-            hint=f"for example {name}={max(least, 1)}.",
+            f"{name} is {shortened(value)}, allowed are whole numbers {end}.",
+            hint=Hint.example(name, max(least, 1)),
         )
+
+
+def check_flag(name: str, value: object) -> None:
+    """Refuse what is neither True nor False."""
+    if not isinstance(value, bool):
+        raise InvalidArgument(
+            f"{name} is {shortened(value)}, allowed are True and False.",
+            hint=Hint.example(name, True),
+        )
+
+
+def check_text(name: str, value: object, example: str) -> None:
+    """Refuse what is not a text."""
+    if not isinstance(value, str):
+        raise InvalidArgument(
+            f"{name} is {shortened(value)}, allowed is a name.", hint=Hint.example(name, example)
+        )
+
+
+def check_path(name: str, value: object) -> None:
+    """Refuse what is not the path of a file or folder."""
+    if not isinstance(value, str | PathLike):
+        raise InvalidArgument(
+            f"{name} is {shortened(value)}, allowed is a path.", hint="give it as a text."
+        )
+
+
+def listed_values(values: object) -> list[Any] | None:
+    """The values of a list, an array, a column or a generator; None of anything else."""
+    if isinstance(values, str | bytes | Mapping | pl.DataFrame | pl.LazyFrame):
+        return None
+    try:
+        return list(values)  # type: ignore[call-overload, no-any-return]
+    except TypeError:
+        return None
+
+
+def pair_of(values: object) -> tuple[float, float] | None:
+    """Two numbers, as given; None of anything else."""
+    pair = listed_values(values) or []
+    is_pair = len(pair) == 2 and all(map(is_number, pair))
+    return (pair[0], pair[1]) if is_pair else None
+
+
+def shortened(value: object) -> str:
+    """A value for a message; of a long one the beginning."""
+    return quoted([value])

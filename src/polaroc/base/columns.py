@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeVar, cast, overload
 
 import polars as pl
 
-from polaroc.errors import InvalidArgument, InvalidTable, quoted
+from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
 from polaroc.typing import _P, FrameStep, IntoExpr, LazyStep
 
 CURVE = (
@@ -96,7 +96,7 @@ def single_column(column: object, argument: str, frame: pl.LazyFrame | None = No
             found = "several columns" if names is None else quoted(names) or "no column"
             raise InvalidArgument(
                 f"{argument} is an expression of {found}, allowed is one column.",
-                hint=f"name it, for example {argument}='...'.",
+                hint=Hint(f"name it, for example {{{argument}}}.", **{argument: "..."}),
             )
     return expr
 
@@ -161,16 +161,20 @@ def _no_column(
     allowed = " and ".join(word for kind, word in ALLOWED.items() if kind in kinds)
     name, example = getattr(value, "name", None), EXAMPLES.get(argument, "name")
     if isinstance(name, str) and name and _has_values(value):
-        hint = f"give the name of the column: {argument}={name!r}."
+        hint = Hint(f"give the name of the column: {{{argument}}}.", **{argument: name})
     elif _is_iterable(value) and not scalar:
-        hint = (
+        hint = Hint(
             "put arrays in a table, such as pl.DataFrame({'truth': y, 'score': p}), and give the "
-            f"names of its columns, such as {argument}={example!r}."
+            f"names of its columns, such as {{{argument}}}.",
+            **{argument: example},
         )
     elif scalar:
-        hint = f"for example {argument}={example!r}."
+        hint = Hint.example(argument, example)
     else:
-        hint = f"make a column of it first, and give its name, such as {argument}={example!r}."
+        hint = Hint(
+            f"make a column of it first, and give its name, such as {{{argument}}}.",
+            **{argument: example},
+        )
     return InvalidArgument(f"{subject} {found}, allowed are {allowed}.", hint=hint)
 
 

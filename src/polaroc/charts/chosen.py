@@ -5,7 +5,7 @@ import polars as pl
 from polaroc.charts.over_prior import DECIMALS, same_prior
 from polaroc.charts.theme import SIZE
 from polaroc.choice.result import Choice
-from polaroc.errors import InvalidTable
+from polaroc.errors import Hint, InvalidTable
 
 WIDTH = 1.3 * SIZE
 
@@ -26,8 +26,11 @@ def of_choice(choice: Choice) -> tuple[pl.DataFrame, str]:
         raise InvalidTable(
             f"the choice knows {choice.priors['prior'].n_unique()} prior(s) of the range, too few "
             "to draw what is best where.",
-            hint="evaluate with priors=pr.prior_grid(lo, hi, 16) over the whole range, and choose "
-            "again.",
+            hint=Hint(
+                "evaluate with priors=pr.prior_grid(lo, hi, 16) over the whole range, and choose "
+                "again.",
+                command_line="evaluate with --grid 16.",
+            ),
         )
     rounded = same_prior(), pl.col("mean", "regret").round(DECIMALS)
     table = choice.priors.with_columns(rounded)

@@ -7,10 +7,10 @@ import polars as pl
 
 from polaroc.base.columns import as_lazy, curve_keys, require
 from polaroc.charts.layers import chance_diagonal, curves, data
-from polaroc.charts.lines import DIGITS, straight_lines, thinned
+from polaroc.charts.lines import DIGITS, FEWER_KEYS, straight_lines, thinned
 from polaroc.charts.options import checked
 from polaroc.charts.theme import SIZE, finished, prior_label, share_axis, style
-from polaroc.errors import InvalidArgument
+from polaroc.errors import Hint, InvalidArgument
 from polaroc.thresholds.operating_points import POINTS
 
 if TYPE_CHECKING:
@@ -199,10 +199,13 @@ def _check(priors: int, points: int) -> None:
     if priors > len(SHAPES):
         raise InvalidArgument(
             f"there are points at {priors} priors, allowed are {len(SHAPES)}.",
-            hint="give the ends of a range and 0.5: priors=[0.1, 0.5, 0.9], not 'observed'.",
+            hint=Hint(
+                "give the ends of a range and 0.5: {priors}, not 'observed'.",
+                priors=[0.1, 0.5, 0.9],
+            ),
         )
     if points > MOST_POINTS:
         raise InvalidArgument(
             f"there are {points} points to draw, allowed are {MOST_POINTS}.",
-            hint="filter the keys that matter before drawing.",
+            hint=FEWER_KEYS,
         )

@@ -10,12 +10,12 @@ from polaroc.base.columns import as_lazy, curve_keys
 from polaroc.charts.any_prior import FIRST, thinned_for_any_prior
 from polaroc.charts.export import STILL
 from polaroc.charts.layers import chance_diagonal, data
-from polaroc.charts.lines import Lines, lines
+from polaroc.charts.lines import FEWER_CURVES, Lines, lines
 from polaroc.charts.options import checked
 from polaroc.charts.pointing import in_json
 from polaroc.charts.theme import GREY, finished, share_axis, style
 from polaroc.errors import InvalidArgument
-from polaroc.priors.grids import check_range
+from polaroc.priors.grids import range_of
 
 if TYPE_CHECKING:
     import altair as alt
@@ -110,7 +110,7 @@ def explorer(
     """
     import altair as alt
 
-    check_range(*over)
+    over = range_of(over)
     if not over[0] <= prior <= over[1]:
         raise InvalidArgument(
             f"prior is {prior!r}, the slider goes from {over[0]} to {over[1]}.",
@@ -228,7 +228,7 @@ def _records(points: pl.DataFrame, keys: Sequence[str]) -> Lines:
     if count > MOST_CURVES:
         raise InvalidArgument(
             f"there are {count} curves to explore, allowed are {MOST_CURVES}.",
-            hint="build the curves with the model as their only key, or filter them.",
+            hint=FEWER_CURVES,
         )
     drawn = lines(points, keys, "fpr", "tpr", const=FIRST)
     parts = points.partition_by([*keys, *FIRST], maintain_order=True)

@@ -7,7 +7,8 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any
 
-from polaroc.errors import InvalidArgument
+from polaroc.base.checks import check_path, listed_values, shortened
+from polaroc.errors import InvalidArgument, quoted
 
 if TYPE_CHECKING:
     import altair as alt
@@ -78,6 +79,8 @@ def export(
     ['roc.json']
     """
     check_formats(formats)
+    _check_chart(chart)
+    check_path("folder", folder)
     # Altair walks every number of a chart it saves: once is enough.
     spec = shown(chart.to_dict())
     files = []
@@ -117,6 +120,8 @@ def save(chart: "alt.TopLevelMixin", file: str | Path) -> Path:
     >>> save(pr.charts.roc(curves), tempfile.mkdtemp() + "/roc.svg").name
     'roc.svg'
     """
+    check_path("file", file)
+    _check_chart(chart)
     path = Path(file)
     kind = path.suffix[1:].lower()
     check_formats([kind])
@@ -126,11 +131,21 @@ def save(chart: "alt.TopLevelMixin", file: str | Path) -> Path:
 
 def check_formats(formats: Sequence[str]) -> None:
     """Refuse formats that charts are not written in."""
-    unknown = [kind for kind in formats if kind not in FORMATS]
+    values = listed_values(formats)
+    kinds = [formats] if values is None else values
+    unknown = [kind for kind in kinds if not isinstance(kind, str) or kind not in FORMATS]
     if unknown:
         raise InvalidArgument(
-            f"there is no format {', '.join(map(repr, unknown))}; there are {', '.join(FORMATS)}.",
+            f"there is no format {quoted(unknown)}; there are {', '.join(FORMATS)}.",
             hint="choose among them.",
+        )
+
+
+def _check_chart(chart: object) -> None:
+    if not hasattr(chart, "to_dict"):
+        raise InvalidArgument(
+            f"chart is {shortened(chart)}, allowed is an Altair chart.",
+            hint="pass the result of a function of polaroc.charts.",
         )
 
 

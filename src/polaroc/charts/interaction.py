@@ -17,7 +17,7 @@ from polaroc.charts.theme import SIZE, finished, share_axis, style
 from polaroc.charts.wording import folds_name, measure_name
 from polaroc.comparison.fold_means import fold_means
 from polaroc.comparison.measure_rows import rows_of
-from polaroc.errors import InvalidArgument
+from polaroc.errors import Hint, InvalidArgument
 
 if TYPE_CHECKING:
     import altair as alt
@@ -81,7 +81,7 @@ def interaction(
     rows = rows_of(measures, measure)
     if not rows.has_prior:
         raise InvalidArgument(
-            f"measure is {measure!r}, which has no prior.", hint="for example measure='auprec'."
+            f"measure is {measure!r}, which has no prior.", hint=Hint.example("measure", "auprec")
         )
     known = rows.frame.select(*rows.keys, same_prior(), "estimate").drop_nulls(
         ["prior", "estimate"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc.base.columns import PRIVATE
-from polaroc.errors import InvalidArgument
+from polaroc.errors import Hint, InvalidArgument
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,6 +22,13 @@ CELLS = 12_800
 STRAIGHT = 0.25
 DIGITS = 4
 MOST_LINES = 300
+FEWER_FILES = "give the models alone as {by}, or fewer files."
+FEWER_KEYS = Hint("filter the keys that matter before drawing.", command_line=FEWER_FILES, by=None)
+FEWER_CURVES = Hint(
+    "build the curves with the model as their only key, or filter them.",
+    command_line=FEWER_FILES,
+    by=None,
+)
 ALONG = PRIVATE + "along"
 START = PRIVATE + "start"
 
@@ -135,7 +142,7 @@ def lines(
     if len(groups) > MOST_LINES:
         raise InvalidArgument(
             f"there are {len(groups)} curves to draw, allowed are {MOST_LINES}.",
-            hint="filter the keys that matter before drawing.",
+            hint=FEWER_KEYS,
         )
     records = []
     for i, group in enumerate(groups):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 import polars as pl
 
 from polaroc.base.checks import is_number
-from polaroc.errors import InvalidArgument
+from polaroc.errors import Hint, InvalidArgument
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -19,7 +19,7 @@ class Kind(NamedTuple):
 
     fits: Callable[[Any], bool]
     allowed: str
-    example: str
+    example: object
 
 
 def checked(chart: Callable[_P, _R]) -> Callable[_P, _R]:
@@ -33,7 +33,7 @@ def checked(chart: Callable[_P, _R]) -> Callable[_P, _R]:
             if kind is not None and not kind.fits(value):
                 raise InvalidArgument(
                     f"{name} is {value!r}, allowed is {kind.allowed}.",
-                    hint=f"for example {name}={kind.example}.",
+                    hint=Hint.example(name, kind.example),
                 )
         return chart(*args, **kwargs)
 
@@ -67,13 +67,13 @@ def _is_levels(value: Any) -> bool:
 
 
 KINDS = {
-    "title": Kind(lambda value: isinstance(value, str), "a text", "'ROC curves'"),
-    "colours": Kind(_is_colours, "a mapping from name to colour, or None", "palette(models)"),
-    "band": Kind(_is_band, "a key, several, a table or None", "'fold'"),
-    "levels": Kind(_is_levels, "one or several numbers", "[0.1, 0.5, 0.9]"),
-    "rates": Kind(lambda value: value is None or _is_names(value), "names or None", "['accuracy']"),
-    "measure": Kind(lambda value: isinstance(value, str), "a name", "'auprec'"),
-    "weights": Kind(_is_pair, "two numbers", "(1, 1)"),
-    "over": Kind(_is_pair, "two numbers lo and hi", "(0.05, 0.20)"),
-    "prior": Kind(is_number, "a number", "0.1"),
+    "title": Kind(lambda value: isinstance(value, str), "a text", "ROC curves"),
+    "colours": Kind(_is_colours, "a mapping from name to colour, or None", {"logistic": "#0072b2"}),
+    "band": Kind(_is_band, "a key, several, a table or None", "fold"),
+    "levels": Kind(_is_levels, "one or several numbers", [0.1, 0.5, 0.9]),
+    "rates": Kind(lambda value: value is None or _is_names(value), "names or None", ["accuracy"]),
+    "measure": Kind(lambda value: isinstance(value, str), "a name", "auprec"),
+    "weights": Kind(_is_pair, "two numbers", (1, 1)),
+    "over": Kind(_is_pair, "two numbers lo and hi", (0.05, 0.20)),
+    "prior": Kind(is_number, "a number", 0.1),
 }

@@ -10,7 +10,7 @@ import polars as pl
 from polaroc.base.columns import GRID, as_lazy, require
 from polaroc.charts.iso import Place, free_place
 from polaroc.charts.layers import data
-from polaroc.charts.lines import DIGITS
+from polaroc.charts.lines import DIGITS, FEWER_CURVES
 from polaroc.charts.options import checked
 from polaroc.charts.over_prior import prior_axis
 from polaroc.charts.panels import columns_of, in_panels
@@ -146,7 +146,7 @@ def _check(table: pl.DataFrame, panels: int) -> None:
     if panels > MOST_PANELS:
         raise InvalidArgument(
             f"there are {panels} panels to draw, allowed are {MOST_PANELS}.",
-            hint="build the curves with the model as their only key, or filter them.",
+            hint=FEWER_CURVES,
         )
 
 

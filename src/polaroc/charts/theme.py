@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.errors import InvalidArgument
+from polaroc.base.checks import listed_values, shortened
+from polaroc.errors import Hint, InvalidArgument
 
 if TYPE_CHECKING:
     import altair as alt
@@ -58,7 +59,13 @@ def palette(models: Iterable[object]) -> dict[str, str]:
     >>> palette(["C", "A", "B", "A"])
     {'A': '#0072B2', 'B': '#D55E00', 'C': '#009E73'}
     """
-    series = pl.Series(list(models), strict=False).unique().sort(nulls_last=True)
+    values = list(models) if isinstance(models, Mapping) else listed_values(models)
+    if values is None:
+        raise InvalidArgument(
+            f"models is {shortened(models)}, allowed is a list of names.",
+            hint=Hint.example("models", ["A", "B"]),
+        )
+    series = pl.Series(values, strict=False).unique().sort(nulls_last=True)
     return {str(model): COLOURS[i % len(COLOURS)] for i, model in enumerate(series)}
 
 

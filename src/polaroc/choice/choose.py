@@ -5,7 +5,8 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import as_lazy, column_name
+from polaroc.base.checks import check_text, pair_of
+from polaroc.base.columns import as_lazy, column_name, require
 from polaroc.choice.answer import best_expected, changes, first_of_all, how_sure, range_in_words
 from polaroc.choice.regret import ExpectedMeasures, best_shares, known_of
 from polaroc.choice.result import Choice
@@ -98,7 +99,10 @@ def choose(
     the 20 folds.
     """
     _check_names(between)
+    check_text("measure", measure, "auprec")
+    require(as_lazy(measures), ("measure", "estimate"), source="evaluate(...)")
     frame = as_lazy(measures).collect()
+    over = over if over is None or isinstance(over, Belief) else pair_of(over) or over
     known = known_of(frame, measure, over)
     blocks = block_columns(block)
     design = balanced(known.rows, known.columns, between, blocks, incomplete, noted=known.noted)

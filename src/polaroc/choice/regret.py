@@ -10,7 +10,7 @@ import polars as pl
 
 from polaroc.comparison.design import ROUNDING
 from polaroc.comparison.measure_rows import SAME, Rows, distinct, only_range, range_rows, rows_of
-from polaroc.errors import InvalidArgument
+from polaroc.errors import Hint, InvalidArgument
 from polaroc.priors.beliefs import Belief, points, resolve_belief
 from polaroc.priors.grids import skew
 
@@ -187,7 +187,10 @@ def known_of(
     if over is None and not grid:
         raise InvalidArgument(
             f"the table has {measure!r} at 0 fixed prior(s), needed are one or more.",
-            hint="evaluate with priors=prior_grid(0.05, 0.20, 16), or compare(...) at one prior.",
+            hint=Hint(
+                "evaluate with priors=prior_grid(0.05, 0.20, 16), or compare(...) at one prior.",
+                command_line="evaluate with --over 0.05 0.20 --grid 16.",
+            ),
         )
     belief = points(grid) if over is None else resolve_belief(over)
     said = _own_priors(rows, grid)
@@ -207,7 +210,7 @@ def known_of(
         judged = tuple(grid)
         said.append(
             f"The table has AUPREC at {len(grid)} prior(s) of the range, too few to judge models "
-            f"prior by prior: regrets are not known. To know them: {evaluate_hint(ends, belief)}"
+            "prior by prior: regrets are not known. To know them: " + evaluate_hint(ends, belief)
         )
     if whole is not None:
         marked = whole.frame.with_columns(prior=pl.lit(WHOLE))
@@ -340,7 +343,10 @@ def evaluate_hint(over: tuple[float, float] | None, belief: Belief) -> str:
     if over is None:
         return f"pr.evaluate(..., over=belief, priors=belief.priors) with belief = {belief!r}."
     lo, hi = (f"{float(end)!r}" for end in over)
-    return f"pr.evaluate(..., over=({lo}, {hi}), priors=pr.prior_grid({lo}, {hi}, 16))."
+    return Hint(
+        f"pr.evaluate(..., over=({lo}, {hi}), priors=pr.prior_grid({lo}, {hi}, 16)).",
+        command_line=f"`polaroc evaluate ... --over {lo} {hi} --grid 16 --out FOLDER`.",
+    )
 
 
 def _ends(over: tuple[float, float] | None, belief: Belief) -> tuple[float, float]:

@@ -76,7 +76,7 @@ class Choice:
 
 def choice_parts(found: Choice) -> "list[RenderableType]":
     """The summary of a choice as sentences and rich tables."""
-    warnings = [f"Note: {line}" for line in found.warnings]
+    warnings = ["Note: " + line for line in found.warnings]
     return [found.answer, "", *block_tables(_choice_blocks(found)), _choices(found), *warnings]
 
 

@@ -14,6 +14,7 @@ from polaroc.cli.screen import progress
 from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError
 from polaroc.files.atomic import atomic_folder, check_replaceable
 from polaroc.measures.catalog import MEASURES
+from polaroc.predictions.row_checks import DROP_ROWS
 from polaroc.predictions.usual_keys import keys_by_type
 from polaroc.typing import Interpolation, Prior
 from polaroc.warehouse.collecting import collected
@@ -147,5 +148,5 @@ def _refuse_unranked(measures: pl.DataFrame, keys: Sequence[str]) -> None:
     where = f" in {unranked.height} key(s): {'; '.join(first)}" if keys else ""
     raise InvalidPredictions(
         f"{unranked['note'][0]}{where}.",
-        hint="drop such rows with nulls='drop', or mend them before.",
+        hint=DROP_ROWS,
     )

@@ -1,7 +1,7 @@
 """What the commands share: the screen, progress and refusals."""
 
 import os
-import re
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,37 +16,13 @@ from rich.text import Text
 
 from polaroc.base.text import escape_control, is_utf8
 from polaroc.cli.pipes import without_stdin
-from polaroc.errors import InvalidArgument, PolarocError
+from polaroc.errors import Hint, InvalidArgument, PolarocError, numbers
 from polaroc.files.text_files import ONLY_UTF_8
 
 MOST_ROWS = 40
-# How the hints of the functions are said on the command line.
-OPTIONS = {
-    "nulls='drop'": "--nulls drop (or mend them)",
-    ", or mend them before": "",
-    "positive=...": "--positive LABEL",
-    "over=(0.05, 0.20)": "--over 0.05 0.20",
-    "test_train_ratio=0.25": "--test-train-ratio 0.25",
-    "compare(target='dataset') needs none": "--target dataset of `polaroc compare` needs none",
-    "target='dataset'": "--target dataset",
-    "target='algorithm'": "--target algorithm",
-    "incomplete='drop'": "--incomplete drop",
-    "contrast=(0.05, 0.20)": "--contrast 0.05 0.20",
-    "prior=0.1": "--prior 0.1",
-    "by=['model', 'fold']": "--by model --by fold",
-    "among priors=": "as --prior",
-    "priors=prior_grid(0.05, 0.20, 16), or compare(...) at one prior":
-        "--over 0.05 0.20 --grid 16",
-    "priors=pr.prior_grid(lo, hi, 16) over the whole range, and choose again": "--grid 16",
-    "among by=, or name another for between= or block=": "as --by, or name another as --between or "
-        "--block",
-    "build the curves with the model as their only key, or filter them":
-        "give the models alone as --by, or fewer files",
-    "filter the keys that matter before drawing": "give the models alone as --by, or fewer files",
-    "pl.col(...).cast(pl.Float64)": "when the file is written",
-}  # fmt: skip
-# The call of `regrets.evaluate_hint`, with its range.
-CALL = re.compile(r"pr\.evaluate\(\.\.\., over=\((\S+), (\S+)\), priors=pr\.prior_grid\([^)]*\)\)")
+# Options that are named otherwise than the argument, and what stands for a value.
+RENAMED = {"priors": "prior", "measures": "measure"}
+PLACEHOLDERS = {"positive": "LABEL", "scratch": "FOLDER"}
 DISK = "check path, rights and free space."
 RENAME = "rename the file, folder or column."
 DAMAGED = "a file may be damaged, or columns differ between files."
@@ -81,7 +57,7 @@ def handle_errors(command: Callable[_P, None]) -> Callable[_P, None]:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(0) from None
         except PolarocError as error:
-            refuse(str(error))
+            refuse(f"{error.found}\nHint: {with_options(error.hint)}")
         except pl.exceptions.PanicException as error:
             first = (str(error).strip() or "it gave up").splitlines()[0][:200]
             refuse(f"the reader of files failed: {first}\nHint: {DAMAGED}")
@@ -127,23 +103,39 @@ def _readable(options: dict[str, Any]) -> Iterator[None]:
 
 
 def refuse(message: str) -> None:
-    """Say what is wrong, in the words of the command line, and exit with code 2."""
+    """Say what is wrong, and exit with code 2."""
     complain(message)
     raise typer.Exit(2)
 
 
 def complain(message: str) -> None:
-    """Say what is wrong, in the words of the command line."""
-    stderr_console().print(
-        Text("Error: ", style="bold red") + Text(escape_control(with_options(message)))
-    )
+    """Say what is wrong."""
+    stderr_console().print(Text("Error: ", style="bold red") + Text(escape_control(message)))
 
 
-def with_options(message: str) -> str:
-    """A message in the words of the command line."""
-    for argument, option in OPTIONS.items():
-        message = message.replace(argument, option)
-    return CALL.sub(r"`polaroc evaluate ... --over \1 \2 --grid 16 --out FOLDER`", message)
+def with_options(text: str) -> str:
+    """A text as the command line says it: arguments that it names as options."""
+    return text.for_command_line(option) if isinstance(text, Hint) else text
+
+
+def option(argument: str, value: object) -> str:
+    """An argument of a function as an option.
+
+    Examples
+    --------
+    >>> option("over", (0.05, 0.2)), option("by", ["model", "fold"]), option("same_table", True)
+    ('--over 0.05 0.20', '--by model --by fold', '--same-table')
+    """
+    name = "--" + RENAMED.get(argument, argument).replace("_", "-")
+    if value is None or value is True:
+        return name
+    if value is ...:
+        return f"{name} {PLACEHOLDERS.get(argument, 'COLUMN')}"
+    if isinstance(value, tuple):
+        return " ".join([name, *numbers(value)])
+    values = value if isinstance(value, list) else [value]
+    words = [f"{one:.12g}" if isinstance(one, float) else str(one) for one in values]
+    return " ".join(f"{name} {shlex.quote(word)}" for word in words)
 
 
 @contextmanager

@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 from itertools import combinations
+from typing import Any
 
 import polars as pl
 
-from polaroc.base.checks import check_ratio
+from polaroc.base.checks import check_ratio, listed_values
 from polaroc.base.columns import as_lazy, column_names
 from polaroc.comparison import omnibus
 from polaroc.comparison.layouts import Layout, layout_of
 from polaroc.comparison.remarks import remark
-from polaroc.errors import InvalidArgument, quoted
+from polaroc.errors import Hint, InvalidArgument, quoted
 
 ANOVA = {
     "term": pl.String, "df": pl.Int64, "sum_sq": pl.Float64, "mean_sq": pl.Float64,
@@ -81,7 +82,8 @@ def anova(
     frame = as_lazy(table).collect()
     named = _checked(frame, factors)
     terms: list[tuple[str, ...]] = [(factor,) for factor in named]
-    for together in interactions:
+    values: list[Any] | None = listed_values(interactions)
+    for together in [()] if values is None else values:
         terms.append(_interaction(together, named, terms))
     layout = layout_of(frame, response, named)
     _check_residual(layout, terms)
@@ -94,7 +96,7 @@ def _checked(frame: pl.DataFrame, factors: Sequence[str]) -> tuple[str, ...]:
     if len(named) < 2 or len(set(named)) < len(named):
         raise InvalidArgument(
             f"factors are {quoted(named) or 'none'}, allowed are two or more columns, each once.",
-            hint="for example factors=['model', 'fold'].",
+            hint=Hint.example("factors", ["model", "fold"]),
         )
     unknown = [factor for factor in named if factor not in frame.columns]
     if unknown:
@@ -108,13 +110,13 @@ def _checked(frame: pl.DataFrame, factors: Sequence[str]) -> tuple[str, ...]:
 def _interaction(
     together: Sequence[str], factors: Sequence[str], terms: Sequence[tuple[str, ...]]
 ) -> tuple[str, ...]:
-    named = () if isinstance(together, str) else tuple(together)
+    named = listed_values(together) or []
     ordered = tuple(factor for factor in factors if factor in named)
     if len(named) < 2 or len(ordered) < len(named) or ordered in terms:
         raise InvalidArgument(
-            f"the interaction {together!r} is not allowed: it must name two or more of the factors "
-            f"{quoted(factors)}, each once, and not repeat another.",
-            hint="for example interactions=[('model', 'prior')].",
+            f"the interaction {quoted([together])} is not allowed: it must name two or "
+            f"more of the factors {quoted(factors)}, each once, and not repeat another.",
+            hint=Hint.example("interactions", [("model", "prior")]),
         )
     lacking = [part for part in combinations(ordered, len(ordered) - 1) if part not in terms]
     if lacking:

@@ -9,6 +9,7 @@ from math import exp, lgamma
 from polaroc.comparison.design import Design
 from polaroc.comparison.pairwise import Pairs
 from polaroc.comparison.plan import Plan
+from polaroc.errors import Hint
 
 HOLD_OUTS = 20
 SAMPLE = "3 models, 150 + 450 cases"
@@ -80,18 +81,25 @@ def algorithm(blocks: int, test_train_ratio: float) -> list[str]:
     )
     if test_train_ratio == 0:
         return [
-            f"{asked} test_train_ratio=0 takes the {blocks} blocks as independent: that holds "
-            "where no two share training or test cases, such as different datasets."
+            Hint(
+                f"{asked} {{test_train_ratio}} takes the {blocks} blocks as independent: that "
+                "holds where no two share training or test cases, such as different datasets.",
+                test_train_ratio=0,
+            )
         ]
     worth = 1 / (1 / blocks + test_train_ratio)
-    turned = (
-        f"test_train_ratio={test_train_ratio:.3g} means more test than training cases: is it "
-        "turned around?"
+    ratio = float(f"{test_train_ratio:.3g}")
+    turned = Hint(
+        "{test_train_ratio} means more test than training cases: is it turned around?",
+        test_train_ratio=ratio,
     )
     return [
         *([turned] if test_train_ratio > 1 else []),
-        f"{asked} With test_train_ratio={test_train_ratio:.3g} the test counts the {blocks} "
-        f"blocks, which share cases, as {worth:.1f} independent ones.",
+        Hint(
+            f"{asked} With {{test_train_ratio}} the test counts the {blocks} blocks, which share "
+            f"cases, as {worth:.1f} independent ones.",
+            test_train_ratio=ratio,
+        ),
         _rate(blocks, test_train_ratio),
     ]
 
@@ -114,14 +122,16 @@ def _rate(blocks: int, test_train_ratio: float) -> str:
 
 def dataset(blocks: int) -> list[str]:
     """What is to be said of tests for one dataset."""
-    measured = (
+    measured = Hint(
         f"Measured false-positive rate at α = 0.005 ({SETTING}): 0.004 to 0.006 where the "
         "procedures are equal on the dataset; 0.27 to 0.37 where the algorithms are equal over the "
-        "population: for that question take target='algorithm'."
+        "population: for that question take {target}.",
+        target="algorithm",
     )
-    unknown = (
+    unknown = Hint(
         f"How often it errs was not measured for {blocks} blocks. Whether the algorithms would "
-        "differ on other samples is another question: for it take target='algorithm'."
+        "differ on other samples is another question: for it take {target}.",
+        target="algorithm",
     )
     return [
         "It asks whether the procedures differ on this dataset, over further splits of it; of "
@@ -156,7 +166,9 @@ def tukey(blocks: int) -> str:
         else ", and errs where models vary differently; how often was not measured for "
         f"{blocks} blocks"
     )
-    return f"Tukey's test takes one error for all pairs{rate}. adjust='holm' does not."
+    return Hint(
+        f"Tukey's test takes one error for all pairs{rate}. {{adjust}} does not.", adjust="holm"
+    )
 
 
 def views(named: str, blocks: int) -> str:

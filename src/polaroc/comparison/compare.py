@@ -22,7 +22,7 @@ from polaroc.comparison.pairwise import pair_frame, paired_t, tukey
 from polaroc.comparison.plan import Adjust, Plan, Target
 from polaroc.comparison.result import Comparison
 from polaroc.comparison.trained import compare_trained
-from polaroc.errors import InvalidArgument
+from polaroc.errors import Hint, InvalidArgument
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import OBSERVED
 from polaroc.typing import IntoExpr, Label, Prior
@@ -151,7 +151,10 @@ def compare(
         if contrast is not None:
             raise InvalidArgument(
                 "contrast is given with target 'trained', which does not use it.",
-                hint="leave it out, or take target='algorithm' with measures at both priors.",
+                hint=Hint(
+                    "leave it out, or take {target} with measures at both priors.",
+                    target="algorithm",
+                ),
             )
         return compare_trained(
             measures, measure, between, block_columns(block), plan, truth=truth, score=score,
@@ -161,7 +164,7 @@ def compare(
     if truth is not None or score is not None or over is not None:
         raise InvalidArgument(
             f"truth, score or over is given with target {target!r}, which compares measures.",
-            hint="evaluate the predictions first, or take target='trained'.",
+            hint=Hint("evaluate the predictions first, or take {target}.", target="trained"),
         )
     table = as_lazy(measures).collect()
     rows = rows_of(table, measure)

@@ -20,7 +20,7 @@ from polaroc.comparison.paired_cases import (
 )
 from polaroc.comparison.pairwise import holm
 from polaroc.comparison.permutation import Exchange, permuted
-from polaroc.errors import InvalidArgument, check_choice
+from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.measures.catalog import MEASURES, select_measures
 from polaroc.measures.spec import Measure
 from polaroc.priors.beliefs import Belief
@@ -148,7 +148,7 @@ def paired_test(
     if method == "permutation" and case is None:
         raise InvalidArgument(
             "method is 'permutation' and case is None: there is nothing to exchange.",
-            hint="name the column of cases, or use method='wald'.",
+            hint=Hint("name the column of cases, or use {method}.", method="wald"),
         )
     cases = read_cases(
         predictions, truth=truth, score=score, between=between, case=case, by=by,

@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc.base.columns import PRIVATE, column_name, column_names
 from polaroc.comparison.measure_rows import SAME, Rows, listed_rows, value_columns
-from polaroc.errors import InvalidArgument, InvalidTable, check_choice, quoted, spelling
+from polaroc.errors import Hint, InvalidArgument, InvalidTable, check_choice, quoted, spelling
 from polaroc.measures.spec import humanize_note
 from polaroc.predictions.balance import differs, unusual
 from polaroc.priors.grids import check_prior
@@ -112,7 +112,7 @@ def two_priors(contrast: object, prior: object) -> tuple[float, float]:
     if not isinstance(contrast, Sequence) or isinstance(contrast, str) or len(contrast) != 2:
         raise InvalidArgument(
             f"contrast is {contrast!r}, allowed are two priors.",
-            hint="for example contrast=(0.05, 0.20).",
+            hint=Hint.example("contrast", (0.05, 0.20)),
         )
     first, second = contrast
     check_prior(first)
@@ -132,8 +132,11 @@ def check_blocks(design: Design) -> None:
     if count < 2:
         raise InvalidArgument(
             f"there is {count} block, allowed are two or more.",
-            hint="one test set cannot show how much a difference varies: evaluate on several "
-            "folds, with by=['model', 'fold'].",
+            hint=Hint(
+                "one test set cannot show how much a difference varies: evaluate on several "
+                "folds, with {by}.",
+                by=["model", "fold"],
+            ),
         )
 
 
@@ -143,7 +146,16 @@ def _check_columns(keys: Sequence[str], between: str, blocks: Sequence[str]) -> 
         raise InvalidArgument(
             f"the table has no key {quoted(unknown)}; its keys are {quoted(keys) or 'none'}.",
             hint=spelling(
-                unknown, keys, "evaluate with it among by=, or name another for between= or block=."
+                unknown,
+                keys,
+                Hint(
+                    "evaluate with it among {by}, or name another for {between} or {block}.",
+                    command_line="evaluate with it as {by}, or name another as {between} or "
+                    "{block}.",
+                    by=None,
+                    between=None,
+                    block=None,
+                ),
             ),
         )
     named = [between, *blocks]
@@ -164,7 +176,9 @@ def _refuse_repeated(
         raise InvalidTable(
             f"cells are repeated: within one {quoted((between, *blocks))} the key "
             f"{quoted(varying)} varies.",
-            hint=f"keep one value of it, or make it a block: block={[*blocks, *varying]!r}.",
+            hint=Hint(
+                "keep one value of it, or make it a block: {block}.", block=[*blocks, *varying]
+            ),
         )
 
 
@@ -207,8 +221,10 @@ def _refuse_incomplete(missing: pl.DataFrame, null: pl.DataFrame, total: int) ->
         found.append(f"{null.height} of {total} estimates are null: {listed_rows(cells)}")
     raise InvalidTable(
         "; ".join(found) + ".",
-        hint="evaluate every model on every block, or leave such blocks out with "
-        "incomplete='drop'.",
+        hint=Hint(
+            "evaluate every model on every block, or leave such blocks out with {incomplete}.",
+            incomplete="drop",
+        ),
     )
 
 
@@ -218,7 +234,9 @@ def _refuse_mixed_priors(wide: pl.DataFrame, blocks: Sequence[str]) -> None:
     if (priors[BLOCK].fill_null(0) > SAME).any():
         raise InvalidTable(
             "models of one block are measured at different priors.",
-            hint="their test sets differ: take one prior for all, for example prior=0.1.",
+            hint=Hint(
+                "their test sets differ: take one prior for all, for example {prior}.", prior=0.1
+            ),
         )
 
 

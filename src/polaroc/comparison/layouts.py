@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from polaroc.base.checks import check_text
 from polaroc.base.columns import PRIVATE
 from polaroc.comparison.measure_rows import listed_rows, rows_of
 from polaroc.errors import InvalidArgument, InvalidTable, quoted
@@ -61,6 +62,7 @@ class Layout:
 
 def _cells(frame: pl.DataFrame, response: str, factors: Sequence[str]) -> pl.DataFrame:
     """The factors and the response of every row that counts."""
+    check_text("response", response, "auprec")
     if response in frame.columns:
         if not frame.schema[response].is_numeric():
             raise InvalidArgument(

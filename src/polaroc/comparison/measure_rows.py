@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from polaroc.base.checks import check_text
 from polaroc.base.columns import OVER, PRIVATE, RESERVED, as_lazy, require
-from polaroc.errors import InvalidArgument, InvalidTable, quoted
+from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
 from polaroc.measures.areas import BELOW_CHANCE
 from polaroc.priors.beliefs import Belief, labelled_range, same_over
 from polaroc.priors.grids import OBSERVED, check_prior
@@ -106,7 +107,11 @@ class Rows:
             raise InvalidArgument(
                 f"the table has no {self.measure!r} at prior {prior!r}; it has it at "
                 f"{_listed(distinct(self.frame['prior']))}.",
-                hint="evaluate with it among priors=, or choose one of these.",
+                hint=Hint(
+                    "evaluate with it among {priors}, or choose one of these.",
+                    command_line="evaluate with it as {priors}, or choose one of these.",
+                    priors=None,
+                ),
             )
 
     def _matching(self, prior: Prior | None) -> pl.Expr:
@@ -122,7 +127,7 @@ class Rows:
             raise InvalidArgument(
                 f"{self.measure!r} is in the table at several priors: "
                 f"{_listed(distinct(self.frame['prior']))}.",
-                hint="say which one, for example prior=0.1.",
+                hint=Hint("say which one, for example {prior}.", prior=0.1),
             )
 
     def _refuse_contradictions(self, wide: pl.DataFrame) -> None:
@@ -146,6 +151,7 @@ def rows_of(measures: pl.LazyFrame | pl.DataFrame, measure: str) -> Rows:
     measure
         The name of the measure.
     """
+    check_text("measure", measure, "auprec")
     lazy = as_lazy(measures)
     keys = require(lazy, ("measure", "estimate"), source="evaluate(...)")
     schema = lazy.collect_schema()
@@ -173,10 +179,11 @@ def rows_of(measures: pl.LazyFrame | pl.DataFrame, measure: str) -> Rows:
     )
     if frame.is_empty():
         known = lazy.select(wanted.unique().sort()).collect()["measure"].to_list()
-        needs = " 'iauprec' and 'sens' need over=(0.05, 0.20)." if measure not in known else ""
+        needs = Hint(" 'iauprec' and 'sens' need {over}.", over=(0.05, 0.20))
         raise InvalidArgument(
             f"the table has no measure {measure!r}; it has {quoted(known) or 'no rows'}.",
-            hint=f"choose one of these, or evaluate again.{needs}",
+            hint="choose one of these, or evaluate again."
+            + (needs if measure not in known else ""),
         )
     return Rows(frame, keys, measure)
 

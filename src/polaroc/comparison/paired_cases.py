@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc.base.columns import check_keys, column_name, key_columns
 from polaroc.curves.curve import curve
-from polaroc.errors import InvalidArgument, InvalidPredictions
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
 from polaroc.measures.spec import Measure, per_key
 from polaroc.predictions.row_checks import SCORE, TRUTH
 from polaroc.predictions.table import read
@@ -113,7 +113,7 @@ def read_cases(
     if rows[between].n_unique() < 2:
         raise InvalidArgument(
             f"{between!r} has {rows[between].n_unique()} value(s), a comparison needs two.",
-            hint="name the column that tells the models apart with between=....",
+            hint=Hint("name the column that tells the models apart with {between}.", between=...),
         )
     cases = Cases(rows, blocks, between, case)
     if case is not None:
@@ -161,7 +161,8 @@ def _refuse_unpaired(cases: Cases, case: str) -> None:
         )
     twice = rows.group_by(*key, cases.between).len().filter(pl.col("len") > 1)
     _refuse(twice, [*key, cases.between], "cases are there twice for a model",
-            "keep one row per case and model, or name the blocks with by=....")  # fmt: skip
+            Hint("keep one row per case and model, or name the blocks with {by}.", by=...),
+            )  # fmt: skip
     per_block = [pl.col(cases.between).n_unique().alias("models")]
     wanted = rows.group_by(cases.blocks).agg(per_block) if cases.blocks else rows.select(per_block)
     found = rows.group_by(key).agg(pl.len().alias("found"), pl.col(TRUTH).n_unique().alias("kinds"))
@@ -171,7 +172,8 @@ def _refuse_unpaired(cases: Cases, case: str) -> None:
         found = found.join(wanted, how="cross")
     _refuse(found.filter(pl.col("found") < pl.col("models")), key,
             "cases lack a score by some model",
-            "keep the cases that all models scored, or case=None for independent test sets.",
+            Hint("keep the cases that all models scored, or case=None for independent test sets.",
+                 command_line="keep the cases that all models scored."),
             )  # fmt: skip
     _refuse(found.filter(pl.col("kinds") > 1), key, "cases have a truth that differs by model",
             "one case has one truth: check how the tables were joined.")  # fmt: skip

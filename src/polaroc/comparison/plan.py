@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from polaroc.base.checks import check_ratio, check_share, check_whole
-from polaroc.errors import InvalidArgument, check_choice
+from polaroc.base.checks import MOST_NUMBER, check_ratio, check_share, check_whole
+from polaroc.errors import Hint, InvalidArgument, check_choice
 
 Target = Literal["algorithm", "dataset", "trained"]
 Adjust = Literal["holm", "tukey"]
@@ -32,16 +32,16 @@ class Plan:
         if self.adjust == "tukey" and self.target != "dataset":
             raise InvalidArgument(
                 f"adjust is 'tukey' with target {self.target!r}, allowed is 'holm'.",
-                hint="Tukey's test is for target='dataset' only.",
+                hint=Hint("Tukey's test is for {target} only.", target="dataset"),
             )
         if self.target == "algorithm":
             check_ratio(self.test_train_ratio)
         elif self.test_train_ratio is not None:
             raise InvalidArgument(
                 f"test_train_ratio is given with target {self.target!r}, which does not use it.",
-                hint="leave it out, or take target='algorithm'.",
+                hint=Hint("leave it out, or take {target}.", target="algorithm"),
             )
-        check_whole("permutations", self.permutations, 1)
+        check_whole("permutations", self.permutations, 1, MOST_NUMBER)
         check_whole("seed", self.seed, 0)
 
     @property

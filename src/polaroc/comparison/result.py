@@ -85,7 +85,7 @@ class Comparison:
 
 def comparison_parts(found: "Comparison") -> "list[RenderableType]":
     """The summary of a comparison as sentences and rich tables."""
-    warnings = [f"Note: {line}" for line in found.warnings]
+    warnings = ["Note: " + line for line in found.warnings]
     return [
         _heading(found),
         "",

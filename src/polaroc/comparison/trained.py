@@ -13,7 +13,7 @@ from polaroc.comparison.measure_rows import below_chance
 from polaroc.comparison.pairwise import holm_factors
 from polaroc.comparison.plan import Plan
 from polaroc.comparison.result import Comparison
-from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import IntoExpr, Label, Prior
@@ -38,7 +38,10 @@ def compare_trained(
     if truth is None or score is None:
         raise InvalidArgument(
             "target is 'trained', which compares predictions: truth and score are needed.",
-            hint="name their columns, as in evaluate; or take target='algorithm' with measures.",
+            hint=Hint(
+                "name their columns, as in evaluate; or take {target} with measures.",
+                target="algorithm",
+            ),
         )
     check_letter_names(between)
     table = as_lazy(predictions).collect()
@@ -89,8 +92,11 @@ def _refuse_blocks(table: pl.DataFrame, block: Sequence[str]) -> None:
         raise InvalidArgument(
             f"target is 'trained', which compares models fitted once, and {quoted(several)} has "
             f"{table.select(several).n_unique()} values.",
-            hint="keep one of them, or drop the column where it only divides one test set; for "
-            "models fitted anew for each take target='algorithm' with measures.",
+            hint=Hint(
+                "keep one of them, or drop the column where it only divides one test set; "
+                "for models fitted anew for each take {target} with measures.",
+                target="algorithm",
+            ),
         )
 
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from polaroc.base.columns import PRIVATE, column_name, curve_keys, lazily
 from polaroc.curves.curve import in_order
-from polaroc.errors import InvalidArgument
+from polaroc.errors import Hint, InvalidArgument
 
 if TYPE_CHECKING:
     import numpy as np
@@ -71,7 +71,11 @@ def dominance(curve: pl.LazyFrame, between: str = "model") -> pl.LazyFrame:
     if column_name(between, "between") not in keys:
         raise InvalidArgument(
             f"between is {between!r}; the keys are {', '.join(map(repr, keys)) or 'none'}.",
-            hint="build the curves with it among by=.",
+            hint=Hint(
+                "build the curves with it among {by}.",
+                command_line="build the curves with it as {by}.",
+                by=None,
+            ),
         )
     blocks = [key for key in keys if key != between]
     names = [f"{between}_a", f"{between}_b"]

@@ -1,12 +1,12 @@
 """The ROC convex hull: the operating points that are best at some prior or cost."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.checks import is_number
+from polaroc.base.checks import MOST_NUMBER, is_number, listed_values, shortened
 from polaroc.base.columns import PRIVATE, curve_keys, lazily
 from polaroc.curves.curve import in_order
 from polaroc.curves.segments import CELLS
@@ -140,12 +140,13 @@ def achievable(
 
 
 def _recalls(recall: int | Sequence[float]) -> list[float]:
-    if isinstance(recall, int) and recall >= 2:
+    if isinstance(recall, int) and 2 <= recall <= MOST_NUMBER:
         return [i / (recall - 1) for i in range(recall)]
-    wanted = list(recall) if isinstance(recall, Iterable) and not isinstance(recall, str) else []
+    wanted = listed_values(recall) or []
     if not wanted or not all(is_number(value) and 0 <= value <= 1 for value in wanted):
         raise InvalidArgument(
-            f"recall is {recall!r}, allowed are recalls from 0 to 1, or their number ≥ 2.",
+            f"recall is {shortened(recall)}, allowed are recalls from 0 to 1, or their number "
+            f"from 2 to {MOST_NUMBER:,}.",
             hint="for example recall=101, or recall=[0.5, 0.9].",
         )
     return sorted({float(value) for value in wanted})

@@ -6,11 +6,11 @@ from typing import Literal, TypeAlias
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.checks import check_ratio, check_share
+from polaroc.base.checks import MOST_NUMBER, check_ratio, check_share, check_whole
 from polaroc.base.columns import CURVE, GRID, PRIVATE, column_names, curve_keys, lazily, require
 from polaroc.base.statistics import error_of_mean, student
 from polaroc.curves.segments import CELLS, share
-from polaroc.errors import InvalidArgument, check_choice
+from polaroc.errors import Hint, InvalidArgument, check_choice
 
 Spread: TypeAlias = Literal["sd", "t"]
 STEP = PRIVATE + "step"
@@ -182,7 +182,7 @@ class _Interval:
             if kind == "sd":
                 raise InvalidArgument(
                     "test_train_ratio is given with interval 'sd', which does not use it.",
-                    hint="leave it out, or take interval='t'.",
+                    hint=Hint("leave it out, or take {interval}.", interval="t"),
                 )
         self.kind, self.level, self.ratio = kind, level, test_train_ratio
 
@@ -221,14 +221,17 @@ class _Interval:
 
 def _left(keys: Sequence[str], across: str | Sequence[str], n: int) -> list[str]:
     """The keys that are left where some are averaged over."""
-    if not isinstance(n, int) or n < 2:
-        raise InvalidArgument(f"n is {n!r}, allowed are whole numbers ≥ 2.", hint="201 is usual.")
+    check_whole("n", n, 2, MOST_NUMBER)
     gone = column_names(across, "across")
     strange = [name for name in gone if name not in keys]
     if strange or not gone:
         raise InvalidArgument(
             f"across is {across!r}; the keys are {', '.join(map(repr, keys)) or 'none'}.",
-            hint="build the curves with it among by=.",
+            hint=Hint(
+                "build the curves with it among {by}.",
+                command_line="build the curves with it as {by}.",
+                by=None,
+            ),
         )
     left = [key for key in keys if key not in gone]
     clash = [key for key in left if key in ADDED]

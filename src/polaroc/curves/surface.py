@@ -1,14 +1,16 @@
 """The curve under every prior of a grid: the precision-recall surface."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
 from polaroc import rates
+from polaroc.base.checks import listed_values
 from polaroc.base.columns import PRIVATE, RESERVED, curve_keys, lazily, within
 from polaroc.base.formula import where
 from polaroc.curves.segments import CELLS, Point
-from polaroc.errors import InvalidArgument
+from polaroc.errors import Hint, InvalidArgument, quoted
 from polaroc.priors.grids import prior, resolve_priors, skew
 from polaroc.typing import Priors, Quantity
 
@@ -118,7 +120,7 @@ def at_priors(frame: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
     """Every row of a frame with totals at every prior, as the columns `prior` and `skew`."""
     asked = resolve_priors(priors)
     if not asked:
-        raise InvalidArgument("priors has no prior.", hint="for example priors=[0.5, 0.1].")
+        raise InvalidArgument("priors has no prior.", hint=Hint.example("priors", [0.5, 0.1]))
     grid = pl.LazyFrame(
         {"prior": asked, "skew": [None if p is None else skew(p) for p in asked]},
         schema={"prior": pl.Float64, "skew": pl.Float64},
@@ -134,12 +136,20 @@ def chosen_rates(asked: Sequence[str] | Mapping[str, Rate], keys: Sequence[str])
     """The rates asked for, by the name of their column."""
     if isinstance(asked, Mapping):
         chosen = dict(asked)
+        for name, rate in chosen.items():
+            if not isinstance(name, str) or not callable(rate):
+                raise InvalidArgument(
+                    f"rates has {quoted([name])}: {quoted([rate])}, allowed are names and "
+                    "functions of recall, false positive rate and skew.",
+                    hint=Hint.example("rates", ["accuracy"]),
+                )
     else:
-        names = [asked] if isinstance(asked, str) else list(asked)
-        unknown = [name for name in names if name not in RATES]
+        values = listed_values(asked)
+        names: list[Any] = [asked] if values is None else values
+        unknown = [name for name in names if not isinstance(name, str) or name not in RATES]
         if unknown:
             raise InvalidArgument(
-                f"there is no rate {', '.join(map(repr, unknown))}; there are {', '.join(RATES)}.",
+                f"there is no rate {quoted(unknown)}; there are {', '.join(RATES)}.",
                 hint="give a mapping from a name to a function for a rate of your own.",
             )
         chosen = {name: RATES[name] for name in names}

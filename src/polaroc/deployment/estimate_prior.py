@@ -22,7 +22,7 @@ from polaroc.deployment.calibration import doubt
 from polaroc.deployment.confusion import adjusted_count
 from polaroc.deployment.em import em_prior
 from polaroc.deployment.types import Estimate, Labelled, Unlabelled
-from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
 from polaroc.typing import By, Frame, IntoExpr, Label, Nulls
@@ -210,7 +210,7 @@ def _refuse_other_than_shares(table: _Ranked) -> None:
         raise InvalidPredictions(
             f"{table.name}: scores run from {min(ends):g} to {max(ends):g}; the method 'em' needs "
             "probabilities, from 0 to 1.",
-            hint="method='confusion' takes any scores.",
+            hint=Hint("{method} takes any scores.", method="confusion"),
         )
 
 

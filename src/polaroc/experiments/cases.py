@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc.base.columns import as_lazy, column_name
-from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, InvalidTable, quoted
 from polaroc.predictions.row_checks import ROW_ERRORS, TRUTH, truth_column
 from polaroc.typing import Label
 
@@ -52,7 +52,7 @@ def read_cases(
     if column_name(truth, "truth") not in table.columns:
         raise InvalidArgument(
             f"there is no column {truth!r}; the table has {quoted(table.columns)}.",
-            hint="name the column of the labels with truth=...",
+            hint=Hint("name the column of the labels with {truth}", truth=...),
         )
     features = table.drop(truth)
     unusable = [
@@ -79,6 +79,8 @@ def _labels(labels: pl.Series, truth: str, positive: Label | Sequence[Label] | N
         if count:
             raise InvalidPredictions(
                 f"{count} {ROW_ERRORS[code]}{'' if count == 1 else 's'} in {truth!r}.",
-                hint="drop such rows, or name the positive label(s) with positive=...",
+                hint=Hint(
+                    "drop such rows, or name the positive label(s) with {positive}", positive=...
+                ),
             )
     return read.select(value.cast(pl.Int64)).to_series().to_numpy()

@@ -6,7 +6,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from polaroc.errors import InvalidArgument
+from polaroc.base.checks import is_number
+from polaroc.errors import Hint, InvalidArgument, quoted
 
 Memory: TypeAlias = int | str | Literal["auto"]
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
@@ -36,13 +37,13 @@ def resolve_memory(memory: Memory) -> int:
     >>> resolve_memory("1.5 GB")
     1500000000
     """
-    if memory == "auto":
+    if isinstance(memory, str) and memory == "auto":
         return max(int(available() * SHARE), LEAST)
     size = _size(memory)
-    if size is None or size < LEAST:
+    if size is None or size < LEAST or not is_number(size):
         raise InvalidArgument(
-            f"memory is {memory!r}, allowed are sizes from 500 MB on, and 'auto'.",
-            hint="for example memory='4GB'.",
+            f"memory is {quoted([memory])}, allowed are sizes from 500 MB on, and 'auto'.",
+            hint=Hint.example("memory", "4GB"),
         )
     return size
 

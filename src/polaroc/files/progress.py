@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable
 from typing import TypeAlias
 
-from polaroc.errors import InvalidArgument
+from polaroc.errors import Hint, InvalidArgument
 
 Progress: TypeAlias = Callable[[int, int], None]
 WIDTH = 40
@@ -18,7 +18,7 @@ def told(progress: Progress | bool | None) -> Progress | None:
         raise InvalidArgument(
             f"progress is {progress!r}, allowed are True and a function of the rows done and the "
             "rows in all.",
-            hint="progress=True draws a bar.",
+            hint=Hint("{progress} draws a bar.", progress=True),
         )
     return bar if progress else None
 

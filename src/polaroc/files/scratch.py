@@ -10,14 +10,14 @@ from pathlib import Path
 
 import polars as pl
 
-from polaroc.errors import InvalidArgument, OutputRefused
+from polaroc.errors import Hint, InvalidArgument, OutputRefused
 from polaroc.files.locks import locked_folder, sweep
 
 PREFIX = "polaroc-scratch-"
 # What a file system needs beside the files themselves.
 RESERVE = 1.1
 FULL = os.strerror(errno.ENOSPC)
-LARGER = "name a folder on a larger disk with scratch=..., or allow more memory."
+LARGER = Hint("name a folder on a larger disk with {scratch}, or allow more memory.", scratch=...)
 
 
 @contextmanager

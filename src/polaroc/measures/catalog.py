@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 import polars as pl
 
+from polaroc.base.checks import listed_values
 from polaroc.base.formula import Columns
-from polaroc.errors import InvalidArgument, check_choice
+from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.measures.areas import auc_measure, auprec_measures, iauprec_measure
 from polaroc.measures.corrected_areas import corrected_auprec_measures, corrected_iauprec_measure
 from polaroc.measures.sensitivity import range_measures
@@ -67,14 +68,17 @@ def check_exact(interpolation: str) -> None:
     if interpolation != "exact":
         raise InvalidArgument(
             f"interpolation is {interpolation!r}, and corrected areas are known for 'exact' only.",
-            hint="use interpolation='exact', or leave the corrected measures out.",
+            hint=Hint(
+                "use {interpolation}, or leave the corrected measures out.", interpolation="exact"
+            ),
         )
 
 
 def _asked(measures: str | Sequence[str] | None, over: object) -> Sequence[str]:
     if measures is None:
         return MEASURES
-    asked = [measures] if isinstance(measures, str) else list(measures)
+    asked = listed_values(measures)
+    asked = [measures] if asked is None else asked
     for name in asked:
         check_choice("measures", name, (*MEASURES, *CORRECTED))
     at_priors = ("auc", "auprec", "auprec_corrected")
@@ -84,6 +88,6 @@ def _asked(measures: str | Sequence[str] | None, over: object) -> Sequence[str]:
     if lacking:
         raise InvalidArgument(
             f"measures has {', '.join(map(repr, lacking))}, but over is {over!r}.",
-            hint="give the range of priors, for example over=(0.05, 0.20).",
+            hint=Hint("give the range of priors, for example {over}.", over=(0.05, 0.20)),
         )
     return asked

@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc.base.columns import curve_keys, lazily
 from polaroc.curves.hull import hull
-from polaroc.errors import InvalidArgument
+from polaroc.errors import Hint, InvalidArgument
 from polaroc.measures.areas import auc_measure, auprec_measures, iauprec_measure
 from polaroc.measures.spec import Measure, per_key, tidy
 from polaroc.predictions.row_checks import UNRANKED
@@ -121,7 +121,7 @@ def auprec(
     """
     measures = auprec_measures(priors, interpolation, start, recall)
     if not measures:
-        raise InvalidArgument("priors has no prior.", hint="for example priors=[0.5, 0.1].")
+        raise InvalidArgument("priors has no prior.", hint=Hint.example("priors", [0.5, 0.1]))
     return of_curve(_interpolated(curve, interpolation), measures)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.errors import InvalidArgument
+from polaroc.errors import Hint, InvalidArgument
 from polaroc.measures.sensitivity import check_weights
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def check_arc_weights(weights: Sequence[float]) -> None:
     check_weights(weights)
     if not any(weights):
         raise InvalidArgument(
-            "weights are both 0, and so is AccSens.", hint="for example weights=(1, 1)."
+            "weights are both 0, and so is AccSens.", hint=Hint.example("weights", (1, 1))
         )
 
 

@@ -1,9 +1,8 @@
 """The area under or beside a part of the ROC curve, raw or on McClish's scale."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-from polaroc.base.checks import is_number
+from polaroc.base.checks import pair_of, shortened
 from polaroc.base.formula import Columns, clip, where
 from polaroc.curves.segments import segments_in
 from polaroc.errors import InvalidArgument
@@ -60,10 +59,10 @@ def _beside(lo: float, hi: float, column: Columns) -> Measure:
 
 def rate_range(given: object) -> tuple[float, float]:
     """Two rates lo < hi, refused where they are anything else."""
-    pair = list(given) if isinstance(given, Sequence) and not isinstance(given, str) else []
-    if len(pair) != 2 or not all(map(is_number, pair)) or not 0 <= pair[0] < pair[1] <= 1:
+    pair = pair_of(given)
+    if pair is None or not 0 <= pair[0] < pair[1] <= 1:
         raise InvalidArgument(
-            f"the range is {given!r}, allowed are two rates with 0 ≤ lo < hi ≤ 1.",
+            f"the range is {shortened(given)}, allowed are two rates with 0 ≤ lo < hi ≤ 1.",
             hint="for example (0, 0.1).",
         )
     return float(pair[0]), float(pair[1])

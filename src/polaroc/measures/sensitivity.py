@@ -6,6 +6,7 @@ from functools import partial
 
 import polars as pl
 
+from polaroc.base.checks import pair_of, shortened
 from polaroc.base.columns import PRIVATE, lazily
 from polaroc.base.formula import Columns, root
 from polaroc.errors import InvalidArgument, check_choice
@@ -15,7 +16,7 @@ from polaroc.measures.error_areas import error_area, partial_area
 from polaroc.measures.functions import of_curve
 from polaroc.measures.spec import GradientTerm, Measure
 from polaroc.priors.beliefs import over_label
-from polaroc.priors.grids import check_range, skew
+from polaroc.priors.grids import range_of, skew
 from polaroc.typing import Quantity
 
 AREAS = ("error", "partial")
@@ -171,15 +172,16 @@ def combined(area: Quantity, sens: Quantity, weights: Sequence[float] = (1, 1)) 
 
 def check_weights(weights: Sequence[float]) -> None:
     """Refuse what is not two weights, of the area and of Sens."""
-    if len(weights) != 2 or not all(0 <= weight < float("inf") for weight in weights):
+    pair = pair_of(weights)
+    if pair is None or not all(0 <= weight < float("inf") for weight in pair):
         raise InvalidArgument(
-            f"weights is {weights!r}, allowed are two finite numbers ≥ 0.",
+            f"weights is {shortened(weights)}, allowed are two finite numbers ≥ 0.",
             hint="the first weighs the area, the second Sens.",
         )
 
 
 def _sens(over: tuple[float, float], column: Columns) -> tuple[Quantity, dict[str, Quantity]]:
-    check_range(*over)
+    over = range_of(over)
     (low, at_lo), (high, at_hi) = (balanced(prior, column) for prior in over)
     return distance(low, high), at_lo | at_hi
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
+from polaroc.base.checks import check_flag
 from polaroc.base.columns import (
     MEASURES,
     OVER,
@@ -148,6 +149,7 @@ def macro(measures: pl.LazyFrame, over: str = "class", *, weighted: bool = False
     ('auc', 1.0)
     """
     keys = require(measures, MEASURES, source="evaluate(...)")
+    check_flag("weighted", weighted)
     if column_name(over, "over") not in keys:
         raise InvalidArgument(
             f"over is {over!r}, allowed are the keys {quoted(keys) or '(none)'}.",

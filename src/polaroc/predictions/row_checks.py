@@ -1,12 +1,13 @@
 """What can be wrong with a row, and how score, truth and weight are read with it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 
+from polaroc.base.checks import listed_values
 from polaroc.base.columns import PRIVATE
-from polaroc.errors import InvalidArgument, InvalidPredictions
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.typing import IntoExpr, Label
 
 SCORE = "threshold"
@@ -29,14 +30,23 @@ WRONG = {
 }
 ROW_ERRORS = MISSING | WRONG
 UNRANKED = "null, NaN or unclear values among the predictions"
+DROP_ROWS = Hint("drop such rows with {nulls}, or mend them before.", nulls="drop")
 ROW_ERROR_HINTS = {
-    UNKNOWN_LABEL: "name the positive label(s) with positive=...; "
-    "else allowed are 0/1 and false/true.",
+    UNKNOWN_LABEL: Hint(
+        "name the positive label(s) with {positive}; else allowed are 0/1 and false/true.",
+        positive=...,
+    ),
     BAD_WEIGHT: "weights must be ≥ 0 and at most 1e290; mend the weight column before.",
     INEXACT: "scores must fit a 64-bit float without loss; rank or scale them before.",
 }
+CAST = Hint(
+    "cast it first, for example pl.col(...).cast(pl.Float64).",
+    command_line="cast it first, for example when the file is written.",
+)
 # So that no total of weights can overflow.
 GREATEST_WEIGHT = 1e290
+# What Polars compares with.
+GREATEST_INTEGER = 2**127
 EXACT_IN_FLOAT = (pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32)
 
 
@@ -46,7 +56,7 @@ def score_column(dtype: pl.DataType, name: IntoExpr) -> tuple[pl.Expr, list[tupl
     if not (dtype.is_numeric() or dtype == pl.Null):
         raise InvalidPredictions(
             f"score {name!s} is {dtype}, allowed are numbers.",
-            hint="cast it first, for example pl.col(...).cast(pl.Float64).",
+            hint=CAST,
         )
     value = raw.cast(pl.Float64)
     trouble = [(NULL_SCORE, value.is_null()), (NAN_SCORE, value.is_nan())]
@@ -91,13 +101,16 @@ def labels_of(
     labels = listed(positive)
     kinds: tuple[type, ...] = (str,) if textual else (bool,) if boolean else (int, float)
     fits = all(
-        isinstance(label, kinds) and (bool in kinds or not isinstance(label, bool))
+        isinstance(label, kinds)
+        and (bool in kinds or not isinstance(label, bool))
+        and (not isinstance(label, int) or abs(label) < GREATEST_INTEGER)
         for label in labels
     )
     if not labels or not fits:
         words = " or ".join(kind.__name__ for kind in kinds)
         raise InvalidArgument(
-            f"positive is {positive!r}, but truth is {dtype}: allowed are labels of type {words}.",
+            f"positive is {quoted([positive])}, but truth is {dtype}: allowed are labels of "
+            f"type {words}.",
             hint="give the label(s) as they stand in the truth column.",
         )
     return labels
@@ -110,9 +123,9 @@ def left_out(count: int) -> str:
 
 def listed(positive: Any) -> list[Label]:
     """One label or several as a list, numpy's numbers as Python's."""
-    several = isinstance(positive, Iterable) and not isinstance(positive, str)
-    labels: list[Any] = list(positive) if several else [positive]
-    return [label.item() if hasattr(label, "item") else label for label in labels]
+    values = listed_values(positive)
+    labels = [positive] if values is None else values
+    return [label.item() if getattr(label, "shape", None) == () else label for label in labels]
 
 
 def weight_column(dtype: pl.DataType, name: IntoExpr) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:
@@ -120,7 +133,7 @@ def weight_column(dtype: pl.DataType, name: IntoExpr) -> tuple[pl.Expr, list[tup
     if not (dtype.is_numeric() or dtype == pl.Null):
         raise InvalidPredictions(
             f"weight {name!s} is {dtype}, allowed are numbers.",
-            hint="cast it first, for example pl.col(...).cast(pl.Float64).",
+            hint=CAST,
         )
     value = pl.col(WEIGHT).cast(pl.Float64)
     sound = value.is_between(0, GREATEST_WEIGHT)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import polars as pl
 
@@ -13,9 +14,10 @@ from polaroc.base.columns import (
     key_expressions,
     single_column,
 )
-from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice, quoted, spelling
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice, quoted, spelling
 from polaroc.files.text_files import separator_hint, separator_in
 from polaroc.predictions.row_checks import (
+    DROP_ROWS,
     ROW_ERROR,
     ROW_ERROR_HINTS,
     ROW_ERRORS,
@@ -122,11 +124,10 @@ class Unaudited:
         )
         if UNKNOWN_LABEL in kinds:
             found = f"{found} (truth {self.truth!s} has the labels {_first_labels(labels())})"
-        hints = [hint for code, hint in ROW_ERROR_HINTS.items() if code in kinds]
-        if not hints:
-            hints = ["drop such rows with nulls='drop', or mend them before."]
+        hints = [hint for code, hint in ROW_ERROR_HINTS.items() if code in kinds] or [DROP_ROWS]
         raise InvalidPredictions(
-            found + _first_keys(troubles, self.predictions.keys) + ".", hint=" ".join(hints)
+            found + _first_keys(troubles, self.predictions.keys) + ".",
+            hint=reduce(lambda first, second: first + " " + second, hints),
         )
 
     def _refuse_absent_label(
@@ -139,7 +140,7 @@ class Unaudited:
             raise InvalidPredictions(
                 f"no row has the positive label {positive!r}; truth {self.truth!s} has the labels "
                 f"{_first_labels(found)}.",
-                hint="check the spelling of positive=...",
+                hint=Hint("check the spelling of {positive}", positive=...),
             )
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import asinh, atan, ceil, exp, expm1, fsum, isfinite, log, log1p, pi, sqrt
-from typing import Literal
+from typing import Any, Literal
 
-from polaroc.base.checks import is_number
-from polaroc.errors import InvalidArgument, check_choice
-from polaroc.priors.grids import check_prior, check_range, prior, skew
+from polaroc.base.checks import is_number, listed_values, pair_of, shortened
+from polaroc.errors import Hint, InvalidArgument, check_choice
+from polaroc.priors.grids import check_prior, check_range, prior, range_of, skew
 
 TOLERANCE = 1e-12
 MOST_NODES = 1000
@@ -201,15 +201,17 @@ def points(priors: Sequence[float], weights: Sequence[float] | None = None) -> B
     >>> points([0.01, 0.1])
     points([0.01, 0.1], weights=[0.5, 0.5])
     """
-    for p in priors:
-        check_prior(p)
-    chosen = [float(p) for p in priors]
-    shares = [1.0] * len(chosen) if weights is None else list(weights)
+    values = listed_values(priors)
+    values = [priors] if values is None else values
+    for value in values:
+        check_prior(value)
+    chosen = [float(value) for value in values]
+    shares: list[Any] = [1.0] * len(chosen) if weights is None else listed_values(weights) or []
     sound = all(is_number(w) and isfinite(w) and w >= 0 for w in shares) and any(shares)
     if len(shares) != len(chosen) or not sound:
         raise InvalidArgument(
-            f"points got {len(chosen)} priors and the weights {weights}, allowed is one weight "
-            "≥ 0 per prior, not all zero.",
+            f"points got {len(chosen)} priors and the weights {shortened(weights)}, allowed is "
+            "one weight ≥ 0 per prior, not all zero.",
             hint="leave weights out for equal ones.",
         )
     scaled = _to_one([float(w) for w in shares])
@@ -230,11 +232,16 @@ def resolve_belief(over: object, measure: Literal["prior", "skew"] = "prior") ->
                 hint="give over=(lo, hi), or uniform(lo, hi, measure='skew').",
             )
         return over
-    if isinstance(over, Sequence) and len(over) == 2 and not isinstance(over, str):
-        return uniform(over[0], over[1], measure)
+    pair = pair_of(over)
+    if pair is not None:
+        return uniform(*pair, measure)
     raise InvalidArgument(
-        f"over is {over!r}, allowed are a pair (lo, hi) of priors or a belief.",
-        hint="for example over=(0.05, 0.20) or over=polaroc.beta(2, 18).",
+        f"over is {shortened(over)}, allowed are a pair (lo, hi) of priors or a belief.",
+        hint=Hint(
+            "for example {over} or over=polaroc.beta(2, 18).",
+            command_line="for example {over}.",
+            over=(0.05, 0.20),
+        ),
     )
 
 
@@ -249,8 +256,8 @@ def over_label(over: object, measure: Literal["prior", "skew"] = "prior") -> str
     belief = resolve_belief(over, measure)
     if isinstance(over, Belief) or measure == "skew":
         return belief.name
-    assert isinstance(over, Sequence)
-    return f"{float(over[0])!r} to {float(over[1])!r}"
+    lo, hi = range_of(over)
+    return f"{float(lo)!r} to {float(hi)!r}"
 
 
 def labelled_range(label: str) -> tuple[float, float] | None:

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from math import log, log1p
 from typing import TYPE_CHECKING, Any
 
-from polaroc.base.checks import is_number
-from polaroc.errors import InvalidArgument
+from polaroc.base.checks import MOST_NUMBER, check_whole, is_number, shortened
+from polaroc.errors import Hint, InvalidArgument
 from polaroc.priors.grids import check_prior, skew
 
 if TYPE_CHECKING:
@@ -112,13 +112,20 @@ def greatest_auprec(
     import numpy as np
     from scipy.optimize import minimize
 
+    if not isinstance(auprec, Mapping):
+        raise InvalidArgument(
+            f"auprec is {shortened(auprec)}, allowed is a mapping from prior to area.",
+            hint=Hint.example("auprec", {0.5: 0.8}),
+        )
     for one in (prior, *auprec):
         check_prior(one)
     for name, count in (("positives", positives), ("negatives", negatives)):
-        if not isinstance(count, int) or count < 1:
-            raise InvalidArgument(
-                f"{name} is {count!r}, allowed are whole numbers ≥ 1.", hint="count the test set."
-            )
+        check_whole(name, count, 1, MOST_NUMBER)
+    if not is_number(auc) or not all(is_number(area) for area in auprec.values()):
+        raise InvalidArgument(
+            f"auc is {shortened(auc)} and auprec is {shortened(auprec)}, allowed are numbers.",
+            hint=Hint("for example {auc}, {auprec}.", auc=0.9, auprec={0.5: 0.8}),
+        )
     fpr = np.linspace(0, 1, negatives + 1)
     specificity = np.broadcast_to((1 - fpr) / positives, (positives, negatives + 1))
     parts = np.stack([specificity, *(_areas(positives, fpr, skew(one)) for one in auprec)])

@@ -1,13 +1,19 @@
 """Class priors: prior ↔ skew, and grids of priors."""
 
-from collections.abc import Iterable
 from math import isfinite
 from typing import Literal
 
 import polars as pl
 
-from polaroc.base.checks import is_number
-from polaroc.errors import InvalidArgument, check_choice
+from polaroc.base.checks import (
+    MOST_NUMBER,
+    check_whole,
+    is_number,
+    listed_values,
+    pair_of,
+    shortened,
+)
+from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.typing import Priors, Quantity
 
 OBSERVED = "observed"
@@ -36,6 +42,7 @@ def skew(prior: Quantity) -> Quantity:
     >>> skew(0.1)
     9.0
     """
+    _check_quantity("prior", prior)
     if isinstance(prior, int | float):
         check_prior(prior)
     return (1 - prior) / prior
@@ -63,9 +70,11 @@ def prior(skew: Quantity) -> Quantity:
     >>> prior(9.0)
     0.1
     """
-    if isinstance(skew, int | float) and not (isfinite(skew) and skew > 0):
+    _check_quantity("skew", skew)
+    if isinstance(skew, int | float) and not (is_number(skew) and isfinite(skew) and skew > 0):
         raise InvalidArgument(
-            f"skew is {skew}, allowed is 0 < skew < ∞.", hint="skew is negatives per positive."
+            f"skew is {shortened(skew)}, allowed is 0 < skew < ∞.",
+            hint="skew is negatives per positive.",
         )
     return 1 / (1 + skew)
 
@@ -102,8 +111,7 @@ def prior_grid(
     """
     check_range(lo, hi)
     check_choice("spacing", spacing, ("linear", "log", "skew"))
-    if not isinstance(n, int) or n < 2:
-        raise InvalidArgument(f"n is {n!r}, allowed are whole numbers ≥ 2.", hint="ask for more.")
+    check_whole("n", n, 2, MOST_NUMBER)
     steps = [i / (n - 1) for i in range(n)]
     if spacing == "linear":
         inner = [lo + (hi - lo) * step for step in steps]
@@ -125,10 +133,9 @@ def resolve_priors(priors: Priors) -> list[float | None]:
                 hint="make it with prior_grid(lo, hi, n).",
             )
         asked: list[object] = priors["prior"].to_list()
-    elif isinstance(priors, str | int | float) or not isinstance(priors, Iterable):
-        asked = [priors]
     else:
-        asked = list(priors)
+        values = listed_values(priors)
+        asked = [priors] if values is None else values
     resolved: list[float | None] = []
     for value in asked:
         if isinstance(value, str) and value == OBSERVED:
@@ -157,6 +164,28 @@ def check_range(lo: float, hi: float) -> None:
         raise InvalidArgument(
             f"the range of priors is ({lo}, {hi}), allowed is lo < hi.",
             hint="give the lower end first.",
+        )
+
+
+def range_of(over: object) -> tuple[float, float]:
+    """The ends of a range of priors, refused where they are no such pair."""
+    pair = pair_of(over)
+    if pair is None:
+        raise InvalidArgument(
+            f"over is {shortened(over)}, allowed is a pair (lo, hi) of priors.",
+            hint=Hint.example("over", (0.05, 0.2)),
+        )
+    check_range(*pair)
+    return pair
+
+
+def _check_quantity(name: str, value: object) -> None:
+    """Refuse what is neither a number nor an array or expression of numbers."""
+    is_frame = isinstance(value, pl.DataFrame | pl.LazyFrame)
+    if is_frame or not hasattr(value, "__truediv__"):
+        raise InvalidArgument(
+            f"{name} is {shortened(value)}, allowed are numbers, arrays and expressions.",
+            hint=Hint.example(name, 0.1),
         )
 
 

@@ -1,14 +1,14 @@
 """Lines on which a rate is the same, in ROC space and in precision-recall space."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import inf
 from typing import Literal, TypeAlias
 
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.checks import is_number
-from polaroc.errors import InvalidArgument, check_choice
+from polaroc.base.checks import MOST_NUMBER, check_whole, is_number, listed_values, shortened
+from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.priors.grids import resolve_priors, skew
 from polaroc.typing import Priors
 
@@ -79,8 +79,7 @@ def iso_lines(
     """
     check_choice("rate", rate, RATES)
     check_choice("space", space, tuple(SPACES))
-    if not isinstance(n, int) or n < 2:
-        raise InvalidArgument(f"n is {n!r}, allowed are whole numbers ≥ 2.", hint="101 is usual.")
+    check_whole("n", n, 2, MOST_NUMBER)
     for name, value in (("beta", beta), ("cost_fn", cost_fn), ("cost_fp", cost_fp)):
         if not is_number(value) or not 0 < value < inf:
             raise InvalidArgument(
@@ -166,20 +165,21 @@ def _priors(asked: Priors) -> list[float]:
     known = [prior for prior in priors if prior is not None]
     if not known or len(known) < len(priors):
         raise InvalidArgument(
-            f"priors is {asked!r}, allowed are one or several priors in (0, 1).",
-            hint="for example priors=0.1.",
+            f"priors is {shortened(asked)}, allowed are one or several priors in (0, 1).",
+            hint=Hint.example("priors", 0.1),
         )
     return known
 
 
 def levels_asked(asked: float | Sequence[float], rate: str) -> list[float]:
     """The levels asked for, each once, in order."""
-    levels = list(asked) if isinstance(asked, Iterable) and not isinstance(asked, str) else [asked]
+    values = listed_values(asked)
+    levels = [asked] if values is None else values
     most = inf if rate == "loss" else 1
     if not levels or not all(is_number(level) and 0 < level < most for level in levels):
         end = "" if rate == "loss" else " and < 1"
         raise InvalidArgument(
-            f"levels is {asked!r}, allowed for {rate!r} are numbers > 0{end}.",
-            hint="for example levels=[0.2, 0.5, 0.8].",
+            f"levels is {shortened(asked)}, allowed for {rate!r} are numbers > 0{end}.",
+            hint=Hint.example("levels", [0.2, 0.5, 0.8]),
         )
     return [float(level) for level in dict.fromkeys(levels)]

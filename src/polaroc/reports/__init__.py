@@ -6,9 +6,10 @@ from pathlib import Path
 
 import polars as pl
 
+from polaroc.base.checks import check_path, listed_values
 from polaroc.base.columns import as_lazy, collect_like, column_names
 from polaroc.comparison.design import Incomplete
-from polaroc.errors import InvalidArgument
+from polaroc.errors import Hint, InvalidArgument
 from polaroc.files.atomic import atomic_file, check_new
 from polaroc.predictions.usual_keys import may_be_keys, usual_keys, usual_name
 from polaroc.priors.beliefs import Belief
@@ -133,9 +134,11 @@ def report(
     from polaroc.reports.page import is_report, page
     from polaroc.reports.question import Question, roles
 
+    check_path("path", path)
     file = Path(path)
     check_new(file, is_report)
-    for one in priors:
+    values = listed_values(priors)
+    for one in [priors] if values is None else values:
         check_prior(one)
     if (truth is None) != (score is None):
         raise InvalidArgument(
@@ -147,7 +150,8 @@ def report(
     if truth is not None and score is not None:
         if over is None:
             raise InvalidArgument(
-                "predictions are given without a range of priors.", hint="give over=(0.05, 0.20)."
+                "predictions are given without a range of priors.",
+                hint=Hint("give {over}.", over=(0.05, 0.20)),
             )
         # A case column with the name of a key is refused as one.
         cases = None if case is None or usual_name(case) else case

@@ -14,7 +14,7 @@ from polaroc.choice.result import Choice
 from polaroc.comparison.compare import compare
 from polaroc.comparison.measure_rows import of_range, only_range, over_labels, range_rows
 from polaroc.comparison.result import Comparison
-from polaroc.errors import InvalidArgument
+from polaroc.errors import Hint, InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.spec import humanize_note
 from polaroc.predictions.row_checks import SCORE, TRUTH, left_out
@@ -204,7 +204,7 @@ def _check_single(measures: pl.DataFrame, question: Question) -> None:
     if "iauprec" not in measures["measure"]:
         raise InvalidArgument(
             "the measures of a single model hold no 'iauprec'.",
-            hint="evaluate with over=(0.05, 0.20), or give predictions.",
+            hint=Hint("evaluate with {over}, or give predictions.", over=(0.05, 0.20)),
         )
     if question.over is None or range_rows(measures, "iauprec", question.over) is not None:
         return
@@ -222,7 +222,7 @@ def measure_keys(measures: pl.LazyFrame | pl.DataFrame) -> list[str]:
     if not keys:
         raise InvalidArgument(
             "the measures have no key that names the model.",
-            hint="evaluate with by=['model', 'fold'].",
+            hint=Hint("evaluate with {by}.", by=["model", "fold"]),
         )
     return keys
 
@@ -232,7 +232,8 @@ def _priors(question: Question, priors: Sequence[float]) -> list[float]:
     over = question.over
     if over is None:
         raise InvalidArgument(
-            "predictions are given without a range of priors.", hint="give over=(0.05, 0.20)."
+            "predictions are given without a range of priors.",
+            hint=Hint("give {over}.", over=(0.05, 0.20)),
         )
     within = over.priors if isinstance(over, Belief) else prior_grid(*over, PRIORS)["prior"]
     return sorted({*within, *priors})

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from polaroc import rates
+from polaroc.base.checks import check_flag
 from polaroc.base.columns import (
     PRIVATE,
     as_lazy,
@@ -15,7 +16,7 @@ from polaroc.base.columns import (
 )
 from polaroc.curves.segments import share as share_of
 from polaroc.curves.totals import totals
-from polaroc.errors import InvalidTable
+from polaroc.errors import Hint, InvalidTable
 from polaroc.predictions.row_checks import SCORE, TRUTH, WEIGHT
 from polaroc.predictions.table import Predictions, one_class_note, read
 from polaroc.thresholds.operating_points import POINTS
@@ -82,6 +83,7 @@ def apply_thresholds(
     >>> realised.select("threshold", "tpr", "fpr").row(0)
     (0.54, 0.5, 0.5)
     """
+    check_flag("same_table", same_table)
     table = read(
         predictions, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
     )
@@ -104,7 +106,7 @@ def apply_thresholds(
             raise InvalidTable(
                 "every rate and total comes out just as on the tuning table: the thresholds would "
                 "be judged on the cases they were chosen on.",
-                hint="give other cases, or same_table=True.",
+                hint=Hint("give other cases, or {same_table}.", same_table=True),
             )
         return collected
     return result

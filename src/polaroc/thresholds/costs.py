@@ -1,16 +1,16 @@
 """What errors cost: cost curves and decision curves."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.checks import is_number
+from polaroc.base.checks import MOST_NUMBER, is_number, listed_values, shortened
 from polaroc.base.columns import PRIVATE, curve_keys, lazily, within
 from polaroc.curves.hull import hull
 from polaroc.curves.surface import at_priors
-from polaroc.errors import InvalidArgument
+from polaroc.errors import Hint, InvalidArgument
 from polaroc.priors.grids import OBSERVED, check_prior, skew
 from polaroc.typing import Priors
 
@@ -181,7 +181,7 @@ def _unweighted(score_prior: float | Literal["observed"] | None) -> pl.Expr:
     p, skewed = pl.col("threshold"), pl.col("skew")
     if score_prior is None:
         return p
-    if score_prior == OBSERVED:
+    if isinstance(score_prior, str) and score_prior == OBSERVED:
         right = pl.col("negatives") / pl.col("positives")
     else:
         check_prior(score_prior)
@@ -212,16 +212,17 @@ def _called(ranked: pl.LazyFrame, sought: pl.LazyFrame, keys: Sequence[str]) -> 
 
 def _shares(given: int | Sequence[float], name: str, *, closed: bool = True) -> list[float]:
     """Shares from 0 to 1, which is among them where the range is closed."""
-    if isinstance(given, int) and not isinstance(given, bool) and given >= 2:
+    if isinstance(given, int) and not isinstance(given, bool) and 2 <= given <= MOST_NUMBER:
         return [i / (given - 1 if closed else given) for i in range(given)]
-    wanted = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else []
+    wanted = listed_values(given) or []
     inside = all(
         is_number(value) and (0 <= value < 1 or (closed and value == 1)) for value in wanted
     )
     if not wanted or not inside:
         end = "≤ 1" if closed else "< 1"
         raise InvalidArgument(
-            f"{name} is {given!r}, allowed are values ≥ 0 and {end}, or their number ≥ 2.",
-            hint=f"for example {name}=[0.1, 0.2].",
+            f"{name} is {shortened(given)}, allowed are values ≥ 0 and {end}, or their number "
+            f"from 2 to {MOST_NUMBER:,}.",
+            hint=Hint.example(name, [0.1, 0.2]),
         )
     return sorted({float(value) for value in wanted})

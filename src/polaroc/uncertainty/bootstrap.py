@@ -22,7 +22,7 @@ from polaroc.base.columns import (
 from polaroc.curves.curve import curve, curves_of
 from polaroc.curves.keys import build_key_index
 from polaroc.curves.packing import KEY_INDEX, SORT_CODE
-from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
 from polaroc.measures.functions import of_curve
 from polaroc.measures.spec import Measure, output_rows, per_key
@@ -178,7 +178,7 @@ def bootstrap(
         if cluster is not None:
             raise InvalidArgument(
                 "cluster is given, but truth and score are not: a curve knows no clusters.",
-                hint="pass predictions, with truth=... and score=....",
+                hint=Hint("pass predictions, with {truth} and {score}.", truth=..., score=...),
             )
         # Measures and draws are of one reading.
         curves = as_lazy(frame).cache()

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from polaroc.base.checks import MOST_NUMBER, check_whole
 from polaroc.base.columns import PRIVATE
-from polaroc.errors import InvalidArgument
 from polaroc.predictions.row_checks import SCORE, TRUTH
 from polaroc.uncertainty.pseudo_cases import BEST, NONE, PSEUDO, WORST, with_pseudo_cases
 
@@ -25,12 +25,8 @@ MANY_PER_GROUP = 20
 
 def check_draws(draws: int, seed: int) -> None:
     """Refuse too few draws, and a seed that is not a whole number ≥ 0."""
-    for name, value, least in (("draws", draws, FEWEST_DRAWS), ("seed", seed, 0)):
-        if not isinstance(value, int) or isinstance(value, bool) or value < least:
-            raise InvalidArgument(
-                f"{name} is {value!r}, allowed are whole numbers ≥ {least}.",
-                hint="for example draws=2000, seed=0.",
-            )
+    check_whole("draws", draws, FEWEST_DRAWS, MOST_NUMBER)
+    check_whole("seed", seed, 0)
 
 
 def generator(seed: int, key: Sequence[object]) -> "np.random.Generator":

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import get_args
 
 import polars as pl
 
@@ -9,7 +10,7 @@ from polaroc.base.checks import is_number
 from polaroc.base.columns import PRIVATE, attach, curve_keys, lazily
 from polaroc.base.statistics import logit_ends, normal, student
 from polaroc.curves.segments import CELLS
-from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice, quoted
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
 from polaroc.measures.spec import AREA, VARIANCE, Limits, ManyLimits, Measure, per_key, tidy
 from polaroc.predictions.row_checks import UNRANKED, WEIGHT
@@ -269,17 +270,19 @@ def check_level(level: float) -> None:
     """Refuse a level of confidence outside (0, 1)."""
     if not is_number(level) or not 0 < level < 1:
         raise InvalidArgument(
-            f"level is {level!r}, allowed is 0 < level < 1.", hint="95 % is level=0.95."
+            f"level is {quoted([level])}, allowed is 0 < level < 1.",
+            hint=Hint("95 % is {level}.", level=0.95),
         )
 
 
 def check_interpolation(interpolation: str) -> None:
     """Refuse the hull, which is not a smooth function of the cases."""
+    check_choice("interpolation", interpolation, get_args(Interpolation))
     if interpolation == "hull":
         raise InvalidArgument(
             "interpolation is 'hull': the hull is fitted to the test data, and no interval "
             "of it is valid.",
-            hint="use interpolation='exact'.",
+            hint=Hint("use {interpolation}.", interpolation="exact"),
         )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from polaroc.errors import InvalidArgument
+from polaroc.errors import Hint, InvalidArgument
 from polaroc.measures.areas import auc_measure, auprec_measures, iauprec_measure
 from polaroc.measures.functions import auprec as auprec_here
 from polaroc.measures.functions import iauprec as iauprec_here
@@ -99,7 +99,7 @@ def auprec(
     """
     measures = auprec_measures(priors, interpolation, start, recall, column)
     if not measures:
-        raise InvalidArgument("priors has no prior.", hint="for example priors=[0.5, 0.1].")
+        raise InvalidArgument("priors has no prior.", hint=Hint.example("priors", [0.5, 0.1]))
     if interpolation == "hull":
         return in_memory(auprec_here(fetched(curve), priors, interpolation, start, recall))
     return of_curve(curve, measures)

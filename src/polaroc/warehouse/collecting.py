@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polaroc.errors import InvalidArgument
+from polaroc.errors import Hint, InvalidArgument
 from polaroc.warehouse.columns import ibis_library
 
 if TYPE_CHECKING:
@@ -51,5 +51,8 @@ def check_connected(table: "Table") -> None:
         raise InvalidArgument(
             "the table has no connection: hulls and intervals are finished on this machine, and "
             "ranges='auto' counts rows.",
-            hint="connect to the table; or use interpolation='exact', no intervals, given ranges.",
+            hint=Hint(
+                "connect to the table; or use {interpolation}, no intervals, given ranges.",
+                interpolation="exact",
+            ),
         )

@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc.base.columns import attach
 from polaroc.curves.hull import hull as hull_of
-from polaroc.errors import InvalidArgument
+from polaroc.errors import Hint, InvalidArgument
 from polaroc.evaluation.evaluate import resampling
 from polaroc.files.memory import Memory
 from polaroc.files.progress import Progress
@@ -147,7 +147,9 @@ def _refuse_given(**local: object) -> None:
     if given:
         raise InvalidArgument(
             f"{' and '.join(given)} is given, which is for work on this machine, not the engine's.",
-            hint="leave it out; for keys too large for one worker give ranges='auto'.",
+            hint=Hint(
+                "leave it out; for keys too large for one worker give {ranges}.", ranges="auto"
+            ),
         )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from polaroc.errors import InvalidArgument, check_choice
+from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.warehouse.columns import ibis_library
 from polaroc.warehouse.connections import split
 from polaroc.warehouse.predictions import check_table
@@ -58,7 +58,9 @@ def sql(table: "Table", dialect: str) -> str:
     if table.op().find(ibis.expr.operations.InMemoryTable):
         raise InvalidArgument(
             "the table holds rows of its own, which no query can have.",
-            hint="hulls are finished on this machine: use interpolation='exact'.",
+            hint=Hint(
+                "hulls are finished on this machine: use {interpolation}.", interpolation="exact"
+            ),
         )
     from ibis.backends.sql import compilers
 

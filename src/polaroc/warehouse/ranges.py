@@ -9,7 +9,7 @@ import polars as pl
 
 from polaroc.base.checks import is_number
 from polaroc.base.columns import PRIVATE
-from polaroc.errors import InvalidArgument
+from polaroc.errors import Hint, InvalidArgument
 from polaroc.predictions.row_checks import SCORE
 from polaroc.warehouse.collecting import check_connected, collected
 from polaroc.warehouse.columns import deferred, ibis_library, literal
@@ -113,6 +113,10 @@ def _given(edges: object) -> list[float]:
         raise InvalidArgument(
             f"ranges is {edges!r}, allowed are 'auto', a number of ranges and a list of finite "
             "scores.",
-            hint="for example ranges=64, or ranges=[0.1, 0.5, 0.9].",
+            hint=Hint(
+                "for example {ranges}, or ranges=[0.1, 0.5, 0.9].",
+                command_line="for example {ranges}.",
+                ranges=64,
+            ),
         )
     return sorted(set(map(float, listed)))

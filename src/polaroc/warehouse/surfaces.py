@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from polaroc.base.columns import PRIVATE
 from polaroc.curves.surface import Rate, chosen_rates, rate_at
-from polaroc.errors import InvalidArgument
+from polaroc.errors import Hint, InvalidArgument
 from polaroc.priors.grids import prior, resolve_priors, skew
 from polaroc.typing import Priors
 from polaroc.warehouse.columns import deferred, extended, ibis_library, literal, plain
@@ -58,7 +58,7 @@ def surface(
     chosen = chosen_rates(rates, keys)
     asked = resolve_priors(priors)
     if not asked:
-        raise InvalidArgument("priors has no prior.", hint="for example priors=[0.5, 0.1].")
+        raise InvalidArgument("priors has no prior.", hint=Hint.example("priors", [0.5, 0.1]))
     t, f, origin = deferred("tpr"), deferred("fpr"), deferred("threshold").isnull()
     whole = ibis_library().window(group_by=keys)
     is_first = (deferred("tp") == deferred("pos")) & (deferred("fp") == deferred("neg")) & ~origin

@@ -93,9 +93,9 @@ def single_column(column: object, argument: str, frame: pl.LazyFrame | None = No
     if expr.meta.has_multiple_outputs():
         names = None if frame is None else frame.select(expr).collect_schema().names()
         if names is None or len(names) != 1:
-            found = "several columns" if names is None else quoted(names) or "no column"
+            matches = "several columns" if names is None else quoted(names) or "no column"
             raise InvalidArgument(
-                f"{argument} is an expression of {found}, allowed is one column.",
+                f"{argument} is an expression of {matches}, allowed is one column.",
                 hint=f"name it, for example {argument}='...'.",
             )
     return expr
@@ -157,7 +157,7 @@ def _no_column(
 ) -> InvalidArgument:
     """The error of an argument that names no column."""
     scalar = isinstance(value, int | float | complex | bytes | None)
-    found = quoted([value]) if scalar else f"of type {type_name(value)}"
+    given = quoted([value]) if scalar else f"of type {type_name(value)}"
     allowed = " and ".join(word for kind, word in ALLOWED.items() if kind in kinds)
     name, example = getattr(value, "name", None), EXAMPLES.get(argument, "name")
     if isinstance(name, str) and name and _has_values(value):
@@ -171,7 +171,7 @@ def _no_column(
         hint = f"for example {argument}={example!r}."
     else:
         hint = f"make a column of it first, and give its name, such as {argument}={example!r}."
-    return InvalidArgument(f"{subject} {found}, allowed are {allowed}.", hint=hint)
+    return InvalidArgument(f"{subject} {given}, allowed are {allowed}.", hint=hint)
 
 
 def _is_iterable(value: object) -> bool:

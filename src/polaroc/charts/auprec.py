@@ -77,18 +77,18 @@ def auprec_by_prior(
         alt.Y("y:Q", **share_axis("AUPREC")),
         *style(single.series, single.title, colours),
     ]
-    said = ""
+    subtitle = ""
     if many:
         means = lines_by_prior(fold_means(points, keys), keys[:1])
         thin = prior_lines(single, encoding, "AUPREC", bold=False)
         layers = [thin, prior_lines(means, encoding, "AUPREC")]
-        said = f"thin: each {' · '.join(keys[1:])}; thick: their mean"
+        subtitle = f"thin: each {' · '.join(keys[1:])}; thick: their mean"
     else:
         layers = [prior_lines(single, encoding, "AUPREC")]
         if LIMITS[0] in points.columns:
             layers.insert(0, prior_bands(points, keys, encoding))
-            said = "band: from lower to upper limit"
-    heading = alt.TitleParams(title, subtitle=said) if said else title
+            subtitle = "band: from lower to upper limit"
+    heading = alt.TitleParams(title, subtitle=subtitle) if subtitle else title
     return finished(alt.layer(*layers).properties(width=1.3 * SIZE, height=SIZE, title=heading))
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SHAPES = ("triangle-up", "circle", "square", "diamond", "cross", "triangle-down")
 MOST_POINTS = 1_000
 OF_MEANS = "small: each {}; large: their mean, joined from the lowest prior to the highest"
-SAID = "straight: from the lowest prior to the highest; Sens is that distance over √2"
+SUBTITLE = "straight: from the lowest prior to the highest; Sens is that distance over √2"
 JOINED = [5, 3]
 
 
@@ -89,41 +89,41 @@ def operating_drift(
         legend=alt.Legend(title="prior", symbolFillColor="#555555", symbolOpacity=1),
     )
     single = _placed(drawn, shade)
-    told = _told("curve" if keys else None)
+    tooltip = _tooltip("curve" if keys else None)
     behind = [_behind(lines, of_curves, colours) for lines in lines_behind]
     if drawn.select("series", "line").n_unique() == len(series):
         marks = single.mark_point(filled=True, size=110, opacity=1, stroke="white", strokeWidth=1)
         layers = [
             *behind,
             _joined(single, priors, dashes, 1.5),
-            marks.encode(shape, tooltip=told),
+            marks.encode(shape, tooltip=tooltip),
         ]
-        said = SAID
+        subtitle = SUBTITLE
     else:
         mean = _placed(_means(drawn), shade)
         pale = single.mark_point(filled=True, size=24, opacity=0.35, strokeWidth=0)
         bold = mean.mark_point(filled=True, size=150, opacity=1, stroke="white", strokeWidth=1.5)
         layers = [
             *(lines.mark_line(strokeWidth=0.5, strokeOpacity=0.2, clip=True) for lines in behind),
-            pale.encode(shape, tooltip=told),
+            pale.encode(shape, tooltip=tooltip),
             _joined(mean, priors, dashes, 2),
-            bold.encode(shape, tooltip=_told(f"mean of {first}", mean=True)),
+            bold.encode(shape, tooltip=_tooltip(f"mean of {first}", mean=True)),
         ]
-        said = OF_MEANS.format(" · ".join(others))
-    heading = alt.TitleParams(title, subtitle=said)
+        subtitle = OF_MEANS.format(" · ".join(others))
+    heading = alt.TitleParams(title, subtitle=subtitle)
     chart = alt.layer(chance_diagonal(), *layers)
     return finished(chart.properties(width=SIZE, height=SIZE, title=heading))
 
 
 def _drawn(points: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     """The points there are, named by their first key (`series`) and by all (`line`)."""
-    told = [pl.col(key).cast(pl.String).fill_null("None") for key in keys] or [pl.lit("")]
+    labels = [pl.col(key).cast(pl.String).fill_null("None") for key in keys] or [pl.lit("")]
     return (
         points.filter(pl.col("tpr").is_not_null() & pl.col("prior").is_not_null())
         .sort(*keys, "prior", nulls_last=True)
         .select(
-            told[0].alias("series"),
-            pl.concat_str(told, separator=" · ").alias("line"),
+            labels[0].alias("series"),
+            pl.concat_str(labels, separator=" · ").alias("line"),
             prior_label(pl.col("prior")).alias("label"),
             "prior",
             pl.col("fpr").alias("x"),
@@ -169,7 +169,7 @@ def _joined(
     )
 
 
-def _told(name: str | None, *, mean: bool = False) -> list["alt.Tooltip"]:
+def _tooltip(name: str | None, *, mean: bool = False) -> list["alt.Tooltip"]:
     """What a pointer is told of a point; a mean has no threshold and no precision."""
     import altair as alt
 

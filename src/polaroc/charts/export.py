@@ -146,13 +146,13 @@ def shown(spec: dict[str, Any]) -> dict[str, Any]:
     if CONTROL.search(text) is None:
         return spec
 
-    def spelled(found: re.Match[str]) -> str:
-        before, control, other, letter = found.groups()
+    def spelled(match: re.Match[str]) -> str:
+        before, control, other, letter = match.groups()
         word = other or control or {"b": "08", "f": "0c"}[letter]
         return f"{before}\\\\{'u' if other else 'x'}{word}"
 
-    found: dict[str, Any] = json.loads(CONTROL.sub(spelled, text))
-    return found
+    cleaned: dict[str, Any] = json.loads(CONTROL.sub(spelled, text))
+    return cleaned
 
 
 def _rendered(spec: dict[str, Any], kind: str) -> bytes:
@@ -176,9 +176,9 @@ def _rendered(spec: dict[str, Any], kind: str) -> bytes:
 
 def _still(spec: dict[str, Any]) -> dict[str, Any]:
     """A chart for a picture: its subtitle does not tell to move what is not there."""
-    said = spec.get("usermeta", {}).get(STILL)
+    subtitle = spec.get("usermeta", {}).get(STILL)
     seen = _seen(spec)
-    return seen if said is None else {**seen, "title": {**spec["title"], "subtitle": said}}
+    return seen if subtitle is None else {**seen, "title": {**spec["title"], "subtitle": subtitle}}
 
 
 def _seen(part: dict[str, Any]) -> dict[str, Any]:

@@ -59,9 +59,9 @@ def iso_lines(
         The panels there are, each for a prior; without them there is room for the
         lines of one prior.
     """
-    told_apart = ["rate", "level", "prior"]
+    line_keys = ["rate", "level", "prior"]
     table = as_lazy(iso).collect()
-    missing = [name for name in (*told_apart, x, y) if name not in table.columns]
+    missing = [name for name in (*line_keys, x, y) if name not in table.columns]
     if missing:
         raise InvalidTable(
             f"iso has no column {', '.join(map(repr, missing))}; it has "
@@ -75,7 +75,7 @@ def iso_lines(
     names = [NAMES.get(rate, rate) for rate in rates]
     placed: dict[str, list[Place]] = {}
     records = []
-    for i, line in enumerate(lines.partition_by(told_apart, maintain_order=True)):
+    for i, line in enumerate(lines.partition_by(line_keys, maintain_order=True)):
         rate, level, panel = (line[name][0] for name in ("rate", "level", "panel"))
         points = list(zip(line[x].round(DIGITS), line[y].round(DIGITS), strict=True))
         label = f"{NAMES.get(rate, rate)} {level:.3g}" if len(names) > 1 else f"{level:.3g}"

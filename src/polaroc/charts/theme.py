@@ -127,8 +127,8 @@ def subtitled(title: str, captions: Iterable[str]) -> "str | alt.TitleParams":
     """A heading with what else there is to say, if anything."""
     import altair as alt
 
-    said = [caption for caption in captions if caption]
-    return alt.TitleParams(title, subtitle="; ".join(said)) if said else title
+    parts = [caption for caption in captions if caption]
+    return alt.TitleParams(title, subtitle="; ".join(parts)) if parts else title
 
 
 def finished(chart: Any, below: Sequence[str] | None = None) -> Any:

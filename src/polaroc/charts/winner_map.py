@@ -96,9 +96,9 @@ def winner_map(
                 width=WIDTH, height=0.75 * SIZE
             )
         )
-    told = measure_name(choice.measure)
-    said = f"above: best mean {told}; below: share of {folds} each is the best in"
-    heading = alt.TitleParams(title, subtitle=said if many else f"best {told}")
+    label = measure_name(choice.measure)
+    subtitle = f"above: best mean {label}; below: share of {folds} each is the best in"
+    heading = alt.TitleParams(title, subtitle=subtitle if many else f"best {label}")
     return finished(alt.vconcat(*panels, spacing=10).properties(title=heading))
 
 

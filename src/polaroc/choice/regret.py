@@ -41,7 +41,7 @@ class ExpectedMeasures:
         The priors at which it is known, ascending.
     belief
         The belief.
-    judged
+    evaluated_priors
         The priors at which models are judged one by one, ascending.
     overall
         The expected measure, blocks × models, where it is known without the grid.
@@ -52,7 +52,7 @@ class ExpectedMeasures:
     values: "Array"
     grid: tuple[float, ...]
     belief: Belief
-    judged: tuple[float, ...]
+    evaluated_priors: tuple[float, ...]
     overall: "Array | None" = None
     covers: bool = True
 
@@ -65,13 +65,13 @@ class ExpectedMeasures:
 
     @property
     def means(self) -> "Array":
-        """The mean over the blocks, models × judged priors."""
-        means: Array = self._at(self.judged).mean(axis=0)
+        """The mean over the blocks, models × evaluated priors."""
+        means: Array = self._at(self.evaluated_priors).mean(axis=0)
         return means
 
     @property
     def regret(self) -> "Array":
-        """How far that mean is below the best, models × judged priors."""
+        """How far that mean is below the best, models × evaluated priors."""
         return shortfall(self.means)
 
     @property
@@ -84,8 +84,8 @@ class ExpectedMeasures:
 
     @property
     def shares(self) -> "Array":
-        """The share of blocks in which each model is the best, models × judged priors."""
-        shares: Array = best_shares(self._at(self.judged)).mean(axis=0)
+        """The share of blocks in which each model is the best, models × evaluated priors."""
+        shares: Array = best_shares(self._at(self.evaluated_priors)).mean(axis=0)
         return shares
 
     def _expectation(self, at_nodes: "Array") -> "Array":
@@ -120,13 +120,13 @@ class Known:
         at the prior `WHOLE`.
     over, ends, belief
         What was asked: the range or belief, the ends of a range, the belief it is.
-    grid, judged
+    grid, evaluated_priors
         As in `ExpectedMeasures`.
     is_exact
         Whether the table has IAUPREC over the very range.
     covers
         As in `ExpectedMeasures`.
-    said
+    warnings
         What the numbers rest on.
     """
 
@@ -135,10 +135,10 @@ class Known:
     ends: tuple[float, float] | None
     belief: Belief
     grid: tuple[float, ...]
-    judged: tuple[float, ...]
+    evaluated_priors: tuple[float, ...]
     is_exact: bool
     covers: bool
-    said: tuple[str, ...]
+    warnings: tuple[str, ...]
 
     @property
     def columns(self) -> list[float]:
@@ -148,18 +148,18 @@ class Known:
     @property
     def noted(self) -> list[float]:
         """The priors whose notes are passed on."""
-        return [*self.judged, *self._whole]
+        return [*self.evaluated_priors, *self._whole]
 
     @property
     def _whole(self) -> list[float]:
         return [WHOLE] if self.is_exact else []
 
-    def stakes(self, values: "Array") -> "ExpectedMeasures":
+    def expected_measures(self, values: "Array") -> "ExpectedMeasures":
         """The numbers at `columns`, blocks × models × priors, seen under the belief."""
         at = len(self.grid)
         overall = values[:, :, at] if self.is_exact else None
         return ExpectedMeasures(
-            values[:, :, :at], self.grid, self.belief, self.judged, overall, self.covers
+            values[:, :, :at], self.grid, self.belief, self.evaluated_priors, overall, self.covers
         )
 
 
@@ -190,22 +190,22 @@ def known_of(
             hint="evaluate with priors=prior_grid(0.05, 0.20, 16), or compare(...) at one prior.",
         )
     belief = points(grid) if over is None else resolve_belief(over)
-    said = _own_priors(rows, grid)
+    warnings = _own_priors(rows, grid)
     covers = True
     try:
-        said += check_coverage(ends, belief, grid, whole is not None)
+        warnings += check_coverage(ends, belief, grid, whole is not None)
     except InvalidArgument:
         if whole is None:
             raise
         covers = False
     if covers:
         grid = priors_used(ends, belief, grid)
-        judged = priors_judged(ends, belief, grid)
+        evaluated = priors_to_evaluate(ends, belief, grid)
     else:
         lo, hi = _ends(ends, belief)
         grid = [prior for prior in grid if lo - SAME <= prior <= hi + SAME]
-        judged = tuple(grid)
-        said.append(
+        evaluated = tuple(grid)
+        warnings.append(
             f"The table has AUPREC at {len(grid)} prior(s) of the range, too few to judge models "
             f"prior by prior: regrets are not known. To know them: {evaluate_hint(ends, belief)}"
         )
@@ -213,7 +213,7 @@ def known_of(
         marked = whole.frame.with_columns(prior=pl.lit(WHOLE))
         rows = replace(rows, frame=pl.concat([rows.frame, marked], how="vertical_relaxed"))
     return Known(
-        rows, over, ends, belief, tuple(grid), judged, whole is not None, covers, tuple(said)
+        rows, over, ends, belief, tuple(grid), evaluated, whole is not None, covers, tuple(warnings)
     )
 
 
@@ -258,7 +258,7 @@ def priors_used(
     return [prior for prior in grid if first <= prior <= last]
 
 
-def priors_judged(
+def priors_to_evaluate(
     over: tuple[float, float] | None, belief: Belief, grid: Sequence[float]
 ) -> tuple[float, ...]:
     """The priors at which models are judged one by one.
@@ -306,9 +306,9 @@ def check_coverage(
             f"{grid[0]:.6g} to {grid[-1]:.6g}.",
             hint=evaluate_hint(over, belief),
         )
-    said = []
+    warnings = []
     if beyond > 0:
-        said.append(
+        warnings.append(
             f"{beyond:.2g} of the belief lies beyond the priors of the table and counts at the "
             "nearest of them."
         )
@@ -316,9 +316,9 @@ def check_coverage(
     within = sum(ends[0] - SAME <= prior <= ends[1] + SAME for prior in grid)
     inner = [prior for prior, _ in nodes if lo <= prior <= hi]
     if within >= ENOUGH or all(_among(prior, grid) for prior in inner):
-        return said
+        return warnings
     if is_exact and all(_among(end, grid) for end in ends):
-        said.append(
+        warnings.append(
             f"Only {within} of the table's priors lie within the range: between them regrets are "
             "interpolated in ln λ."
         )
@@ -328,7 +328,7 @@ def check_coverage(
             f"{ENOUGH} or more, or its IAUPREC over just that.",
             hint=evaluate_hint(over, belief),
         )
-    return said
+    return warnings
 
 
 def _among(prior: float, grid: Sequence[float]) -> bool:

@@ -32,8 +32,8 @@ def demo(
         f"{predictions['fold'].n_unique()} hold-outs. Suppose 5 to 20 % of what the chosen model "
         "will see is positive: which one, and how much does the answer depend on the prior?\n"
     )
-    asked = {"truth": "truth", "score": "score", "by": ["model", "fold"]}
-    measures = run([predictions.lazy()], asked, PRIORS, OVER, "exact", folder)
+    arguments = {"truth": "truth", "score": "score", "by": ["model", "fold"]}
+    measures = run([predictions.lazy()], arguments, PRIORS, OVER, "exact", folder)
     console.print()
     for sentence in findings(measures):
         console.print(sentence)

@@ -54,8 +54,8 @@ def summary(measures: pl.DataFrame, keys: Sequence[str], priors: Sequence[float 
 def _cell(mean: float | None, sd: float | None, lacking: int) -> str | None:
     if mean is None:
         return None
-    told = f"{mean:.3f}" if sd is None else f"{mean:.3f} ({sd:.3f})"
-    return f"{told} without {lacking}" if lacking else told
+    text = f"{mean:.3f}" if sd is None else f"{mean:.3f} ({sd:.3f})"
+    return f"{text} without {lacking}" if lacking else text
 
 
 def doubts(table: pl.DataFrame, of: str = "estimate", most: int = 5) -> list[str]:

@@ -112,12 +112,12 @@ def print_json(result: pl.DataFrame | Mapping[str, Any]) -> None:
     if isinstance(result, pl.DataFrame) and not _has_unwritten(result):
         typer.echo(result.write_json())
         return
-    told = (
+    document = (
         plain_rows(result)
         if isinstance(result, pl.DataFrame)
         else {name: _plain(value) for name, value in result.items()}
     )
-    typer.echo(json.dumps(told, ensure_ascii=False, default=str))
+    typer.echo(json.dumps(document, ensure_ascii=False, default=str))
 
 
 def plain_rows(table: pl.DataFrame) -> list[dict[str, Any]]:
@@ -145,13 +145,13 @@ def plain_rows(table: pl.DataFrame) -> list[dict[str, Any]]:
 
 def _text(table: pl.DataFrame, columns: Sequence[str]) -> list[pl.Series]:
     """Columns of bytes as text."""
-    found = []
+    texts = []
     for name in columns:
         try:
-            found.append(table[name].cast(pl.String))
+            texts.append(table[name].cast(pl.String))
         except pl.exceptions.PolarsError:
-            found.append(table[name].bin.encode("hex"))
-    return found
+            texts.append(table[name].bin.encode("hex"))
+    return texts
 
 
 def _has_unwritten(table: pl.DataFrame) -> bool:

@@ -50,37 +50,37 @@ def of_design(design: Design, pairs: Pairs, plan: Plan) -> list[str]:
     """What is to be said of the tests of a balanced table."""
     blocks, models = design.table.shape
     if plan.target == "algorithm":
-        said = algorithm(blocks, plan.test_train_ratio or 0.0)
+        warnings = algorithm(blocks, plan.test_train_ratio or 0.0)
     else:
-        said = dataset(blocks)
+        warnings = dataset(blocks)
         least = exp((1 - blocks) * lgamma(models + 1))
         if least > plan.alpha:
-            said.append(
+            warnings.append(
                 f"With {models} models on {blocks} blocks a permutation p-value cannot be below "
                 f"{least:.2g}: that test can find nothing at α = {plan.alpha:g}."
             )
     if plan.adjust == "tukey":
-        said.append(tukey(blocks))
+        warnings.append(tukey(blocks))
     if pairs.constant.any():
         which = [
             f"{design.models[int(a)]!r} and {design.models[int(b)]!r}"
             for a, b in zip(pairs.first[pairs.constant], pairs.second[pairs.constant], strict=True)
         ]
-        said.append(
+        warnings.append(
             f"{'; '.join(which[:5])} differ by the same amount in every block: there is no "
             "variation to judge by, and p = 0 is the formula's limit, not a probability."
         )
-    return said
+    return warnings
 
 
 def algorithm(blocks: int, test_train_ratio: float) -> list[str]:
     """What is to be said of tests for algorithms."""
-    asked = (
+    assumption = (
         "It asks whether the algorithms would differ if trained anew on other samples of this size."
     )
     if test_train_ratio == 0:
         return [
-            f"{asked} test_train_ratio=0 takes the {blocks} blocks as independent: that holds "
+            f"{assumption} test_train_ratio=0 takes the {blocks} blocks as independent: that holds "
             "where no two share training or test cases, such as different datasets."
         ]
     worth = 1 / (1 / blocks + test_train_ratio)
@@ -90,7 +90,7 @@ def algorithm(blocks: int, test_train_ratio: float) -> list[str]:
     )
     return [
         *([turned] if test_train_ratio > 1 else []),
-        f"{asked} With test_train_ratio={test_train_ratio:.3g} the test counts the {blocks} "
+        f"{assumption} With test_train_ratio={test_train_ratio:.3g} the test counts the {blocks} "
         f"blocks, which share cases, as {worth:.1f} independent ones.",
         _rate(blocks, test_train_ratio),
     ]

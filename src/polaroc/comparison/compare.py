@@ -171,19 +171,19 @@ def compare(
         for one in (first, second):
             rows.check_prior(one)
         design = contrasted(balanced(rows, [first, second], between, blocks, incomplete))
-        told = f"{measure} at prior {first:g} minus at {second:g}"
+        label = f"{measure} at prior {first:g} minus at {second:g}"
     else:
         rows.check_prior(prior)
         design = balanced(rows, [prior], between, blocks, incomplete)
-        told = f"{measure}{_prior_in_words(rows, prior)}"
+        label = f"{measure}{_prior_in_words(rows, prior)}"
     descending = measure not in LOW_IS_GOOD
-    found = of_design(design, told, between, blocks, plan, descending=descending)
-    return replace(found, warnings=(*found.warnings, *below_chance(table, measure)))
+    result = of_design(design, label, between, blocks, plan, descending=descending)
+    return replace(result, warnings=(*result.warnings, *below_chance(table, measure)))
 
 
 def of_design(
     design: Design,
-    told: str,
+    label: str,
     between: str,
     block: Sequence[str],
     plan: Plan,
@@ -196,8 +196,8 @@ def of_design(
     ----------
     design
         The table.
-    told
-        What the numbers are, in words.
+    label
+        What the numbers are.
     between, block
         The names of its columns.
     plan
@@ -216,15 +216,15 @@ def of_design(
         design.models.alias(between),
         values.mean(axis=0),
         values.std(axis=0, ddof=1),
-        pairs.told_apart(plan.alpha),
+        pairs.significant_pairs(plan.alpha),
         descending=descending,
     )
     return Comparison(
         omnibus=omnibus.frame(omnibus.outcomes(values, plan)),
         pairs=pair_frame(pairs, design.models.alias(between)),
         letters=letters,
-        warnings=(*caveats.of_design(design, pairs, plan), *design.said),
-        measure=told,
+        warnings=(*caveats.of_design(design, pairs, plan), *design.warnings),
+        measure=label,
         between=between,
         block=tuple(block),
         blocks=len(values),

@@ -39,14 +39,14 @@ class Design:
         The key columns and values of the blocks, sorted.
     values
         The numbers: blocks × models × priors.
-    said
+    warnings
         What was left out, or is to be doubted.
     """
 
     models: pl.Series
     blocks: pl.DataFrame
     values: "Array"
-    said: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def table(self) -> "Array":
@@ -88,7 +88,7 @@ def balanced(
     _check_columns(rows.keys, between, blocks)
     wide = rows.at(priors, noted)
     _refuse_repeated(wide, rows.keys, between, blocks)
-    wide, said = _complete(wide, between, blocks, len(priors), incomplete)
+    wide, warnings = _complete(wide, between, blocks, len(priors), incomplete)
     models = wide.select(between).unique().sort(between, nulls_last=True)
     if models.height < 2:
         raise InvalidArgument(
@@ -98,7 +98,7 @@ def balanced(
     _refuse_mixed_priors(wide, blocks)
     folds = wide.select(blocks).unique().sort(blocks, nulls_last=True) if blocks else pl.DataFrame()
     values = _array(wide, models, folds, value_columns(len(priors)))
-    doubts = [*said, *_doubts(wide, between, blocks)]
+    doubts = [*warnings, *_doubts(wide, between, blocks)]
     return Design(models[between], folds, values, tuple(doubts))
 
 
@@ -191,22 +191,22 @@ def _complete(
             hint="evaluate every model on the same blocks.",
         )
     kept = wide.join(left_out, on=blocks, how="anti", nulls_equal=True)
-    said = (
+    warning = (
         f"Left out {left_out.height} of {total} blocks that not every model has: "
         f"{listed_rows(left_out)}."
     )
-    return kept, [said]
+    return kept, [warning]
 
 
 def _refuse_incomplete(missing: pl.DataFrame, null: pl.DataFrame, total: int) -> None:
-    found = []
+    problems = []
     if missing.height:
-        found.append(f"{missing.height} of {total} cells are missing: {listed_rows(missing)}")
+        problems.append(f"{missing.height} of {total} cells are missing: {listed_rows(missing)}")
     if null.height:
         cells = null.with_columns(pl.col("note").fill_null("no note"))
-        found.append(f"{null.height} of {total} estimates are null: {listed_rows(cells)}")
+        problems.append(f"{null.height} of {total} estimates are null: {listed_rows(cells)}")
     raise InvalidTable(
-        "; ".join(found) + ".",
+        "; ".join(problems) + ".",
         hint="evaluate every model on every block, or leave such blocks out with "
         "incomplete='drop'.",
     )
@@ -224,18 +224,18 @@ def _refuse_mixed_priors(wide: pl.DataFrame, blocks: Sequence[str]) -> None:
 
 def _doubts(wide: pl.DataFrame, between: str, blocks: Sequence[str]) -> list[str]:
     """What is to be said of test sets that differ, and of notes."""
-    said = []
+    warnings = []
     uneven = wide.filter(differs(blocks))
     if uneven.height:
         where = f"In {uneven.select(blocks).n_unique()} block(s) the" if blocks else "The"
-        said.append(
+        warnings.append(
             f"{where} models were tested on different numbers of cases: pairs need the same "
             "test set."
         )
     odd = wide.select(*blocks, unusual(between).alias("found")).drop_nulls("found").unique()
     if odd.height:
         first = listed_rows(odd.sort(blocks or "found", nulls_last=True), 3)
-        said.append(
+        warnings.append(
             f"{odd.select(blocks).n_unique()} block(s) are clearly different from the others, and "
             f"count as much: {first}."
         )
@@ -244,11 +244,11 @@ def _doubts(wide: pl.DataFrame, between: str, blocks: Sequence[str]) -> list[str
     # Groups come in no order: what is said is not to change from run to run.
     ordered = kinds.sort("rows", "note", descending=[True, False])
     more = f"; {ordered.height - MOST_NOTES} more kinds" if ordered.height > MOST_NOTES else ""
-    said += [
+    warnings += [
         f"{count} of {wide.height} estimates carry a note: {note}{more}."
         for note, count in ordered.head(MOST_NOTES).rows()
     ]
-    return said
+    return warnings
 
 
 def _array(

@@ -45,5 +45,5 @@ def fold_means(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     whole = attach(means.lazy(), sizes.lazy(), first).filter(pl.col(HAVE) == pl.col(SIZE))
     limits = (estimate - pl.col(SPREAD)).alias("lower"), (estimate + pl.col(SPREAD)).alias("upper")
     named = [*first, "prior"]
-    found = whole.with_columns(limits).select(*named, "estimate", "lower", "upper")
-    return found.sort(named, nulls_last=True).collect()
+    result = whole.with_columns(limits).select(*named, "estimate", "lower", "upper")
+    return result.sort(named, nulls_last=True).collect()

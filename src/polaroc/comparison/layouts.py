@@ -69,10 +69,10 @@ def _cells(frame: pl.DataFrame, response: str, factors: Sequence[str]) -> pl.Dat
             )
         rows, column = frame, pl.col(response)
     elif "measure" in frame.columns:
-        found = rows_of(frame, response)
-        rows, column = found.frame, pl.col("estimate")
+        selected = rows_of(frame, response)
+        rows, column = selected.frame, pl.col("estimate")
         if PRIOR in factors:
-            rows = rows.filter(pl.col(PRIOR).is_in(found.fixed_priors))
+            rows = rows.filter(pl.col(PRIOR).is_in(selected.fixed_priors))
     else:
         raise InvalidArgument(
             f"there is no column {response!r}; the table has {quoted(frame.columns)}.",
@@ -112,19 +112,21 @@ def _check_complete(
     full = levels[0]
     for level in levels[1:]:
         full = full.join(level, how="cross")
-    found = []
+    problems = []
     missing = full.join(cells, on=factors, how="anti", nulls_equal=True).sort(factors)
     null = cells.filter(~pl.col(RESPONSE).is_finite().fill_null(False)).sort(factors)
     if missing.height:
-        found.append(f"{missing.height} of {full.height} cells are missing: {listed_rows(missing)}")
+        problems.append(
+            f"{missing.height} of {full.height} cells are missing: {listed_rows(missing)}"
+        )
     if null.height:
-        found.append(f"{null.height} estimates are null: {listed_rows(null.select(factors))}")
+        problems.append(f"{null.height} estimates are null: {listed_rows(null.select(factors))}")
     if repeated.height:
         listed = listed_rows(repeated.select(factors))
-        found.append(f"{repeated.height} cells have several rows: {listed}")
-    if found:
+        problems.append(f"{repeated.height} cells have several rows: {listed}")
+    if problems:
         raise InvalidTable(
-            f"{'; '.join(found)}.",
+            f"{'; '.join(problems)}.",
             hint="each combination of the factors needs one number: filter, or name as a factor "
             "what tells rows apart.",
         )

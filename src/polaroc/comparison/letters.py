@@ -83,8 +83,8 @@ def letter_display(models: int, apart: Iterable[tuple[int, int]]) -> list[str]:
     >>> letter_display(3, [(0, 2)])
     ['a', 'ab', 'b']
     """
-    told = list(apart)
-    groups = _all_groups(models, told) or _enough_groups(models, told)
+    pairs = list(apart)
+    groups = _all_groups(models, pairs) or _enough_groups(models, pairs)
     groups.sort(key=sorted)
     return [
         "".join(_letter(i, groups) for i, g in enumerate(groups) if m in g) for m in range(models)

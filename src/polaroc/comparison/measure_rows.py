@@ -230,11 +230,11 @@ def below_chance(measures: pl.DataFrame, measure: str) -> list[str]:
         return []
     areas = measures.filter(pl.col("measure").cast(pl.String) == "auc")
     noted = pl.col("note").cast(pl.String).str.contains(BELOW_CHANCE, literal=True)
-    found = areas.filter(noted).select(pl.exclude(RESERVED))
-    if found.is_empty():
+    reversed_areas = areas.filter(noted).select(pl.exclude(RESERVED))
+    if reversed_areas.is_empty():
         return []
-    first = listed_rows(found.sort(found.columns, nulls_last=True), 3)
-    return [f"{found.height} of {areas.height} AUCs are {BELOW_CHANCE} {first}."]
+    first = listed_rows(reversed_areas.sort(reversed_areas.columns, nulls_last=True), 3)
+    return [f"{reversed_areas.height} of {areas.height} AUCs are {BELOW_CHANCE} {first}."]
 
 
 def value_columns(count: int) -> list[str]:
@@ -244,11 +244,11 @@ def value_columns(count: int) -> list[str]:
 
 def distinct(priors: pl.Series) -> list[float]:
     """The different priors, ascending."""
-    found: list[float] = []
+    kept: list[float] = []
     for prior in priors.drop_nulls().unique().sort().to_list():
-        if not found or prior - found[-1] > SAME:
-            found.append(prior)
-    return found
+        if not kept or prior - kept[-1] > SAME:
+            kept.append(prior)
+    return kept
 
 
 def listed_rows(rows: pl.DataFrame, most: int = 10) -> str:

@@ -13,7 +13,7 @@ from polaroc.measures.spec import Measure, per_key
 from polaroc.predictions.row_checks import SCORE, TRUTH
 from polaroc.predictions.table import read
 from polaroc.typing import By, IntoExpr, Label
-from polaroc.uncertainty.influence import influence, on
+from polaroc.uncertainty.influence import influence, influence_column
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,7 +29,7 @@ NO_DIFFERENCE, NO_VARIANCE = 1e-12, 1e-26
 
 
 @dataclass(frozen=True)
-class Cases:
+class PairedCases:
     """Scores of one test set per block, by several models.
 
     Attributes
@@ -101,7 +101,7 @@ def read_cases(
     case: str | None,
     by: By,
     positive: Label | Sequence[Label] | None,
-) -> Cases:
+) -> PairedCases:
     """The cases of a prediction table, refused where the models did not score the same ones."""
     keys = [*key_columns(by), column_name(between, "between")]
     if case is not None:
@@ -109,19 +109,19 @@ def read_cases(
     predictions = read(frame, truth=truth, score=score, by=keys, positive=positive, collected=True)
     blocks = predictions.keys[: -1 if case is None else -2]
     check_keys(blocks, also=[f"{between}_a", f"{between}_b", *PAIR])
-    rows = predictions.sound.sort(predictions.keys, nulls_last=True).collect()
+    rows = predictions.valid_rows.sort(predictions.keys, nulls_last=True).collect()
     if rows[between].n_unique() < 2:
         raise InvalidArgument(
             f"{between!r} has {rows[between].n_unique()} value(s), a comparison needs two.",
             hint="name the column that tells the models apart with between=....",
         )
-    cases = Cases(rows, blocks, between, case)
+    cases = PairedCases(rows, blocks, between, case)
     if case is not None:
         _refuse_unpaired(cases, case)
     return cases
 
 
-def blocks_of(cases: Cases, measure: Measure) -> Iterator[Block]:
+def blocks_of(cases: PairedCases, measure: Measure) -> Iterator[Block]:
     """The estimates of a measure and their covariances, block by block."""
     import numpy as np
 
@@ -131,10 +131,10 @@ def blocks_of(cases: Cases, measure: Measure) -> Iterator[Block]:
         per_key(curves, keys, [measure])
         .select(*keys, measure.estimate.alias("estimate"))
     )  # fmt: skip
-    names = [on(0, "pos"), on(0, "neg")]
+    names = [influence_column(0, "pos"), influence_column(0, "neg")]
     cells = influence(curves.filter(pl.col(SCORE).is_not_null()), keys, [measure])
     moved = pl.when(TRUTH).then(pl.col(names[0])).otherwise(pl.col(names[1]))
-    told = (
+    weighted_rows = (
         cases.rows.lazy()
         .join(cells.select(*keys, SCORE, *names), on=[*keys, SCORE], how="left",
               nulls_equal=True, maintain_order="left")
@@ -142,7 +142,7 @@ def blocks_of(cases: Cases, measure: Measure) -> Iterator[Block]:
         .with_columns(moved.alias(names[0]))
         .collect()
     )  # fmt: skip
-    for key, part in Cases(told, cases.blocks, cases.between, cases.case).parts():
+    for key, part in PairedCases(weighted_rows, cases.blocks, cases.between, cases.case).parts():
         models = part.partition_by(cases.between, maintain_order=True)
         estimates = np.array([model["estimate"][0] for model in models], dtype=float)
         positives, negatives = (
@@ -153,7 +153,7 @@ def blocks_of(cases: Cases, measure: Measure) -> Iterator[Block]:
         yield Block(key, named, estimates, (positives, negatives), cases.case is not None)
 
 
-def _refuse_unpaired(cases: Cases, case: str) -> None:
+def _refuse_unpaired(cases: PairedCases, case: str) -> None:
     rows, key = cases.rows, [*cases.blocks, case]
     if rows[case].null_count():
         raise InvalidPredictions(
@@ -164,23 +164,25 @@ def _refuse_unpaired(cases: Cases, case: str) -> None:
             "keep one row per case and model, or name the blocks with by=....")  # fmt: skip
     per_block = [pl.col(cases.between).n_unique().alias("models")]
     wanted = rows.group_by(cases.blocks).agg(per_block) if cases.blocks else rows.select(per_block)
-    found = rows.group_by(key).agg(pl.len().alias("found"), pl.col(TRUTH).n_unique().alias("kinds"))
+    counts = rows.group_by(key).agg(
+        pl.len().alias("found"), pl.col(TRUTH).n_unique().alias("kinds")
+    )
     if cases.blocks:
-        found = found.join(wanted, on=cases.blocks, nulls_equal=True)
+        counts = counts.join(wanted, on=cases.blocks, nulls_equal=True)
     else:
-        found = found.join(wanted, how="cross")
-    _refuse(found.filter(pl.col("found") < pl.col("models")), key,
+        counts = counts.join(wanted, how="cross")
+    _refuse(counts.filter(pl.col("found") < pl.col("models")), key,
             "cases lack a score by some model",
             "keep the cases that all models scored, or case=None for independent test sets.",
             )  # fmt: skip
-    _refuse(found.filter(pl.col("kinds") > 1), key, "cases have a truth that differs by model",
+    _refuse(counts.filter(pl.col("kinds") > 1), key, "cases have a truth that differs by model",
             "one case has one truth: check how the tables were joined.")  # fmt: skip
 
 
-def _refuse(found: pl.DataFrame, key: Sequence[str], what: str, hint: str) -> None:
-    if found.is_empty():
+def _refuse(cases: pl.DataFrame, key: Sequence[str], what: str, hint: str) -> None:
+    if cases.is_empty():
         return
-    first = found.select(key).sort(key).head(FEW).rows(named=True)
+    first = cases.select(key).sort(key).head(FEW).rows(named=True)
     named = "; ".join(", ".join(f"{k}={v!r}" for k, v in row.items()) for row in first)
-    more = f" and {found.height - FEW} more" if found.height > FEW else ""
-    raise InvalidPredictions(f"{found.height} {what}: {named}{more}.", hint=hint)
+    more = f" and {cases.height - FEW} more" if cases.height > FEW else ""
+    raise InvalidPredictions(f"{cases.height} {what}: {named}{more}.", hint=hint)

@@ -45,10 +45,12 @@ class Pairs:
     reach: "Array"
     constant: "Array"
 
-    def told_apart(self, alpha: float) -> list[tuple[int, int]]:
+    def significant_pairs(self, alpha: float) -> list[tuple[int, int]]:
         """The places of the pairs whose adjusted p-value is below `alpha`."""
-        found = self.p_adjusted < alpha
-        return list(zip(self.first[found].tolist(), self.second[found].tolist(), strict=True))
+        significant = self.p_adjusted < alpha
+        return list(
+            zip(self.first[significant].tolist(), self.second[significant].tolist(), strict=True)
+        )
 
 
 def pair_frame(pairs: Pairs, models: pl.Series) -> pl.DataFrame:

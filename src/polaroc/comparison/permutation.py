@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.comparison.paired_cases import NO_DIFFERENCE, Block, Cases
+from polaroc.comparison.paired_cases import NO_DIFFERENCE, Block, PairedCases
 from polaroc.measures.spec import Measure, per_key
 from polaroc.predictions.row_checks import SCORE, TRUTH
 from polaroc.uncertainty.draws import (
@@ -36,7 +36,7 @@ class Exchange:
 
 
 def permuted(
-    part: pl.DataFrame, cases: Cases, measure: Measure, block: Block, exchange: Exchange
+    part: pl.DataFrame, cases: PairedCases, measure: Measure, block: Block, exchange: Exchange
 ) -> list[float | None]:
     """Of each two models, the share of exchanges that leave a difference as large.
 
@@ -60,8 +60,8 @@ def permuted(
     truth = models[0][TRUTH].to_numpy()
     chances: list[float | None] = []
     for a, b in combinations(range(len(models)), 2):
-        found = abs(block.estimates[a] - block.estimates[b])
-        if np.isnan(found):
+        observed = abs(block.estimates[a] - block.estimates[b])
+        if np.isnan(observed):
             chances.append(None)
             continue
         rng = generator(exchange.seed, (*block.key, block.models[a], block.models[b]))
@@ -71,7 +71,7 @@ def permuted(
                 for first, exchanged in _exchanges(ranks[a], ranks[b], rng, exchange.draws)
             ]
         )
-        as_large = int((np.abs(differences) >= found - NO_DIFFERENCE).sum())
+        as_large = int((np.abs(differences) >= observed - NO_DIFFERENCE).sum())
         chances.append((1 + as_large) / (1 + exchange.draws))
     return chances
 

@@ -27,14 +27,14 @@ def remark(
     if not layout.blocks:
         doubt = caveats.views(views, blocks)
         return f"no blocks, so nothing shows how much test sets differ; {doubt}"
-    said = [caveats.views(views, blocks) if views else caveats.two_way(blocks)]
+    notes = [caveats.views(views, blocks) if views else caveats.two_way(blocks)]
     if views:
-        said.append(_two_way_in_words(layout, views, main_only=max(map(len, terms)) == 1))
+        notes.append(_two_way_in_words(layout, views, main_only=max(map(len, terms)) == 1))
     if test_train_ratio is None:
-        said.append("give test_train_ratio for the F that is corrected for overlap")
+        notes.append("give test_train_ratio for the F that is corrected for overlap")
     else:
-        said.append(_in_words(omnibus.corrected(layout.per_block, test_train_ratio)))
-    return "; ".join(said)
+        notes.append(_in_words(omnibus.corrected(layout.per_block, test_train_ratio)))
+    return "; ".join(notes)
 
 
 def _two_way_in_words(layout: Layout, views: str, *, main_only: bool) -> str:
@@ -50,8 +50,8 @@ def _two_way_in_words(layout: Layout, views: str, *, main_only: bool) -> str:
     )
 
 
-def _in_words(found: omnibus.Outcome) -> str:
+def _in_words(outcome: omnibus.Outcome) -> str:
     return (
-        f"{found.test} = {found.statistic:.4g} on {found.df1:.4g} and {found.df2:.4g} degrees of "
-        f"freedom, p = {found.p_value:.2g}"
+        f"{outcome.test} = {outcome.statistic:.4g} on {outcome.df1:.4g} and "
+        f"{outcome.df2:.4g} degrees of freedom, p = {outcome.p_value:.2g}"
     )

@@ -185,12 +185,12 @@ def cells(
         keys.totals.select(KEY_INDEX, "positives", "negatives", TP_OFFSET, FP_OFFSET, *least),
         on=KEY_INDEX,
     )
-    found = of_key.with_columns(pl.col("tp") + pl.col(TP_OFFSET), pl.col("fp") + pl.col(FP_OFFSET))
+    result = of_key.with_columns(pl.col("tp") + pl.col(TP_OFFSET), pl.col("fp") + pl.col(FP_OFFSET))
     if weighted:
-        found = found.with_columns(
+        result = result.with_columns(
             *_met("tp", "pos", "positives", LEAST_POS), *_met("fp", "neg", "negatives", LEAST_NEG)
         )
-    return found.select(CELL)
+    return result.select(CELL)
 
 
 def _rises(ranked: pl.LazyFrame, added: Callable[[pl.Expr], pl.Expr]) -> pl.LazyFrame:

@@ -139,8 +139,8 @@ def _crossings(along: "Array", height: "Array", lead: "Array") -> Iterator[dict[
     """Where the lead changes sign; where the curves touch for a while, the middle of it."""
     import numpy as np
 
-    told = np.flatnonzero(np.abs(lead) > ROUNDING)
-    for i, j in pairwise(told.tolist()):
+    distinct_places = np.flatnonzero(np.abs(lead) > ROUNDING)
+    for i, j in pairwise(distinct_places.tolist()):
         if lead[i] * lead[j] > 0:
             continue
         if j == i + 1:

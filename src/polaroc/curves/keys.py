@@ -90,7 +90,7 @@ def numbered_by(predictions: Predictions, counts: pl.DataFrame, scores: pl.DataF
 
 def attach_key_index(predictions: Predictions, keys: Keys) -> pl.LazyFrame:
     """The rows that can be ranked, with the `KEY_INDEX` of their key in place of its columns."""
-    rows = predictions.sound
+    rows = predictions.valid_rows
     if keys.number is None:
         return attach(rows, keys.named, keys.names).drop(keys.names)
     return rows.with_columns(keys.number.alias(KEY_INDEX)).drop(keys.names)

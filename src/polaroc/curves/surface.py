@@ -116,11 +116,11 @@ def rate_at(
 
 def at_priors(frame: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
     """Every row of a frame with totals at every prior, as the columns `prior` and `skew`."""
-    asked = resolve_priors(priors)
-    if not asked:
+    resolved = resolve_priors(priors)
+    if not resolved:
         raise InvalidArgument("priors has no prior.", hint="for example priors=[0.5, 0.1].")
     grid = pl.LazyFrame(
-        {"prior": asked, "skew": [None if p is None else skew(p) for p in asked]},
+        {"prior": resolved, "skew": [None if p is None else skew(p) for p in resolved]},
         schema={"prior": pl.Float64, "skew": pl.Float64},
     )
     positives, negatives = pl.col("positives"), pl.col("negatives")
@@ -130,12 +130,14 @@ def at_priors(frame: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
     )
 
 
-def chosen_rates(asked: Sequence[str] | Mapping[str, Rate], keys: Sequence[str]) -> dict[str, Rate]:
+def chosen_rates(
+    rates_given: Sequence[str] | Mapping[str, Rate], keys: Sequence[str]
+) -> dict[str, Rate]:
     """The rates asked for, by the name of their column."""
-    if isinstance(asked, Mapping):
-        chosen = dict(asked)
+    if isinstance(rates_given, Mapping):
+        chosen = dict(rates_given)
     else:
-        names = [asked] if isinstance(asked, str) else list(asked)
+        names = [rates_given] if isinstance(rates_given, str) else list(rates_given)
         unknown = [name for name in names if name not in RATES]
         if unknown:
             raise InvalidArgument(

@@ -84,12 +84,12 @@ def _column(kind: int) -> str:
 def _troubles(predictions: Predictions, fatal: pl.Expr) -> pl.Expr:
     """How many rows are in which trouble; that they were dropped, where that was asked for."""
     # Null where no trouble is possible.
-    said = [pl.lit(None, pl.String)]
+    notes = [pl.lit(None, pl.String)]
     for kind in predictions.possible:
         count = pl.col(_column(kind))
         one, more = (pl.format("{} " + ROW_ERRORS[kind] + end, count) for end in ("", "s"))
-        said.append(pl.when(count == 1).then(one).when(count > 1).then(more))
-    listed = pl.concat_str(*said, separator=", ", ignore_nulls=True).replace("", None)
+        notes.append(pl.when(count == 1).then(one).when(count > 1).then(more))
+    listed = pl.concat_str(*notes, separator=", ", ignore_nulls=True).replace("", None)
     return pl.when(fatal).then(listed).otherwise(pl.format("dropped {}", listed))
 
 

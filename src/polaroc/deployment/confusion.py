@@ -59,14 +59,14 @@ class ThresholdRates:
     def _smoothed(self, z: float) -> list[tuple[float, float]]:
         """Rates and their variances with pseudo-counts, so that none is certain."""
         added = (1.0, 1.0, z**2 / 2)
-        found = []
+        rates = []
         for rate, size, extra in zip(
             (self.tpr, self.fpr, self.share), self.sizes, added, strict=True
         ):
             total = size + 2 * extra
             shrunk = (rate * size + extra) / total
-            found.append((shrunk, shrunk * (1 - shrunk) / total))
-        return found
+            rates.append((shrunk, shrunk * (1 - shrunk) / total))
+        return rates
 
 
 def adjusted_count(labelled: Labelled, unlabelled: Unlabelled, z: float) -> Estimate:

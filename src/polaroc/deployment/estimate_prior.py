@@ -161,9 +161,9 @@ def estimate_prior(
             _refuse_other_than_shares(table)
     z = normal(level)
     rows = _matched(known.totals, scores.totals, labelled.keys)
-    found = [_row(row, known, scores, method, z) for row in rows.iter_rows(named=True)]
+    records = [_row(row, known, scores, method, z) for row in rows.iter_rows(named=True)]
     counted = pl.Float64 if unlabelled.weighted else pl.Int64
-    estimates = pl.DataFrame(found, schema=COLUMNS | {DEPLOYED: counted})
+    estimates = pl.DataFrame(records, schema=COLUMNS | {DEPLOYED: counted})
     result = pl.concat([rows.select(unlabelled.keys), estimates], how="horizontal")
     return collect_like(
         reference, result.lazy().sort(unlabelled.keys or [DEPLOYED], nulls_last=True)

@@ -40,7 +40,7 @@ class Part:
 def stored(predictions: Predictions, folder: Path) -> tuple[Predictions, Keys]:
     """The rows that can be ranked, in a file, and their keys: all from one reading."""
     file = folder / "rows.parquet"
-    writing = predictions.sound.sink_parquet(file, compression="lz4", lazy=True)
+    writing = predictions.valid_rows.sink_parquet(file, compression="lz4", lazy=True)
     # The in-memory engine would read the source for the file and once more for the counts.
     _, *counted = pl.collect_all([writing, *counting(predictions)], engine="streaming")
     keys = numbered_by(predictions, *counted)

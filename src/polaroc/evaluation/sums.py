@@ -109,7 +109,7 @@ class CurveSums:
         # Of all rows, those in trouble among them.
         if counts[COUNT].cast(pl.Int64).sum() <= most:
             return _done(self.lazy(keys))
-        counted = sizes(self.predictions.sound).collect()
+        counted = sizes(self.predictions.valid_rows).collect()
         weighted, size = self.predictions.weighted, int(counted[SIZE].sum())
         if size <= most:
             return _done(self.lazy(keys))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Cases:
+class LabelledCases:
     """Cases as scikit-learn takes them.
 
     Attributes
@@ -46,7 +46,7 @@ class Cases:
 
 def read_cases(
     data: pl.DataFrame | pl.LazyFrame, truth: str, positive: Label | Sequence[Label] | None
-) -> Cases:
+) -> LabelledCases:
     """The cases of a table, refused where labels or features cannot be used."""
     table = as_lazy(data).collect()
     if column_name(truth, "truth") not in table.columns:
@@ -66,7 +66,7 @@ def read_cases(
             f"features must be numbers; these columns are not: {shown}.",
             hint="drop or encode them first, for example with to_dummies.",
         )
-    return Cases(
+    return LabelledCases(
         features.cast(pl.Float64).to_numpy().copy(), _labels(table[truth], truth, positive)
     )
 

@@ -47,7 +47,7 @@ class Stamps:
 
 def _stamp(file: Path) -> Stamp | None:
     try:
-        found = file.stat()
+        status = file.stat()
     except FileNotFoundError:
         return None
-    return Stamp(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+    return Stamp(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)

@@ -49,8 +49,8 @@ def sweep(parent: Path, prefix: str, before: Callable[[Path], None] | None = Non
     before
         Called with each before it is removed.
     """
-    found = [entry for entry in parent.iterdir() if entry.name.startswith(prefix)]
-    for folder in found:
+    folders = [entry for entry in parent.iterdir() if entry.name.startswith(prefix)]
+    for folder in folders:
         with suppress(OSError):
             if not (folder / LOCK).exists():
                 if time.time() - folder.stat().st_mtime > GIVEN_UP:

@@ -69,9 +69,9 @@ def available() -> int:
 def _size(memory: object) -> int | None:
     if isinstance(memory, int) and not isinstance(memory, bool):
         return memory
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", str(memory), re.IGNORECASE)
-    if not isinstance(memory, str) or found is None:
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", str(memory), re.IGNORECASE)
+    if not isinstance(memory, str) or match is None:
         return None
-    number, unit, binary = found.groups()
+    number, unit, binary = match.groups()
     units = BINARY_UNITS if binary else UNITS
     return int(float(number) * units[unit.lower()]) if unit.lower() in units else None

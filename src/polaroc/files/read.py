@@ -145,8 +145,8 @@ class Part:
 
 
 def _parts(paths: Sequence[str], words: Sequence[str]) -> list[Part]:
-    found = {source.file.resolve(): source for path in paths for source in _sources(path)}
-    sources = sorted(found.values(), key=lambda source: (source.format, source.partitions))
+    by_path = {source.file.resolve(): source for path in paths for source in _sources(path)}
+    sources = sorted(by_path.values(), key=lambda source: (source.format, source.partitions))
     whole = {
         key
         for key in {key for source in sources for key, _ in source.partitions}
@@ -166,14 +166,14 @@ def _sources(path: str) -> Iterator[Source]:
     if there.is_dir():
         yield from _in_folder(there)
         return
-    found = [there] if there.exists() else sorted(map(Path, glob.glob(path, recursive=True)))
-    if not found:
+    matches = [there] if there.exists() else sorted(map(Path, glob.glob(path, recursive=True)))
+    if not matches:
         raise InvalidArgument(
             f"no file matches {path!r}.",
             hint="check the path; quote a pattern so that the shell leaves it alone.",
         )
     fixed = len(there.parts) if there.exists() else _fixed_parts(there)
-    for file in found:
+    for file in matches:
         if file.is_dir():
             yield from _in_folder(file)
         else:
@@ -204,9 +204,9 @@ def _in_folder(folder: Path) -> list[Source]:
     ]
     for file in files:
         _refuse_no_file(file)
-    found = [Source(file, _partitions(file, depth)) for file in files]
-    formats = sorted({source.format for source in found})
-    if not found:
+    sources = [Source(file, _partitions(file, depth)) for file in files]
+    formats = sorted({source.format for source in sources})
+    if not sources:
         raise InvalidArgument(
             f"the folder {str(folder)!r} holds no file that can be read; {ALLOWED}.",
             hint="name the files by their format, for example part-0.parquet.",
@@ -217,7 +217,7 @@ def _in_folder(folder: Path) -> list[Source]:
             "same rows twice.",
             hint="name the files to read, for example with a pattern.",
         )
-    return found
+    return sources
 
 
 def _fixed_parts(pattern: Path) -> int:
@@ -254,8 +254,8 @@ def _partition(
     columns = []
     for key, value in partitions:
         kind = pl.Int64 if key in whole else pl.String
-        told = None if value == NULL_PARTITION else int(value) if key in whole else value
-        columns.append(pl.lit(told, kind).alias(key))
+        cell = None if value == NULL_PARTITION else int(value) if key in whole else value
+        columns.append(pl.lit(cell, kind).alias(key))
     return frame.with_columns(columns)
 
 
@@ -268,9 +268,9 @@ def _scan(kind: str, files: list[Path], words: Sequence[str]) -> pl.LazyFrame:
         except pl.exceptions.NoDataError:
             raise InvalidArgument(f"{str(file)!r} is empty.", hint="leave it out.") from None
         except pl.exceptions.PolarsError as error:
-            said = str(error).splitlines()[0][:200]
+            reason = str(error).splitlines()[0][:200]
             raise InvalidArgument(
-                f"{str(file)!r} cannot be read as {kind}: {said}.",
+                f"{str(file)!r} cannot be read as {kind}: {reason}.",
                 hint="the file may be damaged, or be named after another format.",
             ) from None
         check_header(file, kind, names)
@@ -292,8 +292,8 @@ def _as_written(
     if not numbers:
         return kept
     texts = _scan_as(kind, files, 0, kept).select(numbers)
-    told = texts.select(pl.all().str.contains(WHOLE).all()).collect(engine="streaming")
-    plain = told.row(0, named=True)
+    is_whole = texts.select(pl.all().str.contains(WHOLE).all()).collect(engine="streaming")
+    plain = is_whole.row(0, named=True)
     return {name: text for name, text in kept.items() if not plain.get(name)}
 
 

@@ -87,11 +87,11 @@ def separator_hint(mark: str) -> str:
 
 def _first_keys(file: Path) -> list[str]:
     """The keys of the first line of NDJSON, each as often as it is there."""
-    found: list[str] = []
+    names: list[str] = []
 
     def keep(pairs: list[tuple[str, object]]) -> None:
         # Inner objects come first.
-        found[:] = [key for key, _ in pairs]
+        names[:] = [key for key, _ in pairs]
 
     with file.open("rb") as opened:
         line = opened.readline(FIRST_LINE)
@@ -100,7 +100,7 @@ def _first_keys(file: Path) -> list[str]:
     except ValueError:
         # Compressed or damaged, which Polars tells apart.
         return []
-    return found
+    return names
 
 
 def _refuse_repeated(file: Path, names: Sequence[str | None]) -> None:

@@ -75,8 +75,8 @@ def check(
     keyed = key_columns(by)
     if case is not None:
         keyed.append(single_column(case, "case", as_lazy(frame)))
-    found = unaudited(frame, truth=truth, score=score, by=keyed, weight=weight, positive=positive)
-    predictions = found.predictions
+    unread = unaudited(frame, truth=truth, score=score, by=keyed, weight=weight, positive=positive)
+    predictions = unread.predictions
     check_keys(predictions.keys, also=REPORT)
     rows, keys, named = predictions.rows, predictions.keys, None
     if case is not None:
@@ -109,7 +109,7 @@ def check(
         separator="; ",
         ignore_nulls=True,
     ).replace("", None)
-    return found.collected_with(
+    return unread.collected_with(
         report.select(
             *keys, "rows", "positives", "negatives",
             pl.when(total > 0).then(positives / total).alias("prior"),
@@ -133,7 +133,7 @@ def label_note() -> pl.Expr:
 def notes_on_labels(predictions: Predictions) -> list[str]:
     """What is to be said of predictions whose scores are labels in some keys."""
     score = pl.col(SCORE)
-    rows, keys = predictions.sound, predictions.keys
+    rows, keys = predictions.valid_rows, predictions.keys
     # Most tables have no such score: then no key needs to be looked at.
     if not rows.select(score.is_in([0.0, 1.0]).any()).collect().item():
         return []
@@ -153,5 +153,5 @@ def _case_note(case: str | None) -> pl.Expr:
         (known.len().cast(pl.Int64) - known.n_unique(), "{} rows repeat a case"),
         (pl.col(case).filter(pl.col(DIFFERS)).n_unique(), "{} cases have two truths"),
     ]
-    said = (pl.when(count > 0).then(pl.format(words, count)) for count, words in wrong)
-    return pl.concat_str(*said, separator="; ", ignore_nulls=True).replace("", None)
+    notes = (pl.when(count > 0).then(pl.format(words, count)) for count, words in wrong)
+    return pl.concat_str(*notes, separator="; ", ignore_nulls=True).replace("", None)

@@ -46,7 +46,7 @@ def balance_note(keys: Sequence[str], between: str | None = None) -> pl.Expr:
     blocks = [key for key in keys if key != models]
     here = pl.col(models).n_unique().over(blocks)
     lacking = pl.col(models).n_unique() - here
-    said = pl.concat_str(
+    note = pl.concat_str(
         pl.when(lacking > 0).then(
             pl.format("{} of {} models lack this block", lacking, lacking + here)
         ),
@@ -57,7 +57,7 @@ def balance_note(keys: Sequence[str], between: str | None = None) -> pl.Expr:
         separator="; ",
         ignore_nulls=True,
     )
-    return pl.when(here.max() > 1).then(said.replace("", None))
+    return pl.when(here.max() > 1).then(note.replace("", None))
 
 
 def differs(blocks: Sequence[str]) -> pl.Expr:

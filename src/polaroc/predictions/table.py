@@ -59,13 +59,13 @@ class Predictions:
         return [kind for kind in self.possible if self.nulls == "raise" or kind in WRONG]
 
     @property
-    def sound(self) -> pl.LazyFrame:
+    def valid_rows(self) -> pl.LazyFrame:
         """The rows that can be ranked."""
         rows = self.rows.filter(pl.col(ROW_ERROR).is_null()) if self.possible else self.rows
         return rows.drop(ROW_ERROR)
 
     @property
-    def cleared(self) -> "Predictions":
+    def validated(self) -> "Predictions":
         """The same once it is known that no row is in fatal trouble."""
         possible = [kind for kind in self.possible if kind not in self.fatal]
         if possible:
@@ -73,7 +73,7 @@ class Predictions:
         none = self.rows.with_columns(pl.lit(None, pl.UInt8).alias(ROW_ERROR))
         return replace(self, rows=none, possible=possible)
 
-    def troubled(self) -> int:
+    def count_invalid(self) -> int:
         """How many rows cannot be ranked."""
         count: int = self.rows.select(pl.col(ROW_ERROR).count().cast(pl.Int64)).collect().item()
         return count
@@ -89,7 +89,7 @@ class Unaudited:
     positive: Label | Sequence[Label] | None
 
     @property
-    def troubles(self) -> pl.LazyFrame:
+    def row_errors(self) -> pl.LazyFrame:
         """How many rows of each key are in which fatal trouble."""
         rows = self.predictions.rows.filter(pl.col(ROW_ERROR).is_in(self.predictions.fatal))
         return rows.group_by(ROW_ERROR, *self.predictions.keys).agg(pl.len().alias(COUNT))
@@ -101,44 +101,44 @@ class Unaudited:
 
     def collected_with(self, table: pl.LazyFrame) -> pl.DataFrame:
         """A table made of the same rows, from the reading that is audited."""
-        troubles, labels, found = pl.collect_all([self.troubles, self.labels, table])
-        self.audited(troubles, lambda: labels)
-        return found
+        row_errors, labels, collected = pl.collect_all([self.row_errors, self.labels, table])
+        self.audited(row_errors, lambda: labels)
+        return collected
 
-    def audited(self, troubles: pl.DataFrame, labels: Callable[[], pl.DataFrame]) -> Predictions:
-        """The predictions, refused by what their `troubles` and `labels` hold."""
+    def audited(self, row_errors: pl.DataFrame, labels: Callable[[], pl.DataFrame]) -> Predictions:
+        """The predictions, refused by what their `row_errors` and `labels` hold."""
         if self.positive is not None:
             self._refuse_absent_label(self.positive, labels)
-        if troubles.height:
-            self._refuse(troubles, labels)
-        return self.predictions.cleared
+        if row_errors.height:
+            self._refuse(row_errors, labels)
+        return self.predictions.validated
 
-    def _refuse(self, troubles: pl.DataFrame, labels: Callable[[], pl.DataFrame]) -> None:
-        counts = troubles.group_by(ROW_ERROR).agg(pl.col(COUNT).cast(pl.Int64).sum())
+    def _refuse(self, row_errors: pl.DataFrame, labels: Callable[[], pl.DataFrame]) -> None:
+        counts = row_errors.group_by(ROW_ERROR).agg(pl.col(COUNT).cast(pl.Int64).sum())
         kinds = dict(counts.sort(ROW_ERROR).iter_rows())
-        found = ", ".join(
+        problems = ", ".join(
             f"{count} {ROW_ERRORS[code]}{'' if count == 1 else 's'}"
             for code, count in kinds.items()
         )
         if UNKNOWN_LABEL in kinds:
-            found = f"{found} (truth {self.truth!s} has the labels {_first_labels(labels())})"
+            problems = f"{problems} (truth {self.truth!s} has the labels {_first_labels(labels())})"
         hints = [hint for code, hint in ROW_ERROR_HINTS.items() if code in kinds]
         if not hints:
             hints = ["drop such rows with nulls='drop', or mend them before."]
         raise InvalidPredictions(
-            found + _first_keys(troubles, self.predictions.keys) + ".", hint=" ".join(hints)
+            problems + _first_keys(row_errors, self.predictions.keys) + ".", hint=" ".join(hints)
         )
 
     def _refuse_absent_label(
         self, positive: Label | Sequence[Label], labels: Callable[[], pl.DataFrame]
     ) -> None:
-        found = labels()
+        distinct_labels = labels()
         # Compared as the column is: 0.1 is a label of single precision and of decimals, too.
-        is_positive, _ = truth_column(found.schema[TRUTH], self.truth, positive)
-        if found.height > 1 and not found.select(is_positive.any()).item():
+        is_positive, _ = truth_column(distinct_labels.schema[TRUTH], self.truth, positive)
+        if distinct_labels.height > 1 and not distinct_labels.select(is_positive.any()).item():
             raise InvalidPredictions(
                 f"no row has the positive label {positive!r}; truth {self.truth!s} has the labels "
-                f"{_first_labels(found)}.",
+                f"{_first_labels(distinct_labels)}.",
                 hint="check the spelling of positive=...",
             )
 
@@ -162,16 +162,16 @@ def read(
     columns are `collected` where they are needed more than once: another reading
     of it may give other rows.
     """
-    found = unaudited(
+    unread = unaudited(
         frame, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls,
         collected=collected,
     )  # fmt: skip
-    if found.predictions.repeatable:
-        return found.audited(found.troubles.collect(), found.labels.collect)
+    if unread.predictions.repeatable:
+        return unread.audited(unread.row_errors.collect(), unread.labels.collect)
     if not audited:
-        return found.predictions
-    troubles, labels = pl.collect_all([found.troubles, found.labels])
-    return found.audited(troubles, lambda: labels)
+        return unread.predictions
+    row_errors, labels = pl.collect_all([unread.row_errors, unread.labels])
+    return unread.audited(row_errors, lambda: labels)
 
 
 def unaudited(
@@ -207,13 +207,13 @@ def unaudited(
         _refuse_words(named, score)
     value, score_trouble = score_column(schema[SCORE], score)
     label, truth_trouble = truth_column(schema[TRUTH], truth, positive)
-    columns, troubles = [value, label], [*score_trouble, *truth_trouble]
+    columns, row_errors = [value, label], [*score_trouble, *truth_trouble]
     if weight is not None:
         counted, weight_trouble = weight_column(schema[WEIGHT], weight)
         columns.append(counted)
-        troubles += weight_trouble
+        row_errors += weight_trouble
     trouble = pl.coalesce(
-        *(pl.when(is_so).then(pl.lit(code, pl.UInt8)) for code, is_so in troubles)
+        *(pl.when(is_so).then(pl.lit(code, pl.UInt8)) for code, is_so in row_errors)
     ).alias(ROW_ERROR)
     # The next reading of a plan may give other rows: those that are counted must be those
     # that are ranked.
@@ -228,7 +228,7 @@ def unaudited(
         keys,
         weight is not None,
         nulls,
-        [code for code, _ in troubles],
+        [code for code, _ in row_errors],
         schema[SCORE],
         repeatable,
     )
@@ -286,10 +286,10 @@ def _first_labels(labels: pl.DataFrame, most: int = 5) -> str:
 def _first_keys(rows: pl.DataFrame, keys: Sequence[str], most: int = 3) -> str:
     if not keys:
         return ""
-    found = rows.select(keys).unique().sort(keys)
+    distinct_keys = rows.select(keys).unique().sort(keys)
     first = "; ".join(
         ", ".join(f"{name}={quoted([value])}" for name, value in row.items())
-        for row in found.head(most).iter_rows(named=True)
+        for row in distinct_keys.head(most).iter_rows(named=True)
     )
-    more = f" and {found.height - most} more" if found.height > most else ""
-    return f" in {found.height} key(s): {first}{more}"
+    more = f" and {distinct_keys.height - most} more" if distinct_keys.height > most else ""
+    return f" in {distinct_keys.height} key(s): {first}{more}"

@@ -71,22 +71,22 @@ def usual_name(name: str) -> Literal["model", "block"] | None:
     ['model', 'model', 'block', None]
     """
     words = _words(name)
-    told = [word for word in words if word not in BESIDE]
-    if not told and "cv" in words:
+    telling = [word for word in words if word not in BESIDE]
+    if not telling and "cv" in words:
         return "block"
     # Two words may be one, such as in "hold-out".
-    word = re.sub(r"^cv|(name|id|no|s)$", "", "".join(told)) if len(told) <= 2 else ""
-    if "".join(told) in MODELS or word in MODELS:
+    word = re.sub(r"^cv|(name|id|no|s)$", "", "".join(telling)) if len(telling) <= 2 else ""
+    if "".join(telling) in MODELS or word in MODELS:
         return "model"
-    return "block" if "".join(told) in BLOCKS or word in BLOCKS else None
+    return "block" if "".join(telling) in BLOCKS or word in BLOCKS else None
 
 
 def usual_names(names: Sequence[str]) -> UsualKeys:
     """The keys among columns that are nothing else, such as those of measures."""
-    found = {name: usual_name(name) for name in names}
-    models = [name for name, what in found.items() if what == "model"]
+    roles = {name: usual_name(name) for name in names}
+    models = [name for name, what in roles.items() if what == "model"]
     models.sort(key=lambda name: name != "model")
-    return UsualKeys(models, [name for name, what in found.items() if what == "block"])
+    return UsualKeys(models, [name for name, what in roles.items() if what == "block"])
 
 
 def usual_keys(frame: pl.LazyFrame, taken: Collection[str]) -> UsualKeys:
@@ -120,15 +120,17 @@ def usual_keys(frame: pl.LazyFrame, taken: Collection[str]) -> UsualKeys:
         pl.len().alias(ROWS),
         *((pl.col(name) == pl.col(name).floor()).all().name.prefix(PRIVATE) for name in whole),
     ).collect()
-    found = counts.row(0, named=True)
+    n_values = counts.row(0, named=True)
     blocks = [
-        name for name in named.blocks if found[name] > 1 and found.get(PRIVATE + name) is not False
+        name
+        for name in named.blocks
+        if n_values[name] > 1 and n_values.get(PRIVATE + name) is not False
     ]
     unused: dict[str, int | None] = {
-        name: found[name]
+        name: n_values[name]
         for name in few
-        if found[name] >= (LEAST_WHOLE if schema[name].is_integer() else 2)
-        and found[name] <= min(MOST_VALUES, found[ROWS] / LEAST_ROWS)
+        if n_values[name] >= (LEAST_WHOLE if schema[name].is_integer() else 2)
+        and n_values[name] <= min(MOST_VALUES, n_values[ROWS] / LEAST_ROWS)
     }
     return UsualKeys(named.models, blocks, unused)
 

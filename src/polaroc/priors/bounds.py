@@ -129,13 +129,13 @@ def greatest_auprec(
         rest = sought - np.tensordot(multipliers, parts, axes=1)
         return float(multipliers @ known + _greatest(rest))
 
-    found = minimize(
+    optimum = minimize(
         bound,
         np.zeros(len(known)),
         method="Nelder-Mead",
         options={"xatol": 1e-5, "fatol": 1e-7, "maxiter": 500 * len(known)},
     )
-    return float(found.fun)
+    return float(optimum.fun)
 
 
 def _areas(positives: int, fpr: "Array", skewed: float) -> "Array":

@@ -103,8 +103,8 @@ class ManyPriors:
         """The number of each prior's piece; after the last, that of each key's own."""
         import numpy as np
 
-        found = np.searchsorted(cuts(self.pieces), self._logs)
-        return np.where([p is None for p in self.priors], len(self.pieces), found)
+        places = np.searchsorted(cuts(self.pieces), self._logs)
+        return np.where([p is None for p in self.priors], len(self.pieces), places)
 
     @cached_property
     def basis(self) -> "Array":

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from polaroc.base.columns import GRID, lazily, require
-from polaroc.priors.isolines import levels_asked
+from polaroc.priors.isolines import distinct_levels
 from polaroc.priors.roc_pr import prior_at_precision
 
 POINT = ("tpr", "fpr", "precision")
@@ -43,8 +43,8 @@ def precision_contours(curve: pl.LazyFrame, levels: float | Sequence[float]) -> 
     [(0.5, 0.0), (1.0, 0.33...)]
     """
     keys = require(curve, (*GRID, *POINT), source="achievable(...)")
-    asked = sorted(levels_asked(levels, "precision"))
-    grid = pl.LazyFrame({"level": asked}, schema={"level": pl.Float64})
+    ordered = sorted(distinct_levels(levels, "precision"))
+    grid = pl.LazyFrame({"level": ordered}, schema={"level": pl.Float64})
     return (
         curve.filter(pl.col("tpr") > 0)
         .group_by(*keys, "tpr")

@@ -124,13 +124,13 @@ def resolve_priors(priors: Priors) -> list[float | None]:
                 f"the prior grid has the columns {priors.columns}, it needs 'prior'.",
                 hint="make it with prior_grid(lo, hi, n).",
             )
-        asked: list[object] = priors["prior"].to_list()
+        values: list[object] = priors["prior"].to_list()
     elif isinstance(priors, str | int | float) or not isinstance(priors, Iterable):
-        asked = [priors]
+        values = [priors]
     else:
-        asked = list(priors)
+        values = list(priors)
     resolved: list[float | None] = []
-    for value in asked:
+    for value in values:
         if isinstance(value, str) and value == OBSERVED:
             resolved.append(None)
         else:

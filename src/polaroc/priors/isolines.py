@@ -93,11 +93,13 @@ def iso_lines(
     costs = theta * cost_fn, (1 - theta) * cost_fp
     rows = []
     for prior in _priors(priors):
-        for level in levels_asked(levels, rate):
+        for level in distinct_levels(levels, rate):
             ends = _ends(_line(rate, level, skew(prior), beta, costs))
             if ends is None:
                 continue
-            points = _straight(*ends, n) if space == "roc" else _bent(*ends, n, skew(prior))
+            points = (
+                _in_roc_space(*ends, n) if space == "roc" else _in_pr_space(*ends, n, skew(prior))
+            )
             rows += [(rate, level, prior, *point) for point in points]
     numbers = dict.fromkeys(("level", "prior", *SPACES[space]), pl.Float64())
     return pl.DataFrame(rows, schema={"rate": pl.String(), **numbers}, orient="row")
@@ -138,11 +140,11 @@ def _at(start: Point, end: Point, share: float) -> Point:
     return f0 + share * (f1 - f0), t0 + share * (t1 - t0)
 
 
-def _straight(start: Point, end: Point, n: int) -> list[Point]:
+def _in_roc_space(start: Point, end: Point, n: int) -> list[Point]:
     return [_at(start, end, i / (n - 1)) for i in range(n)]
 
 
-def _bent(start: Point, end: Point, n: int, skewed: float) -> list[Point]:
+def _in_pr_space(start: Point, end: Point, n: int, skewed: float) -> list[Point]:
     """The line in precision-recall space, half of its points spread evenly over precision."""
     (f0, t0), (f1, t1) = start, end
     called, rise = t0 + skewed * f0, (t1 - t0) + skewed * (f1 - f0)
@@ -161,25 +163,29 @@ def _bent(start: Point, end: Point, n: int, skewed: float) -> list[Point]:
     return points
 
 
-def _priors(asked: Priors) -> list[float]:
-    priors = resolve_priors(asked)
+def _priors(priors_given: Priors) -> list[float]:
+    priors = resolve_priors(priors_given)
     known = [prior for prior in priors if prior is not None]
     if not known or len(known) < len(priors):
         raise InvalidArgument(
-            f"priors is {asked!r}, allowed are one or several priors in (0, 1).",
+            f"priors is {priors_given!r}, allowed are one or several priors in (0, 1).",
             hint="for example priors=0.1.",
         )
     return known
 
 
-def levels_asked(asked: float | Sequence[float], rate: str) -> list[float]:
+def distinct_levels(levels_given: float | Sequence[float], rate: str) -> list[float]:
     """The levels asked for, each once, in order."""
-    levels = list(asked) if isinstance(asked, Iterable) and not isinstance(asked, str) else [asked]
+    levels = (
+        list(levels_given)
+        if isinstance(levels_given, Iterable) and not isinstance(levels_given, str)
+        else [levels_given]
+    )
     most = inf if rate == "loss" else 1
     if not levels or not all(is_number(level) and 0 < level < most for level in levels):
         end = "" if rate == "loss" else " and < 1"
         raise InvalidArgument(
-            f"levels is {asked!r}, allowed for {rate!r} are numbers > 0{end}.",
+            f"levels is {levels_given!r}, allowed for {rate!r} are numbers > 0{end}.",
             hint="for example levels=[0.2, 0.5, 0.8].",
         )
     return [float(level) for level in dict.fromkeys(levels)]

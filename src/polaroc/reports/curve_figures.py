@@ -5,6 +5,7 @@ import polars as pl
 from polaroc import charts
 from polaroc.curves.hull import achievable
 from polaroc.priors.grids import prior_grid
+from polaroc.reports.cards import percent
 from polaroc.reports.evidence import Evidence
 from polaroc.reports.figures import (
     Figure,
@@ -17,7 +18,6 @@ from polaroc.reports.figures import (
 )
 from polaroc.reports.intake import within
 from polaroc.reports.thresholds import shown_priors
-from polaroc.reports.words import percent
 from polaroc.thresholds.operating_points import operating_points
 
 # Heat maps of many models would fill pages; on a grid that looks smooth in so small a panel.
@@ -110,7 +110,7 @@ CURVES: tuple[Maker, ...] = (explorer, roc, surface, operating_drift)
 def _achieved(grid: pl.DataFrame, evidence: Evidence) -> str:
     """The precision of each model at one recall, at the ends of the range."""
     at = grid.filter((pl.col("tpr") - AT_RECALL).abs() < SAME).sort("prior")
-    said = []
+    sentences = []
     for model in first_models(evidence):
         rows = within(at, model.to_frame())
         ends = rows.select("prior", "precision").rows()
@@ -119,21 +119,21 @@ def _achieved(grid: pl.DataFrame, evidence: Evidence) -> str:
                 f"{value:.3f} with {percent(prior)} positives"
                 for prior, value in (ends[0], ends[-1])
             )
-            said.append(f"{model[0]} {low}, {high}")
-    return "; ".join(said)
+            sentences.append(f"{model[0]} {low}, {high}")
+    return "; ".join(sentences)
 
 
 def _drift(points: pl.DataFrame, evidence: Evidence) -> str:
     """Where the balanced point of each model is at the ends of the range."""
-    said = []
+    sentences = []
     low, high = points["prior"].min(), shown_priors(evidence.question.over)[-1]
     for model in first_models(evidence):
         rows = within(points, model.to_frame())
         at = {prior: (tpr, fpr) for prior, tpr, fpr in rows.select("prior", "tpr", "fpr").rows()}
         if at.get(low, (None,))[0] is not None and at.get(high, (None,))[0] is not None:
-            said.append(
+            sentences.append(
                 f"{model[0]} from recall {at[low][0]:.3f} and false positive rate "
                 f"{at[low][1]:.3f} to {at[high][0]:.3f} and {at[high][1]:.3f}"
             )
     ends = f"from {percent(float(low))} to {percent(high)} positives"  # type: ignore[arg-type]
-    return f"Balanced points {ends}: {listed(said, evidence)}."
+    return f"Balanced points {ends}: {listed(sentences, evidence)}."

@@ -69,10 +69,10 @@ def _counted(figure: Figure, models: int, total: int) -> Figure:
     shown = models if figure.models is None else figure.models
     if shown == total:
         return figure
-    said = (
+    caption = (
         f"{figure.caption} Drawn are the best {shown} of {total} models; tables and tests have all."
     )
-    return replace(figure, caption=said)
+    return replace(figure, caption=caption)
 
 
 def colours(evidence: Evidence) -> dict[str, str]:
@@ -80,7 +80,7 @@ def colours(evidence: Evidence) -> dict[str, str]:
     return charts.palette(evidence.models)
 
 
-def means_in_words(evidence: Evidence, column: str, told: str) -> str:
+def means_in_words(evidence: Evidence, column: str, label: str) -> str:
     """The value of each of the first models in a column of the ranking.
 
     Parameters
@@ -89,12 +89,12 @@ def means_in_words(evidence: Evidence, column: str, told: str) -> str:
         The evidence.
     column
         The column.
-    told
-        What it holds, in words.
+    label
+        What it holds.
     """
     pairs = zip(evidence.models, evidence.ranking[column], strict=True)
-    said = [f"{model} {value:.3f}" for model, value in pairs if value is not None]
-    return f"{told}: {listed(said[:MOST_NAMED], evidence)}."
+    means = [f"{model} {value:.3f}" for model, value in pairs if value is not None]
+    return f"{label}: {listed(means[:MOST_NAMED], evidence)}."
 
 
 def expected(evidence: Evidence) -> str:
@@ -108,10 +108,10 @@ def first_models(evidence: Evidence) -> Iterator[pl.Series]:
         yield evidence.models[place : place + 1]
 
 
-def listed(said: Sequence[str], evidence: Evidence) -> str:
+def listed(sentences: Sequence[str], evidence: Evidence) -> str:
     """What is said of the first models, and how many more there are."""
     rest = len(evidence.models) + evidence.undrawn - MOST_NAMED
-    return "; ".join([*said, *([f"and {rest} more"] if rest > 0 else [])])
+    return "; ".join([*sentences, *([f"and {rest} more"] if rest > 0 else [])])
 
 
 def _shown(part: Any) -> Any:

@@ -86,8 +86,8 @@ def taken_in(
         table, truth=truth, score=score, by=named, weight=weight, positive=positive, nulls=nulls,
         collected=True,
     )  # fmt: skip
-    sound = found.sound.collect().lazy()
-    return Intake(sound, tuple(keys), found.weighted, found.troubled())
+    sound = found.valid_rows.collect().lazy()
+    return Intake(sound, tuple(keys), found.weighted, found.count_invalid())
 
 
 def with_one_model(table: pl.LazyFrame) -> tuple[pl.LazyFrame, str]:

@@ -6,6 +6,7 @@ from polaroc import charts
 from polaroc.base.text import limit
 from polaroc.choice.answer import changes
 from polaroc.comparison.result import first_pairs, interval_rule
+from polaroc.reports.cards import percent
 from polaroc.reports.evidence import Evidence
 from polaroc.reports.figures import (
     MOST_NAMED,
@@ -17,7 +18,6 @@ from polaroc.reports.figures import (
     means_in_words,
 )
 from polaroc.reports.intake import within
-from polaroc.reports.words import percent
 
 
 def auprec_by_prior(evidence: Evidence) -> Figure | None:
@@ -47,7 +47,7 @@ def winner_map(evidence: Evidence) -> Figure | None:
         return None
     best = choice.priors.filter("best")
     low, high = (percent(float(prior)) for prior in (best["prior"][0], best["prior"][-1]))
-    told = changes(choice.priors) or [
+    sentences = changes(choice.priors) or [
         f"{best[evidence.question.between][0]} is the best at every prior from {low} to {high}."
     ]
     return Figure(
@@ -56,7 +56,7 @@ def winner_map(evidence: Evidence) -> Figure | None:
         ("Above, the model with the best mean. " if evidence.blocks > 1 else "The best model. ")
         + ("Below, in which share of the folds each is the best." if evidence.blocks > 1 else "")
         + (" Blank: where models that are not drawn are." if evidence.undrawn else ""),
-        told[0],
+        sentences[0],
     )
 
 
@@ -97,10 +97,10 @@ def pairs(evidence: Evidence) -> Figure | None:
         return None
     shown, _ = first_pairs(evidence.comparison, MOST_NAMED)
     first = shown.select(*shown.columns[:2], "difference", "lower", "upper")
-    said = [
+    sentences = [
         f"{a} − {b} {d:.3f} ({limit(lo)} to {limit(hi)})" for a, b, d, lo, hi in first.iter_rows()
     ]
-    rest = evidence.comparison.pairs.height - len(said)
+    rest = evidence.comparison.pairs.height - len(sentences)
     rule = interval_rule(evidence.comparison.plan)
     return Figure(
         "pairs-chart",
@@ -108,7 +108,7 @@ def pairs(evidence: Evidence) -> Figure | None:
             evidence.comparison, "Differences between the models", colours=colours(evidence)
         ),
         f"{rule[0].upper()}{rule[1:]}.",
-        f"Differences: {'; '.join([*said, *([f'and {rest} more'] if rest else [])])}.",
+        f"Differences: {'; '.join([*sentences, *([f'and {rest} more'] if rest else [])])}.",
     )
 
 
@@ -168,14 +168,14 @@ def _falls(rows: pl.DataFrame, evidence: Evidence) -> str:
         .agg(pl.col("estimate").mean())
         .filter(pl.col("prior").is_in([low, high]))
     )
-    said = []
+    sentences = []
     for model in first_models(evidence):
         of_model = within(means, model.to_frame())
         at = dict(of_model.select("prior", "estimate").iter_rows())
         if at.get(low) is not None and at.get(high) is not None:
-            said.append(
+            sentences.append(
                 f"{model[0]} from {at[low]:.3f} at {percent(float(low))} positives to "  # type: ignore[arg-type]
                 f"{at[high]:.3f} at {percent(float(high))}"  # type: ignore[arg-type]
             )
     area = "Mean area" if evidence.blocks > 1 else "Area"
-    return f"{area} under the precision-recall curve (AUPREC): {listed(said, evidence)}."
+    return f"{area} under the precision-recall curve (AUPREC): {listed(sentences, evidence)}."

@@ -114,5 +114,5 @@ def _corrected(rows: pl.DataFrame, between: str, ratio: float, level: float) -> 
         # An area lies between 0 and 1.
         limits.append((max(mean - reach, 0.0), min(mean + reach, 1.0)))
     schema = {"lower": pl.Float64, "upper": pl.Float64}
-    found = pl.DataFrame(limits, schema=schema, orient="row")
-    return pl.concat([counts.select(between), found], how="horizontal")
+    corrected = pl.DataFrame(limits, schema=schema, orient="row")
+    return pl.concat([counts.select(between), corrected], how="horizontal")

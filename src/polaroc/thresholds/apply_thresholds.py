@@ -96,8 +96,8 @@ def apply_thresholds(
     realised = _realised(table, _with_key_types(chosen, table, shared), shared)
     if same_table:
         return collect_like(predictions, realised.select(*table.keys, *POINTS))
-    said = pl.when(pl.col(SAME).all()).then(pl.lit(SAME_TABLE)).otherwise("note")
-    result = realised.with_columns(said.alias("note")).select(*table.keys, *POINTS)
+    note = pl.when(pl.col(SAME).all()).then(pl.lit(SAME_TABLE)).otherwise("note")
+    result = realised.with_columns(note.alias("note")).select(*table.keys, *POINTS)
     if isinstance(predictions, pl.DataFrame):
         collected = result.collect()
         if collected.height and collected["note"].eq_missing(pl.Series([SAME_TABLE])).all():
@@ -139,7 +139,7 @@ def _realised(table: Predictions, points: pl.LazyFrame, shared: Sequence[str]) -
     above, tied = (pl.col(SCORE) > limit).fill_null(False), (pl.col(SCORE) == limit)
     called = above.cast(pl.Float64) + tied.fill_null(False).cast(pl.Float64) * share
     calls = (
-        attach(table.sound, promised, shared)
+        attach(table.valid_rows, promised, shared)
         .group_by(known_by)
         .agg((called * pos).sum().alias("tpr"), (called * neg).sum().alias("fpr"))
     )
@@ -174,5 +174,5 @@ def _note_on_calls() -> pl.Expr:
         .then(pl.lit("no point was chosen"))
     )
     absent = one_class_note(pl.col("positives"), pl.col("negatives"))
-    said = pl.concat_str("note", absent, lack, separator="; ", ignore_nulls=True)
-    return said.replace("", None)
+    note = pl.concat_str("note", absent, lack, separator="; ", ignore_nulls=True)
+    return note.replace("", None)

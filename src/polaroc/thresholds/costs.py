@@ -147,7 +147,7 @@ def decision_curve(
     (0.2, 0.0)
     """
     keys = curve_keys(curve)
-    asked = pl.LazyFrame({"threshold": _shares(thresholds, "thresholds", closed=False)})
+    requested = pl.LazyFrame({"threshold": _shares(thresholds, "thresholds", closed=False)})
     ranked = curve.filter((pl.col("positives") > 0) & (pl.col("negatives") > 0))
     lowest, highest = pl.col("threshold").min(), pl.col("threshold").max()
     totals = (
@@ -158,7 +158,7 @@ def decision_curve(
         )
         .filter(pl.col("positives").is_not_null())
     )
-    sought = at_priors(totals.join(asked, how="cross"), priors).with_columns(
+    sought = at_priors(totals.join(requested, how="cross"), priors).with_columns(
         _unweighted(score_prior).alias(SOUGHT)
     )
     t, f, skewed, p = (pl.col(name) for name in ("tpr", "fpr", "skew", "threshold"))
@@ -194,7 +194,7 @@ def _unweighted(score_prior: float | Literal["observed"] | None) -> pl.Expr:
 
 def _called(ranked: pl.LazyFrame, sought: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     """The rows sought with the rates of calling positive from their score on."""
-    at, asked = pl.col("threshold").fill_null(float("inf")), pl.col(SHARES).is_not_null()
+    at, is_requested = pl.col("threshold").fill_null(float("inf")), pl.col(SHARES).is_not_null()
     points = ranked.select(*keys, "tpr", "fpr", at.alias(SOUGHT))
     last = within(pl.col("tpr", "fpr").forward_fill().fill_null(0.0), keys)
     # The point before a score sought, from the best score on, is that of the least
@@ -202,11 +202,11 @@ def _called(ranked: pl.LazyFrame, sought: pl.LazyFrame, keys: Sequence[str]) -> 
     return (
         pl.concat([points, sought], how="diagonal")
         .sort(
-            *keys, SOUGHT, asked, nulls_last=True, maintain_order=True,
+            *keys, SOUGHT, is_requested, nulls_last=True, maintain_order=True,
             descending=[*[False] * len(keys), True, False],
         )
         .with_columns(last)
-        .filter(asked)
+        .filter(is_requested)
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from polaroc.curves.surface import surface
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.predictions.row_checks import SCORE, UNRANKED
 from polaroc.predictions.table import one_class_note
-from polaroc.thresholds.rules import RULES, Choice, Rule, check_target, choices
+from polaroc.thresholds.rules import RULES, Rule, ThresholdRule, check_target, rules
 from polaroc.typing import Priors
 
 POINTS = (
@@ -93,8 +93,8 @@ def operating_points(
     check_target(rule, target)
     for name, value in (("cost_fn", cost_fn), ("cost_fp", cost_fp), ("beta", beta)):
         check_factor(name, value)
-    choice = choices(keys, target or 0.0, cost_fn, cost_fp, beta)[rule]()
-    chosen = _chosen(surface(curve, priors), [*keys, "prior", "skew"], choice)
+    selection = rules(keys, target or 0.0, cost_fn, cost_fp, beta)[rule]()
+    chosen = _selected(surface(curve, priors), [*keys, "prior", "skew"], selection)
     positives, negatives = pl.col("positives"), pl.col("negatives")
     lack = (
         pl.when(positives.is_null())
@@ -102,7 +102,7 @@ def operating_points(
         .when(one_class_note(positives, negatives).is_not_null())
         .then(one_class_note(positives, negatives))
         .when(pl.col("share").is_null())
-        .then(pl.lit(choice.lack))
+        .then(pl.lit(selection.lack))
     )
     t, f = pl.col("tpr"), pl.col("fpr")
     return (
@@ -124,22 +124,22 @@ def check_factor(name: str, value: object) -> None:
         )
 
 
-def _chosen(surface: pl.LazyFrame, told_apart: Sequence[str], choice: Choice) -> pl.LazyFrame:
-    """The point that the choice takes of each curve at each prior."""
+def _selected(surface: pl.LazyFrame, groups: Sequence[str], rule: ThresholdRule) -> pl.LazyFrame:
+    """The point that the rule selects of each curve at each prior."""
     (t0, f0), _, (dt, df) = CELLS.segment
     may, worth, order = (PRIVATE + name for name in ("may", "worth", "order"))
     both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
     placed = surface.with_columns(
-        (both & choice.admissible).alias(may),
-        choice.worth.alias(worth),
+        (both & rule.admissible).alias(may),
+        rule.objective.alias(worth),
         (pl.col("tp") + pl.col("fp")).alias(order),
-        choice.share.alias("share"),
-        (t0 + choice.share * dt).alias("tpr"),
-        (f0 + choice.share * df).alias("fpr"),
+        rule.share.alias("share"),
+        (t0 + rule.share * dt).alias("tpr"),
+        (f0 + rule.share * df).alias("fpr"),
     )
     first_of_best = [pl.col(worth).filter(may), pl.col(order).filter(may)]
     best = pl.col(SCORE, "share", "tpr", "fpr").filter(may)
-    return placed.group_by(told_apart).agg(
+    return placed.group_by(groups).agg(
         best.sort_by(first_of_best, descending=[True, False]).first(),
         pl.col("positives", "negatives").max(),
     )

@@ -111,9 +111,9 @@ def influence(
     Returns
     -------
     LazyFrame
-        The cells, and per measure, numbered as they are given, the columns
-        `on(i, "pos")` and `on(i, "neg")`: the influence of a positive and of a
-        negative there. Its mean over each class is zero.
+        The cells, and for each measure, numbered in order, the columns
+        `influence_column(i, "pos")` and `influence_column(i, "neg")`: the influence of
+        a positive and of a negative. The mean over each class is zero.
     """
     slopes = {
         f"{PRIVATE}slope_{i}_{j}": part.slope
@@ -126,18 +126,18 @@ def influence(
     combined, centred = {}, {}
     for i, measure in enumerate(measures):
         for name, total in (("pos", "positives"), ("neg", "negatives")):
-            value = pl.col(on(i, name))
-            combined[on(i, name)] = pl.sum_horizontal(
+            value = pl.col(influence_column(i, name))
+            combined[influence_column(i, name)] = pl.sum_horizontal(
                 pl.col(f"{PRIVATE}slope_{i}_{j}") * pl.col(column(part, name))
                 for j, part in enumerate(measure.parts)
             )
             mean = within((pl.col(name) * value).sum(), keys) / pl.col(total)
-            centred[on(i, name)] = value - mean
+            centred[influence_column(i, name)] = value - mean
     own = cells.collect_schema().names()
     return joined.with_columns(**combined).with_columns(**centred).select(*own, *centred)
 
 
-def on(i: int, name: str) -> str:
+def influence_column(i: int, name: str) -> str:
     """The column with the influence of cases of a class on the measure numbered i."""
     return f"{PRIVATE}on_{i}_{name}"
 

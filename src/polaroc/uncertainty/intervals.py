@@ -117,11 +117,11 @@ def intervals(
     check_choice("method", method, METHODS)
     check_level(level)
     check_interpolation(interpolation)
-    asked = select_measures(measures, priors, over, interpolation).measures
+    selected = select_measures(measures, priors, over, interpolation).measures
     parts = (CELLS.pos, CELLS.neg, CELLS.fp)
     fractional = pl.any_horizontal(part != part.floor() for part in parts).alias(FRACTIONAL)
     note = pl.when(pl.col("positives").is_null()).then(pl.lit(UNRANKED)).alias("note")
-    return with_limits(curve.with_columns(fractional, note), keys, asked, method, level)
+    return with_limits(curve.with_columns(fractional, note), keys, selected, method, level)
 
 
 def with_limits(
@@ -142,12 +142,12 @@ def with_limits(
     wide, measures = _as_columns(per_key(moved, placed, measures, also), measures)
     single = [measure for measure in measures if measure.many is None]
     errors = {f"{PRIVATE}error_{i}": std_error(measure) for i, measure in enumerate(single)}
-    said = [
+    columns = [
         limits(measure, pl.col(error), method, level)
         for measure, error in zip(single, errors, strict=True)
     ]
     of_many = _many_limits(measures, method, level)
-    rows = tidy(wide.with_columns(**errors), placed, measures, said, of_many)
+    rows = tidy(wide.with_columns(**errors), placed, measures, columns, of_many)
     return with_counts_note(_widest(rows, keys))
 
 
@@ -220,15 +220,15 @@ def limits(measure: Measure, std_error: pl.Expr, method: str, level: float) -> L
     """
     counted = ~pl.col(FRACTIONAL)
     error, estimate = pl.when(counted).then(std_error).otherwise(None), measure.estimate
-    told = (error > 0) & (estimate > 0) & (estimate < 1)
+    has_limits = (error > 0) & (estimate > 0) & (estimate < 1)
     if method == "wald":
         z = normal(level)
         ends = (estimate - z * error).clip(0, 1), (estimate + z * error).clip(0, 1)
     else:
         quantile = student(pl.min_horizontal("positives", "negatives") - 1, level)
         ends = logit_ends(estimate, quantile * error / (estimate * (1 - estimate)))
-    lower, upper = (pl.when(told).then(end).otherwise(None) for end in ends)
-    untold = ~told.fill_null(False) & estimate.is_not_null()
+    lower, upper = (pl.when(has_limits).then(end).otherwise(None) for end in ends)
+    untold = ~has_limits.fill_null(False) & estimate.is_not_null()
     note = pl.when(untold).then(_why_none(error)).otherwise(None)
     if measure.perfect is not None:
         perfect = counted & (estimate >= 1 - ROUNDING) & (error == 0)
@@ -244,7 +244,7 @@ def flagged(frame: pl.LazyFrame, predictions: Predictions) -> pl.LazyFrame:
         return frame.with_columns(pl.lit(False).alias(FRACTIONAL))
     weight = pl.col(WEIGHT)
     fractional = (weight != weight.floor()).any().alias(FRACTIONAL)
-    flags = predictions.sound.group_by(predictions.keys).agg(fractional)
+    flags = predictions.valid_rows.group_by(predictions.keys).agg(fractional)
     return attach(frame, flags, predictions.keys, required=False)
 
 
@@ -255,8 +255,10 @@ def check_counts(
     """Refuse weights that do not count cases."""
     weight = pl.col(WEIGHT)
     if predictions.weighted:
-        found = predictions.sound.filter(weight != weight.floor()).select(WEIGHT, pl.len()).head(1)
-        row = found.collect()
+        fractions = (
+            predictions.valid_rows.filter(weight != weight.floor()).select(WEIGHT, pl.len()).head(1)
+        )
+        row = fractions.collect()
         if row.height:
             raise InvalidPredictions(
                 f"{row['len'].item()} weights are not whole numbers, such as {row[WEIGHT].item()}; "

@@ -43,6 +43,6 @@ class NearestNeighbours(BinaryClassifier):
             squares = pairwise_distances(features, self.features_, metric="sqeuclidean")
             return distance_share(squares, self.truth_)
         search = NearestNeighbors(n_neighbors=self.neighbours).fit(self.features_)
-        found = search.kneighbors(features, return_distance=False)
-        posterior: Array = (self.truth_[found].sum(axis=1) + 1) / (self.neighbours + 2)
+        nearest = search.kneighbors(features, return_distance=False)
+        posterior: Array = (self.truth_[nearest].sum(axis=1) + 1) / (self.neighbours + 2)
         return posterior

@@ -189,7 +189,7 @@ def _dense(kept: "Array", f: "Array", t: "Array", u: "Array", real: "Array") -> 
     """The points kept, with more where images would bend or there is nothing to point at."""
     import numpy as np
 
-    found = set(kept.tolist())
+    places = set(kept.tolist())
     spans = list(pairwise(kept.tolist()))
     while spans:
         first, last = spans.pop()
@@ -204,6 +204,6 @@ def _dense(kept: "Array", f: "Array", t: "Array", u: "Array", real: "Array") -> 
         if inner.size == 0:
             continue
         middle = int(inner[np.abs(along[inner] - (along[first] + along[last]) / 2).argmin()])
-        found.add(middle)
+        places.add(middle)
         spans += [(first, middle), (middle, last)]
-    return np.array(sorted(found))
+    return np.array(sorted(places))

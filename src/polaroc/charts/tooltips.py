@@ -21,7 +21,7 @@ RATES = ("fpr", "tpr", "precision")
 PLACE = PRIVATE + "place"
 
 
-def told_points(
+def tooltip_points(
     points: pl.DataFrame, keys: Sequence[str], x: str, y: str, const: Sequence[str] = ()
 ) -> list[dict[str, Any]]:
     """Records of points along each curve, as arrays of thresholds and rates.
@@ -66,8 +66,8 @@ def in_json(scores: pl.Series) -> list[float | str | None]:
     ]
 
 
-def pointed(
-    base: "alt.Chart", x: str, y: str, told: Sequence["alt.Tooltip"], arrays: Sequence[str]
+def tooltip_layer(
+    base: "alt.Chart", x: str, y: str, tooltip: Sequence["alt.Tooltip"], arrays: Sequence[str]
 ) -> "alt.Chart":
     """The points that a pointer hits, to go before all else; `base` holds their records."""
     import altair as alt
@@ -75,28 +75,28 @@ def pointed(
     return (
         base.transform_flatten(list(arrays))
         .mark_point(filled=True, size=AREA, opacity=0, aria=False)
-        .encode(alt.X(f"{x}:Q"), alt.Y(f"{y}:Q"), tooltip=list(told))
+        .encode(alt.X(f"{x}:Q"), alt.Y(f"{y}:Q"), tooltip=list(tooltip))
         .properties(name=UNSEEN)
     )
 
 
-def pointed_curves(base: "alt.Chart", keys: Sequence[str], x: str, y: str) -> "alt.Chart":
-    """The same for the records of `told_points`; with the prior where precision is drawn."""
+def curve_tooltips(base: "alt.Chart", keys: Sequence[str], x: str, y: str) -> "alt.Chart":
+    """The same for the records of `tooltip_points`; with the prior where precision is drawn."""
     import altair as alt
 
     at_prior = y == "precision"
-    told = [
+    tooltip = [
         *([alt.Tooltip("line:N", title="curve")] if keys else []),
         alt.Tooltip("threshold:N", title="call positive if score ≥"),
         alt.Tooltip("tpr:Q", title="recall (true positive rate)", format=".4f"),
         alt.Tooltip("fpr:Q", title="false positive rate", format=".4~g"),
     ]
     if at_prior:
-        told += [
+        tooltip += [
             alt.Tooltip("precision:Q", format=".4f"),
             alt.Tooltip("prior:Q", title="at a prior of", format=".3~p"),
         ]
-    return pointed(base, x, y, told, ["threshold", *RATES[: 2 + at_prior]])
+    return tooltip_layer(base, x, y, tooltip, ["threshold", *RATES[: 2 + at_prior]])
 
 
 def _spread(curve: pl.DataFrame, x: str, y: str, most: int) -> pl.DataFrame:

@@ -21,7 +21,8 @@ from rich.console import Console
 from rich.table import Table
 from scipy.stats import norm
 
-from polaroc.predictions.row_checks import SCORE, TRUTH
+from polaroc.base.private_columns import TRUTH
+from polaroc.predictions.row_checks import SCORE
 from polaroc.reports.fold_thresholds import Costs, rates_across_folds, read_folds
 
 FEATURES, SHIFT = 5, 0.75

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from pages import ASKED, OVER, Page, models, satellite
 
 import polaroc as pr
-from polaroc.predictions.row_checks import SCORE, TRUTH, WEIGHT
+from polaroc.base.private_columns import TRUTH, WEIGHT
+from polaroc.predictions.row_checks import SCORE
 from polaroc.reports.fold_thresholds import (
     Costs,
     compare_scales,

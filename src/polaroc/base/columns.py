@@ -7,6 +7,8 @@ from typing import Any, Literal, TypeVar, cast, overload
 
 import polars as pl
 
+from polaroc.base.private_columns import PRIVATE as PRIVATE
+from polaroc.base.private_columns import private
 from polaroc.errors import InvalidArgument, InvalidTable, quoted
 from polaroc.typing import _P, FrameStep, IntoExpr, LazyStep
 
@@ -14,14 +16,13 @@ CURVE = (
     "threshold", "pos", "neg", "tp", "fp", "positives", "negatives", "tpr", "fpr",
 )  # fmt: skip
 GRID = ("prior", "skew")
-MEASURES = ("measure", "prior", "estimate", "positives", "negatives", "note")
+MEASURE_COLUMNS = ("measure", "prior", "estimate", "positives", "negatives", "note")
 INTERVAL = ("lower", "upper", "std_error")
 # The range of priors, or the belief, that a measure was taken over.
 OVER = "over"
-WITH_INTERVAL = (*MEASURES[:3], *INTERVAL, *MEASURES[3:])
+WITH_INTERVAL = (*MEASURE_COLUMNS[:3], *INTERVAL, *MEASURE_COLUMNS[3:])
 POINT = ("rule", "share")
-RESERVED = frozenset((*CURVE, *GRID, *MEASURES, *INTERVAL, *POINT, OVER, "precision"))
-PRIVATE = "__polaroc_"
+RESERVED = frozenset((*CURVE, *GRID, *MEASURE_COLUMNS, *INTERVAL, *POINT, OVER, "precision"))
 # What may name a column, and by argument a name for hints.
 ALLOWED = {str: "column names", pl.Expr: "Polars expressions"}
 EXAMPLES = {
@@ -290,6 +291,7 @@ def attach(
         return left.join(right, on=keys, how=how, nulls_equal=True)
     if required:
         return left.join(right, how="cross")
-    one = pl.lit(True).alias(PRIVATE + "all")
-    joined = left.with_columns(one).join(right.with_columns(one), on=PRIVATE + "all", how=how)
-    return joined.drop(PRIVATE + "all")
+    every_row = private("all")
+    one = pl.lit(True).alias(every_row)
+    joined = left.with_columns(one).join(right.with_columns(one), on=every_row, how=how)
+    return joined.drop(every_row)

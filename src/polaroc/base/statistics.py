@@ -8,6 +8,8 @@ from polaroc.base.formula import root
 from polaroc.typing import Quantity
 
 NORMAL = NormalDist()
+# Share by which equal floats may differ: their sums vary in the last digits from run to run.
+ROUNDING = 1e-12
 # Degrees of freedom from which on the expansion of Student's quantile is exact to 1e-6.
 MANY = 40
 

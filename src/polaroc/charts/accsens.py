@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE, as_lazy, attach
+from polaroc.base.columns import as_lazy, attach
+from polaroc.base.private_columns import ERROR, SENS
 from polaroc.charts.iso import iso_label_layers, iso_line_layer
 from polaroc.charts.layers import data
 from polaroc.charts.legends import points as filled_points
@@ -19,7 +20,6 @@ from polaroc.measures.iso_accsens import accsens_arcs, check_arc_weights
 if TYPE_CHECKING:
     import altair as alt
 
-ERROR, SENS = PRIVATE + "error", PRIVATE + "sens"
 ERROR_TITLE = "1 − AUC over the range"
 # About how many arcs, and how far from the edges their labels keep, as a share of an axis.
 ARCS = 6

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polaroc.base.columns import MEASURES, as_lazy, require
+from polaroc.base.columns import MEASURE_COLUMNS, as_lazy, require
 from polaroc.charts.options import checked
 from polaroc.charts.over_prior import (
     lines_by_prior,
@@ -68,7 +68,7 @@ def auprec_by_prior(
     import altair as alt
 
     lazy = as_lazy(measures)
-    keys = require(lazy, MEASURES, source="evaluate(...) or auprec(...)")
+    keys = require(lazy, MEASURE_COLUMNS, source="evaluate(...) or auprec(...)")
     points = _points(lazy, keys)
     single = lines_by_prior(points, keys)
     many = len(single.records) > len(single.series)

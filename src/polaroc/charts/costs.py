@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE, as_lazy, require
+from polaroc.base.columns import as_lazy, require
+from polaroc.base.private_columns import PANEL
 from polaroc.charts.layers import dashed_line, data, line_marks
 from polaroc.charts.lines import lines
 from polaroc.charts.options import checked
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 # How far below 0 a net benefit is drawn, as a share of the greatest there can be.
 BELOW = 0.2
 DECIMALS = 6
-PANEL = PRIVATE + "panel"
 
 
 @checked

@@ -2,17 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE
+from polaroc.base.private_columns import ALONG, PRIVATE, START, private
 from polaroc.errors import InvalidArgument
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
+from polaroc.typing import Array
 
 # At 800 pixels per axis no point of a curve may lie further than half a pixel
 # from its line. Thinning on a grid spends at most 0.09 of it (the diagonal of a
@@ -22,8 +18,6 @@ CELLS = 12_800
 STRAIGHT = 0.25
 DIGITS = 4
 MOST_LINES = 300
-ALONG = PRIVATE + "along"
-START = PRIVATE + "start"
 
 
 @dataclass(frozen=True)
@@ -71,11 +65,11 @@ def thinned(
     """
     along = (pl.col("tp") + pl.col("fp")).alias(ALONG)
     start = pl.col("threshold").is_null().alias(START)
-    cells = [(pl.col(axis) * CELLS).floor().cast(pl.Int32).alias(PRIVATE + axis) for axis in (x, y)]
+    cells = [(pl.col(axis) * CELLS).floor().cast(pl.Int32).alias(private(axis)) for axis in (x, y)]
     return (
         frame.filter(pl.col(x).is_not_null() & pl.col(y).is_not_null())
         .select(*keys, x, y, *keep, "threshold", along, start, *cells)
-        .group_by(*keys, START, PRIVATE + x, PRIVATE + y)
+        .group_by(*keys, START, private(x), private(y))
         .agg(pl.col(x, y, *keep, ALONG).max(), pl.col("threshold").min())
         .sort(*keys, ALONG, nulls_last=True)
         .select(*keys, x, y, *keep, "threshold")

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.columns import GRID, PRIVATE, as_lazy, require
+from polaroc.base.columns import GRID, as_lazy, require
+from polaroc.base.private_columns import CHANCE, PANEL, private
 from polaroc.charts.bands import band_layer, band_lines, band_tooltips
 from polaroc.charts.iso import IsoLines, iso_label_layers, iso_line_layer, iso_lines
 from polaroc.charts.layers import curves, data, overlay
@@ -21,8 +22,6 @@ from polaroc.errors import InvalidArgument
 if TYPE_CHECKING:
     import altair as alt
 
-PANEL = PRIVATE + "panel"
-CHANCE = PRIVATE + "chance"
 COLUMNS = 2
 BETWEEN = 100
 # How far a hyperbola may be from its chord without points between: a part of the
@@ -195,9 +194,9 @@ def _interpolated(points: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     They are spaced evenly in recall and again in precision, as the hyperbola may
     be steep at one end and flat at the other.
     """
-    row, step, along = (PRIVATE + name for name in ("row", "step", "share"))
-    before = [pl.col(name).shift(1).over(keys).alias(PRIVATE + name) for name in ("tpr", "fpr")]
-    t0, f0, t1, f1 = (pl.col(name) for name in (PRIVATE + "tpr", PRIVATE + "fpr", "tpr", "fpr"))
+    row, step, along = (private(name) for name in ("row", "step", "share"))
+    before = [pl.col(name).shift(1).over(keys).alias(private(name)) for name in ("tpr", "fpr")]
+    t0, f0, t1, f1 = (pl.col(name) for name in (private("tpr"), private("fpr"), "tpr", "fpr"))
     skewed = pl.col("skew")
     called = t0 + skewed * f0
     steps = [step / (BETWEEN + 1) for step in range(1, BETWEEN + 1)]

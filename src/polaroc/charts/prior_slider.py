@@ -8,18 +8,13 @@ are at whatever prior: what is thinned there is thinned for all priors at once.
 from collections.abc import Sequence
 from itertools import pairwise
 from math import log
-from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE
-from polaroc.charts.lines import ALONG, PIXELS, START, straightened
+from polaroc.base.private_columns import ALONG, START, private
+from polaroc.charts.lines import PIXELS, straightened
 from polaroc.priors.grids import skew
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
+from polaroc.typing import Array
 
 # Half a pixel at 800 per axis is spent on: a cell of the grid, in three dimensions
 # (0.11); what is cut off between inserted points (0.03), by straightening (0.2), by the
@@ -34,9 +29,10 @@ DIGITS = 5
 BEND = 0.01203
 # Neighbours further apart than this share of an axis leave nothing to point at.
 REACH = 1 / 60
-ROUNDING = 1e-9
+# An end of u that a point is inserted at may be missed by rounding.
+AXIS_TOLERANCE = 1e-9
 POINT = ("fpr", "tpr", "threshold")
-LIMIT = PRIVATE + "first_"
+LIMIT = private("first_")
 FIRST = (LIMIT + "fpr", LIMIT + "tpr")
 
 
@@ -74,7 +70,7 @@ def _cells(frame: pl.LazyFrame, keys: Sequence[str], over: tuple[float, float]) 
     """The anchor and the last point in each cell of a fine grid of (f, t, u/4)."""
     t, f = pl.col("tpr"), pl.col("fpr")
     quarter = (t.log() - f.log()).clip(*_ends(over)).fill_nan(None) / 4
-    names = [PRIVATE + name for name in ("cell_f", "cell_t", "cell_u")]
+    names = [private(name) for name in ("cell_f", "cell_t", "cell_u")]
     cells = [
         (axis * CELLS).floor().cast(pl.Int32).alias(name)
         for axis, name in zip((f, t, quarter), names, strict=True)
@@ -172,8 +168,8 @@ def _target(u: "Array", ends: tuple[float, float]) -> tuple["Array", "Array"]:
     for end, side in zip(ends, (-1, 1), strict=True):
         beyond_start, beyond_stop = (side * (at - end) for at in (start, stop))
         # A point inserted at an end may be off it by rounding.
-        crosses = np.minimum(beyond_start, beyond_stop) < -ROUNDING
-        crosses &= np.maximum(beyond_start, beyond_stop) > ROUNDING
+        crosses = np.minimum(beyond_start, beyond_stop) < -AXIS_TOLERANCE
+        crosses &= np.maximum(beyond_start, beyond_stop) > AXIS_TOLERANCE
         target, leaving = np.where(crosses, end, target), leaving | crosses
     return target, leaving
 

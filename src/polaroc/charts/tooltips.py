@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE
+from polaroc.base.private_columns import PLACE, PRIVATE
 from polaroc.charts.export import UNSEEN
 from polaroc.charts.lines import name_of
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 PER_CURVE, IN_ALL, AREA = 60, 1_500, 150
 RATE_DIGITS, SCORE_DIGITS = 4, 6
 RATES = ("fpr", "tpr", "precision")
-PLACE = PRIVATE + "place"
 
 
 def tooltip_points(

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from polaroc.base.statistics import ROUNDING
 from polaroc.base.text import escape_control
-from polaroc.comparison.design import ROUNDING
 from polaroc.errors import MOST_LETTERS
 
 if TYPE_CHECKING:

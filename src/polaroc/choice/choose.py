@@ -6,12 +6,13 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.columns import as_lazy, column_name
+from polaroc.base.statistics import ROUNDING
 from polaroc.choice.answer import best_expected, changes, first_of_all, how_sure, range_in_words
 from polaroc.choice.regret import ExpectedMeasures, best_shares, known_of
 from polaroc.choice.result import Choice
 from polaroc.comparison import caveats
 from polaroc.comparison.compare import of_design
-from polaroc.comparison.design import ROUNDING, Design, Incomplete, balanced, block_columns
+from polaroc.comparison.design import Design, Incomplete, balanced, block_columns
 from polaroc.comparison.measure_rows import below_chance, over_labels, range_rows, rows_of
 from polaroc.comparison.plan import Plan
 from polaroc.errors import InvalidArgument

@@ -4,20 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import log
-from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.comparison.design import ROUNDING
+from polaroc.base.statistics import ROUNDING
 from polaroc.comparison.measure_rows import SAME, Rows, distinct, only_range, range_rows, rows_of
 from polaroc.errors import InvalidArgument
 from polaroc.priors.beliefs import Belief, points, resolve_belief
 from polaroc.priors.grids import skew
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
+from polaroc.typing import Array
 
 # The share of a belief, at each end, that is too small to judge a model by.
 TAIL = 0.005

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import polars as pl
 from rich.table import Table
 
-from polaroc.base.columns import PRIVATE, within
+from polaroc.base.columns import within
+from polaroc.base.private_columns import private
 from polaroc.base.text import table
 from polaroc.cli.screen import MOST_ROWS
 from polaroc.measures.spec import humanize_note
@@ -18,7 +19,7 @@ HEADINGS = {
 
 def summary(measures: pl.DataFrame, keys: Sequence[str], priors: Sequence[float | None]) -> Table:
     """One line per key; where there are several keys, the mean (SD) over all but the first."""
-    at, mean, sd, lacking = (PRIVATE + name for name in ("at", "mean", "sd", "lacking"))
+    at, mean, sd, lacking = (private(name) for name in ("at", "mean", "sd", "lacking"))
     shown = list(keys[:1])
     # Measures come in the same order for all keys.
     place = within(pl.int_range(pl.len()), keys).alias(at)

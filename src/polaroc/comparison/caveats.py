@@ -14,7 +14,7 @@ HOLD_OUTS = 20
 SAMPLE = "3 models, 150 + 450 cases"
 SETTING = f"3 models, {HOLD_OUTS} hold-outs 80/20 of 150 + 450 cases"
 # How far a ratio may be from that of a measured design: 0.11 is that of 10 folds.
-ROUNDING = 0.005
+SAME_RATIO = 0.005
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def algorithm(blocks: int, test_train_ratio: float) -> list[str]:
 def _rate(blocks: int, test_train_ratio: float) -> str:
     """How often the test for algorithms was wrong with such blocks, where that was measured."""
     for design in MEASURED:
-        if design.blocks == blocks and abs(design.ratio - test_train_ratio) <= ROUNDING:
+        if design.blocks == blocks and abs(design.ratio - test_train_ratio) <= SAME_RATIO:
             unstable = "was not measured" if design.nearest is None else f"was {design.nearest}"
             return (
                 f"Measured false-positive rate at α = 0.005 where algorithms are equal "

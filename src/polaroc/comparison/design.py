@@ -2,28 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Literal
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE, column_name, column_names
+from polaroc.base.columns import column_name, column_names
+from polaroc.base.private_columns import BLOCK, MODEL
 from polaroc.comparison.measure_rows import SAME, Rows, listed_rows, value_columns
 from polaroc.errors import InvalidArgument, InvalidTable, check_choice, quoted, spelling
 from polaroc.measures.spec import humanize_note
 from polaroc.predictions.balance import differs, unusual
 from polaroc.priors.grids import check_prior
-from polaroc.typing import Prior
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
+from polaroc.typing import Array, Prior
 
 Incomplete = Literal["raise", "drop"]
-MODEL, BLOCK = (PRIVATE + name for name in ("model", "block"))
-# Estimates closer than this share of the largest are equal: sums of floats differ
-# in the last digits from run to run.
-ROUNDING = 1e-12
 MOST_NOTES = 5
 
 

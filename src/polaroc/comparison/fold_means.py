@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE, attach
-
-SIZE, HAVE, SPREAD = (PRIVATE + name for name in ("size", "have", "spread"))
+from polaroc.base.columns import attach
+from polaroc.base.private_columns import HAVE, SIZE, SPREAD
 
 
 def fold_means(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:

@@ -3,20 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE
+from polaroc.base.private_columns import LEVEL, RESPONSE
 from polaroc.comparison.measure_rows import listed_rows, rows_of
 from polaroc.errors import InvalidArgument, InvalidTable, quoted
+from polaroc.typing import Array
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
-
-RESPONSE, LEVEL = PRIVATE + "response", PRIVATE + "level"
 PRIOR = "prior"
 
 

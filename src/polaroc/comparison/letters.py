@@ -3,17 +3,12 @@
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 from string import ascii_letters
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from polaroc.base.columns import column_name
 from polaroc.errors import InvalidArgument
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+from polaroc.typing import Array
 
 # Of more models it would take minutes to find all groups.
 MOST_MODELS = 200

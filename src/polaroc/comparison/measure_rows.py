@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from polaroc.base.columns import OVER, PRIVATE, RESERVED, as_lazy, require
+from polaroc.base.columns import OVER, RESERVED, as_lazy, require
+from polaroc.base.private_columns import AT, SPREAD, VALUE
 from polaroc.errors import InvalidArgument, InvalidTable, quoted
 from polaroc.measures.areas import BELOW_CHANCE
 from polaroc.priors.beliefs import Belief, labelled_range, same_over
@@ -14,9 +15,6 @@ from polaroc.typing import Prior
 
 # Priors closer than this are one prior: 0.15 and a grid's 0.15000000000000002.
 SAME = 1e-9
-VALUE = PRIVATE + "value"
-AT = PRIVATE + "at"
-SPREAD = PRIVATE + "spread"
 NEEDED = {
     "prior": pl.Float64, "positives": pl.Float64, "negatives": pl.Float64, "note": pl.String,
 }  # fmt: skip

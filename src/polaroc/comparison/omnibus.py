@@ -4,17 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice, permutations, product
 from math import factorial, inf, prod
-from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.comparison.design import ROUNDING
+from polaroc.base.statistics import ROUNDING
 from polaroc.comparison.plan import Plan
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
+from polaroc.typing import Array
 
 # Arrangements up to which the permutation test counts all of them.
 MOST_EXACT = 100_000

@@ -2,23 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from polaroc.base.columns import check_keys, column_name, key_columns
+from polaroc.base.private_columns import TRUTH
 from polaroc.curves.curve import curve
 from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.measures.spec import Measure, per_key
-from polaroc.predictions.row_checks import SCORE, TRUTH
+from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import read
-from polaroc.typing import By, IntoExpr, Label
+from polaroc.typing import Array, By, IntoExpr, Label
 from polaroc.uncertainty.influence import influence, influence_column
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
 
 PAIR = (
     "difference", "std_error", "lower", "upper", "statistic", "p_value", "p_adjusted",

@@ -3,17 +3,12 @@
 from dataclasses import dataclass
 from itertools import combinations
 from math import sqrt
-from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from polaroc.base.statistics import error_of_mean
 from polaroc.comparison.omnibus import rounding_floor, two_way
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
+from polaroc.typing import Array
 
 
 @dataclass(frozen=True, eq=False)

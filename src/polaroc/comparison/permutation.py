@@ -3,25 +3,19 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
+from polaroc.base.private_columns import DRAW, TRUTH
 from polaroc.comparison.paired_cases import NO_DIFFERENCE, Block, PairedCases
 from polaroc.measures.spec import Measure, per_key
-from polaroc.predictions.row_checks import SCORE, TRUTH
-from polaroc.uncertainty.draws import (
-    DRAW,
-    blocks_of_draws,
-    check_draws,
-    generator,
-    segments_of_draws,
-)
+from polaroc.predictions.row_checks import SCORE
+from polaroc.typing import Array
+from polaroc.uncertainty.draws import blocks_of_draws, check_draws, generator, segments_of_draws
 
 if TYPE_CHECKING:
     import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
 
 
 @dataclass(frozen=True)

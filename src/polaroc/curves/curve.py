@@ -4,18 +4,28 @@ from collections.abc import Callable, Sequence
 
 import polars as pl
 
-from polaroc.base.columns import CURVE, PRIVATE, collect_like
+from polaroc.base.columns import CURVE, collect_like
+from polaroc.base.private_columns import (
+    FP_OFFSET,
+    KEY_INDEX,
+    LEAST_NEG,
+    LEAST_POS,
+    PLACE,
+    SIZE,
+    SORT_CODE,
+    TP_OFFSET,
+    TRUTH,
+    WEIGHT,
+)
 from polaroc.curves.keys import Keys, attach_key_index, build_key_index
-from polaroc.curves.packing import KEY_INDEX, SORT_CODE, Packing
+from polaroc.curves.packing import Packing
 from polaroc.curves.segments import share, snap_to_total
-from polaroc.curves.totals import FP_OFFSET, LEAST_NEG, LEAST_POS, TP_OFFSET
-from polaroc.predictions.row_checks import SCORE, TRUTH, WEIGHT
+from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
 from polaroc.typing import By, Frame, IntoExpr, Label, Nulls
 
 CELL = (KEY_INDEX, SORT_CODE, "pos", "neg", "tp", "fp", "positives", "negatives")
 # Of all rows in order, how many there are up to a cell's last; and the rows of the cell.
-PLACE, SIZE = PRIVATE + "place", PRIVATE + "size"
 
 
 def curve(

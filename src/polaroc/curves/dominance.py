@@ -3,22 +3,17 @@
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE, column_name, curve_keys, lazily
+from polaroc.base.columns import column_name, curve_keys, lazily
+from polaroc.base.private_columns import PLACE
+from polaroc.base.statistics import ROUNDING
 from polaroc.curves.curve import in_order
 from polaroc.errors import InvalidArgument
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
+from polaroc.typing import Array
 
 CROSSINGS = pl.List(pl.Struct({"fpr": pl.Float64, "tpr": pl.Float64}))
-PLACE = PRIVATE + "place"
-ROUNDING = 1e-12
 
 
 @lazily

@@ -1,25 +1,18 @@
 """The ROC convex hull: the operating points that are best at some prior or cost."""
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import is_number
-from polaroc.base.columns import PRIVATE, curve_keys, lazily
+from polaroc.base.columns import curve_keys, lazily
+from polaroc.base.private_columns import RECALL
 from polaroc.curves.curve import in_order
 from polaroc.curves.segments import CELLS
 from polaroc.curves.surface import surface
 from polaroc.errors import InvalidArgument
-from polaroc.typing import Priors
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
-
-RECALL = PRIVATE + "recall"
+from polaroc.typing import Array, Priors
 
 
 @lazily

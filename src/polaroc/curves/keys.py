@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from polaroc.base.columns import attach
-from polaroc.curves.packing import KEY_INDEX, PACK_128, STEPS, Packing, packing
+from polaroc.base.private_columns import KEY_INDEX
+from polaroc.curves.packing import PACK_128, STEPS, Packing, packing
 from polaroc.curves.totals import totals
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions

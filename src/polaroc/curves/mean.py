@@ -7,13 +7,13 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import check_ratio, check_share
-from polaroc.base.columns import CURVE, GRID, PRIVATE, column_names, curve_keys, lazily, require
+from polaroc.base.columns import CURVE, GRID, column_names, curve_keys, lazily, require
+from polaroc.base.private_columns import STEP, private
 from polaroc.base.statistics import error_of_mean, student
 from polaroc.curves.segments import CELLS, share
 from polaroc.errors import InvalidArgument, check_choice
 
 Spread: TypeAlias = Literal["sd", "t"]
-STEP = PRIVATE + "step"
 ADDED = ("sd", "curves", "interval")
 
 
@@ -248,11 +248,11 @@ def _on_grid(cells: pl.LazyFrame, start: pl.Expr, end: pl.Expr, last: int) -> pl
     """
     both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
     placed = cells.filter(both).with_columns(
-        start.cast(pl.Int64).alias(STEP), end.cast(pl.Int64).alias(PRIVATE + "end")
+        start.cast(pl.Int64).alias(STEP), end.cast(pl.Int64).alias(private("end"))
     )
-    covering = placed.filter(pl.col(STEP) < pl.col(PRIVATE + "end"))
+    covering = placed.filter(pl.col(STEP) < pl.col(private("end")))
     return (
-        covering.with_columns(pl.int_ranges(STEP, PRIVATE + "end").alias(STEP))
+        covering.with_columns(pl.int_ranges(STEP, private("end")).alias(STEP))
         .explode(STEP)
         .with_columns(share(pl.col(STEP), pl.lit(last)).alias("at"))
     )

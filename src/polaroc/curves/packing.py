@@ -4,10 +4,6 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE
-
-KEY_INDEX = PRIVATE + "index"
-SORT_CODE = PRIVATE + "code"
 MAGNITUDE = 2**63 - 1
 # How many ranks of a Float64 lie between neighbours of a type with fewer digits, at the least.
 STEPS: dict[pl.DataType, int] = {

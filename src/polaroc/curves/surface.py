@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.columns import PRIVATE, RESERVED, curve_keys, lazily, within
+from polaroc.base.columns import RESERVED, curve_keys, lazily, within
 from polaroc.base.formula import where
+from polaroc.base.private_columns import private
 from polaroc.curves.segments import CELLS, Point
 from polaroc.errors import InvalidArgument
 from polaroc.priors.grids import prior, resolve_priors, skew
@@ -77,7 +78,7 @@ def surface(
     chosen = chosen_rates(rates, keys)
     # The first segment starts at the origin; its end gives the limit there.
     first_end = CELLS.is_first & pl.col("threshold").is_not_null()
-    t_first, f_first = PRIVATE + "t", PRIVATE + "f"
+    t_first, f_first = private("t"), private("f")
     limits = [
         within(pl.col(name).filter(first_end).first(), keys).alias(end)
         for name, end in (("tpr", t_first), ("fpr", f_first))

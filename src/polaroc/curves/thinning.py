@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.columns import PRIVATE
-from polaroc.curves.packing import KEY_INDEX
+from polaroc.base.private_columns import KEY_INDEX, private
 from polaroc.priors.grids import skew
 
 # The points of a curve within one cell of this many by this many look like one:
@@ -30,7 +29,7 @@ def thin(table: pl.LazyFrame, priors: Sequence[float | None]) -> pl.LazyFrame:
     t, f = pl.col("tpr"), pl.col("fpr")
     heights = [t, f, *(rates.precision(t, f, _skew(prior)) for prior in priors)]
     cells = {
-        f"{PRIVATE}cell_{i}": (height * GRID).floor().fill_nan(None)
+        private(f"cell_{i}"): (height * GRID).floor().fill_nan(None)
         for i, height in enumerate(heights)
     }
     changes = pl.any_horizontal(

@@ -2,16 +2,23 @@
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE
-from polaroc.curves.packing import KEY_INDEX
-from polaroc.predictions.row_checks import ROW_ERROR, ROW_ERRORS, TRUTH, WEIGHT
-from polaroc.predictions.table import COUNT, Predictions
+from polaroc.base.private_columns import (
+    COUNT,
+    FP_OFFSET,
+    KEY_INDEX,
+    LEAST_NEG,
+    LEAST_POS,
+    ROW_ERROR,
+    TP_OFFSET,
+    TRUTH,
+    WEIGHT,
+)
+from polaroc.predictions.row_checks import ROW_ERRORS
+from polaroc.predictions.table import Predictions
 
 # What turns counts that run on from key to key into those of the key.
-TP_OFFSET = PRIVATE + "tp_offset"
-FP_OFFSET = PRIVATE + "fp_offset"
 # The least weight of a positive and of a negative.
-LEAST = LEAST_POS, LEAST_NEG = PRIVATE + "least_pos", PRIVATE + "least_neg"
+LEAST = LEAST_POS, LEAST_NEG
 # Sums of weights keep some sixteen digits.
 GREATEST_SPREAD = 1e12
 SPREAD = "weights differ more than a trillionfold: the smallest are lost in rounding"

@@ -3,13 +3,15 @@
 from math import erfc, exp, sqrt
 from typing import TYPE_CHECKING
 
+from polaroc.typing import Array
+
 if TYPE_CHECKING:
-    from polaroc.deployment.types import Array, Labelled
+    from polaroc.deployment.types import Labelled
 
 # How often scores that are posteriors are doubted.
 FALSE_ALARMS = 0.01
 LEAST = 1e-16
-ROUNDING = 1e-20
+NO_SPREAD = 1e-20
 
 
 def doubt(labelled: "Labelled") -> str | None:
@@ -48,7 +50,7 @@ def _recalibration(score: "Array", pos: "Array", size: "Array") -> tuple[float, 
     statistic = float(excess.sum() ** 2 / variance.sum())
     centred = logit - variance @ logit / variance.sum()
     spread = float(variance @ centred**2)
-    if spread <= ROUNDING * float(variance @ logit**2):
+    if spread <= NO_SPREAD * float(variance @ logit**2):
         return erfc(sqrt(statistic / 2)), None
     chance = exp(-(statistic + float(excess @ centred) ** 2 / spread) / 2)
     return chance, _slope(logit, pos, size) if chance < FALSE_ALARMS else None

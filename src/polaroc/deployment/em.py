@@ -3,12 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import sqrt
-from typing import TYPE_CHECKING
 
 from polaroc.deployment.types import AT_AN_END, UNTOLD, Estimate, Labelled, Unlabelled
-
-if TYPE_CHECKING:
-    from polaroc.deployment.types import Array
+from polaroc.typing import Array
 
 # As near to the ends as a float comes, where the likelihood is still finite.
 TINY = 1e-300

@@ -8,16 +8,15 @@ from typing import Any, Literal, TypeAlias
 import polars as pl
 
 from polaroc.base.columns import (
-    PRIVATE,
     check_keys,
     collect_like,
     key_columns,
     text_keys_that_differ,
 )
+from polaroc.base.private_columns import KEY_INDEX, private
 from polaroc.base.statistics import normal
 from polaroc.curves.curve import cells, to_curve_table
 from polaroc.curves.keys import attach_key_index, build_key_index
-from polaroc.curves.packing import KEY_INDEX
 from polaroc.deployment.calibration import doubt
 from polaroc.deployment.confusion import adjusted_count
 from polaroc.deployment.em import em_prior
@@ -196,8 +195,8 @@ def _ranked(predictions: Predictions, name: str) -> _Ranked:
         *predictions.keys,
         "positives",
         "negatives",
-        pl.col(KEY_INDEX).alias(PRIVATE + name),
-        pl.col("note").alias(f"{PRIVATE}{name}_note"),
+        pl.col(KEY_INDEX).alias(private(name)),
+        pl.col("note").alias(private(f"{name}_note")),
     )
     parts = table.partition_by(KEY_INDEX, maintain_order=True)
     return _Ranked(name, counts, {part[KEY_INDEX][0]: part for part in parts})
@@ -217,7 +216,7 @@ def _refuse_other_than_shares(table: _Ranked) -> None:
 def _matched(reference: pl.DataFrame, deployed: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     """The keys of either table, with the numbers, totals and notes of both."""
     # Without keys, too, a row is wanted where one of the tables is empty.
-    one = pl.lit(1).alias(PRIVATE + "all")
+    one = pl.lit(1).alias(private("all"))
     counted = deployed.select(
         pl.exclude("positives", "negatives"), pl.col("positives").alias(DEPLOYED)
     )
@@ -230,7 +229,7 @@ def _matched(reference: pl.DataFrame, deployed: pl.DataFrame, keys: Sequence[str
         )
     return reference.with_columns(one).join(
         counted.with_columns(one),
-        on=[*keys, PRIVATE + "all"],
+        on=[*keys, private("all")],
         how="full",
         coalesce=True,
         nulls_equal=True,
@@ -246,11 +245,11 @@ def _row(
     notes = [
         f"{table.name}: {note}"
         for table in (known, scores)
-        if (note := row[f"{PRIVATE}{table.name}_note"])
+        if (note := row[private(f"{table.name}_note")])
     ]
     estimate = Estimate(note=lack)
     if lack is None:
-        left, right = (table.cells[row[PRIVATE + table.name]] for table in (known, scores))
+        left, right = (table.cells[row[private(table.name)]] for table in (known, scores))
         labelled = Labelled(*(left[name].to_numpy() for name in (SCORE, "pos", "neg")))
         unlabelled = Unlabelled(*(right[name].to_numpy() for name in (SCORE, "pos")))
         estimate = ESTIMATORS[method](labelled, unlabelled, z)

@@ -6,9 +6,9 @@ from os import PathLike
 import polars as pl
 
 from polaroc.base.columns import collect_like
+from polaroc.base.private_columns import FRACTIONAL, KEY_INDEX, SORT_CODE
 from polaroc.curves.curve import curves_of
 from polaroc.curves.keys import Keys, build_key_index
-from polaroc.curves.packing import KEY_INDEX, SORT_CODE
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.evaluation.sums import CurveSums
 from polaroc.files.memory import Memory
@@ -20,7 +20,6 @@ from polaroc.priors.beliefs import Belief
 from polaroc.typing import By, Frame, Interpolation, Intervals, IntoExpr, Label, Nulls, Priors
 from polaroc.uncertainty.bootstrap import BootstrapSpec, resampled
 from polaroc.uncertainty.intervals import (
-    FRACTIONAL,
     METHODS,
     check_counts,
     check_interpolation,

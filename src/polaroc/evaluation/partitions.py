@@ -11,9 +11,10 @@ from pathlib import Path
 import polars as pl
 
 from polaroc.base.columns import PRIVATE
+from polaroc.base.private_columns import ROW_ERROR
 from polaroc.curves.keys import Keys, counting, numbered_by
 from polaroc.curves.packing import rank_of, score_at
-from polaroc.predictions.row_checks import ROW_ERROR, SCORE
+from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions
 
 RANGE = PRIVATE + "range"

@@ -2,19 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from polaroc.base.columns import as_lazy, column_name
+from polaroc.base.private_columns import TRUTH
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
-from polaroc.predictions.row_checks import ROW_ERRORS, TRUTH, truth_column
-from polaroc.typing import Label
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
+from polaroc.predictions.row_checks import ROW_ERRORS, truth_column
+from polaroc.typing import Array, Label
 
 
 @dataclass(frozen=True)

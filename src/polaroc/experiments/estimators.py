@@ -6,11 +6,11 @@ from zlib import crc32
 
 from polaroc.base.columns import type_name
 from polaroc.errors import InvalidArgument, quoted
+from polaroc.typing import Array
 
 if TYPE_CHECKING:
     import numpy as np
 
-    Array = np.ndarray[Any, np.dtype[Any]]
     Generator = np.random.Generator
 
 

@@ -11,12 +11,9 @@ from polaroc.errors import InvalidArgument
 from polaroc.experiments.cases import LabelledCases, read_cases
 from polaroc.experiments.estimators import Models, models_of_fold, score
 from polaroc.experiments.extra import need_scikit_learn
-from polaroc.typing import Label
+from polaroc.typing import Array, Label
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
     Splits = Iterable[tuple[Array, Array]]
 
 Progress: TypeAlias = Callable[[str, int], None]

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE, as_lazy, check_keys, key_columns, single_column
+from polaroc.base.columns import as_lazy, check_keys, key_columns, single_column
+from polaroc.base.private_columns import DIFFERS, LABELS, TRUTH, WEIGHT
 from polaroc.predictions.balance import balance_note
-from polaroc.predictions.row_checks import SCORE, TRUTH, WEIGHT
+from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, one_class_note, unaudited
 from polaroc.typing import By, IntoExpr, Label
 
-DIFFERS, LABELS = (PRIVATE + name for name in ("differs", "labels"))
 THE_TRUTH = "the score is the truth itself"
 ONLY_LABELS = "scores are 0 and 1 only: predicted labels, not scores"
 # What `check` reports of a key beside its totals.

@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from polaroc.base.columns import (
-    MEASURES,
+    MEASURE_COLUMNS,
     OVER,
-    PRIVATE,
     check_keys,
     column_name,
     column_names,
@@ -17,10 +16,9 @@ from polaroc.base.columns import (
     single_column,
     within,
 )
+from polaroc.base.private_columns import LABEL, private
 from polaroc.errors import InvalidArgument, quoted
 from polaroc.typing import By, IntoExpr, Label
-
-LABEL = PRIVATE + "label"
 
 
 @lazily
@@ -84,8 +82,8 @@ def one_vs_rest(
     check_keys(names, also=["class", "truth", "score", "weight"])
     kept = [*keys, pl.col(truth).alias(LABEL)]
     if weight is not None:
-        kept.append(single_column(weight, "weight", frame).alias(PRIVATE + "weight"))
-    wanted = {PRIVATE + str(i): name for i, name in enumerate(columns.values())}
+        kept.append(single_column(weight, "weight", frame).alias(private("weight")))
+    wanted = {private(str(i)): name for i, name in enumerate(columns.values())}
     classes = pl.Series(list(columns)).cast(present[truth], strict=False)
     if classes.null_count():
         raise InvalidArgument(
@@ -98,7 +96,7 @@ def one_vs_rest(
         frame.select(*kept, *(pl.col(name).alias(at) for at, name in wanted.items()))
         .unpivot(
             list(wanted),
-            index=[*names, LABEL, *([PRIVATE + "weight"] if weight is not None else [])],
+            index=[*names, LABEL, *([private("weight")] if weight is not None else [])],
             variable_name="class",
             value_name="score",
         )
@@ -106,7 +104,7 @@ def one_vs_rest(
     )
     known = label.is_in(classes.implode())
     is_own = pl.when(known).then(label == pl.col("class")).alias("truth")
-    weights = [] if weight is None else [pl.col(PRIVATE + "weight").alias("weight")]
+    weights = [] if weight is None else [pl.col(private("weight")).alias("weight")]
     return long.select(*names, "class", is_own, "score", *weights)
 
 
@@ -147,14 +145,14 @@ def macro(measures: pl.LazyFrame, over: str = "class", *, weighted: bool = False
     >>> pr.macro(measures).select("measure", "estimate").row(0)
     ('auc', 1.0)
     """
-    keys = require(measures, MEASURES, source="evaluate(...)")
+    keys = require(measures, MEASURE_COLUMNS, source="evaluate(...)")
     if column_name(over, "over") not in keys:
         raise InvalidArgument(
             f"over is {over!r}, allowed are the keys {quoted(keys) or '(none)'}.",
             hint="evaluate by the class too.",
         )
     others = [key for key in keys if key != over]
-    place = PRIVATE + "place"
+    place = private("place")
     estimate, size = pl.col("estimate"), pl.col("positives")
     mean = (estimate * size).sum() / size.sum() if weighted else estimate.mean()
     lacking = estimate.null_count()
@@ -175,5 +173,5 @@ def macro(measures: pl.LazyFrame, over: str = "class", *, weighted: bool = False
             pl.col(ranged).first(),
         )
         .sort(*others, place, nulls_last=True)
-        .select(*others, *MEASURES, *ranged)
+        .select(*others, *MEASURE_COLUMNS, *ranged)
     )

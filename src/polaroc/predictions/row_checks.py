@@ -5,14 +5,11 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE
+from polaroc.base.private_columns import TRUTH, WEIGHT
 from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.typing import IntoExpr, Label
 
 SCORE = "threshold"
-TRUTH = PRIVATE + "truth"
-WEIGHT = PRIVATE + "weight"
-ROW_ERROR = PRIVATE + "trouble"
 
 # What can be wrong with a row, by code; only the missing ones may be dropped.
 NULL_SCORE, NAN_SCORE, NULL_TRUTH, NULL_WEIGHT, UNKNOWN_LABEL, BAD_WEIGHT, INEXACT = range(1, 8)

@@ -6,31 +6,26 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from polaroc.base.columns import (
-    PRIVATE,
     as_lazy,
     check_keys,
     key_columns,
     key_expressions,
     single_column,
 )
+from polaroc.base.private_columns import COUNT, ROW_ERROR, TRUTH, WEIGHT
 from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice, quoted, spelling
 from polaroc.files.text_files import separator_hint, separator_in
 from polaroc.predictions.row_checks import (
-    ROW_ERROR,
     ROW_ERROR_HINTS,
     ROW_ERRORS,
     SCORE,
-    TRUTH,
     UNKNOWN_LABEL,
-    WEIGHT,
     WRONG,
     score_column,
     truth_column,
     weight_column,
 )
 from polaroc.typing import By, IntoExpr, Label, Nulls
-
-COUNT = PRIVATE + "count"
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from typing import Literal
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE, RESERVED
+from polaroc.base.columns import RESERVED
+from polaroc.base.private_columns import PRIVATE, ROWS, private
 from polaroc.errors import quoted
 
 MODELS = (
@@ -27,7 +28,6 @@ CASES = {
 }  # fmt: skip
 # A key has few values, each in several rows; 0/1 is more likely a label.
 PEEKED_ROWS, MOST_VALUES, LEAST_ROWS, LEAST_WHOLE = 10_000, 200, 5, 3
-ROWS = PRIVATE + "rows"
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def usual_keys(frame: pl.LazyFrame, taken: Collection[str]) -> UsualKeys:
     blocks = [
         name
         for name in named.blocks
-        if n_values[name] > 1 and n_values.get(PRIVATE + name) is not False
+        if n_values[name] > 1 and n_values.get(private(name)) is not False
     ]
     unused: dict[str, int | None] = {
         name: n_values[name]

@@ -2,16 +2,11 @@
 
 from collections.abc import Mapping
 from math import log, log1p
-from typing import TYPE_CHECKING, Any
 
 from polaroc.base.checks import is_number
 from polaroc.errors import InvalidArgument
 from polaroc.priors.grids import check_prior, skew
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
+from polaroc.typing import Array
 
 # λ(1 − AUC) from which the lowest curve rises all the way.
 RISING = 5 / 6

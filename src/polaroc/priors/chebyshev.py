@@ -22,14 +22,9 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import asinh, ceil, cos, exp, log, pi, sin, tan
-from typing import TYPE_CHECKING, Any
 
 from polaroc.priors.grids import skew
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
+from polaroc.typing import Array
 
 # Of the interpolation; sums and the interpolation itself are rounded besides.
 TOLERANCE = 5e-13

@@ -8,6 +8,7 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import is_number
+from polaroc.base.statistics import ROUNDING
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.priors.grids import resolve_priors, skew
 from polaroc.typing import Priors
@@ -15,7 +16,6 @@ from polaroc.typing import Priors
 IsoRate: TypeAlias = Literal["precision", "f_measure", "loss", "error", "accuracy"]
 RATES = ("precision", "f_measure", "loss", "error", "accuracy")
 SPACES = {"roc": ("fpr", "tpr"), "pr": ("tpr", "precision")}
-ROUNDING = 1e-12
 Point: TypeAlias = tuple[float, float]
 
 

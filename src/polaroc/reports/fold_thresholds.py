@@ -7,29 +7,23 @@ the resulting cost is minimised.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.columns import PRIVATE
+from polaroc.base.private_columns import CASE, FOLD, LACKING, TRUTH, WEIGHT
+from polaroc.base.statistics import ROUNDING
 from polaroc.errors import InvalidPredictions
-from polaroc.predictions.row_checks import SCORE, TRUTH, WEIGHT
+from polaroc.predictions.row_checks import SCORE
 from polaroc.priors.grids import skew
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
+from polaroc.typing import Array
 
 # Groups of the folds that are held out together, and of the cases that folds share.
 GROUPS = 5
 # Share of the greatest cost below which costs are equal; the highest threshold is then taken.
-ROUNDING = 1e-12
 # Cost of one common threshold over that of thresholds per fold, above which scores of
 # different folds are not comparable.
 MAX_COST_RATIO = 1.25
-FOLD, CASE, LACKING = PRIVATE + "fold", PRIVATE + "case", PRIVATE + "lacking"
 
 
 @dataclass(frozen=True)

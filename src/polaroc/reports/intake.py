@@ -8,10 +8,11 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.columns import as_lazy, collect_like, column_name
+from polaroc.base.private_columns import TRUTH, WEIGHT
 from polaroc.curves.curve import curve
 from polaroc.errors import InvalidArgument
 from polaroc.predictions.audit import check
-from polaroc.predictions.row_checks import SCORE, TRUTH, WEIGHT
+from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import read
 from polaroc.reports.question import NAMELESS
 from polaroc.typing import Frame, IntoExpr, Label, Nulls

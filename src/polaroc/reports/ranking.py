@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE
+from polaroc.base.private_columns import BLOCKS
 from polaroc.base.statistics import error_of_mean
 from polaroc.reports.question import Question
 
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from polaroc.choice.result import Choice
     from polaroc.comparison.result import Comparison
 
-BLOCKS = PRIVATE + "blocks"
 EXPECTED = "expected"
 # How far the mean IAUPREC may be from the expectation that stands beside its limits.
 OFF = 1e-4

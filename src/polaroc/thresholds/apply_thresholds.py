@@ -6,23 +6,22 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.columns import (
-    PRIVATE,
     as_lazy,
     attach,
     collect_like,
     require,
     text_keys_that_differ,
 )
+from polaroc.base.private_columns import PRIVATE, SAME, TRUTH, WEIGHT, private
+from polaroc.base.statistics import ROUNDING
 from polaroc.curves.segments import share as share_of
 from polaroc.curves.totals import totals
 from polaroc.errors import InvalidTable
-from polaroc.predictions.row_checks import SCORE, TRUTH, WEIGHT
+from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, one_class_note, read
 from polaroc.thresholds.operating_points import POINTS
 from polaroc.typing import By, Frame, IntoExpr, Label, Nulls
 
-ROUNDING = 1e-12
-SAME = PRIVATE + "same"
 SAME_TABLE = "as on the tuning table: were the thresholds chosen on these cases?"
 
 
@@ -124,15 +123,15 @@ def _with_key_types(points: pl.LazyFrame, table: Predictions, keys: Sequence[str
 
 def _realised(table: Predictions, points: pl.LazyFrame, shared: Sequence[str]) -> pl.LazyFrame:
     """The points with the rates they have on a table, and whether all is as it was tuned."""
-    limit, share = pl.col(PRIVATE + "at"), pl.col("share")
-    tuned = [PRIVATE + name for name in ("tpr", "fpr", "positives", "negatives")]
+    limit, share = pl.col(private("at")), pl.col("share")
+    tuned = [private(name) for name in ("tpr", "fpr", "positives", "negatives")]
     promised = points.select(
         *shared, "rule", "prior", "share",
-        pl.col("threshold").alias(PRIVATE + "at"),
+        pl.col("threshold").alias(private("at")),
         *(pl.col(name.removeprefix(PRIVATE)).alias(name) for name in tuned),
     ).unique()  # fmt: skip
     # A point is known by what it is: rows of a lazy table have no lasting number.
-    known_by = [*table.keys, "rule", "prior", "share", PRIVATE + "at", *tuned]
+    known_by = [*table.keys, "rule", "prior", "share", private("at"), *tuned]
     counted = pl.col(WEIGHT) if table.weighted else pl.lit(1, pl.Int64)
     pos, neg = pl.col(TRUTH) * counted, ~pl.col(TRUTH) * counted
     # No threshold means that nothing is called positive.

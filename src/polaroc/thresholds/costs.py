@@ -7,7 +7,9 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import is_number
-from polaroc.base.columns import PRIVATE, curve_keys, lazily, within
+from polaroc.base.columns import curve_keys, lazily, within
+from polaroc.base.private_columns import SHARES, SOUGHT, private
+from polaroc.base.statistics import ROUNDING
 from polaroc.curves.hull import hull
 from polaroc.curves.surface import at_priors
 from polaroc.errors import InvalidArgument
@@ -16,8 +18,6 @@ from polaroc.typing import Priors
 
 PROBABILITY_COST = "probability_cost"
 DECISIONS = ("prior", "threshold", "tpr", "fpr", "net_benefit", "treat_all", "note")
-SHARES, SOUGHT = PRIVATE + "shares", PRIVATE + "sought"
-ROUNDING = 1e-12
 
 
 @lazily
@@ -68,7 +68,7 @@ def cost_curve(curve: pl.LazyFrame, probability_cost: int | Sequence[float] = 10
     )
     x, t, f = pl.col(PROBABILITY_COST), pl.col("tpr"), pl.col("fpr")
     both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
-    order = PRIVATE + "order"
+    order = private("order")
     return (
         hull(curve)
         .filter(both)

@@ -6,7 +6,8 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import is_number
-from polaroc.base.columns import PRIVATE, curve_keys, lazily
+from polaroc.base.columns import curve_keys, lazily
+from polaroc.base.private_columns import private
 from polaroc.curves.segments import CELLS
 from polaroc.curves.surface import surface
 from polaroc.errors import InvalidArgument, check_choice
@@ -127,7 +128,7 @@ def check_factor(name: str, value: object) -> None:
 def _selected(surface: pl.LazyFrame, groups: Sequence[str], rule: ThresholdRule) -> pl.LazyFrame:
     """The point that the rule selects of each curve at each prior."""
     (t0, f0), _, (dt, df) = CELLS.segment
-    may, worth, order = (PRIVATE + name for name in ("may", "worth", "order"))
+    may, worth, order = (private(name) for name in ("may", "worth", "order"))
     both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
     placed = surface.with_columns(
         (both & rule.admissible).alias(may),

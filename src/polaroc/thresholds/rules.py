@@ -9,6 +9,7 @@ import polars as pl
 from polaroc import rates
 from polaroc.base.checks import is_number
 from polaroc.base.columns import within
+from polaroc.base.statistics import ROUNDING
 from polaroc.curves.segments import CELLS
 from polaroc.errors import InvalidArgument
 from polaroc.predictions.row_checks import SCORE
@@ -18,7 +19,6 @@ Rule: TypeAlias = Literal[
 ]
 RULES = ("balanced", "cost", "posterior", "recall", "precision", "fpr", "f_measure", "threshold")
 NEEDS_TARGET = {"recall": (0, 1), "precision": (0, 1), "fpr": (0, 1), "threshold": None}
-ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from polaroc.base.columns import (
     INTERVAL,
     OVER,
-    PRIVATE,
     WITH_INTERVAL,
     as_lazy,
     collect_like,
@@ -19,47 +18,37 @@ from polaroc.base.columns import (
     single_column,
     within,
 )
+from polaroc.base.private_columns import (
+    BOOTSTRAP_NOTE,
+    CLUSTER,
+    DRAW,
+    KEY_INDEX,
+    PLACE,
+    PSEUDO_PLACE,
+    SORT_CODE,
+    TRUTH,
+)
 from polaroc.curves.curve import curve, curves_of
 from polaroc.curves.keys import build_key_index
-from polaroc.curves.packing import KEY_INDEX, SORT_CODE
 from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
 from polaroc.measures.functions import of_curve
 from polaroc.measures.spec import Measure, output_rows, per_key
-from polaroc.predictions.row_checks import SCORE, TRUTH
+from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import read
 from polaroc.priors.beliefs import Belief
-from polaroc.typing import By, Frame, Interpolation, IntoExpr, Label, Priors
-from polaroc.uncertainty.bootstrap_limits import (
-    CLUSTER,
-    Limits,
-    accelerations,
-    limits_of_draws,
-    widest,
-)
-from polaroc.uncertainty.draws import (
-    DRAW,
-    check_draws,
-    draws_of_cells,
-    draws_of_clusters,
-    generator,
-)
+from polaroc.typing import Array, By, Frame, Interpolation, IntoExpr, Label, Priors
+from polaroc.uncertainty.bootstrap_limits import Limits, accelerations, limits_of_draws, widest
+from polaroc.uncertainty.draws import check_draws, draws_of_cells, draws_of_clusters, generator
 from polaroc.uncertainty.intervals import (
     NOT_COUNTS,
     check_interpolation,
     check_level,
     with_counts_note,
 )
-from polaroc.uncertainty.pseudo_cases import PLACE as PSEUDO_PLACE
 from polaroc.uncertainty.pseudo_cases import PLACES, PSEUDO, at_both_ends
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
-
 METHODS = ("percentile", "bca", "logit")
-PLACE, SAID = PRIVATE + "place", PRIVATE + "why"
 
 
 @dataclass(frozen=True)
@@ -234,19 +223,19 @@ def resampled(
     """
     given = source.collect_schema()
     schema = {key: given[key] for key in keys} | {
-        PLACE: pl.Int64(), **dict.fromkeys(INTERVAL, pl.Float64()), SAID: pl.String(),
+        PLACE: pl.Int64(), **dict.fromkeys(INTERVAL, pl.Float64()), BOOTSTRAP_NOTE: pl.String(),
     }  # fmt: skip
     step = partial(_limits, keys=keys, spec=spec, schema=schema)
     drawn = source.map_batches(step, schema=schema)
     place = within(pl.int_range(pl.len(), dtype=pl.Int64), keys).alias(PLACE)
-    note = pl.concat_str("note", SAID, separator="; ", ignore_nulls=True).replace("", None)
+    notes = pl.concat_str("note", BOOTSTRAP_NOTE, separator="; ", ignore_nulls=True)
     joined = measured.with_columns(place).join(
         drawn, on=[*keys, PLACE], how="left", nulls_equal=True, maintain_order="left"
     )
     # Clusters are drawn from the rows that can be ranked, also where others cannot.
     limits = pl.when(pl.col("estimate").is_not_null()).then(pl.col(*INTERVAL)).name.keep()
     ranged = [OVER] if OVER in measured.collect_schema() else []
-    rows = joined.with_columns(limits, note.alias("note"))
+    rows = joined.with_columns(limits, notes.replace("", None).alias("note"))
     return with_counts_note(rows.select(*keys, *WITH_INTERVAL, *ranged))
 
 

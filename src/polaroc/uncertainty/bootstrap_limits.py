@@ -1,25 +1,19 @@
 """Limits of a measure from its values in resampled test sets."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TypeAlias
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE
-from polaroc.base.statistics import NORMAL, normal
+from polaroc.base.private_columns import CLUSTER, TRUTH
+from polaroc.base.statistics import NORMAL, ROUNDING, normal
 from polaroc.measures.spec import Measure, output_rows
-from polaroc.predictions.row_checks import SCORE, TRUTH
+from polaroc.predictions.row_checks import SCORE
+from polaroc.typing import Array
 from polaroc.uncertainty.influence import influence, influence_column
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
 
 # Lower and upper limit, standard error, and what is to be said of them.
 Limits: TypeAlias = tuple[float | None, float | None, float | None, str | None]
-CLUSTER = PRIVATE + "cluster"
-ROUNDING = 1e-12
 
 
 def limits_of_draws(

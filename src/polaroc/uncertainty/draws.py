@@ -2,21 +2,19 @@
 
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE
+from polaroc.base.private_columns import DRAW, TRUTH
 from polaroc.errors import InvalidArgument
-from polaroc.predictions.row_checks import SCORE, TRUTH
+from polaroc.predictions.row_checks import SCORE
+from polaroc.typing import Array
 from polaroc.uncertainty.pseudo_cases import BEST, NONE, PSEUDO, WORST, with_pseudo_cases
 
 if TYPE_CHECKING:
     import numpy as np
 
-    Array = np.ndarray[Any, np.dtype[Any]]
-
-DRAW = PRIVATE + "draw"
 # Counts held at once, over all draws of a block.
 BLOCK = 4_000_000
 FEWEST_DRAWS = 100

@@ -11,13 +11,14 @@ from itertools import combinations_with_replacement, zip_longest
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE, attach, within
+from polaroc.base.columns import attach, within
+from polaroc.base.private_columns import private
 from polaroc.measures.gradients import LEVEL, SIDES, Gradient
 from polaroc.measures.spec import GradientTerm, Measure, per_key
 from polaroc.predictions.row_checks import SCORE
 
 # Below it a variance is nothing but rounding: measures are of the order of 1.
-ROUNDING = 1e-26
+NO_VARIANCE = 1e-26
 # Gradients whose stages are held at once.
 TOGETHER = 16
 
@@ -116,7 +117,7 @@ def influence(
         a positive and of a negative. The mean over each class is zero.
     """
     slopes = {
-        f"{PRIVATE}slope_{i}_{j}": part.slope
+        private(f"slope_{i}_{j}"): part.slope
         for i, measure in enumerate(measures)
         for j, part in enumerate(measure.parts)
     }
@@ -128,7 +129,7 @@ def influence(
         for name, total in (("pos", "positives"), ("neg", "negatives")):
             value = pl.col(influence_column(i, name))
             combined[influence_column(i, name)] = pl.sum_horizontal(
-                pl.col(f"{PRIVATE}slope_{i}_{j}") * pl.col(column(part, name))
+                pl.col(private(f"slope_{i}_{j}")) * pl.col(column(part, name))
                 for j, part in enumerate(measure.parts)
             )
             mean = within((pl.col(name) * value).sum(), keys) / pl.col(total)
@@ -139,7 +140,7 @@ def influence(
 
 def influence_column(i: int, name: str) -> str:
     """The column with the influence of cases of a class on the measure numbered i."""
-    return f"{PRIVATE}on_{i}_{name}"
+    return private(f"on_{i}_{name}")
 
 
 def covariances(measures: Sequence[Measure]) -> dict[str, pl.Expr]:
@@ -177,9 +178,11 @@ def std_error(measure: Measure) -> pl.Expr:
 
 
 def root_of_variance(variance: pl.Expr) -> pl.Expr:
-    """The standard error for a variance: null without two of each class, zero if it is rounding."""
+    """The standard error: null without two cases of each class, zero for mere rounding."""
     enough = (pl.col("positives") > 1) & (pl.col("negatives") > 1) & variance.is_not_nan()
-    return pl.when(enough).then(pl.when(variance > ROUNDING).then(variance).otherwise(0.0).sqrt())
+    return pl.when(enough).then(
+        pl.when(variance > NO_VARIANCE).then(variance).otherwise(0.0).sqrt()
+    )
 
 
 def column(part: GradientTerm, what: str) -> str:

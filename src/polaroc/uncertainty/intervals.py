@@ -6,13 +6,14 @@ from dataclasses import replace
 import polars as pl
 
 from polaroc.base.checks import is_number
-from polaroc.base.columns import PRIVATE, attach, curve_keys, lazily
-from polaroc.base.statistics import logit_ends, normal, student
+from polaroc.base.columns import attach, curve_keys, lazily
+from polaroc.base.private_columns import FRACTIONAL, PSEUDO_PLACE, ROW, WEIGHT, private
+from polaroc.base.statistics import ROUNDING, logit_ends, normal, student
 from polaroc.curves.segments import CELLS
 from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
 from polaroc.measures.spec import AREA, VARIANCE, Limits, ManyLimits, Measure, per_key, tidy
-from polaroc.predictions.row_checks import UNRANKED, WEIGHT
+from polaroc.predictions.row_checks import UNRANKED
 from polaroc.predictions.table import Predictions
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Interpolation, Priors
@@ -23,13 +24,9 @@ from polaroc.uncertainty.influence import (
     std_error,
     with_influence,
 )
-from polaroc.uncertainty.pseudo_cases import NONE, PLACE, at_both_ends
+from polaroc.uncertainty.pseudo_cases import NONE, at_both_ends
 
 METHODS = ("logit", "wald")
-FRACTIONAL = PRIVATE + "fractional"
-ROW = PRIVATE + "row"
-# What a mean of ones over priors may fall short of one by.
-ROUNDING = 1e-12
 PERFECT = "perfect score: lower limit from the numbers of cases"
 NOT_COUNTS = "weights are not counts of cases: no interval"
 TAKEN_FOR_COUNTS = "weights taken for counts of cases"
@@ -137,11 +134,11 @@ def with_limits(
     parts = list({part.name: part for measure in measures for part in measure.parts}.values())
     said_of_key = {"note": pl.col("note").first(), FRACTIONAL: pl.col(FRACTIONAL).any()}
     also = covariances(measures) | said_of_key
-    placed = [*keys, PLACE]
+    placed = [*keys, PSEUDO_PLACE]
     moved = with_influence(at_both_ends(segments), placed, parts)
     wide, measures = _as_columns(per_key(moved, placed, measures, also), measures)
     single = [measure for measure in measures if measure.many is None]
-    errors = {f"{PRIVATE}error_{i}": std_error(measure) for i, measure in enumerate(single)}
+    errors = {private(f"error_{i}"): std_error(measure) for i, measure in enumerate(single)}
     columns = [
         limits(measure, pl.col(error), method, level)
         for measure, error in zip(single, errors, strict=True)
@@ -165,7 +162,7 @@ def _widest(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
 
     Rows are in order, as many for each key and place.
     """
-    numbered = rows.with_columns(pl.int_range(pl.len()).over(*keys, PLACE).alias(ROW))
+    numbered = rows.with_columns(pl.int_range(pl.len()).over(*keys, PSEUDO_PLACE).alias(ROW))
     lower, upper = (pl.coalesce(name, "estimate") for name in ("lower", "upper"))
     own = pl.col("lower").is_not_null() & (pl.col("estimate") < 1 - ROUNDING)
     ends = {"lower": lower.min(), "upper": upper.max()}
@@ -174,8 +171,8 @@ def _widest(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
             pl.when(own).then(end.over(*keys, ROW)).otherwise(name).alias(name)
             for name, end in ends.items()
         )
-        .filter(pl.col(PLACE) == NONE)
-        .drop(PLACE, ROW)
+        .filter(pl.col(PSEUDO_PLACE) == NONE)
+        .drop(PSEUDO_PLACE, ROW)
     )
 
 
@@ -202,12 +199,12 @@ def _as_columns(
     """Estimates and slopes as columns: limits use them so often that plans would be large."""
     columns, named = {}, []
     for i, measure in enumerate(measures):
-        columns[f"{PRIVATE}estimate_{i}"] = measure.estimate
+        columns[private(f"estimate_{i}")] = measure.estimate
         parts = []
         for j, part in enumerate(measure.parts):
-            columns[f"{PRIVATE}slope_{i}_{j}"] = part.slope
-            parts.append(replace(part, slope=pl.col(f"{PRIVATE}slope_{i}_{j}")))
-        estimate = pl.col(f"{PRIVATE}estimate_{i}")
+            columns[private(f"slope_{i}_{j}")] = part.slope
+            parts.append(replace(part, slope=pl.col(private(f"slope_{i}_{j}"))))
+        estimate = pl.col(private(f"estimate_{i}"))
         named.append(replace(measure, estimate=estimate, parts=tuple(parts)))
     return wide.with_columns(**columns), named
 

@@ -6,19 +6,12 @@ part of a case of each class, placed where it harms the measures most, stands
 for that in the lower limit, and placed where it helps most, in the upper one.
 """
 
-from typing import TYPE_CHECKING, Any
-
 import polars as pl
 
-from polaroc.base.columns import PRIVATE
+from polaroc.base.private_columns import PSEUDO_PLACE
 from polaroc.predictions.row_checks import SCORE
+from polaroc.typing import Array
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
-
-PLACE = PRIVATE + "pseudo_cases"
 # Without pseudo-cases; ranked worst; ranked best.
 NONE, WORST, BEST = PLACES = range(3)
 # Jeffreys' prior of a share of cases adds as much on either side.
@@ -55,14 +48,14 @@ def at_both_ends(
         "tp": (pl.when(anchor).then(positives).otherwise(tp * by_pos), (tp + positive) * by_pos),
         "fp": (pl.when(anchor).then(negatives).otherwise((fp + negative) * by_neg), fp * by_neg),
     }
-    place = pl.col(PLACE)
+    place = pl.col(PSEUDO_PLACE)
     counts = {
         name: pl.when(place == NONE).then(pl.col(name).cast(pl.Float64))
         .when(place == WORST).then(worst).otherwise(best).cast(pl.Float64)
         for name, (worst, best) in moved.items()
     }  # fmt: skip
     order = pl.when(place == NONE).then(pl.col(SCORE)).otherwise(-pl.col("tp")).alias(SCORE)
-    places = pl.LazyFrame({PLACE: list(PLACES)}, schema={PLACE: pl.Int8})
+    places = pl.LazyFrame({PSEUDO_PLACE: list(PLACES)}, schema={PSEUDO_PLACE: pl.Int8})
     return segments.join(places, how="cross").with_columns(**counts).with_columns(order)
 
 

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-Array = np.ndarray[Any, np.dtype[Any]]
+from polaroc.typing import Array
 
 
 class BinaryClassifier(ClassifierMixin, BaseEstimator):

@@ -3,8 +3,9 @@
 from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import NearestNeighbors
 
-from polaroc.experiments.classifiers.binary import Array, BinaryClassifier
+from polaroc.experiments.classifiers.binary import BinaryClassifier
 from polaroc.experiments.classifiers.prototypes import distance_share
+from polaroc.typing import Array
 
 
 class NearestNeighbours(BinaryClassifier):

@@ -5,7 +5,8 @@ from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 from sklearn.metrics import pairwise_distances
 
-from polaroc.experiments.classifiers.binary import Array, LogOddsClassifier
+from polaroc.experiments.classifiers.binary import LogOddsClassifier
+from polaroc.typing import Array
 
 # How many widths are tried, a factor of about 1.6 apart, before the best is refined.
 STEPS_PER_FACTOR_TEN = 5

@@ -3,7 +3,8 @@
 import numpy as np
 from sklearn.metrics import pairwise_distances
 
-from polaroc.experiments.classifiers.binary import Array, BinaryClassifier
+from polaroc.experiments.classifiers.binary import BinaryClassifier
+from polaroc.typing import Array
 
 
 class NearestPrototypes(BinaryClassifier):

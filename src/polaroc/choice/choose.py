@@ -75,6 +75,12 @@ def choose(
         belief, nor the measure at eight priors within the range or at all nodes of
         the belief.
 
+    See Also
+    --------
+    compare : Whether models differ on a measure.
+    report : All of it as one HTML page.
+    uniform : All priors of a range, equally likely.
+
     Notes
     -----
     The expected AUPREC over a range is IAUPREC (P-ROC Eq. 5): that of the table,
@@ -84,6 +90,13 @@ def choose(
     the blocks: at the table's priors within a range and at its ends; at the nodes of
     a belief, but for 0.5 % at either end. A prior that is each key's own
     ("observed") and differs between keys is not used.
+
+    References
+    ----------
+    Landgrebe, Paclík, Duin, Bradley, "Precision-recall operating characteristic (P-ROC)
+    curves in imprecise environments", 2006.
+
+    Nadeau, Bengio, "Inference for the generalization error", 2003.
 
     Examples
     --------

@@ -77,10 +77,20 @@ def curve(
         For an eager frame with rows that cannot be ranked; for unknown columns,
         reserved names among the keys, a score that is not numeric.
 
+    See Also
+    --------
+    surface : Every point of the curve at every prior.
+    evaluate : All measures of predictions in one pass.
+    hull : The upper convex hull of each curve.
+
     Notes
     -----
     P-ROC §3, with tied scores as one segment, so that the order of rows never
     matters.
+
+    References
+    ----------
+    Davis, Goadrich, "The relationship between precision-recall and ROC curves", 2006.
 
     Examples
     --------

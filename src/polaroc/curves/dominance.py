@@ -45,9 +45,18 @@ def dominance(curve: pl.LazyFrame, between: str = "model") -> pl.LazyFrame:
     InvalidArgument, InvalidTable
         Where `between` is not a key; where the columns of a curve are missing.
 
+    See Also
+    --------
+    curve : The ROC curve from predictions.
+    compare : Whether models differ on a measure.
+
     Notes
     -----
     The plan holds a Python function: it runs in memory.
+
+    References
+    ----------
+    Davis, Goadrich, "The relationship between precision-recall and ROC curves", 2006.
 
     Examples
     --------

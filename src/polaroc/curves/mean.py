@@ -62,6 +62,11 @@ def mean_roc(
         Where `across` is not a key, or another argument is outside what is allowed;
         where the columns of a curve are missing.
 
+    See Also
+    --------
+    mean_pr : The mean precision-recall curve over folds.
+    surface : Every point of the curve at every prior.
+
     Notes
     -----
     Between ROC points a curve is straight; where it is upright it counts with its
@@ -124,10 +129,19 @@ def mean_pr(
     InvalidArgument, InvalidTable
         As `mean_roc`; where the columns of a surface are missing.
 
+    See Also
+    --------
+    mean_roc : The mean ROC curve over folds.
+    surface : Every point of the curve at every prior.
+
     Notes
     -----
     Each curve is interpolated exactly, on its ROC (D&G §3); where it falls at one
     recall it counts with its upper end, and at recall 0 with its limit.
+
+    References
+    ----------
+    Davis, Goadrich, "The relationship between precision-recall and ROC curves", 2006.
 
     Examples
     --------

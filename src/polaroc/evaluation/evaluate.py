@@ -113,6 +113,22 @@ def evaluate(
     InvalidPredictions, InvalidArgument
         As in `curve` and `auprec`.
 
+    See Also
+    --------
+    curve : The ROC curve from predictions.
+    intervals : Intervals from the influence of single cases.
+    compare : Whether models differ on a measure.
+
+    References
+    ----------
+    Landgrebe, Paclík, Duin, Bradley, "Precision-recall operating characteristic (P-ROC)
+    curves in imprecise environments", 2006.
+
+    Davis, Goadrich, "The relationship between precision-recall and ROC curves", 2006.
+
+    Landgrebe, Duin, "Combining accuracy and prior sensitivity for classifier design
+    under prior uncertainty", 2006.
+
     Examples
     --------
     >>> import polaroc as pr

@@ -64,6 +64,11 @@ def check(
         Null or NaN scores, null truths or weights, unclear labels, bad weights:
         with their number and the first keys that have them.
 
+    See Also
+    --------
+    evaluate : All measures of predictions in one pass.
+    curve : The ROC curve from predictions.
+
     Examples
     --------
     >>> import polars as pl

@@ -59,6 +59,11 @@ def one_vs_rest(
         Where columns are missing, there are fewer than two classes, or a name is
         no class of the type of `truth`.
 
+    See Also
+    --------
+    macro : Means of measures over the classes.
+    evaluate : All measures of predictions in one pass.
+
     Examples
     --------
     >>> import polars as pl
@@ -134,6 +139,11 @@ def macro(measures: pl.LazyFrame, over: str = "class", *, weighted: bool = False
     ------
     InvalidArgument, InvalidTable
         Where `over` is not a key; where the columns of measures are missing.
+
+    See Also
+    --------
+    one_vs_rest : One table of predictions per class.
+    evaluate : All measures of predictions in one pass.
 
     Examples
     --------

@@ -24,12 +24,23 @@ def skew(prior: Quantity) -> Quantity:
 
     Returns
     -------
-    The same kind, from 0 to ∞.
+    skew
+        Of the same kind, from 0 to ∞.
 
     Raises
     ------
     InvalidArgument
         For a float outside (0, 1).
+
+    See Also
+    --------
+    prior : The prior at a skew.
+    prior_grid : Priors from one to another.
+
+    References
+    ----------
+    Landgrebe, Paclík, Duin, Bradley, "Precision-recall operating characteristic (P-ROC)
+    curves in imprecise environments", 2006.
 
     Examples
     --------
@@ -51,12 +62,23 @@ def prior(skew: Quantity) -> Quantity:
 
     Returns
     -------
-    The same kind, from 0 to 1.
+    prior
+        Of the same kind, from 0 to 1.
 
     Raises
     ------
     InvalidArgument
         For a float that is not finite and positive.
+
+    See Also
+    --------
+    skew : The skew at a prior.
+    prior_grid : Priors from one to another.
+
+    References
+    ----------
+    Landgrebe, Paclík, Duin, Bradley, "Precision-recall operating characteristic (P-ROC)
+    curves in imprecise environments", 2006.
 
     Examples
     --------
@@ -94,6 +116,11 @@ def prior_grid(
     ------
     InvalidArgument
         For a range or a number outside what is allowed.
+
+    See Also
+    --------
+    skew : The skew at a prior.
+    uniform : All priors of a range, equally likely.
 
     Examples
     --------

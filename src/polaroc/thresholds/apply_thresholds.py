@@ -69,6 +69,15 @@ def apply_thresholds(
     InvalidPredictions, InvalidArgument
         As in `curve`.
 
+    See Also
+    --------
+    operating_points : The point that a rule takes at each prior.
+
+    References
+    ----------
+    Landgrebe, Paclík, Duin, Bradley, "Precision-recall operating characteristic (P-ROC)
+    curves in imprecise environments", 2006.
+
     Examples
     --------
     >>> import polars as pl

@@ -81,6 +81,20 @@ def operating_points(
         For an unknown rule, or a target, cost or prior outside what is allowed;
         where the columns of a curve are missing.
 
+    See Also
+    --------
+    apply_thresholds : What thresholds do on other data.
+    cost_curve : Normalised expected cost over priors and costs.
+    estimate_prior : The share of positives among unlabelled scores.
+
+    References
+    ----------
+    Landgrebe, Paclík, Duin, Bradley, "Precision-recall operating characteristic (P-ROC)
+    curves in imprecise environments", 2006.
+
+    Landgrebe, Duin, "Combining accuracy and prior sensitivity for classifier design
+    under prior uncertainty", 2006.
+
     Examples
     --------
     >>> import polaroc as pr

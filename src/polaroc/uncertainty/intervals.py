@@ -83,6 +83,11 @@ def intervals(
         For an argument outside what is allowed; where the columns of a curve
         are missing.
 
+    See Also
+    --------
+    bootstrap : Intervals from resampled test sets.
+    evaluate : All measures of predictions in one pass.
+
     Notes
     -----
     Standard errors are those of the infinitesimal jackknife with the divisors
@@ -101,6 +106,11 @@ def intervals(
     continuous scores and five levels, for the AUC, AUPREC at priors 0.5 to 0.01
     and IAUPREC (``tests/benchmarks/coverage.py``; 200 to 800 samples of each
     kind). They lean to the wide side where cases are few.
+
+    References
+    ----------
+    DeLong, DeLong, Clarke-Pearson, "Comparing the areas under two or more correlated
+    receiver operating characteristic curves: a nonparametric approach", 1988.
 
     Examples
     --------

@@ -16,7 +16,7 @@ from polaroc.charts.over_prior import prior_axis
 from polaroc.charts.panels import columns_of, in_panels
 from polaroc.charts.theme import SIZE, finished, share_axis
 from polaroc.errors import InvalidArgument
-from polaroc.priors.contours import POINT, precision_contours
+from polaroc.priors.isolines import PR_POINT, precision_contours
 
 if TYPE_CHECKING:
     import altair as alt
@@ -67,7 +67,7 @@ def surface(
     import altair as alt
 
     lazy = as_lazy(curve)
-    keys = require(lazy, (*GRID, *POINT), source="achievable(...)")
+    keys = require(lazy, (*GRID, *PR_POINT), source="achievable(...)")
     table = lazy.sort(*keys, "prior", "tpr", nulls_last=True).collect()
     parts = _parts(table, keys)
     # Browsers keep panels by name: with a space no name is one of their own, as __proto__ is.

@@ -25,7 +25,6 @@ from polaroc.predictions.table import Predictions, read
 from polaroc.typing import By, Frame, IntoExpr, Label, Nulls
 
 CELL = (KEY_INDEX, SORT_CODE, "pos", "neg", "tp", "fp", "positives", "negatives")
-# Of all rows in order, how many there are up to a cell's last; and the rows of the cell.
 
 
 def curve(

@@ -19,10 +19,9 @@ from polaroc.base.private_columns import (
 )
 from polaroc.curves.curve import anchors, cells, curves_of, to_curve_table
 from polaroc.curves.hull import hulls
-from polaroc.curves.keys import Keys, attach_key_index, build_key_index
+from polaroc.curves.keys import LEAST, Keys, attach_key_index, build_key_index
 from polaroc.curves.packing import PACK_128, Packing
 from polaroc.curves.thinning import recompute_steps, thin
-from polaroc.curves.totals import LEAST
 from polaroc.evaluation.partitions import SIZE, Part, parts, sizes, stored
 from polaroc.files.memory import Memory, resolve_memory
 from polaroc.files.progress import Progress

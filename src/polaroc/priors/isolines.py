@@ -1,4 +1,4 @@
-"""Lines on which a rate is the same, in ROC space and in precision-recall space."""
+"""Lines of equal rates in ROC and precision-recall space, and of equal precision over priors."""
 
 from collections.abc import Iterable, Sequence
 from math import inf
@@ -8,14 +8,17 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import is_number
+from polaroc.base.columns import GRID, lazily, require
 from polaroc.base.statistics import ROUNDING
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.priors.grids import resolve_priors, skew
+from polaroc.priors.roc_pr import prior_at_precision
 from polaroc.typing import Priors
 
 IsoRate: TypeAlias = Literal["precision", "f_measure", "loss", "error", "accuracy"]
 RATES = ("precision", "f_measure", "loss", "error", "accuracy")
 SPACES = {"roc": ("fpr", "tpr"), "pr": ("tpr", "precision")}
+PR_POINT = ("tpr", "fpr", "precision")
 Point: TypeAlias = tuple[float, float]
 
 
@@ -194,3 +197,52 @@ def distinct_levels(levels_given: float | Sequence[float], rate: str) -> list[fl
             hint="for example levels=[0.2, 0.5, 0.8].",
         )
     return [float(level) for level in dict.fromkeys(levels)]
+
+
+@lazily
+def precision_contours(curve: pl.LazyFrame, levels: float | Sequence[float]) -> pl.LazyFrame:
+    """The prior at which a curve has a precision, at each recall.
+
+    Parameters
+    ----------
+    curve
+        The result of `achievable`, or another table with its columns.
+    levels
+        One or several precisions in (0, 1).
+
+    Returns
+    -------
+    Frame of the kind given
+        The keys; `level`, the precision; `tpr`, the recalls of the table above 0;
+        `prior` in [0, 1): Float64; sorted by key, level and recall.
+
+    Raises
+    ------
+    InvalidArgument, InvalidTable
+        For levels outside what is allowed; where a column is missing.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polaroc as pr
+    >>> table = pl.DataFrame({"truth": [1, 0, 1, 0], "p": [0.9, 0.8, 0.7, 0.1]})
+    >>> grid = pr.achievable(pr.curve(table, truth="truth", score="p"), 0.5, recall=3)
+    >>> precision_contours(grid, 0.5).select("tpr", "prior").rows()
+    [(0.5, 0.0), (1.0, 0.33...)]
+    """
+    keys = require(curve, (*GRID, *PR_POINT), source="achievable(...)")
+    ordered = sorted(distinct_levels(levels, "precision"))
+    grid = pl.LazyFrame({"level": ordered}, schema={"level": pl.Float64})
+    return (
+        curve.filter(pl.col("tpr") > 0)
+        .group_by(*keys, "tpr")
+        .agg(pl.col("fpr").max())
+        .join(grid, how="cross")
+        .select(
+            *keys,
+            "level",
+            "tpr",
+            prior_at_precision(pl.col("tpr"), pl.col("fpr"), pl.col("level")).alias("prior"),
+        )
+        .sort(*keys, "level", "tpr", nulls_last=True)
+    )

@@ -14,8 +14,8 @@ from polaroc.base.columns import (
 )
 from polaroc.base.private_columns import PRIVATE, SAME, TRUTH, WEIGHT, private
 from polaroc.base.statistics import ROUNDING
+from polaroc.curves.keys import totals
 from polaroc.curves.segments import share as share_of
-from polaroc.curves.totals import totals
 from polaroc.errors import InvalidTable
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, one_class_note, read

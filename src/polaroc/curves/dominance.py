@@ -1,4 +1,4 @@
-"""Which curve lies above which, and where two cross."""
+"""Dominance of curves, and where two cross."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -109,7 +109,7 @@ def _pairs(
             firsts.append((a[PLACE][0], b[PLACE][0]))
     names = [f"{between}_a", f"{between}_b"]
     of_a, of_b = ([pair[side] for pair in firsts] for side in (0, 1))
-    # Python's times have no nanoseconds: the keys stay in their columns.
+    # Keys stay in their columns, since Python's times have no nanoseconds.
     relations = {name: schema[name] for name in ("relation", "crossings")}
     return pl.concat(
         [
@@ -126,8 +126,8 @@ def _relation(a: pl.DataFrame, b: pl.DataFrame) -> tuple[str | None, list[dict[s
 
     if any(frame[name].null_count() for frame in (a, b) for name in ("fpr", "tpr")):
         return None, None
-    # Along a curve f + t only grows, so t − f is a function of it, also where the
-    # curve is vertical; above on all such diagonals is above everywhere.
+    # f + t never falls along a curve, so t − f is a function of it even where the curve is
+    # vertical; a curve that is above on all these diagonals is above everywhere.
     along_a, along_b = ((frame["fpr"] + frame["tpr"]).to_numpy() for frame in (a, b))
     along = np.union1d(along_a, along_b)
     height_a = np.interp(along, along_a, (a["tpr"] - a["fpr"]).to_numpy())
@@ -140,7 +140,7 @@ def _relation(a: pl.DataFrame, b: pl.DataFrame) -> tuple[str | None, list[dict[s
 
 
 def _crossings(along: "Array", height: "Array", lead: "Array") -> Iterator[dict[str, float]]:
-    """Where the lead changes sign; where the curves touch for a while, the middle of it."""
+    """Where the lead changes sign: the middle of a stretch on which the curves touch."""
     import numpy as np
 
     distinct_places = np.flatnonzero(np.abs(lead) > ROUNDING)

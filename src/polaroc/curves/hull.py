@@ -1,4 +1,4 @@
-"""The ROC convex hull: the operating points that are best at some prior or cost."""
+"""ROC convex hull: the operating points that are optimal at some prior or cost."""
 
 from collections.abc import Iterable, Sequence
 
@@ -65,7 +65,7 @@ def hull(curve: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def hulls(curves: pl.LazyFrame) -> pl.LazyFrame:
-    """The hulls of curves that are in order, each after its anchor."""
+    """Hulls of sorted curves with anchors."""
     return curves.map_batches(_hulls, schema=curves.collect_schema())
 
 
@@ -129,13 +129,13 @@ def achievable(
     grid = pl.LazyFrame({RECALL: _recalls(recall)}, schema={RECALL: pl.Float64})
     (t0, f0), (t1, _), (dt, df) = CELLS.segment
     wanted = pl.col(RECALL)
-    # Recall 0 is on the segment that starts there, any other where it is passed.
+    # Recall 0 belongs to the segment that starts there, others to the one that reaches them.
     passed = (t0 < wanted) & (wanted <= t1) | ((wanted == 0) & (pl.col("tp") == pl.col("pos")))
     at = surface(hull(curve), priors, rates={}).filter(
         (pl.col("pos") > 0) & (pl.col("positives") > 0) & (pl.col("negatives") > 0)
     )
     f = f0 + (wanted - t0) * df / dt
-    # Along the segment from the origin precision is the same from the limit on.
+    # Precision is constant along the segment from the origin.
     straight = rates.precision(dt, df, pl.col("skew"))
     precision = rates.precision(wanted, pl.col("fpr"), pl.col("skew"))
     at_origin = (wanted == 0) & CELLS.is_first
@@ -213,19 +213,18 @@ def hull_vertices(fp: "Array", tp: "Array") -> "Array":
     import numpy as np
     from scipy.optimize import isotonic_regression
 
-    # A weight too small for the total it is added to moves nothing.
+    # A weight may be too small to change the total.
     moved = np.flatnonzero((np.diff(tp) > 0) | (np.diff(fp) > 0)) + 1
     steps: Array = np.concatenate(([0], moved))
     if moved.size == 0:
         return steps
-    # The hull is the same in rates, in which neither class can drown the other.
+    # Use rates, so that class imbalance loses no precision.
     t, f = (counts / (counts[-1] or 1) for counts in (tp, fp))
     rise, run = np.diff(t[steps]), np.diff(f[steps])
     blocks = isotonic_regression(rise / (rise + run), weights=rise + run, increasing=False).blocks
     kept: Array = steps[blocks]
-    # The blocks pool in floating point: what is collinear goes by exact counts.
-    # Powers of two keep products of weights, and of huge counts, in range without
-    # rounding.
+    # Pooling is in floating point; collinear points are removed by exact counts. Powers of
+    # two keep products of weights and of huge counts in range without rounding.
     if tp.dtype.kind == "f" or int(tp[-1]) * int(fp[-1]) >= 2**63:
         tp, fp = (np.ldexp(counts, -np.frexp(counts[-1])[1]) for counts in (tp * 1.0, fp * 1.0))
     while True:

@@ -1,4 +1,4 @@
-"""Mean curves over folds, by averaging vertically, with what the folds spread around them."""
+"""Vertical means of curves over folds, with their spread."""
 
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
@@ -162,7 +162,7 @@ def mean_pr(
 
 
 def surface_keys(surface: pl.LazyFrame) -> list[str]:
-    """The keys of a surface, which come before its priors; any rates come after."""
+    """Keys of a surface, the columns before its priors."""
     others = require(surface, (*CURVE, *GRID), source="surface(...)")
     names = surface.collect_schema().names()
     return [name for name in others if names.index(name) < names.index("prior")]
@@ -186,7 +186,7 @@ def precision_on_grid(surface: pl.LazyFrame, keys: Sequence[str], n: int) -> pl.
 
 
 class _Interval:
-    """What to put around a mean."""
+    """Interval around a mean."""
 
     def __init__(self, kind: Spread, level: float, test_train_ratio: float | None) -> None:
         check_choice("interval", kind, ("sd", "t"))
@@ -202,7 +202,7 @@ class _Interval:
 
     @property
     def words(self) -> str:
-        """The interval as a caption has it."""
+        """The interval for a caption."""
         if self.kind == "sd":
             return "± 1 SD"
         corrected = "" if self.ratio is None else ", corrected for shared training cases"
@@ -234,7 +234,7 @@ class _Interval:
 
 
 def _left(keys: Sequence[str], across: str | Sequence[str], n: int) -> list[str]:
-    """The keys that are left where some are averaged over."""
+    """Keys that are not averaged over."""
     if not isinstance(n, int) or n < 2:
         raise InvalidArgument(f"n is {n!r}, allowed are whole numbers ≥ 2.", hint="201 is usual.")
     gone = column_names(across, "across")
@@ -255,10 +255,9 @@ def _left(keys: Sequence[str], across: str | Sequence[str], n: int) -> list[str]
 
 
 def _on_grid(cells: pl.LazyFrame, start: pl.Expr, end: pl.Expr, last: int) -> pl.LazyFrame:
-    """The cells of curves, each at the steps from `start` up to `end` of a grid from 0 to 1.
+    """Cells of curves at the steps from `start` to `end` of a grid from 0 to 1.
 
-    Totals are compared as counts: a rate that lies on the grid is met whatever its
-    quotient rounds to.
+    Compare counts, so that a rate on the grid is met however its quotient rounds.
     """
     both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
     placed = cells.filter(both).with_columns(

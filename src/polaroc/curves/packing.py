@@ -1,11 +1,11 @@
-"""Key, score and truth of a row packed into one whole number, so that one narrow sort ranks all."""
+"""Pack key, score and truth of a row into one integer, so that one sort ranks all rows."""
 
 from dataclasses import dataclass
 
 import polars as pl
 
 MAGNITUDE = 2**63 - 1
-# How many ranks of a Float64 lie between neighbours of a type with fewer digits, at the least.
+# Least number of Float64 ranks between neighbours of a narrower type.
 STEPS: dict[pl.DataType, int] = {
     pl.Float16(): 2**42,
     pl.Float32(): 2**29,
@@ -64,12 +64,12 @@ class Packing:
         """
         behind = self._best() - rank_of(score, self.zero_gap, self.step)
         if self != PACK_128:
-            # A score that is computed anew may differ in its last digit.
+            # A score that is computed again may differ in its last digit.
             behind = behind.clip(1, self.scores - 1).cast(self.kind)
         return (index.cast(self.kind) * self._whole(self.scores) + behind) * self._whole(2) + truth
 
     def before(self, index: pl.Expr) -> pl.Expr:
-        """A code that comes right before all those of a key."""
+        """A code right before all codes of a key."""
         return index.cast(self.kind) * self._whole(2 * self.scores)
 
     def index_of(self, code: pl.Expr) -> pl.Expr:
@@ -92,7 +92,7 @@ class Packing:
 
     @property
     def _signed(self) -> pl.DataType:
-        """A type for the differences of ranks, which are small where codes have 64 bits."""
+        """A type for differences of ranks, which are small for codes of 64 bits."""
         return pl.Int64() if self.kind == pl.UInt64() else pl.Int128()
 
     def _best(self) -> pl.Expr:
@@ -102,7 +102,7 @@ class Packing:
         return pl.lit(number, self.kind)
 
 
-# For all keys and scores there are: 32 bits, 64 and one.
+# Fits all keys and scores: 32 bits, 64 and one.
 PACK_128 = Packing(pl.Int128(), MAGNITUDE, 2**64)
 
 
@@ -137,7 +137,7 @@ def packing(keys: int, scores: pl.Series, step: int = 1) -> Packing:
 
 
 def rank_of(score: pl.Expr, zero_gap: int = 0, step: int = 1) -> pl.Expr:
-    """A Float64 as the Int64 that orders alike; 0.0 and −0.0 are both 0.
+    """A Float64 as an Int64 of the same order; 0.0 and −0.0 are both 0.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def rank_of(score: pl.Expr, zero_gap: int = 0, step: int = 1) -> pl.Expr:
         magnitude = (magnitude - zero_gap).clip(lower_bound=0)
     if step > 1:
         magnitude = magnitude // step
-    # Floats are in order of their bits, but for those below zero, which go backwards.
+    # Bits order floats, except that negative ones are reversed.
     return pl.when(bits < 0).then(-magnitude).otherwise(magnitude)
 
 

@@ -1,4 +1,4 @@
-"""The curve under every prior of a grid: the precision-recall surface."""
+"""Precision-recall surface: curves at every prior of a grid."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -22,8 +22,7 @@ RATES: dict[str, Rate] = {
         "informedness", "matthews", "loss", "net_benefit", "recall_gain", "precision_gain",
     )
 }  # fmt: skip
-# Rates that depend on f/t alone have a limit at the origin: their value along
-# the first segment. The others have a value there, or none.
+# Rates of f/t alone have a limit at the origin, their value along the first segment.
 LIMIT_AT_ORIGIN = frozenset({"precision", "lift", "likelihood_ratio_positive"})
 
 
@@ -87,7 +86,7 @@ def surface(
     """
     keys = curve_keys(curve)
     chosen = chosen_rates(rates, keys)
-    # The first segment starts at the origin; its end gives the limit there.
+    # The end of the first segment gives the limit at the origin.
     first_end = CELLS.is_first & pl.col("threshold").is_not_null()
     t_first, f_first = private("t"), private("f")
     limits = [
@@ -107,7 +106,7 @@ def surface(
 def rate_at(
     name: str, rate: Rate, point: Point, first: Point, skewed: Quantity, at_origin: Quantity
 ) -> Quantity:
-    """A rate at a point of the curve: at the origin its limit, where it has one.
+    """A rate at a point of the curve, or its limit at the origin.
 
     Parameters
     ----------
@@ -143,13 +142,13 @@ def at_priors(frame: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
 
 
 def chosen_rates(
-    rates_given: Sequence[str] | Mapping[str, Rate], keys: Sequence[str]
+    requested: Sequence[str] | Mapping[str, Rate], keys: Sequence[str]
 ) -> dict[str, Rate]:
-    """The rates asked for, by the name of their column."""
-    if isinstance(rates_given, Mapping):
-        chosen = dict(rates_given)
+    """Rates by the name of their column."""
+    if isinstance(requested, Mapping):
+        chosen = dict(requested)
     else:
-        names = [rates_given] if isinstance(rates_given, str) else list(rates_given)
+        names = [requested] if isinstance(requested, str) else list(requested)
         unknown = [name for name in names if name not in RATES]
         if unknown:
             raise InvalidArgument(

@@ -11,7 +11,7 @@ from polaroc.base.columns import (
     check_keys,
     collect_like,
     key_columns,
-    text_keys_that_differ,
+    text_keys_of_different_types,
 )
 from polaroc.base.private_columns import KEY_INDEX, private
 from polaroc.base.statistics import normal
@@ -230,7 +230,7 @@ def _matched(reference: pl.DataFrame, deployed: pl.DataFrame, keys: Sequence[str
     counted = deployed.select(
         pl.exclude("positives", "negatives"), pl.col("positives").alias(DEPLOYED)
     )
-    for key in text_keys_that_differ(
+    for key in text_keys_of_different_types(
         reference.schema, deployed.schema, keys, ("the reference", "the deployed scores")
     ):
         # Neither type need hold the words of the other.

@@ -12,7 +12,7 @@ from polaroc.curves.keys import Keys, build_key_index
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.evaluation.sums import CurveSums
 from polaroc.files.memory import Memory
-from polaroc.files.progress import Progress, told
+from polaroc.files.progress import Progress, progress_callback
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
 from polaroc.measures.spec import tidy
 from polaroc.predictions.table import Predictions, read
@@ -149,7 +149,7 @@ def evaluate(
         check_counts(predictions)
     summed = CurveSums(predictions, *asked.parted)
     if memory is not None:
-        found = summed.out_of_core(memory, scratch, told(progress))
+        found = summed.out_of_core(memory, scratch, progress_callback(progress))
         return collect_like(frame, tidy(found.wide, names, asked.measures))
     keys = build_key_index(predictions, now=isinstance(frame, pl.DataFrame))
     if intervals is not None and how is None:

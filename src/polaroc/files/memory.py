@@ -1,4 +1,4 @@
-"""How much memory there is, and how much may be used."""
+"""Available memory, and the budget for a computation."""
 
 import os
 import re
@@ -12,7 +12,7 @@ Memory: TypeAlias = int | str | Literal["auto"]
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 BINARY_UNITS = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 LEAST = 500_000_000
-# The share of what is available that is used where nothing is said.
+# Share of the available memory that is used by default.
 SHARE = 0.6
 CONTROL_GROUP = Path("/sys/fs/cgroup")
 

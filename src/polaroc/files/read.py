@@ -1,4 +1,4 @@
-"""Files of predictions as one lazy frame, whatever their format."""
+"""Read prediction files of any format as one lazy frame."""
 
 import glob
 import re
@@ -23,26 +23,26 @@ FORMATS = {
 COMPRESSED = {".gz", ".zst", ".zlib"}
 ALLOWED = "allowed are Parquet, CSV, TSV, IPC/Arrow and NDJSON"
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
-# Types of text are inferred from all rows of files up to this size in all.
+# Total size up to which types of text columns are inferred from all rows.
 INFERRED_WHOLE = 100_000_000
 INFERRED_ROWS = 100_000
-# How many files are opened one by one, so that a damaged one can be named.
+# Number of files that are opened one by one, so that errors name the damaged one.
 NAMED = 1_000
 PEEKED_ROWS = 100
-# A whole number as it is written when it is nothing else: "007" is another word than "7".
+# Canonical whole numbers: "007" is a text key, different from "7".
 WHOLE = r"^(0|-?[1-9]\d{0,17})$"
 
 
 @dataclass(frozen=True)
 class Source:
-    """A file, and the columns its folders below the one asked for stand for."""
+    """A file, and the partition columns of its folders."""
 
     file: Path
     partitions: tuple[tuple[str, str], ...] = ()
 
     @property
     def format(self) -> str:
-        """The format told by the suffix; refused where there is none."""
+        """The format by the suffix; raise where there is none."""
         kind = FORMATS.get(_suffix(self.file))
         if kind is None:
             raise InvalidArgument(
@@ -91,7 +91,7 @@ def scan(paths: Sequence[str], words: Sequence[str] = ()) -> pl.LazyFrame:
 
 
 def batches(paths: Sequence[str], keys: Sequence[str], most: int) -> list[pl.LazyFrame]:
-    """The same in frames that share no key, where the folders already keep the keys apart.
+    """Like `scan`, in frames that share no key, where folders separate the keys.
 
     Parameters
     ----------
@@ -111,10 +111,10 @@ def batches(paths: Sequence[str], keys: Sequence[str], most: int) -> list[pl.Laz
     whole = scan(paths, keys)
     if not keys or any(set(keys) - set(part.partitions) for part in parts):
         return [whole]
-    alike: dict[tuple[str, ...], list[Part]] = {}
+    alike: dict[tuple[str, ...], list[PartitionFiles]] = {}
     for part in parts:
         alike.setdefault(tuple(part.partitions[key] for key in keys), []).append(part)
-    batches: list[list[Part]] = []
+    batches: list[list[PartitionFiles]] = []
     size = 0
     for group in alike.values():
         more = sum(part.size for part in group)
@@ -131,12 +131,12 @@ def batches(paths: Sequence[str], keys: Sequence[str], most: int) -> list[pl.Laz
 
 
 def files(paths: Sequence[str]) -> list[Path]:
-    """The files that `scan` reads of the same paths."""
+    """The files that `scan` reads."""
     return [source.file for path in paths for source in _sources(path)]
 
 
 @dataclass(frozen=True)
-class Part:
+class PartitionFiles:
     """The files of one format in one folder of each column."""
 
     rows: pl.LazyFrame
@@ -144,7 +144,7 @@ class Part:
     size: int
 
 
-def _parts(paths: Sequence[str], words: Sequence[str]) -> list[Part]:
+def _parts(paths: Sequence[str], words: Sequence[str]) -> list[PartitionFiles]:
     by_path = {source.file.resolve(): source for path in paths for source in _sources(path)}
     sources = sorted(by_path.values(), key=lambda source: (source.format, source.partitions))
     whole = {
@@ -157,7 +157,7 @@ def _parts(paths: Sequence[str], words: Sequence[str]) -> list[Part]:
     for (kind, partitions), group in grouped:
         own = [source.file for source in group]
         rows = _partition(_scan(kind, own, words), partitions, whole)
-        parts.append(Part(rows, dict(partitions), _size(own)))
+        parts.append(PartitionFiles(rows, dict(partitions), _size(own)))
     return parts
 
 
@@ -221,7 +221,7 @@ def _in_folder(folder: Path) -> list[Source]:
 
 
 def _fixed_parts(pattern: Path) -> int:
-    """How many leading parts of a pattern are plain names."""
+    """Number of leading path components without wildcards."""
     magic = (i for i, part in enumerate(pattern.parts) if glob.has_magic(part))
     return next(magic, len(pattern.parts))
 
@@ -284,7 +284,7 @@ def _scan(kind: str, files: list[Path], words: Sequence[str]) -> pl.LazyFrame:
 def _as_written(
     inferred: pl.Schema, kind: str, files: list[Path], words: Sequence[str]
 ) -> dict[str, pl.DataType]:
-    """The columns of `words` that would not be what is written once they were numbers."""
+    """Columns of `words` that would not survive a conversion to numbers and back."""
     kept: dict[str, pl.DataType] = {
         name: pl.String() for name in words if inferred.get(name, pl.String) != pl.String
     }

@@ -1,4 +1,4 @@
-"""An audit of a prediction table: what each key holds, and what is to be doubted."""
+"""Audit of a prediction table: contents of each key, and warnings."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from polaroc.typing import By, IntoExpr, Label
 
 THE_TRUTH = "the score is the truth itself"
 ONLY_LABELS = "scores are 0 and 1 only: predicted labels, not scores"
-# What `check` reports of a key beside its totals.
+# Columns of `check` beside the totals.
 REPORT = ("rows", "scores", "lowest", "highest")
 
 
@@ -125,7 +125,7 @@ def check(
 
 
 def label_note() -> pl.Expr:
-    """What is to be said of the scores of a key that are labels, from score and truth."""
+    """Note on a key whose scores are labels, from score and truth."""
     score = pl.col(SCORE)
     return (
         pl.when((score == pl.col(TRUTH).cast(pl.Float64)).all())
@@ -136,10 +136,10 @@ def label_note() -> pl.Expr:
 
 
 def notes_on_labels(predictions: Predictions) -> list[str]:
-    """What is to be said of predictions whose scores are labels in some keys."""
+    """Notes on keys whose scores are labels."""
     score = pl.col(SCORE)
     rows, keys = predictions.valid_rows, predictions.keys
-    # Most tables have no such score: then no key needs to be looked at.
+    # Most tables have no such score, which saves a look at each key.
     if not rows.select(score.is_in([0.0, 1.0]).any()).collect().item():
         return []
     several = score.min() < score.max()
@@ -149,7 +149,7 @@ def notes_on_labels(predictions: Predictions) -> list[str]:
 
 
 def _case_note(case: str | None) -> pl.Expr:
-    """What is wrong with the cases of a key."""
+    """Note on invalid cases of a key."""
     if case is None:
         return pl.lit(None, pl.String)
     known = pl.col(case).drop_nulls()

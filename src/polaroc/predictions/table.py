@@ -1,4 +1,4 @@
-"""What comes in: a table of predictions, read, audited and refused where it cannot be right."""
+"""Read, audit and validate a table of predictions."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -30,14 +30,12 @@ from polaroc.typing import By, IntoExpr, Label, Nulls
 
 @dataclass(frozen=True)
 class Predictions:
-    """A prediction table in our own columns: keys, score, truth, weight, trouble.
+    """A prediction table in private columns: keys, score, truth, weight, row error.
 
-    `rows` keeps every row that came in; `trouble` is null where a row is sound
-    and else says, by code, why it cannot be ranked; `possible` are the codes that
-    there may be: those that columns of these types can have, less those that an
-    audit has refused, so that without any all rows are sound; `kind` is the type
-    the score came in; `repeatable` says whether every reading of `rows` gives the
-    same ones.
+    `rows` has every input row; its `ROW_ERROR` is null for a valid row, else the code of
+    the error. `possible` are the codes that can occur: those of columns of these types,
+    less those that an audit has excluded; without any, all rows are valid. `kind` is the
+    input type of the score; `repeatable` whether every reading of `rows` is the same.
     """
 
     rows: pl.LazyFrame
@@ -50,18 +48,18 @@ class Predictions:
 
     @property
     def fatal(self) -> list[int]:
-        """What no result may be computed around."""
+        """Codes of errors for which no result is computed."""
         return [kind for kind in self.possible if self.nulls == "raise" or kind in WRONG]
 
     @property
     def valid_rows(self) -> pl.LazyFrame:
-        """The rows that can be ranked."""
+        """Rows without errors."""
         rows = self.rows.filter(pl.col(ROW_ERROR).is_null()) if self.possible else self.rows
         return rows.drop(ROW_ERROR)
 
     @property
     def validated(self) -> "Predictions":
-        """The same once it is known that no row is in fatal trouble."""
+        """The same predictions once an audit has excluded fatal errors."""
         possible = [kind for kind in self.possible if kind not in self.fatal]
         if possible:
             return replace(self, possible=possible)
@@ -69,14 +67,14 @@ class Predictions:
         return replace(self, rows=none, possible=possible)
 
     def count_invalid(self) -> int:
-        """How many rows cannot be ranked."""
+        """Number of rows with errors."""
         count: int = self.rows.select(pl.col(ROW_ERROR).count().cast(pl.Int64)).collect().item()
         return count
 
 
 @dataclass(frozen=True)
 class Unaudited:
-    """Predictions, and the plans of the small tables that tell whether to refuse them."""
+    """Predictions, and plans of the tables by which they are validated."""
 
     predictions: Predictions
     named: pl.LazyFrame
@@ -85,23 +83,23 @@ class Unaudited:
 
     @property
     def row_errors(self) -> pl.LazyFrame:
-        """How many rows of each key are in which fatal trouble."""
+        """Number of rows by key and fatal error."""
         rows = self.predictions.rows.filter(pl.col(ROW_ERROR).is_in(self.predictions.fatal))
         return rows.group_by(ROW_ERROR, *self.predictions.keys).agg(pl.len().alias(COUNT))
 
     @property
     def labels(self) -> pl.LazyFrame:
-        """The labels of the truth, in no order."""
+        """Distinct labels of the truth, unordered."""
         return self.named.select(pl.col(TRUTH).drop_nulls().unique())
 
     def collected_with(self, table: pl.LazyFrame) -> pl.DataFrame:
-        """A table made of the same rows, from the reading that is audited."""
+        """Collect a table of the same rows from the audited reading."""
         row_errors, labels, collected = pl.collect_all([self.row_errors, self.labels, table])
         self.audited(row_errors, lambda: labels)
         return collected
 
     def audited(self, row_errors: pl.DataFrame, labels: Callable[[], pl.DataFrame]) -> Predictions:
-        """The predictions, refused by what their `row_errors` and `labels` hold."""
+        """The predictions; raise on fatal `row_errors` and missing `labels`."""
         if self.positive is not None:
             self._refuse_absent_label(self.positive, labels)
         if row_errors.height:
@@ -128,7 +126,7 @@ class Unaudited:
         self, positive: Label | Sequence[Label], labels: Callable[[], pl.DataFrame]
     ) -> None:
         distinct_labels = labels()
-        # Compared as the column is: 0.1 is a label of single precision and of decimals, too.
+        # Compared in the type of the column: 0.1 is also a Float32 and a Decimal label.
         is_positive, _ = truth_column(distinct_labels.schema[TRUTH], self.truth, positive)
         if distinct_labels.height > 1 and not distinct_labels.select(is_positive.any()).item():
             raise InvalidPredictions(
@@ -150,12 +148,11 @@ def read(
     audited: bool = False,
     collected: bool = False,
 ) -> Predictions:
-    """The prediction table in our own columns.
+    """Read a prediction table into private columns.
 
-    An eager table is audited at once, a lazy one where `audited` is set: rows in
-    trouble are then an error, else they are said in the result. Of a lazy one the
-    columns are `collected` where they are needed more than once: another reading
-    of it may give other rows.
+    An eager table is always audited, a lazy one where `audited` is set: invalid rows
+    then raise, else they are noted in the result. Columns of a lazy table are `collected`
+    where they are needed more than once, since another reading may give other rows.
     """
     unread = unaudited(
         frame, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls,
@@ -180,7 +177,7 @@ def unaudited(
     nulls: Nulls = "raise",
     collected: bool = False,
 ) -> Unaudited:
-    """The same before any row is audited."""
+    """Like `read`, before any row is audited."""
     check_choice("nulls", nulls, ("raise", "drop"))
     lazy = as_lazy(frame)
     by = key_columns(by)
@@ -200,24 +197,23 @@ def unaudited(
     schema = named.collect_schema()
     if schema[SCORE] == pl.String:
         _refuse_words(named, score)
-    value, score_trouble = score_column(schema[SCORE], score)
-    label, truth_trouble = truth_column(schema[TRUTH], truth, positive)
-    columns, row_errors = [value, label], [*score_trouble, *truth_trouble]
+    value, score_errors = score_column(schema[SCORE], score)
+    label, truth_errors = truth_column(schema[TRUTH], truth, positive)
+    columns, row_errors = [value, label], [*score_errors, *truth_errors]
     if weight is not None:
-        counted, weight_trouble = weight_column(schema[WEIGHT], weight)
+        counted, weight_errors = weight_column(schema[WEIGHT], weight)
         columns.append(counted)
-        row_errors += weight_trouble
-    trouble = pl.coalesce(
+        row_errors += weight_errors
+    row_error = pl.coalesce(
         *(pl.when(is_so).then(pl.lit(code, pl.UInt8)) for code, is_so in row_errors)
     ).alias(ROW_ERROR)
-    # The next reading of a plan may give other rows: those that are counted must be those
-    # that are ranked.
+    # The next reading of a plan may give other rows; counts and ranks must agree.
     repeatable = eager or collected
     if not repeatable:
         named = named.cache()
     elif not eager:
         named = named.collect().lazy()
-    rows = named.select(*keys, *columns, trouble)
+    rows = named.select(*keys, *columns, row_error)
     predictions = Predictions(
         rows if repeatable else rows.cache(),
         keys,
@@ -231,7 +227,7 @@ def unaudited(
 
 
 def one_class_note(positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
-    """Which class is absent, null where both are there."""
+    """Note on an absent class, else null."""
     return (
         pl.when((positives == 0) & (negatives == 0))
         .then(pl.lit("no positives, no negatives"))
@@ -258,7 +254,7 @@ def _check_columns(frame: pl.LazyFrame, wanted: Sequence[IntoExpr | None]) -> No
 
 
 def _refuse_words(named: pl.LazyFrame, score: IntoExpr) -> None:
-    """Refuse scores that are text, with the first that is no number."""
+    """Raise on scores that are text, naming the first that is no number."""
     word = pl.col(SCORE)
     is_none = word.is_not_null() & word.cast(pl.Float64, strict=False).is_null()
     first, rows = named.select(word.filter(is_none).first(), rows=pl.len()).collect().row(0)

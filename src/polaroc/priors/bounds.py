@@ -1,4 +1,4 @@
-"""What a ROC curve with a given area can and cannot have under its precision-recall curve."""
+"""Bounds on AUPREC given the AUC or areas at other priors."""
 
 from collections.abc import Mapping
 from math import log, log1p
@@ -8,9 +8,9 @@ from polaroc.errors import InvalidArgument
 from polaroc.priors.grids import check_prior, skew
 from polaroc.typing import Array
 
-# λ(1 − AUC) from which the lowest curve rises all the way.
+# λ(1 − AUC) above which the curve of least AUPREC rises over all recalls.
 RISING = 5 / 6
-# Turns beyond which differences of logarithms lose their digits.
+# Turning recalls beyond which differences of logarithms lose precision.
 FIRST_TURN, LAST_TURN = 1e-12, 1 - 1e-4
 
 
@@ -149,14 +149,14 @@ def _areas(positives: int, fpr: "Array", skewed: float) -> "Array":
 
     start = np.arange(positives)[:, None] / positives
     bend = skewed * fpr[None, :]
-    # From recall 0, at rate 0, precision is 1 throughout.
+    # At false positive rate 0 precision is 1.
     ends = np.where(start + bend > 0, start + bend, 1)
     areas: Array = 1 / positives - bend * np.log1p(1 / positives / ends)
     return areas
 
 
 def _greatest(values: "Array") -> float:
-    """The greatest sum of one value per row, from columns that never go back."""
+    """Greatest sum of one value per row over non-decreasing columns."""
     import numpy as np
 
     best = np.zeros(values.shape[1])

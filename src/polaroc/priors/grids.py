@@ -142,7 +142,7 @@ def prior_grid(
 
 
 def resolve_priors(priors: Priors) -> list[float | None]:
-    """The priors asked for, each once, in order; None stands for "observed"."""
+    """Distinct priors in order; None stands for "observed"."""
     if isinstance(priors, pl.LazyFrame):
         priors = priors.collect()
     if isinstance(priors, pl.DataFrame):
@@ -167,7 +167,7 @@ def resolve_priors(priors: Priors) -> list[float | None]:
 
 
 def check_prior(value: object) -> None:
-    """Refuse what is not a prior strictly between 0 and 1."""
+    """Raise unless 0 < prior < 1."""
     number = float(value) if is_number(value) else 0.0
     if not 0 < number < 1 or isinstance(value, bool) or not isfinite((1 - number) / number):
         raise InvalidArgument(
@@ -177,7 +177,7 @@ def check_prior(value: object) -> None:
 
 
 def check_range(lo: float, hi: float) -> None:
-    """Refuse a range of priors that is empty or leaves (0, 1)."""
+    """Raise unless 0 < lo < hi < 1."""
     check_prior(lo)
     check_prior(hi)
     if lo >= hi:

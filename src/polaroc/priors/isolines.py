@@ -129,7 +129,7 @@ def _line(
 
 
 def _ends(line: tuple[float, float, float]) -> tuple[Point, Point] | None:
-    """Where a rising line enters and leaves the square of (f, t), or None where it misses it."""
+    """Where a rising line enters and leaves the unit square of (f, t), None if it misses it."""
     a, b, c = line
     on_edges = [(0.0, c / a), (1.0, (c - b) / a), (c / b, 0.0), ((c - a) / b, 1.0)]
     inside = sorted(
@@ -171,29 +171,25 @@ def _in_pr_space(start: Point, end: Point, n: int, skewed: float) -> list[Point]
     return points
 
 
-def _priors(priors_given: Priors) -> list[float]:
-    priors = resolve_priors(priors_given)
+def _priors(given: Priors) -> list[float]:
+    priors = resolve_priors(given)
     known = [prior for prior in priors if prior is not None]
     if not known or len(known) < len(priors):
         raise InvalidArgument(
-            f"priors is {priors_given!r}, allowed are one or several priors in (0, 1).",
+            f"priors is {given!r}, allowed are one or several priors in (0, 1).",
             hint="for example priors=0.1.",
         )
     return known
 
 
-def distinct_levels(levels_given: float | Sequence[float], rate: str) -> list[float]:
-    """The levels asked for, each once, in order."""
-    levels = (
-        list(levels_given)
-        if isinstance(levels_given, Iterable) and not isinstance(levels_given, str)
-        else [levels_given]
-    )
+def distinct_levels(given: float | Sequence[float], rate: str) -> list[float]:
+    """Distinct levels in order."""
+    levels = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
     most = inf if rate == "loss" else 1
     if not levels or not all(is_number(level) and 0 < level < most for level in levels):
         end = "" if rate == "loss" else " and < 1"
         raise InvalidArgument(
-            f"levels is {levels_given!r}, allowed for {rate!r} are numbers > 0{end}.",
+            f"levels is {given!r}, allowed for {rate!r} are numbers > 0{end}.",
             hint="for example levels=[0.2, 0.5, 0.8].",
         )
     return [float(level) for level in dict.fromkeys(levels)]

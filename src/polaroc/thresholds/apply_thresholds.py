@@ -1,4 +1,4 @@
-"""What thresholds chosen elsewhere do on other data."""
+"""Apply thresholds chosen on one table to another."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from polaroc.base.columns import (
     attach,
     collect_like,
     require,
-    text_keys_that_differ,
+    text_keys_of_different_types,
 )
 from polaroc.base.private_columns import PRIVATE, SAME, TRUTH, WEIGHT, private
 from polaroc.base.statistics import ROUNDING
@@ -119,9 +119,9 @@ def apply_thresholds(
 
 
 def _with_key_types(points: pl.LazyFrame, table: Predictions, keys: Sequence[str]) -> pl.LazyFrame:
-    """The points with their keys in the types of the predictions, if these can hold them."""
+    """Cast keys of the points to the types of the predictions, where they fit."""
     kinds = table.rows.collect_schema()
-    differ = text_keys_that_differ(
+    differ = text_keys_of_different_types(
         kinds, points.collect_schema(), keys, ("the predictions", "the points")
     )
     for key in differ:
@@ -131,7 +131,7 @@ def _with_key_types(points: pl.LazyFrame, table: Predictions, keys: Sequence[str
 
 
 def _realised(table: Predictions, points: pl.LazyFrame, shared: Sequence[str]) -> pl.LazyFrame:
-    """The points with the rates they have on a table, and whether all is as it was tuned."""
+    """The points with their rates on a table, and whether all equal the tuned ones."""
     limit, share = pl.col(private("at")), pl.col("share")
     tuned = [private(name) for name in ("tpr", "fpr", "positives", "negatives")]
     promised = points.select(
@@ -139,11 +139,11 @@ def _realised(table: Predictions, points: pl.LazyFrame, shared: Sequence[str]) -
         pl.col("threshold").alias(private("at")),
         *(pl.col(name.removeprefix(PRIVATE)).alias(name) for name in tuned),
     ).unique()  # fmt: skip
-    # A point is known by what it is: rows of a lazy table have no lasting number.
+    # Join by values, since rows of a lazy table have no stable number.
     known_by = [*table.keys, "rule", "prior", "share", private("at"), *tuned]
     counted = pl.col(WEIGHT) if table.weighted else pl.lit(1, pl.Int64)
     pos, neg = pl.col(TRUTH) * counted, ~pl.col(TRUTH) * counted
-    # No threshold means that nothing is called positive.
+    # Without a threshold nothing is called positive.
     above, tied = (pl.col(SCORE) > limit).fill_null(False), (pl.col(SCORE) == limit)
     called = above.cast(pl.Float64) + tied.fill_null(False).cast(pl.Float64) * share
     calls = (
@@ -174,7 +174,7 @@ def _realised(table: Predictions, points: pl.LazyFrame, shared: Sequence[str]) -
 
 
 def _note_on_calls() -> pl.Expr:
-    """What is to be said of the rows of a key, of its classes and of its point."""
+    """Note on the rows and classes of a key and on its point."""
     lack = (
         pl.when(pl.col("rule").is_null())
         .then(pl.lit("there is no point for this key"))

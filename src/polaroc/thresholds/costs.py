@@ -1,4 +1,4 @@
-"""What errors cost: cost curves and decision curves."""
+"""Cost curves and decision curves."""
 
 from collections.abc import Iterable, Sequence
 from typing import Literal
@@ -198,7 +198,7 @@ def decision_curve(
 
 
 def _unweighted(score_prior: float | Literal["observed"] | None) -> pl.Expr:
-    """The score, as it stands, that is the probability `threshold` at the prior asked for."""
+    """The raw score whose probability is `threshold` at the prior."""
     p, skewed = pl.col("threshold"), pl.col("skew")
     if score_prior is None:
         return p
@@ -209,17 +209,16 @@ def _unweighted(score_prior: float | Literal["observed"] | None) -> pl.Expr:
         right = pl.lit(skew(float(score_prior)))
     times = skewed / right
     weighted = p * times / (1 - p + p * times)
-    # A score that is p but for rounding is called positive.
+    # A score that equals p up to rounding is called positive.
     return pl.when((times - 1).abs() <= ROUNDING).then(p).otherwise(weighted * (1 - ROUNDING))
 
 
 def _called(ranked: pl.LazyFrame, sought: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """The rows sought with the rates of calling positive from their score on."""
+    """The rows at their thresholds, with the rates of calling positive from there on."""
     at, is_requested = pl.col("threshold").fill_null(float("inf")), pl.col(SHARES).is_not_null()
     points = ranked.select(*keys, "tpr", "fpr", at.alias(SOUGHT))
     last = within(pl.col("tpr", "fpr").forward_fill().fill_null(0.0), keys)
-    # The point before a score sought, from the best score on, is that of the least
-    # threshold that is not below it.
+    # In descending order, the point before a score is that of the least threshold not below.
     return (
         pl.concat([points, sought], how="diagonal")
         .sort(
@@ -232,7 +231,7 @@ def _called(ranked: pl.LazyFrame, sought: pl.LazyFrame, keys: Sequence[str]) -> 
 
 
 def _shares(given: int | Sequence[float], name: str, *, closed: bool = True) -> list[float]:
-    """Shares from 0 to 1, which is among them where the range is closed."""
+    """Shares from 0 to 1; 1 is allowed where the range is closed."""
     if isinstance(given, int) and not isinstance(given, bool) and given >= 2:
         return [i / (given - 1 if closed else given) for i in range(given)]
     wanted = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else []

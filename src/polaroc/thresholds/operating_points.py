@@ -1,4 +1,4 @@
-"""Operating points: where on its curve a classifier is to run."""
+"""Operating points chosen on curves by a rule."""
 
 from collections.abc import Sequence
 
@@ -132,7 +132,7 @@ def operating_points(
 
 
 def check_factor(name: str, value: object) -> None:
-    """Refuse a cost or a weight that is not a finite number above 0."""
+    """Raise unless a cost or weight is finite and positive."""
     if not is_number(value) or not 0 < value < float("inf"):
         raise InvalidArgument(
             f"{name} is {value!r}, allowed are finite numbers > 0.", hint="1 is the default."

@@ -80,7 +80,7 @@ def rules(
 
 
 def check_target(rule: str, target: float | None) -> None:
-    """Refuse a target that a rule does not need, or the lack of one that it does."""
+    """Raise on a target that the rule does not use, or on a missing one."""
     if rule not in NEEDS_TARGET:
         if target is not None:
             raise InvalidArgument(

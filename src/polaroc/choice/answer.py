@@ -1,4 +1,4 @@
-"""The answer to which model to take, in words."""
+"""Sentences on which model to choose."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -63,7 +63,7 @@ def first_of_all(warnings: Sequence[str]) -> str:
 
 
 def how_sure(models: pl.DataFrame, blocks: int, comparison: "Comparison | None") -> str:
-    """From which models a test tells the first; last, as no more than a description, its wins."""
+    """From which models the first differs significantly; last, its wins, as a description."""
     if blocks < 2:
         return "; measured once, so nothing says how sure this is."
     won = wins_in_words(models["share"][0], blocks)
@@ -87,7 +87,7 @@ def wins_in_words(share: float, blocks: int) -> str:
 
 
 def describe_separation(models: pl.Series, comparison: "Comparison") -> str:
-    """From which of the other models a test tells the first."""
+    """From which of the other models the first differs significantly."""
     apart, not_apart = split_by_test(models, comparison)
     if not not_apart:
         return "all others" if len(apart) > 1 else named(apart)
@@ -137,7 +137,7 @@ def one_name(model: object) -> str:
 
 
 def split_by_test(models: pl.Series, comparison: "Comparison") -> tuple[list[object], list[object]]:
-    """The other models, those told apart from the first and those not."""
+    """Other models: those that differ significantly from the first, and those that do not."""
     a, b = comparison.pairs.columns[:2]
     first = pl.lit(models[:1]).first()
     rows = comparison.pairs.filter(pl.col(a).eq_missing(first) | pl.col(b).eq_missing(first))

@@ -20,7 +20,7 @@ from polaroc.priors.beliefs import Belief
 
 COLUMNS = ("mean", "regret", "best", "expected", "mean_regret", "worst_regret", "sens")
 HEADINGS = {"auprec": "AUPREC"}
-# How far an IAUPREC may be from the expectation before it is said.
+# Difference of an IAUPREC from the expectation above which there is a warning.
 OFF = 0.002
 
 
@@ -245,7 +245,7 @@ def _other_range(
     measure: str,
     over: tuple[float, float] | Belief | None,
 ) -> list[str]:
-    """What is to be said where the table's IAUPREC is not the expected AUPREC."""
+    """Warning where the IAUPREC of the table is not the expected AUPREC."""
     if over is None or measure != "auprec" or "iauprec" not in frame["measure"]:
         return []
     labels = over_labels(frame, "iauprec")

@@ -1,4 +1,4 @@
-"""What each model is worth over uncertain priors, and how far it falls short of the best."""
+"""Expected measure and regret of models over uncertain priors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,13 +14,13 @@ from polaroc.priors.beliefs import Belief, points, resolve_belief
 from polaroc.priors.grids import skew
 from polaroc.typing import Array
 
-# The share of a belief, at each end, that is too small to judge a model by.
+# Tail of a belief at each end in which models are not evaluated.
 TAIL = 0.005
-# The share of a belief that may lie beyond the priors that were measured.
+# Share of a belief that may lie beyond the measured priors.
 BEYOND = 0.01
-# Priors within a range below which nothing between them is told from them.
+# Least number of priors within a range to interpolate between them.
 ENOUGH = 8
-# Stands for the whole range in the place of a prior.
+# Takes the place of a prior for the whole range.
 WHOLE = -1.0
 
 
@@ -37,11 +37,11 @@ class ExpectedMeasures:
     belief
         The belief.
     evaluated_priors
-        The priors at which models are judged one by one, ascending.
+        The priors at which models are compared one by one, ascending.
     overall
         The expected measure, blocks × models, where it is known without the grid.
     covers
-        Whether the priors of the grid are enough to judge models between them.
+        Whether the grid suffices to compare models between its priors.
     """
 
     values: "Array"
@@ -71,7 +71,7 @@ class ExpectedMeasures:
 
     @property
     def mean_regret(self) -> "Array":
-        """The expected regret of each model; with its expected measure it adds up to one sum."""
+        """Expected regret of each model; with its expected measure it has the same sum for all."""
         expected = self.expected.mean(axis=0)
         regrets = self._expectation(shortfall(self._at(self.belief.priors).mean(axis=0)))
         summed: Array = regrets[expected.argmax()] + shortfall(expected)
@@ -106,7 +106,7 @@ class ExpectedMeasures:
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """What a table knows of a measure under a belief about the prior.
+    """The rows of a measure, and its grid, under a belief about the prior.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ class Known:
     covers
         As in `ExpectedMeasures`.
     warnings
-        What the numbers rest on.
+        Warnings on what the numbers rest on.
     """
 
     rows: Rows
@@ -161,7 +161,7 @@ class Known:
 def known_of(
     measures: pl.DataFrame, measure: str, over: tuple[float, float] | Belief | None
 ) -> Known:
-    """What a tidy table knows of a measure; refused where that is too little.
+    """Rows and grid of a measure in a tidy table; raise where they do not suffice.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def _own_priors(rows: Rows, grid: Sequence[float]) -> list[str]:
 
 
 def shortfall(means: "Array") -> "Array":
-    """How far each model (axis 0) is below the best."""
+    """Regret: how far each model (axis 0) is below the best."""
     below: Array = means.max(axis=0) - means
     return below
 
@@ -256,7 +256,7 @@ def priors_used(
 def priors_to_evaluate(
     over: tuple[float, float] | None, belief: Belief, grid: Sequence[float]
 ) -> tuple[float, ...]:
-    """The priors at which models are judged one by one.
+    """The priors at which models are compared one by one.
 
     Those of the grid within a range, and its ends; the nodes of a belief but for
     its tails.
@@ -279,7 +279,7 @@ def check_coverage(
     grid: Sequence[float],
     is_exact: bool = False,
 ) -> list[str]:
-    """Refuse a grid that leaves a range or belief open; what is to be said of it else.
+    """Raise if the grid does not cover a range or belief; otherwise return warnings.
 
     Parameters
     ----------
@@ -331,7 +331,7 @@ def _among(prior: float, grid: Sequence[float]) -> bool:
 
 
 def evaluate_hint(over: tuple[float, float] | None, belief: Belief) -> str:
-    """The call that makes a table with all that is needed."""
+    """Hint: the call that makes a sufficient table."""
     if over is None:
         return f"pr.evaluate(..., over=belief, priors=belief.priors) with belief = {belief!r}."
     lo, hi = (f"{float(end)!r}" for end in over)

@@ -149,10 +149,10 @@ def _sums_of_squares(layout: Layout, terms: Sequence[tuple[str, ...]]) -> list[f
     from statsmodels.formula.api import ols
     from statsmodels.stats.anova import anova_lm
 
-    # Names and levels of any text become f0, f1, … and whole numbers in the formula.
+    # Any text is allowed in names and levels: the formula uses f0, f1, … and numbers.
     safe = {factor: f"f{i}" for i, factor in enumerate(layout.factors)}
     places = np.indices(layout.values.shape).reshape(len(safe), -1)
-    # A pandas frame, as statsmodels makes one of Polars' only where pyarrow is.
+    # A pandas frame: statsmodels converts Polars frames only with pyarrow.
     data = pd.DataFrame(
         {"y": layout.values.ravel()} | dict(zip(safe.values(), places, strict=True))
     )

@@ -227,7 +227,7 @@ def _measure(
 
 
 def _wald(block: Block, a: int, b: int, level: float) -> Numbers:
-    """What is told of two models."""
+    """Wald test of two models."""
     difference = float(block.estimates[a] - block.estimates[b])
     variance = block.variance(a, b)
     if difference != difference:

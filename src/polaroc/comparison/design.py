@@ -21,7 +21,7 @@ MOST_NOTES = 5
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """One number per block, model and prior, all of them there.
+    """One number per block, model and prior, complete.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Design:
     values
         The numbers: blocks × models × priors.
     warnings
-        What was left out, or is to be doubted.
+        Notes on what was left out or is doubtful.
     """
 
     models: pl.Series
@@ -47,7 +47,7 @@ class Design:
 
 
 def block_columns(block: str | Sequence[str] | None) -> list[str]:
-    """The columns of the blocks, whether none, one or many were given."""
+    """The columns of the blocks as a list."""
     return column_names(block, "block")
 
 
@@ -59,7 +59,7 @@ def balanced(
     incomplete: Incomplete = "raise",
     noted: Sequence[float] | None = None,
 ) -> Design:
-    """The numbers of one measure per block, model and prior; refused where any is missing.
+    """The numbers of one measure per block, model and prior; raise where any is missing.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def balanced(
     _refuse_mixed_priors(wide, blocks)
     folds = wide.select(blocks).unique().sort(blocks, nulls_last=True) if blocks else pl.DataFrame()
     values = _array(wide, models, folds, value_columns(len(priors)))
-    doubts = [*warnings, *_doubts(wide, between, blocks)]
+    doubts = [*warnings, *_warnings(wide, between, blocks)]
     return Design(models[between], folds, values, tuple(doubts))
 
 
@@ -100,7 +100,7 @@ def contrast(design: Design) -> Design:
 
 
 def two_priors(contrast: object, prior: object) -> tuple[float, float]:
-    """The two priors of a contrast, refused where they are no such thing or not alone."""
+    """The two priors of a contrast, validated."""
     if not isinstance(contrast, Sequence) or isinstance(contrast, str) or len(contrast) != 2:
         raise InvalidArgument(
             f"contrast is {contrast!r}, allowed are two priors.",
@@ -119,7 +119,7 @@ def two_priors(contrast: object, prior: object) -> tuple[float, float]:
 
 
 def check_blocks(design: Design) -> None:
-    """Refuse a design with fewer than two blocks."""
+    """Raise on fewer than two blocks."""
     count = design.values.shape[0]
     if count < 2:
         raise InvalidArgument(
@@ -205,7 +205,7 @@ def _refuse_incomplete(missing: pl.DataFrame, null: pl.DataFrame, total: int) ->
 
 
 def _refuse_mixed_priors(wide: pl.DataFrame, blocks: Sequence[str]) -> None:
-    """Refuse models that are measured at different priors in one block."""
+    """Raise where models of a block are measured at different priors."""
     priors = wide.group_by(blocks).agg((pl.col("prior").max() - pl.col("prior").min()).alias(BLOCK))
     if (priors[BLOCK].fill_null(0) > SAME).any():
         raise InvalidTable(
@@ -214,8 +214,8 @@ def _refuse_mixed_priors(wide: pl.DataFrame, blocks: Sequence[str]) -> None:
         )
 
 
-def _doubts(wide: pl.DataFrame, between: str, blocks: Sequence[str]) -> list[str]:
-    """What is to be said of test sets that differ, and of notes."""
+def _warnings(wide: pl.DataFrame, between: str, blocks: Sequence[str]) -> list[str]:
+    """Warnings on test sets that differ, and the notes of measures."""
     warnings = []
     uneven = wide.filter(differs(blocks))
     if uneven.height:

@@ -54,7 +54,7 @@ class Layout:
 
 
 def _cells(frame: pl.DataFrame, response: str, factors: Sequence[str]) -> pl.DataFrame:
-    """The factors and the response of every row that counts."""
+    """The factors and the response of every used row."""
     if response in frame.columns:
         if not frame.schema[response].is_numeric():
             raise InvalidArgument(
@@ -76,7 +76,7 @@ def _cells(frame: pl.DataFrame, response: str, factors: Sequence[str]) -> pl.Dat
 
 
 def layout_of(frame: pl.DataFrame, response: str, factors: tuple[str, ...]) -> Layout:
-    """The response of every combination of the factors; refused where one is not there once."""
+    """The response of every combination of factors; raise unless each occurs once."""
     import numpy as np
 
     cells = _cells(frame, response, factors)

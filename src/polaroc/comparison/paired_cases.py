@@ -1,4 +1,4 @@
-"""Cases that several models scored: read, refused where they do not pair, and compared."""
+"""Read cases scored by several models, and compare measures on paired cases."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ PAIR = (
     "difference", "std_error", "lower", "upper", "statistic", "p_value", "p_adjusted",
 )  # fmt: skip
 FEW = 3
-# Differences and variances below these are nothing but rounding.
+# Differences and variances below are mere rounding.
 NO_DIFFERENCE, NO_VARIANCE = 1e-12, 1e-26
 
 
@@ -50,7 +50,7 @@ class PairedCases:
 
 @dataclass(frozen=True)
 class Block:
-    """What a measure of several models is in one block, and how sure each two are.
+    """Estimates and influence of a measure for several models in one block.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ def read_cases(
     by: By,
     positive: Label | Sequence[Label] | None,
 ) -> PairedCases:
-    """The cases of a prediction table, refused where the models did not score the same ones."""
+    """Cases of a prediction table; raise where models did not score the same ones."""
     keys = [*key_columns(by), column_name(between, "between")]
     if case is not None:
         keys.append(column_name(case, "case"))

@@ -41,7 +41,7 @@ class Pairs:
     constant: "Array"
 
     def significant_pairs(self, alpha: float) -> list[tuple[int, int]]:
-        """The places of the pairs whose adjusted p-value is below `alpha`."""
+        """Indices of the pairs whose adjusted p-value is below `alpha`."""
         significant = self.p_adjusted < alpha
         return list(
             zip(self.first[significant].tolist(), self.second[significant].tolist(), strict=True)
@@ -66,7 +66,7 @@ def pair_frame(pairs: Pairs, models: pl.Series) -> pl.DataFrame:
 
 
 def paired_t(values: "Array", level: float, test_train_ratio: float = 0.0) -> Pairs:
-    """Paired t-tests, Holm-adjusted, with intervals by which the same pairs are told apart.
+    """Paired t-tests, Holm-adjusted, with intervals that agree with the tests.
 
     Parameters
     ----------

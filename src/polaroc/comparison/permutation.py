@@ -1,4 +1,4 @@
-"""The chance of a difference as large, were the ranks of two models exchangeable."""
+"""Permutation p-values: ranks of two models exchanged at random."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Exchange:
-    """How often ranks are exchanged, and from which random numbers."""
+    """Number of permutations, and their seed."""
 
     draws: int
     seed: int

@@ -141,7 +141,7 @@ def verdict(comparison: "Comparison") -> str:
 
 
 def interval_rule(plan: "Plan") -> str:
-    """When an interval of two models leaves out zero, and what that says."""
+    """The rule by which an interval of a pair leaves out zero."""
     if isclose(plan.confidence, 1 - plan.alpha):
         return f"an interval leaves out 0 only where the pair is told apart at α = {plan.alpha:g}"
     return (
@@ -151,17 +151,16 @@ def interval_rule(plan: "Plan") -> str:
 
 
 def first_pairs(comparison: "Comparison", most: int = MOST_PAIRS) -> "tuple[pl.DataFrame, str]":
-    """The pairs that there is room for, and which these are where some are left out.
+    """The first pairs, and a description where some are left out.
 
-    Those of the model with the best mean come first, the closest ahead: they decide the
-    answer.
+    Pairs of the model with the best mean come first, closest first.
 
     Parameters
     ----------
     comparison
         The comparison.
     most
-        How many there is room for.
+        Number of pairs to show.
     """
     if comparison.pairs.height <= most:
         return comparison.pairs, ""

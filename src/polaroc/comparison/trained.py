@@ -1,4 +1,4 @@
-"""Whether fitted models differ, judged by the cases of one test set."""
+"""Comparison of fitted models on the cases of one test set."""
 
 from collections.abc import Sequence
 
@@ -100,7 +100,7 @@ def _refuse_blocks(table: pl.DataFrame, block: Sequence[str]) -> None:
 
 
 def _notes(estimates: pl.DataFrame) -> list[str]:
-    """What is to be doubted of the models' estimates."""
+    """Warnings from the notes of estimates."""
     noted = estimates.drop_nulls("note")
     return [f"{model}: {note}." for model, note in noted.select(noted.columns[0], "note").rows()]
 

@@ -1,4 +1,4 @@
-"""Whether scores are posteriors: probabilities that come true on labelled cases."""
+"""Test of calibration: whether scores are posteriors of the labelled cases."""
 
 from math import erfc, exp, sqrt
 from typing import TYPE_CHECKING
@@ -8,14 +8,14 @@ from polaroc.typing import Array
 if TYPE_CHECKING:
     from polaroc.deployment.types import Labelled
 
-# How often scores that are posteriors are doubted.
+# Significance level of the calibration test.
 FALSE_ALARMS = 0.01
 LEAST = 1e-16
 NO_SPREAD = 1e-20
 
 
 def doubt(labelled: "Labelled") -> str | None:
-    """Why scores from 0 to 1 seem not to be posteriors, or None.
+    """Note on scores from 0 to 1 that are no posteriors, else None.
 
     The score test, with two degrees of freedom, of intercept 0 and slope 1 in a
     logistic regression of the truth on the logit of the score (Cox, 1958;

@@ -150,14 +150,14 @@ def estimate_prior(
     check_level(level)
     own: list[IntoExpr] = key_columns(by)
     further: list[IntoExpr] = key_columns(deployed_by, "deployed_by")
-    with _saying(REFERENCE):
+    with _naming(REFERENCE):
         labelled = read(
             reference, truth=truth, score=score, by=own, weight=weight, positive=positive,
             nulls=nulls, collected=True,
         )  # fmt: skip
         check_counts(labelled, UNCOUNTED)
-    with _saying(DEPLOYED):
-        # Scores without labels are read as those of one class.
+    with _naming(DEPLOYED):
+        # Unlabelled scores are read as one class.
         unlabelled = read(
             deployed, truth=pl.lit(True), score=score, by=[*own, *further], weight=weight,
             nulls=nulls, collected=True,
@@ -180,8 +180,8 @@ def estimate_prior(
 
 
 @contextmanager
-def _saying(table: str) -> Iterator[None]:
-    """Errors that say which of the two tables they are about."""
+def _naming(table: str) -> Iterator[None]:
+    """Name the table in errors."""
     try:
         yield
     except (InvalidPredictions, InvalidArgument) as error:
@@ -213,7 +213,7 @@ def _ranked(predictions: Predictions, name: str) -> _Ranked:
 
 
 def _refuse_other_than_shares(table: _Ranked) -> None:
-    """Refuse scores that cannot be posteriors."""
+    """Raise on scores that cannot be posteriors."""
     ends = [end for part in table.cells.values() for end in part[SCORE].gather([0, -1])]
     if ends and not 0 <= min(ends) <= max(ends) <= 1:
         raise InvalidPredictions(
@@ -225,7 +225,7 @@ def _refuse_other_than_shares(table: _Ranked) -> None:
 
 def _matched(reference: pl.DataFrame, deployed: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     """The keys of either table, with the numbers, totals and notes of both."""
-    # Without keys, too, a row is wanted where one of the tables is empty.
+    # A row is wanted also where one of the tables is empty.
     one = pl.lit(1).alias(private("all"))
     counted = deployed.select(
         pl.exclude("positives", "negatives"), pl.col("positives").alias(DEPLOYED)
@@ -233,7 +233,7 @@ def _matched(reference: pl.DataFrame, deployed: pl.DataFrame, keys: Sequence[str
     for key in text_keys_of_different_types(
         reference.schema, deployed.schema, keys, ("the reference", "the deployed scores")
     ):
-        # Neither type need hold the words of the other.
+        # Neither type may hold the words of the other.
         reference, counted = (
             t.with_columns(pl.col(key).cast(pl.String)) for t in (reference, counted)
         )

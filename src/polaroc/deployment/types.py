@@ -1,4 +1,4 @@
-"""What an estimate of the prior is made from, and what it is."""
+"""Inputs and result of estimates of the prior."""
 
 from dataclasses import dataclass
 
@@ -27,7 +27,7 @@ class Unlabelled:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A prior with its interval, all None where the scores do not tell it; `note` says why."""
+    """A prior with its interval; all None, with a `note`, where the scores do not identify it."""
 
     prior: float | None = None
     lower: float | None = None

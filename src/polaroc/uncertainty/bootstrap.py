@@ -53,7 +53,7 @@ METHODS = ("percentile", "bca", "logit")
 
 @dataclass(frozen=True)
 class BootstrapSpec:
-    """How to resample, and what to measure of each draw.
+    """Options of the bootstrap, and the measures of each draw.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class BootstrapSpec:
 
     @property
     def selected(self) -> list[Measure]:
-        """The measures asked for."""
+        """The selected measures."""
         return select_measures(self.measures, self.priors, self.over, self.interpolation).measures
 
 
@@ -178,7 +178,7 @@ def bootstrap(
                 "cluster is given, but truth and score are not: a curve knows no clusters.",
                 hint="pass predictions, with truth=... and score=....",
             )
-        # Measures and draws are of one reading.
+        # Measures and draws from one reading.
         curves = as_lazy(frame).cache()
         keys = curve_keys(curves)
         return collect_like(frame, resampled(of_curve(curves, spec.selected), curves, keys, spec))
@@ -207,7 +207,7 @@ def _of_predictions(
     keys_of_cases = [*listed, single_column(cluster, "cluster", as_lazy(frame))]
     within_clusters = read(frame, by=keys_of_cases, **arguments)
     *keys, name = within_clusters.keys
-    # The curves are of the reading that is drawn from.
+    # Curves from the reading that is resampled.
     whole = replace(within_clusters, rows=within_clusters.rows.drop(name), keys=keys)
     curves = curves_of(whole, build_key_index(whole, now=False)).drop(KEY_INDEX, SORT_CODE)
     cases = within_clusters.valid_rows.rename({name: CLUSTER})
@@ -241,7 +241,7 @@ def resampled(
     joined = measured.with_columns(place).join(
         drawn, on=[*keys, PLACE], how="left", nulls_equal=True, maintain_order="left"
     )
-    # Clusters are drawn from the rows that can be ranked, also where others cannot.
+    # Clusters are drawn from valid rows, also where a key has invalid ones.
     limits = pl.when(pl.col("estimate").is_not_null()).then(pl.col(*INTERVAL)).name.keep()
     ranged = [OVER] if OVER in measured.collect_schema() else []
     rows = joined.with_columns(limits, notes.replace("", None).alias("note"))
@@ -262,7 +262,7 @@ def _limits(
         rows += [(place, *limits) for place, limits in enumerate(estimates)]
         of_part += [number] * len(estimates)
     limits_schema = {name: kind for name, kind in schema.items() if name not in keys}
-    # Python's times have no nanoseconds: the keys stay in their columns.
+    # Keys stay in their columns, since Python's times have no nanoseconds.
     limits = pl.DataFrame(rows, schema=limits_schema, orient="row")
     if not keys:
         return limits
@@ -271,7 +271,7 @@ def _limits(
 
 
 def _of_key(part: pl.DataFrame, key: Sequence[object], spec: BootstrapSpec) -> list[Limits]:
-    """Lower and upper limit, standard error and what is to be said of each measure of a key."""
+    """Lower and upper limit, standard error and note of each measure of a key."""
     import numpy as np
 
     clustered = CLUSTER in part.columns
@@ -305,7 +305,7 @@ def _of_key(part: pl.DataFrame, key: Sequence[object], spec: BootstrapSpec) -> l
         else:
             blocks = draws_of_cells(roc, rng, spec.draws, place)
         drawn = np.concatenate([_estimates(block.lazy(), [DRAW], measures) for block in blocks])
-        # A draw without positives has no segments, and so no row.
+        # A draw without positives has no segments, hence no row.
         lacking = np.full((spec.draws - drawn.shape[0], len(measures)), np.nan)
         drawn = np.concatenate([drawn, lacking])
         per_place.append(
@@ -328,7 +328,7 @@ def _estimates(segments: pl.LazyFrame, keys: Sequence[str], measures: Sequence[M
 
 
 def _why_none(roc: pl.DataFrame) -> tuple[str | None, bool]:
-    """Why a curve has no interval, where that is not said already, and whether it has none."""
+    """Note on why a curve has no interval, unless noted already, and whether it has none."""
     positives, negatives = roc["positives"][0], roc["negatives"][0]
     if not positives or not negatives:
         return None, True

@@ -1,4 +1,4 @@
-"""Limits of a measure from its values in resampled test sets."""
+"""Confidence limits of a measure from bootstrap draws."""
 
 from collections.abc import Sequence
 from typing import TypeAlias
@@ -12,7 +12,7 @@ from polaroc.predictions.row_checks import SCORE
 from polaroc.typing import Array
 from polaroc.uncertainty.influence import influence, influence_column
 
-# Lower and upper limit, standard error, and what is to be said of them.
+# Lower and upper limit, standard error, note.
 Limits: TypeAlias = tuple[float | None, float | None, float | None, str | None]
 
 
@@ -32,8 +32,7 @@ def limits_of_draws(
     acceleration
         Of BCa, else unused.
     smallest
-        What stands in for a draw's distance of zero from 0 or 1, whose log-odds
-        would be infinite.
+        Replaces a distance of zero from 0 or 1, whose log-odds would be infinite.
     """
     import numpy as np
 
@@ -144,6 +143,6 @@ def _on_log_odds(
 
 
 def _bca_tail(tail: float, bias: float, acceleration: float) -> float:
-    """The tail that BCa takes in its place."""
+    """Tail probability adjusted for bias and acceleration."""
     moved = bias + NORMAL.inv_cdf(tail)
     return NORMAL.cdf(bias + moved / (1 - acceleration * moved))

@@ -1,4 +1,4 @@
-"""Influence of single cases on a measure: what standard errors are made of.
+"""Influence of single cases on a measure, from which standard errors follow.
 
 The influence of a case is how much the measure would change, per unit of weight
 and times the number of its class, if the case weighed a little more (the
@@ -17,9 +17,9 @@ from polaroc.measures.gradients import LEVEL, SIDES, Gradient
 from polaroc.measures.spec import GradientTerm, Measure, per_key
 from polaroc.predictions.row_checks import SCORE
 
-# Below it a variance is nothing but rounding: measures are of the order of 1.
+# Variances below are mere rounding, since measures are of order 1.
 NO_VARIANCE = 1e-26
-# Gradients whose stages are held at once.
+# Number of gradients that are evaluated together.
 TOGETHER = 16
 
 
@@ -56,7 +56,7 @@ def with_influence(
     moved = {}
     for part in parts:
         t0, f0, dt, df = (pl.col(column(part, side)) for side in SIDES)
-        # What changes here moves where all segments below start.
+        # A change here moves the start of all segments below.
         below_t, below_f = (within(own.cum_sum(), keys) - own for own in (t0, f0))
         moved[column(part, "pos")] = dt + below_t
         moved[column(part, "neg")] = df + below_f
@@ -65,7 +65,7 @@ def with_influence(
 
 
 def _side_by_side(gradients: Mapping[str, Gradient]) -> Iterator[dict[str, Gradient]]:
-    """A few gradients at a time whose stages have different names: plans stay short."""
+    """Groups of gradients whose stages have different names, which keeps plans short."""
     together: dict[str, Gradient] = {}
     names: set[str] = set()
     for part, gradient in gradients.items():
@@ -193,7 +193,7 @@ def column(part: GradientTerm, what: str) -> str:
 def _covariance(a: GradientTerm, b: GradientTerm) -> pl.Expr:
     positives, negatives = pl.col("positives").max(), pl.col("negatives").max()
     pos, neg, level = pl.col("pos"), pl.col("neg"), pl.col(LEVEL)
-    # Negatives below all positives move nothing; they are on no level run here.
+    # Negatives below all positives have no influence and no level run.
     rest = negatives - pl.col("fp").max()
 
     def centred(part: GradientTerm) -> tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]:

@@ -139,7 +139,7 @@ def with_limits(
     level: float,
 ) -> pl.LazyFrame:
     """The tidy measures of curves, which have the columns `note` and `FRACTIONAL`, with limits."""
-    # The anchors keep the place of a key without positives.
+    # Anchors keep keys without positives.
     segments = curves.filter((pl.col("pos") > 0) | pl.col("threshold").is_null())
     parts = list({part.name: part for measure in measures for part in measure.parts}.values())
     said_of_key = {"note": pl.col("note").first(), FRACTIONAL: pl.col(FRACTIONAL).any()}
@@ -159,7 +159,7 @@ def with_limits(
 
 
 def with_counts_note(rows: pl.LazyFrame) -> pl.LazyFrame:
-    """Tidy measures with limits, which say of weights that they were taken for counts."""
+    """Tidy measures with limits, with a note where weights were taken as counts."""
     if not rows.collect_schema()["positives"].is_float():
         return rows
     counts = pl.when(pl.col("lower").is_not_null()).then(pl.lit(TAKEN_FOR_COUNTS))
@@ -187,7 +187,7 @@ def _widest(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
 
 
 def _many_limits(measures: Sequence[Measure], method: str, level: float) -> ManyLimits | None:
-    """The limits at many priors: a variance is as smooth in the prior as the area is."""
+    """Limits at many priors, by interpolating variances like areas."""
     node = next((measure for measure in measures if measure.many is not None), None)
     if node is None:
         return None
@@ -206,7 +206,7 @@ def _variance(node: Measure) -> pl.Expr:
 def _as_columns(
     wide: pl.LazyFrame, measures: Sequence[Measure]
 ) -> tuple[pl.LazyFrame, list[Measure]]:
-    """Estimates and slopes as columns: limits use them so often that plans would be large."""
+    """Estimates and slopes as columns, which keeps the plans of limits small."""
     columns, named = {}, []
     for i, measure in enumerate(measures):
         columns[private(f"estimate_{i}")] = measure.estimate
@@ -220,10 +220,10 @@ def _as_columns(
 
 
 def limits(measure: Measure, std_error: pl.Expr, method: str, level: float) -> Limits:
-    """The limits of a measure from its standard error, and why it has none.
+    """Limits of a measure from its standard error, and a note where it has none.
 
     An estimate of 0 or 1, and one that all cases have the same influence on,
-    has a standard error of zero, which says nothing of how sure it is.
+    has a standard error of zero, which does not measure its uncertainty.
     """
     counted = ~pl.col(FRACTIONAL)
     error, estimate = pl.when(counted).then(std_error).otherwise(None), measure.estimate
@@ -259,7 +259,7 @@ def check_counts(
     predictions: Predictions,
     hint: str = "leave intervals out, or weight out, or bootstrap the rows yourself.",
 ) -> None:
-    """Refuse weights that do not count cases."""
+    """Raise on weights that are not counts of cases."""
     weight = pl.col(WEIGHT)
     if predictions.weighted:
         fractions = (
@@ -275,7 +275,7 @@ def check_counts(
 
 
 def check_level(level: float) -> None:
-    """Refuse a level of confidence outside (0, 1)."""
+    """Raise unless 0 < level < 1."""
     if not is_number(level) or not 0 < level < 1:
         raise InvalidArgument(
             f"level is {level!r}, allowed is 0 < level < 1.", hint="95 % is level=0.95."
@@ -283,7 +283,7 @@ def check_level(level: float) -> None:
 
 
 def check_interpolation(interpolation: str) -> None:
-    """Refuse the hull, which is not a smooth function of the cases."""
+    """Raise on the hull, which is not a smooth function of the cases."""
     if interpolation == "hull":
         raise InvalidArgument(
             "interpolation is 'hull': the hull is fitted to the test data, and no interval "

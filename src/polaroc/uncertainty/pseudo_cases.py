@@ -1,9 +1,8 @@
-"""Curves with half a case more of each class, at the ends of the ranking.
+"""Curves with half a pseudo-case of each class at an end of the ranking.
 
-What lies beyond the best and the worst case seen is not in the sample: a curve
-says nothing of false positive rates below one over the number of negatives. A
-part of a case of each class, placed where it harms the measures most, stands
-for that in the lower limit, and placed where it helps most, in the upper one.
+A sample does not show false positive rates below one over the number of negatives,
+nor recalls below one over the number of positives. Pseudo-cases at the end that harms
+measures most widen the lower limit, those at the end that helps most the upper one.
 """
 
 import polars as pl
@@ -12,9 +11,9 @@ from polaroc.base.private_columns import PSEUDO_PLACE
 from polaroc.predictions.row_checks import SCORE
 from polaroc.typing import Array
 
-# Without pseudo-cases; ranked worst; ranked best.
+# No pseudo-cases, ranked worst, ranked best.
 NONE, WORST, BEST = PLACES = range(3)
-# Jeffreys' prior of a share of cases adds as much on either side.
+# As much as Jeffreys' prior adds to either side of a share.
 PSEUDO = 0.5
 
 
@@ -92,7 +91,7 @@ def with_pseudo_cases(
     if place == NONE:
         return pos, level, neg, rest
     if place == BEST:
-        # As floats, so that part of a case is not cut off.
+        # As floats, since a pseudo-case is a part of a case.
         pos, level, neg = (
             np.insert(own.astype(float), 0, added)
             for own, added in ((pos, positive), (level, 0), (neg, 0))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 ERROR_TITLE = "1 − AUC over the range"
-# About how many arcs, and how far from the edges their labels keep, as a share of an axis.
+# Approximate number of arcs, and the margin of their labels as a share of an axis.
 ARCS = 6
 EDGE = 0.05
 

@@ -62,7 +62,7 @@ def band_layer(base: "alt.Chart", drawn: Lines, colours: Mapping[str, str] | Non
 
 
 def band_tooltips(base: "alt.Chart", drawn: Lines, x: str, y: str) -> "alt.Chart":
-    """What a pointer is told of the means and their bands, on axes titled `x` and `y`."""
+    """Tooltips of means and their bands, on axes titled `x` and `y`."""
     import altair as alt
 
     tooltip = [

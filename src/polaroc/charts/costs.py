@@ -1,4 +1,4 @@
-"""Charts of what errors cost."""
+"""Charts of cost curves and decision curves."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from polaroc.thresholds.costs import PROBABILITY_COST
 if TYPE_CHECKING:
     import altair as alt
 
-# How far below 0 a net benefit is drawn, as a share of the greatest there can be.
+# Range of negative net benefits, as a share of the greatest possible one.
 BELOW = 0.2
 DECIMALS = 6
 
@@ -143,7 +143,7 @@ def decision_curves(
     )
     panels = labelled.partition_by(PANEL, maintain_order=True)
     width = SIZE if len(panels) == 1 else 0.7 * SIZE
-    # Facets that share no axis cannot be drawn where their lines are flattened.
+    # Facets with independent axes do not allow the flatten transform.
     charts = [
         _decisions(panel, keys, colours).properties(
             width=width,

@@ -1,4 +1,4 @@
-"""Chart of which curve lies above which."""
+"""Chart of the dominance of curves."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +14,11 @@ from polaroc.errors import InvalidTable
 if TYPE_CHECKING:
     import altair as alt
 
-# Pixels of a cell, and letters of a name that fit over one.
+# Pixels of a cell, and the letters of a name that fit above it.
 CELL, SHORT = 64, 8
 RELATIONS = ("dominates", "dominated", "equal", "crosses")
 MIRRORED = {"dominates": "dominated", "dominated": "dominates"}
-# From paper to the darkest blue on which white is still read.
+# From the background to the darkest blue with legible text.
 SHADES = ("#F4F6F8", "#0B4A78")
 
 
@@ -104,7 +104,7 @@ def _of_relations(table: pl.DataFrame) -> tuple[pl.DataFrame, str, list[str]]:
 
 
 def _cells(table: pl.DataFrame, *, single: bool) -> list[dict[str, Any]]:
-    """A cell for each pair of models, either way round."""
+    """A cell for each ordered pair of models."""
     counts: dict[tuple[str, str], dict[str, int]] = {}
     for first, second, relation in table.rows():
         for row, column, seen in (

@@ -71,7 +71,7 @@ def operating_drift(
 
     lazy = as_lazy(points)
     keys = require(lazy, POINTS, source="operating_points(...)")
-    # One after the other, they could be of two readings of one source.
+    # Collected together, so that both come from one reading.
     tables, of_curves = [_drawn(lazy, keys)], []
     if curve is not None:
         roc = as_lazy(curve)
@@ -116,7 +116,7 @@ def operating_drift(
 
 
 def _drawn(points: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """The points there are, named by their first key (`series`) and by all (`line`)."""
+    """Points with the names of their first key (`series`) and of all keys (`line`)."""
     labels = [pl.col(key).cast(pl.String).fill_null("None") for key in keys] or [pl.lit("")]
     return (
         points.filter(pl.col("tpr").is_not_null() & pl.col("prior").is_not_null())
@@ -145,7 +145,7 @@ def _means(drawn: pl.DataFrame) -> pl.DataFrame:
 
 
 def _placed(points: pl.DataFrame, shade: "alt.Color | alt.StrokeDash") -> "alt.Chart":
-    """Points where their rates are, in the colour of their series."""
+    """Points in the colour of their series."""
     import altair as alt
 
     return data(points.to_dicts()).encode(
@@ -158,7 +158,7 @@ def _placed(points: pl.DataFrame, shade: "alt.Color | alt.StrokeDash") -> "alt.C
 def _joined(
     points: "alt.Chart", priors: Sequence[str], dashes: Sequence[Any], width: float
 ) -> "alt.Chart":
-    """A line from the lowest prior to the highest; where colours come again, in own dashes."""
+    """Lines from the lowest prior to the highest, dashed where colours repeat."""
     import altair as alt
 
     ends = [priors[0], priors[-1]] if priors else []
@@ -170,7 +170,7 @@ def _joined(
 
 
 def _tooltip(name: str | None, *, mean: bool = False) -> list["alt.Tooltip"]:
-    """What a pointer is told of a point; a mean has no threshold and no precision."""
+    """Tooltip of a point; a mean has no threshold and no precision."""
     import altair as alt
 
     named = [] if name is None else [alt.Tooltip("line:N", title=name)]

@@ -1,4 +1,4 @@
-"""A chart in which the prior is moved and operating points are looked up."""
+"""Interactive chart with a slider for the prior and a lookup of operating points."""
 
 from collections.abc import Mapping, Sequence
 from math import log10
@@ -33,14 +33,14 @@ FORMULAS = {
 }
 PANELS = ("roc", "pr")
 SLIDER = "prior (log₁₀ of the odds) "
-# Whether a point is in all boxes there are, where there is one.
+# Whether a point is in all boxes drawn.
 BOXED = {
     "and": [
         *({"param": f"box_{panel}"} for panel in PANELS),
         {"or": [{"param": f"box_{panel}", "empty": False} for panel in PANELS]},
     ]
 }
-# Vega-Lite looks for text in the cells around points, which hold the points as `datum`.
+# Vega-Lite puts the points of a Voronoi layer into `datum`.
 HERE = "(datum.datum || datum)"
 READOUT = (
     f"'curve': {HERE}.line",
@@ -213,7 +213,7 @@ def _selections() -> list["alt.TopLevelSelectionParameter"]:
 
     selection = alt.TopLevelSelectionParameter
     nearest = {"type": "point", "on": "pointerover", "nearest": True, "fields": ["id", "at"]}
-    # Altair numbers views by their place, and does not follow it up in parameters.
+    # Altair names views by position, and does not update parameters accordingly.
     both = [f"here_{place}" for place in range(len(PANELS))]
     boxes = [
         selection(name=f"box_{panel}", select={"type": "interval"}, views=[f"lines_{place}"])

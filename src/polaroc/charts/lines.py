@@ -1,4 +1,4 @@
-"""Curves as lines: thinned to what the eye can see, one record of arrays per line."""
+"""Curves as lines thinned to visible points, one record of arrays per line."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ from polaroc.base.private_columns import ALONG, PRIVATE, START, private
 from polaroc.errors import InvalidArgument
 from polaroc.typing import Array
 
-# At 800 pixels per axis no point of a curve may lie further than half a pixel
-# from its line. Thinning on a grid spends at most 0.09 of it (the diagonal of a
-# cell), straightening 0.25, rounding 0.06, hyperbolas drawn as chords 0.05.
+# At 800 pixels per axis no point of a curve lies further than half a pixel from its line.
+# Thinning on a grid spends at most 0.09 of it (the diagonal of a cell),
+# straightening 0.25, rounding 0.06, hyperbolas drawn as chords 0.05.
 PIXELS = 800
 CELLS = 12_800
 STRAIGHT = 0.25

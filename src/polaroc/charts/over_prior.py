@@ -1,4 +1,4 @@
-"""What charts against the prior share: its axis, lines and bands."""
+"""Axis, lines and bands of charts against the prior."""
 
 from collections.abc import Sequence
 from math import floor, log10
@@ -12,12 +12,12 @@ from polaroc.charts.lines import Lines, lines
 if TYPE_CHECKING:
     import altair as alt
 
-# How near, as a share, two priors are one.
+# Relative difference below which priors are equal.
 NEAR = 1e-9
 FEW = 3
-# Means differ in the last digits from run to run; charts do not.
+# Significant digits, since means differ in the last digits from run to run.
 DECIMALS, DIGITS = 6, 9
-# The share of the axis that a label needs.
+# Share of the axis that a label needs.
 APART = 0.08
 
 

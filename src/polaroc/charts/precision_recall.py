@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 COLUMNS = 2
 BETWEEN = 100
-# How far a hyperbola may be from its chord without points between: a part of the
-# half pixel that `lines` spends.
+# Distance of a hyperbola from its chord up to which no points are inserted: a part of the
+# half pixel of `lines`.
 BENT = 0.05 / PIXELS
 
 
@@ -86,7 +86,7 @@ def pr(
     lazy = as_lazy(surface)
     require(lazy, ("precision",), source="surface(...)")
     keys = surface_keys(lazy)
-    # One after the other, they could be of two readings of one source.
+    # Collected together, so that both come from one reading.
     tables = _tables(lazy, keys, band)
     if achievable is not None:
         outer = as_lazy(achievable)
@@ -152,7 +152,7 @@ def _refuse_other_priors(
 def _curves(
     points: pl.DataFrame, keys: Sequence[str]
 ) -> tuple[Lines, list[str], list[dict[str, Any]]]:
-    """The curves as lines, the panels they are in, and what is told along them."""
+    """Curves as lines, their panels, and records of tooltips."""
     line_keys = [*keys, "prior"]
     bent = _interpolated(points, line_keys).with_columns(
         panels_of(points, keys).alias(PANEL), pl.col("prior").round_sig_figs(3).alias(CHANCE)
@@ -189,7 +189,7 @@ def _achievable(
 
 
 def _interpolated(points: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Points added where the hyperbola between two ROC points could be seen to bend.
+    """Points inserted where the hyperbola between two ROC points visibly bends.
 
     They are spaced evenly in recall and again in precision, as the hyperbola may
     be steep at one end and flat at the other.

@@ -1,4 +1,4 @@
-"""ROC points through which a precision-recall curve can be drawn at any prior of a range.
+"""ROC points from which a precision-recall curve can be drawn at any prior of a range.
 
 The logit of precision is u − ln λ with u = ln(t/f). As the logistic function rises by
 at most a quarter, two points of (t, u/4) are no nearer than their images (t, precision)
@@ -16,7 +16,7 @@ from polaroc.charts.lines import PIXELS, straightened
 from polaroc.priors.grids import skew
 from polaroc.typing import Array
 
-# Half a pixel at 800 per axis is spent on: a cell of the grid, in three dimensions
+# Half a pixel at 800 per axis is divided among: a cell of the grid, in three dimensions
 # (0.11); what is cut off between inserted points (0.03), by straightening (0.2), by the
 # bend of the logistic function (0.1), and beyond the ends of u (0.03); rounding (0.02).
 CELLS = 12_800
@@ -27,7 +27,7 @@ BEYOND = 0.03 / PIXELS
 DIGITS = 5
 # The greatest second derivative of the logistic function, 1/(6√3), over 8.
 BEND = 0.01203
-# Neighbours further apart than this share of an axis leave nothing to point at.
+# Share of an axis between neighbours above which points are inserted for the pointer.
 REACH = 1 / 60
 # An end of u that a point is inserted at may be missed by rounding.
 AXIS_TOLERANCE = 1e-9
@@ -102,7 +102,7 @@ def _thinned(curve: pl.DataFrame, over: tuple[float, float]) -> pl.DataFrame:
     straight = straightened(f, t, u / 4, tolerance=STRAIGHT)
     kept = _dense(straight, f, t, u, row >= 0)
     at = row[kept]
-    # A point between two rows has no threshold; it takes its keys from any row.
+    # An inserted point has no threshold, and takes its keys from any row.
     points = curve[np.maximum(at, 0)]
     none = pl.lit(None, pl.Float64)
     threshold = pl.when(pl.Series(at >= 0)).then(pl.col("threshold")).otherwise(none)
@@ -167,7 +167,7 @@ def _target(u: "Array", ends: tuple[float, float]) -> tuple["Array", "Array"]:
     target, leaving = (np.clip(start, *ends) + np.clip(stop, *ends)) / 2, np.zeros(len(start), bool)
     for end, side in zip(ends, (-1, 1), strict=True):
         beyond_start, beyond_stop = (side * (at - end) for at in (start, stop))
-        # A point inserted at an end may be off it by rounding.
+        # A point inserted at an end may miss it by rounding.
         crosses = np.minimum(beyond_start, beyond_stop) < -AXIS_TOLERANCE
         crosses &= np.maximum(beyond_start, beyond_stop) > AXIS_TOLERANCE
         target, leaving = np.where(crosses, end, target), leaving | crosses
@@ -175,14 +175,14 @@ def _target(u: "Array", ends: tuple[float, float]) -> tuple["Array", "Array"]:
 
 
 def _bend(step_t: "Array", step_u: "Array") -> "Array":
-    """How far the chord of a straight step in (t, u) may be from its image at any prior."""
+    """Bound on the distance of a chord in (t, u) from its image at any prior."""
     import numpy as np
 
     return np.minimum(BEND * step_u**2, np.abs(step_t))
 
 
 def _dense(kept: "Array", f: "Array", t: "Array", u: "Array", real: "Array") -> "Array":
-    """The points kept, with more where images would bend or there is nothing to point at."""
+    """The kept points, with more where images bend or points are far apart."""
     import numpy as np
 
     places = set(kept.tolist())

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 BESIDE = 90
 ROOM = 1.08
 TICKS = 6
-# Pixels of a model where its name stands below.
+# Pixels per model with its name below.
 EACH = 15
 
 

@@ -76,7 +76,7 @@ def roc(
     layers: list[alt.Chart | alt.LayerChart] = [chance_diagonal()]
     captions = []
     names = "false positive rate", "true positive rate (recall)"
-    # One after the other, they could be of two readings of one source.
+    # Collected together, so that both come from one reading.
     tables = [_drawn(lazy, keys, band)]
     if hull is not None:
         above = as_lazy(hull)

@@ -70,7 +70,7 @@ def surface(
     keys = require(lazy, (*GRID, *PR_POINT), source="achievable(...)")
     table = lazy.sort(*keys, "prior", "tpr", nulls_last=True).collect()
     parts = _parts(table, keys)
-    # Browsers keep panels by name: with a space no name is one of their own, as __proto__ is.
+    # Panels are properties of JavaScript objects: a space avoids names such as __proto__.
     names = [" · ".join(str(part[key][0]) for key in keys) + " " for part in parts if part.height]
     _check(table, len(names))
     priors = table["prior"].unique().sort().to_list()
@@ -194,7 +194,7 @@ def _lines(
     placed: list[Place] = []
     lowest, decades = log(priors[0]), log(priors[-1] / priors[0])
     for (level,), line in part.group_by("level", maintain_order=True):
-        # What lies beyond is cut at the edge, up to which lines run.
+        # Lines are clipped at the edge.
         inside = line.filter(pl.col("prior").is_between(priors[0], priors[-1]))
         if inside.is_empty():
             continue

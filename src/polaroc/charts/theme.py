@@ -1,4 +1,4 @@
-"""What all charts share: colours, axes and sizes."""
+"""Colours, axes and sizes of all charts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ from polaroc.errors import InvalidArgument
 if TYPE_CHECKING:
     import altair as alt
 
-# Okabe and Ito's palette, told apart with any colour vision; black last.
+# The palette of Okabe and Ito, distinct with any colour vision; black last.
 COLOURS = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F", "#000000",
 )  # fmt: skip
@@ -124,7 +124,7 @@ def _legend(series: Sequence[str], title: str) -> "alt.Legend | None":
 
 
 def subtitled(title: str, captions: Iterable[str]) -> "str | alt.TitleParams":
-    """A heading with what else there is to say, if anything."""
+    """A title with an optional subtitle."""
     import altair as alt
 
     parts = [caption for caption in captions if caption]

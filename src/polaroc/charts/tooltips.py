@@ -1,4 +1,4 @@
-"""What a pointer is told along a curve: by points over its line that are not seen."""
+"""Tooltips along curves, on invisible points."""
 
 from collections.abc import Sequence
 from math import isfinite
@@ -13,8 +13,8 @@ from polaroc.charts.lines import name_of
 if TYPE_CHECKING:
     import altair as alt
 
-# How many points a curve has and all together, which keeps charts of many curves small;
-# and the area of one in square pixels.
+# Points per curve and in all, which keeps charts small, and the area of a point in square
+# pixels.
 PER_CURVE, IN_ALL, AREA = 60, 1_500, 150
 RATE_DIGITS, SCORE_DIGITS = 4, 6
 RATES = ("fpr", "tpr", "precision")
@@ -58,7 +58,7 @@ def tooltip_points(
 
 
 def in_json(scores: pl.Series) -> list[float | str | None]:
-    """Scores as JSON can hold them, which has no infinity."""
+    """Scores for JSON, which has no infinity."""
     return [
         score if score is None or isfinite(score) else "∞" if score > 0 else "−∞"
         for score in scores
@@ -68,7 +68,7 @@ def in_json(scores: pl.Series) -> list[float | str | None]:
 def tooltip_layer(
     base: "alt.Chart", x: str, y: str, tooltip: Sequence["alt.Tooltip"], arrays: Sequence[str]
 ) -> "alt.Chart":
-    """The points that a pointer hits, to go before all else; `base` holds their records."""
+    """Invisible points with tooltips, the top layer; `base` holds their records."""
     import altair as alt
 
     return (
@@ -80,7 +80,7 @@ def tooltip_layer(
 
 
 def curve_tooltips(base: "alt.Chart", keys: Sequence[str], x: str, y: str) -> "alt.Chart":
-    """The same for the records of `tooltip_points`; with the prior where precision is drawn."""
+    """The layer of the records of `tooltip_points`, with the prior where precision is drawn."""
     import altair as alt
 
     at_prior = y == "precision"
@@ -99,7 +99,7 @@ def curve_tooltips(base: "alt.Chart", keys: Sequence[str], x: str, y: str) -> "a
 
 
 def _spread(curve: pl.DataFrame, x: str, y: str, most: int) -> pl.DataFrame:
-    """At most so many of the points, evenly along the line drawn."""
+    """A limited number of points, evenly spaced along the line."""
     step = (pl.col(x).diff() ** 2 + pl.col(y).diff() ** 2).sqrt().fill_null(0)
     along = step.cum_sum()
     place = (along / along.max() * most).floor().clip(upper_bound=most - 1)

@@ -95,7 +95,7 @@ def chart(
         "measure": measure, "target": target, "test_train_ratio": test_train_ratio, "alpha": alpha,
     }  # fmt: skip
     given: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
-    _refuse_unheeded(name, [key for key in given if key not in drawing.options])
+    _refuse_unused(name, [key for key in given if key not in drawing.options])
     predictions = {
         "truth": truth, "score": score, "weight": weight, "positive": positive, "nulls": nulls,
     }  # fmt: skip
@@ -118,14 +118,14 @@ def chart(
             with atomic_file(where) as staging:
                 save(drawn, staging)
     tell(keys.notes)
-    # What a chart has no place for.
+    # Notes that a chart does not show.
     to_file = where == destination
     show([f"Note: {line}" for line in notes], out() if to_file else stderr_console())
     if to_file:
         out().print(f"Written to {where}.")
 
 
-def _refuse_unheeded(name: str, options: list[str]) -> None:
+def _refuse_unused(name: str, options: list[str]) -> None:
     if options:
         names = ", ".join(f"--{option.replace('_', '-')}" for option in options)
         heeded = ", ".join(f"--{one.replace('_', '-')}" for one in DRAWINGS[name].options) or "none"

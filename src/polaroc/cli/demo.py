@@ -1,4 +1,4 @@
-"""`polaroc demo`: the main job on real data, and what it found in plain sentences."""
+"""`polaroc demo`: the main task on real data, with findings in sentences."""
 
 from pathlib import Path
 from typing import Annotated
@@ -41,7 +41,7 @@ def demo(
 
 
 def findings(measures: pl.DataFrame) -> list[str]:
-    """What the measures of models A, B, C on the same folds say, in sentences."""
+    """Findings on models A, B, C on the same folds, in sentences."""
     overall = measures.filter(pl.col("measure") == "iauprec")
     ranked = (
         overall.group_by("model")

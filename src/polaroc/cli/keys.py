@@ -1,4 +1,4 @@
-"""Which columns are the keys, where they were not named, and what is said of that."""
+"""Key columns of a command, with notes on defaults."""
 
 from collections.abc import Callable, Sequence
 from typing import Annotated, NamedTuple
@@ -24,7 +24,7 @@ NoBy = Annotated[bool, typer.Option("--no-by", help="No key: all rows are one mo
 
 
 class Keys(NamedTuple):
-    """Key columns, the models first, and what is to be said of them."""
+    """Key columns, models first, with notes."""
 
     models: list[str]
     blocks: list[str]

@@ -1,4 +1,4 @@
-"""Measures as a table for a terminal, and what is to be said of them."""
+"""Measures as a table for a terminal, with notes."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Pipes: what comes in on the standard input, goes out on the standard output, and JSON."""
+"""Standard input, standard output and JSON."""
 
 import json
 import shutil
@@ -16,7 +16,7 @@ import typer
 from polaroc.errors import InvalidArgument
 
 PIPE = "-"
-# How files of each kind begin; text is told apart by its first line.
+# First bytes of binary formats; text formats are recognised by their first line.
 MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow"}
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print the result as JSON, full numbers and nothing else.")
@@ -155,7 +155,7 @@ def _text(table: pl.DataFrame, columns: Sequence[str]) -> list[pl.Series]:
 
 
 def _has_unwritten(table: pl.DataFrame) -> bool:
-    """Whether there may be what JSON has no form for."""
+    """Whether the table may hold values that JSON lacks."""
     kinds = table.schema.items()
     floats = [name for name, kind in kinds if kind.is_float()]
     return any(kind.is_nested() or kind == pl.Binary for _, kind in kinds) or any(

@@ -1,4 +1,4 @@
-"""Classifiers with the conventions of scikit-learn: seeded, and what they say of a case."""
+"""Seeds and scores of classifiers with the conventions of scikit-learn."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -45,7 +45,7 @@ def models_of_fold(models: Models, seed: int, fold: int) -> list[tuple[str, Any]
 
 
 def _check_models(made: object, *, cloned: bool) -> None:
-    """Refuse what is no mapping from names to classifiers."""
+    """Raise unless `models` is a mapping from names to classifiers."""
     needed = ("fit", "get_params") if cloned else ("fit",)
     if not isinstance(made, Mapping):
         problem = f"models is of type {type_name(made)}"
@@ -81,7 +81,7 @@ def _seeded(estimator: Any, entropy: Sequence[int]) -> Any:
 
 
 def score(name: str, estimator: Any, features: "Array") -> "Array":
-    """What a trained model says of cases: its decision function, or the posterior of label 1."""
+    """Scores of a trained model: its decision function, or the posterior of label 1."""
     if hasattr(estimator, "decision_function"):
         scores: Array = estimator.decision_function(features)
     elif hasattr(estimator, "predict_proba"):

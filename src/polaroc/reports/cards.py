@@ -1,4 +1,4 @@
-"""The first screen of a report in plain words: which model, how sure, at which threshold."""
+"""Summary cards of a report: which model, how sure, at which threshold."""
 
 from dataclasses import dataclass
 
@@ -163,7 +163,7 @@ def _threshold(evidence: Evidence) -> Card:
 
 
 def costs_in_words(evidence: Evidence) -> str:
-    """What errors are taken to cost."""
+    """The assumed costs of errors."""
     missed, alarm = evidence.question.cost_fn, evidence.question.cost_fp
     if missed == alarm:
         return "a missed positive costs as much as a false alarm"

@@ -1,4 +1,4 @@
-"""Figures of the curves: at any prior, over the range, and of what moves with it."""
+"""Figures of curves: at any prior, over the range, and of the drift of operating points."""
 
 import polars as pl
 
@@ -22,12 +22,12 @@ from polaroc.thresholds.operating_points import operating_points
 
 # Heat maps of many models would fill pages; on a grid that looks smooth in so small a panel.
 MOST_PANELS, ROWS, RECALLS, AT_RECALL, SAME = 4, 15, 41, 0.8, 1e-9
-# The priors between which the slider of the explorer moves, if not further.
+# Least range of the slider of the explorer.
 SLIDER = (0.001, 0.999)
 
 
 def explorer(evidence: Evidence) -> Figure | None:
-    """The curves at a prior that is moved."""
+    """Curves at a prior set by a slider."""
     if evidence.intake is None:
         return None
     priors = shown_priors(evidence.question.over)
@@ -50,7 +50,7 @@ def explorer(evidence: Evidence) -> Figure | None:
 
 
 def roc(evidence: Evidence) -> Figure | None:
-    """The curves everything is made from."""
+    """ROC curves."""
     if evidence.intake is None:
         return None
     blocks = list(evidence.question.blocks) if evidence.blocks > 1 else []
@@ -84,7 +84,7 @@ def surface(evidence: Evidence) -> Figure | None:
 
 
 def operating_drift(evidence: Evidence) -> Figure | None:
-    """How the balance of errors shifts over the range."""
+    """Drift of balanced operating points over the range."""
     if evidence.intake is None:
         return None
     priors = shown_priors(evidence.question.over)

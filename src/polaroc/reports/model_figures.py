@@ -21,7 +21,7 @@ from polaroc.reports.intake import within
 
 
 def auprec_by_prior(evidence: Evidence) -> Figure | None:
-    """What rarity costs each model."""
+    """AUPREC of each model against the prior."""
     low, high = _range(evidence)
     rows = evidence.measures.filter(
         (pl.col("measure") == "auprec") & pl.col("prior").is_between(low, high)
@@ -41,7 +41,7 @@ def auprec_by_prior(evidence: Evidence) -> Figure | None:
 
 
 def winner_map(evidence: Evidence) -> Figure | None:
-    """Which model is the best where."""
+    """The best model at each prior."""
     choice = evidence.choice
     if choice is None or choice.models["worst_regret"].null_count():
         return None
@@ -61,7 +61,7 @@ def winner_map(evidence: Evidence) -> Figure | None:
 
 
 def regret(evidence: Evidence) -> Figure | None:
-    """What the other models cost."""
+    """Regret of each model against the prior."""
     if evidence.choice is None or evidence.choice.models["worst_regret"].null_count():
         return None
     return Figure(
@@ -74,7 +74,7 @@ def regret(evidence: Evidence) -> Figure | None:
 
 
 def accsens_plane(evidence: Evidence) -> Figure | None:
-    """Errors against how far they shift."""
+    """Error against prior sensitivity."""
     rows = evidence.measures.filter(pl.col("estimate").is_not_null())
     if not {"auc_range", "sens", "accsens"} <= set(rows["measure"]):
         return None
@@ -92,7 +92,7 @@ def accsens_plane(evidence: Evidence) -> Figure | None:
 
 
 def pairs(evidence: Evidence) -> Figure | None:
-    """Which models differ, and by how much."""
+    """Differences of pairs of models."""
     if evidence.comparison is None:
         return None
     shown, _ = first_pairs(evidence.comparison, MOST_NAMED)
@@ -119,7 +119,7 @@ DIFFERENCES: tuple[Maker, ...] = (pairs,)
 
 
 def _range(evidence: Evidence) -> tuple[float, float]:
-    """The priors between which models are judged, and a little more: their digits are rounded."""
+    """The range of the compared priors, slightly widened since digits are rounded."""
     judged = evidence.measures if evidence.choice is None else evidence.choice.priors
     lowest, highest = judged.select(
         (pl.col("prior").min() * (1 - 1e-9)).alias("low"),

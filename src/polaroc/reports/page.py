@@ -1,4 +1,4 @@
-"""The page of a report: one HTML file that needs no network."""
+"""The page of a report: one self-contained HTML file."""
 
 import json
 import sys
@@ -21,7 +21,7 @@ from polaroc.reports.sources import sources, versions
 
 TEMPLATE = "page.html.j2"
 MARK = '<meta name="generator" content="polaroc'
-# Where the mark is, from the start of the file.
+# Number of characters at the start that hold the mark.
 MARKED = 1_000
 
 
@@ -94,7 +94,7 @@ def _environment() -> Any:
 
 
 def _shown(value: Any) -> Any:
-    """Text in which what would turn or hide other text is spelled out."""
+    """Text with control characters spelled out."""
     from markupsafe import Markup
 
     return (
@@ -117,5 +117,5 @@ def _asset(name: str) -> str:
 
 
 def _digest(script: str) -> str:
-    """What allows this very script, and no other."""
+    """Content security policy digest of the script."""
     return f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"

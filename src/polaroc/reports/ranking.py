@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from polaroc.comparison.result import Comparison
 
 EXPECTED = "expected"
-# How far the mean IAUPREC may be from the expectation that stands beside its limits.
+# Difference of the mean IAUPREC from the expectation up to which its limits are shown.
 OFF = 1e-4
 AFTERTHOUGHTS = ("auc", "sens")
 COLUMNS = (
@@ -59,7 +59,7 @@ def ranking(
         table = table.drop("lower", "upper").join(
             limits, on=between, how="left", nulls_equal=True, maintain_order="left"
         )
-    # What is known of IAUPREC is not said of an expectation over other priors.
+    # Limits of IAUPREC do not apply to an expectation over other priors.
     same = (pl.col("iauprec") - pl.col(EXPECTED)).abs() <= OFF
     table = table.with_columns(pl.when(same).then(pl.col("lower", "upper", "sd")))
     return table.select(between, *COLUMNS)
@@ -80,7 +80,7 @@ def _means(measures: pl.DataFrame, between: str) -> pl.DataFrame:
 
 
 def _limits(measures: pl.DataFrame, question: Question) -> pl.DataFrame | None:
-    """Limits of the expected AUPREC of each model, where something tells them.
+    """Limits of the expected AUPREC of each model, where known.
 
     Over blocks, Nadeau and Bengio's correction of the t interval; on one test set,
     the limits that the measures came with.

@@ -1,4 +1,4 @@
-"""Which tables a report shows of its evidence."""
+"""Contents of the tables of a report."""
 
 from collections.abc import Mapping
 

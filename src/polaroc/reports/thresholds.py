@@ -1,4 +1,4 @@
-"""Where to set the threshold of one model, and what that did on cases it was not set on."""
+"""Thresholds of least cost of one model, with rates on held-out cases."""
 
 import warnings
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from polaroc.reports.intake import Intake, one_of
 from polaroc.reports.question import Question
 from polaroc.thresholds.operating_points import operating_points
 
-# The share of a belief below and above which its priors are not shown.
+# Tail of a belief at each end whose priors are not shown.
 TAIL = 0.05
 CASES = 1000
 SHARED = (
@@ -51,7 +51,7 @@ class Thresholds:
     elsewhere
         Whether the rates are of blocks that the threshold was not set on.
     cautions
-        What is to be said of them, in sentences.
+        Warnings, in sentences.
     """
 
     points: pl.DataFrame

@@ -1,4 +1,4 @@
-"""Nearest prototypes, and the share of two distances that they and neighbours share."""
+"""Nearest-prototype classifiers, and posteriors from two distances."""
 
 import numpy as np
 from sklearn.metrics import pairwise_distances

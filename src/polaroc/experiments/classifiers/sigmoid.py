@@ -1,4 +1,4 @@
-"""Posteriors from the output of a classifier, by a sigmoid of greatest likelihood."""
+"""Posteriors from the output of a classifier, by a maximum likelihood sigmoid."""
 
 from typing import Any
 

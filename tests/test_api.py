@@ -3,6 +3,7 @@ import subprocess
 import sys
 
 import pytest
+from numpydoc.validate import validate
 
 import polaroc as pr
 
@@ -15,6 +16,9 @@ PUBLIC = {
     "prior", "prior_grid", "rates", "report", "roc_from_pr", "sens", "skew", "surface", "uniform",
     "warehouse",
 }  # fmt: skip
+# Types stand in the signature, parameters of one meaning share an entry, many summaries need
+# no more sentences, and nouns that end in s are taken for verbs.
+IGNORED = {"ES01", "PR03", "PR04", "SS05"}
 MODULES = {"charts", "datasets", "errors", "experiments", "expr", "rates", "warehouse"}
 HEAVY = [
     "altair", "scipy", "numpy", "sklearn", "statsmodels", "pandas", "rich", "typer", "vl_convert",
@@ -49,6 +53,12 @@ def test_modules_imported_later_are_there_when_named():
 def test_public_functions_are_documented(name):
     text = getattr(pr, name).__doc__
     assert all(part in text for part in ("Parameters\n", "Returns\n", "Examples\n")), name
+
+
+@pytest.mark.parametrize("name", sorted(PUBLIC - MODULES))
+def test_docstrings_have_the_form_of_numpydoc(name):
+    errors = validate(f"polaroc.{name}")["errors"]
+    assert [(code, text) for code, text in errors if code not in IGNORED] == []
 
 
 def test_importing_polaroc_imports_nothing_heavy():

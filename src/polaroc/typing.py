@@ -1,9 +1,22 @@
 """Aliases shared by the public signatures."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeAlias, TypeVar, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Literal,
+    ParamSpec,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    overload,
+)  # fmt: skip
 
 import polars as pl
+
+if TYPE_CHECKING:
+    import numpy as np
 
 Frame = TypeVar("Frame", pl.LazyFrame, pl.DataFrame)
 IntoExpr: TypeAlias = str | pl.Expr
@@ -15,6 +28,9 @@ Intervals: TypeAlias = Literal["logit", "wald", "percentile", "bca"]
 Start: TypeAlias = Literal["limit", "one", "zero", "drop"]
 Prior: TypeAlias = float | Literal["observed"]
 Priors: TypeAlias = Prior | Sequence[Prior] | pl.DataFrame | pl.LazyFrame
+
+# Of numbers, of any shape.
+Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 
 # A float, a numpy array, a pl.Expr or an ibis column: whatever has arithmetic.
 Quantity: TypeAlias = Any

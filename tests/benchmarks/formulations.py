@@ -17,9 +17,9 @@ from rich.console import Console
 from rich.table import Table
 from tables import predictions
 
+from polaroc.base.private_columns import KEY_INDEX
 from polaroc.curves.curve import cells
 from polaroc.curves.keys import Keys, attach_key_index, build_key_index
-from polaroc.curves.packing import KEY_INDEX
 from polaroc.measures.catalog import select_measures
 from polaroc.measures.spec import per_key
 from polaroc.predictions.table import Predictions, read

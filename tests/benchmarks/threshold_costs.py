@@ -21,8 +21,9 @@ from rich.console import Console
 from rich.table import Table
 from scipy.stats import norm
 
-from polaroc.predictions.row_checks import SCORE, TRUTH
-from polaroc.reports.fold_thresholds import Costs, judge_across, read_folds
+from polaroc.base.private_columns import TRUTH
+from polaroc.predictions.row_checks import SCORE
+from polaroc.reports.fold_thresholds import Costs, rates_across_folds, read_folds
 
 FEATURES, SHIFT = 5, 0.75
 SIZES = ((30, 120), (60, 240), (150, 600))
@@ -89,7 +90,7 @@ def differences(positives: int, negatives: int, way: str, replicates: int, seed:
         rng = np.random.default_rng([seed, positives, folds, replicate])
         table, weights = fitted(rng, positives, negatives, folds)
         rows = read_folds(table.lazy(), ["fold"], case)
-        judged = judge_across(rows, COSTS)
+        judged = rates_across_folds(rows, COSTS)
         shown = float(judged.costs(COSTS).mean())
         judged_at = true_cost(weights, judged.thresholds[0])
         printed = true_cost(weights, rows.cheapest(COSTS))

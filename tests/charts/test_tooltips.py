@@ -7,7 +7,7 @@ from drawing import curves, predictions, records, svg
 
 import polaroc as pr
 from polaroc import rates
-from polaroc.charts.pointing import IN_ALL, PER_CURVE
+from polaroc.charts.tooltips import IN_ALL, PER_CURVE
 
 PRIORS = [0.5, 0.1]
 

@@ -122,7 +122,7 @@ def test_blocks_may_be_left_out_and_are_said():
     table = table.filter((pl.col("model") != "C") | (pl.col("fold") != 4))
     found = design(table, incomplete="drop")
     assert (found.table == values[[0, 2, 4]]).all()
-    assert found.said[0] == ("Left out 2 of 5 blocks that not every model has: fold=2; fold=4.")
+    assert found.warnings[0] == ("Left out 2 of 5 blocks that not every model has: fold=2; fold=4.")
     with pytest.raises(InvalidTable, match="none of the 2 blocks"):
         design(table.filter(pl.col("fold").is_in([2, 4])), incomplete="drop")
     with pytest.raises(InvalidArgument, match="incomplete is 'no'"):
@@ -179,7 +179,7 @@ def test_test_sets_that_differ_and_notes_are_said():
         positives=pl.when((pl.col("model") == "A") & (pl.col("fold") == 1)).then(9).otherwise(10),
         note=pl.when(pl.col("fold") < 3).then(pl.lit("biased")),
     )
-    said = design(table).said
+    said = design(table).warnings
     assert said[0].startswith("In 1 block(s) the models were tested on different numbers")
     assert said[1] == "6 of 12 estimates carry a note: biased."
 
@@ -189,7 +189,7 @@ def test_of_one_test_set_only_what_differs_is_said(positives, said):
     table = tidy(draw(1, 3)).with_columns(
         positives=pl.when(pl.col("model") == "A").then(positives).otherwise(10)
     )
-    found = balanced(rows_of(table.drop("fold"), "iauprec"), [None], "model", []).said
+    found = balanced(rows_of(table.drop("fold"), "iauprec"), [None], "model", []).warnings
     assert len(found) == said
     assert all(line.startswith("The models were tested on different numbers") for line in found)
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import polaroc as pr
+from polaroc.base.private_columns import KEY_INDEX
 from polaroc.curves import keys as numbering
 from polaroc.curves.keys import MOST_NUMBERS, attach_key_index, build_key_index
-from polaroc.curves.packing import KEY_INDEX
 from polaroc.predictions.table import read
 
 ROWS = 400

@@ -88,7 +88,7 @@ def test_codes_fit_their_type(ranked):
         return
     for index, score, truth in found:
         magnitude = (
-            Fraction(*map(int, (abs(rank(score)) - packed.gap, packed.unit))) if score else 0
+            Fraction(*map(int, (abs(rank(score)) - packed.zero_gap, packed.step))) if score else 0
         )
         place = magnitude if score > 0 else -magnitude
         assert place == int(place)

@@ -13,8 +13,8 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from strategies import tables
 
 import polaroc as pr
-from polaroc.base.columns import MEASURES
-from polaroc.curves.packing import SORT_CODE
+from polaroc.base.columns import MEASURE_COLUMNS
+from polaroc.base.private_columns import SORT_CODE
 from polaroc.errors import InvalidArgument, InvalidTable
 from polaroc.measures.areas import INTERPOLATIONS
 
@@ -300,7 +300,7 @@ def test_measures_are_those_asked_for(arguments, expected):
 def test_the_table_is_tidy(weight):
     found = pr.evaluate(PREDICTIONS, **NAMES, by=["model"], weight=weight, over=(0.1, 0.2))
     counts = dict.fromkeys(("positives", "negatives"), pl.Float64 if weight else pl.Int64)
-    assert found.columns == ["model", *MEASURES, "over"]
+    assert found.columns == ["model", *MEASURE_COLUMNS, "over"]
     assert found.schema == {"model": pl.String} | SCHEMA | counts | {"over": pl.String}
     ranged = found.filter(pl.col("over").is_not_null())
     assert set(ranged["measure"]) == {"iauprec", "sens", "auc_range", "accsens"}

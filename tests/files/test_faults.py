@@ -104,10 +104,10 @@ def shape(file):
 # Outputs of ever new generations, each of two files of one content.
 WRITER = """
 import itertools, pathlib, sys
-from polaroc.files.atomic import whole
+from polaroc.files.atomic import atomic_folder
 target = pathlib.Path(sys.argv[1])
 for generation in itertools.count():
-    with whole(target) as staging:
+    with atomic_folder(target) as staging:
         for name in ("one", "two"):
             (staging / name).write_text(str(generation))
     print(generation, flush=True)
@@ -115,10 +115,11 @@ for generation in itertools.count():
 
 
 @pytest.mark.parametrize("one_step", [True, False])
-def test_a_killed_writer_leaves_the_old_output_or_the_new_one(tmp_path, one_step, monkeypatch):
+def test_a_killed_writer_leaves_the_old_output_or_the_new_one(tmp_path, one_step):
     target = tmp_path / "out"
     # Where the system cannot exchange names, the next run puts things right.
-    patch = "" if one_step else "import polaroc.output as o; o.exchanged = lambda *_: False\n"
+    patch = "import polaroc.files.atomic as o; o._exchange = lambda *_: False\n"
+    patch = "" if one_step else patch
     moments = random.Random(5)
     for _ in range(KILLS):
         writer = subprocess.Popen(
@@ -205,10 +206,10 @@ def test_two_writers_at_once(tmp_path):
 # Pages of ever new generations, each of many equal lines.
 PAGES = """
 import itertools, pathlib, sys
-from polaroc.files.atomic import whole_file
+from polaroc.files.atomic import atomic_file
 target = pathlib.Path(sys.argv[1])
 for generation in itertools.count():
-    with whole_file(target, lambda _: True) as staging:
+    with atomic_file(target, lambda _: True) as staging:
         staging.write_text(f"{sys.argv[2]} {generation}\\n" * 10_000)
     print(generation, flush=True)
 """

@@ -3,7 +3,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polaroc as pr
-from polaroc.priors.contours import precision_contours
+from polaroc.priors.isolines import precision_contours
 
 
 def grid() -> pl.DataFrame:

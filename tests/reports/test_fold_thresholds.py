@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 from pages import ASKED, OVER, Page, models, satellite
 
 import polaroc as pr
-from polaroc.predictions.row_checks import SCORE, TRUTH, WEIGHT
+from polaroc.base.private_columns import TRUTH, WEIGHT
+from polaroc.predictions.row_checks import SCORE
 from polaroc.reports.fold_thresholds import (
     Costs,
     compare_scales,
-    judge_across,
-    judge_within,
+    rates_across_folds,
+    rates_within_folds,
     read_folds,
 )
 
@@ -68,7 +69,7 @@ def test_a_threshold_has_the_least_mean_cost_over_folds(table):
 
 @given(fold_tables(), st.booleans())
 def test_rows_are_judged_at_thresholds_of_other_folds_and_cases(table, known):
-    judged = judge_across(read(table, "case" if known else None), COSTS)
+    judged = rates_across_folds(read(table, "case" if known else None), COSTS)
     rows = table.to_dicts()
     folds = sorted({row["fold"] for row in rows})
     cases = sorted({row["case"] for row in rows})
@@ -106,7 +107,7 @@ def test_folds_of_the_same_cases_are_judged_on_cases_left_out():
                  (one["score"].to_numpy()[~one["truth"].to_numpy()] >= at).mean())[1]
         for at in [*one["score"], np.inf]
     )  # fmt: skip
-    unknown, known = (judge_across(read(table, case), COSTS) for case in (None, "case"))
+    unknown, known = (rates_across_folds(read(table, case), COSTS) for case in (None, "case"))
     assert unknown.costs(COSTS)[1] == pytest.approx([in_sample] * 4)
     assert (known.costs(COSTS)[1] > in_sample + 0.01).all()
 
@@ -145,14 +146,16 @@ def shifted(by: float) -> pl.DataFrame:
 @pytest.mark.parametrize("shift", [0, 20])
 def test_scales_of_their_own_are_found(shift):
     folds = read(shifted(shift), "id")
-    common, own = (judge(folds, COSTS).costs(COSTS)[1] for judge in (judge_across, judge_within))
+    common, own = (
+        judge(folds, COSTS).costs(COSTS)[1] for judge in (rates_across_folds, rates_within_folds)
+    )
     assert compare_scales(common, own) == (shift == 0)
 
 
 def test_thresholds_within_a_fold_do_not_depend_on_the_others_scores():
     table = models(1, folds=4)
     scaled = table.with_columns(pl.col("score") * (1 + pl.col("fold")) - 7 * pl.col("fold"))
-    found, again = (judge_within(read(each, "id"), COSTS) for each in (table, scaled))
+    found, again = (rates_within_folds(read(each, "id"), COSTS) for each in (table, scaled))
     assert np.array_equal(found.tpr, again.tpr)
     assert np.array_equal(found.fpr, again.fpr)
 
@@ -181,7 +184,7 @@ def test_a_report_says_whether_cases_are_known(tmp_path, case):
     folds = read_folds(
         table.lazy().rename(dict(zip(ASKED.values(), TAKEN.values(), strict=True))), ["fold"], case
     )
-    judged = judge_across(folds, Costs((0.05, 0.125, 0.2), 1, 1))
+    judged = rates_across_folds(folds, Costs((0.05, 0.125, 0.2), 1, 1))
     shown = page.table("Thresholds of A")["recall (SD)"].to_list()
     mean, sd = judged.tpr.mean(axis=1), judged.tpr.std(axis=1, ddof=1)
     assert shown == [f"{m:.3f} ({s:.3f})" for m, s in zip(mean, sd, strict=True)]

@@ -7,11 +7,12 @@ from scipy import stats
 
 import polaroc as pr
 from polaroc.base.columns import INTERVAL
+from polaroc.base.private_columns import CLUSTER, DRAW, TRUTH
 from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.measures.catalog import select_measures
-from polaroc.predictions.row_checks import SCORE, TRUTH
-from polaroc.uncertainty.bootstrap_limits import CLUSTER, accelerations, limits_of_draws
-from polaroc.uncertainty.draws import DRAW, draws_of_cells, draws_of_clusters, generator
+from polaroc.predictions.row_checks import SCORE
+from polaroc.uncertainty.bootstrap_limits import accelerations, limits_of_draws
+from polaroc.uncertainty.draws import draws_of_cells, draws_of_clusters, generator
 from polaroc.uncertainty.pseudo_cases import BEST, WORST, with_pseudo_cases
 
 NAMES = {"truth": "truth", "score": "score"}

@@ -7,6 +7,8 @@ from typing import Any, Literal, TypeVar, cast, overload
 
 import polars as pl
 
+from polaroc.base.private_columns import PRIVATE as PRIVATE
+from polaroc.base.private_columns import private
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
 from polaroc.typing import _P, FrameStep, IntoExpr, LazyStep
 
@@ -14,15 +16,14 @@ CURVE = (
     "threshold", "pos", "neg", "tp", "fp", "positives", "negatives", "tpr", "fpr",
 )  # fmt: skip
 GRID = ("prior", "skew")
-MEASURES = ("measure", "prior", "estimate", "positives", "negatives", "note")
+MEASURE_COLUMNS = ("measure", "prior", "estimate", "positives", "negatives", "note")
 INTERVAL = ("lower", "upper", "std_error")
-# The range of priors, or the belief, that a measure was taken over.
+# The range of priors, or the belief, of a measure.
 OVER = "over"
-WITH_INTERVAL = (*MEASURES[:3], *INTERVAL, *MEASURES[3:])
+WITH_INTERVAL = (*MEASURE_COLUMNS[:3], *INTERVAL, *MEASURE_COLUMNS[3:])
 POINT = ("rule", "share")
-RESERVED = frozenset((*CURVE, *GRID, *MEASURES, *INTERVAL, *POINT, OVER, "precision"))
-PRIVATE = "__polaroc_"
-# What may name a column, and by argument a name for hints.
+RESERVED = frozenset((*CURVE, *GRID, *MEASURE_COLUMNS, *INTERVAL, *POINT, OVER, "precision"))
+# Types that name a column, and an example for the hint of each argument.
 ALLOWED = {str: "column names", pl.Expr: "Polars expressions"}
 EXAMPLES = {
     "truth": "truth", "score": "score", "weight": "weight", "by": "model", "between": "model",
@@ -36,21 +37,21 @@ _C = TypeVar("_C", str, pl.Expr, str | pl.Expr)
 def lazily(step: LazyStep[_P]) -> FrameStep[_P]:
     """Let a lazy step also take, and then return, a DataFrame."""
     name = next(iter(signature(step).parameters))
-    # Called with too little or too much it fails as any function of Python does.
-    anyhow = cast(Callable[..., pl.LazyFrame], step)
+    # With wrong arguments, let Python raise its own TypeError.
+    call = cast(Callable[..., pl.LazyFrame], step)
 
     @wraps(step)
-    def either(*args: Any, **kwargs: Any) -> Any:
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
         if not args and name not in kwargs:
-            return anyhow(**kwargs)
+            return call(**kwargs)
         frame, *rest = args or (kwargs.pop(name),)
-        return collect_like(frame, anyhow(as_lazy(frame), *rest, **kwargs))
+        return collect_like(frame, call(as_lazy(frame), *rest, **kwargs))
 
-    return cast(FrameStep[_P], either)
+    return cast(FrameStep[_P], wrapper)
 
 
 def as_lazy(frame: object) -> pl.LazyFrame:
-    """A Polars frame as a LazyFrame; anything else is refused."""
+    """Convert a Polars frame to a LazyFrame, or raise."""
     if isinstance(frame, pl.DataFrame | pl.LazyFrame):
         return frame.lazy()
     kind = type(frame)
@@ -76,12 +77,12 @@ def collect_like(
 
 
 def single_column(column: object, argument: str, frame: pl.LazyFrame | None = None) -> pl.Expr:
-    """The one column that an argument names, as an expression.
+    """The single column of an argument, as an expression.
 
     Parameters
     ----------
     column
-        What was given: a name or an expression, else it is refused.
+        A name or an expression.
     argument
         The name of the argument, for the message.
     frame
@@ -93,9 +94,9 @@ def single_column(column: object, argument: str, frame: pl.LazyFrame | None = No
     if expr.meta.has_multiple_outputs():
         names = None if frame is None else frame.select(expr).collect_schema().names()
         if names is None or len(names) != 1:
-            found = "several columns" if names is None else quoted(names) or "no column"
+            matches = "several columns" if names is None else quoted(names) or "no column"
             raise InvalidArgument(
-                f"{argument} is an expression of {found}, allowed is one column.",
+                f"{argument} is an expression of {matches}, allowed is one column.",
                 hint=Hint(f"name it, for example {{{argument}}}.", **{argument: "..."}),
             )
     return expr
@@ -124,8 +125,7 @@ def column_names(names: object, argument: str) -> list[str]:
 
 
 def _expression(column: str | pl.Expr, argument: str) -> pl.Expr:
-    # Of several columns that match it, Polars reads a name such as ``^a.*$`` or ``*``
-    # as a pattern.
+    # Polars reads names such as ``^a.*$`` and ``*`` as patterns.
     if not isinstance(column, str):
         return column
     if column == "*" or (column.startswith("^") and column.endswith("$")):
@@ -141,7 +141,7 @@ def _listed(columns: object, argument: str, kinds: tuple[type[_C], ...]) -> list
         return []
     if isinstance(columns, kinds):
         return [columns]
-    # An array, or a column of a frame, is iterable too: over its values.
+    # Arrays and Series are iterable over their values.
     no_list = isinstance(columns, pl.Expr | bytes | Mapping) or _has_values(columns)
     if no_list or not _is_iterable(columns):
         raise _no_column(columns, f"{argument} is", argument, kinds)
@@ -157,7 +157,7 @@ def _no_column(
 ) -> InvalidArgument:
     """The error of an argument that names no column."""
     scalar = isinstance(value, int | float | complex | bytes | None)
-    found = quoted([value]) if scalar else f"of type {type_name(value)}"
+    given = quoted([value]) if scalar else f"of type {type_name(value)}"
     allowed = " and ".join(word for kind, word in ALLOWED.items() if kind in kinds)
     name, example = getattr(value, "name", None), EXAMPLES.get(argument, "name")
     if isinstance(name, str) and name and _has_values(value):
@@ -175,12 +175,12 @@ def _no_column(
             f"make a column of it first, and give its name, such as {{{argument}}}.",
             **{argument: example},
         )
-    return InvalidArgument(f"{subject} {found}, allowed are {allowed}.", hint=hint)
+    return InvalidArgument(f"{subject} {given}, allowed are {allowed}.", hint=hint)
 
 
 def _is_iterable(value: object) -> bool:
     try:
-        # Of some types the method only says that there is nothing to iterate over.
+        # Some types define the method only to raise.
         iter(value)  # type: ignore[call-overload]
     except TypeError:
         return False
@@ -215,7 +215,7 @@ def check_keys(keys: Sequence[str], also: Sequence[str] = ()) -> None:
 
 
 def require(frame: pl.LazyFrame, needed: Iterable[str], *, source: str) -> list[str]:
-    """The keys of a table of ours, refused where one of its own columns is missing.
+    """The keys of a table; raise where a needed column is missing.
 
     Parameters
     ----------
@@ -247,23 +247,22 @@ def curve_keys(frame: pl.LazyFrame) -> list[str]:
     return keys
 
 
-def text_keys_that_differ(
+def text_keys_of_different_types(
     kinds: Mapping[str, pl.DataType],
     others: Mapping[str, pl.DataType],
     keys: Sequence[str],
     tables: tuple[str, str],
 ) -> list[str]:
-    """The keys that are text of different types in two tables, which Polars would not join.
+    """Text keys whose types differ between two tables, which Polars does not join.
 
     Parameters
     ----------
     kinds, others
-        The types of the columns of either table. Keys of other types that do not join
-        are refused.
+        Column types of either table. Other keys that do not join raise.
     keys
         The keys of both.
     tables
-        What the tables are called in the message.
+        Names of the tables in the message.
     """
     differ = [key for key in keys if kinds[key] != others[key]]
     for key in differ:
@@ -294,6 +293,7 @@ def attach(
         return left.join(right, on=keys, how=how, nulls_equal=True)
     if required:
         return left.join(right, how="cross")
-    one = pl.lit(True).alias(PRIVATE + "all")
-    joined = left.with_columns(one).join(right.with_columns(one), on=PRIVATE + "all", how=how)
-    return joined.drop(PRIVATE + "all")
+    every_row = private("all")
+    one = pl.lit(True).alias(every_row)
+    joined = left.with_columns(one).join(right.with_columns(one), on=every_row, how=how)
+    return joined.drop(every_row)

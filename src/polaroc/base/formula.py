@@ -1,8 +1,8 @@
-"""What the formulas need beside + − × ÷ and powers, alike on numbers, arrays and columns.
+"""Functions beside arithmetic that formulas use, for numbers, arrays and columns alike.
 
 A column is a Polars expression, or any other object that has arithmetic and the
-methods `where`, `log1p`, `clip`, `sqrt`, `abs` and `least`: so a formula is
-written once for every engine.
+methods `where`, `log1p`, `clip`, `sqrt`, `abs` and `least`, so that each formula is
+written once for all engines.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -12,7 +12,7 @@ import polars as pl
 
 from polaroc.typing import Quantity
 
-# Makes a quantity of the name of a column.
+# From the name of a column to a quantity.
 Columns: TypeAlias = Callable[[str], Quantity]
 
 
@@ -36,7 +36,7 @@ def where(condition: Quantity, then: Quantity, otherwise: Quantity = None) -> Qu
 
 
 def log1p(value: Quantity) -> Quantity:
-    """ln(1 + x), to the last digit also for small x."""
+    """ln(1 + x), accurate for small x."""
     if _plain(value):
         import numpy as np
 
@@ -61,7 +61,7 @@ def size(value: Quantity) -> Quantity:
 
 
 def clip(value: Quantity, lo: float, hi: float) -> Quantity:
-    """The value, or the end of the range that it is beyond."""
+    """The value limited to a range."""
     if _plain(value):
         import numpy as np
 
@@ -101,7 +101,7 @@ def total(values: Iterable[Quantity]) -> Quantity:
 
 
 def _halved(values: Sequence[Quantity]) -> Quantity:
-    # By halves: a query that is nested a thousand deep is refused.
+    # By halves, since engines refuse deeply nested queries.
     if len(values) == 1:
         return values[0]
     middle = len(values) // 2
@@ -109,5 +109,5 @@ def _halved(values: Sequence[Quantity]) -> Quantity:
 
 
 def _plain(value: Quantity) -> bool:
-    # By name: `import polaroc` need not import numpy.
+    # By type name, so that `import polaroc` does not import numpy.
     return isinstance(value, int | float) or type(value).__module__.split(".")[0] == "numpy"

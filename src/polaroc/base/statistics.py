@@ -1,4 +1,4 @@
-"""Quantiles, and limits on the scale of log-odds."""
+"""Quantiles, and confidence limits on the log-odds scale."""
 
 from statistics import NormalDist
 
@@ -8,7 +8,9 @@ from polaroc.base.formula import root
 from polaroc.typing import Quantity
 
 NORMAL = NormalDist()
-# Degrees of freedom from which on the expansion of Student's quantile is exact to 1e-6.
+# Share by which equal floats may differ: their sums vary in the last digits from run to run.
+ROUNDING = 1e-12
+# Degrees of freedom above which the expansion of Student's quantile is accurate to 1e-6.
 MANY = 40
 
 

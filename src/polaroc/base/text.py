@@ -1,4 +1,4 @@
-"""Tables and sentences for people: on a terminal, as plain text, in a notebook."""
+"""Tables and sentences for a terminal, plain text and notebooks."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 WIDTH = 80
-# What spreadsheets take for a formula; a plain number is none.
+# Beginnings of cells that spreadsheets read as formulas, except plain numbers.
 FORMULA, NUMBER = r"^[=+\-@\t\r]", r"^[+-]?\d+(\.\d+)?$"
 
 # A title, headings, rows, and how many of the first columns are keys.
@@ -41,7 +41,7 @@ def table(
 
 
 def escape_control(text: str) -> str:
-    """Text in which what a terminal would obey, not show, is spelled out."""
+    """Text with control characters spelled out, which a terminal would obey."""
     return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
 
 
@@ -57,7 +57,7 @@ def is_utf8(text: str) -> bool:
 
 
 def escape_spreadsheet(table: pl.DataFrame) -> pl.DataFrame:
-    """A table for CSV files: what a spreadsheet would compute, not show, gets an apostrophe.
+    """A table for CSV files, with an apostrophe before what a spreadsheet would compute.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def _no_cell(dtype: pl.DataType) -> bool:
 
 
 def _as_text(column: pl.Series) -> pl.Series:
-    """Lists, structs and bytes in words: CSV has no form for them."""
+    """Lists, structs and bytes as text, since CSV has no form for them."""
     words = [None if value is None else _word(value) for value in column.to_list()]
     return pl.Series(column.name, words, pl.String)
 
@@ -132,7 +132,7 @@ def html_lines(lines: Sequence[str]) -> str:
 
 
 def number(value: float | None, digits: int = 3) -> str | None:
-    """A number to so many decimals; null and what is not finite in words."""
+    """A number with fixed decimals; null and infinite values as words."""
     return None if value is None else f"{value:.{digits}f}"
 
 
@@ -156,7 +156,7 @@ def chance(value: float | None) -> str | None:
 
 def block_tables(blocks: Iterator[Block]) -> "Iterator[RenderableType]":
     """Titles and rich tables, one after the other."""
-    # A title above its table, not in it: a narrow table would wrap it.
+    # A title above the table: inside a narrow one it would wrap.
     for title, columns, rows, keys in blocks:
         yield title
         yield table("", columns, rows, keys)

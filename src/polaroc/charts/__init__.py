@@ -1,4 +1,4 @@
-"""Altair charts of the tidy tables; they draw what a table holds and compute no measure."""
+"""Altair charts of tidy tables; they compute no measures."""
 
 from polaroc.charts.accsens import accsens_plane
 from polaroc.charts.auprec import auprec_by_prior

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE, as_lazy, attach
+from polaroc.base.columns import as_lazy, attach
+from polaroc.base.private_columns import ERROR, SENS
 from polaroc.charts.iso import iso_label_layers, iso_line_layer
 from polaroc.charts.layers import data
 from polaroc.charts.legends import points as filled_points
@@ -19,9 +20,8 @@ from polaroc.measures.iso_accsens import accsens_arcs, check_arc_weights
 if TYPE_CHECKING:
     import altair as alt
 
-ERROR, SENS = PRIVATE + "error", PRIVATE + "sens"
 ERROR_TITLE = "1 − AUC over the range"
-# About how many arcs, and how far from the edges their labels keep, as a share of an axis.
+# Approximate number of arcs, and the margin of their labels as a share of an axis.
 ARCS = 6
 EDGE = 0.05
 
@@ -100,12 +100,12 @@ def accsens_plane(
         layers.append(_marks(points, keys, shared, size=24, opacity=0.4))
     layers += iso_label_layers(arcs)
     layers.append(_marks(means, keys[:1], shared, size=120, opacity=1, stroke="white"))
-    said = "grey: equal AccSens"
+    subtitle = "grey: equal AccSens"
     if tuple(weights) != (1, 1):
-        said += f", weights {weights[0]:g} and {weights[1]:g}"
+        subtitle += f", weights {weights[0]:g} and {weights[1]:g}"
     if many:
-        said += f"; small: each {' · '.join(keys[1:])}; large: their mean"
-    heading = alt.TitleParams(title, subtitle=said)
+        subtitle += f"; small: each {' · '.join(keys[1:])}; large: their mean"
+    heading = alt.TitleParams(title, subtitle=subtitle)
     return finished(alt.layer(*layers).properties(width=SIZE, height=SIZE, title=heading))
 
 
@@ -113,8 +113,8 @@ def _points(area: pl.DataFrame, sens: pl.DataFrame, keys: list[str]) -> pl.DataF
     """The keys that have both, with their error and Sens."""
     errors = area.lazy().select(*keys, (1 - pl.col("estimate")).alias(ERROR))
     both = attach(errors, sens.lazy().select(*keys, pl.col("estimate").alias(SENS)), keys)
-    found = both.drop_nulls([ERROR, SENS]).unique().collect()
-    return found.sort(keys, nulls_last=True) if keys else found
+    points = both.drop_nulls([ERROR, SENS]).unique().collect()
+    return points.sort(keys, nulls_last=True) if keys else points
 
 
 def _means(points: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
@@ -132,12 +132,12 @@ def _marks(points: pl.DataFrame, keys: list[str], shared: list[Any], **look: Any
         names = [str(value) for value in values]
         series = names[0] if names else ""
         records.append({"series": series, "line": " · ".join(names), "x": error, "y": sens})
-    said = [
+    tooltip = [
         alt.Tooltip("line:N", title="key"),
         alt.Tooltip("x:Q", title=ERROR_TITLE, format=".3f"),
         alt.Tooltip("y:Q", title="Sens", format=".3f"),
     ]
-    return data(records).mark_point(filled=True, **look).encode(*shared, said)
+    return data(records).mark_point(filled=True, **look).encode(*shared, tooltip)
 
 
 def _arcs(weights: tuple[float, float], end: float) -> list[dict[str, Any]]:

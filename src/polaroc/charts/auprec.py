@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polaroc.base.columns import MEASURES, as_lazy, require
+from polaroc.base.columns import MEASURE_COLUMNS, as_lazy, require
 from polaroc.charts.options import checked
 from polaroc.charts.over_prior import (
     lines_by_prior,
@@ -68,7 +68,7 @@ def auprec_by_prior(
     import altair as alt
 
     lazy = as_lazy(measures)
-    keys = require(lazy, MEASURES, source="evaluate(...) or auprec(...)")
+    keys = require(lazy, MEASURE_COLUMNS, source="evaluate(...) or auprec(...)")
     points = _points(lazy, keys)
     single = lines_by_prior(points, keys)
     many = len(single.records) > len(single.series)
@@ -77,18 +77,18 @@ def auprec_by_prior(
         alt.Y("y:Q", **share_axis("AUPREC")),
         *style(single.series, single.title, colours),
     ]
-    said = ""
+    subtitle = ""
     if many:
         means = lines_by_prior(fold_means(points, keys), keys[:1])
         thin = prior_lines(single, encoding, "AUPREC", bold=False)
         layers = [thin, prior_lines(means, encoding, "AUPREC")]
-        said = f"thin: each {' · '.join(keys[1:])}; thick: their mean"
+        subtitle = f"thin: each {' · '.join(keys[1:])}; thick: their mean"
     else:
         layers = [prior_lines(single, encoding, "AUPREC")]
         if LIMITS[0] in points.columns:
             layers.insert(0, prior_bands(points, keys, encoding))
-            said = "band: from lower to upper limit"
-    heading = alt.TitleParams(title, subtitle=said) if said else title
+            subtitle = "band: from lower to upper limit"
+    heading = alt.TitleParams(title, subtitle=subtitle) if subtitle else title
     return finished(alt.layer(*layers).properties(width=1.3 * SIZE, height=SIZE, title=heading))
 
 

@@ -7,8 +7,8 @@ import polars as pl
 
 from polaroc.base.columns import require
 from polaroc.charts.lines import DIGITS, Lines, lines
-from polaroc.charts.pointing import pointed
 from polaroc.charts.theme import colour
+from polaroc.charts.tooltips import tooltip_layer
 
 if TYPE_CHECKING:
     import altair as alt
@@ -61,15 +61,15 @@ def band_layer(base: "alt.Chart", drawn: Lines, colours: Mapping[str, str] | Non
     )
 
 
-def band_told(base: "alt.Chart", drawn: Lines, x: str, y: str) -> "alt.Chart":
-    """What a pointer is told of the means and their bands, on axes titled `x` and `y`."""
+def band_tooltips(base: "alt.Chart", drawn: Lines, x: str, y: str) -> "alt.Chart":
+    """Tooltips of means and their bands, on axes titled `x` and `y`."""
     import altair as alt
 
-    told = [
+    tooltip = [
         *([alt.Tooltip("line:N", title="mean of")] if drawn.title else []),
         alt.Tooltip("x:Q", title=x, format=".3~f"),
         alt.Tooltip("y:Q", title=f"mean {y}", format=".4f"),
         alt.Tooltip("lower:Q", title="band from", format=".4f"),
         alt.Tooltip("upper:Q", title="band to", format=".4f"),
     ]
-    return pointed(base, "x", "y", told, ["x", "y", "lower", "upper"])
+    return tooltip_layer(base, "x", "y", tooltip, ["x", "y", "lower", "upper"])

@@ -1,4 +1,4 @@
-"""What the charts of a choice over uncertain priors share."""
+"""Shared parts of the charts of a choice over uncertain priors."""
 
 import polars as pl
 
@@ -13,7 +13,7 @@ WIDTH = 1.3 * SIZE
 def of_choice(choice: Choice) -> tuple[pl.DataFrame, str]:
     """The models at each prior, in the order of the models, and the name of their column.
 
-    Rounded to what can be seen, as other charts against the prior.
+    Rounded to visible digits, as in other charts against the prior.
     """
     if not isinstance(choice, Choice):
         kind = type(choice)

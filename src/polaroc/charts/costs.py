@@ -1,11 +1,12 @@
-"""Charts of what errors cost."""
+"""Charts of cost curves and decision curves."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE, as_lazy, require
+from polaroc.base.columns import as_lazy, require
+from polaroc.base.private_columns import PANEL
 from polaroc.charts.layers import dashed_line, data, line_marks
 from polaroc.charts.lines import lines
 from polaroc.charts.options import checked
@@ -17,10 +18,9 @@ from polaroc.thresholds.costs import PROBABILITY_COST
 if TYPE_CHECKING:
     import altair as alt
 
-# How far below 0 a net benefit is drawn, as a share of the greatest there can be.
+# Range of negative net benefits, as a share of the greatest possible one.
 BELOW = 0.2
 DECIMALS = 6
-PANEL = PRIVATE + "panel"
 
 
 @checked
@@ -63,8 +63,8 @@ def cost_curves(
 
     lazy = as_lazy(costs)
     needed = (PROBABILITY_COST, "cost", "threshold", "tpr", "fpr")
-    found = require(lazy, needed, source="cost_curve(...)")
-    keys = [name for name in found if name not in needed]
+    names = require(lazy, needed, source="cost_curve(...)")
+    keys = [name for name in names if name not in needed]
     points = lazy.sort(*keys, PROBABILITY_COST, nulls_last=True).collect()
     drawn = lines(points, keys, PROBABILITY_COST, "cost")
     trivial = dashed_line((0, 0), (0.5, 0.5), (1, 0))
@@ -73,15 +73,15 @@ def cost_curves(
         axis=alt.Axis(values=[0, 0.1, 0.2, 0.3, 0.4, 0.5], format=".1f"),
     )  # fmt: skip
     across = alt.X("x:Q", **share_axis("probability cost: πc / (πc + (1−π)d)"))
-    told = [
+    tooltip = [
         *([alt.Tooltip("line:N", title="curve")] if keys else []),
         alt.Tooltip("x:Q", title="probability cost", format=".3f"),
         alt.Tooltip("y:Q", title="normalised expected cost", format=".4f"),
     ]
     marks = line_marks(data(drawn.records), drawn, colours=colours)
-    line = marks.encode(across, axis, tooltip=told)
-    said = "grey: calling all or nothing positive; c: cost of a miss, d: of a false alarm"
-    heading = alt.TitleParams(title, subtitle=said)
+    line = marks.encode(across, axis, tooltip=tooltip)
+    subtitle = "grey: calling all or nothing positive; c: cost of a miss, d: of a false alarm"
+    heading = alt.TitleParams(title, subtitle=subtitle)
     return finished(
         alt.layer(trivial, line).properties(width=1.2 * SIZE, height=0.8 * SIZE, title=heading)
     )
@@ -129,8 +129,8 @@ def decision_curves(
 
     lazy = as_lazy(benefits)
     needed = ("prior", "threshold", "tpr", "fpr", "net_benefit", "treat_all")
-    found = require(lazy, needed, source="decision_curve(...)")
-    keys = [name for name in found if name not in needed]
+    names = require(lazy, needed, source="decision_curve(...)")
+    keys = [name for name in names if name not in needed]
     every = lazy.sort(*keys, "prior", "threshold", nulls_last=True).collect()
     table = every.drop_nulls("net_benefit")
     if table.is_empty() and not every.is_empty():
@@ -143,7 +143,7 @@ def decision_curves(
     )
     panels = labelled.partition_by(PANEL, maintain_order=True)
     width = SIZE if len(panels) == 1 else 0.7 * SIZE
-    # Facets that share no axis cannot be drawn where their lines are flattened.
+    # Facets with independent axes do not allow the flatten transform.
     charts = [
         _decisions(panel, keys, colours).properties(
             width=width,
@@ -177,7 +177,7 @@ def _decisions(
     greatest = 100 * max(panel["prior"], default=1)
     scale = alt.Scale(domain=[-BELOW * greatest, greatest], nice=False)
     up = alt.Y("y:Q", scale=scale, title="net benefit: true positives per 100 cases")
-    told = [
+    tooltip = [
         *([alt.Tooltip("line:N", title="curve")] if keys else []),
         alt.Tooltip("prior:Q", title="prior", format=".3~p"),
         alt.Tooltip("x:Q", title="threshold probability", format=".3f"),
@@ -190,5 +190,5 @@ def _decisions(
         .encode(across, up, alt.Detail("id:N"), alt.Order("at:Q"))
     )
     none = data([{"y": 0}]).mark_rule(color=GREY, strokeDash=[4, 4]).encode(alt.Y("y:Q"))
-    model = line_marks(data(own.records), own, colours=colours).encode(across, up, tooltip=told)
+    model = line_marks(data(own.records), own, colours=colours).encode(across, up, tooltip=tooltip)
     return alt.LayerChart(layer=[treat_all, none, model])

@@ -1,4 +1,4 @@
-"""Chart of which curve lies above which."""
+"""Chart of the dominance of curves."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +14,11 @@ from polaroc.errors import InvalidTable
 if TYPE_CHECKING:
     import altair as alt
 
-# Pixels of a cell, and letters of a name that fit over one.
+# Pixels of a cell, and the letters of a name that fit above it.
 CELL, SHORT = 64, 8
 RELATIONS = ("dominates", "dominated", "equal", "crosses")
 MIRRORED = {"dominates": "dominated", "dominated": "dominates"}
-# From paper to the darkest blue on which white is still read.
+# From the background to the darkest blue with legible text.
 SHADES = ("#F4F6F8", "#0B4A78")
 
 
@@ -70,12 +70,12 @@ def dominance(
     shade = alt.Color(
         "share:Q", scale=alt.Scale(domain=[0, 1], range=list(SHADES)), legend=None
     )  # fmt: skip
-    said = [
+    tooltip = [
         alt.Tooltip("row:N"),
         alt.Tooltip("column:N"),
         *(alt.Tooltip(f"{relation}:Q") for relation in RELATIONS),
     ]
-    base = data(records).encode(row, column, said)
+    base = data(records).encode(row, column, tooltip)
     cells = base.mark_rect(stroke="white", strokeWidth=2).encode(shade)
     ink = alt.condition("datum.share > 0.65", alt.value("white"), alt.value("#222222"))
     text = base.mark_text(fontSize=12).encode(alt.Text("told:N"), color=ink)
@@ -104,7 +104,7 @@ def _of_relations(table: pl.DataFrame) -> tuple[pl.DataFrame, str, list[str]]:
 
 
 def _cells(table: pl.DataFrame, *, single: bool) -> list[dict[str, Any]]:
-    """A cell for each pair of models, either way round."""
+    """A cell for each ordered pair of models."""
     counts: dict[tuple[str, str], dict[str, int]] = {}
     for first, second, relation in table.rows():
         for row, column, seen in (
@@ -119,9 +119,9 @@ def _cells(table: pl.DataFrame, *, single: bool) -> list[dict[str, Any]]:
 def _cell(row: str, column: str, cell: dict[str, int], single: bool) -> dict[str, Any]:
     known = sum(cell.values())
     words = [relation for relation, count in cell.items() if count]
-    told = (words[0] if words else "–") if single else f"{cell['dominates']} of {known}"
+    label = (words[0] if words else "–") if single else f"{cell['dominates']} of {known}"
     share = cell["dominates"] / known if known else None
-    return {"row": row, "column": column, "told": told, "share": share, **cell}
+    return {"row": row, "column": column, "told": label, "share": share, **cell}
 
 
 def _axis(**look: Any) -> "alt.Axis":

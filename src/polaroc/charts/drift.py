@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SHAPES = ("triangle-up", "circle", "square", "diamond", "cross", "triangle-down")
 MOST_POINTS = 1_000
 OF_MEANS = "small: each {}; large: their mean, joined from the lowest prior to the highest"
-SAID = "straight: from the lowest prior to the highest; Sens is that distance over √2"
+SUBTITLE = "straight: from the lowest prior to the highest; Sens is that distance over √2"
 JOINED = [5, 3]
 
 
@@ -71,7 +71,7 @@ def operating_drift(
 
     lazy = as_lazy(points)
     keys = require(lazy, POINTS, source="operating_points(...)")
-    # One after the other, they could be of two readings of one source.
+    # Collected together, so that both come from one reading.
     tables, of_curves = [_drawn(lazy, keys)], []
     if curve is not None:
         roc = as_lazy(curve)
@@ -89,41 +89,41 @@ def operating_drift(
         legend=alt.Legend(title="prior", symbolFillColor="#555555", symbolOpacity=1),
     )
     single = _placed(drawn, shade)
-    told = _told("curve" if keys else None)
+    tooltip = _tooltip("curve" if keys else None)
     behind = [_behind(lines, of_curves, colours) for lines in lines_behind]
     if drawn.select("series", "line").n_unique() == len(series):
         marks = single.mark_point(filled=True, size=110, opacity=1, stroke="white", strokeWidth=1)
         layers = [
             *behind,
             _joined(single, priors, dashes, 1.5),
-            marks.encode(shape, tooltip=told),
+            marks.encode(shape, tooltip=tooltip),
         ]
-        said = SAID
+        subtitle = SUBTITLE
     else:
         mean = _placed(_means(drawn), shade)
         pale = single.mark_point(filled=True, size=24, opacity=0.35, strokeWidth=0)
         bold = mean.mark_point(filled=True, size=150, opacity=1, stroke="white", strokeWidth=1.5)
         layers = [
             *(lines.mark_line(strokeWidth=0.5, strokeOpacity=0.2, clip=True) for lines in behind),
-            pale.encode(shape, tooltip=told),
+            pale.encode(shape, tooltip=tooltip),
             _joined(mean, priors, dashes, 2),
-            bold.encode(shape, tooltip=_told(f"mean of {first}", mean=True)),
+            bold.encode(shape, tooltip=_tooltip(f"mean of {first}", mean=True)),
         ]
-        said = OF_MEANS.format(" · ".join(others))
-    heading = alt.TitleParams(title, subtitle=said)
+        subtitle = OF_MEANS.format(" · ".join(others))
+    heading = alt.TitleParams(title, subtitle=subtitle)
     chart = alt.layer(chance_diagonal(), *layers)
     return finished(chart.properties(width=SIZE, height=SIZE, title=heading))
 
 
 def _drawn(points: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """The points there are, named by their first key (`series`) and by all (`line`)."""
-    told = [pl.col(key).cast(pl.String).fill_null("None") for key in keys] or [pl.lit("")]
+    """Points with the names of their first key (`series`) and of all keys (`line`)."""
+    labels = [pl.col(key).cast(pl.String).fill_null("None") for key in keys] or [pl.lit("")]
     return (
         points.filter(pl.col("tpr").is_not_null() & pl.col("prior").is_not_null())
         .sort(*keys, "prior", nulls_last=True)
         .select(
-            told[0].alias("series"),
-            pl.concat_str(told, separator=" · ").alias("line"),
+            labels[0].alias("series"),
+            pl.concat_str(labels, separator=" · ").alias("line"),
             prior_label(pl.col("prior")).alias("label"),
             "prior",
             pl.col("fpr").alias("x"),
@@ -145,7 +145,7 @@ def _means(drawn: pl.DataFrame) -> pl.DataFrame:
 
 
 def _placed(points: pl.DataFrame, shade: "alt.Color | alt.StrokeDash") -> "alt.Chart":
-    """Points where their rates are, in the colour of their series."""
+    """Points in the colour of their series."""
     import altair as alt
 
     return data(points.to_dicts()).encode(
@@ -158,7 +158,7 @@ def _placed(points: pl.DataFrame, shade: "alt.Color | alt.StrokeDash") -> "alt.C
 def _joined(
     points: "alt.Chart", priors: Sequence[str], dashes: Sequence[Any], width: float
 ) -> "alt.Chart":
-    """A line from the lowest prior to the highest; where colours come again, in own dashes."""
+    """Lines from the lowest prior to the highest, dashed where colours repeat."""
     import altair as alt
 
     ends = [priors[0], priors[-1]] if priors else []
@@ -169,8 +169,8 @@ def _joined(
     )
 
 
-def _told(name: str | None, *, mean: bool = False) -> list["alt.Tooltip"]:
-    """What a pointer is told of a point; a mean has no threshold and no precision."""
+def _tooltip(name: str | None, *, mean: bool = False) -> list["alt.Tooltip"]:
+    """Tooltip of a point; a mean has no threshold and no precision."""
     import altair as alt
 
     named = [] if name is None else [alt.Tooltip("line:N", title=name)]

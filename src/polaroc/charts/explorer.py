@@ -1,4 +1,4 @@
-"""A chart in which the prior is moved and operating points are looked up."""
+"""Interactive chart with a slider for the prior and a lookup of operating points."""
 
 from collections.abc import Mapping, Sequence
 from math import log10
@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polaroc.base.columns import as_lazy, curve_keys
-from polaroc.charts.any_prior import FIRST, thinned_for_any_prior
 from polaroc.charts.export import STILL
 from polaroc.charts.layers import chance_diagonal, data
 from polaroc.charts.lines import FEWER_CURVES, Lines, lines
 from polaroc.charts.options import checked
-from polaroc.charts.pointing import in_json
+from polaroc.charts.prior_slider import FIRST, thinned_for_any_prior
 from polaroc.charts.theme import GREY, finished, share_axis, style
+from polaroc.charts.tooltips import in_json
 from polaroc.errors import InvalidArgument
 from polaroc.priors.grids import range_of
 
@@ -33,16 +33,16 @@ FORMULAS = {
 }
 PANELS = ("roc", "pr")
 SLIDER = "prior (log₁₀ of the odds) "
-# Whether a point is in all boxes there are, where there is one.
+# Whether a point is in all boxes drawn.
 BOXED = {
     "and": [
         *({"param": f"box_{panel}"} for panel in PANELS),
         {"or": [{"param": f"box_{panel}", "empty": False} for panel in PANELS]},
     ]
 }
-# Vega-Lite looks for text in the cells around points, which hold the points as `datum`.
+# Vega-Lite puts the points of a Voronoi layer into `datum`.
 HERE = "(datum.datum || datum)"
-TOLD = (
+READOUT = (
     f"'curve': {HERE}.line",
     f"'call positive if score ≥': {HERE}.score",
     f"'recall (true positive rate)': format({HERE}.tpr, '.4f')",
@@ -119,10 +119,10 @@ def explorer(
     lazy = as_lazy(curve)
     keys = curve_keys(lazy)
     drawn = _records(thinned_for_any_prior(lazy, keys, over), keys)
-    told = TOLD if keys else TOLD[1:]
+    readout = READOUT if keys else READOUT[1:]
     rate_axes = ("fpr", "false positive rate"), ("tpr", "true positive rate (recall)")
-    roc = _panel(0, *rate_axes, drawn, told)
-    pr = _panel(1, ("tpr", "recall"), ("precision", "precision"), drawn, told)
+    roc = _panel(0, *rate_axes, drawn, readout)
+    pr = _panel(1, ("tpr", "recall"), ("precision", "precision"), drawn, readout)
     channels = style(drawn.series, drawn.title, colours)
     now = alt.ExprRef("'Precision and recall at π = ' + format(prior, '.3~p')")
     panels = [
@@ -156,7 +156,7 @@ def explorer(
 
 
 def _panel(
-    place: int, x: tuple[str, str], y: tuple[str, str], drawn: Lines, told: Sequence[str]
+    place: int, x: tuple[str, str], y: tuple[str, str], drawn: Lines, readout: Sequence[str]
 ) -> list["alt.Chart"]:
     """The curves, the points in the boxes, and the point nearest to the pointer.
 
@@ -175,7 +175,7 @@ def _panel(
     )
     here = real.mark_point(
         filled=True, size=90, stroke="white", strokeWidth=1.5, aria=False,
-        tooltip=alt.ExprRef(f"{{{', '.join(told)}}}"),
+        tooltip=alt.ExprRef(f"{{{', '.join(readout)}}}"),
     ).encode(
         opacity=alt.condition({"param": "point", "empty": False}, alt.value(1), alt.value(0))
     )  # fmt: skip
@@ -213,7 +213,7 @@ def _selections() -> list["alt.TopLevelSelectionParameter"]:
 
     selection = alt.TopLevelSelectionParameter
     nearest = {"type": "point", "on": "pointerover", "nearest": True, "fields": ["id", "at"]}
-    # Altair numbers views by their place, and does not follow it up in parameters.
+    # Altair names views by position, and does not update parameters accordingly.
     both = [f"here_{place}" for place in range(len(PANELS))]
     boxes = [
         selection(name=f"box_{panel}", select={"type": "interval"}, views=[f"lines_{place}"])

@@ -1,4 +1,4 @@
-"""Charts as files."""
+"""Write charts to files."""
 
 import json
 import re
@@ -25,17 +25,17 @@ PAGE = Template(
 </html>
 """
 )
-# A slider as wide as a chart, without the bare number that Vega puts behind it.
+# A slider as wide as a chart, without the number that Vega puts beside it.
 STYLE = """
 .vega-bindings label { font: 14px sans-serif }
 .vega-bindings input[type=range] { width: 24em; vertical-align: middle }
 .vega-bindings input[type=range] + span { display: none }
 """
-# In JSON: control characters, which no picture can show and SVG may not hold.
+# Control characters in JSON, which SVG does not allow.
 CONTROL = re.compile(r"(?<!\\)((?:\\\\)*)\\(?:u00([01][0-9a-f])|u(fff[ef])|([bf]))")
-# In the metadata of a chart: what its subtitle is where nothing can be moved.
+# Metadata key: the subtitle in a static picture.
 STILL = "polaroc_still"
-# The name of a layer that only a pointer finds: pictures go without it.
+# Name of an invisible layer for the pointer, left out of pictures.
 UNSEEN = "unseen"
 FORMATS = ("json", "html", "svg", "png", "pdf")
 
@@ -81,7 +81,7 @@ def export(
     check_formats(formats)
     _check_chart(chart)
     check_path("folder", folder)
-    # Altair walks every number of a chart it saves: once is enough.
+    # Convert once, since Altair walks all values of a chart.
     spec = shown(chart.to_dict())
     files = []
     for kind in formats:
@@ -130,7 +130,7 @@ def save(chart: "alt.TopLevelMixin", file: str | Path) -> Path:
 
 
 def check_formats(formats: Sequence[str]) -> None:
-    """Refuse formats that charts are not written in."""
+    """Raise on formats that charts are not written in."""
     values = listed_values(formats)
     kinds = [formats] if values is None else values
     unknown = [kind for kind in kinds if not isinstance(kind, str) or kind not in FORMATS]
@@ -161,13 +161,13 @@ def shown(spec: dict[str, Any]) -> dict[str, Any]:
     if CONTROL.search(text) is None:
         return spec
 
-    def spelled(found: re.Match[str]) -> str:
-        before, control, other, letter = found.groups()
+    def spelled(match: re.Match[str]) -> str:
+        before, control, other, letter = match.groups()
         word = other or control or {"b": "08", "f": "0c"}[letter]
         return f"{before}\\\\{'u' if other else 'x'}{word}"
 
-    found: dict[str, Any] = json.loads(CONTROL.sub(spelled, text))
-    return found
+    cleaned: dict[str, Any] = json.loads(CONTROL.sub(spelled, text))
+    return cleaned
 
 
 def _rendered(spec: dict[str, Any], kind: str) -> bytes:
@@ -190,14 +190,14 @@ def _rendered(spec: dict[str, Any], kind: str) -> bytes:
 
 
 def _still(spec: dict[str, Any]) -> dict[str, Any]:
-    """A chart for a picture: its subtitle does not tell to move what is not there."""
-    said = spec.get("usermeta", {}).get(STILL)
+    """A chart for a static picture, with its static subtitle."""
+    subtitle = spec.get("usermeta", {}).get(STILL)
     seen = _seen(spec)
-    return seen if said is None else {**seen, "title": {**spec["title"], "subtitle": said}}
+    return seen if subtitle is None else {**seen, "title": {**spec["title"], "subtitle": subtitle}}
 
 
 def _seen(part: dict[str, Any]) -> dict[str, Any]:
-    """Layers, or panels of layers, without those that only a pointer finds."""
+    """Layers, or panels of layers, without invisible ones."""
     if "spec" in part:
         return {**part, "spec": _seen(part["spec"])}
     if "layer" in part:
@@ -207,7 +207,7 @@ def _seen(part: dict[str, Any]) -> dict[str, Any]:
 
 
 def _page(spec: dict[str, Any], libraries: str) -> str:
-    """A page that needs no network, in which no name of the data can be markup."""
+    """A self-contained page in which names of the data are escaped."""
     from html import escape
 
     title = spec.get("title", "chart")

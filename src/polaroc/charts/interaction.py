@@ -95,13 +95,15 @@ def interaction(
         *style(drawn.series, drawn.title, colours),
     ]
     layers = [prior_lines(drawn, encoding, measure_name(measure))]
-    said = "lines that are not parallel: an interaction of model and prior"
+    subtitle = "lines that are not parallel: an interaction of model and prior"
     spread = means.drop_nulls(["lower", "upper"])
     if spread.height:
         pale = 0.18 if len(drawn.series) <= FEW else 0.08
         layers.insert(0, prior_bands(spread, first, encoding, opacity=pale))
-        said = f"bands: mean ± SD over {folds_name(rows.keys[1:])}; not parallel: an interaction"
-    heading = alt.TitleParams(title, subtitle=said)
+        subtitle = (
+            f"bands: mean ± SD over {folds_name(rows.keys[1:])}; not parallel: an interaction"
+        )
+    heading = alt.TitleParams(title, subtitle=subtitle)
     return finished(alt.layer(*layers).properties(width=1.3 * SIZE, height=SIZE, title=heading))
 
 

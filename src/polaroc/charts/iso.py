@@ -1,4 +1,4 @@
-"""Lines of equal precision, F or cost behind the curves of a chart."""
+"""Iso lines of precision, F or cost behind curves."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 NAMES = {"f_measure": "F", "loss": "cost"}
 PALE, INK = "#BDBDBD", "#6E6E6E"
-# Pixels of a label: per letter, in height, kept free around it, and how far it may
-# leave the square on the right, where no axis is; and of the smallest square.
+# Pixels of a label: per letter, in height, of its margin, and of its overhang on the right;
+# and of the smallest square.
 LETTER, HEIGHT, FREE, BEYOND, LEAST = 5.5, 12, 5, 14, 0.7 * SIZE
 LABEL = ("label", "label_x", "label_y")
 Place: TypeAlias = tuple[float, float, float]
@@ -59,9 +59,9 @@ def iso_lines(
         The panels there are, each for a prior; without them there is room for the
         lines of one prior.
     """
-    told_apart = ["rate", "level", "prior"]
+    line_keys = ["rate", "level", "prior"]
     table = as_lazy(iso).collect()
-    missing = [name for name in (*told_apart, x, y) if name not in table.columns]
+    missing = [name for name in (*line_keys, x, y) if name not in table.columns]
     if missing:
         raise InvalidTable(
             f"iso has no column {', '.join(map(repr, missing))}; it has "
@@ -75,7 +75,7 @@ def iso_lines(
     names = [NAMES.get(rate, rate) for rate in rates]
     placed: dict[str, list[Place]] = {}
     records = []
-    for i, line in enumerate(lines.partition_by(told_apart, maintain_order=True)):
+    for i, line in enumerate(lines.partition_by(line_keys, maintain_order=True)):
         rate, level, panel = (line[name][0] for name in ("rate", "level", "panel"))
         points = list(zip(line[x].round(DIGITS), line[y].round(DIGITS), strict=True))
         label = f"{NAMES.get(rate, rate)} {level:.3g}" if len(names) > 1 else f"{level:.3g}"
@@ -138,7 +138,7 @@ def free_place(
     square: float = LEAST,
     beyond: float = BEYOND,
 ) -> Place:
-    """The last point of a line where a label fits, or else where it is least in the way.
+    """The last point of a line where a label fits, or else overlaps least.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def free_place(
     within = [(min(max(x, first), last), y) for x, y in line]
 
     def room(at: tuple[float, float]) -> float:
-        """From a label to the next, or to the edges; negative where they overlap."""
+        """Distance of a label to the next or to the edges; negative where they overlap."""
         x, y = at
         apart = [max(abs(x - u) - (width + w) / 2, abs(y - v) - height) for u, v, w in taken]
         return min(min(y, 1 - y) - height / 2, *apart, 1.0) - free

@@ -1,4 +1,4 @@
-"""The layers that charts of curves share."""
+"""Shared layers of charts of curves."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def data(records: list[dict[str, Any]]) -> "alt.Chart":
-    """A chart of plain records; one record holds a whole line, far from any row limit."""
+    """A chart of plain records; a record holds a whole line, which avoids row limits."""
     import altair as alt
 
     return alt.Chart(alt.Data(values=records))
@@ -23,7 +23,7 @@ def chance_diagonal() -> "alt.Chart":
 
 
 def dashed_line(*points: tuple[float, float]) -> "alt.Chart":
-    """A grey line through points, of what needs no model."""
+    """A dashed grey reference line."""
     import altair as alt
 
     return (
@@ -62,7 +62,7 @@ def line_marks(
     panels: int = 1,
     colours: Mapping[str, str] | None = None,
 ) -> "alt.Chart":
-    """Lines in the style of their series, on axes that are still to be given."""
+    """Lines in the style of their series, without axes."""
     import altair as alt
 
     many = len(drawn.records) > len(drawn.series) * panels

@@ -1,4 +1,4 @@
-"""The colour of models in marks that are no lines."""
+"""Colours and legends of marks other than lines."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def repeat(series: Sequence[str], colours: Mapping[str, str] | None) -> bool:
-    """Whether two of the series share a colour, which marks that are no lines then cannot tell."""
+    """Whether two series share a colour, which marks other than lines do not distinguish."""
     shown = list(range(len(series))) if colours is None else [colours.get(name) for name in series]
     return len(set(shown)) < len(shown) or (colours is None and len(series) > len(COLOURS))
 

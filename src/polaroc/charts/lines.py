@@ -1,22 +1,18 @@
-"""Curves as lines: thinned to what the eye can see, one record of arrays per line."""
+"""Curves as lines thinned to visible points, one record of arrays per line."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE
+from polaroc.base.private_columns import ALONG, PRIVATE, START, private
 from polaroc.errors import Hint, InvalidArgument
+from polaroc.typing import Array
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
-
-# At 800 pixels per axis no point of a curve may lie further than half a pixel
-# from its line. Thinning on a grid spends at most 0.09 of it (the diagonal of a
-# cell), straightening 0.25, rounding 0.06, hyperbolas drawn as chords 0.05.
+# At 800 pixels per axis no point of a curve lies further than half a pixel from its line.
+# Thinning on a grid spends at most 0.09 of it (the diagonal of a cell),
+# straightening 0.25, rounding 0.06, hyperbolas drawn as chords 0.05.
 PIXELS = 800
 CELLS = 12_800
 STRAIGHT = 0.25
@@ -29,8 +25,6 @@ FEWER_CURVES = Hint(
     command_line=FEWER_FILES,
     by=None,
 )
-ALONG = PRIVATE + "along"
-START = PRIVATE + "start"
 
 
 @dataclass(frozen=True)
@@ -78,11 +72,11 @@ def thinned(
     """
     along = (pl.col("tp") + pl.col("fp")).alias(ALONG)
     start = pl.col("threshold").is_null().alias(START)
-    cells = [(pl.col(axis) * CELLS).floor().cast(pl.Int32).alias(PRIVATE + axis) for axis in (x, y)]
+    cells = [(pl.col(axis) * CELLS).floor().cast(pl.Int32).alias(private(axis)) for axis in (x, y)]
     return (
         frame.filter(pl.col(x).is_not_null() & pl.col(y).is_not_null())
         .select(*keys, x, y, *keep, "threshold", along, start, *cells)
-        .group_by(*keys, START, PRIVATE + x, PRIVATE + y)
+        .group_by(*keys, START, private(x), private(y))
         .agg(pl.col(x, y, *keep, ALONG).max(), pl.col("threshold").min())
         .sort(*keys, ALONG, nulls_last=True)
         .select(*keys, x, y, *keep, "threshold")

@@ -1,4 +1,4 @@
-"""Refusal of options of the wrong type, alike in all charts."""
+"""Type checks of the options of charts."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
@@ -15,7 +15,7 @@ _R = TypeVar("_R")
 
 
 class Kind(NamedTuple):
-    """What an option may be, in a test and in words, and an example."""
+    """Allowed values of an option: a test, a description and an example."""
 
     fits: Callable[[Any], bool]
     allowed: str
@@ -23,7 +23,7 @@ class Kind(NamedTuple):
 
 
 def checked(chart: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Let a chart refuse options of the wrong type before anything is drawn."""
+    """Check the types of options before drawing a chart."""
     own = signature(chart)
 
     @wraps(chart)

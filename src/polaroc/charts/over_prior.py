@@ -1,4 +1,4 @@
-"""What charts against the prior share: its axis, lines and bands."""
+"""Axis, lines and bands of charts against the prior."""
 
 from collections.abc import Sequence
 from math import floor, log10
@@ -12,12 +12,12 @@ from polaroc.charts.lines import Lines, lines
 if TYPE_CHECKING:
     import altair as alt
 
-# How near, as a share, two priors are one.
+# Relative difference below which priors are equal.
 NEAR = 1e-9
 FEW = 3
-# Means differ in the last digits from run to run; charts do not.
+# Significant digits, since means differ in the last digits from run to run.
 DECIMALS, DIGITS = 6, 9
-# The share of the axis that a label needs.
+# Share of the axis that a label needs.
 APART = 0.08
 
 
@@ -49,9 +49,9 @@ def marks(lo: float, hi: float) -> list[float]:
     decades = range(floor(log10(lo)), 1)
     for digits in ((1, 2, 5), range(1, 10), [1 + i / 10 for i in range(90)]):
         steps = [round(digit * 10.0**power, 12) for power in decades for digit in digits]
-        found = [step for step in steps if lo * (1 - NEAR) <= step <= hi * (1 + NEAR)]
-        if len(found) >= FEW:
-            return found
+        within = [step for step in steps if lo * (1 - NEAR) <= step <= hi * (1 + NEAR)]
+        if len(within) >= FEW:
+            return within
     return [lo, hi]
 
 
@@ -63,9 +63,9 @@ def with_ends(lo: float, hi: float) -> list[float]:
     >>> with_ends(0.1, 0.9)
     [0.1, 0.2, 0.5, 0.9]
     """
-    found = marks(lo, hi)
+    steps = marks(lo, hi)
     room = (hi / lo) ** APART
-    return [lo] * (found[0] / lo > room) + found + [hi] * (hi / found[-1] > room)
+    return [lo] * (steps[0] / lo > room) + steps + [hi] * (hi / steps[-1] > room)
 
 
 def same_prior() -> pl.Expr:

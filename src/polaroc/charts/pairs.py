@@ -75,13 +75,13 @@ def pairs(
             hint="pass the result of compare(...).",
         )
     shown, which = first_pairs(comparison)
-    said = [
+    captions = [
         f"above: {_spread(comparison)}; models that share a letter are not told apart",
         *f"below: {interval_rule(comparison.plan)} (filled)".split("; "),
     ]
     if which:
-        said.append(which.strip(" ()"))
-    heading = alt.TitleParams(title, subtitle=said)
+        captions.append(which.strip(" ()"))
+    heading = alt.TitleParams(title, subtitle=captions)
     panels = _models(comparison, colours), _forest(shown, comparison)
     return finished(alt.vconcat(*panels, spacing=24).properties(title=heading))
 
@@ -109,7 +109,7 @@ def _models(
     tint = filled(series, comparison.between, "circle", colours)
     tint["legend"] = None
     about = ("estimate", "SE") if comparison.plan.target == "trained" else ("mean", "SD")
-    said = [
+    tooltip = [
         alt.Tooltip("series:N", title=comparison.between),
         alt.Tooltip("x:Q", title=about[0], format=".4f"),
         alt.Tooltip("sd:Q", title=about[1], format=".4f"),
@@ -121,7 +121,7 @@ def _models(
         "title": measure_name(comparison.measure),
         "axis": alt.Axis(tickCount=6, format=".4~g"),
     }
-    base = data(records).encode(rows, tint, said)
+    base = data(records).encode(rows, tint, tooltip)
     bars = base.mark_rule(strokeWidth=2).encode(alt.X("low:Q", **across), alt.X2("high:Q"))
     points = base.mark_point(filled=True, size=90, opacity=1).encode(alt.X("x:Q", **across))
     text = (
@@ -145,7 +145,7 @@ def _forest(shown: pl.DataFrame, comparison: Comparison) -> "alt.LayerChart | al
             names, shown.select(columns).rows(), strict=True
         )
     ]  # fmt: skip
-    said = [
+    tooltip = [
         alt.Tooltip("pair:N"),
         alt.Tooltip("x:Q", title="difference", format="+.4f"),
         alt.Tooltip("low:Q", title="lower", format="+.4f"),
@@ -156,7 +156,7 @@ def _forest(shown: pl.DataFrame, comparison: Comparison) -> "alt.LayerChart | al
         "title": f"difference in {measure_name(comparison.measure)}: first minus second",
         "axis": alt.Axis(tickCount=6, format=".4~g"),
     }
-    base = data(records).encode(alt.Y("pair:N", **_rows(names)), said)
+    base = data(records).encode(alt.Y("pair:N", **_rows(names)), tooltip)
     bars = base.mark_rule(strokeWidth=1.5, color=INK).encode(
         alt.X("low:Q", **across), alt.X2("high:Q")
     )

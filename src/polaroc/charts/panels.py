@@ -1,4 +1,4 @@
-"""Which panel a curve at a prior is in."""
+"""Panels by prior."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -43,5 +43,5 @@ def in_panels(
 
     facet = alt.Facet("panel:N", sort=list(panels), title=None)
     chart = layers.facet(facet, columns=columns, spacing=APART)
-    # Shared axes would stand below empty places.
+    # Shared axes would be drawn below empty panels.
     return chart.resolve_axis(x="independent", y="independent") if len(panels) % columns else chart

@@ -6,27 +6,26 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.columns import GRID, PRIVATE, as_lazy, require
-from polaroc.charts.bands import band_layer, band_lines, band_told
+from polaroc.base.columns import GRID, as_lazy, require
+from polaroc.base.private_columns import CHANCE, PANEL, private
+from polaroc.charts.bands import band_layer, band_lines, band_tooltips
 from polaroc.charts.iso import IsoLines, iso_label_layers, iso_line_layer, iso_lines
 from polaroc.charts.layers import curves, data, overlay
 from polaroc.charts.lines import PIXELS, Lines, straight_lines, thinned
 from polaroc.charts.options import checked
 from polaroc.charts.panels import in_panels, panels_of
-from polaroc.charts.pointing import pointed_curves, told_points
 from polaroc.charts.theme import GREY, SIZE, finished, prior_label, subtitled
+from polaroc.charts.tooltips import curve_tooltips, tooltip_points
 from polaroc.curves.mean import mean_pr, surface_keys
 from polaroc.errors import InvalidArgument
 
 if TYPE_CHECKING:
     import altair as alt
 
-PANEL = PRIVATE + "panel"
-CHANCE = PRIVATE + "chance"
 COLUMNS = 2
 BETWEEN = 100
-# How far a hyperbola may be from its chord without points between: a part of the
-# half pixel that `lines` spends.
+# Distance of a hyperbola from its chord up to which no points are inserted: a part of the
+# half pixel of `lines`.
 BENT = 0.05 / PIXELS
 
 
@@ -87,7 +86,7 @@ def pr(
     lazy = as_lazy(surface)
     require(lazy, ("precision",), source="surface(...)")
     keys = surface_keys(lazy)
-    # One after the other, they could be of two readings of one source.
+    # Collected together, so that both come from one reading.
     tables = _tables(lazy, keys, band)
     if achievable is not None:
         outer = as_lazy(achievable)
@@ -95,16 +94,16 @@ def pr(
         tables.append(outer.with_columns(prior_label(pl.col("prior")).alias(PANEL)))
     points, *others = pl.collect_all(tables)
     if band is None:
-        drawn, panels, told = _curves(points, keys)
+        drawn, panels, tooltips = _curves(points, keys)
         caption = ""
     else:
         if not isinstance(band, pl.DataFrame | pl.LazyFrame):
             _refuse_other_priors(others.pop(0), keys, band)
         drawn, panels, caption = _means(points)
-        told = []
+        tooltips = []
     above = [] if achievable is None else _achievable(others[0], outer_keys, panels)
     equal = IsoLines([], "") if iso is None else iso_lines(iso, "tpr", "precision", panels)
-    kinds = {"curve": drawn.records, "overlay": above, "iso": equal.records, "told": told}
+    kinds = {"curve": drawn.records, "overlay": above, "iso": equal.records, "told": tooltips}
     base = data([{**line, "kind": kind} for kind, lines in kinds.items() for line in lines])
     of = {kind: base.transform_filter(f"datum.kind === '{kind}'") for kind in kinds}
     chance = of["curve"].mark_rule(color=GREY, strokeDash=[4, 4])
@@ -115,9 +114,9 @@ def pr(
         curves(of["curve"], drawn, "recall", "precision", panels=len(panels), colours=colours),
         *([overlay(of["overlay"], drawn, colours)] if above else []),
         *(iso_label_layers(of["iso"]) if equal.records else []),
-        pointed_curves(of["told"], keys, "tpr", "precision")
+        curve_tooltips(of["told"], keys, "tpr", "precision")
         if band is None
-        else band_told(of["curve"], drawn, "recall", "precision"),
+        else band_tooltips(of["curve"], drawn, "recall", "precision"),
     ]
     width = SIZE if len(panels) == 1 else 0.7 * SIZE
     captions = [caption, "dashed: achievable curve" if above else "", equal.caption]
@@ -153,17 +152,17 @@ def _refuse_other_priors(
 def _curves(
     points: pl.DataFrame, keys: Sequence[str]
 ) -> tuple[Lines, list[str], list[dict[str, Any]]]:
-    """The curves as lines, the panels they are in, and what is told along them."""
-    told_apart = [*keys, "prior"]
-    bent = _interpolated(points, told_apart).with_columns(
+    """Curves as lines, their panels, and records of tooltips."""
+    line_keys = [*keys, "prior"]
+    bent = _interpolated(points, line_keys).with_columns(
         panels_of(points, keys).alias(PANEL), pl.col("prior").round_sig_figs(3).alias(CHANCE)
     )
     ordered = bent.sort("prior", descending=True, maintain_order=True)
     drawn = straight_lines(ordered, keys, "tpr", "precision", const=["prior", PANEL, CHANCE])
     precision = rates.precision(pl.col("tpr"), pl.col("fpr"), pl.col("skew"))
     exact = points.with_columns(panels_of(points, keys).alias(PANEL), precision.alias("precision"))
-    told = told_points(exact, keys, "tpr", "precision", const=["prior", PANEL])
-    return drawn, ordered[PANEL].unique(maintain_order=True).to_list(), told
+    tooltips = tooltip_points(exact, keys, "tpr", "precision", const=["prior", PANEL])
+    return drawn, ordered[PANEL].unique(maintain_order=True).to_list(), tooltips
 
 
 def _means(table: pl.DataFrame) -> tuple[Lines, list[str], str]:
@@ -190,14 +189,14 @@ def _achievable(
 
 
 def _interpolated(points: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Points added where the hyperbola between two ROC points could be seen to bend.
+    """Points inserted where the hyperbola between two ROC points visibly bends.
 
     They are spaced evenly in recall and again in precision, as the hyperbola may
     be steep at one end and flat at the other.
     """
-    row, step, along = (PRIVATE + name for name in ("row", "step", "share"))
-    before = [pl.col(name).shift(1).over(keys).alias(PRIVATE + name) for name in ("tpr", "fpr")]
-    t0, f0, t1, f1 = (pl.col(name) for name in (PRIVATE + "tpr", PRIVATE + "fpr", "tpr", "fpr"))
+    row, step, along = (private(name) for name in ("row", "step", "share"))
+    before = [pl.col(name).shift(1).over(keys).alias(private(name)) for name in ("tpr", "fpr")]
+    t0, f0, t1, f1 = (pl.col(name) for name in (private("tpr"), private("fpr"), "tpr", "fpr"))
     skewed = pl.col("skew")
     called = t0 + skewed * f0
     steps = [step / (BETWEEN + 1) for step in range(1, BETWEEN + 1)]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 BESIDE = 90
 ROOM = 1.08
 TICKS = 6
-# Pixels of a model where its name stands below.
+# Pixels per model with its name below.
 EACH = 15
 
 
@@ -72,11 +72,11 @@ def regret(
     regrets = choice.models.select(pl.max_horizontal("mean_regret", "worst_regret").max())
     top = ROOM * round(regrets.to_series()[0], DECIMALS) or 1.0
     scale = alt.Scale(domain=[0, top], nice=False)
-    told = f"{measure_name(choice.measure)} below the best mean"
+    label = f"{measure_name(choice.measure)} below the best mean"
     tint = style(drawn.series, drawn.title, colours)
     encoding = [
         alt.X("x:Q", **prior_axis(table["prior"].to_list())),
-        alt.Y("y:Q", scale=scale, title=told, axis=alt.Axis(format="~g", tickCount=TICKS)),
+        alt.Y("y:Q", scale=scale, title=label, axis=alt.Axis(format="~g", tickCount=TICKS)),
     ]
     worst = table.sort("regret", descending=True, maintain_order=True).unique(
         between, keep="first", maintain_order=True
@@ -137,12 +137,12 @@ def _mean_and_worst(
     )  # fmt: skip
     bare = alt.Axis(labels=False, ticks=False, domain=False, tickCount=TICKS)
     vertical = alt.Y("y:Q", scale=scale, axis=bare, title=None)
-    said = [
+    tooltip = [
         alt.Tooltip("series:N", title=between),
         alt.Tooltip("y:Q", title="mean regret", format=".4f"),
         alt.Tooltip("top:Q", title="worst regret", format=".4f"),
     ]
-    base = data(records).encode(place, vertical, tint, said)
+    base = data(records).encode(place, vertical, tint, tooltip)
     points = base.mark_point(filled=True, size=60, opacity=1)
     bars = base.mark_rule(strokeWidth=2.5, opacity=0.5).encode(alt.Y2("top:Q"))
     worst = [{**record, "y": record["top"]} for record in records]

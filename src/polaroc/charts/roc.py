@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polaroc.base.columns import as_lazy, curve_keys
-from polaroc.charts.bands import band_layer, band_lines, band_told
+from polaroc.charts.bands import band_layer, band_lines, band_tooltips
 from polaroc.charts.iso import iso_label_layers, iso_line_layer, iso_lines
 from polaroc.charts.layers import chance_diagonal, curves, data, overlay
 from polaroc.charts.lines import straight_lines, thinned
 from polaroc.charts.options import checked
-from polaroc.charts.pointing import pointed_curves, told_points
 from polaroc.charts.theme import SIZE, finished, subtitled
+from polaroc.charts.tooltips import curve_tooltips, tooltip_points
 from polaroc.curves.mean import mean_roc
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def roc(
     layers: list[alt.Chart | alt.LayerChart] = [chance_diagonal()]
     captions = []
     names = "false positive rate", "true positive rate (recall)"
-    # One after the other, they could be of two readings of one source.
+    # Collected together, so that both come from one reading.
     tables = [_drawn(lazy, keys, band)]
     if hull is not None:
         above = as_lazy(hull)
@@ -85,12 +85,14 @@ def roc(
     points, *hulls = pl.collect_all(tables)
     if band is None:
         drawn = straight_lines(points, keys, "fpr", "tpr")
-        told = pointed_curves(data(told_points(points, keys, "fpr", "tpr")), keys, "fpr", "tpr")
+        tooltips = curve_tooltips(
+            data(tooltip_points(points, keys, "fpr", "tpr")), keys, "fpr", "tpr"
+        )
     else:
         drawn, caption = band_lines(points, "fpr", "tpr")
         captions.append(caption)
         layers.append(band_layer(data(drawn.records), drawn, colours))
-        told = band_told(data(drawn.records), drawn, *names)
+        tooltips = band_tooltips(data(drawn.records), drawn, *names)
     layers.append(curves(data(drawn.records), drawn, *names, colours=colours))
     for outer in hulls:
         dashed = straight_lines(outer, others, "fpr", "tpr")
@@ -102,7 +104,7 @@ def roc(
         layers = [iso_line_layer(data(equal.records)), *layers, *labels]
         captions.append(equal.caption)
     heading = subtitled(title, captions)
-    return finished(alt.layer(*layers, told).properties(width=SIZE, height=SIZE, title=heading))
+    return finished(alt.layer(*layers, tooltips).properties(width=SIZE, height=SIZE, title=heading))
 
 
 def _drawn(

@@ -1,4 +1,4 @@
-"""Charts of what the skew does to the rates of one operating point."""
+"""Charts of the rates of one operating point against the skew."""
 
 from collections.abc import Mapping, Sequence
 from math import floor, log10
@@ -112,7 +112,7 @@ def skew_effect(
 
 
 def _wanted(present: Sequence[str], rates: Sequence[str] | None) -> list[str]:
-    """The rates to draw, refused where the table has none of them."""
+    """The rates to draw; raise where the table has none of them."""
     wanted = [name for name in USUAL if name in present] if rates is None else list(rates)
     missing = [name for name in wanted if name not in present]
     if missing or not wanted:
@@ -125,7 +125,7 @@ def _wanted(present: Sequence[str], rates: Sequence[str] | None) -> list[str]:
 
 
 def _points(table: pl.LazyFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """The rows in order, refused where a key has several at one skew."""
+    """Sorted rows; raise where a key has several at one skew."""
     points = table.sort(*keys, "skew", nulls_last=True).collect()
     if points.select(*keys, "skew").is_duplicated().any():
         raise InvalidTable(

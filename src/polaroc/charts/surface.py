@@ -16,7 +16,7 @@ from polaroc.charts.over_prior import prior_axis
 from polaroc.charts.panels import columns_of, in_panels
 from polaroc.charts.theme import SIZE, finished, share_axis
 from polaroc.errors import InvalidArgument
-from polaroc.priors.contours import POINT, precision_contours
+from polaroc.priors.isolines import PR_POINT, precision_contours
 
 if TYPE_CHECKING:
     import altair as alt
@@ -67,10 +67,10 @@ def surface(
     import altair as alt
 
     lazy = as_lazy(curve)
-    keys = require(lazy, (*GRID, *POINT), source="achievable(...)")
+    keys = require(lazy, (*GRID, *PR_POINT), source="achievable(...)")
     table = lazy.sort(*keys, "prior", "tpr", nulls_last=True).collect()
     parts = _parts(table, keys)
-    # Browsers keep panels by name: with a space no name is one of their own, as __proto__ is.
+    # Panels are properties of JavaScript objects: a space avoids names such as __proto__.
     names = [" · ".join(str(part[key][0]) for key in keys) + " " for part in parts if part.height]
     _check(table, len(names))
     priors = table["prior"].unique().sort().to_list()
@@ -194,7 +194,7 @@ def _lines(
     placed: list[Place] = []
     lowest, decades = log(priors[0]), log(priors[-1] / priors[0])
     for (level,), line in part.group_by("level", maintain_order=True):
-        # What lies beyond is cut at the edge, up to which lines run.
+        # Lines are clipped at the edge.
         inside = line.filter(pl.col("prior").is_between(priors[0], priors[-1]))
         if inside.is_empty():
             continue

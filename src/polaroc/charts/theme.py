@@ -1,4 +1,4 @@
-"""What all charts share: colours, axes and sizes."""
+"""Colours, axes and sizes of all charts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from polaroc.errors import Hint, InvalidArgument
 if TYPE_CHECKING:
     import altair as alt
 
-# Okabe and Ito's palette, told apart with any colour vision; black last.
+# The palette of Okabe and Ito, distinct with any colour vision; black last.
 COLOURS = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F", "#000000",
 )  # fmt: skip
@@ -131,11 +131,11 @@ def _legend(series: Sequence[str], title: str) -> "alt.Legend | None":
 
 
 def subtitled(title: str, captions: Iterable[str]) -> "str | alt.TitleParams":
-    """A heading with what else there is to say, if anything."""
+    """A title with an optional subtitle."""
     import altair as alt
 
-    said = [caption for caption in captions if caption]
-    return alt.TitleParams(title, subtitle="; ".join(said)) if said else title
+    parts = [caption for caption in captions if caption]
+    return alt.TitleParams(title, subtitle="; ".join(parts)) if parts else title
 
 
 def finished(chart: Any, below: Sequence[str] | None = None) -> Any:

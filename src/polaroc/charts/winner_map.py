@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE
+from polaroc.base.private_columns import HIGH, LEFT, LOW, RIGHT, SHARE
 from polaroc.charts.chosen import WIDTH, of_choice
 from polaroc.charts.layers import data
 from polaroc.charts.legends import INK, filled, repeat
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     import altair as alt
 
 STRIP = 28
-LEFT, RIGHT, LOW, HIGH, SHARE = (
-    PRIVATE + name for name in ("left", "right", "low", "high", "share")
-)
 
 
 @checked
@@ -96,9 +93,9 @@ def winner_map(
                 width=WIDTH, height=0.75 * SIZE
             )
         )
-    told = measure_name(choice.measure)
-    said = f"above: best mean {told}; below: share of {folds} each is the best in"
-    heading = alt.TitleParams(title, subtitle=said if many else f"best {told}")
+    label = measure_name(choice.measure)
+    subtitle = f"above: best mean {label}; below: share of {folds} each is the best in"
+    heading = alt.TitleParams(title, subtitle=subtitle if many else f"best {label}")
     return finished(alt.vconcat(*panels, spacing=10).properties(title=heading))
 
 

@@ -1,12 +1,12 @@
-"""The answer to which model to take, in words."""
+"""Sentences on which model to choose."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from polaroc.base.statistics import ROUNDING
 from polaroc.base.text import escape_control
-from polaroc.comparison.design import ROUNDING
 from polaroc.errors import MOST_LETTERS
 
 if TYPE_CHECKING:
@@ -44,11 +44,11 @@ def best_expected(models: pl.DataFrame, measure: str, believed: str) -> str:
     between = models.columns[0]
     top = models["expected"][0]
     ties = models.filter(pl.col("expected") >= top - ROUNDING * abs(top))[between].to_list()
-    said = f"{named(ties)}: best expected {measure} {believed} ({top:.3f}"
+    sentence = f"{named(ties)}: best expected {measure} {believed} ({top:.3f}"
     if len(ties) < models.height:
         model, value = models.select(between, "expected").row(len(ties))
-        said += f", before {one_name(model)} with {value:.3f}"
-    return said + ")"
+        sentence += f", before {one_name(model)} with {value:.3f}"
+    return sentence + ")"
 
 
 def first_of_all(warnings: Sequence[str]) -> str:
@@ -63,14 +63,16 @@ def first_of_all(warnings: Sequence[str]) -> str:
 
 
 def how_sure(models: pl.DataFrame, blocks: int, comparison: "Comparison | None") -> str:
-    """From which models a test tells the first; last, as no more than a description, its wins."""
+    """From which models the first differs significantly; last, its wins, as a description."""
     if blocks < 2:
         return "; measured once, so nothing says how sure this is."
     won = wins_in_words(models["share"][0], blocks)
     if comparison is None:
         return f"; no test was made, for want of test_train_ratio. {won}"
-    told = describe_separation(models[models.columns[0]], comparison)
-    return f"; the corrected test at α = {comparison.plan.alpha:g} tells it from {told}. {won}"
+    separation = describe_separation(models[models.columns[0]], comparison)
+    return (
+        f"; the corrected test at α = {comparison.plan.alpha:g} tells it from {separation}. {won}"
+    )
 
 
 def wins_in_words(share: float, blocks: int) -> str:
@@ -85,8 +87,8 @@ def wins_in_words(share: float, blocks: int) -> str:
 
 
 def describe_separation(models: pl.Series, comparison: "Comparison") -> str:
-    """From which of the other models a test tells the first."""
-    apart, not_apart = told_apart(models, comparison)
+    """From which of the other models the first differs significantly."""
+    apart, not_apart = split_by_test(models, comparison)
     if not not_apart:
         return "all others" if len(apart) > 1 else named(apart)
     if not apart:
@@ -134,8 +136,8 @@ def one_name(model: object) -> str:
     return name if len(name) <= MOST_LETTERS else f"{name[:MOST_LETTERS]}…"
 
 
-def told_apart(models: pl.Series, comparison: "Comparison") -> tuple[list[object], list[object]]:
-    """The other models, those told apart from the first and those not."""
+def split_by_test(models: pl.Series, comparison: "Comparison") -> tuple[list[object], list[object]]:
+    """Other models: those that differ significantly from the first, and those that do not."""
     a, b = comparison.pairs.columns[:2]
     first = pl.lit(models[:1]).first()
     rows = comparison.pairs.filter(pl.col(a).eq_missing(first) | pl.col(b).eq_missing(first))

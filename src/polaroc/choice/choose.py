@@ -7,12 +7,13 @@ import polars as pl
 
 from polaroc.base.checks import check_text, pair_of
 from polaroc.base.columns import as_lazy, column_name, require
+from polaroc.base.statistics import ROUNDING
 from polaroc.choice.answer import best_expected, changes, first_of_all, how_sure, range_in_words
 from polaroc.choice.regret import ExpectedMeasures, best_shares, known_of
 from polaroc.choice.result import Choice
 from polaroc.comparison import caveats
 from polaroc.comparison.compare import of_design
-from polaroc.comparison.design import ROUNDING, Design, Incomplete, balanced, block_columns
+from polaroc.comparison.design import Design, Incomplete, balanced, block_columns
 from polaroc.comparison.measure_rows import below_chance, over_labels, range_rows, rows_of
 from polaroc.comparison.plan import Plan
 from polaroc.errors import InvalidArgument
@@ -20,7 +21,7 @@ from polaroc.priors.beliefs import Belief
 
 COLUMNS = ("mean", "regret", "best", "expected", "mean_regret", "worst_regret", "sens")
 HEADINGS = {"auprec": "AUPREC"}
-# How far an IAUPREC may be from the expectation before it is said.
+# Difference of an IAUPREC from the expectation above which there is a warning.
 OFF = 0.002
 
 
@@ -75,6 +76,12 @@ def choose(
         belief, nor the measure at eight priors within the range or at all nodes of
         the belief.
 
+    See Also
+    --------
+    compare : Whether models differ on a measure.
+    report : All of it as one HTML page.
+    uniform : All priors of a range, equally likely.
+
     Notes
     -----
     The expected AUPREC over a range is IAUPREC (P-ROC Eq. 5): that of the table,
@@ -84,6 +91,13 @@ def choose(
     the blocks: at the table's priors within a range and at its ends; at the nodes of
     a belief, but for 0.5 % at either end. A prior that is each key's own
     ("observed") and differs between keys is not used.
+
+    References
+    ----------
+    Landgrebe, Paclík, Duin, Bradley, "Precision-recall operating characteristic (P-ROC)
+    curves in imprecise environments", 2006.
+
+    Nadeau, Bengio, "Inference for the generalization error", 2003.
 
     Examples
     --------
@@ -106,20 +120,20 @@ def choose(
     known = known_of(frame, measure, over)
     blocks = block_columns(block)
     design = balanced(known.rows, known.columns, between, blocks, incomplete, noted=known.noted)
-    stakes = known.stakes(design.values)
+    measured = known.expected_measures(design.values)
     over, ends, belief = known.over, known.ends, known.belief
     sens = _sens(frame, between, over)
-    models = _models(stakes, design.models.alias(between), sens)
-    priors = _priors(stakes, design.models.alias(between))
+    models = _models(measured, design.models.alias(between), sens)
+    priors = _priors(measured, design.models.alias(between))
     comparison = None
     if len(design.values) > 1 and test_train_ratio is not None:
-        one = Design(design.models, design.blocks, stakes.expected[:, :, None])
+        one = Design(design.models, design.blocks, measured.expected[:, :, None])
         plan = Plan(test_train_ratio=test_train_ratio, alpha=alpha)
         comparison = of_design(one, f"expected {measure}", between, blocks, plan)
-    told = HEADINGS.get(measure, measure)
+    label = HEADINGS.get(measure, measure)
     turned = below_chance(frame, measure)
     sure = how_sure(models, len(design.values), comparison)
-    best = best_expected(models, told, range_in_words(ends, over, known.grid))
+    best = best_expected(models, label, range_in_words(ends, over, known.grid))
     return Choice(
         bayes=models[between][0],
         minimax=_least(models, between, "worst_regret"),
@@ -128,12 +142,12 @@ def choose(
         models=models,
         priors=priors,
         warnings=(
-            *known.said,
-            caveats.picked(models.height, told),
+            *known.warnings,
+            caveats.picked(models.height, label),
             *changes(priors),
             *([] if known.is_exact else _other_range(frame, models, between, measure, over)),
             *([] if comparison is None else comparison.warnings),
-            *design.said,
+            *design.warnings,
             *turned,
         ),
         comparison=comparison,
@@ -150,17 +164,23 @@ def _check_names(between: str) -> None:
         )
 
 
-def _models(stakes: ExpectedMeasures, models: pl.Series, sens: pl.DataFrame | None) -> pl.DataFrame:
-    blocks = len(stakes.values)
-    shares = best_shares(stakes.expected).mean(axis=0)
+def _models(
+    measured: ExpectedMeasures, models: pl.Series, sens: pl.DataFrame | None
+) -> pl.DataFrame:
+    blocks = len(measured.values)
+    shares = best_shares(measured.expected).mean(axis=0)
     unknown = [None] * len(models)
     table = pl.DataFrame(
         [
             models,
-            pl.Series("expected", stakes.expected.mean(axis=0)),
-            pl.Series("mean_regret", stakes.mean_regret if stakes.covers else unknown, pl.Float64),
+            pl.Series("expected", measured.expected.mean(axis=0)),
             pl.Series(
-                "worst_regret", stakes.regret.max(axis=1) if stakes.covers else unknown, pl.Float64
+                "mean_regret", measured.mean_regret if measured.covers else unknown, pl.Float64
+            ),
+            pl.Series(
+                "worst_regret",
+                measured.regret.max(axis=1) if measured.covers else unknown,
+                pl.Float64,
             ),
             pl.Series("share", shares if blocks > 1 else unknown, pl.Float64),
         ]
@@ -172,8 +192,8 @@ def _models(stakes: ExpectedMeasures, models: pl.Series, sens: pl.DataFrame | No
     return table.sort("expected", descending=True, maintain_order=True)
 
 
-def _priors(stakes: ExpectedMeasures, models: pl.Series) -> pl.DataFrame:
-    if not stakes.judged:
+def _priors(measured: ExpectedMeasures, models: pl.Series) -> pl.DataFrame:
+    if not measured.evaluated_priors:
         numbers = dict.fromkeys(("mean", "regret", "share"), pl.Float64())
         return pl.DataFrame(
             schema={
@@ -183,15 +203,17 @@ def _priors(stakes: ExpectedMeasures, models: pl.Series) -> pl.DataFrame:
                 "best": pl.Boolean(),
             }
         )
-    blocks, count = len(stakes.values), len(models)
-    priors = pl.Series("prior", [p for p in stakes.judged for _ in range(count)], pl.Float64)
-    shares = stakes.shares.T.ravel() if blocks > 1 else [None] * len(priors)
+    blocks, count = len(measured.values), len(models)
+    priors = pl.Series(
+        "prior", [p for p in measured.evaluated_priors for _ in range(count)], pl.Float64
+    )
+    shares = measured.shares.T.ravel() if blocks > 1 else [None] * len(priors)
     return pl.DataFrame(
         [
             priors,
-            pl.concat([models] * len(stakes.judged)),
-            pl.Series("mean", stakes.means.T.ravel()),
-            pl.Series("regret", stakes.regret.T.ravel()),
+            pl.concat([models] * len(measured.evaluated_priors)),
+            pl.Series("mean", measured.means.T.ravel()),
+            pl.Series("regret", measured.regret.T.ravel()),
             pl.Series("share", shares, pl.Float64),
         ]
     ).with_columns((pl.col("regret") <= ROUNDING * pl.col("mean").abs()).alias("best"))
@@ -208,8 +230,8 @@ def _sens(
         rows = rows_of(frame, "sens") if "sens" in frame["measure"] and len(labels) < 2 else None
     if rows is None:
         return None
-    found = rows.frame.group_by(between).agg(pl.col("estimate").mean().alias("sens"))
-    return None if found["sens"].null_count() else found
+    sens = rows.frame.group_by(between).agg(pl.col("estimate").mean().alias("sens"))
+    return None if sens["sens"].null_count() else sens
 
 
 def _least(models: pl.DataFrame, between: str, column: str) -> Any:
@@ -227,7 +249,7 @@ def _other_range(
     measure: str,
     over: tuple[float, float] | Belief | None,
 ) -> list[str]:
-    """What is to be said where the table's IAUPREC is not the expected AUPREC."""
+    """Warning where the IAUPREC of the table is not the expected AUPREC."""
     if over is None or measure != "auprec" or "iauprec" not in frame["measure"]:
         return []
     labels = over_labels(frame, "iauprec")

@@ -1,31 +1,26 @@
-"""What each model is worth over uncertain priors, and how far it falls short of the best."""
+"""Expected measure and regret of models over uncertain priors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import log
-from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.comparison.design import ROUNDING
+from polaroc.base.statistics import ROUNDING
 from polaroc.comparison.measure_rows import SAME, Rows, distinct, only_range, range_rows, rows_of
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.priors.beliefs import Belief, points, resolve_belief
 from polaroc.priors.grids import skew
+from polaroc.typing import Array
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
-
-# The share of a belief, at each end, that is too small to judge a model by.
+# Tail of a belief at each end in which models are not evaluated.
 TAIL = 0.005
-# The share of a belief that may lie beyond the priors that were measured.
+# Share of a belief that may lie beyond the measured priors.
 BEYOND = 0.01
-# Priors within a range below which nothing between them is told from them.
+# Least number of priors within a range to interpolate between them.
 ENOUGH = 8
-# Stands for the whole range in the place of a prior.
+# Takes the place of a prior for the whole range.
 WHOLE = -1.0
 
 
@@ -41,18 +36,18 @@ class ExpectedMeasures:
         The priors at which it is known, ascending.
     belief
         The belief.
-    judged
-        The priors at which models are judged one by one, ascending.
+    evaluated_priors
+        The priors at which models are compared one by one, ascending.
     overall
         The expected measure, blocks × models, where it is known without the grid.
     covers
-        Whether the priors of the grid are enough to judge models between them.
+        Whether the grid suffices to compare models between its priors.
     """
 
     values: "Array"
     grid: tuple[float, ...]
     belief: Belief
-    judged: tuple[float, ...]
+    evaluated_priors: tuple[float, ...]
     overall: "Array | None" = None
     covers: bool = True
 
@@ -65,18 +60,18 @@ class ExpectedMeasures:
 
     @property
     def means(self) -> "Array":
-        """The mean over the blocks, models × judged priors."""
-        means: Array = self._at(self.judged).mean(axis=0)
+        """The mean over the blocks, models × evaluated priors."""
+        means: Array = self._at(self.evaluated_priors).mean(axis=0)
         return means
 
     @property
     def regret(self) -> "Array":
-        """How far that mean is below the best, models × judged priors."""
+        """How far that mean is below the best, models × evaluated priors."""
         return shortfall(self.means)
 
     @property
     def mean_regret(self) -> "Array":
-        """The expected regret of each model; with its expected measure it adds up to one sum."""
+        """Expected regret of each model; with its expected measure it has the same sum for all."""
         expected = self.expected.mean(axis=0)
         regrets = self._expectation(shortfall(self._at(self.belief.priors).mean(axis=0)))
         summed: Array = regrets[expected.argmax()] + shortfall(expected)
@@ -84,8 +79,8 @@ class ExpectedMeasures:
 
     @property
     def shares(self) -> "Array":
-        """The share of blocks in which each model is the best, models × judged priors."""
-        shares: Array = best_shares(self._at(self.judged)).mean(axis=0)
+        """The share of blocks in which each model is the best, models × evaluated priors."""
+        shares: Array = best_shares(self._at(self.evaluated_priors)).mean(axis=0)
         return shares
 
     def _expectation(self, at_nodes: "Array") -> "Array":
@@ -111,7 +106,7 @@ class ExpectedMeasures:
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """What a table knows of a measure under a belief about the prior.
+    """The rows of a measure, and its grid, under a belief about the prior.
 
     Attributes
     ----------
@@ -120,14 +115,14 @@ class Known:
         at the prior `WHOLE`.
     over, ends, belief
         What was asked: the range or belief, the ends of a range, the belief it is.
-    grid, judged
+    grid, evaluated_priors
         As in `ExpectedMeasures`.
     is_exact
         Whether the table has IAUPREC over the very range.
     covers
         As in `ExpectedMeasures`.
-    said
-        What the numbers rest on.
+    warnings
+        Warnings on what the numbers rest on.
     """
 
     rows: Rows
@@ -135,10 +130,10 @@ class Known:
     ends: tuple[float, float] | None
     belief: Belief
     grid: tuple[float, ...]
-    judged: tuple[float, ...]
+    evaluated_priors: tuple[float, ...]
     is_exact: bool
     covers: bool
-    said: tuple[str, ...]
+    warnings: tuple[str, ...]
 
     @property
     def columns(self) -> list[float]:
@@ -148,25 +143,25 @@ class Known:
     @property
     def noted(self) -> list[float]:
         """The priors whose notes are passed on."""
-        return [*self.judged, *self._whole]
+        return [*self.evaluated_priors, *self._whole]
 
     @property
     def _whole(self) -> list[float]:
         return [WHOLE] if self.is_exact else []
 
-    def stakes(self, values: "Array") -> "ExpectedMeasures":
+    def expected_measures(self, values: "Array") -> "ExpectedMeasures":
         """The numbers at `columns`, blocks × models × priors, seen under the belief."""
         at = len(self.grid)
         overall = values[:, :, at] if self.is_exact else None
         return ExpectedMeasures(
-            values[:, :, :at], self.grid, self.belief, self.judged, overall, self.covers
+            values[:, :, :at], self.grid, self.belief, self.evaluated_priors, overall, self.covers
         )
 
 
 def known_of(
     measures: pl.DataFrame, measure: str, over: tuple[float, float] | Belief | None
 ) -> Known:
-    """What a tidy table knows of a measure; refused where that is too little.
+    """Rows and grid of a measure in a tidy table; raise where they do not suffice.
 
     Parameters
     ----------
@@ -193,22 +188,22 @@ def known_of(
             ),
         )
     belief = points(grid) if over is None else resolve_belief(over)
-    said = _own_priors(rows, grid)
+    warnings = _own_priors(rows, grid)
     covers = True
     try:
-        said += check_coverage(ends, belief, grid, whole is not None)
+        warnings += check_coverage(ends, belief, grid, whole is not None)
     except InvalidArgument:
         if whole is None:
             raise
         covers = False
     if covers:
         grid = priors_used(ends, belief, grid)
-        judged = priors_judged(ends, belief, grid)
+        evaluated = priors_to_evaluate(ends, belief, grid)
     else:
         lo, hi = _ends(ends, belief)
         grid = [prior for prior in grid if lo - SAME <= prior <= hi + SAME]
-        judged = tuple(grid)
-        said.append(
+        evaluated = tuple(grid)
+        warnings.append(
             f"The table has AUPREC at {len(grid)} prior(s) of the range, too few to judge models "
             "prior by prior: regrets are not known. To know them: " + evaluate_hint(ends, belief)
         )
@@ -216,7 +211,7 @@ def known_of(
         marked = whole.frame.with_columns(prior=pl.lit(WHOLE))
         rows = replace(rows, frame=pl.concat([rows.frame, marked], how="vertical_relaxed"))
     return Known(
-        rows, over, ends, belief, tuple(grid), judged, whole is not None, covers, tuple(said)
+        rows, over, ends, belief, tuple(grid), evaluated, whole is not None, covers, tuple(warnings)
     )
 
 
@@ -235,7 +230,7 @@ def _own_priors(rows: Rows, grid: Sequence[float]) -> list[str]:
 
 
 def shortfall(means: "Array") -> "Array":
-    """How far each model (axis 0) is below the best."""
+    """Regret: how far each model (axis 0) is below the best."""
     below: Array = means.max(axis=0) - means
     return below
 
@@ -261,10 +256,10 @@ def priors_used(
     return [prior for prior in grid if first <= prior <= last]
 
 
-def priors_judged(
+def priors_to_evaluate(
     over: tuple[float, float] | None, belief: Belief, grid: Sequence[float]
 ) -> tuple[float, ...]:
-    """The priors at which models are judged one by one.
+    """The priors at which models are compared one by one.
 
     Those of the grid within a range, and its ends; the nodes of a belief but for
     its tails.
@@ -287,7 +282,7 @@ def check_coverage(
     grid: Sequence[float],
     is_exact: bool = False,
 ) -> list[str]:
-    """Refuse a grid that leaves a range or belief open; what is to be said of it else.
+    """Raise if the grid does not cover a range or belief; otherwise return warnings.
 
     Parameters
     ----------
@@ -309,9 +304,9 @@ def check_coverage(
             f"{grid[0]:.6g} to {grid[-1]:.6g}.",
             hint=evaluate_hint(over, belief),
         )
-    said = []
+    warnings = []
     if beyond > 0:
-        said.append(
+        warnings.append(
             f"{beyond:.2g} of the belief lies beyond the priors of the table and counts at the "
             "nearest of them."
         )
@@ -319,9 +314,9 @@ def check_coverage(
     within = sum(ends[0] - SAME <= prior <= ends[1] + SAME for prior in grid)
     inner = [prior for prior, _ in nodes if lo <= prior <= hi]
     if within >= ENOUGH or all(_among(prior, grid) for prior in inner):
-        return said
+        return warnings
     if is_exact and all(_among(end, grid) for end in ends):
-        said.append(
+        warnings.append(
             f"Only {within} of the table's priors lie within the range: between them regrets are "
             "interpolated in ln λ."
         )
@@ -331,7 +326,7 @@ def check_coverage(
             f"{ENOUGH} or more, or its IAUPREC over just that.",
             hint=evaluate_hint(over, belief),
         )
-    return said
+    return warnings
 
 
 def _among(prior: float, grid: Sequence[float]) -> bool:
@@ -339,7 +334,7 @@ def _among(prior: float, grid: Sequence[float]) -> bool:
 
 
 def evaluate_hint(over: tuple[float, float] | None, belief: Belief) -> str:
-    """The call that makes a table with all that is needed."""
+    """Hint: the call that makes a sufficient table."""
     if over is None:
         return f"pr.evaluate(..., over=belief, priors=belief.priors) with belief = {belief!r}."
     lo, hi = (f"{float(end)!r}" for end in over)

@@ -74,41 +74,41 @@ class Choice:
         return choice_html(self)
 
 
-def choice_parts(found: Choice) -> "list[RenderableType]":
+def choice_parts(choice: Choice) -> "list[RenderableType]":
     """The summary of a choice as sentences and rich tables."""
-    warnings = ["Note: " + line for line in found.warnings]
-    return [found.answer, "", *block_tables(_choice_blocks(found)), _choices(found), *warnings]
+    warnings = ["Note: " + line for line in choice.warnings]
+    return [choice.answer, "", *block_tables(_choice_blocks(choice)), _choices(choice), *warnings]
 
 
-def choice_html(found: Choice) -> str:
+def choice_html(choice: Choice) -> str:
     """The summary of a choice as HTML."""
-    tables = "".join(html_table(*block[:3]) for block in _choice_blocks(found))
-    return html_lines([found.answer]) + tables + html_lines([_choices(found), *found.warnings])
+    tables = "".join(html_table(*block[:3]) for block in _choice_blocks(choice))
+    return html_lines([choice.answer]) + tables + html_lines([_choices(choice), *choice.warnings])
 
 
-def _choices(found: Choice) -> str:
+def _choices(choice: Choice) -> str:
     steadiest = (
         "least prior-sensitive unknown (the table has no sens)"
-        if found.models["sens"].null_count()
-        else f"least prior-sensitive {found.steadiest}"
+        if choice.models["sens"].null_count()
+        else f"least prior-sensitive {choice.steadiest}"
     )
-    regrets_known = not found.models["worst_regret"].null_count()
-    minimax = found.minimax if regrets_known else "unknown (too few priors of the range)"
-    return f"Bayes choice {found.bayes}; minimax-regret choice {minimax}; {steadiest}."
+    regrets_known = not choice.models["worst_regret"].null_count()
+    minimax = choice.minimax if regrets_known else "unknown (too few priors of the range)"
+    return f"Bayes choice {choice.bayes}; minimax-regret choice {minimax}; {steadiest}."
 
 
-def _choice_blocks(found: Choice) -> Iterator[Block]:
-    between = found.models.columns[0]
+def _choice_blocks(choice: Choice) -> Iterator[Block]:
+    between = choice.models.columns[0]
     yield (
         "Over the range; best in: share of the folds",
         [between, "expected", "mean regret", "worst regret", "best in", "Sens"],
         [
             [str(model), number(e), number(mean), number(worst), _percent(share), number(sens)]
-            for model, e, mean, worst, share, sens in found.models.iter_rows()
+            for model, e, mean, worst, share, sens in choice.models.iter_rows()
         ],
         1,
     )
-    best = found.priors.filter("best").unique("prior", keep="first", maintain_order=True)
+    best = choice.priors.filter("best").unique("prior", keep="first", maintain_order=True)
     if best.is_empty():
         return
     step = -(-best.height // MOST_PRIORS)

@@ -95,12 +95,12 @@ def chart(
         "measure": measure, "target": target, "test_train_ratio": test_train_ratio, "alpha": alpha,
     }  # fmt: skip
     given: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
-    _refuse_unheeded(name, [key for key in given if key not in drawing.options])
+    _refuse_unused(name, [key for key in given if key not in drawing.options])
     predictions = {
         "truth": truth, "score": score, "weight": weight, "positive": positive, "nulls": nulls,
     }  # fmt: skip
-    asked = file or Path(f"{name}.html")
-    with or_stdout(asked, f"{name}.json") as where:
+    destination = file or Path(f"{name}.html")
+    with or_stdout(destination, f"{name}.json") as where:
         check_formats([where.suffix[1:].lower()])
         check_new(where)
         with progress() as say:
@@ -113,22 +113,22 @@ def chart(
             table = drawing.table(wanted)
             say("drawing")
             drawn = drawing.draw(table, **({} if title is None else {"title": title}))
-            said = [*wanted.dropped(), *doubtful(table)]
+            notes = [*wanted.dropped(), *doubtful(table)]
             stamps.check()
             with atomic_file(where) as staging:
                 save(drawn, staging)
     tell(keys.notes)
-    # What a chart has no place for.
-    to_file = where == asked
-    show([f"Note: {line}" for line in said], out() if to_file else stderr_console())
+    # Notes that a chart does not show.
+    to_file = where == destination
+    show([f"Note: {line}" for line in notes], out() if to_file else stderr_console())
     if to_file:
         out().print(f"Written to {where}.")
 
 
-def _refuse_unheeded(name: str, options: list[str]) -> None:
+def _refuse_unused(name: str, options: list[str]) -> None:
     if options:
-        said = ", ".join(f"--{option.replace('_', '-')}" for option in options)
+        names = ", ".join(f"--{option.replace('_', '-')}" for option in options)
         heeded = ", ".join(f"--{one.replace('_', '-')}" for one in DRAWINGS[name].options) or "none"
         raise InvalidArgument(
-            f"{said} does not change the chart {name!r}; it takes {heeded}.", hint="leave it out."
+            f"{names} does not change the chart {name!r}; it takes {heeded}.", hint="leave it out."
         )

@@ -39,16 +39,16 @@ def check(
     with progress() as say:
         say("auditing")
         stamps = Stamps(files)
-        found = keys_of(files, by, no_by, [truth, score, weight, case])
-        keys = found.all
+        key_names = keys_of(files, by, no_by, [truth, score, weight, case])
+        keys = key_names.all
         frame = scan(files, [*keys, *([case] if case else [])])
         meant = labels(frame, truth, positive)
         report = audit(frame, truth, score, keys, weight, meant, case)
-        said = negatives(frame, truth, meant)
+        notes = negatives(frame, truth, meant)
         stamps.check()
     if report.is_empty():
         raise InvalidPredictions("the files hold no rows.", hint="check the files.")
-    tell(found.notes)
+    tell(key_names.notes)
     if as_json:
         print_json(report)
         return
@@ -59,7 +59,7 @@ def check(
     )
     if report.height > rows:
         out().print(f"… and {report.height - rows} more; --rows shows them.")
-    for line in [*said, *doubts(report.tail(-rows), "key")]:
+    for line in [*notes, *doubts(report.tail(-rows), "key")]:
         out().print(escape_control(line))
 
 

@@ -69,11 +69,11 @@ def choose(
     with progress() as say:
         say("measuring")
         stamps = Stamps(files)
-        asked = _asked(over, truth)
+        options = _options(over, truth)
         roles = roles_of(files, between, block, [truth, score, weight], no_blocks=no_blocks)
-        measures, _ = measures_of(files, given, roles.all, **asked)
+        measures, _ = measures_of(files, given, roles.all, **options)
         say("choosing")
-        found = choice(
+        result = choice(
             measures, *roles.between_and_block, over=over, test_train_ratio=test_train_ratio,
             alpha=alpha, incomplete=incomplete,
         )  # fmt: skip
@@ -81,15 +81,15 @@ def choose(
     tell(roles.notes)
     if as_json:
         print_json({
-            "answer": found.answer, "bayes": found.bayes, "minimax": found.minimax,
-            "steadiest": found.steadiest, "measure": found.measure, "models": found.models,
-            "priors": found.priors, "warnings": found.warnings,
+            "answer": result.answer, "bayes": result.bayes, "minimax": result.minimax,
+            "steadiest": result.steadiest, "measure": result.measure, "models": result.models,
+            "priors": result.priors, "warnings": result.warnings,
         })  # fmt: skip
         return
-    show(choice_parts(found))
+    show(choice_parts(result))
 
 
-def _asked(over: tuple[float, float] | None, truth: str | None) -> dict[str, Any]:
+def _options(over: tuple[float, float] | None, truth: str | None) -> dict[str, Any]:
     """What to evaluate of predictions."""
     if truth is None:
         return {}

@@ -108,17 +108,17 @@ def compare(
             compared, of_target = _predictions(files, given, roles.all, case)
             of_target["over"] = over
         else:
-            asked: dict[str, Any] = {"over": over, "priors": _priors(at, contrast)}
+            options: dict[str, Any] = {"over": over, "priors": _priors(at, contrast)}
             if measure in MEASURES:
-                asked["measures"] = sorted({measure, "auc"})
-            compared, evaluated = measures_of(files, given, roles.all, **asked)
+                options["measures"] = sorted({measure, "auc"})
+            compared, evaluated = measures_of(files, given, roles.all, **options)
             if over is not None and not evaluated:
                 raise InvalidArgument(
                     "--over is for predictions, and the files hold measures.", hint="leave it out."
                 )
             of_target = {}
         say("comparing")
-        found = comparison(
+        result = comparison(
             compared, measure, *roles.between_and_block, prior=at, contrast=contrast,
             target=target,
             test_train_ratio=test_train_ratio, alpha=alpha, level=level, adjust=adjust,
@@ -127,20 +127,20 @@ def compare(
         stamps.check()
         if folder is not None:
             with atomic_folder(folder) as staging:
-                escape_spreadsheet(found.omnibus).write_csv(staging / "omnibus.csv")
-                escape_spreadsheet(found.pairs).write_csv(staging / "pairs.csv")
-                escape_spreadsheet(found.letters).write_csv(staging / "letters.csv")
-                (staging / "summary.txt").write_text(found.summary() + "\n", encoding="utf-8")
+                escape_spreadsheet(result.omnibus).write_csv(staging / "omnibus.csv")
+                escape_spreadsheet(result.pairs).write_csv(staging / "pairs.csv")
+                escape_spreadsheet(result.letters).write_csv(staging / "letters.csv")
+                (staging / "summary.txt").write_text(result.summary() + "\n", encoding="utf-8")
     tell(roles.notes)
     if as_json:
         print_json({
-            "measure": found.measure, "between": found.between, "block": found.block,
-            "blocks": found.blocks, "omnibus": found.omnibus, "pairs": found.pairs,
-            "letters": found.letters, "warnings": found.warnings,
+            "measure": result.measure, "between": result.between, "block": result.block,
+            "blocks": result.blocks, "omnibus": result.omnibus, "pairs": result.pairs,
+            "letters": result.letters, "warnings": result.warnings,
         })  # fmt: skip
         return
     written = [] if folder is None else [f"Written to {folder}."]
-    show([*comparison_parts(found), *written])
+    show([*comparison_parts(result), *written])
 
 
 def _predictions(

@@ -1,4 +1,4 @@
-"""`polaroc demo`: the main job on real data, and what it found in plain sentences."""
+"""`polaroc demo`: the main task on real data, with findings in sentences."""
 
 from pathlib import Path
 from typing import Annotated
@@ -32,8 +32,8 @@ def demo(
         f"{predictions['fold'].n_unique()} hold-outs. Suppose 5 to 20 % of what the chosen model "
         "will see is positive: which one, and how much does the answer depend on the prior?\n"
     )
-    asked = {"truth": "truth", "score": "score", "by": ["model", "fold"]}
-    measures = run([predictions.lazy()], asked, PRIORS, OVER, "exact", folder)
+    arguments = {"truth": "truth", "score": "score", "by": ["model", "fold"]}
+    measures = run([predictions.lazy()], arguments, PRIORS, OVER, "exact", folder)
     console.print()
     for sentence in findings(measures):
         console.print(sentence)
@@ -41,7 +41,7 @@ def demo(
 
 
 def findings(measures: pl.DataFrame) -> list[str]:
-    """What the measures of models A, B, C on the same folds say, in sentences."""
+    """Findings on models A, B, C on the same folds, in sentences."""
     overall = measures.filter(pl.col("measure") == "iauprec")
     ranked = (
         overall.group_by("model")

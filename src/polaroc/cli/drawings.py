@@ -174,7 +174,7 @@ class ChartInputs:
         if self.predictions["truth"] is None or self.predictions["nulls"] != "drop":
             return []
         frame, arguments = self._rows()
-        count = read(frame, **arguments).troubled()
+        count = read(frame, **arguments).count_invalid()
         return [left_out(count)] if count else []
 
     def _rows(self) -> tuple[pl.LazyFrame, dict[str, Any]]:

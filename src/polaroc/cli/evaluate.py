@@ -10,6 +10,7 @@ import typer
 
 from polaroc import charts
 from polaroc.base.columns import PRIVATE, within
+from polaroc.base.private_columns import KEY_INDEX, SORT_CODE
 from polaroc.base.text import escape_control, escape_spreadsheet
 from polaroc.cli.engines import measured_there, one_address
 from polaroc.cli.inputs import (
@@ -30,7 +31,6 @@ from polaroc.cli.keys import By, NoBy, keys_of, tell
 from polaroc.cli.overview import doubts, summary
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import handle_errors, out, progress, stderr_console
-from polaroc.curves.packing import KEY_INDEX, SORT_CODE
 from polaroc.curves.surface import surface
 from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.evaluation.sums import CurveSums

@@ -18,7 +18,7 @@ from polaroc.cli.pipes import AsJson
 from polaroc.cli.screen import handle_errors, out, stderr_console
 from polaroc.errors import InvalidTable
 from polaroc.experiments import accsens, holdouts, satellite, test_train_ratio
-from polaroc.experiments.runs import Progress as Told
+from polaroc.experiments.runs import Progress as Callback
 from polaroc.files.atomic import atomic_file, check_new
 from polaroc.files.read import scan
 
@@ -47,7 +47,7 @@ class Experiment:
     cases: int
     models: int
     holdouts: int
-    scores: Callable[[int, int, Told], pl.DataFrame]
+    scores: Callable[[int, int, Callback], pl.DataFrame]
 
 
 @handle_errors
@@ -92,12 +92,12 @@ def experiment(
     check_new(where)
     chosen = _experiment(data, truth, positive)
     count = holdouts or chosen.holdouts
-    with _bar(chosen.models * count) as told, atomic_file(where) as staging:
-        predictions = chosen.scores(count, seed, told)
+    with _bar(chosen.models * count) as callback, atomic_file(where) as staging:
+        predictions = chosen.scores(count, seed, callback)
         predictions.write_parquet(staging)
-    asked = {"truth": "truth", "score": "score", "by": BY}
+    arguments = {"truth": "truth", "score": "score", "by": BY}
     over = OVER.get(data, accsens.OVER)
-    run([predictions.lazy()], asked, PRIORS, over, "exact", None, as_json=as_json)
+    run([predictions.lazy()], arguments, PRIORS, over, "exact", None, as_json=as_json)
     ratio = test_train_ratio(predictions, cases=chosen.cases)
     console = stderr_console() if as_json else out()
     console.print(f"Written to {where}. Test cases per training case: {ratio:.4g}.")
@@ -141,7 +141,7 @@ def _of_file(data: str, truth: str, positive: list[str] | None) -> Experiment:
         )
     models = accsens.models("phoneme")
 
-    def scores(count: int, seed: int, told: Told) -> pl.DataFrame:
+    def scores(count: int, seed: int, told: Callback) -> pl.DataFrame:
         return holdouts(
             table, models, truth=truth, positive=labels(frame, truth, positive), n=count,
             seed=seed, progress=told,
@@ -151,7 +151,7 @@ def _of_file(data: str, truth: str, positive: list[str] | None) -> Experiment:
 
 
 @contextmanager
-def _bar(total: int) -> Iterator[Told]:
+def _bar(total: int) -> Iterator[Callback]:
     """A function that says which model is trained on which hold-out, while the block runs."""
     console = stderr_console()
     with Progress(
@@ -161,7 +161,7 @@ def _bar(total: int) -> Iterator[Told]:
         task = bar.add_task("starting", total=total)
         begun = iter(range(total))
 
-        def told(model: str, fold: int) -> None:
+        def callback(model: str, fold: int) -> None:
             bar.update(task, description=f"hold-out {fold}: {model}", completed=next(begun))
 
-        yield told
+        yield callback

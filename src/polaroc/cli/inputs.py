@@ -1,4 +1,4 @@
-"""The arguments that the commands share, and what they mean for the data."""
+"""Shared arguments of commands."""
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -49,7 +49,7 @@ BetweenPoints = Annotated[
 
 
 def beginnings(words: Iterable[str]) -> Callable[[str], list[str]]:
-    """What a shell offers for a word that has been begun."""
+    """Shell completions of a partial word."""
     return lambda incomplete: [word for word in words if word.startswith(incomplete)]
 
 
@@ -75,7 +75,7 @@ def labels(frame: pl.LazyFrame, truth: str, positive: list[str] | None) -> list[
 
 
 def negatives(frame: pl.LazyFrame, truth: str, positive: list[Label] | None) -> list[str]:
-    """What is to be said where several labels count as negative."""
+    """Note where several labels count as negative."""
     if positive is None:
         return []
     seen = frame.select(pl.col(truth).drop_nulls().unique().sort()).collect()[truth].to_list()
@@ -91,7 +91,7 @@ def priors_in_words(words: list[str] | None) -> list[Prior]:
 
 
 def prior_in_words(word: str) -> Prior:
-    """A prior as it is given on the command line."""
+    """Parse a prior of the command line."""
     if word == OBSERVED:
         return "observed"
     try:

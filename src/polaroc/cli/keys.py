@@ -1,4 +1,4 @@
-"""Which columns are the keys, where they were not named, and what is said of that."""
+"""Key columns of a command, with notes on defaults."""
 
 from collections.abc import Callable, Sequence
 from typing import Annotated, NamedTuple
@@ -24,7 +24,7 @@ NoBy = Annotated[bool, typer.Option("--no-by", help="No key: all rows are one mo
 
 
 class Keys(NamedTuple):
-    """Key columns, the models first, and what is to be said of them."""
+    """Key columns, models first, with notes."""
 
     models: list[str]
     blocks: list[str]
@@ -125,9 +125,9 @@ def roles_of(
     others = [] if no_blocks else [key for key in usual.keys if key != models]
     blocks = list(block or ()) or others
     unused = {name: n for name, n in usual.unused.items() if name not in (models, *blocks)}
-    told = f"models are told apart by {quoted([models])}, "
-    told += f"folds by {quoted(blocks)}" if blocks else "and there are no folds"
-    notes = [f"{told} (--between and --block name others)."]
+    note = f"models are told apart by {quoted([models])}, "
+    note += f"folds by {quoted(blocks)}" if blocks else "and there are no folds"
+    notes = [f"{note} (--between and --block name others)."]
     notes += _on_unused(
         UsualKeys([], [], unused),
         lambda name: " ".join(f"--block {key}" for key in [*blocks, name]),
@@ -157,11 +157,11 @@ def _roles_of_measures(
     others = [] if no_blocks else [key for key in keys if key != models]
     blocks = list(block or ()) or others
     usual = (models, blocks) in (("model", ["fold"]), ("model", []))
-    told = f"folds by {quoted(blocks)}" if blocks else "and there are no folds"
-    said = (
-        f"models are told apart by {quoted([models])}, {told} (--between and --block name others)."
+    folds = f"folds by {quoted(blocks)}" if blocks else "and there are no folds"
+    note = (
+        f"models are told apart by {quoted([models])}, {folds} (--between and --block name others)."
     )
-    return Keys([models], blocks, [] if usual else _one_line([said]))
+    return Keys([models], blocks, [] if usual else _one_line([note]))
 
 
 def _on_unused(usual: UsualKeys, option: Callable[[str], str]) -> list[str]:

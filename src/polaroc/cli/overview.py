@@ -1,11 +1,12 @@
-"""Measures as a table for a terminal, and what is to be said of them."""
+"""Measures as a table for a terminal, with notes."""
 
 from collections.abc import Sequence
 
 import polars as pl
 from rich.table import Table
 
-from polaroc.base.columns import PRIVATE, within
+from polaroc.base.columns import within
+from polaroc.base.private_columns import private
 from polaroc.base.text import table
 from polaroc.cli.screen import MOST_ROWS
 from polaroc.measures.spec import humanize_note
@@ -18,7 +19,7 @@ HEADINGS = {
 
 def summary(measures: pl.DataFrame, keys: Sequence[str], priors: Sequence[float | None]) -> Table:
     """One line per key; where there are several keys, the mean (SD) over all but the first."""
-    at, mean, sd, lacking = (PRIVATE + name for name in ("at", "mean", "sd", "lacking"))
+    at, mean, sd, lacking = (private(name) for name in ("at", "mean", "sd", "lacking"))
     shown = list(keys[:1])
     # Measures come in the same order for all keys.
     place = within(pl.int_range(pl.len()), keys).alias(at)
@@ -54,8 +55,8 @@ def summary(measures: pl.DataFrame, keys: Sequence[str], priors: Sequence[float 
 def _cell(mean: float | None, sd: float | None, lacking: int) -> str | None:
     if mean is None:
         return None
-    told = f"{mean:.3f}" if sd is None else f"{mean:.3f} ({sd:.3f})"
-    return f"{told} without {lacking}" if lacking else told
+    text = f"{mean:.3f}" if sd is None else f"{mean:.3f} ({sd:.3f})"
+    return f"{text} without {lacking}" if lacking else text
 
 
 def doubts(table: pl.DataFrame, of: str = "estimate", most: int = 5) -> list[str]:

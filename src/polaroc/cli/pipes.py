@@ -1,4 +1,4 @@
-"""Pipes: what comes in on the standard input, goes out on the standard output, and JSON."""
+"""Standard input, standard output and JSON."""
 
 import json
 import shutil
@@ -16,7 +16,7 @@ import typer
 from polaroc.errors import InvalidArgument
 
 PIPE = "-"
-# How files of each kind begin; text is told apart by its first line.
+# First bytes of binary formats; text formats are recognised by their first line.
 MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow"}
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print the result as JSON, full numbers and nothing else.")
@@ -112,12 +112,12 @@ def print_json(result: pl.DataFrame | Mapping[str, Any]) -> None:
     if isinstance(result, pl.DataFrame) and not _has_unwritten(result):
         typer.echo(result.write_json())
         return
-    told = (
+    document = (
         plain_rows(result)
         if isinstance(result, pl.DataFrame)
         else {name: _plain(value) for name, value in result.items()}
     )
-    typer.echo(json.dumps(told, ensure_ascii=False, default=str))
+    typer.echo(json.dumps(document, ensure_ascii=False, default=str))
 
 
 def plain_rows(table: pl.DataFrame) -> list[dict[str, Any]]:
@@ -145,17 +145,17 @@ def plain_rows(table: pl.DataFrame) -> list[dict[str, Any]]:
 
 def _text(table: pl.DataFrame, columns: Sequence[str]) -> list[pl.Series]:
     """Columns of bytes as text."""
-    found = []
+    texts = []
     for name in columns:
         try:
-            found.append(table[name].cast(pl.String))
+            texts.append(table[name].cast(pl.String))
         except pl.exceptions.PolarsError:
-            found.append(table[name].bin.encode("hex"))
-    return found
+            texts.append(table[name].bin.encode("hex"))
+    return texts
 
 
 def _has_unwritten(table: pl.DataFrame) -> bool:
-    """Whether there may be what JSON has no form for."""
+    """Whether the table may hold values that JSON lacks."""
     kinds = table.schema.items()
     floats = [name for name, kind in kinds if kind.is_float()]
     return any(kind.is_nested() or kind == pl.Binary for _, kind in kinds) or any(

@@ -89,11 +89,11 @@ def report(
     with progress() as say:
         say("reading")
         stamps = Stamps(files)
-        found = Keys([], [], [])
+        key_names = Keys([], [], [])
         if truth is not None:
-            found = keys_of(files, by, no_by, [truth, score, weight, case])
-        asked = [*([between] if between else []), *(block or ())]
-        keys = found.all if by or no_by else list(dict.fromkeys([*asked, *found.all]))
+            key_names = keys_of(files, by, no_by, [truth, score, weight, case])
+        roles = [*([between] if between else []), *(block or ())]
+        keys = key_names.all if by or no_by else list(dict.fromkeys([*roles, *key_names.all]))
         frame = predictions_or_measures(
             files,
             [*keys, *([case] if case else [])],
@@ -106,14 +106,14 @@ def report(
             raise InvalidArgument(
                 "predictions are given without a range of priors.", hint="give --over 0.05 0.20."
             )
-        if found.blocks and not found.models and not between:
+        if key_names.blocks and not key_names.models and not between:
             frame, model = with_one_model(frame)
             keys = [model, *keys]
         say("measuring, choosing, drawing")
-        said: list[str] = []
+        notes: list[str] = []
 
         def keep(sentence: str) -> None:
-            said.append(sentence)
+            notes.append(sentence)
             # The page is not written yet.
             stamps.check()
 
@@ -127,7 +127,7 @@ def report(
                 cost_fp=cost_fp, incomplete=incomplete, title=title, tell=keep,
             )  # fmt: skip
     screen = out() if file == path else stderr_console()
-    tell(found.notes)
-    show([f"Note: {sentence}" for sentence in said], screen)
+    tell(key_names.notes)
+    show([f"Note: {sentence}" for sentence in notes], screen)
     if file == path:
         screen.print(f"Written to {file}: open it in a browser.")

@@ -8,9 +8,8 @@ import polars as pl
 
 from polaroc.base.checks import check_ratio, listed_values
 from polaroc.base.columns import as_lazy, column_names
-from polaroc.comparison import omnibus
-from polaroc.comparison.layouts import Layout, layout_of
-from polaroc.comparison.remarks import remark
+from polaroc.comparison import caveats, omnibus
+from polaroc.comparison.layouts import PRIOR, Layout, layout_of
 from polaroc.errors import Hint, InvalidArgument, quoted
 
 ANOVA = {
@@ -59,6 +58,10 @@ def anova(
         For unknown columns or measures; for combinations that are missing (with
         their list), repeated or null; where nothing is left for the residual.
 
+    See Also
+    --------
+    compare : Whether models differ on a measure.
+
     Notes
     -----
     P-ROC §5. Let F₂ be the two-way F on means over the priors, of I models, J folds
@@ -67,6 +70,11 @@ def anova(
     residual sum of squares of those means, and W ≥ 0 what is left of each model and
     fold across the priors. Where the priors tell the same, W is near 0 and the
     three-way F near c·F₂: priors add degrees of freedom, not information.
+
+    References
+    ----------
+    Landgrebe, Paclík, Duin, Bradley, "Precision-recall operating characteristic (P-ROC)
+    curves in imprecise environments", 2006.
 
     Examples
     --------
@@ -143,10 +151,10 @@ def _sums_of_squares(layout: Layout, terms: Sequence[tuple[str, ...]]) -> list[f
     from statsmodels.formula.api import ols
     from statsmodels.stats.anova import anova_lm
 
-    # Names and levels of any text become f0, f1, … and whole numbers in the formula.
+    # Any text is allowed in names and levels: the formula uses f0, f1, … and numbers.
     safe = {factor: f"f{i}" for i, factor in enumerate(layout.factors)}
     places = np.indices(layout.values.shape).reshape(len(safe), -1)
-    # A pandas frame, as statsmodels makes one of Polars' only where pyarrow is.
+    # A pandas frame: statsmodels converts Polars frames only with pyarrow.
     data = pd.DataFrame(
         {"y": layout.values.ravel()} | dict(zip(safe.values(), places, strict=True))
     )
@@ -172,7 +180,58 @@ def _frame(
         ratio = omnibus.f_ratio(sum_sq / df, error)
         compared = layout.factors[0] in term
         p_value = float(f.sf(ratio, df, left)) if compared else None
-        note = remark(layout, term, terms, test_train_ratio)
+        note = _remark(layout, term, terms, test_train_ratio)
         rows.append((":".join(term), df, sum_sq, sum_sq / df, ratio, p_value, note))
     rows.append(("residual", left, sums[-1], error, None, None, None))
     return pl.DataFrame(rows, schema=ANOVA, orient="row")
+
+
+def _remark(
+    layout: Layout,
+    term: tuple[str, ...],
+    terms: Sequence[tuple[str, ...]],
+    test_train_ratio: float | None,
+) -> str:
+    """Note on a term and its p-value."""
+    if layout.factors[0] not in term:
+        if PRIOR in term:
+            return "no p-value: precision falls with the skew by definition"
+        return "no p-value: blocks are no hypothesis"
+    blocks = len(layout.per_block) if layout.blocks else 1
+    views = " and ".join("priors" if view == PRIOR else repr(view) for view in layout.views)
+    if len(term) > 1:
+        return (
+            f"its error mixes blocks and {views}: for how models depend on the prior take "
+            "compare(..., contrast=(lo, hi))"
+        )
+    if not layout.blocks:
+        doubt = caveats.views(views, blocks)
+        return f"no blocks, so nothing shows how much test sets differ; {doubt}"
+    notes = [caveats.views(views, blocks) if views else caveats.two_way(blocks)]
+    if views:
+        notes.append(_two_way_in_words(layout, views, main_only=max(map(len, terms)) == 1))
+    if test_train_ratio is None:
+        notes.append("give test_train_ratio for the F that is corrected for overlap")
+    else:
+        notes.append(_in_words(omnibus.corrected(layout.per_block, test_train_ratio)))
+    return "; ".join(notes)
+
+
+def _two_way_in_words(layout: Layout, views: str, *, main_only: bool) -> str:
+    two_way = _in_words(omnibus.repeated_measures(layout.per_block))
+    if not main_only or len(layout.factors) != 3:
+        return f"{two_way} on means over {views}"
+    models, blocks = layout.per_block.shape[::-1]
+    size, sides = layout.values.size, sum(layout.values.shape)
+    most = (size - sides + 2) / ((models - 1) * (blocks - 1))
+    return (
+        f"{two_way} on means over {views}: this F is up to {most:.3g} times that one by its "
+        "degrees of freedom alone"
+    )
+
+
+def _in_words(outcome: omnibus.Outcome) -> str:
+    return (
+        f"{outcome.test} = {outcome.statistic:.4g} on {outcome.df1:.4g} and "
+        f"{outcome.df2:.4g} degrees of freedom, p = {outcome.p_value:.2g}"
+    )

@@ -1,4 +1,4 @@
-"""What the tests assume, and how often they were wrong where nothing differs.
+"""Assumptions of the tests, and their measured false-positive rates.
 
 The rates are those of ``python tests/benchmarks/error_rates.py`` (`just error-rates`).
 """
@@ -14,8 +14,8 @@ from polaroc.errors import Hint
 HOLD_OUTS = 20
 SAMPLE = "3 models, 150 + 450 cases"
 SETTING = f"3 models, {HOLD_OUTS} hold-outs 80/20 of 150 + 450 cases"
-# How far a ratio may be from that of a measured design: 0.11 is that of 10 folds.
-ROUNDING = 0.005
+# Tolerance of a ratio against a measured design, so that 0.11 matches 10 folds.
+SAME_RATIO = 0.005
 
 
 @dataclass(frozen=True)
@@ -48,41 +48,41 @@ MEASURED = (
 
 
 def of_design(design: Design, pairs: Pairs, plan: Plan) -> list[str]:
-    """What is to be said of the tests of a balanced table."""
+    """Warnings on the tests of a balanced table."""
     blocks, models = design.table.shape
     if plan.target == "algorithm":
-        said = algorithm(blocks, plan.test_train_ratio or 0.0)
+        warnings = algorithm(blocks, plan.test_train_ratio or 0.0)
     else:
-        said = dataset(blocks)
+        warnings = dataset(blocks)
         least = exp((1 - blocks) * lgamma(models + 1))
         if least > plan.alpha:
-            said.append(
+            warnings.append(
                 f"With {models} models on {blocks} blocks a permutation p-value cannot be below "
                 f"{least:.2g}: that test can find nothing at α = {plan.alpha:g}."
             )
     if plan.adjust == "tukey":
-        said.append(tukey(blocks))
+        warnings.append(tukey(blocks))
     if pairs.constant.any():
         which = [
             f"{design.models[int(a)]!r} and {design.models[int(b)]!r}"
             for a, b in zip(pairs.first[pairs.constant], pairs.second[pairs.constant], strict=True)
         ]
-        said.append(
+        warnings.append(
             f"{'; '.join(which[:5])} differ by the same amount in every block: there is no "
             "variation to judge by, and p = 0 is the formula's limit, not a probability."
         )
-    return said
+    return warnings
 
 
 def algorithm(blocks: int, test_train_ratio: float) -> list[str]:
-    """What is to be said of tests for algorithms."""
-    asked = (
+    """Warnings on tests for algorithms."""
+    assumption = (
         "It asks whether the algorithms would differ if trained anew on other samples of this size."
     )
     if test_train_ratio == 0:
         return [
             Hint(
-                f"{asked} {{test_train_ratio}} takes the {blocks} blocks as independent: that "
+                f"{assumption} {{test_train_ratio}} takes the {blocks} blocks as independent: that "
                 "holds where no two share training or test cases, such as different datasets.",
                 test_train_ratio=0,
             )
@@ -96,18 +96,18 @@ def algorithm(blocks: int, test_train_ratio: float) -> list[str]:
     return [
         *([turned] if test_train_ratio > 1 else []),
         Hint(
-            f"{asked} With {{test_train_ratio}} the test counts the {blocks} blocks, which share "
-            f"cases, as {worth:.1f} independent ones.",
-            test_train_ratio=ratio,
+            f"{assumption} With {{test_train_ratio}} the test counts the {blocks} blocks, which "
+            f"share cases, as {worth:.1f} independent ones.",
+            test_train_ratio=test_train_ratio,
         ),
         _rate(blocks, test_train_ratio),
     ]
 
 
 def _rate(blocks: int, test_train_ratio: float) -> str:
-    """How often the test for algorithms was wrong with such blocks, where that was measured."""
+    """Measured false-positive rate of the test for algorithms with such blocks."""
     for design in MEASURED:
-        if design.blocks == blocks and abs(design.ratio - test_train_ratio) <= ROUNDING:
+        if design.blocks == blocks and abs(design.ratio - test_train_ratio) <= SAME_RATIO:
             unstable = "was not measured" if design.nearest is None else f"was {design.nearest}"
             return (
                 f"Measured false-positive rate at α = 0.005 where algorithms are equal "
@@ -121,7 +121,7 @@ def _rate(blocks: int, test_train_ratio: float) -> str:
 
 
 def dataset(blocks: int) -> list[str]:
-    """What is to be said of tests for one dataset."""
+    """Warnings on tests for one dataset."""
     measured = Hint(
         f"Measured false-positive rate at α = 0.005 ({SETTING}): 0.004 to 0.006 where the "
         "procedures are equal on the dataset; 0.27 to 0.37 where the algorithms are equal over the "
@@ -141,7 +141,7 @@ def dataset(blocks: int) -> list[str]:
 
 
 def trained() -> list[str]:
-    """What is to be said of tests for fitted models."""
+    """Warnings on tests for fitted models."""
     return [
         "It asks whether these fitted models differ on cases like these, which must be "
         "independent; of models trained anew it says nothing.",
@@ -149,7 +149,7 @@ def trained() -> list[str]:
 
 
 def picked(models: int, measure: str) -> str:
-    """What is to be said of the number of a model that was picked for it."""
+    """Warning on the estimate of a model that was selected by it."""
     return (
         f"The expected {measure} of the first model is likely too high, because it is the highest "
         f"of {models}: chance helped to make it so, the more the closer the models are."
@@ -157,7 +157,7 @@ def picked(models: int, measure: str) -> str:
 
 
 def tukey(blocks: int) -> str:
-    """What is to be said of Tukey's test of pairs."""
+    """Warning on Tukey's test of pairs."""
     rate = (
         ": where one of three models varied five times as much as the others, it found a false "
         f"difference at α = 0.05 in 0.07 of cases ({HOLD_OUTS} blocks), and in 0.11 with five "
@@ -172,7 +172,7 @@ def tukey(blocks: int) -> str:
 
 
 def views(named: str, blocks: int) -> str:
-    """What is to be said of an F whose error is made of several views of one number."""
+    """Warning on an F whose residual holds several views of one number."""
     views = f"values at several {named} are views of one number, not observations"
     if blocks != HOLD_OUTS:
         return f"{views}: how far this p-value is too small was not measured for {blocks} block(s)"
@@ -184,7 +184,7 @@ def views(named: str, blocks: int) -> str:
 
 
 def two_way(blocks: int) -> str:
-    """What is to be said of the p-value of the 2-way analysis."""
+    """Warning on the p-value of the two-way analysis."""
     if blocks != HOLD_OUTS:
         return (
             "it takes blocks, which may share cases, for independent observations; how often it "

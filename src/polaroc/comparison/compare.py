@@ -117,6 +117,12 @@ def compare(
         cells that are missing (with their list), null (with their notes) or
         repeated with other numbers.
 
+    See Also
+    --------
+    delong : DeLong's test of AUCs on one test set.
+    anova : Analysis of variance as in P-ROC.
+    choose : Which model to take over uncertain priors.
+
     Notes
     -----
     With I models, J blocks and r = `test_train_ratio`: "algorithm" is
@@ -133,6 +139,16 @@ def compare(
     with confidence 1 − (1 − `level`)/c. So each holds on its own with at least `level`, and
     where no two models differ all hold at once with it; where models differ, Holm's method
     does not promise that. Tukey's hold at once with confidence `level`.
+
+    References
+    ----------
+    Landgrebe, Paclík, Duin, Bradley, "Precision-recall operating characteristic (P-ROC)
+    curves in imprecise environments", 2006.
+
+    Nadeau, Bengio, "Inference for the generalization error", 2003.
+
+    Piepho, "An algorithm for a letter-based representation of all-pairwise
+    comparisons", 2004.
 
     Examples
     --------
@@ -174,19 +190,19 @@ def compare(
         for one in (first, second):
             rows.check_prior(one)
         design = contrasted(balanced(rows, [first, second], between, blocks, incomplete))
-        told = f"{measure} at prior {first:g} minus at {second:g}"
+        label = f"{measure} at prior {first:g} minus at {second:g}"
     else:
         rows.check_prior(prior)
         design = balanced(rows, [prior], between, blocks, incomplete)
-        told = f"{measure}{_prior_in_words(rows, prior)}"
+        label = f"{measure}{_prior_in_words(rows, prior)}"
     descending = measure not in LOW_IS_GOOD
-    found = of_design(design, told, between, blocks, plan, descending=descending)
-    return replace(found, warnings=(*found.warnings, *below_chance(table, measure)))
+    result = of_design(design, label, between, blocks, plan, descending=descending)
+    return replace(result, warnings=(*result.warnings, *below_chance(table, measure)))
 
 
 def of_design(
     design: Design,
-    told: str,
+    label: str,
     between: str,
     block: Sequence[str],
     plan: Plan,
@@ -199,8 +215,8 @@ def of_design(
     ----------
     design
         The table.
-    told
-        What the numbers are, in words.
+    label
+        What the numbers are.
     between, block
         The names of its columns.
     plan
@@ -219,15 +235,15 @@ def of_design(
         design.models.alias(between),
         values.mean(axis=0),
         values.std(axis=0, ddof=1),
-        pairs.told_apart(plan.alpha),
+        pairs.significant_pairs(plan.alpha),
         descending=descending,
     )
     return Comparison(
         omnibus=omnibus.frame(omnibus.outcomes(values, plan)),
         pairs=pair_frame(pairs, design.models.alias(between)),
         letters=letters,
-        warnings=(*caveats.of_design(design, pairs, plan), *design.said),
-        measure=told,
+        warnings=(*caveats.of_design(design, pairs, plan), *design.warnings),
+        measure=label,
         between=between,
         block=tuple(block),
         blocks=len(values),

@@ -14,7 +14,7 @@ from polaroc.comparison.paired_cases import (
     NO_VARIANCE,
     PAIR,
     Block,
-    Cases,
+    PairedCases,
     blocks_of,
     read_cases,
 )
@@ -81,10 +81,20 @@ def delong(
         models, with their number and the first of them; fewer than two models;
         as in `curve`.
 
+    See Also
+    --------
+    compare : Whether models differ on a measure.
+    auc : The area under the ROC curve.
+
     Notes
     -----
     DeLong, DeLong and Clarke-Pearson (1988). Computed at once, also from a lazy
     frame.
+
+    References
+    ----------
+    DeLong, DeLong, Clarke-Pearson, "Comparing the areas under two or more correlated
+    receiver operating characteristic curves: a nonparametric approach", 1988.
 
     Examples
     --------
@@ -158,17 +168,19 @@ def paired_test(
     return collect_like(predictions, _pairs(cases, one, level, exchange).lazy())
 
 
-def _pairs(cases: Cases, measure: Measure, level: float, exchange: Exchange | None) -> pl.DataFrame:
+def _pairs(
+    cases: PairedCases, measure: Measure, level: float, exchange: Exchange | None
+) -> pl.DataFrame:
     rows: list[tuple[object, ...]] = []
     parts = dict(cases.parts())
     for block in blocks_of(cases, measure):
         pairs = list(combinations(range(len(block.models)), 2))
-        told = [_wald(block, a, b, level) for a, b in pairs]
-        chances = [numbers[-1] for numbers in told]
+        tests = [_wald(block, a, b, level) for a, b in pairs]
+        chances = [numbers[-1] for numbers in tests]
         if exchange is not None:
             chances = permuted(parts[block.key], cases, measure, block, exchange)
         for (a, b), numbers, p, adjusted in zip(
-            pairs, told, chances, holm_of_known(chances), strict=True
+            pairs, tests, chances, holm_of_known(chances), strict=True
         ):
             names = (block.models[a], block.models[b])
             rows.append((*block.key, *names, *numbers[:-1], p, adjusted))
@@ -206,16 +218,16 @@ def _measure(
     if name in ("auprec", "iauprec"):
         check_interpolation(interpolation)
     priors: Priors = [prior] if isinstance(prior, str | float | int) else prior
-    asked = select_measures(name, priors, over, interpolation).measures
-    if len(asked) != 1:
+    selected = select_measures(name, priors, over, interpolation).measures
+    if len(selected) != 1:
         raise InvalidArgument(
             f"prior is {prior!r}, allowed is one prior.", hint="test one prior at a time."
         )
-    return asked[0]
+    return selected[0]
 
 
 def _wald(block: Block, a: int, b: int, level: float) -> Numbers:
-    """What is told of two models."""
+    """Wald test of two models."""
     difference = float(block.estimates[a] - block.estimates[b])
     variance = block.variance(a, b)
     if difference != difference:

@@ -2,34 +2,26 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Literal
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE, column_name, column_names
+from polaroc.base.columns import column_name, column_names
+from polaroc.base.private_columns import BLOCK, MODEL
 from polaroc.comparison.measure_rows import SAME, Rows, listed_rows, value_columns
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, check_choice, quoted, spelling
 from polaroc.measures.spec import humanize_note
 from polaroc.predictions.balance import differs, unusual
 from polaroc.priors.grids import check_prior
-from polaroc.typing import Prior
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
+from polaroc.typing import Array, Prior
 
 Incomplete = Literal["raise", "drop"]
-MODEL, BLOCK = (PRIVATE + name for name in ("model", "block"))
-# Estimates closer than this share of the largest are equal: sums of floats differ
-# in the last digits from run to run.
-ROUNDING = 1e-12
 MOST_NOTES = 5
 
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """One number per block, model and prior, all of them there.
+    """One number per block, model and prior, complete.
 
     Attributes
     ----------
@@ -39,14 +31,14 @@ class Design:
         The key columns and values of the blocks, sorted.
     values
         The numbers: blocks × models × priors.
-    said
-        What was left out, or is to be doubted.
+    warnings
+        Notes on what was left out or is doubtful.
     """
 
     models: pl.Series
     blocks: pl.DataFrame
     values: "Array"
-    said: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def table(self) -> "Array":
@@ -55,7 +47,7 @@ class Design:
 
 
 def block_columns(block: str | Sequence[str] | None) -> list[str]:
-    """The columns of the blocks, whether none, one or many were given."""
+    """The columns of the blocks as a list."""
     return column_names(block, "block")
 
 
@@ -67,7 +59,7 @@ def balanced(
     incomplete: Incomplete = "raise",
     noted: Sequence[float] | None = None,
 ) -> Design:
-    """The numbers of one measure per block, model and prior; refused where any is missing.
+    """The numbers of one measure per block, model and prior; raise where any is missing.
 
     Parameters
     ----------
@@ -88,7 +80,7 @@ def balanced(
     _check_columns(rows.keys, between, blocks)
     wide = rows.at(priors, noted)
     _refuse_repeated(wide, rows.keys, between, blocks)
-    wide, said = _complete(wide, between, blocks, len(priors), incomplete)
+    wide, warnings = _complete(wide, between, blocks, len(priors), incomplete)
     models = wide.select(between).unique().sort(between, nulls_last=True)
     if models.height < 2:
         raise InvalidArgument(
@@ -98,7 +90,7 @@ def balanced(
     _refuse_mixed_priors(wide, blocks)
     folds = wide.select(blocks).unique().sort(blocks, nulls_last=True) if blocks else pl.DataFrame()
     values = _array(wide, models, folds, value_columns(len(priors)))
-    doubts = [*said, *_doubts(wide, between, blocks)]
+    doubts = [*warnings, *_warnings(wide, between, blocks)]
     return Design(models[between], folds, values, tuple(doubts))
 
 
@@ -108,7 +100,7 @@ def contrast(design: Design) -> Design:
 
 
 def two_priors(contrast: object, prior: object) -> tuple[float, float]:
-    """The two priors of a contrast, refused where they are no such thing or not alone."""
+    """The two priors of a contrast, validated."""
     if not isinstance(contrast, Sequence) or isinstance(contrast, str) or len(contrast) != 2:
         raise InvalidArgument(
             f"contrast is {contrast!r}, allowed are two priors.",
@@ -127,7 +119,7 @@ def two_priors(contrast: object, prior: object) -> tuple[float, float]:
 
 
 def check_blocks(design: Design) -> None:
-    """Refuse a design with fewer than two blocks."""
+    """Raise on fewer than two blocks."""
     count = design.values.shape[0]
     if count < 2:
         raise InvalidArgument(
@@ -205,22 +197,22 @@ def _complete(
             hint="evaluate every model on the same blocks.",
         )
     kept = wide.join(left_out, on=blocks, how="anti", nulls_equal=True)
-    said = (
+    warning = (
         f"Left out {left_out.height} of {total} blocks that not every model has: "
         f"{listed_rows(left_out)}."
     )
-    return kept, [said]
+    return kept, [warning]
 
 
 def _refuse_incomplete(missing: pl.DataFrame, null: pl.DataFrame, total: int) -> None:
-    found = []
+    problems = []
     if missing.height:
-        found.append(f"{missing.height} of {total} cells are missing: {listed_rows(missing)}")
+        problems.append(f"{missing.height} of {total} cells are missing: {listed_rows(missing)}")
     if null.height:
         cells = null.with_columns(pl.col("note").fill_null("no note"))
-        found.append(f"{null.height} of {total} estimates are null: {listed_rows(cells)}")
+        problems.append(f"{null.height} of {total} estimates are null: {listed_rows(cells)}")
     raise InvalidTable(
-        "; ".join(found) + ".",
+        "; ".join(problems) + ".",
         hint=Hint(
             "evaluate every model on every block, or leave such blocks out with {incomplete}.",
             incomplete="drop",
@@ -229,7 +221,7 @@ def _refuse_incomplete(missing: pl.DataFrame, null: pl.DataFrame, total: int) ->
 
 
 def _refuse_mixed_priors(wide: pl.DataFrame, blocks: Sequence[str]) -> None:
-    """Refuse models that are measured at different priors in one block."""
+    """Raise where models of a block are measured at different priors."""
     priors = wide.group_by(blocks).agg((pl.col("prior").max() - pl.col("prior").min()).alias(BLOCK))
     if (priors[BLOCK].fill_null(0) > SAME).any():
         raise InvalidTable(
@@ -240,20 +232,20 @@ def _refuse_mixed_priors(wide: pl.DataFrame, blocks: Sequence[str]) -> None:
         )
 
 
-def _doubts(wide: pl.DataFrame, between: str, blocks: Sequence[str]) -> list[str]:
-    """What is to be said of test sets that differ, and of notes."""
-    said = []
+def _warnings(wide: pl.DataFrame, between: str, blocks: Sequence[str]) -> list[str]:
+    """Warnings on test sets that differ, and the notes of measures."""
+    warnings = []
     uneven = wide.filter(differs(blocks))
     if uneven.height:
         where = f"In {uneven.select(blocks).n_unique()} block(s) the" if blocks else "The"
-        said.append(
+        warnings.append(
             f"{where} models were tested on different numbers of cases: pairs need the same "
             "test set."
         )
     odd = wide.select(*blocks, unusual(between).alias("found")).drop_nulls("found").unique()
     if odd.height:
         first = listed_rows(odd.sort(blocks or "found", nulls_last=True), 3)
-        said.append(
+        warnings.append(
             f"{odd.select(blocks).n_unique()} block(s) are clearly different from the others, and "
             f"count as much: {first}."
         )
@@ -262,11 +254,11 @@ def _doubts(wide: pl.DataFrame, between: str, blocks: Sequence[str]) -> list[str
     # Groups come in no order: what is said is not to change from run to run.
     ordered = kinds.sort("rows", "note", descending=[True, False])
     more = f"; {ordered.height - MOST_NOTES} more kinds" if ordered.height > MOST_NOTES else ""
-    said += [
+    warnings += [
         f"{count} of {wide.height} estimates carry a note: {note}{more}."
         for note, count in ordered.head(MOST_NOTES).rows()
     ]
-    return said
+    return warnings
 
 
 def _array(

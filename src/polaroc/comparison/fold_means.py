@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE, attach
-
-SIZE, HAVE, SPREAD = (PRIVATE + name for name in ("size", "have", "spread"))
+from polaroc.base.columns import attach
+from polaroc.base.private_columns import HAVE, SIZE, SPREAD
 
 
 def fold_means(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
@@ -45,5 +44,5 @@ def fold_means(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     whole = attach(means.lazy(), sizes.lazy(), first).filter(pl.col(HAVE) == pl.col(SIZE))
     limits = (estimate - pl.col(SPREAD)).alias("lower"), (estimate + pl.col(SPREAD)).alias("upper")
     named = [*first, "prior"]
-    found = whole.with_columns(limits).select(*named, "estimate", "lower", "upper")
-    return found.sort(named, nulls_last=True).collect()
+    result = whole.with_columns(limits).select(*named, "estimate", "lower", "upper")
+    return result.sort(named, nulls_last=True).collect()

@@ -3,21 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from polaroc.base.checks import check_text
-from polaroc.base.columns import PRIVATE
+from polaroc.base.private_columns import LEVEL, RESPONSE
 from polaroc.comparison.measure_rows import listed_rows, rows_of
 from polaroc.errors import InvalidArgument, InvalidTable, quoted
+from polaroc.typing import Array
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
-
-RESPONSE, LEVEL = PRIVATE + "response", PRIVATE + "level"
 PRIOR = "prior"
 
 
@@ -61,7 +55,7 @@ class Layout:
 
 
 def _cells(frame: pl.DataFrame, response: str, factors: Sequence[str]) -> pl.DataFrame:
-    """The factors and the response of every row that counts."""
+    """The factors and the response of every used row."""
     check_text("response", response, "auprec")
     if response in frame.columns:
         if not frame.schema[response].is_numeric():
@@ -71,10 +65,10 @@ def _cells(frame: pl.DataFrame, response: str, factors: Sequence[str]) -> pl.Dat
             )
         rows, column = frame, pl.col(response)
     elif "measure" in frame.columns:
-        found = rows_of(frame, response)
-        rows, column = found.frame, pl.col("estimate")
+        selected = rows_of(frame, response)
+        rows, column = selected.frame, pl.col("estimate")
         if PRIOR in factors:
-            rows = rows.filter(pl.col(PRIOR).is_in(found.fixed_priors))
+            rows = rows.filter(pl.col(PRIOR).is_in(selected.fixed_priors))
     else:
         raise InvalidArgument(
             f"there is no column {response!r}; the table has {quoted(frame.columns)}.",
@@ -84,7 +78,7 @@ def _cells(frame: pl.DataFrame, response: str, factors: Sequence[str]) -> pl.Dat
 
 
 def layout_of(frame: pl.DataFrame, response: str, factors: tuple[str, ...]) -> Layout:
-    """The response of every combination of the factors; refused where one is not there once."""
+    """The response of every combination of factors; raise unless each occurs once."""
     import numpy as np
 
     cells = _cells(frame, response, factors)
@@ -114,19 +108,21 @@ def _check_complete(
     full = levels[0]
     for level in levels[1:]:
         full = full.join(level, how="cross")
-    found = []
+    problems = []
     missing = full.join(cells, on=factors, how="anti", nulls_equal=True).sort(factors)
     null = cells.filter(~pl.col(RESPONSE).is_finite().fill_null(False)).sort(factors)
     if missing.height:
-        found.append(f"{missing.height} of {full.height} cells are missing: {listed_rows(missing)}")
+        problems.append(
+            f"{missing.height} of {full.height} cells are missing: {listed_rows(missing)}"
+        )
     if null.height:
-        found.append(f"{null.height} estimates are null: {listed_rows(null.select(factors))}")
+        problems.append(f"{null.height} estimates are null: {listed_rows(null.select(factors))}")
     if repeated.height:
         listed = listed_rows(repeated.select(factors))
-        found.append(f"{repeated.height} cells have several rows: {listed}")
-    if found:
+        problems.append(f"{repeated.height} cells have several rows: {listed}")
+    if problems:
         raise InvalidTable(
-            f"{'; '.join(found)}.",
+            f"{'; '.join(problems)}.",
             hint="each combination of the factors needs one number: filter, or name as a factor "
             "what tells rows apart.",
         )

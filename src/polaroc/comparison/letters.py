@@ -1,21 +1,16 @@
-"""Compact letter display: which models are told apart, in letters."""
+"""Compact letter display of significant differences."""
 
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 from string import ascii_letters
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from polaroc.base.columns import column_name
 from polaroc.errors import InvalidArgument
+from polaroc.typing import Array
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
-
-# Of more models it would take minutes to find all groups.
+# With more models, finding all groups takes minutes.
 MOST_MODELS = 200
 COLUMNS = ("mean", "sd", "letters")
 
@@ -37,7 +32,7 @@ def letter_frame(
     means, sds
         One number for each.
     apart
-        The places of the pairs that are told apart.
+        Indices of the pairs that differ significantly.
     descending
         Whether the greatest mean is the best.
     """
@@ -49,7 +44,7 @@ def letter_frame(
 
 
 def check_letter_names(between: str) -> None:
-    """Refuse a column of models that is named as a column of the letters."""
+    """Raise if the column of models has the name of a column of the letters."""
     if column_name(between, "between") in COLUMNS:
         raise InvalidArgument(
             f"between is {between!r}, also a column of the result.", hint="rename the key first."
@@ -83,8 +78,8 @@ def letter_display(models: int, apart: Iterable[tuple[int, int]]) -> list[str]:
     >>> letter_display(3, [(0, 2)])
     ['a', 'ab', 'b']
     """
-    told = list(apart)
-    groups = _all_groups(models, told) or _enough_groups(models, told)
+    pairs = list(apart)
+    groups = _all_groups(models, pairs) or _enough_groups(models, pairs)
     groups.sort(key=sorted)
     return [
         "".join(_letter(i, groups) for i, g in enumerate(groups) if m in g) for m in range(models)
@@ -92,7 +87,7 @@ def letter_display(models: int, apart: Iterable[tuple[int, int]]) -> list[str]:
 
 
 def _all_groups(models: int, apart: Sequence[tuple[int, int]]) -> list[frozenset[int]]:
-    """All largest sets of models of which none is apart from another; none where they are many."""
+    """All maximal sets of models without a significant pair; empty where they are many."""
     if models > MOST_MODELS:
         return []
     groups = [frozenset(range(models))]
@@ -100,21 +95,21 @@ def _all_groups(models: int, apart: Sequence[tuple[int, int]]) -> list[frozenset
         split = [part for group in groups for part in _split(group, a, b)]
         groups = [one for one in split if not any(one < other for other in split)]
         groups = list(dict.fromkeys(groups))
-        # There may be exponentially many.
+        # Their number may be exponential.
         if len(groups) > len(ascii_letters):
             return []
     return groups
 
 
 def _enough_groups(models: int, apart: Sequence[tuple[int, int]]) -> list[frozenset[int]]:
-    """So many of them that each pair which is not apart is in one; each model, too."""
+    """Enough such sets that each insignificant pair, and each model, is in one."""
     import numpy as np
 
     alike = np.ones((models, models), dtype=bool)
     np.fill_diagonal(alike, val=False)
     for a, b in apart:
         alike[a, b] = alike[b, a] = False
-    # Pairs that are in no group yet, in both orders.
+    # Pairs without a group, in both orders.
     left = alike.copy()
     groups = [frozenset([model]) for model in range(models) if not alike[model].any()]
     for a, b in combinations(range(models), 2):
@@ -123,7 +118,7 @@ def _enough_groups(models: int, apart: Sequence[tuple[int, int]]) -> list[frozen
         group = [a, b]
         joining, gain = alike[a] & alike[b], left[a].astype(int) + left[b]
         while joining.any():
-            # Who brings most pairs, the best of them.
+            # The model with most such pairs, the best of them on ties.
             more = int(np.where(joining, gain, -1).argmax())
             group.append(more)
             joining &= alike[more]

@@ -1,4 +1,4 @@
-"""From a tidy measure table, the rows of one measure at the priors asked for."""
+"""Rows of one measure of a tidy table, at given priors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,18 +6,16 @@ from dataclasses import dataclass
 import polars as pl
 
 from polaroc.base.checks import check_text
-from polaroc.base.columns import OVER, PRIVATE, RESERVED, as_lazy, require
+from polaroc.base.columns import OVER, RESERVED, as_lazy, require
+from polaroc.base.private_columns import AT, SPREAD, VALUE
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
 from polaroc.measures.areas import BELOW_CHANCE
 from polaroc.priors.beliefs import Belief, labelled_range, same_over
 from polaroc.priors.grids import OBSERVED, check_prior
 from polaroc.typing import Prior
 
-# Priors closer than this are one prior: 0.15 and a grid's 0.15000000000000002.
+# Priors closer than this are equal, such as 0.15 and 0.15000000000000002 of a grid.
 SAME = 1e-9
-VALUE = PRIVATE + "value"
-AT = PRIVATE + "at"
-SPREAD = PRIVATE + "spread"
 NEEDED = {
     "prior": pl.Float64, "positives": pl.Float64, "negatives": pl.Float64, "note": pl.String,
 }  # fmt: skip
@@ -93,7 +91,7 @@ class Rows:
         return wide
 
     def check_prior(self, prior: Prior | None) -> None:
-        """Refuse a prior where the measure has none, or that the table does not hold."""
+        """Raise on a prior that the measure or the table does not have."""
         if prior is None:
             self._refuse_several_priors()
             return
@@ -141,7 +139,7 @@ class Rows:
 
 
 def rows_of(measures: pl.LazyFrame | pl.DataFrame, measure: str) -> Rows:
-    """The rows of one measure; refused where the table has none.
+    """The rows of one measure; raise where the table has none.
 
     Parameters
     ----------
@@ -209,7 +207,7 @@ def range_rows(
 
 
 def of_range(measures: pl.DataFrame, over: tuple[float, float] | Belief | None) -> pl.DataFrame:
-    """The table without what is known to be over another range or belief."""
+    """The table without rows over another range or belief."""
     if over is None or OVER not in measures.columns:
         return measures
     labels = measures[OVER].cast(pl.String).drop_nulls().unique().to_list()
@@ -218,7 +216,7 @@ def of_range(measures: pl.DataFrame, over: tuple[float, float] | Belief | None) 
 
 
 def over_labels(measures: pl.DataFrame, measure: str) -> list[str]:
-    """What the rows of a measure were taken over, as far as the table says."""
+    """Ranges or beliefs of the rows of a measure, where the table has them."""
     if OVER not in measures.columns:
         return []
     rows = measures.filter(pl.col("measure").cast(pl.String) == measure)
@@ -226,22 +224,22 @@ def over_labels(measures: pl.DataFrame, measure: str) -> list[str]:
 
 
 def only_range(measures: pl.DataFrame) -> tuple[float, float] | None:
-    """The range of priors that all IAUPREC of the table was taken over, as far as it says."""
+    """The common range of all IAUPREC of the table, if known."""
     labels = over_labels(measures, "iauprec")
     return labelled_range(labels[0]) if len(labels) == 1 else None
 
 
 def below_chance(measures: pl.DataFrame, measure: str) -> list[str]:
-    """That scores seem to be reversed, where a table of another measure has the AUC too."""
+    """Warning on AUCs below chance, where the table has the AUC."""
     if measure == "auc" or "note" not in measures.columns:
         return []
     areas = measures.filter(pl.col("measure").cast(pl.String) == "auc")
     noted = pl.col("note").cast(pl.String).str.contains(BELOW_CHANCE, literal=True)
-    found = areas.filter(noted).select(pl.exclude(RESERVED))
-    if found.is_empty():
+    reversed_areas = areas.filter(noted).select(pl.exclude(RESERVED))
+    if reversed_areas.is_empty():
         return []
-    first = listed_rows(found.sort(found.columns, nulls_last=True), 3)
-    return [f"{found.height} of {areas.height} AUCs are {BELOW_CHANCE} {first}."]
+    first = listed_rows(reversed_areas.sort(reversed_areas.columns, nulls_last=True), 3)
+    return [f"{reversed_areas.height} of {areas.height} AUCs are {BELOW_CHANCE} {first}."]
 
 
 def value_columns(count: int) -> list[str]:
@@ -251,11 +249,11 @@ def value_columns(count: int) -> list[str]:
 
 def distinct(priors: pl.Series) -> list[float]:
     """The different priors, ascending."""
-    found: list[float] = []
+    kept: list[float] = []
     for prior in priors.drop_nulls().unique().sort().to_list():
-        if not found or prior - found[-1] > SAME:
-            found.append(prior)
-    return found
+        if not kept or prior - kept[-1] > SAME:
+            kept.append(prior)
+    return kept
 
 
 def listed_rows(rows: pl.DataFrame, most: int = 10) -> str:

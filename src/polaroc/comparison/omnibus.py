@@ -4,19 +4,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice, permutations, product
 from math import factorial, inf, prod
-from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.comparison.design import ROUNDING
+from polaroc.base.statistics import ROUNDING
 from polaroc.comparison.plan import Plan
+from polaroc.typing import Array
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
-
-# Arrangements up to which the permutation test counts all of them.
+# Number of arrangements up to which the permutation test is exact.
 MOST_EXACT = 100_000
 CHUNK = 20_000
 OMNIBUS = {
@@ -54,13 +49,13 @@ def outcomes(values: "Array", plan: Plan) -> list[Outcome]:
 
 
 def rounded(values: "Array") -> "Array":
-    """The values without the digits in which equal sums of floats may differ."""
+    """Round off the digits in which equal sums of floats may differ."""
     import numpy as np
 
     largest = np.abs(values).max(initial=0.0)
     if largest == 0:
         return values
-    # A power of two scales without rounding.
+    # Scaling by a power of two is exact.
     scale = 2.0 ** np.ceil(np.log2(largest))
     digits: Array = np.round(values / scale, 12) * scale
     return digits
@@ -81,7 +76,7 @@ def two_way(values: "Array") -> tuple[float, float]:
 
 
 def rounding_floor(values: "Array") -> float:
-    """The sum of squares that rounding alone may leave."""
+    """Largest sum of squares due to rounding alone."""
     import numpy as np
 
     largest = float(np.abs(values).max(initial=0.0))
@@ -147,7 +142,7 @@ def friedman(values: "Array") -> tuple[Outcome, Outcome]:
     statistic = blocks * float(((ranks.mean(axis=0) - mean) ** 2).sum()) / spread
     chi = Outcome("Friedman χ²", statistic, df1, None, float(chi2.sf(statistic, df1)))
     if (ranks == ranks[0]).all():
-        # All blocks rank alike: F is infinite, but the chance of that is not zero.
+        # All blocks rank alike: F is infinite, its p-value is not zero.
         return chi, Outcome("Iman-Davenport F", inf, df1, df2, _chance_of_agreement(ranks))
     ratio = (blocks - 1) * statistic / (blocks * (models - 1) - statistic)
     return chi, _f_test("Iman-Davenport F", ratio, df1, df2)
@@ -163,7 +158,7 @@ def permutation(values: "Array", permutations: int, seed: int) -> Outcome:
     least = seen * (1 - 1e-9) - rounding_floor(values)
     blocks, models = values.shape
     count = 0
-    # Labels mean nothing, so the first block may stay as it is.
+    # By symmetry the first block may stay fixed.
     exact = factorial(models) ** (blocks - 1) <= MOST_EXACT
     drawn = _all_arrangements(blocks, models) if exact else _draws(values.shape, permutations, seed)
     total = 0

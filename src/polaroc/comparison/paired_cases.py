@@ -1,35 +1,30 @@
-"""Cases that several models scored: read, refused where they do not pair, and compared."""
+"""Read cases scored by several models, and compare measures on paired cases."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from polaroc.base.columns import check_keys, column_name, key_columns
+from polaroc.base.private_columns import TRUTH
 from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
 from polaroc.measures.spec import Measure, per_key
-from polaroc.predictions.row_checks import SCORE, TRUTH
+from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import read
-from polaroc.typing import By, IntoExpr, Label
-from polaroc.uncertainty.influence import influence, on
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
+from polaroc.typing import Array, By, IntoExpr, Label
+from polaroc.uncertainty.influence import influence, influence_column
 
 PAIR = (
     "difference", "std_error", "lower", "upper", "statistic", "p_value", "p_adjusted",
 )  # fmt: skip
 FEW = 3
-# Differences and variances below these are nothing but rounding.
+# Differences and variances below are mere rounding.
 NO_DIFFERENCE, NO_VARIANCE = 1e-12, 1e-26
 
 
 @dataclass(frozen=True)
-class Cases:
+class PairedCases:
     """Scores of one test set per block, by several models.
 
     Attributes
@@ -55,7 +50,7 @@ class Cases:
 
 @dataclass(frozen=True)
 class Block:
-    """What a measure of several models is in one block, and how sure each two are.
+    """Estimates and influence of a measure for several models in one block.
 
     Attributes
     ----------
@@ -101,27 +96,27 @@ def read_cases(
     case: str | None,
     by: By,
     positive: Label | Sequence[Label] | None,
-) -> Cases:
-    """The cases of a prediction table, refused where the models did not score the same ones."""
+) -> PairedCases:
+    """Cases of a prediction table; raise where models did not score the same ones."""
     keys = [*key_columns(by), column_name(between, "between")]
     if case is not None:
         keys.append(column_name(case, "case"))
     predictions = read(frame, truth=truth, score=score, by=keys, positive=positive, collected=True)
     blocks = predictions.keys[: -1 if case is None else -2]
     check_keys(blocks, also=[f"{between}_a", f"{between}_b", *PAIR])
-    rows = predictions.sound.sort(predictions.keys, nulls_last=True).collect()
+    rows = predictions.valid_rows.sort(predictions.keys, nulls_last=True).collect()
     if rows[between].n_unique() < 2:
         raise InvalidArgument(
             f"{between!r} has {rows[between].n_unique()} value(s), a comparison needs two.",
             hint=Hint("name the column that tells the models apart with {between}.", between=...),
         )
-    cases = Cases(rows, blocks, between, case)
+    cases = PairedCases(rows, blocks, between, case)
     if case is not None:
         _refuse_unpaired(cases, case)
     return cases
 
 
-def blocks_of(cases: Cases, measure: Measure) -> Iterator[Block]:
+def blocks_of(cases: PairedCases, measure: Measure) -> Iterator[Block]:
     """The estimates of a measure and their covariances, block by block."""
     import numpy as np
 
@@ -131,10 +126,10 @@ def blocks_of(cases: Cases, measure: Measure) -> Iterator[Block]:
         per_key(curves, keys, [measure])
         .select(*keys, measure.estimate.alias("estimate"))
     )  # fmt: skip
-    names = [on(0, "pos"), on(0, "neg")]
+    names = [influence_column(0, "pos"), influence_column(0, "neg")]
     cells = influence(curves.filter(pl.col(SCORE).is_not_null()), keys, [measure])
     moved = pl.when(TRUTH).then(pl.col(names[0])).otherwise(pl.col(names[1]))
-    told = (
+    weighted_rows = (
         cases.rows.lazy()
         .join(cells.select(*keys, SCORE, *names), on=[*keys, SCORE], how="left",
               nulls_equal=True, maintain_order="left")
@@ -142,7 +137,7 @@ def blocks_of(cases: Cases, measure: Measure) -> Iterator[Block]:
         .with_columns(moved.alias(names[0]))
         .collect()
     )  # fmt: skip
-    for key, part in Cases(told, cases.blocks, cases.between, cases.case).parts():
+    for key, part in PairedCases(weighted_rows, cases.blocks, cases.between, cases.case).parts():
         models = part.partition_by(cases.between, maintain_order=True)
         estimates = np.array([model["estimate"][0] for model in models], dtype=float)
         positives, negatives = (
@@ -153,7 +148,7 @@ def blocks_of(cases: Cases, measure: Measure) -> Iterator[Block]:
         yield Block(key, named, estimates, (positives, negatives), cases.case is not None)
 
 
-def _refuse_unpaired(cases: Cases, case: str) -> None:
+def _refuse_unpaired(cases: PairedCases, case: str) -> None:
     rows, key = cases.rows, [*cases.blocks, case]
     if rows[case].null_count():
         raise InvalidPredictions(
@@ -165,24 +160,26 @@ def _refuse_unpaired(cases: Cases, case: str) -> None:
             )  # fmt: skip
     per_block = [pl.col(cases.between).n_unique().alias("models")]
     wanted = rows.group_by(cases.blocks).agg(per_block) if cases.blocks else rows.select(per_block)
-    found = rows.group_by(key).agg(pl.len().alias("found"), pl.col(TRUTH).n_unique().alias("kinds"))
+    counts = rows.group_by(key).agg(
+        pl.len().alias("found"), pl.col(TRUTH).n_unique().alias("kinds")
+    )
     if cases.blocks:
-        found = found.join(wanted, on=cases.blocks, nulls_equal=True)
+        counts = counts.join(wanted, on=cases.blocks, nulls_equal=True)
     else:
-        found = found.join(wanted, how="cross")
-    _refuse(found.filter(pl.col("found") < pl.col("models")), key,
+        counts = counts.join(wanted, how="cross")
+    _refuse(counts.filter(pl.col("found") < pl.col("models")), key,
             "cases lack a score by some model",
             Hint("keep the cases that all models scored, or case=None for independent test sets.",
                  command_line="keep the cases that all models scored."),
             )  # fmt: skip
-    _refuse(found.filter(pl.col("kinds") > 1), key, "cases have a truth that differs by model",
+    _refuse(counts.filter(pl.col("kinds") > 1), key, "cases have a truth that differs by model",
             "one case has one truth: check how the tables were joined.")  # fmt: skip
 
 
-def _refuse(found: pl.DataFrame, key: Sequence[str], what: str, hint: str) -> None:
-    if found.is_empty():
+def _refuse(cases: pl.DataFrame, key: Sequence[str], what: str, hint: str) -> None:
+    if cases.is_empty():
         return
-    first = found.select(key).sort(key).head(FEW).rows(named=True)
+    first = cases.select(key).sort(key).head(FEW).rows(named=True)
     named = "; ".join(", ".join(f"{k}={v!r}" for k, v in row.items()) for row in first)
-    more = f" and {found.height - FEW} more" if found.height > FEW else ""
-    raise InvalidPredictions(f"{found.height} {what}: {named}{more}.", hint=hint)
+    more = f" and {cases.height - FEW} more" if cases.height > FEW else ""
+    raise InvalidPredictions(f"{cases.height} {what}: {named}{more}.", hint=hint)

@@ -3,17 +3,12 @@
 from dataclasses import dataclass
 from itertools import combinations
 from math import sqrt
-from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from polaroc.base.statistics import error_of_mean
 from polaroc.comparison.omnibus import rounding_floor, two_way
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
+from polaroc.typing import Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,10 +40,12 @@ class Pairs:
     reach: "Array"
     constant: "Array"
 
-    def told_apart(self, alpha: float) -> list[tuple[int, int]]:
-        """The places of the pairs whose adjusted p-value is below `alpha`."""
-        found = self.p_adjusted < alpha
-        return list(zip(self.first[found].tolist(), self.second[found].tolist(), strict=True))
+    def significant_pairs(self, alpha: float) -> list[tuple[int, int]]:
+        """Indices of the pairs whose adjusted p-value is below `alpha`."""
+        significant = self.p_adjusted < alpha
+        return list(
+            zip(self.first[significant].tolist(), self.second[significant].tolist(), strict=True)
+        )
 
 
 def pair_frame(pairs: Pairs, models: pl.Series) -> pl.DataFrame:
@@ -69,7 +66,7 @@ def pair_frame(pairs: Pairs, models: pl.Series) -> pl.DataFrame:
 
 
 def paired_t(values: "Array", level: float, test_train_ratio: float = 0.0) -> Pairs:
-    """Paired t-tests, Holm-adjusted, with intervals by which the same pairs are told apart.
+    """Paired t-tests, Holm-adjusted, with intervals that agree with the tests.
 
     Parameters
     ----------

@@ -1,32 +1,26 @@
-"""The chance of a difference as large, were the ranks of two models exchangeable."""
+"""Permutation p-values: ranks of two models exchanged at random."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polaroc.comparison.paired_cases import NO_DIFFERENCE, Block, Cases
+from polaroc.base.private_columns import DRAW, TRUTH
+from polaroc.comparison.paired_cases import NO_DIFFERENCE, Block, PairedCases
 from polaroc.measures.spec import Measure, per_key
-from polaroc.predictions.row_checks import SCORE, TRUTH
-from polaroc.uncertainty.draws import (
-    DRAW,
-    blocks_of_draws,
-    check_draws,
-    generator,
-    segments_of_draws,
-)
+from polaroc.predictions.row_checks import SCORE
+from polaroc.typing import Array
+from polaroc.uncertainty.draws import blocks_of_draws, check_draws, generator, segments_of_draws
 
 if TYPE_CHECKING:
     import numpy as np
 
-    Array = np.ndarray[Any, np.dtype[Any]]
-
 
 @dataclass(frozen=True)
 class Exchange:
-    """How often ranks are exchanged, and from which random numbers."""
+    """Number of permutations, and their seed."""
 
     draws: int
     seed: int
@@ -36,7 +30,7 @@ class Exchange:
 
 
 def permuted(
-    part: pl.DataFrame, cases: Cases, measure: Measure, block: Block, exchange: Exchange
+    part: pl.DataFrame, cases: PairedCases, measure: Measure, block: Block, exchange: Exchange
 ) -> list[float | None]:
     """Of each two models, the share of exchanges that leave a difference as large.
 
@@ -60,8 +54,8 @@ def permuted(
     truth = models[0][TRUTH].to_numpy()
     chances: list[float | None] = []
     for a, b in combinations(range(len(models)), 2):
-        found = abs(block.estimates[a] - block.estimates[b])
-        if np.isnan(found):
+        observed = abs(block.estimates[a] - block.estimates[b])
+        if np.isnan(observed):
             chances.append(None)
             continue
         rng = generator(exchange.seed, (*block.key, block.models[a], block.models[b]))
@@ -71,7 +65,7 @@ def permuted(
                 for first, exchanged in _exchanges(ranks[a], ranks[b], rng, exchange.draws)
             ]
         )
-        as_large = int((np.abs(differences) >= found - NO_DIFFERENCE).sum())
+        as_large = int((np.abs(differences) >= observed - NO_DIFFERENCE).sum())
         chances.append((1 + as_large) / (1 + exchange.draws))
     return chances
 

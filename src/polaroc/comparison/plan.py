@@ -1,4 +1,4 @@
-"""How models are to be compared, and what of it is allowed."""
+"""Validated options of a comparison."""
 
 from dataclasses import dataclass
 from typing import Literal

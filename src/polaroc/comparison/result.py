@@ -83,49 +83,50 @@ class Comparison:
         return comparison_html(self)
 
 
-def comparison_parts(found: "Comparison") -> "list[RenderableType]":
+def comparison_parts(comparison: "Comparison") -> "list[RenderableType]":
     """The summary of a comparison as sentences and rich tables."""
-    warnings = ["Note: " + line for line in found.warnings]
+    warnings = ["Note: " + line for line in comparison.warnings]
     return [
-        _heading(found),
+        _heading(comparison),
         "",
-        *block_tables(_comparison_blocks(found)),
-        verdict(found),
+        *block_tables(_comparison_blocks(comparison)),
+        verdict(comparison),
         *warnings,
     ]
 
 
-def comparison_html(found: "Comparison") -> str:
+def comparison_html(comparison: "Comparison") -> str:
     """The summary of a comparison as HTML."""
-    tables = "".join(html_table(*block[:3]) for block in _comparison_blocks(found))
-    lines = html_lines([verdict(found), *found.warnings])
-    return html_lines([_heading(found)]) + tables + lines
+    tables = "".join(html_table(*block[:3]) for block in _comparison_blocks(comparison))
+    lines = html_lines([verdict(comparison), *comparison.warnings])
+    return html_lines([_heading(comparison)]) + tables + lines
 
 
-def _heading(found: "Comparison") -> str:
+def _heading(comparison: "Comparison") -> str:
     return (
-        f"{found.measure}: {found.letters.height} models ({found.between}) on {found.blocks} "
-        f"{_unit(found)}s ({', '.join(found.block)}), target {found.plan.target}"
+        f"{comparison.measure}: {comparison.letters.height} models ({comparison.between}) on "
+        f"{comparison.blocks} {_unit(comparison)}s ({', '.join(comparison.block)}), "
+        f"target {comparison.plan.target}"
     )
 
 
-def _unit(found: "Comparison") -> str:
-    return "case" if found.plan.target == "trained" else "block"
+def _unit(comparison: "Comparison") -> str:
+    return "case" if comparison.plan.target == "trained" else "block"
 
 
-def _numbers(found: "Comparison") -> str:
-    if found.plan.target == "trained":
+def _numbers(comparison: "Comparison") -> str:
+    if comparison.plan.target == "trained":
         return "Estimate and its standard error"
     return "Mean and SD over blocks"
 
 
-def verdict(found: "Comparison") -> str:
+def verdict(comparison: "Comparison") -> str:
     """Whether the models differ, in a sentence."""
-    name, p = found.omnibus["test"][0], found.omnibus["p_value"][0]
-    alpha = found.plan.alpha
+    name, p = comparison.omnibus["test"][0], comparison.omnibus["p_value"][0]
+    alpha = comparison.plan.alpha
     if p < alpha:
         return f"At α = {alpha:g} the models differ ({name}, p = {chance(p)})."
-    apart = found.pairs.filter(pl.col("p_adjusted") < alpha)
+    apart = comparison.pairs.filter(pl.col("p_adjusted") < alpha)
     if apart.height:
         count = "1 pair is" if apart.height == 1 else f"{apart.height} pairs are"
         return (
@@ -140,7 +141,7 @@ def verdict(found: "Comparison") -> str:
 
 
 def interval_rule(plan: "Plan") -> str:
-    """When an interval of two models leaves out zero, and what that says."""
+    """The rule by which an interval of a pair leaves out zero."""
     if isclose(plan.confidence, 1 - plan.alpha):
         return f"an interval leaves out 0 only where the pair is told apart at α = {plan.alpha:g}"
     return (
@@ -149,59 +150,58 @@ def interval_rule(plan: "Plan") -> str:
     )
 
 
-def first_pairs(found: "Comparison", most: int = MOST_PAIRS) -> "tuple[pl.DataFrame, str]":
-    """The pairs that there is room for, and which these are where some are left out.
+def first_pairs(comparison: "Comparison", most: int = MOST_PAIRS) -> "tuple[pl.DataFrame, str]":
+    """The first pairs, and a description where some are left out.
 
-    Those of the model with the best mean come first, the closest ahead: they decide the
-    answer.
+    Pairs of the model with the best mean come first, closest first.
 
     Parameters
     ----------
-    found
+    comparison
         The comparison.
     most
-        How many there is room for.
+        Number of pairs to show.
     """
-    if found.pairs.height <= most:
-        return found.pairs, ""
-    best = pl.lit(found.letters[found.between][:1]).first()
-    a, b = (pl.col(name) for name in found.pairs.columns[:2])
+    if comparison.pairs.height <= most:
+        return comparison.pairs, ""
+    best = pl.lit(comparison.letters[comparison.between][:1]).first()
+    a, b = (pl.col(name) for name in comparison.pairs.columns[:2])
     of_best = a.eq_missing(best) | b.eq_missing(best)
-    shown = found.pairs.sort(
+    shown = comparison.pairs.sort(
         ~of_best, pl.when(of_best).then(pl.col("difference").abs()), "p_adjusted", "p_value",
         maintain_order=True,
     ).head(most)  # fmt: skip
     return shown, (
-        f" ({most} of {found.pairs.height:,}: the best model and those next to it, then those with "
-        "the least p)"
+        f" ({most} of {comparison.pairs.height:,}: the best model and those next to it, then those "
+        "with the least p)"
     )
 
 
-def _comparison_blocks(found: "Comparison") -> Iterator[Block]:
+def _comparison_blocks(comparison: "Comparison") -> Iterator[Block]:
     yield (
         "All models at once",
         ["test", "statistic", "df1", "df2", "p"],
         [
             [test, number(f), _degrees(df1), _degrees(df2), chance(p)]
-            for test, f, df1, df2, p in found.omnibus.iter_rows()
+            for test, f, df1, df2, p in comparison.omnibus.iter_rows()
         ],
         1,
     )
     yield (
-        f"{_numbers(found)}; models that share a letter are not told apart",
-        [found.between, *_NUMBERS.get(found.plan.target, ("mean", "SD")), "letters"],
+        f"{_numbers(comparison)}; models that share a letter are not told apart",
+        [comparison.between, *_NUMBERS.get(comparison.plan.target, ("mean", "SD")), "letters"],
         [
             [str(model), number(mean), number(sd), shortened(letters)]
-            for model, mean, sd, letters in found.letters.iter_rows()
+            for model, mean, sd, letters in comparison.letters.iter_rows()
         ],
         1,
     )
     columns = ["difference", "lower", "upper", "p_adjusted"]
-    pairs, which = first_pairs(found)
+    pairs, which = first_pairs(comparison)
     shown = pairs.select(*pairs.columns[:2], *columns)
-    adjusted = _ADJUSTED[found.plan.adjust]
+    adjusted = _ADJUSTED[comparison.plan.adjust]
     yield (
-        f"Pairs{which}; {interval_rule(found.plan)}",
+        f"Pairs{which}; {interval_rule(comparison.plan)}",
         [*shown.columns[:2], *columns[:3], f"p ({adjusted})"],
         [
             [str(a), str(b), number(d), limit(lo), limit(hi), chance(p)]

@@ -1,4 +1,4 @@
-"""Whether fitted models differ, judged by the cases of one test set."""
+"""Comparison of fitted models on the cases of one test set."""
 
 from collections.abc import Sequence
 
@@ -48,10 +48,15 @@ def compare_trained(
     _refuse_blocks(table, block)
     at: Prior = "observed" if prior is None else prior
     named = {"truth": truth, "score": score, "positive": positive}
-    asked = {"measures": sorted({measure, "auc"}), "priors": at, "over": over, "intervals": "wald"}
-    measured = evaluate(table, by=between, **named, **asked)  # type: ignore[arg-type]
-    found = measured.filter(measure=measure)
-    models = found[between]
+    arguments = {
+        "measures": sorted({measure, "auc"}),
+        "priors": at,
+        "over": over,
+        "intervals": "wald",
+    }
+    measured = evaluate(table, by=between, **named, **arguments)  # type: ignore[arg-type]
+    estimates = measured.filter(measure=measure)
+    models = estimates[between]
     pairs = paired_test(
         table, between=between, case=case, measure=measure, prior=at, over=over,
         **named,  # type: ignore[arg-type]
@@ -73,10 +78,10 @@ def compare_trained(
         omnibus=omnibus.frame([_omnibus(pairs)]),
         pairs=pairs,
         letters=letter_frame(
-            models, found["estimate"].to_numpy(), found["std_error"].to_numpy(), apart,
+            models, estimates["estimate"].to_numpy(), estimates["std_error"].to_numpy(), apart,
             descending=descending,
         ),
-        warnings=(*caveats.trained(), *_notes(found), *below_chance(measured, measure)),
+        warnings=(*caveats.trained(), *_notes(estimates), *below_chance(measured, measure)),
         measure=f"{measure}{at_said}",
         between=between,
         block=(case,),
@@ -100,9 +105,9 @@ def _refuse_blocks(table: pl.DataFrame, block: Sequence[str]) -> None:
         )
 
 
-def _notes(found: pl.DataFrame) -> list[str]:
-    """What is to be doubted of the models' estimates."""
-    noted = found.drop_nulls("note")
+def _notes(estimates: pl.DataFrame) -> list[str]:
+    """Warnings from the notes of estimates."""
+    noted = estimates.drop_nulls("note")
     return [f"{model}: {note}." for model, note in noted.select(noted.columns[0], "note").rows()]
 
 

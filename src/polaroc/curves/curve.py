@@ -1,21 +1,30 @@
-"""The primitive: the curve table of tie-collapsed cells, from which everything else follows."""
+"""Curve tables of tie-collapsed cells, the input of all curves and measures."""
 
 from collections.abc import Callable, Sequence
 
 import polars as pl
 
-from polaroc.base.columns import CURVE, PRIVATE, collect_like
+from polaroc.base.columns import CURVE, collect_like
+from polaroc.base.private_columns import (
+    FP_OFFSET,
+    KEY_INDEX,
+    LEAST_NEG,
+    LEAST_POS,
+    PLACE,
+    SIZE,
+    SORT_CODE,
+    TP_OFFSET,
+    TRUTH,
+    WEIGHT,
+)
 from polaroc.curves.keys import Keys, attach_key_index, build_key_index
-from polaroc.curves.packing import KEY_INDEX, SORT_CODE, Packing
+from polaroc.curves.packing import Packing
 from polaroc.curves.segments import share, snap_to_total
-from polaroc.curves.totals import FP_OFFSET, LEAST_NEG, LEAST_POS, TP_OFFSET
-from polaroc.predictions.row_checks import SCORE, TRUTH, WEIGHT
+from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
 from polaroc.typing import By, Frame, IntoExpr, Label, Nulls
 
 CELL = (KEY_INDEX, SORT_CODE, "pos", "neg", "tp", "fp", "positives", "negatives")
-# Of all rows in order, how many there are up to a cell's last; and the rows of the cell.
-PLACE, SIZE = PRIVATE + "place", PRIVATE + "size"
 
 
 def curve(
@@ -67,10 +76,20 @@ def curve(
         For an eager frame with rows that cannot be ranked; for unknown columns,
         reserved names among the keys, a score that is not numeric.
 
+    See Also
+    --------
+    surface : Every point of the curve at every prior.
+    evaluate : All measures of predictions in one pass.
+    hull : The upper convex hull of each curve.
+
     Notes
     -----
     P-ROC §3, with tied scores as one segment, so that the order of rows never
     matters.
+
+    References
+    ----------
+    Davis, Goadrich, "The relationship between precision-recall and ROC curves", 2006.
 
     Examples
     --------
@@ -90,7 +109,7 @@ def curve(
 def curves_of(
     predictions: Predictions, keys: Keys, named: pl.LazyFrame | None = None
 ) -> pl.LazyFrame:
-    """The curves after their anchors, with `KEY_INDEX`, `SORT_CODE` and the columns of `named`."""
+    """Curves with anchors, with `KEY_INDEX`, `SORT_CODE` and the columns of `named`."""
     if named is None:
         named = keys.named
     ends = cells(attach_key_index(predictions, keys), keys, weighted=predictions.weighted)
@@ -98,7 +117,7 @@ def curves_of(
 
 
 def anchors(keys: Keys, tp: str | None = None, fp: str | None = None) -> pl.LazyFrame:
-    """Where the curve of each key starts, as `cells` have it: at (0, 0), or at two columns."""
+    """The start of each curve, in the columns of `cells`: (0, 0), or two columns."""
     kind = keys.totals.collect_schema()["positives"]
     zero = pl.lit(0).cast(kind)
     return keys.totals.select(
@@ -147,7 +166,7 @@ def to_curve_table(
 
 
 def in_order(curves: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """Curves sorted by key, the anchor and then the best score first."""
+    """Sort curves by key, from the anchor to the worst score."""
     by_key = [False] * len(keys)
     return curves.sort(
         *keys, SCORE, descending=[*by_key, True], nulls_last=[*(True for _ in keys), False]
@@ -169,8 +188,8 @@ def cells(
     rows, keys, weighted
         The rows, their keys, and whether the rows have weights.
     for_areas
-        Only cells with positives, those that rise straight up after one another
-        as one: areas below straight segments need no more.
+        Keep only cells with positives, and merge vertical runs, which is enough for
+        areas under straight segments.
 
     Returns
     -------
@@ -185,16 +204,17 @@ def cells(
         keys.totals.select(KEY_INDEX, "positives", "negatives", TP_OFFSET, FP_OFFSET, *least),
         on=KEY_INDEX,
     )
-    found = of_key.with_columns(pl.col("tp") + pl.col(TP_OFFSET), pl.col("fp") + pl.col(FP_OFFSET))
+    result = of_key.with_columns(pl.col("tp") + pl.col(TP_OFFSET), pl.col("fp") + pl.col(FP_OFFSET))
     if weighted:
-        found = found.with_columns(
-            *_met("tp", "pos", "positives", LEAST_POS), *_met("fp", "neg", "negatives", LEAST_NEG)
+        result = result.with_columns(
+            *_snap_to_total("tp", "pos", "positives", LEAST_POS),
+            *_snap_to_total("fp", "neg", "negatives", LEAST_NEG),
         )
-    return found.select(CELL)
+    return result.select(CELL)
 
 
 def _rises(ranked: pl.LazyFrame, added: Callable[[pl.Expr], pl.Expr]) -> pl.LazyFrame:
-    """The cells with positives, in the order of codes; of a vertical run the last, for all."""
+    """Cells with positives in the order of codes; the last cell stands for a vertical run."""
     fp, index = pl.col("fp"), pl.col(KEY_INDEX)
     goes_on = (pl.col("neg") == 0) & (fp == fp.shift(-1)) & (index == index.shift(-1))
     ends = ranked.filter(pl.col("pos") > 0).filter(~goes_on.fill_null(False))
@@ -202,7 +222,7 @@ def _rises(ranked: pl.LazyFrame, added: Callable[[pl.Expr], pl.Expr]) -> pl.Lazy
 
 
 def _counted(rows: pl.LazyFrame, packing: Packing) -> pl.LazyFrame:
-    """The last row of each tie in the order of codes, with counts that run on from key to key."""
+    """The last row of each tie in the order of codes, with counts running over all keys."""
     ends = (
         rows.select(_code(packing))
         .sort(SORT_CODE)
@@ -222,7 +242,7 @@ def _counted(rows: pl.LazyFrame, packing: Packing) -> pl.LazyFrame:
 
 
 def _weighed(rows: pl.LazyFrame, packing: Packing) -> pl.LazyFrame:
-    """The same with weights, whose sums round and so start anew in each key."""
+    """Like `_counted` with weights, whose rounded sums start anew in each key."""
     truth, weight = packing.truth_of(pl.col(SORT_CODE)), pl.col(WEIGHT)
     own = ((truth * weight).alias("tp"), ((1 - truth) * weight).alias("fp"))
     ends = (
@@ -239,21 +259,21 @@ def _weighed(rows: pl.LazyFrame, packing: Packing) -> pl.LazyFrame:
 
 
 def _count_added(total: pl.Expr) -> pl.Expr:
-    """What a row adds to a count that runs on from key to key."""
+    """Increment of a count that runs over all keys."""
     return total - total.shift(1, fill_value=0)
 
 
 def _weight_added(total: pl.Expr) -> pl.Expr:
-    """What a row adds to a weight that starts anew in each key.
+    """Increment of a sum of weights that starts anew in each key.
 
-    Unlike a sum of weights, that is zero to the last digit where the curve starts.
+    Unlike a sum of weights, it is exactly zero at the start of a curve.
     """
     index = pl.col(KEY_INDEX)
     return total - pl.when(index == index.shift(1)).then(total.shift(1)).otherwise(0.0)
 
 
-def _met(total: str, rise: str, whole: str, least: str) -> tuple[pl.Expr, pl.Expr]:
-    """A cumulative weight that meets its total where all of it is passed, and what it rises by."""
+def _snap_to_total(total: str, rise: str, whole: str, least: str) -> tuple[pl.Expr, pl.Expr]:
+    """A cumulative weight that ends exactly at its total, and its increments."""
     start, end = (
         snap_to_total(sum_, pl.col(whole), pl.col(least))
         for sum_ in (pl.col(total) - pl.col(rise), pl.col(total))

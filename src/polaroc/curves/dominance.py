@@ -1,24 +1,19 @@
-"""Which curve lies above which, and where two cross."""
+"""Dominance of curves, and where two cross."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE, column_name, curve_keys, lazily
+from polaroc.base.columns import column_name, curve_keys, lazily
+from polaroc.base.private_columns import PLACE
+from polaroc.base.statistics import ROUNDING
 from polaroc.curves.curve import in_order
 from polaroc.errors import Hint, InvalidArgument
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
+from polaroc.typing import Array
 
 CROSSINGS = pl.List(pl.Struct({"fpr": pl.Float64, "tpr": pl.Float64}))
-PLACE = PRIVATE + "place"
-ROUNDING = 1e-12
 
 
 @lazily
@@ -50,9 +45,18 @@ def dominance(curve: pl.LazyFrame, between: str = "model") -> pl.LazyFrame:
     InvalidArgument, InvalidTable
         Where `between` is not a key; where the columns of a curve are missing.
 
+    See Also
+    --------
+    curve : The ROC curve from predictions.
+    compare : Whether models differ on a measure.
+
     Notes
     -----
     The plan holds a Python function: it runs in memory.
+
+    References
+    ----------
+    Davis, Goadrich, "The relationship between precision-recall and ROC curves", 2006.
 
     Examples
     --------
@@ -109,7 +113,7 @@ def _pairs(
             firsts.append((a[PLACE][0], b[PLACE][0]))
     names = [f"{between}_a", f"{between}_b"]
     of_a, of_b = ([pair[side] for pair in firsts] for side in (0, 1))
-    # Python's times have no nanoseconds: the keys stay in their columns.
+    # Keys stay in their columns, since Python's times have no nanoseconds.
     relations = {name: schema[name] for name in ("relation", "crossings")}
     return pl.concat(
         [
@@ -126,8 +130,8 @@ def _relation(a: pl.DataFrame, b: pl.DataFrame) -> tuple[str | None, list[dict[s
 
     if any(frame[name].null_count() for frame in (a, b) for name in ("fpr", "tpr")):
         return None, None
-    # Along a curve f + t only grows, so t − f is a function of it, also where the
-    # curve is vertical; above on all such diagonals is above everywhere.
+    # f + t never falls along a curve, so t − f is a function of it even where the curve is
+    # vertical; a curve that is above on all these diagonals is above everywhere.
     along_a, along_b = ((frame["fpr"] + frame["tpr"]).to_numpy() for frame in (a, b))
     along = np.union1d(along_a, along_b)
     height_a = np.interp(along, along_a, (a["tpr"] - a["fpr"]).to_numpy())
@@ -140,11 +144,11 @@ def _relation(a: pl.DataFrame, b: pl.DataFrame) -> tuple[str | None, list[dict[s
 
 
 def _crossings(along: "Array", height: "Array", lead: "Array") -> Iterator[dict[str, float]]:
-    """Where the lead changes sign; where the curves touch for a while, the middle of it."""
+    """Where the lead changes sign: the middle of a stretch on which the curves touch."""
     import numpy as np
 
-    told = np.flatnonzero(np.abs(lead) > ROUNDING)
-    for i, j in pairwise(told.tolist()):
+    distinct_places = np.flatnonzero(np.abs(lead) > ROUNDING)
+    for i, j in pairwise(distinct_places.tolist()):
         if lead[i] * lead[j] > 0:
             continue
         if j == i + 1:

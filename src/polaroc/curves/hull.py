@@ -1,25 +1,18 @@
-"""The ROC convex hull: the operating points that are best at some prior or cost."""
+"""ROC convex hull: the operating points that are optimal at some prior or cost."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import MOST_NUMBER, is_number, listed_values, shortened
-from polaroc.base.columns import PRIVATE, curve_keys, lazily
+from polaroc.base.columns import curve_keys, lazily
+from polaroc.base.private_columns import RECALL
 from polaroc.curves.curve import in_order
 from polaroc.curves.segments import CELLS
 from polaroc.curves.surface import surface
 from polaroc.errors import InvalidArgument
-from polaroc.typing import Priors
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
-
-RECALL = PRIVATE + "recall"
+from polaroc.typing import Array, Priors
 
 
 @lazily
@@ -44,11 +37,21 @@ def hull(curve: pl.LazyFrame) -> pl.LazyFrame:
     InvalidTable
         Where the columns of a curve are missing.
 
+    See Also
+    --------
+    curve : The ROC curve from predictions.
+    achievable : The achievable precision-recall curve.
+    operating_points : The point that a rule takes at each prior.
+
     Notes
     -----
     D&G §4. Choose thresholds on a tuning table and apply them to a test table;
     never read them off the test data. The plan holds a Python function: it runs
     in memory and cannot be sent to a remote engine.
+
+    References
+    ----------
+    Davis, Goadrich, "The relationship between precision-recall and ROC curves", 2006.
 
     Examples
     --------
@@ -62,7 +65,7 @@ def hull(curve: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def hulls(curves: pl.LazyFrame) -> pl.LazyFrame:
-    """The hulls of curves that are in order, each after its anchor."""
+    """Hulls of sorted curves with anchors."""
     return curves.map_batches(_hulls, schema=curves.collect_schema())
 
 
@@ -99,9 +102,19 @@ def achievable(
         For a prior or recall outside what is allowed; where the columns of a
         curve are missing.
 
+    See Also
+    --------
+    hull : The upper convex hull of each curve.
+    surface : Every point of the curve at every prior.
+    iso_lines : Lines of an equal rate.
+
     Notes
     -----
     D&G §4. Like `hull`, the plan holds a Python function.
+
+    References
+    ----------
+    Davis, Goadrich, "The relationship between precision-recall and ROC curves", 2006.
 
     Examples
     --------
@@ -116,13 +129,13 @@ def achievable(
     grid = pl.LazyFrame({RECALL: _recalls(recall)}, schema={RECALL: pl.Float64})
     (t0, f0), (t1, _), (dt, df) = CELLS.segment
     wanted = pl.col(RECALL)
-    # Recall 0 is on the segment that starts there, any other where it is passed.
+    # Recall 0 belongs to the segment that starts there, others to the one that reaches them.
     passed = (t0 < wanted) & (wanted <= t1) | ((wanted == 0) & (pl.col("tp") == pl.col("pos")))
     at = surface(hull(curve), priors, rates={}).filter(
         (pl.col("pos") > 0) & (pl.col("positives") > 0) & (pl.col("negatives") > 0)
     )
     f = f0 + (wanted - t0) * df / dt
-    # Along the segment from the origin precision is the same from the limit on.
+    # Precision is constant along the segment from the origin.
     straight = rates.precision(dt, df, pl.col("skew"))
     precision = rates.precision(wanted, pl.col("fpr"), pl.col("skew"))
     at_origin = (wanted == 0) & CELLS.is_first
@@ -201,19 +214,18 @@ def hull_vertices(fp: "Array", tp: "Array") -> "Array":
     import numpy as np
     from scipy.optimize import isotonic_regression
 
-    # A weight too small for the total it is added to moves nothing.
+    # A weight may be too small to change the total.
     moved = np.flatnonzero((np.diff(tp) > 0) | (np.diff(fp) > 0)) + 1
     steps: Array = np.concatenate(([0], moved))
     if moved.size == 0:
         return steps
-    # The hull is the same in rates, in which neither class can drown the other.
+    # Use rates, so that class imbalance loses no precision.
     t, f = (counts / (counts[-1] or 1) for counts in (tp, fp))
     rise, run = np.diff(t[steps]), np.diff(f[steps])
     blocks = isotonic_regression(rise / (rise + run), weights=rise + run, increasing=False).blocks
     kept: Array = steps[blocks]
-    # The blocks pool in floating point: what is collinear goes by exact counts.
-    # Powers of two keep products of weights, and of huge counts, in range without
-    # rounding.
+    # Pooling is in floating point; collinear points are removed by exact counts. Powers of
+    # two keep products of weights and of huge counts in range without rounding.
     if tp.dtype.kind == "f" or int(tp[-1]) * int(fp[-1]) >= 2**63:
         tp, fp = (np.ldexp(counts, -np.frexp(counts[-1])[1]) for counts in (tp * 1.0, fp * 1.0))
     while True:

@@ -1,26 +1,40 @@
-"""The keys of a table: their totals, the number of each, and what their rows are packed in."""
+"""Keys of a table: totals, numbers, and how their rows are packed."""
 
 from dataclasses import dataclass
 
 import polars as pl
 
 from polaroc.base.columns import attach
-from polaroc.curves.packing import KEY_INDEX, PACK_128, STEPS, Packing, packing
-from polaroc.curves.totals import totals
-from polaroc.predictions.row_checks import SCORE
+from polaroc.base.private_columns import (
+    COUNT,
+    FP_OFFSET,
+    KEY_INDEX,
+    LEAST_NEG,
+    LEAST_POS,
+    ROW_ERROR,
+    TP_OFFSET,
+    TRUTH,
+    WEIGHT,
+)
+from polaroc.curves.packing import PACK_128, STEPS, Packing, packing
+from polaroc.predictions.row_checks import ROW_ERRORS, SCORE
 from polaroc.predictions.table import Predictions
 
 # Keys of these types are whole numbers, or stand for some, in the same order.
 COUNTABLE = (
     pl.Boolean, pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.Enum,
 )  # fmt: skip
-# Numbers have 32 bits. With more words it is quicker to look them up in a join.
+# Numbers have 32 bits. With more distinct words a join is faster.
 MOST_NUMBERS, MOST_WORDS = 2**31, 10_000
+LEAST = LEAST_POS, LEAST_NEG
+# Sums of weights keep about sixteen digits.
+GREATEST_SPREAD = 1e12
+SPREAD = "weights differ more than a trillionfold: the smallest are lost in rounding"
 
 
 @dataclass(frozen=True)
 class Keys:
-    """What ranking the rows of each key takes.
+    """What is needed to rank the rows of each key.
 
     Attributes
     ----------
@@ -46,9 +60,9 @@ class Keys:
 
 
 def build_key_index(predictions: Predictions, *, now: bool) -> Keys:
-    """The keys: of rows that are counted now, or those of a plan.
+    """The keys of rows that are counted now, or of a plan.
 
-    Of a plan nothing is known yet. To rank rows that were counted is faster.
+    Counting first takes a reading, but allows shorter sort codes.
     """
     names = predictions.keys
     if not now:
@@ -58,10 +72,10 @@ def build_key_index(predictions: Predictions, *, now: bool) -> Keys:
 
 
 def counting(predictions: Predictions) -> tuple[pl.LazyFrame, pl.LazyFrame]:
-    """Plans of what `numbered_by` needs of the rows: the totals, and how far the scores go."""
+    """Plans of what `numbered_by` needs: the totals and the extremes of the scores."""
     score = pl.col(SCORE)
-    far = (score.min(), score.max(), pl.when(score != 0).then(score.abs()).min())
-    named = (one.alias(str(place)) for place, one in enumerate(far))
+    extremes = (score.min(), score.max(), pl.when(score != 0).then(score.abs()).min())
+    named = (one.alias(str(place)) for place, one in enumerate(extremes))
     return totals(predictions), predictions.rows.select(*named)
 
 
@@ -83,24 +97,24 @@ def numbered_by(predictions: Predictions, counts: pl.DataFrame, scores: pl.DataF
     number, numbers = _number(counts, names)
     packed, dense = packing(numbers, reach, step), packing(counts.height, reach, step)
     if number is None or (packed == PACK_128 and dense != PACK_128):
-        # Numbers that leave none out may need fewer bits.
+        # Consecutive numbers may need fewer bits.
         return Keys(counts.lazy(), names, dense)
     return Keys(counts.with_columns(number.alias(KEY_INDEX)).lazy(), names, packed, number)
 
 
 def attach_key_index(predictions: Predictions, keys: Keys) -> pl.LazyFrame:
     """The rows that can be ranked, with the `KEY_INDEX` of their key in place of its columns."""
-    rows = predictions.sound
+    rows = predictions.valid_rows
     if keys.number is None:
         return attach(rows, keys.named, keys.names).drop(keys.names)
     return rows.with_columns(keys.number.alias(KEY_INDEX)).drop(keys.names)
 
 
 def _number(counts: pl.DataFrame, names: list[str]) -> tuple[pl.Expr | None, int]:
-    """Each key's place among all there could be, in their order, and how many these are.
+    """The number of each key among all possible ones, in their order, and how many these are.
 
-    No place where a key cannot be counted, or where too many could be; there are
-    then as many numbers as keys.
+    None where the values of a key cannot be counted or are too many: keys are then
+    numbered consecutively.
     """
     number, numbers = pl.lit(0, pl.Int64), 1
     for name in names:
@@ -120,7 +134,7 @@ def _number(counts: pl.DataFrame, names: list[str]) -> tuple[pl.Expr | None, int
 
 
 def _whole(key: pl.Series) -> pl.Expr | None:
-    """A key column as whole numbers in the order of its values, if it can be."""
+    """A key column as whole numbers in the order of its values, None where it has no such form."""
     column = pl.col(key.name)
     if key.dtype in (pl.String, pl.Categorical):
         words = key.drop_nulls().unique().sort().cast(pl.String)
@@ -130,3 +144,87 @@ def _whole(key: pl.Series) -> pl.Expr | None:
     elif key.dtype not in COUNTABLE:
         return None
     return column.to_physical().cast(pl.Int64)
+
+
+def totals(predictions: Predictions) -> pl.LazyFrame:
+    """One row per key, in key order.
+
+    Returns
+    -------
+    LazyFrame
+        The keys; `KEY_INDEX` UInt32, their place from 0; `positives`, `negatives`
+        (null where rows of the key cannot be ranked); `TP_OFFSET`, `FP_OFFSET`,
+        and for weights `LEAST_POS`, `LEAST_NEG`, which `cells` needs; `COUNT`,
+        of all rows; `note` String, what is wrong with the key's rows or was
+        dropped of them.
+    """
+    is_valid = pl.col(ROW_ERROR).is_null()
+    truth = pl.col(TRUTH)
+    case: pl.Expr = pl.lit(1, pl.Int64)
+    if predictions.weighted:
+        case = pl.when(is_valid).then(pl.col(WEIGHT)).otherwise(0.0)
+    counted = predictions.rows.group_by(predictions.keys).agg(
+        pl.len().alias(COUNT),
+        ((truth & is_valid) * case).sum().alias("positives"),
+        ((~truth & is_valid) * case).sum().alias("negatives"),
+        *((pl.col(ROW_ERROR) == kind).sum().alias(_column(kind)) for kind in predictions.possible),
+        *_least(predictions),
+        _spread_note(predictions).alias("note"),
+    )
+    kept = counted.filter(pl.col(COUNT) > 0)
+    ordered = kept.sort(predictions.keys, nulls_last=True) if predictions.keys else kept
+    fatal = pl.any_horizontal(False, *(pl.col(_column(kind)) > 0 for kind in predictions.fatal))
+    positives, negatives = pl.col("positives"), pl.col("negatives")
+    return ordered.with_row_index(KEY_INDEX).select(
+        *predictions.keys,
+        pl.col(KEY_INDEX).cast(pl.UInt32),
+        pl.when(~fatal).then(positives).alias("positives"),
+        pl.when(~fatal).then(negatives).alias("negatives"),
+        _offset(positives, predictions.weighted).alias(TP_OFFSET),
+        _offset(negatives, predictions.weighted).alias(FP_OFFSET),
+        *(name for name in LEAST if predictions.weighted),
+        COUNT,
+        pl.concat_str(_row_errors(predictions, fatal), "note", separator="; ", ignore_nulls=True)
+        .replace("", None)
+        .alias("note"),
+    )
+
+
+def _least(predictions: Predictions) -> list[pl.Expr]:
+    if not predictions.weighted:
+        return []
+    counts = pl.col(ROW_ERROR).is_null() & (pl.col(WEIGHT) > 0)
+    own = (pl.col(TRUTH), ~pl.col(TRUTH))
+    return [
+        pl.col(WEIGHT).filter(counts & of_class).min().alias(name)
+        for of_class, name in zip(own, LEAST, strict=True)
+    ]
+
+
+def _offset(total: pl.Expr, weighted: bool) -> pl.Expr:
+    """What turns running counts of all keys into those of one key; weights start anew in each."""
+    return pl.lit(0.0) if weighted else total - total.cum_sum()
+
+
+def _column(kind: int) -> str:
+    return f"{ROW_ERROR}_{kind}"
+
+
+def _row_errors(predictions: Predictions, fatal: pl.Expr) -> pl.Expr:
+    """Counts of invalid rows by kind, marked as dropped where they were."""
+    # Null where no error is possible.
+    notes = [pl.lit(None, pl.String)]
+    for kind in predictions.possible:
+        count = pl.col(_column(kind))
+        one, more = (pl.format("{} " + ROW_ERRORS[kind] + end, count) for end in ("", "s"))
+        notes.append(pl.when(count == 1).then(one).when(count > 1).then(more))
+    listed = pl.concat_str(*notes, separator=", ", ignore_nulls=True).replace("", None)
+    return pl.when(fatal).then(listed).otherwise(pl.format("dropped {}", listed))
+
+
+def _spread_note(predictions: Predictions) -> pl.Expr:
+    """Note on weights so different that their sums lose the smaller ones."""
+    if not predictions.weighted:
+        return pl.lit(None, pl.String)
+    weight = pl.col(WEIGHT).filter(pl.col(ROW_ERROR).is_null() & (pl.col(WEIGHT) > 0))
+    return pl.when(weight.max() / weight.min() > GREATEST_SPREAD).then(pl.lit(SPREAD))

@@ -1,4 +1,4 @@
-"""Mean curves over folds, by averaging vertically, with what the folds spread around them."""
+"""Vertical means of curves over folds, with their spread."""
 
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
@@ -7,13 +7,13 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import MOST_NUMBER, check_ratio, check_share, check_whole
-from polaroc.base.columns import CURVE, GRID, PRIVATE, column_names, curve_keys, lazily, require
+from polaroc.base.columns import CURVE, GRID, column_names, curve_keys, lazily, require
+from polaroc.base.private_columns import STEP, private
 from polaroc.base.statistics import error_of_mean, student
 from polaroc.curves.segments import CELLS, share
 from polaroc.errors import Hint, InvalidArgument, check_choice
 
 Spread: TypeAlias = Literal["sd", "t"]
-STEP = PRIVATE + "step"
 ADDED = ("sd", "curves", "interval")
 
 
@@ -61,6 +61,11 @@ def mean_roc(
     InvalidArgument, InvalidTable
         Where `across` is not a key, or another argument is outside what is allowed;
         where the columns of a curve are missing.
+
+    See Also
+    --------
+    mean_pr : The mean precision-recall curve over folds.
+    surface : Every point of the curve at every prior.
 
     Notes
     -----
@@ -124,10 +129,19 @@ def mean_pr(
     InvalidArgument, InvalidTable
         As `mean_roc`; where the columns of a surface are missing.
 
+    See Also
+    --------
+    mean_roc : The mean ROC curve over folds.
+    surface : Every point of the curve at every prior.
+
     Notes
     -----
     Each curve is interpolated exactly, on its ROC (D&G §3); where it falls at one
     recall it counts with its upper end, and at recall 0 with its limit.
+
+    References
+    ----------
+    Davis, Goadrich, "The relationship between precision-recall and ROC curves", 2006.
 
     Examples
     --------
@@ -148,7 +162,7 @@ def mean_pr(
 
 
 def surface_keys(surface: pl.LazyFrame) -> list[str]:
-    """The keys of a surface, which come before its priors; any rates come after."""
+    """Keys of a surface, the columns before its priors."""
     others = require(surface, (*CURVE, *GRID), source="surface(...)")
     names = surface.collect_schema().names()
     return [name for name in others if names.index(name) < names.index("prior")]
@@ -172,7 +186,7 @@ def precision_on_grid(surface: pl.LazyFrame, keys: Sequence[str], n: int) -> pl.
 
 
 class _Interval:
-    """What to put around a mean."""
+    """Interval around a mean."""
 
     def __init__(self, kind: Spread, level: float, test_train_ratio: float | None) -> None:
         check_choice("interval", kind, ("sd", "t"))
@@ -188,7 +202,7 @@ class _Interval:
 
     @property
     def words(self) -> str:
-        """The interval as a caption has it."""
+        """The interval for a caption."""
         if self.kind == "sd":
             return "± 1 SD"
         corrected = "" if self.ratio is None else ", corrected for shared training cases"
@@ -220,7 +234,7 @@ class _Interval:
 
 
 def _left(keys: Sequence[str], across: str | Sequence[str], n: int) -> list[str]:
-    """The keys that are left where some are averaged over."""
+    """Keys that are not averaged over."""
     check_whole("n", n, 2, MOST_NUMBER)
     gone = column_names(across, "across")
     strange = [name for name in gone if name not in keys]
@@ -244,18 +258,17 @@ def _left(keys: Sequence[str], across: str | Sequence[str], n: int) -> list[str]
 
 
 def _on_grid(cells: pl.LazyFrame, start: pl.Expr, end: pl.Expr, last: int) -> pl.LazyFrame:
-    """The cells of curves, each at the steps from `start` up to `end` of a grid from 0 to 1.
+    """Cells of curves at the steps from `start` to `end` of a grid from 0 to 1.
 
-    Totals are compared as counts: a rate that lies on the grid is met whatever its
-    quotient rounds to.
+    Compare counts, so that a rate on the grid is met however its quotient rounds.
     """
     both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
     placed = cells.filter(both).with_columns(
-        start.cast(pl.Int64).alias(STEP), end.cast(pl.Int64).alias(PRIVATE + "end")
+        start.cast(pl.Int64).alias(STEP), end.cast(pl.Int64).alias(private("end"))
     )
-    covering = placed.filter(pl.col(STEP) < pl.col(PRIVATE + "end"))
+    covering = placed.filter(pl.col(STEP) < pl.col(private("end")))
     return (
-        covering.with_columns(pl.int_ranges(STEP, PRIVATE + "end").alias(STEP))
+        covering.with_columns(pl.int_ranges(STEP, private("end")).alias(STEP))
         .explode(STEP)
         .with_columns(share(pl.col(STEP), pl.lit(last)).alias("at"))
     )

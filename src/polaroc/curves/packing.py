@@ -1,15 +1,11 @@
-"""Key, score and truth of a row packed into one whole number, so that one narrow sort ranks all."""
+"""Pack key, score and truth of a row into one integer, so that one sort ranks all rows."""
 
 from dataclasses import dataclass
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE
-
-KEY_INDEX = PRIVATE + "index"
-SORT_CODE = PRIVATE + "code"
 MAGNITUDE = 2**63 - 1
-# How many ranks of a Float64 lie between neighbours of a type with fewer digits, at the least.
+# Least number of Float64 ranks between neighbours of a narrower type.
 STEPS: dict[pl.DataType, int] = {
     pl.Float16(): 2**42,
     pl.Float32(): 2**29,
@@ -37,7 +33,7 @@ class Packing:
         A place above that of all scores.
     scores
         How many places there are, from that one to the lowest.
-    gap, unit
+    zero_gap, step
         Ranks that no score has: those next to zero, and those between multiples.
 
     Examples
@@ -51,8 +47,8 @@ class Packing:
     kind: pl.DataType
     best: int
     scores: int
-    gap: int = 0
-    unit: int = 1
+    zero_gap: int = 0
+    step: int = 1
 
     def code(self, index: pl.Expr, score: pl.Expr, truth: pl.Expr) -> pl.Expr:
         """The code of a row.
@@ -66,14 +62,14 @@ class Packing:
         truth
             Boolean.
         """
-        behind = self._best() - rank_of(score, self.gap, self.unit)
+        behind = self._best() - rank_of(score, self.zero_gap, self.step)
         if self != PACK_128:
-            # A score that is computed anew may differ in its last digit.
+            # A score that is computed again may differ in its last digit.
             behind = behind.clip(1, self.scores - 1).cast(self.kind)
         return (index.cast(self.kind) * self._whole(self.scores) + behind) * self._whole(2) + truth
 
     def before(self, index: pl.Expr) -> pl.Expr:
-        """A code that comes right before all those of a key."""
+        """A code right before all codes of a key."""
         return index.cast(self.kind) * self._whole(2 * self.scores)
 
     def index_of(self, code: pl.Expr) -> pl.Expr:
@@ -87,7 +83,7 @@ class Packing:
     def score_of(self, code: pl.Expr) -> pl.Expr:
         """The score in a code, as Float64."""
         behind = ((code // self._whole(2)) % self._whole(self.scores)).cast(self._signed)
-        return score_at((self._best() - behind).cast(pl.Int64), self.gap, self.unit)
+        return score_at((self._best() - behind).cast(pl.Int64), self.zero_gap, self.step)
 
     def ends_run(self, code: pl.Expr) -> pl.Expr:
         """Whether a row of sorted codes is the last of its key and score."""
@@ -96,7 +92,7 @@ class Packing:
 
     @property
     def _signed(self) -> pl.DataType:
-        """A type for the differences of ranks, which are small where codes have 64 bits."""
+        """A type for differences of ranks, which are small for codes of 64 bits."""
         return pl.Int64() if self.kind == pl.UInt64() else pl.Int128()
 
     def _best(self) -> pl.Expr:
@@ -106,11 +102,11 @@ class Packing:
         return pl.lit(number, self.kind)
 
 
-# For all keys and scores there are: 32 bits, 64 and one.
+# Fits all keys and scores: 32 bits, 64 and one.
 PACK_128 = Packing(pl.Int128(), MAGNITUDE, 2**64)
 
 
-def packing(keys: int, scores: pl.Series, unit: int = 1) -> Packing:
+def packing(keys: int, scores: pl.Series, step: int = 1) -> Packing:
     """In 64 bits where so many keys fit beside the range of scores, else `PACK_128`.
 
     Parameters
@@ -120,7 +116,7 @@ def packing(keys: int, scores: pl.Series, unit: int = 1) -> Packing:
     scores
         Of all scores the lowest, the highest and, if there is one, the least
         magnitude but zero: Float64.
-    unit
+    step
         How many ranks lie between neighbours.
 
     Examples
@@ -132,35 +128,36 @@ def packing(keys: int, scores: pl.Series, unit: int = 1) -> Packing:
     if known.is_empty() or known.is_nan().any():
         return PACK_128
     magnitudes = known.to_frame("score").select(rank_of(pl.col("score").abs()))["score"]
-    gap = min((size for size in magnitudes if size), default=unit) - unit
-    ranks = known.to_frame("score").select(rank_of(pl.col("score"), gap, unit))["score"].to_list()
+    zero_gap = min((size for size in magnitudes if size), default=step) - step
+    rank = rank_of(pl.col("score"), zero_gap, step)
+    ranks = known.to_frame("score").select(rank)["score"].to_list()
     best, places = max(ranks) + 1, max(ranks) - min(ranks) + 2
     fits = 2 * places * keys < 2**64
-    return Packing(pl.UInt64(), best, places, gap, unit) if fits else PACK_128
+    return Packing(pl.UInt64(), best, places, zero_gap, step) if fits else PACK_128
 
 
-def rank_of(score: pl.Expr, gap: int = 0, unit: int = 1) -> pl.Expr:
-    """A Float64 as the Int64 that orders alike; 0.0 and −0.0 are both 0.
+def rank_of(score: pl.Expr, zero_gap: int = 0, step: int = 1) -> pl.Expr:
+    """A Float64 as an Int64 of the same order; 0.0 and −0.0 are both 0.
 
     Parameters
     ----------
     score
         Neither null nor NaN.
-    gap, unit
-        As in `Packing`: magnitudes above zero are above `gap`, and all are multiples
-        of `unit`.
+    zero_gap, step
+        As in `Packing`: magnitudes above zero are above `zero_gap`, and all are multiples
+        of `step`.
     """
     bits = score.reinterpret(dtype=pl.Int64)
     magnitude = bits & MAGNITUDE
-    if gap:
-        magnitude = (magnitude - gap).clip(lower_bound=0)
-    if unit > 1:
-        magnitude = magnitude // unit
-    # Floats are in order of their bits, but for those below zero, which go backwards.
+    if zero_gap:
+        magnitude = (magnitude - zero_gap).clip(lower_bound=0)
+    if step > 1:
+        magnitude = magnitude // step
+    # Bits order floats, except that negative ones are reversed.
     return pl.when(bits < 0).then(-magnitude).otherwise(magnitude)
 
 
-def score_at(rank: pl.Expr, gap: int = 0, unit: int = 1) -> pl.Expr:
+def score_at(rank: pl.Expr, zero_gap: int = 0, step: int = 1) -> pl.Expr:
     """The Float64 of a rank."""
-    magnitude = rank.abs() * unit + pl.when(rank == 0).then(0).otherwise(gap)
+    magnitude = rank.abs() * step + pl.when(rank == 0).then(0).otherwise(zero_gap)
     return magnitude.reinterpret(dtype=pl.Float64) * pl.when(rank < 0).then(-1.0).otherwise(1.0)

@@ -1,4 +1,4 @@
-"""The curve under every prior of a grid: the precision-recall surface."""
+"""Precision-recall surface: curves at every prior of a grid."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -7,8 +7,9 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import listed_values
-from polaroc.base.columns import PRIVATE, RESERVED, curve_keys, lazily, within
+from polaroc.base.columns import RESERVED, curve_keys, lazily, within
 from polaroc.base.formula import where
+from polaroc.base.private_columns import private
 from polaroc.curves.segments import CELLS, Point
 from polaroc.errors import Hint, InvalidArgument, quoted
 from polaroc.priors.grids import prior, resolve_priors, skew
@@ -23,8 +24,7 @@ RATES: dict[str, Rate] = {
         "informedness", "matthews", "loss", "net_benefit", "recall_gain", "precision_gain",
     )
 }  # fmt: skip
-# Rates that depend on f/t alone have a limit at the origin: their value along
-# the first segment. The others have a value there, or none.
+# Rates of f/t alone have a limit at the origin, their value along the first segment.
 LIMIT_AT_ORIGIN = frozenset({"precision", "lift", "likelihood_ratio_positive"})
 
 
@@ -62,9 +62,20 @@ def surface(
         For a prior outside (0, 1) or an unknown rate; where the columns of a
         curve are missing.
 
+    See Also
+    --------
+    curve : The ROC curve from predictions.
+    prior_grid : Priors from one to another.
+    operating_points : The point that a rule takes at each prior.
+
     Notes
     -----
     P-ROC §4, Eq. 3.
+
+    References
+    ----------
+    Landgrebe, Paclík, Duin, Bradley, "Precision-recall operating characteristic (P-ROC)
+    curves in imprecise environments", 2006.
 
     Examples
     --------
@@ -77,9 +88,9 @@ def surface(
     """
     keys = curve_keys(curve)
     chosen = chosen_rates(rates, keys)
-    # The first segment starts at the origin; its end gives the limit there.
+    # The end of the first segment gives the limit at the origin.
     first_end = CELLS.is_first & pl.col("threshold").is_not_null()
-    t_first, f_first = PRIVATE + "t", PRIVATE + "f"
+    t_first, f_first = private("t"), private("f")
     limits = [
         within(pl.col(name).filter(first_end).first(), keys).alias(end)
         for name, end in (("tpr", t_first), ("fpr", f_first))
@@ -97,7 +108,7 @@ def surface(
 def rate_at(
     name: str, rate: Rate, point: Point, first: Point, skewed: Quantity, at_origin: Quantity
 ) -> Quantity:
-    """A rate at a point of the curve: at the origin its limit, where it has one.
+    """A rate at a point of the curve, or its limit at the origin.
 
     Parameters
     ----------
@@ -118,11 +129,11 @@ def rate_at(
 
 def at_priors(frame: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
     """Every row of a frame with totals at every prior, as the columns `prior` and `skew`."""
-    asked = resolve_priors(priors)
-    if not asked:
+    resolved = resolve_priors(priors)
+    if not resolved:
         raise InvalidArgument("priors has no prior.", hint=Hint.example("priors", [0.5, 0.1]))
     grid = pl.LazyFrame(
-        {"prior": asked, "skew": [None if p is None else skew(p) for p in asked]},
+        {"prior": resolved, "skew": [None if p is None else skew(p) for p in resolved]},
         schema={"prior": pl.Float64, "skew": pl.Float64},
     )
     positives, negatives = pl.col("positives"), pl.col("negatives")
@@ -132,10 +143,12 @@ def at_priors(frame: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
     )
 
 
-def chosen_rates(asked: Sequence[str] | Mapping[str, Rate], keys: Sequence[str]) -> dict[str, Rate]:
-    """The rates asked for, by the name of their column."""
-    if isinstance(asked, Mapping):
-        chosen = dict(asked)
+def chosen_rates(
+    requested: Sequence[str] | Mapping[str, Rate], keys: Sequence[str]
+) -> dict[str, Rate]:
+    """Rates by the name of their column."""
+    if isinstance(requested, Mapping):
+        chosen = dict(requested)
         for name, rate in chosen.items():
             if not isinstance(name, str) or not callable(rate):
                 raise InvalidArgument(
@@ -144,8 +157,8 @@ def chosen_rates(asked: Sequence[str] | Mapping[str, Rate], keys: Sequence[str])
                     hint=Hint.example("rates", ["accuracy"]),
                 )
     else:
-        values = listed_values(asked)
-        names: list[Any] = [asked] if values is None else values
+        values = listed_values(requested)
+        names: list[Any] = [requested] if values is None else values
         unknown = [name for name in names if not isinstance(name, str) or name not in RATES]
         if unknown:
             raise InvalidArgument(

@@ -1,21 +1,19 @@
-"""Curves thinned to what can be seen, so that those of a billion rows can be drawn."""
+"""Thin curves to visible points."""
 
 from collections.abc import Sequence
 
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.columns import PRIVATE
-from polaroc.curves.packing import KEY_INDEX
+from polaroc.base.private_columns import KEY_INDEX, private
 from polaroc.priors.grids import skew
 
-# The points of a curve within one cell of this many by this many look like one:
-# at 800 pixels a cell is an eighth of a pixel wide.
+# Cells per axis of the grid; at 800 pixels a cell is an eighth of a pixel wide.
 GRID = 6400
 
 
 def thin(table: pl.LazyFrame, priors: Sequence[float | None]) -> pl.LazyFrame:
-    """The points of curves after which something can be seen to change.
+    """The points of curves that can be told apart by eye.
 
     Kept are the first cell of a curve, its last, and the last in each cell of a
     fine grid, in ROC space and in precision-recall space at each prior.
@@ -23,14 +21,14 @@ def thin(table: pl.LazyFrame, priors: Sequence[float | None]) -> pl.LazyFrame:
     Parameters
     ----------
     table
-        Curves as `curves.tabled` gives them.
+        Curves as `to_curve_table` gives them.
     priors
         Priors at which the curves will be seen; None for each key's own.
     """
     t, f = pl.col("tpr"), pl.col("fpr")
     heights = [t, f, *(rates.precision(t, f, _skew(prior)) for prior in priors)]
     cells = {
-        f"{PRIVATE}cell_{i}": (height * GRID).floor().fill_nan(None)
+        private(f"cell_{i}"): (height * GRID).floor().fill_nan(None)
         for i, height in enumerate(heights)
     }
     changes = pl.any_horizontal(

@@ -65,9 +65,11 @@ def _labelled(rows: list[list[str]], path: str) -> pl.DataFrame:
     counts = dict(labels.value_counts().iter_rows())
     named = {label: {NASAL: "nasal", ORAL: "oral"}.get(count) for label, count in counts.items()}
     if sorted(counts.values()) != [ORAL, NASAL]:
-        found = ", ".join(f"{label!r} {count} times" for label, count in sorted(counts.items())[:5])
+        counted = ", ".join(
+            f"{label!r} {count} times" for label, count in sorted(counts.items())[:5]
+        )
         raise InvalidTable(
-            f"{path!r} has {len(rows)} rows with the labels {found}; the phoneme data have "
+            f"{path!r} has {len(rows)} rows with the labels {counted}; the phoneme data have "
             f"{NASAL} of one label and {ORAL} of another.",
             hint=HINT,
         )

@@ -1,19 +1,21 @@
-"""Whether scores are posteriors: probabilities that come true on labelled cases."""
+"""Test of calibration: whether scores are posteriors of the labelled cases."""
 
 from math import erfc, exp, sqrt
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from polaroc.deployment.types import Array, Labelled
+from polaroc.typing import Array
 
-# How often scores that are posteriors are doubted.
+if TYPE_CHECKING:
+    from polaroc.deployment.types import Labelled
+
+# Significance level of the calibration test.
 FALSE_ALARMS = 0.01
 LEAST = 1e-16
-ROUNDING = 1e-20
+NO_SPREAD = 1e-20
 
 
 def doubt(labelled: "Labelled") -> str | None:
-    """Why scores from 0 to 1 seem not to be posteriors, or None.
+    """Note on scores from 0 to 1 that are no posteriors, else None.
 
     The score test, with two degrees of freedom, of intercept 0 and slope 1 in a
     logistic regression of the truth on the logit of the score (Cox, 1958;
@@ -48,7 +50,7 @@ def _recalibration(score: "Array", pos: "Array", size: "Array") -> tuple[float, 
     statistic = float(excess.sum() ** 2 / variance.sum())
     centred = logit - variance @ logit / variance.sum()
     spread = float(variance @ centred**2)
-    if spread <= ROUNDING * float(variance @ logit**2):
+    if spread <= NO_SPREAD * float(variance @ logit**2):
         return erfc(sqrt(statistic / 2)), None
     chance = exp(-(statistic + float(excess @ centred) ** 2 / spread) / 2)
     return chance, _slope(logit, pos, size) if chance < FALSE_ALARMS else None

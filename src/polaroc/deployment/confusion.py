@@ -1,4 +1,4 @@
-"""The share of positives among unlabelled scores, from the share called positive."""
+"""Adjusted count: the prior from the share called positive."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from polaroc.deployment.types import AT_AN_END, UNTOLD, Estimate, Labelled, Unla
 
 @dataclass(frozen=True)
 class ThresholdRates:
-    """What one threshold calls positive.
+    """Shares called positive at one threshold.
 
     Attributes
     ----------
@@ -57,16 +57,16 @@ class ThresholdRates:
         return middle - half, middle + half
 
     def _smoothed(self, z: float) -> list[tuple[float, float]]:
-        """Rates and their variances with pseudo-counts, so that none is certain."""
+        """Rates and variances with pseudo-counts, so that no variance is zero."""
         added = (1.0, 1.0, z**2 / 2)
-        found = []
+        rates = []
         for rate, size, extra in zip(
             (self.tpr, self.fpr, self.share), self.sizes, added, strict=True
         ):
             total = size + 2 * extra
             shrunk = (rate * size + extra) / total
-            found.append((shrunk, shrunk * (1 - shrunk) / total))
-        return found
+            rates.append((shrunk, shrunk * (1 - shrunk) / total))
+        return rates
 
 
 def adjusted_count(labelled: Labelled, unlabelled: Unlabelled, z: float) -> Estimate:
@@ -91,8 +91,8 @@ def adjusted_count(labelled: Labelled, unlabelled: Unlabelled, z: float) -> Esti
             note=f"no prior explains the share called positive, {point.share:.2g} (TPr "
             f"{point.tpr:.2g}, FPr {point.fpr:.2g}): more than the prior has shifted"
         )
-    # Rare positives ask for a strict threshold. The prior nearest to ½ in a first
-    # interval asks for one that is hardly ever too strict.
+    # Rare positives need a strict threshold; that of the prior nearest to ½ in a first
+    # interval is rarely too strict.
     better = called(min(max(0.5, limits[0]), limits[1]))
     narrowed = better.limits(z)
     if narrowed is not None and _meets_unit(narrowed):
@@ -110,7 +110,7 @@ def _meets_unit(limits: tuple[float, float]) -> bool:
 
 
 def _calling(labelled: Labelled, unlabelled: Unlabelled) -> Callable[[float], ThresholdRates]:
-    """What the threshold of the reference calls at which a prior's errors balance."""
+    """Rates at the reference threshold where the errors of a prior balance."""
     import numpy as np
 
     t, f = (counts.cumsum() / counts.sum() for counts in (labelled.pos, labelled.neg))

@@ -1,16 +1,13 @@
-"""The share of positives among unlabelled posteriors, by greatest likelihood."""
+"""Maximum likelihood estimate of the prior from unlabelled posteriors."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import sqrt
-from typing import TYPE_CHECKING
 
 from polaroc.deployment.types import AT_AN_END, UNTOLD, Estimate, Labelled, Unlabelled
+from polaroc.typing import Array
 
-if TYPE_CHECKING:
-    from polaroc.deployment.types import Array
-
-# As near to the ends as a float comes, where the likelihood is still finite.
+# Distance from 0 and 1 at which the likelihood is still finite.
 TINY = 1e-300
 ALMOST_ONE = 1 - 2.0**-53
 
@@ -54,7 +51,7 @@ class Mixture:
             return 0.0
         if self.count @ self.slopes(1.0) >= 0:
             return 1.0
-        # Times π(1−π) it is the step that EM would take, and finite.
+        # Times π(1−π), the slope is the finite step of EM.
         return _root(lambda prior: float(self.count @ (prior * (1 - prior) * self.slopes(prior))))
 
 
@@ -72,8 +69,7 @@ def em_prior(labelled: Labelled, unlabelled: Unlabelled, z: float) -> Estimate:
     mean = float(size @ labelled.score) / float(size.sum())
     if not 0 < mean < 1:
         return Estimate(note=UNTOLD)
-    # The prior that posteriors stand for is their mean. The share of positives
-    # estimates it too, with more noise.
+    # The mean of posteriors estimates their prior with less noise than the share of positives.
     mixture = Mixture(
         unlabelled.score / mean, (1 - unlabelled.score) / (1 - mean), unlabelled.count
     )
@@ -81,20 +77,20 @@ def em_prior(labelled: Labelled, unlabelled: Unlabelled, z: float) -> Estimate:
     information = float(mixture.count @ mixture.slopes(prior) ** 2)
     if information == 0:
         return Estimate(note=UNTOLD)
-    # By how much the estimate moves with the logit of the mean, and how noisy that is.
+    # Derivative of the estimate by the logit of the mean, and the variance of that.
     by_logit = mixture.positive * mixture.negative / mixture.density(prior) ** 2
     moved = float(mixture.count @ by_logit) / information
     noise = (
         float(size @ (labelled.score - mean) ** 2) / (float(size.sum()) * mean * (1 - mean)) ** 2
     )
     variance = 1 / information + moved**2 * noise
-    # The likelihood counts for less by as much as that noise widens the variance
-    # (as Rao and Scott do for samples of clusters).
+    # Scale the likelihood by the inflation of the variance, as Rao and Scott do for
+    # clustered samples.
     weight = 1 / (information * variance)
     top = mixture.log_likelihood(prior)
 
     def beyond(other: float) -> float:
-        """Above 0 outside of the interval."""
+        """Positive outside of the interval."""
         return 2 * weight * (top - mixture.log_likelihood(other)) - z**2
 
     lower = 0.0 if prior == 0 or beyond(TINY) < 0 else _root(beyond, TINY, prior)

@@ -8,16 +8,15 @@ from typing import Any, Literal, TypeAlias
 import polars as pl
 
 from polaroc.base.columns import (
-    PRIVATE,
     check_keys,
     collect_like,
     key_columns,
-    text_keys_that_differ,
+    text_keys_of_different_types,
 )
+from polaroc.base.private_columns import KEY_INDEX, private
 from polaroc.base.statistics import normal
 from polaroc.curves.curve import cells, to_curve_table
 from polaroc.curves.keys import attach_key_index, build_key_index
-from polaroc.curves.packing import KEY_INDEX
 from polaroc.deployment.calibration import doubt
 from polaroc.deployment.confusion import adjusted_count
 from polaroc.deployment.em import em_prior
@@ -100,6 +99,11 @@ def estimate_prior(
         at once. For weights that are not whole numbers, and for scores outside 0
         to 1 where the method is "em".
 
+    See Also
+    --------
+    evaluate : All measures of predictions in one pass.
+    operating_points : The point that a rule takes at each prior.
+
     Notes
     -----
     The result can be given as `priors` to `evaluate` and the other functions
@@ -125,6 +129,11 @@ def estimate_prior(
     For "em" the reference is tested for calibration, with 1 % false alarms (up to
     3 % where it has ten positives).
 
+    References
+    ----------
+    Saerens, Latinne, Decaestecker, "Adjusting the outputs of a classifier to new a
+    priori probabilities: a simple procedure", 2002.
+
     Examples
     --------
     >>> import polars as pl
@@ -141,14 +150,14 @@ def estimate_prior(
     check_level(level)
     own: list[IntoExpr] = key_columns(by)
     further: list[IntoExpr] = key_columns(deployed_by, "deployed_by")
-    with _saying(REFERENCE):
+    with _naming(REFERENCE):
         labelled = read(
             reference, truth=truth, score=score, by=own, weight=weight, positive=positive,
             nulls=nulls, collected=True,
         )  # fmt: skip
         check_counts(labelled, UNCOUNTED)
-    with _saying(DEPLOYED):
-        # Scores without labels are read as those of one class.
+    with _naming(DEPLOYED):
+        # Unlabelled scores are read as one class.
         unlabelled = read(
             deployed, truth=pl.lit(True), score=score, by=[*own, *further], weight=weight,
             nulls=nulls, collected=True,
@@ -161,9 +170,9 @@ def estimate_prior(
             _refuse_other_than_shares(table)
     z = normal(level)
     rows = _matched(known.totals, scores.totals, labelled.keys)
-    found = [_row(row, known, scores, method, z) for row in rows.iter_rows(named=True)]
+    records = [_row(row, known, scores, method, z) for row in rows.iter_rows(named=True)]
     counted = pl.Float64 if unlabelled.weighted else pl.Int64
-    estimates = pl.DataFrame(found, schema=COLUMNS | {DEPLOYED: counted})
+    estimates = pl.DataFrame(records, schema=COLUMNS | {DEPLOYED: counted})
     result = pl.concat([rows.select(unlabelled.keys), estimates], how="horizontal")
     return collect_like(
         reference, result.lazy().sort(unlabelled.keys or [DEPLOYED], nulls_last=True)
@@ -171,8 +180,8 @@ def estimate_prior(
 
 
 @contextmanager
-def _saying(table: str) -> Iterator[None]:
-    """Errors that say which of the two tables they are about."""
+def _naming(table: str) -> Iterator[None]:
+    """Name the table in errors."""
     try:
         yield
     except (InvalidPredictions, InvalidArgument) as error:
@@ -196,15 +205,15 @@ def _ranked(predictions: Predictions, name: str) -> _Ranked:
         *predictions.keys,
         "positives",
         "negatives",
-        pl.col(KEY_INDEX).alias(PRIVATE + name),
-        pl.col("note").alias(f"{PRIVATE}{name}_note"),
+        pl.col(KEY_INDEX).alias(private(name)),
+        pl.col("note").alias(private(f"{name}_note")),
     )
     parts = table.partition_by(KEY_INDEX, maintain_order=True)
     return _Ranked(name, counts, {part[KEY_INDEX][0]: part for part in parts})
 
 
 def _refuse_other_than_shares(table: _Ranked) -> None:
-    """Refuse scores that cannot be posteriors."""
+    """Raise on scores that cannot be posteriors."""
     ends = [end for part in table.cells.values() for end in part[SCORE].gather([0, -1])]
     if ends and not 0 <= min(ends) <= max(ends) <= 1:
         raise InvalidPredictions(
@@ -216,21 +225,21 @@ def _refuse_other_than_shares(table: _Ranked) -> None:
 
 def _matched(reference: pl.DataFrame, deployed: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     """The keys of either table, with the numbers, totals and notes of both."""
-    # Without keys, too, a row is wanted where one of the tables is empty.
-    one = pl.lit(1).alias(PRIVATE + "all")
+    # A row is wanted also where one of the tables is empty.
+    one = pl.lit(1).alias(private("all"))
     counted = deployed.select(
         pl.exclude("positives", "negatives"), pl.col("positives").alias(DEPLOYED)
     )
-    for key in text_keys_that_differ(
+    for key in text_keys_of_different_types(
         reference.schema, deployed.schema, keys, ("the reference", "the deployed scores")
     ):
-        # Neither type need hold the words of the other.
+        # Neither type may hold the words of the other.
         reference, counted = (
             t.with_columns(pl.col(key).cast(pl.String)) for t in (reference, counted)
         )
     return reference.with_columns(one).join(
         counted.with_columns(one),
-        on=[*keys, PRIVATE + "all"],
+        on=[*keys, private("all")],
         how="full",
         coalesce=True,
         nulls_equal=True,
@@ -246,11 +255,11 @@ def _row(
     notes = [
         f"{table.name}: {note}"
         for table in (known, scores)
-        if (note := row[f"{PRIVATE}{table.name}_note"])
+        if (note := row[private(f"{table.name}_note")])
     ]
     estimate = Estimate(note=lack)
     if lack is None:
-        left, right = (table.cells[row[PRIVATE + table.name]] for table in (known, scores))
+        left, right = (table.cells[row[private(table.name)]] for table in (known, scores))
         labelled = Labelled(*(left[name].to_numpy() for name in (SCORE, "pos", "neg")))
         unlabelled = Unlabelled(*(right[name].to_numpy() for name in (SCORE, "pos")))
         estimate = ESTIMATORS[method](labelled, unlabelled, z)

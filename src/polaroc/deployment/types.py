@@ -1,12 +1,8 @@
-"""What an estimate of the prior is made from, and what it is."""
+"""Inputs and result of estimates of the prior."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
+from polaroc.typing import Array
 
 AT_AN_END = "the estimate is {:g}, outside (0, 1): it cannot be passed on as a prior"
 UNTOLD = "the scores do not tell the prior"
@@ -31,7 +27,7 @@ class Unlabelled:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A prior with its interval, all None where the scores do not tell it; `note` says why."""
+    """A prior with its interval; all None, with a `note`, where the scores do not identify it."""
 
     prior: float | None = None
     lower: float | None = None

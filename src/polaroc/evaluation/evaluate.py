@@ -6,13 +6,13 @@ from os import PathLike
 import polars as pl
 
 from polaroc.base.columns import collect_like
+from polaroc.base.private_columns import FRACTIONAL, KEY_INDEX, SORT_CODE
 from polaroc.curves.curve import curves_of
 from polaroc.curves.keys import Keys, build_key_index
-from polaroc.curves.packing import KEY_INDEX, SORT_CODE
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.evaluation.sums import CurveSums
 from polaroc.files.memory import Memory
-from polaroc.files.progress import Progress, told
+from polaroc.files.progress import Progress, progress_callback
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
 from polaroc.measures.spec import tidy
 from polaroc.predictions.table import Predictions, read
@@ -20,7 +20,6 @@ from polaroc.priors.beliefs import Belief
 from polaroc.typing import By, Frame, Interpolation, Intervals, IntoExpr, Label, Nulls, Priors
 from polaroc.uncertainty.bootstrap import BootstrapSpec, resampled
 from polaroc.uncertainty.intervals import (
-    FRACTIONAL,
     METHODS,
     check_counts,
     check_interpolation,
@@ -114,6 +113,22 @@ def evaluate(
     InvalidPredictions, InvalidArgument
         As in `curve` and `auprec`.
 
+    See Also
+    --------
+    curve : The ROC curve from predictions.
+    intervals : Intervals from the influence of single cases.
+    compare : Whether models differ on a measure.
+
+    References
+    ----------
+    Landgrebe, Paclík, Duin, Bradley, "Precision-recall operating characteristic (P-ROC)
+    curves in imprecise environments", 2006.
+
+    Davis, Goadrich, "The relationship between precision-recall and ROC curves", 2006.
+
+    Landgrebe, Duin, "Combining accuracy and prior sensitivity for classifier design
+    under prior uncertainty", 2006.
+
     Examples
     --------
     >>> import polaroc as pr
@@ -134,7 +149,7 @@ def evaluate(
         check_counts(predictions)
     summed = CurveSums(predictions, *asked.parted)
     if memory is not None:
-        found = summed.out_of_core(memory, scratch, told(progress))
+        found = summed.out_of_core(memory, scratch, progress_callback(progress))
         return collect_like(frame, tidy(found.wide, names, asked.measures))
     keys = build_key_index(predictions, now=isinstance(frame, pl.DataFrame))
     if intervals is not None and how is None:

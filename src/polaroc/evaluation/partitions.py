@@ -11,9 +11,10 @@ from pathlib import Path
 import polars as pl
 
 from polaroc.base.columns import PRIVATE
+from polaroc.base.private_columns import ROW_ERROR
 from polaroc.curves.keys import Keys, counting, numbered_by
 from polaroc.curves.packing import rank_of, score_at
-from polaroc.predictions.row_checks import ROW_ERROR, SCORE
+from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions
 
 RANGE = PRIVATE + "range"
@@ -40,7 +41,7 @@ class Part:
 def stored(predictions: Predictions, folder: Path) -> tuple[Predictions, Keys]:
     """The rows that can be ranked, in a file, and their keys: all from one reading."""
     file = folder / "rows.parquet"
-    writing = predictions.sound.sink_parquet(file, compression="lz4", lazy=True)
+    writing = predictions.valid_rows.sink_parquet(file, compression="lz4", lazy=True)
     # The in-memory engine would read the source for the file and once more for the counts.
     _, *counted = pl.collect_all([writing, *counting(predictions)], engine="streaming")
     keys = numbered_by(predictions, *counted)

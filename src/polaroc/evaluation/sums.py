@@ -8,19 +8,27 @@ from typing import NamedTuple
 import polars as pl
 
 from polaroc.base.columns import PRIVATE
+from polaroc.base.private_columns import (
+    COUNT,
+    FP_OFFSET,
+    KEY_INDEX,
+    SORT_CODE,
+    TP_OFFSET,
+    TRUTH,
+    WEIGHT,
+)
 from polaroc.curves.curve import anchors, cells, curves_of, to_curve_table
 from polaroc.curves.hull import hulls
-from polaroc.curves.keys import Keys, attach_key_index, build_key_index
-from polaroc.curves.packing import KEY_INDEX, PACK_128, SORT_CODE, Packing
+from polaroc.curves.keys import LEAST, Keys, attach_key_index, build_key_index
+from polaroc.curves.packing import PACK_128, Packing
 from polaroc.curves.thinning import recompute_steps, thin
-from polaroc.curves.totals import FP_OFFSET, LEAST, TP_OFFSET
 from polaroc.evaluation.partitions import SIZE, Part, parts, sizes, stored
 from polaroc.files.memory import Memory, resolve_memory
 from polaroc.files.progress import Progress
 from polaroc.files.scratch import scratch_folder
 from polaroc.measures.spec import Measure, merged, per_key
-from polaroc.predictions.row_checks import SCORE, TRUTH, WEIGHT
-from polaroc.predictions.table import COUNT, Predictions
+from polaroc.predictions.row_checks import SCORE
+from polaroc.predictions.table import Predictions
 
 # What the parts before hold of a key.
 BEFORE = PRIVATE + "before_"
@@ -109,7 +117,7 @@ class CurveSums:
         # Of all rows, those in trouble among them.
         if counts[COUNT].cast(pl.Int64).sum() <= most:
             return _done(self.lazy(keys))
-        counted = sizes(self.predictions.sound).collect()
+        counted = sizes(self.predictions.valid_rows).collect()
         weighted, size = self.predictions.weighted, int(counted[SIZE].sum())
         if size <= most:
             return _done(self.lazy(keys))

@@ -2,23 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from polaroc.base.columns import as_lazy, column_name
+from polaroc.base.private_columns import TRUTH
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, InvalidTable, quoted
-from polaroc.predictions.row_checks import ROW_ERRORS, TRUTH, truth_column
-from polaroc.typing import Label
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
+from polaroc.predictions.row_checks import ROW_ERRORS, truth_column
+from polaroc.typing import Array, Label
 
 
 @dataclass(frozen=True)
-class Cases:
+class LabelledCases:
     """Cases as scikit-learn takes them.
 
     Attributes
@@ -46,7 +41,7 @@ class Cases:
 
 def read_cases(
     data: pl.DataFrame | pl.LazyFrame, truth: str, positive: Label | Sequence[Label] | None
-) -> Cases:
+) -> LabelledCases:
     """The cases of a table, refused where labels or features cannot be used."""
     table = as_lazy(data).collect()
     if column_name(truth, "truth") not in table.columns:
@@ -66,7 +61,7 @@ def read_cases(
             f"features must be numbers; these columns are not: {shown}.",
             hint="drop or encode them first, for example with to_dummies.",
         )
-    return Cases(
+    return LabelledCases(
         features.cast(pl.Float64).to_numpy().copy(), _labels(table[truth], truth, positive)
     )
 

@@ -1,4 +1,4 @@
-"""Classifiers with the conventions of scikit-learn: seeded, and what they say of a case."""
+"""Seeds and scores of classifiers with the conventions of scikit-learn."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -6,11 +6,11 @@ from zlib import crc32
 
 from polaroc.base.columns import type_name
 from polaroc.errors import InvalidArgument, quoted
+from polaroc.typing import Array
 
 if TYPE_CHECKING:
     import numpy as np
 
-    Array = np.ndarray[Any, np.dtype[Any]]
     Generator = np.random.Generator
 
 
@@ -45,24 +45,24 @@ def models_of_fold(models: Models, seed: int, fold: int) -> list[tuple[str, Any]
 
 
 def _check_models(made: object, *, cloned: bool) -> None:
-    """Refuse what is no mapping from names to classifiers."""
+    """Raise unless `models` is a mapping from names to classifiers."""
     needed = ("fit", "get_params") if cloned else ("fit",)
     if not isinstance(made, Mapping):
-        found = f"models is of type {type_name(made)}"
+        problem = f"models is of type {type_name(made)}"
     elif not made:
-        found = "models is empty"
+        problem = "models is empty"
     elif strange := [name for name in made if not isinstance(name, str)]:
-        found = f"models has the name {quoted(strange[:1])}"
+        problem = f"models has the name {quoted(strange[:1])}"
     elif wrong := [
         name
         for name, one in made.items()
         if isinstance(one, type) or not all(hasattr(one, method) for method in needed)
     ]:
-        found = f"models has no classifier under {quoted(wrong[:1])}"
+        problem = f"models has no classifier under {quoted(wrong[:1])}"
     else:
         return
     raise InvalidArgument(
-        f"{found}, allowed is a mapping from names to classifiers such as scikit-learn's.",
+        f"{problem}, allowed is a mapping from names to classifiers such as scikit-learn's.",
         hint="for example {'logistic': LogisticRegression()}.",
     )
 
@@ -81,14 +81,14 @@ def _seeded(estimator: Any, entropy: Sequence[int]) -> Any:
 
 
 def score(name: str, estimator: Any, features: "Array") -> "Array":
-    """What a trained model says of cases: its decision function, or the posterior of label 1."""
+    """Scores of a trained model: its decision function, or the posterior of label 1."""
     if hasattr(estimator, "decision_function"):
-        said: Array = estimator.decision_function(features)
+        scores: Array = estimator.decision_function(features)
     elif hasattr(estimator, "predict_proba"):
-        said = estimator.predict_proba(features)[:, list(estimator.classes_).index(1)]
+        scores = estimator.predict_proba(features)[:, list(estimator.classes_).index(1)]
     else:
         raise InvalidArgument(
             f"the model {name!r} has neither decision_function nor predict_proba.",
             hint="for example LogisticRegression(), SVC() or CalibratedClassifierCV(...) have one.",
         )
-    return said
+    return scores

@@ -1,4 +1,4 @@
-"""What is to be said where scikit-learn is not installed."""
+"""Raise a helpful error where scikit-learn is not installed."""
 
 from polaroc.errors import MissingExtra
 

@@ -8,15 +8,12 @@ import polars as pl
 from polaroc.base.checks import check_whole, is_number
 from polaroc.base.columns import as_lazy, column_names
 from polaroc.errors import InvalidArgument
-from polaroc.experiments.cases import Cases, read_cases
+from polaroc.experiments.cases import LabelledCases, read_cases
 from polaroc.experiments.estimators import Models, models_of_fold, score
 from polaroc.experiments.extra import need_scikit_learn
-from polaroc.typing import Label
+from polaroc.typing import Array, Label
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
     Splits = Iterable[tuple[Array, Array]]
 
 Progress: TypeAlias = Callable[[str, int], None]
@@ -209,7 +206,7 @@ def test_train_ratio(
 
 
 def _scores(
-    cases: Cases, models: Models, splits: "Splits", seed: int, progress: Progress | None
+    cases: LabelledCases, models: Models, splits: "Splits", seed: int, progress: Progress | None
 ) -> pl.DataFrame:
     parts = []
     for fold, (train, test) in enumerate(splits, start=1):
@@ -228,7 +225,7 @@ def _scores(
     return pl.concat(parts).sort("model", "fold", "case")
 
 
-def _splits(splitter: Any, cases: Cases) -> "Splits":
+def _splits(splitter: Any, cases: LabelledCases) -> "Splits":
     try:
         return list(splitter.split(cases.features, cases.labels))
     except ValueError as error:

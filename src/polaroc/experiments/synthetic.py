@@ -1,18 +1,13 @@
 """The sources' synthetic classes, and classifiers trained on them, as tables of predictions."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from polaroc.errors import InvalidArgument
 from polaroc.experiments.estimators import Estimator, score
 from polaroc.experiments.extra import need_scikit_learn
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
+from polaroc.typing import Array
 
 # Highleyman's classes: means and standard deviations of two independent features.
 HIGHLEYMAN = {"first": ((1.0, 1.0), (1.0, 0.5)), "second": ((2.0, 0.0), (0.1, 2.0))}

@@ -1,20 +1,23 @@
-"""Output that appears whole or not at all: a folder, or a file."""
+"""Atomic output: a folder or a file that appears complete or not at all."""
 
 import errno
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 from polaroc.base.text import is_utf8
 from polaroc.errors import OutputRefused
 from polaroc.files.locks import locked_folder, sweep
-from polaroc.files.swap import exchanged
 
-# Lists the files that polaroc wrote, so that nobody else's are ever replaced.
+# Lists the files that polaroc wrote; a folder with any other file is not replaced.
 MARK = ".polaroc"
-# Beside the output, while it is made: a folder with the new and the earlier output.
+# A temporary folder beside the output holds the new output and the earlier one.
 ASIDE, NEW, EARLIER = ".polaroc-", "new", "earlier"
+AT_FDCWD, RENAME_EXCHANGE = -100, 2
+# Error numbers of a system, or a file system, that cannot exchange names.
+CANNOT_EXCHANGE = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM}
 
 
 @contextmanager
@@ -42,8 +45,8 @@ def atomic_folder(folder: Path) -> Iterator[Path]:
     ['.polaroc', 'measures.csv']
     """
     check_replaceable(folder)
-    with _aside(folder.resolve()) as (staging, target):
-        # A folder made by mkdir has the rights that the user's umask asks for.
+    with _staging(folder.resolve()) as (staging, target):
+        # Unlike mkdtemp, mkdir respects the umask.
         staging.mkdir()
         yield staging
         names = sorted(file.name for file in staging.iterdir())
@@ -52,8 +55,8 @@ def atomic_folder(folder: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _aside(target: Path) -> Iterator[tuple[Path, Path]]:
-    """A name for what is being made, and the one it will have; nothing else stays behind."""
+def _staging(target: Path) -> Iterator[tuple[Path, Path]]:
+    """A temporary path for the output and its final path; the temporary folder is removed."""
     if not is_utf8(str(target)):
         raise OutputRefused(
             f"the name {str(target)!r} is not UTF-8.",
@@ -62,20 +65,24 @@ def _aside(target: Path) -> Iterator[tuple[Path, Path]]:
     target.parent.mkdir(parents=True, exist_ok=True)
     prefix = f"{ASIDE}{target.name}-"
 
-    def put_back(around: Path) -> None:
-        """An earlier output that was moved away by a run that was killed before the next step."""
+    def restore(around: Path) -> None:
+        """Restore an earlier output that a killed run had moved away."""
         if (around / EARLIER).exists() and not target.exists():
             (around / EARLIER).rename(target)
 
-    sweep(target.parent, prefix, put_back)
+    sweep(target.parent, prefix, restore)
     with locked_folder(target.parent, prefix) as around:
         yield around / NEW, target
 
 
 def _place(staging: Path, folder: Path) -> None:
-    """Put the new folder in place of an earlier output, in one step where the system can."""
+    """Replace an earlier output by the new folder, atomically where the system can.
+
+    Elsewhere neither is there between two renames. A process killed at that moment leaves
+    the earlier output in a temporary folder, from which the next run restores it.
+    """
     try:
-        # Where there is none, or an empty one.
+        # Succeeds where there is no folder, or an empty one.
         staging.rename(folder)
     except OSError as error:
         if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
@@ -83,12 +90,12 @@ def _place(staging: Path, folder: Path) -> None:
     else:
         return
     check_replaceable(folder)
-    if exchanged(staging, folder):
+    if _exchange(staging, folder):
         try:
             # Files may have been added since.
             check_replaceable(staging)
         except OutputRefused:
-            exchanged(staging, folder)
+            _exchange(staging, folder)
             raise
         return
     earlier = staging.with_name(EARLIER)
@@ -99,6 +106,38 @@ def _place(staging: Path, folder: Path) -> None:
         if not folder.exists():
             earlier.rename(folder)
         raise
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Exchange two names atomically; return False where the system cannot."""
+    rename = _renameat2()
+    if rename is None:
+        return False
+    names = os.fsencode(one), os.fsencode(other)
+    code = rename(AT_FDCWD, names[0], AT_FDCWD, names[1], RENAME_EXCHANGE)
+    if code == 0:
+        return True
+    if code in CANNOT_EXCHANGE:
+        return False
+    raise OSError(code, os.strerror(code), str(other))
+
+
+@cache
+def _renameat2() -> "Callable[[int, bytes, int, bytes, int], int] | None":
+    """The system call of Linux, returning an error number; None elsewhere."""
+    import ctypes
+
+    try:
+        function = ctypes.CDLL(None, use_errno=True).renameat2
+    except (AttributeError, OSError, TypeError):
+        return None
+    text, number = ctypes.c_char_p, ctypes.c_int
+    function.argtypes = [number, text, number, text, ctypes.c_uint]
+
+    def rename(*arguments: int | bytes) -> int:
+        return 0 if function(*arguments) == 0 else ctypes.get_errno()
+
+    return rename
 
 
 def check_replaceable(folder: Path) -> None:
@@ -120,13 +159,13 @@ def check_replaceable(folder: Path) -> None:
         )
 
 
-def nobodys(file: Path) -> bool:
-    """No file is ours to replace."""
+def never_replace(file: Path) -> bool:
+    """No file may be replaced."""
     return False
 
 
 @contextmanager
-def atomic_file(file: Path, ours: Callable[[Path], bool] = nobodys) -> Iterator[Path]:
+def atomic_file(file: Path, ours: Callable[[Path], bool] = never_replace) -> Iterator[Path]:
     """A temporary file that becomes `file` when the block ends without an error.
 
     Parameters
@@ -151,18 +190,18 @@ def atomic_file(file: Path, ours: Callable[[Path], bool] = nobodys) -> Iterator[
     'auc'
     """
     check_new(file, ours)
-    with _aside(file.parent.resolve() / file.name) as (staging, target):
+    with _staging(file.parent.resolve() / file.name) as (staging, target):
         staging.mkdir()
         yield staging / file.name
         _place_file(staging / file.name, target, ours)
 
 
 def _place_file(staging: Path, file: Path, ours: Callable[[Path], bool]) -> None:
-    """Give the new file its name, unless that has been taken meanwhile."""
+    """Move the new file to its name, unless another file has taken it meanwhile."""
     try:
         os.link(staging, file)
     except OSError:
-        # It is there already, or the file system has no links.
+        # The file exists already, or the file system has no hard links.
         check_new(file, ours)
         staging.replace(file)
 
@@ -171,7 +210,7 @@ def _names(mark: Path) -> list[str]:
     return mark.read_text(encoding="utf-8", errors="replace").splitlines()
 
 
-def check_new(file: Path, ours: Callable[[Path], bool] = nobodys) -> None:
-    """Refuse the name of a file that is there and not `ours`."""
+def check_new(file: Path, ours: Callable[[Path], bool] = never_replace) -> None:
+    """Refuse the name of a file that exists and is not `ours`."""
     if os.path.lexists(file) and not (file.is_file() and ours(file)):
         raise OutputRefused(f"{str(file)!r} is there already.", hint="choose another --out.")

@@ -1,4 +1,4 @@
-"""Whether files are still those that were read."""
+"""Detect changes of files between reading and writing."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +9,7 @@ from polaroc.files.read import files
 
 
 class Stamp(NamedTuple):
-    """What changes where a file is replaced or written to."""
+    """Attributes that change where a file is replaced or written to."""
 
     device: int
     inode: int
@@ -18,26 +18,26 @@ class Stamp(NamedTuple):
 
 
 class Stamps:
-    """The files behind some paths, as they are now.
+    """The state of the files behind some paths.
 
     Parameters
     ----------
     paths
-        As in `sources.scan`.
+        As in `scan`.
     """
 
     def __init__(self, paths: Sequence[str]) -> None:
-        self.found = {file: _stamp(file) for file in files(paths)}
+        self.stamps = {file: _stamp(file) for file in files(paths)}
 
     def check(self) -> None:
-        """Refuse what was computed from files that are no longer what they were.
+        """Raise if a file has changed since.
 
         Raises
         ------
         InvalidPredictions
             Where a file was written to, replaced or removed.
         """
-        changed = [str(file) for file, stamp in self.found.items() if _stamp(file) != stamp]
+        changed = [str(file) for file, stamp in self.stamps.items() if _stamp(file) != stamp]
         if changed:
             raise InvalidPredictions(
                 f"{changed[0]!r} changed while it was read: its rows may be of two tables.",
@@ -47,7 +47,7 @@ class Stamps:
 
 def _stamp(file: Path) -> Stamp | None:
     try:
-        found = file.stat()
+        status = file.stat()
     except FileNotFoundError:
         return None
-    return Stamp(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+    return Stamp(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)

@@ -1,4 +1,4 @@
-"""Folders for what is being made, with a lock that dies with its process: none is left for good."""
+"""Temporary folders guarded by a lock released on process exit."""
 
 import shutil
 import tempfile
@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import IO
 
 LOCK = "lock"
-# A folder without a lock is about to get one, or was given up before that.
-GIVEN_UP = 60
+# Seconds after which a folder without a lock was abandoned before it got one.
+ABANDONED_AFTER = 60
 
 
 @contextmanager
@@ -26,7 +26,7 @@ def locked_folder(parent: Path, prefix: str) -> Iterator[Path]:
     """
     folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
     try:
-        # Held before it has its name: no other process can take it in between.
+        # Locked before it gets its name, so that no other process takes it in between.
         unnamed = folder / f"{LOCK}-"
         with unnamed.open("w") as lock:
             _hold(lock)
@@ -40,20 +40,20 @@ def locked_folder(parent: Path, prefix: str) -> Iterator[Path]:
 
 
 def sweep(parent: Path, prefix: str, before: Callable[[Path], None] | None = None) -> None:
-    """Remove such folders that no running process holds, because it was killed.
+    """Remove the folders of processes that were killed.
 
     Parameters
     ----------
     parent, prefix
         As in `locked_folder`.
     before
-        Called with each before it is removed.
+        Called with each folder before it is removed.
     """
-    found = [entry for entry in parent.iterdir() if entry.name.startswith(prefix)]
-    for folder in found:
+    folders = [entry for entry in parent.iterdir() if entry.name.startswith(prefix)]
+    for folder in folders:
         with suppress(OSError):
             if not (folder / LOCK).exists():
-                if time.time() - folder.stat().st_mtime > GIVEN_UP:
+                if time.time() - folder.stat().st_mtime > ABANDONED_AFTER:
                     shutil.rmtree(folder, ignore_errors=True)
                 continue
             with (folder / LOCK).open("r+") as lock:
@@ -66,7 +66,7 @@ def sweep(parent: Path, prefix: str, before: Callable[[Path], None] | None = Non
 
 
 def _empty(folder: Path) -> None:
-    """Remove all but the lock: who is killed meanwhile leaves a folder that can be told."""
+    """Remove all but the lock, by which a later `sweep` recognises the folder."""
     for entry in folder.iterdir():
         if entry.name != LOCK:
             if entry.is_dir() and not entry.is_symlink():
@@ -76,11 +76,11 @@ def _empty(folder: Path) -> None:
 
 
 def _hold(lock: IO[str]) -> bool:
-    """Whether the lock could be taken; it is freed when its file is closed, or its process dies."""
+    """Take the lock, which is released when its file is closed or the process exits."""
     try:
         import fcntl
     except ImportError:
-        # Without locks nothing of others is removed: they may be running.
+        # Without locks other processes may be running: leave their folders.
         return False
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""How much memory there is, and how much may be used."""
+"""Available memory, and the budget for a computation."""
 
 import os
 import re
@@ -13,7 +13,7 @@ Memory: TypeAlias = int | str | Literal["auto"]
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 BINARY_UNITS = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 LEAST = 500_000_000
-# The share of what is available that is used where nothing is said.
+# Share of the available memory that is used by default.
 SHARE = 0.6
 CONTROL_GROUP = Path("/sys/fs/cgroup")
 
@@ -45,7 +45,7 @@ def resolve_memory(memory: Memory) -> int:
             f"memory is {quoted([memory])}, allowed are sizes from 500 MB on, and 'auto'.",
             hint=Hint.example("memory", "4GB"),
         )
-    return size
+    return int(size)
 
 
 def available() -> int:
@@ -70,9 +70,9 @@ def available() -> int:
 def _size(memory: object) -> int | None:
     if isinstance(memory, int) and not isinstance(memory, bool):
         return memory
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", str(memory), re.IGNORECASE)
-    if not isinstance(memory, str) or found is None:
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", str(memory), re.IGNORECASE)
+    if not isinstance(memory, str) or match is None:
         return None
-    number, unit, binary = found.groups()
+    number, unit, binary = match.groups()
     units = BINARY_UNITS if binary else UNITS
     return int(float(number) * units[unit.lower()]) if unit.lower() in units else None

@@ -1,4 +1,4 @@
-"""How far work that takes long has come, on a line that a terminal or a notebook shows."""
+"""Progress of long computations, on one line of a terminal or notebook."""
 
 import sys
 from collections.abc import Callable
@@ -10,8 +10,8 @@ Progress: TypeAlias = Callable[[int, int], None]
 WIDTH = 40
 
 
-def told(progress: Progress | bool | None) -> Progress | None:
-    """The function to tell of rows done: the one given, or a bar."""
+def progress_callback(progress: Progress | bool | None) -> Progress | None:
+    """The callback for the rows done: the one given, or a bar."""
     if progress is None or callable(progress):
         return progress
     if not isinstance(progress, bool):
@@ -24,7 +24,7 @@ def told(progress: Progress | bool | None) -> Progress | None:
 
 
 def bar(done: int, rows: int) -> None:
-    """Draw over the line before it how much is done.
+    """Draw a progress bar over the previous one.
 
     Parameters
     ----------

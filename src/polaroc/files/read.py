@@ -1,4 +1,4 @@
-"""Files of predictions as one lazy frame, whatever their format."""
+"""Read prediction files of any format as one lazy frame."""
 
 import glob
 import re
@@ -23,26 +23,26 @@ FORMATS = {
 COMPRESSED = {".gz", ".zst", ".zlib"}
 ALLOWED = "allowed are Parquet, CSV, TSV, IPC/Arrow and NDJSON"
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
-# Types of text are inferred from all rows of files up to this size in all.
+# Total size up to which types of text columns are inferred from all rows.
 INFERRED_WHOLE = 100_000_000
 INFERRED_ROWS = 100_000
-# How many files are opened one by one, so that a damaged one can be named.
+# Number of files that are opened one by one, so that errors name the damaged one.
 NAMED = 1_000
 PEEKED_ROWS = 100
-# A whole number as it is written when it is nothing else: "007" is another word than "7".
+# Canonical whole numbers: "007" is a text key, different from "7".
 WHOLE = r"^(0|-?[1-9]\d{0,17})$"
 
 
 @dataclass(frozen=True)
 class Source:
-    """A file, and the columns its folders below the one asked for stand for."""
+    """A file, and the partition columns of its folders."""
 
     file: Path
     partitions: tuple[tuple[str, str], ...] = ()
 
     @property
     def format(self) -> str:
-        """The format told by the suffix; refused where there is none."""
+        """The format by the suffix; raise where there is none."""
         kind = FORMATS.get(_suffix(self.file))
         if kind is None:
             raise InvalidArgument(
@@ -91,7 +91,7 @@ def scan(paths: Sequence[str], words: Sequence[str] = ()) -> pl.LazyFrame:
 
 
 def batches(paths: Sequence[str], keys: Sequence[str], most: int) -> list[pl.LazyFrame]:
-    """The same in frames that share no key, where the folders already keep the keys apart.
+    """Like `scan`, in frames that share no key, where folders separate the keys.
 
     Parameters
     ----------
@@ -111,10 +111,10 @@ def batches(paths: Sequence[str], keys: Sequence[str], most: int) -> list[pl.Laz
     whole = scan(paths, keys)
     if not keys or any(set(keys) - set(part.partitions) for part in parts):
         return [whole]
-    alike: dict[tuple[str, ...], list[Part]] = {}
+    alike: dict[tuple[str, ...], list[PartitionFiles]] = {}
     for part in parts:
         alike.setdefault(tuple(part.partitions[key] for key in keys), []).append(part)
-    batches: list[list[Part]] = []
+    batches: list[list[PartitionFiles]] = []
     size = 0
     for group in alike.values():
         more = sum(part.size for part in group)
@@ -131,12 +131,12 @@ def batches(paths: Sequence[str], keys: Sequence[str], most: int) -> list[pl.Laz
 
 
 def files(paths: Sequence[str]) -> list[Path]:
-    """The files that `scan` reads of the same paths."""
+    """The files that `scan` reads."""
     return [source.file for path in paths for source in _sources(path)]
 
 
 @dataclass(frozen=True)
-class Part:
+class PartitionFiles:
     """The files of one format in one folder of each column."""
 
     rows: pl.LazyFrame
@@ -144,9 +144,9 @@ class Part:
     size: int
 
 
-def _parts(paths: Sequence[str], words: Sequence[str]) -> list[Part]:
-    found = {source.file.resolve(): source for path in paths for source in _sources(path)}
-    sources = sorted(found.values(), key=lambda source: (source.format, source.partitions))
+def _parts(paths: Sequence[str], words: Sequence[str]) -> list[PartitionFiles]:
+    by_path = {source.file.resolve(): source for path in paths for source in _sources(path)}
+    sources = sorted(by_path.values(), key=lambda source: (source.format, source.partitions))
     whole = {
         key
         for key in {key for source in sources for key, _ in source.partitions}
@@ -157,7 +157,7 @@ def _parts(paths: Sequence[str], words: Sequence[str]) -> list[Part]:
     for (kind, partitions), group in grouped:
         own = [source.file for source in group]
         rows = _partition(_scan(kind, own, words), partitions, whole)
-        parts.append(Part(rows, dict(partitions), _size(own)))
+        parts.append(PartitionFiles(rows, dict(partitions), _size(own)))
     return parts
 
 
@@ -166,14 +166,14 @@ def _sources(path: str) -> Iterator[Source]:
     if there.is_dir():
         yield from _in_folder(there)
         return
-    found = [there] if there.exists() else sorted(map(Path, glob.glob(path, recursive=True)))
-    if not found:
+    matches = [there] if there.exists() else sorted(map(Path, glob.glob(path, recursive=True)))
+    if not matches:
         raise InvalidArgument(
             f"no file matches {path!r}.",
             hint="check the path; quote a pattern so that the shell leaves it alone.",
         )
     fixed = len(there.parts) if there.exists() else _fixed_parts(there)
-    for file in found:
+    for file in matches:
         if file.is_dir():
             yield from _in_folder(file)
         else:
@@ -204,9 +204,9 @@ def _in_folder(folder: Path) -> list[Source]:
     ]
     for file in files:
         _refuse_no_file(file)
-    found = [Source(file, _partitions(file, depth)) for file in files]
-    formats = sorted({source.format for source in found})
-    if not found:
+    sources = [Source(file, _partitions(file, depth)) for file in files]
+    formats = sorted({source.format for source in sources})
+    if not sources:
         raise InvalidArgument(
             f"the folder {str(folder)!r} holds no file that can be read; {ALLOWED}.",
             hint="name the files by their format, for example part-0.parquet.",
@@ -217,11 +217,11 @@ def _in_folder(folder: Path) -> list[Source]:
             "same rows twice.",
             hint="name the files to read, for example with a pattern.",
         )
-    return found
+    return sources
 
 
 def _fixed_parts(pattern: Path) -> int:
-    """How many leading parts of a pattern are plain names."""
+    """Number of leading path components without wildcards."""
     magic = (i for i, part in enumerate(pattern.parts) if glob.has_magic(part))
     return next(magic, len(pattern.parts))
 
@@ -254,8 +254,8 @@ def _partition(
     columns = []
     for key, value in partitions:
         kind = pl.Int64 if key in whole else pl.String
-        told = None if value == NULL_PARTITION else int(value) if key in whole else value
-        columns.append(pl.lit(told, kind).alias(key))
+        cell = None if value == NULL_PARTITION else int(value) if key in whole else value
+        columns.append(pl.lit(cell, kind).alias(key))
     return frame.with_columns(columns)
 
 
@@ -268,9 +268,9 @@ def _scan(kind: str, files: list[Path], words: Sequence[str]) -> pl.LazyFrame:
         except pl.exceptions.NoDataError:
             raise InvalidArgument(f"{str(file)!r} is empty.", hint="leave it out.") from None
         except pl.exceptions.PolarsError as error:
-            said = str(error).splitlines()[0][:200]
+            reason = str(error).splitlines()[0][:200]
             raise InvalidArgument(
-                f"{str(file)!r} cannot be read as {kind}: {said}.",
+                f"{str(file)!r} cannot be read as {kind}: {reason}.",
                 hint="the file may be damaged, or be named after another format.",
             ) from None
         check_header(file, kind, names)
@@ -284,7 +284,7 @@ def _scan(kind: str, files: list[Path], words: Sequence[str]) -> pl.LazyFrame:
 def _as_written(
     inferred: pl.Schema, kind: str, files: list[Path], words: Sequence[str]
 ) -> dict[str, pl.DataType]:
-    """The columns of `words` that would not be what is written once they were numbers."""
+    """Columns of `words` that would not survive a conversion to numbers and back."""
     kept: dict[str, pl.DataType] = {
         name: pl.String() for name in words if inferred.get(name, pl.String) != pl.String
     }
@@ -292,8 +292,8 @@ def _as_written(
     if not numbers:
         return kept
     texts = _scan_as(kind, files, 0, kept).select(numbers)
-    told = texts.select(pl.all().str.contains(WHOLE).all()).collect(engine="streaming")
-    plain = told.row(0, named=True)
+    is_whole = texts.select(pl.all().str.contains(WHOLE).all()).collect(engine="streaming")
+    plain = is_whole.row(0, named=True)
     return {name: text for name, text in kept.items() if not plain.get(name)}
 
 

@@ -1,4 +1,4 @@
-"""Space on disk for rows that do not fit in memory, left behind by nobody."""
+"""Temporary disk space for rows that exceed memory."""
 
 import errno
 import os
@@ -14,7 +14,7 @@ from polaroc.errors import Hint, InvalidArgument, OutputRefused
 from polaroc.files.locks import locked_folder, sweep
 
 PREFIX = "polaroc-scratch-"
-# What a file system needs beside the files themselves.
+# Space that a file system needs beside the files.
 RESERVE = 1.1
 FULL = os.strerror(errno.ENOSPC)
 LARGER = Hint("name a folder on a larger disk with {scratch}, or allow more memory.", scratch=...)
@@ -73,5 +73,5 @@ def scratch_folder(parent: str | os.PathLike[str] | None, needed: int = 0) -> It
 
 
 def in_gb(size: float) -> str:
-    """A number of bytes in GB, for a reader."""
+    """Bytes in GB, as text."""
     return f"{size / 1e9:.1f} GB"

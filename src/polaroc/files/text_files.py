@@ -1,4 +1,4 @@
-"""Refusal of text files that would be misread: encodings, separators, repeated column names."""
+"""Checks of text files that would be misread: encoding, separator, repeated columns."""
 
 import json
 import re
@@ -12,9 +12,9 @@ from polaroc.errors import InvalidArgument, quoted
 
 SEPARATORS = {"csv": ",", "tsv": "\t"}
 OTHER_SEPARATORS = ";\t|"
-# How text begins that is not UTF-8, and what other bytes become in a name.
+# Byte order marks of UTF-16, and the replacement of undecodable bytes.
 UTF_16, UNKNOWN_LETTER, ZERO = (b"\xff\xfe", b"\xfe\xff"), "\ufffd", "\0"
-# What Polars calls a column whose name was there before.
+# Suffix that Polars gives a repeated column name.
 REPEATED = re.compile(r"(.*)_duplicated_\d+", re.DOTALL)
 FIRST_LINE = 1_000_000
 ONLY_UTF_8 = (
@@ -24,7 +24,7 @@ ONLY_UTF_8 = (
 
 
 def refuse_utf_16(file: Path) -> None:
-    """Refuse a file that begins with the mark of UTF-16."""
+    """Raise if a file begins with a UTF-16 byte order mark."""
     with file.open("rb") as opened:
         begun = opened.read(2)
     if begun in UTF_16:
@@ -32,7 +32,7 @@ def refuse_utf_16(file: Path) -> None:
 
 
 def check_header(file: Path, kind: str, names: Sequence[str]) -> None:
-    """Refuse a text file whose columns are not what they seem.
+    """Raise if the header of a text file was misread.
 
     Parameters
     ----------
@@ -81,26 +81,26 @@ def separator_in(names: Sequence[str], wanted: str) -> str | None:
 
 
 def separator_hint(mark: str) -> str:
-    """What to do about files with another separator."""
+    """Hint on files with another separator."""
     return f"is its separator {mark!r}? Read from files are commas, and tabs in .tsv."
 
 
 def _first_keys(file: Path) -> list[str]:
-    """The keys of the first line of NDJSON, each as often as it is there."""
-    found: list[str] = []
+    """Keys of the first line of NDJSON, with repetitions."""
+    names: list[str] = []
 
     def keep(pairs: list[tuple[str, object]]) -> None:
-        # Inner objects come first.
-        found[:] = [key for key, _ in pairs]
+        # The hook is called for inner objects first.
+        names[:] = [key for key, _ in pairs]
 
     with file.open("rb") as opened:
         line = opened.readline(FIRST_LINE)
     try:
         json.loads(line, object_pairs_hook=keep)
     except ValueError:
-        # Compressed or damaged, which Polars tells apart.
+        # Compressed or damaged; Polars reports which.
         return []
-    return found
+    return names
 
 
 def _refuse_repeated(file: Path, names: Sequence[str | None]) -> None:

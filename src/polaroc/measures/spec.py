@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.base.columns import INTERVAL, MEASURES, OVER, PRIVATE, WITH_INTERVAL
+from polaroc.base.columns import INTERVAL, MEASURE_COLUMNS, OVER, PRIVATE, WITH_INTERVAL
 from polaroc.base.formula import Columns
-from polaroc.curves.packing import KEY_INDEX
+from polaroc.base.private_columns import KEY_INDEX
 from polaroc.curves.segments import with_segments
 from polaroc.measures.gradients import Gradient
 from polaroc.measures.interleaving import IS_MANY, PRIOR, SKEW, Shown, interleaved, interpolated
@@ -282,7 +282,7 @@ def tidy(
         separator="; ",
         ignore_nulls=True,
     ).replace("", None)
-    shown = [*keys, *(MEASURES if limits is None else WITH_INTERVAL)]
+    shown = [*keys, *(MEASURE_COLUMNS if limits is None else WITH_INTERVAL)]
     values = [pl.Series("measure", [measure.name for measure in measures], pl.String)]
     if any(measure.over for measure in measures):
         values.append(pl.Series(OVER, [measure.over for measure in measures], pl.String))

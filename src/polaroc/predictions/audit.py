@@ -1,19 +1,19 @@
-"""An audit of a prediction table: what each key holds, and what is to be doubted."""
+"""Audit of a prediction table: contents of each key, and warnings."""
 
 from collections.abc import Sequence
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE, as_lazy, check_keys, key_columns, single_column
+from polaroc.base.columns import as_lazy, check_keys, key_columns, single_column
+from polaroc.base.private_columns import DIFFERS, LABELS, TRUTH, WEIGHT
 from polaroc.predictions.balance import balance_note
-from polaroc.predictions.row_checks import SCORE, TRUTH, WEIGHT
+from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, one_class_note, unaudited
 from polaroc.typing import By, IntoExpr, Label
 
-DIFFERS, LABELS = (PRIVATE + name for name in ("differs", "labels"))
 THE_TRUTH = "the score is the truth itself"
 ONLY_LABELS = "scores are 0 and 1 only: predicted labels, not scores"
-# What `check` reports of a key beside its totals.
+# Columns of `check` beside the totals.
 REPORT = ("rows", "scores", "lowest", "highest")
 
 
@@ -64,6 +64,11 @@ def check(
         Null or NaN scores, null truths or weights, unclear labels, bad weights:
         with their number and the first keys that have them.
 
+    See Also
+    --------
+    evaluate : All measures of predictions in one pass.
+    curve : The ROC curve from predictions.
+
     Examples
     --------
     >>> import polars as pl
@@ -75,8 +80,8 @@ def check(
     keyed = key_columns(by)
     if case is not None:
         keyed.append(single_column(case, "case", as_lazy(frame)))
-    found = unaudited(frame, truth=truth, score=score, by=keyed, weight=weight, positive=positive)
-    predictions = found.predictions
+    unread = unaudited(frame, truth=truth, score=score, by=keyed, weight=weight, positive=positive)
+    predictions = unread.predictions
     check_keys(predictions.keys, also=REPORT)
     rows, keys, named = predictions.rows, predictions.keys, None
     if case is not None:
@@ -109,7 +114,7 @@ def check(
         separator="; ",
         ignore_nulls=True,
     ).replace("", None)
-    return found.collected_with(
+    return unread.collected_with(
         report.select(
             *keys, "rows", "positives", "negatives",
             pl.when(total > 0).then(positives / total).alias("prior"),
@@ -120,7 +125,7 @@ def check(
 
 
 def label_note() -> pl.Expr:
-    """What is to be said of the scores of a key that are labels, from score and truth."""
+    """Note on a key whose scores are labels, from score and truth."""
     score = pl.col(SCORE)
     return (
         pl.when((score == pl.col(TRUTH).cast(pl.Float64)).all())
@@ -131,10 +136,10 @@ def label_note() -> pl.Expr:
 
 
 def notes_on_labels(predictions: Predictions) -> list[str]:
-    """What is to be said of predictions whose scores are labels in some keys."""
+    """Notes on keys whose scores are labels."""
     score = pl.col(SCORE)
-    rows, keys = predictions.sound, predictions.keys
-    # Most tables have no such score: then no key needs to be looked at.
+    rows, keys = predictions.valid_rows, predictions.keys
+    # Most tables have no such score, which saves a look at each key.
     if not rows.select(score.is_in([0.0, 1.0]).any()).collect().item():
         return []
     several = score.min() < score.max()
@@ -144,7 +149,7 @@ def notes_on_labels(predictions: Predictions) -> list[str]:
 
 
 def _case_note(case: str | None) -> pl.Expr:
-    """What is wrong with the cases of a key."""
+    """Note on invalid cases of a key."""
     if case is None:
         return pl.lit(None, pl.String)
     known = pl.col(case).drop_nulls()
@@ -153,5 +158,5 @@ def _case_note(case: str | None) -> pl.Expr:
         (known.len().cast(pl.Int64) - known.n_unique(), "{} rows repeat a case"),
         (pl.col(case).filter(pl.col(DIFFERS)).n_unique(), "{} cases have two truths"),
     ]
-    said = (pl.when(count > 0).then(pl.format(words, count)) for count, words in wrong)
-    return pl.concat_str(*said, separator="; ", ignore_nulls=True).replace("", None)
+    notes = (pl.when(count > 0).then(pl.format(words, count)) for count, words in wrong)
+    return pl.concat_str(*notes, separator="; ", ignore_nulls=True).replace("", None)

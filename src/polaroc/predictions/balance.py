@@ -1,4 +1,4 @@
-"""Test sets that differ between the models of a block, or clearly between the blocks."""
+"""Notes on test sets that differ between models of a block or between blocks."""
 
 from collections.abc import Sequence
 
@@ -6,15 +6,15 @@ import polars as pl
 
 from polaroc.base.columns import within
 
-# A block is clearly different where it has so many times the cases of the median block, or
-# where its share of positives is so many standard errors, and such a part of it, off.
+# A block differs clearly by its number of cases relative to the median block, or by its
+# share of positives, in standard errors and relative to that share.
 TIMES, ERRORS, PART = 2, 4, 0.1
-# Weights are sums of floats.
+# Sums of weights are rounded.
 SAME = 1e-9
 
 
 def model_key(keys: Sequence[str]) -> str:
-    """The key that tells the models apart where nobody said which: "model", else the first."""
+    """The default key of models: "model" if there is one, else the first."""
     return "model" if "model" in keys else keys[0]
 
 
@@ -46,7 +46,7 @@ def balance_note(keys: Sequence[str], between: str | None = None) -> pl.Expr:
     blocks = [key for key in keys if key != models]
     here = pl.col(models).n_unique().over(blocks)
     lacking = pl.col(models).n_unique() - here
-    said = pl.concat_str(
+    note = pl.concat_str(
         pl.when(lacking > 0).then(
             pl.format("{} of {} models lack this block", lacking, lacking + here)
         ),
@@ -57,18 +57,18 @@ def balance_note(keys: Sequence[str], between: str | None = None) -> pl.Expr:
         separator="; ",
         ignore_nulls=True,
     )
-    return pl.when(here.max() > 1).then(said.replace("", None))
+    return pl.when(here.max() > 1).then(note.replace("", None))
 
 
 def differs(blocks: Sequence[str]) -> pl.Expr:
-    """Whether the models of a block have different numbers of positives or negatives."""
+    """Whether numbers of positives or negatives differ between the models of a block."""
     counts = pl.col("positives", "negatives")
     spread = within(counts.max(), blocks) - within(counts.min(), blocks)
     return pl.any_horizontal(spread > SAME * within(counts.max(), blocks)).fill_null(False)
 
 
 def unusual(models: str) -> pl.Expr:
-    """How the block of a key is clearly different from the others of its model, or null."""
+    """How a block differs clearly from the others of its model, else null."""
     cases = pl.col("positives") + pl.col("negatives")
     usual = cases.median().over(models)
     share, whole = (

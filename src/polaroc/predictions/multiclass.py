@@ -6,9 +6,8 @@ import polars as pl
 
 from polaroc.base.checks import check_flag
 from polaroc.base.columns import (
-    MEASURES,
+    MEASURE_COLUMNS,
     OVER,
-    PRIVATE,
     check_keys,
     column_name,
     column_names,
@@ -18,10 +17,9 @@ from polaroc.base.columns import (
     single_column,
     within,
 )
+from polaroc.base.private_columns import LABEL, private
 from polaroc.errors import InvalidArgument, quoted
 from polaroc.typing import By, IntoExpr, Label
-
-LABEL = PRIVATE + "label"
 
 
 @lazily
@@ -62,6 +60,11 @@ def one_vs_rest(
         Where columns are missing, there are fewer than two classes, or a name is
         no class of the type of `truth`.
 
+    See Also
+    --------
+    macro : Means of measures over the classes.
+    evaluate : All measures of predictions in one pass.
+
     Examples
     --------
     >>> import polars as pl
@@ -85,8 +88,8 @@ def one_vs_rest(
     check_keys(names, also=["class", "truth", "score", "weight"])
     kept = [*keys, pl.col(truth).alias(LABEL)]
     if weight is not None:
-        kept.append(single_column(weight, "weight", frame).alias(PRIVATE + "weight"))
-    wanted = {PRIVATE + str(i): name for i, name in enumerate(columns.values())}
+        kept.append(single_column(weight, "weight", frame).alias(private("weight")))
+    wanted = {private(str(i)): name for i, name in enumerate(columns.values())}
     classes = pl.Series(list(columns)).cast(present[truth], strict=False)
     if classes.null_count():
         raise InvalidArgument(
@@ -99,7 +102,7 @@ def one_vs_rest(
         frame.select(*kept, *(pl.col(name).alias(at) for at, name in wanted.items()))
         .unpivot(
             list(wanted),
-            index=[*names, LABEL, *([PRIVATE + "weight"] if weight is not None else [])],
+            index=[*names, LABEL, *([private("weight")] if weight is not None else [])],
             variable_name="class",
             value_name="score",
         )
@@ -107,7 +110,7 @@ def one_vs_rest(
     )
     known = label.is_in(classes.implode())
     is_own = pl.when(known).then(label == pl.col("class")).alias("truth")
-    weights = [] if weight is None else [pl.col(PRIVATE + "weight").alias("weight")]
+    weights = [] if weight is None else [pl.col(private("weight")).alias("weight")]
     return long.select(*names, "class", is_own, "score", *weights)
 
 
@@ -138,6 +141,11 @@ def macro(measures: pl.LazyFrame, over: str = "class", *, weighted: bool = False
     InvalidArgument, InvalidTable
         Where `over` is not a key; where the columns of measures are missing.
 
+    See Also
+    --------
+    one_vs_rest : One table of predictions per class.
+    evaluate : All measures of predictions in one pass.
+
     Examples
     --------
     >>> import polars as pl
@@ -148,7 +156,7 @@ def macro(measures: pl.LazyFrame, over: str = "class", *, weighted: bool = False
     >>> pr.macro(measures).select("measure", "estimate").row(0)
     ('auc', 1.0)
     """
-    keys = require(measures, MEASURES, source="evaluate(...)")
+    keys = require(measures, MEASURE_COLUMNS, source="evaluate(...)")
     check_flag("weighted", weighted)
     if column_name(over, "over") not in keys:
         raise InvalidArgument(
@@ -156,7 +164,7 @@ def macro(measures: pl.LazyFrame, over: str = "class", *, weighted: bool = False
             hint="evaluate by the class too.",
         )
     others = [key for key in keys if key != over]
-    place = PRIVATE + "place"
+    place = private("place")
     estimate, size = pl.col("estimate"), pl.col("positives")
     mean = (estimate * size).sum() / size.sum() if weighted else estimate.mean()
     lacking = estimate.null_count()
@@ -177,5 +185,5 @@ def macro(measures: pl.LazyFrame, over: str = "class", *, weighted: bool = False
             pl.col(ranged).first(),
         )
         .sort(*others, place, nulls_last=True)
-        .select(*others, *MEASURES, *ranged)
+        .select(*others, *MEASURE_COLUMNS, *ranged)
     )

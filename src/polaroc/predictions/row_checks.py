@@ -1,4 +1,4 @@
-"""What can be wrong with a row, and how score, truth and weight are read with it."""
+"""Read score, truth and weight of each row, and code its errors."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,16 +6,13 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.checks import listed_values
-from polaroc.base.columns import PRIVATE
+from polaroc.base.private_columns import TRUTH, WEIGHT
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.typing import IntoExpr, Label
 
 SCORE = "threshold"
-TRUTH = PRIVATE + "truth"
-WEIGHT = PRIVATE + "weight"
-ROW_ERROR = PRIVATE + "trouble"
 
-# What can be wrong with a row, by code; only the missing ones may be dropped.
+# Errors of a row by code; only rows with missing values may be dropped.
 NULL_SCORE, NAN_SCORE, NULL_TRUTH, NULL_WEIGHT, UNKNOWN_LABEL, BAD_WEIGHT, INEXACT = range(1, 8)
 MISSING = {
     NULL_SCORE: "null score",
@@ -43,7 +40,7 @@ CAST = Hint(
     "cast it first, for example pl.col(...).cast(pl.Float64).",
     command_line="cast it first, for example when the file is written.",
 )
-# So that no total of weights can overflow.
+# Keeps totals of weights from overflowing.
 GREATEST_WEIGHT = 1e290
 # What Polars compares with.
 GREATEST_INTEGER = 2**127
@@ -51,7 +48,7 @@ EXACT_IN_FLOAT = (pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32)
 
 
 def score_column(dtype: pl.DataType, name: IntoExpr) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:
-    """The score as Float64, and where it cannot be ranked."""
+    """The score as Float64, and its errors."""
     raw = pl.col(SCORE)
     if not (dtype.is_numeric() or dtype == pl.Null):
         raise InvalidPredictions(
@@ -59,17 +56,17 @@ def score_column(dtype: pl.DataType, name: IntoExpr) -> tuple[pl.Expr, list[tupl
             hint=CAST,
         )
     value = raw.cast(pl.Float64)
-    trouble = [(NULL_SCORE, value.is_null()), (NAN_SCORE, value.is_nan())]
+    errors = [(NULL_SCORE, value.is_null()), (NAN_SCORE, value.is_nan())]
     if not dtype.is_float() and dtype not in EXACT_IN_FLOAT and dtype != pl.Null:
         kept = value.cast(dtype, strict=False).eq_missing(raw)
-        trouble.append((INEXACT, ~kept))
-    return value.alias(SCORE), trouble
+        errors.append((INEXACT, ~kept))
+    return value.alias(SCORE), errors
 
 
 def truth_column(
     dtype: pl.DataType, name: IntoExpr, positive: Label | Sequence[Label] | None
 ) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:
-    """The truth as Boolean, and where it says nothing."""
+    """The truth as Boolean, and its errors."""
     raw = pl.col(TRUTH)
     textual = dtype in (pl.String, pl.Categorical, pl.Enum)
     if not (dtype.is_numeric() or textual or dtype in (pl.Boolean, pl.Null)):
@@ -97,7 +94,7 @@ def truth_column(
 def labels_of(
     positive: Label | Sequence[Label], dtype: str, textual: bool, boolean: bool
 ) -> list[Label]:
-    """The positive labels as a list, refused where a truth of that type has no such labels."""
+    """The positive labels as a list; raise if they do not fit the type of the truth."""
     labels = listed(positive)
     kinds: tuple[type, ...] = (str,) if textual else (bool,) if boolean else (int, float)
     fits = all(
@@ -117,7 +114,7 @@ def labels_of(
 
 
 def left_out(count: int) -> str:
-    """What is said of rows that were dropped."""
+    """Note on dropped rows."""
     return f"{count:,} rows were left out: their score, truth or weight is null or NaN."
 
 
@@ -129,7 +126,7 @@ def listed(positive: Any) -> list[Label]:
 
 
 def weight_column(dtype: pl.DataType, name: IntoExpr) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:
-    """The weight as Float64, and where it cannot count."""
+    """The weight as Float64, and its errors."""
     if not (dtype.is_numeric() or dtype == pl.Null):
         raise InvalidPredictions(
             f"weight {name!s} is {dtype}, allowed are numbers.",

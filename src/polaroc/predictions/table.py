@@ -1,4 +1,4 @@
-"""What comes in: a table of predictions, read, audited and refused where it cannot be right."""
+"""Read, audit and validate a table of predictions."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -7,24 +7,21 @@ from functools import reduce
 import polars as pl
 
 from polaroc.base.columns import (
-    PRIVATE,
     as_lazy,
     check_keys,
     key_columns,
     key_expressions,
     single_column,
 )
+from polaroc.base.private_columns import COUNT, ROW_ERROR, TRUTH, WEIGHT
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice, quoted, spelling
 from polaroc.files.text_files import separator_hint, separator_in
 from polaroc.predictions.row_checks import (
     DROP_ROWS,
-    ROW_ERROR,
     ROW_ERROR_HINTS,
     ROW_ERRORS,
     SCORE,
-    TRUTH,
     UNKNOWN_LABEL,
-    WEIGHT,
     WRONG,
     score_column,
     truth_column,
@@ -32,19 +29,15 @@ from polaroc.predictions.row_checks import (
 )
 from polaroc.typing import By, IntoExpr, Label, Nulls
 
-COUNT = PRIVATE + "count"
-
 
 @dataclass(frozen=True)
 class Predictions:
-    """A prediction table in our own columns: keys, score, truth, weight, trouble.
+    """A prediction table in private columns: keys, score, truth, weight, row error.
 
-    `rows` keeps every row that came in; `trouble` is null where a row is sound
-    and else says, by code, why it cannot be ranked; `possible` are the codes that
-    there may be: those that columns of these types can have, less those that an
-    audit has refused, so that without any all rows are sound; `kind` is the type
-    the score came in; `repeatable` says whether every reading of `rows` gives the
-    same ones.
+    `rows` has every input row; its `ROW_ERROR` is null for a valid row, else the code of
+    the error. `possible` are the codes that can occur: those of columns of these types,
+    less those that an audit has excluded; without any, all rows are valid. `kind` is the
+    input type of the score; `repeatable` whether every reading of `rows` is the same.
     """
 
     rows: pl.LazyFrame
@@ -57,33 +50,33 @@ class Predictions:
 
     @property
     def fatal(self) -> list[int]:
-        """What no result may be computed around."""
+        """Codes of errors for which no result is computed."""
         return [kind for kind in self.possible if self.nulls == "raise" or kind in WRONG]
 
     @property
-    def sound(self) -> pl.LazyFrame:
-        """The rows that can be ranked."""
+    def valid_rows(self) -> pl.LazyFrame:
+        """Rows without errors."""
         rows = self.rows.filter(pl.col(ROW_ERROR).is_null()) if self.possible else self.rows
         return rows.drop(ROW_ERROR)
 
     @property
-    def cleared(self) -> "Predictions":
-        """The same once it is known that no row is in fatal trouble."""
+    def validated(self) -> "Predictions":
+        """The same predictions once an audit has excluded fatal errors."""
         possible = [kind for kind in self.possible if kind not in self.fatal]
         if possible:
             return replace(self, possible=possible)
         none = self.rows.with_columns(pl.lit(None, pl.UInt8).alias(ROW_ERROR))
         return replace(self, rows=none, possible=possible)
 
-    def troubled(self) -> int:
-        """How many rows cannot be ranked."""
+    def count_invalid(self) -> int:
+        """Number of rows with errors."""
         count: int = self.rows.select(pl.col(ROW_ERROR).count().cast(pl.Int64)).collect().item()
         return count
 
 
 @dataclass(frozen=True)
 class Unaudited:
-    """Predictions, and the plans of the small tables that tell whether to refuse them."""
+    """Predictions, and plans of the tables by which they are validated."""
 
     predictions: Predictions
     named: pl.LazyFrame
@@ -91,55 +84,55 @@ class Unaudited:
     positive: Label | Sequence[Label] | None
 
     @property
-    def troubles(self) -> pl.LazyFrame:
-        """How many rows of each key are in which fatal trouble."""
+    def row_errors(self) -> pl.LazyFrame:
+        """Number of rows by key and fatal error."""
         rows = self.predictions.rows.filter(pl.col(ROW_ERROR).is_in(self.predictions.fatal))
         return rows.group_by(ROW_ERROR, *self.predictions.keys).agg(pl.len().alias(COUNT))
 
     @property
     def labels(self) -> pl.LazyFrame:
-        """The labels of the truth, in no order."""
+        """Distinct labels of the truth, unordered."""
         return self.named.select(pl.col(TRUTH).drop_nulls().unique())
 
     def collected_with(self, table: pl.LazyFrame) -> pl.DataFrame:
-        """A table made of the same rows, from the reading that is audited."""
-        troubles, labels, found = pl.collect_all([self.troubles, self.labels, table])
-        self.audited(troubles, lambda: labels)
-        return found
+        """Collect a table of the same rows from the audited reading."""
+        row_errors, labels, collected = pl.collect_all([self.row_errors, self.labels, table])
+        self.audited(row_errors, lambda: labels)
+        return collected
 
-    def audited(self, troubles: pl.DataFrame, labels: Callable[[], pl.DataFrame]) -> Predictions:
-        """The predictions, refused by what their `troubles` and `labels` hold."""
+    def audited(self, row_errors: pl.DataFrame, labels: Callable[[], pl.DataFrame]) -> Predictions:
+        """The predictions; raise on fatal `row_errors` and missing `labels`."""
         if self.positive is not None:
             self._refuse_absent_label(self.positive, labels)
-        if troubles.height:
-            self._refuse(troubles, labels)
-        return self.predictions.cleared
+        if row_errors.height:
+            self._refuse(row_errors, labels)
+        return self.predictions.validated
 
-    def _refuse(self, troubles: pl.DataFrame, labels: Callable[[], pl.DataFrame]) -> None:
-        counts = troubles.group_by(ROW_ERROR).agg(pl.col(COUNT).cast(pl.Int64).sum())
+    def _refuse(self, row_errors: pl.DataFrame, labels: Callable[[], pl.DataFrame]) -> None:
+        counts = row_errors.group_by(ROW_ERROR).agg(pl.col(COUNT).cast(pl.Int64).sum())
         kinds = dict(counts.sort(ROW_ERROR).iter_rows())
-        found = ", ".join(
+        problems = ", ".join(
             f"{count} {ROW_ERRORS[code]}{'' if count == 1 else 's'}"
             for code, count in kinds.items()
         )
         if UNKNOWN_LABEL in kinds:
-            found = f"{found} (truth {self.truth!s} has the labels {_first_labels(labels())})"
+            problems = f"{problems} (truth {self.truth!s} has the labels {_first_labels(labels())})"
         hints = [hint for code, hint in ROW_ERROR_HINTS.items() if code in kinds] or [DROP_ROWS]
         raise InvalidPredictions(
-            found + _first_keys(troubles, self.predictions.keys) + ".",
+            problems + _first_keys(row_errors, self.predictions.keys) + ".",
             hint=reduce(lambda first, second: first + " " + second, hints),
         )
 
     def _refuse_absent_label(
         self, positive: Label | Sequence[Label], labels: Callable[[], pl.DataFrame]
     ) -> None:
-        found = labels()
-        # Compared as the column is: 0.1 is a label of single precision and of decimals, too.
-        is_positive, _ = truth_column(found.schema[TRUTH], self.truth, positive)
-        if found.height > 1 and not found.select(is_positive.any()).item():
+        distinct_labels = labels()
+        # Compared in the type of the column: 0.1 is also a Float32 and a Decimal label.
+        is_positive, _ = truth_column(distinct_labels.schema[TRUTH], self.truth, positive)
+        if distinct_labels.height > 1 and not distinct_labels.select(is_positive.any()).item():
             raise InvalidPredictions(
                 f"no row has the positive label {positive!r}; truth {self.truth!s} has the labels "
-                f"{_first_labels(found)}.",
+                f"{_first_labels(distinct_labels)}.",
                 hint=Hint("check the spelling of {positive}", positive=...),
             )
 
@@ -156,23 +149,22 @@ def read(
     audited: bool = False,
     collected: bool = False,
 ) -> Predictions:
-    """The prediction table in our own columns.
+    """Read a prediction table into private columns.
 
-    An eager table is audited at once, a lazy one where `audited` is set: rows in
-    trouble are then an error, else they are said in the result. Of a lazy one the
-    columns are `collected` where they are needed more than once: another reading
-    of it may give other rows.
+    An eager table is always audited, a lazy one where `audited` is set: invalid rows
+    then raise, else they are noted in the result. Columns of a lazy table are `collected`
+    where they are needed more than once, since another reading may give other rows.
     """
-    found = unaudited(
+    unread = unaudited(
         frame, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls,
         collected=collected,
     )  # fmt: skip
-    if found.predictions.repeatable:
-        return found.audited(found.troubles.collect(), found.labels.collect)
+    if unread.predictions.repeatable:
+        return unread.audited(unread.row_errors.collect(), unread.labels.collect)
     if not audited:
-        return found.predictions
-    troubles, labels = pl.collect_all([found.troubles, found.labels])
-    return found.audited(troubles, lambda: labels)
+        return unread.predictions
+    row_errors, labels = pl.collect_all([unread.row_errors, unread.labels])
+    return unread.audited(row_errors, lambda: labels)
 
 
 def unaudited(
@@ -186,7 +178,7 @@ def unaudited(
     nulls: Nulls = "raise",
     collected: bool = False,
 ) -> Unaudited:
-    """The same before any row is audited."""
+    """Like `read`, before any row is audited."""
     check_choice("nulls", nulls, ("raise", "drop"))
     lazy = as_lazy(frame)
     by = key_columns(by)
@@ -206,30 +198,29 @@ def unaudited(
     schema = named.collect_schema()
     if schema[SCORE] == pl.String:
         _refuse_words(named, score)
-    value, score_trouble = score_column(schema[SCORE], score)
-    label, truth_trouble = truth_column(schema[TRUTH], truth, positive)
-    columns, troubles = [value, label], [*score_trouble, *truth_trouble]
+    value, score_errors = score_column(schema[SCORE], score)
+    label, truth_errors = truth_column(schema[TRUTH], truth, positive)
+    columns, row_errors = [value, label], [*score_errors, *truth_errors]
     if weight is not None:
-        counted, weight_trouble = weight_column(schema[WEIGHT], weight)
+        counted, weight_errors = weight_column(schema[WEIGHT], weight)
         columns.append(counted)
-        troubles += weight_trouble
-    trouble = pl.coalesce(
-        *(pl.when(is_so).then(pl.lit(code, pl.UInt8)) for code, is_so in troubles)
+        row_errors += weight_errors
+    row_error = pl.coalesce(
+        *(pl.when(is_so).then(pl.lit(code, pl.UInt8)) for code, is_so in row_errors)
     ).alias(ROW_ERROR)
-    # The next reading of a plan may give other rows: those that are counted must be those
-    # that are ranked.
+    # The next reading of a plan may give other rows; counts and ranks must agree.
     repeatable = eager or collected
     if not repeatable:
         named = named.cache()
     elif not eager:
         named = named.collect().lazy()
-    rows = named.select(*keys, *columns, trouble)
+    rows = named.select(*keys, *columns, row_error)
     predictions = Predictions(
         rows if repeatable else rows.cache(),
         keys,
         weight is not None,
         nulls,
-        [code for code, _ in troubles],
+        [code for code, _ in row_errors],
         schema[SCORE],
         repeatable,
     )
@@ -237,7 +228,7 @@ def unaudited(
 
 
 def one_class_note(positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
-    """Which class is absent, null where both are there."""
+    """Note on an absent class, else null."""
     return (
         pl.when((positives == 0) & (negatives == 0))
         .then(pl.lit("no positives, no negatives"))
@@ -264,7 +255,7 @@ def _check_columns(frame: pl.LazyFrame, wanted: Sequence[IntoExpr | None]) -> No
 
 
 def _refuse_words(named: pl.LazyFrame, score: IntoExpr) -> None:
-    """Refuse scores that are text, with the first that is no number."""
+    """Raise on scores that are text, naming the first that is no number."""
     word = pl.col(SCORE)
     is_none = word.is_not_null() & word.cast(pl.Float64, strict=False).is_null()
     first, rows = named.select(word.filter(is_none).first(), rows=pl.len()).collect().row(0)
@@ -287,10 +278,10 @@ def _first_labels(labels: pl.DataFrame, most: int = 5) -> str:
 def _first_keys(rows: pl.DataFrame, keys: Sequence[str], most: int = 3) -> str:
     if not keys:
         return ""
-    found = rows.select(keys).unique().sort(keys)
+    distinct_keys = rows.select(keys).unique().sort(keys)
     first = "; ".join(
         ", ".join(f"{name}={quoted([value])}" for name, value in row.items())
-        for row in found.head(most).iter_rows(named=True)
+        for row in distinct_keys.head(most).iter_rows(named=True)
     )
-    more = f" and {found.height - most} more" if found.height > most else ""
-    return f" in {found.height} key(s): {first}{more}"
+    more = f" and {distinct_keys.height - most} more" if distinct_keys.height > most else ""
+    return f" in {distinct_keys.height} key(s): {first}{more}"

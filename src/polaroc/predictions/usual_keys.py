@@ -1,4 +1,4 @@
-"""Key columns that nobody named: told by their usual names, or by what they hold."""
+"""Default key columns, by usual names or by contents."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -7,7 +7,8 @@ from typing import Literal
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE, RESERVED
+from polaroc.base.columns import RESERVED
+from polaroc.base.private_columns import PRIVATE, ROWS, private
 from polaroc.errors import quoted
 
 MODELS = (
@@ -16,7 +17,7 @@ MODELS = (
 BLOCKS = (
     "fold", "split", "repeat", "repetition", "replicate", "resample", "holdout", "seed", "run",
 )  # fmt: skip
-# Words that are part of such a name, as in "Model Name" or "outer_cv_split".
+# Words that may accompany a usual name, as in "Model Name" or "outer_cv_split".
 BESIDE = {
     "name", "id", "no", "nr", "num", "number", "index", "idx", "key", "cv", "cross", "validation",
     "val", "test", "train", "outer", "inner",
@@ -25,22 +26,20 @@ CASES = {
     "id", "uid", "uuid", "index", "idx", "case", "row", "sample", "example", "instance",
     "observation", "obs", "record", "item",
 }  # fmt: skip
-# A key has few values, each in several rows; 0/1 is more likely a label.
+# A key has few values, each in several rows; two whole numbers are more likely labels.
 PEEKED_ROWS, MOST_VALUES, LEAST_ROWS, LEAST_WHOLE = 10_000, 200, 5, 3
-ROWS = PRIVATE + "rows"
 
 
 @dataclass(frozen=True)
 class UsualKeys:
-    """The key columns of a table of predictions where none were named.
+    """Default key columns of a prediction table.
 
     Attributes
     ----------
     models, blocks
         Columns that have a usual name of models, and of folds or other blocks.
     unused
-        By name: how many values have other columns that may be keys; None where
-        they were not counted.
+        Number of values of other possible keys, by name; None where not counted.
     """
 
     models: list[str]
@@ -49,12 +48,12 @@ class UsualKeys:
 
     @property
     def keys(self) -> list[str]:
-        """All that have a usual name, the models first."""
+        """All columns with usual names, models first."""
         return [*self.models, *self.blocks]
 
     @property
     def unused_in_words(self) -> str:
-        """Which columns were not used, and how many values they have."""
+        """Note on unused columns with their numbers of values."""
         counted = [
             f"{quoted([name])}{'' if count is None else f' ({count} values)'}"
             for name, count in self.unused.items()
@@ -71,22 +70,22 @@ def usual_name(name: str) -> Literal["model", "block"] | None:
     ['model', 'model', 'block', None]
     """
     words = _words(name)
-    told = [word for word in words if word not in BESIDE]
-    if not told and "cv" in words:
+    telling = [word for word in words if word not in BESIDE]
+    if not telling and "cv" in words:
         return "block"
     # Two words may be one, such as in "hold-out".
-    word = re.sub(r"^cv|(name|id|no|s)$", "", "".join(told)) if len(told) <= 2 else ""
-    if "".join(told) in MODELS or word in MODELS:
+    word = re.sub(r"^cv|(name|id|no|s)$", "", "".join(telling)) if len(telling) <= 2 else ""
+    if "".join(telling) in MODELS or word in MODELS:
         return "model"
-    return "block" if "".join(told) in BLOCKS or word in BLOCKS else None
+    return "block" if "".join(telling) in BLOCKS or word in BLOCKS else None
 
 
 def usual_names(names: Sequence[str]) -> UsualKeys:
-    """The keys among columns that are nothing else, such as those of measures."""
-    found = {name: usual_name(name) for name in names}
-    models = [name for name, what in found.items() if what == "model"]
+    """Keys by name alone, for columns without other roles, such as those of measures."""
+    roles = {name: usual_name(name) for name in names}
+    models = [name for name, what in roles.items() if what == "model"]
     models.sort(key=lambda name: name != "model")
-    return UsualKeys(models, [name for name, what in found.items() if what == "block"])
+    return UsualKeys(models, [name for name, what in roles.items() if what == "block"])
 
 
 def usual_keys(frame: pl.LazyFrame, taken: Collection[str]) -> UsualKeys:
@@ -120,15 +119,17 @@ def usual_keys(frame: pl.LazyFrame, taken: Collection[str]) -> UsualKeys:
         pl.len().alias(ROWS),
         *((pl.col(name) == pl.col(name).floor()).all().name.prefix(PRIVATE) for name in whole),
     ).collect()
-    found = counts.row(0, named=True)
+    n_values = counts.row(0, named=True)
     blocks = [
-        name for name in named.blocks if found[name] > 1 and found.get(PRIVATE + name) is not False
+        name
+        for name in named.blocks
+        if n_values[name] > 1 and n_values.get(private(name)) is not False
     ]
     unused: dict[str, int | None] = {
-        name: found[name]
+        name: n_values[name]
         for name in few
-        if found[name] >= (LEAST_WHOLE if schema[name].is_integer() else 2)
-        and found[name] <= min(MOST_VALUES, found[ROWS] / LEAST_ROWS)
+        if n_values[name] >= (LEAST_WHOLE if schema[name].is_integer() else 2)
+        and n_values[name] <= min(MOST_VALUES, n_values[ROWS] / LEAST_ROWS)
     }
     return UsualKeys(named.models, blocks, unused)
 
@@ -140,13 +141,13 @@ def may_be_keys(schema: pl.Schema, taken: Collection[str]) -> list[str]:
 
 
 def keys_by_type(schema: pl.Schema, taken: Collection[str]) -> UsualKeys:
-    """The same of a table that is not read: names and types only."""
+    """Default keys by names and types only, without reading the table."""
     named, others = _candidates(schema, taken)
     return UsualKeys(named.models, named.blocks, dict.fromkeys(others))
 
 
 def _candidates(schema: pl.Schema, taken: Collection[str]) -> tuple[UsualKeys, list[str]]:
-    """The columns with a usual name, and others whose type and name a key may have."""
+    """Columns with a usual name, and others that may be keys by type and name."""
     free = [name for name in schema if name not in taken and not name.startswith(PRIVATE)]
     named = usual_names(
         [name for name in free if name not in RESERVED and not _is_nested(schema[name])]

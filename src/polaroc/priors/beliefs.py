@@ -1,4 +1,4 @@
-"""Beliefs about the prior in use, as weighted priors."""
+"""Distributions of the prior in use, as weighted nodes."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,11 +12,11 @@ from polaroc.priors.grids import check_prior, check_range, prior, range_of, skew
 TOLERANCE = 1e-12
 MOST_NODES = 1000
 LARGE_GAMMA = 100
-# So that skews, and the products that formulas make of them, are floats.
+# Keeps skews and their products within the range of floats.
 MOST_LOG_SKEW = log(1e300)
-# Nodes beyond which λ/N is judged by bins of them.
+# Number of nodes above which λ/N is checked on bins.
 MOST_BINS = 256
-# The share of a range that is left out at an end that is far away in ln λ.
+# Share of a range that is left out at an extreme end.
 NEGLIGIBLE = 1e-13
 
 
@@ -57,7 +57,7 @@ class Belief:
 
     @property
     def in_bins(self) -> list[tuple[float, float]]:
-        """Skews and weights; where they are many, the mean of each of some bins of ln λ."""
+        """Skews and weights; many nodes are averaged over bins of ln λ."""
         if len(self.skews) <= MOST_BINS:
             return list(zip(self.skews, self.weights, strict=True))
         logs = [log(node) for node in self.skews]
@@ -92,6 +92,17 @@ def uniform(lo: float, hi: float, measure: Literal["prior", "skew"] = "prior") -
     ------
     InvalidArgument
         For a range outside what is allowed.
+
+    See Also
+    --------
+    beta : A beta distribution of the prior.
+    points : Priors with weights.
+    iauprec : The mean AUPREC over a range of priors.
+
+    References
+    ----------
+    Landgrebe, Paclík, Duin, Bradley, "Precision-recall operating characteristic (P-ROC)
+    curves in imprecise environments", 2006.
 
     Examples
     --------
@@ -138,6 +149,12 @@ def beta(a: float, b: float) -> Belief:
         belief would need more than a thousand nodes, or so unequal that its priors
         are nearer to 0 or 1 than 1e-300.
 
+    See Also
+    --------
+    uniform : All priors of a range, equally likely.
+    points : Priors with weights.
+    iauprec : The mean AUPREC over a range of priors.
+
     Examples
     --------
     >>> belief = beta(2, 18)
@@ -170,7 +187,7 @@ def beta(a: float, b: float) -> Belief:
                     "likely priors.",
                 )
     shifts.sort(reverse=True)
-    # In two steps, neither of which overflows.
+    # Two steps, so that neither overflows.
     skews = [b / a * exp(shift / 2) * exp(shift / 2) for shift in shifts]
     return _belief(f"beta({a:g}, {b:g})", skews, [exp(log_density(shift)) for shift in shifts])
 
@@ -195,6 +212,12 @@ def points(priors: Sequence[float], weights: Sequence[float] | None = None) -> B
     ------
     InvalidArgument
         For priors or weights outside what is allowed.
+
+    See Also
+    --------
+    uniform : All priors of a range, equally likely.
+    beta : A beta distribution of the prior.
+    iauprec : The mean AUPREC over a range of priors.
 
     Examples
     --------
@@ -223,7 +246,7 @@ def points(priors: Sequence[float], weights: Sequence[float] | None = None) -> B
 
 
 def resolve_belief(over: object, measure: Literal["prior", "skew"] = "prior") -> Belief:
-    """A belief from what `over` may be: a belief, or a pair (lo, hi) of priors."""
+    """The belief of `over`, which is one already or a pair (lo, hi) of priors."""
     if isinstance(over, Belief):
         check_choice("measure", measure, ("prior", "skew"))
         if measure == "skew":
@@ -290,7 +313,7 @@ def same_over(label: str, over: tuple[float, float] | Belief) -> bool:
 
 
 def _ends(lo: float, hi: float, measure: str) -> tuple[float, float]:
-    """ln λ at the ends of a range, without what is negligible of it."""
+    """ln λ at the ends of a range, without negligible tails."""
     highest, lowest = skew(lo), skew(hi)
     if measure == "skew":
         return log(max(lowest, NEGLIGIBLE * (highest - lowest))), log(highest)
@@ -355,7 +378,7 @@ def _beta_step(a: float, b: float) -> float:
 def _log_decay(a: float, frequency: float) -> float:
     """ln |Γ(a + iω)/Γ(a)|."""
     if a > LARGE_GAMMA:
-        # Stirling's series: two values of ln Γ that large would leave nothing but rounding.
+        # Stirling's series, since the difference of two large ln Γ would be mere rounding.
         ratio = frequency / a
         return (a - 0.5) / 2 * log1p(ratio**2) - frequency * atan(ratio)
     from scipy.special import loggamma
@@ -369,7 +392,7 @@ def _belief(name: str, skews: list[float], masses: list[float]) -> Belief:
 
 
 def _to_one(masses: Sequence[float]) -> list[float]:
-    """The masses scaled to sum to 1; their own sum may be too large for a float."""
+    """Scale masses to sum to 1, although their sum may overflow."""
     most = max(masses)
     total = fsum(mass / most for mass in masses)
     return [mass / most / total for mass in masses]

@@ -1,21 +1,16 @@
-"""What a ROC curve with a given area can and cannot have under its precision-recall curve."""
+"""Bounds on AUPREC given the AUC or areas at other priors."""
 
 from collections.abc import Mapping
 from math import log, log1p
-from typing import TYPE_CHECKING, Any
 
 from polaroc.base.checks import MOST_NUMBER, check_whole, is_number, shortened
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.priors.grids import check_prior, skew
+from polaroc.typing import Array
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
-
-# λ(1 − AUC) from which the lowest curve rises all the way.
+# λ(1 − AUC) above which the curve of least AUPREC rises over all recalls.
 RISING = 5 / 6
-# Turns beyond which differences of logarithms lose their digits.
+# Turning recalls beyond which differences of logarithms lose precision.
 FIRST_TURN, LAST_TURN = 1e-12, 1 - 1e-4
 
 
@@ -40,6 +35,11 @@ def auprec_bounds(auc: float, prior: float) -> tuple[float, float]:
     ------
     InvalidArgument
         For an area or a prior outside what is allowed.
+
+    See Also
+    --------
+    greatest_auprec : A bound on AUPREC given other areas.
+    auprec : The area under the precision-recall curve.
 
     Notes
     -----
@@ -95,6 +95,11 @@ def greatest_auprec(
     InvalidArgument
         For a prior or a count outside what is allowed.
 
+    See Also
+    --------
+    auprec_bounds : Bounds on AUPREC given the AUC.
+    iauprec : The mean AUPREC over a range of priors.
+
     Notes
     -----
     Lagrange's bound: whatever the multipliers μ, a curve has ∫ g ≤ Σ μ·known +
@@ -136,13 +141,13 @@ def greatest_auprec(
         rest = sought - np.tensordot(multipliers, parts, axes=1)
         return float(multipliers @ known + _greatest(rest))
 
-    found = minimize(
+    optimum = minimize(
         bound,
         np.zeros(len(known)),
         method="Nelder-Mead",
         options={"xatol": 1e-5, "fatol": 1e-7, "maxiter": 500 * len(known)},
     )
-    return float(found.fun)
+    return float(optimum.fun)
 
 
 def _areas(positives: int, fpr: "Array", skewed: float) -> "Array":
@@ -151,14 +156,14 @@ def _areas(positives: int, fpr: "Array", skewed: float) -> "Array":
 
     start = np.arange(positives)[:, None] / positives
     bend = skewed * fpr[None, :]
-    # From recall 0, at rate 0, precision is 1 throughout.
+    # At false positive rate 0 precision is 1.
     ends = np.where(start + bend > 0, start + bend, 1)
     areas: Array = 1 / positives - bend * np.log1p(1 / positives / ends)
     return areas
 
 
 def _greatest(values: "Array") -> float:
-    """The greatest sum of one value per row, from columns that never go back."""
+    """Greatest sum of one value per row over non-decreasing columns."""
     import numpy as np
 
     best = np.zeros(values.shape[1])

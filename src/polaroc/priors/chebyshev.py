@@ -1,4 +1,4 @@
-"""Areas at many priors from those at a few: Chebyshev interpolation in ln λ.
+"""Chebyshev interpolation in ln λ: areas at many priors from a few nodes.
 
 A precision t/(t + λf) is analytic in u = ln λ for |Im u| < π. With r = λf/t and
 c = cos θ, where |Im u| ≤ θ and π/2 ≤ θ < π,
@@ -22,24 +22,19 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import asinh, ceil, cos, exp, log, pi, sin, tan
-from typing import TYPE_CHECKING, Any
 
 from polaroc.priors.grids import skew
+from polaroc.typing import Array
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
-
-# Of the interpolation; sums and the interpolation itself are rounded besides.
+# Error of the interpolation, rounding aside.
 TOLERANCE = 5e-13
-# Up to so many priors, each is evaluated by itself.
+# Number of priors up to which each is evaluated directly.
 DIRECT = 24
-# Length in ln λ of a piece: longer ones need little fewer nodes in all, and each
-# prior as many terms as its piece has nodes.
+# Length of a piece in ln λ. Longer pieces save few nodes, and a prior takes as many terms
+# as its piece has nodes.
 LONGEST = 8.0
 ANGLES = 200
-# Where no weight is less than 1e-26 of all, an area changes by less than 1e-12 beyond.
+# Beyond, with weights above 1e-26 of the total, an area changes by less than 1e-12.
 GREATEST_SKEW = 1e40
 
 
@@ -70,8 +65,7 @@ class ManyPriors:
     Attributes
     ----------
     priors
-        The priors in the order asked for; None stands for each key's own, which
-        is evaluated by itself.
+        The priors in order; None is each key's own, which is evaluated directly.
     pieces
         By rising ln λ.
     """
@@ -81,13 +75,13 @@ class ManyPriors:
 
     @property
     def nodes(self) -> list[float | None]:
-        """λ at the nodes of all pieces, one after the other; None last, where it is asked for."""
+        """λ at the nodes of all pieces in order, then None if it is among the priors."""
         skews: list[float | None] = [node for piece in self.pieces for node in piece.skews]
         return skews + [None] * (None in self.priors)
 
     @property
     def firsts(self) -> list[int]:
-        """The place among the nodes of the first of each piece; then of each key's own."""
+        """Index of the first node of each piece, then of each key's own prior."""
         places = [0]
         for piece in self.pieces:
             places.append(places[-1] + len(piece.skews))
@@ -100,15 +94,15 @@ class ManyPriors:
 
     @cached_property
     def piece_of(self) -> "Array":
-        """The number of each prior's piece; after the last, that of each key's own."""
+        """Index of the piece of each prior; each key's own comes after the last."""
         import numpy as np
 
-        found = np.searchsorted(cuts(self.pieces), self._logs)
-        return np.where([p is None for p in self.priors], len(self.pieces), found)
+        places = np.searchsorted(cuts(self.pieces), self._logs)
+        return np.where([p is None for p in self.priors], len(self.pieces), places)
 
     @cached_property
     def basis(self) -> "Array":
-        """What each node of its piece counts at each prior; shape (priors, width)."""
+        """Weights of the nodes at each prior; shape (priors, width)."""
         import numpy as np
 
         counts = np.zeros((len(self.priors), self.width))
@@ -130,14 +124,14 @@ class ManyPriors:
         first, *others = self.firsts[piece : piece + 2]
         count = others[0] - first if others else 1
         own = values[..., first : first + count]
-        # Differences, so that what is constant stays what it is to the last digit.
+        # Differences, so that constants stay exact.
         start = own[..., 0]
         moved: Array = start + (own - own[..., :1]) @ self.basis[place, :count]
         return moved
 
 
 def many_priors(priors: Sequence[float | None]) -> ManyPriors | None:
-    """How to interpolate at the priors, None where they are few."""
+    """The interpolation at some priors, None where they are few."""
     skews = [skew(p) for p in priors if p is not None]
     if len(skews) <= DIRECT:
         return None
@@ -168,20 +162,20 @@ def cuts(parts: Sequence[Piece]) -> list[float]:
 
 
 def cardinals(piece: Piece, logs: "Array") -> "Array":
-    """What the value at each node counts for that at each ln λ; shape (len(logs), nodes)."""
+    """Weights of the nodes at each ln λ; shape (len(logs), nodes)."""
     import numpy as np
 
     away = logs[:, None] - np.log(piece.skews)
-    # At a node all but its own are nothing beside it.
+    # At a node its own term is infinite.
     shares = np.array(piece.weights) / np.where(away == 0, 1e-200, away)
     counts: Array = shares / shares.sum(axis=1, keepdims=True)
     return counts
 
 
 def condensed(skews: Sequence[float], weights: Sequence[float]) -> tuple[list[float], list[float]]:
-    """Fewer skews, and weights with which the mean of areas over them is the same.
+    """Fewer skews with weights that give the same mean of areas.
 
-    They are given back as they are where interpolation would not need fewer.
+    Returned unchanged where interpolation needs as many.
     """
     import numpy as np
 

@@ -30,12 +30,23 @@ def skew(prior: Quantity) -> Quantity:
 
     Returns
     -------
-    The same kind, from 0 to ∞.
+    skew
+        Of the same kind, from 0 to ∞.
 
     Raises
     ------
     InvalidArgument
         For a float outside (0, 1).
+
+    See Also
+    --------
+    prior : The prior at a skew.
+    prior_grid : Priors from one to another.
+
+    References
+    ----------
+    Landgrebe, Paclík, Duin, Bradley, "Precision-recall operating characteristic (P-ROC)
+    curves in imprecise environments", 2006.
 
     Examples
     --------
@@ -58,12 +69,23 @@ def prior(skew: Quantity) -> Quantity:
 
     Returns
     -------
-    The same kind, from 0 to 1.
+    prior
+        Of the same kind, from 0 to 1.
 
     Raises
     ------
     InvalidArgument
         For a float that is not finite and positive.
+
+    See Also
+    --------
+    skew : The skew at a prior.
+    prior_grid : Priors from one to another.
+
+    References
+    ----------
+    Landgrebe, Paclík, Duin, Bradley, "Precision-recall operating characteristic (P-ROC)
+    curves in imprecise environments", 2006.
 
     Examples
     --------
@@ -104,6 +126,11 @@ def prior_grid(
     InvalidArgument
         For a range or a number outside what is allowed.
 
+    See Also
+    --------
+    skew : The skew at a prior.
+    uniform : All priors of a range, equally likely.
+
     Examples
     --------
     >>> prior_grid(0.1, 0.5, 3, spacing="skew")["skew"].round(9).to_list()
@@ -123,7 +150,7 @@ def prior_grid(
 
 
 def resolve_priors(priors: Priors) -> list[float | None]:
-    """The priors asked for, each once, in order; None stands for "observed"."""
+    """Distinct priors in order; None stands for "observed"."""
     if isinstance(priors, pl.LazyFrame):
         priors = priors.collect()
     if isinstance(priors, pl.DataFrame):
@@ -132,12 +159,12 @@ def resolve_priors(priors: Priors) -> list[float | None]:
                 f"the prior grid has the columns {priors.columns}, it needs 'prior'.",
                 hint="make it with prior_grid(lo, hi, n).",
             )
-        asked: list[object] = priors["prior"].to_list()
+        values: list[object] = priors["prior"].to_list()
     else:
-        values = listed_values(priors)
-        asked = [priors] if values is None else values
+        listed = listed_values(priors)
+        values = [priors] if listed is None else listed
     resolved: list[float | None] = []
-    for value in asked:
+    for value in values:
         if isinstance(value, str) and value == OBSERVED:
             resolved.append(None)
         else:
@@ -147,7 +174,7 @@ def resolve_priors(priors: Priors) -> list[float | None]:
 
 
 def check_prior(value: object) -> None:
-    """Refuse what is not a prior strictly between 0 and 1."""
+    """Raise unless 0 < prior < 1."""
     number = float(value) if is_number(value) else 0.0
     if not 0 < number < 1 or isinstance(value, bool) or not isfinite((1 - number) / number):
         raise InvalidArgument(
@@ -157,7 +184,7 @@ def check_prior(value: object) -> None:
 
 
 def check_range(lo: float, hi: float) -> None:
-    """Refuse a range of priors that is empty or leaves (0, 1)."""
+    """Raise unless 0 < lo < hi < 1."""
     check_prior(lo)
     check_prior(hi)
     if lo >= hi:

@@ -1,4 +1,4 @@
-"""Lines on which a rate is the same, in ROC space and in precision-recall space."""
+"""Lines of equal rates in ROC and precision-recall space, and of equal precision over priors."""
 
 from collections.abc import Sequence
 from math import inf
@@ -8,14 +8,17 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import MOST_NUMBER, check_whole, is_number, listed_values, shortened
+from polaroc.base.columns import GRID, lazily, require
+from polaroc.base.statistics import ROUNDING
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.priors.grids import resolve_priors, skew
+from polaroc.priors.roc_pr import prior_at_precision
 from polaroc.typing import Priors
 
 IsoRate: TypeAlias = Literal["precision", "f_measure", "loss", "error", "accuracy"]
 RATES = ("precision", "f_measure", "loss", "error", "accuracy")
 SPACES = {"roc": ("fpr", "tpr"), "pr": ("tpr", "precision")}
-ROUNDING = 1e-12
+PR_POINT = ("tpr", "fpr", "precision")
 Point: TypeAlias = tuple[float, float]
 
 
@@ -63,6 +66,11 @@ def iso_lines(
     InvalidArgument
         For a rate, space, level, prior or parameter outside what is allowed.
 
+    See Also
+    --------
+    pr_from_roc : From ROC to precision-recall space.
+    surface : Every point of the curve at every prior.
+
     Notes
     -----
     All are straight in ROC space: a t + b f = c, from the definitions of the
@@ -92,11 +100,13 @@ def iso_lines(
     costs = theta * cost_fn, (1 - theta) * cost_fp
     rows = []
     for prior in _priors(priors):
-        for level in levels_asked(levels, rate):
+        for level in distinct_levels(levels, rate):
             ends = _ends(_line(rate, level, skew(prior), beta, costs))
             if ends is None:
                 continue
-            points = _straight(*ends, n) if space == "roc" else _bent(*ends, n, skew(prior))
+            points = (
+                _in_roc_space(*ends, n) if space == "roc" else _in_pr_space(*ends, n, skew(prior))
+            )
             rows += [(rate, level, prior, *point) for point in points]
     numbers = dict.fromkeys(("level", "prior", *SPACES[space]), pl.Float64())
     return pl.DataFrame(rows, schema={"rate": pl.String(), **numbers}, orient="row")
@@ -118,7 +128,7 @@ def _line(
 
 
 def _ends(line: tuple[float, float, float]) -> tuple[Point, Point] | None:
-    """Where a rising line enters and leaves the square of (f, t), or None where it misses it."""
+    """Where a rising line enters and leaves the unit square of (f, t), None if it misses it."""
     a, b, c = line
     on_edges = [(0.0, c / a), (1.0, (c - b) / a), (c / b, 0.0), ((c - a) / b, 1.0)]
     inside = sorted(
@@ -137,11 +147,11 @@ def _at(start: Point, end: Point, share: float) -> Point:
     return f0 + share * (f1 - f0), t0 + share * (t1 - t0)
 
 
-def _straight(start: Point, end: Point, n: int) -> list[Point]:
+def _in_roc_space(start: Point, end: Point, n: int) -> list[Point]:
     return [_at(start, end, i / (n - 1)) for i in range(n)]
 
 
-def _bent(start: Point, end: Point, n: int, skewed: float) -> list[Point]:
+def _in_pr_space(start: Point, end: Point, n: int, skewed: float) -> list[Point]:
     """The line in precision-recall space, half of its points spread evenly over precision."""
     (f0, t0), (f1, t1) = start, end
     called, rise = t0 + skewed * f0, (t1 - t0) + skewed * (f1 - f0)
@@ -160,26 +170,75 @@ def _bent(start: Point, end: Point, n: int, skewed: float) -> list[Point]:
     return points
 
 
-def _priors(asked: Priors) -> list[float]:
-    priors = resolve_priors(asked)
+def _priors(given: Priors) -> list[float]:
+    priors = resolve_priors(given)
     known = [prior for prior in priors if prior is not None]
     if not known or len(known) < len(priors):
         raise InvalidArgument(
-            f"priors is {shortened(asked)}, allowed are one or several priors in (0, 1).",
+            f"priors is {shortened(given)}, allowed are one or several priors in (0, 1).",
             hint=Hint.example("priors", 0.1),
         )
     return known
 
 
-def levels_asked(asked: float | Sequence[float], rate: str) -> list[float]:
-    """The levels asked for, each once, in order."""
-    values = listed_values(asked)
-    levels = [asked] if values is None else values
+def distinct_levels(given: float | Sequence[float], rate: str) -> list[float]:
+    """Distinct levels in order."""
+    values = listed_values(given)
+    levels = [given] if values is None else values
     most = inf if rate == "loss" else 1
     if not levels or not all(is_number(level) and 0 < level < most for level in levels):
         end = "" if rate == "loss" else " and < 1"
         raise InvalidArgument(
-            f"levels is {shortened(asked)}, allowed for {rate!r} are numbers > 0{end}.",
+            f"levels is {shortened(given)}, allowed for {rate!r} are numbers > 0{end}.",
             hint=Hint.example("levels", [0.2, 0.5, 0.8]),
         )
     return [float(level) for level in dict.fromkeys(levels)]
+
+
+@lazily
+def precision_contours(curve: pl.LazyFrame, levels: float | Sequence[float]) -> pl.LazyFrame:
+    """The prior at which a curve has a precision, at each recall.
+
+    Parameters
+    ----------
+    curve
+        The result of `achievable`, or another table with its columns.
+    levels
+        One or several precisions in (0, 1).
+
+    Returns
+    -------
+    Frame of the kind given
+        The keys; `level`, the precision; `tpr`, the recalls of the table above 0;
+        `prior` in [0, 1): Float64; sorted by key, level and recall.
+
+    Raises
+    ------
+    InvalidArgument, InvalidTable
+        For levels outside what is allowed; where a column is missing.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polaroc as pr
+    >>> table = pl.DataFrame({"truth": [1, 0, 1, 0], "p": [0.9, 0.8, 0.7, 0.1]})
+    >>> grid = pr.achievable(pr.curve(table, truth="truth", score="p"), 0.5, recall=3)
+    >>> precision_contours(grid, 0.5).select("tpr", "prior").rows()
+    [(0.5, 0.0), (1.0, 0.33...)]
+    """
+    keys = require(curve, (*GRID, *PR_POINT), source="achievable(...)")
+    ordered = sorted(distinct_levels(levels, "precision"))
+    grid = pl.LazyFrame({"level": ordered}, schema={"level": pl.Float64})
+    return (
+        curve.filter(pl.col("tpr") > 0)
+        .group_by(*keys, "tpr")
+        .agg(pl.col("fpr").max())
+        .join(grid, how="cross")
+        .select(
+            *keys,
+            "level",
+            "tpr",
+            prior_at_precision(pl.col("tpr"), pl.col("fpr"), pl.col("level")).alias("prior"),
+        )
+        .sort(*keys, "level", "tpr", nulls_last=True)
+    )

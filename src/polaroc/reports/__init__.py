@@ -106,6 +106,12 @@ def report(
     OutputRefused
         Where `path` is a file that is no report.
 
+    See Also
+    --------
+    choose : Which model to take over uncertain priors.
+    compare : Whether models differ on a measure.
+    evaluate : All measures of predictions in one pass.
+
     Notes
     -----
     Intervals over blocks are x̄ ± t √(s²(1/J + r)) with J blocks and
@@ -115,6 +121,18 @@ def report(
     mostly fitted anew and their scores not ranked together; each block is judged at
     thresholds that were set on others, and, where `case` is given, without the
     cases it is judged on.
+
+    References
+    ----------
+    Landgrebe, Paclík, Duin, Bradley, "Precision-recall operating characteristic (P-ROC)
+    curves in imprecise environments", 2006.
+
+    Davis, Goadrich, "The relationship between precision-recall and ROC curves", 2006.
+
+    Landgrebe, Duin, "Combining accuracy and prior sensitivity for classifier design
+    under prior uncertainty", 2006.
+
+    Nadeau, Bengio, "Inference for the generalization error", 2003.
 
     Examples
     --------

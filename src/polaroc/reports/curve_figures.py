@@ -1,10 +1,11 @@
-"""Figures of the curves: at any prior, over the range, and of what moves with it."""
+"""Figures of curves: at any prior, over the range, and of the drift of operating points."""
 
 import polars as pl
 
 from polaroc import charts
 from polaroc.curves.hull import achievable
 from polaroc.priors.grids import prior_grid
+from polaroc.reports.cards import percent
 from polaroc.reports.evidence import Evidence
 from polaroc.reports.figures import (
     Figure,
@@ -17,17 +18,16 @@ from polaroc.reports.figures import (
 )
 from polaroc.reports.intake import within
 from polaroc.reports.thresholds import shown_priors
-from polaroc.reports.words import percent
 from polaroc.thresholds.operating_points import operating_points
 
 # Heat maps of many models would fill pages; on a grid that looks smooth in so small a panel.
 MOST_PANELS, ROWS, RECALLS, AT_RECALL, SAME = 4, 15, 41, 0.8, 1e-9
-# The priors between which the slider of the explorer moves, if not further.
+# Least range of the slider of the explorer.
 SLIDER = (0.001, 0.999)
 
 
 def explorer(evidence: Evidence) -> Figure | None:
-    """The curves at a prior that is moved."""
+    """Curves at a prior set by a slider."""
     if evidence.intake is None:
         return None
     priors = shown_priors(evidence.question.over)
@@ -50,7 +50,7 @@ def explorer(evidence: Evidence) -> Figure | None:
 
 
 def roc(evidence: Evidence) -> Figure | None:
-    """The curves everything is made from."""
+    """ROC curves."""
     if evidence.intake is None:
         return None
     blocks = list(evidence.question.blocks) if evidence.blocks > 1 else []
@@ -84,7 +84,7 @@ def surface(evidence: Evidence) -> Figure | None:
 
 
 def operating_drift(evidence: Evidence) -> Figure | None:
-    """How the balance of errors shifts over the range."""
+    """Drift of balanced operating points over the range."""
     if evidence.intake is None:
         return None
     priors = shown_priors(evidence.question.over)
@@ -110,7 +110,7 @@ CURVES: tuple[Maker, ...] = (explorer, roc, surface, operating_drift)
 def _achieved(grid: pl.DataFrame, evidence: Evidence) -> str:
     """The precision of each model at one recall, at the ends of the range."""
     at = grid.filter((pl.col("tpr") - AT_RECALL).abs() < SAME).sort("prior")
-    said = []
+    sentences = []
     for model in first_models(evidence):
         rows = within(at, model.to_frame())
         ends = rows.select("prior", "precision").rows()
@@ -119,21 +119,21 @@ def _achieved(grid: pl.DataFrame, evidence: Evidence) -> str:
                 f"{value:.3f} with {percent(prior)} positives"
                 for prior, value in (ends[0], ends[-1])
             )
-            said.append(f"{model[0]} {low}, {high}")
-    return "; ".join(said)
+            sentences.append(f"{model[0]} {low}, {high}")
+    return "; ".join(sentences)
 
 
 def _drift(points: pl.DataFrame, evidence: Evidence) -> str:
     """Where the balanced point of each model is at the ends of the range."""
-    said = []
+    sentences = []
     low, high = points["prior"].min(), shown_priors(evidence.question.over)[-1]
     for model in first_models(evidence):
         rows = within(points, model.to_frame())
         at = {prior: (tpr, fpr) for prior, tpr, fpr in rows.select("prior", "tpr", "fpr").rows()}
         if at.get(low, (None,))[0] is not None and at.get(high, (None,))[0] is not None:
-            said.append(
+            sentences.append(
                 f"{model[0]} from recall {at[low][0]:.3f} and false positive rate "
                 f"{at[low][1]:.3f} to {at[high][0]:.3f} and {at[high][1]:.3f}"
             )
     ends = f"from {percent(float(low))} to {percent(high)} positives"  # type: ignore[arg-type]
-    return f"Balanced points {ends}: {listed(said, evidence)}."
+    return f"Balanced points {ends}: {listed(sentences, evidence)}."

@@ -6,7 +6,8 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import MEASURES, PRIVATE, as_lazy, require
+from polaroc.base.columns import MEASURE_COLUMNS, PRIVATE, as_lazy, require
+from polaroc.base.private_columns import TRUTH
 from polaroc.choice.answer import best_expected, describe_separation, named, range_in_words
 from polaroc.choice.choose import choose
 from polaroc.choice.regret import evaluate_hint
@@ -17,7 +18,7 @@ from polaroc.comparison.result import Comparison
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.spec import humanize_note
-from polaroc.predictions.row_checks import SCORE, TRUTH, left_out
+from polaroc.predictions.row_checks import SCORE, left_out
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.grids import prior_grid
 from polaroc.reports.intake import Intake, within
@@ -218,7 +219,7 @@ def _check_single(measures: pl.DataFrame, question: Question) -> None:
 
 def measure_keys(measures: pl.LazyFrame | pl.DataFrame) -> list[str]:
     """The keys of tidy measures."""
-    keys = require(as_lazy(measures), MEASURES, source="evaluate(...)")
+    keys = require(as_lazy(measures), MEASURE_COLUMNS, source="evaluate(...)")
     if not keys:
         raise InvalidArgument(
             "the measures have no key that names the model.",

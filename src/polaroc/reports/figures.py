@@ -1,4 +1,4 @@
-"""What a figure of a report is, and what figures have in common."""
+"""Figures of a report: their data, captions and colours."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from polaroc.reports.evidence import Evidence, drawn
 if TYPE_CHECKING:
     import altair as alt
 
-# How many models are put into words, and how many lines can be told apart.
+# Number of models in captions, and of lines that can be distinguished.
 MOST_NAMED, MOST_DRAWN = 5, 12
 
 
@@ -43,10 +43,10 @@ class Figure:
 
     @property
     def spec(self) -> dict[str, Any]:
-        """The chart as Vega-Lite that says what it shows to those who cannot see it."""
+        """The chart as Vega-Lite with a text alternative."""
         spec: dict[str, Any] = self.chart.to_dict()
         spec["description"] = self.alt
-        # One description instead of a thousand marks to walk through.
+        # A single description for screen readers, instead of one per mark.
         config = spec.setdefault("config", {})
         for part in ("mark", "axis", "legend", "title"):
             config.setdefault(part, {})["aria"] = False
@@ -58,21 +58,21 @@ Maker: TypeAlias = Callable[[Evidence], Figure | None]
 
 
 def figures(evidence: Evidence, makers: Sequence[Maker]) -> list[Figure]:
-    """Those of the figures that the evidence allows, of as many models as can be seen."""
+    """The figures that the evidence allows, with a limited number of models."""
     seen, total = drawn(evidence, MOST_DRAWN), len(evidence.models)
     made = (maker(seen) for maker in makers)
     return [_counted(figure, len(seen.models), total) for figure in made if figure is not None]
 
 
 def _counted(figure: Figure, models: int, total: int) -> Figure:
-    """A figure whose caption says how many models are not in it."""
+    """A figure whose caption notes the number of omitted models."""
     shown = models if figure.models is None else figure.models
     if shown == total:
         return figure
-    said = (
+    caption = (
         f"{figure.caption} Drawn are the best {shown} of {total} models; tables and tests have all."
     )
-    return replace(figure, caption=said)
+    return replace(figure, caption=caption)
 
 
 def colours(evidence: Evidence) -> dict[str, str]:
@@ -80,7 +80,7 @@ def colours(evidence: Evidence) -> dict[str, str]:
     return charts.palette(evidence.models)
 
 
-def means_in_words(evidence: Evidence, column: str, told: str) -> str:
+def means_in_words(evidence: Evidence, column: str, label: str) -> str:
     """The value of each of the first models in a column of the ranking.
 
     Parameters
@@ -89,12 +89,12 @@ def means_in_words(evidence: Evidence, column: str, told: str) -> str:
         The evidence.
     column
         The column.
-    told
-        What it holds, in words.
+    label
+        What it holds.
     """
     pairs = zip(evidence.models, evidence.ranking[column], strict=True)
-    said = [f"{model} {value:.3f}" for model, value in pairs if value is not None]
-    return f"{told}: {listed(said[:MOST_NAMED], evidence)}."
+    means = [f"{model} {value:.3f}" for model, value in pairs if value is not None]
+    return f"{label}: {listed(means[:MOST_NAMED], evidence)}."
 
 
 def expected(evidence: Evidence) -> str:
@@ -103,19 +103,19 @@ def expected(evidence: Evidence) -> str:
 
 
 def first_models(evidence: Evidence) -> Iterator[pl.Series]:
-    """The models that are put into words, each as a series of its name."""
+    """The models named in captions, each as a series."""
     for place in range(min(len(evidence.models), MOST_NAMED)):
         yield evidence.models[place : place + 1]
 
 
-def listed(said: Sequence[str], evidence: Evidence) -> str:
-    """What is said of the first models, and how many more there are."""
+def listed(sentences: Sequence[str], evidence: Evidence) -> str:
+    """Phrases on the first models, and the number of further models."""
     rest = len(evidence.models) + evidence.undrawn - MOST_NAMED
-    return "; ".join([*said, *([f"and {rest} more"] if rest > 0 else [])])
+    return "; ".join([*sentences, *([f"and {rest} more"] if rest > 0 else [])])
 
 
 def _shown(part: Any) -> Any:
-    """A specification whose names hold nothing that would turn or hide other text."""
+    """A specification with escaped control characters in names."""
     if isinstance(part, str):
         return escape_control(part)
     if isinstance(part, dict):

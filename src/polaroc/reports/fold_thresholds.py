@@ -1,39 +1,34 @@
-"""Thresholds of least cost over folds, and what they do on cases they were not set on.
+"""Thresholds of least mean cost over folds, and their rates on held-out cases.
 
-The models of folds are mostly fitted anew, so their scores are not ranked together:
-each fold has its own recall and false positive rate at a threshold, and what is least
-is the mean over folds of the cost these give.
+Models are mostly fitted anew in each fold, so scores of different folds are not ranked
+together: recall and false positive rate are taken per fold, and the mean over folds of
+the resulting cost is minimised.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.columns import PRIVATE
+from polaroc.base.private_columns import CASE, FOLD, LACKING, TRUTH, WEIGHT
+from polaroc.base.statistics import ROUNDING
 from polaroc.errors import InvalidPredictions
-from polaroc.predictions.row_checks import SCORE, TRUTH, WEIGHT
+from polaroc.predictions.row_checks import SCORE
 from polaroc.priors.grids import skew
+from polaroc.typing import Array
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
-
-# In how many groups the folds are judged, and the cases that folds share.
+# Groups of the folds that are held out together, and of the cases that folds share.
 GROUPS = 5
-# Costs that differ by less, of the greatest, are equal: the highest of their thresholds is taken.
-ROUNDING = 1e-12
-# How much more one threshold for all folds costs where scores do not compare.
-DEARER = 1.25
-FOLD, CASE, LACKING = PRIVATE + "fold", PRIVATE + "case", PRIVATE + "lacking"
+# Share of the greatest cost below which costs are equal; the highest threshold is then taken.
+# Cost of one common threshold over that of thresholds per fold, above which scores of
+# different folds are not comparable.
+MAX_COST_RATIO = 1.25
 
 
 @dataclass(frozen=True)
 class Costs:
-    """What errors cost, at some priors.
+    """Costs of errors at some priors.
 
     Attributes
     ----------
@@ -48,7 +43,7 @@ class Costs:
     alarm: float
 
     def at(self, recall: "Array", alarms: "Array") -> "Array":
-        """The expected cost at each prior: priors × points."""
+        """Expected cost, priors × points."""
         import numpy as np
 
         return np.array(
@@ -68,7 +63,7 @@ class Folds:
     score, truth, weight
         Of each row.
     fold, case
-        Their numbers, from 0. Without a column of cases each row is a case.
+        Numbers from 0; without a column of cases each row is a case.
     """
 
     score: "Array"
@@ -78,7 +73,7 @@ class Folds:
     case: "Array"
 
     def where(self, kept: "Array") -> "Folds":
-        """Some of the rows."""
+        """The rows at a mask."""
         return Folds(
             self.score[kept], self.truth[kept], self.weight[kept], self.fold[kept], self.case[kept]
         )
@@ -101,10 +96,10 @@ class Folds:
         ends = np.append(np.flatnonzero(self.score[1:] != self.score[:-1]), len(self.score) - 1)
         recall, alarms = (self._mean_rate(own)[ends] for own in (self.truth, ~self.truth))
         nothing = np.zeros(1)
-        found = costs.at(np.append(nothing, recall), np.append(nothing, alarms))
-        least = found.min(axis=1, keepdims=True)
-        most = found.max(axis=1, keepdims=True)
-        best = (found <= least + ROUNDING * most).argmax(axis=1)
+        totals = costs.at(np.append(nothing, recall), np.append(nothing, alarms))
+        least = totals.min(axis=1, keepdims=True)
+        most = totals.max(axis=1, keepdims=True)
+        best = (totals <= least + ROUNDING * most).argmax(axis=1)
         return [None if i == 0 else float(self.score[ends[i - 1]]) for i in best]
 
     def totals(self, count: int) -> "Array":
@@ -126,15 +121,15 @@ class Folds:
 
 
 @dataclass(frozen=True)
-class Judged:
-    """What thresholds did on cases they were not set on.
+class HeldOutRates:
+    """Rates of thresholds on held-out cases.
 
     Attributes
     ----------
     tpr, fpr
         Priors × folds, NaN where a fold lacks the class.
     thresholds
-        At each prior, all that were set.
+        At each prior, one per split.
     """
 
     tpr: "Array"
@@ -151,7 +146,7 @@ class Judged:
 
 
 def read_folds(rows: pl.LazyFrame, blocks: Sequence[str], case: str | None) -> Folds:
-    """The predictions of one model, by the keys of its folds and the column of its cases."""
+    """Read the predictions of one model with their folds and cases."""
     import numpy as np
 
     columns = rows.collect_schema().names()
@@ -176,44 +171,44 @@ def read_folds(rows: pl.LazyFrame, blocks: Sequence[str], case: str | None) -> F
 
 
 def _numbered(rows: pl.LazyFrame, names: list[str], number: str) -> pl.LazyFrame:
-    """The rows with the number of the values of some columns."""
+    """Number the distinct values of some columns."""
     values = rows.select(names).unique().sort(names, nulls_last=True).with_row_index(number)
     return rows.join(values, on=names, how="left", nulls_equal=True)
 
 
-def judge_across(folds: Folds, costs: Costs) -> Judged:
-    """Each fold at thresholds that were set on other folds, and without the cases judged."""
+def rates_across_folds(folds: Folds, costs: Costs) -> HeldOutRates:
+    """Rates of each fold at thresholds from other folds that share no case with it."""
     import numpy as np
 
     group = folds.fold % GROUPS
     part = folds.case % GROUPS if folds.share_cases else np.zeros_like(folds.case)
-    judging = (
+    splits = (
         (folds.where(held), folds.where((group != a) & ~_are_among(folds.case, folds.case[held])))
         for a in np.unique(group)
         for b in np.unique(part)
         if (held := (group == a) & (part == b)).any()
     )
-    return _judge(folds, costs, judging)
+    return _held_out_rates(folds, costs, splits)
 
 
-def judge_within(folds: Folds, costs: Costs) -> Judged:
-    """Each fold at thresholds of its own model, set on other cases of the same fold."""
+def rates_within_folds(folds: Folds, costs: Costs) -> HeldOutRates:
+    """Rates of each fold at thresholds from other cases of the same fold."""
     import numpy as np
 
     part = np.random.default_rng(0).permutation(folds.case.max(initial=0) + 1) % GROUPS
-    judging = (
+    splits = (
         (own.where(part[own.case] == b), own.where(part[own.case] != b))
         for own in (folds.where(folds.fold == a) for a in np.unique(folds.fold))
         for b in range(GROUPS)
     )
-    return _judge(folds, costs, judging)
+    return _held_out_rates(folds, costs, splits)
 
 
 def compare_scales(common: "Array", own: "Array") -> bool:
-    """Whether scores of folds compare: one threshold for all costs little more than one each.
+    """Whether scores of folds are comparable: a common threshold costs little more.
 
-    Thresholds of each fold's own are set on fewer cases, and cost more where the scores
-    of all folds mean the same.
+    Thresholds per fold are set on fewer cases, and cost more where the scores of all
+    folds are on one scale.
 
     Parameters
     ----------
@@ -225,7 +220,7 @@ def compare_scales(common: "Array", own: "Array") -> bool:
     known = ~np.isnan(common - own)
     common, own = common[known], own[known]
     mostly = (common > own).sum() > len(own) / 2
-    return not (mostly and common.sum() > DEARER * own.sum())
+    return not (mostly and common.sum() > MAX_COST_RATIO * own.sum())
 
 
 def _are_among(cases: "Array", some: "Array") -> "Array":
@@ -237,18 +232,20 @@ def _are_among(cases: "Array", some: "Array") -> "Array":
     return marks
 
 
-def _judge(folds: Folds, costs: Costs, judging: Iterator[tuple[Folds, Folds]]) -> Judged:
-    """The rates of rows held out, at the thresholds that other rows give."""
+def _held_out_rates(
+    folds: Folds, costs: Costs, splits: Iterator[tuple[Folds, Folds]]
+) -> HeldOutRates:
+    """Rates of held-out rows at the thresholds of least cost on the other rows."""
     import numpy as np
 
     count = folds.fold.max(initial=0) + 1
     called = np.zeros((len(costs.priors), 2, count))
     thresholds: list[list[float | None]] = [[] for _ in costs.priors]
-    for held, tuning in judging:
+    for held, tuning in splits:
         for i, threshold in enumerate(tuning.cheapest(costs)):
             thresholds[i].append(threshold)
             if threshold is not None:
                 called[i] += held.where(held.score >= threshold).totals(count)
     with np.errstate(invalid="ignore"):
         tpr, fpr = np.moveaxis(called / folds.totals(count), 1, 0)
-    return Judged(tpr, fpr, thresholds)
+    return HeldOutRates(tpr, fpr, thresholds)

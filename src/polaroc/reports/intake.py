@@ -8,10 +8,11 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.columns import as_lazy, collect_like, column_name
+from polaroc.base.private_columns import TRUTH, WEIGHT
 from polaroc.curves.curve import curve
 from polaroc.errors import InvalidArgument
 from polaroc.predictions.audit import check
-from polaroc.predictions.row_checks import SCORE, TRUTH, WEIGHT
+from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import read
 from polaroc.reports.question import NAMELESS
 from polaroc.typing import Frame, IntoExpr, Label, Nulls
@@ -86,8 +87,8 @@ def taken_in(
         table, truth=truth, score=score, by=named, weight=weight, positive=positive, nulls=nulls,
         collected=True,
     )  # fmt: skip
-    sound = found.sound.collect().lazy()
-    return Intake(sound, tuple(keys), found.weighted, found.troubled())
+    sound = found.valid_rows.collect().lazy()
+    return Intake(sound, tuple(keys), found.weighted, found.count_invalid())
 
 
 def with_one_model(table: pl.LazyFrame) -> tuple[pl.LazyFrame, str]:

@@ -6,6 +6,7 @@ from polaroc import charts
 from polaroc.base.text import limit
 from polaroc.choice.answer import changes
 from polaroc.comparison.result import first_pairs, interval_rule
+from polaroc.reports.cards import percent
 from polaroc.reports.evidence import Evidence
 from polaroc.reports.figures import (
     MOST_NAMED,
@@ -17,11 +18,10 @@ from polaroc.reports.figures import (
     means_in_words,
 )
 from polaroc.reports.intake import within
-from polaroc.reports.words import percent
 
 
 def auprec_by_prior(evidence: Evidence) -> Figure | None:
-    """What rarity costs each model."""
+    """AUPREC of each model against the prior."""
     low, high = _range(evidence)
     rows = evidence.measures.filter(
         (pl.col("measure") == "auprec") & pl.col("prior").is_between(low, high)
@@ -41,13 +41,13 @@ def auprec_by_prior(evidence: Evidence) -> Figure | None:
 
 
 def winner_map(evidence: Evidence) -> Figure | None:
-    """Which model is the best where."""
+    """The best model at each prior."""
     choice = evidence.choice
     if choice is None or choice.models["worst_regret"].null_count():
         return None
     best = choice.priors.filter("best")
     low, high = (percent(float(prior)) for prior in (best["prior"][0], best["prior"][-1]))
-    told = changes(choice.priors) or [
+    sentences = changes(choice.priors) or [
         f"{best[evidence.question.between][0]} is the best at every prior from {low} to {high}."
     ]
     return Figure(
@@ -56,12 +56,12 @@ def winner_map(evidence: Evidence) -> Figure | None:
         ("Above, the model with the best mean. " if evidence.blocks > 1 else "The best model. ")
         + ("Below, in which share of the folds each is the best." if evidence.blocks > 1 else "")
         + (" Blank: where models that are not drawn are." if evidence.undrawn else ""),
-        told[0],
+        sentences[0],
     )
 
 
 def regret(evidence: Evidence) -> Figure | None:
-    """What the other models cost."""
+    """Regret of each model against the prior."""
     if evidence.choice is None or evidence.choice.models["worst_regret"].null_count():
         return None
     return Figure(
@@ -74,7 +74,7 @@ def regret(evidence: Evidence) -> Figure | None:
 
 
 def accsens_plane(evidence: Evidence) -> Figure | None:
-    """Errors against how far they shift."""
+    """Error against prior sensitivity."""
     rows = evidence.measures.filter(pl.col("estimate").is_not_null())
     if not {"auc_range", "sens", "accsens"} <= set(rows["measure"]):
         return None
@@ -92,15 +92,15 @@ def accsens_plane(evidence: Evidence) -> Figure | None:
 
 
 def pairs(evidence: Evidence) -> Figure | None:
-    """Which models differ, and by how much."""
+    """Differences of pairs of models."""
     if evidence.comparison is None:
         return None
     shown, _ = first_pairs(evidence.comparison, MOST_NAMED)
     first = shown.select(*shown.columns[:2], "difference", "lower", "upper")
-    said = [
+    sentences = [
         f"{a} − {b} {d:.3f} ({limit(lo)} to {limit(hi)})" for a, b, d, lo, hi in first.iter_rows()
     ]
-    rest = evidence.comparison.pairs.height - len(said)
+    rest = evidence.comparison.pairs.height - len(sentences)
     rule = interval_rule(evidence.comparison.plan)
     return Figure(
         "pairs-chart",
@@ -108,7 +108,7 @@ def pairs(evidence: Evidence) -> Figure | None:
             evidence.comparison, "Differences between the models", colours=colours(evidence)
         ),
         f"{rule[0].upper()}{rule[1:]}.",
-        f"Differences: {'; '.join([*said, *([f'and {rest} more'] if rest else [])])}.",
+        f"Differences: {'; '.join([*sentences, *([f'and {rest} more'] if rest else [])])}.",
     )
 
 
@@ -119,7 +119,7 @@ DIFFERENCES: tuple[Maker, ...] = (pairs,)
 
 
 def _range(evidence: Evidence) -> tuple[float, float]:
-    """The priors between which models are judged, and a little more: their digits are rounded."""
+    """The range of the compared priors, slightly widened since digits are rounded."""
     judged = evidence.measures if evidence.choice is None else evidence.choice.priors
     lowest, highest = judged.select(
         (pl.col("prior").min() * (1 - 1e-9)).alias("low"),
@@ -168,14 +168,14 @@ def _falls(rows: pl.DataFrame, evidence: Evidence) -> str:
         .agg(pl.col("estimate").mean())
         .filter(pl.col("prior").is_in([low, high]))
     )
-    said = []
+    sentences = []
     for model in first_models(evidence):
         of_model = within(means, model.to_frame())
         at = dict(of_model.select("prior", "estimate").iter_rows())
         if at.get(low) is not None and at.get(high) is not None:
-            said.append(
+            sentences.append(
                 f"{model[0]} from {at[low]:.3f} at {percent(float(low))} positives to "  # type: ignore[arg-type]
                 f"{at[high]:.3f} at {percent(float(high))}"  # type: ignore[arg-type]
             )
     area = "Mean area" if evidence.blocks > 1 else "Area"
-    return f"{area} under the precision-recall curve (AUPREC): {listed(said, evidence)}."
+    return f"{area} under the precision-recall curve (AUPREC): {listed(sentences, evidence)}."

@@ -1,4 +1,4 @@
-"""The page of a report: one HTML file that needs no network."""
+"""The page of a report: one self-contained HTML file."""
 
 import json
 import sys
@@ -11,17 +11,17 @@ from typing import Any
 
 from polaroc.base.text import escape_control
 from polaroc.comparison.result import verdict
-from polaroc.reports import sheets
+from polaroc.reports import tables_data
+from polaroc.reports.cards import cards, costs_in_words, counts
 from polaroc.reports.curve_figures import CURVES
 from polaroc.reports.evidence import Evidence
 from polaroc.reports.figures import figures
 from polaroc.reports.model_figures import DIFFERENCES, OVER_THE_RANGE
 from polaroc.reports.sources import sources, versions
-from polaroc.reports.words import cards, costs_in_words, counts
 
 TEMPLATE = "page.html.j2"
 MARK = '<meta name="generator" content="polaroc'
-# Where the mark is, from the start of the file.
+# Number of characters at the start that hold the mark.
 MARKED = 1_000
 
 
@@ -66,13 +66,13 @@ def _contents(evidence: Evidence) -> dict[str, Any]:
         "counts": counts(evidence),
         "cards": cards(evidence),
         "costs": costs_in_words(evidence),
-        "ranking": sheets.ranking_sheet(evidence),
-        "thresholds": sheets.threshold_sheet(evidence),
+        "ranking": tables_data.ranking_table(evidence),
+        "thresholds": tables_data.threshold_table(evidence),
         "verdict": None if comparison is None else verdict(comparison),
-        "omnibus": sheets.omnibus_sheet(evidence),
-        "pairs": sheets.pairs_sheet(evidence),
-        "audit": sheets.audit_sheet(evidence),
-        "keys": sheets.keys_sheet(evidence),
+        "omnibus": tables_data.omnibus_table(evidence),
+        "pairs": tables_data.pairs_table(evidence),
+        "audit": tables_data.audit_table(evidence),
+        "keys": tables_data.keys_table(evidence),
         "over_the_range": figures(evidence, OVER_THE_RANGE),
         "curves": figures(evidence, CURVES),
         "differences": figures(evidence, DIFFERENCES),
@@ -84,17 +84,17 @@ def _contents(evidence: Evidence) -> dict[str, Any]:
 def _environment() -> Any:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    found = Environment(
+    environment = Environment(
         loader=PackageLoader("polaroc.reports"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True, finalize=_shown,
     )  # fmt: skip
-    found.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
-    found.policies["json.dumps_function"] = json.dumps
-    return found
+    environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
+    environment.policies["json.dumps_function"] = json.dumps
+    return environment
 
 
 def _shown(value: Any) -> Any:
-    """Text in which what would turn or hide other text is spelled out."""
+    """Text with control characters spelled out."""
     from markupsafe import Markup
 
     return (
@@ -117,5 +117,5 @@ def _asset(name: str) -> str:
 
 
 def _digest(script: str) -> str:
-    """What allows this very script, and no other."""
+    """Content security policy digest of the script."""
     return f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"

@@ -1,4 +1,4 @@
-"""What a report is asked, and which columns it is about."""
+"""The question of a report, and its columns."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ NAMELESS = "the model"
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked; the arguments of `report` of the same names.
+    """The arguments of `report` of the same names.
 
     Attributes
     ----------

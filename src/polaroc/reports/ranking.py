@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE
+from polaroc.base.private_columns import BLOCKS
 from polaroc.base.statistics import error_of_mean
 from polaroc.reports.question import Question
 
@@ -12,9 +12,8 @@ if TYPE_CHECKING:
     from polaroc.choice.result import Choice
     from polaroc.comparison.result import Comparison
 
-BLOCKS = PRIVATE + "blocks"
 EXPECTED = "expected"
-# How far the mean IAUPREC may be from the expectation that stands beside its limits.
+# Difference of the mean IAUPREC from the expectation up to which its limits are shown.
 OFF = 1e-4
 AFTERTHOUGHTS = ("auc", "sens")
 COLUMNS = (
@@ -60,7 +59,7 @@ def ranking(
         table = table.drop("lower", "upper").join(
             limits, on=between, how="left", nulls_equal=True, maintain_order="left"
         )
-    # What is known of IAUPREC is not said of an expectation over other priors.
+    # Limits of IAUPREC do not apply to an expectation over other priors.
     same = (pl.col("iauprec") - pl.col(EXPECTED)).abs() <= OFF
     table = table.with_columns(pl.when(same).then(pl.col("lower", "upper", "sd")))
     return table.select(between, *COLUMNS)
@@ -81,7 +80,7 @@ def _means(measures: pl.DataFrame, between: str) -> pl.DataFrame:
 
 
 def _limits(measures: pl.DataFrame, question: Question) -> pl.DataFrame | None:
-    """Limits of the expected AUPREC of each model, where something tells them.
+    """Limits of the expected AUPREC of each model, where known.
 
     Over blocks, Nadeau and Bengio's correction of the t interval; on one test set,
     the limits that the measures came with.
@@ -114,5 +113,5 @@ def _corrected(rows: pl.DataFrame, between: str, ratio: float, level: float) -> 
         # An area lies between 0 and 1.
         limits.append((max(mean - reach, 0.0), min(mean + reach, 1.0)))
     schema = {"lower": pl.Float64, "upper": pl.Float64}
-    found = pl.DataFrame(limits, schema=schema, orient="row")
-    return pl.concat([counts.select(between), found], how="horizontal")
+    corrected = pl.DataFrame(limits, schema=schema, orient="row")
+    return pl.concat([counts.select(between), corrected], how="horizontal")

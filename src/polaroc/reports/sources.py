@@ -1,4 +1,4 @@
-"""Where the methods of a report come from, and what it was made with."""
+"""Publications and library versions behind a report."""
 
 from dataclasses import dataclass
 from importlib import metadata

@@ -16,7 +16,7 @@ Column: TypeAlias = Sequence[str | None]
 
 
 @dataclass(frozen=True, eq=False)
-class Sheet:
+class ReportTable:
     """A table to show.
 
     Attributes
@@ -46,27 +46,27 @@ class Sheet:
         return rendered(self)
 
 
-def rendered(sheet: Sheet) -> "Markup":
+def rendered(report_table: ReportTable) -> "Markup":
     """The table as HTML: headings with scopes, a caption, every name and value escaped."""
     from great_tables import GT
     from markupsafe import Markup
 
     # Names of columns become ids, headings are text: columns are numbered.
-    names = [f"c{i}" for i in range(len(sheet.columns))]
-    labels = [escape_control(heading) for heading in sheet.columns]
+    names = [f"c{i}" for i in range(len(report_table.columns))]
+    labels = [escape_control(heading) for heading in report_table.columns]
     shown = [
         [NOTHING if value is None else escape_control(value) for value in column]
-        for column in sheet.columns.values()
+        for column in report_table.columns.values()
     ]
     frame = pl.DataFrame(shown, schema=dict.fromkeys(names, pl.String), orient="col")
     left = [
         name
-        for i, (name, heading) in enumerate(zip(names, sheet.columns, strict=True))
-        if i < sheet.keys or heading in sheet.words
+        for i, (name, heading) in enumerate(zip(names, report_table.columns, strict=True))
+        if i < report_table.keys or heading in report_table.words
     ]
     right = [name for name in names if name not in left]
     table = (
-        GT(frame, rowname_col=names[0], id=sheet.name)
+        GT(frame, rowname_col=names[0], id=report_table.name)
         .tab_stubhead(labels[0])
         .cols_label(dict(zip(names[1:], labels[1:], strict=True)))
         .cols_align("left", columns=left)
@@ -76,7 +76,7 @@ def rendered(sheet: Sheet) -> "Markup":
     # What is before the table is a style sheet; the page has its own.
     inner = table[table.index("<table") : table.rindex("</table>") + len("</table>")]
     before, after = inner.split("<thead>", 1)
-    caption = Markup("<caption>{}</caption>").format(escape_control(sheet.caption))
+    caption = Markup("<caption>{}</caption>").format(escape_control(report_table.caption))
     return Markup(before) + caption + Markup("<thead>" + after)
 
 

@@ -1,4 +1,4 @@
-"""Where to set the threshold of one model, and what that did on cases it was not set on."""
+"""Thresholds of least cost of one model, with rates on held-out cases."""
 
 import warnings
 from collections.abc import Sequence
@@ -12,17 +12,17 @@ from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.grids import skew
 from polaroc.reports.fold_thresholds import (
     Costs,
-    Judged,
+    HeldOutRates,
     compare_scales,
-    judge_across,
-    judge_within,
+    rates_across_folds,
+    rates_within_folds,
     read_folds,
 )
 from polaroc.reports.intake import Intake, one_of
 from polaroc.reports.question import Question
 from polaroc.thresholds.operating_points import operating_points
 
-# The share of a belief below and above which its priors are not shown.
+# Tail of a belief at each end whose priors are not shown.
 TAIL = 0.05
 CASES = 1000
 SHARED = (
@@ -51,7 +51,7 @@ class Thresholds:
     elsewhere
         Whether the rates are of blocks that the threshold was not set on.
     cautions
-        What is to be said of them, in sentences.
+        Warnings, in sentences.
     """
 
     points: pl.DataFrame
@@ -138,29 +138,29 @@ def _over_folds(
     """The points of least mean cost over the blocks, with the rates of blocks judged by others."""
     folds = read_folds(rows, question.blocks, question.case)
     costs = Costs(tuple(priors), question.cost_fn, question.cost_fp)
-    judged = judge_across(folds, costs)
+    held_out = rates_across_folds(folds, costs)
     middle = len(priors) // 2
-    own = judge_within(folds, costs)
+    own = rates_within_folds(folds, costs)
     cautions = [SHARED] if question.case is None else []
-    if not compare_scales(judged.costs(costs)[middle], own.costs(costs)[middle]):
+    if not compare_scales(held_out.costs(costs)[middle], own.costs(costs)[middle]):
         cautions.append(OWN_SCALES)
-    points = {"prior": list(priors), "threshold": folds.cheapest(costs)} | _summary(judged)
+    points = {"prior": list(priors), "threshold": folds.cheapest(costs)} | _summary(held_out)
     schema = dict.fromkeys(points, pl.Float64)
     return pl.DataFrame(points, schema=schema, nan_to_null=True), tuple(cautions)
 
 
-def _summary(judged: Judged) -> dict[str, list[float | None]]:
+def _summary(held_out: HeldOutRates) -> dict[str, list[float | None]]:
     """Means and spreads over the blocks, and of the thresholds."""
     import numpy as np
 
-    found: dict[str, list[float | None]] = {}
+    columns: dict[str, list[float | None]] = {}
     with warnings.catch_warnings():
         # A class that is in no block has no rate, in one block it has no spread.
         warnings.simplefilter("ignore", RuntimeWarning)
-        for name, values in (("tpr", judged.tpr), ("fpr", judged.fpr)):
-            found[name] = np.nanmean(values, axis=1).tolist()
-            found[f"{name}_sd"] = np.nanstd(values, axis=1, ddof=1).tolist()
-    set_to = [[value for value in some if value is not None] for some in judged.thresholds]
-    found["lowest"] = [min(some, default=None) for some in set_to]
-    found["highest"] = [max(some, default=None) for some in set_to]
-    return found
+        for name, values in (("tpr", held_out.tpr), ("fpr", held_out.fpr)):
+            columns[name] = np.nanmean(values, axis=1).tolist()
+            columns[f"{name}_sd"] = np.nanstd(values, axis=1, ddof=1).tolist()
+    set_to = [[value for value in some if value is not None] for some in held_out.thresholds]
+    columns["lowest"] = [min(some, default=None) for some in set_to]
+    columns["highest"] = [max(some, default=None) for some in set_to]
+    return columns

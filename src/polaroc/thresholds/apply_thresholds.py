@@ -1,4 +1,4 @@
-"""What thresholds chosen elsewhere do on other data."""
+"""Apply thresholds chosen on one table to another."""
 
 from collections.abc import Sequence
 
@@ -7,23 +7,22 @@ import polars as pl
 from polaroc import rates
 from polaroc.base.checks import check_flag
 from polaroc.base.columns import (
-    PRIVATE,
     as_lazy,
     attach,
     collect_like,
     require,
-    text_keys_that_differ,
+    text_keys_of_different_types,
 )
+from polaroc.base.private_columns import PRIVATE, SAME, TRUTH, WEIGHT, private
+from polaroc.base.statistics import ROUNDING
+from polaroc.curves.keys import totals
 from polaroc.curves.segments import share as share_of
-from polaroc.curves.totals import totals
 from polaroc.errors import Hint, InvalidTable
-from polaroc.predictions.row_checks import SCORE, TRUTH, WEIGHT
+from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, one_class_note, read
 from polaroc.thresholds.operating_points import POINTS
 from polaroc.typing import By, Frame, IntoExpr, Label, Nulls
 
-ROUNDING = 1e-12
-SAME = PRIVATE + "same"
 SAME_TABLE = "as on the tuning table: were the thresholds chosen on these cases?"
 
 
@@ -71,6 +70,15 @@ def apply_thresholds(
     InvalidPredictions, InvalidArgument
         As in `curve`.
 
+    See Also
+    --------
+    operating_points : The point that a rule takes at each prior.
+
+    References
+    ----------
+    Landgrebe, Paclík, Duin, Bradley, "Precision-recall operating characteristic (P-ROC)
+    curves in imprecise environments", 2006.
+
     Examples
     --------
     >>> import polars as pl
@@ -98,8 +106,8 @@ def apply_thresholds(
     realised = _realised(table, _with_key_types(chosen, table, shared), shared)
     if same_table:
         return collect_like(predictions, realised.select(*table.keys, *POINTS))
-    said = pl.when(pl.col(SAME).all()).then(pl.lit(SAME_TABLE)).otherwise("note")
-    result = realised.with_columns(said.alias("note")).select(*table.keys, *POINTS)
+    note = pl.when(pl.col(SAME).all()).then(pl.lit(SAME_TABLE)).otherwise("note")
+    result = realised.with_columns(note.alias("note")).select(*table.keys, *POINTS)
     if isinstance(predictions, pl.DataFrame):
         collected = result.collect()
         if collected.height and collected["note"].eq_missing(pl.Series([SAME_TABLE])).all():
@@ -113,9 +121,9 @@ def apply_thresholds(
 
 
 def _with_key_types(points: pl.LazyFrame, table: Predictions, keys: Sequence[str]) -> pl.LazyFrame:
-    """The points with their keys in the types of the predictions, if these can hold them."""
+    """Cast keys of the points to the types of the predictions, where they fit."""
     kinds = table.rows.collect_schema()
-    differ = text_keys_that_differ(
+    differ = text_keys_of_different_types(
         kinds, points.collect_schema(), keys, ("the predictions", "the points")
     )
     for key in differ:
@@ -125,23 +133,23 @@ def _with_key_types(points: pl.LazyFrame, table: Predictions, keys: Sequence[str
 
 
 def _realised(table: Predictions, points: pl.LazyFrame, shared: Sequence[str]) -> pl.LazyFrame:
-    """The points with the rates they have on a table, and whether all is as it was tuned."""
-    limit, share = pl.col(PRIVATE + "at"), pl.col("share")
-    tuned = [PRIVATE + name for name in ("tpr", "fpr", "positives", "negatives")]
+    """The points with their rates on a table, and whether all equal the tuned ones."""
+    limit, share = pl.col(private("at")), pl.col("share")
+    tuned = [private(name) for name in ("tpr", "fpr", "positives", "negatives")]
     promised = points.select(
         *shared, "rule", "prior", "share",
-        pl.col("threshold").alias(PRIVATE + "at"),
+        pl.col("threshold").alias(private("at")),
         *(pl.col(name.removeprefix(PRIVATE)).alias(name) for name in tuned),
     ).unique()  # fmt: skip
-    # A point is known by what it is: rows of a lazy table have no lasting number.
-    known_by = [*table.keys, "rule", "prior", "share", PRIVATE + "at", *tuned]
+    # Join by values, since rows of a lazy table have no stable number.
+    known_by = [*table.keys, "rule", "prior", "share", private("at"), *tuned]
     counted = pl.col(WEIGHT) if table.weighted else pl.lit(1, pl.Int64)
     pos, neg = pl.col(TRUTH) * counted, ~pl.col(TRUTH) * counted
-    # No threshold means that nothing is called positive.
+    # Without a threshold nothing is called positive.
     above, tied = (pl.col(SCORE) > limit).fill_null(False), (pl.col(SCORE) == limit)
     called = above.cast(pl.Float64) + tied.fill_null(False).cast(pl.Float64) * share
     calls = (
-        attach(table.sound, promised, shared)
+        attach(table.valid_rows, promised, shared)
         .group_by(known_by)
         .agg((called * pos).sum().alias("tpr"), (called * neg).sum().alias("fpr"))
     )
@@ -168,7 +176,7 @@ def _realised(table: Predictions, points: pl.LazyFrame, shared: Sequence[str]) -
 
 
 def _note_on_calls() -> pl.Expr:
-    """What is to be said of the rows of a key, of its classes and of its point."""
+    """Note on the rows and classes of a key and on its point."""
     lack = (
         pl.when(pl.col("rule").is_null())
         .then(pl.lit("there is no point for this key"))
@@ -176,5 +184,5 @@ def _note_on_calls() -> pl.Expr:
         .then(pl.lit("no point was chosen"))
     )
     absent = one_class_note(pl.col("positives"), pl.col("negatives"))
-    said = pl.concat_str("note", absent, lack, separator="; ", ignore_nulls=True)
-    return said.replace("", None)
+    note = pl.concat_str("note", absent, lack, separator="; ", ignore_nulls=True)
+    return note.replace("", None)

@@ -1,4 +1,4 @@
-"""What errors cost: cost curves and decision curves."""
+"""Cost curves and decision curves."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -7,7 +7,9 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import MOST_NUMBER, is_number, listed_values, shortened
-from polaroc.base.columns import PRIVATE, curve_keys, lazily, within
+from polaroc.base.columns import curve_keys, lazily, within
+from polaroc.base.private_columns import SHARES, SOUGHT, private
+from polaroc.base.statistics import ROUNDING
 from polaroc.curves.hull import hull
 from polaroc.curves.surface import at_priors
 from polaroc.errors import Hint, InvalidArgument
@@ -16,8 +18,6 @@ from polaroc.typing import Priors
 
 PROBABILITY_COST = "probability_cost"
 DECISIONS = ("prior", "threshold", "tpr", "fpr", "net_benefit", "treat_all", "note")
-SHARES, SOUGHT = PRIVATE + "shares", PRIVATE + "sought"
-ROUNDING = 1e-12
 
 
 @lazily
@@ -50,9 +50,20 @@ def cost_curve(curve: pl.LazyFrame, probability_cost: int | Sequence[float] = 10
         For values outside what is allowed; where the columns of a curve are
         missing.
 
+    See Also
+    --------
+    operating_points : The point that a rule takes at each prior.
+    decision_curve : Net benefit of acting on probabilities.
+    hull : The upper convex hull of each curve.
+
     Notes
     -----
     Drummond and Holte (2006). Like `hull`, the plan holds a Python function.
+
+    References
+    ----------
+    Drummond, Holte, "Cost curves: an improved method for visualizing classifier
+    performance", 2006.
 
     Examples
     --------
@@ -68,7 +79,7 @@ def cost_curve(curve: pl.LazyFrame, probability_cost: int | Sequence[float] = 10
     )
     x, t, f = pl.col(PROBABILITY_COST), pl.col("tpr"), pl.col("fpr")
     both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
-    order = PRIVATE + "order"
+    order = private("order")
     return (
         hull(curve)
         .filter(both)
@@ -129,10 +140,20 @@ def decision_curve(
         For thresholds or priors outside what is allowed; where the columns of a
         curve are missing.
 
+    See Also
+    --------
+    cost_curve : Normalised expected cost over priors and costs.
+    operating_points : The point that a rule takes at each prior.
+
     Notes
     -----
     Vickers and Elkin (2006). For case-control data with a given prevalence, dcurves
     takes scores as right in the population: `score_prior=None` does.
+
+    References
+    ----------
+    Vickers, Elkin, "Decision curve analysis: a novel method for evaluating prediction
+    models", 2006.
 
     Examples
     --------
@@ -147,7 +168,7 @@ def decision_curve(
     (0.2, 0.0)
     """
     keys = curve_keys(curve)
-    asked = pl.LazyFrame({"threshold": _shares(thresholds, "thresholds", closed=False)})
+    requested = pl.LazyFrame({"threshold": _shares(thresholds, "thresholds", closed=False)})
     ranked = curve.filter((pl.col("positives") > 0) & (pl.col("negatives") > 0))
     lowest, highest = pl.col("threshold").min(), pl.col("threshold").max()
     totals = (
@@ -158,7 +179,7 @@ def decision_curve(
         )
         .filter(pl.col("positives").is_not_null())
     )
-    sought = at_priors(totals.join(asked, how="cross"), priors).with_columns(
+    sought = at_priors(totals.join(requested, how="cross"), priors).with_columns(
         _unweighted(score_prior).alias(SOUGHT)
     )
     t, f, skewed, p = (pl.col(name) for name in ("tpr", "fpr", "skew", "threshold"))
@@ -177,7 +198,7 @@ def decision_curve(
 
 
 def _unweighted(score_prior: float | Literal["observed"] | None) -> pl.Expr:
-    """The score, as it stands, that is the probability `threshold` at the prior asked for."""
+    """The raw score whose probability is `threshold` at the prior."""
     p, skewed = pl.col("threshold"), pl.col("skew")
     if score_prior is None:
         return p
@@ -188,30 +209,29 @@ def _unweighted(score_prior: float | Literal["observed"] | None) -> pl.Expr:
         right = pl.lit(skew(float(score_prior)))
     times = skewed / right
     weighted = p * times / (1 - p + p * times)
-    # A score that is p but for rounding is called positive.
+    # A score that equals p up to rounding is called positive.
     return pl.when((times - 1).abs() <= ROUNDING).then(p).otherwise(weighted * (1 - ROUNDING))
 
 
 def _called(ranked: pl.LazyFrame, sought: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """The rows sought with the rates of calling positive from their score on."""
-    at, asked = pl.col("threshold").fill_null(float("inf")), pl.col(SHARES).is_not_null()
+    """The rows at their thresholds, with the rates of calling positive from there on."""
+    at, is_requested = pl.col("threshold").fill_null(float("inf")), pl.col(SHARES).is_not_null()
     points = ranked.select(*keys, "tpr", "fpr", at.alias(SOUGHT))
     last = within(pl.col("tpr", "fpr").forward_fill().fill_null(0.0), keys)
-    # The point before a score sought, from the best score on, is that of the least
-    # threshold that is not below it.
+    # In descending order, the point before a score is that of the least threshold not below.
     return (
         pl.concat([points, sought], how="diagonal")
         .sort(
-            *keys, SOUGHT, asked, nulls_last=True, maintain_order=True,
+            *keys, SOUGHT, is_requested, nulls_last=True, maintain_order=True,
             descending=[*[False] * len(keys), True, False],
         )
         .with_columns(last)
-        .filter(asked)
+        .filter(is_requested)
     )  # fmt: skip
 
 
 def _shares(given: int | Sequence[float], name: str, *, closed: bool = True) -> list[float]:
-    """Shares from 0 to 1, which is among them where the range is closed."""
+    """Shares from 0 to 1; 1 is allowed where the range is closed."""
     if isinstance(given, int) and not isinstance(given, bool) and 2 <= given <= MOST_NUMBER:
         return [i / (given - 1 if closed else given) for i in range(given)]
     wanted = listed_values(given) or []

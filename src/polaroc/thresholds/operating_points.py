@@ -1,4 +1,4 @@
-"""Operating points: where on its curve a classifier is to run."""
+"""Operating points chosen on curves by a rule."""
 
 from collections.abc import Sequence
 
@@ -6,13 +6,14 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import is_number
-from polaroc.base.columns import PRIVATE, curve_keys, lazily
+from polaroc.base.columns import curve_keys, lazily
+from polaroc.base.private_columns import private
 from polaroc.curves.segments import CELLS
 from polaroc.curves.surface import surface
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.predictions.row_checks import SCORE, UNRANKED
 from polaroc.predictions.table import one_class_note
-from polaroc.thresholds.rules import RULES, Choice, Rule, check_target, choices
+from polaroc.thresholds.rules import RULES, Rule, ThresholdRule, check_target, rules
 from polaroc.typing import Priors
 
 POINTS = (
@@ -80,6 +81,20 @@ def operating_points(
         For an unknown rule, or a target, cost or prior outside what is allowed;
         where the columns of a curve are missing.
 
+    See Also
+    --------
+    apply_thresholds : What thresholds do on other data.
+    cost_curve : Normalised expected cost over priors and costs.
+    estimate_prior : The share of positives among unlabelled scores.
+
+    References
+    ----------
+    Landgrebe, Paclík, Duin, Bradley, "Precision-recall operating characteristic (P-ROC)
+    curves in imprecise environments", 2006.
+
+    Landgrebe, Duin, "Combining accuracy and prior sensitivity for classifier design
+    under prior uncertainty", 2006.
+
     Examples
     --------
     >>> import polaroc as pr
@@ -93,8 +108,8 @@ def operating_points(
     check_target(rule, target)
     for name, value in (("cost_fn", cost_fn), ("cost_fp", cost_fp), ("beta", beta)):
         check_factor(name, value)
-    choice = choices(keys, target or 0.0, cost_fn, cost_fp, beta)[rule]()
-    chosen = _chosen(surface(curve, priors), [*keys, "prior", "skew"], choice)
+    selection = rules(keys, target or 0.0, cost_fn, cost_fp, beta)[rule]()
+    chosen = _selected(surface(curve, priors), [*keys, "prior", "skew"], selection)
     positives, negatives = pl.col("positives"), pl.col("negatives")
     lack = (
         pl.when(positives.is_null())
@@ -102,7 +117,7 @@ def operating_points(
         .when(one_class_note(positives, negatives).is_not_null())
         .then(one_class_note(positives, negatives))
         .when(pl.col("share").is_null())
-        .then(pl.lit(choice.lack))
+        .then(pl.lit(selection.lack))
     )
     t, f = pl.col("tpr"), pl.col("fpr")
     return (
@@ -117,29 +132,29 @@ def operating_points(
 
 
 def check_factor(name: str, value: object) -> None:
-    """Refuse a cost or a weight that is not a finite number above 0."""
+    """Raise unless a cost or weight is finite and positive."""
     if not is_number(value) or not 0 < value < float("inf"):
         raise InvalidArgument(
             f"{name} is {value!r}, allowed are finite numbers > 0.", hint="1 is the default."
         )
 
 
-def _chosen(surface: pl.LazyFrame, told_apart: Sequence[str], choice: Choice) -> pl.LazyFrame:
-    """The point that the choice takes of each curve at each prior."""
+def _selected(surface: pl.LazyFrame, groups: Sequence[str], rule: ThresholdRule) -> pl.LazyFrame:
+    """The point that the rule selects of each curve at each prior."""
     (t0, f0), _, (dt, df) = CELLS.segment
-    may, worth, order = (PRIVATE + name for name in ("may", "worth", "order"))
+    may, worth, order = (private(name) for name in ("may", "worth", "order"))
     both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
     placed = surface.with_columns(
-        (both & choice.admissible).alias(may),
-        choice.worth.alias(worth),
+        (both & rule.admissible).alias(may),
+        rule.objective.alias(worth),
         (pl.col("tp") + pl.col("fp")).alias(order),
-        choice.share.alias("share"),
-        (t0 + choice.share * dt).alias("tpr"),
-        (f0 + choice.share * df).alias("fpr"),
+        rule.share.alias("share"),
+        (t0 + rule.share * dt).alias("tpr"),
+        (f0 + rule.share * df).alias("fpr"),
     )
     first_of_best = [pl.col(worth).filter(may), pl.col(order).filter(may)]
     best = pl.col(SCORE, "share", "tpr", "fpr").filter(may)
-    return placed.group_by(told_apart).agg(
+    return placed.group_by(groups).agg(
         best.sort_by(first_of_best, descending=[True, False]).first(),
         pl.col("positives", "negatives").max(),
     )

@@ -1,4 +1,4 @@
-"""Rules for an operating point: which points each may take, and what it wants most of."""
+"""Threshold-selection rules: admissible points and objective."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -9,6 +9,7 @@ import polars as pl
 from polaroc import rates
 from polaroc.base.checks import is_number
 from polaroc.base.columns import within
+from polaroc.base.statistics import ROUNDING
 from polaroc.curves.segments import CELLS
 from polaroc.errors import InvalidArgument
 from polaroc.predictions.row_checks import SCORE
@@ -18,35 +19,34 @@ Rule: TypeAlias = Literal[
 ]
 RULES = ("balanced", "cost", "posterior", "recall", "precision", "fpr", "f_measure", "threshold")
 NEEDS_TARGET = {"recall": (0, 1), "precision": (0, 1), "fpr": (0, 1), "threshold": None}
-ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class Choice:
-    """Which point of a curve a rule takes.
+class ThresholdRule:
+    """Admissible points of a curve, and the objective that selects one.
 
     Attributes
     ----------
     admissible
-        The points it may take.
-    worth
-        What it wants most of; among equals, the highest threshold.
+        The points that may be selected.
+    objective
+        What it maximises; among equals, the highest threshold is taken.
     share
-        With what chance cases that score just the threshold are called positive.
+        Probability of calling cases at the threshold itself positive.
     lack
-        What to say where no point is admissible.
+        Note where no point is admissible.
     """
 
     admissible: pl.Expr
-    worth: pl.Expr
+    objective: pl.Expr
     share: pl.Expr = field(default_factory=lambda: pl.lit(1.0))
     lack: str = "no such point"
 
 
-def choices(
+def rules(
     keys: Sequence[str], target: float, cost_fn: float, cost_fp: float, beta: float
-) -> dict[str, Callable[[], Choice]]:
-    """How to choose by each rule."""
+) -> dict[str, Callable[[], ThresholdRule]]:
+    """Each rule by name."""
     t, f, skewed, threshold = (pl.col(name) for name in ("tpr", "fpr", "skew", SCORE))
     (t0, f0), (t1, f1), (dt, df) = CELLS.segment
     everything = pl.lit(True)
@@ -56,31 +56,31 @@ def choices(
     odds = cost_fp / cost_fn * skewed / own
     posterior = odds / (1 + odds)
     are_shares = (threshold.min() >= 0) & (threshold.max() <= 1)
-    # Precision 3/4 may come out as the float before 0.75, and reaches it all the same.
+    # A precision of 3/4 may be computed as the float just below 0.75.
     at_least, at_most = target * (1 - ROUNDING), target * (1 + ROUNDING)
 
     return {
-        "balanced": lambda: Choice((1 - t1 <= skewed * f1) & (dt + df > 0), early, balanced),
-        "cost": lambda: Choice(
+        "balanced": lambda: ThresholdRule((1 - t1 <= skewed * f1) & (dt + df > 0), early, balanced),
+        "cost": lambda: ThresholdRule(
             everything, -rates.loss(t, f, skewed, cost_fn=cost_fn, cost_fp=cost_fp)
         ),
-        "posterior": lambda: Choice(
+        "posterior": lambda: ThresholdRule(
             (threshold >= posterior).fill_null(True) & within(are_shares, keys),
             -early,
             lack="scores are not probabilities",
         ),
-        "recall": lambda: Choice(t >= at_least, early),
-        "precision": lambda: Choice(
+        "recall": lambda: ThresholdRule(t >= at_least, early),
+        "precision": lambda: ThresholdRule(
             pl.col("precision") >= at_least, t, lack="no point has such precision"
         ),
-        "fpr": lambda: Choice(f <= at_most, t),
-        "f_measure": lambda: Choice(everything, rates.f_measure(t, f, skewed, beta=beta)),
-        "threshold": lambda: Choice((threshold >= target).fill_null(True), -early),
+        "fpr": lambda: ThresholdRule(f <= at_most, t),
+        "f_measure": lambda: ThresholdRule(everything, rates.f_measure(t, f, skewed, beta=beta)),
+        "threshold": lambda: ThresholdRule((threshold >= target).fill_null(True), -early),
     }
 
 
 def check_target(rule: str, target: float | None) -> None:
-    """Refuse a target that a rule does not need, or the lack of one that it does."""
+    """Raise on a target that the rule does not use, or on a missing one."""
     if rule not in NEEDS_TARGET:
         if target is not None:
             raise InvalidArgument(

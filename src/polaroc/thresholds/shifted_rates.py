@@ -1,4 +1,4 @@
-"""What other priors do to operating points that stay where they are."""
+"""Rates of fixed operating points at other priors."""
 
 from collections.abc import Sequence
 

@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from polaroc.base.columns import (
     INTERVAL,
     OVER,
-    PRIVATE,
     WITH_INTERVAL,
     as_lazy,
     collect_like,
@@ -19,52 +18,42 @@ from polaroc.base.columns import (
     single_column,
     within,
 )
+from polaroc.base.private_columns import (
+    BOOTSTRAP_NOTE,
+    CLUSTER,
+    DRAW,
+    KEY_INDEX,
+    PLACE,
+    PSEUDO_PLACE,
+    SORT_CODE,
+    TRUTH,
+)
 from polaroc.curves.curve import curve, curves_of
 from polaroc.curves.keys import build_key_index
-from polaroc.curves.packing import KEY_INDEX, SORT_CODE
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
 from polaroc.measures.functions import of_curve
 from polaroc.measures.spec import Measure, output_rows, per_key
-from polaroc.predictions.row_checks import SCORE, TRUTH
+from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import read
 from polaroc.priors.beliefs import Belief
-from polaroc.typing import By, Frame, Interpolation, IntoExpr, Label, Priors
-from polaroc.uncertainty.bootstrap_limits import (
-    CLUSTER,
-    Said,
-    accelerations,
-    limits_of_draws,
-    widest,
-)
-from polaroc.uncertainty.draws import (
-    DRAW,
-    check_draws,
-    draws_of_cells,
-    draws_of_clusters,
-    generator,
-)
+from polaroc.typing import Array, By, Frame, Interpolation, IntoExpr, Label, Priors
+from polaroc.uncertainty.bootstrap_limits import Limits, accelerations, limits_of_draws, widest
+from polaroc.uncertainty.draws import check_draws, draws_of_cells, draws_of_clusters, generator
 from polaroc.uncertainty.intervals import (
     NOT_COUNTS,
     check_interpolation,
     check_level,
     with_counts_note,
 )
-from polaroc.uncertainty.pseudo_cases import PLACE as PSEUDO_PLACE
 from polaroc.uncertainty.pseudo_cases import PLACES, PSEUDO, at_both_ends
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
-
 METHODS = ("percentile", "bca", "logit")
-PLACE, SAID = PRIVATE + "place", PRIVATE + "why"
 
 
 @dataclass(frozen=True)
 class BootstrapSpec:
-    """How to resample, and what to measure of each draw.
+    """Options of the bootstrap, and the measures of each draw.
 
     Attributes
     ----------
@@ -93,7 +82,7 @@ class BootstrapSpec:
 
     @property
     def selected(self) -> list[Measure]:
-        """The measures asked for."""
+        """The selected measures."""
         return select_measures(self.measures, self.priors, self.over, self.interpolation).measures
 
 
@@ -160,10 +149,19 @@ def bootstrap(
         For an argument outside what is allowed; as in `curve`; where the
         columns of a curve are missing.
 
+    See Also
+    --------
+    intervals : Intervals from the influence of single cases.
+    evaluate : All measures of predictions in one pass.
+
     Notes
     -----
     Draws are made from the counts of the cells, not from rows. The plan holds
     a Python function: it runs in memory and cannot be sent to a remote engine.
+
+    References
+    ----------
+    Efron, "Better bootstrap confidence intervals", 1987.
 
     Examples
     --------
@@ -173,23 +171,23 @@ def bootstrap(
     >>> sure.select((pl.col("lower") < 0.5) & (pl.col("upper") > 0.8)).item()
     True
     """
-    how = BootstrapSpec(priors, over, interpolation, measures, method, level, draws, seed)
+    spec = BootstrapSpec(priors, over, interpolation, measures, method, level, draws, seed)
     if truth is None and score is None:
         if cluster is not None:
             raise InvalidArgument(
                 "cluster is given, but truth and score are not: a curve knows no clusters.",
                 hint=Hint("pass predictions, with {truth} and {score}.", truth=..., score=...),
             )
-        # Measures and draws are of one reading.
+        # Measures and draws from one reading.
         curves = as_lazy(frame).cache()
         keys = curve_keys(curves)
-        return collect_like(frame, resampled(of_curve(curves, how.selected), curves, keys, how))
+        return collect_like(frame, resampled(of_curve(curves, spec.selected), curves, keys, spec))
     if truth is None or score is None:
         raise InvalidArgument(
             f"truth is {truth!r} and score is {score!r}, allowed are both or none.",
             hint="predictions need both; a curve needs none.",
         )
-    return collect_like(frame, _of_predictions(frame, truth, score, by, positive, cluster, how))
+    return collect_like(frame, _of_predictions(frame, truth, score, by, positive, cluster, spec))
 
 
 def _of_predictions(
@@ -199,58 +197,59 @@ def _of_predictions(
     by: By,
     positive: Label | Sequence[Label] | None,
     cluster: IntoExpr | None,
-    how: BootstrapSpec,
+    spec: BootstrapSpec,
 ) -> pl.LazyFrame:
     listed: list[IntoExpr] = key_columns(by)
-    asked: dict[str, Any] = {"truth": truth, "score": score, "positive": positive}
+    arguments: dict[str, Any] = {"truth": truth, "score": score, "positive": positive}
     if cluster is None:
-        curves = as_lazy(curve(frame, by=listed, **asked))
-        return resampled(of_curve(curves, how.selected), curves, curve_keys(curves), how)
+        curves = as_lazy(curve(frame, by=listed, **arguments))
+        return resampled(of_curve(curves, spec.selected), curves, curve_keys(curves), spec)
     keys_of_cases = [*listed, single_column(cluster, "cluster", as_lazy(frame))]
-    within_clusters = read(frame, by=keys_of_cases, **asked)
+    within_clusters = read(frame, by=keys_of_cases, **arguments)
     *keys, name = within_clusters.keys
-    # The curves are of the reading that is drawn from.
+    # Curves from the reading that is resampled.
     whole = replace(within_clusters, rows=within_clusters.rows.drop(name), keys=keys)
     curves = curves_of(whole, build_key_index(whole, now=False)).drop(KEY_INDEX, SORT_CODE)
-    cases = within_clusters.sound.rename({name: CLUSTER})
-    return resampled(of_curve(curves, how.selected), cases, keys, how)
+    cases = within_clusters.valid_rows.rename({name: CLUSTER})
+    return resampled(of_curve(curves, spec.selected), cases, keys, spec)
 
 
 def resampled(
-    measured: pl.LazyFrame, source: pl.LazyFrame, keys: Sequence[str], how: BootstrapSpec
+    measured: pl.LazyFrame, source: pl.LazyFrame, keys: Sequence[str], spec: BootstrapSpec
 ) -> pl.LazyFrame:
     """Tidy measures with limits from draws of their curves, or of clusters of their cases.
 
     Parameters
     ----------
     measured
-        The measures of `how`, without limits.
+        The measures of `spec`, without limits.
     source
         The curves, or cases with a column `CLUSTER`.
     keys
         The key columns.
-    how
+    spec
         How to resample.
     """
     given = source.collect_schema()
     schema = {key: given[key] for key in keys} | {
-        PLACE: pl.Int64(), **dict.fromkeys(INTERVAL, pl.Float64()), SAID: pl.String(),
+        PLACE: pl.Int64(), **dict.fromkeys(INTERVAL, pl.Float64()), BOOTSTRAP_NOTE: pl.String(),
     }  # fmt: skip
-    found = source.map_batches(partial(_limits, keys=keys, how=how, schema=schema), schema=schema)
+    step = partial(_limits, keys=keys, spec=spec, schema=schema)
+    drawn = source.map_batches(step, schema=schema)
     place = within(pl.int_range(pl.len(), dtype=pl.Int64), keys).alias(PLACE)
-    note = pl.concat_str("note", SAID, separator="; ", ignore_nulls=True).replace("", None)
+    notes = pl.concat_str("note", BOOTSTRAP_NOTE, separator="; ", ignore_nulls=True)
     joined = measured.with_columns(place).join(
-        found, on=[*keys, PLACE], how="left", nulls_equal=True, maintain_order="left"
+        drawn, on=[*keys, PLACE], how="left", nulls_equal=True, maintain_order="left"
     )
-    # Clusters are drawn from the rows that can be ranked, also where others cannot.
+    # Clusters are drawn from valid rows, also where a key has invalid ones.
     limits = pl.when(pl.col("estimate").is_not_null()).then(pl.col(*INTERVAL)).name.keep()
     ranged = [OVER] if OVER in measured.collect_schema() else []
-    rows = joined.with_columns(limits, note.alias("note"))
+    rows = joined.with_columns(limits, notes.replace("", None).alias("note"))
     return with_counts_note(rows.select(*keys, *WITH_INTERVAL, *ranged))
 
 
 def _limits(
-    source: pl.DataFrame, keys: Sequence[str], how: BootstrapSpec, schema: dict[str, pl.DataType]
+    source: pl.DataFrame, keys: Sequence[str], spec: BootstrapSpec, schema: dict[str, pl.DataType]
 ) -> pl.DataFrame:
     rows: list[tuple[object, ...]] = []
     of_part: list[int] = []
@@ -259,11 +258,11 @@ def _limits(
         if part.is_empty():
             continue
         key = part.select(keys).row(0) if keys else ()
-        found = _of_key(part.drop(keys), key, how)
-        rows += [(place, *limits) for place, limits in enumerate(found)]
-        of_part += [number] * len(found)
+        estimates = _of_key(part.drop(keys), key, spec)
+        rows += [(place, *limits) for place, limits in enumerate(estimates)]
+        of_part += [number] * len(estimates)
     limits_schema = {name: kind for name, kind in schema.items() if name not in keys}
-    # Python's times have no nanoseconds: the keys stay in their columns.
+    # Keys stay in their columns, since Python's times have no nanoseconds.
     limits = pl.DataFrame(rows, schema=limits_schema, orient="row")
     if not keys:
         return limits
@@ -271,8 +270,8 @@ def _limits(
     return pl.concat([named, limits], how="horizontal")
 
 
-def _of_key(part: pl.DataFrame, key: Sequence[object], how: BootstrapSpec) -> list[Said]:
-    """Lower and upper limit, standard error and what is to be said of each measure of a key."""
+def _of_key(part: pl.DataFrame, key: Sequence[object], spec: BootstrapSpec) -> list[Limits]:
+    """Lower and upper limit, standard error and note of each measure of a key."""
     import numpy as np
 
     clustered = CLUSTER in part.columns
@@ -282,15 +281,15 @@ def _of_key(part: pl.DataFrame, key: Sequence[object], how: BootstrapSpec) -> li
             hint="drop them, or give each a cluster of its own.",
         )
     roc = curve(part, truth=TRUTH, score=SCORE) if clustered else part
-    measures = how.selected
+    measures = spec.selected
     why, silent = _why_none(roc)
     rows = list(output_rows(measures))
     if silent:
         return [(None, None, None, why)] * len(rows)
     skewness = [0.0] * len(rows)
-    if how.method == "bca":
+    if spec.method == "bca":
         skewness = accelerations(roc, measures, part if clustered else None)
-    rng = generator(how.seed, key)
+    rng = generator(spec.seed, key)
     pseudo: list[float | pl.Expr] = [PSEUDO, PSEUDO]
     if clustered:
         share = PSEUDO / part[CLUSTER].n_unique()
@@ -298,26 +297,26 @@ def _of_key(part: pl.DataFrame, key: Sequence[object], how: BootstrapSpec) -> li
     segments = roc.lazy().filter((pl.col("pos") > 0) | pl.col(SCORE).is_null())
     curves = at_both_ends(segments, *pseudo).collect()
     smallest = 1 / (2 * roc["positives"][0] * roc["negatives"][0])
-    found = []
+    per_place = []
     for place in PLACES:
         estimates = _estimates(curves.lazy().filter(pl.col(PSEUDO_PLACE) == place), [], measures)[0]
         if clustered:
-            blocks = draws_of_clusters(part, CLUSTER, rng, how.draws, place)
+            blocks = draws_of_clusters(part, CLUSTER, rng, spec.draws, place)
         else:
-            blocks = draws_of_cells(roc, rng, how.draws, place)
+            blocks = draws_of_cells(roc, rng, spec.draws, place)
         drawn = np.concatenate([_estimates(block.lazy(), [DRAW], measures) for block in blocks])
-        # A draw without positives has no segments, and so no row.
-        lacking = np.full((how.draws - drawn.shape[0], len(measures)), np.nan)
+        # A draw without positives has no segments, hence no row.
+        lacking = np.full((spec.draws - drawn.shape[0], len(measures)), np.nan)
         drawn = np.concatenate([drawn, lacking])
-        found.append(
+        per_place.append(
             [
                 limits_of_draws(
-                    float(row(estimates)), row(drawn), how.method, how.level, bent, smallest
+                    float(row(estimates)), row(drawn), spec.method, spec.level, bent, smallest
                 )
                 for row, bent in zip(rows, skewness, strict=True)
             ]
         )
-    return [widest(of) for of in zip(*found, strict=True)]
+    return [widest(of) for of in zip(*per_place, strict=True)]
 
 
 def _estimates(segments: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]) -> "Array":
@@ -329,7 +328,7 @@ def _estimates(segments: pl.LazyFrame, keys: Sequence[str], measures: Sequence[M
 
 
 def _why_none(roc: pl.DataFrame) -> tuple[str | None, bool]:
-    """Why a curve has no interval, where that is not said already, and whether it has none."""
+    """Note on why a curve has no interval, unless noted already, and whether it has none."""
     positives, negatives = roc["positives"][0], roc["negatives"][0]
     if not positives or not negatives:
         return None, True

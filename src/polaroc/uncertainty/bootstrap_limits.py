@@ -1,30 +1,24 @@
-"""Limits of a measure from its values in resampled test sets."""
+"""Confidence limits of a measure from bootstrap draws."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TypeAlias
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE
-from polaroc.base.statistics import NORMAL, normal
+from polaroc.base.private_columns import CLUSTER, TRUTH
+from polaroc.base.statistics import NORMAL, ROUNDING, normal
 from polaroc.measures.spec import Measure, output_rows
-from polaroc.predictions.row_checks import SCORE, TRUTH
-from polaroc.uncertainty.influence import influence, on
+from polaroc.predictions.row_checks import SCORE
+from polaroc.typing import Array
+from polaroc.uncertainty.influence import influence, influence_column
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
-
-# Lower and upper limit, standard error, and what is to be said of them.
-Said: TypeAlias = tuple[float | None, float | None, float | None, str | None]
-CLUSTER = PRIVATE + "cluster"
-ROUNDING = 1e-12
+# Lower and upper limit, standard error, note.
+Limits: TypeAlias = tuple[float | None, float | None, float | None, str | None]
 
 
 def limits_of_draws(
     estimate: float, drawn: "Array", method: str, level: float, acceleration: float, smallest: float
-) -> Said:
+) -> Limits:
     """The limits of one measure.
 
     Parameters
@@ -38,32 +32,31 @@ def limits_of_draws(
     acceleration
         Of BCa, else unused.
     smallest
-        What stands in for a draw's distance of zero from 0 or 1, whose log-odds
-        would be infinite.
+        Replaces a distance of zero from 0 or 1, whose log-odds would be infinite.
     """
     import numpy as np
 
     known = drawn[np.isfinite(drawn)]
-    said = None if known.size == drawn.size else f"{drawn.size - known.size} draws lack a class"
+    note = None if known.size == drawn.size else f"{drawn.size - known.size} draws lack a class"
     if known.size < 2 or not np.isfinite(estimate):
-        return None, None, None, said
+        return None, None, None, note
     error = float(known.std(ddof=1))
     if np.ptp(known) < ROUNDING:
         return None, None, 0.0, "all draws agree: no interval"
     tails = [(1 - level) / 2, (1 + level) / 2]
     if method == "logit":
         lowest, highest = _on_log_odds(estimate, known, level, smallest)
-        return lowest, highest, error, said
+        return lowest, highest, error, note
     if method == "bca":
         below = float(((known < estimate).sum() + (known == estimate).sum() / 2) / known.size)
         if not 0 < below < 1:
             return None, None, error, "all draws on one side of the estimate: no BCa interval"
-        tails = [_bent(tail, NORMAL.inv_cdf(below), acceleration) for tail in tails]
+        tails = [_bca_tail(tail, NORMAL.inv_cdf(below), acceleration) for tail in tails]
     lower, upper = np.quantile(known, tails)
-    return float(lower), float(upper), error, said
+    return float(lower), float(upper), error, note
 
 
-def widest(told: Sequence[Said]) -> Said:
+def widest(limits: Sequence[Limits]) -> Limits:
     """What is said of a measure as it is, with the widest of all limits; none if one has none.
 
     Examples
@@ -71,12 +64,12 @@ def widest(told: Sequence[Said]) -> Said:
     >>> widest([(0.4, 0.6, 0.1, None), (0.3, 0.5, 0.1, None), (0.5, 0.7, 0.1, None)])
     (0.3, 0.7, 0.1, None)
     """
-    lower = [one[0] for one in told if one[0] is not None]
-    upper = [one[1] for one in told if one[1] is not None]
-    _, _, error, said = told[0]
-    if len(lower) < len(told):
-        return None, None, error, next((one[3] for one in told if one[0] is None), said)
-    return min(lower), max(upper), error, said
+    lower = [one[0] for one in limits if one[0] is not None]
+    upper = [one[1] for one in limits if one[1] is not None]
+    _, _, error, note = limits[0]
+    if len(lower) < len(limits):
+        return None, None, error, next((one[3] for one in limits if one[0] is None), note)
+    return min(lower), max(upper), error, note
 
 
 def accelerations(
@@ -97,7 +90,10 @@ def accelerations(
 
     cells = influence(roc.lazy().filter(pl.col(SCORE).is_not_null()), [], measures).collect()
     shares = [
-        (pl.col(on(i, "pos")) / pl.col("positives"), pl.col(on(i, "neg")) / pl.col("negatives"))
+        (
+            pl.col(influence_column(i, "pos")) / pl.col("positives"),
+            pl.col(influence_column(i, "neg")) / pl.col("negatives"),
+        )
         for i in range(len(measures))
     ]
     if cases is None:
@@ -146,7 +142,7 @@ def _on_log_odds(
     return lower, upper
 
 
-def _bent(tail: float, bias: float, acceleration: float) -> float:
-    """The tail that BCa takes in its place."""
+def _bca_tail(tail: float, bias: float, acceleration: float) -> float:
+    """Tail probability adjusted for bias and acceleration."""
     moved = bias + NORMAL.inv_cdf(tail)
     return NORMAL.cdf(bias + moved / (1 - acceleration * moved))

@@ -1,36 +1,34 @@
-"""Resampled curves: the segments of each draw, from the counts of the cells."""
+"""Bootstrap draws: resampled segments from the counts of cells."""
 
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from polaroc.base.checks import MOST_NUMBER, check_whole
-from polaroc.base.columns import PRIVATE
-from polaroc.predictions.row_checks import SCORE, TRUTH
+from polaroc.base.private_columns import DRAW, TRUTH
+from polaroc.predictions.row_checks import SCORE
+from polaroc.typing import Array
 from polaroc.uncertainty.pseudo_cases import BEST, NONE, PSEUDO, WORST, with_pseudo_cases
 
 if TYPE_CHECKING:
     import numpy as np
 
-    Array = np.ndarray[Any, np.dtype[Any]]
-
-DRAW = PRIVATE + "draw"
-# Counts held at once, over all draws of a block.
+# Counts in memory at once, over all draws of a block.
 BLOCK = 4_000_000
 FEWEST_DRAWS = 100
 MANY_PER_GROUP = 20
 
 
 def check_draws(draws: int, seed: int) -> None:
-    """Refuse too few draws, and a seed that is not a whole number ≥ 0."""
+    """Raise on too few draws or an invalid seed."""
     check_whole("draws", draws, FEWEST_DRAWS, MOST_NUMBER)
     check_whole("seed", seed, 0)
 
 
 def generator(seed: int, key: Sequence[object]) -> "np.random.Generator":
-    """The random numbers of one key: the same whatever other keys there are."""
+    """Random numbers of one key, independent of other keys."""
     import numpy as np
 
     digest = blake2b(repr(tuple(key)).encode(), digest_size=16).digest()
@@ -51,7 +49,7 @@ def draws_of_cells(
     count
         How many draws.
     place
-        Where the pseudo-cases are that may be drawn as well.
+        Place of the pseudo-cases, which may be drawn too.
 
     Returns
     -------
@@ -71,7 +69,7 @@ def draws_of_cells(
     positives, negatives = int(pos.sum()), int(curve["negatives"][0])
     level = np.diff(fp - neg, prepend=0) - np.append(0, neg[:-1])
     pos, level, neg, rest = with_pseudo_cases(pos, level, neg, negatives - fp[-1], place)
-    # Per segment the level run before it, then its own negatives; what is below, last.
+    # Per segment the level run before it and its own negatives; the rest comes last.
     groups = np.append(np.stack([level, neg], axis=1).ravel(), rest)
     for first, size in blocks_of_draws(count, 2 * pos.size):
         drawn_pos = _drawn(pos, positives, rng, size)
@@ -90,13 +88,13 @@ def draws_of_clusters(
     cases
         Score, truth and cluster of the cases of one key.
     cluster
-        The column that says which cases belong together.
+        Column of the clusters.
     rng
         The random numbers.
     count
         How many draws.
     place
-        Where the part of a mean cluster is whose cases may be drawn as well.
+        Place of the part of a mean cluster whose cases may be drawn too.
 
     Returns
     -------
@@ -116,7 +114,7 @@ def draws_of_clusters(
         times = rng.multinomial(clusters, shares / shares.sum(), size=size)
         weight = times[:, member]
         tp, fp = ((weight * mask).cumsum(axis=1)[:, last] for mask in (truth, ~truth))
-        # The pseudo-cluster's: best, its positives come first; worst, they come last.
+        # Positives of the pseudo-cluster come first if best, last if worst.
         more_pos, more_neg = (times[:, -1:] * mean for mean in means)
         all_pos, all_neg = tp[:, -1:] + more_pos, fp[:, -1:] + more_neg
         if place == BEST:
@@ -139,8 +137,8 @@ def _drawn(groups: "Array", total: int, rng: "np.random.Generator", size: int) -
     if total > MANY_PER_GROUP * filled.size:
         drawn[:, filled] = rng.multinomial(total, groups[filled] / groups.sum(), size=size)
         return drawn
-    # Where groups are small, drawing case by case is faster. Pseudo-cases are drawn
-    # first: they are less than one case.
+    # For small groups drawing case by case is faster. Pseudo-cases, less than one case, are
+    # drawn first.
     whole = np.floor(groups).astype(np.int64)
     part = groups - whole
     pseudo = np.flatnonzero(part)

@@ -1,4 +1,4 @@
-"""Influence of single cases on a measure: what standard errors are made of.
+"""Influence of single cases on a measure, from which standard errors follow.
 
 The influence of a case is how much the measure would change, per unit of weight
 and times the number of its class, if the case weighed a little more (the
@@ -11,14 +11,15 @@ from itertools import combinations_with_replacement, zip_longest
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE, attach, within
+from polaroc.base.columns import attach, within
+from polaroc.base.private_columns import private
 from polaroc.measures.gradients import LEVEL, SIDES, Gradient
 from polaroc.measures.spec import GradientTerm, Measure, per_key
 from polaroc.predictions.row_checks import SCORE
 
-# Below it a variance is nothing but rounding: measures are of the order of 1.
-ROUNDING = 1e-26
-# Gradients whose stages are held at once.
+# Variances below are mere rounding, since measures are of order 1.
+NO_VARIANCE = 1e-26
+# Number of gradients that are evaluated together.
 TOGETHER = 16
 
 
@@ -55,7 +56,7 @@ def with_influence(
     moved = {}
     for part in parts:
         t0, f0, dt, df = (pl.col(column(part, side)) for side in SIDES)
-        # What changes here moves where all segments below start.
+        # A change here moves the start of all segments below.
         below_t, below_f = (within(own.cum_sum(), keys) - own for own in (t0, f0))
         moved[column(part, "pos")] = dt + below_t
         moved[column(part, "neg")] = df + below_f
@@ -64,7 +65,7 @@ def with_influence(
 
 
 def _side_by_side(gradients: Mapping[str, Gradient]) -> Iterator[dict[str, Gradient]]:
-    """A few gradients at a time whose stages have different names: plans stay short."""
+    """Groups of gradients whose stages have different names, which keeps plans short."""
     together: dict[str, Gradient] = {}
     names: set[str] = set()
     for part, gradient in gradients.items():
@@ -111,12 +112,12 @@ def influence(
     Returns
     -------
     LazyFrame
-        The cells, and per measure, numbered as they are given, the columns
-        `on(i, "pos")` and `on(i, "neg")`: the influence of a positive and of a
-        negative there. Its mean over each class is zero.
+        The cells, and for each measure, numbered in order, the columns
+        `influence_column(i, "pos")` and `influence_column(i, "neg")`: the influence of
+        a positive and of a negative. The mean over each class is zero.
     """
     slopes = {
-        f"{PRIVATE}slope_{i}_{j}": part.slope
+        private(f"slope_{i}_{j}"): part.slope
         for i, measure in enumerate(measures)
         for j, part in enumerate(measure.parts)
     }
@@ -126,20 +127,20 @@ def influence(
     combined, centred = {}, {}
     for i, measure in enumerate(measures):
         for name, total in (("pos", "positives"), ("neg", "negatives")):
-            value = pl.col(on(i, name))
-            combined[on(i, name)] = pl.sum_horizontal(
-                pl.col(f"{PRIVATE}slope_{i}_{j}") * pl.col(column(part, name))
+            value = pl.col(influence_column(i, name))
+            combined[influence_column(i, name)] = pl.sum_horizontal(
+                pl.col(private(f"slope_{i}_{j}")) * pl.col(column(part, name))
                 for j, part in enumerate(measure.parts)
             )
             mean = within((pl.col(name) * value).sum(), keys) / pl.col(total)
-            centred[on(i, name)] = value - mean
+            centred[influence_column(i, name)] = value - mean
     own = cells.collect_schema().names()
     return joined.with_columns(**combined).with_columns(**centred).select(*own, *centred)
 
 
-def on(i: int, name: str) -> str:
+def influence_column(i: int, name: str) -> str:
     """The column with the influence of cases of a class on the measure numbered i."""
-    return f"{PRIVATE}on_{i}_{name}"
+    return private(f"on_{i}_{name}")
 
 
 def covariances(measures: Sequence[Measure]) -> dict[str, pl.Expr]:
@@ -177,9 +178,11 @@ def std_error(measure: Measure) -> pl.Expr:
 
 
 def root_of_variance(variance: pl.Expr) -> pl.Expr:
-    """The standard error for a variance: null without two of each class, zero if it is rounding."""
+    """The standard error: null without two cases of each class, zero for mere rounding."""
     enough = (pl.col("positives") > 1) & (pl.col("negatives") > 1) & variance.is_not_nan()
-    return pl.when(enough).then(pl.when(variance > ROUNDING).then(variance).otherwise(0.0).sqrt())
+    return pl.when(enough).then(
+        pl.when(variance > NO_VARIANCE).then(variance).otherwise(0.0).sqrt()
+    )
 
 
 def column(part: GradientTerm, what: str) -> str:
@@ -190,7 +193,7 @@ def column(part: GradientTerm, what: str) -> str:
 def _covariance(a: GradientTerm, b: GradientTerm) -> pl.Expr:
     positives, negatives = pl.col("positives").max(), pl.col("negatives").max()
     pos, neg, level = pl.col("pos"), pl.col("neg"), pl.col(LEVEL)
-    # Negatives below all positives move nothing; they are on no level run here.
+    # Negatives below all positives have no influence and no level run.
     rest = negatives - pl.col("fp").max()
 
     def centred(part: GradientTerm) -> tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]:

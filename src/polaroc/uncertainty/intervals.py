@@ -7,13 +7,14 @@ from typing import get_args
 import polars as pl
 
 from polaroc.base.checks import is_number
-from polaroc.base.columns import PRIVATE, attach, curve_keys, lazily
-from polaroc.base.statistics import logit_ends, normal, student
+from polaroc.base.columns import attach, curve_keys, lazily
+from polaroc.base.private_columns import FRACTIONAL, PSEUDO_PLACE, ROW, WEIGHT, private
+from polaroc.base.statistics import ROUNDING, logit_ends, normal, student
 from polaroc.curves.segments import CELLS
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice, quoted
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
 from polaroc.measures.spec import AREA, VARIANCE, Limits, ManyLimits, Measure, per_key, tidy
-from polaroc.predictions.row_checks import UNRANKED, WEIGHT
+from polaroc.predictions.row_checks import UNRANKED
 from polaroc.predictions.table import Predictions
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Interpolation, Priors
@@ -24,13 +25,9 @@ from polaroc.uncertainty.influence import (
     std_error,
     with_influence,
 )
-from polaroc.uncertainty.pseudo_cases import NONE, PLACE, at_both_ends
+from polaroc.uncertainty.pseudo_cases import NONE, at_both_ends
 
 METHODS = ("logit", "wald")
-FRACTIONAL = PRIVATE + "fractional"
-ROW = PRIVATE + "row"
-# What a mean of ones over priors may fall short of one by.
-ROUNDING = 1e-12
 PERFECT = "perfect score: lower limit from the numbers of cases"
 NOT_COUNTS = "weights are not counts of cases: no interval"
 TAKEN_FOR_COUNTS = "weights taken for counts of cases"
@@ -87,6 +84,11 @@ def intervals(
         For an argument outside what is allowed; where the columns of a curve
         are missing.
 
+    See Also
+    --------
+    bootstrap : Intervals from resampled test sets.
+    evaluate : All measures of predictions in one pass.
+
     Notes
     -----
     Standard errors are those of the infinitesimal jackknife with the divisors
@@ -106,6 +108,11 @@ def intervals(
     and IAUPREC (``tests/benchmarks/coverage.py``; 200 to 800 samples of each
     kind). They lean to the wide side where cases are few.
 
+    References
+    ----------
+    DeLong, DeLong, Clarke-Pearson, "Comparing the areas under two or more correlated
+    receiver operating characteristic curves: a nonparametric approach", 1988.
+
     Examples
     --------
     >>> import polaroc as pr
@@ -118,11 +125,11 @@ def intervals(
     check_choice("method", method, METHODS)
     check_level(level)
     check_interpolation(interpolation)
-    asked = select_measures(measures, priors, over, interpolation).measures
+    selected = select_measures(measures, priors, over, interpolation).measures
     parts = (CELLS.pos, CELLS.neg, CELLS.fp)
     fractional = pl.any_horizontal(part != part.floor() for part in parts).alias(FRACTIONAL)
     note = pl.when(pl.col("positives").is_null()).then(pl.lit(UNRANKED)).alias("note")
-    return with_limits(curve.with_columns(fractional, note), keys, asked, method, level)
+    return with_limits(curve.with_columns(fractional, note), keys, selected, method, level)
 
 
 def with_limits(
@@ -133,27 +140,27 @@ def with_limits(
     level: float,
 ) -> pl.LazyFrame:
     """The tidy measures of curves, which have the columns `note` and `FRACTIONAL`, with limits."""
-    # The anchors keep the place of a key without positives.
+    # Anchors keep keys without positives.
     segments = curves.filter((pl.col("pos") > 0) | pl.col("threshold").is_null())
     parts = list({part.name: part for measure in measures for part in measure.parts}.values())
     said_of_key = {"note": pl.col("note").first(), FRACTIONAL: pl.col(FRACTIONAL).any()}
     also = covariances(measures) | said_of_key
-    placed = [*keys, PLACE]
+    placed = [*keys, PSEUDO_PLACE]
     moved = with_influence(at_both_ends(segments), placed, parts)
     wide, measures = _as_columns(per_key(moved, placed, measures, also), measures)
     single = [measure for measure in measures if measure.many is None]
-    errors = {f"{PRIVATE}error_{i}": std_error(measure) for i, measure in enumerate(single)}
-    said = [
+    errors = {private(f"error_{i}"): std_error(measure) for i, measure in enumerate(single)}
+    columns = [
         limits(measure, pl.col(error), method, level)
         for measure, error in zip(single, errors, strict=True)
     ]
     of_many = _many_limits(measures, method, level)
-    rows = tidy(wide.with_columns(**errors), placed, measures, said, of_many)
+    rows = tidy(wide.with_columns(**errors), placed, measures, columns, of_many)
     return with_counts_note(_widest(rows, keys))
 
 
 def with_counts_note(rows: pl.LazyFrame) -> pl.LazyFrame:
-    """Tidy measures with limits, which say of weights that they were taken for counts."""
+    """Tidy measures with limits, with a note where weights were taken as counts."""
     if not rows.collect_schema()["positives"].is_float():
         return rows
     counts = pl.when(pl.col("lower").is_not_null()).then(pl.lit(TAKEN_FOR_COUNTS))
@@ -166,7 +173,7 @@ def _widest(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
 
     Rows are in order, as many for each key and place.
     """
-    numbered = rows.with_columns(pl.int_range(pl.len()).over(*keys, PLACE).alias(ROW))
+    numbered = rows.with_columns(pl.int_range(pl.len()).over(*keys, PSEUDO_PLACE).alias(ROW))
     lower, upper = (pl.coalesce(name, "estimate") for name in ("lower", "upper"))
     own = pl.col("lower").is_not_null() & (pl.col("estimate") < 1 - ROUNDING)
     ends = {"lower": lower.min(), "upper": upper.max()}
@@ -175,13 +182,13 @@ def _widest(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
             pl.when(own).then(end.over(*keys, ROW)).otherwise(name).alias(name)
             for name, end in ends.items()
         )
-        .filter(pl.col(PLACE) == NONE)
-        .drop(PLACE, ROW)
+        .filter(pl.col(PSEUDO_PLACE) == NONE)
+        .drop(PSEUDO_PLACE, ROW)
     )
 
 
 def _many_limits(measures: Sequence[Measure], method: str, level: float) -> ManyLimits | None:
-    """The limits at many priors: a variance is as smooth in the prior as the area is."""
+    """Limits at many priors, by interpolating variances like areas."""
     node = next((measure for measure in measures if measure.many is not None), None)
     if node is None:
         return None
@@ -200,36 +207,36 @@ def _variance(node: Measure) -> pl.Expr:
 def _as_columns(
     wide: pl.LazyFrame, measures: Sequence[Measure]
 ) -> tuple[pl.LazyFrame, list[Measure]]:
-    """Estimates and slopes as columns: limits use them so often that plans would be large."""
+    """Estimates and slopes as columns, which keeps the plans of limits small."""
     columns, named = {}, []
     for i, measure in enumerate(measures):
-        columns[f"{PRIVATE}estimate_{i}"] = measure.estimate
+        columns[private(f"estimate_{i}")] = measure.estimate
         parts = []
         for j, part in enumerate(measure.parts):
-            columns[f"{PRIVATE}slope_{i}_{j}"] = part.slope
-            parts.append(replace(part, slope=pl.col(f"{PRIVATE}slope_{i}_{j}")))
-        estimate = pl.col(f"{PRIVATE}estimate_{i}")
+            columns[private(f"slope_{i}_{j}")] = part.slope
+            parts.append(replace(part, slope=pl.col(private(f"slope_{i}_{j}"))))
+        estimate = pl.col(private(f"estimate_{i}"))
         named.append(replace(measure, estimate=estimate, parts=tuple(parts)))
     return wide.with_columns(**columns), named
 
 
 def limits(measure: Measure, std_error: pl.Expr, method: str, level: float) -> Limits:
-    """The limits of a measure from its standard error, and why it has none.
+    """Limits of a measure from its standard error, and a note where it has none.
 
     An estimate of 0 or 1, and one that all cases have the same influence on,
-    has a standard error of zero, which says nothing of how sure it is.
+    has a standard error of zero, which does not measure its uncertainty.
     """
     counted = ~pl.col(FRACTIONAL)
     error, estimate = pl.when(counted).then(std_error).otherwise(None), measure.estimate
-    told = (error > 0) & (estimate > 0) & (estimate < 1)
+    has_limits = (error > 0) & (estimate > 0) & (estimate < 1)
     if method == "wald":
         z = normal(level)
         ends = (estimate - z * error).clip(0, 1), (estimate + z * error).clip(0, 1)
     else:
         quantile = student(pl.min_horizontal("positives", "negatives") - 1, level)
         ends = logit_ends(estimate, quantile * error / (estimate * (1 - estimate)))
-    lower, upper = (pl.when(told).then(end).otherwise(None) for end in ends)
-    untold = ~told.fill_null(False) & estimate.is_not_null()
+    lower, upper = (pl.when(has_limits).then(end).otherwise(None) for end in ends)
+    untold = ~has_limits.fill_null(False) & estimate.is_not_null()
     note = pl.when(untold).then(_why_none(error)).otherwise(None)
     if measure.perfect is not None:
         perfect = counted & (estimate >= 1 - ROUNDING) & (error == 0)
@@ -245,7 +252,7 @@ def flagged(frame: pl.LazyFrame, predictions: Predictions) -> pl.LazyFrame:
         return frame.with_columns(pl.lit(False).alias(FRACTIONAL))
     weight = pl.col(WEIGHT)
     fractional = (weight != weight.floor()).any().alias(FRACTIONAL)
-    flags = predictions.sound.group_by(predictions.keys).agg(fractional)
+    flags = predictions.valid_rows.group_by(predictions.keys).agg(fractional)
     return attach(frame, flags, predictions.keys, required=False)
 
 
@@ -253,11 +260,13 @@ def check_counts(
     predictions: Predictions,
     hint: str = "leave intervals out, or weight out, or bootstrap the rows yourself.",
 ) -> None:
-    """Refuse weights that do not count cases."""
+    """Raise on weights that are not counts of cases."""
     weight = pl.col(WEIGHT)
     if predictions.weighted:
-        found = predictions.sound.filter(weight != weight.floor()).select(WEIGHT, pl.len()).head(1)
-        row = found.collect()
+        fractions = (
+            predictions.valid_rows.filter(weight != weight.floor()).select(WEIGHT, pl.len()).head(1)
+        )
+        row = fractions.collect()
         if row.height:
             raise InvalidPredictions(
                 f"{row['len'].item()} weights are not whole numbers, such as {row[WEIGHT].item()}; "
@@ -267,7 +276,7 @@ def check_counts(
 
 
 def check_level(level: float) -> None:
-    """Refuse a level of confidence outside (0, 1)."""
+    """Raise unless 0 < level < 1."""
     if not is_number(level) or not 0 < level < 1:
         raise InvalidArgument(
             f"level is {quoted([level])}, allowed is 0 < level < 1.",
@@ -276,7 +285,7 @@ def check_level(level: float) -> None:
 
 
 def check_interpolation(interpolation: str) -> None:
-    """Refuse the hull, which is not a smooth function of the cases."""
+    """Raise on the hull, which is not a smooth function of the cases."""
     check_choice("interpolation", interpolation, get_args(Interpolation))
     if interpolation == "hull":
         raise InvalidArgument(

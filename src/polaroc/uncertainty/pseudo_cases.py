@@ -1,27 +1,19 @@
-"""Curves with half a case more of each class, at the ends of the ranking.
+"""Curves with half a pseudo-case of each class at an end of the ranking.
 
-What lies beyond the best and the worst case seen is not in the sample: a curve
-says nothing of false positive rates below one over the number of negatives. A
-part of a case of each class, placed where it harms the measures most, stands
-for that in the lower limit, and placed where it helps most, in the upper one.
+A sample does not show false positive rates below one over the number of negatives,
+nor recalls below one over the number of positives. Pseudo-cases at the end that harms
+measures most widen the lower limit, those at the end that helps most the upper one.
 """
-
-from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE
+from polaroc.base.private_columns import PSEUDO_PLACE
 from polaroc.predictions.row_checks import SCORE
+from polaroc.typing import Array
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
-
-PLACE = PRIVATE + "pseudo_cases"
-# Without pseudo-cases; ranked worst; ranked best.
+# No pseudo-cases, ranked worst, ranked best.
 NONE, WORST, BEST = PLACES = range(3)
-# Jeffreys' prior of a share of cases adds as much on either side.
+# As much as Jeffreys' prior adds to either side of a share.
 PSEUDO = 0.5
 
 
@@ -55,14 +47,14 @@ def at_both_ends(
         "tp": (pl.when(anchor).then(positives).otherwise(tp * by_pos), (tp + positive) * by_pos),
         "fp": (pl.when(anchor).then(negatives).otherwise((fp + negative) * by_neg), fp * by_neg),
     }
-    place = pl.col(PLACE)
+    place = pl.col(PSEUDO_PLACE)
     counts = {
         name: pl.when(place == NONE).then(pl.col(name).cast(pl.Float64))
         .when(place == WORST).then(worst).otherwise(best).cast(pl.Float64)
         for name, (worst, best) in moved.items()
     }  # fmt: skip
     order = pl.when(place == NONE).then(pl.col(SCORE)).otherwise(-pl.col("tp")).alias(SCORE)
-    places = pl.LazyFrame({PLACE: list(PLACES)}, schema={PLACE: pl.Int8})
+    places = pl.LazyFrame({PSEUDO_PLACE: list(PLACES)}, schema={PSEUDO_PLACE: pl.Int8})
     return segments.join(places, how="cross").with_columns(**counts).with_columns(order)
 
 
@@ -99,7 +91,7 @@ def with_pseudo_cases(
     if place == NONE:
         return pos, level, neg, rest
     if place == BEST:
-        # As floats, so that part of a case is not cut off.
+        # As floats, since a pseudo-case is a part of a case.
         pos, level, neg = (
             np.insert(own.astype(float), 0, added)
             for own, added in ((pos, positive), (level, 0), (neg, 0))

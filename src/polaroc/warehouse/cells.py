@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING, Any
 
 from polaroc.base.columns import PRIVATE
+from polaroc.base.private_columns import LEAST_NEG, LEAST_POS, ROW_ERROR, TRUTH, WEIGHT
 from polaroc.curves.segments import snap_to_total
-from polaroc.curves.totals import LEAST_NEG, LEAST_POS
-from polaroc.predictions.row_checks import ROW_ERROR, SCORE, TRUTH, WEIGHT
+from polaroc.predictions.row_checks import SCORE
 from polaroc.warehouse.columns import Column, deferred, ibis_library, literal, plain
 from polaroc.warehouse.predictions import Predictions
 from polaroc.warehouse.ranges import RANGE, range_of

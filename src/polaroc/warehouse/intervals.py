@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polaroc.base.columns import attach
+from polaroc.base.private_columns import FRACTIONAL, ROW_ERROR, WEIGHT
 from polaroc.curves.curve import in_order
 from polaroc.errors import InvalidArgument
 from polaroc.measures.spec import Measure, per_key, tidy
-from polaroc.predictions.row_checks import ROW_ERROR, WEIGHT
 from polaroc.uncertainty.bootstrap import BootstrapSpec, resampled
-from polaroc.uncertainty.intervals import FRACTIONAL, with_limits
+from polaroc.uncertainty.intervals import with_limits
 from polaroc.warehouse.collecting import collected
 from polaroc.warehouse.columns import deferred
 from polaroc.warehouse.curves import TOTALS

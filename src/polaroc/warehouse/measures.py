@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from polaroc.base.columns import MEASURES, OVER, PRIVATE
+from polaroc.base.columns import MEASURE_COLUMNS, OVER, PRIVATE
 from polaroc.curves.segments import counted, segment_columns
 from polaroc.measures.spec import BIAS_RATIO, WARNING, Measure, ingredients
 from polaroc.priors.chebyshev import ManyPriors
@@ -135,8 +135,8 @@ def tidy(
         **values,
     )
     notes = deferred("note"), one_class_note(positives, negatives), deferred(DOUBT_SAID)
-    made = {name: deferred(name) for name in MEASURES[:3]} | {
-        name: deferred(name) for name in (*limits, *MEASURES[3:5])
+    made = {name: deferred(name) for name in MEASURE_COLUMNS[:3]} | {
+        name: deferred(name) for name in (*limits, *MEASURE_COLUMNS[3:5])
     }
     made["note"] = joined(*notes, deferred(WARNING))
     if any(measure.over for measure in measures):

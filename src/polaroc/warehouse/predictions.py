@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from polaroc.base.columns import PRIVATE, RESERVED, check_keys, column_name, column_names
+from polaroc.base.private_columns import ROW_ERROR, TRUTH, WEIGHT
 from polaroc.errors import (
     InvalidArgument,
     InvalidPredictions,
@@ -21,11 +22,8 @@ from polaroc.predictions.row_checks import (
     NULL_SCORE,
     NULL_TRUTH,
     NULL_WEIGHT,
-    ROW_ERROR,
     SCORE,
-    TRUTH,
     UNKNOWN_LABEL,
-    WEIGHT,
     WRONG,
     labels_of,
     listed,

@@ -1,4 +1,4 @@
-"""What the classifiers share: two classes, and labels from posteriors or log-odds."""
+"""Base classes of binary classifiers, with posteriors or log-odds."""
 
 from typing import Any
 
@@ -8,11 +8,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-Array = np.ndarray[Any, np.dtype[Any]]
+from polaroc.typing import Array
 
 
 class BinaryClassifier(ClassifierMixin, BaseEstimator):
-    """A classifier of two classes that says its posteriors.
+    """A binary classifier with posteriors.
 
     A subclass has `_learn`, from features and whether a case is of the second
     class, and `_posterior`, of the second class.
@@ -24,7 +24,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
         check_classification_targets(labels)
         self.classes_, coded = np.unique(labels, return_inverse=True)
         if len(self.classes_) != 2:
-            # The words that scikit-learn's own checks ask for.
+            # Wording that the checks of scikit-learn expect.
             count = len(self.classes_)
             raise ValueError(f"Only binary classification is supported: got {count} class(es).")
         self._learn(features, coded == 1)
@@ -59,7 +59,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):
 
 
 class LogOddsClassifier(BinaryClassifier):
-    """A classifier of two classes that also says its log-odds, which do not saturate.
+    """A binary classifier with log-odds, which do not saturate.
 
     A subclass has `_log_odds`, of the second class.
     """

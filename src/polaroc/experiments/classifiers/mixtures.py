@@ -3,7 +3,8 @@
 import numpy as np
 from sklearn.mixture import GaussianMixture
 
-from polaroc.experiments.classifiers.binary import Array, LogOddsClassifier
+from polaroc.experiments.classifiers.binary import LogOddsClassifier
+from polaroc.typing import Array
 
 
 class GaussianMixtures(LogOddsClassifier):

@@ -3,8 +3,9 @@
 from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import NearestNeighbors
 
-from polaroc.experiments.classifiers.binary import Array, BinaryClassifier
+from polaroc.experiments.classifiers.binary import BinaryClassifier
 from polaroc.experiments.classifiers.prototypes import distance_share
+from polaroc.typing import Array
 
 
 class NearestNeighbours(BinaryClassifier):
@@ -43,6 +44,6 @@ class NearestNeighbours(BinaryClassifier):
             squares = pairwise_distances(features, self.features_, metric="sqeuclidean")
             return distance_share(squares, self.truth_)
         search = NearestNeighbors(n_neighbors=self.neighbours).fit(self.features_)
-        found = search.kneighbors(features, return_distance=False)
-        posterior: Array = (self.truth_[found].sum(axis=1) + 1) / (self.neighbours + 2)
+        nearest = search.kneighbors(features, return_distance=False)
+        posterior: Array = (self.truth_[nearest].sum(axis=1) + 1) / (self.neighbours + 2)
         return posterior

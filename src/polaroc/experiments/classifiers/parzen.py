@@ -5,9 +5,10 @@ from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 from sklearn.metrics import pairwise_distances
 
-from polaroc.experiments.classifiers.binary import Array, LogOddsClassifier
+from polaroc.experiments.classifiers.binary import LogOddsClassifier
+from polaroc.typing import Array
 
-# How many widths are tried, a factor of about 1.6 apart, before the best is refined.
+# Number of widths that are tried, about a factor of 1.6 apart, before refinement.
 STEPS_PER_FACTOR_TEN = 5
 
 
@@ -48,7 +49,7 @@ class Parzen(LogOddsClassifier):
 
     def _log_density(self, features: Array, of: Array) -> Array:
         squares = pairwise_distances(features, of, metric="sqeuclidean")
-        # The constant of the kernel is the same for both classes.
+        # The constant of the kernel cancels.
         density: Array = logsumexp(-squares / (2 * self.width_**2), axis=1) - np.log(len(of))
         return density
 

@@ -1,9 +1,10 @@
-"""Nearest prototypes, and the share of two distances that they and neighbours share."""
+"""Nearest-prototype classifiers, and posteriors from two distances."""
 
 import numpy as np
 from sklearn.metrics import pairwise_distances
 
-from polaroc.experiments.classifiers.binary import Array, BinaryClassifier
+from polaroc.experiments.classifiers.binary import BinaryClassifier
+from polaroc.typing import Array
 
 
 class NearestPrototypes(BinaryClassifier):

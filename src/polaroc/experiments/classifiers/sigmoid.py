@@ -1,4 +1,4 @@
-"""Posteriors from the output of a classifier, by a sigmoid of greatest likelihood."""
+"""Posteriors from the output of a classifier, by a maximum likelihood sigmoid."""
 
 from typing import Any
 
@@ -6,7 +6,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
-from polaroc.experiments.classifiers.binary import Array, LogOddsClassifier
+from polaroc.experiments.classifiers.binary import LogOddsClassifier
+from polaroc.typing import Array
 
 
 class SigmoidOutput(LogOddsClassifier):

@@ -1,9 +1,9 @@
-"""The first screen of a report in plain words: which model, how sure, at which threshold."""
+"""Summary cards of a report: which model, how sure, at which threshold."""
 
 from dataclasses import dataclass
 
 from polaroc.base.text import number
-from polaroc.choice.answer import named, told_apart, wins_in_words
+from polaroc.choice.answer import named, split_by_test, wins_in_words
 from polaroc.reports.evidence import Evidence
 from polaroc.reports.ranking import EXPECTED
 from polaroc.reports.thresholds import CASES
@@ -52,49 +52,55 @@ def threshold_in_words(threshold: float | None) -> str:
 def counts(evidence: Evidence) -> str:
     """How many models, blocks and predictions there are."""
     models, blocks = len(evidence.models), evidence.blocks
-    said = [f"{models} model{'' if models == 1 else 's'}"]
+    parts = [f"{models} model{'' if models == 1 else 's'}"]
     if evidence.question.blocks:
-        told = ", ".join(evidence.question.blocks)
-        said.append(f"{blocks} block{'' if blocks == 1 else 's'} ({told})")
+        columns = ", ".join(evidence.question.blocks)
+        parts.append(f"{blocks} block{'' if blocks == 1 else 's'} ({columns})")
     if evidence.audit is not None:
-        said.append(f"{evidence.audit['rows'].sum():,} predictions")
-    return " · ".join(said)
+        parts.append(f"{evidence.audit['rows'].sum():,} predictions")
+    return " · ".join(parts)
 
 
 def _which(evidence: Evidence) -> Card:
     row = evidence.ranking.row(0, named=True)
-    said = []
+    sentences = []
     if row[EXPECTED] is not None:
         limits = ""
         if row["lower"] is not None:
             level = percent(evidence.question.level)
             limits = f" ({level} interval {row['lower']:.3f} to {row['upper']:.3f})"
-        said.append(f"Expected area under its precision-recall curve: {row[EXPECTED]:.3f}{limits}.")
+        sentences.append(
+            f"Expected area under its precision-recall curve: {row[EXPECTED]:.3f}{limits}."
+        )
         if evidence.choice is not None:
-            said.append("It was picked for this number, which is therefore likely too high.")
+            sentences.append("It was picked for this number, which is therefore likely too high.")
     if evidence.choice is not None:
-        said += _other_choices(evidence)
-    return Card("Which model?", str(evidence.models[0]), tuple(said))
+        sentences += _other_choices(evidence)
+    return Card("Which model?", str(evidence.models[0]), tuple(sentences))
 
 
 def _other_choices(evidence: Evidence) -> list[str]:
     """Where another way to choose takes another model."""
     choice = evidence.choice
     assert choice is not None
-    said = []
+    sentences = []
     if choice.models["worst_regret"].null_count():
-        said.append("How far models fall short at the worst prior is not known.")
+        sentences.append("How far models fall short at the worst prior is not known.")
     elif choice.minimax == choice.bayes:
-        said.append("It also falls least short of the best model at the worst prior of the range.")
+        sentences.append(
+            "It also falls least short of the best model at the worst prior of the range."
+        )
     else:
-        said.append(f"Least short of the best at the worst prior of the range: {choice.minimax}.")
+        sentences.append(
+            f"Least short of the best at the worst prior of the range: {choice.minimax}."
+        )
     if choice.steadiest is not None and choice.steadiest != choice.bayes:
-        said.append(f"Its errors shift more with the prior than those of {choice.steadiest}.")
-    return said
+        sentences.append(f"Its errors shift more with the prior than those of {choice.steadiest}.")
+    return sentences
 
 
 def _how_sure(evidence: Evidence) -> Card:
-    said: list[str] = []
+    sentences: list[str] = []
     choice = evidence.choice
     won = []
     if choice is not None and choice.models["share"][0] is not None:
@@ -102,30 +108,30 @@ def _how_sure(evidence: Evidence) -> Card:
     low, high = evidence.ranking.select("lower", "upper").row(0)
     if choice is None and low is not None:
         level = percent(evidence.question.level)
-        told = f"{level} interval of the expected area under the precision-recall curve."
-        return Card("How sure?", f"{low:.3f} to {high:.3f}", (told, evidence.untested))
+        description = f"{level} interval of the expected area under the precision-recall curve."
+        return Card("How sure?", f"{low:.3f} to {high:.3f}", (description, evidence.untested))
     if evidence.comparison is None:
         return Card("How sure?", "Not tested", (evidence.untested, *won))
-    apart, not_apart = told_apart(evidence.models, evidence.comparison)
+    apart, not_apart = split_by_test(evidence.models, evidence.comparison)
     alpha = f"α = {evidence.question.alpha:g}"
     if not not_apart:
         short = "Clearly the best"
-        said.append(f"The test at {alpha} tells it from every other model.")
+        sentences.append(f"The test at {alpha} tells it from every other model.")
     elif not apart:
         short = "Not proven"
-        said.append(
+        sentences.append(
             f"The test at {alpha} does not tell it from {named(not_apart)}: it is the best guess, "
             "and a difference of this size may be chance."
         )
     else:
         short = "In part"
-        said.append(
+        sentences.append(
             f"The test at {alpha} tells it from {named(apart)}, not from {named(not_apart)}: "
             "among these the choice is a best guess."
         )
     if evidence.comparison.plan.target == "trained":
-        said.append("That holds for these fitted models, not for models trained anew.")
-    return Card("How sure?", short, (*said, *won))
+        sentences.append("That holds for these fitted models, not for models trained anew.")
+    return Card("How sure?", short, (*sentences, *won))
 
 
 def _threshold(evidence: Evidence) -> Card:
@@ -146,18 +152,18 @@ def _threshold(evidence: Evidence) -> Card:
             question, "Call nothing positive",
             (f"If {prior} are positive and {costs}, no threshold of {model} pays.",),
         )  # fmt: skip
-    said = (
+    sentences = (
         f"Call a case positive where the score of {model} is at least this: the least cost if "
         f"{prior} are positive and {costs}.",
         f"Of {CASES:,} cases, {number(CASES * row['prior'], 0)} of them positive, it finds "
         f"{number(row['found'], 0)}, misses {number(row['missed'], 0)} and raises "
         f"{number(row['alarms'], 0)} false alarms.",
     )
-    return Card(question, threshold_in_words(threshold), said)
+    return Card(question, threshold_in_words(threshold), sentences)
 
 
 def costs_in_words(evidence: Evidence) -> str:
-    """What errors are taken to cost."""
+    """The assumed costs of errors."""
     missed, alarm = evidence.question.cost_fn, evidence.question.cost_fp
     if missed == alarm:
         return "a missed positive costs as much as a false alarm"

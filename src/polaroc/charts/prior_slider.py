@@ -1,4 +1,4 @@
-"""ROC points through which a precision-recall curve can be drawn at any prior of a range.
+"""ROC points from which a precision-recall curve can be drawn at any prior of a range.
 
 The logit of precision is u − ln λ with u = ln(t/f). As the logistic function rises by
 at most a quarter, two points of (t, u/4) are no nearer than their images (t, precision)
@@ -8,20 +8,15 @@ are at whatever prior: what is thinned there is thinned for all priors at once.
 from collections.abc import Sequence
 from itertools import pairwise
 from math import log
-from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE
-from polaroc.charts.lines import ALONG, PIXELS, START, straightened
+from polaroc.base.private_columns import ALONG, START, private
+from polaroc.charts.lines import PIXELS, straightened
 from polaroc.priors.grids import skew
+from polaroc.typing import Array
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
-
-# Half a pixel at 800 per axis is spent on: a cell of the grid, in three dimensions
+# Half a pixel at 800 per axis is divided among: a cell of the grid, in three dimensions
 # (0.11); what is cut off between inserted points (0.03), by straightening (0.2), by the
 # bend of the logistic function (0.1), and beyond the ends of u (0.03); rounding (0.02).
 CELLS = 12_800
@@ -32,11 +27,12 @@ BEYOND = 0.03 / PIXELS
 DIGITS = 5
 # The greatest second derivative of the logistic function, 1/(6√3), over 8.
 BEND = 0.01203
-# Neighbours further apart than this share of an axis leave nothing to point at.
+# Share of an axis between neighbours above which points are inserted for the pointer.
 REACH = 1 / 60
-ROUNDING = 1e-9
+# An end of u that a point is inserted at may be missed by rounding.
+AXIS_TOLERANCE = 1e-9
 POINT = ("fpr", "tpr", "threshold")
-LIMIT = PRIVATE + "first_"
+LIMIT = private("first_")
 FIRST = (LIMIT + "fpr", LIMIT + "tpr")
 
 
@@ -74,7 +70,7 @@ def _cells(frame: pl.LazyFrame, keys: Sequence[str], over: tuple[float, float]) 
     """The anchor and the last point in each cell of a fine grid of (f, t, u/4)."""
     t, f = pl.col("tpr"), pl.col("fpr")
     quarter = (t.log() - f.log()).clip(*_ends(over)).fill_nan(None) / 4
-    names = [PRIVATE + name for name in ("cell_f", "cell_t", "cell_u")]
+    names = [private(name) for name in ("cell_f", "cell_t", "cell_u")]
     cells = [
         (axis * CELLS).floor().cast(pl.Int32).alias(name)
         for axis, name in zip((f, t, quarter), names, strict=True)
@@ -106,7 +102,7 @@ def _thinned(curve: pl.DataFrame, over: tuple[float, float]) -> pl.DataFrame:
     straight = straightened(f, t, u / 4, tolerance=STRAIGHT)
     kept = _dense(straight, f, t, u, row >= 0)
     at = row[kept]
-    # A point between two rows has no threshold; it takes its keys from any row.
+    # An inserted point has no threshold, and takes its keys from any row.
     points = curve[np.maximum(at, 0)]
     none = pl.lit(None, pl.Float64)
     threshold = pl.when(pl.Series(at >= 0)).then(pl.col("threshold")).otherwise(none)
@@ -171,25 +167,25 @@ def _target(u: "Array", ends: tuple[float, float]) -> tuple["Array", "Array"]:
     target, leaving = (np.clip(start, *ends) + np.clip(stop, *ends)) / 2, np.zeros(len(start), bool)
     for end, side in zip(ends, (-1, 1), strict=True):
         beyond_start, beyond_stop = (side * (at - end) for at in (start, stop))
-        # A point inserted at an end may be off it by rounding.
-        crosses = np.minimum(beyond_start, beyond_stop) < -ROUNDING
-        crosses &= np.maximum(beyond_start, beyond_stop) > ROUNDING
+        # A point inserted at an end may miss it by rounding.
+        crosses = np.minimum(beyond_start, beyond_stop) < -AXIS_TOLERANCE
+        crosses &= np.maximum(beyond_start, beyond_stop) > AXIS_TOLERANCE
         target, leaving = np.where(crosses, end, target), leaving | crosses
     return target, leaving
 
 
 def _bend(step_t: "Array", step_u: "Array") -> "Array":
-    """How far the chord of a straight step in (t, u) may be from its image at any prior."""
+    """Bound on the distance of a chord in (t, u) from its image at any prior."""
     import numpy as np
 
     return np.minimum(BEND * step_u**2, np.abs(step_t))
 
 
 def _dense(kept: "Array", f: "Array", t: "Array", u: "Array", real: "Array") -> "Array":
-    """The points kept, with more where images would bend or there is nothing to point at."""
+    """The kept points, with more where images bend or points are far apart."""
     import numpy as np
 
-    found = set(kept.tolist())
+    places = set(kept.tolist())
     spans = list(pairwise(kept.tolist()))
     while spans:
         first, last = spans.pop()
@@ -204,6 +200,6 @@ def _dense(kept: "Array", f: "Array", t: "Array", u: "Array", real: "Array") -> 
         if inner.size == 0:
             continue
         middle = int(inner[np.abs(along[inner] - (along[first] + along[last]) / 2).argmin()])
-        found.add(middle)
+        places.add(middle)
         spans += [(first, middle), (middle, last)]
-    return np.array(sorted(found))
+    return np.array(sorted(places))

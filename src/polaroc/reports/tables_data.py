@@ -1,4 +1,4 @@
-"""Which tables a report shows of its evidence."""
+"""Contents of the tables of a report."""
 
 from collections.abc import Mapping
 
@@ -6,16 +6,16 @@ import polars as pl
 
 from polaroc.comparison.letters import shortened
 from polaroc.comparison.result import first_pairs, interval_rule
+from polaroc.reports.cards import percent, threshold_in_words
 from polaroc.reports.evidence import Evidence
 from polaroc.reports.ranking import EXPECTED
-from polaroc.reports.tables import Column, Sheet, chances, limits, numbers, percents, texts
+from polaroc.reports.tables import Column, ReportTable, chances, limits, numbers, percents, texts
 from polaroc.reports.thresholds import CASES
-from polaroc.reports.words import percent, threshold_in_words
 
 MOST_KEYS = 400
 
 
-def ranking_sheet(evidence: Evidence) -> Sheet:
+def ranking_table(evidence: Evidence) -> ReportTable:
     """The models, the best first."""
     table = evidence.ranking
     level = percent(evidence.question.level)
@@ -33,13 +33,13 @@ def ranking_sheet(evidence: Evidence) -> Sheet:
         "Sens": numbers(table["sens"]),
     }
     known = {name: values for name, values in shown.items() if any(v is not None for v in values)}
-    return Sheet(
+    return ReportTable(
         "ranking", "The models, the best expected AUPREC first", _distinct(columns, known),
         words=("letters",),
     )  # fmt: skip
 
 
-def threshold_sheet(evidence: Evidence) -> Sheet | None:
+def threshold_table(evidence: Evidence) -> ReportTable | None:
     """Thresholds of the first model, and what they do."""
     if evidence.thresholds is None:
         return None
@@ -66,38 +66,38 @@ def threshold_sheet(evidence: Evidence) -> Sheet | None:
         f"Thresholds of {evidence.models[0]} by the share of positives; found, missed and false "
         f"alarms of {CASES:,} cases"
     )
-    return Sheet("thresholds", title, columns)
+    return ReportTable("thresholds", title, columns)
 
 
-def omnibus_sheet(evidence: Evidence) -> Sheet | None:
+def omnibus_table(evidence: Evidence) -> ReportTable | None:
     """Tests of all models at once."""
     if evidence.comparison is None:
         return None
-    found = evidence.comparison.omnibus
-    degrees = [_degrees(found[name]) for name in ("df1", "df2")]
-    return Sheet(
+    omnibus = evidence.comparison.omnibus
+    degrees = [_degrees(omnibus[name]) for name in ("df1", "df2")]
+    return ReportTable(
         "omnibus",
         "All models at once, on expected AUPREC",
         {
-            "test": texts(found["test"]),
-            "statistic": numbers(found["statistic"]),
+            "test": texts(omnibus["test"]),
+            "statistic": numbers(omnibus["statistic"]),
             "df 1": degrees[0],
             "df 2": degrees[1],
-            "p": chances(found["p_value"]),
+            "p": chances(omnibus["p_value"]),
         },
     )
 
 
-def pairs_sheet(evidence: Evidence) -> Sheet | None:
+def pairs_table(evidence: Evidence) -> ReportTable | None:
     """Each two models."""
     if evidence.comparison is None:
         return None
-    found = evidence.comparison
-    shown, which = first_pairs(found)
+    comparison = evidence.comparison
+    shown, which = first_pairs(comparison)
     first, second = (texts(shown.to_series(i)) for i in (0, 1))
-    return Sheet(
+    return ReportTable(
         "pairs",
-        f"Each two models{which}; {interval_rule(found.plan)}",
+        f"Each two models{which}; {interval_rule(comparison.plan)}",
         {
             "pair": [f"{a} − {b}" for a, b in zip(first, second, strict=True)],
             "difference": numbers(shown["difference"]),
@@ -109,7 +109,7 @@ def pairs_sheet(evidence: Evidence) -> Sheet | None:
     )
 
 
-def audit_sheet(evidence: Evidence) -> Sheet | None:
+def audit_table(evidence: Evidence) -> ReportTable | None:
     """What each model's predictions hold."""
     if evidence.audit is None:
         return None
@@ -148,10 +148,10 @@ def audit_sheet(evidence: Evidence) -> Sheet | None:
     title = "What the predictions hold; distinct scores: the fewest of a block"
     if not evidence.question.blocks:
         title = "What the predictions hold"
-    return Sheet("audit", title, _distinct(columns, shown), words=("note",))
+    return ReportTable("audit", title, _distinct(columns, shown), words=("note",))
 
 
-def keys_sheet(evidence: Evidence) -> Sheet | None:
+def keys_table(evidence: Evidence) -> ReportTable | None:
     """What each block of each model holds."""
     audit, keys = evidence.audit, evidence.question.keys
     if audit is None or len(keys) < 2:
@@ -168,7 +168,7 @@ def keys_sheet(evidence: Evidence) -> Sheet | None:
         "distinct scores": _whole(shown["scores"]),
         "note": [None if value is None else value for value in shown["note"]],
     }
-    return Sheet("keys", f"Block by block{rest}", _distinct(named, values), words=("note",))
+    return ReportTable("keys", f"Block by block{rest}", _distinct(named, values), words=("note",))
 
 
 def _distinct(named: Mapping[str, Column], values: Mapping[str, Column]) -> dict[str, Column]:

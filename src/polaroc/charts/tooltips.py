@@ -1,4 +1,4 @@
-"""What a pointer is told along a curve: by points over its line that are not seen."""
+"""Tooltips along curves, on invisible points."""
 
 from collections.abc import Sequence
 from math import isfinite
@@ -6,22 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE
+from polaroc.base.private_columns import PLACE, PRIVATE
 from polaroc.charts.export import UNSEEN
 from polaroc.charts.lines import name_of
 
 if TYPE_CHECKING:
     import altair as alt
 
-# How many points a curve has and all together, which keeps charts of many curves small;
-# and the area of one in square pixels.
+# Points per curve and in all, which keeps charts small, and the area of a point in square
+# pixels.
 PER_CURVE, IN_ALL, AREA = 60, 1_500, 150
 RATE_DIGITS, SCORE_DIGITS = 4, 6
 RATES = ("fpr", "tpr", "precision")
-PLACE = PRIVATE + "place"
 
 
-def told_points(
+def tooltip_points(
     points: pl.DataFrame, keys: Sequence[str], x: str, y: str, const: Sequence[str] = ()
 ) -> list[dict[str, Any]]:
     """Records of points along each curve, as arrays of thresholds and rates.
@@ -59,48 +58,48 @@ def told_points(
 
 
 def in_json(scores: pl.Series) -> list[float | str | None]:
-    """Scores as JSON can hold them, which has no infinity."""
+    """Scores for JSON, which has no infinity."""
     return [
         score if score is None or isfinite(score) else "∞" if score > 0 else "−∞"
         for score in scores
     ]
 
 
-def pointed(
-    base: "alt.Chart", x: str, y: str, told: Sequence["alt.Tooltip"], arrays: Sequence[str]
+def tooltip_layer(
+    base: "alt.Chart", x: str, y: str, tooltip: Sequence["alt.Tooltip"], arrays: Sequence[str]
 ) -> "alt.Chart":
-    """The points that a pointer hits, to go before all else; `base` holds their records."""
+    """Invisible points with tooltips, the top layer; `base` holds their records."""
     import altair as alt
 
     return (
         base.transform_flatten(list(arrays))
         .mark_point(filled=True, size=AREA, opacity=0, aria=False)
-        .encode(alt.X(f"{x}:Q"), alt.Y(f"{y}:Q"), tooltip=list(told))
+        .encode(alt.X(f"{x}:Q"), alt.Y(f"{y}:Q"), tooltip=list(tooltip))
         .properties(name=UNSEEN)
     )
 
 
-def pointed_curves(base: "alt.Chart", keys: Sequence[str], x: str, y: str) -> "alt.Chart":
-    """The same for the records of `told_points`; with the prior where precision is drawn."""
+def curve_tooltips(base: "alt.Chart", keys: Sequence[str], x: str, y: str) -> "alt.Chart":
+    """The layer of the records of `tooltip_points`, with the prior where precision is drawn."""
     import altair as alt
 
     at_prior = y == "precision"
-    told = [
+    tooltip = [
         *([alt.Tooltip("line:N", title="curve")] if keys else []),
         alt.Tooltip("threshold:N", title="call positive if score ≥"),
         alt.Tooltip("tpr:Q", title="recall (true positive rate)", format=".4f"),
         alt.Tooltip("fpr:Q", title="false positive rate", format=".4~g"),
     ]
     if at_prior:
-        told += [
+        tooltip += [
             alt.Tooltip("precision:Q", format=".4f"),
             alt.Tooltip("prior:Q", title="at a prior of", format=".3~p"),
         ]
-    return pointed(base, x, y, told, ["threshold", *RATES[: 2 + at_prior]])
+    return tooltip_layer(base, x, y, tooltip, ["threshold", *RATES[: 2 + at_prior]])
 
 
 def _spread(curve: pl.DataFrame, x: str, y: str, most: int) -> pl.DataFrame:
-    """At most so many of the points, evenly along the line drawn."""
+    """A limited number of points, evenly spaced along the line."""
     step = (pl.col(x).diff() ** 2 + pl.col(y).diff() ** 2).sqrt().fill_null(0)
     along = step.cum_sum()
     place = (along / along.max() * most).floor().clip(upper_bound=most - 1)

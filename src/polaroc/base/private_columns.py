@@ -1,0 +1,44 @@
+"""Names of the columns of intermediate tables, which no column of a user may have."""
+
+PRIVATE = "__polaroc_"
+
+
+def private(name: str) -> str:
+    """The private column of this name.
+
+    Examples
+    --------
+    >>> private("truth").startswith(PRIVATE)
+    True
+    """
+    return PRIVATE + name
+
+
+def _columns(names: str) -> list[str]:
+    return [private(name) for name in names.split()]
+
+
+# Predictions, their audit, and their keys.
+TRUTH, WEIGHT, ROW_ERROR, CASE, CLUSTER = _columns("truth weight row_error case cluster")
+COUNT, ROWS, LABEL, LABELS, DIFFERS, FRACTIONAL = _columns(
+    "count rows label labels differs fractional"
+)
+
+# Sorted rows and curves.
+KEY_INDEX, SORT_CODE, PLACE, SIZE = _columns("index code place size")
+TP_OFFSET, FP_OFFSET, LEAST_POS, LEAST_NEG = _columns("tp_offset fp_offset least_pos least_neg")
+RECALL, STEP, ROW = _columns("recall step row")
+
+# Thresholds and costs.
+SAME, SHARES, SOUGHT = _columns("same shares sought")
+
+# Resampling.
+DRAW, PSEUDO_PLACE, BOOTSTRAP_NOTE = _columns("draw pseudo_cases bootstrap_note")
+
+# Measures by model, block and prior.
+MODEL, BLOCK, BLOCKS, FOLD, LACKING = _columns("model block blocks fold lacking")
+VALUE, AT, HAVE, SPREAD, RESPONSE, LEVEL = _columns("value at have spread response level")
+
+# Charts.
+ERROR, SENS, PANEL, ALONG, START, CHANCE = _columns("error sens panel along start chance")
+LEFT, RIGHT, LOW, HIGH, SHARE = _columns("left right low high share")

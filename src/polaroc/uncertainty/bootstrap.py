@@ -19,9 +19,8 @@ from polaroc.base.columns import (
     single_column,
     within,
 )
-from polaroc.curves.curve import curve, curves_of
+from polaroc.curves.curve import curve, curve_tables
 from polaroc.curves.keys import build_key_index
-from polaroc.curves.packing import KEY_INDEX, SORT_CODE
 from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
 from polaroc.measures.functions import of_curve
@@ -211,7 +210,7 @@ def _of_predictions(
     *keys, name = within_clusters.keys
     # The curves are of the reading that is drawn from.
     whole = replace(within_clusters, rows=within_clusters.rows.drop(name), keys=keys)
-    curves = curves_of(whole, build_key_index(whole, now=False)).drop(KEY_INDEX, SORT_CODE)
+    curves = curve_tables(whole, build_key_index(whole, now=False))
     cases = within_clusters.sound.rename({name: CLUSTER})
     return resampled(of_curve(curves, how.selected), cases, keys, how)
 

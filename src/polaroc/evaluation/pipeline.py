@@ -69,9 +69,15 @@ def run_all(frames: Sequence[pl.LazyFrame], request: Request) -> Result:
     audited = [read(frame, **request.columns, audited=True) for frame in frames]
     notes = tuple(line for predictions in audited for line in notes_on_labels(predictions))
     results = [_within_memory(replace(one, repeatable=True), request) for one in audited]
-    tables = zip(*((of.measures, of.extra, of.curves) for of in results), strict=True)
-    measures, extra, curves = (_concatenated(of, audited[0].keys) for of in tables)
-    return Result(measures, extra, curves, notes)
+    keys = audited[0].keys
+    extra = [of.extra for of in results if of.extra is not None]
+    curves = [of.curves for of in results if of.curves is not None]
+    return Result(
+        _concatenated([of.measures for of in results], keys),
+        _concatenated(extra, keys) if extra else None,
+        _concatenated(curves, keys) if curves else None,
+        notes,
+    )
 
 
 def with_intervals(
@@ -120,13 +126,10 @@ def _result(totals: CurveTotals, keys: Sequence[str], request: Request) -> Resul
     return Result(measures, extra, totals.curves)
 
 
-def _concatenated(
-    tables: Sequence[pl.LazyFrame | None], keys: Sequence[str]
-) -> pl.LazyFrame | None:
-    given = [table for table in tables if table is not None]
-    if len(given) < 2 or not keys:
+def _concatenated(tables: Sequence[pl.LazyFrame], keys: Sequence[str]) -> pl.LazyFrame:
+    if len(tables) == 1 or not keys:
         return tables[0]
-    return pl.concat(given).sort(keys, nulls_last=True, maintain_order=True)
+    return pl.concat(tables).sort(keys, nulls_last=True, maintain_order=True)
 
 
 def _flagged_curves(predictions: Predictions, keys: Keys) -> pl.LazyFrame:

@@ -16,7 +16,7 @@ from polaroc.reports.figures import (
     listed,
     means_in_words,
 )
-from polaroc.reports.intake import within
+from polaroc.reports.predictions import within
 from polaroc.reports.words import percent
 
 

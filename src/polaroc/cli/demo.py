@@ -7,7 +7,7 @@ import polars as pl
 import typer
 
 from polaroc import datasets
-from polaroc.cli.evaluate import run
+from polaroc.cli.evaluate import evaluate_frames
 from polaroc.cli.screen import handle_errors, out
 
 OVER = (0.05, 0.20)
@@ -32,8 +32,10 @@ def demo(
         f"{predictions['fold'].n_unique()} hold-outs. Suppose 5 to 20 % of what the chosen model "
         "will see is positive: which one, and how much does the answer depend on the prior?\n"
     )
-    arguments = {"truth": "truth", "score": "score", "by": ["model", "fold"]}
-    measures = run([predictions.lazy()], arguments, PRIORS, OVER, "exact", folder)
+    arguments = {
+        "truth": "truth", "score": "score", "by": ["model", "fold"], "priors": PRIORS, "over": OVER,
+    }  # fmt: skip
+    measures = evaluate_frames([predictions.lazy()], arguments, folder, PRIORS)
     console.print()
     for sentence in findings(measures):
         console.print(sentence)

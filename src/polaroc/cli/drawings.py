@@ -114,31 +114,31 @@ class ChartInputs:
 
     def by_prior(self) -> pl.LazyFrame:
         """AUPREC at the priors, or on a grid that is fine enough for a line."""
-        asked = self.prior or _grid(self.over or RANGE, "log")
-        return self._measures(priors=asked, measures=["auprec"])[0]
+        priors = self.prior or _grid(self.over or RANGE, "log")
+        return self._measures(priors=priors, measures=["auprec"])[0]
 
     def over_range(self) -> pl.LazyFrame:
         """The measures over the range of priors."""
-        found, evaluated = self._measures(
+        measures, evaluated = self._measures(
             priors=[OBSERVED], over=self.over, measures=["auc_range", "sens"]
         )
-        return found if evaluated else self._without_over(found)
+        return measures if evaluated else self._without_over(measures)
 
     def choice(self) -> Choice:
         """Which model to take over the range of priors."""
-        asked: dict[str, Any] = {}
+        arguments: dict[str, Any] = {}
         if self.predictions["truth"] is not None:
             if self.over is None:
                 raise InvalidArgument(
                     "predictions are given without a range of priors.",
                     hint="give --over 0.05 0.20.",
                 )
-            asked = {
+            arguments = {
                 "over": self.over,
                 "priors": _grid(self.over),
                 "measures": ["auprec", "iauprec", "auc"],
             }
-        measures, _ = self._measures(**asked)
+        measures, _ = self._measures(**arguments)
         between, blocks = self._models(measures)
         return choose(measures, between, blocks or None, over=self.over)
 
@@ -150,10 +150,10 @@ class ChartInputs:
                 f"--prior is given {len(self.prior)} times.", hint="models are compared at one."
             )
         at = self.prior[0] if self.prior else None
-        asked: dict[str, Any] = {"over": self.over, "priors": [at or OBSERVED]}
+        arguments: dict[str, Any] = {"over": self.over, "priors": [at or OBSERVED]}
         if measure in MEASURES:
-            asked["measures"] = sorted({measure, "auc"})
-        measures, evaluated = self._measures(**asked)
+            arguments["measures"] = sorted({measure, "auc"})
+        measures, evaluated = self._measures(**arguments)
         if not evaluated:
             measures = self._without_over(measures)
         between, blocks = self._models(measures)
@@ -162,9 +162,9 @@ class ChartInputs:
             test_train_ratio=self.test_train_ratio, alpha=self.alpha,
         )  # fmt: skip
 
-    def _measures(self, **asked: Any) -> tuple[pl.LazyFrame, bool]:
+    def _measures(self, **arguments: Any) -> tuple[pl.LazyFrame, bool]:
         """The measures with the keys in order, and whether they were evaluated here."""
-        measures, evaluated = measures_of(self.files, self.predictions, self.by, **asked)
+        measures, evaluated = measures_of(self.files, self.predictions, self.by, **arguments)
         ordered = measures.select(*self.by, pl.exclude(self.by) if self.by else pl.all())
         # They are drawn, and their notes are read.
         return ordered.collect().lazy(), evaluated
@@ -178,7 +178,7 @@ class ChartInputs:
         return [left_out(count)] if count else []
 
     def _rows(self) -> tuple[pl.LazyFrame, dict[str, Any]]:
-        """The predictions, and how the functions of predictions are told their columns."""
+        """The predictions, and the arguments that name their columns."""
         frame = scan(self.files, self.by)
         positive = labels(frame, self.predictions["truth"], self.predictions["positive"])
         return frame, self.predictions | {"by": self.by, "positive": positive}
@@ -187,8 +187,8 @@ class ChartInputs:
         """The column of the models and those of the blocks."""
         keys = self.by
         if measures is not None and not keys:
-            found = require(measures, ("measure", "estimate"), source="evaluate(...)")
-            keys = keys_of_measures(found)
+            table = require(measures, ("measure", "estimate"), source="evaluate(...)")
+            keys = keys_of_measures(table)
         if not keys:
             raise InvalidArgument(
                 "no column tells the models apart.", hint="name it first: --by model --by fold."
@@ -204,7 +204,7 @@ class ChartInputs:
 
 
 def doubtful(table: Any) -> list[str]:
-    """What is to be said of what a chart is drawn from."""
+    """The warnings of what a chart is drawn from."""
     if isinstance(table, Choice | Comparison):
         return list(table.warnings)
     if isinstance(table, pl.LazyFrame) and "note" in table.collect_schema():
@@ -222,7 +222,7 @@ def _drift(tables: tuple[pl.LazyFrame, pl.LazyFrame], **options: Any) -> Any:
 
 
 class Drawing(NamedTuple):
-    """A chart: what it is drawn from, by which function, and the options it heeds."""
+    """A chart: what it is drawn from, by which function, and its options."""
 
     table: Callable[[ChartInputs], Any]
     draw: Callable[..., Any]

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc import warehouse
-from polaroc.base.text import escape_spreadsheet
 from polaroc.cli.inputs import labels
 from polaroc.cli.keys import Keys, default_keys, named_keys
+from polaroc.cli.pipes import write_measures
 from polaroc.cli.screen import progress
 from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError
 from polaroc.files.atomic import atomic_folder, check_replaceable
 from polaroc.measures.catalog import MEASURES
 from polaroc.predictions.row_checks import DROP_ROWS
 from polaroc.predictions.usual_keys import keys_by_type
-from polaroc.typing import Interpolation, Prior
+from polaroc.typing import Prior
 from polaroc.warehouse.collecting import collected
 from polaroc.warehouse.connections import is_address, table_at, without_password
 
@@ -26,15 +26,14 @@ if TYPE_CHECKING:
 MOST_KEYS = 3
 
 
-def measured_there(
+def evaluate_at(
     address: str,
     name: str | None,
-    asked: dict[str, Any],
-    priors: Sequence[Prior],
-    over: tuple[float, float] | None,
-    interpolation: Interpolation,
+    arguments: dict[str, Any],
+    by: list[str] | None,
+    no_by: bool,
+    positive: list[str] | None,
     folder: Path | None,
-    no_by: bool = False,
 ) -> tuple[pl.DataFrame, Keys]:
     """The measures of a table that is not here, written where a folder is given, and their keys.
 
@@ -42,14 +41,12 @@ def measured_there(
     ----------
     address, name
         The engine, and its table.
-    asked
-        Arguments of `warehouse.evaluate`; the positive labels and the keys as given.
-    priors, over, interpolation
-        As in `warehouse.evaluate`.
+    arguments
+        Those of `warehouse.evaluate`, without the keys and the positive labels.
+    by, no_by, positive
+        As given on the command line.
     folder
         Where the measures go.
-    no_by
-        Whether there are to be no keys.
     """
     if name is None:
         raise InvalidArgument(
@@ -62,41 +59,33 @@ def measured_there(
         say("connecting")
         with table_at(address, name) as table:
             say("measuring there")
-            keys = _keys(table, asked, no_by)
-            asked = {**asked, "by": keys.all}
-            found = _found(table, asked, priors, over, interpolation)
-    measures = _ordered(found, keys.all, priors)
+            keys = _keys(table, arguments, by, no_by)
+            measures = _measures(table, arguments | {"by": keys.all}, positive)
+    measures = _ordered(measures, keys.all, arguments["priors"])
     _refuse_unranked(measures, keys.all)
     if folder is not None:
         with atomic_folder(folder) as staging:
-            measures.write_parquet(staging / "measures.parquet")
-            escape_spreadsheet(measures).write_csv(staging / "measures.csv")
+            write_measures(measures, staging)
     return measures, keys
 
 
-def _keys(table: "Table", asked: dict[str, Any], no_by: bool) -> Keys:
+def _keys(table: "Table", arguments: dict[str, Any], by: list[str] | None, no_by: bool) -> Keys:
     """The keys as named, or those with usual names; the rows are not read for them."""
-    if asked["by"] or no_by:
-        return named_keys(asked["by"], no_by)
-    taken = [name for name in (asked["truth"], asked["score"], asked["weight"]) if name]
+    if by or no_by:
+        return named_keys(by, no_by)
+    taken = [name for name in map(arguments.get, ("truth", "score", "weight")) if name]
     return default_keys(keys_by_type(table.schema().to_polars(), taken))
 
 
-def _found(
-    table: "Table",
-    asked: dict[str, Any],
-    priors: Sequence[Prior],
-    over: tuple[float, float] | None,
-    interpolation: Interpolation,
+def _measures(
+    table: "Table", arguments: dict[str, Any], positive: list[str] | None
 ) -> pl.DataFrame:
+    truth = arguments["truth"]
     try:
-        known = [name for name in (asked["truth"],) if name in table.columns]
+        known = [truth] if truth in table.columns else []
         frame = pl.LazyFrame(schema=table.select(known).schema().to_polars() if known else {})
-        asked = {**asked, "positive": labels(frame, asked["truth"], asked["positive"])}
-        query = warehouse.evaluate(
-            table, **asked, priors=list(priors), over=over, interpolation=interpolation
-        )
-        found = collected(query)
+        query = warehouse.evaluate(table, **arguments, positive=labels(frame, truth, positive))
+        return collected(query)
     except PolarocError:
         raise
     except Exception as error:
@@ -105,7 +94,6 @@ def _found(
             f"the engine refused the query: {first}.",
             hint="check the types of the columns and the rights on the table.",
         ) from None
-    return found
 
 
 def one_address(files: Sequence[str]) -> str | None:

@@ -12,7 +12,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from polaroc import datasets
-from polaroc.cli.evaluate import run
+from polaroc.cli.evaluate import evaluate_frames
 from polaroc.cli.inputs import Positive, labels
 from polaroc.cli.pipes import AsJson
 from polaroc.cli.screen import handle_errors, out, stderr_console
@@ -95,9 +95,11 @@ def experiment(
     with _bar(chosen.models * count) as callback, atomic_file(where) as staging:
         predictions = chosen.scores(count, seed, callback)
         predictions.write_parquet(staging)
-    arguments = {"truth": "truth", "score": "score", "by": BY}
-    over = OVER.get(data, accsens.OVER)
-    run([predictions.lazy()], arguments, PRIORS, over, "exact", None, as_json=as_json)
+    arguments = {
+        "truth": "truth", "score": "score", "by": BY, "priors": PRIORS,
+        "over": OVER.get(data, accsens.OVER),
+    }  # fmt: skip
+    evaluate_frames([predictions.lazy()], arguments, None, PRIORS, as_json=as_json)
     ratio = test_train_ratio(predictions, cases=chosen.cases)
     console = stderr_console() if as_json else out()
     console.print(f"Written to {where}. Test cases per training case: {ratio:.4g}.")

@@ -67,7 +67,7 @@ def measures_of(
     files: list[str],
     predictions: dict[str, Any],
     keys: Sequence[str],
-    **asked: Any,
+    **options: Any,
 ) -> tuple[pl.LazyFrame, bool]:
     """The measures, and whether they were evaluated here.
 
@@ -80,7 +80,7 @@ def measures_of(
         score the files hold measures.
     keys
         The keys to evaluate by.
-    asked
+    options
         Further arguments of `evaluate`.
     """
     truth = predictions["truth"]
@@ -95,7 +95,7 @@ def measures_of(
         "positive": labels(frame, truth, predictions["positive"]),
     }
     tell(notes_on_labels(read(frame, **arguments, audited=True)))
-    return evaluate(frame, **arguments, **asked), True
+    return evaluate(frame, **arguments, **options), True
 
 
 def predictions_or_measures(

@@ -1,6 +1,7 @@
 """Measures as a table for a terminal, with notes."""
 
 from collections.abc import Sequence
+from itertools import compress
 
 import polars as pl
 from rich.table import Table
@@ -10,6 +11,7 @@ from polaroc.base.private_columns import private
 from polaroc.base.text import table
 from polaroc.cli.screen import MOST_ROWS
 from polaroc.measures.spec import humanize_note
+from polaroc.typing import Prior
 
 # The measures that fit a terminal; the files hold all.
 HEADINGS = {
@@ -17,8 +19,11 @@ HEADINGS = {
 }  # fmt: skip
 
 
-def summary(measures: pl.DataFrame, keys: Sequence[str], priors: Sequence[float | None]) -> Table:
-    """One line per key; where there are several keys, the mean (SD) over all but the first."""
+def summary(measures: pl.DataFrame, keys: Sequence[str], priors: Sequence[Prior]) -> Table:
+    """One line per key; where there are several keys, the mean (SD) over all but the first.
+
+    AUPREC is shown at `priors`, the first of those it was taken at.
+    """
     at, mean, sd, lacking = (private(name) for name in ("at", "mean", "sd", "lacking"))
     shown = list(keys[:1])
     # Measures come in the same order for all keys.
@@ -42,14 +47,24 @@ def summary(measures: pl.DataFrame, keys: Sequence[str], priors: Sequence[float 
         ]
         for part in parts
     ]
-    words = iter("observed" if prior is None else f"{prior:g}" for prior in priors)
+    words = iter(priors)
     headings = [
-        f"AUPREC {next(words)}" if name == "auprec" else HEADINGS[name]
+        _auprec_at(next(words, None)) if name == "auprec" else HEADINGS[name]
         for name in (parts[0]["measure"] if parts else [])
     ]
+    columns = [*shown, *headings]
+    rows = [list(compress(row, columns)) for row in rows]
+    named = [column for column in columns if column is not None]
     over_keys = f", mean (SD) over {', '.join(keys[1:])}" if len(keys) > 1 else ""
     more = f"; the first {MOST_ROWS} of {len(rows)}" if len(rows) > MOST_ROWS else ""
-    return table(f"Measures{over_keys}{more}", [*shown, *headings], rows[:MOST_ROWS], len(shown))
+    return table(f"Measures{over_keys}{more}", named, rows[:MOST_ROWS], len(shown))
+
+
+def _auprec_at(prior: Prior | None) -> str | None:
+    """The heading of AUPREC at a prior; None where it is not shown."""
+    if prior is None:
+        return None
+    return f"AUPREC {prior if isinstance(prior, str) else f'{prior:g}'}"
 
 
 def _cell(mean: float | None, sd: float | None, lacking: int) -> str | None:

@@ -23,7 +23,7 @@ from polaroc.errors import InvalidArgument
 from polaroc.files.fingerprints import Stamps
 from polaroc.reports import TITLE
 from polaroc.reports import report as written
-from polaroc.reports.intake import with_one_model
+from polaroc.reports.predictions import with_one_model
 
 
 @handle_errors

@@ -103,7 +103,14 @@ def curve(
         frame, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
     )
     keys = build_key_index(predictions, now=isinstance(frame, pl.DataFrame))
-    return collect_like(frame, curves_of(predictions, keys).drop(KEY_INDEX, SORT_CODE))
+    return collect_like(frame, curve_tables(predictions, keys))
+
+
+def curve_tables(
+    predictions: Predictions, keys: Keys, named: pl.LazyFrame | None = None
+) -> pl.LazyFrame:
+    """The curves after their anchors, with the columns of `named`, by default the keys."""
+    return curves_of(predictions, keys, named).drop(KEY_INDEX, SORT_CODE)
 
 
 def curves_of(

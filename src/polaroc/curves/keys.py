@@ -58,6 +58,11 @@ class Keys:
         """The `KEY_INDEX` of each key, and its columns."""
         return self.totals.select(KEY_INDEX, *self.names)
 
+    @property
+    def noted(self) -> pl.LazyFrame:
+        """The same with the `note` of each key."""
+        return self.totals.select(KEY_INDEX, *self.names, "note")
+
 
 def build_key_index(predictions: Predictions, *, now: bool) -> Keys:
     """The keys of rows that are counted now, or of a plan.

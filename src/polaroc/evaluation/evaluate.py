@@ -3,33 +3,14 @@
 from collections.abc import Sequence
 from os import PathLike
 
-import polars as pl
-
 from polaroc.base.columns import collect_like
-from polaroc.base.private_columns import FRACTIONAL, KEY_INDEX, SORT_CODE
-from polaroc.curves.curve import curves_of
-from polaroc.curves.keys import Keys, build_key_index
-from polaroc.errors import InvalidArgument, check_choice
-from polaroc.evaluation.sums import CurveSums
+from polaroc.evaluation.pipeline import run
+from polaroc.evaluation.request import Request
 from polaroc.files.memory import Memory
-from polaroc.files.progress import Progress, progress_callback
-from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
-from polaroc.measures.spec import tidy
-from polaroc.predictions.table import Predictions, read
+from polaroc.files.progress import Progress
+from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import By, Frame, Interpolation, Intervals, IntoExpr, Label, Nulls, Priors
-from polaroc.uncertainty.bootstrap import BootstrapSpec, resampled
-from polaroc.uncertainty.intervals import (
-    METHODS,
-    check_counts,
-    check_interpolation,
-    check_level,
-    flagged,
-    with_limits,
-)
-
-RESAMPLED = ("percentile", "bca")
-INTERVALS = (*METHODS, *RESAMPLED)
 
 
 def evaluate(
@@ -137,58 +118,9 @@ def evaluate(
     >>> [(name, round(value, 3)) for name, value in measures.select("measure", "estimate").rows()]
     [('auc', 0.68), ('auprec', 0.35)]
     """
-    if isinstance(priors, pl.LazyFrame):
-        priors = priors.collect()
-    how = resampling(priors, over, interpolation, measures, intervals, level, memory)
-    asked = select_measures(measures, priors, over, interpolation)
-    predictions = read(
-        frame, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
-    )
-    names = predictions.keys
-    if intervals is not None and isinstance(frame, pl.DataFrame):
-        check_counts(predictions)
-    summed = CurveSums(predictions, *asked.parted)
-    if memory is not None:
-        found = summed.out_of_core(memory, scratch, progress_callback(progress))
-        return collect_like(frame, tidy(found.wide, names, asked.measures))
-    keys = build_key_index(predictions, now=isinstance(frame, pl.DataFrame))
-    if intervals is not None and how is None:
-        curves = _flagged_curves(predictions, keys)
-        return collect_like(frame, with_limits(curves, names, asked.measures, intervals, level))
-    measured = tidy(summed.lazy(keys).wide, names, asked.measures)
-    if how is None:
-        return collect_like(frame, measured)
-    counts = pl.when(~pl.col(FRACTIONAL)).then("pos").alias("pos")
-    counted = _flagged_curves(predictions, keys).with_columns(counts).drop("note", FRACTIONAL)
-    return collect_like(frame, resampled(measured, counted, names, how))
-
-
-def resampling(
-    priors: Priors,
-    over: tuple[float, float] | Belief | None,
-    interpolation: Interpolation,
-    measures: str | Sequence[str] | None,
-    intervals: str | None,
-    level: float,
-    memory: Memory | None,
-) -> BootstrapSpec | None:
-    """How to resample, if intervals are asked for that need it."""
-    if intervals is None:
-        return None
-    check_choice("intervals", intervals, INTERVALS)
-    check_level(level)
-    check_interpolation(interpolation)
-    if memory is not None:
-        raise InvalidArgument(
-            f"intervals is {intervals!r} and memory is {memory!r}, allowed is one of them.",
-            hint="leave memory out, or take the keys a few at a time.",
-        )
-    if intervals not in RESAMPLED:
-        return None
-    return BootstrapSpec(priors, over, interpolation, measures, intervals, level)
-
-
-def _flagged_curves(predictions: Predictions, keys: Keys) -> pl.LazyFrame:
-    """The curves in order, with `note` and whether a key's weights are `FRACTIONAL`."""
-    noted = keys.totals.select(KEY_INDEX, *predictions.keys, "note")
-    return curves_of(predictions, keys, flagged(noted, predictions)).drop(KEY_INDEX, SORT_CODE)
+    request = Request(
+        truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls,
+        priors=priors, over=over, interpolation=interpolation, intervals=intervals, level=level,
+        measures=measures, memory=memory, scratch=scratch, progress=progress,
+    )  # fmt: skip
+    return collect_like(frame, run(frame, request).measures)

@@ -44,7 +44,7 @@ BASE = 300_000_000
 
 
 class CurveTotals(NamedTuple):
-    """What was found: per key its `totals` and the sums; and the curves' outlines, if asked."""
+    """Per key its `totals` and the sums; and the thinned curves, where they are drawn."""
 
     wide: pl.LazyFrame
     curves: pl.LazyFrame | None
@@ -54,14 +54,14 @@ class CurveTotals(NamedTuple):
 class CurveSums:
     """What is to be summed over the segments of the curves, and of their hulls.
 
-    `seen_at` are the priors at which the curves, or their hulls, will be drawn;
-    without it there are no outlines.
+    `drawn_at` are the priors at which the curves, or their hulls, will be drawn;
+    without it there are no curves in the result.
     """
 
     predictions: Predictions
     on_curve: Sequence[Measure]
     on_hull: Sequence[Measure]
-    seen_at: Sequence[float | None] | None = None
+    drawn_at: Sequence[float | None] | None
 
     def lazy(self, keys: Keys) -> CurveTotals:
         """Everything as one plan."""
@@ -71,15 +71,15 @@ class CurveSums:
         table = curves_of(self.predictions, keys)
         wide = _joined(keys.totals, _per_key(table, self.on_curve))
         if not self.on_hull:
-            return CurveTotals(wide, self._outlined(table))
+            return CurveTotals(wide, self._thinned(table))
         hull = hulls(table)
-        return CurveTotals(_joined(wide, _per_key(hull, self.on_hull)), self._outlined(hull))
+        return CurveTotals(_joined(wide, _per_key(hull, self.on_hull)), self._thinned(hull))
 
     def out_of_core(
         self,
         memory: Memory,
-        scratch: str | PathLike[str] | None = None,
-        progress: Progress | None = None,
+        scratch: str | PathLike[str] | None,
+        progress: Progress | None,
     ) -> CurveTotals:
         """The same within `memory`: at once where that is enough, else in ranges of the score.
 
@@ -129,9 +129,9 @@ class CurveSums:
             for part in parts(rows, counted, max(most, 1), folder):
                 here = _here(part, before, weighted)
                 of_part = self._of_part(part, replace(keys, totals=here.lazy()))
-                found, *curves = pl.collect_all(of_part)
-                sums = [merged([*sums, found], self.on_curve)]
-                points += curves
+                part_sums, *part_points = pl.collect_all(of_part)
+                sums = [merged([*sums, part_sums], self.on_curve)]
+                points += part_points
                 before = _passed(here)
                 done += part.size
                 if progress is not None:
@@ -141,14 +141,14 @@ class CurveSums:
             return _done(CurveTotals(wide, None))
         table = to_curve_table(pl.concat(points).lazy(), keys.packing, anchors(keys), keys.named)
         if not self.on_hull:
-            return _done(CurveTotals(wide, recompute_steps(table)))
+            return _done(CurveTotals(wide, _drawn(table)))
         hull = hulls(table)
-        return _done(CurveTotals(_joined(wide, _per_key(hull, self.on_hull)), self._outlined(hull)))
+        return _done(CurveTotals(_joined(wide, _per_key(hull, self.on_hull)), self._thinned(hull)))
 
     @property
     def _curves(self) -> bool:
         """Whether the points of the curves are needed, and not only sums over them."""
-        return bool(self.on_hull) or self.seen_at is not None
+        return bool(self.on_hull) or self.drawn_at is not None
 
     def _bytes_per_row(self, packing: Packing) -> int:
         weights, curves = self.predictions.weighted, self._curves
@@ -170,17 +170,22 @@ class CurveSums:
             begun = anchors(here, tp=BEFORE + "pos", fp=BEFORE + "neg")
             outer = hulls(to_curve_table(ends.filter(both), here.packing, begun.filter(both)))
             wanted.append(outer.filter(pl.col(SCORE).is_not_null()))
-        elif self.seen_at is not None:
-            wanted.append(thin(to_curve_table(ends, here.packing), self.seen_at))
+        elif self.drawn_at is not None:
+            wanted.append(thin(to_curve_table(ends, here.packing), self.drawn_at))
         return wanted
 
-    def _outlined(self, table: pl.LazyFrame) -> pl.LazyFrame | None:
-        return None if self.seen_at is None else recompute_steps(thin(table, self.seen_at))
+    def _thinned(self, table: pl.LazyFrame) -> pl.LazyFrame | None:
+        return None if self.drawn_at is None else _drawn(thin(table, self.drawn_at))
 
 
-def _done(found: CurveTotals) -> CurveTotals:
-    """What was found, computed now."""
-    tables = pl.collect_all([table for table in found if table is not None])
+def _drawn(thinned: pl.LazyFrame) -> pl.LazyFrame:
+    """Thinned curves as a curve table, without packed codes."""
+    return recompute_steps(thinned).drop(KEY_INDEX, SORT_CODE)
+
+
+def _done(totals: CurveTotals) -> CurveTotals:
+    """The same, computed now."""
+    tables = pl.collect_all([table for table in totals if table is not None])
     wide, *curves = (table.lazy() for table in tables)
     return CurveTotals(wide, *curves or (None,))
 

@@ -57,8 +57,9 @@ def auprec_measures(
     start: Start,
     recall: tuple[float, float] | None = None,
     column: Columns = pl.col,
+    label: str = "auprec",
 ) -> list[Measure]:
-    """AUPREC at each prior."""
+    """AUPREC at each prior; lists with a `label` each can be summed in one pass."""
     _check_choices(interpolation, start)
     if recall is not None:
         recall = rate_range(recall)
@@ -82,7 +83,7 @@ def auprec_measures(
         )
         summed = total(
             "auprec", area, column,
-            told_apart=f"auprec_{i}", prior=own if node is None else prior, doubt=skewed,
+            told_apart=f"{label}_{i}", prior=own if node is None else prior, doubt=skewed,
             gradient=gradient,
         )  # fmt: skip
         perfect = partial(_perfect_area, skewed=skewed if many is None else pl.col(SKEW))

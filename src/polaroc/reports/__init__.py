@@ -148,8 +148,8 @@ def report(
     'report.html'
     """
     from polaroc.reports.evidence import measure_keys, of_measures, of_predictions
-    from polaroc.reports.intake import taken_in
     from polaroc.reports.page import is_report, page
+    from polaroc.reports.predictions import read_predictions
     from polaroc.reports.question import Question, roles
 
     check_path("path", path)
@@ -163,7 +163,7 @@ def report(
             "only one of truth and score is given, needed are both or none.",
             hint="give both for predictions, none for measures.",
         )
-    intake = None
+    predictions = None
     unused: list[str] = []
     if truth is not None and score is not None:
         if over is None:
@@ -174,19 +174,19 @@ def report(
         # A case column with the name of a key is refused as one.
         cases = None if case is None or usual_name(case) else case
         frame, named_keys, unused = _keyed(frame, by, [truth, score, weight, cases])
-        intake = taken_in(
+        predictions = read_predictions(
             frame, truth=truth, score=score, by=named_keys,
             weight=weight, positive=positive, nulls=nulls, case=case,
         )  # fmt: skip
-    keys = measure_keys(frame) if intake is None else intake.keys
+    keys = measure_keys(frame) if predictions is None else predictions.keys
     models, blocks = roles(keys, between, block)
     question = Question(
         models, blocks, over, test_train_ratio, alpha, level, cost_fn, cost_fp, incomplete, case
     )
-    if intake is None:
+    if predictions is None:
         evidence = of_measures(frame, question)
     else:
-        evidence = of_predictions(intake, question, priors)
+        evidence = of_predictions(predictions, question, priors)
     written = page(evidence, title)
     if tell is not None:
         for said in (*unused, *evidence.cautions, *evidence.assumptions):
@@ -202,7 +202,7 @@ def _keyed(
     taken: Sequence[IntoExpr | None],
 ) -> tuple[pl.LazyFrame | pl.DataFrame, list[str], list[str]]:
     """The table, its keys, and what is to be said of columns that may be keys and are not used."""
-    from polaroc.reports.intake import with_one_model
+    from polaroc.reports.predictions import with_one_model
 
     if by is not None:
         return frame, column_names(by, "by"), []

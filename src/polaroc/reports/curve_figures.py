@@ -16,7 +16,7 @@ from polaroc.reports.figures import (
     listed,
     means_in_words,
 )
-from polaroc.reports.intake import within
+from polaroc.reports.predictions import within
 from polaroc.reports.thresholds import shown_priors
 from polaroc.thresholds.operating_points import operating_points
 
@@ -28,7 +28,7 @@ SLIDER = (0.001, 0.999)
 
 def explorer(evidence: Evidence) -> Figure | None:
     """Curves at a prior set by a slider."""
-    if evidence.intake is None:
+    if evidence.predictions is None:
         return None
     priors = shown_priors(evidence.question.over)
     start = priors[len(priors) // 2]
@@ -36,7 +36,7 @@ def explorer(evidence: Evidence) -> Figure | None:
     return Figure(
         "explorer",
         charts.explorer(
-            evidence.intake.curves([evidence.question.between]),
+            evidence.predictions.curves([evidence.question.between]),
             "Every threshold at any share of positives",
             prior=start,
             over=(min(lo, priors[0]), max(hi, priors[-1])),
@@ -51,10 +51,10 @@ def explorer(evidence: Evidence) -> Figure | None:
 
 def roc(evidence: Evidence) -> Figure | None:
     """ROC curves."""
-    if evidence.intake is None:
+    if evidence.predictions is None:
         return None
     blocks = list(evidence.question.blocks) if evidence.blocks > 1 else []
-    curves = evidence.intake.curves([evidence.question.between, *blocks])
+    curves = evidence.predictions.curves([evidence.question.between, *blocks])
     return Figure(
         "roc",
         charts.roc(curves, "ROC curves", band=blocks or None, colours=colours(evidence)),
@@ -65,11 +65,11 @@ def roc(evidence: Evidence) -> Figure | None:
 
 def surface(evidence: Evidence) -> Figure | None:
     """Precision by recall and prior, of the first models."""
-    if evidence.intake is None:
+    if evidence.predictions is None:
         return None
     between = evidence.question.between
     priors = shown_priors(evidence.question.over)
-    curves = evidence.intake.curves([between])
+    curves = evidence.predictions.curves([between])
     shown = evidence.models.head(MOST_PANELS).to_frame()
     few = within(curves, shown)
     grid = achievable(few, prior_grid(priors[0], priors[-1], ROWS, "log"), recall=RECALLS)
@@ -85,10 +85,10 @@ def surface(evidence: Evidence) -> Figure | None:
 
 def operating_drift(evidence: Evidence) -> Figure | None:
     """Drift of balanced operating points over the range."""
-    if evidence.intake is None:
+    if evidence.predictions is None:
         return None
     priors = shown_priors(evidence.question.over)
-    curves = evidence.intake.curves([evidence.question.between])
+    curves = evidence.predictions.curves([evidence.question.between])
     # Where errors of both kinds weigh the same the balanced point is that of equal error.
     equal = [0.5] if priors[0] < 0.5 < priors[-1] else []
     points = operating_points(curves, priors=sorted({*priors, *equal}))

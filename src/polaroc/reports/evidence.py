@@ -21,7 +21,7 @@ from polaroc.measures.spec import humanize_note
 from polaroc.predictions.row_checks import SCORE, left_out
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.grids import prior_grid
-from polaroc.reports.intake import Intake, within
+from polaroc.reports.predictions import ReportPredictions, within
 from polaroc.reports.question import Question
 from polaroc.reports.ranking import EXPECTED, ranking
 from polaroc.reports.thresholds import Thresholds, thresholds
@@ -49,7 +49,7 @@ class Evidence:
         The test of the models, None where none was made.
     untested
         Why none was made, or nothing.
-    intake
+    predictions
         The predictions, None where measures were given.
     thresholds
         Of the model that ranks first; None where measures were given.
@@ -65,7 +65,7 @@ class Evidence:
     choice: Choice | None
     comparison: Comparison | None
     untested: str
-    intake: Intake | None = None
+    predictions: ReportPredictions | None = None
     thresholds: Thresholds | None = None
     audit: pl.DataFrame | None = None
     undrawn: int = 0
@@ -89,10 +89,10 @@ class Evidence:
         if self.comparison is None or self.choice.comparison is not None:
             return self.choice.answer
         believed = range_in_words(self.question.ends, self.question.over, [])
-        told = describe_separation(self.models, self.comparison)
+        others = describe_separation(self.models, self.comparison)
         return (
             f"{best_expected(self.choice.models, 'AUPREC', believed)}; on these cases the test of "
-            f"the fitted models at α = {self.question.alpha:g} tells it from {told}."
+            f"the fitted models at α = {self.question.alpha:g} tells it from {others}."
         )
 
     @property
@@ -105,24 +105,26 @@ class Evidence:
         """What the numbers rest on, in sentences; what the tests assume is said with them."""
         tested = () if self.comparison is None else self.comparison.warnings
         chosen = () if self.choice is None else self.choice.warnings
-        said = [line for line in chosen if line not in tested]
+        cautions = [line for line in chosen if line not in tested]
         if self.choice is None:
             notes = self.measures.filter(pl.col("measure").is_in(["auprec", "iauprec", "auc"]))[
                 "note"
             ]
-            said += [f"{note}." for note in notes.drop_nulls()]
-            said += self._audited
-        said += () if self.thresholds is None else self.thresholds.cautions
-        if self.intake is not None and self.intake.dropped:
-            said.append(left_out(self.intake.dropped))
-        plain = (
-            pl.Series(said, dtype=pl.String).to_frame("said").select(humanize_note(pl.col("said")))
+            cautions += [f"{note}." for note in notes.drop_nulls()]
+            cautions += self._audited
+        cautions += () if self.thresholds is None else self.thresholds.cautions
+        if self.predictions is not None and self.predictions.dropped:
+            cautions.append(left_out(self.predictions.dropped))
+        frame = pl.Series("caution", cautions, pl.String).to_frame()
+        return (
+            frame.select(humanize_note(pl.col("caution")))["caution"]
+            .unique(maintain_order=True)
+            .to_list()
         )
-        return plain["said"].unique(maintain_order=True).to_list()
 
     @property
     def _audited(self) -> list[str]:
-        """That keys carry notes, which a choice among models has said in its warnings."""
+        """That keys carry notes, which a choice among models has in its warnings."""
         noted = [] if self.audit is None else self.audit["note"].drop_nulls().to_list()
         of = 0 if self.audit is None else self.audit.height
         return [f"{len(noted)} of {of} keys carry a note, such as: {noted[0]}."] if noted else []
@@ -161,27 +163,32 @@ def drawn(evidence: Evidence, most: int) -> Evidence:
         ranking=within(evidence.ranking, shown),
         choice=choice,
         comparison=comparison,
-        intake=None if evidence.intake is None else evidence.intake.within(shown),
+        predictions=None if evidence.predictions is None else evidence.predictions.within(shown),
         undrawn=models.height - shown.height,
     )
 
 
-def of_predictions(intake: Intake, question: Question, priors: Sequence[float]) -> Evidence:
+def of_predictions(
+    predictions: ReportPredictions, question: Question, priors: Sequence[float]
+) -> Evidence:
     """The evidence of predictions."""
     measures = evaluate(
-        intake.sound, by=list(question.keys), priors=_priors(question, priors), over=question.over,
-        measures=list(WANTED if question.ends else WANTED[:3]), **intake.arguments,
-        **_intervals(intake, question),
+        predictions.valid_rows, by=list(question.keys), priors=_priors(question, priors),
+        over=question.over,
+        measures=list(WANTED if question.ends else WANTED[:3]), **predictions.arguments,
+        **_intervals(predictions, question),
     ).collect()  # fmt: skip
     choice = _choice(measures, question)
-    comparison, untested = _comparison(choice, question, intake)
+    comparison, untested = _comparison(choice, question, predictions)
     judged = _judged_blocks(measures, question)
     if judged is not None:
-        measures, intake = within(measures, judged), intake.within(judged)
-    audit = intake.audit()
+        measures, predictions = within(measures, judged), predictions.within(judged)
+    audit = predictions.audit()
     ranked = ranking(measures, question, choice, comparison)
-    found = thresholds(intake, question, ranked[question.between][:1])
-    return Evidence(question, measures, ranked, choice, comparison, untested, intake, found, audit)
+    points = thresholds(predictions, question, ranked[question.between][:1])
+    return Evidence(
+        question, measures, ranked, choice, comparison, untested, predictions, points, audit
+    )
 
 
 def of_measures(measures: pl.LazyFrame | pl.DataFrame, question: Question) -> Evidence:
@@ -240,9 +247,9 @@ def _priors(question: Question, priors: Sequence[float]) -> list[float]:
     return sorted({*within, *priors})
 
 
-def _intervals(intake: Intake, question: Question) -> dict[str, Any]:
+def _intervals(predictions: ReportPredictions, question: Question) -> dict[str, Any]:
     """Limits where a model was measured once, on cases that count once."""
-    if question.blocks or intake.weighted:
+    if question.blocks or predictions.weighted:
         return {}
     return {"intervals": "logit", "level": question.level}
 
@@ -276,7 +283,7 @@ def _judged_blocks(measures: pl.DataFrame, question: Question) -> pl.DataFrame |
 
 
 def _comparison(
-    choice: Choice | None, question: Question, intake: Intake | None
+    choice: Choice | None, question: Question, predictions: ReportPredictions | None
 ) -> tuple[Comparison | None, str]:
     """The test of the models, or why there is none."""
     if choice is None:
@@ -291,16 +298,16 @@ def _comparison(
                 "cases are not independent."
             )
         return None, "No test was made: there is one block only, which shows no variation."
-    if question.case is None or intake is None:
+    if question.case is None or predictions is None:
         return None, (
             "No test was made: each model was measured once, and no column was named that says "
             "which rows are of the same case (case), by which fitted models could be compared."
         )
-    if intake.weighted:
+    if predictions.weighted:
         return None, "No test was made: that of fitted models takes no weights."
     return compare(
-        intake.sound, "iauprec", question.between, target="trained", truth=TRUTH, score=SCORE,
-        case=question.case, over=question.over, alpha=question.alpha,
+        predictions.valid_rows, "iauprec", question.between, target="trained", truth=TRUTH,
+        score=SCORE, case=question.case, over=question.over, alpha=question.alpha,
     ), ""  # fmt: skip
 
 
@@ -308,6 +315,8 @@ def _of_one(evidence: Evidence) -> str:
     """The answer where there is one model only."""
     value = evidence.ranking[EXPECTED][0]
     believed = range_in_words(evidence.question.ends, evidence.question.over, [])
-    said = "unknown" if value is None else f"{value:.3f}"
+    estimate = "unknown" if value is None else f"{value:.3f}"
     over = "" if evidence.question.over is None else f" {believed}"
-    return f"{named(evidence.models.to_list())}: expected AUPREC{over} is {said}; no other model."
+    return (
+        f"{named(evidence.models.to_list())}: expected AUPREC{over} is {estimate}; no other model."
+    )

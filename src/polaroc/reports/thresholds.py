@@ -18,7 +18,7 @@ from polaroc.reports.fold_thresholds import (
     rates_within_folds,
     read_folds,
 )
-from polaroc.reports.intake import Intake, one_of
+from polaroc.reports.predictions import ReportPredictions, one_of
 from polaroc.reports.question import Question
 from polaroc.thresholds.operating_points import operating_points
 
@@ -59,16 +59,16 @@ class Thresholds:
     cautions: tuple[str, ...] = ()
 
 
-def thresholds(intake: Intake, question: Question, model: pl.Series) -> Thresholds:
+def thresholds(predictions: ReportPredictions, question: Question, model: pl.Series) -> Thresholds:
     """Where the least cost is expected, at a low, a middle and a high prior."""
-    rows = one_of(intake, question.between, model)
+    rows = one_of(predictions, question.between, model)
     priors = shown_priors(question.over)
     blocks = question.blocks
     elsewhere = bool(blocks) and rows.select(blocks).unique().collect().height > 1
     if elsewhere:
         points, cautions = _over_folds(rows, question, priors)
     else:
-        points, cautions = _here(rows, intake, question, priors), ()
+        points, cautions = _here(rows, predictions, question, priors), ()
     return Thresholds(_with_counts(points), elsewhere, cautions)
 
 
@@ -118,12 +118,12 @@ def _quantile(belief: Belief, share: float) -> float:
 
 
 def _here(
-    rows: pl.LazyFrame, intake: Intake, question: Question, priors: Sequence[float]
+    rows: pl.LazyFrame, predictions: ReportPredictions, question: Question, priors: Sequence[float]
 ) -> pl.DataFrame:
     """The points of least expected cost, with the rates on the very rows they were set on."""
     nothing = pl.lit(None, pl.Float64)
     chosen = operating_points(
-        curve(rows, by=(), **intake.arguments), "cost", priors=list(priors),
+        curve(rows, by=(), **predictions.arguments), "cost", priors=list(priors),
         cost_fn=question.cost_fn, cost_fp=question.cost_fp,
     )  # fmt: skip
     return chosen.select(

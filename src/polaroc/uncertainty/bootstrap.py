@@ -22,13 +22,11 @@ from polaroc.base.private_columns import (
     BOOTSTRAP_NOTE,
     CLUSTER,
     DRAW,
-    KEY_INDEX,
     PLACE,
     PSEUDO_PLACE,
-    SORT_CODE,
     TRUTH,
 )
-from polaroc.curves.curve import curve, curves_of
+from polaroc.curves.curve import curve, curve_tables
 from polaroc.curves.keys import build_key_index
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
@@ -209,7 +207,7 @@ def _of_predictions(
     *keys, name = within_clusters.keys
     # Curves from the reading that is resampled.
     whole = replace(within_clusters, rows=within_clusters.rows.drop(name), keys=keys)
-    curves = curves_of(whole, build_key_index(whole, now=False)).drop(KEY_INDEX, SORT_CODE)
+    curves = curve_tables(whole, build_key_index(whole, now=False))
     cases = within_clusters.valid_rows.rename({name: CLUSTER})
     return resampled(of_curve(curves, spec.selected), cases, keys, spec)
 

@@ -9,10 +9,10 @@ import polars as pl
 from polaroc.base.columns import attach
 from polaroc.curves.hull import hull as hull_of
 from polaroc.errors import Hint, InvalidArgument
-from polaroc.evaluation.evaluate import resampling
+from polaroc.evaluation.request import Request
 from polaroc.files.memory import Memory
 from polaroc.files.progress import Progress
-from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
+from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.measures.spec import Measure
 from polaroc.measures.spec import per_key as here_per_key
 from polaroc.measures.spec import tidy as tidy_here
@@ -24,7 +24,7 @@ from polaroc.warehouse.collecting import check_connected, collected
 from polaroc.warehouse.columns import column, deferred, literal
 from polaroc.warehouse.curves import TOTALS, tabled
 from polaroc.warehouse.hulls import fetched, in_memory
-from polaroc.warehouse.intervals import with_intervals
+from polaroc.warehouse.intervals import limits_here
 from polaroc.warehouse.measures import per_key, tidy
 from polaroc.warehouse.notes import trouble_note, trouble_sums
 from polaroc.warehouse.predictions import Predictions, read
@@ -107,38 +107,35 @@ def evaluate(
     _refuse_given(memory=memory, scratch=scratch, progress=progress)
     if bins is not None:
         measures = check_bounded(measures, interpolation, over)
-    how = resampling(priors, over, interpolation, measures, intervals, level, None)
+    request = Request(
+        truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls,
+        priors=priors, over=over, interpolation=interpolation, intervals=intervals, level=level,
+        measures=measures,
+    )  # fmt: skip
     if bins is not None and intervals is not None:
         raise InvalidArgument(
             f"intervals is {intervals!r} and bins are given, allowed is one of them.",
             hint="bounds from bins are certain; leave bins out for intervals.",
         )
-    asked = select_measures(measures, priors, over, interpolation, column)
-    predictions = read(
-        table, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
-    )
+    predictions = read(table, **request.columns)
     if bins is not None:
         predictions = binned(predictions, bins)
-        lowest, highest = (
-            select_measures(measures, priors, over, interpolation, of).measures
-            for of in (worst, best)
-        )
-        with_bounds, limits = bounded(asked.measures, lowest, highest)
+        lowest, highest = (request.select(of).measures for of in (worst, best))
+        with_bounds, limits = bounded(request.select(column).measures, lowest, highest)
         return measured(predictions, _cells(predictions), with_bounds, **limits)
     predictions = split(predictions, ranges)
-    found = _cells(predictions)
-    on_curve, on_hull = asked.parted
+    counts = _cells(predictions)
+    on_curve, on_hull = request.select(column).parted
     if not on_hull and intervals is None:
-        return measured(predictions, found, on_curve)
+        return measured(predictions, counts, on_curve)
     check_connected(table)
-    here = select_measures(measures, priors, over, interpolation)
     kind = pl.Float64 if predictions.weighted else pl.Int64
-    noted = collected(of_keys(predictions, found, [])).with_columns(pl.col(TOTALS).cast(kind))
-    points = tabled(predictions, found)
+    noted = collected(of_keys(predictions, counts, [])).with_columns(pl.col(TOTALS).cast(kind))
+    points = tabled(predictions, counts)
     if intervals is not None:
-        how_else = how or (intervals, level)
-        return in_memory(with_intervals(predictions, points, noted, here.measures, how_else))
-    return in_memory(_with_hulls(predictions, found, points, noted, here.parted[1], on_curve))
+        return in_memory(limits_here(predictions, points, noted, request))
+    here = request.selected.parted[1]
+    return in_memory(_with_hulls(predictions, counts, points, noted, here, on_curve))
 
 
 def _refuse_given(**local: object) -> None:
@@ -155,7 +152,7 @@ def _refuse_given(**local: object) -> None:
 
 def _with_hulls(
     predictions: Predictions,
-    found: "Table",
+    counts: "Table",
     points: "Table",
     noted: pl.DataFrame,
     here: Sequence[Measure],
@@ -169,7 +166,7 @@ def _with_hulls(
     )
     parts = [tidy_here(wide, predictions.keys, here).collect()]
     if on_curve:
-        parts.append(collected(measured(predictions, found, on_curve)))
+        parts.append(collected(measured(predictions, counts, on_curve)))
     return pl.concat(parts, how="diagonal")
 
 

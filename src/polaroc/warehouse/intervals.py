@@ -8,9 +8,9 @@ from polaroc.base.columns import attach
 from polaroc.base.private_columns import FRACTIONAL, ROW_ERROR, WEIGHT
 from polaroc.curves.curve import in_order
 from polaroc.errors import InvalidArgument
-from polaroc.measures.spec import Measure, per_key, tidy
-from polaroc.uncertainty.bootstrap import BootstrapSpec, resampled
-from polaroc.uncertainty.intervals import with_limits
+from polaroc.evaluation.pipeline import with_intervals
+from polaroc.evaluation.request import Request
+from polaroc.measures.spec import per_key, tidy
 from polaroc.warehouse.collecting import collected
 from polaroc.warehouse.columns import deferred
 from polaroc.warehouse.curves import TOTALS
@@ -23,14 +23,10 @@ if TYPE_CHECKING:
 MOST_CELLS = 20_000_000
 
 
-def with_intervals(
-    predictions: Predictions,
-    curve: "Table",
-    noted: pl.DataFrame,
-    measures: list[Measure],
-    how: BootstrapSpec | tuple[str, float],
+def limits_here(
+    predictions: Predictions, curve: "Table", noted: pl.DataFrame, request: Request
 ) -> pl.DataFrame:
-    """The tidy measures of a curve, with limits.
+    """The tidy measures of a curve with intervals, finished on this machine.
 
     Parameters
     ----------
@@ -38,21 +34,15 @@ def with_intervals(
         Predictions, and the curve table made of them.
     noted
         Each key with its totals and its note.
-    measures
-        The measures, in columns of Polars.
-    how
-        How to resample; or the method of `intervals`, and the level.
+    request
+        Which measures and which intervals.
     """
-    keys = predictions.keys
-    said = _with_fractional(noted.lazy().drop(TOTALS), predictions)
-    curves = in_order(attach(_cells(curve).lazy(), said, keys), keys)
-    if not isinstance(how, BootstrapSpec):
-        return with_limits(curves, keys, measures, *how).collect()
+    keys, measures = predictions.keys, request.selected.measures
+    flags = _with_fractional(noted.lazy().drop(TOTALS), predictions)
+    curves = in_order(attach(_cells(curve).lazy(), flags, keys), keys)
     sums = per_key(curves.filter(pl.col("pos") > 0), keys, measures).drop(TOTALS)
     measured = tidy(attach(noted.lazy(), sums, keys, required=False), keys, measures)
-    counts = pl.when(~pl.col(FRACTIONAL)).then("pos").alias("pos")
-    counted = curves.with_columns(counts).drop("note", FRACTIONAL)
-    return resampled(measured, counted, keys, how).collect()
+    return with_intervals(curves, measured, keys, request).collect()
 
 
 def _cells(curve: "Table") -> pl.DataFrame:

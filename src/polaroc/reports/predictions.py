@@ -1,4 +1,4 @@
-"""The predictions of a report: their sound rows, and the curves of each model."""
+"""The predictions of a report: their valid rows, and the curves of each model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,12 +21,12 @@ MODEL = "model"
 
 
 @dataclass(frozen=True, eq=False)
-class Intake:
+class ReportPredictions:
     """Predictions that can be ranked.
 
     Attributes
     ----------
-    sound
+    valid_rows
         The keys, the case where one is named, and score, truth and weight in our
         own columns.
     keys
@@ -37,30 +37,30 @@ class Intake:
         How many rows were left out for want of a score, truth or weight.
     """
 
-    sound: pl.LazyFrame
+    valid_rows: pl.LazyFrame
     keys: tuple[str, ...]
     weighted: bool
     dropped: int
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """How the functions of predictions are told the columns."""
+        """The arguments that name the columns."""
         return {"truth": TRUTH, "score": SCORE, "weight": WEIGHT if self.weighted else None}
 
     def audit(self) -> pl.DataFrame:
         """What each key holds, as `check` has it."""
-        return check(self.sound, by=list(self.keys), **self.arguments)
+        return check(self.valid_rows, by=list(self.keys), **self.arguments)
 
-    def within(self, keys: pl.DataFrame) -> "Intake":
+    def within(self, keys: pl.DataFrame) -> "ReportPredictions":
         """The same of some blocks, or models, only."""
-        return replace(self, sound=within(self.sound, keys))
+        return replace(self, valid_rows=within(self.valid_rows, keys))
 
     def curves(self, by: Sequence[str]) -> pl.DataFrame:
         """The curves of all rows that share a key."""
-        return curve(self.sound, by=list(by), **self.arguments).collect()
+        return curve(self.valid_rows, by=list(by), **self.arguments).collect()
 
 
-def taken_in(
+def read_predictions(
     frame: pl.LazyFrame | pl.DataFrame,
     *,
     truth: IntoExpr,
@@ -70,7 +70,7 @@ def taken_in(
     positive: Label | Sequence[Label] | None,
     nulls: Nulls,
     case: str | None,
-) -> Intake:
+) -> ReportPredictions:
     """The predictions, audited; a table without keys gets one that names its only model."""
     keys = list(by)
     table = as_lazy(frame)
@@ -83,12 +83,12 @@ def taken_in(
             hint="the case is the row of the raw table that models are paired by; it is no key.",
         )
     named = [*keys, *([] if case is None else [case])]
-    found = read(
+    ranked = read(
         table, truth=truth, score=score, by=named, weight=weight, positive=positive, nulls=nulls,
         collected=True,
     )  # fmt: skip
-    sound = found.valid_rows.collect().lazy()
-    return Intake(sound, tuple(keys), found.weighted, found.count_invalid())
+    rows = ranked.valid_rows.collect().lazy()
+    return ReportPredictions(rows, tuple(keys), ranked.weighted, ranked.count_invalid())
 
 
 def with_one_model(table: pl.LazyFrame) -> tuple[pl.LazyFrame, str]:
@@ -101,12 +101,12 @@ def with_one_model(table: pl.LazyFrame) -> tuple[pl.LazyFrame, str]:
 
 def within(rows: Frame, keys: pl.DataFrame) -> Frame:
     """The rows whose keys are among `keys`."""
-    found = rows.lazy().join(
+    kept = rows.lazy().join(
         keys.lazy(), on=keys.columns, how="semi", nulls_equal=True, maintain_order="left"
     )
-    return collect_like(rows, found)
+    return collect_like(rows, kept)
 
 
-def one_of(intake: Intake, between: str, model: pl.Series) -> pl.LazyFrame:
+def one_of(predictions: ReportPredictions, between: str, model: pl.Series) -> pl.LazyFrame:
     """The rows of one model, given as a series of its name."""
-    return within(intake.sound, model.alias(between).to_frame())
+    return within(predictions.valid_rows, model.alias(between).to_frame())

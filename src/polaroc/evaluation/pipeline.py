@@ -1,0 +1,138 @@
+"""From predictions to measures and curves: the one way through the package."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import polars as pl
+
+from polaroc.base.private_columns import FRACTIONAL
+from polaroc.curves.curve import curve_tables
+from polaroc.curves.keys import Keys, build_key_index
+from polaroc.evaluation.request import Request
+from polaroc.evaluation.sums import CurveSums, CurveTotals
+from polaroc.measures.spec import tidy
+from polaroc.predictions.audit import notes_on_labels
+from polaroc.predictions.table import Predictions, read
+from polaroc.uncertainty.bootstrap import resampled
+from polaroc.uncertainty.intervals import check_counts, flagged, with_limits
+
+
+class Result(NamedTuple):
+    """What an evaluation gives.
+
+    Attributes
+    ----------
+    measures
+        Tidy measures, with intervals where they were asked for.
+    extra
+        Tidy AUPREC at the extra priors; None where there are none.
+    curves
+        The curves, thinned to what can be seen; None where none were asked for.
+    notes
+        What an audit says of the labels.
+    """
+
+    measures: pl.LazyFrame
+    extra: pl.LazyFrame | None
+    curves: pl.LazyFrame | None
+    notes: tuple[str, ...] = ()
+
+
+def run(frame: pl.LazyFrame | pl.DataFrame, request: Request) -> Result:
+    """The result of one table: plans, computed already where `memory` is given."""
+    eager = isinstance(frame, pl.DataFrame)
+    predictions = read(frame, **request.columns)
+    if request.memory is not None:
+        return _within_memory(predictions, request)
+    if request.intervals is not None and eager:
+        check_counts(predictions)
+    keys = build_key_index(predictions, now=eager)
+    result = _result(_sums(predictions, request).lazy(keys), predictions.keys, request)
+    if request.intervals is None:
+        return result
+    curves = _flagged_curves(predictions, keys)
+    return result._replace(
+        measures=with_intervals(curves, result.measures, predictions.keys, request)
+    )
+
+
+def run_all(frames: Sequence[pl.LazyFrame], request: Request) -> Result:
+    """The result of tables that share no key, audited and taken one after the other.
+
+    Parameters
+    ----------
+    frames
+        Lazy frames, every reading of which gives the same rows, such as files.
+    request
+        What to evaluate; `memory` is "auto" where it names none.
+    """
+    audited = [read(frame, **request.columns, audited=True) for frame in frames]
+    notes = tuple(line for predictions in audited for line in notes_on_labels(predictions))
+    results = [_within_memory(replace(one, repeatable=True), request) for one in audited]
+    keys = audited[0].keys
+    extra = [of.extra for of in results if of.extra is not None]
+    curves = [of.curves for of in results if of.curves is not None]
+    return Result(
+        _concatenated([of.measures for of in results], keys),
+        _concatenated(extra, keys) if extra else None,
+        _concatenated(curves, keys) if curves else None,
+        notes,
+    )
+
+
+def with_intervals(
+    curves: pl.LazyFrame, measured: pl.LazyFrame, keys: Sequence[str], request: Request
+) -> pl.LazyFrame:
+    """Tidy measures with the intervals asked for.
+
+    Parameters
+    ----------
+    curves
+        Curves in order, with `note` and `FRACTIONAL`.
+    measured
+        Their measures without intervals.
+    keys
+        The key columns.
+    request
+        Which intervals.
+    """
+    spec = request.bootstrap
+    if spec is None:
+        method = request.intervals or "logit"
+        return with_limits(curves, keys, request.selected.measures, method, request.level)
+    counts = pl.when(~pl.col(FRACTIONAL)).then("pos").alias("pos")
+    return resampled(measured, curves.with_columns(counts).drop("note", FRACTIONAL), keys, spec)
+
+
+def _sums(predictions: Predictions, request: Request) -> CurveSums:
+    on_curve, on_hull = request.selected.parted
+    if request.interpolation == "hull":
+        on_hull = [*on_hull, *request.extra]
+    else:
+        on_curve = [*on_curve, *request.extra]
+    return CurveSums(predictions, on_curve, on_hull, request.drawn_at)
+
+
+def _within_memory(predictions: Predictions, request: Request) -> Result:
+    memory = "auto" if request.memory is None else request.memory
+    sums = _sums(predictions, request)
+    totals = sums.out_of_core(memory, request.scratch, request.callback)
+    return _result(totals, predictions.keys, request)
+
+
+def _result(totals: CurveTotals, keys: Sequence[str], request: Request) -> Result:
+    measures = tidy(totals.wide, keys, request.selected.measures)
+    extra = tidy(totals.wide, keys, request.extra) if request.extra else None
+    return Result(measures, extra, totals.curves)
+
+
+def _concatenated(tables: Sequence[pl.LazyFrame], keys: Sequence[str]) -> pl.LazyFrame:
+    if len(tables) == 1 or not keys:
+        return tables[0]
+    return pl.concat(tables).sort(keys, nulls_last=True, maintain_order=True)
+
+
+def _flagged_curves(predictions: Predictions, keys: Keys) -> pl.LazyFrame:
+    """The curves in order, with `note` and whether a key's weights are `FRACTIONAL`."""
+    return curve_tables(predictions, keys, flagged(keys.noted, predictions))

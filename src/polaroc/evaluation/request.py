@@ -1,0 +1,118 @@
+"""What an evaluation is asked for, validated in one place."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from typing import Any
+
+import polars as pl
+
+from polaroc.base.formula import Columns
+from polaroc.errors import InvalidArgument, check_choice
+from polaroc.files.memory import Memory
+from polaroc.files.progress import Progress, progress_callback
+from polaroc.measures.areas import auprec_measures
+from polaroc.measures.catalog import DEFAULT_PRIORS, SelectedMeasures, select_measures
+from polaroc.measures.spec import Measure
+from polaroc.priors.beliefs import Belief
+from polaroc.priors.grids import resolve_priors
+from polaroc.typing import By, Interpolation, Intervals, IntoExpr, Label, Nulls, Prior, Priors
+from polaroc.uncertainty.bootstrap import BootstrapSpec
+from polaroc.uncertainty.intervals import METHODS, check_interpolation, check_level
+
+RESAMPLED = ("percentile", "bca")
+INTERVALS = (*METHODS, *RESAMPLED)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Request:
+    """The arguments of `evaluate`, and what its callers want besides the measures.
+
+    Attributes
+    ----------
+    truth, score, by, weight, positive, nulls
+        As in `evaluate`.
+    priors, over, interpolation, intervals, level, measures, memory, scratch, progress
+        As in `evaluate`.
+    extra_priors
+        Priors at which AUPREC is also taken, in a table of its own.
+    curve_priors
+        Priors at which the curves will be drawn; None where no curves are wanted.
+    """
+
+    truth: IntoExpr
+    score: IntoExpr
+    by: By = ()
+    weight: IntoExpr | None = None
+    positive: Label | Sequence[Label] | None = None
+    nulls: Nulls = "raise"
+    priors: Priors = DEFAULT_PRIORS
+    over: tuple[float, float] | Belief | None = None
+    interpolation: Interpolation = "exact"
+    intervals: Intervals | None = None
+    level: float = 0.95
+    measures: str | Sequence[str] | None = None
+    memory: Memory | None = None
+    scratch: str | PathLike[str] | None = None
+    progress: Progress | bool | None = None
+    extra_priors: Sequence[float] = ()
+    curve_priors: Sequence[Prior] | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.priors, pl.LazyFrame):
+            object.__setattr__(self, "priors", self.priors.collect())
+        if self.intervals is not None:
+            self._check_intervals()
+        # They refuse what they cannot make.
+        _ = self.selected, self.extra, self.drawn_at, self.callback
+
+    def _check_intervals(self) -> None:
+        check_choice("intervals", self.intervals, INTERVALS)
+        check_level(self.level)
+        check_interpolation(self.interpolation)
+        if self.memory is not None:
+            raise InvalidArgument(
+                f"intervals is {self.intervals!r} and memory is {self.memory!r}, allowed is one "
+                "of them.",
+                hint="leave memory out, or take the keys a few at a time.",
+            )
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The arguments that say how predictions are read."""
+        names = ("truth", "score", "by", "weight", "positive", "nulls")
+        return {name: getattr(self, name) for name in names}
+
+    def select(self, column: Columns = pl.col) -> SelectedMeasures:
+        """The measures, in columns that `column` makes."""
+        return select_measures(self.measures, self.priors, self.over, self.interpolation, column)
+
+    @cached_property
+    def selected(self) -> SelectedMeasures:
+        """The measures, in columns of Polars."""
+        return self.select()
+
+    @cached_property
+    def extra(self) -> list[Measure]:
+        """AUPREC at the extra priors."""
+        return auprec_measures(self.extra_priors, self.interpolation, "limit", label="extra")
+
+    @cached_property
+    def drawn_at(self) -> list[float | None] | None:
+        """The priors at which the curves will be drawn; None for each key's own."""
+        return None if self.curve_priors is None else resolve_priors(list(self.curve_priors))
+
+    @property
+    def callback(self) -> Progress | None:
+        """The function that is called with the rows done and all rows."""
+        return progress_callback(self.progress)
+
+    @property
+    def bootstrap(self) -> BootstrapSpec | None:
+        """How to resample, where the intervals need it."""
+        if self.intervals not in RESAMPLED:
+            return None
+        return BootstrapSpec(
+            self.priors, self.over, self.interpolation, self.measures, self.intervals, self.level
+        )

@@ -1,7 +1,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 from scipy.stats import norm
@@ -37,7 +37,6 @@ def test_pairs_are_delongs_with_limits_as_wide_as_the_adjusted_p_value_says():
 
 
 @given(seed=st.integers(0, 10**6), models=st.integers(2, 5), cases=st.integers(8, 40))
-@settings(max_examples=25, deadline=None)
 def test_an_interval_leaves_out_zero_where_the_pair_is_told_apart(seed, models, cases):
     rng = np.random.default_rng(seed)
     truth = np.arange(cases) % 2

@@ -4,7 +4,7 @@ from decimal import Decimal
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
@@ -68,7 +68,6 @@ def test_a_key_of_any_type_gives_what_its_plan_does(kind, nulls):
     same_as_the_plan(rows(1, {"key": key}), "key")
 
 
-@settings(max_examples=60)
 @given(st.data())
 def test_numbers_go_by_key(data):
     kinds = data.draw(st.lists(st.sampled_from(list(VALUES)), min_size=1, max_size=3))

@@ -6,7 +6,7 @@ import numpy as np
 import oracles
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 from sklearn.metrics import average_precision_score, roc_auc_score
@@ -206,7 +206,6 @@ def test_one_constant_key_changes_nothing(name):
 
 
 @given(st.lists(tables(kinds=["none"]), min_size=1, max_size=5), st.randoms(use_true_random=False))
-@settings(max_examples=30)
 def test_keys_do_not_disturb_each_other(several, random):
     keyed = pl.concat([t.with_columns(k=pl.lit(i)) for i, t in enumerate(several)])
     order = list(range(keyed.height))

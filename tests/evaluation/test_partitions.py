@@ -7,7 +7,7 @@ import textwrap
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 from strategies import tables
@@ -78,7 +78,6 @@ def test_parts_add_up_to_the_whole(scores, rows, weight, interpolation):
 
 
 @given(tables(max_rows=30), st.integers(1, 31))
-@settings(max_examples=40, deadline=None)
 def test_small_tables_add_up_however_they_are_cut(table, rows):
     weight = "weight" if "weight" in table.columns else None
     whole = pr.evaluate(table, **NAMES, weight=weight, over=(0.1, 0.5))

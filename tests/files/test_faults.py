@@ -17,6 +17,7 @@ from polaroc.cli import app
 from polaroc.files.atomic import MARK, atomic_file, atomic_folder
 from polaroc.files.fingerprints import Stamps
 
+pytestmark = pytest.mark.faults
 # `just faults` injects more of them.
 KILLS = int(os.environ.get("POLAROC_KILLS", "8"))
 BASE = ["--truth", "truth", "--score", "score", "--by", "model", "--by", "fold"]

@@ -3,7 +3,7 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 from sklearn.metrics import roc_auc_score
@@ -104,7 +104,6 @@ def test_ranges_that_are_none_are_refused(bounds):
         pr.auc(curve(table), **bounds)
 
 
-@settings(max_examples=60)
 @given(tables(), ENDS, st.sampled_from(["exact", "linear", "step", "hull"]), SKEWS)
 def test_precision_over_a_range_of_recall(table, bounds, interpolation, skew):
     lo, hi = bounds

@@ -19,7 +19,7 @@ def query(dialect: str, name: str = "predictions", **kwargs) -> str:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-@pytest.mark.parametrize("more", [{}, {"weight": "weight", "over": (0.05, 0.2)}, {"positive": "a"}])
+@pytest.mark.parametrize("more", [{"weight": "weight", "over": (0.05, 0.2)}, {"positive": "a"}])
 def test_text_is_one_query_of_its_dialect(dialect, more):
     statements = sqlglot.parse(query(dialect, **more), dialect=dialect)
     assert len(statements) == 1

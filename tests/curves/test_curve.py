@@ -20,6 +20,7 @@ def curve(table: pl.DataFrame, **kwargs) -> pl.DataFrame:
     return pr.curve(table, truth="truth", score="score", weight=weight, **kwargs)
 
 
+@pytest.mark.slow
 @given(tables(kinds=["none", "whole", "dyadic"]))
 def test_a_curve_holds_what_every_threshold_calls(table):
     found, points = curve(table), oracles.roc(table)
@@ -57,12 +58,14 @@ def test_many_rows_with_and_without_ties():
     assert found["fpr"].to_list() == pytest.approx(fpr, rel=1e-12)
 
 
+@pytest.mark.slow
 @given(table=tables(kinds=["none", "dyadic"]), data=st.data())
 def test_the_order_of_rows_does_not_matter(table, data):
     order = data.draw(st.permutations(range(table.height)))
     assert_frame_equal(curve(table[list(order)]), curve(table))
 
 
+@pytest.mark.slow
 @given(tables(kinds=["whole"]))
 def test_a_weight_counts_as_that_many_rows(table):
     repeated = table.select(pl.all().repeat_by("weight").explode()).drop("weight").drop_nulls()
@@ -73,6 +76,7 @@ def test_a_weight_counts_as_that_many_rows(table):
     assert_frame_equal(weighted.select(rates), counted.select(rates), rel_tol=1e-15)
 
 
+@pytest.mark.slow
 @given(table=tables(), data=st.data())
 def test_an_increasing_map_moves_only_the_thresholds(table, data):
     levels = sorted(set(table["score"].to_list()))

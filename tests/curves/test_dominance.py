@@ -65,6 +65,7 @@ def test_dominance_is_the_same_in_precision_recall_space(a, b, prior):
     assert relation == "dominates" or (lead <= 1e-9).all()
 
 
+@pytest.mark.slow
 @given(tables(kinds=["none"]), tables(kinds=["none"]))
 def test_crossings_are_on_both_curves_and_the_other_way_round(a, b):
     forth, back = (pr.dominance(two(*pair)).row(0, named=True) for pair in ((a, b), (b, a)))

@@ -26,6 +26,7 @@ def curve(table: pl.DataFrame, **kwargs) -> pl.DataFrame:
     return pr.curve(table, truth="truth", score="score", weight=weight, **kwargs)
 
 
+@pytest.mark.slow
 @given(tables(kinds=EXACT, scores=range(8), max_rows=14))
 def test_vertices_are_the_points_above_every_chord(table):
     found, expected = curve(table).pipe(pr.hull), oracles.roc(table).hull()
@@ -36,6 +37,7 @@ def test_vertices_are_the_points_above_every_chord(table):
     assert found["neg"].to_list() == [0, *np.diff(expected.fp)]
 
 
+@pytest.mark.slow
 @given(tables(kinds=EXACT, scores=range(8), max_rows=10))
 def test_no_choice_of_thresholds_has_a_greater_area(table):
     points = oracles.roc(table)
@@ -118,6 +120,7 @@ def test_a_million_points_have_the_vertices_of_the_monotone_chain(levels, weight
     assert found.select("threshold", "tp", "fp").equals(expected.select("threshold", "tp", "fp"))
 
 
+@pytest.mark.slow
 @given(tables())
 def test_the_area_is_that_of_the_convex_hull(table):
     points = oracles.roc(table)
@@ -127,6 +130,7 @@ def test_the_area_is_that_of_the_convex_hull(table):
     assert found >= curve(table).pipe(pr.auc)["estimate"].item() - 1e-12
 
 
+@pytest.mark.slow
 @given(tables(), st.lists(priors(), min_size=1, max_size=5, unique=True))
 def test_the_achievable_curve_is_never_below(table, several):
     curves = curve(table)
@@ -233,6 +237,7 @@ def test_the_columns_are_those_of_a_curve():
         pr.hull(curves.drop("fpr"))
 
 
+@pytest.mark.slow
 @given(tables(kinds=["none", "whole"]), st.sampled_from([0.01, 0.3, 0.9]))
 def test_the_achievable_curve_is_the_best_mixture_of_two_thresholds(table, prior):
     curve = pr.curve(table, **NAMES, weight="weight" if "weight" in table.columns else None)

@@ -86,6 +86,7 @@ def close(found: pl.DataFrame, expected: pl.DataFrame) -> None:
 # --- frames in, frames out ---------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", KEYS, ids=len)
 @pytest.mark.parametrize("name", STEPS)
 def test_lazy_frames_stay_lazy_and_agree_on_both_engines(name, by):
@@ -99,6 +100,7 @@ def test_lazy_frames_stay_lazy_and_agree_on_both_engines(name, by):
         close(found, eager)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", KEYS, ids=len)
 @pytest.mark.parametrize("name", STEPS)
 def test_an_empty_table_gives_an_empty_result_of_the_same_schema(name, by):

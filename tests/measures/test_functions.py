@@ -66,6 +66,7 @@ def test_auc_is_unchanged_when_labels_swap_and_scores_change_sign(table):
 # --- auprec ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", STARTS)
 @pytest.mark.parametrize("interpolation", INTERPOLATIONS)
 @given(table=tables(), prior=priors())
@@ -203,6 +204,7 @@ def test_iauprec_is_the_mean_over_the_prior(interpolation, over, table, start):
     assert found == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("interpolation", INTERPOLATIONS)
 @pytest.mark.parametrize("over", [(0.05, 0.20), (0.1, 0.9), EXTREMES])
 @given(table=tables(), start=st.sampled_from(STARTS))
@@ -276,6 +278,7 @@ ALL = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 @given(table=tables(), data=st.data())
 @settings(max_examples=10)
@@ -289,6 +292,7 @@ def test_the_order_of_rows_does_not_matter(name, table, data):
     assert second == pytest.approx(first, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 @given(table=tables(kinds=["whole"]))
 @settings(max_examples=10)

@@ -66,6 +66,7 @@ def estimates(table, over):
     return dict(found.select("measure", "estimate").iter_rows())
 
 
+@pytest.mark.slow
 @given(tables(), RANGES)
 def test_measures_over_a_range_are_their_definitions(table, over):
     found = estimates(table, over)
@@ -76,6 +77,7 @@ def test_measures_over_a_range_are_their_definitions(table, over):
     assert found["accsens"] == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.slow
 @given(tables(), RANGES)
 def test_the_partial_area_is_its_definition(table, over):
     weight = "weight" if "weight" in table.columns else None

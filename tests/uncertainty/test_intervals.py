@@ -183,6 +183,7 @@ def test_where_there_is_no_estimate_there_is_no_interval():
     assert set(found["note"]) == {"no negatives"}
 
 
+@pytest.mark.slow
 @given(
     tables(kinds=("none", "whole"), max_rows=14),
     st.sampled_from(["logit", "wald", "percentile", "bca"]),

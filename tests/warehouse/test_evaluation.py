@@ -41,6 +41,7 @@ def test_priors_may_be_as_rare_as_can_be(engine: Engine):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("interpolation", ["exact", "linear"])
 def test_many_priors_are_interpolated_as_polars_does(interpolation):
     import ibis
@@ -78,6 +79,7 @@ def test_bounds_of_bins_at_many_priors_are_those_at_a_few(engine: Engine):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_both_engines_of_polars_and_a_warehouse_agree_on_random_tables(seed):
     import ibis

@@ -16,10 +16,24 @@ demo:
 test *ARGS:
     pytest {{ARGS}}
 
-# Style and formatting.
+# The tests that take no server, browser, fault or long calculation: for every save.
+quick *ARGS:
+    pytest -q -m "not slow and not engine and not browser and not faults" {{ARGS}}
+
+# The lines of the package that the test suite runs (`just coverage` is that of the intervals).
+line-coverage *ARGS:
+    pytest -q --cov=polaroc --cov-report=term:skip-covered {{ARGS}}
+
+# The quick tests on each Python from 3.11 on that is installed, in environments of their own.
+pythons *ARGS:
+    .ci/pythons {{ARGS}}
+
+# Style, formatting, spelling, and the order of the packages.
 lint:
     ruff check .
     ruff format --check .
+    typos
+    lint-imports
 
 # Static types, by two checkers.
 types:

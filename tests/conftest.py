@@ -1,17 +1,42 @@
 import os
 
+import pytest
 from figures import FIGURES
 from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("POLARS_WARN_UNSTABLE", "1")
 
-settings.register_profile(
-    "polaroc",
-    deadline=None,
-    print_blob=True,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-settings.load_profile("polaroc")
+for name, examples in {"quick": 20, "thorough": 100}.items():
+    settings.register_profile(
+        name,
+        max_examples=examples,
+        deadline=None,
+        print_blob=True,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """One process for the tests of an engine, and for those that share what a module makes."""
+    for item in items:
+        if "engine" in getattr(item, "fixturenames", ()):
+            engine = item.callspec.params["engine"]
+            item.add_marker(pytest.mark.engine)
+            item.add_marker(pytest.mark.xdist_group(engine))
+        else:
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+
+
+def pytest_sessionfinish(session):
+    # Only the processes that pytest-xdist starts have an output.
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["figures"] = dict(FIGURES)
+
+
+def pytest_testnodedown(node):
+    FIGURES.update(getattr(node, "workeroutput", {}).get("figures", {}))
 
 
 def pytest_terminal_summary(terminalreporter):

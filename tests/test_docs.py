@@ -23,6 +23,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
 SHELL = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
 
 
+@pytest.mark.slow
 def test_python_blocks_run(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
@@ -34,6 +35,7 @@ def test_python_blocks_run(capsys, tmp_path, monkeypatch):
     assert " ".join(answer.split()) in " ".join(said.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", DOCS, ids=lambda page: page.stem)
 def test_python_blocks_of_docs_run_and_print_what_the_page_says(page):
     text = page.read_text()
@@ -47,6 +49,7 @@ def test_blocks_share_their_names_and_what_they_print_is_filled_in():
     assert OUTPUTS["filled"](page, "page") == page.replace("old", "1")
 
 
+@pytest.mark.slow
 def test_tables_of_docs_say_what_the_queries_answer():
     tables = runpy.run_path(str(ROOT / "docs" / "tables.py"))
     page = tables["PAGE"].read_text()
@@ -73,6 +76,7 @@ def test_ci_calls_the_test_command_of_the_readme():
     assert SHELL[1].strip() in (ROOT / ".ci" / "run").read_text().splitlines()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", SHELL[2].replace("\\\n", " ").strip().splitlines())
 def test_commands_run(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -379,6 +379,7 @@ def test_row_a_at_one_half_is_impossible(within):
     assert row["least"] > 0.83
 
 
+@pytest.mark.slow
 def test_row_c_at_smaller_priors_is_impossible():
     found = run("areas_that_exclude_each_other", SATELLITE)
     row_c = found.filter(model="C").sort("prior")

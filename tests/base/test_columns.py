@@ -102,6 +102,7 @@ def close(found: pl.DataFrame, expected: pl.DataFrame, *, ordered: bool = True) 
     assert_frame_equal(found, expected, rel_tol=1e-11, abs_tol=1e-13, check_row_order=ordered)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", KEYS, ids=len)
 @pytest.mark.parametrize("name", STEPS)
 def test_lazy_frames_stay_lazy_and_agree_on_both_engines(name, by):
@@ -115,6 +116,7 @@ def test_lazy_frames_stay_lazy_and_agree_on_both_engines(name, by):
         close(found, eager, ordered=name != "one_vs_rest")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", KEYS, ids=len)
 @pytest.mark.parametrize("name", STEPS)
 def test_an_empty_table_gives_an_empty_result_of_the_same_schema(name, by):
@@ -155,6 +157,7 @@ def test_no_keys_are_one_key_of_all(name):
     close(keyed.drop("model"), PER_KEY[name](PREDICTIONS, []))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STEPS)
 def test_the_order_of_rows_does_not_matter(name):
     shuffled = PREDICTIONS.sample(fraction=1, shuffle=True, seed=3)

@@ -61,6 +61,7 @@ def drawn(tmp_path_factory):
     return folder / "out"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chart", ["roc", "pr", "auprec_by_prior"])
 def test_names_are_text_in_charts(drawn, chart):
     page = Tags((drawn / f"{chart}.html").read_text(encoding="utf-8")).found
@@ -153,6 +154,7 @@ for words in ARGUMENTS:
 """
 
 
+@pytest.mark.slow
 def test_no_network_no_pickle_and_no_other_program(tmp_path):
     file, out = str(tmp_path / "p.parquet"), str(tmp_path / "out")
     pr.datasets.satellite_predictions().filter(pl.col("fold") <= 3).write_parquet(file)

@@ -51,6 +51,7 @@ def test_is_drawn_without_a_warning(chart, tmp_path, capfd):
     assert chart.to_dict()["title"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_names_are_text(name, tmp_path):
     chart = CASES[name](table(HOSTILE))

@@ -40,6 +40,7 @@ def test_no_point_of_a_precision_recall_curve_is_half_a_pixel_from_its_line(rows
     assert distance_to_line(points, drawn(record)).max() <= HALF_A_PIXEL
 
 
+@pytest.mark.slow
 @given(st.floats(0.05, 0.95), st.floats(0.05, 0.95), st.sampled_from([0.5, 0.1, 0.01]))
 def test_precision_recall_lines_follow_the_straight_roc_segment(tpr, fpr, prior):
     n = 1000
@@ -57,6 +58,7 @@ def test_precision_recall_lines_follow_the_straight_roc_segment(tpr, fpr, prior)
     assert distance_to_line(exact, drawn(record)).max() <= HALF_A_PIXEL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chart", ["roc", "pr", "auprec_by_prior"])
 def test_rows_stay_below_the_limit_of_altair(chart):
     table = predictions(60_000, keys=60)
@@ -137,6 +139,7 @@ def test_names_are_text_wherever_they_appear(tmp_path):
     assert "<script>" not in (tmp_path / "roc.svg").read_text()
 
 
+@pytest.mark.slow
 def test_every_format_is_written(tmp_path):
     chart = pr.charts.roc(curves(predictions(500, keys=2)))
     formats = ["json", "html", "svg", "png", "pdf"]
@@ -185,6 +188,7 @@ def test_a_key_of_one_class_has_no_curve(truth):
 SCRATCH = ["step", "stage", "row", "along", "start", "panel", "chance", "size", "cell_fpr", "tpr_0"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", [*SCRATCH, "loss", "auc", "x", "mean"])
 def test_keys_of_any_name_are_drawn(key):
     curve = curves(predictions(300, keys=2)).rename({"model": key})

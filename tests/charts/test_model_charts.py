@@ -121,6 +121,7 @@ def test_a_mean_needs_every_fold(table):
     assert found.filter(model="B")["prior"].to_list() == list(PRIORS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["error", "top", "x", "series", "label", "m.n[0]:Q"])
 def test_keys_of_any_name_are_drawn(table, key):
     renamed = table.rename({"model": key})

@@ -41,6 +41,7 @@ def test_numbers_of_the_wrong_type_are_refused():
             refused()
 
 
+@pytest.mark.slow
 def test_a_picture_of_the_explorer_says_its_prior_and_a_page_how_to_move_it(tmp_path):
     chart = pr.charts.explorer(curves(predictions(60)), prior=0.2)
     page, picture = pr.charts.export(chart, tmp_path, "chart", ["html", "svg"])
@@ -87,6 +88,7 @@ def test_panels_beside_an_empty_place_have_axes_of_their_own():
     assert svg(pr.charts.surface(grid)).count(">recall<") == 5
 
 
+@pytest.mark.slow
 def test_a_report_cites_what_it_uses(tmp_path):
     one = models(1, folds=1).drop("fold")
     single = Page(pr.report(one, **ASKED, over=OVER, path=tmp_path / "one.html")).text()
@@ -102,6 +104,7 @@ def test_a_report_cites_what_it_uses(tmp_path):
     assert "DeLong, DeLong" not in told
 
 
+@pytest.mark.slow
 def test_the_audit_is_of_the_blocks_used(tmp_path):
     lacking = satellite().filter((pl.col("model") != "B") | (pl.col("fold") != 4))
     path = pr.report(
@@ -115,6 +118,7 @@ def test_the_audit_is_of_the_blocks_used(tmp_path):
     assert "Left out 1 of 4 blocks" in page.text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -142,6 +142,7 @@ def test_the_suffix_is_the_format(folder, tmp_path, suffix):
     assert f"Written to {out}" in result.output
 
 
+@pytest.mark.slow
 def test_by_default_the_file_is_named_after_the_chart(folder, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert chart("interaction", folder / "measures.parquet").exit_code == 0

@@ -34,6 +34,7 @@ def file(tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_demo_says_what_it_found_and_writes_it(tmp_path):
     result = polaroc("demo", "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
@@ -42,6 +43,7 @@ def test_demo_says_what_it_found_and_writes_it(tmp_path):
     assert files == CHARTS | {"measures.parquet", "measures.csv", ".polaroc"}
 
 
+@pytest.mark.slow
 def test_evaluate_writes_what_the_function_returns(file, tmp_path):
     options = ["--prior", 0.5, "--prior", "observed", "--over", 0.05, 0.2]
     out = tmp_path / "out"
@@ -164,6 +166,7 @@ def test_hints_are_in_the_words_of_the_command_line(tmp_path):
     assert "nulls=" not in result.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["check", "evaluate"])
 def test_an_empty_table_is_refused(tmp_path, command):
     TABLE.clear().write_parquet(tmp_path / "table.parquet")
@@ -226,6 +229,7 @@ def test_markup_and_escapes_in_names_are_text(tmp_path):
     assert "\x1b[31m" not in result.output
 
 
+@pytest.mark.slow
 def test_the_command_is_installed():
     run = subprocess.run(
         [sys.executable, "-m", "polaroc.cli", "evaluate", "none.csv", *BASE],
@@ -237,6 +241,7 @@ def test_the_command_is_installed():
     assert run.stdout == ""
 
 
+@pytest.mark.slow
 def test_hive_folders_that_follow_the_keys_need_no_scratch(tmp_path, monkeypatch):
     table = pr.datasets.satellite_predictions()
     folder = tmp_path / "predictions"
@@ -259,6 +264,7 @@ def test_hive_folders_that_follow_the_keys_need_no_scratch(tmp_path, monkeypatch
     assert_frame_equal(written, expected, rel_tol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_table_that_does_not_fit_gives_the_same_files(file, tmp_path, monkeypatch):
     monkeypatch.setattr("polaroc.files.memory.LEAST", 0)
     monkeypatch.setattr("polaroc.evaluation.sums.BASE", 0)

@@ -50,6 +50,7 @@ def test_compare_reads_what_evaluate_writes(tmp_path, files, suffix):
             assert in_one_line(line) in in_one_line(result.output)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])
 @pytest.mark.parametrize("grid", [[], ["--grid", 16]])
 def test_every_command_has_one_expected_auprec(tmp_path, files, suffix, grid):

@@ -17,6 +17,7 @@ SECONDS = 300
 MEMORY = 4 * 2**30
 
 
+@pytest.mark.slow
 def test_kept_files_are_read_or_refused(tmp_path):
     # In a process of its own: what is kept there may once have ended one.
     assert KEPT
@@ -55,6 +56,7 @@ def refused_or_read(file, *arguments):
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("suffix", "width"), [(".csv", 100_000), (".parquet", 10_000)])
 def test_very_many_columns(tmp_path, suffix, width):
     wide = {f"column {i}": [i, i] for i in range(width)}
@@ -68,6 +70,7 @@ def test_very_many_columns(tmp_path, suffix, width):
     assert len(run.stderr) < 2_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["x" * 100_000, "\n" * 5_000, "a\x00b"])
 def test_absurd_names_of_columns(tmp_path, name):
     file = tmp_path / "p.parquet"
@@ -77,6 +80,7 @@ def test_absurd_names_of_columns(tmp_path, name):
     assert len(refused_or_read(file, "--by", "none").stderr) < 2_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".csv.gz", ".parquet"])
 def test_pages_that_unpack_to_a_thousand_times_their_size(tmp_path, suffix):
     rows = 10_000_000

@@ -56,6 +56,7 @@ def test_the_same_keys_choose_compare_and_draw(named, tmp_path):
     assert f"keys are '{model}', '{fold}'" in drawn.stderr
 
 
+@pytest.mark.slow
 def test_a_report_pools_no_models(named):
     file, names = named
     result = polaroc("report", file, *BASE, *OVER, "--out", "-")
@@ -67,6 +68,7 @@ def test_a_report_pools_no_models(named):
     assert re.search(r"of the 2 folds|2 blocks \(", result.stdout)
 
 
+@pytest.mark.slow
 def test_the_function_report_has_the_same_keys(named, tmp_path):
     file, (model, fold) = named
     table = pl.read_csv(file)
@@ -78,6 +80,7 @@ def test_the_function_report_has_the_same_keys(named, tmp_path):
     assert pages[0] == pages[1]
 
 
+@pytest.mark.slow
 def test_folds_alone_are_of_one_model(tmp_path):
     file = tmp_path / "predictions.parquet"
     TABLE.filter(model="A").drop("model").write_parquet(file)

@@ -104,6 +104,7 @@ def test_a_pipe_that_cannot_be_read_is_refused(files, stdin, said):
     assert result.stdout == ""
 
 
+@pytest.mark.slow
 def test_a_report_goes_to_the_standard_output(predictions):
     result = polaroc("report", predictions, *BASE, "--over", 0.05, 0.2, "--out", "-")
     assert result.exit_code == 0, result.output
@@ -131,6 +132,7 @@ def test_help_has_an_example_and_a_summary_that_fits(command):
     assert not line.endswith("...")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["--json"], []])
 def test_no_colours_where_there_is_no_terminal(predictions, arguments):
     command = [sys.executable, "-m", "polaroc.cli", "evaluate", str(predictions), *BASE, *arguments]
@@ -138,6 +140,7 @@ def test_no_colours_where_there_is_no_terminal(predictions, arguments):
     assert b"\x1b" not in done.stdout + done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("typed", "offered"),
     [
@@ -192,6 +195,7 @@ def test_a_named_pipe_is_read(tmp_path, suffix):
     assert_frame_equal(pl.DataFrame(json.loads(result.stdout), schema=expected.schema), expected)
 
 
+@pytest.mark.slow
 def test_what_a_shell_makes_a_pipe_of_is_read(predictions):
     asked = " ".join([*BASE, "--json"])
     words = f"{sys.executable} -m polaroc.cli evaluate <(cat {predictions}) {asked}"

@@ -75,6 +75,7 @@ def test_tables_have_the_columns_of_the_contract(measures):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -108,7 +109,7 @@ ADJUSTED = [
 @pytest.mark.parametrize("arguments", ADJUSTED)
 @pytest.mark.parametrize("level", [None, 0.6, 0.95])
 @given(seed=st.integers(0, 10**6), models=st.integers(2, 6), blocks=st.integers(2, 12))
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 def test_an_interval_leaves_out_zero_where_the_pair_is_told_apart(
     arguments, level, seed, models, blocks
 ):

@@ -133,6 +133,7 @@ def test_the_standard_error_is_the_spread_over_resampled_cases(measure, asked):
 
 # Nominal 0.05; the standard error at 1,500 blocks is 0.0056. All three pairs of a block
 # are equal, of which one is looked at.
+@pytest.mark.slow
 @pytest.mark.parametrize(("measure", "asked"), [("auc", {}), ("iauprec", {"over": (0.2, 0.5)})])
 def test_equal_models_are_rarely_told_apart(measure, asked):
     table = scored(seed=5, blocks=1500, rows=150, lead=0).filter(pl.col("model") != "C")

@@ -24,6 +24,7 @@ def long(values):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 def test_two_way_is_least_squares_is_anova_rm_is_the_error_stratum(shape):
     values = draw(*shape)

@@ -49,6 +49,7 @@ def run(command, table, folder, *more):
     return result.exit_code, " ".join(result.output.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_what_is_to_be_doubted_is_said_on_the_terminal(tmp_path, command):
     code, said = run(command, MISSING, tmp_path, "--nulls", "drop")
@@ -67,6 +68,7 @@ def test_what_is_to_be_doubted_is_said_on_the_terminal(tmp_path, command):
         assert DROPPED[command] in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize(
     ("table", "found"),
@@ -87,6 +89,7 @@ def test_a_key_of_one_class_is_refused_where_models_are_compared(tmp_path, comma
     assert "1 of 6 estimates are null: model='B', fold=2, note='no positives'" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["evaluate", "auprec_by_prior"])
 def test_a_key_of_one_class_is_said(tmp_path, command):
     code, said = run(command, ONE_CLASS, tmp_path)
@@ -94,6 +97,7 @@ def test_a_key_of_one_class_is_said(tmp_path, command):
     assert "estimate(s): no positives" in said
 
 
+@pytest.mark.slow
 def test_of_one_model_all_is_said_too(tmp_path):
     alone = MISSING.filter(pl.col("model") == "B", (pl.col("fold") < 3) | (pl.col("case") < 310))
     told = []

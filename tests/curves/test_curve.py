@@ -4,7 +4,7 @@ import numpy as np
 import oracles
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 from sklearn.metrics import roc_curve
@@ -20,8 +20,8 @@ def curve(table: pl.DataFrame, **kwargs) -> pl.DataFrame:
     return pr.curve(table, truth="truth", score="score", weight=weight, **kwargs)
 
 
+@pytest.mark.slow
 @given(tables(kinds=["none", "whole", "dyadic"]))
-@settings(max_examples=60)
 def test_a_curve_holds_what_every_threshold_calls(table):
     found, points = curve(table), oracles.roc(table)
     assert found["threshold"].to_list() == points.thresholds
@@ -36,7 +36,6 @@ def test_a_curve_holds_what_every_threshold_calls(table):
 
 
 @given(tables(scores=FINITE_SCORES))
-@settings(max_examples=40)
 def test_points_are_those_of_scikit_learn(table):
     weight = table["weight"].to_numpy() if "weight" in table.columns else None
     fpr, tpr, thresholds = roc_curve(
@@ -59,15 +58,15 @@ def test_many_rows_with_and_without_ties():
     assert found["fpr"].to_list() == pytest.approx(fpr, rel=1e-12)
 
 
+@pytest.mark.slow
 @given(table=tables(kinds=["none", "dyadic"]), data=st.data())
-@settings(max_examples=30)
 def test_the_order_of_rows_does_not_matter(table, data):
     order = data.draw(st.permutations(range(table.height)))
     assert_frame_equal(curve(table[list(order)]), curve(table))
 
 
+@pytest.mark.slow
 @given(tables(kinds=["whole"]))
-@settings(max_examples=30)
 def test_a_weight_counts_as_that_many_rows(table):
     repeated = table.select(pl.all().repeat_by("weight").explode()).drop("weight").drop_nulls()
     rates = ["tpr", "fpr"]
@@ -77,8 +76,8 @@ def test_a_weight_counts_as_that_many_rows(table):
     assert_frame_equal(weighted.select(rates), counted.select(rates), rel_tol=1e-15)
 
 
+@pytest.mark.slow
 @given(table=tables(), data=st.data())
-@settings(max_examples=30)
 def test_an_increasing_map_moves_only_the_thresholds(table, data):
     levels = sorted(set(table["score"].to_list()))
     floats = st.floats(allow_nan=False)

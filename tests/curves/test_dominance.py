@@ -1,7 +1,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import tables
 
@@ -29,7 +29,6 @@ def upper(curve: pl.DataFrame, model: str) -> np.ndarray:
     return found
 
 
-@settings(max_examples=80)
 @given(tables(kinds=["none"]), tables(kinds=["none"]))
 def test_relation_is_that_of_recall_at_every_false_positive_rate(a, b):
     curve = two(a, b)
@@ -44,7 +43,6 @@ def test_relation_is_that_of_recall_at_every_false_positive_rate(a, b):
         assert row["relation"] == "crosses"
 
 
-@settings(max_examples=40)
 @given(tables(kinds=["none"]), tables(kinds=["none"]), st.sampled_from([0.01, 0.3, 0.9]))
 def test_dominance_is_the_same_in_precision_recall_space(a, b, prior):
     curve = two(a, b)
@@ -67,6 +65,7 @@ def test_dominance_is_the_same_in_precision_recall_space(a, b, prior):
     assert relation == "dominates" or (lead <= 1e-9).all()
 
 
+@pytest.mark.slow
 @given(tables(kinds=["none"]), tables(kinds=["none"]))
 def test_crossings_are_on_both_curves_and_the_other_way_round(a, b):
     forth, back = (pr.dominance(two(*pair)).row(0, named=True) for pair in ((a, b), (b, a)))

@@ -5,7 +5,7 @@ import numpy as np
 import oracles
 import polars as pl
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 from scipy.spatial import ConvexHull
@@ -26,8 +26,8 @@ def curve(table: pl.DataFrame, **kwargs) -> pl.DataFrame:
     return pr.curve(table, truth="truth", score="score", weight=weight, **kwargs)
 
 
+@pytest.mark.slow
 @given(tables(kinds=EXACT, scores=range(8), max_rows=14))
-@settings(max_examples=100)
 def test_vertices_are_the_points_above_every_chord(table):
     found, expected = curve(table).pipe(pr.hull), oracles.roc(table).hull()
     assert found["threshold"].to_list() == expected.thresholds
@@ -37,8 +37,8 @@ def test_vertices_are_the_points_above_every_chord(table):
     assert found["neg"].to_list() == [0, *np.diff(expected.fp)]
 
 
+@pytest.mark.slow
 @given(tables(kinds=EXACT, scores=range(8), max_rows=10))
-@settings(max_examples=30)
 def test_no_choice_of_thresholds_has_a_greater_area(table):
     points = oracles.roc(table)
     inner = range(1, len(points.tp) - 1)
@@ -58,7 +58,6 @@ def test_no_choice_of_thresholds_has_a_greater_area(table):
 # Edges in one line whose slopes, pooled in floating point, differ in the last digit.
 @example([(20, 4), (2, 22), (23, 18), (10, 16)])
 @example([(1, 1), (5, 6), (0, 4), (4, 6), (6, 3), (6, 4), (2, 6), (6, 0)])
-@settings(max_examples=200)
 def test_slopes_fall_strictly_and_no_point_is_above(steps):
     pos, neg = np.array(steps).T
     tp, fp = np.concatenate(([0], pos.cumsum())), np.concatenate(([0], neg.cumsum()))
@@ -121,8 +120,8 @@ def test_a_million_points_have_the_vertices_of_the_monotone_chain(levels, weight
     assert found.select("threshold", "tp", "fp").equals(expected.select("threshold", "tp", "fp"))
 
 
+@pytest.mark.slow
 @given(tables())
-@settings(max_examples=40)
 def test_the_area_is_that_of_the_convex_hull(table):
     points = oracles.roc(table)
     corners = [*zip(points.f, points.t, strict=True), (1.0, 0.0)]
@@ -131,8 +130,8 @@ def test_the_area_is_that_of_the_convex_hull(table):
     assert found >= curve(table).pipe(pr.auc)["estimate"].item() - 1e-12
 
 
+@pytest.mark.slow
 @given(tables(), st.lists(priors(), min_size=1, max_size=5, unique=True))
-@settings(max_examples=40)
 def test_the_achievable_curve_is_never_below(table, several):
     curves = curve(table)
     exact, hull = (
@@ -145,7 +144,6 @@ def test_the_achievable_curve_is_never_below(table, several):
 
 
 @given(st.lists(tables(kinds=EXACT), min_size=1, max_size=3))
-@settings(max_examples=30)
 def test_vertices_are_rows_of_the_curve(several):
     keyed = pl.concat(
         [t.with_columns(k=pl.lit(i)) for i, t in enumerate(several)], how="diagonal_relaxed"
@@ -162,7 +160,6 @@ def test_vertices_are_rows_of_the_curve(several):
 
 
 @given(st.lists(tables(kinds=["none"]), min_size=2, max_size=4))
-@settings(max_examples=20)
 def test_each_key_has_its_own_hull(several):
     keyed = pl.concat([t.with_columns(k=pl.lit(i)) for i, t in enumerate(several)])
     found = curve(keyed, by="k").pipe(pr.hull)
@@ -240,6 +237,7 @@ def test_the_columns_are_those_of_a_curve():
         pr.hull(curves.drop("fpr"))
 
 
+@pytest.mark.slow
 @given(tables(kinds=["none", "whole"]), st.sampled_from([0.01, 0.3, 0.9]))
 def test_the_achievable_curve_is_the_best_mixture_of_two_thresholds(table, prior):
     curve = pr.curve(table, **NAMES, weight="weight" if "weight" in table.columns else None)
@@ -326,7 +324,6 @@ def test_a_curve_that_does_not_move_is_one_point():
 
 @pytest.mark.parametrize("scale", [2.0**-800, 2.0**800])
 @given(table=tables(kinds=["whole"]))
-@settings(max_examples=20)
 def test_the_scale_of_weights_does_not_move_the_vertices(scale, table):
     scaled = table.with_columns(pl.col("weight") * scale)
     first, second = (curve(rows).pipe(pr.hull)["threshold"].to_list() for rows in (table, scaled))

@@ -4,7 +4,7 @@ from decimal import Decimal
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
@@ -61,6 +61,7 @@ def same_as_the_plan(table: pl.DataFrame, by, **arguments) -> None:
     assert_frame_equal(pr.curve(table, **asked), pr.curve(table.lazy(), **asked).collect())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nulls", [[], [None]], ids=["", "with null"])
 @pytest.mark.parametrize("kind", VALUES, ids=str)
 def test_a_key_of_any_type_gives_what_its_plan_does(kind, nulls):
@@ -68,7 +69,7 @@ def test_a_key_of_any_type_gives_what_its_plan_does(kind, nulls):
     same_as_the_plan(rows(1, {"key": key}), "key")
 
 
-@settings(max_examples=60)
+@pytest.mark.slow
 @given(st.data())
 def test_numbers_go_by_key(data):
     kinds = data.draw(st.lists(st.sampled_from(list(VALUES)), min_size=1, max_size=3))
@@ -186,6 +187,7 @@ def test_scores_of_any_reach_give_what_their_plan_does(change):
     same_as_the_plan(weights, ["model", "fold"], weight="weight")
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.floats(allow_nan=False), st.booleans()), min_size=1, max_size=30))
 def test_any_scores_give_what_their_plan_does(found):
     schema = {"score": pl.Float64, "truth": pl.Boolean}

@@ -4,7 +4,7 @@ from math import inf, isnan
 import oracles
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 from strategies import priors, tables
@@ -24,7 +24,6 @@ SMALL = pl.DataFrame({"truth": [1, 0, 1, 0, 0], "score": [0.9, 0.8, 0.7, 0.7, 0.
 
 
 @given(tables(), st.lists(priors(), min_size=1, max_size=4, unique=True))
-@settings(max_examples=40)
 def test_precision_of_every_point_at_every_prior(table, several):
     points = oracles.roc(table)
     found = curve(table).pipe(pr.surface, several)

@@ -237,6 +237,7 @@ def test_eager_and_lazy_tables_give_the_same(method, by):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_a_weight_counts_as_that_many_rows(method):
     reference, deployed = (
@@ -262,6 +263,7 @@ def test_weights_that_do_not_count_cases_are_refused(table):
         pr.estimate_prior(**tables, **NAMES, weight="weight")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_the_order_of_rows_does_not_matter(method):
     reference, deployed = cases(1, 500, 0.3), cases(2, 500, 0.1)

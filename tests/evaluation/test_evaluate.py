@@ -6,7 +6,7 @@ import numpy as np
 import oracles
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 from sklearn.metrics import average_precision_score, roc_auc_score
@@ -86,6 +86,7 @@ def close(found: pl.DataFrame, expected: pl.DataFrame) -> None:
 # --- frames in, frames out ---------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", KEYS, ids=len)
 @pytest.mark.parametrize("name", STEPS)
 def test_lazy_frames_stay_lazy_and_agree_on_both_engines(name, by):
@@ -99,6 +100,7 @@ def test_lazy_frames_stay_lazy_and_agree_on_both_engines(name, by):
         close(found, eager)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", KEYS, ids=len)
 @pytest.mark.parametrize("name", STEPS)
 def test_an_empty_table_gives_an_empty_result_of_the_same_schema(name, by):
@@ -206,7 +208,6 @@ def test_one_constant_key_changes_nothing(name):
 
 
 @given(st.lists(tables(kinds=["none"]), min_size=1, max_size=5), st.randoms(use_true_random=False))
-@settings(max_examples=30)
 def test_keys_do_not_disturb_each_other(several, random):
     keyed = pl.concat([t.with_columns(k=pl.lit(i)) for i, t in enumerate(several)])
     order = list(range(keyed.height))

@@ -7,7 +7,7 @@ import textwrap
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 from strategies import tables
@@ -66,8 +66,8 @@ TABLES = {
 }
 
 
-@pytest.mark.parametrize("interpolation", ["exact", "hull"])
-@pytest.mark.parametrize("weight", [None, "weight"])
+@pytest.mark.slow
+@pytest.mark.parametrize(("interpolation", "weight"), [("exact", None), ("hull", "weight")])
 @pytest.mark.parametrize("rows", [40, 700])
 @pytest.mark.parametrize("scores", TABLES.values(), ids=TABLES)
 def test_parts_add_up_to_the_whole(scores, rows, weight, interpolation):
@@ -77,8 +77,8 @@ def test_parts_add_up_to_the_whole(scores, rows, weight, interpolation):
     same(pr.evaluate(table, over=(0.05, 0.2), memory=room(rows, weight), **asked), whole)
 
 
+@pytest.mark.slow
 @given(tables(max_rows=30), st.integers(1, 31))
-@settings(max_examples=40, deadline=None)
 def test_small_tables_add_up_however_they_are_cut(table, rows):
     weight = "weight" if "weight" in table.columns else None
     whole = pr.evaluate(table, **NAMES, weight=weight, over=(0.1, 0.5))
@@ -89,6 +89,7 @@ def test_small_tables_add_up_however_they_are_cut(table, rows):
     same(cut, whole)
 
 
+@pytest.mark.slow
 def test_rows_in_trouble_are_said_as_ever():
     table = predictions(RNG.random(ROWS)).with_columns(
         score=pl.when(pl.int_range(pl.len()) % 100 == 0).then(None).otherwise("score")
@@ -111,6 +112,7 @@ def test_rows_in_trouble_need_no_room(kept, nulls):
     same(pr.evaluate(table, memory=room(50), **asked).collect(), whole)
 
 
+@pytest.mark.slow
 def test_the_work_is_done_at_once(tmp_path):
     table = predictions(RNG.random(ROWS))
     table.write_parquet(tmp_path / "rows.parquet")
@@ -128,6 +130,7 @@ def test_nothing_and_next_to_nothing(rows):
     same(pr.evaluate(table, **NAMES, memory=room(1)), pr.evaluate(table, **NAMES))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [1, 7, 100, ROWS])
 @pytest.mark.parametrize("scores", TABLES.values(), ids=TABLES)
 def test_parts_go_down_and_fit_or_are_tied(scores, most, tmp_path):

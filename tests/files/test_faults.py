@@ -17,8 +17,9 @@ from polaroc.cli import app
 from polaroc.files.atomic import MARK, atomic_file, atomic_folder
 from polaroc.files.fingerprints import Stamps
 
+pytestmark = pytest.mark.faults
 # `just faults` injects more of them.
-KILLS = int(os.environ.get("POLAROC_KILLS", "8"))
+KILLS = int(os.environ.get("POLAROC_KILLS", "4"))
 BASE = ["--truth", "truth", "--score", "score", "--by", "model", "--by", "fold"]
 TABLE = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
 RANGE = ["--over", "0.05", "0.2"]

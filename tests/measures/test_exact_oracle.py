@@ -93,6 +93,7 @@ def test_auc(crowd):
     same(found, [exact.auc_below(c, *RANGE) for c in crowd.both], atol=1e-14)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS, ids="-".join)
 def test_auprec(crowd, way):
     found = pr.auprec(crowd.curves, PRIORS, *way)["estimate"].drop_nulls()

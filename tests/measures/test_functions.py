@@ -37,7 +37,6 @@ def weighted(table: pl.DataFrame, prior: float) -> dict:
 
 
 @given(tables())
-@settings(max_examples=60)
 def test_auc_is_the_share_of_pairs_ranked_rightly(table):
     assert area(table, pr.auc) == pytest.approx(float(oracles.auc(table)), abs=1e-14)
 
@@ -46,14 +45,12 @@ def test_auc_is_the_share_of_pairs_ranked_rightly(table):
     st.lists(st.sampled_from(FINITE_SCORES), min_size=8, max_size=8),
     st.lists(st.sampled_from(FINITE_SCORES), min_size=4, max_size=4),
 )
-@settings(max_examples=30)
 def test_auc_has_no_rounding_where_the_counts_are_powers_of_two(of_positives, of_negatives):
     table = pl.DataFrame({"truth": [True] * 8 + [False] * 4, "score": of_positives + of_negatives})
     assert Fraction(area(table, pr.auc)) == oracles.auc(table)
 
 
 @given(tables(scores=FINITE_SCORES))
-@settings(max_examples=30)
 def test_auc_is_that_of_scikit_learn(table):
     weight = table["weight"].to_numpy() if "weight" in table.columns else None
     theirs = roc_auc_score(table["truth"], table["score"], sample_weight=weight)
@@ -61,7 +58,6 @@ def test_auc_is_that_of_scikit_learn(table):
 
 
 @given(tables())
-@settings(max_examples=30)
 def test_auc_is_unchanged_when_labels_swap_and_scores_change_sign(table):
     swapped = table.with_columns(~pl.col("truth"), -pl.col("score"))
     assert area(swapped, pr.auc) == pytest.approx(area(table, pr.auc), abs=1e-13)
@@ -70,10 +66,10 @@ def test_auc_is_unchanged_when_labels_swap_and_scores_change_sign(table):
 # --- auprec ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", STARTS)
 @pytest.mark.parametrize("interpolation", INTERPOLATIONS)
 @given(table=tables(), prior=priors())
-@settings(max_examples=25)
 def test_auprec_is_the_integral_of_precision_over_recall(interpolation, start, table, prior):
     expected = oracles.auprec(oracles.roc(table), interpolation, start)((1 - prior) / prior)
     found = area(table, pr.auprec, prior, interpolation=interpolation, start=start)
@@ -82,7 +78,6 @@ def test_auprec_is_the_integral_of_precision_over_recall(interpolation, start, t
 
 @pytest.mark.parametrize("interpolation", INTERPOLATIONS)
 @given(table=tables())
-@settings(max_examples=20)
 def test_observed_is_the_share_of_positives(interpolation, table):
     points = oracles.roc(table)
     expected = oracles.auprec(points, interpolation)(float(points.fp[-1] / points.tp[-1]))
@@ -126,7 +121,6 @@ def test_rounded_sums_of_weights_do_not_hide_where_a_curve_starts(interpolation,
 
 
 @given(tables(scores=FINITE_SCORES, kinds=["none"]), priors())
-@settings(max_examples=40)
 def test_step_is_average_precision_with_cases_weighted_to_the_prior(table, prior):
     theirs = average_precision_score(**weighted(table, prior))
     assert area(table, pr.auprec, prior, interpolation="step") == pytest.approx(theirs, abs=1e-12)
@@ -162,7 +156,6 @@ def test_a_perfect_score_has_area_one(interpolation, prior):
 
 
 @given(tables(), st.lists(priors(), min_size=1, max_size=4, unique=True))
-@settings(max_examples=20)
 def test_several_priors_are_each_alone(table, several):
     curves = curve(table)
     together = curves.pipe(pr.auprec, several)
@@ -211,6 +204,7 @@ def test_iauprec_is_the_mean_over_the_prior(interpolation, over, table, start):
     assert found == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("interpolation", INTERPOLATIONS)
 @pytest.mark.parametrize("over", [(0.05, 0.20), (0.1, 0.9), EXTREMES])
 @given(table=tables(), start=st.sampled_from(STARTS))
@@ -284,6 +278,7 @@ ALL = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 @given(table=tables(), data=st.data())
 @settings(max_examples=10)
@@ -297,6 +292,7 @@ def test_the_order_of_rows_does_not_matter(name, table, data):
     assert second == pytest.approx(first, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 @given(table=tables(kinds=["whole"]))
 @settings(max_examples=10)
@@ -342,7 +338,6 @@ def test_an_increasing_map_of_the_scores_does_not_matter(name, table, data):
 
 
 @given(table=tables(), prior=priors())
-@settings(max_examples=30)
 def test_areas_are_ordered_and_between_zero_and_one(table, prior):
     curves = curve(table)
     exact, hull = (

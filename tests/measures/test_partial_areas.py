@@ -3,7 +3,7 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 from sklearn.metrics import roc_auc_score
@@ -32,6 +32,7 @@ def below(x: np.ndarray, y: np.ndarray, lo: float, hi: float) -> float:
     return area
 
 
+@pytest.mark.slow
 @given(tables(), RANGES)
 def test_area_over_a_range_of_fpr(table, bounds):
     roc = curve(table)
@@ -39,6 +40,7 @@ def test_area_over_a_range_of_fpr(table, bounds):
     assert found == pytest.approx(below(roc["fpr"], roc["tpr"], *bounds), abs=1e-12)
 
 
+@pytest.mark.slow
 @given(tables(), RANGES)
 def test_area_over_a_range_of_tpr(table, bounds):
     roc = curve(table)
@@ -56,6 +58,7 @@ STRAIGHT_UP = pl.DataFrame(
 )
 
 
+@pytest.mark.slow
 @given(tables())
 @example(STRAIGHT_UP)
 def test_the_whole_range_is_the_whole_area(table):
@@ -104,7 +107,6 @@ def test_ranges_that_are_none_are_refused(bounds):
         pr.auc(curve(table), **bounds)
 
 
-@settings(max_examples=60)
 @given(tables(), ENDS, st.sampled_from(["exact", "linear", "step", "hull"]), SKEWS)
 def test_precision_over_a_range_of_recall(table, bounds, interpolation, skew):
     lo, hi = bounds

@@ -3,7 +3,7 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 from strategies import tables
@@ -66,7 +66,7 @@ def estimates(table, over):
     return dict(found.select("measure", "estimate").iter_rows())
 
 
-@settings(max_examples=30)
+@pytest.mark.slow
 @given(tables(), RANGES)
 def test_measures_over_a_range_are_their_definitions(table, over):
     found = estimates(table, over)
@@ -77,7 +77,7 @@ def test_measures_over_a_range_are_their_definitions(table, over):
     assert found["accsens"] == pytest.approx(expected, abs=1e-9)
 
 
-@settings(max_examples=30)
+@pytest.mark.slow
 @given(tables(), RANGES)
 def test_the_partial_area_is_its_definition(table, over):
     weight = "weight" if "weight" in table.columns else None

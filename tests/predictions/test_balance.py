@@ -139,6 +139,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "what"),
     [*((command, what) for command in ("compare", "choose") for what in COMPARED),
@@ -152,6 +153,7 @@ def test_comparisons_say_it(saved, tmp_path, command, what):
         assert COMPARED[what] in " ".join((tmp_path / "out.html").read_text().split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_model_that_lacks_a_fold_is_refused_or_its_fold_left_out(saved, tmp_path, command):
     file = saved(LACKING)

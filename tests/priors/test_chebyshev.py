@@ -122,6 +122,7 @@ def test_a_plan_of_many_priors_has_its_schema_and_needs_no_python():
     assert restored.collect().height == 1 + len(WIDE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["logit", "wald"])
 @pytest.mark.parametrize("interpolation", ["exact", "linear", "step"])
 def test_intervals_at_many_priors_are_those_at_a_few(method, interpolation):
@@ -134,6 +135,7 @@ def test_intervals_at_many_priors_are_those_at_a_few(method, interpolation):
     assert_frame_equal(found[some], expected, abs_tol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["percentile", "bca", "logit"])
 def test_draws_at_many_priors_are_those_at_a_few(method):
     curve = pr.curve(TABLE, truth="truth", score="score")
@@ -144,6 +146,7 @@ def test_draws_at_many_priors_are_those_at_a_few(method):
     assert_frame_equal(found[some], expected, abs_tol=1e-8)
 
 
+@pytest.mark.slow
 def test_the_limit_of_a_perfect_score_is_there_at_many_priors():
     table = pl.DataFrame({"truth": [1, 1, 1, 0, 0, 0], "score": [6, 5, 4, 3, 2, 1]})
     curve = pr.curve(table, truth="truth", score="score")
@@ -185,6 +188,7 @@ def test_a_plan_grows_with_the_nodes_and_not_with_the_priors():
     assert len(more.nodes) == len(few.nodes)
 
 
+@pytest.mark.slow
 def test_a_query_holds_more_priors_without_more_sums():
     table = warehouse.unseen("predictions", ["label", "p"])
 

@@ -13,6 +13,7 @@ import polaroc as pr
 from polaroc import rates
 from polaroc.charts.explorer import WIDTH
 
+pytestmark = pytest.mark.browser
 PATIENCE = 60
 
 

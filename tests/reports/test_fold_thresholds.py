@@ -112,6 +112,7 @@ def test_folds_of_the_same_cases_are_judged_on_cases_left_out():
     assert (known.costs(COSTS)[1] > in_sample + 0.01).all()
 
 
+@pytest.mark.slow
 def test_optimism_is_gone_where_cases_are_known():
     names = ("hold-outs, cases unknown", "hold-outs, cases known")
     unknown, known = (SCRIPT["differences"](30, 120, way, 50, 1) for way in names)
@@ -169,6 +170,7 @@ def test_scales_differ_where_most_folds_are_clearly_dearer_with_one_threshold():
     assert compare_scales(np.array([np.nan]), np.array([0.1]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [None, "case"])
 def test_a_report_says_whether_cases_are_known(tmp_path, case):
     told = []
@@ -190,6 +192,7 @@ def test_a_report_says_whether_cases_are_known(tmp_path, case):
     assert shown == [f"{m:.3f} ({s:.3f})" for m, s in zip(mean, sd, strict=True)]
 
 
+@pytest.mark.slow
 def test_a_report_says_where_scores_do_not_compare(tmp_path):
     made = pr.report(shifted(20), **ASKED, over=OVER, case="id", path=tmp_path / "r.html")
     assert "the scores of models that are fitted anew do not compare here" in Page(made).text()

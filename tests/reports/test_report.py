@@ -46,6 +46,7 @@ def numbers(column: pl.Series) -> list[float]:
     return column.str.strip_suffix(" %").cast(pl.Float64).to_list()
 
 
+@pytest.mark.slow
 def test_the_headline_is_what_choose_answers(page, measures):
     choice = pr.choose(measures, over=OVER, test_train_ratio=RATIO)
     (headline,) = [p for p in page.all("p") if p.get("class") == "headline"]
@@ -94,6 +95,7 @@ def cheapest(truth: np.ndarray, score: np.ndarray, prior: float) -> float:
     return float(tried[np.flatnonzero(cost <= cost.min() + 1e-12)[-1]])
 
 
+@pytest.mark.slow
 def test_thresholds_are_of_least_cost_and_judged_on_other_blocks(page):
     table = satellite().filter(model="A")
     shown = page.table("Thresholds of A")
@@ -119,6 +121,7 @@ def test_thresholds_are_of_least_cost_and_judged_on_other_blocks(page):
         assert shown["precision"][row] == f"{found / (found + false):.3f}"
 
 
+@pytest.mark.slow
 def test_a_dear_missed_positive_lowers_the_threshold(place, page):
     dear = pr.report(satellite(), **ASKED, over=OVER, cost_fn=20, path=place / "dear.html")
     lower = numbers(Page(dear).table("Thresholds of A")["threshold"])
@@ -140,6 +143,7 @@ def test_the_audit_is_that_of_check(page):
 # What a reader, a screen reader and a browser need.
 
 
+@pytest.mark.slow
 def test_the_page_is_html_without_mistakes(page, hostile_page):
     assert page.mistakes == []
     assert hostile_page.mistakes == []
@@ -254,6 +258,7 @@ def strings(part):
             yield from strings(inner)
 
 
+@pytest.mark.slow
 def test_what_would_turn_text_around_is_spelled_out(place):
     table = models(2).with_columns(pl.col("model").replace("model 0", "abc\u202etxt.exe"))
     made = pr.report(table, **ASKED, over=OVER, test_train_ratio=0.5, path=place / "turned.html")
@@ -264,6 +269,7 @@ def test_what_would_turn_text_around_is_spelled_out(place):
 # Other tables.
 
 
+@pytest.mark.slow
 def test_measures_make_a_page_without_what_needs_predictions(place, measures):
     made = pr.report(measures, over=OVER, test_train_ratio=RATIO, path=place / "measures.html")
     page = Page(made)
@@ -274,6 +280,7 @@ def test_measures_make_a_page_without_what_needs_predictions(place, measures):
     assert {one.get("id") for one in data_of(page)} & {"roc", "pr", "explorer"} == set()
 
 
+@pytest.mark.slow
 def test_one_model_is_ranked_but_not_compared(place):
     table = satellite().filter(model="A")
     page = Page(
@@ -284,6 +291,7 @@ def test_one_model_is_ranked_but_not_compared(place):
     assert "There is one model only" in page.text()
 
 
+@pytest.mark.slow
 def test_a_table_without_keys_has_the_interval_of_its_test_set(place):
     table = satellite(1).filter(model="A")
     page = Page(pr.report(table, **ASKED, by=(), over=OVER, path=place / "lone.html"))
@@ -299,6 +307,7 @@ def test_a_table_without_keys_has_the_interval_of_its_test_set(place):
     assert "very cases the threshold was set on" in page.text()
 
 
+@pytest.mark.slow
 def test_fitted_models_are_compared_case_by_case(place):
     table = satellite(1)
     made = pr.report(table, **ASKED, by="model", case="case", over=OVER, path=place / "cases.html")
@@ -311,6 +320,7 @@ def test_fitted_models_are_compared_case_by_case(place):
     assert "the test of the fitted models at α = 0.005 tells it from all others" in page.text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
@@ -326,6 +336,7 @@ def test_why_no_test_was_made(place, asked, said):
     assert said in Page(pr.report(table, **ASKED, **asked, over=OVER, path=path)).text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folds", [2, 3])
 def test_blocks_that_not_every_model_has_are_left_out_everywhere(place, folds):
     table = models(2, folds=folds)
@@ -343,6 +354,7 @@ def test_blocks_that_not_every_model_has_are_left_out_everywhere(place, folds):
     assert ("there is one block only" in page.text()) == (folds == 2)
 
 
+@pytest.mark.slow
 def test_dropped_rows_are_said(place):
     table = satellite(2).with_row_index("row")
     table = table.with_columns(score=pl.when(pl.col("row") % 100 > 0).then("score"))
@@ -351,6 +363,7 @@ def test_dropped_rows_are_said(place):
     assert f"{lacking:,} rows were left out" in Page(made).text()
 
 
+@pytest.mark.slow
 def test_a_belief_is_shown_at_its_ends_and_mean(place):
     made = pr.report(models(2), **ASKED, over=pr.beta(2, 18), path=place / "belief.html")
     shown = numbers(Page(made).table("Thresholds")["positives in use"])
@@ -358,6 +371,7 @@ def test_a_belief_is_shown_at_its_ends_and_mean(place):
     assert 0 < shown[0] < shown[1] < shown[2] < 50
 
 
+@pytest.mark.slow
 def test_lazy_and_eager_tables_make_one_page(place):
     table = satellite(2)
     eager, lazy = (
@@ -368,6 +382,7 @@ def test_lazy_and_eager_tables_make_one_page(place):
     assert [one.get("id") for one in data_of(eager)] == [one.get("id") for one in data_of(lazy)]
 
 
+@pytest.mark.slow
 def test_three_models_on_twenty_blocks_stay_below_five_megabytes(place):
     table = pr.datasets.satellite_predictions()
     made = pr.report(table, **ASKED, over=OVER, test_train_ratio=RATIO, path=place / "large.html")
@@ -390,6 +405,7 @@ def crowd(models: int, folds: int, cases: int) -> pl.DataFrame:
     })  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("models", "folds", "cases"), [(301, 1, 20), (2, 400, 8), (40, 20, 12)])
 def test_of_many_models_and_folds_what_can_be_seen_is_drawn(place, models, folds, cases):
     table = crowd(models, folds, cases)
@@ -415,6 +431,7 @@ def test_of_many_models_and_folds_what_can_be_seen_is_drawn(place, models, folds
     )
 
 
+@pytest.mark.slow
 def test_a_stored_table_of_one_model_is_of_the_range_asked_for(place):
     one = pr.evaluate(models(1), **ASKED, by=["model", "fold"], over=OVER)
     page = Page(pr.report(one, over=OVER, path=place / "stored.html"))
@@ -426,6 +443,7 @@ def test_a_stored_table_of_one_model_is_of_the_range_asked_for(place):
         assert "priors=pr.prior_grid(0.1, 0.3, 16)" in caught.value.hint
 
 
+@pytest.mark.slow
 def test_an_earlier_report_is_replaced_and_nothing_else_left(tmp_path):
     path = tmp_path / "report.html"
     for title in ("first", "second"):
@@ -442,6 +460,7 @@ def test_another_file_is_left_alone(tmp_path):
     assert path.read_text() == "<h1>polaroc</h1>"
 
 
+@pytest.mark.slow
 def test_a_failure_leaves_the_earlier_report(tmp_path):
     path = tmp_path / "report.html"
     pr.report(models(2), **ASKED, over=OVER, path=path)
@@ -491,6 +510,7 @@ def predictions(tmp_path):
     return file
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_page_of_the_function(tmp_path, predictions):
     told = ("--truth", "truth", "--score", "score", "--over", *OVER, "--test-train-ratio", 0.5)
     result = run(predictions, *told, "--cost-fn", 5, "--out", tmp_path / "told.html")
@@ -502,6 +522,7 @@ def test_the_command_writes_the_page_of_the_function(tmp_path, predictions):
     assert Page(tmp_path / "told.html").text() == Page(tmp_path / "made.html").text()
 
 
+@pytest.mark.slow
 def test_the_command_takes_measures(tmp_path):
     file = tmp_path / "measures.parquet"
     pr.evaluate(

@@ -23,6 +23,7 @@ def curve(table: pl.DataFrame, **by) -> pl.DataFrame:
     return pr.curve(table, **NAMES, weight=weight, **by)
 
 
+@pytest.mark.slow
 @given(tables(), st.sampled_from([0.0, 0.1, 0.5, 0.77, 1.0]))
 def test_the_envelope_is_the_least_of_all_lines(table, x):
     roc = curve(table)
@@ -69,6 +70,7 @@ def posteriors(table: pl.DataFrame, prior: float, right_at: float) -> list[Fract
     return [s * times / (1 - s + s * times) for s in scores]
 
 
+@pytest.mark.slow
 @given(
     tables(scores=(0.0, 0.125, 0.25, 0.5, 0.875, 1.0)),
     st.sampled_from([0.0, 0.125, 0.3, 0.5, 0.77]),

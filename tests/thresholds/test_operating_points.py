@@ -1,6 +1,6 @@
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import FINITE_SCORES, tables
 
@@ -54,7 +54,7 @@ def taken(table, rule, prior, **arguments):
     return point.select("threshold", "tpr", "fpr").row(0)
 
 
-@settings(max_examples=60)
+@pytest.mark.slow
 @given(tables(), PRIORS, st.sampled_from([(1, 1), (10, 1), (1, 5)]))
 def test_cost_takes_the_least_loss(table, prior, costs):
     point = taken(table, "cost", prior, cost_fn=costs[0], cost_fp=costs[1])
@@ -62,14 +62,14 @@ def test_cost_takes_the_least_loss(table, prior, costs):
     assert loss(point, prior, *costs) == pytest.approx(best, abs=1e-12)
 
 
-@settings(max_examples=60)
+@pytest.mark.slow
 @given(tables(), PRIORS)
 def test_f_measure_takes_the_greatest(table, prior):
     best = max(f_measure(corner, prior) for corner in corners(table))
     assert f_measure(taken(table, "f_measure", prior), prior) == pytest.approx(best, abs=1e-12)
 
 
-@settings(max_examples=60)
+@pytest.mark.slow
 @given(tables(), SHARES)
 def test_recall_takes_the_fewest_false_alarms(table, target):
     _, t, f = taken(table, "recall", 0.5, target=target)
@@ -79,7 +79,7 @@ def test_recall_takes_the_fewest_false_alarms(table, target):
     assert f == pytest.approx(min(c[2] for c in corners(table) if c[1] >= enough), abs=1e-12)
 
 
-@settings(max_examples=60)
+@pytest.mark.slow
 @given(tables(), SHARES)
 def test_fpr_takes_the_greatest_recall(table, target):
     _, t, f = taken(table, "fpr", 0.5, target=target)
@@ -88,7 +88,6 @@ def test_fpr_takes_the_greatest_recall(table, target):
     assert t == pytest.approx(max(c[1] for c in corners(table) if c[2] <= most), abs=1e-12)
 
 
-@settings(max_examples=60)
 @given(tables(), PRIORS, st.sampled_from([0.1, 0.37, 0.73, 0.99]))
 def test_precision_takes_the_greatest_recall(table, prior, target):
     may = [c for c in corners(table) if c[1] + c[2] > 0 and precision(c, prior) >= target]
@@ -99,7 +98,7 @@ def test_precision_takes_the_greatest_recall(table, prior, target):
         assert point == (None, None, None)
 
 
-@settings(max_examples=60)
+@pytest.mark.slow
 @given(tables(scores=FINITE_SCORES), st.sampled_from([-3.0, 0.0, 0.2, 7.0, 9.0]))
 def test_threshold_calls_what_scores_at_least_as_much(table, target):
     _, t, f = taken(table, "threshold", 0.5, target=target)
@@ -107,7 +106,7 @@ def test_threshold_calls_what_scores_at_least_as_much(table, target):
     assert (t, f) == pytest.approx(may[-1][1:], abs=1e-12)
 
 
-@settings(max_examples=60)
+@pytest.mark.slow
 @given(tables(), PRIORS)
 def test_balanced_misses_as_many_as_it_raises_in_vain(table, prior):
     roc = curve(table)

@@ -1,4 +1,7 @@
-"""The licences of all that polaroc needs, as installed here: a table in Markdown."""
+"""The licences of all that polaroc needs, as installed here: a table in Markdown.
+
+pip-licenses lists what is installed; this is what polaroc needs of it, and fails for none.
+"""
 
 import re
 import sys

@@ -1,6 +1,6 @@
 """Small changes to the formulas, one at a time: does a test fail for each?
 
-``python tests/tools/mutants.py rates hulls`` prints the changes that no test noticed and that
+``python tests/tools/mutants.py rates curves/hull`` prints the changes that no test noticed and that
 docs/mutants.md does not explain; `--most` takes a random sample, `--write` puts the figures
 of whole modules into that page. Each change is tried in a fork of one process that has
 imported the libraries, but not polaroc; as many at once as there are processors.
@@ -196,15 +196,17 @@ def judge(root: Path, tests: list[str], longest: float) -> int:
     sys.path.insert(0, str(root / "src"))
     # Hypothesis is imported before pytest could rewrite its assertions.
     late = "ignore::pytest.PytestAssertRewriteWarning"
-    options = ["-q", "-x", "--tb=no", "-p", "no:cacheprovider", "-W", late]
+    options = ["-q", "-x", "--tb=no", "-n", "0", "-p", "no:cacheprovider", "-W", late]
     code = pytest.main([*options, *tests], [Quick()])
     os._exit(int(code))
 
 
-def survivors(module: str, most: int, rng: random.Random, lazy: int) -> tuple[int, int, list[str]]:
+def survivors(
+    module: str, most: int, rng: random.Random, at_once: int
+) -> tuple[int, int, list[str]]:
     """How many mutants of a module there are, how many were tried, and those that lived."""
     with tempfile.TemporaryDirectory() as folder:
-        free = [copied(Path(folder) / str(place) / "polaroc") for place in range(lazy)]
+        free = [copied(Path(folder) / str(place) / "polaroc") for place in range(at_once)]
         place = Path("src") / "polaroc" / f"{module}.py"
         tests = [str(place), *TESTS[module]]
         started = time.monotonic()
@@ -243,7 +245,7 @@ def copied(root: Path) -> Path:
     return root
 
 
-ROW = re.compile(r"\| `(\w+)` \| `(.+)` \| .+ \|")
+ROW = re.compile(r"\| `([\w/]+)` \| `(.+)` \| .+ \|")
 
 
 def explained() -> Counter[tuple[str, str]]:
@@ -261,7 +263,7 @@ def write(module: str, count: int, alive: int) -> None:
     place = re.compile(rf"\| `just mutants {module}` \|.*")
     if not place.search(text):
         # After the last that has one.
-        rows = re.compile(r"(?:\| `just mutants \w+` \|.*\n)+")
+        rows = re.compile(r"(?:\| `just mutants [\w/]+` \|.*\n)+")
         text = rows.sub(lambda found: f"{found[0]}{row}\n", text, count=1)
     PAGE.write_text(place.sub(lambda _: row, text), encoding="utf-8")
 
@@ -269,21 +271,31 @@ def write(module: str, count: int, alive: int) -> None:
 def main() -> int:
     reader = argparse.ArgumentParser()
     reader.add_argument(
-        "modules", nargs="*", default=["rates", "hulls", "areas", "area_measures", "comparison"]
+        "modules",
+        nargs="*",
+        default=[
+            "rates",
+            "curves/hull",
+            "measures/functions",
+            "measures/areas",
+            "comparison/compare",
+        ],
     )
     reader.add_argument("--most", type=int, default=10_000, help="for each module")
     reader.add_argument("--seed", type=int, default=0)
     reader.add_argument("--write", action="store_true", help="the figures into docs/mutants.md")
     reader.add_argument("--at-once", type=int, default=os.cpu_count() or 1, help="changes")
-    asked = reader.parse_args()
+    arguments = reader.parse_args()
     sys.dont_write_bytecode = True
-    os.environ |= {"POLAROC_TABLES": "600", "POLARS_MAX_THREADS": "1"}
+    os.environ |= {
+        "POLAROC_TABLES": "600", "POLARS_MAX_THREADS": "1", "HYPOTHESIS_PROFILE": "thorough",
+    }  # fmt: skip
     for library in LIBRARIES:
         importlib.import_module(library)
     unexplained = 0
-    for module in asked.modules:
-        rng = random.Random(asked.seed)
-        count, tried, alive = survivors(module, asked.most, rng, asked.lazy)
+    for module in arguments.modules:
+        rng = random.Random(arguments.seed)
+        count, tried, alive = survivors(module, arguments.most, rng, arguments.at_once)
         known = Counter({words: n for (of, words), n in explained().items() if of == module})
         new = Counter(alive) - known
         unexplained += new.total()
@@ -291,7 +303,7 @@ def main() -> int:
             f"{module}: {tried} of {count} changes, {tried - len(alive)} noticed, "
             f"{len(alive) - new.total()} explained, {new.total()} not.", *new, sep="\n  ",
         )  # fmt: skip
-        if asked.write and tried == count:
+        if arguments.write and tried == count:
             write(module, count, len(alive))
     return 1 if unexplained else 0
 

@@ -3,7 +3,7 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from oracles import delong_placements
 from scipy.integrate import quad
 from strategies import tables
@@ -57,7 +57,6 @@ def std_error(table: pl.DataFrame, name: str, **more: object) -> float:
     return measured(table, name, intervals="wald", **more)["std_error"].item()
 
 
-@settings(max_examples=40)
 @given(tables(kinds=("none",), max_rows=30))
 def test_the_variance_of_the_auc_is_delongs(table):
     on_positives, on_negatives = delong_placements(table)

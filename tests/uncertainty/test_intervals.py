@@ -2,7 +2,7 @@ import binormal
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 from scipy import stats
@@ -183,7 +183,7 @@ def test_where_there_is_no_estimate_there_is_no_interval():
     assert set(found["note"]) == {"no negatives"}
 
 
-@settings(max_examples=60)
+@pytest.mark.slow
 @given(
     tables(kinds=("none", "whole"), max_rows=14),
     st.sampled_from(["logit", "wald", "percentile", "bca"]),

@@ -66,21 +66,25 @@ def assert_step_same(curves: tuple[object, pl.DataFrame], step: str) -> None:
     assert_same(getattr(warehouse, name)(there, **asked), getattr(pr, name)(here, **asked))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", STEPS)
 def test_measures_of_curves_are_those_of_polars(curves, step):
     assert_step_same(curves, step)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", ["auc", "exact, limit", "linear at some recalls", "accsens"])
 def test_measures_of_weighted_curves_are_those_of_polars(weighted_curves, step):
     assert_step_same(weighted_curves, step)
 
 
+@pytest.mark.slow
 def test_hulls_are_those_of_polars(curves, weighted_curves):
     for there, here in (curves, weighted_curves):
         assert_same(warehouse.hull(there), pr.hull(here))
 
 
+@pytest.mark.slow
 def test_surfaces_are_those_of_polars(curves):
     there, here = curves
     of_ours = {"f2": partial(rates.f_measure, beta=2), "miss": lambda t, f, skew: 1 - t**2}

@@ -55,6 +55,7 @@ def test_evaluate_at_an_address_prints_what_it_prints_of_files(engine: Engine, t
         assert there.output == expected
 
 
+@pytest.mark.slow
 def test_a_word_that_is_no_ranges_is_refused(tmp_path):
     file = tmp_path / "scores.duckdb"
     with duckdb.connect(file) as connection:
@@ -145,6 +146,7 @@ def test_sql_prints_a_query_that_gives_the_measures(engine: Engine):
     assert_same(pl.DataFrame(rows, expected.schema, orient="row"), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", ["spark", "bigquery", "snowflake", "trino"])
 def test_sql_prints_one_query(dialect):
     asked = ["--table", "lake.predictions", *BASE, *KEYS, "--over", 0.05, 0.2, "--weight", "w"]

@@ -53,6 +53,7 @@ def test_few_scores_and_edges_that_are_scores(engine: Engine):
     assert_same(found, pr.evaluate(table, **asked))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scores", FEW_SCORES.values(), ids=FEW_SCORES)
 def test_more_ranges_than_scores(scores):
     import ibis
@@ -123,6 +124,7 @@ def test_ranges_of_a_table_without_a_connection_are_given():
         pr.warehouse.curve(table, truth="truth", score="score", ranges="auto")
 
 
+@pytest.mark.slow
 def test_a_plan_with_edges_asks_the_engine_nothing():
     table = pr.warehouse.unseen("predictions", ["truth", "score"])
     measures = pr.warehouse.evaluate(table, truth="truth", score="score", ranges=[0.25, 0.75])

@@ -41,15 +41,26 @@ def test_priors_may_be_as_rare_as_can_be(engine: Engine):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("interpolation", ["exact", "linear"])
-def test_many_priors_are_interpolated_as_polars_does(engine: Engine, interpolation):
+def test_many_priors_are_interpolated_as_polars_does(interpolation):
+    import ibis
+
+    assert_many_priors_same(ibis.memtable, interpolation)
+
+
+def test_many_priors_are_interpolated_on_every_engine(engine: Engine):
+    assert_many_priors_same(engine.table, "exact")
+
+
+def assert_many_priors_same(upload, interpolation: str) -> None:
     table = predictions(2, weights=True)
     priors = [*(i / 401 for i in range(20, 400)), "observed", 1e-12, 1 - 1e-12]
     asked = {
         "truth": "truth", "score": "score", "by": ["model"], "over": (0.05, 0.2),
         "weight": "weight", "priors": priors, "interpolation": interpolation,
     }  # fmt: skip
-    found = pr.warehouse.evaluate(engine.table(table), **asked)
+    found = pr.warehouse.evaluate(upload(table), **asked)
     assert_same(found, pr.evaluate(table, **asked), 1e-12)
 
 
@@ -68,6 +79,7 @@ def test_bounds_of_bins_at_many_priors_are_those_at_a_few(engine: Engine):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_both_engines_of_polars_and_a_warehouse_agree_on_random_tables(seed):
     import ibis

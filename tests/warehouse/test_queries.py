@@ -18,8 +18,9 @@ def query(dialect: str, name: str = "predictions", **kwargs) -> str:
     return pr.warehouse.sql(pr.warehouse.evaluate(table, **asked), dialect)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", DIALECTS)
-@pytest.mark.parametrize("more", [{}, {"weight": "weight", "over": (0.05, 0.2)}, {"positive": "a"}])
+@pytest.mark.parametrize("more", [{"weight": "weight", "over": (0.05, 0.2)}, {"positive": "a"}])
 def test_text_is_one_query_of_its_dialect(dialect, more):
     statements = sqlglot.parse(query(dialect, **more), dialect=dialect)
     assert len(statements) == 1
@@ -29,6 +30,7 @@ def test_text_is_one_query_of_its_dialect(dialect, more):
 
 
 # In BigQuery no column can have such a name.
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", [name for name in DIALECTS if name != "bigquery"])
 @pytest.mark.parametrize("name", [ODD, "`", "' or 1 = 1"])
 def test_names_are_quoted(dialect, name):
@@ -41,6 +43,7 @@ def test_names_are_quoted(dialect, name):
     assert "it's" in literals
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sales.predictions", "lake.sales.predictions"])
 def test_a_table_may_have_a_schema_and_a_catalog(name):
     (statement,) = sqlglot.parse(query("trino", name=name), dialect="trino")

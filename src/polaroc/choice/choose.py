@@ -15,10 +15,10 @@ from polaroc.comparison.design import ROUNDING, Design, Incomplete, balanced, bl
 from polaroc.comparison.measure_rows import below_chance, over_labels, range_rows, rows_of
 from polaroc.comparison.plan import Plan
 from polaroc.errors import InvalidArgument
+from polaroc.measures.catalog import label
 from polaroc.priors.beliefs import Belief
 
 COLUMNS = ("mean", "regret", "best", "expected", "mean_regret", "worst_regret", "sens")
-HEADINGS = {"auprec": "AUPREC"}
 # How far an IAUPREC may be from the expectation before it is said.
 OFF = 0.002
 
@@ -112,10 +112,10 @@ def choose(
         one = Design(design.models, design.blocks, stakes.expected[:, :, None])
         plan = Plan(test_train_ratio=test_train_ratio, alpha=alpha)
         comparison = of_design(one, f"expected {measure}", between, blocks, plan)
-    told = HEADINGS.get(measure, measure)
+    name = label(measure)
     turned = below_chance(frame, measure)
     sure = how_sure(models, len(design.values), comparison)
-    best = best_expected(models, told, range_in_words(ends, over, known.grid))
+    best = best_expected(models, name, range_in_words(ends, over, known.grid))
     return Choice(
         bayes=models[between][0],
         minimax=_least(models, between, "worst_regret"),
@@ -125,7 +125,7 @@ def choose(
         priors=priors,
         warnings=(
             *known.said,
-            caveats.picked(models.height, told),
+            caveats.picked(models.height, name),
             *changes(priors),
             *([] if known.is_exact else _other_range(frame, models, between, measure, over)),
             *([] if comparison is None else comparison.warnings),

@@ -8,23 +8,21 @@ from rich.table import Table
 from polaroc.base.columns import PRIVATE, within
 from polaroc.base.text import table
 from polaroc.cli.screen import MOST_ROWS
+from polaroc.measures.catalog import CATALOG, label
 from polaroc.measures.spec import humanize_note
-
-# The measures that fit a terminal; the files hold all.
-HEADINGS = {
-    "auc": "AUC", "auprec": "AUPREC", "iauprec": "IAUPREC", "sens": "Sens", "accsens": "AccSens",
-}  # fmt: skip
 
 
 def summary(measures: pl.DataFrame, keys: Sequence[str], priors: Sequence[float | None]) -> Table:
     """One line per key; where there are several keys, the mean (SD) over all but the first."""
     at, mean, sd, lacking = (PRIVATE + name for name in ("at", "mean", "sd", "lacking"))
     shown = list(keys[:1])
+    # The files hold all measures; these fit a terminal.
+    in_summary = [name for name, one in CATALOG.items() if one.in_summary]
     # Measures come in the same order for all keys.
     place = within(pl.int_range(pl.len()), keys).alias(at)
     groups = (
         measures.with_columns(place)
-        .filter(pl.col("measure").is_in(list(HEADINGS)))
+        .filter(pl.col("measure").is_in(in_summary))
         .group_by([*shown, at, "measure"], maintain_order=True)
         .agg(
             pl.col("estimate").mean().alias(mean),
@@ -41,9 +39,10 @@ def summary(measures: pl.DataFrame, keys: Sequence[str], priors: Sequence[float 
         ]
         for part in parts
     ]
-    words = iter("observed" if prior is None else f"{prior:g}" for prior in priors)
+    words = ["observed" if prior is None else f"{prior:g}" for prior in priors]
+    places = {name: iter(words) for name in in_summary if CATALOG[name].at_priors}
     headings = [
-        f"AUPREC {next(words)}" if name == "auprec" else HEADINGS[name]
+        f"{label(name)} {next(places[name])}" if name in places else label(name)
         for name in (parts[0]["measure"] if parts else [])
     ]
     over_keys = f", mean (SD) over {', '.join(keys[1:])}" if len(keys) > 1 else ""

@@ -23,11 +23,10 @@ from polaroc.comparison.plan import Adjust, Plan, Target
 from polaroc.comparison.result import Comparison
 from polaroc.comparison.trained import compare_trained
 from polaroc.errors import InvalidArgument
+from polaroc.measures.catalog import higher_is_better
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import OBSERVED
 from polaroc.typing import IntoExpr, Label, Prior
-
-LOW_IS_GOOD = ("sens", "accsens", "equal_error")
 
 
 def compare(
@@ -156,7 +155,7 @@ def compare(
         return compare_trained(
             measures, measure, between, block_columns(block), plan, truth=truth, score=score,
             case=case, positive=positive, prior=prior, over=over,
-            descending=measure not in LOW_IS_GOOD,
+            descending=higher_is_better(measure),
         )  # fmt: skip
     if truth is not None or score is not None or over is not None:
         raise InvalidArgument(
@@ -176,7 +175,7 @@ def compare(
         rows.check_prior(prior)
         design = balanced(rows, [prior], between, blocks, incomplete)
         told = f"{measure}{_prior_in_words(rows, prior)}"
-    descending = measure not in LOW_IS_GOOD
+    descending = higher_is_better(measure)
     found = of_design(design, told, between, blocks, plan, descending=descending)
     return replace(found, warnings=(*found.warnings, *below_chance(table, measure)))
 

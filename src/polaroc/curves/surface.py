@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 import polars as pl
 
 from polaroc import rates
+from polaroc.base.backend import POLARS, Backend
 from polaroc.base.columns import PRIVATE, RESERVED, curve_keys, lazily, within
-from polaroc.base.formula import where
 from polaroc.curves.segments import CELLS, Point
 from polaroc.errors import InvalidArgument
 from polaroc.priors.grids import prior, resolve_priors, skew
@@ -93,7 +93,13 @@ def surface(
 
 
 def rate_at(
-    name: str, rate: Rate, point: Point, first: Point, skewed: Quantity, at_origin: Quantity
+    name: str,
+    rate: Rate,
+    point: Point,
+    first: Point,
+    skewed: Quantity,
+    at_origin: Quantity,
+    backend: Backend = POLARS,
 ) -> Quantity:
     """A rate at a point of the curve: at the origin its limit, where it has one.
 
@@ -107,10 +113,12 @@ def rate_at(
         The skew.
     at_origin
         Whether the point is the origin.
+    backend
+        The engine.
     """
     value = rate(*point, skewed)
     if name in LIMIT_AT_ORIGIN and rate is RATES[name]:
-        return where(at_origin, rate(*first, skewed), value)
+        return backend.where(at_origin, rate(*first, skewed), value)
     return value
 
 

@@ -18,10 +18,10 @@ from polaroc.measures.spec import per_key as here_per_key
 from polaroc.measures.spec import tidy as tidy_here
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Interpolation, Intervals, Label, Nulls, Priors
-from polaroc.warehouse.bins import Bins, best, binned, bounded, check_bounded, worst
+from polaroc.warehouse.bins import BEST, WORST, Bins, binned, bounded, check_bounded
 from polaroc.warehouse.cells import FATAL, cells, counted
 from polaroc.warehouse.collecting import check_connected, collected
-from polaroc.warehouse.columns import column, deferred, literal
+from polaroc.warehouse.columns import IBIS, deferred, literal
 from polaroc.warehouse.curves import TOTALS, tabled
 from polaroc.warehouse.hulls import fetched, in_memory
 from polaroc.warehouse.intervals import with_intervals
@@ -113,7 +113,7 @@ def evaluate(
             f"intervals is {intervals!r} and bins are given, allowed is one of them.",
             hint="bounds from bins are certain; leave bins out for intervals.",
         )
-    asked = select_measures(measures, priors, over, interpolation, column)
+    asked = select_measures(measures, priors, over, interpolation, IBIS)
     predictions = read(
         table, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
     )
@@ -121,7 +121,7 @@ def evaluate(
         predictions = binned(predictions, bins)
         lowest, highest = (
             select_measures(measures, priors, over, interpolation, of).measures
-            for of in (worst, best)
+            for of in (WORST, BEST)
         )
         with_bounds, limits = bounded(asked.measures, lowest, highest)
         return measured(predictions, _cells(predictions), with_bounds, **limits)

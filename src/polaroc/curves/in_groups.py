@@ -81,10 +81,19 @@ def group_curve(
     return segments, group.valid & (group.pos.sum() > 0) & (group.neg.sum() > 0)
 
 
+def summed(rows: pl.Expr, value: pl.Expr) -> pl.Expr:
+    """The sum over the rows of a group, one value per group."""
+    return _values(rows, value).list.sum()
+
+
 def of_group(rows: pl.Expr, value: pl.Expr) -> pl.Expr:
     """What is the same in all rows of a group, one value per group."""
+    return _values(rows, value).list.first()
+
+
+def _values(rows: pl.Expr, value: pl.Expr) -> pl.Expr:
     # The streaming engine cannot aggregate fields itself.
-    return with_fields(rows, value.alias(VALUE)).struct.field(VALUE).implode().list.first()
+    return with_fields(rows, value.alias(VALUE)).struct.field(VALUE).implode()
 
 
 def with_fields(rows: pl.Expr, *fields: pl.Expr) -> pl.Expr:

@@ -80,7 +80,8 @@ FIRST = PRIVATE + "first"
 
 def cells_in(backend: Backend) -> Cells:
     """The cells of a curve table."""
-    return Cells(*map(backend.column, COUNTS), backend)
+    pos, neg, tp, fp, positives, negatives = map(backend.column, COUNTS)
+    return Cells(pos, neg, tp, fp, positives, negatives, backend)
 
 
 def segments_in(backend: Backend) -> SegmentColumns:

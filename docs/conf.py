@@ -20,6 +20,7 @@ extensions = [
     "live_charts",
     "math_markup",
     "command_help",
+    "measure_table",
     "links",
     "short_types",
 ]

@@ -14,26 +14,80 @@ from math import isnan, nan
 import polars as pl
 
 from polaroc.base.checks import is_number
-from polaroc.curves.in_groups import (
-    COUNTS,
-    SEGMENTS,
-    VALUE,
-    cases,
-    group_curve,
-    summed,
-    values,
-    with_fields,
-)
+from polaroc.curves.in_groups import FIELDS, cases, group_curve, of_group, summed, with_fields
 from polaroc.curves.surface import RATES
 from polaroc.errors import Hint, InvalidArgument, check_choice
-from polaroc.measures.areas import STARTS, segment_area, segment_auc
-from polaroc.measures.balanced_points import crossing, distance, ends_beyond
-from polaroc.priors.beliefs import Belief, resolve_belief
-from polaroc.priors.chebyshev import condensed
-from polaroc.priors.grids import OBSERVED, check_prior, range_of, skew
+from polaroc.measures.areas import STARTS
+from polaroc.measures.catalog import select
+from polaroc.measures.definition import MeasureArguments
+from polaroc.measures.spec import ingredients
+from polaroc.priors.beliefs import Belief
+from polaroc.priors.grids import OBSERVED, check_prior, skew
 from polaroc.typing import Interpolation, IntoExpr, Prior, Start
 
 INTERPOLATIONS = ("exact", "linear", "step")
+
+
+def measure(
+    name: str,
+    truth: IntoExpr,
+    score: IntoExpr,
+    *,
+    prior: Prior = "observed",
+    over: tuple[float, float] | Belief | None = None,
+    interpolation: Interpolation = "exact",
+    start: Start = "limit",
+    weight: IntoExpr | None = None,
+) -> pl.Expr:
+    """Any measure of `polaroc.evaluate`, by its name.
+
+    Parameters
+    ----------
+    name
+        The name of a measure, such as "equal_error".
+    truth, score, weight
+        Columns or expressions; see the module.
+    prior, over
+        The prior, and the range of priors or the belief, that the measure is taken
+        at and over, where it needs them.
+    interpolation
+        ``"exact"``, ``"linear"`` or ``"step"``; the hull needs `polaroc.hull`.
+    start
+        As in `polaroc.auprec`.
+
+    Returns
+    -------
+    Expr
+        One Float64, or null.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> table = pr.datasets.twenty_scores()
+    >>> error = pr.expr.measure("equal_error", "truth", "score", over=(0.05, 0.20))
+    >>> round(table.select(error).item(), 12)
+    0.4
+    """
+    check_choice("interpolation", interpolation, INTERPOLATIONS)
+    check_choice("start", start, STARTS)
+    if prior != OBSERVED:
+        check_prior(prior)
+    arguments = MeasureArguments(prior, over, interpolation, start, FIELDS)
+    (built,) = select([name], arguments).measures
+    rows, defined = group_curve(truth, score, weight)
+    columns, sums, least = ingredients([built])
+    if columns:
+        rows = with_fields(rows, *(value.alias(own) for own, value in columns.items()))
+    for own, value in sums.items():
+        # A sum over rows takes less time than one that each row of the group has.
+        if built.estimate.meta.eq(pl.field(own)):
+            return _where(defined, summed(rows, value), name)
+    rows = with_fields(
+        rows,
+        *(value.sum().alias(own) for own, value in sums.items()),
+        *(value.min().alias(own) for own, value in least.items()),
+    )
+    return _where(defined, of_group(rows, built.estimate), name)
 
 
 def auc(truth: IntoExpr, score: IntoExpr, *, weight: IntoExpr | None = None) -> pl.Expr:
@@ -56,8 +110,7 @@ def auc(truth: IntoExpr, score: IntoExpr, *, weight: IntoExpr | None = None) -> 
     >>> round(table.select(pr.expr.auc("truth", "score")).item(), 12)
     0.68
     """
-    rows, defined = group_curve(truth, score, weight)
-    return _where(defined, summed(rows, segment_auc(SEGMENTS)), "auc")
+    return measure("auc", truth, score, weight=weight)
 
 
 def auprec(
@@ -95,11 +148,10 @@ def auprec(
     >>> round(table.select(area).item(), 6)
     0.619124
     """
-    _check_choices(interpolation, start)
-    rows, defined = group_curve(truth, score, weight)
-    skewed = _skew(prior, COUNTS.positives, COUNTS.negatives)
-    area = segment_area(skewed, interpolation, start, cells=SEGMENTS)
-    return _where(defined, summed(rows, area), "auprec")
+    return measure(
+        "auprec", truth, score, prior=prior, interpolation=interpolation, start=start,
+        weight=weight,
+    )  # fmt: skip
 
 
 def average_precision(
@@ -160,17 +212,10 @@ def iauprec(
     >>> round(table.select(pr.expr.iauprec("truth", "score", (0.05, 0.20))).item(), 2)
     0.38
     """
-    _check_choices(interpolation, start)
-    belief = resolve_belief(over)
-    rows, defined = group_curve(truth, score, weight)
-    area = sum(
-        (
-            share * segment_area(pl.lit(skewed), interpolation, start, cells=SEGMENTS)
-            for skewed, share in zip(*condensed(belief.skews, belief.weights), strict=True)
-        ),
-        start=pl.lit(0.0),
-    )
-    return _where(defined, summed(rows, area), "iauprec")
+    return measure(
+        "iauprec", truth, score, over=over, interpolation=interpolation, start=start,
+        weight=weight,
+    )  # fmt: skip
 
 
 def sens(
@@ -201,19 +246,7 @@ def sens(
     >>> round(guess.select(pr.expr.sens("truth", "score", (0.1, 0.9))).item(), 12)
     0.8
     """
-    over = range_of(over)
-    rows, defined = group_curve(truth, score, weight)
-    names = [[f"{i}_{end}" for end in range(4)] for i in range(2)]
-    ends = [
-        end.min().alias(name)
-        for prior, own in zip(over, names, strict=True)
-        for name, end in zip(own, ends_beyond(prior, SEGMENTS), strict=True)
-    ]
-    low, high = (
-        crossing(prior, *map(pl.field, own)) for prior, own in zip(over, names, strict=True)
-    )
-    moved = with_fields(with_fields(rows, *ends), distance(low, high).alias(VALUE))
-    return _where(defined, values(moved).list.first(), "sens")
+    return measure("sens", truth, score, over=over, weight=weight)
 
 
 def rate(
@@ -291,8 +324,3 @@ def _skew(prior: Prior, positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
 
 def _where(sound: pl.Expr, value: pl.Expr, name: str) -> pl.Expr:
     return pl.when(sound).then(value.fill_nan(None)).alias(name)
-
-
-def _check_choices(interpolation: str, start: str) -> None:
-    check_choice("interpolation", interpolation, INTERPOLATIONS)
-    check_choice("start", start, STARTS)

@@ -52,7 +52,7 @@ TESTS = {
         "tests/measures/test_partial_areas.py", "tests/measures/test_functions.py", "tests/uncertainty/test_influence.py",
     ],
     "measures/partial_areas": ["tests/measures/test_partial_areas.py", "tests/measures/test_functions.py"],
-    "base/formula": ["tests/measures/test_functions.py", "tests/test_rates.py", "tests/curves/test_surface.py"],
+    "base/backend": ["tests/measures/test_functions.py", "tests/test_rates.py", "tests/curves/test_surface.py"],
     "curves/segments": ["tests/measures/test_exact_oracle.py::test_auc", "tests/measures/test_exact_oracle.py::test_auprec",
               "tests/measures/test_functions.py", "tests/curves/test_curve.py", "tests/curves/test_hull.py"],
     "evaluation/sums": ["tests/curves/test_keys.py", "tests/evaluation/test_evaluate.py", "tests/evaluation/test_partitions.py"],

@@ -4,7 +4,6 @@ from statistics import NormalDist
 
 import polars as pl
 
-from polaroc.base.formula import root
 from polaroc.typing import Quantity
 
 NORMAL = NormalDist()
@@ -72,4 +71,4 @@ def error_of_mean(sd: Quantity, blocks: Quantity, test_train_ratio: float) -> Qu
     >>> pl.select(error_of_mean(pl.lit(0.1), pl.lit(4), 0.75)).item()
     0.1
     """
-    return sd * root(1 / blocks + test_train_ratio)
+    return sd * (1 / blocks + test_train_ratio) ** 0.5

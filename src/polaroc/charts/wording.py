@@ -2,14 +2,10 @@
 
 from collections.abc import Sequence
 
-NAMES = {
-    "auc": "AUC", "auprec": "AUPREC", "iauprec": "IAUPREC", "sens": "Sens", "accsens": "AccSens",
-    "auc_range": "AUC over the range", "equal_error": "equal error",
-    "auprec_corrected": "corrected AUPREC", "iauprec_corrected": "corrected IAUPREC",
-}  # fmt: skip
+from polaroc.measures.catalog import label
 
 
-def measure_name(told: str) -> str:
+def measure_name(description: str) -> str:
     """A measure, or a description that names one, in the usual capitals.
 
     Examples
@@ -17,7 +13,7 @@ def measure_name(told: str) -> str:
     >>> measure_name("auprec at prior 0.1"), measure_name("expected auprec")
     ('AUPREC at prior 0.1', 'expected AUPREC')
     """
-    return " ".join(NAMES.get(word, word) for word in told.split(" "))
+    return " ".join(label(word) for word in description.split(" "))
 
 
 def folds_name(keys: Sequence[str]) -> str:

@@ -17,10 +17,10 @@ from polaroc.comparison.design import Design, Incomplete, balanced, block_column
 from polaroc.comparison.measure_rows import below_chance, over_labels, range_rows, rows_of
 from polaroc.comparison.plan import Plan
 from polaroc.errors import InvalidArgument
+from polaroc.measures.catalog import label
 from polaroc.priors.beliefs import Belief
 
 COLUMNS = ("mean", "regret", "best", "expected", "mean_regret", "worst_regret", "sens")
-HEADINGS = {"auprec": "AUPREC"}
 # Difference of an IAUPREC from the expectation above which there is a warning.
 OFF = 0.002
 
@@ -130,10 +130,10 @@ def choose(
         one = Design(design.models, design.blocks, measured.expected[:, :, None])
         plan = Plan(test_train_ratio=test_train_ratio, alpha=alpha)
         comparison = of_design(one, f"expected {measure}", between, blocks, plan)
-    label = HEADINGS.get(measure, measure)
+    name = label(measure)
     turned = below_chance(frame, measure)
     sure = how_sure(models, len(design.values), comparison)
-    best = best_expected(models, label, range_in_words(ends, over, known.grid))
+    best = best_expected(models, name, range_in_words(ends, over, known.grid))
     return Choice(
         bayes=models[between][0],
         minimax=_least(models, between, "worst_regret"),
@@ -143,7 +143,7 @@ def choose(
         priors=priors,
         warnings=(
             *known.warnings,
-            caveats.picked(models.height, label),
+            caveats.picked(models.height, name),
             *changes(priors),
             *([] if known.is_exact else _other_range(frame, models, between, measure, over)),
             *([] if comparison is None else comparison.warnings),

@@ -30,7 +30,7 @@ from polaroc.errors import InvalidArgument
 from polaroc.files.atomic import atomic_folder, check_replaceable
 from polaroc.files.fingerprints import Stamps
 from polaroc.files.read import scan
-from polaroc.measures.catalog import MEASURES
+from polaroc.measures.catalog import CATALOG
 from polaroc.typing import Prior
 
 
@@ -109,7 +109,7 @@ def compare(
             of_target["over"] = over
         else:
             options: dict[str, Any] = {"over": over, "priors": _priors(at, contrast)}
-            if measure in MEASURES:
+            if measure in CATALOG:
                 options["measures"] = sorted({measure, "auc"})
             compared, evaluated = measures_of(files, given, roles.all, **options)
             if over is not None and not evaluated:

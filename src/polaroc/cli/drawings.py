@@ -23,7 +23,7 @@ from polaroc.curves.hull import achievable
 from polaroc.curves.surface import surface
 from polaroc.errors import InvalidArgument
 from polaroc.files.read import scan
-from polaroc.measures.catalog import DEFAULT_PRIORS, MEASURES
+from polaroc.measures.catalog import CATALOG, DEFAULT_PRIORS
 from polaroc.predictions.audit import notes_on_labels
 from polaroc.predictions.row_checks import left_out
 from polaroc.predictions.table import read
@@ -151,7 +151,7 @@ class ChartInputs:
             )
         at = self.prior[0] if self.prior else None
         arguments: dict[str, Any] = {"over": self.over, "priors": [at or OBSERVED]}
-        if measure in MEASURES:
+        if measure in CATALOG:
             arguments["measures"] = sorted({measure, "auc"})
         measures, evaluated = self._measures(**arguments)
         if not evaluated:

@@ -13,7 +13,7 @@ from polaroc.cli.pipes import write_measures
 from polaroc.cli.screen import progress
 from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError
 from polaroc.files.atomic import atomic_folder, check_replaceable
-from polaroc.measures.catalog import MEASURES
+from polaroc.measures.catalog import CATALOG
 from polaroc.predictions.row_checks import DROP_ROWS
 from polaroc.predictions.usual_keys import keys_by_type
 from polaroc.typing import Prior
@@ -113,7 +113,7 @@ def _ordered(measures: pl.DataFrame, keys: Sequence[str], priors: Sequence[Prior
     own = place.get("observed", len(place))
     known = [prior for prior in place if prior != "observed"]
     numbers = [place[prior] for prior in known]
-    measure = pl.col("measure").replace_strict(MEASURES, range(len(MEASURES)))
+    measure = pl.col("measure").replace_strict(list(CATALOG), range(len(CATALOG)))
     at = pl.col("prior").replace_strict(known, numbers, default=own, return_dtype=pl.Int64)
     return measures.sort(*keys, measure, at, nulls_last=True, maintain_order=True)
 

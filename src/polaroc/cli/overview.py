@@ -1,6 +1,6 @@
 """Measures as a table for a terminal, with notes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import compress
 
 import polars as pl
@@ -10,13 +10,9 @@ from polaroc.base.columns import within
 from polaroc.base.private_columns import private
 from polaroc.base.text import table
 from polaroc.cli.screen import MOST_ROWS
+from polaroc.measures.catalog import CATALOG, label
 from polaroc.measures.spec import humanize_note
 from polaroc.typing import Prior
-
-# The measures that fit a terminal; the files hold all.
-HEADINGS = {
-    "auc": "AUC", "auprec": "AUPREC", "iauprec": "IAUPREC", "sens": "Sens", "accsens": "AccSens",
-}  # fmt: skip
 
 
 def summary(measures: pl.DataFrame, keys: Sequence[str], priors: Sequence[Prior]) -> Table:
@@ -26,11 +22,13 @@ def summary(measures: pl.DataFrame, keys: Sequence[str], priors: Sequence[Prior]
     """
     at, mean, sd, lacking = (private(name) for name in ("at", "mean", "sd", "lacking"))
     shown = list(keys[:1])
+    # The files hold all measures; these fit a terminal.
+    in_summary = [name for name, one in CATALOG.items() if one.in_summary]
     # Measures come in the same order for all keys.
     place = within(pl.int_range(pl.len()), keys).alias(at)
     groups = (
         measures.with_columns(place)
-        .filter(pl.col("measure").is_in(list(HEADINGS)))
+        .filter(pl.col("measure").is_in(in_summary))
         .group_by([*shown, at, "measure"], maintain_order=True)
         .agg(
             pl.col("estimate").mean().alias(mean),
@@ -47,11 +45,8 @@ def summary(measures: pl.DataFrame, keys: Sequence[str], priors: Sequence[Prior]
         ]
         for part in parts
     ]
-    words = iter(priors)
-    headings = [
-        _auprec_at(next(words, None)) if name == "auprec" else HEADINGS[name]
-        for name in (parts[0]["measure"] if parts else [])
-    ]
+    places = {name: iter(priors) for name in in_summary if CATALOG[name].at_priors}
+    headings = [_heading(name, places.get(name)) for name in (parts[0]["measure"] if parts else [])]
     columns = [*shown, *headings]
     rows = [list(compress(row, columns)) for row in rows]
     named = [column for column in columns if column is not None]
@@ -60,11 +55,14 @@ def summary(measures: pl.DataFrame, keys: Sequence[str], priors: Sequence[Prior]
     return table(f"Measures{over_keys}{more}", named, rows[:MOST_ROWS], len(shown))
 
 
-def _auprec_at(prior: Prior | None) -> str | None:
-    """The heading of AUPREC at a prior; None where it is not shown."""
+def _heading(measure: str, priors: Iterator[Prior] | None) -> str | None:
+    """The heading of a measure, at the next of its priors; None where it is not shown."""
+    if priors is None:
+        return label(measure)
+    prior = next(priors, None)
     if prior is None:
         return None
-    return f"AUPREC {prior if isinstance(prior, str) else f'{prior:g}'}"
+    return f"{label(measure)} {prior if isinstance(prior, str) else f'{prior:g}'}"
 
 
 def _cell(mean: float | None, sd: float | None, lacking: int) -> str | None:

@@ -23,11 +23,10 @@ from polaroc.comparison.plan import Adjust, Plan, Target
 from polaroc.comparison.result import Comparison
 from polaroc.comparison.trained import compare_trained
 from polaroc.errors import Hint, InvalidArgument
+from polaroc.measures.catalog import higher_is_better
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import OBSERVED
 from polaroc.typing import IntoExpr, Label, Prior
-
-LOW_IS_GOOD = ("sens", "accsens", "equal_error")
 
 
 def compare(
@@ -175,7 +174,7 @@ def compare(
         return compare_trained(
             measures, measure, between, block_columns(block), plan, truth=truth, score=score,
             case=case, positive=positive, prior=prior, over=over,
-            descending=measure not in LOW_IS_GOOD,
+            descending=higher_is_better(measure),
         )  # fmt: skip
     if truth is not None or score is not None or over is not None:
         raise InvalidArgument(
@@ -195,7 +194,7 @@ def compare(
         rows.check_prior(prior)
         design = balanced(rows, [prior], between, blocks, incomplete)
         label = f"{measure}{_prior_in_words(rows, prior)}"
-    descending = measure not in LOW_IS_GOOD
+    descending = higher_is_better(measure)
     result = of_design(design, label, between, blocks, plan, descending=descending)
     return replace(result, warnings=(*result.warnings, *below_chance(table, measure)))
 

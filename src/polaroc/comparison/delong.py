@@ -21,7 +21,7 @@ from polaroc.comparison.paired_cases import (
 from polaroc.comparison.pairwise import holm
 from polaroc.comparison.permutation import Exchange, permuted
 from polaroc.errors import Hint, InvalidArgument, check_choice
-from polaroc.measures.catalog import MEASURES, select_measures
+from polaroc.measures.catalog import default_measures, select_measures
 from polaroc.measures.spec import Measure
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import By, Frame, Interpolation, IntoExpr, Label, Prior, Priors
@@ -214,7 +214,7 @@ def _measure(
     over: tuple[float, float] | Belief | None,
     interpolation: Interpolation,
 ) -> Measure:
-    check_choice("measure", name, MEASURES)
+    check_choice("measure", name, default_measures())
     if name in ("auprec", "iauprec"):
         check_interpolation(interpolation)
     priors: Priors = [prior] if isinstance(prior, str | float | int) else prior

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from polaroc.base.backend import Polars
 from polaroc.base.columns import PRIVATE, single_column
-from polaroc.curves.segments import counted, segment_columns, segments_in
+from polaroc.curves.segments import cells_in, segment_columns
 from polaroc.predictions.row_checks import GREATEST_WEIGHT
 from polaroc.typing import IntoExpr
 
 SCORE, LAST, VALUE = (PRIVATE + name for name in ("score", "last", "value"))
-COUNTS, SEGMENTS = counted(pl.field), segments_in(pl.field)
+FIELDS = Polars(pl.field)
+COUNTS = cells_in(FIELDS)
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ def cases(truth: IntoExpr, score: IntoExpr, weight: IntoExpr | None) -> GroupCas
 def group_curve(
     truth: IntoExpr, score: IntoExpr, weight: IntoExpr | None
 ) -> tuple[pl.Expr, pl.Expr]:
-    """The rows of each group as a struct with `COUNTS`, `SEGMENTS`; whether measures are defined.
+    """The rows of each group as a struct with counts and segments; whether measures are defined.
 
     Only the last row of a tie has positives: those of the tie.
     """
@@ -79,15 +81,19 @@ def group_curve(
     return segments, group.valid & (group.pos.sum() > 0) & (group.neg.sum() > 0)
 
 
-def summed(rows: pl.Expr, area: pl.Expr) -> pl.Expr:
-    """The sum of an area over the segments that have positives."""
-    return values(with_fields(rows, area.alias(VALUE))).list.sum()
+def summed(rows: pl.Expr, value: pl.Expr) -> pl.Expr:
+    """The sum over the rows of a group, one value per group."""
+    return _values(rows, value).list.sum()
 
 
-def values(rows: pl.Expr) -> pl.Expr:
-    """The field `VALUE` of all rows of a group, as a list."""
+def of_group(rows: pl.Expr, value: pl.Expr) -> pl.Expr:
+    """What is the same in all rows of a group, one value per group."""
+    return _values(rows, value).list.first()
+
+
+def _values(rows: pl.Expr, value: pl.Expr) -> pl.Expr:
     # The streaming engine cannot aggregate fields itself.
-    return rows.struct.field(VALUE).implode()
+    return with_fields(rows, value.alias(VALUE)).struct.field(VALUE).implode()
 
 
 def with_fields(rows: pl.Expr, *fields: pl.Expr) -> pl.Expr:

@@ -1,37 +1,22 @@
 """The cells of a curve and the segments that end at them, as expressions."""
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import polars as pl
 
+from polaroc.base.backend import POLARS, Backend
 from polaroc.base.columns import PRIVATE
-from polaroc.base.formula import Columns, where
 from polaroc.typing import Quantity
 
 Point: TypeAlias = tuple[Quantity, Quantity]
 Segment: TypeAlias = tuple[Point, Point, Point]
 
 
-class Segments(Protocol):
-    """What the measures need of each cell."""
-
-    @property
-    @abstractmethod
-    def segment(self) -> Segment:
-        """The segment that ends at a cell: (t₀, f₀), (t₁, f₁) and (Δt, Δf)."""
-
-    @property
-    @abstractmethod
-    def is_first(self) -> Quantity:
-        """Whether that segment starts at the origin."""
-
-
 @dataclass(frozen=True)
 class Cells:
-    """The counts of a curve as expressions; `CELLS` are the columns of a curve table."""
+    """The counts of a curve; `CELLS` are the columns of a curve table in Polars."""
 
     pos: Quantity
     neg: Quantity
@@ -39,6 +24,7 @@ class Cells:
     fp: Quantity
     positives: Quantity
     negatives: Quantity
+    backend: Backend = POLARS
 
     @property
     def is_first(self) -> Quantity:
@@ -55,28 +41,33 @@ class Cells:
         )
 
     def _rates(self, own: Quantity, other: Quantity) -> Point:
-        return share(own, self.positives), share(other, self.negatives)
+        return (
+            share(own, self.positives, self.backend),
+            share(other, self.negatives, self.backend),
+        )
 
 
-def share(count: Quantity, total: Quantity) -> Quantity:
+def share(count: Quantity, total: Quantity, backend: Backend = POLARS) -> Quantity:
     """A count as a share of its total, exactly 1 where it is all of it, NaN of nothing.
 
     Polars may divide by multiplying with a reciprocal, which falls short of 1.
     """
-    return where((count == total) & (total > 0), 1.0, count / total)
+    return backend.where((count == total) & (total > 0), 1.0, count / total)
 
 
-def snap_to_total(sum_: Quantity, whole: Quantity, least: Quantity) -> Quantity:
+def snap_to_total(
+    sum_: Quantity, whole: Quantity, least: Quantity, backend: Backend = POLARS
+) -> Quantity:
     """A sum of weights, or all of them where what is left is less than the least of them.
 
     Both the sum and the whole are rounded; what they then differ by is rounding.
     """
-    return where(whole - sum_ < least / 2, whole, sum_)
+    return backend.where(whole - sum_ < least / 2, whole, sum_)
 
 
 @dataclass(frozen=True)
 class SegmentColumns:
-    """The same where it is held in columns, those that `segment_columns` gives."""
+    """The segment that ends at a cell and whether it starts at the origin, as columns."""
 
     segment: Segment
     is_first: Quantity
@@ -87,26 +78,28 @@ RATES = tuple(PRIVATE + name for name in ("t0", "f0", "t1", "f1", "dt", "df"))
 FIRST = PRIVATE + "first"
 
 
-def counted(column: Columns) -> Cells:
-    """The cells of a curve table, whose columns `column` makes."""
-    return Cells(*map(column, COUNTS))
+def cells_in(backend: Backend) -> Cells:
+    """The cells of a curve table."""
+    pos, neg, tp, fp, positives, negatives = map(backend.column, COUNTS)
+    return Cells(pos, neg, tp, fp, positives, negatives, backend)
 
 
-def segments_in(column: Columns) -> SegmentColumns:
-    """The segments as `segment_columns` names them, whose columns `column` makes."""
-    t0, f0, t1, f1, dt, df = map(column, RATES)
-    return SegmentColumns(((t0, f0), (t1, f1), (dt, df)), column(FIRST))
+def segments_in(backend: Backend) -> SegmentColumns:
+    """The segments as `segment_columns` names them."""
+    t0, f0, t1, f1, dt, df = map(backend.column, RATES)
+    return SegmentColumns(((t0, f0), (t1, f1), (dt, df)), backend.column(FIRST))
 
 
-CELLS = counted(pl.col)
-SEGMENTS = segments_in(pl.col)
+CELLS = cells_in(POLARS)
 
 
 def segment_columns(cells: Cells) -> dict[str, Quantity]:
     """Each cell's segment by column name, missing where it has no positives."""
     area = cells.pos > 0
     rates = (rate for ends in cells.segment for rate in ends)
-    columns = {name: where(area, rate) for name, rate in zip(RATES, rates, strict=True)}
+    columns = {
+        name: cells.backend.where(area, rate) for name, rate in zip(RATES, rates, strict=True)
+    }
     return columns | {FIRST: cells.is_first}
 
 

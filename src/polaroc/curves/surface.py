@@ -6,9 +6,9 @@ from typing import Any
 import polars as pl
 
 from polaroc import rates
+from polaroc.base.backend import POLARS, Backend
 from polaroc.base.checks import listed_values
 from polaroc.base.columns import RESERVED, curve_keys, lazily, within
-from polaroc.base.formula import where
 from polaroc.base.private_columns import private
 from polaroc.curves.segments import CELLS, Point
 from polaroc.errors import Hint, InvalidArgument, quoted
@@ -106,7 +106,13 @@ def surface(
 
 
 def rate_at(
-    name: str, rate: Rate, point: Point, first: Point, skewed: Quantity, at_origin: Quantity
+    name: str,
+    rate: Rate,
+    point: Point,
+    first: Point,
+    skewed: Quantity,
+    at_origin: Quantity,
+    backend: Backend = POLARS,
 ) -> Quantity:
     """A rate at a point of the curve, or its limit at the origin.
 
@@ -120,10 +126,12 @@ def rate_at(
         The skew.
     at_origin
         Whether the point is the origin.
+    backend
+        The engine.
     """
     value = rate(*point, skewed)
     if name in LIMIT_AT_ORIGIN and rate is RATES[name]:
-        return where(at_origin, rate(*first, skewed), value)
+        return backend.where(at_origin, rate(*first, skewed), value)
     return value
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.formula import Columns
+from polaroc.base.backend import POLARS, Backend
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.files.memory import Memory
 from polaroc.files.progress import Progress, progress_callback
@@ -84,9 +84,9 @@ class Request:
         names = ("truth", "score", "by", "weight", "positive", "nulls")
         return {name: getattr(self, name) for name in names}
 
-    def select(self, column: Columns = pl.col) -> SelectedMeasures:
-        """The measures, in columns that `column` makes."""
-        return select_measures(self.measures, self.priors, self.over, self.interpolation, column)
+    def select(self, backend: Backend = POLARS) -> SelectedMeasures:
+        """The measures, written for a backend."""
+        return select_measures(self.measures, self.priors, self.over, self.interpolation, backend)
 
     @cached_property
     def selected(self) -> SelectedMeasures:

@@ -7,10 +7,10 @@ from typing import Literal
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.formula import Columns, clip, least, log1p, root, where
-from polaroc.base.formula import total as sum_of
-from polaroc.curves.segments import SEGMENTS, Segments, segments_in
+from polaroc.base.backend import POLARS, Backend
+from polaroc.curves.segments import segments_in
 from polaroc.errors import check_choice
+from polaroc.measures.definition import MeasureArguments, MeasureDefinition
 from polaroc.measures.gradients import area_gradient, auc_gradient
 from polaroc.measures.interleaving import SKEW
 from polaroc.measures.partial_areas import partial_auc, rate_range
@@ -33,14 +33,14 @@ def auc_measure(
     fpr: tuple[float, float] | None = None,
     tpr: tuple[float, float] | None = None,
     standardise: bool = False,
-    column: Columns = pl.col,
+    backend: Backend = POLARS,
 ) -> Measure:
     """The AUC as a sum over segments: Δt times the mean specificity of the segment."""
     if fpr is not None or tpr is not None:
-        return partial_auc(fpr, tpr, standardise, column)
-    positives, negatives = column("positives"), column("negatives")
-    chance = root((positives + negatives + 1) / (12 * positives * negatives))
-    area = total("auc", segment_auc(segments_in(column)), column, gradient=auc_gradient)
+        return partial_auc(fpr, tpr, standardise, backend)
+    positives, negatives = backend.column("positives"), backend.column("negatives")
+    chance = ((positives + negatives + 1) / (12 * positives * negatives)) ** 0.5
+    area = total("auc", segment_auc(backend), backend, gradient=auc_gradient)
     reversed_ = area.estimate < 0.5 - REVERSED * chance
     warning = reversed_, BELOW_CHANCE
     return replace(area, warning=warning, perfect=_perfect_auc)
@@ -56,7 +56,7 @@ def auprec_measures(
     interpolation: Interpolation,
     start: Start,
     recall: tuple[float, float] | None = None,
-    column: Columns = pl.col,
+    backend: Backend = POLARS,
     label: str = "auprec",
 ) -> list[Measure]:
     """AUPREC at each prior; lists with a `label` each can be summed in one pass."""
@@ -67,22 +67,22 @@ def auprec_measures(
     resolved = resolve_priors(priors)
     many = many_priors(resolved)
     skews = [p if p is None else skew(p) for p in resolved] if many is None else many.nodes
-    positives, negatives = column("positives"), column("negatives")
+    positives, negatives = backend.column("positives"), backend.column("negatives")
     both = (positives > 0) & (negatives > 0)
-    own = where(both, positives / (positives + negatives))
+    own = backend.where(both, positives / (positives + negatives))
     measures = []
     for i, node in enumerate(skews):
         # Nodes are not shown: the rows in their place say at which prior they are.
         prior = None if many is not None else resolved[i]
         skewed = negatives / positives if node is None else node
-        area = segment_area(skewed, interpolation, start, recall, segments_in(column))
+        area = segment_area(skewed, interpolation, start, recall, backend)
         gradient = (
             partial(area_gradient, [(skewed, 1.0)], interpolation, label=f"_{i}")
             if smooth
             else None
         )
         summed = total(
-            "auprec", area, column,
+            "auprec", area, backend,
             told_apart=f"{label}_{i}", prior=own if node is None else prior, doubt=skewed,
             gradient=gradient,
         )  # fmt: skip
@@ -97,26 +97,28 @@ def iauprec_measure(
     interpolation: Interpolation,
     start: Start,
     measure: Literal["prior", "skew"] = "prior",
-    column: Columns = pl.col,
+    backend: Backend = POLARS,
 ) -> Measure:
     """IAUPREC as the weighted sum of AUPREC at the nodes of a belief."""
     _check_choices(interpolation, start)
     belief = resolve_belief(over, measure)
     nodes = list(zip(*condensed(belief.skews, belief.weights), strict=True))
-    cells = segments_in(column)
-    area = sum_of(
-        weight * segment_area(skewed, interpolation, start, cells=cells) for skewed, weight in nodes
+    area = backend.total(
+        weight * segment_area(skewed, interpolation, start, backend=backend)
+        for skewed, weight in nodes
     )
     # Bias is at most 1, so a rare prior of a belief counts by its weight.
-    negatives = column("negatives")
-    doubt = sum_of(weight * least(skewed, negatives) for skewed, weight in belief.in_bins)
+    negatives = backend.column("negatives")
+    doubt = backend.total(
+        weight * backend.minimum(skewed, negatives) for skewed, weight in belief.in_bins
+    )
     smooth = start == "limit" and interpolation != "hull"
     gradient = partial(area_gradient, nodes, interpolation) if smooth else None
 
     def perfect(tail: float) -> pl.Expr:
         return pl.sum_horizontal(weight * _perfect_area(tail, skewed) for skewed, weight in nodes)
 
-    averaged = total("iauprec", area, column, doubt=doubt, gradient=gradient)
+    averaged = total("iauprec", area, backend, doubt=doubt, gradient=gradient)
     return replace(
         averaged,
         perfect=perfect,
@@ -129,13 +131,13 @@ def _perfect_area(tail: float, skewed: Quantity) -> pl.Expr:
     """∫ t/(t + λf) dt up to the rates that all cases keep to by a chance of half `tail` each."""
     t = pl.lit(tail / 2) ** (1 / pl.col("positives"))
     bend = skewed * (1 - pl.lit(tail / 2) ** (1 / pl.col("negatives")))
-    area: pl.Expr = t - bend * log1p(t / bend)
+    area: pl.Expr = t - bend * (t / bend).log1p()
     return area
 
 
-def segment_auc(cells: Segments = SEGMENTS) -> Quantity:
+def segment_auc(backend: Backend) -> Quantity:
     """What the segment that ends at a cell adds to the AUC: ∫ (1 − f) dt."""
-    _, (_, f1), (dt, df) = cells.segment
+    _, (_, f1), (dt, df) = segments_in(backend).segment
     return dt * (1 - f1 + df / 2)
 
 
@@ -144,20 +146,21 @@ def segment_area(
     interpolation: Interpolation,
     start: Start,
     recall: tuple[float, float] | None = None,
-    cells: Segments = SEGMENTS,
+    backend: Backend = POLARS,
 ) -> Quantity:
     """∫ precision dt over the segment that ends at a row of the curve, within a range of t."""
+    cells = segments_in(backend)
     (t0, f0), (t1, f1), (dt, df) = cells.segment
     first, last, width = t0, t1, dt
     if recall is not None:
-        first, last = clip(t0, *recall), clip(t1, *recall)
+        first, last = backend.clip(t0, *recall), backend.clip(t1, *recall)
         width = last - first
     end = rates.precision(t1, f1, skewed)
     if interpolation == "step":
         area = width * end
     elif interpolation == "linear":
         at_zero = {"one": 1.0, "zero": 0.0}.get(start, end)
-        begin = where(cells.is_first, at_zero, rates.precision(t0, f0, skewed))
+        begin = backend.where(cells.is_first, at_zero, rates.precision(t0, f0, skewed))
         middle = 0.5 if recall is None else ((first + last) / 2 - t0) / dt
         area = width * (begin + (end - begin) * middle)
     else:
@@ -166,10 +169,53 @@ def segment_area(
         bend = t0 - called * share
         if recall is not None:
             called, more = called + more * ((first - t0) / dt), more * (width / dt)
-        area = (width + where(cells.is_first, 0.0, bend * log1p(more / called))) * share
-    return where(cells.is_first, 0.0, area) if start == "drop" else area
+        bent = backend.where(cells.is_first, 0.0, bend * backend.log1p(more / called))
+        area = (width + bent) * share
+    return backend.where(cells.is_first, 0.0, area) if start == "drop" else area
 
 
 def _check_choices(interpolation: str, start: str) -> None:
     check_choice("interpolation", interpolation, INTERPOLATIONS)
     check_choice("start", start, STARTS)
+
+
+def _auprec(given: MeasureArguments) -> list[Measure]:
+    return auprec_measures(given.priors, given.interpolation, given.start, backend=given.backend)
+
+
+def _iauprec(given: MeasureArguments) -> list[Measure]:
+    return [iauprec_measure(given.over, given.interpolation, given.start, backend=given.backend)]
+
+
+AUC = MeasureDefinition(
+    name="auc",
+    label="AUC",
+    description="area under the ROC curve: the chance that a positive outranks a negative "
+    "(P-ROC Eq. 2)",
+    build=lambda given: [auc_measure(backend=given.backend)],
+    in_summary=True,
+    in_report=True,
+    rises_within_ties=True,
+)
+AUPREC = MeasureDefinition(
+    name="auprec",
+    label="AUPREC",
+    description="area under the precision-recall curve at each prior (P-ROC Eq. 4; D&G §3)",
+    build=_auprec,
+    at_priors=True,
+    on_hull=True,
+    in_summary=True,
+    in_report=True,
+    rises_within_ties=True,
+)
+IAUPREC = MeasureDefinition(
+    name="iauprec",
+    label="IAUPREC",
+    description="AUPREC averaged over a range of priors, or under a belief (P-ROC Eq. 5)",
+    build=_iauprec,
+    over="belief",
+    on_hull=True,
+    in_summary=True,
+    in_report=True,
+    rises_within_ties=True,
+)

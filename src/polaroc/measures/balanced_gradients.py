@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from polaroc.base.backend import POLARS, Backend
 from polaroc.base.columns import PRIVATE, within
-from polaroc.base.formula import where
 from polaroc.curves.segments import CELLS, Point
 from polaroc.measures.gradients import LEVEL, Gradient
 from polaroc.priors.grids import skew
@@ -83,11 +83,11 @@ def mean_error_gradient(over: tuple[float, float]) -> Gradient:
     )
 
 
-def prior_at(point: Point) -> Quantity:
+def prior_at(point: Point, backend: Backend = POLARS) -> Quantity:
     """The prior at which a point of the curve is balanced: f/(f + 1 − t)."""
     t, f = point
     reach = f + (1 - t)
-    return where(reach > 0, f / reach, 1.0)
+    return backend.where(reach > 0, f / reach, 1.0)
 
 
 def _near(t: pl.Expr, f: pl.Expr, skewed: float) -> pl.Expr:

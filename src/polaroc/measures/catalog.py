@@ -1,25 +1,23 @@
-"""Which measures are asked for."""
+"""The catalogue of measures, and those of them that arguments ask for."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import polars as pl
-
+from polaroc.base.backend import POLARS, Backend
 from polaroc.base.checks import listed_values
-from polaroc.base.formula import Columns
-from polaroc.errors import Hint, InvalidArgument, check_choice
-from polaroc.measures.areas import auc_measure, auprec_measures, iauprec_measure
-from polaroc.measures.corrected_areas import corrected_auprec_measures, corrected_iauprec_measure
-from polaroc.measures.sensitivity import range_measures
+from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
+from polaroc.measures.areas import AUC, AUPREC, IAUPREC, INTERPOLATIONS
+from polaroc.measures.corrected_areas import AUPREC_CORRECTED, IAUPREC_CORRECTED
+from polaroc.measures.definition import MeasureArguments, MeasureDefinition
+from polaroc.measures.sensitivity import ACCSENS, AUC_RANGE, EQUAL_ERROR, SENS
 from polaroc.measures.spec import Measure
-from polaroc.priors.beliefs import Belief
+from polaroc.priors.beliefs import Belief, resolve_belief
+from polaroc.priors.grids import resolve_priors
 from polaroc.typing import Interpolation, Prior, Priors
 
 DEFAULT_PRIORS: tuple[Prior, ...] = ("observed", 0.5, 0.1, 0.01)
-OVER_A_RANGE = ("sens", "auc_range", "accsens", "equal_error")
-MEASURES = ("auc", "auprec", "iauprec", *OVER_A_RANGE)
-# Only where they are asked for by name.
-CORRECTED = ("auprec_corrected", "iauprec_corrected")
+# By name, in the order of the rows of a table of measures.
+CATALOG: dict[str, MeasureDefinition] = {}
 
 
 class SelectedMeasures(NamedTuple):
@@ -29,65 +27,125 @@ class SelectedMeasures(NamedTuple):
     parted: tuple[list[Measure], list[Measure]]
 
 
+def register(definition: MeasureDefinition) -> None:
+    """Add a measure to the catalogue."""
+    CATALOG[definition.name] = definition
+
+
+for _definition in (
+    AUC, AUPREC, IAUPREC, SENS, AUC_RANGE, ACCSENS, EQUAL_ERROR, AUPREC_CORRECTED,
+    IAUPREC_CORRECTED,
+):  # fmt: skip
+    register(_definition)
+
+
+def default_measures() -> tuple[str, ...]:
+    """The measures that `evaluate` takes where none is named."""
+    return tuple(name for name, one in CATALOG.items() if one.by_default)
+
+
+def higher_is_better(measure: str) -> bool:
+    """Whether more of a measure is better, as it is of one that is not in the catalogue."""
+    return measure not in CATALOG or CATALOG[measure].higher_is_better
+
+
+def label(measure: str) -> str:
+    """What texts call a measure.
+
+    Examples
+    --------
+    >>> label("auprec"), label("cost")
+    ('AUPREC', 'cost')
+    """
+    return CATALOG[measure].label if measure in CATALOG else measure
+
+
+def reference_table() -> list[dict[str, str]]:
+    """A row per measure for the reference page, by heading.
+
+    Examples
+    --------
+    >>> reference_table()[3]["better"]
+    'lower'
+    """
+    return [
+        {
+            "measure": name,
+            "called": one.label,
+            "is": one.description,
+            "better": "higher" if one.higher_is_better else "lower",
+            "needs": {None: "", "range": "a range", "belief": "a range or a belief"}[one.over],
+            "by default": "yes" if one.by_default else "by name only",
+        }
+        for name, one in CATALOG.items()
+    ]
+
+
 def select_measures(
     names: str | Sequence[str] | None,
     priors: Priors,
     over: tuple[float, float] | Belief | None,
     interpolation: Interpolation,
-    column: Columns = pl.col,
+    backend: Backend = POLARS,
 ) -> SelectedMeasures:
-    """The measures that the arguments of `evaluate` ask for, in columns that `column` makes."""
-    asked = _asked(names, over)
-    on_roc: list[Measure] = [auc_measure(column=column)]
-    on_pr: list[Measure] = auprec_measures(priors, interpolation, "limit", column=column)
+    """The measures that the arguments of `evaluate` ask for."""
+    return select(names, MeasureArguments(priors, over, interpolation, backend=backend))
+
+
+def select(names: str | Sequence[str] | None, arguments: MeasureArguments) -> SelectedMeasures:
+    """The measures of these names, None for all that the arguments allow."""
+    priors, over, interpolation = arguments.priors, arguments.over, arguments.interpolation
+    if names is None:
+        selected = [CATALOG[name] for name in default_measures() if _has_range(CATALOG[name], over)]
+    else:
+        listed = listed_values(names)
+        selected = _named([names] if listed is None else listed, arguments)
+    check_choice("interpolation", interpolation, INTERPOLATIONS)
+    resolve_priors(priors)
     if over is not None:
-        on_pr.append(iauprec_measure(over, interpolation, "limit", column=column))
-        if not isinstance(over, Belief):
-            on_roc += range_measures(over, column)
-    if set(CORRECTED) & set(asked):
-        check_exact(interpolation)
-        on_pr += corrected_auprec_measures(priors, column) if CORRECTED[0] in asked else []
-        if over is not None and CORRECTED[1] in asked:
-            on_pr.append(corrected_iauprec_measure(over, column))
-    on_roc = [measure for measure in on_roc if measure.name in asked]
-    on_pr = [measure for measure in on_pr if measure.name in asked]
-    order = (*MEASURES, *CORRECTED)
-    measures = sorted([*on_roc, *on_pr], key=lambda one: order.index(one.name))
+        resolve_belief(over)
+    measures: list[Measure] = []
+    on_curve: list[Measure] = []
+    on_hull: list[Measure] = []
+    for definition in selected:
+        built = definition.build(arguments)
+        measures += built
+        (on_hull if definition.on_hull else on_curve).extend(built)
     if not measures:
         raise InvalidArgument(
             f"there is nothing to measure: measures is {names!r}, priors is {priors!r}.",
             hint="leave measures out for all of them.",
         )
-    return SelectedMeasures(
-        measures, (on_roc, on_pr) if interpolation == "hull" else (measures, [])
-    )
+    parted = (on_curve, on_hull) if interpolation == "hull" else (measures, [])
+    return SelectedMeasures(measures, parted)
 
 
-def check_exact(interpolation: str) -> None:
-    """Refuse to correct what is not interpolated exactly."""
-    if interpolation != "exact":
-        raise InvalidArgument(
-            f"interpolation is {interpolation!r}, and corrected areas are known for 'exact' only.",
-            hint=Hint(
-                "use {interpolation}, or leave the corrected measures out.", interpolation="exact"
-            ),
-        )
-
-
-def _asked(measures: str | Sequence[str] | None, over: object) -> Sequence[str]:
-    if measures is None:
-        return MEASURES
-    asked = listed_values(measures)
-    asked = [measures] if asked is None else asked
-    for name in asked:
-        check_choice("measures", name, (*MEASURES, *CORRECTED))
-    at_priors = ("auc", "auprec", "auprec_corrected")
-    lacking = [name for name in asked if name not in at_priors] if over is None else []
-    if isinstance(over, Belief):
-        lacking = [name for name in asked if name in OVER_A_RANGE]
+def _named(names: Sequence[Any], arguments: MeasureArguments) -> list[MeasureDefinition]:
+    """The measures of these names in the order of the catalogue, refused what they lack."""
+    for name in names:
+        check_choice("measures", name, tuple(CATALOG))
+    selected = [one for one in CATALOG.values() if one.name in names]
+    lacking = [one.name for one in selected if not _has_range(one, arguments.over)]
     if lacking:
         raise InvalidArgument(
-            f"measures has {', '.join(map(repr, lacking))}, but over is {over!r}.",
+            f"measures has {quoted(lacking)}, but over is {arguments.over!r}.",
             hint=Hint("give the range of priors, for example {over}.", over=(0.05, 0.20)),
         )
-    return asked
+    for one in selected:
+        if one.interpolations and arguments.interpolation not in one.interpolations:
+            raise InvalidArgument(
+                f"interpolation is {arguments.interpolation!r}, and {one.name!r} is known for "
+                f"{quoted(one.interpolations)} only.",
+                hint=Hint(
+                    f"use {{interpolation}}, or leave {one.name!r} out.",
+                    interpolation=one.interpolations[0],
+                ),
+            )
+    return selected
+
+
+def _has_range(definition: MeasureDefinition, over: object) -> bool:
+    """Whether what a measure is taken over is given."""
+    if definition.over is None:
+        return True
+    return over is not None and (definition.over == "belief" or not isinstance(over, Belief))

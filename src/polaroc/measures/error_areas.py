@@ -3,9 +3,9 @@
 from math import acosh, ceil, log
 from typing import NamedTuple
 
+from polaroc.base.backend import Backend
 from polaroc.base.columns import PRIVATE
-from polaroc.base.formula import Columns, clip, log1p, size, total, where
-from polaroc.curves.segments import Point, Segments, segments_in
+from polaroc.curves.segments import Point, segments_in
 from polaroc.measures.balanced_gradients import prior_at
 from polaroc.typing import Quantity
 
@@ -22,45 +22,47 @@ class Area(NamedTuple):
 
 
 def _passed(
-    over: tuple[float, float], column: Columns
+    over: tuple[float, float], backend: Backend
 ) -> tuple[Quantity, Quantity, dict[str, Quantity]]:
     """The priors, within a range, at which a segment starts and ends, and the columns they are."""
-    start, end, _ = segments_in(column).segment
+    start, end, _ = segments_in(backend).segment
     first, last = (f"{PRIVATE}{place}_{over!r}" for place in ("first", "last"))
-    columns = {first: clip(prior_at(start), *over), last: clip(prior_at(end), *over)}
-    return column(first), column(last), columns
+    columns = {
+        name: backend.clip(prior_at(point, backend), *over)
+        for name, point in ((first, start), (last, end))
+    }
+    return backend.column(first), backend.column(last), columns
 
 
-def error_area(over: tuple[float, float], column: Columns) -> Area:
+def error_area(over: tuple[float, float], backend: Backend) -> Area:
     """1 − 1/(hi−lo) ∫ [π FNr + (1−π) FPr] dπ at the balanced points."""
     lo, hi = over
-    cells = segments_in(column)
-    start, end, _ = cells.segment
-    first, last, columns = _passed(over, column)
+    start, end, _ = segments_in(backend).segment
+    first, last, columns = _passed(over, backend)
     # On a level run the error is 2π(1−t): its integral telescopes from run to run.
     level = (1 - start[0]) * first**2 - (1 - end[0]) * last**2
     name = f"{PRIVATE}error_{over!r}"
-    estimate = 1 - (column(name) - lo**2) / (hi - lo)
-    return Area(estimate, columns, {name: level + _error_on_segment(first, last, over, cells)})
+    estimate = 1 - (backend.column(name) - lo**2) / (hi - lo)
+    return Area(estimate, columns, {name: level + _error_on_segment(first, last, over, backend)})
 
 
 def _error_on_segment(
-    first: Quantity, last: Quantity, over: tuple[float, float], cells: Segments
+    first: Quantity, last: Quantity, over: tuple[float, float], backend: Backend
 ) -> Quantity:
     """∫ 2K π(1−π)/(Δf + π(Δt − Δf)) dπ from `first` to `last`, K = Δt f₀ + Δf (1 − t₀)."""
-    (t0, f0), _, (dt, df) = cells.segment
+    (t0, f0), _, (dt, df) = segments_in(backend).segment
     bulk = dt * f0 + df * (1 - t0)
     bend = dt - df
     width = last - first
     # In closed form by division; where bend is small beside Δt + Δf that loses
     # digits, and there the integrand is so straight that a few nodes are exact.
     ratio = df / bend
-    logarithm = log1p(bend * width / (df + bend * first))
+    logarithm = backend.log1p(bend * width / (df + bend * first))
     closed = ((1 + ratio) * (1 - logarithm * ratio / width) - (first + last) / 2) / bend
     priors = [(first + node * width, weight) for node, weight in _nodes(*over)]
-    straight = total(weight * at * (1 - at) / (df + bend * at) for at, weight in priors)
-    mean = where(size(bend) > STRAIGHT * (dt + df), closed, straight)
-    return where((width > 0) & (bulk > 0), 2 * bulk * width * mean, 0.0)
+    straight = backend.total(weight * at * (1 - at) / (df + bend * at) for at, weight in priors)
+    mean = backend.where(abs(bend) > STRAIGHT * (dt + df), closed, straight)
+    return backend.where((width > 0) & (bulk > 0), 2 * bulk * width * mean, 0.0)
 
 
 def _nodes(lo: float, hi: float) -> list[tuple[float, float]]:
@@ -76,11 +78,11 @@ def _nodes(lo: float, hi: float) -> list[tuple[float, float]]:
     return list(zip(((1 + nodes) / 2).tolist(), (weights / 2).tolist(), strict=True))
 
 
-def partial_area(over: tuple[float, float], column: Columns) -> Area:
+def partial_area(over: tuple[float, float], backend: Backend) -> Area:
     """1 − ∫FNr dFPr/(FPr_hi − FPr_lo) between the balanced points."""
     lo = over[0]
-    start, end, (dt, df) = segments_in(column).segment
-    first, last, columns = _passed(over, column)
+    start, end, (dt, df) = segments_in(backend).segment
+    first, last, columns = _passed(over, backend)
     bulk = dt * start[1] + df * (1 - start[0])
 
     def passed(prior: Quantity) -> tuple[Quantity, Quantity]:
@@ -90,8 +92,8 @@ def partial_area(over: tuple[float, float], column: Columns) -> Area:
 
     (f_first, u_first), (f_last, u_last) = passed(first), passed(last)
     inside = (last > first) & (bulk > 0)
-    inner = where(inside, (f_last - f_first) * (u_first + u_last) / 2, 0.0)
-    width = where(inside, f_last - f_first, 0.0)
+    inner = backend.where(inside, (f_last - f_first) * (u_first + u_last) / 2, 0.0)
+    width = backend.where(inside, f_last - f_first, 0.0)
 
     def run(point: Point, prior: Quantity) -> Quantity:
         """FPr where the level run at a point has the prior."""
@@ -101,7 +103,7 @@ def partial_area(over: tuple[float, float], column: Columns) -> Area:
     level = (1 - start[0]) * run(start, first) - (1 - end[0]) * run(end, last)
     area, base = f"{PRIVATE}partial_{over!r}", f"{PRIVATE}width_{over!r}"
     at_zero = lo / (1 - lo)
-    crossed = column(base) - at_zero
-    mean = (column(area) - at_zero) / crossed
-    estimate = where(crossed > 0, 1 - mean)
+    crossed = backend.column(base) - at_zero
+    mean = (backend.column(area) - at_zero) / crossed
+    estimate = backend.where(crossed > 0, 1 - mean)
     return Area(estimate, columns, {area: level + inner, base: level_width + width})

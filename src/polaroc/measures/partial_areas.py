@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from polaroc.base.backend import Backend
 from polaroc.base.checks import pair_of, shortened
-from polaroc.base.formula import Columns, clip, where
 from polaroc.curves.segments import segments_in
 from polaroc.errors import InvalidArgument
 from polaroc.measures.spec import Measure, total
@@ -15,7 +15,7 @@ def partial_auc(
     fpr: tuple[float, float] | None,
     tpr: tuple[float, float] | None,
     standardise: bool,
-    column: Columns,
+    backend: Backend,
 ) -> Measure:
     """The AUC over a range of one of the two rates."""
     if fpr is not None and tpr is not None:
@@ -24,7 +24,7 @@ def partial_auc(
             hint="leave one of them out.",
         )
     lo, hi = rate_range(fpr if fpr is not None else tpr)
-    area = (_below if fpr is not None else _beside)(lo, hi, column)
+    area = (_below if fpr is not None else _beside)(lo, hi, backend)
     if not standardise:
         return area
     # On the diagonal the area below is (hi² − lo²)/2, that beside it the rest.
@@ -33,28 +33,28 @@ def partial_auc(
     above = area.estimate >= chance * (1 - ROUNDING)
     scaled = (1 + (area.estimate - chance) / (perfect - chance)) / 2
     said = ~above, "below the diagonal, where McClish's scale has no meaning"
-    return replace(area, estimate=where(above, scaled), warning=said)
+    return replace(area, estimate=backend.where(above, scaled), warning=said)
 
 
-def _below(lo: float, hi: float, column: Columns) -> Measure:
+def _below(lo: float, hi: float, backend: Backend) -> Measure:
     """∫ t df over a range of f."""
-    (t0, f0), (t1, f1), (dt, df) = segments_in(column).segment
-    first, last = clip(f0, lo, hi), clip(f1, lo, hi)
+    (t0, f0), (t1, f1), (dt, df) = segments_in(backend).segment
+    first, last = backend.clip(f0, lo, hi), backend.clip(f1, lo, hi)
     height = 2 * t0 + (first + last - 2 * f0) * dt / df
     # Ends at one rate may differ in the last digit: whether f moves goes by counts.
     moves = (last > first) & (df > 0)
-    inner = where(moves, (last - first) * height / 2, 0.0)
+    inner = backend.where(moves, (last - first) * height / 2, 0.0)
     # Level runs of negatives lie between the segments: their area telescopes.
-    area = total("auc", inner + t0 * first - t1 * last, column)
+    area = total("auc", inner + t0 * first - t1 * last, backend)
     return replace(area, estimate=area.estimate + hi)
 
 
-def _beside(lo: float, hi: float, column: Columns) -> Measure:
+def _beside(lo: float, hi: float, backend: Backend) -> Measure:
     """∫ (1 − f) dt over a range of t."""
-    (t0, f0), (t1, _), (dt, df) = segments_in(column).segment
-    first, last = clip(t0, lo, hi), clip(t1, lo, hi)
+    (t0, f0), (t1, _), (dt, df) = segments_in(backend).segment
+    first, last = backend.clip(t0, lo, hi), backend.clip(t1, lo, hi)
     width = 2 * f0 + (first + last - 2 * t0) * df / dt
-    return total("auc", (last - first) * (1 - width / 2), column)
+    return total("auc", (last - first) * (1 - width / 2), backend)
 
 
 def rate_range(given: object) -> tuple[float, float]:

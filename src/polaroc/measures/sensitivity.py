@@ -6,12 +6,13 @@ from functools import partial
 
 import polars as pl
 
+from polaroc.base.backend import POLARS, Backend
 from polaroc.base.checks import pair_of, shortened
 from polaroc.base.columns import PRIVATE, lazily
-from polaroc.base.formula import Columns, root
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.measures.balanced_gradients import mean_error_gradient, point_gradient
 from polaroc.measures.balanced_points import balanced, distance
+from polaroc.measures.definition import MeasureDefinition
 from polaroc.measures.error_areas import error_area, partial_area
 from polaroc.measures.functions import of_curve
 from polaroc.measures.spec import GradientTerm, Measure
@@ -128,52 +129,42 @@ def accsens(
     return of_curve(curve, [replace(accsens_measure(over, weights, area), over=None)])
 
 
-def range_measures(over: tuple[float, float], column: Columns = pl.col) -> list[Measure]:
-    """Sens, the area over the range, AccSens and the equal error, as `evaluate` gives them."""
-    return [
-        sens_measure(over, column),
-        auc_range_measure(over, column),
-        accsens_measure(over, column=column),
-        equal_error_measure(column),
-    ]
-
-
-def sens_measure(over: tuple[float, float], column: Columns = pl.col) -> Measure:
+def sens_measure(over: tuple[float, float], backend: Backend = POLARS) -> Measure:
     """Sens as a measure."""
-    distance, least = _sens(over, column)
-    parts = _point_parts(over, 1 / distance, column)
+    distance, least = _sens(over, backend)
+    parts = _point_parts(over, 1 / distance, backend)
     return Measure("sens", distance, least=least, parts=parts, over=over_label(over))
 
 
-def auc_range_measure(over: tuple[float, float], column: Columns = pl.col) -> Measure:
+def auc_range_measure(over: tuple[float, float], backend: Backend = POLARS) -> Measure:
     """One minus the mean error of the balanced point over the range."""
     parts = (_area_part(over, pl.lit(1.0)),)
-    return Measure("auc_range", *error_area(over, column), parts=parts, over=over_label(over))
+    return Measure("auc_range", *error_area(over, backend), parts=parts, over=over_label(over))
 
 
 def accsens_measure(
     over: tuple[float, float],
     weights: tuple[float, float] = (1, 1),
     area: str = "error",
-    column: Columns = pl.col,
+    backend: Backend = POLARS,
 ) -> Measure:
     """AccSens as a measure."""
     check_choice("area", area, AREAS)
-    distance, least = _sens(over, column)
+    distance, least = _sens(over, backend)
     stands = error_area if area == "error" else partial_area
-    accuracy, columns, sums = stands(over, column)
+    accuracy, columns, sums = stands(over, backend)
     value = combined(accuracy, distance, weights)
     parts: tuple[GradientTerm, ...] = ()
     if area == "error":
         by_area = weights[0] * (accuracy - 1) / (2 * value)
-        by_points = _point_parts(over, weights[1] / (2 * value), column)
+        by_points = _point_parts(over, weights[1] / (2 * value), backend)
         parts = (_area_part(over, by_area), *by_points)
     return Measure("accsens", value, columns, sums, least, parts=parts, over=over_label(over))
 
 
-def equal_error_measure(column: Columns = pl.col) -> Measure:
+def equal_error_measure(backend: Backend = POLARS) -> Measure:
     """ε: the error where FNr = FPr, at the balanced point of prior 0.5."""
-    (_, f), least = balanced(0.5, column)
+    (_, f), least = balanced(0.5, backend)
     return Measure("equal_error", f, least=least, parts=(_point_part(0.5, pl.lit(1.0)),))
 
 
@@ -187,7 +178,7 @@ def combined(area: Quantity, sens: Quantity, weights: Sequence[float] = (1, 1)) 
     """
     check_weights(weights)
     area_weight, sens_weight = weights
-    return root((area_weight * (1 - area) ** 2 + sens_weight * sens**2) / 2)
+    return ((area_weight * (1 - area) ** 2 + sens_weight * sens**2) / 2) ** 0.5
 
 
 def check_weights(weights: Sequence[float]) -> None:
@@ -200,17 +191,17 @@ def check_weights(weights: Sequence[float]) -> None:
         )
 
 
-def _sens(over: tuple[float, float], column: Columns) -> tuple[Quantity, dict[str, Quantity]]:
+def _sens(over: tuple[float, float], backend: Backend) -> tuple[Quantity, dict[str, Quantity]]:
     over = range_of(over)
-    (low, at_lo), (high, at_hi) = (balanced(prior, column) for prior in over)
+    (low, at_lo), (high, at_hi) = (balanced(prior, backend) for prior in over)
     return distance(low, high), at_lo | at_hi
 
 
 def _point_parts(
-    over: tuple[float, float], scale: Quantity, column: Columns
+    over: tuple[float, float], scale: Quantity, backend: Backend
 ) -> tuple[GradientTerm, ...]:
     """The balanced points at both ends, with `scale` times the derivatives of ½ Sens²."""
-    (low, _), (high, _) = (balanced(prior, column) for prior in over)
+    (low, _), (high, _) = (balanced(prior, backend) for prior in over)
     fall, run = low[0] - high[0], high[1] - low[1]
     # At a balanced point t = 1 − λf.
     by_low, by_high = (
@@ -227,3 +218,41 @@ def _point_part(prior: float, slope: Quantity) -> GradientTerm:
 def _area_part(over: tuple[float, float], slope: Quantity) -> GradientTerm:
     name = f"{PRIVATE}error_{over!r}"
     return GradientTerm(name, lambda _: mean_error_gradient(over), slope)
+
+
+SENS = MeasureDefinition(
+    name="sens",
+    label="Sens",
+    description="how far the balanced point moves over a range of priors (AccSens Eq. 3)",
+    build=lambda given: [sens_measure(given.over, given.backend)],
+    higher_is_better=False,
+    over="range",
+    in_summary=True,
+    in_report=True,
+)
+AUC_RANGE = MeasureDefinition(
+    name="auc_range",
+    label="AUC over the range",
+    description="one minus the mean error of the balanced point over a range of priors (AccSens)",
+    build=lambda given: [auc_range_measure(given.over, given.backend)],
+    over="range",
+    in_report=True,
+)
+ACCSENS = MeasureDefinition(
+    name="accsens",
+    label="AccSens",
+    description="the mean error over the range and Sens in one number (AccSens Eq. 4)",
+    build=lambda given: [accsens_measure(given.over, backend=given.backend)],
+    higher_is_better=False,
+    over="range",
+    in_summary=True,
+    in_report=True,
+)
+EQUAL_ERROR = MeasureDefinition(
+    name="equal_error",
+    label="equal error",
+    description="the error at the balanced point of prior ½, where FNr = FPr (AccSens)",
+    build=lambda given: [equal_error_measure(given.backend)],
+    higher_is_better=False,
+    over="range",
+)

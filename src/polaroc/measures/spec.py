@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from polaroc.base.backend import Backend
 from polaroc.base.columns import INTERVAL, MEASURE_COLUMNS, OVER, PRIVATE, WITH_INTERVAL
-from polaroc.base.formula import Columns
 from polaroc.base.private_columns import KEY_INDEX
 from polaroc.curves.segments import with_segments
 from polaroc.measures.gradients import Gradient
@@ -66,8 +66,7 @@ class Limits:
 class Measure:
     """One number per key, from sums and least values over the segments of its curve.
 
-    What is taken of a segment is written with `cells.held`, in columns of the
-    engine that computes it.
+    All quantities are columns of the backend that computes it.
 
     Attributes
     ----------
@@ -152,7 +151,7 @@ def humanize_note(note: pl.Expr) -> pl.Expr:
 def total(
     name: str,
     segment: Quantity,
-    column: Columns,
+    backend: Backend,
     *,
     told_apart: str = "",
     prior: Quantity | None = None,
@@ -163,7 +162,7 @@ def total(
     summed = PRIVATE + (told_apart or name)
     return Measure(
         name,
-        column(summed),
+        backend.column(summed),
         sums={summed: segment},
         prior=prior,
         doubt=doubt,

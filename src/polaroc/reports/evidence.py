@@ -17,6 +17,7 @@ from polaroc.comparison.measure_rows import of_range, only_range, over_labels, r
 from polaroc.comparison.result import Comparison
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
+from polaroc.measures.catalog import CATALOG
 from polaroc.measures.spec import humanize_note
 from polaroc.predictions.row_checks import SCORE, left_out
 from polaroc.priors.beliefs import Belief, resolve_belief
@@ -28,7 +29,6 @@ from polaroc.reports.thresholds import Thresholds, thresholds
 
 PRIORS = 25
 MODELS, LACKING = PRIVATE + "models", PRIVATE + "lacking"
-WANTED = ("auc", "auprec", "iauprec", "sens", "auc_range", "accsens")
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,6 +168,12 @@ def drawn(evidence: Evidence, most: int) -> Evidence:
     )
 
 
+def _measures(question: Question) -> list[str]:
+    """The measures that the report shows, under a belief without those of a range only."""
+    shown = [one for one in CATALOG.values() if one.in_report]
+    return [one.name for one in shown if question.ends or one.over != "range"]
+
+
 def of_predictions(
     predictions: ReportPredictions, question: Question, priors: Sequence[float]
 ) -> Evidence:
@@ -175,7 +181,7 @@ def of_predictions(
     measures = evaluate(
         predictions.valid_rows, by=list(question.keys), priors=_priors(question, priors),
         over=question.over,
-        measures=list(WANTED if question.ends else WANTED[:3]), **predictions.arguments,
+        measures=_measures(question), **predictions.arguments,
         **_intervals(predictions, question),
     ).collect()  # fmt: skip
     choice = _choice(measures, question)

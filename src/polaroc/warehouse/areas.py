@@ -13,7 +13,7 @@ from polaroc.measures.spec import Measure
 from polaroc.predictions.row_checks import UNRANKED
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Interpolation, Priors, Start
-from polaroc.warehouse.columns import column, deferred
+from polaroc.warehouse.columns import IBIS, deferred
 from polaroc.warehouse.curves import curve_keys
 from polaroc.warehouse.hulls import fetched, in_memory
 from polaroc.warehouse.measures import per_key, tidy
@@ -57,7 +57,7 @@ def auc(
     >>> round(pr.warehouse.auc(points).estimate.to_polars()[0], 12)
     0.68
     """
-    return of_curve(curve, [auc_measure(fpr, tpr, standardise, column)])
+    return of_curve(curve, [auc_measure(fpr, tpr, standardise, IBIS)])
 
 
 def auprec(
@@ -97,7 +97,7 @@ def auprec(
     >>> round(area.estimate.to_polars()[0], 6)
     0.619124
     """
-    measures = auprec_measures(priors, interpolation, start, recall, column)
+    measures = auprec_measures(priors, interpolation, start, recall, IBIS)
     if not measures:
         raise InvalidArgument("priors has no prior.", hint=Hint.example("priors", [0.5, 0.1]))
     if interpolation == "hull":
@@ -140,7 +140,7 @@ def iauprec(
     >>> round(pr.warehouse.iauprec(points, over=(0.05, 0.20)).estimate.to_polars()[0], 2)
     0.38
     """
-    averaged = iauprec_measure(over, interpolation, start, measure, column)
+    averaged = iauprec_measure(over, interpolation, start, measure, IBIS)
     if interpolation == "hull":
         return in_memory(iauprec_here(fetched(curve), over, interpolation, start, measure))
     return of_curve(curve, [averaged])
@@ -176,7 +176,7 @@ def sens(curve: "Table", over: tuple[float, float]) -> "Table":
     >>> round(pr.warehouse.sens(points, over=(0.1, 0.9)).estimate.to_polars()[0], 3)
     0.8
     """
-    return of_curve(curve, [sens_measure(over, column)])
+    return of_curve(curve, [sens_measure(over, IBIS)])
 
 
 def accsens(
@@ -214,7 +214,7 @@ def accsens(
     >>> round(pr.warehouse.accsens(points, over=(0.1, 0.9)).estimate.to_polars()[0], 3)
     0.63
     """
-    return of_curve(curve, [accsens_measure(over, weights, area, column)])
+    return of_curve(curve, [accsens_measure(over, weights, area, IBIS)])
 
 
 def of_curve(curve: "Table", measures: Sequence[Measure]) -> "Table":

@@ -10,14 +10,13 @@ from polaroc.base.checks import is_number
 from polaroc.base.columns import PRIVATE
 from polaroc.curves.segments import FIRST, RATES
 from polaroc.errors import InvalidArgument, quoted
+from polaroc.measures.catalog import CATALOG
 from polaroc.measures.spec import Measure
 from polaroc.predictions.row_checks import SCORE
-from polaroc.warehouse.columns import Column, column, deferred, ibis_library, literal
+from polaroc.warehouse.columns import IBIS, Column, Ibis, column, deferred, ibis_library, literal
 from polaroc.warehouse.predictions import Predictions
 
 Bins: TypeAlias = int | Sequence[float]
-# The measures that a better order within a bin can only raise.
-BOUNDED = ("auc", "auprec", "iauprec")
 MOST_BINS = 100_000
 # What the sums may round by.
 ROUNDING = 1e-10
@@ -55,18 +54,21 @@ def resolve_edges(bins: Bins) -> list[float]:
     return [float(edge) for edge in listed]
 
 
-def best(name: str) -> Column:
+def _best(name: str) -> Column:
     """A column of a bin whose positives all come first: the curve rises, then runs."""
     if name in (F1, DF):
         return column(F0) if name == F1 else 0 * column(DF)
     return column(name)
 
 
-def worst(name: str) -> Column:
+def _worst(name: str) -> Column:
     """A column of a bin whose negatives all come first: the curve runs, then rises."""
     if name in (F0, DF):
         return column(F1) if name == F0 else 0 * column(DF)
     return (column(T0) == 0) & (column(F1) == 0) if name == FIRST else column(name)
+
+
+BEST, WORST = Ibis(_best), Ibis(_worst)
 
 
 def bounded(
@@ -79,7 +81,7 @@ def bounded(
     measures
         The measures of the bins as ties.
     lowest, highest
-        The same, written with `worst` and `best`.
+        The same, written for `WORST` and `BEST`.
     """
     with_sums: list[Measure] = []
     limits: dict[str, list[Column]] = {"lower": [], "upper": []}
@@ -88,8 +90,8 @@ def bounded(
         ends = {PRIVATE + "lower" + own: low.sums[own], PRIVATE + "upper" + own: high.sums[own]}
         with_sums.append(replace(measure, sums=measure.sums | ends))
         lower, upper = map(column, ends)
-        limits["lower"].append((lower - ROUNDING).clip(0, 1))
-        limits["upper"].append((upper + ROUNDING).clip(0, 1))
+        limits["lower"].append(IBIS.clip(lower - ROUNDING, 0, 1))
+        limits["upper"].append(IBIS.clip(upper + ROUNDING, 0, 1))
     return with_sums, limits
 
 
@@ -97,13 +99,13 @@ def check_bounded(
     measures: str | Sequence[str] | None, interpolation: str, over: object
 ) -> list[str]:
     """The measures that have bounds, by default all; refuse others, and other areas."""
-    every = BOUNDED if over is not None else BOUNDED[:2]
-    asked = [measures] if isinstance(measures, str) else list(measures or every)
-    other = [name for name in asked if name not in BOUNDED]
-    if other or interpolation != "exact":
+    bounded = {name: one for name, one in CATALOG.items() if one.rises_within_ties}
+    default = [name for name, one in bounded.items() if one.over is None or over is not None]
+    names = [measures] if isinstance(measures, str) else list(measures or default)
+    if any(name not in bounded for name in names) or interpolation != "exact":
         raise InvalidArgument(
-            f"bins are given, measures has {quoted(asked)} and interpolation is "
-            f"{interpolation!r}; with bins allowed are {', '.join(BOUNDED)} and 'exact'.",
+            f"bins are given, measures has {quoted(names)} and interpolation is "
+            f"{interpolation!r}; with bins allowed are {', '.join(bounded)} and 'exact'.",
             hint="leave bins out for the others.",
         )
-    return asked
+    return names

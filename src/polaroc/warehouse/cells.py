@@ -6,7 +6,7 @@ from polaroc.base.columns import PRIVATE
 from polaroc.base.private_columns import LEAST_NEG, LEAST_POS, ROW_ERROR, TRUTH, WEIGHT
 from polaroc.curves.segments import snap_to_total
 from polaroc.predictions.row_checks import SCORE
-from polaroc.warehouse.columns import Column, deferred, ibis_library, literal, plain
+from polaroc.warehouse.columns import IBIS, deferred, ibis_library, literal, plain
 from polaroc.warehouse.predictions import Predictions
 from polaroc.warehouse.ranges import RANGE, range_of
 
@@ -73,10 +73,10 @@ def cells(predictions: Predictions, counts: "Table") -> "Table":
         (TP_SUM, "pos", "positives", LEAST_POS, "tp"),
         (FP_SUM, "neg", "negatives", LEAST_NEG, "fp"),
     ):
-        sum_, risen, total, lightest = (Column(deferred(c)) for c in (own, rise, whole, least))
-        start = snap_to_total(sum_ - risen, total, lightest)
-        ends[name] = plain(snap_to_total(sum_, total, lightest))
-        ends[rise] = plain(snap_to_total(sum_, total, lightest) - start)
+        sum_, risen, total, lightest = (IBIS.column(c) for c in (own, rise, whole, least))
+        start = snap_to_total(sum_ - risen, total, lightest, IBIS)
+        end = snap_to_total(sum_, total, lightest, IBIS)
+        ends[name], ends[rise] = plain(end), plain(end - start)
     return summed.mutate(**ends).drop(TP_SUM, FP_SUM)
 
 

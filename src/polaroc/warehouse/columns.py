@@ -1,12 +1,12 @@
 """Columns of a warehouse table with the arithmetic that the formulas of polaroc are written in."""
 
 import re
-from collections.abc import Iterable
-from functools import reduce
-from operator import add
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from polaroc.errors import MissingExtra
+from polaroc.typing import Quantity
 
 
 def ibis_library() -> Any:
@@ -67,7 +67,7 @@ class Column:
     def __pow__(self, power: float) -> "Column":
         if power == 2:
             return self * self
-        return self.sqrt() if power == 0.5 else type(self)(self.value**power)
+        return type(self)(self.value.sqrt() if power == 0.5 else self.value**power)
 
     def __neg__(self) -> "Column":
         return type(self)(-self.value)
@@ -98,35 +98,8 @@ class Column:
     def __invert__(self) -> "Column":
         return type(self)(~self.value)
 
-    def where(self, then: object, otherwise: object) -> "Column":
-        """`then` where this holds, else `otherwise`."""
-        return type(self)(self.value.ifelse(_float(then), _float(otherwise)))
-
-    def sqrt(self) -> "Column":
-        """The square root."""
-        return type(self)(self.value.sqrt())
-
-    def abs(self) -> "Column":
-        """The absolute value."""
+    def __abs__(self) -> "Column":
         return type(self)(self.value.abs())
-
-    def clip(self, lo: float, hi: float) -> "Column":
-        """The value, or the end of the range that it is beyond; null stays null."""
-        return (self < lo).where(lo, (self > hi).where(hi, self))
-
-    def least(self, other: object) -> "Column":
-        """The lesser of this and another value."""
-        return (self < other).where(self, other)
-
-    def log1p(self) -> "Column":
-        """ln(1 + x), of which few engines have a function.
-
-        What rounding takes from 1 + x, ln(1 + x)/((1 + x) − 1) takes too, and x
-        times that quotient is right to the last digits (Kahan).
-        """
-        above = self.value + 1
-        quotient = above.ln() / (above - 1).nullif(0)
-        return type(self)((quotient * self.value).coalesce(self.value))
 
 
 class Extended(Column):
@@ -161,6 +134,48 @@ def extended(name: str) -> Column:
     return Extended(deferred(name))
 
 
+@dataclass(frozen=True)
+class Ibis:
+    """The `Backend` of whatever engine ibis writes for.
+
+    Attributes
+    ----------
+    column
+        `column`, or another function that makes a `Column` of a name.
+    """
+
+    column: Callable[[str], Column] = column
+
+    def where(self, condition: Column, then: object, otherwise: object = None) -> Column:
+        """`then` where the condition holds, else `otherwise`: by default null."""
+        return type(condition)(condition.value.ifelse(_float(then), _float(otherwise)))
+
+    def log1p(self, value: Column) -> Column:
+        """ln(1 + x), of which few engines have a function.
+
+        What rounding takes from 1 + x, ln(1 + x)/((1 + x) − 1) takes too, and x
+        times that quotient is right to the last digits (Kahan).
+        """
+        above = value.value + 1
+        quotient = above.ln() / (above - 1).nullif(0)
+        return type(value)((quotient * value.value).coalesce(value.value))
+
+    def clip(self, value: Column, lo: float, hi: float) -> Column:
+        """The value, or the end of the range that it is beyond; null stays null."""
+        return self.where(value < lo, lo, self.where(value > hi, hi, value))
+
+    def minimum(self, value: Quantity, other: Column) -> Column:
+        """The lesser of two values, the second a column."""
+        return self.where(other < value, other, value)
+
+    def total(self, values: Iterable[Quantity]) -> Quantity:
+        """The sum of at least one value."""
+        return total(list(values))
+
+
+IBIS = Ibis()
+
+
 def deferred(name: str) -> Any:
     """The column of that name as an ibis expression."""
     return ibis_library()._[safe(name)]
@@ -192,9 +207,13 @@ def safe(name: str) -> str:
     return re.sub(r"\W", "_", name)
 
 
-def total(values: Iterable[Any]) -> Any:
-    """The sum of ibis expressions."""
-    return reduce(add, values)
+def total(values: Sequence[Any]) -> Any:
+    """The sum of at least one column or ibis expression."""
+    # By halves: a query that is nested a thousand deep is refused.
+    if len(values) == 1:
+        return values[0]
+    middle = len(values) // 2
+    return total(values[:middle]) + total(values[middle:])
 
 
 def named(columns: dict[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from polaroc.errors import InvalidTable, quoted
 from polaroc.predictions.row_checks import SCORE
 from polaroc.typing import Label, Nulls
 from polaroc.warehouse.cells import FATAL, ROWS, cells, counted
-from polaroc.warehouse.columns import column, deferred, literal, plain
+from polaroc.warehouse.columns import IBIS, column, deferred, literal, plain
 from polaroc.warehouse.predictions import Predictions, check_table, read
 from polaroc.warehouse.ranges import Ranges, split
 
@@ -112,8 +112,8 @@ def rated(predictions: Predictions, rows: "Table") -> "Table":
     """The columns of a curve table, in their kinds and with their rates."""
     kind = "float64" if predictions.weighted else "int64"
     columns: dict[str, Any] = {name: deferred(name).cast(kind) for name in (*ENDS, *TOTALS)}
-    columns["tpr"] = plain(share(column("tp"), column("positives")))
-    columns["fpr"] = plain(share(column("fp"), column("negatives")))
+    columns["tpr"] = plain(share(column("tp"), column("positives"), IBIS))
+    columns["fpr"] = plain(share(column("fp"), column("negatives"), IBIS))
     made = {name: columns.get(name, deferred(name)) for name in CURVE}
     return rows.select(*predictions.keys, **made)
 

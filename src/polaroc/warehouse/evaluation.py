@@ -18,10 +18,10 @@ from polaroc.measures.spec import per_key as here_per_key
 from polaroc.measures.spec import tidy as tidy_here
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Interpolation, Intervals, Label, Nulls, Priors
-from polaroc.warehouse.bins import Bins, best, binned, bounded, check_bounded, worst
+from polaroc.warehouse.bins import BEST, WORST, Bins, binned, bounded, check_bounded
 from polaroc.warehouse.cells import FATAL, cells, counted
 from polaroc.warehouse.collecting import check_connected, collected
-from polaroc.warehouse.columns import column, deferred, literal
+from polaroc.warehouse.columns import IBIS, deferred, literal
 from polaroc.warehouse.curves import TOTALS, tabled
 from polaroc.warehouse.hulls import fetched, in_memory
 from polaroc.warehouse.intervals import limits_here
@@ -120,12 +120,12 @@ def evaluate(
     predictions = read(table, **request.columns)
     if bins is not None:
         predictions = binned(predictions, bins)
-        lowest, highest = (request.select(of).measures for of in (worst, best))
-        with_bounds, limits = bounded(request.select(column).measures, lowest, highest)
+        lowest, highest = (request.select(of).measures for of in (WORST, BEST))
+        with_bounds, limits = bounded(request.select(IBIS).measures, lowest, highest)
         return measured(predictions, _cells(predictions), with_bounds, **limits)
     predictions = split(predictions, ranges)
     counts = _cells(predictions)
-    on_curve, on_hull = request.select(column).parted
+    on_curve, on_hull = request.select(IBIS).parted
     if not on_hull and intervals is None:
         return measured(predictions, counts, on_curve)
     check_connected(table)

@@ -6,10 +6,9 @@ from math import log
 from typing import TYPE_CHECKING, Any
 
 from polaroc.base.columns import OVER, PRIVATE
-from polaroc.base.formula import total
 from polaroc.measures.spec import BIAS_RATIO, WARNING
 from polaroc.priors.chebyshev import GREATEST_SKEW, ManyPriors, cuts
-from polaroc.warehouse.columns import deferred, ibis_library, literal, safe
+from polaroc.warehouse.columns import deferred, ibis_library, literal, safe, total
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table
@@ -57,7 +56,7 @@ def at_many_priors(rows: "Table", many: ManyPriors, single: int, names: Sequence
     found = found.mutate(**shares)
     of_piece = [range(*ends) for ends in pairwise(many.firsts)]
     sums = {
-        f"{SHARES}_{i}": total(deferred(f"{SHARE}_{node}") for node in own)
+        f"{SHARES}_{i}": total([deferred(f"{SHARE}_{node}") for node in own])
         for i, own in enumerate(of_piece)
     }
     found = found.mutate(**sums)

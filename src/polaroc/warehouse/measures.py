@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from polaroc.base.columns import MEASURE_COLUMNS, OVER, PRIVATE
-from polaroc.curves.segments import counted, segment_columns
+from polaroc.curves.segments import cells_in, segment_columns
 from polaroc.measures.spec import BIAS_RATIO, WARNING, Measure, ingredients
 from polaroc.priors.chebyshev import ManyPriors
 from polaroc.warehouse.columns import (
+    IBIS,
     Column,
-    column,
     deferred,
     ibis_library,
     literal,
@@ -39,7 +39,7 @@ def per_key(
     keys
         The key columns.
     measures
-        The measures, written with `warehouse.columns.column`.
+        The measures, written for `IBIS`.
     also
         Other aggregations of the columns of `cells`, by name.
     """
@@ -65,7 +65,7 @@ def per_key(
 
 def segments() -> dict[str, Any]:
     """Each cell's segment by column name."""
-    return named(segment_columns(counted(column)))
+    return named(segment_columns(cells_in(IBIS)))
 
 
 def tidy(

@@ -8,7 +8,7 @@ from polaroc.curves.surface import Rate, chosen_rates, rate_at
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.priors.grids import prior, resolve_priors, skew
 from polaroc.typing import Priors
-from polaroc.warehouse.columns import deferred, extended, ibis_library, literal, plain
+from polaroc.warehouse.columns import IBIS, deferred, extended, ibis_library, literal, plain
 from polaroc.warehouse.curves import curve_keys
 from polaroc.warehouse.measures import WHICH, choice, literal_rows
 
@@ -82,7 +82,7 @@ def surface(
     point, first = (extended("tpr"), extended("fpr")), (extended(FIRST[0]), extended(FIRST[1]))
     at_origin = type(point[0])(origin)
     values = {
-        name: plain(rate_at(name, rate, point, first, extended("skew"), at_origin))
+        name: plain(rate_at(name, rate, point, first, extended("skew"), at_origin, IBIS))
         for name, rate in chosen.items()
     }
     return at.select(*curve.columns, "prior", "skew", **values)

@@ -19,6 +19,7 @@ class Backend(Protocol):
     @property
     def column(self) -> Callable[[str], Quantity]:
         """The column of a name."""
+        ...
 
     def where(self, condition: Quantity, then: Quantity, otherwise: Quantity = None) -> Quantity:
         """`then` where the condition holds, else `otherwise`: by default missing."""

@@ -88,6 +88,7 @@ def pr(
     keys = surface_keys(lazy)
     # Collected together, so that both come from one reading.
     tables = _tables(lazy, keys, band)
+    outer_keys: list[str] = []
     if achievable is not None:
         outer = as_lazy(achievable)
         outer_keys = require(outer, (*GRID, "tpr", "fpr", "precision"), source="achievable(...)")

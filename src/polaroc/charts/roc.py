@@ -78,6 +78,7 @@ def roc(
     names = "false positive rate", "true positive rate (recall)"
     # Collected together, so that both come from one reading.
     tables = [_drawn(lazy, keys, band)]
+    others: list[str] = []
     if hull is not None:
         above = as_lazy(hull)
         others = curve_keys(above)

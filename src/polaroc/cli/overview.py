@@ -48,7 +48,9 @@ def summary(measures: pl.DataFrame, keys: Sequence[str], priors: Sequence[Prior]
     places = {name: iter(priors) for name in in_summary if CATALOG[name].at_priors}
     headings = [_heading(name, places.get(name)) for name in (parts[0]["measure"] if parts else [])]
     columns = [*shown, *headings]
-    rows = [list(compress(row, columns)) for row in rows]
+    # A column without a name is one all the same.
+    has_room = [column is not None for column in columns]
+    rows = [list(compress(row, has_room)) for row in rows]
     named = [column for column in columns if column is not None]
     over_keys = f", mean (SD) over {', '.join(keys[1:])}" if len(keys) > 1 else ""
     more = f"; the first {MOST_ROWS} of {len(rows)}" if len(rows) > MOST_ROWS else ""

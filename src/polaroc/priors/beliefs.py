@@ -224,8 +224,8 @@ def points(priors: Sequence[float], weights: Sequence[float] | None = None) -> B
     >>> points([0.01, 0.1])
     points([0.01, 0.1], weights=[0.5, 0.5])
     """
-    values = listed_values(priors)
-    values = [priors] if values is None else values
+    listed = listed_values(priors)
+    values: list[Any] = [priors] if listed is None else listed
     for value in values:
         check_prior(value)
     chosen = [float(value) for value in values]
@@ -238,10 +238,12 @@ def points(priors: Sequence[float], weights: Sequence[float] | None = None) -> B
             hint="leave weights out for equal ones.",
         )
     scaled = _to_one([float(w) for w in shares])
-    listed = ", ".join(f"{p:g}" for p in chosen)
+    shown_priors = ", ".join(f"{p:g}" for p in chosen)
     shown = ", ".join(f"{w:g}" for w in scaled)
     return Belief(
-        f"points([{listed}], weights=[{shown}])", tuple(skew(p) for p in chosen), tuple(scaled)
+        f"points([{shown_priors}], weights=[{shown}])",
+        tuple(skew(p) for p in chosen),
+        tuple(scaled),
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from math import inf
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
@@ -184,7 +184,7 @@ def _priors(given: Priors) -> list[float]:
 def distinct_levels(given: float | Sequence[float], rate: str) -> list[float]:
     """Distinct levels in order."""
     values = listed_values(given)
-    levels = [given] if values is None else values
+    levels: list[Any] = [given] if values is None else values
     most = inf if rate == "loss" else 1
     if not levels or not all(is_number(level) and 0 < level < most for level in levels):
         end = "" if rate == "loss" else " and < 1"

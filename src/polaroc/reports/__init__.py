@@ -172,7 +172,7 @@ def report(
                 hint=Hint("give {over}.", over=(0.05, 0.20)),
             )
         # A case column with the name of a key is refused as one.
-        cases = None if case is None or usual_name(case) else case
+        cases = None if isinstance(case, str) and usual_name(case) else case
         frame, named_keys, unused = _keyed(frame, by, [truth, score, weight, cases])
         predictions = read_predictions(
             frame, truth=truth, score=score, by=named_keys,
@@ -209,7 +209,7 @@ def _keyed(
     names = (
         one.meta.root_names() if isinstance(one, pl.Expr) else [one]
         for one in taken
-        if one is not None
+        if isinstance(one, pl.Expr | str)
     )
     used = list(chain.from_iterable(names))
     if isinstance(frame, pl.LazyFrame):

@@ -238,10 +238,10 @@ def points(priors: Sequence[float], weights: Sequence[float] | None = None) -> B
             hint="leave weights out for equal ones.",
         )
     scaled = _to_one([float(w) for w in shares])
-    shown_priors = ", ".join(f"{p:g}" for p in chosen)
-    shown = ", ".join(f"{w:g}" for w in scaled)
+    at = ", ".join(f"{p:g}" for p in chosen)
+    sizes = ", ".join(f"{w:g}" for w in scaled)
     return Belief(
-        f"points([{shown_priors}], weights=[{shown}])",
+        f"points([{at}], weights=[{sizes}])",
         tuple(skew(p) for p in chosen),
         tuple(scaled),
     )

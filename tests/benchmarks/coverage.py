@@ -22,7 +22,7 @@ from rich.table import Table
 
 import polaroc as pr
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 import binormal
 
 OVER = (0.05, 0.20)

@@ -122,7 +122,7 @@ def test_an_experiment_that_fails_leaves_nothing(folder, monkeypatch):
 def test_a_terminal_shows_how_far_it_is(folder, monkeypatch):
     screen = StringIO()
     console = Console(file=screen, force_terminal=True, width=100)
-    monkeypatch.setattr(sys.modules["polaroc.cli.experiment"], "aside", lambda: console)
+    monkeypatch.setattr(sys.modules["polaroc.cli.experiment"], "stderr_console", lambda: console)
     assert polaroc("sonar", "--holdouts", 2).exit_code == 0
     assert "hold-out 2: " in screen.getvalue()
     assert "/8" in screen.getvalue()

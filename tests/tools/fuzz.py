@@ -20,7 +20,7 @@ from pathlib import Path
 import polars as pl
 
 HERE = Path(__file__).resolve()
-CORPUS = HERE.parent / "corpus"
+CORPUS = HERE.parents[1] / "corpus"
 FOUND = HERE.parents[2] / "build" / "fuzz"
 SUFFIXES = (".parquet", ".csv", ".tsv", ".ndjson", ".arrow", ".csv.gz", ".ndjson.zst")
 BATCH, HANGS = 60, 20

@@ -10,6 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 from chromium import LACKING, chromium, requests, visit
 
 PATIENCE = 60

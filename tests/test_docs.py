@@ -133,7 +133,7 @@ def test_every_public_name_is_in_the_reference():
     assert len(listed) == len(set(listed))
     modules = {name for name in pr.__all__ if ismodule(getattr(pr, name))}
     members = {f"{name}.{member}" for name in modules for member in public(getattr(pr, name))}
-    results = {"beliefs.Belief", "choice.Choice", "comparison.Comparison"}
+    results = {"priors.beliefs.Belief", "choice.result.Choice", "comparison.result.Comparison"}
     assert set(listed) == (set(pr.__all__) - modules) | members | results
 
 

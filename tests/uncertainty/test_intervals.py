@@ -307,7 +307,7 @@ def test_corrected_areas_are_there_where_they_are_asked_for():
     ]  # fmt: skip
     assert found["prior"].to_list() == [None, 0.1, 0.5, 0.1, 0.5, None]
     assert found.select((pl.col("lower") <= pl.col("estimate")).all()).item()
-    with pytest.raises(InvalidArgument, match="'linear', and corrected areas"):
+    with pytest.raises(InvalidArgument, match="'linear', and 'auprec_corrected'"):
         sure(TWENTY, measures="auprec_corrected", interpolation="linear")
     with pytest.raises(InvalidArgument, match="'iauprec_corrected', but over is None"):
         sure(TWENTY, measures="iauprec_corrected")

@@ -480,3 +480,35 @@ def test_weights_lost_in_rounding_are_said(spread, said):
     found = pr.evaluate(table, **NAMES, weight="weight", priors=0.5)
     assert found["note"].str.contains("trillionfold").fill_null(False).all() == said
     assert not found["estimate"].is_nan().any()
+
+
+TRUTHS = [True, True, False, False]
+SCORES_LIKE_LABELS = {
+    "labels": ([1.0, 0.0, 1.0, 0.0], "predicted labels, not scores"),
+    "labels, reversed": ([0.0, 0.0, 1.0, 1.0], "predicted labels, not scores"),
+    "the truth": ([1.0, 1.0, 0.0, 0.0], "the score is the truth itself"),
+    "the truth and a missing score": ([1.0, None, 0.0, 0.0], "the score is the truth itself"),
+    "constant zero": ([0.0] * 4, None),
+    "constant one": ([1.0] * 4, None),
+    "certain at both ends": ([1.0, 0.5, 0.0, 0.0], None),
+    "other labels": ([2.0, 1.0, 2.0, 1.0], None),
+}
+
+
+@pytest.mark.parametrize(("scores", "note"), SCORES_LIKE_LABELS.values(), ids=SCORES_LIKE_LABELS)
+@pytest.mark.parametrize(
+    ("lazy", "more"), [(False, {}), (True, {}), (True, {"memory": "1GB"})], ids=str
+)
+def test_scores_that_are_labels_are_noted(scores, note, lazy, more):
+    labels = pl.DataFrame({"model": "labels", "truth": TRUTHS, "score": scores})
+    usual = pl.DataFrame({"model": "usual", "truth": TRUTHS, "score": [0.0, 0.3, 0.2, 1.0]})
+    both = pl.concat([labels, usual])
+    measures = (
+        pr.evaluate(both.lazy() if lazy else both, **NAMES, by="model", nulls="drop", **more)
+        .lazy()
+        .collect()
+    )
+    assert measures.filter(model="usual")["note"].null_count() == measures.height / 2
+    notes = measures.filter(model="labels")["note"].fill_null("")
+    assert notes.str.ends_with(note or "").all()
+    assert (note is None) == (not notes.str.contains("label|truth").any())

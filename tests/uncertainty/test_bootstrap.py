@@ -174,6 +174,14 @@ def test_bca_without_bias_and_skewness_is_percentile():
     assert found == pytest.approx(0.3 + 0.4 * tails, abs=1e-3)
 
 
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+@pytest.mark.parametrize(("end", "beyond"), [(0, -1e-15), (1, 1 + 1e-15)])
+def test_limits_are_not_a_rounding_beyond_what_a_measure_can_be(end, beyond, method):
+    drawn = np.append(np.full(150, beyond), np.linspace(0.4, 0.6, 50))
+    limits = limits_of_draws(0.55, drawn, method, 0.95, 0.0, 1e-3)
+    assert end in limits[:2]
+
+
 def test_logit_is_symmetric_in_the_log_odds():
     drawn = np.random.default_rng(0).uniform(0.4, 0.8, 500)
     lower, upper = limits_of_draws(0.6, drawn, "logit", 0.95, 0.0, 1e-3)[:2]

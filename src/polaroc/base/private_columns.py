@@ -20,14 +20,13 @@ def _columns(names: str) -> list[str]:
 
 # Predictions, their audit, and their keys.
 TRUTH, WEIGHT, ROW_ERROR, CASE, CLUSTER = _columns("truth weight row_error case cluster")
-COUNT, ROWS, LABEL, LABELS, DIFFERS, FRACTIONAL = _columns(
-    "count rows label labels differs fractional"
-)
+COUNT, ROWS, LABEL, DIFFERS, FRACTIONAL = _columns("count rows label differs fractional")
+LEAST_LABEL, GREATEST_LABEL = _columns("least_label greatest_label")
 
 # Sorted rows and curves.
 KEY_INDEX, SORT_CODE, PLACE, SIZE = _columns("index code place size")
 TP_OFFSET, FP_OFFSET, LEAST_POS, LEAST_NEG = _columns("tp_offset fp_offset least_pos least_neg")
-RECALL, STEP, ROW = _columns("recall step row")
+RECALL, STEP, ROW, HAS_ONES = _columns("recall step row has_ones")
 
 # Thresholds and costs.
 SAME, SHARES, SOUGHT = _columns("same shares sought")

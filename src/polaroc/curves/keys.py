@@ -8,6 +8,7 @@ from polaroc.base.columns import attach
 from polaroc.base.private_columns import (
     COUNT,
     FP_OFFSET,
+    HAS_ONES,
     KEY_INDEX,
     LEAST_NEG,
     LEAST_POS,
@@ -17,7 +18,12 @@ from polaroc.base.private_columns import (
     WEIGHT,
 )
 from polaroc.curves.packing import PACK_128, STEPS, Packing, packing
-from polaroc.predictions.row_checks import ROW_ERRORS, SCORE
+from polaroc.predictions.row_checks import (
+    ROW_ERRORS,
+    SCORE,
+    label_extremes,
+    label_note,
+)
 from polaroc.predictions.table import Predictions
 
 # Keys of these types are whole numbers, or stand for some, in the same order.
@@ -73,15 +79,18 @@ def build_key_index(predictions: Predictions, *, now: bool) -> Keys:
     if not now:
         number = None if names else pl.lit(0, pl.UInt32)
         return Keys(totals(predictions), names, number=number)
-    return numbered_by(predictions, *(plan.collect() for plan in counting(predictions)))
+    scores = extremes(predictions).collect()
+    # Labels have ones: without any, no key need be looked at.
+    ones = scores[HAS_ONES].item()
+    return numbered_by(predictions, totals(predictions, labels=ones).collect(), scores)
 
 
-def counting(predictions: Predictions) -> tuple[pl.LazyFrame, pl.LazyFrame]:
-    """Plans of what `numbered_by` needs: the totals and the extremes of the scores."""
+def extremes(predictions: Predictions) -> pl.LazyFrame:
+    """The scores that `numbered_by` needs, and whether there `HAS_ONES`."""
     score = pl.col(SCORE)
-    extremes = (score.min(), score.max(), pl.when(score != 0).then(score.abs()).min())
-    named = (one.alias(str(place)) for place, one in enumerate(extremes))
-    return totals(predictions), predictions.rows.select(*named)
+    scores = (score.min(), score.max(), pl.when(score != 0).then(score.abs()).min())
+    named = (one.alias(str(place)) for place, one in enumerate(scores))
+    return predictions.rows.select(*named, (score == 1).any().alias(HAS_ONES))
 
 
 def numbered_by(predictions: Predictions, counts: pl.DataFrame, scores: pl.DataFrame) -> Keys:
@@ -94,11 +103,11 @@ def numbered_by(predictions: Predictions, counts: pl.DataFrame, scores: pl.DataF
     counts
         Their `totals`.
     scores
-        The lowest and the highest score, and the least magnitude of one that is not
-        zero.
+        Their `extremes`: the lowest and the highest score, and the least magnitude of
+        one that is not zero.
     """
-    names = predictions.keys
-    reach, step = pl.Series(scores.row(0), dtype=pl.Float64), STEPS.get(predictions.kind, 1)
+    names, step = predictions.keys, STEPS.get(predictions.kind, 1)
+    reach = pl.Series(scores.drop(HAS_ONES).row(0), dtype=pl.Float64)
     number, numbers = _number(counts, names)
     packed, dense = packing(numbers, reach, step), packing(counts.height, reach, step)
     if number is None or (packed == PACK_128 and dense != PACK_128):
@@ -151,8 +160,15 @@ def _whole(key: pl.Series) -> pl.Expr | None:
     return column.to_physical().cast(pl.Int64)
 
 
-def totals(predictions: Predictions) -> pl.LazyFrame:
+def totals(predictions: Predictions, *, labels: bool = True) -> pl.LazyFrame:
     """One row per key, in key order.
+
+    Parameters
+    ----------
+    predictions
+        The rows.
+    labels
+        Whether to look for keys whose scores are labels, and to note them.
 
     Returns
     -------
@@ -174,6 +190,7 @@ def totals(predictions: Predictions) -> pl.LazyFrame:
         ((~truth & is_valid) * case).sum().alias("negatives"),
         *((pl.col(ROW_ERROR) == kind).sum().alias(_column(kind)) for kind in predictions.possible),
         *_least(predictions),
+        *(label_extremes(is_valid if predictions.possible else None) if labels else []),
         _spread_note(predictions).alias("note"),
     )
     kept = counted.filter(pl.col(COUNT) > 0)
@@ -189,7 +206,13 @@ def totals(predictions: Predictions) -> pl.LazyFrame:
         _offset(negatives, predictions.weighted).alias(FP_OFFSET),
         *(name for name in LEAST if predictions.weighted),
         COUNT,
-        pl.concat_str(_row_errors(predictions, fatal), "note", separator="; ", ignore_nulls=True)
+        pl.concat_str(
+            _row_errors(predictions, fatal),
+            "note",
+            *([label_note()] if labels else []),
+            separator="; ",
+            ignore_nulls=True,
+        )
         .replace("", None)
         .alias("note"),
     )

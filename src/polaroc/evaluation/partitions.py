@@ -12,7 +12,7 @@ import polars as pl
 
 from polaroc.base.columns import PRIVATE
 from polaroc.base.private_columns import ROW_ERROR
-from polaroc.curves.keys import Keys, counting, numbered_by
+from polaroc.curves.keys import Keys, extremes, numbered_by, totals
 from polaroc.curves.packing import rank_of, score_at
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions
@@ -43,7 +43,9 @@ def stored(predictions: Predictions, folder: Path) -> tuple[Predictions, Keys]:
     file = folder / "rows.parquet"
     writing = predictions.valid_rows.sink_parquet(file, compression="lz4", lazy=True)
     # The in-memory engine would read the source for the file and once more for the counts.
-    _, *counted = pl.collect_all([writing, *counting(predictions)], engine="streaming")
+    _, *counted = pl.collect_all(
+        [writing, totals(predictions), extremes(predictions)], engine="streaming"
+    )
     keys = numbered_by(predictions, *counted)
     rows = pl.scan_parquet(file).with_columns(pl.lit(None, pl.UInt8).alias(ROW_ERROR))
     return replace(predictions, rows=rows, possible=[], repeatable=True), keys

@@ -5,14 +5,12 @@ from collections.abc import Sequence
 import polars as pl
 
 from polaroc.base.columns import as_lazy, check_keys, key_columns, single_column
-from polaroc.base.private_columns import DIFFERS, LABELS, TRUTH, WEIGHT
+from polaroc.base.private_columns import DIFFERS, TRUTH, WEIGHT
 from polaroc.predictions.balance import balance_note
-from polaroc.predictions.row_checks import SCORE
+from polaroc.predictions.row_checks import SCORE, label_extremes, label_note
 from polaroc.predictions.table import Predictions, one_class_note, unaudited
 from polaroc.typing import By, IntoExpr, Label
 
-THE_TRUTH = "the score is the truth itself"
-ONLY_LABELS = "scores are 0 and 1 only: predicted labels, not scores"
 # Columns of `check` beside the totals.
 REPORT = ("rows", "scores", "lowest", "highest")
 
@@ -100,7 +98,7 @@ def check(
             score_column.min().alias("lowest"),
             score_column.max().alias("highest"),
             _case_note(named).alias("note"),
-            label_note().alias(LABELS),
+            *label_extremes(),
         )
         .filter(pl.col("rows") > 0)
     )
@@ -108,7 +106,7 @@ def check(
     total = positives + negatives
     note = pl.concat_str(
         one_class_note(positives, negatives),
-        pl.when(pl.col("scores") == 1).then(pl.lit("constant score")).otherwise(LABELS),
+        pl.when(pl.col("scores") == 1).then(pl.lit("constant score")).otherwise(label_note()),
         "note",
         balance_note(keys),
         separator="; ",
@@ -124,27 +122,14 @@ def check(
     )  # fmt: skip
 
 
-def label_note() -> pl.Expr:
-    """Note on a key whose scores are labels, from score and truth."""
-    score = pl.col(SCORE)
-    return (
-        pl.when((score == pl.col(TRUTH).cast(pl.Float64)).all())
-        .then(pl.lit(THE_TRUTH))
-        .when(score.is_in([0.0, 1.0]).all())
-        .then(pl.lit(ONLY_LABELS))
-    )
-
-
 def notes_on_labels(predictions: Predictions) -> list[str]:
     """Notes on keys whose scores are labels."""
-    score = pl.col(SCORE)
     rows, keys = predictions.valid_rows, predictions.keys
     # Most tables have no such score, which saves a look at each key.
-    if not rows.select(score.is_in([0.0, 1.0]).any()).collect().item():
+    if not rows.select((pl.col(SCORE) == 1).any()).collect().item():
         return []
-    several = score.min() < score.max()
-    noted = rows.group_by(keys).agg(pl.when(several).then(label_note()).alias(LABELS))
-    counts = noted.drop_nulls(LABELS).group_by(LABELS).len().sort(LABELS).collect()
+    noted = rows.group_by(keys).agg(label_extremes()).select(label_note().alias("note"))
+    counts = noted.drop_nulls().group_by("note").len().sort("note").collect()
     return [f"Note on {count} key(s): {note}." for note, count in counts.rows()]
 
 

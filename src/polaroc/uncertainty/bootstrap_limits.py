@@ -37,6 +37,9 @@ def limits_of_draws(
     import numpy as np
 
     known = drawn[np.isfinite(drawn)]
+    # Sums over fractions of cases end a rounding beyond what a measure can be.
+    for end in (0, 1):
+        known[np.abs(known - end) < ROUNDING] = end
     note = None if known.size == drawn.size else f"{drawn.size - known.size} draws lack a class"
     if known.size < 2 or not np.isfinite(estimate):
         return None, None, None, note

@@ -504,7 +504,9 @@ def test_scores_that_are_labels_are_noted(scores, note, lazy, more):
     usual = pl.DataFrame({"model": "usual", "truth": TRUTHS, "score": [0.0, 0.3, 0.2, 1.0]})
     both = pl.concat([labels, usual])
     measures = (
-        pr.evaluate(both.lazy() if lazy else both, **NAMES, by="model", nulls="drop", **more)
+        pr.evaluate(
+            both.lazy() if lazy else both, **NAMES, by="model", measures="auc", nulls="drop", **more
+        )
         .lazy()
         .collect()
     )

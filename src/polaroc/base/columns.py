@@ -77,17 +77,7 @@ def collect_like(
 
 
 def single_column(column: object, argument: str, frame: pl.LazyFrame | None = None) -> pl.Expr:
-    """The single column of an argument, as an expression.
-
-    Parameters
-    ----------
-    column
-        A name or an expression.
-    argument
-        The name of the argument, for the message.
-    frame
-        The table, where it is known: a selector may then match one of its columns.
-    """
+    """The single column of an argument, as an expression; in a known `frame` also by a selector."""
     if not isinstance(column, str | pl.Expr):
         raise _no_column(column, f"{argument} is", argument)
     expr = _expression(column, argument)
@@ -215,17 +205,7 @@ def check_keys(keys: Sequence[str], also: Sequence[str] = ()) -> None:
 
 
 def require(frame: pl.LazyFrame, needed: Iterable[str], *, source: str) -> list[str]:
-    """The keys of a table; raise where a needed column is missing.
-
-    Parameters
-    ----------
-    frame
-        The table.
-    needed
-        The reserved columns it must have.
-    source
-        The function that makes such a table, for the hint.
-    """
+    """The keys of a table; raise where a `needed` column, made by `source`, is missing."""
     present = frame.collect_schema().names()
     missing = [name for name in needed if name not in present]
     if missing:
@@ -255,14 +235,7 @@ def text_keys_of_different_types(
 ) -> list[str]:
     """Text keys whose types differ between two tables, which Polars does not join.
 
-    Parameters
-    ----------
-    kinds, others
-        Column types of either table. Other keys that do not join raise.
-    keys
-        The keys of both.
-    tables
-        Names of the tables in the message.
+    Other keys that do not join raise; `tables` names the two in the message.
     """
     differ = [key for key in keys if kinds[key] != others[key]]
     for key in differ:

@@ -147,12 +147,7 @@ def to_curve_table(
 ) -> pl.LazyFrame:
     """Cells as a curve table with `KEY_INDEX` and `SORT_CODE`, sorted, each key after its anchor.
 
-    Parameters
-    ----------
-    ends, packing
-        The `cells`, and what their codes are.
-    anchors, named
-        The `anchors`; `KEY_INDEX` and the key columns; where these are wanted.
+    `named` has the key columns by `KEY_INDEX`.
     """
     rows = ends.select(CELL)
     if anchors is not None:
@@ -188,20 +183,10 @@ def rate(count: str, total: str) -> pl.Expr:
 def cells(
     rows: pl.LazyFrame, keys: Keys, *, weighted: bool, for_areas: bool = False
 ) -> pl.LazyFrame:
-    """The tie-collapsed cells of `attach_key_index` rows.
+    """The tie-collapsed cells of `attach_key_index` rows: the columns `CELL`, in no order.
 
-    Parameters
-    ----------
-    rows, keys, weighted
-        The rows, their keys, and whether the rows have weights.
-    for_areas
-        Keep only cells with positives, and merge vertical runs, which is enough for
-        areas under straight segments.
-
-    Returns
-    -------
-    LazyFrame
-        The columns `CELL`; in no order, without anchors.
+    With `for_areas`, only cells with positives are kept, and vertical runs merged, which is
+    enough for areas under straight segments.
     """
     ranked = (_weighed if weighted else _counted)(rows, keys.packing)
     if for_areas:

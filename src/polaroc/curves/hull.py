@@ -194,16 +194,9 @@ def _hulls(curves: pl.DataFrame) -> pl.DataFrame:
 
 
 def hull_vertices(fp: "Array", tp: "Array") -> "Array":
-    """Indices of the strictly convex vertices of a ROC curve that starts at (0, 0).
+    """Indices of the strictly convex vertices of a ROC curve, from cumulative counts.
 
-    Parameters
-    ----------
-    fp, tp
-        Cumulative counts, shape (n,), never decreasing.
-
-    Returns
-    -------
-    Indices into the curve, ascending, the first point and one at (1, 1) included.
+    The first point, (0, 0), and one at (1, 1) are included.
 
     Examples
     --------

@@ -20,16 +20,10 @@ COUNTS = cells_in(FIELDS)
 
 @dataclass(frozen=True)
 class GroupCases:
-    """The cases of a group, one row each.
+    """The cases of a group, one row each, with what each counts for in either class.
 
-    Attributes
-    ----------
-    score
-        As it came, so that no rounding ties what is not equal.
-    pos, neg
-        What a case counts for as a positive and as a negative.
-    valid
-        Whether all cases of the group can be ranked, one value per group.
+    The score is as it came, so that no rounding ties what is not equal; `valid` says, once per
+    group, whether all of its cases can be ranked.
     """
 
     score: pl.Expr

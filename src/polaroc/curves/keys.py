@@ -40,18 +40,10 @@ SPREAD = "weights differ more than a trillionfold: the smallest are lost in roun
 
 @dataclass(frozen=True)
 class Keys:
-    """What is needed to rank the rows of each key.
+    """The `totals` of each key, its columns, and how its rows are packed.
 
-    Attributes
-    ----------
-    totals
-        The result of `totals`; `KEY_INDEX` may skip numbers.
-    names
-        The key columns.
-    packing
-        What the rows of all keys fit in.
-    number
-        A row's `KEY_INDEX`, from its key columns; without it, it is looked up.
+    `KEY_INDEX` may skip numbers; it is computed from the key columns by `number`, or looked
+    up where there is none.
     """
 
     totals: pl.LazyFrame
@@ -94,17 +86,9 @@ def extremes(predictions: Predictions) -> pl.LazyFrame:
 
 
 def numbered_by(predictions: Predictions, counts: pl.DataFrame, scores: pl.DataFrame) -> Keys:
-    """The keys of rows that were counted.
+    """The keys of rows that were counted: from their `totals` and the extremes of their scores.
 
-    Parameters
-    ----------
-    predictions
-        The rows.
-    counts
-        Their `totals`.
-    scores
-        Their `extremes`: the lowest and the highest score, and the least magnitude of
-        one that is not zero.
+    The extremes are the lowest, the highest, and the least magnitude but zero.
     """
     names, step = predictions.keys, STEPS.get(predictions.kind, 1)
     reach = pl.Series(scores.drop(HAS_ONES).row(0), dtype=pl.Float64)
@@ -163,21 +147,10 @@ def _whole(key: pl.Series) -> pl.Expr | None:
 def totals(predictions: Predictions, *, labels: bool = True) -> pl.LazyFrame:
     """One row per key, in key order.
 
-    Parameters
-    ----------
-    predictions
-        The rows.
-    labels
-        Whether to look for keys whose scores are labels, and to note them.
-
-    Returns
-    -------
-    LazyFrame
-        The keys; `KEY_INDEX` UInt32, their place from 0; `positives`, `negatives`
-        (null where rows of the key cannot be ranked); `TP_OFFSET`, `FP_OFFSET`,
-        and for weights `LEAST_POS`, `LEAST_NEG`, which `cells` needs; `COUNT`,
-        of all rows; `note` String, what is wrong with the key's rows or was
-        dropped of them.
+    `KEY_INDEX` UInt32 is its place from 0; `positives` and `negatives` are null where rows
+    of the key cannot be ranked; `COUNT` is of all rows; `cells` needs `TP_OFFSET`,
+    `FP_OFFSET` and, for weights, `LEAST_POS` and `LEAST_NEG`; `note` says what is wrong with
+    rows of the key, or was dropped of them; with `labels`, also that its scores are labels.
     """
     is_valid = pl.col(ROW_ERROR).is_null()
     truth = pl.col(TRUTH)

@@ -53,14 +53,7 @@ class Packing:
     def code(self, index: pl.Expr, score: pl.Expr, truth: pl.Expr) -> pl.Expr:
         """The code of a row.
 
-        Parameters
-        ----------
-        index
-            The key as a whole number from 0 to 2³² − 1.
-        score
-            Float64, neither null nor NaN; −0.0 counts as 0.0.
-        truth
-            Boolean.
+        The key is a whole number below 2³²; the score neither null nor NaN, −0.0 the same as 0.0.
         """
         behind = self._best() - rank_of(score, self.zero_gap, self.step)
         if self != PACK_128:
@@ -109,15 +102,8 @@ PACK_128 = Packing(pl.Int128(), MAGNITUDE, 2**64)
 def packing(keys: int, scores: pl.Series, step: int = 1) -> Packing:
     """In 64 bits where so many keys fit beside the range of scores, else `PACK_128`.
 
-    Parameters
-    ----------
-    keys
-        How many there are.
-    scores
-        Of all scores the lowest, the highest and, if there is one, the least
-        magnitude but zero: Float64.
-    step
-        How many ranks lie between neighbours.
+    Of all `scores` the lowest, the highest and the least magnitude but zero are enough; `step`
+    is how many ranks lie between neighbours.
 
     Examples
     --------
@@ -137,16 +123,7 @@ def packing(keys: int, scores: pl.Series, step: int = 1) -> Packing:
 
 
 def rank_of(score: pl.Expr, zero_gap: int = 0, step: int = 1) -> pl.Expr:
-    """A Float64 as an Int64 of the same order; 0.0 and −0.0 are both 0.
-
-    Parameters
-    ----------
-    score
-        Neither null nor NaN.
-    zero_gap, step
-        As in `Packing`: magnitudes above zero are above `zero_gap`, and all are multiples
-        of `step`.
-    """
+    """A Float64, neither null nor NaN, as an Int64 of the same order; 0.0 and −0.0 are both 0."""
     bits = score.reinterpret(dtype=pl.Int64)
     magnitude = bits & MAGNITUDE
     if zero_gap:

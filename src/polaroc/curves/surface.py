@@ -114,21 +114,7 @@ def rate_at(
     at_origin: Quantity,
     backend: Backend = POLARS,
 ) -> Quantity:
-    """A rate at a point of the curve, or its limit at the origin.
-
-    Parameters
-    ----------
-    name, rate
-        The rate, by the name of its column.
-    point, first
-        The point, and the end of the first segment of its curve.
-    skewed
-        The skew.
-    at_origin
-        Whether the point is the origin.
-    backend
-        The engine.
-    """
+    """A rate at a point, or at the origin its limit, from the end of the `first` segment."""
     value = rate(*point, skewed)
     if name in LIMIT_AT_ORIGIN and rate is RATES[name]:
         return backend.where(at_origin, rate(*first, skewed), value)

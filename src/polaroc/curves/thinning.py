@@ -13,17 +13,10 @@ GRID = 6400
 
 
 def thin(table: pl.LazyFrame, priors: Sequence[float | None]) -> pl.LazyFrame:
-    """The points of curves that can be told apart by eye.
+    """The points of curves, as `to_curve_table` gives them, that can be told apart by eye.
 
-    Kept are the first cell of a curve, its last, and the last in each cell of a
-    fine grid, in ROC space and in precision-recall space at each prior.
-
-    Parameters
-    ----------
-    table
-        Curves as `to_curve_table` gives them.
-    priors
-        Priors at which the curves will be seen; None for each key's own.
+    Kept are the first cell of a curve, its last, and the last in each cell of a fine grid, in
+    ROC space and in precision-recall space at each prior; None is each key's own.
     """
     t, f = pl.col("tpr"), pl.col("fpr")
     heights = [t, f, *(rates.precision(t, f, _skew(prior)) for prior in priors)]

@@ -70,15 +70,7 @@ class ThresholdRates:
 
 
 def adjusted_count(labelled: Labelled, unlabelled: Unlabelled, z: float) -> Estimate:
-    """The share called positive, adjusted by the rates of the reference; for any scores.
-
-    Parameters
-    ----------
-    labelled, unlabelled
-        Scores on any one scale.
-    z
-        Standard errors on either side of an interval.
-    """
+    """The share called positive, adjusted by the rates of the reference; for any scores."""
     called = _calling(labelled, unlabelled)
     point = called(0.5)
     limits = point.limits(z)

@@ -56,15 +56,7 @@ class Mixture:
 
 
 def em_prior(labelled: Labelled, unlabelled: Unlabelled, z: float) -> Estimate:
-    """The prior of greatest likelihood where scores are posteriors (Saerens et al., 2002).
-
-    Parameters
-    ----------
-    labelled, unlabelled
-        Scores from 0 to 1.
-    z
-        Standard errors on either side of an interval.
-    """
+    """The prior of greatest likelihood where scores are posteriors (Saerens et al., 2002)."""
     size = labelled.pos + labelled.neg
     mean = float(size @ labelled.score) / float(size.sum())
     if not 0 < mean < 1:

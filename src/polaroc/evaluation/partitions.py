@@ -62,20 +62,8 @@ def parts(
 ) -> Iterator[Part]:
     """The rows in ranges of the score, the best first, each of at most `most` rows or tied.
 
-    A part's file is gone when the next one is asked for.
-
-    Parameters
-    ----------
-    rows
-        Rows with a sound score.
-    counted
-        Their `sizes`.
-    most
-        Rows that may be held in memory.
-    folder
-        An empty folder for the files.
-    shift
-        By how few leading bits of the rank they were counted.
+    They were `counted` by `sizes`, by all but the last `shift` bits of the rank. A part's file
+    is gone when the next one is asked for.
     """
     ranges = _ranges(counted, max(most, -(-int(counted[SIZE].sum()) // MOST_RANGES)))
     edges = [_score(place, shift) for place in ranges[PLACE].to_list()[:-1]]
@@ -94,9 +82,9 @@ def parts(
 
 
 def _ranges(counted: pl.DataFrame, most: int) -> pl.DataFrame:
-    """Neighbouring places, from the highest score down, as long as they hold at most `most` rows.
+    """Neighbouring places, from the highest score down, that together hold at most `most` rows.
 
-    Returns the lowest place of each range, its `SIZE` and how many `PLACES` it has.
+    A range has its lowest place, its `SIZE` and how many `PLACES` it has.
     """
     found: list[tuple[int, int, int]] = []
     for place, size in counted.sort(PLACE, descending=True).iter_rows():

@@ -60,12 +60,7 @@ def run(frame: pl.LazyFrame | pl.DataFrame, request: Request) -> Result:
 def run_all(frames: Sequence[pl.LazyFrame], request: Request) -> Result:
     """The result of tables that share no key, audited and taken one after the other.
 
-    Parameters
-    ----------
-    frames
-        Lazy frames, every reading of which gives the same rows, such as files.
-    request
-        What to evaluate; `memory` is "auto" where it names none.
+    Every reading of a table gives the same rows. `memory` is "auto" where none is named.
     """
     audited = [read(frame, **request.columns, audited=True) for frame in frames]
     notes = tuple(line for predictions in audited for line in notes_on_labels(predictions))
@@ -84,19 +79,7 @@ def run_all(frames: Sequence[pl.LazyFrame], request: Request) -> Result:
 def with_intervals(
     curves: pl.LazyFrame, measured: pl.LazyFrame, keys: Sequence[str], request: Request
 ) -> pl.LazyFrame:
-    """Tidy measures with the intervals asked for.
-
-    Parameters
-    ----------
-    curves
-        Curves in order, with `note` and `FRACTIONAL`.
-    measured
-        Their measures without intervals.
-    keys
-        The key columns.
-    request
-        Which intervals.
-    """
+    """Tidy measures with the intervals asked for; the curves have `note` and `FRACTIONAL`."""
     spec = request.bootstrap
     if spec is None:
         method = request.intervals or "logit"

@@ -24,16 +24,8 @@ CANNOT_EXCHANGE = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM}
 def atomic_folder(folder: Path) -> Iterator[Path]:
     """A temporary folder that becomes `folder` when the block ends without an error.
 
-    Parameters
-    ----------
-    folder
-        Where the output goes: a new or empty folder, or earlier output of
-        polaroc, which is replaced. Parents are made; a link is followed.
-
-    Raises
-    ------
-    OutputRefused
-        Where `folder` holds anything else, before the block starts.
+    `folder` is a new or empty one, or earlier output of polaroc, which is replaced; anything
+    else is refused before the block starts. Parents are made; a link is followed.
 
     Examples
     --------
@@ -168,17 +160,7 @@ def never_replace(file: Path) -> bool:
 def atomic_file(file: Path, ours: Callable[[Path], bool] = never_replace) -> Iterator[Path]:
     """A temporary file that becomes `file` when the block ends without an error.
 
-    Parameters
-    ----------
-    file
-        Where the output goes; parents are made.
-    ours
-        Whether a file that is there is earlier output, which is replaced.
-
-    Raises
-    ------
-    OutputRefused
-        Where there is another file of that name, before the block starts.
+    A file that is there already is refused before the block starts, unless it is `ours`.
 
     Examples
     --------

@@ -18,25 +18,13 @@ class Stamp(NamedTuple):
 
 
 class Stamps:
-    """The state of the files behind some paths.
-
-    Parameters
-    ----------
-    paths
-        As in `scan`.
-    """
+    """The state of the files behind some paths."""
 
     def __init__(self, paths: Sequence[str]) -> None:
         self.stamps = {file: _stamp(file) for file in files(paths)}
 
     def check(self) -> None:
-        """Raise if a file has changed since.
-
-        Raises
-        ------
-        InvalidPredictions
-            Where a file was written to, replaced or removed.
-        """
+        """Raise if a file was written to, replaced or removed since."""
         changed = [str(file) for file, stamp in self.stamps.items() if _stamp(file) != stamp]
         if changed:
             raise InvalidPredictions(

@@ -40,15 +40,7 @@ def locked_folder(parent: Path, prefix: str) -> Iterator[Path]:
 
 
 def sweep(parent: Path, prefix: str, before: Callable[[Path], None] | None = None) -> None:
-    """Remove the folders of processes that were killed.
-
-    Parameters
-    ----------
-    parent, prefix
-        As in `locked_folder`.
-    before
-        Called with each folder before it is removed.
-    """
+    """Remove the folders of processes that were killed, each after a call of `before` with it."""
     folders = [entry for entry in parent.iterdir() if entry.name.startswith(prefix)]
     for folder in folders:
         with suppress(OSError):

@@ -19,18 +19,7 @@ CONTROL_GROUP = Path("/sys/fs/cgroup")
 
 
 def resolve_memory(memory: Memory) -> int:
-    """A size in bytes from what `memory` may be.
-
-    Parameters
-    ----------
-    memory
-        Bytes, a size such as "4GB" or "512 MiB", or ``"auto"``: 60 % of what
-        is available now.
-
-    Raises
-    ------
-    InvalidArgument
-        For anything else, and for less than 500 MB.
+    """A size in bytes from bytes, from text, or from ``"auto"``: 60 % of what is available now.
 
     Examples
     --------

@@ -24,13 +24,7 @@ def progress_callback(progress: Progress | bool | None) -> Progress | None:
 
 
 def bar(done: int, rows: int) -> None:
-    """Draw a progress bar over the previous one.
-
-    Parameters
-    ----------
-    done, rows
-        Rows done, and rows in all.
-    """
+    """Draw a progress bar over the previous one."""
     share = done / rows
     line = f"\r{'█' * round(share * WIDTH):░<{WIDTH}} {share:4.0%} of {rows:,} rows"
     print(line, end="\n" if done == rows else "", file=sys.stderr, flush=True)

@@ -53,31 +53,12 @@ class Source:
 
 
 def scan(paths: Sequence[str], words: Sequence[str] = ()) -> pl.LazyFrame:
-    """One lazy frame over files, globs and hive-partitioned folders.
+    """One lazy frame over files, glob patterns and hive-partitioned folders.
 
-    Parameters
-    ----------
-    paths
-        File names, glob patterns or folders; formats are told by the suffix
-        (.parquet .pq .csv .tsv .arrow .ipc .feather .ndjson .jsonl; text may be
-        compressed as .gz, .zst). Folders named key=value below a folder or a
-        pattern become columns, whole numbers as Int64, all others as String. A
-        file named twice is read once.
-    words
-        Columns that tell things apart. In CSV and TSV they stay as they are
-        written, String, so that 1.1 and 1.10 or 7 and 007 are two; Int64 where
-        all of them are plain whole numbers.
-
-    Returns
-    -------
-    LazyFrame
-        The rows of all files.
-
-    Raises
-    ------
-    InvalidArgument
-        Where nothing is found, a suffix is unknown, a folder mixes formats, or
-        a folder stands for a column that its files have too.
+    Folders named key=value below a folder or a pattern become columns, whole numbers as
+    Int64, all others as String. A file named twice is read once. Columns of `words` stay as
+    they are written in CSV and TSV, so that 1.1 and 1.10 or 7 and 007 are two; they are
+    Int64 where all of them are plain whole numbers.
 
     Examples
     --------
@@ -93,19 +74,8 @@ def scan(paths: Sequence[str], words: Sequence[str] = ()) -> pl.LazyFrame:
 def batches(paths: Sequence[str], keys: Sequence[str], most: int) -> list[pl.LazyFrame]:
     """Like `scan`, in frames that share no key, where folders separate the keys.
 
-    Parameters
-    ----------
-    paths
-        As in `scan`.
-    keys
-        The key columns, which are `words`.
-    most
-        Bytes of files that one frame may have; a single key may have more.
-
-    Returns
-    -------
-    list of LazyFrame
-        With the same columns; a single one where a key is not a folder's name.
+    The files of a frame have at most `most` bytes, or a single key. All frames have the same
+    columns; there is a single one where a key is not a folder's name.
     """
     parts = _parts(paths, keys)
     whole = scan(paths, keys)

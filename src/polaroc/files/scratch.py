@@ -24,20 +24,9 @@ LARGER = Hint("name a folder on a larger disk with {scratch}, or allow more memo
 def scratch_folder(parent: str | os.PathLike[str] | None, needed: int = 0) -> Iterator[Path]:
     """A folder for temporary files, removed when the block ends, however it ends.
 
-    What an earlier run left in `parent` because it was killed is removed first.
-
-    Parameters
-    ----------
-    parent
-        An existing folder, or None for the system's folder of temporary files.
-    needed
-        Bytes that will be written, as far as that is known.
-
-    Raises
-    ------
-    InvalidArgument, OutputRefused
-        Where `parent` is not a folder; where its disk has not enough room, or is
-        full before the block ends.
+    `parent` is an existing folder, or None for that of the system; what an earlier run left in
+    it because it was killed is removed first. Raises where its disk has less room than the
+    `needed` bytes, or is full before the block ends.
 
     Examples
     --------

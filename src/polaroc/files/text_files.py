@@ -32,17 +32,7 @@ def refuse_utf_16(file: Path) -> None:
 
 
 def check_header(file: Path, kind: str, names: Sequence[str]) -> None:
-    """Raise if the header of a text file was misread.
-
-    Parameters
-    ----------
-    file
-        The file.
-    kind
-        Its format; others than text are let through.
-    names
-        The names of the columns, as Polars reads them.
-    """
+    """Raise if the header of a text file was misread as `names`."""
     if kind == "ndjson":
         _refuse_repeated(file, _first_keys(file))
     if kind not in SEPARATORS:

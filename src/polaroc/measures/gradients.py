@@ -59,16 +59,7 @@ def area_gradient(
 ) -> Gradient:
     """Of the weighted sum of AUPREC at skews, with the limit as precision at recall 0.
 
-    Parameters
-    ----------
-    nodes
-        Skews and their weights: one and 1 for AUPREC, those of a belief for IAUPREC.
-    interpolation
-        As in `auprec`, the hull excepted.
-    cells
-        The counts.
-    label
-        What the names of its columns end with.
+    `nodes` are skews and their weights; the names of its columns end with `label`.
     """
     if interpolation == "exact":
         return _exact(nodes, cells, label)

@@ -109,16 +109,8 @@ def interpolated(
 ) -> pl.LazyFrame:
     """Each row once per row of `shown`, one after the other.
 
-    Parameters
-    ----------
-    rows, kept
-        Rows, and their columns that are repeated.
-    columns
-        By name: an expression for each measure that is not interpolated.
-    nodes
-        By name: an expression for each node, to be interpolated.
-    shown
-        What the rows show.
+    By name, `columns` have an expression for each measure that is not interpolated, `nodes` one
+    for each node.
     """
     named = _named(columns)
     moved = {name: _moved(name, values, shown.many) for name, values in nodes.items()}

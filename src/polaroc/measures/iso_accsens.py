@@ -19,29 +19,10 @@ SCHEMA = pl.Schema(dict.fromkeys(("level", "error", "sens"), pl.Float64))
 
 
 def accsens_arcs(levels: Sequence[float], weights: tuple[float, float] = (1, 1)) -> pl.DataFrame:
-    """Lines of equal AccSens: error 1 − area against Sens.
+    """Lines of equal AccSens: `error`, 1 − area, against `sens`, at each `level` > 0.
 
-    Parameters
-    ----------
-    levels
-        Values of AccSens, > 0.
-    weights
-        Weights (w_e, w_s) ≥ 0 of the area and of Sens, not both 0.
-
-    Returns
-    -------
-    DataFrame
-        `level`, `error`, `sens` Float64, along each line, from where Sens is 0 to
-        where the error is 0; where a weight is 0, a straight line across 0 to 1.
-
-    Raises
-    ------
-    InvalidArgument
-        For weights outside what is allowed.
-
-    Notes
-    -----
-    AccSens Eq. 4 solved for its level: an ellipse with half-axes √2·level/√w.
+    AccSens Eq. 4 solved for its level: an ellipse with half-axes √2·level/√w, from where Sens
+    is 0 to where the error is 0; where a weight is 0, a straight line across 0 to 1.
 
     Examples
     --------

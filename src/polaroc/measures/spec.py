@@ -184,19 +184,10 @@ def per_key(
     measures: Sequence[Measure],
     also: Mapping[str, pl.Expr] | None = None,
 ) -> pl.LazyFrame:
-    """Per key: its totals, and the sums and least values that the measures need.
+    """Per key: its totals, the sums and least values that the measures need, and `also`.
 
-    Parameters
-    ----------
-    segments
-        Rows of a curve; those without positives carry no area, but a key that
-        has only such rows keeps its place.
-    keys
-        The key columns.
-    measures
-        The measures.
-    also
-        Other aggregations of the columns of `segments`, by name.
+    `segments` are rows of a curve; those without positives carry no area, but a key that has
+    only such rows keeps its place.
     """
     also = also or {}
     # One column per measure, then one grouping: a row per segment and prior is
@@ -243,19 +234,10 @@ def tidy(
     limits: Sequence[Limits] | None = None,
     many_limits: ManyLimits | None = None,
 ) -> pl.LazyFrame:
-    """One row per key as the tidy measure table, sorted by key and in the order asked.
+    """The result of `per_key`, with `note`, as the tidy measure table, sorted by key.
 
-    Parameters
-    ----------
-    wide
-        The result of `per_key`, with `note`.
-    keys
-        The key columns.
-    measures
-        The measures, in the order wanted.
-    limits, many_limits
-        Those of each measure that is no node of many priors, and of the others,
-        where intervals are asked for.
+    Where intervals are asked for, `limits` are those of each measure that is no node of many
+    priors, and `many_limits` those of the others.
     """
     single = [measure for measure in measures if measure.many is None]
     both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)

@@ -19,17 +19,10 @@ def model_key(keys: Sequence[str]) -> str:
 
 
 def balance_note(keys: Sequence[str], between: str | None = None) -> pl.Expr:
-    """What is to be said of the test set of each key, beside those of the same block or model.
+    """Note on how the test set of each key differs from others of the same block or model.
 
-    Nothing where no block has two models: the keys then lie within each other, as
-    patients do in hospitals.
-
-    Parameters
-    ----------
-    keys
-        The keys; the rows are one per key, with `positives` and `negatives`.
-    between
-        That of the models, by default `model_key`; all others are blocks.
+    The rows are one per key, with `positives` and `negatives`. Nothing where no block has two
+    models: the keys then lie within each other, as patients do in hospitals.
 
     Examples
     --------

@@ -32,14 +32,9 @@ PEEKED_ROWS, MOST_VALUES, LEAST_ROWS, LEAST_WHOLE = 10_000, 200, 5, 3
 
 @dataclass(frozen=True)
 class UsualKeys:
-    """Default key columns of a prediction table.
+    """Default key columns of a prediction table, those with a usual name of models and of blocks.
 
-    Attributes
-    ----------
-    models, blocks
-        Columns that have a usual name of models, and of folds or other blocks.
-    unused
-        Number of values of other possible keys, by name; None where not counted.
+    `unused` has the number of values of other possible keys, None where not counted.
     """
 
     models: list[str]
@@ -91,14 +86,7 @@ def usual_names(names: Sequence[str]) -> UsualKeys:
 def usual_keys(frame: pl.LazyFrame, taken: Collection[str]) -> UsualKeys:
     """The key columns of predictions where none were named, and columns that may be keys.
 
-    Of blocks, those with one value are no keys: nothing is told apart by them.
-
-    Parameters
-    ----------
-    frame
-        The predictions; columns without a usual name are read where they may be keys.
-    taken
-        Columns that have another part: truth, score, weight, case.
+    Columns of another role, such as truth, are `taken`. Blocks with one value are no keys.
 
     Examples
     --------

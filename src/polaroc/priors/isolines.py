@@ -197,25 +197,7 @@ def distinct_levels(given: float | Sequence[float], rate: str) -> list[float]:
 
 @lazily
 def precision_contours(curve: pl.LazyFrame, levels: float | Sequence[float]) -> pl.LazyFrame:
-    """The prior at which a curve has a precision, at each recall.
-
-    Parameters
-    ----------
-    curve
-        The result of `achievable`, or another table with its columns.
-    levels
-        One or several precisions in (0, 1).
-
-    Returns
-    -------
-    Frame of the kind given
-        The keys; `level`, the precision; `tpr`, the recalls of the table above 0;
-        `prior` in [0, 1): Float64; sorted by key, level and recall.
-
-    Raises
-    ------
-    InvalidArgument, InvalidTable
-        For levels outside what is allowed; where a column is missing.
+    """The prior at which a curve, the result of `achievable`, has a precision, at each recall.
 
     Examples
     --------

@@ -94,24 +94,9 @@ def roc_from_pr(
 
 
 def prior_at_precision(tpr: Quantity, fpr: Quantity, precision: Quantity) -> Quantity:
-    """The prior at which a ROC point has a precision: pf/(pf + (1−p)t).
+    """The prior at which a ROC point has a precision p: pf/(pf + (1−p)t), from P-ROC Eq. 3.
 
-    Parameters
-    ----------
-    tpr, fpr
-        True and false positive rate, from 0 to 1: floats, numpy arrays or
-        Polars expressions.
-    precision
-        Precision p, from 0 to 1.
-
-    Returns
-    -------
-    The same kind, from 0 to 1; 0 where the point has no false positives, NaN where it
-    has a rate of 0 in place of the other as well.
-
-    Notes
-    -----
-    P-ROC Eq. 3, solved for the prior.
+    It is 0 where the point has no false positives, NaN where it has no true ones either.
 
     Examples
     --------

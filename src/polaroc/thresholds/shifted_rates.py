@@ -12,33 +12,10 @@ from polaroc.typing import Priors
 
 @lazily
 def shifted_rates(points: pl.LazyFrame, priors: Priors, rates: Sequence[str]) -> pl.LazyFrame:
-    """The rates of fixed operating points at other priors than they were chosen for.
+    """The rates of fixed operating points at other priors than they were chosen for (P-ROC Fig. 1).
 
-    Parameters
-    ----------
-    points
-        The result of `operating_points` at one prior. Keys without a point have no row.
-    priors
-        Priors in (0, 1), or ``"observed"`` for each key's own; one, several, or a
-        prior grid.
-    rates
-        Names from the module `rates`.
-
-    Returns
-    -------
-    Frame of the kind given
-        One row per key and prior: the keys, `prior`, `skew`, and a Float64 column per
-        rate, null where it is undefined.
-
-    Raises
-    ------
-    InvalidArgument, InvalidTable
-        For a prior outside (0, 1) or an unknown rate; where the columns of operating
-        points are missing.
-
-    Notes
-    -----
-    P-ROC Fig. 1.
+    One row per key with a point and prior: the keys, `prior`, `skew` and a column per rate, null
+    where it is undefined.
 
     Examples
     --------

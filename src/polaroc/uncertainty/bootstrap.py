@@ -217,16 +217,7 @@ def resampled(
 ) -> pl.LazyFrame:
     """Tidy measures with limits from draws of their curves, or of clusters of their cases.
 
-    Parameters
-    ----------
-    measured
-        The measures of `spec`, without limits.
-    source
-        The curves, or cases with a column `CLUSTER`.
-    keys
-        The key columns.
-    spec
-        How to resample.
+    `source` are the curves, or cases with a column `CLUSTER`.
     """
     given = source.collect_schema()
     schema = {key: given[key] for key in keys} | {

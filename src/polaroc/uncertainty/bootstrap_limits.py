@@ -19,20 +19,9 @@ Limits: TypeAlias = tuple[float | None, float | None, float | None, str | None]
 def limits_of_draws(
     estimate: float, drawn: "Array", method: str, level: float, acceleration: float, smallest: float
 ) -> Limits:
-    """The limits of one measure.
+    """The limits of one measure, from its values in the draws, NaN where it has none.
 
-    Parameters
-    ----------
-    estimate
-        Its value in the test set.
-    drawn
-        Its values in the draws, NaN where it has none.
-    method, level
-        As in `bootstrap`.
-    acceleration
-        Of BCa, else unused.
-    smallest
-        Replaces a distance of zero from 0 or 1, whose log-odds would be infinite.
+    `smallest` replaces a distance of zero from 0 or 1, whose log-odds would be infinite.
     """
     import numpy as np
 
@@ -80,14 +69,7 @@ def accelerations(
 ) -> list[float]:
     """A sixth of the skewness in each row: Σψ³/(6 (Σψ²)^1.5) of the influence ψ of units.
 
-    Parameters
-    ----------
-    roc
-        One curve.
-    measures
-        The measures.
-    cases
-        Cases with `CLUSTER` where whole clusters are the units, else cases are.
+    The units are cases, or whole clusters where `cases` are given, with `CLUSTER`.
     """
     import numpy as np
 

@@ -40,27 +40,10 @@ def draws_of_cells(
 ) -> Iterator[pl.DataFrame]:
     """Draws of as many positives and as many negatives as there are, each from its class.
 
-    Parameters
-    ----------
-    curve
-        One curve, best score first, of whole counts.
-    rng
-        The random numbers.
-    count
-        How many draws.
-    place
-        Place of the pseudo-cases, which may be drawn too.
-
-    Returns
-    -------
-    Iterator of DataFrame
-        Blocks of segments with positives, of some draws each: `DRAW` and the
-        counts and totals of a curve.
-
-    Notes
-    -----
-    Only cells with positives carry area: the negatives between two of them are
-    drawn as one number, so that a draw costs as much as there are segments.
+    Of one curve of whole counts, best score first: blocks of segments of some draws each, with
+    `DRAW` and the counts and totals of a curve. Only cells with positives carry area: the
+    negatives between two of them are drawn as one number, so that a draw costs as much as
+    there are segments. Pseudo-cases at a `place` may be drawn too.
     """
     import numpy as np
 
@@ -83,23 +66,7 @@ def draws_of_clusters(
 ) -> Iterator[pl.DataFrame]:
     """Draws of as many clusters as there are, with all their cases; class totals vary.
 
-    Parameters
-    ----------
-    cases
-        Score, truth and cluster of the cases of one key.
-    cluster
-        Column of the clusters.
-    rng
-        The random numbers.
-    count
-        How many draws.
-    place
-        Place of the part of a mean cluster whose cases may be drawn too.
-
-    Returns
-    -------
-    Iterator of DataFrame
-        As `draws_of_cells`.
+    Otherwise as `draws_of_cells`; of a pseudo-cluster, a part of a mean cluster is drawn.
     """
     import numpy as np
 
@@ -165,15 +132,8 @@ def segments_of_draws(
 ) -> pl.DataFrame:
     """The segments with positives of a block of draws, numbered from `first`.
 
-    Parameters
-    ----------
-    first
-        The number of the first draw.
-    pos, neg, fp
-        Positives, negatives and cumulative negatives of each draw and cell,
-        best score first; shape (draws, cells).
-    positives, negatives
-        The totals, one for all draws or one for each.
+    Counts have the shape (draws, cells), best score first; totals are one for all draws or
+    one for each.
     """
     import numpy as np
 

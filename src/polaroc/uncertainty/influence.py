@@ -28,21 +28,8 @@ def with_influence(
 ) -> pl.LazyFrame:
     """Segments with the influence of their cases on each part, less a constant per class.
 
-    Parameters
-    ----------
-    segments
-        Rows of a curve: the segments with positives, or all.
-    keys
-        The key columns.
-    parts
-        What the influence is on.
-
-    Returns
-    -------
-    LazyFrame
-        Per row and part, named by `column`: the influence of its positives, of
-        its negatives, and of the negatives on the level run before it, whose
-        number is in `LEVEL`; worst score first.
+    Per row, worst score first, and part: the influence of its positives, of its negatives, and
+    of the negatives on the level run before it, whose number is in `LEVEL`.
     """
     area = (pl.col("pos") > 0).fill_null(False)
     end = pl.when(area).then(pl.col("fp"))
@@ -98,23 +85,9 @@ def _with_sides(
 def influence(
     cells: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]
 ) -> pl.LazyFrame:
-    """All cells of curves with the influence of their cases on each measure.
+    """All cells of curves, without anchors, with the influence of their cases on each measure.
 
-    Parameters
-    ----------
-    cells
-        Every row of a curve but the anchors.
-    keys
-        The key columns.
-    measures
-        The measures; each must have parts.
-
-    Returns
-    -------
-    LazyFrame
-        The cells, and for each measure, numbered in order, the columns
-        `influence_column(i, "pos")` and `influence_column(i, "neg")`: the influence of
-        a positive and of a negative. The mean over each class is zero.
+    Its columns are named by `influence_column`; the mean over each class is zero.
     """
     slopes = {
         private(f"slope_{i}_{j}"): part.slope

@@ -20,22 +20,11 @@ PSEUDO = 0.5
 def at_both_ends(
     segments: pl.LazyFrame, positive: float | pl.Expr = PSEUDO, negative: float | pl.Expr = PSEUDO
 ) -> pl.LazyFrame:
-    """Curves as they are, and with pseudo-cases ranked worst and best.
+    """The segments with positives, and anchors, of curves for each of `PLACES`.
 
-    Parameters
-    ----------
-    segments
-        The segments with positives, and the anchors.
-    positive, negative
-        How many pseudo-cases of each class.
-
-    Returns
-    -------
-    LazyFrame
-        The rows of `segments` for each of `PLACES`, told apart by the column
-        `PLACE`. Totals stay as they are, since the observed prior is made of
-        them: counts shrink as much as the pseudo-cases take. The anchor becomes
-        the cell of the pseudo-positives; thresholds only give the order.
+    Totals stay as they are, since the observed prior is made of them: counts shrink as much
+    as the pseudo-cases take. The anchor becomes the cell of the pseudo-positives; thresholds
+    only give the order.
     """
     positives, negatives = pl.col("positives"), pl.col("negatives")
     by_pos, by_neg = positives / (positives + positive), negatives / (negatives + negative)
@@ -67,24 +56,10 @@ def with_pseudo_cases(
     positive: float = PSEUDO,
     negative: float = PSEUDO,
 ) -> tuple["Array", "Array", "Array", float]:
-    """Segments, best first, with pseudo-cases at a place.
+    """The counts of segments, best first, with pseudo-cases at a place.
 
-    Parameters
-    ----------
-    pos, level, neg
-        Positives of each segment, negatives on the level run before it, and its
-        own; the last axis is the segments.
-    rest
-        Negatives below the last segment.
-    place
-        Any of `PLACES`.
-    positive, negative
-        How many pseudo-cases of each class.
-
-    Returns
-    -------
-    tuple
-        The same four.
+    Those are positives, negatives on the level run before each, its own negatives, and the
+    `rest` of the negatives, below the last segment.
     """
     import numpy as np
 

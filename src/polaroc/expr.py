@@ -19,8 +19,7 @@ from polaroc.curves.surface import RATES
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.measures.areas import STARTS
 from polaroc.measures.catalog import select
-from polaroc.measures.definition import MeasureArguments
-from polaroc.measures.spec import ingredients
+from polaroc.measures.spec import MeasureArguments, ingredients
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import OBSERVED, check_prior, skew
 from polaroc.typing import Interpolation, IntoExpr, Prior, Start

@@ -21,7 +21,7 @@ from polaroc.base.private_columns import KEY_INDEX
 from polaroc.curves.curve import cells
 from polaroc.curves.keys import Keys, attach_key_index, build_key_index
 from polaroc.measures.catalog import select_measures
-from polaroc.measures.spec import per_key
+from polaroc.measures.table import per_key
 from polaroc.predictions.table import Predictions, read
 
 KEYS = ["model", "fold"]

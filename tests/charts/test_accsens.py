@@ -6,7 +6,7 @@ from chart_cases import measures
 from model_tables import near, predictions
 
 import polaroc as pr
-from polaroc.measures.iso_accsens import accsens_arcs
+from polaroc.measures.sensitivity import accsens_arcs
 
 
 @pytest.fixture(scope="module")

@@ -18,8 +18,7 @@ from polaroc.measures.catalog import (
     register,
     select_measures,
 )
-from polaroc.measures.definition import MeasureArguments, MeasureDefinition
-from polaroc.measures.spec import Measure
+from polaroc.measures.spec import Measure, MeasureArguments, MeasureDefinition
 
 ROOT = Path(__file__).parents[2]
 NAMES = {"truth": "truth", "score": "score"}

@@ -1,4 +1,4 @@
-"""Quantiles, and confidence limits on the log-odds scale."""
+"""Quantiles, confidence limits on the log-odds scale, and quadrature."""
 
 from statistics import NormalDist
 
@@ -22,6 +22,20 @@ def normal(level: float) -> float:
     1.96
     """
     return NORMAL.inv_cdf((1 + level) / 2)
+
+
+def quadrature(n: int) -> list[tuple[float, float]]:
+    """The n Gauss-Legendre nodes on (0, 1), each with its weight.
+
+    Examples
+    --------
+    >>> quadrature(1)
+    [(0.5, 1.0)]
+    """
+    from numpy.polynomial.legendre import leggauss
+
+    nodes, weights = leggauss(n)
+    return list(zip(((1 + nodes) / 2).tolist(), (weights / 2).tolist(), strict=True))
 
 
 def logit_ends(estimate: pl.Expr, width: pl.Expr) -> tuple[pl.Expr, pl.Expr]:

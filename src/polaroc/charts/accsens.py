@@ -15,7 +15,7 @@ from polaroc.charts.options import checked
 from polaroc.charts.over_prior import DECIMALS
 from polaroc.charts.theme import SIZE, finished
 from polaroc.comparison.measure_rows import rows_of
-from polaroc.measures.iso_accsens import accsens_arcs, check_arc_weights
+from polaroc.measures.sensitivity import accsens_arcs, check_arc_weights
 
 if TYPE_CHECKING:
     import altair as alt

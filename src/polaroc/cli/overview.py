@@ -11,7 +11,7 @@ from polaroc.base.private_columns import private
 from polaroc.base.text import table
 from polaroc.cli.screen import MOST_ROWS
 from polaroc.measures.catalog import CATALOG, label
-from polaroc.measures.spec import humanize_note
+from polaroc.measures.table import humanize_note
 from polaroc.typing import Prior
 
 

@@ -10,7 +10,7 @@ from polaroc.base.columns import column_name, column_names
 from polaroc.base.private_columns import BLOCK, MODEL
 from polaroc.comparison.measure_rows import SAME, Rows, listed_rows, value_columns
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, check_choice, quoted, spelling
-from polaroc.measures.spec import humanize_note
+from polaroc.measures.table import humanize_note
 from polaroc.predictions.balance import differs, unusual
 from polaroc.priors.grids import check_prior
 from polaroc.typing import Array, Prior

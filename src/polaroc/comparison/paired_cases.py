@@ -9,7 +9,8 @@ from polaroc.base.columns import check_keys, column_name, key_columns
 from polaroc.base.private_columns import TRUTH
 from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
-from polaroc.measures.spec import Measure, per_key
+from polaroc.measures.spec import Measure
+from polaroc.measures.table import per_key
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import read
 from polaroc.typing import Array, By, IntoExpr, Label

@@ -9,7 +9,8 @@ import polars as pl
 
 from polaroc.base.private_columns import DRAW, TRUTH
 from polaroc.comparison.paired_cases import NO_DIFFERENCE, Block, PairedCases
-from polaroc.measures.spec import Measure, per_key
+from polaroc.measures.spec import Measure
+from polaroc.measures.table import per_key
 from polaroc.predictions.row_checks import SCORE
 from polaroc.typing import Array
 from polaroc.uncertainty.draws import blocks_of_draws, check_draws, generator, segments_of_draws

@@ -11,7 +11,7 @@ from polaroc.curves.curve import curve_tables
 from polaroc.curves.keys import Keys, build_key_index
 from polaroc.evaluation.request import Request
 from polaroc.evaluation.sums import CurveSums, CurveTotals
-from polaroc.measures.spec import tidy
+from polaroc.measures.table import tidy
 from polaroc.predictions.audit import notes_on_labels
 from polaroc.predictions.table import Predictions, read
 from polaroc.uncertainty.bootstrap import resampled

@@ -26,7 +26,8 @@ from polaroc.evaluation.partitions import SIZE, Part, parts, sizes, stored
 from polaroc.files.memory import Memory, resolve_memory
 from polaroc.files.progress import Progress
 from polaroc.files.scratch import scratch_folder
-from polaroc.measures.spec import Measure, merged, per_key
+from polaroc.measures.spec import Measure
+from polaroc.measures.table import merged, per_key
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions
 

@@ -10,11 +10,10 @@ from polaroc import rates
 from polaroc.base.backend import POLARS, Backend
 from polaroc.curves.segments import segments_in
 from polaroc.errors import check_choice
-from polaroc.measures.definition import MeasureArguments, MeasureDefinition
 from polaroc.measures.gradients import area_gradient, auc_gradient
 from polaroc.measures.interleaving import SKEW
 from polaroc.measures.partial_areas import partial_auc, rate_range
-from polaroc.measures.spec import Measure, total
+from polaroc.measures.spec import Measure, MeasureArguments, MeasureDefinition, total
 from polaroc.priors.beliefs import Belief, over_label, resolve_belief
 from polaroc.priors.chebyshev import condensed, many_priors
 from polaroc.priors.grids import resolve_priors, skew

@@ -8,9 +8,8 @@ from polaroc.base.checks import listed_values
 from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.measures.areas import AUC, AUPREC, IAUPREC, INTERPOLATIONS
 from polaroc.measures.corrected_areas import AUPREC_CORRECTED, IAUPREC_CORRECTED
-from polaroc.measures.definition import MeasureArguments, MeasureDefinition
 from polaroc.measures.sensitivity import ACCSENS, AUC_RANGE, EQUAL_ERROR, SENS
-from polaroc.measures.spec import Measure
+from polaroc.measures.spec import Measure, MeasureArguments, MeasureDefinition
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.grids import resolve_priors
 from polaroc.typing import Interpolation, Prior, Priors

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 from polaroc import rates
 from polaroc.base.backend import POLARS, Backend
-from polaroc.base.columns import PRIVATE
+from polaroc.base.private_columns import PRIVATE
+from polaroc.base.statistics import quadrature
 from polaroc.curves.segments import segments_in
 from polaroc.measures.areas import auprec_measures, iauprec_measure
-from polaroc.measures.definition import MeasureDefinition
-from polaroc.measures.spec import Measure
+from polaroc.measures.spec import Measure, MeasureDefinition
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.grids import resolve_priors, skew
 from polaroc.typing import Priors, Quantity
@@ -67,7 +67,7 @@ def segment_bias(skewed: Quantity, backend: Backend) -> Quantity:
     negatives = backend.column("negatives")
     fewer = backend.where(negatives > 1, negatives - 1, 1.0)
     terms = []
-    for share, weight in _nodes():
+    for share, weight in quadrature(NODES):
         t, f = t0 + share * dt, f0 + share * df
         # Of a point between two cells: both rates are known, f lies between them.
         variance = (f * (1 - f) - share * (1 - share) * df) / fewer
@@ -75,13 +75,6 @@ def segment_bias(skewed: Quantity, backend: Backend) -> Quantity:
         low, middle, high = (rates.precision(t, at, skewed) for at in (f - error, f, f + error))
         terms.append(weight * ((low + high) / 2 - middle))
     return dt * backend.total(terms)
-
-
-def _nodes() -> list[tuple[float, float]]:
-    from numpy.polynomial.legendre import leggauss
-
-    nodes, weights = leggauss(NODES)
-    return list(zip(((1 + nodes) / 2).tolist(), (weights / 2).tolist(), strict=True))
 
 
 AUPREC_CORRECTED = MeasureDefinition(

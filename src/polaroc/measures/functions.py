@@ -10,7 +10,8 @@ from polaroc.base.columns import curve_keys, lazily
 from polaroc.curves.hull import hull
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.measures.areas import auc_measure, auprec_measures, iauprec_measure
-from polaroc.measures.spec import Measure, per_key, tidy
+from polaroc.measures.spec import Measure
+from polaroc.measures.table import per_key, tidy
 from polaroc.predictions.row_checks import UNRANKED
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Interpolation, Priors, Start

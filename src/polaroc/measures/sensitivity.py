@@ -3,24 +3,25 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from math import pi, sqrt
 
 import polars as pl
 
 from polaroc.base.backend import POLARS, Backend
 from polaroc.base.checks import pair_of, shortened
 from polaroc.base.columns import PRIVATE, lazily
-from polaroc.errors import InvalidArgument, check_choice
-from polaroc.measures.balanced_gradients import mean_error_gradient, point_gradient
-from polaroc.measures.balanced_points import balanced, distance
-from polaroc.measures.definition import MeasureDefinition
-from polaroc.measures.error_areas import error_area, partial_area
+from polaroc.errors import Hint, InvalidArgument, check_choice
+from polaroc.measures.balanced import balanced, distance, error_area, partial_area
 from polaroc.measures.functions import of_curve
-from polaroc.measures.spec import GradientTerm, Measure
+from polaroc.measures.gradients import mean_error_gradient, point_gradient
+from polaroc.measures.spec import GradientTerm, Measure, MeasureDefinition
 from polaroc.priors.beliefs import over_label
 from polaroc.priors.grids import range_of, skew
-from polaroc.typing import Quantity
+from polaroc.typing import Array, Quantity
 
 AREAS = ("error", "partial")
+# Points of a line of equal AccSens, less one.
+ARC_STEPS = 60
 
 
 @lazily
@@ -191,6 +192,35 @@ def check_weights(weights: Sequence[float]) -> None:
         )
 
 
+def accsens_arcs(levels: Sequence[float], weights: tuple[float, float] = (1, 1)) -> pl.DataFrame:
+    """Lines of equal AccSens: `error`, 1 − area, against `sens`, at each `level` > 0.
+
+    AccSens Eq. 4 solved for its level: an ellipse with half-axes √2·level/√w, from where Sens
+    is 0 to where the error is 0; where a weight is 0, a straight line across 0 to 1.
+
+    Examples
+    --------
+    >>> accsens_arcs([0.1]).select(pl.all().round(6)).row(0)
+    (0.1, 0.141421, 0.0)
+    """
+    check_arc_weights(weights)
+    arcs = [
+        pl.DataFrame({"level": [level] * (ARC_STEPS + 1), **_arc(level, *weights)})
+        for level in levels
+    ]
+    schema = dict.fromkeys(("level", "error", "sens"), pl.Float64)
+    return pl.concat([pl.DataFrame(schema=schema), *arcs])
+
+
+def check_arc_weights(weights: Sequence[float]) -> None:
+    """Refuse weights of which none counts."""
+    check_weights(weights)
+    if not any(weights):
+        raise InvalidArgument(
+            "weights are both 0, and so is AccSens.", hint=Hint.example("weights", (1, 1))
+        )
+
+
 def _sens(over: tuple[float, float], backend: Backend) -> tuple[Quantity, dict[str, Quantity]]:
     over = range_of(over)
     (low, at_lo), (high, at_hi) = (balanced(prior, backend) for prior in over)
@@ -218,6 +248,20 @@ def _point_part(prior: float, slope: Quantity) -> GradientTerm:
 def _area_part(over: tuple[float, float], slope: Quantity) -> GradientTerm:
     name = f"{PRIVATE}error_{over!r}"
     return GradientTerm(name, lambda _: mean_error_gradient(over), slope)
+
+
+def _arc(level: float, by_error: float, by_sens: float) -> "dict[str, Array]":
+    import numpy as np
+
+    share = np.linspace(0, 1, ARC_STEPS + 1)
+    level *= sqrt(2)
+    if not by_error:
+        return {"error": 1 - share, "sens": np.full(len(share), level / sqrt(by_sens))}
+    if not by_sens:
+        return {"error": np.full(len(share), level / sqrt(by_error)), "sens": share}
+    # The ends are exact: the sine of a rounded multiple of π is not 0.
+    across = np.sin(share[::-1] * pi / 2)
+    return {"error": level / sqrt(by_error) * across, "sens": level / sqrt(by_sens) * across[::-1]}
 
 
 SENS = MeasureDefinition(

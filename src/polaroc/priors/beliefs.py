@@ -6,6 +6,7 @@ from math import asinh, atan, ceil, exp, expm1, fsum, isfinite, log, log1p, pi, 
 from typing import Any, Literal
 
 from polaroc.base.checks import is_number, listed_values, pair_of, shortened
+from polaroc.base.statistics import quadrature
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.priors.grids import check_prior, check_range, prior, range_of, skew
 
@@ -334,11 +335,8 @@ def _beta_log_density(a: float, b: float) -> Callable[[float], float]:
     That is −(a + b)·(ln(p + q·eˢ) − q·s) at the shift s, p and q the means of the prior
     and of what it leaves.
     """
-    from numpy.polynomial.legendre import leggauss
-
     p, q = 1 / (1 + b / a), 1 / (1 + a / b)
-    nodes, weights = leggauss(20)
-    unit = [((1 + float(x)) / 2, float(w) / 2) for x, w in zip(nodes, weights, strict=True)]
+    unit = quadrature(20)
 
     def log_density(shift: float) -> float:
         if abs(shift) > 1:

@@ -18,7 +18,7 @@ from polaroc.comparison.result import Comparison
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG
-from polaroc.measures.spec import humanize_note
+from polaroc.measures.table import humanize_note
 from polaroc.predictions.row_checks import SCORE, left_out
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.grids import prior_grid

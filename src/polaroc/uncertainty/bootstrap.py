@@ -31,7 +31,8 @@ from polaroc.curves.keys import build_key_index
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
 from polaroc.measures.functions import of_curve
-from polaroc.measures.spec import Measure, output_rows, per_key
+from polaroc.measures.spec import Measure, output_rows
+from polaroc.measures.table import per_key
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import read
 from polaroc.priors.beliefs import Belief

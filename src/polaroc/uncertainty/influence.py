@@ -14,7 +14,8 @@ import polars as pl
 from polaroc.base.columns import attach, within
 from polaroc.base.private_columns import private
 from polaroc.measures.gradients import LEVEL, SIDES, Gradient
-from polaroc.measures.spec import GradientTerm, Measure, per_key
+from polaroc.measures.spec import GradientTerm, Measure
+from polaroc.measures.table import per_key
 from polaroc.predictions.row_checks import SCORE
 
 # Variances below are mere rounding, since measures are of order 1.

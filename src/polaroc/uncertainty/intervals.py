@@ -13,7 +13,8 @@ from polaroc.base.statistics import ROUNDING, logit_ends, normal, student
 from polaroc.curves.segments import CELLS
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice, quoted
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
-from polaroc.measures.spec import AREA, VARIANCE, Limits, ManyLimits, Measure, per_key, tidy
+from polaroc.measures.spec import Measure
+from polaroc.measures.table import AREA, VARIANCE, Limits, ManyLimits, per_key, tidy
 from polaroc.predictions.row_checks import UNRANKED
 from polaroc.predictions.table import Predictions
 from polaroc.priors.beliefs import Belief

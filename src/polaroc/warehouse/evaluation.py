@@ -14,8 +14,8 @@ from polaroc.files.memory import Memory
 from polaroc.files.progress import Progress
 from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.measures.spec import Measure
-from polaroc.measures.spec import per_key as here_per_key
-from polaroc.measures.spec import tidy as tidy_here
+from polaroc.measures.table import per_key as here_per_key
+from polaroc.measures.table import tidy as tidy_here
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Interpolation, Intervals, Label, Nulls, Priors
 from polaroc.warehouse.bins import BEST, WORST, Bins, binned, bounded, check_bounded

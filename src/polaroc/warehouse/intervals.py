@@ -10,7 +10,7 @@ from polaroc.curves.curve import in_order
 from polaroc.errors import InvalidArgument
 from polaroc.evaluation.pipeline import with_intervals
 from polaroc.evaluation.request import Request
-from polaroc.measures.spec import per_key, tidy
+from polaroc.measures.table import per_key, tidy
 from polaroc.warehouse.collecting import collected
 from polaroc.warehouse.columns import deferred
 from polaroc.warehouse.curves import TOTALS

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from polaroc.base.columns import MEASURE_COLUMNS, OVER, PRIVATE
 from polaroc.curves.segments import cells_in, segment_columns
-from polaroc.measures.spec import BIAS_RATIO, WARNING, Measure, ingredients
+from polaroc.measures.spec import Measure, ingredients
+from polaroc.measures.table import BIAS_RATIO, WARNING
 from polaroc.priors.chebyshev import ManyPriors
 from polaroc.warehouse.columns import (
     IBIS,

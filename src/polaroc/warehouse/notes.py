@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from polaroc.base.columns import PRIVATE
 from polaroc.base.private_columns import LEAST_NEG, LEAST_POS, ROW_ERROR
 from polaroc.curves.keys import GREATEST_SPREAD, SPREAD
-from polaroc.measures.spec import BIAS_RATIO, BIASED, MAX_BIAS_RATIO
+from polaroc.measures.table import BIAS_RATIO, BIASED, MAX_BIAS_RATIO
 from polaroc.predictions.row_checks import ROW_ERRORS
 from polaroc.warehouse.cells import FATAL, GREATEST, ROWS, fatal_rows
 from polaroc.warehouse.columns import deferred, ibis_library, literal

@@ -1,16 +1,54 @@
-"""The mean error of the balanced point over a range of priors, and the area beside it."""
+"""The balanced point of a prior, where missed positives are as many as false alarms.
+
+Also its mean error over a range of priors, and the area beside it.
+"""
 
 from math import acosh, ceil, log
 from typing import NamedTuple
 
-from polaroc.base.backend import Backend
-from polaroc.base.columns import PRIVATE
+from polaroc.base.backend import POLARS, Backend
+from polaroc.base.private_columns import PRIVATE
+from polaroc.base.statistics import quadrature
 from polaroc.curves.segments import Point, segments_in
-from polaroc.measures.balanced_gradients import prior_at
+from polaroc.priors.grids import skew
 from polaroc.typing import Quantity
 
 # How unequal Δt and Δf may be where the error of a segment is not taken in closed form.
 STRAIGHT = 0.2
+
+
+def balanced(prior: float, backend: Backend) -> tuple[Point, dict[str, Quantity]]:
+    """The balanced point at a prior, and the least values that it is made from."""
+    skewed = skew(prior)
+    start, end, _ = segments_in(backend).segment
+    # Along the curve 1 − t only falls and λf only grows: the first segment with positives
+    # that ends beyond the ray of the prior has the least ends of all that do.
+    beyond = 1 - end[0] <= skewed * end[1]
+    least = {
+        f"{PRIVATE}balanced_{prior!r}_{i}": backend.where(beyond, rate)
+        for i, rate in enumerate((*start, *end))
+    }
+    t0, f0, t1, f1 = map(backend.column, least)
+    # The ray crosses that segment, or the level run of negatives before it.
+    short = (1 - t0) - skewed * f0
+    share = short / ((t1 - t0) + skewed * (f1 - f0))
+    inside = short > 0
+    t = backend.where(inside, t0 + share * (t1 - t0), t0)
+    f = backend.where(inside, f0 + share * (f1 - f0), (1 - t0) / skewed)
+    return (t, f), least
+
+
+def distance(low: Point, high: Point) -> Quantity:
+    """AccSens Eq. 3, of the points at the two ends of the range."""
+    (t_lo, f_lo), (t_hi, f_hi) = low, high
+    return (((t_lo - t_hi) ** 2 + (f_hi - f_lo) ** 2) / 2) ** 0.5
+
+
+def prior_at(point: Point, backend: Backend = POLARS) -> Quantity:
+    """The prior at which a point of the curve is balanced: f/(f + 1 − t)."""
+    t, f = point
+    reach = f + (1 - t)
+    return backend.where(reach > 0, f / reach, 1.0)
 
 
 class Area(NamedTuple):
@@ -59,23 +97,15 @@ def _error_on_segment(
     ratio = df / bend
     logarithm = backend.log1p(bend * width / (df + bend * first))
     closed = ((1 + ratio) * (1 - logarithm * ratio / width) - (first + last) / 2) / bend
-    priors = [(first + node * width, weight) for node, weight in _nodes(*over)]
+    # With |Δt − Δf| ≤ (Δt + Δf)/5 the pole −Δf/(Δt − Δf) is at −2 or below, or at 3
+    # or above; the error falls as ρ^(−2n), ρ the ellipse around the range up to it.
+    middle, half = sum(over) / 2, (over[1] - over[0]) / 2
+    reach = min(2 + middle, 3 - middle) / half
+    nodes = quadrature(ceil(-log(1e-17) / (2 * acosh(reach))))
+    priors = [(first + node * width, weight) for node, weight in nodes]
     straight = backend.total(weight * at * (1 - at) / (df + bend * at) for at, weight in priors)
     mean = backend.where(abs(bend) > STRAIGHT * (dt + df), closed, straight)
     return backend.where((width > 0) & (bulk > 0), 2 * bulk * width * mean, 0.0)
-
-
-def _nodes(lo: float, hi: float) -> list[tuple[float, float]]:
-    """Gauss-Legendre nodes on (0, 1) for the error of a segment that is nearly straight."""
-    from numpy.polynomial.legendre import leggauss
-
-    # With |Δt − Δf| ≤ (Δt + Δf)/5 the pole −Δf/(Δt − Δf) is at −2 or below, or at 3
-    # or above; the error falls as ρ^(−2n), ρ the ellipse around the range up to it.
-    middle, half = (lo + hi) / 2, (hi - lo) / 2
-    reach = min(2 + middle, 3 - middle) / half
-    n = ceil(-log(1e-17) / (2 * acosh(reach)))
-    nodes, weights = leggauss(n)
-    return list(zip(((1 + nodes) / 2).tolist(), (weights / 2).tolist(), strict=True))
 
 
 def partial_area(over: tuple[float, float], backend: Backend) -> Area:

@@ -1,0 +1,229 @@
+"""The tidy measure table: what every measure returns."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from polaroc.base.columns import INTERVAL, MEASURE_COLUMNS, OVER, WITH_INTERVAL
+from polaroc.base.private_columns import PRIVATE
+from polaroc.curves.segments import with_segments
+from polaroc.measures.interleaving import IS_MANY, PRIOR, SKEW, Shown, interleaved, interpolated
+from polaroc.measures.spec import Measure, ingredients
+from polaroc.predictions.table import one_class_note
+from polaroc.typing import Quantity
+
+WHICH = PRIVATE + "which"
+BIAS_RATIO = PRIVATE + "doubt"
+WARNING = PRIVATE + "said"
+LIMITS_SAID = PRIVATE + "limits_said"
+# Of a row that is interpolated: the area, and its variance.
+AREA, VARIANCE = PRIVATE + "area", PRIVATE + "variance"
+# λ/N above which AUPREC is biased upward for want of negatives, and how that is said.
+MAX_BIAS_RATIO = 0.02
+BIASED = "λ/N = {}: biased upward"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What is said of the uncertainty of a measure, from the columns of `per_key`."""
+
+    lower: pl.Expr
+    upper: pl.Expr
+    std_error: pl.Expr
+    note: pl.Expr
+
+
+@dataclass(frozen=True)
+class ManyLimits:
+    """What is said of the uncertainty of measures that are interpolated.
+
+    Attributes
+    ----------
+    variance
+        That of a node, from the columns of `per_key`.
+    limits
+        From the columns of a row: `AREA`, `VARIANCE`, `SKEW`, the totals and `kept`.
+    kept
+        Columns of `per_key` that `limits` needs.
+    """
+
+    variance: Callable[[Measure], pl.Expr]
+    limits: Limits
+    kept: tuple[str, ...] = ()
+
+
+def humanize_note(note: pl.Expr) -> pl.Expr:
+    """A note in words, without the number that stands for few negatives.
+
+    Examples
+    --------
+    >>> pl.select(humanize_note(pl.lit("λ/N = 0.067: biased upward"))).item()
+    'biased upward, the test set has too few negatives for so small a prior'
+    """
+    return note.str.replace_all(
+        BIASED.replace("{}", r"\S+"),
+        "biased upward, the test set has too few negatives for so small a prior",
+    )
+
+
+def per_key(
+    segments: pl.LazyFrame,
+    keys: Sequence[str],
+    measures: Sequence[Measure],
+    also: Mapping[str, pl.Expr] | None = None,
+) -> pl.LazyFrame:
+    """Per key: its totals, the sums and least values that the measures need, and `also`.
+
+    `segments` are rows of a curve; those without positives carry no area, but a key that has
+    only such rows keeps its place.
+    """
+    also = also or {}
+    # One column per measure, then one grouping: a row per segment and prior is
+    # never made, which took twice as long.
+    columns, sums, least = ingredients(measures)
+    kept = [*keys, "positives", "negatives"]
+    roots = {root for part in also.values() for root in part.meta.root_names()}
+    needed = sorted(roots.difference(kept))
+    return (
+        with_segments(segments, [*kept, *needed])
+        .with_columns(**columns)
+        .select(*kept, *needed, **sums, **least)
+        .group_by(keys)
+        .agg(
+            pl.len().alias(WHICH),
+            pl.col("positives", "negatives").max(),
+            *(pl.col(name).sum() for name in sums),
+            *(pl.col(name).min() for name in least),
+            **also,
+        )
+        .filter(pl.col(WHICH) > 0)
+        .drop(WHICH)
+    )
+
+
+def tidy(
+    wide: pl.LazyFrame,
+    keys: Sequence[str],
+    measures: Sequence[Measure],
+    limits: Sequence[Limits] | None = None,
+    many_limits: ManyLimits | None = None,
+) -> pl.LazyFrame:
+    """The result of `per_key`, with `note`, as the tidy measure table, sorted by key.
+
+    Where intervals are asked for, `limits` are those of each measure that is no node of many
+    priors, and `many_limits` those of the others.
+    """
+    single = [measure for measure in measures if measure.many is None]
+    both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
+    columns: dict[str, list[pl.Expr]] = {
+        "estimate": [measure.estimate.fill_nan(None) for measure in single],
+        BIAS_RATIO: [_number(measure.doubt) / pl.col("negatives") for measure in single],
+        WARNING: [_said(measure) for measure in single],
+    }
+    if limits is not None:
+        for name in INTERVAL:
+            columns[name] = [getattr(of, name).fill_nan(None) for of in limits]
+        columns[LIMITS_SAID] = [of.note for of in limits]
+    columns = {name: [pl.when(both).then(one) for one in parts] for name, parts in columns.items()}
+    columns["prior"] = [_number(measure.prior) for measure in single]
+    # Null where there is nothing to say, so that no number is put into words in vain.
+    doubt = pl.when(pl.col(BIAS_RATIO) > MAX_BIAS_RATIO).then(BIAS_RATIO)
+    biased = pl.format(BIASED, doubt.round_sig_figs(2))
+    note = pl.concat_str(
+        "note",
+        one_class_note(pl.col("positives"), pl.col("negatives")),
+        biased,
+        *(name for name in (WARNING, LIMITS_SAID) if name in columns),
+        separator="; ",
+        ignore_nulls=True,
+    ).replace("", None)
+    shown = [*keys, *(MEASURE_COLUMNS if limits is None else WITH_INTERVAL)]
+    values = [pl.Series("measure", [measure.name for measure in measures], pl.String)]
+    if any(measure.over for measure in measures):
+        values.append(pl.Series(OVER, [measure.over for measure in measures], pl.String))
+        shown.append(OVER)
+    ordered = wide.sort(keys, nulls_last=True) if keys else wide
+    kept = [*keys, "positives", "negatives", "note"]
+    if len(single) == len(measures):
+        rows = interleaved(ordered, kept, columns, values)
+    else:
+        rows = _interpolated(ordered, kept, columns, measures, many_limits)
+    return rows.with_columns(note.alias("note")).select(shown)
+
+
+def _interpolated(
+    rows: pl.LazyFrame,
+    kept: Sequence[str],
+    columns: Mapping[str, Sequence[pl.Expr]],
+    measures: Sequence[Measure],
+    many_limits: ManyLimits | None,
+) -> pl.LazyFrame:
+    """The rows of `tidy` where some measures are nodes of many priors."""
+    nodes = [measure for measure in measures if measure.many is not None]
+    values = {AREA: [node.estimate for node in nodes]}
+    if many_limits is not None:
+        values[VARIANCE] = [many_limits.variance(node) for node in nodes]
+        kept = [*kept, *many_limits.kept]
+    given = {name: of for name, of in columns.items() if of}
+    empty = {
+        name: pl.lit(None, pl.String if name in (WARNING, LIMITS_SAID) else pl.Float64)
+        for name, of in columns.items()
+        if not of
+    }
+    long = interpolated(rows, kept, given, values, _shown(measures)).with_columns(**empty)
+    positives, negatives = pl.col("positives"), pl.col("negatives")
+    both = (positives > 0) & (negatives > 0)
+    own_prior = pl.when(both).then(positives / (positives + negatives))
+
+    def of_many(**new: pl.Expr) -> dict[str, pl.Expr]:
+        return {name: pl.when(IS_MANY).then(one).otherwise(name) for name, one in new.items()}
+
+    long = long.with_columns(
+        pl.when(both).then(pl.col(AREA).fill_nan(None).clip(0, 1)).alias(AREA),
+        pl.coalesce(SKEW, negatives / positives).alias(SKEW),
+        **of_many(prior=pl.coalesce(PRIOR, own_prior)),
+    )
+    doubt = {BIAS_RATIO: pl.when(both).then(pl.col(SKEW) / negatives)}
+    long = long.with_columns(**of_many(estimate=pl.col(AREA), **doubt))
+    if many_limits is None:
+        return long
+    limits = {name: getattr(many_limits.limits, name).fill_nan(None) for name in INTERVAL}
+    limits = {name: pl.when(both).then(one) for name, one in limits.items()}
+    note = {LIMITS_SAID: pl.when(both).then(many_limits.limits.note)}
+    return long.with_columns(**of_many(**limits, **note))
+
+
+def _shown(measures: Sequence[Measure]) -> Shown:
+    names: list[str] = []
+    over: list[str | None] = []
+    which: list[int | None] = []
+    places: list[int | None] = []
+    many = next(measure.many for measure in measures if measure.many is not None)
+    seen = False
+    for measure in measures:
+        if measure.many is None:
+            which.append(len(which) - which.count(None))
+            places.append(None)
+            names.append(measure.name)
+            over.append(measure.over)
+        elif not seen:
+            seen = True
+            which += [None] * len(many.priors)
+            places += range(len(many.priors))
+            names += [measure.name] * len(many.priors)
+            over += [measure.over] * len(many.priors)
+    return Shown(names, over, which, many, places)
+
+
+def _number(value: Quantity | None) -> pl.Expr:
+    if isinstance(value, pl.Expr):
+        return value
+    return pl.lit(value, pl.Float64)
+
+
+def _said(measure: Measure) -> pl.Expr:
+    if measure.warning is None:
+        return pl.lit(None, pl.String)
+    condition, words = measure.warning
+    return pl.when(condition).then(pl.lit(words))

@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc.base.private_columns import FRACTIONAL
 from polaroc.curves.curve import curve_tables
-from polaroc.curves.keys import Keys, build_key_index
+from polaroc.curves.keys import build_key_index
 from polaroc.evaluation.request import Request
 from polaroc.evaluation.sums import CurveSums, CurveTotals
 from polaroc.measures.table import tidy
@@ -48,10 +48,10 @@ def run(frame: pl.LazyFrame | pl.DataFrame, request: Request) -> Result:
     if request.intervals is not None and eager:
         check_counts(predictions)
     keys = build_key_index(predictions, now=eager)
-    result = _result(_sums(predictions, request).lazy(keys), predictions.keys, request)
+    result = _result(CurveSums(predictions, request).lazy(keys), predictions.keys, request)
     if request.intervals is None:
         return result
-    curves = _flagged_curves(predictions, keys)
+    curves = curve_tables(predictions, keys, flagged(keys.noted, predictions))
     return result._replace(
         measures=with_intervals(curves, result.measures, predictions.keys, request)
     )
@@ -88,20 +88,8 @@ def with_intervals(
     return resampled(measured, curves.with_columns(counts).drop("note", FRACTIONAL), keys, spec)
 
 
-def _sums(predictions: Predictions, request: Request) -> CurveSums:
-    on_curve, on_hull = request.selected.parted
-    if request.interpolation == "hull":
-        on_hull = [*on_hull, *request.extra]
-    else:
-        on_curve = [*on_curve, *request.extra]
-    return CurveSums(predictions, on_curve, on_hull, request.drawn_at)
-
-
 def _within_memory(predictions: Predictions, request: Request) -> Result:
-    memory = "auto" if request.memory is None else request.memory
-    sums = _sums(predictions, request)
-    totals = sums.out_of_core(memory, request.scratch, request.callback)
-    return _result(totals, predictions.keys, request)
+    return _result(CurveSums(predictions, request).out_of_core(), predictions.keys, request)
 
 
 def _result(totals: CurveTotals, keys: Sequence[str], request: Request) -> Result:
@@ -114,8 +102,3 @@ def _concatenated(tables: Sequence[pl.LazyFrame], keys: Sequence[str]) -> pl.Laz
     if len(tables) == 1 or not keys:
         return tables[0]
     return pl.concat(tables).sort(keys, nulls_last=True, maintain_order=True)
-
-
-def _flagged_curves(predictions: Predictions, keys: Keys) -> pl.LazyFrame:
-    """The curves in order, with `note` and whether a key's weights are `FRACTIONAL`."""
-    return curve_tables(predictions, keys, flagged(keys.noted, predictions))

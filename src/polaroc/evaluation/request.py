@@ -99,6 +99,14 @@ class Request:
         return auprec_measures(self.extra_priors, self.interpolation, "limit", label="extra")
 
     @cached_property
+    def parted(self) -> tuple[list[Measure], list[Measure]]:
+        """All measures: those taken on the curves, and those taken on their hulls."""
+        on_curve, on_hull = self.selected.parted
+        if self.interpolation == "hull":
+            return on_curve, [*on_hull, *self.extra]
+        return [*on_curve, *self.extra], on_hull
+
+    @cached_property
     def drawn_at(self) -> list[float | None] | None:
         """The priors at which the curves will be drawn; None for each key's own."""
         return None if self.curve_priors is None else resolve_priors(list(self.curve_priors))
@@ -113,6 +121,4 @@ class Request:
         """How to resample, where the intervals need it."""
         if self.intervals not in RESAMPLED:
             return None
-        return BootstrapSpec(
-            self.priors, self.over, self.interpolation, self.measures, self.intervals, self.level
-        )
+        return BootstrapSpec(self.selected.measures, self.intervals, self.level)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from os import PathLike
 from typing import NamedTuple
 
 import polars as pl
@@ -23,11 +22,11 @@ from polaroc.curves.keys import LEAST, Keys, attach_key_index, build_key_index
 from polaroc.curves.packing import PACK_128, Packing
 from polaroc.curves.thinning import recompute_steps, thin
 from polaroc.evaluation.partitions import SIZE, Part, parts, sizes, stored
-from polaroc.files.memory import Memory, resolve_memory
-from polaroc.files.progress import Progress
+from polaroc.evaluation.request import Request
+from polaroc.files.memory import resolve_memory
 from polaroc.files.scratch import scratch_folder
-from polaroc.measures.spec import Measure
-from polaroc.measures.table import merged, per_key
+from polaroc.measures.spec import Measure, ingredients
+from polaroc.measures.table import per_key
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions
 
@@ -53,16 +52,20 @@ class CurveTotals(NamedTuple):
 
 @dataclass(frozen=True)
 class CurveSums:
-    """What is to be summed over the segments of the curves, and of their hulls.
-
-    `drawn_at` are the priors at which the curves, or their hulls, will be drawn;
-    without it there are no curves in the result.
-    """
+    """The sums over the segments of the curves, and of their hulls, that a request is made of."""
 
     predictions: Predictions
-    on_curve: Sequence[Measure]
-    on_hull: Sequence[Measure]
-    drawn_at: Sequence[float | None] | None
+    request: Request
+
+    @property
+    def on_curve(self) -> Sequence[Measure]:
+        """The measures taken on the curves."""
+        return self.request.parted[0]
+
+    @property
+    def on_hull(self) -> Sequence[Measure]:
+        """The measures taken on the hulls."""
+        return self.request.parted[1]
 
     def lazy(self, keys: Keys) -> CurveTotals:
         """Everything as one plan."""
@@ -76,42 +79,21 @@ class CurveSums:
         hull = hulls(table)
         return CurveTotals(_joined(wide, _per_key(hull, self.on_hull)), self._thinned(hull))
 
-    def out_of_core(
-        self,
-        memory: Memory,
-        scratch: str | PathLike[str] | None,
-        progress: Progress | None,
-    ) -> CurveTotals:
+    def out_of_core(self) -> CurveTotals:
         """The same within `memory`: at once where that is enough, else in ranges of the score.
 
         Every sum over a curve is the sum over its parts, once the totals and what
         lies above each part are known; the hull is that of the hulls of the parts.
-
-        Parameters
-        ----------
-        memory
-            Bytes, a size such as "4GB", or "auto".
-        scratch
-            Folder for temporary files.
-        progress
-            Called after each part with the rows done and all rows.
         """
-        limit = resolve_memory(memory)
+        limit = resolve_memory("auto" if self.request.memory is None else self.request.memory)
         if self.predictions.repeatable:
             # One after the other: together they would hold the rows they share.
-            keys = build_key_index(self.predictions, now=True)
-            return self._within(limit, keys, scratch, progress)
-        with scratch_folder(scratch) as folder:
+            return self._within(limit, build_key_index(self.predictions, now=True))
+        with scratch_folder(self.request.scratch) as folder:
             predictions, keys = stored(self.predictions, folder)
-            return replace(self, predictions=predictions)._within(limit, keys, scratch, progress)
+            return replace(self, predictions=predictions)._within(limit, keys)
 
-    def _within(
-        self,
-        limit: int,
-        keys: Keys,
-        scratch: str | PathLike[str] | None,
-        progress: Progress | None,
-    ) -> CurveTotals:
+    def _within(self, limit: int, keys: Keys) -> CurveTotals:
         """The same for rows that can be read more than once, within so many bytes."""
         counts = keys.totals.collect()
         most = (limit - BASE) // self._bytes_per_row(keys.packing)
@@ -126,17 +108,19 @@ class CurveSums:
         before, done = _nothing(counts), 0
         sums: list[pl.DataFrame] = []
         points: list[pl.DataFrame] = []
-        with scratch_folder(scratch, size * (ON_DISK + weighted * WEIGHT_ON_DISK)) as folder:
+        with scratch_folder(
+            self.request.scratch, size * (ON_DISK + weighted * WEIGHT_ON_DISK)
+        ) as folder:
             for part in parts(rows, counted, max(most, 1), folder):
                 here = _here(part, before, weighted)
                 of_part = self._of_part(part, replace(keys, totals=here.lazy()))
                 part_sums, *part_points = pl.collect_all(of_part)
-                sums = [merged([*sums, part_sums], self.on_curve)]
+                sums = [_merged([*sums, part_sums], self.on_curve)]
                 points += part_points
                 before = _passed(here)
                 done += part.size
-                if progress is not None:
-                    progress(done, size)
+                if self.request.callback is not None:
+                    self.request.callback(done, size)
         wide = _joined(keys.totals, sums[0].lazy())
         if not points:
             return _done(CurveTotals(wide, None))
@@ -149,7 +133,7 @@ class CurveSums:
     @property
     def _curves(self) -> bool:
         """Whether the points of the curves are needed, and not only sums over them."""
-        return bool(self.on_hull) or self.drawn_at is not None
+        return bool(self.on_hull) or self.request.drawn_at is not None
 
     def _bytes_per_row(self, packing: Packing) -> int:
         weights, curves = self.predictions.weighted, self._curves
@@ -171,12 +155,12 @@ class CurveSums:
             begun = anchors(here, tp=BEFORE + "pos", fp=BEFORE + "neg")
             outer = hulls(to_curve_table(ends.filter(both), here.packing, begun.filter(both)))
             wanted.append(outer.filter(pl.col(SCORE).is_not_null()))
-        elif self.drawn_at is not None:
-            wanted.append(thin(to_curve_table(ends, here.packing), self.drawn_at))
+        elif self.request.drawn_at is not None:
+            wanted.append(thin(to_curve_table(ends, here.packing), self.request.drawn_at))
         return wanted
 
     def _thinned(self, table: pl.LazyFrame) -> pl.LazyFrame | None:
-        return None if self.drawn_at is None else _drawn(thin(table, self.drawn_at))
+        return None if self.request.drawn_at is None else _drawn(thin(table, self.request.drawn_at))
 
 
 def _drawn(thinned: pl.LazyFrame) -> pl.LazyFrame:
@@ -193,6 +177,20 @@ def _done(totals: CurveTotals) -> CurveTotals:
 
 def _per_key(rows: pl.LazyFrame, measures: Sequence[Measure]) -> pl.LazyFrame:
     return per_key(rows.filter(pl.col("pos") > 0), [KEY_INDEX], measures)
+
+
+def _merged(parts: Sequence[pl.DataFrame], measures: Sequence[Measure]) -> pl.DataFrame:
+    """The sums and least values over all parts of the curves, from those over each."""
+    _, sums, least = ingredients(measures)
+    return (
+        pl.concat(parts)
+        .group_by(KEY_INDEX)
+        .agg(
+            pl.col("positives", "negatives").max(),
+            *(pl.col(name).sum() for name in sums),
+            *(pl.col(name).min() for name in least),
+        )
+    )
 
 
 def _joined(wide: pl.LazyFrame, sums: pl.LazyFrame) -> pl.LazyFrame:

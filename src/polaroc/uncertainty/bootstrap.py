@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import polars as pl
 
@@ -52,37 +51,18 @@ METHODS = ("percentile", "bca", "logit")
 
 @dataclass(frozen=True)
 class BootstrapSpec:
-    """Options of the bootstrap, and the measures of each draw.
+    """The measures of each draw, and the options of `bootstrap`."""
 
-    Attributes
-    ----------
-    priors, over, interpolation, measures
-        As in `evaluate`.
-    method, level, draws, seed
-        As in `bootstrap`.
-    """
-
-    priors: Priors
-    over: tuple[float, float] | Belief | None
-    interpolation: Interpolation
-    measures: str | Sequence[str] | None
+    measures: Sequence[Measure]
     method: str
     level: float
     draws: int = 2000
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if isinstance(self.priors, pl.LazyFrame):
-            object.__setattr__(self, "priors", self.priors.collect())
         check_choice("method", self.method, METHODS)
         check_level(self.level)
-        check_interpolation(self.interpolation)
         check_draws(self.draws, self.seed)
-
-    @property
-    def selected(self) -> list[Measure]:
-        """The selected measures."""
-        return select_measures(self.measures, self.priors, self.over, self.interpolation).measures
 
 
 def bootstrap(
@@ -170,7 +150,9 @@ def bootstrap(
     >>> sure.select((pl.col("lower") < 0.5) & (pl.col("upper") > 0.8)).item()
     True
     """
-    spec = BootstrapSpec(priors, over, interpolation, measures, method, level, draws, seed)
+    check_interpolation(interpolation)
+    selected = select_measures(measures, priors, over, interpolation).measures
+    spec = BootstrapSpec(selected, method, level, draws, seed)
     if truth is None and score is None:
         if cluster is not None:
             raise InvalidArgument(
@@ -178,39 +160,25 @@ def bootstrap(
                 hint=Hint("pass predictions, with {truth} and {score}.", truth=..., score=...),
             )
         # Measures and draws from one reading.
-        curves = as_lazy(frame).cache()
+        curves = source = as_lazy(frame).cache()
         keys = curve_keys(curves)
-        return collect_like(frame, resampled(of_curve(curves, spec.selected), curves, keys, spec))
-    if truth is None or score is None:
+    elif truth is None or score is None:
         raise InvalidArgument(
             f"truth is {truth!r} and score is {score!r}, allowed are both or none.",
             hint="predictions need both; a curve needs none.",
         )
-    return collect_like(frame, _of_predictions(frame, truth, score, by, positive, cluster, spec))
-
-
-def _of_predictions(
-    frame: Frame,
-    truth: IntoExpr,
-    score: IntoExpr,
-    by: By,
-    positive: Label | Sequence[Label] | None,
-    cluster: IntoExpr | None,
-    spec: BootstrapSpec,
-) -> pl.LazyFrame:
-    listed: list[IntoExpr] = key_columns(by)
-    arguments: dict[str, Any] = {"truth": truth, "score": score, "positive": positive}
-    if cluster is None:
-        curves = as_lazy(curve(frame, by=listed, **arguments))
-        return resampled(of_curve(curves, spec.selected), curves, curve_keys(curves), spec)
-    keys_of_cases = [*listed, single_column(cluster, "cluster", as_lazy(frame))]
-    within_clusters = read(frame, by=keys_of_cases, **arguments)
-    *keys, name = within_clusters.keys
-    # Curves from the reading that is resampled.
-    whole = replace(within_clusters, rows=within_clusters.rows.drop(name), keys=keys)
-    curves = curve_tables(whole, build_key_index(whole, now=False))
-    cases = within_clusters.valid_rows.rename({name: CLUSTER})
-    return resampled(of_curve(curves, spec.selected), cases, keys, spec)
+    elif cluster is None:
+        curves = source = as_lazy(curve(frame, truth=truth, score=score, by=by, positive=positive))
+        keys = curve_keys(curves)
+    else:
+        keys_of_cases = [*key_columns(by), single_column(cluster, "cluster", as_lazy(frame))]
+        cases = read(frame, truth=truth, score=score, by=keys_of_cases, positive=positive)
+        *keys, name = cases.keys
+        # Curves from the reading that is resampled.
+        whole = replace(cases, rows=cases.rows.drop(name), keys=keys)
+        curves = curve_tables(whole, build_key_index(whole, now=False))
+        source = cases.valid_rows.rename({name: CLUSTER})
+    return collect_like(frame, resampled(of_curve(curves, spec.measures), source, keys, spec))
 
 
 def resampled(
@@ -271,32 +239,34 @@ def _of_key(part: pl.DataFrame, key: Sequence[object], spec: BootstrapSpec) -> l
             hint="drop them, or give each a cluster of its own.",
         )
     roc = curve(part, truth=TRUTH, score=SCORE) if clustered else part
-    measures = spec.selected
     why, silent = _why_none(roc)
-    rows = list(output_rows(measures))
+    rows = list(output_rows(spec.measures))
     if silent:
         return [(None, None, None, why)] * len(rows)
     skewness = [0.0] * len(rows)
     if spec.method == "bca":
-        skewness = accelerations(roc, measures, part if clustered else None)
+        skewness = accelerations(roc, spec.measures, part if clustered else None)
     rng = generator(spec.seed, key)
     pseudo: list[float | pl.Expr] = [PSEUDO, PSEUDO]
     if clustered:
         share = PSEUDO / part[CLUSTER].n_unique()
         pseudo = [share * pl.col(name) for name in ("positives", "negatives")]
-    segments = roc.lazy().filter((pl.col("pos") > 0) | pl.col(SCORE).is_null())
-    curves = at_both_ends(segments, *pseudo).collect()
+    anchored = roc.lazy().filter((pl.col("pos") > 0) | pl.col(SCORE).is_null())
+    curves = at_both_ends(anchored, *pseudo).collect()
     smallest = 1 / (2 * roc["positives"][0] * roc["negatives"][0])
     per_place = []
     for place in PLACES:
-        estimates = _estimates(curves.lazy().filter(pl.col(PSEUDO_PLACE) == place), [], measures)[0]
+        segments = curves.lazy().filter(pl.col(PSEUDO_PLACE) == place)
+        estimates = _estimates(segments, [], spec.measures)[0]
         if clustered:
             blocks = draws_of_clusters(part, CLUSTER, rng, spec.draws, place)
         else:
             blocks = draws_of_cells(roc, rng, spec.draws, place)
-        drawn = np.concatenate([_estimates(block.lazy(), [DRAW], measures) for block in blocks])
+        drawn = np.concatenate(
+            [_estimates(block.lazy(), [DRAW], spec.measures) for block in blocks]
+        )
         # A draw without positives has no segments, hence no row.
-        lacking = np.full((spec.draws - drawn.shape[0], len(measures)), np.nan)
+        lacking = np.full((spec.draws - drawn.shape[0], len(spec.measures)), np.nan)
         drawn = np.concatenate([drawn, lacking])
         per_place.append(
             [

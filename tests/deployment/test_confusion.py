@@ -3,8 +3,7 @@ import pytest
 from scipy import optimize, stats
 from simulations import binormal, labelled, unlabelled
 
-from polaroc.deployment.confusion import ThresholdRates, adjusted_count
-from polaroc.deployment.types import Labelled, Unlabelled
+from polaroc.deployment.estimators import Labelled, ThresholdRates, Unlabelled, adjusted_count
 
 Z = stats.norm.ppf(0.975)
 # The rates of a threshold by counting, and the adjusted share.

@@ -3,8 +3,7 @@ import pytest
 from scipy import optimize, stats
 from simulations import binormal, expit, labelled, unlabelled
 
-from polaroc.deployment.em import Mixture, em_prior
-from polaroc.deployment.types import UNTOLD, Labelled, Unlabelled
+from polaroc.deployment.estimators import UNTOLD, Labelled, Mixture, Unlabelled, em_prior
 
 Z = stats.norm.ppf(0.975)
 NO_NOISE = 1e12

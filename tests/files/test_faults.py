@@ -15,7 +15,7 @@ from figures import FIGURES
 import polaroc as pr
 from polaroc.cli import app
 from polaroc.files.atomic import MARK, atomic_file, atomic_folder
-from polaroc.files.fingerprints import Stamps
+from polaroc.files.read import Stamps
 
 pytestmark = pytest.mark.faults
 # `just faults` injects more of them.

@@ -1,6 +1,6 @@
 import numpy as np
 
-from polaroc.deployment.types import Labelled, Unlabelled
+from polaroc.deployment.estimators import Labelled, Unlabelled
 
 
 def expit(logit: np.ndarray) -> np.ndarray:

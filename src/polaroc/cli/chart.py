@@ -15,7 +15,7 @@ from polaroc.cli.screen import handle_errors, out, progress, stderr_console
 from polaroc.comparison.plan import Target
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.files.atomic import atomic_file, check_new
-from polaroc.files.fingerprints import Stamps
+from polaroc.files.read import Stamps
 
 
 @handle_errors

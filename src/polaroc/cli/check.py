@@ -11,8 +11,7 @@ from polaroc.cli.overview import doubts
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import MOST_ROWS, handle_errors, out, progress
 from polaroc.errors import InvalidPredictions
-from polaroc.files.fingerprints import Stamps
-from polaroc.files.read import scan
+from polaroc.files.read import Stamps, scan
 from polaroc.predictions.audit import check as audit
 
 

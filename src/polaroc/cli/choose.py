@@ -23,7 +23,7 @@ from polaroc.cli.measured import (
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import handle_errors, progress
 from polaroc.errors import InvalidArgument
-from polaroc.files.fingerprints import Stamps
+from polaroc.files.read import Stamps
 from polaroc.priors.grids import check_range, prior_grid
 
 PRIORS = 25

@@ -28,8 +28,7 @@ from polaroc.comparison.plan import Adjust, Target
 from polaroc.comparison.result import comparison_parts
 from polaroc.errors import InvalidArgument
 from polaroc.files.atomic import atomic_folder, check_replaceable
-from polaroc.files.fingerprints import Stamps
-from polaroc.files.read import scan
+from polaroc.files.read import Stamps, scan
 from polaroc.measures.catalog import CATALOG
 from polaroc.typing import Prior
 

@@ -33,9 +33,8 @@ from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.evaluation.pipeline import Result, run_all
 from polaroc.evaluation.request import Request
 from polaroc.files.atomic import atomic_folder, check_replaceable
-from polaroc.files.fingerprints import Stamps
 from polaroc.files.memory import resolve_memory
-from polaroc.files.read import batches
+from polaroc.files.read import Stamps, batches
 from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.predictions.balance import balance_note
 from polaroc.priors.grids import prior_grid, resolve_priors

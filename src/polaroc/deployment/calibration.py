@@ -1,12 +1,9 @@
 """Test of calibration: whether scores are posteriors of the labelled cases."""
 
 from math import erfc, exp, sqrt
-from typing import TYPE_CHECKING
 
+from polaroc.deployment.estimators import Labelled
 from polaroc.typing import Array
-
-if TYPE_CHECKING:
-    from polaroc.deployment.types import Labelled
 
 # Significance level of the calibration test.
 FALSE_ALARMS = 0.01
@@ -14,7 +11,7 @@ LEAST = 1e-16
 NO_SPREAD = 1e-20
 
 
-def doubt(labelled: "Labelled") -> str | None:
+def doubt(labelled: Labelled) -> str | None:
     """Note on scores from 0 to 1 that are no posteriors, else None.
 
     The score test, with two degrees of freedom, of intercept 0 and slope 1 in a

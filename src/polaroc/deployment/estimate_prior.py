@@ -13,14 +13,12 @@ from polaroc.base.columns import (
     key_columns,
     text_keys_of_different_types,
 )
-from polaroc.base.private_columns import KEY_INDEX, private
+from polaroc.base.private_columns import PLACE, private
 from polaroc.base.statistics import normal
-from polaroc.curves.curve import cells, to_curve_table
-from polaroc.curves.keys import attach_key_index, build_key_index
+from polaroc.curves.curve import curve_tables
+from polaroc.curves.keys import build_key_index
 from polaroc.deployment.calibration import doubt
-from polaroc.deployment.confusion import adjusted_count
-from polaroc.deployment.em import em_prior
-from polaroc.deployment.types import Estimate, Labelled, Unlabelled
+from polaroc.deployment.estimators import Estimate, Labelled, Unlabelled, adjusted_count, em_prior
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
@@ -190,31 +188,27 @@ def _naming(table: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class _Ranked:
-    """One of the two tables: the totals of each key, numbered, and the cells by that number."""
+    """One of the two tables: the totals of its keys, and in the same order their cells."""
 
     name: str
     totals: pl.DataFrame
-    cells: dict[int, pl.DataFrame]
+    cells: list[pl.DataFrame]
 
 
 def _ranked(predictions: Predictions, name: str) -> _Ranked:
     keys = build_key_index(predictions, now=True)
-    ends = cells(attach_key_index(predictions, keys), keys, weighted=predictions.weighted)
-    table = to_curve_table(ends, keys.packing).collect()
-    counts = keys.totals.collect().select(
-        *predictions.keys,
-        "positives",
-        "negatives",
-        pl.col(KEY_INDEX).alias(private(name)),
-        pl.col("note").alias(private(f"{name}_note")),
-    )
-    parts = table.partition_by(KEY_INDEX, maintain_order=True)
-    return _Ranked(name, counts, {part[KEY_INDEX][0]: part for part in parts})
+    note = pl.col("note").alias(private(f"{name}_note"))
+    counts = keys.totals.select(*predictions.keys, "positives", "negatives", note).collect()
+    # Each curve begins with its anchor.
+    place = pl.col(SCORE).is_null().cum_sum().alias(PLACE)
+    curves = curve_tables(predictions, keys).collect().with_columns(place)
+    cells = [part[1:] for part in curves.partition_by(PLACE, maintain_order=True)]
+    return _Ranked(name, counts.with_row_index(private(name)), cells)
 
 
 def _refuse_other_than_shares(table: _Ranked) -> None:
     """Raise on scores that cannot be posteriors."""
-    ends = [end for part in table.cells.values() for end in part[SCORE].gather([0, -1])]
+    ends = [end for part in table.cells if part.height for end in part[SCORE].gather([0, -1])]
     if ends and not 0 <= min(ends) <= max(ends) <= 1:
         raise InvalidPredictions(
             f"{table.name}: scores run from {min(ends):g} to {max(ends):g}; the method 'em' needs "

@@ -1,17 +1,17 @@
 """What an evaluation is asked for, validated in one place."""
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from typing import Any
+from typing import Any, TypeAlias
 
 import polars as pl
 
 from polaroc.base.backend import POLARS, Backend
-from polaroc.errors import InvalidArgument, check_choice
+from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.files.memory import Memory
-from polaroc.files.progress import Progress, progress_callback
 from polaroc.measures.areas import auprec_measures
 from polaroc.measures.catalog import DEFAULT_PRIORS, SelectedMeasures, select_measures
 from polaroc.measures.spec import Measure
@@ -21,8 +21,10 @@ from polaroc.typing import By, Interpolation, Intervals, IntoExpr, Label, Nulls,
 from polaroc.uncertainty.bootstrap import BootstrapSpec
 from polaroc.uncertainty.intervals import METHODS, check_interpolation, check_level
 
+Progress: TypeAlias = Callable[[int, int], None]
 RESAMPLED = ("percentile", "bca")
 INTERVALS = (*METHODS, *RESAMPLED)
+BAR_WIDTH = 40
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -114,7 +116,15 @@ class Request:
     @property
     def callback(self) -> Progress | None:
         """The function that is called with the rows done and all rows."""
-        return progress_callback(self.progress)
+        if self.progress is None or callable(self.progress):
+            return self.progress
+        if not isinstance(self.progress, bool):
+            raise InvalidArgument(
+                f"progress is {self.progress!r}, allowed are True and a function of the rows done "
+                "and the rows in all.",
+                hint=Hint("{progress} draws a bar.", progress=True),
+            )
+        return _draw_bar if self.progress else None
 
     @property
     def bootstrap(self) -> BootstrapSpec | None:
@@ -122,3 +132,10 @@ class Request:
         if self.intervals not in RESAMPLED:
             return None
         return BootstrapSpec(self.selected.measures, self.intervals, self.level)
+
+
+def _draw_bar(done: int, rows: int) -> None:
+    """Draw a progress bar over the previous one."""
+    share = done / rows
+    line = f"\r{'█' * round(share * BAR_WIDTH):░<{BAR_WIDTH}} {share:4.0%} of {rows:,} rows"
+    print(line, end="\n" if done == rows else "", file=sys.stderr, flush=True)

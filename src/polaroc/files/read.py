@@ -11,7 +11,7 @@ from urllib.parse import unquote
 import polars as pl
 
 from polaroc.base.text import is_utf8
-from polaroc.errors import InvalidArgument
+from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.files.text_files import SEPARATORS, check_header, refuse_utf_16
 
 FORMATS = {
@@ -100,9 +100,30 @@ def batches(paths: Sequence[str], keys: Sequence[str], most: int) -> list[pl.Laz
     ]
 
 
-def files(paths: Sequence[str]) -> list[Path]:
-    """The files that `scan` reads."""
-    return [source.file for path in paths for source in _sources(path)]
+class Stamps:
+    """The state of the files behind some paths."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        files = [source.file for path in paths for source in _sources(path)]
+        self.stamps = {file: _stamp(file) for file in files}
+
+    def check(self) -> None:
+        """Raise if a file was written to, replaced or removed since."""
+        changed = [str(file) for file, stamp in self.stamps.items() if _stamp(file) != stamp]
+        if changed:
+            raise InvalidPredictions(
+                f"{changed[0]!r} changed while it was read: its rows may be of two tables.",
+                hint="run it again when the file is complete.",
+            )
+
+
+def _stamp(file: Path) -> tuple[int, ...] | None:
+    """What changes where a file is replaced or written to."""
+    try:
+        status = file.stat()
+    except FileNotFoundError:
+        return None
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,16 @@ def check_share(name: str, value: object) -> None:
     """Refuse what is not a number strictly between 0 and 1."""
     if not is_number(value) or isinstance(value, bool) or not 0 < float(value) < 1:
         raise InvalidArgument(
-            f"{name} is {value!r}, allowed is 0 < {name} < 1.", hint=Hint.example(name, 0.05)
+            f"{name} is {shortened(value)}, allowed is 0 < {name} < 1.",
+            hint=Hint.example(name, {"level": 0.95, "theta": 0.5}.get(name, 0.05)),
+        )
+
+
+def check_factor(name: str, value: object) -> None:
+    """Refuse a cost or weight that is not finite and positive."""
+    if not is_number(value) or not 0 < value < float("inf"):
+        raise InvalidArgument(
+            f"{name} is {value!r}, allowed are finite numbers > 0.", hint="1 is the default."
         )
 
 
@@ -101,6 +110,22 @@ def pair_of(values: object) -> tuple[float, float] | None:
     pair = listed_values(values) or []
     is_pair = len(pair) == 2 and all(map(is_number, pair))
     return (pair[0], pair[1]) if is_pair else None
+
+
+def shares(name: str, given: object, *, closed: bool = True) -> list[float]:
+    """Distinct shares from 0 to 1, or so many at equal steps; 1 only where the range is closed."""
+    if isinstance(given, int) and not isinstance(given, bool) and 2 <= given <= MOST_NUMBER:
+        return [i / (given - 1 if closed else given) for i in range(given)]
+    values = listed_values(given) or []
+    inside = all(is_number(one) and (0 <= one < 1 or (closed and one == 1)) for one in values)
+    if not values or not inside:
+        end = "≤ 1" if closed else "< 1"
+        raise InvalidArgument(
+            f"{name} is {shortened(given)}, allowed are values ≥ 0 and {end}, or their number "
+            f"from 2 to {MOST_NUMBER:,}.",
+            hint=Hint.example(name, [0.1, 0.2]),
+        )
+    return sorted({float(value) for value in values})
 
 
 def shortened(value: object) -> str:

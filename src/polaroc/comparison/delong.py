@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import polars as pl
 
+from polaroc.base.checks import check_share
 from polaroc.base.columns import collect_like
 from polaroc.base.statistics import normal
 from polaroc.comparison.paired_cases import (
@@ -25,7 +26,7 @@ from polaroc.measures.catalog import default_measures, select_measures
 from polaroc.measures.spec import Measure
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import By, Frame, Interpolation, IntoExpr, Label, Prior, Priors
-from polaroc.uncertainty.intervals import check_interpolation, check_level
+from polaroc.uncertainty.intervals import check_interpolation
 
 METHODS = ("wald", "permutation")
 # Difference, standard error, limits, statistic and p-value.
@@ -152,7 +153,7 @@ def paired_test(
     Frame of the kind given
         As in `delong`.
     """
-    check_level(level)
+    check_share("level", level)
     check_choice("method", method, METHODS)
     one = _measure(measure, prior, over, interpolation)
     if method == "permutation" and case is None:

@@ -5,13 +5,12 @@ from collections.abc import Sequence
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.checks import MOST_NUMBER, is_number, listed_values, shortened
+from polaroc.base.checks import shares
 from polaroc.base.columns import curve_keys, lazily
 from polaroc.base.private_columns import RECALL
 from polaroc.curves.curve import in_order
 from polaroc.curves.segments import CELLS
 from polaroc.curves.surface import surface
-from polaroc.errors import InvalidArgument
 from polaroc.typing import Array, Priors
 
 
@@ -126,7 +125,7 @@ def achievable(
     [(0.0, 1.0), (0.25, 0.75)]
     """
     keys = curve_keys(curve)
-    grid = pl.LazyFrame({RECALL: _recalls(recall)}, schema={RECALL: pl.Float64})
+    grid = pl.LazyFrame({RECALL: shares("recall", recall)}, schema={RECALL: pl.Float64})
     (t0, f0), (t1, _), (dt, df) = CELLS.segment
     wanted = pl.col(RECALL)
     # Recall 0 belongs to the segment that starts there, others to the one that reaches them.
@@ -150,19 +149,6 @@ def achievable(
         .select(*keys, "prior", "skew", "tpr", "fpr", "precision")
         .sort(*keys, "prior", "tpr", nulls_last=True)
     )
-
-
-def _recalls(recall: int | Sequence[float]) -> list[float]:
-    if isinstance(recall, int) and 2 <= recall <= MOST_NUMBER:
-        return [i / (recall - 1) for i in range(recall)]
-    wanted = listed_values(recall) or []
-    if not wanted or not all(is_number(value) and 0 <= value <= 1 for value in wanted):
-        raise InvalidArgument(
-            f"recall is {shortened(recall)}, allowed are recalls from 0 to 1, or their number "
-            f"from 2 to {MOST_NUMBER:,}.",
-            hint="for example recall=101, or recall=[0.5, 0.9].",
-        )
-    return sorted({float(value) for value in wanted})
 
 
 def _hulls(curves: pl.DataFrame) -> pl.DataFrame:

@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
+from polaroc.base.checks import check_share
 from polaroc.base.columns import (
     check_keys,
     collect_like,
@@ -23,7 +24,7 @@ from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choi
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
 from polaroc.typing import By, Frame, IntoExpr, Label, Nulls
-from polaroc.uncertainty.intervals import check_counts, check_level
+from polaroc.uncertainty.intervals import check_counts
 
 Method: TypeAlias = Literal["em", "confusion"]
 ESTIMATORS = {"em": em_prior, "confusion": adjusted_count}
@@ -145,7 +146,7 @@ def estimate_prior(
     (0.2, 0.0..., 0.3...)
     """
     check_choice("method", method, tuple(ESTIMATORS))
-    check_level(level)
+    check_share("level", level)
     own: list[IntoExpr] = key_columns(by)
     further: list[IntoExpr] = key_columns(deployed_by, "deployed_by")
     with _naming(REFERENCE):

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from polaroc.base.backend import POLARS, Backend
+from polaroc.base.checks import check_share
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.files.memory import Memory
 from polaroc.measures.areas import auprec_measures
@@ -19,7 +20,7 @@ from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import resolve_priors
 from polaroc.typing import By, Interpolation, Intervals, IntoExpr, Label, Nulls, Prior, Priors
 from polaroc.uncertainty.bootstrap import BootstrapSpec
-from polaroc.uncertainty.intervals import METHODS, check_interpolation, check_level
+from polaroc.uncertainty.intervals import METHODS, check_interpolation
 
 Progress: TypeAlias = Callable[[int, int], None]
 RESAMPLED = ("percentile", "bca")
@@ -71,7 +72,7 @@ class Request:
 
     def _check_intervals(self) -> None:
         check_choice("intervals", self.intervals, INTERVALS)
-        check_level(self.level)
+        check_share("level", self.level)
         check_interpolation(self.interpolation)
         if self.memory is not None:
             raise InvalidArgument(

@@ -1,77 +1,25 @@
 """A row per key as a row per key and measure, with areas interpolated where priors are many."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.base.columns import OVER, PRIVATE
+from polaroc.base.columns import OVER
+from polaroc.base.private_columns import PRIVATE
+from polaroc.measures.spec import Measure
 from polaroc.priors.chebyshev import ManyPriors
 from polaroc.priors.grids import skew
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
+from polaroc.typing import Array
 
 # Of a row: whether it is interpolated, at which prior and skew, null for the key's own.
 IS_MANY, PRIOR, SKEW = (PRIVATE + name for name in ("many", "prior", "skew"))
+# Its number among the measures that are not interpolated, or its piece of the priors.
 WHICH, PIECE = PRIVATE + "measure", PRIVATE + "piece"
-
-
-@dataclass(frozen=True)
-class Shown:
-    """What the rows of a key show.
-
-    Attributes
-    ----------
-    names
-        Of the measure, by row.
-    over
-        What the measure is taken over, by row.
-    which
-        The number of the measure among those that are not interpolated, by row;
-        None where it is.
-    many, places
-        The priors that are interpolated at, and the place among them, by row;
-        None where the row is not interpolated.
-    """
-
-    names: Sequence[str]
-    over: Sequence[str | None]
-    which: Sequence[int | None]
-    many: ManyPriors
-    places: Sequence[int | None]
-
-    @property
-    def table(self) -> pl.DataFrame:
-        """What the rows of a key have in common with those of other keys."""
-        priors = [None if place is None else self.many.priors[place] for place in self.places]
-        pieces = [0 if place is None else int(self.many.piece_of[place]) for place in self.places]
-        return pl.DataFrame(
-            {
-                "measure": self.names,
-                OVER: self.over,
-                IS_MANY: [place is not None for place in self.places],
-                WHICH: [which or 0 for which in self.which],
-                PIECE: pieces,
-                PRIOR: priors,
-                SKEW: [None if prior is None else skew(prior) for prior in priors],
-            },
-            schema_overrides={OVER: pl.String, PRIOR: pl.Float64, SKEW: pl.Float64},
-        )
-
-    @property
-    def basis(self) -> "Array":
-        """What each node of its piece counts in a row; shape (nodes, rows)."""
-        import numpy as np
-
-        rows = np.zeros((len(self.places), self.many.width))
-        own = np.array([place is not None for place in self.places])
-        rows[own] = self.many.basis[[place for place in self.places if place is not None]]
-        return np.ascontiguousarray(rows.T)
+ROW = {
+    "measure": pl.String, OVER: pl.String, IS_MANY: pl.Boolean, WHICH: pl.Int64,
+    PIECE: pl.Int64, PRIOR: pl.Float64, SKEW: pl.Float64,
+}  # fmt: skip
 
 
 def interleaved(
@@ -105,26 +53,28 @@ def interpolated(
     kept: Sequence[str],
     columns: Mapping[str, Sequence[pl.Expr]],
     nodes: Mapping[str, Sequence[pl.Expr]],
-    shown: Shown,
+    measures: Sequence[Measure],
 ) -> pl.LazyFrame:
-    """Each row once per row of `shown`, one after the other.
+    """Each row once per measure and prior, one after the other.
 
     By name, `columns` have an expression for each measure that is not interpolated, `nodes` one
     for each node.
     """
+    many = next(measure.many for measure in measures if measure.many is not None)
+    shown, basis = _rows_of_key(measures, many)
     named = _named(columns)
-    moved = {name: _moved(name, values, shown.many) for name, values in nodes.items()}
+    moved = {name: _moved(name, values, many) for name, values in nodes.items()}
     held = rows.select(
         *kept,
         **{key: one for of in named.values() for key, one in of.items()},
         **{key: one for slots in moved.values() for of in slots for key, one in of.items()},
     )
-    count = len(shown.names)
+    count = shown.height
     place = pl.int_range(pl.len() * count)
     row, value = place // count, place % count
-    common = {column.name: pl.lit(column).gather(value) for column in shown.table}
+    common = {column.name: pl.lit(column).gather(value) for column in shown}
     which, piece = (common.pop(name) * pl.len() + row for name in (WHICH, PIECE))
-    weights = [pl.lit(pl.Series(own)).gather(value) for own in shown.basis[1:]]
+    weights = [pl.lit(pl.Series(own)).gather(value) for own in basis[1:]]
 
     def at_prior(slots: Sequence[Mapping[str, pl.Expr]]) -> pl.Expr:
         start, *others = (_end_to_end(list(of)).gather(piece) for of in slots)
@@ -139,6 +89,30 @@ def interpolated(
         *(_end_to_end(list(of)).gather(which).alias(name) for name, of in named.items()),
         *(at_prior(slots).alias(name) for name, slots in moved.items()),
     )
+
+
+def _rows_of_key(measures: Sequence[Measure], many: ManyPriors) -> tuple[pl.DataFrame, "Array"]:
+    """What each key's rows have in common, and what each node counts in them; (nodes, rows)."""
+    import numpy as np
+
+    rows: list[tuple[object, ...]] = []
+    bases, which = [], 0
+    for measure in measures:
+        named = measure.name, measure.over
+        if measure.many is None:
+            rows.append((*named, False, which, 0, None, None))
+            bases.append(np.zeros((1, many.width)))
+            which += 1
+        # All nodes follow each other; the first stands for them.
+        elif len(rows) == which:
+            pieces = many.piece_of.tolist()
+            rows += (
+                (*named, True, 0, piece, prior, None if prior is None else skew(prior))
+                for piece, prior in zip(pieces, many.priors, strict=True)
+            )
+            bases.append(many.basis)
+    basis = np.ascontiguousarray(np.concatenate(bases).T)
+    return pl.DataFrame(rows, schema=ROW, orient="row"), basis
 
 
 def _named(columns: Mapping[str, Sequence[pl.Expr]]) -> dict[str, dict[str, pl.Expr]]:

@@ -8,7 +8,7 @@ import polars as pl
 from polaroc.base.columns import INTERVAL, MEASURE_COLUMNS, OVER, WITH_INTERVAL
 from polaroc.base.private_columns import PRIVATE
 from polaroc.curves.segments import with_segments
-from polaroc.measures.interleaving import IS_MANY, PRIOR, SKEW, Shown, interleaved, interpolated
+from polaroc.measures.interleaving import IS_MANY, PRIOR, SKEW, interleaved, interpolated
 from polaroc.measures.spec import Measure, ingredients
 from polaroc.predictions.table import one_class_note
 from polaroc.typing import Quantity
@@ -171,7 +171,7 @@ def _interpolated(
         for name, of in columns.items()
         if not of
     }
-    long = interpolated(rows, kept, given, values, _shown(measures)).with_columns(**empty)
+    long = interpolated(rows, kept, given, values, measures).with_columns(**empty)
     positives, negatives = pl.col("positives"), pl.col("negatives")
     both = (positives > 0) & (negatives > 0)
     own_prior = pl.when(both).then(positives / (positives + negatives))
@@ -192,28 +192,6 @@ def _interpolated(
     limits = {name: pl.when(both).then(one) for name, one in limits.items()}
     note = {LIMITS_SAID: pl.when(both).then(many_limits.limits.note)}
     return long.with_columns(**of_many(**limits, **note))
-
-
-def _shown(measures: Sequence[Measure]) -> Shown:
-    names: list[str] = []
-    over: list[str | None] = []
-    which: list[int | None] = []
-    places: list[int | None] = []
-    many = next(measure.many for measure in measures if measure.many is not None)
-    seen = False
-    for measure in measures:
-        if measure.many is None:
-            which.append(len(which) - which.count(None))
-            places.append(None)
-            names.append(measure.name)
-            over.append(measure.over)
-        elif not seen:
-            seen = True
-            which += [None] * len(many.priors)
-            places += range(len(many.priors))
-            names += [measure.name] * len(many.priors)
-            over += [measure.over] * len(many.priors)
-    return Shown(names, over, which, many, places)
 
 
 def _number(value: Quantity | None) -> pl.Expr:

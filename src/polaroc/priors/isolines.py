@@ -7,7 +7,15 @@ from typing import Any, Literal, TypeAlias
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.checks import MOST_NUMBER, check_whole, is_number, listed_values, shortened
+from polaroc.base.checks import (
+    MOST_NUMBER,
+    check_factor,
+    check_share,
+    check_whole,
+    is_number,
+    listed_values,
+    shortened,
+)
 from polaroc.base.columns import GRID, lazily, require
 from polaroc.base.statistics import ROUNDING
 from polaroc.errors import Hint, InvalidArgument, check_choice
@@ -89,14 +97,8 @@ def iso_lines(
     check_choice("space", space, tuple(SPACES))
     check_whole("n", n, 2, MOST_NUMBER)
     for name, value in (("beta", beta), ("cost_fn", cost_fn), ("cost_fp", cost_fp)):
-        if not is_number(value) or not 0 < value < inf:
-            raise InvalidArgument(
-                f"{name} is {value!r}, allowed are finite numbers > 0.", hint="1 is the default."
-            )
-    if not is_number(theta) or not 0 < theta < 1:
-        raise InvalidArgument(
-            f"theta is {theta!r}, allowed is 0 < theta < 1.", hint="0.5 is the default."
-        )
+        check_factor(name, value)
+    check_share("theta", theta)
     costs = theta * cost_fn, (1 - theta) * cost_fp
     rows = []
     for prior in _priors(priors):

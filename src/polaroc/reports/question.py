@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from polaroc.base.checks import check_ratio, check_share
+from polaroc.base.checks import check_factor, check_ratio, check_share
 from polaroc.base.columns import column_name, column_names
 from polaroc.comparison.design import Incomplete
 from polaroc.errors import InvalidArgument, spelling
 from polaroc.predictions.balance import model_key
 from polaroc.priors.beliefs import Belief, resolve_belief
-from polaroc.thresholds.operating_points import check_factor
 
 NAMELESS = "the model"
 

@@ -6,13 +6,12 @@ from typing import Literal
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.checks import MOST_NUMBER, is_number, listed_values, shortened
+from polaroc.base.checks import shares
 from polaroc.base.columns import curve_keys, lazily, within
 from polaroc.base.private_columns import SHARES, SOUGHT, private
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.hull import hull
 from polaroc.curves.surface import at_priors
-from polaroc.errors import Hint, InvalidArgument
 from polaroc.priors.grids import OBSERVED, check_prior, skew
 from polaroc.typing import Priors
 
@@ -74,7 +73,7 @@ def cost_curve(curve: pl.LazyFrame, probability_cost: int | Sequence[float] = 10
     """
     keys = curve_keys(curve)
     grid = pl.LazyFrame(
-        {PROBABILITY_COST: _shares(probability_cost, "probability_cost")},
+        {PROBABILITY_COST: shares("probability_cost", probability_cost)},
         schema={PROBABILITY_COST: pl.Float64},
     )
     x, t, f = pl.col(PROBABILITY_COST), pl.col("tpr"), pl.col("fpr")
@@ -168,7 +167,7 @@ def decision_curve(
     (0.2, 0.0)
     """
     keys = curve_keys(curve)
-    requested = pl.LazyFrame({"threshold": _shares(thresholds, "thresholds", closed=False)})
+    requested = pl.LazyFrame({"threshold": shares("thresholds", thresholds, closed=False)})
     ranked = curve.filter((pl.col("positives") > 0) & (pl.col("negatives") > 0))
     lowest, highest = pl.col("threshold").min(), pl.col("threshold").max()
     totals = (
@@ -228,21 +227,3 @@ def _called(ranked: pl.LazyFrame, sought: pl.LazyFrame, keys: Sequence[str]) -> 
         .with_columns(last)
         .filter(is_requested)
     )  # fmt: skip
-
-
-def _shares(given: int | Sequence[float], name: str, *, closed: bool = True) -> list[float]:
-    """Shares from 0 to 1; 1 is allowed where the range is closed."""
-    if isinstance(given, int) and not isinstance(given, bool) and 2 <= given <= MOST_NUMBER:
-        return [i / (given - 1 if closed else given) for i in range(given)]
-    wanted = listed_values(given) or []
-    inside = all(
-        is_number(value) and (0 <= value < 1 or (closed and value == 1)) for value in wanted
-    )
-    if not wanted or not inside:
-        end = "≤ 1" if closed else "< 1"
-        raise InvalidArgument(
-            f"{name} is {shortened(given)}, allowed are values ≥ 0 and {end}, or their number "
-            f"from 2 to {MOST_NUMBER:,}.",
-            hint=Hint.example(name, [0.1, 0.2]),
-        )
-    return sorted({float(value) for value in wanted})

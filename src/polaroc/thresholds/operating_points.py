@@ -5,12 +5,12 @@ from collections.abc import Sequence
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.checks import is_number
+from polaroc.base.checks import check_factor
 from polaroc.base.columns import curve_keys, lazily, require
 from polaroc.base.private_columns import private
 from polaroc.curves.segments import CELLS
 from polaroc.curves.surface import at_priors, chosen_rates, surface
-from polaroc.errors import InvalidArgument, check_choice
+from polaroc.errors import check_choice
 from polaroc.predictions.row_checks import SCORE, UNRANKED
 from polaroc.predictions.table import one_class_note
 from polaroc.thresholds.rules import RULES, Rule, ThresholdRule, check_target, rules
@@ -152,14 +152,6 @@ def shifted_rates(points: pl.LazyFrame, priors: Priors, rates: Sequence[str]) ->
     fixed = points.filter(t.is_not_null()).select(*keys, t, f, "positives", "negatives")
     values = {name: rate(t, f, skew).fill_nan(None) for name, rate in chosen.items()}
     return at_priors(fixed, priors).select(*keys, "prior", "skew", **values)
-
-
-def check_factor(name: str, value: object) -> None:
-    """Raise unless a cost or weight is finite and positive."""
-    if not is_number(value) or not 0 < value < float("inf"):
-        raise InvalidArgument(
-            f"{name} is {value!r}, allowed are finite numbers > 0.", hint="1 is the default."
-        )
 
 
 def _selected(surface: pl.LazyFrame, groups: Sequence[str], rule: ThresholdRule) -> pl.LazyFrame:

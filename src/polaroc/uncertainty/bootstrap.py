@@ -6,6 +6,7 @@ from functools import partial
 
 import polars as pl
 
+from polaroc.base.checks import check_share
 from polaroc.base.columns import (
     INTERVAL,
     OVER,
@@ -41,7 +42,6 @@ from polaroc.uncertainty.draws import check_draws, draws_of_cells, draws_of_clus
 from polaroc.uncertainty.intervals import (
     NOT_COUNTS,
     check_interpolation,
-    check_level,
     with_counts_note,
 )
 from polaroc.uncertainty.pseudo_cases import PLACES, PSEUDO, at_both_ends
@@ -61,7 +61,7 @@ class BootstrapSpec:
 
     def __post_init__(self) -> None:
         check_choice("method", self.method, METHODS)
-        check_level(self.level)
+        check_share("level", self.level)
         check_draws(self.draws, self.seed)
 
 

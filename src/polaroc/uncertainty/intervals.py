@@ -6,12 +6,12 @@ from typing import get_args
 
 import polars as pl
 
-from polaroc.base.checks import is_number
+from polaroc.base.checks import check_share
 from polaroc.base.columns import attach, curve_keys, lazily
 from polaroc.base.private_columns import FRACTIONAL, PSEUDO_PLACE, ROW, WEIGHT, private
 from polaroc.base.statistics import ROUNDING, logit_ends, normal, student
 from polaroc.curves.segments import CELLS
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice, quoted
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
 from polaroc.measures.spec import Measure
 from polaroc.measures.table import AREA, VARIANCE, Limits, ManyLimits, per_key, tidy
@@ -124,7 +124,7 @@ def intervals(
     """
     keys = curve_keys(curve)
     check_choice("method", method, METHODS)
-    check_level(level)
+    check_share("level", level)
     check_interpolation(interpolation)
     selected = select_measures(measures, priors, over, interpolation).measures
     parts = (CELLS.pos, CELLS.neg, CELLS.fp)
@@ -274,15 +274,6 @@ def check_counts(
                 "intervals need weights that count cases.",
                 hint=hint,
             )
-
-
-def check_level(level: float) -> None:
-    """Raise unless 0 < level < 1."""
-    if not is_number(level) or not 0 < level < 1:
-        raise InvalidArgument(
-            f"level is {quoted([level])}, allowed is 0 < level < 1.",
-            hint=Hint("95 % is {level}.", level=0.95),
-        )
 
 
 def check_interpolation(interpolation: str) -> None:

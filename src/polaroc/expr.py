@@ -18,8 +18,8 @@ from polaroc.curves.in_groups import FIELDS, cases, group_curve, of_group, summe
 from polaroc.curves.surface import RATES
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.measures.areas import STARTS
-from polaroc.measures.catalog import select
-from polaroc.measures.spec import MeasureArguments, ingredients
+from polaroc.measures.catalog import select_measures
+from polaroc.measures.spec import ingredients
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import OBSERVED, check_prior, skew
 from polaroc.typing import Interpolation, IntoExpr, Prior, Start
@@ -71,8 +71,7 @@ def measure(
     check_choice("start", start, STARTS)
     if prior != OBSERVED:
         check_prior(prior)
-    arguments = MeasureArguments(prior, over, interpolation, start, FIELDS)
-    (built,) = select([name], arguments).measures
+    (built,) = select_measures([name], prior, over, interpolation, FIELDS, start).measures
     rows, defined = group_curve(truth, score, weight)
     columns, sums, least = ingredients([built])
     if columns:

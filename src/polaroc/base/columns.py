@@ -204,6 +204,28 @@ def check_keys(keys: Sequence[str], also: Sequence[str] = ()) -> None:
         )
 
 
+def refuse_clash(keys: Sequence[str], added: Iterable[str]) -> None:
+    """Refuse keys with the name of a column that the result adds."""
+    clash = [key for key in keys if key in added]
+    if clash:
+        raise InvalidArgument(
+            f"the key {', '.join(map(repr, clash))} is also a column of the result.",
+            hint="rename the key first.",
+        )
+
+
+def not_among_keys(argument: str, value: object, keys: Sequence[str]) -> InvalidArgument:
+    """The error of an argument that names no key of the curves."""
+    return InvalidArgument(
+        f"{argument} is {value!r}; the keys are {', '.join(map(repr, keys)) or 'none'}.",
+        hint=Hint(
+            "build the curves with it among {by}.",
+            command_line="build the curves with it as {by}.",
+            by=None,
+        ),
+    )
+
+
 def require(frame: pl.LazyFrame, needed: Iterable[str], *, source: str) -> list[str]:
     """The keys of a table; raise where a `needed` column, made by `source`, is missing."""
     present = frame.collect_schema().names()

@@ -69,7 +69,11 @@ def escape_spreadsheet(table: pl.DataFrame) -> pl.DataFrame:
         risky = text.str.contains(FORMULA) & ~text.str.contains(NUMBER)
         return pl.when(risky).then(pl.concat_str(pl.lit("'"), text)).otherwise(text)
 
-    table = table.with_columns(_as_text(column) for column in table if _no_cell(column.dtype))
+    table = table.with_columns(
+        _as_text(column)
+        for column in table
+        if column.dtype.is_nested() or column.dtype == pl.Binary
+    )
     kinds = (pl.String, pl.Categorical, pl.Enum)
     texts = [name for name, kind in table.schema.items() if kind in kinds]
     safe = table.with_columns(spelled(pl.col(name).cast(pl.String)).alias(name) for name in texts)
@@ -78,18 +82,14 @@ def escape_spreadsheet(table: pl.DataFrame) -> pl.DataFrame:
     return safe.rename(dict(zip(names, headings, strict=True)))
 
 
-def _no_cell(dtype: pl.DataType) -> bool:
-    return dtype.is_nested() or dtype == pl.Binary
-
-
 def _as_text(column: pl.Series) -> pl.Series:
     """Lists, structs and bytes as text, since CSV has no form for them."""
-    words = [None if value is None else _word(value) for value in column.to_list()]
+
+    def word(value: object) -> str:
+        return value.decode(errors="backslashreplace") if isinstance(value, bytes) else str(value)
+
+    words = [None if value is None else word(value) for value in column.to_list()]
     return pl.Series(column.name, words, pl.String)
-
-
-def _word(value: object) -> str:
-    return value.decode(errors="backslashreplace") if isinstance(value, bytes) else str(value)
 
 
 def plain(parts: Sequence["RenderableType"], width: int = WIDTH) -> str:

@@ -6,11 +6,10 @@ from itertools import combinations, pairwise
 
 import polars as pl
 
-from polaroc.base.columns import column_name, curve_keys, lazily
+from polaroc.base.columns import column_name, curve_keys, lazily, not_among_keys, refuse_clash
 from polaroc.base.private_columns import PLACE
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.curve import in_order
-from polaroc.errors import Hint, InvalidArgument
 from polaroc.typing import Array
 
 CROSSINGS = pl.List(pl.Struct({"fpr": pl.Float64, "tpr": pl.Float64}))
@@ -73,22 +72,10 @@ def dominance(curve: pl.LazyFrame, between: str = "model") -> pl.LazyFrame:
     """
     keys = curve_keys(curve)
     if column_name(between, "between") not in keys:
-        raise InvalidArgument(
-            f"between is {between!r}; the keys are {', '.join(map(repr, keys)) or 'none'}.",
-            hint=Hint(
-                "build the curves with it among {by}.",
-                command_line="build the curves with it as {by}.",
-                by=None,
-            ),
-        )
+        raise not_among_keys("between", between, keys)
     blocks = [key for key in keys if key != between]
     names = [f"{between}_a", f"{between}_b"]
-    clash = [name for name in (*names, "relation", "crossings") if name in blocks]
-    if clash:
-        raise InvalidArgument(
-            f"the key {', '.join(map(repr, clash))} is also a column of the result.",
-            hint="rename the key first.",
-        )
+    refuse_clash(blocks, (*names, "relation", "crossings"))
     given = curve.collect_schema()
     schema = (
         {key: given[key] for key in blocks}

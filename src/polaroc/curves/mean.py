@@ -7,7 +7,16 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import MOST_NUMBER, check_ratio, check_share, check_whole
-from polaroc.base.columns import CURVE, GRID, column_names, curve_keys, lazily, require
+from polaroc.base.columns import (
+    CURVE,
+    GRID,
+    column_names,
+    curve_keys,
+    lazily,
+    not_among_keys,
+    refuse_clash,
+    require,
+)
 from polaroc.base.private_columns import STEP, private
 from polaroc.base.statistics import error_of_mean, student
 from polaroc.curves.segments import CELLS, share
@@ -172,9 +181,9 @@ def precision_on_grid(surface: pl.LazyFrame, keys: Sequence[str], n: int) -> pl.
     """`fpr` and `precision` of each curve of a surface at `n` recalls (`tpr`), with `STEP`."""
     last = n - 1
     (t0, f0), _, (dt, df) = CELLS.segment
-    before = _down((CELLS.tp - CELLS.pos) * last, CELLS.positives)
+    before = (CELLS.tp - CELLS.pos) * last // CELLS.positives
     start = pl.when(CELLS.tp == CELLS.pos).then(0).otherwise(before + 1)
-    end = _down(CELLS.tp * last, CELLS.positives) + 1
+    end = CELLS.tp * last // CELLS.positives + 1
     recall, skew = pl.col("at"), pl.col("skew")
     # Along a segment from the origin precision is the same.
     steady = rates.precision(dt, df, skew)
@@ -239,21 +248,9 @@ def _left(keys: Sequence[str], across: str | Sequence[str], n: int) -> list[str]
     gone = column_names(across, "across")
     strange = [name for name in gone if name not in keys]
     if strange or not gone:
-        raise InvalidArgument(
-            f"across is {across!r}; the keys are {', '.join(map(repr, keys)) or 'none'}.",
-            hint=Hint(
-                "build the curves with it among {by}.",
-                command_line="build the curves with it as {by}.",
-                by=None,
-            ),
-        )
+        raise not_among_keys("across", across, keys)
     left = [key for key in keys if key not in gone]
-    clash = [key for key in left if key in ADDED]
-    if clash:
-        raise InvalidArgument(
-            f"the key {', '.join(map(repr, clash))} is also a column of the result.",
-            hint="rename the key first.",
-        )
+    refuse_clash(left, ADDED)
     return left
 
 
@@ -272,10 +269,6 @@ def _on_grid(cells: pl.LazyFrame, start: pl.Expr, end: pl.Expr, last: int) -> pl
         .explode(STEP)
         .with_columns(share(pl.col(STEP), pl.lit(last)).alias("at"))
     )
-
-
-def _down(total: pl.Expr, whole: pl.Expr) -> pl.Expr:
-    return total // whole
 
 
 def _up(total: pl.Expr, whole: pl.Expr) -> pl.Expr:

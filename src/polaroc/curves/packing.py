@@ -20,21 +20,12 @@ STEPS: dict[pl.DataType, int] = {
 
 @dataclass(frozen=True)
 class Packing:
-    """How key, score and truth share the bits of a code.
+    """How key, score and truth share the bits of a code of some type.
 
-    A code goes, ascending, by key, then the best score first. Sorting this single
-    column is cheap, and it leaves equal scores of a key side by side.
-
-    Attributes
-    ----------
-    kind
-        The type of a code.
-    best
-        A place above that of all scores.
-    scores
-        How many places there are, from that one to the lowest.
-    zero_gap, step
-        Ranks that no score has: those next to zero, and those between multiples.
+    A code goes, ascending, by key, then the best score first. Sorting this single column is
+    cheap, and it leaves equal scores of a key side by side. There are so many places for
+    `scores`, the first, `best`, above all of them; no score has the ranks of `zero_gap`, next to
+    zero, nor those between multiples of `step`.
 
     Examples
     --------

@@ -14,10 +14,9 @@ NO_SPREAD = 1e-20
 def doubt(labelled: Labelled) -> str | None:
     """Note on scores from 0 to 1 that are no posteriors, else None.
 
-    The score test, with two degrees of freedom, of intercept 0 and slope 1 in a
-    logistic regression of the truth on the logit of the score (Cox, 1958;
-    Miller, Hui and Tierney, 1991), at `FALSE_ALARMS`. A score of 0 for a
-    positive, or of 1 for a negative, is refuted outright.
+    The score test, with two degrees of freedom, of intercept 0 and slope 1 in a logistic
+    regression of the truth on the logit of the score (Cox, 1958; Miller, Hui and Tierney, 1991).
+    A score of 0 for a positive, or of 1 for a negative, is refuted outright.
     """
     score, pos, size = labelled.score, labelled.pos, labelled.pos + labelled.neg
     refuted = float(pos[score == 0].sum() + labelled.neg[score == 1].sum())

@@ -45,12 +45,7 @@ class Estimate:
 class Mixture:
     """Cases drawn from the positives with probability π, the prior, else from the negatives.
 
-    Attributes
-    ----------
-    positive, negative
-        Density of each score in either class, up to a factor common to both.
-    count
-        The cases that have it.
+    The densities of each score in either class are known up to a common factor.
     """
 
     positive: "Array"
@@ -131,15 +126,9 @@ def _root(function: Callable[[float], float], lo: float = TINY, hi: float = ALMO
 
 @dataclass(frozen=True)
 class ThresholdRates:
-    """Shares called positive at one threshold.
+    """Shares called positive at one threshold, of labelled positives, negatives and other cases.
 
-    Attributes
-    ----------
-    tpr, fpr, share
-        The share of the labelled positives, of the labelled negatives and of the
-        unlabelled cases.
-    sizes
-        How many there are of each.
+    `sizes` are the numbers of each.
     """
 
     tpr: float

@@ -10,16 +10,13 @@ from pathlib import Path
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE
-from polaroc.base.private_columns import ROW_ERROR
+from polaroc.base.private_columns import PLACE, PRIVATE, ROW_ERROR, SIZE
 from polaroc.curves.keys import Keys, extremes, numbered_by, totals
 from polaroc.curves.packing import rank_of, score_at
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions
 
 RANGE = PRIVATE + "range"
-PLACE = PRIVATE + "place"
-SIZE = PRIVATE + "size"
 PLACES = PRIVATE + "places"
 # Scores are counted by the leading bits of their rank; where too many share them,
 # by more bits, until only equal scores share them all.

@@ -19,18 +19,10 @@ from polaroc.uncertainty.intervals import check_counts, flagged, with_limits
 
 
 class Result(NamedTuple):
-    """What an evaluation gives.
+    """What an evaluation gives: the tidy measures, with intervals where they were asked for.
 
-    Attributes
-    ----------
-    measures
-        Tidy measures, with intervals where they were asked for.
-    extra
-        Tidy AUPREC at the extra priors; None where there are none.
-    curves
-        The curves, thinned to what can be seen; None where none were asked for.
-    notes
-        What an audit says of the labels.
+    Also AUPREC at the extra priors, the thinned curves, where they were asked for, and what an
+    audit says of the labels.
     """
 
     measures: pl.LazyFrame

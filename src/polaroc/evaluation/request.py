@@ -32,16 +32,8 @@ BAR_WIDTH = 40
 class Request:
     """The arguments of `evaluate`, and what its callers want besides the measures.
 
-    Attributes
-    ----------
-    truth, score, by, weight, positive, nulls
-        As in `evaluate`.
-    priors, over, interpolation, intervals, level, measures, memory, scratch, progress
-        As in `evaluate`.
-    extra_priors
-        Priors at which AUPREC is also taken, in a table of its own.
-    curve_priors
-        Priors at which the curves will be drawn; None where no curves are wanted.
+    At `extra_priors` AUPREC is also taken, in a table of its own; at `curve_priors` the curves
+    will be drawn, None where none are wanted.
     """
 
     truth: IntoExpr

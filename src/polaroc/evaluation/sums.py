@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE
 from polaroc.base.private_columns import (
     COUNT,
     FP_OFFSET,
     KEY_INDEX,
+    PRIVATE,
+    SIZE,
     SORT_CODE,
     TP_OFFSET,
     TRUTH,
@@ -21,7 +22,7 @@ from polaroc.curves.hull import hulls
 from polaroc.curves.keys import LEAST, Keys, attach_key_index, build_key_index
 from polaroc.curves.packing import PACK_128, Packing
 from polaroc.curves.thinning import recompute_steps, thin
-from polaroc.evaluation.partitions import SIZE, Part, parts, sizes, stored
+from polaroc.evaluation.partitions import Part, parts, sizes, stored
 from polaroc.evaluation.request import Request
 from polaroc.files.memory import resolve_memory
 from polaroc.files.scratch import scratch_folder

@@ -141,7 +141,9 @@ def check_replaceable(folder: Path) -> None:
             f"{str(folder)!r} is a file, allowed is a folder.", hint="choose another --out."
         )
     mark = folder / MARK
-    ours = {MARK, *_names(mark)} if mark.is_file() else set()
+    ours = set()
+    if mark.is_file():
+        ours = {MARK, *mark.read_text(encoding="utf-8", errors="replace").splitlines()}
     strangers = sorted(file.name for file in folder.iterdir() if file.name not in ours)
     if strangers:
         raise OutputRefused(
@@ -186,10 +188,6 @@ def _place_file(staging: Path, file: Path, ours: Callable[[Path], bool]) -> None
         # The file exists already, or the file system has no hard links.
         check_new(file, ours)
         staging.replace(file)
-
-
-def _names(mark: Path) -> list[str]:
-    return mark.read_text(encoding="utf-8", errors="replace").splitlines()
 
 
 def check_new(file: Path, ours: Callable[[Path], bool] = never_replace) -> None:

@@ -10,8 +10,6 @@ from polaroc.base.checks import is_number
 from polaroc.errors import Hint, InvalidArgument, quoted
 
 Memory: TypeAlias = int | str | Literal["auto"]
-UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
-BINARY_UNITS = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 LEAST = 500_000_000
 # Share of the available memory that is used by default.
 SHARE = 0.6
@@ -59,9 +57,9 @@ def available() -> int:
 def _size(memory: object) -> int | None:
     if isinstance(memory, int) and not isinstance(memory, bool):
         return memory
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", str(memory), re.IGNORECASE)
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?))?b?\s*", str(memory), re.IGNORECASE)
     if not isinstance(memory, str) or match is None:
         return None
     number, unit, binary = match.groups()
-    units = BINARY_UNITS if binary else UNITS
-    return int(float(number) * units[unit.lower()]) if unit.lower() in units else None
+    power = "kmgt".index(unit.lower()) + 1 if unit else 0
+    return int(float(number) * (1024 if binary else 1000) ** power)

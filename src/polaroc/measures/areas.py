@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
-from typing import Literal
+from typing import Literal, get_args
 
 import polars as pl
 
@@ -13,7 +13,7 @@ from polaroc.errors import check_choice
 from polaroc.measures.gradients import area_gradient, auc_gradient
 from polaroc.measures.interleaving import SKEW
 from polaroc.measures.partial_areas import partial_auc, rate_range
-from polaroc.measures.spec import Measure, MeasureArguments, MeasureDefinition, total
+from polaroc.measures.spec import Measure, MeasureDefinition, total
 from polaroc.priors.beliefs import Belief, over_label, resolve_belief
 from polaroc.priors.chebyshev import condensed, many_priors
 from polaroc.priors.grids import resolve_priors, skew
@@ -22,10 +22,10 @@ from polaroc.typing import Interpolation, Priors, Quantity, Start
 # Standard errors below one half, of a score that says nothing, that are worth a note.
 REVERSED = 4
 BELOW_CHANCE = "below chance: are the scores reversed?"
-INTERPOLATIONS = ("exact", "linear", "step", "hull")
+INTERPOLATIONS = get_args(Interpolation)
 # Straight in ROC space, so that a segment may be cut or joined anywhere.
 STRAIGHT = ("exact", "hull")
-STARTS = ("limit", "one", "zero", "drop")
+STARTS = get_args(Start)
 
 
 def auc_measure(
@@ -42,12 +42,12 @@ def auc_measure(
     area = total("auc", segment_auc(backend), backend, gradient=auc_gradient)
     reversed_ = area.estimate < 0.5 - REVERSED * chance
     warning = reversed_, BELOW_CHANCE
-    return replace(area, warning=warning, perfect=_perfect_auc)
 
+    def perfect(tail: float) -> pl.Expr:
+        # A perfect score then has the chance `tail`, had it only disjoint pairs to win.
+        return pl.lit(tail) ** (1 / pl.min_horizontal("positives", "negatives"))
 
-def _perfect_auc(tail: float) -> pl.Expr:
-    """The AUC at which a perfect score has the chance `tail`, had it only disjoint pairs to win."""
-    return pl.lit(tail) ** (1 / pl.min_horizontal("positives", "negatives"))
+    return replace(area, warning=warning, perfect=perfect)
 
 
 def auprec_measures(
@@ -178,14 +178,6 @@ def _check_choices(interpolation: str, start: str) -> None:
     check_choice("start", start, STARTS)
 
 
-def _auprec(given: MeasureArguments) -> list[Measure]:
-    return auprec_measures(given.priors, given.interpolation, given.start, backend=given.backend)
-
-
-def _iauprec(given: MeasureArguments) -> list[Measure]:
-    return [iauprec_measure(given.over, given.interpolation, given.start, backend=given.backend)]
-
-
 AUC = MeasureDefinition(
     name="auc",
     label="AUC",
@@ -200,7 +192,9 @@ AUPREC = MeasureDefinition(
     name="auprec",
     label="AUPREC",
     description="area under the precision-recall curve at each prior (P-ROC Eq. 4; D&G §3)",
-    build=_auprec,
+    build=lambda given: auprec_measures(
+        given.priors, given.interpolation, given.start, backend=given.backend
+    ),
     at_priors=True,
     on_hull=True,
     in_summary=True,
@@ -211,7 +205,9 @@ IAUPREC = MeasureDefinition(
     name="iauprec",
     label="IAUPREC",
     description="AUPREC averaged over a range of priors, or under a belief (P-ROC Eq. 5)",
-    build=_iauprec,
+    build=lambda given: [
+        iauprec_measure(given.over, given.interpolation, given.start, backend=given.backend)
+    ],
     over="belief",
     on_hull=True,
     in_summary=True,

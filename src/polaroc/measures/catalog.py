@@ -12,7 +12,7 @@ from polaroc.measures.sensitivity import ACCSENS, AUC_RANGE, EQUAL_ERROR, SENS
 from polaroc.measures.spec import Measure, MeasureArguments, MeasureDefinition
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.grids import resolve_priors
-from polaroc.typing import Interpolation, Prior, Priors
+from polaroc.typing import Interpolation, Prior, Priors, Start
 
 DEFAULT_PRIORS: tuple[Prior, ...] = ("observed", 0.5, 0.1, 0.01)
 # By name, in the order of the rows of a table of measures.
@@ -86,14 +86,10 @@ def select_measures(
     over: tuple[float, float] | Belief | None,
     interpolation: Interpolation,
     backend: Backend = POLARS,
+    start: Start = "limit",
 ) -> SelectedMeasures:
-    """The measures that the arguments of `evaluate` ask for."""
-    return select(names, MeasureArguments(priors, over, interpolation, backend=backend))
-
-
-def select(names: str | Sequence[str] | None, arguments: MeasureArguments) -> SelectedMeasures:
     """The measures of these names, None for all that the arguments allow."""
-    priors, over, interpolation = arguments.priors, arguments.over, arguments.interpolation
+    arguments = MeasureArguments(priors, over, interpolation, start, backend)
     if names is None:
         selected = [CATALOG[name] for name in default_measures() if _has_range(CATALOG[name], over)]
     else:

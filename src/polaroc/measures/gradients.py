@@ -33,18 +33,11 @@ WHOLE, INNER = PRIVATE + "on_segment", PRIVATE + "by_share"
 
 @dataclass(frozen=True)
 class Gradient:
-    """How a number of a curve changes with the segment that ends at a cell.
+    """The derivatives of a number of a curve by the segment that ends at a cell.
 
-    Attributes
-    ----------
-    t0, f0
-        Its derivatives by where the segment, and the level run of negatives
-        before it, starts.
-    dt, df
-        Its derivatives by how far the segment rises and runs.
-    stages
-        Columns they are written in, made one after the other: Polars computes
-        what expressions share once only where it stands in a column.
+    By where the segment, and the level run of negatives before it, starts, and by how far it
+    rises and runs. They are written in columns, made in `stages`: Polars computes what
+    expressions share once only where it stands in a column.
     """
 
     t0: pl.Expr

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, Literal
 
 import polars as pl
@@ -16,16 +15,10 @@ from polaroc.typing import Array, Interpolation, Priors, Quantity, Start
 
 @dataclass(frozen=True)
 class GradientTerm:
-    """A number of the curve that a measure is a smooth function of.
+    """A number of the curve that a measure is a smooth function of, by a name of its own.
 
-    Attributes
-    ----------
-    name
-        What tells it apart from other parts.
-    gradient
-        Makes its gradient, given the keys; it is costly to write out.
-    slope
-        The derivative of the measure by it, from the columns of `per_key`.
+    `gradient` makes its gradient, given the keys, as that is costly to write out; `slope` is the
+    derivative of the measure by it, from the columns of `per_key`.
     """
 
     name: str
@@ -174,22 +167,13 @@ def ingredients(measures: Sequence[Measure]) -> tuple[dict[str, Quantity], ...]:
     )
 
 
-def output_rows(measures: Sequence[Measure]) -> Iterator[Callable[["Array"], "Array"]]:
-    """By row of a key in order: what makes its value of those of all measures, on the last axis."""
-    done = False
+def of_rows(measures: Sequence[Measure], values: "Array") -> Iterator["Array"]:
+    """By row of a key in order: its value, of those of all measures on the last axis."""
+    nodes = [i for i, measure in enumerate(measures) if measure.many is not None]
     for i, measure in enumerate(measures):
         if measure.many is None:
-            yield partial(_at_measure, i)
-        elif not done:
-            done = True
-            count = sum(one.many is not None for one in measures)
+            yield values[..., i]
+        elif i == nodes[0]:
+            own = values[..., i : nodes[-1] + 1]
             for place in range(len(measure.many.priors)):
-                yield partial(_at_prior, measure.many, place, slice(i, i + count))
-
-
-def _at_measure(number: int, values: "Array") -> "Array":
-    return values[..., number]
-
-
-def _at_prior(many: ManyPriors, place: int, nodes: slice, values: "Array") -> "Array":
-    return many.at(place, values[..., nodes])
+                yield measure.many.at(place, own)

@@ -38,14 +38,8 @@ class Limits:
 class ManyLimits:
     """What is said of the uncertainty of measures that are interpolated.
 
-    Attributes
-    ----------
-    variance
-        That of a node, from the columns of `per_key`.
-    limits
-        From the columns of a row: `AREA`, `VARIANCE`, `SKEW`, the totals and `kept`.
-    kept
-        Columns of `per_key` that `limits` needs.
+    `variance` is that of a node, from the columns of `per_key`; `limits` are from the columns of
+    a row: `AREA`, `VARIANCE`, `SKEW`, the totals, and those `kept` of `per_key`.
     """
 
     variance: Callable[[Measure], pl.Expr]

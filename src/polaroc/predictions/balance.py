@@ -72,7 +72,10 @@ def unusual(models: str) -> pl.Expr:
     off = (share - whole).abs()
     return pl.concat_str(
         pl.when((cases > TIMES * usual) | (cases * TIMES < usual)).then(
-            pl.format("{} cases, where {} are usual", *(_whole(one) for one in (cases, usual)))
+            pl.format(
+                "{} cases, where {} are usual",
+                *(one.round().cast(pl.Int64) for one in (cases, usual)),
+            )
         ),
         pl.when((off > chance) & (off > PART * pl.min_horizontal(whole, 1 - whole))).then(
             pl.format(
@@ -83,7 +86,3 @@ def unusual(models: str) -> pl.Expr:
         separator="; ",
         ignore_nulls=True,
     ).replace("", None)
-
-
-def _whole(count: pl.Expr) -> pl.Expr:
-    return count.round().cast(pl.Int64)

@@ -1,7 +1,7 @@
 """Default key columns, by usual names or by contents."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -75,7 +75,7 @@ def usual_name(name: str) -> Literal["model", "block"] | None:
     return "block" if "".join(telling) in BLOCKS or word in BLOCKS else None
 
 
-def usual_names(names: Sequence[str]) -> UsualKeys:
+def usual_names(names: Iterable[str]) -> UsualKeys:
     """Keys by name alone, for columns without other roles, such as those of measures."""
     roles = {name: usual_name(name) for name in names}
     models = [name for name, what in roles.items() if what == "model"]
@@ -137,8 +137,11 @@ def keys_by_type(schema: pl.Schema, taken: Collection[str]) -> UsualKeys:
 def _candidates(schema: pl.Schema, taken: Collection[str]) -> tuple[UsualKeys, list[str]]:
     """Columns with a usual name, and others that may be keys by type and name."""
     free = [name for name in schema if name not in taken and not name.startswith(PRIVATE)]
+    no_keys = (pl.Binary, pl.Object, pl.Null)
     named = usual_names(
-        [name for name in free if name not in RESERVED and not _is_nested(schema[name])]
+        name
+        for name in free
+        if name not in RESERVED and not schema[name].is_nested() and schema[name] not in no_keys
     )
     models = [
         name for name in named.models if _may_be_key(schema[name]) or schema[name].is_(pl.Boolean)
@@ -155,10 +158,6 @@ def _candidates(schema: pl.Schema, taken: Collection[str]) -> tuple[UsualKeys, l
 
 def _may_be_key(dtype: pl.DataType) -> bool:
     return dtype.is_integer() or dtype in (pl.String, pl.Categorical, pl.Enum)
-
-
-def _is_nested(dtype: pl.DataType) -> bool:
-    return dtype.is_nested() or dtype in (pl.Binary, pl.Object, pl.Null)
 
 
 def _words(name: str) -> list[str]:

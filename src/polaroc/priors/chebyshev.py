@@ -40,16 +40,9 @@ GREATEST_SKEW = 1e40
 
 @dataclass(frozen=True)
 class Piece:
-    """A range of ln λ with the nodes that interpolate over it.
+    """A range of ln λ with the nodes that interpolate over it, as skews, and barycentric weights.
 
-    Attributes
-    ----------
-    skews
-        λ at the nodes.
-    weights
-        Their barycentric weights.
-    start, end
-        The least and the greatest ln λ that is asked for.
+    `start` and `end` are the least and the greatest ln λ that is asked for.
     """
 
     skews: tuple[float, ...]
@@ -60,14 +53,9 @@ class Piece:
 
 @dataclass(frozen=True)
 class ManyPriors:
-    """Priors, and the pieces that they are interpolated on.
+    """Priors, and the pieces, by rising ln λ, that they are interpolated on.
 
-    Attributes
-    ----------
-    priors
-        The priors in order; None is each key's own, which is evaluated directly.
-    pieces
-        By rising ln λ.
+    The prior None is each key's own, which is evaluated directly.
     """
 
     priors: tuple[float | None, ...]

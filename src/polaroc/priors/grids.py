@@ -146,7 +146,8 @@ def prior_grid(
         inner = [lo * (hi / lo) ** step for step in steps]
     else:
         inner = [prior(skew(lo) + (skew(hi) - skew(lo)) * step) for step in steps]
-    return _grid([lo, *inner[1:-1], hi])
+    priors = pl.Series("prior", [lo, *inner[1:-1], hi], pl.Float64).to_frame()
+    return priors.with_columns(skew(pl.col("prior")).alias("skew"))
 
 
 def resolve_priors(priors: Priors) -> list[float | None]:
@@ -214,9 +215,3 @@ def _check_quantity(name: str, value: object) -> None:
             f"{name} is {shortened(value)}, allowed are numbers, arrays and expressions.",
             hint=Hint.example(name, 0.1),
         )
-
-
-def _grid(priors: list[float]) -> pl.DataFrame:
-    return pl.DataFrame({"prior": priors}, schema={"prior": pl.Float64}).with_columns(
-        skew(pl.col("prior")).alias("skew")
-    )

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from math import inf
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import polars as pl
 
@@ -24,7 +24,7 @@ from polaroc.priors.roc_pr import prior_at_precision
 from polaroc.typing import Priors
 
 IsoRate: TypeAlias = Literal["precision", "f_measure", "loss", "error", "accuracy"]
-RATES = ("precision", "f_measure", "loss", "error", "accuracy")
+RATES: tuple[IsoRate, ...] = get_args(IsoRate)
 SPACES = {"roc": ("fpr", "tpr"), "pr": ("tpr", "precision")}
 PR_POINT = ("tpr", "fpr", "precision")
 Point: TypeAlias = tuple[float, float]
@@ -106,9 +106,10 @@ def iso_lines(
             ends = _ends(_line(rate, level, skew(prior), beta, costs))
             if ends is None:
                 continue
-            points = (
-                _in_roc_space(*ends, n) if space == "roc" else _in_pr_space(*ends, n, skew(prior))
-            )
+            if space == "roc":
+                points = [_at(*ends, i / (n - 1)) for i in range(n)]
+            else:
+                points = _in_pr_space(*ends, n, skew(prior))
             rows += [(rate, level, prior, *point) for point in points]
     numbers = dict.fromkeys(("level", "prior", *SPACES[space]), pl.Float64())
     return pl.DataFrame(rows, schema={"rate": pl.String(), **numbers}, orient="row")
@@ -147,10 +148,6 @@ def _ends(line: tuple[float, float, float]) -> tuple[Point, Point] | None:
 def _at(start: Point, end: Point, share: float) -> Point:
     (f0, t0), (f1, t1) = start, end
     return f0 + share * (f1 - f0), t0 + share * (t1 - t0)
-
-
-def _in_roc_space(start: Point, end: Point, n: int) -> list[Point]:
-    return [_at(start, end, i / (n - 1)) for i in range(n)]
 
 
 def _in_pr_space(start: Point, end: Point, n: int, skewed: float) -> list[Point]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import polars as pl
 
@@ -17,24 +17,16 @@ from polaroc.predictions.row_checks import SCORE
 Rule: TypeAlias = Literal[
     "balanced", "cost", "posterior", "recall", "precision", "fpr", "f_measure", "threshold"
 ]
-RULES = ("balanced", "cost", "posterior", "recall", "precision", "fpr", "f_measure", "threshold")
+RULES: tuple[Rule, ...] = get_args(Rule)
 NEEDS_TARGET = {"recall": (0, 1), "precision": (0, 1), "fpr": (0, 1), "threshold": None}
 
 
 @dataclass(frozen=True)
 class ThresholdRule:
-    """Admissible points of a curve, and the objective that selects one.
+    """The admissible points of a curve, and the objective whose maximum selects one.
 
-    Attributes
-    ----------
-    admissible
-        The points that may be selected.
-    objective
-        What it maximises; among equals, the highest threshold is taken.
-    share
-        Probability of calling cases at the threshold itself positive.
-    lack
-        Note where no point is admissible.
+    Among equals, the highest threshold is taken. Cases at the threshold itself are called
+    positive with probability `share`; `lack` notes that no point is admissible.
     """
 
     admissible: pl.Expr

@@ -31,7 +31,7 @@ from polaroc.curves.keys import build_key_index
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
 from polaroc.measures.functions import of_curve
-from polaroc.measures.spec import Measure, output_rows
+from polaroc.measures.spec import Measure, of_rows
 from polaroc.measures.table import per_key
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import read
@@ -240,10 +240,10 @@ def _of_key(part: pl.DataFrame, key: Sequence[object], spec: BootstrapSpec) -> l
         )
     roc = curve(part, truth=TRUTH, score=SCORE) if clustered else part
     why, silent = _why_none(roc)
-    rows = list(output_rows(spec.measures))
+    count = sum(1 for _ in of_rows(spec.measures, np.zeros(len(spec.measures))))
     if silent:
-        return [(None, None, None, why)] * len(rows)
-    skewness = [0.0] * len(rows)
+        return [(None, None, None, why)] * count
+    skewness = [0.0] * count
     if spec.method == "bca":
         skewness = accelerations(roc, spec.measures, part if clustered else None)
     rng = generator(spec.seed, key)
@@ -268,12 +268,13 @@ def _of_key(part: pl.DataFrame, key: Sequence[object], spec: BootstrapSpec) -> l
         # A draw without positives has no segments, hence no row.
         lacking = np.full((spec.draws - drawn.shape[0], len(spec.measures)), np.nan)
         drawn = np.concatenate([drawn, lacking])
+        rows = zip(
+            of_rows(spec.measures, estimates), of_rows(spec.measures, drawn), skewness, strict=True
+        )
         per_place.append(
             [
-                limits_of_draws(
-                    float(row(estimates)), row(drawn), spec.method, spec.level, bent, smallest
-                )
-                for row, bent in zip(rows, skewness, strict=True)
+                limits_of_draws(float(own), draws, spec.method, spec.level, bent, smallest)
+                for own, draws, bent in rows
             ]
         )
     return [widest(of) for of in zip(*per_place, strict=True)]

@@ -7,7 +7,7 @@ import polars as pl
 
 from polaroc.base.private_columns import CLUSTER, TRUTH
 from polaroc.base.statistics import NORMAL, ROUNDING, normal
-from polaroc.measures.spec import Measure, output_rows
+from polaroc.measures.spec import Measure, of_rows
 from polaroc.predictions.row_checks import SCORE
 from polaroc.typing import Array
 from polaroc.uncertainty.influence import influence, influence_column
@@ -105,11 +105,8 @@ def accelerations(
         )
         squares, cubes = (units.select((pl.all() ** power).sum()).row(0) for power in (2, 3))
     moments = np.array([squares, cubes], dtype=float)
-    return [_sixth_of_skewness(*row(moments).tolist()) for row in output_rows(measures)]
-
-
-def _sixth_of_skewness(square: float, cube: float) -> float:
-    return cube / (6 * square**1.5) if square > ROUNDING**2 else 0.0
+    rows = (row.tolist() for row in of_rows(measures, moments))
+    return [cube / (6 * square**1.5) if square > ROUNDING**2 else 0.0 for square, cube in rows]
 
 
 def _on_log_odds(

@@ -15,6 +15,13 @@ from polaroc.base.columns import CURVE
 from polaroc.curves.segments import share, snap_to_total
 
 
+class Floats:
+    """A backend of plain floats, as far as `snap_to_total` needs one."""
+
+    def where(self, condition: bool, then: float, otherwise: float) -> float:
+        return then if condition else otherwise
+
+
 def curve(table: pl.DataFrame, **kwargs) -> pl.DataFrame:
     weight = "weight" if "weight" in table.columns else None
     return pr.curve(table, truth="truth", score="score", weight=weight, **kwargs)
@@ -213,6 +220,7 @@ def test_curves_end_at_exactly_one(rows, weight):
 def test_what_is_left_of_a_sum_is_rounding_where_it_is_less_than_any_weight(passed, expected):
     # The least weight is 0.1.
     assert pl.select(snap_to_total(pl.lit(passed), pl.lit(1.0), pl.lit(0.1))).item() == expected
+    assert snap_to_total(passed, 1.0, 0.1, Floats()) == expected
 
 
 def test_a_share_of_nothing_is_none():

@@ -7,8 +7,7 @@ from typing import Any, Literal, TypeVar, cast, overload
 
 import polars as pl
 
-from polaroc.base.private_columns import PRIVATE as PRIVATE
-from polaroc.base.private_columns import private
+from polaroc.base.private_columns import PRIVATE, private
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
 from polaroc.typing import _P, FrameStep, IntoExpr, LazyStep
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from polaroc.base.backend import Polars
-from polaroc.base.columns import PRIVATE, single_column
+from polaroc.base.columns import single_column
+from polaroc.base.private_columns import PRIVATE
 from polaroc.curves.segments import cells_in, segment_columns
 from polaroc.predictions.row_checks import GREATEST_WEIGHT
 from polaroc.typing import IntoExpr

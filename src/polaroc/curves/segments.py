@@ -7,7 +7,7 @@ from typing import TypeAlias
 import polars as pl
 
 from polaroc.base.backend import POLARS, Backend
-from polaroc.base.columns import PRIVATE
+from polaroc.base.private_columns import PRIVATE
 from polaroc.typing import Quantity
 
 Point: TypeAlias = tuple[Quantity, Quantity]

@@ -9,7 +9,8 @@ import polars as pl
 
 from polaroc.base.backend import POLARS, Backend
 from polaroc.base.checks import pair_of, shortened
-from polaroc.base.columns import PRIVATE, lazily
+from polaroc.base.columns import lazily
+from polaroc.base.private_columns import PRIVATE
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.measures.balanced import balanced, distance, error_area, partial_area
 from polaroc.measures.functions import of_curve

@@ -6,8 +6,8 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import MEASURE_COLUMNS, PRIVATE, as_lazy, require
-from polaroc.base.private_columns import TRUTH
+from polaroc.base.columns import MEASURE_COLUMNS, as_lazy, require
+from polaroc.base.private_columns import PRIVATE, TRUTH
 from polaroc.choice.answer import best_expected, describe_separation, named, range_in_words
 from polaroc.choice.choose import choose
 from polaroc.choice.regret import evaluate_hint

@@ -7,7 +7,7 @@ from math import isfinite
 from typing import TypeAlias
 
 from polaroc.base.checks import is_number
-from polaroc.base.columns import PRIVATE
+from polaroc.base.private_columns import PRIVATE
 from polaroc.curves.segments import FIRST, RATES
 from polaroc.errors import InvalidArgument, quoted
 from polaroc.measures.catalog import CATALOG

@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from polaroc.base.columns import PRIVATE
-from polaroc.base.private_columns import LEAST_NEG, LEAST_POS, ROW_ERROR, TRUTH, WEIGHT
+from polaroc.base.private_columns import LEAST_NEG, LEAST_POS, PRIVATE, ROW_ERROR, TRUTH, WEIGHT
 from polaroc.curves.segments import snap_to_total
 from polaroc.predictions.row_checks import SCORE
 from polaroc.warehouse.columns import IBIS, deferred, ibis_library, literal, plain

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polaroc.base.columns import PRIVATE
+from polaroc.base.private_columns import PRIVATE
 from polaroc.curves.hull import hull as hull_of
 from polaroc.warehouse.collecting import check_connected, collected
 from polaroc.warehouse.columns import deferred, ibis_library

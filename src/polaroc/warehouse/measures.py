@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from polaroc.base.columns import MEASURE_COLUMNS, OVER, PRIVATE
+from polaroc.base.columns import MEASURE_COLUMNS, OVER
+from polaroc.base.private_columns import PRIVATE
 from polaroc.curves.segments import cells_in, segment_columns
 from polaroc.measures.spec import Measure, ingredients
 from polaroc.measures.table import BIAS_RATIO, WARNING

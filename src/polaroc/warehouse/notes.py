@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from polaroc.base.columns import PRIVATE
-from polaroc.base.private_columns import LEAST_NEG, LEAST_POS, ROW_ERROR
+from polaroc.base.private_columns import LEAST_NEG, LEAST_POS, PRIVATE, ROW_ERROR
 from polaroc.curves.keys import GREATEST_SPREAD, SPREAD
 from polaroc.measures.table import BIAS_RATIO, BIASED, MAX_BIAS_RATIO
 from polaroc.predictions.row_checks import ROW_ERRORS

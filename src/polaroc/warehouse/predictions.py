@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from polaroc.base.columns import PRIVATE, RESERVED, check_keys, column_name, column_names
-from polaroc.base.private_columns import ROW_ERROR, TRUTH, WEIGHT
+from polaroc.base.columns import RESERVED, check_keys, column_name, column_names
+from polaroc.base.private_columns import PRIVATE, ROW_ERROR, TRUTH, WEIGHT
 from polaroc.errors import (
     InvalidArgument,
     InvalidPredictions,

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 import polars as pl
 
 from polaroc.base.checks import is_number
-from polaroc.base.columns import PRIVATE
+from polaroc.base.private_columns import PRIVATE
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.predictions.row_checks import SCORE
 from polaroc.warehouse.collecting import check_connected, collected

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from polaroc.base.columns import PRIVATE
+from polaroc.base.private_columns import PRIVATE
 from polaroc.curves.surface import Rate, chosen_rates, rate_at
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.priors.grids import prior, resolve_priors, skew

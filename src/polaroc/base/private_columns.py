@@ -4,13 +4,7 @@ PRIVATE = "__polaroc_"
 
 
 def private(name: str) -> str:
-    """The private column of this name.
-
-    Examples
-    --------
-    >>> private("truth").startswith(PRIVATE)
-    True
-    """
+    """The private column of this name."""
     return PRIVATE + name
 
 

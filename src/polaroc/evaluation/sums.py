@@ -142,8 +142,8 @@ class CurveSums:
         return code + weights * WEIGHT_IN_MEMORY + curves * CURVE_IN_MEMORY
 
     def _cells(self, rows: pl.LazyFrame, keys: Keys) -> pl.LazyFrame:
-        straight = all(measure.straight for measure in self.on_curve)
-        for_areas = straight and not self._curves
+        mergeable = all(measure.mergeable_segments for measure in self.on_curve)
+        for_areas = mergeable and not self._curves
         return cells(rows, keys, weighted=self.predictions.weighted, for_areas=for_areas)
 
     def _of_part(self, part: Part, here: Keys) -> list[pl.LazyFrame]:

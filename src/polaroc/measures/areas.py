@@ -47,7 +47,7 @@ def auc_measure(
         # A perfect score then has the chance `tail`, had it only disjoint pairs to win.
         return pl.lit(tail) ** (1 / pl.min_horizontal("positives", "negatives"))
 
-    return replace(area, warning=warning, perfect=perfect)
+    return replace(area, warning=warning, perfect_lower_limit=perfect)
 
 
 def auprec_measures(
@@ -82,12 +82,14 @@ def auprec_measures(
         )
         summed = total(
             "auprec", area, backend,
-            told_apart=f"{label}_{i}", prior=own if node is None else prior, doubt=skewed,
+            label=f"{label}_{i}", prior=own if node is None else prior, bias_skew=skewed,
             gradient=gradient,
         )  # fmt: skip
         perfect = partial(_perfect_area, skewed=skewed if many is None else pl.col(SKEW))
         straight = interpolation in STRAIGHT
-        measures.append(replace(summed, perfect=perfect, straight=straight, many=many))
+        measures.append(
+            replace(summed, perfect_lower_limit=perfect, mergeable_segments=straight, many=many)
+        )
     return measures
 
 
@@ -108,7 +110,7 @@ def iauprec_measure(
     )
     # Bias is at most 1, so a rare prior of a belief counts by its weight.
     negatives = backend.column("negatives")
-    doubt = backend.total(
+    bias_skew = backend.total(
         weight * backend.minimum(skewed, negatives) for skewed, weight in belief.in_bins
     )
     smooth = start == "limit" and interpolation != "hull"
@@ -117,11 +119,11 @@ def iauprec_measure(
     def perfect(tail: float) -> pl.Expr:
         return pl.sum_horizontal(weight * _perfect_area(tail, skewed) for skewed, weight in nodes)
 
-    averaged = total("iauprec", area, backend, doubt=doubt, gradient=gradient)
+    averaged = total("iauprec", area, backend, bias_skew=bias_skew, gradient=gradient)
     return replace(
         averaged,
-        perfect=perfect,
-        straight=interpolation in STRAIGHT,
+        perfect_lower_limit=perfect,
+        mergeable_segments=interpolation in STRAIGHT,
         over=over_label(over, measure),
     )
 

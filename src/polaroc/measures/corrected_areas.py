@@ -51,7 +51,7 @@ def _corrected(
     name = f"{plain.name}_corrected"
     return replace(
         plain, name=name, estimate=backend.clip(backend.column(summed), 0.0, 1.0),
-        sums={summed: area - bias}, parts=parts, straight=False,
+        sums={summed: area - bias}, parts=parts, mergeable_segments=False,
     )  # fmt: skip
 
 

@@ -48,20 +48,20 @@ class Measure:
     over
         The range of priors it is taken over, as `over_label` says it, None where it
         has none.
-    doubt
+    bias_skew
         Skew by which its λ/N is judged, None where it does not depend on one.
     warning
         What else is to be said of it: when, and in which words.
     parts
         What its standard error is made from; none where it has no gradient.
-    perfect
+    perfect_lower_limit
         Its lower limit where the test set is ranked perfectly, given how likely
         that may be where the truth is lower.
-    straight
+    mergeable_segments
         Whether segments in one straight line may be taken as one.
     many
         The priors that it is a node of, which are asked for in its place. All
-        nodes follow each other; `perfect` is then written with `SKEW`.
+        nodes follow each other; `perfect_lower_limit` is then written with `SKEW`.
     """
 
     name: str
@@ -71,11 +71,11 @@ class Measure:
     least: dict[str, Quantity] = field(default_factory=dict)
     prior: Quantity | None = None
     over: str | None = None
-    doubt: Quantity | None = None
+    bias_skew: Quantity | None = None
     warning: tuple[Quantity, str] | None = None
     parts: tuple[GradientTerm, ...] = ()
-    perfect: Callable[[float], pl.Expr] | None = None
-    straight: bool = True
+    perfect_lower_limit: Callable[[float], pl.Expr] | None = None
+    mergeable_segments: bool = True
     many: ManyPriors | None = None
 
 
@@ -142,19 +142,19 @@ def total(
     segment: Quantity,
     backend: Backend,
     *,
-    told_apart: str = "",
+    label: str = "",
     prior: Quantity | None = None,
-    doubt: Quantity | None = None,
+    bias_skew: Quantity | None = None,
     gradient: Callable[[], Gradient] | None = None,
 ) -> Measure:
-    """A measure that is the sum of what each segment adds; equal names are `told_apart`."""
-    summed = PRIVATE + (told_apart or name)
+    """A measure that is the sum of what each segment adds; a `label` tells equal names apart."""
+    summed = PRIVATE + (label or name)
     return Measure(
         name,
         backend.column(summed),
         sums={summed: segment},
         prior=prior,
-        doubt=doubt,
+        bias_skew=bias_skew,
         parts=() if gradient is None else (GradientTerm(summed, lambda _: gradient()),),
     )
 

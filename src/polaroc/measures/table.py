@@ -112,7 +112,7 @@ def tidy(
     both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
     columns: dict[str, list[pl.Expr]] = {
         "estimate": [measure.estimate.fill_nan(None) for measure in single],
-        BIAS_RATIO: [_number(measure.doubt) / pl.col("negatives") for measure in single],
+        BIAS_RATIO: [_number(measure.bias_skew) / pl.col("negatives") for measure in single],
         WARNING: [_said(measure) for measure in single],
     }
     if limits is not None:

@@ -50,11 +50,7 @@ EXACT_IN_FLOAT = (pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32)
 def score_column(dtype: pl.DataType, name: IntoExpr) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:
     """The score as Float64, and its errors."""
     raw = pl.col(SCORE)
-    if not (dtype.is_numeric() or dtype == pl.Null):
-        raise InvalidPredictions(
-            f"score {name!s} is {dtype}, allowed are numbers.",
-            hint=CAST,
-        )
+    _refuse_other_than_numbers("score", dtype, name)
     value = raw.cast(pl.Float64)
     errors = [(NULL_SCORE, value.is_null()), (NAN_SCORE, value.is_nan())]
     if not dtype.is_float() and dtype not in EXACT_IN_FLOAT and dtype != pl.Null:
@@ -127,11 +123,7 @@ def listed(positive: Any) -> list[Label]:
 
 def weight_column(dtype: pl.DataType, name: IntoExpr) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:
     """The weight as Float64, and its errors."""
-    if not (dtype.is_numeric() or dtype == pl.Null):
-        raise InvalidPredictions(
-            f"weight {name!s} is {dtype}, allowed are numbers.",
-            hint=CAST,
-        )
+    _refuse_other_than_numbers("weight", dtype, name)
     value = pl.col(WEIGHT).cast(pl.Float64)
     sound = value.is_between(0, GREATEST_WEIGHT)
     return value.alias(WEIGHT), [(NULL_WEIGHT, value.is_null()), (BAD_WEIGHT, ~sound)]
@@ -161,3 +153,8 @@ def label_note() -> pl.Expr:
         .when(both)
         .then(pl.lit("scores are 0 and 1 only: predicted labels, not scores"))
     )
+
+
+def _refuse_other_than_numbers(argument: str, dtype: pl.DataType, name: IntoExpr) -> None:
+    if not (dtype.is_numeric() or dtype == pl.Null):
+        raise InvalidPredictions(f"{argument} {name!s} is {dtype}, allowed are numbers.", hint=CAST)

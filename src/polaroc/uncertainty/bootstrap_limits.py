@@ -82,17 +82,13 @@ def accelerations(
         for i in range(len(measures))
     ]
     if cases is None:
-        sums = [
-            [
-                (pl.col("pos") * of_pos**power + pl.col("neg") * of_neg**power).sum()
-                for power in (2, 3)
-            ]
-            for of_pos, of_neg in shares
+        totals = [
+            cells.select(
+                (pl.col("pos") * of_pos**power + pl.col("neg") * of_neg**power).sum().alias(str(i))
+                for i, (of_pos, of_neg) in enumerate(shares)
+            )
+            for power in (2, 3)
         ]
-        squares, cubes = (
-            cells.select(pair[i].alias(str(j)) for j, pair in enumerate(sums)).row(0)
-            for i in range(2)
-        )
     else:
         units = (
             cases.join(cells, on=SCORE)
@@ -103,8 +99,8 @@ def accelerations(
             )
             .drop(CLUSTER)
         )
-        squares, cubes = (units.select((pl.all() ** power).sum()).row(0) for power in (2, 3))
-    moments = np.array([squares, cubes], dtype=float)
+        totals = [units.select((pl.all() ** power).sum()) for power in (2, 3)]
+    moments = np.array([total.row(0) for total in totals], dtype=float)
     rows = (row.tolist() for row in of_rows(measures, moments))
     return [cube / (6 * square**1.5) if square > ROUNDING**2 else 0.0 for square, cube in rows]
 

@@ -239,9 +239,9 @@ def limits(measure: Measure, std_error: pl.Expr, method: str, level: float) -> L
     lower, upper = (pl.when(has_limits).then(end).otherwise(None) for end in ends)
     untold = ~has_limits.fill_null(False) & estimate.is_not_null()
     note = pl.when(untold).then(_why_none(error)).otherwise(None)
-    if measure.perfect is not None:
+    if measure.perfect_lower_limit is not None:
         perfect = counted & (estimate >= 1 - ROUNDING) & (error == 0)
-        lower = pl.when(perfect).then(measure.perfect((1 - level) / 2)).otherwise(lower)
+        lower = pl.when(perfect).then(measure.perfect_lower_limit((1 - level) / 2)).otherwise(lower)
         upper = pl.when(perfect).then(pl.lit(1.0)).otherwise(upper)
         note = pl.when(perfect).then(pl.lit(PERFECT)).otherwise(note)
     return Limits(lower, upper, error, note)
@@ -262,18 +262,16 @@ def check_counts(
     hint: str = "leave intervals out, or weight out, or bootstrap the rows yourself.",
 ) -> None:
     """Raise on weights that are not counts of cases."""
-    weight = pl.col(WEIGHT)
-    if predictions.weighted:
-        fractions = (
-            predictions.valid_rows.filter(weight != weight.floor()).select(WEIGHT, pl.len()).head(1)
+    if not predictions.weighted:
+        return
+    fractions = predictions.valid_rows.filter(pl.col(WEIGHT) != pl.col(WEIGHT).floor())
+    weight, count = fractions.select(pl.first(WEIGHT), pl.len()).collect().row(0)
+    if count:
+        raise InvalidPredictions(
+            f"{count} weights are not whole numbers, such as {weight}; intervals need weights that "
+            "count cases.",
+            hint=hint,
         )
-        row = fractions.collect()
-        if row.height:
-            raise InvalidPredictions(
-                f"{row['len'].item()} weights are not whole numbers, such as {row[WEIGHT].item()}; "
-                "intervals need weights that count cases.",
-                hint=hint,
-            )
 
 
 def check_interpolation(interpolation: str) -> None:

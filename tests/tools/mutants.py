@@ -68,9 +68,8 @@ TESTS = {
     "thresholds/rules": ["tests/thresholds/test_operating_points.py", *POINTS],
     "thresholds/apply_thresholds": ["tests/thresholds/test_operating_points.py"],
     "measures/sensitivity": ["tests/measures/test_exact_oracle.py::test_sens_and_equal_error", "tests/measures/test_sensitivity.py"],
-    "measures/balanced_points": ["tests/measures/test_exact_oracle.py::test_sens_and_equal_error",
-                        "tests/measures/test_sensitivity.py", "tests/evaluation/test_evaluate.py"],
-    "measures/error_areas": ["tests/measures/test_sensitivity.py", "tests/evaluation/test_evaluate.py"],
+    "measures/balanced": ["tests/measures/test_exact_oracle.py::test_sens_and_equal_error",
+                          "tests/measures/test_sensitivity.py", "tests/evaluation/test_evaluate.py"],
 }  # fmt: skip
 # Imported once: with them a run of a few tests takes a second, without them three.
 LIBRARIES = (

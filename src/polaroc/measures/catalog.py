@@ -16,7 +16,13 @@ from polaroc.typing import Interpolation, Prior, Priors, Start
 
 DEFAULT_PRIORS: tuple[Prior, ...] = ("observed", 0.5, 0.1, 0.01)
 # By name, in the order of the rows of a table of measures.
-CATALOG: dict[str, MeasureDefinition] = {}
+CATALOG: dict[str, MeasureDefinition] = {
+    one.name: one
+    for one in (
+        AUC, AUPREC, IAUPREC, SENS, AUC_RANGE, ACCSENS, EQUAL_ERROR, AUPREC_CORRECTED,
+        IAUPREC_CORRECTED,
+    )
+}  # fmt: skip
 
 
 class SelectedMeasures(NamedTuple):
@@ -29,13 +35,6 @@ class SelectedMeasures(NamedTuple):
 def register(definition: MeasureDefinition) -> None:
     """Add a measure to the catalogue."""
     CATALOG[definition.name] = definition
-
-
-for _definition in (
-    AUC, AUPREC, IAUPREC, SENS, AUC_RANGE, ACCSENS, EQUAL_ERROR, AUPREC_CORRECTED,
-    IAUPREC_CORRECTED,
-):  # fmt: skip
-    register(_definition)
 
 
 def default_measures() -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import polars as pl
 
 from polaroc.base.columns import within
 from polaroc.base.private_columns import PRIVATE
-from polaroc.curves.segments import CELLS, Cells
+from polaroc.curves.segments import CELLS
 from polaroc.measures.balanced import prior_at
 from polaroc.priors.grids import skew
 from polaroc.typing import Interpolation, Quantity
@@ -47,25 +47,22 @@ class Gradient:
     stages: tuple[Mapping[str, pl.Expr], ...] = ()
 
 
-def auc_gradient(cells: Cells = CELLS) -> Gradient:
+def auc_gradient() -> Gradient:
     """Of the AUC: by Δt it is the placement of the positives at a cell."""
-    _, (_, f1), (dt, df) = cells.segment
+    _, (_, f1), (dt, df) = CELLS.segment
     return Gradient(pl.lit(0.0), -dt, 1 - f1 + df / 2, -dt / 2)
 
 
 def area_gradient(
-    nodes: Sequence[tuple[Quantity, float]],
-    interpolation: Interpolation,
-    cells: Cells = CELLS,
-    label: str = "",
+    nodes: Sequence[tuple[Quantity, float]], interpolation: Interpolation, label: str = ""
 ) -> Gradient:
     """Of the weighted sum of AUPREC at skews, with the limit as precision at recall 0.
 
     `nodes` are skews and their weights; the names of its columns end with `label`.
     """
     if interpolation == "exact":
-        return _exact(nodes, cells, label)
-    parts = [_of_ends(skewed, interpolation, cells) for skewed, _ in nodes]
+        return _exact(nodes, label)
+    parts = [_of_ends(skewed, interpolation) for skewed, _ in nodes]
     weights = [weight for _, weight in nodes]
     t0, f0, dt, df = (
         pl.sum_horizontal(
@@ -76,15 +73,15 @@ def area_gradient(
     return Gradient(t0, f0, dt, df)
 
 
-def _of_ends(skewed: Quantity, interpolation: Interpolation, cells: Cells) -> Gradient:
+def _of_ends(skewed: Quantity, interpolation: Interpolation) -> Gradient:
     """Where the area is Δt times the precision at the end, or the mean of both ends."""
-    (t0, f0), (t1, f1), (dt, _) = cells.segment
+    (t0, f0), (t1, f1), (dt, _) = CELLS.segment
     q0, q1 = t0 + skewed * f0, t1 + skewed * f1
     end, by_t, by_f = t1 / q1, skewed * f1 / q1**2, -skewed * t1 / q1**2
     if interpolation == "step":
         return Gradient(dt * by_t, dt * by_f, end + dt * by_t, dt * by_f)
     # On the first segment precision is that of its end all along.
-    first = cells.is_first
+    first = CELLS.is_first
     half = pl.when(first).then(1.0).otherwise(0.5) * dt
     begin = pl.when(first).then(end).otherwise(t0 / q0)
     begin_by_t = pl.when(first).then(0.0).otherwise(skewed * f0 / q0**2)
@@ -97,14 +94,14 @@ def _of_ends(skewed: Quantity, interpolation: Interpolation, cells: Cells) -> Gr
     )
 
 
-def _exact(nodes: Sequence[tuple[Quantity, float]], cells: Cells, label: str) -> Gradient:
+def _exact(nodes: Sequence[tuple[Quantity, float]], label: str) -> Gradient:
     """Of Δt ∫ n/q du from 0 to 1, where n = t₀ + u Δt and q = n + λ(f₀ + u Δf).
 
     With x = Δq/q₀ all that depends on λ are ∫ uⁱ/(1 + ux)ʲ du, which follow
     from one of them, over q₀ʲ.
     """
-    (t0, f0), _, (dt, df) = cells.segment
-    first = cells.is_first
+    (t0, f0), _, (dt, df) = CELLS.segment
+    first = CELLS.is_first
     starts, rises, bends = {}, {}, {}
     once, slope, flat, middle, steep = [], [], [], [], []
     for i, (skewed, weight) in enumerate(nodes):

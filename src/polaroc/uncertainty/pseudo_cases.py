@@ -48,13 +48,7 @@ def at_both_ends(
 
 
 def with_pseudo_cases(
-    pos: "Array",
-    level: "Array",
-    neg: "Array",
-    rest: float,
-    place: int,
-    positive: float = PSEUDO,
-    negative: float = PSEUDO,
+    pos: "Array", level: "Array", neg: "Array", rest: float, place: int
 ) -> tuple["Array", "Array", "Array", float]:
     """The counts of segments, best first, with pseudo-cases at a place.
 
@@ -69,10 +63,10 @@ def with_pseudo_cases(
         # As floats, since a pseudo-case is a part of a case.
         pos, level, neg = (
             np.insert(own.astype(float), 0, added)
-            for own, added in ((pos, positive), (level, 0), (neg, 0))
+            for own, added in ((pos, PSEUDO), (level, 0), (neg, 0))
         )
-        return pos, level, neg, rest + negative
-    more = ((pos, positive), (level, rest), (neg, 0))
+        return pos, level, neg, rest + PSEUDO
+    more = ((pos, PSEUDO), (level, rest), (neg, 0))
     pos, level, neg = (np.append(own, added).astype(float) for own, added in more)
-    level[0] += negative
+    level[0] += PSEUDO
     return pos, level, neg, 0.0

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import polars as pl
+import polars.selectors as cs
 
 from polaroc.base.private_columns import (
     COUNT,
@@ -34,7 +35,7 @@ from polaroc.predictions.table import Predictions
 # What the parts before hold of a key.
 BEFORE = PRIVATE + "before_"
 COUNTED = ("pos", "neg")
-KEPT = (KEY_INDEX, "positives", "negatives", *LEAST)
+KEPT = cs.by_name(KEY_INDEX, "positives", "negatives", *LEAST, require_all=False)
 # Bytes that ranking a row takes at its peak, less where a code has 64 bits, more with a
 # weight beside it and where the points of the curves are held; and bytes of a row on
 # disk, at most.
@@ -53,7 +54,7 @@ class CurveTotals(NamedTuple):
 
 @dataclass(frozen=True)
 class CurveSums:
-    """The sums over the segments of the curves, and of their hulls, that a request is made of."""
+    """The sums over the segments of the curves, and of their hulls, that a request asks for."""
 
     predictions: Predictions
     request: Request
@@ -201,8 +202,7 @@ def _joined(wide: pl.LazyFrame, sums: pl.LazyFrame) -> pl.LazyFrame:
 def _nothing(counts: pl.DataFrame) -> pl.DataFrame:
     """Per key, its totals, and that nothing has been passed yet."""
     zero = pl.lit(0).cast(counts.schema["positives"])
-    kept = [name for name in KEPT if name in counts.columns]
-    return counts.select(*kept, *(zero.alias(BEFORE + count) for count in COUNTED))
+    return counts.select(KEPT, *(zero.alias(BEFORE + count) for count in COUNTED))
 
 
 def _here(part: Part, before: pl.DataFrame, weighted: bool) -> pl.DataFrame:
@@ -225,9 +225,8 @@ def _here(part: Part, before: pl.DataFrame, weighted: bool) -> pl.DataFrame:
 
 def _passed(here: pl.DataFrame) -> pl.DataFrame:
     """What has been passed once a part is done."""
-    kept = [name for name in KEPT if name in here.columns]
     seen = ((pl.col(BEFORE + count) + pl.col(count)).alias(BEFORE + count) for count in COUNTED)
-    return here.select(*kept, *seen)
+    return here.select(KEPT, *seen)
 
 
 def _tie(here: pl.LazyFrame, packing: Packing) -> pl.LazyFrame:

@@ -163,7 +163,8 @@ def _sources(path: str) -> Iterator[Source]:
             f"no file matches {path!r}.",
             hint="check the path; quote a pattern so that the shell leaves it alone.",
         )
-    fixed = len(there.parts) if there.exists() else _fixed_parts(there)
+    magic = (i for i, part in enumerate(there.parts) if glob.has_magic(part))
+    fixed = len(there.parts) if there.exists() else next(magic, len(there.parts))
     for file in matches:
         if file.is_dir():
             yield from _in_folder(file)
@@ -209,12 +210,6 @@ def _in_folder(folder: Path) -> list[Source]:
             hint="name the files to read, for example with a pattern.",
         )
     return sources
-
-
-def _fixed_parts(pattern: Path) -> int:
-    """Number of leading path components without wildcards."""
-    magic = (i for i, part in enumerate(pattern.parts) if glob.has_magic(part))
-    return next(magic, len(pattern.parts))
 
 
 def _suffix(file: Path) -> str:

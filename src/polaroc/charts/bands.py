@@ -15,15 +15,7 @@ if TYPE_CHECKING:
 
 
 def band_lines(means: pl.DataFrame, x: str, y: str, const: Sequence[str] = ()) -> tuple[Lines, str]:
-    """The mean curves as lines whose records also have `lower` and `upper`, and a caption.
-
-    Parameters
-    ----------
-    means
-        The result of `mean_roc` or `mean_pr`, with the columns `const`.
-    x, y
-        The columns of the space that is drawn.
-    """
+    """The mean curves as lines whose records also have `lower` and `upper`, and a caption."""
     named = [*require(means.lazy(), ("lower", "upper"), source="mean_roc(...)")]
     keys = [name for name in named if name not in ("sd", "curves", "interval", *const)]
     rounded = means.with_columns(pl.col(x, y, "lower", "upper").round(DIGITS))

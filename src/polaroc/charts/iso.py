@@ -138,23 +138,9 @@ def free_place(
     square: float = LEAST,
     beyond: float = BEYOND,
 ) -> Place:
-    """The last point of a line where a label fits, or else overlaps least.
+    """The last point of a line where a label fits, or else overlaps least; and the label's width.
 
-    Parameters
-    ----------
-    line
-        Points in a square from 0 to 1.
-    pixels
-        The width of the label.
-    taken
-        The places of the labels there are.
-    square
-        The side of the square, and `beyond`, how far a label may leave it on the right:
-        pixels.
-
-    Returns
-    -------
-    The middle of the label, and its width as a share of the square.
+    In the unit square, drawn `square` pixels wide; the label may leave it by `beyond` pixels.
     """
     width, height, free = pixels / square, HEIGHT / square, FREE / square
     first, last = width / 2, 1 + beyond / square - width / 2

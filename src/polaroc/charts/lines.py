@@ -53,22 +53,6 @@ def thinned(
 
     Rates and counts only grow along a curve, so their greatest values in a cell
     are those of its last point; a `y` that also falls stays within the cell.
-
-    Parameters
-    ----------
-    frame
-        A curve or a surface.
-    keys
-        The columns that tell the curves apart.
-    x, y
-        Columns with values from 0 to 1; null points are left out.
-    keep
-        Other columns to keep, which never fall along a curve.
-
-    Returns
-    -------
-    LazyFrame
-        `keys`, `x`, `y`, `keep` and `threshold`, sorted by key and along the curve.
     """
     along = (pl.col("tp") + pl.col("fp")).alias(ALONG)
     start = pl.col("threshold").is_null().alias(START)
@@ -86,17 +70,7 @@ def thinned(
 def straightened(*axes: "Array", tolerance: float = STRAIGHT) -> "Array":
     """Indices of the points that a line may be drawn through instead of all (Douglas-Peucker).
 
-    Parameters
-    ----------
-    axes
-        Coordinates in which 1 is the length of an axis, two or more, each of shape (n,).
-    tolerance
-        Pixels, at `PIXELS` per axis.
-
-    Returns
-    -------
-    Ascending indices, the first and the last included; every point left out is
-    within the tolerance of the line.
+    Axes have length 1; what is left out lies within `tolerance` pixels, at `PIXELS` per axis.
 
     Examples
     --------

@@ -86,21 +86,7 @@ def prior_lines(
     bold: bool = True,
     points: bool = True,
 ) -> "alt.Chart":
-    """Lines against the prior.
-
-    Parameters
-    ----------
-    drawn
-        Records whose `x` are priors.
-    encoding
-        The axes and the colour.
-    value
-        What `y` is, for the tooltip.
-    bold
-        Whether these are the lines to look at.
-    points
-        Whether bold lines have a point at each prior.
-    """
+    """Lines against the prior."""
     import altair as alt
 
     return (

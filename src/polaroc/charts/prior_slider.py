@@ -41,21 +41,8 @@ def thinned_for_any_prior(
 ) -> pl.DataFrame:
     """Few points of each curve, for lines within half a pixel at 800 pixels.
 
-    Parameters
-    ----------
-    frame
-        A curve table.
-    keys
-        Its keys.
-    over
-        The range of priors at which precision will be drawn.
-
-    Returns
-    -------
-    DataFrame
-        `keys`, `fpr`, `tpr`, `threshold` (null at the anchor and at points between
-        two thresholds), sorted by key and along the curve; `FIRST`, the rates where
-        the first segment ends, which give precision its limit at the origin.
+    Thresholds are null between those of the curve; `FIRST` holds the rates where the first
+    segment ends, which give precision its limit at the origin.
     """
     cells = _cells(frame, keys, over)
     parts = cells.partition_by(keys, maintain_order=True) if keys else [cells]

@@ -23,17 +23,7 @@ RATES = ("fpr", "tpr", "precision")
 def tooltip_points(
     points: pl.DataFrame, keys: Sequence[str], x: str, y: str, const: Sequence[str] = ()
 ) -> list[dict[str, Any]]:
-    """Records of points along each curve, as arrays of thresholds and rates.
-
-    Parameters
-    ----------
-    points
-        The result of `thinned`: sorted by key and along each curve.
-    keys, const
-        The columns that tell the curves apart, and those that are the same along one.
-    x, y
-        The columns in which they are drawn.
-    """
+    """Records of points along each curve, as arrays of thresholds and rates."""
     parts = [*keys, *const]
     real = points.filter(pl.col("threshold").is_not_null())
     groups = real.partition_by(parts, maintain_order=True) if parts else [real]

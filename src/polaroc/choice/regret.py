@@ -163,15 +163,8 @@ def known_of(
 ) -> Known:
     """Rows and grid of a measure in a tidy table; raise where they do not suffice.
 
-    Parameters
-    ----------
-    measures
-        The table.
-    measure
-        A measure taken at priors.
-    over
-        The range or belief; by default the range of the table's IAUPREC, where the table
-        says it, else the priors of the table, equally likely.
+    By default over the range of the table's IAUPREC, where the table says it, else over the
+    priors of the table, equally likely.
     """
     if over is None and measure == "auprec":
         over = only_range(measures)
@@ -282,15 +275,7 @@ def check_coverage(
     grid: Sequence[float],
     is_exact: bool = False,
 ) -> list[str]:
-    """Raise if the grid does not cover a range or belief; otherwise return warnings.
-
-    Parameters
-    ----------
-    over, belief, grid
-        The ends of a range, the belief, the priors of the table.
-    is_exact
-        Whether the expected measure is known without the grid.
-    """
+    """Raise if the grid does not cover a range or belief; otherwise return warnings."""
     if not grid:
         raise InvalidArgument(
             "the table has the measure at 0 fixed priors.", hint=evaluate_hint(over, belief)

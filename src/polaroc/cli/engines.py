@@ -35,19 +35,7 @@ def evaluate_at(
     positive: list[str] | None,
     folder: Path | None,
 ) -> tuple[pl.DataFrame, Keys]:
-    """The measures of a table that is not here, written where a folder is given, and their keys.
-
-    Parameters
-    ----------
-    address, name
-        The engine, and its table.
-    arguments
-        Those of `warehouse.evaluate`, without the keys and the positive labels.
-    by, no_by, positive
-        As given on the command line.
-    folder
-        Where the measures go.
-    """
+    """The measures of a table that is not here, written where a folder is given, and their keys."""
     if name is None:
         raise InvalidArgument(
             f"{without_password(address)} has many tables, and none is named.",

@@ -158,25 +158,7 @@ def evaluate_frames(
     stamps: Stamps | None = None,
     as_json: bool = False,
 ) -> pl.DataFrame:
-    """Measure, print, and write where a folder is given; returns the measures.
-
-    Parameters
-    ----------
-    frames
-        Tables that share no key.
-    arguments
-        Those of `Request`.
-    folder
-        Where measures and charts go.
-    shown
-        The priors, the first of the request, that are printed and drawn.
-    charts_wanted
-        Whether charts are drawn, too.
-    stamps
-        Of the files that are read, which must not change meanwhile.
-    as_json
-        Whether the measures are printed for another program.
-    """
+    """Measure, print, and write where a folder is given; returns the measures."""
     if folder is not None:
         check_replaceable(folder)
     drawn = charts_wanted and folder is not None

@@ -47,17 +47,7 @@ def keys_of(
     no_by: bool,
     taken: Sequence[str | None],
 ) -> Keys:
-    """The keys of files of predictions: those named, none, or those with usual names.
-
-    Parameters
-    ----------
-    files
-        The predictions.
-    by, no_by
-        As given on the command line.
-    taken
-        The columns of truth, score, weight and case, None where there is none.
-    """
+    """The keys of files of predictions: those named, none, or those with usual names."""
     used = [name for name in taken if name]
     if not (by or no_by):
         return default_keys(usual_keys(scan(files), used))
@@ -98,18 +88,7 @@ def roles_of(
     *,
     no_blocks: bool = False,
 ) -> Keys:
-    """The columns of the models and of the blocks, of files of predictions or of measures.
-
-    Parameters
-    ----------
-    files
-        What is compared.
-    between, block, no_blocks
-        As given on the command line.
-    taken
-        The columns of truth, score, weight and case of predictions; without truth
-        the files hold measures, all of whose keys have a part.
-    """
+    """The columns of the models and of the blocks, of files of predictions or of measures."""
     if between is not None and (block or no_blocks):
         return Keys([between], list(block or ()), [])
     if taken[0] is None:

@@ -69,20 +69,7 @@ def measures_of(
     keys: Sequence[str],
     **options: Any,
 ) -> tuple[pl.LazyFrame, bool]:
-    """The measures, and whether they were evaluated here.
-
-    Parameters
-    ----------
-    files
-        What to read.
-    predictions
-        `truth`, `score`, `weight`, `positive` and `nulls` as given; without truth and
-        score the files hold measures.
-    keys
-        The keys to evaluate by.
-    options
-        Further arguments of `evaluate`.
-    """
+    """The measures, and whether they were evaluated here; without truth the files hold measures."""
     truth = predictions["truth"]
     frame = predictions_or_measures(
         files, keys, truth=truth, score=predictions["score"], weight=predictions["weight"],
@@ -106,19 +93,7 @@ def predictions_or_measures(
     score: str | None,
     **of_predictions: Any,
 ) -> pl.LazyFrame:
-    """What the files hold: predictions where truth and score are given, else measures.
-
-    Parameters
-    ----------
-    files
-        What to read.
-    keys
-        The columns that tell models, folds and cases apart.
-    truth, score
-        Their columns, both or none.
-    of_predictions
-        Other options that only predictions have.
-    """
+    """What the files hold: predictions where truth and score are given, else measures."""
     frame = scan(files, keys)
     if (truth is None) != (score is None):
         raise InvalidArgument(

@@ -26,13 +26,7 @@ AsJson = Annotated[
 
 @contextmanager
 def without_stdin(files: list[str]) -> Iterator[list[str]]:
-    """The files, where `-` or a pipe was given its content in a file that lasts as long as needed.
-
-    Parameters
-    ----------
-    files
-        What was given on the command line.
-    """
+    """The files; in place of `-` or a pipe a file of its content, as long as the block lasts."""
     pipes = [file for file in files if file == PIPE or _is_pipe(file)]
     if not pipes:
         yield files
@@ -66,15 +60,7 @@ def _copied(pipe: str, file: Path) -> str:
 
 @contextmanager
 def or_stdout(file: Path, name: str) -> Iterator[Path]:
-    """The file to write, where `-` was given one whose content is printed once it is whole.
-
-    Parameters
-    ----------
-    file
-        What was given as `--out`.
-    name
-        What the file that stands in is called; its suffix is the format.
-    """
+    """The file to write, where `-` was given one whose content is printed once it is whole."""
     if str(file) != PIPE:
         yield file
         return
@@ -109,13 +95,7 @@ def write_measures(measures: pl.DataFrame, folder: Path) -> None:
 
 
 def print_json(result: pl.DataFrame | Mapping[str, Any]) -> None:
-    """Print a table as a list of rows, or several results under their names.
-
-    Parameters
-    ----------
-    result
-        A table, or names with tables, words, numbers or lists of them.
-    """
+    """Print a table as a list of rows, or several results under their names."""
     if isinstance(result, pl.DataFrame) and not _has_unwritten(result):
         typer.echo(result.write_json())
         return

@@ -208,21 +208,7 @@ def of_design(
     *,
     descending: bool = True,
 ) -> Comparison:
-    """The comparison of a balanced table.
-
-    Parameters
-    ----------
-    design
-        The table.
-    label
-        What the numbers are.
-    between, block
-        The names of its columns.
-    plan
-        How to compare.
-    descending
-        Whether the greatest mean is the best.
-    """
+    """The comparison of a balanced table."""
     check_letter_names(between)
     check_blocks(design)
     values = design.table

@@ -131,27 +131,8 @@ def paired_test(
 ) -> Frame:
     """The test of `delong` for any one of the measures of `evaluate`.
 
-    Parameters
-    ----------
-    predictions, truth, score, between, case, by, positive, level
-        As in `delong`.
-    measure
-        "auc", "auprec", "iauprec", "sens", "auc_range", "accsens" or
-        "equal_error".
-    prior, over, interpolation
-        As in `evaluate`, where the measure needs them.
-    method
-        ``"wald"``: the difference over its standard error, from paired
-        influence. ``"permutation"``: the ranks that two models give a case are
-        exchanged at random; the p-value is the share of `draws` with a
-        difference as large, the other columns are those of Wald.
-    draws, seed
-        Of the permutations.
-
-    Returns
-    -------
-    Frame of the kind given
-        As in `delong`.
+    ``"wald"`` takes the standard error from paired influence; ``"permutation"`` exchanges the
+    ranks that two models give a case, which changes the p-value only.
     """
     check_share("level", level)
     check_choice("method", method, METHODS)

@@ -59,23 +59,7 @@ def balanced(
     incomplete: Incomplete = "raise",
     noted: Sequence[float] | None = None,
 ) -> Design:
-    """The numbers of one measure per block, model and prior; raise where any is missing.
-
-    Parameters
-    ----------
-    rows
-        The rows of the measure.
-    priors
-        The priors, None for a measure that has none.
-    between
-        The key column that tells the models apart.
-    blocks
-        The key columns that tell the blocks apart.
-    incomplete
-        Whether blocks that not every model has are an error or left out.
-    noted
-        The priors whose notes are passed on, by default all of `priors`.
-    """
+    """The numbers of one measure per block, model and prior; raise where any is missing."""
     check_choice("incomplete", incomplete, ("raise", "drop"))
     _check_columns(rows.keys, between, blocks)
     wide = rows.at(priors, noted)

@@ -11,20 +11,7 @@ from polaroc.base.private_columns import HAVE, SIZE, SPREAD
 def fold_means(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     """Per value of the first key and prior, the mean over all others, with one SD to either side.
 
-    Parameters
-    ----------
-    rows
-        `keys`, `prior` and `estimate` without nulls, one row per key and prior.
-    keys
-        The first tells the models apart, the others are folds.
-        At a prior that not all folds of a model have, it has no mean, which would
-        be one over other folds.
-
-    Returns
-    -------
-    DataFrame
-        Sorted: the first key, `prior`, the mean as `estimate`, `lower` and `upper`
-        (mean ∓ SD over the folds, null where there is only one) Float64.
+    At a prior that not all folds of a model have there is none: it would be over other folds.
 
     Examples
     --------

@@ -23,19 +23,7 @@ def letter_frame(
     *,
     descending: bool = True,
 ) -> pl.DataFrame:
-    """Models, means, SDs and letters as a table, the best mean first.
-
-    Parameters
-    ----------
-    models
-        The models, under the name of their column.
-    means, sds
-        One number for each.
-    apart
-        Indices of the pairs that differ significantly.
-    descending
-        Whether the greatest mean is the best.
-    """
+    """Models, means, SDs and letters as a table, the best mean first."""
     order = pl.Series(means).arg_sort(descending=descending).to_list()
     rank = {place: i for i, place in enumerate(order)}
     letters = letter_display(len(order), [(rank[a], rank[b]) for a, b in apart])
@@ -53,18 +41,6 @@ def check_letter_names(between: str) -> None:
 
 def letter_display(models: int, apart: Iterable[tuple[int, int]]) -> list[str]:
     """Letters per model, such that two models share one if and only if they are not apart.
-
-    Parameters
-    ----------
-    models
-        How many there are; they are numbered from 0, the best first.
-    apart
-        The pairs that are told apart.
-
-    Returns
-    -------
-    list of str
-        The letters of each model.
 
     Notes
     -----

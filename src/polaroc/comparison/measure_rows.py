@@ -139,16 +139,7 @@ class Rows:
 
 
 def rows_of(measures: pl.LazyFrame | pl.DataFrame, measure: str) -> Rows:
-    """The rows of one measure; raise where the table has none.
-
-    Parameters
-    ----------
-    measures
-        The result of `evaluate`; of its own columns only `measure` and
-        `estimate` must be there.
-    measure
-        The name of the measure.
-    """
+    """The rows of one measure; raise where the table has none."""
     check_text("measure", measure, "auprec")
     lazy = as_lazy(measures)
     keys = require(lazy, ("measure", "estimate"), source="evaluate(...)")
@@ -189,17 +180,7 @@ def rows_of(measures: pl.LazyFrame | pl.DataFrame, measure: str) -> Rows:
 def range_rows(
     measures: pl.DataFrame, measure: str, over: tuple[float, float] | Belief
 ) -> Rows | None:
-    """The rows of a measure that are known to be over a range or belief, none where there are none.
-
-    Parameters
-    ----------
-    measures
-        The result of `evaluate`.
-    measure
-        The name of the measure.
-    over
-        The range of priors, or the belief.
-    """
+    """The rows of a measure that are known to be over a range or belief, if any."""
     same = [label for label in over_labels(measures, measure) if same_over(label, over)]
     if not same:
         return None

@@ -66,17 +66,9 @@ def pair_frame(pairs: Pairs, models: pl.Series) -> pl.DataFrame:
 
 
 def paired_t(values: "Array", level: float, test_train_ratio: float = 0.0) -> Pairs:
-    """Paired t-tests, Holm-adjusted, with intervals that agree with the tests.
+    """Paired t-tests, Holm-adjusted, with Nadeau and Bengio's variance at a ratio above 0.
 
-    Parameters
-    ----------
-    values
-        Blocks × models.
-    level
-        One minus the adjusted p-value at which an interval just reaches zero.
-    test_train_ratio
-        Test over training cases, by which Nadeau and Bengio add to the variance
-        for training sets that overlap; 0 for none.
+    An interval reaches zero where the adjusted p-value is one minus the level.
     """
     import numpy as np
     from scipy.stats import t

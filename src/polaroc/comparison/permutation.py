@@ -33,21 +33,7 @@ class Exchange:
 def permuted(
     part: pl.DataFrame, cases: PairedCases, measure: Measure, block: Block, exchange: Exchange
 ) -> list[float | None]:
-    """Of each two models, the share of exchanges that leave a difference as large.
-
-    Parameters
-    ----------
-    part
-        The cases of the block.
-    cases
-        The table they are from, which says what tells models apart.
-    measure
-        What is compared.
-    block
-        The estimates of the measure.
-    exchange
-        How often, and from which random numbers.
-    """
+    """Of each two models, the share of exchanges that leave a difference as large."""
     import numpy as np
 
     models = part.partition_by(cases.between, maintain_order=True)

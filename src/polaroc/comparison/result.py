@@ -154,13 +154,6 @@ def first_pairs(comparison: "Comparison", most: int = MOST_PAIRS) -> "tuple[pl.D
     """The first pairs, and a description where some are left out.
 
     Pairs of the model with the best mean come first, closest first.
-
-    Parameters
-    ----------
-    comparison
-        The comparison.
-    most
-        Number of pairs to show.
     """
     if comparison.pairs.height <= most:
         return comparison.pairs, ""

@@ -134,13 +134,6 @@ def drawn(evidence: Evidence, most: int) -> Evidence:
     """The evidence of the first models only, and of those that are the best at some prior.
 
     For figures: what is worked out, and said, is of all models.
-
-    Parameters
-    ----------
-    evidence
-        That of all models.
-    most
-        How many models are drawn.
     """
     between, models = evidence.question.between, evidence.ranking.select(evidence.question.between)
     if models.height <= most:

@@ -81,17 +81,7 @@ def colours(evidence: Evidence) -> dict[str, str]:
 
 
 def means_in_words(evidence: Evidence, column: str, label: str) -> str:
-    """The value of each of the first models in a column of the ranking.
-
-    Parameters
-    ----------
-    evidence
-        The evidence.
-    column
-        The column.
-    label
-        What it holds.
-    """
+    """The value of each of the first models in a column of the ranking."""
     pairs = zip(evidence.models, evidence.ranking[column], strict=True)
     means = [f"{model} {value:.3f}" for model, value in pairs if value is not None]
     return f"{label}: {listed(means[:MOST_NAMED], evidence)}."

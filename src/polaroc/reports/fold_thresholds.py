@@ -209,11 +209,6 @@ def compare_scales(common: "Array", own: "Array") -> bool:
 
     Thresholds per fold are set on fewer cases, and cost more where the scores of all
     folds are on one scale.
-
-    Parameters
-    ----------
-    common, own
-        The cost of each fold at both, at one prior.
     """
     import numpy as np
 

@@ -28,19 +28,7 @@ def ranking(
     choice: "Choice | None",
     comparison: "Comparison | None",
 ) -> pl.DataFrame:
-    """One row per model, the best first: the model and `COLUMNS`, null where unknown.
-
-    Parameters
-    ----------
-    measures
-        Tidy measures per model and block.
-    question
-        What is asked.
-    choice
-        What was chosen among several models.
-    comparison
-        The test of the models, if any was made.
-    """
+    """One row per model, the best first: the model and `COLUMNS`, null where unknown."""
     between = question.between
     means = _means(measures, between)
     if choice is None:

@@ -74,15 +74,7 @@ BEST, WORST = Ibis(_best), Ibis(_worst)
 def bounded(
     measures: Sequence[Measure], lowest: Sequence[Measure], highest: Sequence[Measure]
 ) -> tuple[list[Measure], dict[str, list[Column]]]:
-    """The measures with the sums of their bounds, and these by the name of their column.
-
-    Parameters
-    ----------
-    measures
-        The measures of the bins as ties.
-    lowest, highest
-        The same, written for `WORST` and `BEST`.
-    """
+    """The measures with the sums of their bounds, and these by the name of their column."""
     with_sums: list[Measure] = []
     limits: dict[str, list[Column]] = {"lower": [], "upper": []}
     for measure, low, high in zip(measures, lowest, highest, strict=True):

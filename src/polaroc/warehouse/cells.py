@@ -24,15 +24,7 @@ TP_SUM, FP_SUM = PRIVATE + "tp_sum", PRIVATE + "fp_sum"
 
 
 def counted(predictions: Predictions) -> "Table":
-    """One row per key, score and trouble.
-
-    Returns
-    -------
-    Table
-        The keys; `threshold`, null where there is trouble; `ROW_ERROR`; `ROWS`;
-        `pos` and `neg`, as floats, which are exact up to 2⁵³; for weights also
-        `LEAST_POS`, `LEAST_NEG` and `GREATEST`.
-    """
+    """One row per key, score and trouble; counts are floats, which are exact up to 2⁵³."""
     return predictions.rows.group_by([*predictions.keys, SCORE, ROW_ERROR]).aggregate(
         **_sums(predictions)
     )
@@ -56,14 +48,7 @@ def _sums(predictions: Predictions) -> dict[str, Any]:
 
 
 def cells(predictions: Predictions, counts: "Table") -> "Table":
-    """The `counted` rows with the totals of their key, and the counts at or above their score.
-
-    Returns
-    -------
-    Table
-        The columns of `counts`, and `tp`, `fp`, `positives`, `negatives` as
-        floats; `FATAL`, how many rows of the key forbid any result.
-    """
+    """The `counted` rows with the totals of their key, and the counts at or above their score."""
     summed = cumulated(predictions, counts)
     if not predictions.weighted:
         return summed.rename({"tp": TP_SUM, "fp": FP_SUM})

@@ -81,27 +81,7 @@ def is_address(word: str) -> bool:
 
 @contextmanager
 def table_at(address: str, name: str) -> Iterator["Table"]:
-    """A table of the engine at an address, as long as the block lasts.
-
-    Parameters
-    ----------
-    address
-        ``duckdb://file``, ``postgres://user:password@host:port/database``, or
-        ``sc://host:port`` for Spark Connect; a DuckDB file is only read.
-    name
-        Its name, ``schema.name`` or ``catalog.schema.name``; for Spark Connect also
-        a file or a folder of Parquet that the server reads, with a ``/`` in it.
-
-    Yields
-    ------
-    Table
-        The table; nothing of it is read yet.
-
-    Raises
-    ------
-    InvalidArgument
-        Where there is no such engine or table.
-    """
+    """A table of the engine at an address, as long as the block lasts; no row is read yet."""
     scheme = address.partition("://")[0]
     in_files = scheme == SPARK and "/" in name
     *places, last = [name] if in_files else split(name)

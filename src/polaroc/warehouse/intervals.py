@@ -26,17 +26,7 @@ MOST_CELLS = 20_000_000
 def limits_here(
     predictions: Predictions, curve: "Table", noted: pl.DataFrame, request: Request
 ) -> pl.DataFrame:
-    """The tidy measures of a curve with intervals, finished on this machine.
-
-    Parameters
-    ----------
-    predictions, curve
-        Predictions, and the curve table made of them.
-    noted
-        Each key with its totals and its note.
-    request
-        Which measures and which intervals.
-    """
+    """The tidy measures of a curve with intervals, finished on this machine."""
     keys, measures = predictions.keys, request.selected.measures
     flags = _with_fractional(noted.lazy().drop(TOTALS), predictions)
     curves = in_order(attach(_cells(curve).lazy(), flags, keys), keys)

@@ -27,19 +27,7 @@ def node_column(name: str, i: int) -> str:
 
 
 def at_many_priors(rows: "Table", many: ManyPriors, single: int, names: Sequence[str]) -> "Table":
-    """Each row once per measure that is not interpolated, and once per prior.
-
-    Parameters
-    ----------
-    rows
-        Rows with the columns `node_column` of each name and node.
-    many
-        The priors and the nodes.
-    single
-        How many measures are not interpolated.
-    names
-        What is interpolated: as columns of these names, after `PRIVATE`.
-    """
+    """Each row once per measure that is not interpolated, and once per prior."""
     priors = [prior for prior in many.priors if prior is not None]
     codes = [*(-float(i) for i in range(1, single + 1)), *priors]
     # As text, for some engines would take a number for a decimal.
@@ -67,19 +55,7 @@ def at_many_priors(rows: "Table", many: ManyPriors, single: int, names: Sequence
 def with_many(
     given: Mapping[str, Sequence[Any]], measure: str, both: Any, names: Sequence[str]
 ) -> dict[str, Any]:
-    """The columns of the rows that `at_many_priors` gives.
-
-    Parameters
-    ----------
-    given
-        By column: its values for the measures that are not interpolated.
-    measure
-        The name of the measure that is.
-    both
-        Whether a key has both classes.
-    names
-        What is interpolated.
-    """
+    """The columns of the rows that `at_many_priors` gives."""
     ibis = ibis_library()
     doubt = both.ifelse(deferred(SKEW), literal(None)) / deferred("negatives").nullif(0)
     other: dict[str, Any] = {

@@ -32,19 +32,7 @@ WHICH = PRIVATE + "which"
 def per_key(
     cells: "Table", keys: Sequence[str], measures: Sequence[Measure], also: Mapping[str, Any]
 ) -> "Table":
-    """Per key: its totals, and the sums and least values that the measures need.
-
-    Parameters
-    ----------
-    cells
-        Cells, or the rows of a curve.
-    keys
-        The key columns.
-    measures
-        The measures, written for `IBIS`.
-    also
-        Other aggregations of the columns of `cells`, by name.
-    """
+    """Per key: its totals, and the sums and least values that the measures need."""
     columns, sums, least = ingredients(measures)
     own = {name: deferred(name).cast("float64") for name in ("positives", "negatives")}
     counts = {
@@ -78,21 +66,7 @@ def tidy(
     weighted: bool,
     limits: Mapping[str, Sequence[Column]] | None = None,
 ) -> "Table":
-    """One row per key and measure as the tidy measure table.
-
-    Parameters
-    ----------
-    wide
-        The result of `per_key`, with `note`.
-    keys
-        The key columns.
-    measures
-        The measures.
-    weighted
-        Whether the totals are weights, not counts.
-    limits
-        Other numbers of each measure, by the name of their column.
-    """
+    """One row per key and measure as the tidy measure table."""
     limits = limits or {}
     positives, negatives = deferred("positives"), deferred("negatives")
     both = (positives > 0) & (negatives > 0)

@@ -27,16 +27,7 @@ SAMPLE = 100_000
 
 
 def split(predictions: Predictions, ranges: Ranges) -> Predictions:
-    """The predictions, to be cumulated in ranges of the score.
-
-    Parameters
-    ----------
-    predictions
-        A prediction table.
-    ranges
-        How many ranges; or their edges; ``"auto"``, one for each million rows of
-        the largest key; or None for a single one.
-    """
+    """The predictions, to be cumulated in ranges of the score."""
     return replace(predictions, edges=tuple(edges_of(predictions, ranges)))
 
 

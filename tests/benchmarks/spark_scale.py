@@ -24,7 +24,7 @@ from rich.table import Table
 from tables import CHUNK, predictions
 
 import polaroc as pr
-from polaroc.warehouse.collecting import collected
+from polaroc.warehouse.connections import collected
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "warehouse"))
 from spark_cluster import Cluster, spark_cluster

@@ -8,7 +8,7 @@ from model_tables import MODELS, grid, near, predictions, values
 import polaroc as pr
 from polaroc.charts.over_prior import marks, with_ends
 from polaroc.charts.theme import COLOURS
-from polaroc.comparison.fold_means import fold_means
+from polaroc.comparison.measure_rows import fold_means
 
 # Where a chart is not drawn from measures.
 GIVEN = {

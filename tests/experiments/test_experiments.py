@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import polaroc as pr
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, PolarocError
-from polaroc.experiments import accsens, embedded, holdouts, kfold, published, satellite, synthetic
+from polaroc.experiments import accsens, holdouts, kfold, published, runs, satellite, synthetic
 from polaroc.experiments import test_train_ratio as ratio_of
 from polaroc.experiments.classifiers import (
     GaussianMixtures,
@@ -378,5 +378,5 @@ def test_published_tables_are_whole():
 
 def test_tables_are_written_where_they_are_asked_for(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["accsens", str(tmp_path)])
-    embedded.write({"one": lambda: SONAR.head(3)})
+    runs.write({"one": lambda: SONAR.head(3)})
     assert_frame_equal(pl.read_parquet(tmp_path / "one.parquet"), SONAR.head(3))

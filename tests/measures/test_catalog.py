@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 import polaroc as pr
-from polaroc.charts.wording import measure_name
+from polaroc.charts.theme import measure_name
 from polaroc.cli import app
 from polaroc.measures.areas import auc_measure
 from polaroc.measures.catalog import (

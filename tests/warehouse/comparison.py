@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 from polars.testing import assert_frame_equal
 
-from polaroc.warehouse.collecting import collected
+from polaroc.warehouse.connections import collected
 
 INFINITE = float("inf")
 

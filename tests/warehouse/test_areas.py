@@ -10,7 +10,7 @@ import polaroc as pr
 from polaroc import rates, warehouse
 from polaroc.curves.surface import RATES
 from polaroc.measures.areas import INTERPOLATIONS, STARTS
-from polaroc.warehouse.collecting import collected
+from polaroc.warehouse.connections import collected
 
 COLUMNS = {"truth": "truth", "score": "score", "by": ["model", "fold"]}
 PRIORS = ["observed", 0.5, 0.05, 1e-4]

@@ -6,7 +6,7 @@ from polars.testing import assert_frame_equal
 
 import polaroc as pr
 from polaroc.errors import InvalidArgument, InvalidPredictions
-from polaroc.warehouse import intervals
+from polaroc.warehouse import evaluation
 
 COLUMNS = {"truth": "truth", "score": "score", "by": ["model", "fold"], "over": (0.05, 0.2)}
 
@@ -64,7 +64,7 @@ def test_rows_that_cannot_be_ranked_have_no_interval(engine: Engine):
 def test_more_cells_than_fit_are_refused(monkeypatch):
     import ibis
 
-    monkeypatch.setattr(intervals, "MOST_CELLS", 5)
+    monkeypatch.setattr(evaluation, "MOST_CELLS", 5)
     table = ibis.memtable(predictions(36, 40))
     with pytest.raises(InvalidArgument, match="more than 5 different scores"):
         pr.warehouse.evaluate(table, **COLUMNS, intervals="logit")

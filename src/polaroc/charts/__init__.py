@@ -1,21 +1,19 @@
 """Altair charts of tidy tables; they compute no measures."""
 
 from polaroc.charts.accsens import accsens_plane
-from polaroc.charts.auprec import auprec_by_prior
+from polaroc.charts.by_prior import auprec_by_prior, interaction
+from polaroc.charts.choice import regret, winner_map
 from polaroc.charts.costs import cost_curves, decision_curves
 from polaroc.charts.dominance import dominance
 from polaroc.charts.drift import operating_drift
 from polaroc.charts.explorer import explorer
 from polaroc.charts.export import export, save
-from polaroc.charts.interaction import interaction
 from polaroc.charts.pairs import pairs
 from polaroc.charts.precision_recall import pr
-from polaroc.charts.regret import regret
 from polaroc.charts.roc import roc
 from polaroc.charts.skew_effect import skew_effect
 from polaroc.charts.surface import surface
 from polaroc.charts.theme import palette
-from polaroc.charts.winner_map import winner_map
 
 __all__ = [
     "accsens_plane", "auprec_by_prior", "cost_curves", "decision_curves", "dominance", "explorer",

@@ -10,10 +10,10 @@ from polaroc.base.columns import as_lazy, attach
 from polaroc.base.private_columns import ERROR, SENS
 from polaroc.charts.iso import iso_label_layers, iso_line_layer
 from polaroc.charts.layers import data
-from polaroc.charts.legends import points as filled_points
 from polaroc.charts.options import checked
 from polaroc.charts.over_prior import DECIMALS
 from polaroc.charts.theme import SIZE, finished
+from polaroc.charts.theme import points as filled_points
 from polaroc.comparison.measure_rows import rows_of
 from polaroc.measures.sensitivity import accsens_arcs, check_arc_weights
 

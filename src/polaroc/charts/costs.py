@@ -7,10 +7,9 @@ import polars as pl
 
 from polaroc.base.columns import as_lazy, require
 from polaroc.base.private_columns import PANEL
-from polaroc.charts.layers import dashed_line, data, line_marks
+from polaroc.charts.layers import dashed_line, data, line_marks, panels_of
 from polaroc.charts.lines import lines
 from polaroc.charts.options import checked
-from polaroc.charts.panels import panels_of
 from polaroc.charts.theme import GREY, SIZE, finished, share_axis
 from polaroc.errors import InvalidTable
 from polaroc.thresholds.costs import PROBABILITY_COST

@@ -7,8 +7,7 @@ import polars as pl
 from polaroc.base.columns import as_lazy
 from polaroc.charts.layers import data
 from polaroc.charts.options import checked
-from polaroc.charts.theme import finished
-from polaroc.charts.wording import folds_name
+from polaroc.charts.theme import finished, folds_name
 from polaroc.errors import InvalidTable
 
 if TYPE_CHECKING:

@@ -1,13 +1,21 @@
-"""Shared layers of charts of curves."""
+"""Shared layers of charts of curves: lines, bands around means, and panels by prior."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from polaroc.charts.lines import Lines
-from polaroc.charts.theme import GREY, colour, share_axis, style
+import polars as pl
+
+from polaroc.base.columns import require
+from polaroc.charts.lines import DIGITS, Lines, lines
+from polaroc.charts.theme import GREY, colour, prior_label, share_axis, style
+from polaroc.charts.tooltips import tooltip_layer
 
 if TYPE_CHECKING:
     import altair as alt
+
+WIDE = 3
+# Pixels between two panels: the last label of one axis and the first of the next keep apart.
+APART = 26
 
 
 def data(records: list[dict[str, Any]]) -> "alt.Chart":
@@ -88,3 +96,88 @@ def overlay(base: "alt.Chart", drawn: Lines, colours: Mapping[str, str] | None) 
             alt.Order("at:Q"),
         )
     )
+
+
+def band_lines(means: pl.DataFrame, x: str, y: str, const: Sequence[str] = ()) -> tuple[Lines, str]:
+    """The mean curves as lines whose records also have `lower` and `upper`, and a caption."""
+    named = [*require(means.lazy(), ("lower", "upper"), source="mean_roc(...)")]
+    keys = [name for name in named if name not in ("sd", "curves", "interval", *const)]
+    rounded = means.with_columns(pl.col(x, y, "lower", "upper").round(DIGITS))
+    drawn = lines(rounded, keys, x, y, const)
+    parts = [*keys, *const]
+    groups = rounded.partition_by(parts, maintain_order=True) if parts else [rounded]
+    for record, group in zip(drawn.records, groups, strict=False):
+        record |= {"lower": group["lower"].to_list(), "upper": group["upper"].to_list()}
+    return drawn, _caption(means)
+
+
+def _caption(means: pl.DataFrame) -> str:
+    if means.is_empty():
+        return ""
+    counts = means["curves"].unique().sort().to_list()
+    count = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
+    return f"mean of {count} curves {means['interval'][0]}"
+
+
+def band_layer(base: "alt.Chart", drawn: Lines, colours: Mapping[str, str] | None) -> "alt.Chart":
+    """The bands; `base` is the chart of the records in `drawn`."""
+    import altair as alt
+
+    return (
+        base.transform_flatten(["x", "lower", "upper"])
+        .transform_filter("isValid(datum.lower)")
+        .mark_area(opacity=0.18, line=False, clip=True)
+        .encode(
+            alt.X("x:Q"),
+            alt.Y("lower:Q"),
+            alt.Y2("upper:Q"),
+            colour(drawn.series, drawn.title, colours),
+            alt.Detail("id:N"),
+        )
+    )
+
+
+def band_tooltips(base: "alt.Chart", drawn: Lines, x: str, y: str) -> "alt.Chart":
+    """Tooltips of means and their bands, on axes titled `x` and `y`."""
+    import altair as alt
+
+    tooltip = [
+        *([alt.Tooltip("line:N", title="mean of")] if drawn.title else []),
+        alt.Tooltip("x:Q", title=x, format=".3~f"),
+        alt.Tooltip("y:Q", title=f"mean {y}", format=".4f"),
+        alt.Tooltip("lower:Q", title="band from", format=".4f"),
+        alt.Tooltip("upper:Q", title="band to", format=".4f"),
+    ]
+    return tooltip_layer(base, "x", "y", tooltip, ["x", "y", "lower", "upper"])
+
+
+def columns_of(panels: int) -> int:
+    """How many panels stand side by side: as many as leave few places empty.
+
+    Examples
+    --------
+    >>> [columns_of(panels) for panels in (1, 2, 3, 4, 5)]
+    [1, 2, 3, 2, 3]
+    """
+    return 2 if panels == WIDE + 1 else max(1, min(WIDE, panels))
+
+
+def panels_of(points: pl.DataFrame, keys: Sequence[str]) -> pl.Expr:
+    """The panel of each row: its prior, or "observed" where keys have their own."""
+    curves = points.select(keys).n_unique() if keys else 1
+    sharing = points.select(*keys, "prior").unique().group_by("prior").len()
+    shared = sharing.filter(pl.col("len") == curves)["prior"].implode()
+    panel = pl.when(pl.col("prior").is_in(shared)).then(prior_label(pl.col("prior")))
+    return panel.otherwise(pl.lit("π as observed"))
+
+
+def in_panels(
+    layers: "alt.LayerChart | alt.FacetChart", panels: Sequence[str], columns: int
+) -> "alt.FacetChart":
+    """The layers once per panel, of which the records name theirs; all share one table."""
+    import altair as alt
+
+    facet = alt.Facet("panel:N", sort=list(panels), title=None)
+    chart = layers.facet(facet, columns=columns, spacing=APART)
+    # Shared axes would be drawn below empty panels.
+    return chart.resolve_axis(x="independent", y="independent") if len(panels) % columns else chart

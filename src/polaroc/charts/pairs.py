@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc.charts.layers import data
-from polaroc.charts.legends import filled
 from polaroc.charts.options import checked
-from polaroc.charts.theme import GREY, SIZE, finished
-from polaroc.charts.wording import folds_name, measure_name
+from polaroc.charts.theme import GREY, SIZE, filled, finished, folds_name, measure_name
 from polaroc.comparison.letters import shortened
 from polaroc.comparison.result import Comparison, first_pairs, interval_rule
 from polaroc.errors import InvalidTable

@@ -8,12 +8,19 @@ import polars as pl
 from polaroc import rates
 from polaroc.base.columns import GRID, as_lazy, require
 from polaroc.base.private_columns import CHANCE, PANEL, private
-from polaroc.charts.bands import band_layer, band_lines, band_tooltips
 from polaroc.charts.iso import IsoLines, iso_label_layers, iso_line_layer, iso_lines
-from polaroc.charts.layers import curves, data, overlay
+from polaroc.charts.layers import (
+    band_layer,
+    band_lines,
+    band_tooltips,
+    curves,
+    data,
+    in_panels,
+    overlay,
+    panels_of,
+)
 from polaroc.charts.lines import PIXELS, Lines, straight_lines, thinned
 from polaroc.charts.options import checked
-from polaroc.charts.panels import in_panels, panels_of
 from polaroc.charts.theme import GREY, SIZE, finished, prior_label, subtitled
 from polaroc.charts.tooltips import curve_tooltips, tooltip_points
 from polaroc.curves.mean import mean_pr, surface_keys

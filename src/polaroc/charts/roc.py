@@ -6,9 +6,16 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polaroc.base.columns import as_lazy, curve_keys
-from polaroc.charts.bands import band_layer, band_lines, band_tooltips
 from polaroc.charts.iso import iso_label_layers, iso_line_layer, iso_lines
-from polaroc.charts.layers import chance_diagonal, curves, data, overlay
+from polaroc.charts.layers import (
+    band_layer,
+    band_lines,
+    band_tooltips,
+    chance_diagonal,
+    curves,
+    data,
+    overlay,
+)
 from polaroc.charts.lines import straight_lines, thinned
 from polaroc.charts.options import checked
 from polaroc.charts.theme import SIZE, finished, subtitled

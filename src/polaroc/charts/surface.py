@@ -9,11 +9,10 @@ import polars as pl
 
 from polaroc.base.columns import GRID, as_lazy, require
 from polaroc.charts.iso import Place, free_place
-from polaroc.charts.layers import data
+from polaroc.charts.layers import columns_of, data, in_panels
 from polaroc.charts.lines import DIGITS, FEWER_CURVES
 from polaroc.charts.options import checked
 from polaroc.charts.over_prior import prior_axis
-from polaroc.charts.panels import columns_of, in_panels
 from polaroc.charts.theme import SIZE, finished, share_axis
 from polaroc.errors import InvalidArgument
 from polaroc.priors.isolines import PR_POINT, precision_contours

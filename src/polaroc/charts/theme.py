@@ -1,4 +1,4 @@
-"""Colours, axes and sizes of all charts."""
+"""The look of charts: colours, dashes, legends, axes, and names of measures and folds."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -7,6 +7,7 @@ import polars as pl
 
 from polaroc.base.checks import listed_values, shortened
 from polaroc.errors import Hint, InvalidArgument
+from polaroc.measures.catalog import label
 
 if TYPE_CHECKING:
     import altair as alt
@@ -22,6 +23,10 @@ GREY = "#8A8A8A"
 PERCENT = ".0%"
 # A line of a legend below a chart: letters there is room for, and those a symbol takes.
 LETTERS, SYMBOL, MOST_COLUMNS = 84, 6, 6
+INK = "#222222"
+# For the first eight models, the next eight, …
+SHAPES = ("circle", "square", "triangle-up", "diamond")
+AREA = 120
 
 
 def prior_label(prior: pl.Expr) -> pl.Expr:
@@ -159,3 +164,58 @@ def finished(chart: Any, below: Sequence[str] | None = None) -> Any:
         .configure_header(labelFontSize=13, labelFontWeight="bold", title=None)
         .configure_title(fontSize=15, anchor="start", subtitleColor="#555555", offset=12)
     )  # fmt: skip
+
+
+def repeat(series: Sequence[str], colours: Mapping[str, str] | None) -> bool:
+    """Whether two series share a colour, which marks other than lines do not distinguish."""
+    shown = list(range(len(series))) if colours is None else [colours.get(name) for name in series]
+    return len(set(shown)) < len(shown) or (colours is None and len(series) > len(COLOURS))
+
+
+def filled(
+    series: Sequence[str], title: str, symbol: str, colours: Mapping[str, str] | None = None
+) -> "alt.Color":
+    """The colours of `series`, shown in the legend as a filled "square" or "circle"."""
+    tint = colour(series, title, colours)
+    if tint["legend"]:
+        tint["legend"].symbolType = symbol
+        tint["legend"].symbolSize = AREA
+    return tint
+
+
+def points(
+    series: Sequence[str], title: str, colours: Mapping[str, str] | None = None
+) -> list["alt.Color | alt.Shape"]:
+    """The colours of filled points, with their shapes where one colour stands for several."""
+    import altair as alt
+
+    rounds = rounds_of(series, colours)
+    if not any(rounds):
+        return [filled(series, title, "circle", colours)]
+    scale = alt.Scale(domain=list(series), range=[SHAPES[turn % len(SHAPES)] for turn in rounds])
+    legend = alt.Legend(title=title, symbolSize=AREA, symbolOpacity=1)
+    tint = colour(series, title, colours)
+    tint["legend"] = legend
+    return [tint, alt.Shape("series:N", scale=scale, legend=legend)]
+
+
+def measure_name(description: str) -> str:
+    """A measure, or a description that names one, in the usual capitals.
+
+    Examples
+    --------
+    >>> measure_name("auprec at prior 0.1"), measure_name("expected auprec")
+    ('AUPREC at prior 0.1', 'expected AUPREC')
+    """
+    return " ".join(label(word) for word in description.split(" "))
+
+
+def folds_name(keys: Sequence[str]) -> str:
+    """What the means of a chart are taken over.
+
+    Examples
+    --------
+    >>> folds_name(["fold"]), folds_name(["data", "fold"])
+    ('folds', 'data · fold')
+    """
+    return "folds" if list(keys) == ["fold"] else " · ".join(keys)

@@ -7,9 +7,8 @@ import typer
 from polaroc.base.text import escape_control, table
 from polaroc.cli.inputs import Files, Positive, Score, Truth, Weight, labels, negatives
 from polaroc.cli.keys import By, NoBy, keys_of, tell
-from polaroc.cli.overview import doubts
 from polaroc.cli.pipes import AsJson, print_json
-from polaroc.cli.screen import MOST_ROWS, handle_errors, out, progress
+from polaroc.cli.screen import MOST_ROWS, doubts, handle_errors, out, progress
 from polaroc.errors import InvalidPredictions
 from polaroc.files.read import Stamps, scan
 from polaroc.predictions.audit import check as audit

@@ -13,7 +13,7 @@ from polaroc.choice.result import Choice
 from polaroc.cli.inputs import labels
 from polaroc.cli.keys import keys_of_measures, tell
 from polaroc.cli.measured import measures_of
-from polaroc.cli.overview import doubts
+from polaroc.cli.screen import doubts
 from polaroc.comparison.compare import compare
 from polaroc.comparison.plan import Target
 from polaroc.comparison.result import Comparison

@@ -17,8 +17,7 @@ from polaroc.measures.catalog import CATALOG
 from polaroc.predictions.row_checks import DROP_ROWS
 from polaroc.predictions.usual_keys import keys_by_type
 from polaroc.typing import Prior
-from polaroc.warehouse.collecting import collected
-from polaroc.warehouse.connections import is_address, table_at, without_password
+from polaroc.warehouse.connections import collected, is_address, table_at, without_password
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table

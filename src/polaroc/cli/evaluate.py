@@ -25,9 +25,8 @@ from polaroc.cli.inputs import (
     priors_in_words,
 )
 from polaroc.cli.keys import By, NoBy, keys_of, tell
-from polaroc.cli.overview import doubts, summary
 from polaroc.cli.pipes import AsJson, print_json, write_measures
-from polaroc.cli.screen import handle_errors, out, progress, stderr_console
+from polaroc.cli.screen import doubts, handle_errors, out, progress, stderr_console, summary
 from polaroc.curves.surface import surface
 from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.evaluation.pipeline import Result, run_all

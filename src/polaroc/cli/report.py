@@ -23,7 +23,7 @@ from polaroc.errors import InvalidArgument
 from polaroc.files.read import Stamps
 from polaroc.reports import TITLE
 from polaroc.reports import report as written
-from polaroc.reports.predictions import with_one_model
+from polaroc.reports.inputs import with_one_model
 
 
 @handle_errors

@@ -1,23 +1,30 @@
-"""What the commands share: the screen, progress and refusals."""
+"""What the commands share: the screen, progress, refusals, and measures as a table."""
 
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
+from itertools import compress
 from typing import Any, ParamSpec
 
 import polars as pl
 import typer
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
 from rich.text import Text
 
-from polaroc.base.text import escape_control, is_utf8
+from polaroc.base.columns import within
+from polaroc.base.private_columns import private
+from polaroc.base.text import escape_control, is_utf8, table
 from polaroc.cli.pipes import without_stdin
 from polaroc.errors import Hint, InvalidArgument, PolarocError, numbers
 from polaroc.files.text_files import ONLY_UTF_8
+from polaroc.measures.catalog import CATALOG, label
+from polaroc.measures.spec import humanize_note
+from polaroc.typing import Prior
 
 MOST_ROWS = 40
 # Options that are named otherwise than the argument, and what stands for a value.
@@ -152,3 +159,73 @@ def progress() -> Iterator[Callable[[str], None]]:
             bar.reset(task, description=what, total=None)
 
         yield say
+
+
+def summary(measures: pl.DataFrame, keys: Sequence[str], priors: Sequence[Prior]) -> Table:
+    """One line per key; where there are several keys, the mean (SD) over all but the first.
+
+    AUPREC is shown at `priors`, the first of those it was taken at.
+    """
+    at, mean, sd, lacking = (private(name) for name in ("at", "mean", "sd", "lacking"))
+    shown = list(keys[:1])
+    # The files hold all measures; these fit a terminal.
+    in_summary = [name for name, one in CATALOG.items() if one.in_summary]
+    # Measures come in the same order for all keys.
+    place = within(pl.int_range(pl.len()), keys).alias(at)
+    groups = (
+        measures.with_columns(place)
+        .filter(pl.col("measure").is_in(in_summary))
+        .group_by([*shown, at, "measure"], maintain_order=True)
+        .agg(
+            pl.col("estimate").mean().alias(mean),
+            pl.col("estimate").std().alias(sd),
+            pl.col("estimate").null_count().alias(lacking),
+        )
+        .sort(at, maintain_order=True)
+    )
+    parts = groups.partition_by(shown, maintain_order=True) if shown else [groups]
+    rows = [
+        [
+            *(part[key][0] for key in shown),
+            *(_cell(*pair) for pair in part.select(mean, sd, lacking).rows()),
+        ]
+        for part in parts
+    ]
+    places = {name: iter(priors) for name in in_summary if CATALOG[name].at_priors}
+    headings = [_heading(name, places.get(name)) for name in (parts[0]["measure"] if parts else [])]
+    columns = [*shown, *headings]
+    # A column without a name is one all the same.
+    has_room = [column is not None for column in columns]
+    rows = [list(compress(row, has_room)) for row in rows]
+    named = [column for column in columns if column is not None]
+    over_keys = f", mean (SD) over {', '.join(keys[1:])}" if len(keys) > 1 else ""
+    more = f"; the first {MOST_ROWS} of {len(rows)}" if len(rows) > MOST_ROWS else ""
+    return table(f"Measures{over_keys}{more}", named, rows[:MOST_ROWS], len(shown))
+
+
+def _heading(measure: str, priors: Iterator[Prior] | None) -> str | None:
+    """The heading of a measure, at the next of its priors; None where it is not shown."""
+    if priors is None:
+        return label(measure)
+    prior = next(priors, None)
+    if prior is None:
+        return None
+    return f"{label(measure)} {prior if isinstance(prior, str) else f'{prior:g}'}"
+
+
+def _cell(mean: float | None, sd: float | None, lacking: int) -> str | None:
+    if mean is None:
+        return None
+    text = f"{mean:.3f}" if sd is None else f"{mean:.3f} ({sd:.3f})"
+    return f"{text} without {lacking}" if lacking else text
+
+
+def doubts(table: pl.DataFrame, of: str = "estimate", most: int = 5) -> list[str]:
+    """The notes of measures, or of something else that has a row each, the commonest first."""
+    kind = humanize_note(pl.col("note"))
+    counts = table.filter(pl.col("note").is_not_null()).group_by(kind).len()
+    ordered = counts.sort("len", "note", descending=[True, False])
+    lines = [f"Note on {count} {of}(s): {note}" for note, count in ordered.head(most).rows()]
+    if ordered.height > most:
+        lines.append(f"… and {ordered.height - most} kinds of note more, in the column 'note'.")
+    return lines

@@ -11,8 +11,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.datasets import ionosphere, sonar
-from polaroc.experiments.estimators import Estimator
-from polaroc.experiments.extra import need_scikit_learn
+from polaroc.experiments.estimators import Estimator, need_scikit_learn
 from polaroc.experiments.runs import Progress, holdouts
 
 FOLDS = 30
@@ -122,6 +121,6 @@ def _steps() -> dict[str, dict[str, tuple[Any, ...]]]:
 
 
 if __name__ == "__main__":
-    from polaroc.experiments.embedded import write
+    from polaroc.experiments.runs import write
 
     write({f"{name}_predictions": partial(predictions, name) for name in ("sonar", "ionosphere")})

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from zlib import crc32
 
 from polaroc.base.columns import type_name
-from polaroc.errors import InvalidArgument, quoted
+from polaroc.errors import InvalidArgument, MissingExtra, quoted
 from polaroc.typing import Array
 
 if TYPE_CHECKING:
@@ -92,3 +92,19 @@ def score(name: str, estimator: Any, features: "Array") -> "Array":
             hint="for example LogisticRegression(), SVC() or CalibratedClassifierCV(...) have one.",
         )
     return scores
+
+
+def need_scikit_learn() -> None:
+    """Refuse to go on without scikit-learn.
+
+    Examples
+    --------
+    >>> need_scikit_learn()
+    """
+    try:
+        import sklearn  # noqa: F401
+    except ImportError:
+        raise MissingExtra(
+            "experiments need scikit-learn, which is not installed.",
+            hint="pip install 'polaroc[experiments]'.",
+        ) from None

@@ -1,6 +1,8 @@
 """Models trained and scored on repeated splits of a table, as a table of predictions."""
 
-from collections.abc import Callable, Iterable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
@@ -9,8 +11,7 @@ from polaroc.base.checks import check_whole, is_number
 from polaroc.base.columns import as_lazy, column_names
 from polaroc.errors import InvalidArgument
 from polaroc.experiments.cases import LabelledCases, read_cases
-from polaroc.experiments.estimators import Models, models_of_fold, score
-from polaroc.experiments.extra import need_scikit_learn
+from polaroc.experiments.estimators import Models, models_of_fold, need_scikit_learn, score
 from polaroc.typing import Array, Label
 
 if TYPE_CHECKING:
@@ -233,3 +234,16 @@ def _splits(splitter: Any, cases: LabelledCases) -> "Splits":
             f"{len(cases.labels)} cases cannot be split so: {error}.".replace("..", "."),
             hint="change test_size, or take more cases.",
         ) from None
+
+
+def write(tables: Mapping[str, Callable[[], pl.DataFrame]]) -> None:
+    """Write each table as compact Parquet into the folder named on the command line.
+
+    Without one it goes to the folder of `polaroc.datasets` itself.
+    """
+    named = sys.argv[1:2]
+    folder = Path(named[0]) if named else Path(__file__).parents[1] / "datasets"
+    for name, made in tables.items():
+        file = folder / f"{name}.parquet"
+        made().write_parquet(file, compression="zstd", compression_level=22, statistics=False)
+        print(file)

@@ -65,6 +65,6 @@ def predictions(
 
 
 if __name__ == "__main__":
-    from polaroc.experiments.embedded import write
+    from polaroc.experiments.runs import write
 
     write({"satellite_predictions": predictions})

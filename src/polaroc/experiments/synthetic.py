@@ -5,8 +5,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from polaroc.errors import InvalidArgument
-from polaroc.experiments.estimators import Estimator, score
-from polaroc.experiments.extra import need_scikit_learn
+from polaroc.experiments.estimators import Estimator, need_scikit_learn, score
 from polaroc.typing import Array
 
 # Highleyman's classes: means and standard deviations of two independent features.

@@ -148,9 +148,8 @@ def report(
     'report.html'
     """
     from polaroc.reports.evidence import measure_keys, of_measures, of_predictions
+    from polaroc.reports.inputs import Question, read_predictions, roles
     from polaroc.reports.page import is_report, page
-    from polaroc.reports.predictions import read_predictions
-    from polaroc.reports.question import Question, roles
 
     check_path("path", path)
     file = Path(path)
@@ -202,7 +201,7 @@ def _keyed(
     taken: Sequence[IntoExpr | None],
 ) -> tuple[pl.LazyFrame | pl.DataFrame, list[str], list[str]]:
     """The table, its keys, and what is to be said of columns that may be keys and are not used."""
-    from polaroc.reports.predictions import with_one_model
+    from polaroc.reports.inputs import with_one_model
 
     if by is not None:
         return frame, column_names(by, "by"), []

@@ -16,7 +16,7 @@ from polaroc.reports.figures import (
     listed,
     means_in_words,
 )
-from polaroc.reports.predictions import within
+from polaroc.reports.inputs import within
 from polaroc.reports.thresholds import shown_priors
 from polaroc.thresholds.operating_points import operating_points
 

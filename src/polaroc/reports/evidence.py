@@ -22,8 +22,7 @@ from polaroc.measures.table import humanize_note
 from polaroc.predictions.row_checks import SCORE, left_out
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.grids import prior_grid
-from polaroc.reports.predictions import ReportPredictions, within
-from polaroc.reports.question import Question
+from polaroc.reports.inputs import Question, ReportPredictions, within
 from polaroc.reports.ranking import EXPECTED, ranking
 from polaroc.reports.thresholds import Thresholds, thresholds
 

@@ -17,7 +17,7 @@ from polaroc.reports.figures import (
     listed,
     means_in_words,
 )
-from polaroc.reports.predictions import within
+from polaroc.reports.inputs import within
 
 
 def auprec_by_prior(evidence: Evidence) -> Figure | None:

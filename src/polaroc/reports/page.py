@@ -1,8 +1,9 @@
-"""The page of a report: one self-contained HTML file."""
+"""The page of a report: one self-contained HTML file, with its sources and versions."""
 
 import json
 import sys
 from base64 import b64encode
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from importlib import metadata
@@ -11,18 +12,21 @@ from typing import Any
 
 from polaroc.base.text import escape_control
 from polaroc.comparison.result import verdict
-from polaroc.reports import tables_data
+from polaroc.reports import tables
 from polaroc.reports.cards import cards, costs_in_words, counts
 from polaroc.reports.curve_figures import CURVES
 from polaroc.reports.evidence import Evidence
 from polaroc.reports.figures import figures
 from polaroc.reports.model_figures import DIFFERENCES, OVER_THE_RANGE
-from polaroc.reports.sources import sources, versions
 
 TEMPLATE = "page.html.j2"
 MARK = '<meta name="generator" content="polaroc'
 # Number of characters at the start that hold the mark.
 MARKED = 1_000
+LIBRARIES = (
+    "polaroc", "polars", "numpy", "scipy", "statsmodels", "altair", "vl-convert-python", "jinja2",
+    "great-tables",
+)  # fmt: skip
 
 
 def page(evidence: Evidence, title: str) -> str:
@@ -66,13 +70,13 @@ def _contents(evidence: Evidence) -> dict[str, Any]:
         "counts": counts(evidence),
         "cards": cards(evidence),
         "costs": costs_in_words(evidence),
-        "ranking": tables_data.ranking_table(evidence),
-        "thresholds": tables_data.threshold_table(evidence),
+        "ranking": tables.ranking_table(evidence),
+        "thresholds": tables.threshold_table(evidence),
         "verdict": None if comparison is None else verdict(comparison),
-        "omnibus": tables_data.omnibus_table(evidence),
-        "pairs": tables_data.pairs_table(evidence),
-        "audit": tables_data.audit_table(evidence),
-        "keys": tables_data.keys_table(evidence),
+        "omnibus": tables.omnibus_table(evidence),
+        "pairs": tables.pairs_table(evidence),
+        "audit": tables.audit_table(evidence),
+        "keys": tables.keys_table(evidence),
         "over_the_range": figures(evidence, OVER_THE_RANGE),
         "curves": figures(evidence, CURVES),
         "differences": figures(evidence, DIFFERENCES),
@@ -119,3 +123,71 @@ def _asset(name: str) -> str:
 def _digest(script: str) -> str:
     """Content security policy digest of the script."""
     return f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A publication, what of it is used, and by which part of a report."""
+
+    what: str
+    cited: str
+    used_by: str = "all"
+
+
+SOURCES = (
+    Source(
+        "Precision at any prior from the ROC curve; its area over a range of priors (P-ROC)",
+        "Landgrebe, Paclík, Duin and Bradley: Precision-recall operating characteristic (P-ROC) "
+        "curves in imprecise environments. ICPR 2006.",
+    ),
+    Source(
+        "How precision runs between two points of a ROC curve",
+        "Davis and Goadrich: The relationship between precision-recall and ROC curves. ICML 2006.",
+    ),
+    Source(
+        "Sens, how far the operating point moves over a range of priors",
+        "Landgrebe and Duin: Combining accuracy and prior sensitivity for classifier design under "
+        "prior uncertainty. SSPR 2006.",
+    ),
+    Source(
+        "The correction for training sets that overlap",
+        "Nadeau and Bengio: Inference for the generalization error. Machine Learning 52, 2003.",
+        "overlap",
+    ),
+    Source(
+        "Comparing fitted models on one test set",
+        "DeLong, DeLong and Clarke-Pearson: Comparing the areas under two or more correlated "
+        "receiver operating characteristic curves. Biometrics 44, 1988.",
+        "cases",
+    ),
+    Source(
+        "Adjusting p-values for the number of pairs",
+        "Holm: A simple sequentially rejective multiple test procedure. Scandinavian Journal of "
+        "Statistics 6, 1979.",
+        "pairs",
+    ),
+    Source(
+        "Letters for models that are not told apart",
+        "Piepho: An algorithm for a letter-based representation of all-pairwise comparisons. "
+        "Journal of Computational and Graphical Statistics 13, 2004.",
+        "pairs",
+    ),
+)
+
+
+def sources(evidence: Evidence) -> list[Source]:
+    """The publications of what a report uses: of the tests, only where they were made."""
+    comparison = evidence.comparison
+    used = {"all"}
+    if comparison is not None:
+        used.add("pairs")
+        if comparison.plan.target == "trained":
+            used.add("cases")
+    if evidence.question.blocks and evidence.question.test_train_ratio is not None:
+        used.add("overlap")
+    return [source for source in SOURCES if source.used_by in used]
+
+
+def versions() -> list[tuple[str, str]]:
+    """The libraries that made the page, and their versions."""
+    return [(name, metadata.version(name)) for name in LIBRARIES]

@@ -6,7 +6,7 @@ import polars as pl
 
 from polaroc.base.private_columns import BLOCKS
 from polaroc.base.statistics import error_of_mean
-from polaroc.reports.question import Question
+from polaroc.reports.inputs import Question
 
 if TYPE_CHECKING:
     from polaroc.choice.result import Choice

@@ -7,12 +7,19 @@ from typing import TYPE_CHECKING, TypeAlias
 import polars as pl
 
 from polaroc.base.text import chance, escape_control, limit, number
+from polaroc.comparison.letters import shortened
+from polaroc.comparison.result import first_pairs, interval_rule
+from polaroc.reports.cards import percent, threshold_in_words
+from polaroc.reports.evidence import Evidence
+from polaroc.reports.ranking import EXPECTED
+from polaroc.reports.thresholds import CASES
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
 NOTHING = "–"
 Column: TypeAlias = Sequence[str | None]
+MOST_KEYS = 400
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,3 +110,196 @@ def texts(values: pl.Series) -> Column:
 def chances(values: pl.Series) -> Column:
     """P-values to two digits."""
     return [chance(value) for value in values]
+
+
+def ranking_table(evidence: Evidence) -> ReportTable:
+    """The models, the best first."""
+    table = evidence.ranking
+    level = percent(evidence.question.level)
+    columns = {evidence.question.between: texts(table.to_series(0))}
+    shown: dict[str, Column] = {
+        "expected AUPREC": numbers(table[EXPECTED]),
+        f"{level} from": numbers(table["lower"]),
+        f"{level} to": numbers(table["upper"]),
+        "SD over blocks": numbers(table["sd"]),
+        "letters": [None if value is None else shortened(value) for value in table["letters"]],
+        "best in": percents(table["share"]),
+        "mean regret": numbers(table["mean_regret"]),
+        "worst regret": numbers(table["worst_regret"]),
+        "AUC": numbers(table["auc"]),
+        "Sens": numbers(table["sens"]),
+    }
+    known = {name: values for name, values in shown.items() if any(v is not None for v in values)}
+    return ReportTable(
+        "ranking", "The models, the best expected AUPREC first", _distinct(columns, known),
+        words=("letters",),
+    )  # fmt: skip
+
+
+def threshold_table(evidence: Evidence) -> ReportTable | None:
+    """Thresholds of the first model, and what they do."""
+    if evidence.thresholds is None:
+        return None
+    points = evidence.thresholds.points
+    columns: dict[str, Column] = {
+        "positives in use": percents(points["prior"], 1),
+        "threshold": [threshold_in_words(value) for value in points["threshold"]],
+    }
+    if evidence.thresholds.elsewhere:
+        spread = zip(points["lowest"], points["highest"], strict=True)
+        columns["spread"] = [_spread(low, high) for low, high in spread]
+        columns["recall (SD)"] = _with_sd(points, "tpr")
+        columns["false alarm rate (SD)"] = _with_sd(points, "fpr")
+    else:
+        columns["recall"] = numbers(points["tpr"])
+        columns["false alarm rate"] = numbers(points["fpr"])
+    columns |= {
+        "precision": numbers(points["precision"]),
+        "found": numbers(points["found"], 0),
+        "missed": numbers(points["missed"], 0),
+        "false alarms": numbers(points["alarms"], 0),
+    }
+    title = (
+        f"Thresholds of {evidence.models[0]} by the share of positives; found, missed and false "
+        f"alarms of {CASES:,} cases"
+    )
+    return ReportTable("thresholds", title, columns)
+
+
+def omnibus_table(evidence: Evidence) -> ReportTable | None:
+    """Tests of all models at once."""
+    if evidence.comparison is None:
+        return None
+    omnibus = evidence.comparison.omnibus
+    degrees = [_degrees(omnibus[name]) for name in ("df1", "df2")]
+    return ReportTable(
+        "omnibus",
+        "All models at once, on expected AUPREC",
+        {
+            "test": texts(omnibus["test"]),
+            "statistic": numbers(omnibus["statistic"]),
+            "df 1": degrees[0],
+            "df 2": degrees[1],
+            "p": chances(omnibus["p_value"]),
+        },
+    )
+
+
+def pairs_table(evidence: Evidence) -> ReportTable | None:
+    """Each two models."""
+    if evidence.comparison is None:
+        return None
+    comparison = evidence.comparison
+    shown, which = first_pairs(comparison)
+    first, second = (texts(shown.to_series(i)) for i in (0, 1))
+    return ReportTable(
+        "pairs",
+        f"Each two models{which}; {interval_rule(comparison.plan)}",
+        {
+            "pair": [f"{a} − {b}" for a, b in zip(first, second, strict=True)],
+            "difference": numbers(shown["difference"]),
+            "from": limits(shown["lower"]),
+            "to": limits(shown["upper"]),
+            "p, alone": chances(shown["p_value"]),
+            "p, adjusted": chances(shown["p_adjusted"]),
+        },
+    )
+
+
+def audit_table(evidence: Evidence) -> ReportTable | None:
+    """What each model's predictions hold."""
+    if evidence.audit is None:
+        return None
+    between = evidence.question.between
+    table = (
+        evidence.audit.group_by(between)
+        .agg(
+            pl.len().alias("keys"),
+            pl.col("rows", "positives", "negatives").sum(),
+            pl.col("prior").min().alias("least"),
+            pl.col("prior").max().alias("most"),
+            pl.col("scores").min(),
+            pl.col("lowest").min(),
+            pl.col("highest").max(),
+            pl.col("note").drop_nulls().unique(maintain_order=True).str.join("; "),
+        )
+        .sort(between, nulls_last=True)
+    )
+    shares = zip(table["least"], table["most"], strict=True)
+    columns = {between: texts(table[between])}
+    shown: dict[str, Column] = {
+        "blocks": [f"{value:,}" for value in table["keys"]],
+        "rows": _whole(table["rows"]),
+        "positives": _whole(table["positives"]),
+        "negatives": _whole(table["negatives"]),
+        "share of positives": [_shares(least, most) for least, most in shares],
+        "distinct scores": _whole(table["scores"]),
+        "lowest score": _short(table["lowest"]),
+        "highest score": _short(table["highest"]),
+        "note": [value or None for value in table["note"]],
+    }
+    if not evidence.question.blocks:
+        del shown["blocks"]
+    if table["note"].is_in([""]).all():
+        del shown["note"]
+    title = "What the predictions hold; distinct scores: the fewest of a block"
+    if not evidence.question.blocks:
+        title = "What the predictions hold"
+    return ReportTable("audit", title, _distinct(columns, shown), words=("note",))
+
+
+def keys_table(evidence: Evidence) -> ReportTable | None:
+    """What each block of each model holds."""
+    audit, keys = evidence.audit, evidence.question.keys
+    if audit is None or len(keys) < 2:
+        return None
+    shown = audit.head(MOST_KEYS)
+    rest = f"; the first {MOST_KEYS} of {audit.height:,}" if audit.height > MOST_KEYS else ""
+    parts = [texts(shown[key]) for key in keys]
+    named = {" · ".join(keys): [" · ".join(map(str, row)) for row in zip(*parts, strict=True)]}
+    values: dict[str, Column] = {
+        "rows": _whole(shown["rows"]),
+        "positives": _whole(shown["positives"]),
+        "negatives": _whole(shown["negatives"]),
+        "share of positives": percents(shown["prior"], 1),
+        "distinct scores": _whole(shown["scores"]),
+        "note": [None if value is None else value for value in shown["note"]],
+    }
+    return ReportTable("keys", f"Block by block{rest}", _distinct(named, values), words=("note",))
+
+
+def _distinct(named: Mapping[str, Column], values: Mapping[str, Column]) -> dict[str, Column]:
+    """Columns of names before those of values; a name that is also a heading keeps its place."""
+    kept = {(f"{name} " if name in values else name): column for name, column in named.items()}
+    return kept | dict(values)
+
+
+def _with_sd(points: pl.DataFrame, name: str) -> Column:
+    pairs = zip(points[name], points[f"{name}_sd"], strict=True)
+    return [None if v is None else f"{v:.3f}" + (f" ({sd:.3f})" if sd else "") for v, sd in pairs]
+
+
+def _spread(low: float | None, high: float | None) -> str | None:
+    if low is None or high is None:
+        return None
+    return f"{threshold_in_words(low)} to {threshold_in_words(high)}"
+
+
+def _shares(least: float | None, most: float | None) -> str | None:
+    if least is None or most is None:
+        return None
+    one, other = percent(least), percent(most)
+    return one if one == other else f"{one[:-2]} to {other}"
+
+
+def _whole(values: pl.Series) -> Column:
+    return [None if value is None else f"{value:,.6g}" if value != int(value) else f"{int(value):,}"
+            for value in values]  # fmt: skip
+
+
+def _short(values: pl.Series) -> Column:
+    return [None if value is None else f"{value:.4g}" for value in values]
+
+
+def _degrees(values: pl.Series) -> Column:
+    return [None if value is None else f"{value:.4g}" for value in values]

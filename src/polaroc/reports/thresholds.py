@@ -18,8 +18,7 @@ from polaroc.reports.fold_thresholds import (
     rates_within_folds,
     read_folds,
 )
-from polaroc.reports.predictions import ReportPredictions, one_of
-from polaroc.reports.question import Question
+from polaroc.reports.inputs import Question, ReportPredictions, one_of
 from polaroc.thresholds.operating_points import operating_points
 
 # Tail of a belief at each end whose priors are not shown.

@@ -7,10 +7,9 @@ for Spark Connect the extra ``spark`` too.
 """
 
 from polaroc.warehouse.areas import accsens, auc, auprec, iauprec, sens
-from polaroc.warehouse.collecting import collected
-from polaroc.warehouse.curves import curve
+from polaroc.warehouse.connections import collected
+from polaroc.warehouse.curves import curve, hull
 from polaroc.warehouse.evaluation import evaluate
-from polaroc.warehouse.hulls import hull
 from polaroc.warehouse.queries import sql, unseen
 from polaroc.warehouse.surfaces import surface
 

@@ -14,8 +14,7 @@ from polaroc.predictions.row_checks import UNRANKED
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Interpolation, Priors, Start
 from polaroc.warehouse.columns import IBIS, deferred
-from polaroc.warehouse.curves import curve_keys
-from polaroc.warehouse.hulls import fetched, in_memory
+from polaroc.warehouse.curves import curve_keys, fetched, in_memory
 from polaroc.warehouse.measures import per_key, tidy
 from polaroc.warehouse.notes import nothing
 

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc.base.columns import attach
+from polaroc.base.private_columns import FRACTIONAL, ROW_ERROR, WEIGHT
+from polaroc.curves.curve import in_order
 from polaroc.curves.hull import hull as hull_of
 from polaroc.errors import Hint, InvalidArgument
-from polaroc.evaluation.request import Progress, Request
+from polaroc.evaluation.pipeline import with_intervals
+from polaroc.evaluation.request import Request
 from polaroc.files.memory import Memory
 from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.measures.spec import Measure
@@ -19,11 +22,9 @@ from polaroc.priors.beliefs import Belief
 from polaroc.typing import Interpolation, Intervals, Label, Nulls, Priors
 from polaroc.warehouse.bins import BEST, WORST, Bins, binned, bounded, check_bounded
 from polaroc.warehouse.cells import FATAL, cells, counted
-from polaroc.warehouse.collecting import check_connected, collected
 from polaroc.warehouse.columns import IBIS, deferred, literal
-from polaroc.warehouse.curves import TOTALS, tabled
-from polaroc.warehouse.hulls import fetched, in_memory
-from polaroc.warehouse.intervals import limits_here
+from polaroc.warehouse.connections import check_connected, collected
+from polaroc.warehouse.curves import TOTALS, fetched, in_memory, tabled
 from polaroc.warehouse.measures import per_key, tidy
 from polaroc.warehouse.notes import trouble_note, trouble_sums
 from polaroc.warehouse.predictions import Predictions, read
@@ -31,6 +32,9 @@ from polaroc.warehouse.ranges import Ranges, split
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table
+
+# More cells than these are not fetched: some 2 GB.
+MOST_CELLS = 20_000_000
 
 
 def evaluate(
@@ -188,3 +192,39 @@ def of_keys(predictions: Predictions, found: "Table", measures: Sequence[Measure
     totals = {name: sound.ifelse(deferred(name), literal(None)) for name in TOTALS}
     noted = wide.mutate(note=trouble_note(predictions)).mutate(**totals)
     return noted.drop(*trouble_sums(predictions))
+
+
+def limits_here(
+    predictions: Predictions, curve: "Table", noted: pl.DataFrame, request: Request
+) -> pl.DataFrame:
+    """The tidy measures of a curve with intervals, finished on this machine."""
+    keys, measures = predictions.keys, request.selected.measures
+    flags = _with_fractional(noted.lazy().drop(TOTALS), predictions)
+    curves = in_order(attach(_fetched_cells(curve).lazy(), flags, keys), keys)
+    sums = here_per_key(curves.filter(pl.col("pos") > 0), keys, measures).drop(TOTALS)
+    measured = tidy_here(attach(noted.lazy(), sums, keys, required=False), keys, measures)
+    return with_intervals(curves, measured, keys, request).collect()
+
+
+def _fetched_cells(curve: "Table") -> pl.DataFrame:
+    cells = collected(curve.limit(MOST_CELLS + 1))
+    if cells.height > MOST_CELLS:
+        raise InvalidArgument(
+            f"there are more than {MOST_CELLS:,} different scores per key in all, and intervals "
+            "are finished on this machine.",
+            hint="round the scores first, evaluate some of the keys, or leave intervals out.",
+        )
+    return cells
+
+
+def _with_fractional(noted: pl.LazyFrame, predictions: Predictions) -> pl.LazyFrame:
+    """Keys with `FRACTIONAL`: whether a weight of a sound row is not a whole number."""
+    if not predictions.weighted:
+        return noted.with_columns(pl.lit(False).alias(FRACTIONAL))
+    weight = deferred(WEIGHT)
+    broken = {FRACTIONAL: (weight != weight.floor()).ifelse(1, 0).max()}
+    sound = predictions.rows.filter(deferred(ROW_ERROR).isnull())
+    flags = sound.aggregate(by=predictions.keys, **broken)
+    found = collected(flags).lazy().with_columns(pl.col(FRACTIONAL) == 1)
+    flagged = attach(noted, found, predictions.keys, required=False)
+    return flagged.with_columns(pl.col(FRACTIONAL).fill_null(False))

@@ -11,8 +11,8 @@ from polaroc.base.checks import is_number
 from polaroc.base.private_columns import PRIVATE
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.predictions.row_checks import SCORE
-from polaroc.warehouse.collecting import check_connected, collected
 from polaroc.warehouse.columns import deferred, ibis_library, literal
+from polaroc.warehouse.connections import check_connected, collected
 from polaroc.warehouse.predictions import Predictions
 
 Ranges: TypeAlias = int | Sequence[float] | Literal["auto"] | None

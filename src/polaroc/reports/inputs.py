@@ -1,4 +1,4 @@
-"""The predictions of a report: their valid rows, and the curves of each model."""
+"""What a report is made from: the question with its columns, and the predictions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,17 +7,22 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import as_lazy, collect_like, column_name
+from polaroc.base.checks import check_ratio, check_share
+from polaroc.base.columns import as_lazy, collect_like, column_name, column_names
 from polaroc.base.private_columns import TRUTH, WEIGHT
+from polaroc.comparison.design import Incomplete
 from polaroc.curves.curve import curve
-from polaroc.errors import InvalidArgument
+from polaroc.errors import InvalidArgument, spelling
 from polaroc.predictions.audit import check
+from polaroc.predictions.balance import model_key
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import read
-from polaroc.reports.question import NAMELESS
+from polaroc.priors.beliefs import Belief, resolve_belief
+from polaroc.thresholds.operating_points import check_factor
 from polaroc.typing import Frame, IntoExpr, Label, Nulls
 
 MODEL = "model"
+NAMELESS = "the model"
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,3 +115,71 @@ def within(rows: Frame, keys: pl.DataFrame) -> Frame:
 def one_of(predictions: ReportPredictions, between: str, model: pl.Series) -> pl.LazyFrame:
     """The rows of one model, given as a series of its name."""
     return within(predictions.valid_rows, model.alias(between).to_frame())
+
+
+@dataclass(frozen=True)
+class Question:
+    """The arguments of `report` of the same names.
+
+    Attributes
+    ----------
+    between
+        The column that tells the models apart.
+    blocks
+        The columns of the blocks, none where each model was measured once.
+    """
+
+    between: str
+    blocks: tuple[str, ...]
+    over: tuple[float, float] | Belief | None
+    test_train_ratio: float | None
+    alpha: float
+    level: float
+    cost_fn: float
+    cost_fp: float
+    incomplete: Incomplete
+    case: str | None
+
+    def __post_init__(self) -> None:
+        check_share("alpha", self.alpha)
+        check_share("level", self.level)
+        check_factor("cost_fn", self.cost_fn)
+        check_factor("cost_fp", self.cost_fp)
+        if self.test_train_ratio is not None:
+            check_ratio(self.test_train_ratio)
+        if self.over is not None:
+            resolve_belief(self.over)
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """The range of priors, None where it is a belief or not given."""
+        return None if self.over is None or isinstance(self.over, Belief) else self.over
+
+    @property
+    def keys(self) -> list[str]:
+        """The columns that tell the rows of one measure apart."""
+        return [self.between, *self.blocks]
+
+
+def roles(
+    keys: Sequence[str], between: str | None, block: str | Sequence[str] | None
+) -> tuple[str, tuple[str, ...]]:
+    """The column of the models and those of the blocks among the keys.
+
+    Examples
+    --------
+    >>> roles(["model", "fold"], None, None)
+    ('model', ('fold',))
+    """
+    models = model_key(keys) if between is None else column_name(between, "between")
+    blocks = [key for key in keys if key != models] if block is None else block
+    chosen = tuple(column_names(blocks, "block"))
+    strange = [name for name in (models, *chosen) if name not in keys]
+    if strange or models in chosen:
+        different = "name different keys for between and block, all of them among by."
+        raise InvalidArgument(
+            f"between is {models!r} and block is {list(chosen)!r}; the keys are "
+            f"{', '.join(map(repr, keys))}.",
+            hint=spelling(strange, keys, different),
+        )
+    return models, chosen

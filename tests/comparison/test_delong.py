@@ -1,4 +1,4 @@
-from itertools import combinations, product
+from itertools import combinations
 
 import numpy as np
 import oracles
@@ -71,13 +71,10 @@ def test_delong_is_its_definition_by_placements(paired):
         assert numbers[:-1] == pytest.approx(expected, rel=1e-9, abs=1e-13)
 
 
-@pytest.mark.parametrize("method", ["wald", "permutation"])
 @pytest.mark.parametrize("measure", ["auc", "auprec", "iauprec", "sens"])
-def test_models_that_rank_alike_do_not_differ(measure, method):
+def test_models_that_rank_alike_do_not_differ(measure):
     same = of("A").with_columns(pl.lit("B").alias("model"), pl.col("score").exp() * 3)
-    found = paired_test(
-        pl.concat([of("A"), same]), **ASKED, measure=measure, over=OVER, method=method, draws=100
-    )
+    found = paired_test(pl.concat([of("A"), same]), **ASKED, measure=measure, over=OVER)
     assert found.select(NUMBERS).row(0) == (0, 0, 0, 0, 0, 1, 1)
 
 
@@ -140,55 +137,6 @@ def test_equal_models_are_rarely_told_apart(measure, asked):
     found = paired_test(table, **ASKED, by="fold", measure=measure, **asked)
     assert found.height == 1500
     assert (found["p_value"] < 0.05).mean() == pytest.approx(0.05, abs=0.02)
-
-
-# --- permutation ----------------------------------------------------------------------------------
-
-
-def test_permutation_is_the_share_of_all_exchanges_of_ranks():
-    truth = [True, True, True, False, False, False, False]
-    scores = {"A": [6.0, 5.0, 3.0, 4.0, 2.0, 1.0, 0.0], "B": [3.0, 6.0, 1.0, 5.0, 4.0, 2.0, 0.0]}
-    ranks = [stats.rankdata(own) for own in scores.values()]
-
-    def area(own):
-        return float(oracles.auc(pl.DataFrame({"truth": truth, "score": own})))
-
-    def lead(moved):
-        a, b = (np.where(moved, *own) for own in (ranks[::-1], ranks))
-        return abs(area(a) - area(b))
-
-    every = [lead(np.array(moved)) for moved in product([False, True], repeat=7)]
-    share = np.mean(np.array(every) >= lead(np.zeros(7, dtype=bool)) - 1e-12)
-    table = pl.concat(
-        pl.DataFrame({"model": [m] * 7, "id": range(7), "truth": truth, "score": own})
-        for m, own in scores.items()
-    )
-    draws = 4000
-    found = paired_test(table, **ASKED, method="permutation", draws=draws)["p_value"].item()
-    assert 0.1 < share < 0.9
-    assert found == pytest.approx(share, abs=4 * np.sqrt(share * (1 - share) / draws))
-
-
-def test_permutation_agrees_with_wald_on_a_large_sample():
-    table = scored(seed=6, rows=1500, lead=0.15)
-    tests = {
-        method: paired_test(table, **ASKED, measure="auprec", prior=0.2, method=method)
-        for method in ("wald", "permutation")
-    }
-    first, second = (found["p_value"].to_numpy() for found in tests.values())
-    assert first == pytest.approx(second, abs=0.05)
-    rest = (found.drop("p_value", "p_adjusted") for found in tests.values())
-    assert_frame_equal(*rest, rel_tol=1e-9)
-
-
-def test_permutations_follow_from_the_seed_and_the_pair_alone():
-    def p_values(table, seed):
-        found = paired_test(table, **ASKED, method="permutation", draws=200, seed=seed)
-        return dict(zip(found["model_a"] + found["model_b"], found["p_value"], strict=True))
-
-    few = TABLE.filter(pl.col("model") != "C")
-    assert p_values(few, 1)["AB"] == p_values(TABLE, 1)["AB"]
-    assert p_values(TABLE, 1) != p_values(TABLE, 2)
 
 
 # --- tables in, tables out ------------------------------------------------------------------------
@@ -256,8 +204,6 @@ def test_cases_that_do_not_pair_are_refused(table, message, lazy):
         ({"measure": "recall"}, "allowed are 'auc'"),
         ({"measure": "iauprec"}, "over is None"),
         ({"measure": "auprec", "interpolation": "hull"}, "hull"),
-        ({"method": "exact"}, "allowed are 'wald'"),
-        ({"method": "permutation", "case": None}, "nothing to exchange"),
         ({"measure": "auprec", "prior": [0.1, 0.2]}, "one prior"),
         ({"level": 1}, "0 < level < 1"),
         ({"between": "truth"}, "reserved|twice|no column|lack"),

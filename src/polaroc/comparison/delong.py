@@ -20,15 +20,13 @@ from polaroc.comparison.paired_cases import (
     read_cases,
 )
 from polaroc.comparison.pairwise import holm
-from polaroc.comparison.permutation import Exchange, permuted
-from polaroc.errors import Hint, InvalidArgument, check_choice
+from polaroc.errors import InvalidArgument, check_choice
 from polaroc.measures.catalog import default_measures, select_measures
 from polaroc.measures.spec import Measure
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import By, Frame, Interpolation, IntoExpr, Label, Prior, Priors
 from polaroc.uncertainty.intervals import check_interpolation
 
-METHODS = ("wald", "permutation")
 # Difference, standard error, limits, statistic and p-value.
 Numbers: TypeAlias = tuple[float | None, ...]
 
@@ -124,48 +122,26 @@ def paired_test(
     prior: Prior = "observed",
     over: tuple[float, float] | Belief | None = None,
     interpolation: Interpolation = "exact",
-    method: str = "wald",
     level: float = 0.95,
-    draws: int = 2000,
-    seed: int = 0,
 ) -> Frame:
-    """The test of `delong` for any one of the measures of `evaluate`.
-
-    ``"wald"`` takes the standard error from paired influence; ``"permutation"`` exchanges the
-    ranks that two models give a case, which changes the p-value only.
-    """
-    check_share("level", level)
-    check_choice("method", method, METHODS)
+    """The test of `delong` for any one of the measures of `evaluate`."""
+    check_level(level)
     one = _measure(measure, prior, over, interpolation)
-    if method == "permutation" and case is None:
-        raise InvalidArgument(
-            "method is 'permutation' and case is None: there is nothing to exchange.",
-            hint=Hint("name the column of cases, or use {method}.", method="wald"),
-        )
     cases = read_cases(
         predictions, truth=truth, score=score, between=between, case=case, by=by,
         positive=positive,
     )  # fmt: skip
-    exchange = Exchange(draws, seed) if method == "permutation" else None
-    return collect_like(predictions, _pairs(cases, one, level, exchange).lazy())
+    return collect_like(predictions, _pairs(cases, one, level).lazy())
 
 
-def _pairs(
-    cases: PairedCases, measure: Measure, level: float, exchange: Exchange | None
-) -> pl.DataFrame:
+def _pairs(cases: PairedCases, measure: Measure, level: float) -> pl.DataFrame:
     rows: list[tuple[object, ...]] = []
-    parts = dict(cases.parts())
     for block in blocks_of(cases, measure):
         pairs = list(combinations(range(len(block.models)), 2))
         tests = [_wald(block, a, b, level) for a, b in pairs]
-        chances = [numbers[-1] for numbers in tests]
-        if exchange is not None:
-            chances = permuted(parts[block.key], cases, measure, block, exchange)
-        for (a, b), numbers, p, adjusted in zip(
-            pairs, tests, chances, holm_of_known(chances), strict=True
-        ):
-            names = (block.models[a], block.models[b])
-            rows.append((*block.key, *names, *numbers[:-1], p, adjusted))
+        adjusted = holm_of_known([numbers[-1] for numbers in tests])
+        for (a, b), numbers, p_adjusted in zip(pairs, tests, adjusted, strict=True):
+            rows.append((*block.key, block.models[a], block.models[b], *numbers, p_adjusted))
     given = cases.rows.schema
     schema = (
         {key: given[key] for key in cases.blocks}

@@ -25,15 +25,7 @@ Place: TypeAlias = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class IsoLines:
-    """Lines to draw: records with `iso`, `panel`, `x`, `y`, `at`, `label`, `label_x`, `label_y`.
-
-    Attributes
-    ----------
-    records
-        One per line; `x`, `y` and `at` are arrays of one length.
-    caption
-        What the lines stand for.
-    """
+    """Lines to draw: records with `iso`, `panel`, `x`, `y`, `at`, `label`, `label_x`, `label_y`."""
 
     records: list[dict[str, Any]]
     caption: str

@@ -29,21 +29,11 @@ FEWER_CURVES = Hint(
 
 @dataclass(frozen=True)
 class Lines:
-    """Lines to draw: records with `id`, `series`, `line`, `x`, `y`, `at` and any constants.
-
-    Attributes
-    ----------
-    records
-        One per line; `x`, `y` and `at` (0, 1, 2, …) are arrays of one length.
-    series
-        What the colours stand for, in the order of the keys.
-    title
-        The key the series are named after.
-    """
+    """Lines to draw: records with `id`, `series`, `line`, `x`, `y`, `at` and any constants."""
 
     records: list[dict[str, Any]]
-    series: list[str]
-    title: str
+    series: list[str]  # names that have a colour
+    title: str  # of the legend
 
 
 def thinned(

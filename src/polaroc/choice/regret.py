@@ -26,30 +26,14 @@ WHOLE = -1.0
 
 @dataclass(frozen=True, eq=False)
 class ExpectedMeasures:
-    """A measure known at some priors, seen under a belief about the prior.
+    """A measure known at some priors, seen under a belief about the prior."""
 
-    Attributes
-    ----------
-    values
-        Blocks × models × priors of the grid.
-    grid
-        The priors at which it is known, ascending.
-    belief
-        The belief.
-    evaluated_priors
-        The priors at which models are compared one by one, ascending.
-    overall
-        The expected measure, blocks × models, where it is known without the grid.
-    covers
-        Whether the grid suffices to compare models between its priors.
-    """
-
-    values: "Array"
-    grid: tuple[float, ...]
+    values: "Array"  # blocks × models × priors of the grid
+    grid: tuple[float, ...]  # ascending
     belief: Belief
-    evaluated_priors: tuple[float, ...]
-    overall: "Array | None" = None
-    covers: bool = True
+    evaluated_priors: tuple[float, ...]  # where models are compared one by one
+    overall: "Array | None" = None  # blocks × models, where known without the grid
+    covers: bool = True  # enough to interpolate
 
     @property
     def expected(self) -> "Array":
@@ -106,32 +90,15 @@ class ExpectedMeasures:
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """The rows of a measure, and its grid, under a belief about the prior.
+    """The rows of a measure, and its grid, under a belief about the prior."""
 
-    Attributes
-    ----------
-    rows
-        The rows of the measure; those of IAUPREC over the very range stand among them
-        at the prior `WHOLE`.
-    over, ends, belief
-        What was asked: the range or belief, the ends of a range, the belief it is.
-    grid, evaluated_priors
-        As in `ExpectedMeasures`.
-    is_exact
-        Whether the table has IAUPREC over the very range.
-    covers
-        As in `ExpectedMeasures`.
-    warnings
-        Warnings on what the numbers rest on.
-    """
-
-    rows: Rows
+    rows: Rows  # those over the very range have the prior WHOLE
     over: tuple[float, float] | Belief | None
-    ends: tuple[float, float] | None
+    ends: tuple[float, float] | None  # of a range
     belief: Belief
     grid: tuple[float, ...]
     evaluated_priors: tuple[float, ...]
-    is_exact: bool
+    is_exact: bool  # IAUPREC over the very range is known
     covers: bool
     warnings: tuple[str, ...]
 

@@ -40,24 +40,11 @@ RATES = ("accuracy", "precision", "tnr")
 
 @dataclass(frozen=True)
 class ChartInputs:
-    """What the command line says a chart is drawn from.
-
-    Attributes
-    ----------
-    files
-        Files of predictions, or of measures.
-    predictions
-        `truth`, `score`, `weight`, `positive` and `nulls`; without truth and score the
-        files hold measures.
-    by
-        The keys, the models first; of measures by default all in their order.
-    prior, over, measure, target, test_train_ratio, alpha
-        As in `evaluate` and `compare`; None where not given.
-    """
+    """What the command line says a chart is drawn from."""
 
     files: list[str]
-    predictions: dict[str, Any]
-    by: list[str]
+    predictions: dict[str, Any]  # their columns and labels; of measures truth and score are None
+    by: list[str]  # models first; empty: all of measures
     prior: list[Prior] | None = None
     over: tuple[float, float] | None = None
     measure: str | None = None

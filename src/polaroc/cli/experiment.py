@@ -30,23 +30,11 @@ BY = ["model", "fold"]
 
 @dataclass(frozen=True)
 class Experiment:
-    """A data set and its models.
-
-    Attributes
-    ----------
-    cases
-        How many cases there are.
-    models
-        How many models.
-    holdouts
-        How many hold-outs the source has, or what stands for it.
-    scores
-        The prediction table of so many hold-outs from a seed.
-    """
+    """A data set and its models."""
 
     cases: int
     models: int
-    holdouts: int
+    holdouts: int  # of the source
     scores: Callable[[int, int, Callback], pl.DataFrame]
 
 

@@ -25,18 +25,10 @@ PRIOR = "prior"
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """One number per combination of the levels of some factors.
+    """One number per combination of the levels of some factors."""
 
-    Attributes
-    ----------
-    factors
-        Their columns; the first is what is compared.
-    values
-        The numbers, one axis per factor.
-    """
-
-    factors: tuple[str, ...]
-    values: "Array"
+    factors: tuple[str, ...]  # the first is compared
+    values: "Array"  # one axis per factor
 
     @property
     def views(self) -> tuple[str, ...]:

@@ -20,24 +20,13 @@ SAME_RATIO = 0.005
 
 @dataclass(frozen=True)
 class Measured:
-    """False-positive rates at α = 0.005 that were measured for one design.
+    """False-positive rates at α = 0.005 that were measured for one design."""
 
-    Attributes
-    ----------
-    name
-        The design in words.
-    blocks, ratio
-        Its blocks, and test cases per training case.
-    linear, nearest
-        The rate for linear discriminants and, where it was measured, for nearest
-        neighbours.
-    """
-
-    name: str
+    name: str  # in words
     blocks: int
-    ratio: float
-    linear: str
-    nearest: str | None = None
+    ratio: float  # test cases per training case
+    linear: str  # rate for linear discriminants
+    nearest: str | None = None  # for nearest neighbours
 
 
 MEASURED = (

@@ -21,23 +21,11 @@ MOST_NOTES = 5
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """One number per block, model and prior, complete.
+    """One number per block, model and prior, complete."""
 
-    Attributes
-    ----------
-    models
-        The values of the column compared, sorted.
-    blocks
-        The key columns and values of the blocks, sorted.
-    values
-        The numbers: blocks × models × priors.
-    warnings
-        Notes on what was left out or is doubtful.
-    """
-
-    models: pl.Series
-    blocks: pl.DataFrame
-    values: "Array"
+    models: pl.Series  # sorted
+    blocks: pl.DataFrame  # their keys, sorted
+    values: "Array"  # blocks × models × priors
     warnings: tuple[str, ...] = ()
 
     @property

@@ -23,19 +23,9 @@ NEEDED = {
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows of one measure, of every key.
+    """The rows of one measure, of every key."""
 
-    Attributes
-    ----------
-    frame
-        The keys, `prior`, `estimate`, `positives`, `negatives`, `note`.
-    keys
-        The key columns.
-    measure
-        The name of the measure.
-    """
-
-    frame: pl.DataFrame
+    frame: pl.DataFrame  # keys, prior, estimate, positives, negatives, note
     keys: list[str]
     measure: str
 

@@ -26,17 +26,9 @@ NO_DIFFERENCE, NO_VARIANCE = 1e-12, 1e-26
 
 @dataclass(frozen=True)
 class PairedCases:
-    """Scores of one test set per block, by several models.
+    """Scores of one test set per block, by several models."""
 
-    Attributes
-    ----------
-    rows
-        `blocks`, `between`, `case` (where there is one), score and truth, sorted.
-    blocks, between, case
-        The names of the key columns.
-    """
-
-    rows: pl.DataFrame
+    rows: pl.DataFrame  # blocks, between, case, score and truth, sorted
     blocks: list[str]
     between: str
     case: str | None
@@ -51,28 +43,13 @@ class PairedCases:
 
 @dataclass(frozen=True)
 class Block:
-    """Estimates and influence of a measure for several models in one block.
+    """Estimates and influence of a measure for several models in one block."""
 
-    Attributes
-    ----------
-    key
-        The values of the block's keys.
-    models
-        The models, sorted.
-    estimates
-        The measure of each, NaN where it has none; shape (models,).
-    influence
-        Of the positives and of the negatives on each model's measure, in the
-        order of the cases where they are paired.
-    paired
-        Whether the models scored the same cases.
-    """
-
-    key: tuple[object, ...]
-    models: list[object]
-    estimates: "Array"
-    influence: tuple[list["Array"], list["Array"]]
-    paired: bool
+    key: tuple[object, ...]  # of the block
+    models: list[object]  # sorted
+    estimates: "Array"  # one per model, NaN where it has none
+    influence: tuple[list["Array"], list["Array"]]  # of positives and negatives, a list by model
+    paired: bool  # in the same order of cases
 
     def variance(self, a: int, b: int) -> float:
         """Of the difference of two models, NaN where a class has fewer than two cases."""

@@ -13,32 +13,17 @@ from polaroc.typing import Array
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Every pair of models, one number per pair in each array.
+    """Every pair of models, one number per pair in each array."""
 
-    Attributes
-    ----------
-    first, second
-        The places of the two models.
-    difference, std_error, statistic
-        The mean of first minus second, its standard error, their ratio.
-    p_value, p_adjusted
-        Alone, and adjusted for the number of pairs.
-    reach
-        Half the width of the interval; it is shorter than the difference where the
-        adjusted p-value is below one minus the confidence, and nowhere else.
-    constant
-        Whether the difference is the same, and not zero, in every block.
-    """
-
-    first: "Array"
+    first: "Array"  # places of the models
     second: "Array"
-    difference: "Array"
+    difference: "Array"  # mean of first minus second
     std_error: "Array"
     statistic: "Array"
     p_value: "Array"
-    p_adjusted: "Array"
-    reach: "Array"
-    constant: "Array"
+    p_adjusted: "Array"  # for the number of pairs
+    reach: "Array"  # half the width of the interval
+    constant: "Array"  # the same difference, not 0, in every block
 
     def significant_pairs(self, alpha: float) -> list[tuple[int, int]]:
         """Indices of the pairs whose adjusted p-value is below `alpha`."""

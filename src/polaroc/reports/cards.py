@@ -11,21 +11,11 @@ from polaroc.reports.thresholds import CASES
 
 @dataclass(frozen=True)
 class Card:
-    """One of the three answers.
-
-    Attributes
-    ----------
-    question
-        What it answers.
-    short
-        The answer in a word or a number.
-    long
-        The answer in sentences.
-    """
+    """One of the three answers."""
 
     question: str
-    short: str
-    long: tuple[str, ...]
+    short: str  # a word or a number
+    long: tuple[str, ...]  # sentences
 
 
 def cards(evidence: Evidence) -> list[Card]:

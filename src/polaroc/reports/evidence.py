@@ -32,42 +32,18 @@ MODELS, LACKING = PRIVATE + "models", PRIVATE + "lacking"
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What is known of the models.
-
-    Attributes
-    ----------
-    question
-        What was asked.
-    measures
-        Tidy measures per model and block.
-    ranking
-        One row per model, the best first.
-    choice
-        What `choose` says, None for a single model.
-    comparison
-        The test of the models, None where none was made.
-    untested
-        Why none was made, or nothing.
-    predictions
-        The predictions, None where measures were given.
-    thresholds
-        Of the model that ranks first; None where measures were given.
-    audit
-        What each key holds; None where measures were given.
-    undrawn
-        How many models are left out here, so that figures can be read.
-    """
+    """What is known of the models."""
 
     question: Question
     measures: pl.DataFrame
-    ranking: pl.DataFrame
-    choice: Choice | None
+    ranking: pl.DataFrame  # the best model first
+    choice: Choice | None  # None for a single model
     comparison: Comparison | None
-    untested: str
-    predictions: ReportPredictions | None = None
+    untested: str  # why there is no comparison
+    predictions: ReportPredictions | None = None  # these three: None of measures
     thresholds: Thresholds | None = None
     audit: pl.DataFrame | None = None
-    undrawn: int = 0
+    undrawn: int = 0  # models left out of figures
 
     @property
     def models(self) -> pl.Series:

@@ -19,27 +19,13 @@ MOST_NAMED, MOST_DRAWN = 5, 12
 
 @dataclass(frozen=True, eq=False)
 class Figure:
-    """A chart to show.
+    """A chart to show."""
 
-    Attributes
-    ----------
-    name
-        Its id on the page.
-    chart
-        The chart.
-    caption
-        How to read it.
-    alt
-        What is seen in it, with the values.
-    models
-        How many models it shows, None for all that figures show.
-    """
-
-    name: str
+    name: str  # its id on the page
     chart: "alt.TopLevelMixin"
     caption: str
-    alt: str
-    models: int | None = None
+    alt: str  # what is seen, with the values
+    models: int | None = None  # None: all that figures show
 
     @property
     def spec(self) -> dict[str, Any]:

@@ -28,15 +28,7 @@ MAX_COST_RATIO = 1.25
 
 @dataclass(frozen=True)
 class Costs:
-    """Costs of errors at some priors.
-
-    Attributes
-    ----------
-    priors
-        The priors.
-    missed, alarm
-        Costs of a missed positive and of a false alarm.
-    """
+    """Costs of errors at some priors."""
 
     priors: tuple[float, ...]
     missed: float
@@ -56,21 +48,13 @@ class Costs:
 
 @dataclass(frozen=True)
 class Folds:
-    """The predictions of one model on several folds, the best score first.
-
-    Attributes
-    ----------
-    score, truth, weight
-        Of each row.
-    fold, case
-        Numbers from 0; without a column of cases each row is a case.
-    """
+    """The predictions of one model on several folds, the best score first."""
 
     score: "Array"
     truth: "Array"
     weight: "Array"
-    fold: "Array"
-    case: "Array"
+    fold: "Array"  # numbers from 0
+    case: "Array"  # the same
 
     def where(self, kept: "Array") -> "Folds":
         """The rows at a mask."""
@@ -122,19 +106,11 @@ class Folds:
 
 @dataclass(frozen=True)
 class HeldOutRates:
-    """Rates of thresholds on held-out cases.
+    """Rates of thresholds on held-out cases."""
 
-    Attributes
-    ----------
-    tpr, fpr
-        Priors × folds, NaN where a fold lacks the class.
-    thresholds
-        At each prior, one per split.
-    """
-
-    tpr: "Array"
+    tpr: "Array"  # priors × folds, NaN without the class
     fpr: "Array"
-    thresholds: list[list[float | None]]
+    thresholds: list[list[float | None]]  # by prior, one per split
 
     def costs(self, costs: Costs) -> "Array":
         """The expected cost, priors × folds."""

@@ -27,25 +27,12 @@ NAMELESS = "the model"
 
 @dataclass(frozen=True, eq=False)
 class ReportPredictions:
-    """Predictions that can be ranked.
+    """Predictions that can be ranked."""
 
-    Attributes
-    ----------
-    valid_rows
-        The keys, the case where one is named, and score, truth and weight in our
-        own columns.
-    keys
-        The key columns.
-    weighted
-        Whether rows have weights.
-    dropped
-        How many rows were left out for want of a score, truth or weight.
-    """
-
-    valid_rows: pl.LazyFrame
+    valid_rows: pl.LazyFrame  # keys, case, and our own columns
     keys: tuple[str, ...]
     weighted: bool
-    dropped: int
+    dropped: int  # rows that cannot be ranked
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -119,15 +106,7 @@ def one_of(predictions: ReportPredictions, between: str, model: pl.Series) -> pl
 
 @dataclass(frozen=True)
 class Question:
-    """The arguments of `report` of the same names.
-
-    Attributes
-    ----------
-    between
-        The column that tells the models apart.
-    blocks
-        The columns of the blocks, none where each model was measured once.
-    """
+    """The arguments of `report` of the same names."""
 
     between: str
     blocks: tuple[str, ...]

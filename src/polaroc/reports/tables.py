@@ -24,28 +24,13 @@ MOST_KEYS = 400
 
 @dataclass(frozen=True, eq=False)
 class ReportTable:
-    """A table to show.
+    """A table to show."""
 
-    Attributes
-    ----------
-    name
-        Its id on the page, of letters and hyphens.
-    caption
-        What it holds.
-    columns
-        By heading: a column of text, or of numbers as text, null where there is
-        nothing.
-    keys
-        How many columns, from the left, name the rows.
-    words
-        Other headings whose columns are words, not numbers.
-    """
-
-    name: str
+    name: str  # its id on the page
     caption: str
-    columns: Mapping[str, Column]
-    keys: int = 1
-    words: tuple[str, ...] = ()
+    columns: Mapping[str, Column]  # by heading
+    keys: int = 1  # columns from the left
+    words: tuple[str, ...] = ()  # headings of other text
 
     @property
     def html(self) -> "Markup":

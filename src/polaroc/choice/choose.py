@@ -13,9 +13,8 @@ from polaroc.choice.regret import ExpectedMeasures, best_shares, known_of
 from polaroc.choice.result import Choice
 from polaroc.comparison import caveats
 from polaroc.comparison.compare import of_design
-from polaroc.comparison.design import Design, Incomplete, balanced, block_columns
+from polaroc.comparison.design import Design, Incomplete, Plan, balanced, block_columns
 from polaroc.comparison.measure_rows import below_chance, over_labels, range_rows, rows_of
-from polaroc.comparison.plan import Plan
 from polaroc.errors import InvalidArgument
 from polaroc.measures.catalog import label
 from polaroc.priors.beliefs import Belief

@@ -12,7 +12,7 @@ from polaroc.cli.keys import Keys, NoBy, keys_of, tell
 from polaroc.cli.measured import Files, Ratio, Score, Truth, show
 from polaroc.cli.pipes import or_stdout
 from polaroc.cli.screen import handle_errors, out, progress, stderr_console
-from polaroc.comparison.plan import Target
+from polaroc.comparison.design import Target
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.files.atomic import atomic_file, check_new
 from polaroc.files.read import Stamps

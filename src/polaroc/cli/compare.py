@@ -24,7 +24,7 @@ from polaroc.cli.measured import (
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import handle_errors, progress
 from polaroc.comparison.compare import compare as comparison
-from polaroc.comparison.plan import Adjust, Target
+from polaroc.comparison.design import Adjust, Target
 from polaroc.comparison.result import comparison_parts
 from polaroc.errors import InvalidArgument
 from polaroc.files.atomic import atomic_folder, check_replaceable

@@ -15,7 +15,7 @@ from polaroc.cli.keys import keys_of_measures, tell
 from polaroc.cli.measured import measures_of
 from polaroc.cli.screen import doubts
 from polaroc.comparison.compare import compare
-from polaroc.comparison.plan import Target
+from polaroc.comparison.design import Target
 from polaroc.comparison.result import Comparison
 from polaroc.curves.curve import curve
 from polaroc.curves.dominance import dominance

@@ -38,7 +38,7 @@ from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.predictions.balance import balance_note
 from polaroc.priors.grids import prior_grid, resolve_priors
 from polaroc.typing import Prior
-from polaroc.warehouse.ranges import Ranges
+from polaroc.warehouse.score_ranges import Ranges
 
 CHART_PRIORS = 25
 

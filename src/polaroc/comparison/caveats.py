@@ -6,9 +6,8 @@ The rates are those of ``python tests/benchmarks/error_rates.py`` (`just error-r
 from dataclasses import dataclass
 from math import exp, lgamma
 
-from polaroc.comparison.design import Design
+from polaroc.comparison.design import Design, Plan
 from polaroc.comparison.pairwise import Pairs
-from polaroc.comparison.plan import Plan
 from polaroc.errors import Hint
 
 HOLD_OUTS = 20

@@ -8,8 +8,11 @@ import polars as pl
 from polaroc.base.columns import as_lazy
 from polaroc.comparison import caveats, omnibus
 from polaroc.comparison.design import (
+    Adjust,
     Design,
     Incomplete,
+    Plan,
+    Target,
     balanced,
     block_columns,
     check_blocks,
@@ -19,7 +22,6 @@ from polaroc.comparison.design import contrast as contrasted
 from polaroc.comparison.letters import check_letter_names, letter_frame
 from polaroc.comparison.measure_rows import Rows, below_chance, distinct, rows_of
 from polaroc.comparison.pairwise import pair_frame, paired_t, tukey
-from polaroc.comparison.plan import Adjust, Plan, Target
 from polaroc.comparison.result import Comparison
 from polaroc.comparison.trained import compare_trained
 from polaroc.errors import Hint, InvalidArgument

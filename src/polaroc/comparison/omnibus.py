@@ -8,7 +8,7 @@ from math import factorial, inf, prod
 import polars as pl
 
 from polaroc.base.statistics import ROUNDING
-from polaroc.comparison.plan import Plan
+from polaroc.comparison.design import Plan
 from polaroc.typing import Array
 
 # Number of arrangements up to which the permutation test is exact.

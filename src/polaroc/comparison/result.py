@@ -17,8 +17,8 @@ from polaroc.base.text import (
     number,
     plain,
 )
+from polaroc.comparison.design import Plan
 from polaroc.comparison.letters import shortened
-from polaroc.comparison.plan import Plan
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

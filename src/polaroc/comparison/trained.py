@@ -8,10 +8,10 @@ from polaroc.base.columns import as_lazy
 from polaroc.base.statistics import normal
 from polaroc.comparison import caveats, omnibus
 from polaroc.comparison.delong import paired_test
+from polaroc.comparison.design import Plan
 from polaroc.comparison.letters import check_letter_names, letter_frame
 from polaroc.comparison.measure_rows import below_chance
 from polaroc.comparison.pairwise import holm_factors
-from polaroc.comparison.plan import Plan
 from polaroc.comparison.result import Comparison
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.evaluation.evaluate import evaluate

@@ -7,7 +7,7 @@ from polaroc.curves.segments import snap_to_total
 from polaroc.predictions.row_checks import SCORE
 from polaroc.warehouse.columns import IBIS, deferred, ibis_library, literal, plain
 from polaroc.warehouse.predictions import Predictions
-from polaroc.warehouse.ranges import RANGE, range_of
+from polaroc.warehouse.score_ranges import RANGE, range_of
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table

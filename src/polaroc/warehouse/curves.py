@@ -15,7 +15,7 @@ from polaroc.warehouse.cells import FATAL, ROWS, cells, counted
 from polaroc.warehouse.columns import IBIS, column, deferred, ibis_library, literal, plain
 from polaroc.warehouse.connections import check_connected, collected
 from polaroc.warehouse.predictions import Predictions, check_table, read
-from polaroc.warehouse.ranges import Ranges, split
+from polaroc.warehouse.score_ranges import Ranges, split
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table

@@ -20,7 +20,6 @@ from polaroc.measures.table import per_key as here_per_key
 from polaroc.measures.table import tidy as tidy_here
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Interpolation, Intervals, Label, Nulls, Priors
-from polaroc.warehouse.bins import BEST, WORST, Bins, binned, bounded, check_bounded
 from polaroc.warehouse.cells import FATAL, cells, counted
 from polaroc.warehouse.columns import IBIS, deferred, literal
 from polaroc.warehouse.connections import check_connected, collected
@@ -28,7 +27,16 @@ from polaroc.warehouse.curves import TOTALS, fetched, in_memory, tabled
 from polaroc.warehouse.measures import per_key, tidy
 from polaroc.warehouse.notes import trouble_note, trouble_sums
 from polaroc.warehouse.predictions import Predictions, read
-from polaroc.warehouse.ranges import Ranges, split
+from polaroc.warehouse.score_ranges import (
+    BEST,
+    WORST,
+    Bins,
+    Ranges,
+    binned,
+    bounded,
+    check_bounded,
+    split,
+)
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table

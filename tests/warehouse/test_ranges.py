@@ -81,7 +81,7 @@ def test_no_range_holds_much_more_than_its_share(engine: Engine):
     scores = np.sort(np.random.default_rng(5).exponential(size=20_000) ** 4)
     table = pl.DataFrame({"truth": scores > 0, "score": scores})
     read = pr.warehouse.predictions.read(engine.table(table), truth="truth", score="score")
-    edges = pr.warehouse.ranges.edges_of(read, 8)
+    edges = pr.warehouse.score_ranges.edges_of(read, 8)
     sizes = np.diff([0, *np.searchsorted(scores, edges), len(scores)])
     assert len(sizes) == 8
     assert max(sizes) < 1.5 * len(scores) / 8
@@ -98,7 +98,7 @@ def test_ranges_are_made_for_the_keys_that_need_them(engine: Engine, monkeypatch
     asked = {"truth": "truth", "score": "score", "by": "key"}
     uploaded = engine.table(table)
     read = pr.warehouse.predictions.read(uploaded, **asked)
-    edges = pr.warehouse.ranges.edges_of(read, "auto")
+    edges = pr.warehouse.score_ranges.edges_of(read, "auto")
     sizes = np.diff([0, *np.searchsorted(np.sort(large["score"]), edges), 400])
     assert list(sizes) == [50] * 8
     found = pr.warehouse.evaluate(uploaded, **asked, priors=0.1, ranges="auto")
@@ -115,7 +115,7 @@ def test_small_tables_and_many_small_keys_have_one_range(monkeypatch, rows, by):
     score = pl.Series("score", range(rows), pl.Float64)
     table = ibis.memtable(pl.select(score, truth=score > 9, key=score // 50))
     read = pr.warehouse.predictions.read(table, truth="truth", score="score", by=by)
-    assert pr.warehouse.ranges.edges_of(read, "auto") == []
+    assert pr.warehouse.score_ranges.edges_of(read, "auto") == []
 
 
 def test_ranges_of_a_table_without_a_connection_are_given():

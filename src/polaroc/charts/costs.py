@@ -7,7 +7,7 @@ import polars as pl
 
 from polaroc.base.columns import as_lazy, require
 from polaroc.base.private_columns import PANEL
-from polaroc.charts.layers import dashed_line, data, line_marks, panels_of
+from polaroc.charts.layers import dashed_line, data, drawn_lines, line_marks, panels_of
 from polaroc.charts.lines import lines
 from polaroc.charts.options import checked
 from polaroc.charts.theme import GREY, SIZE, finished, share_axis
@@ -182,12 +182,7 @@ def _decisions(
         alt.Tooltip("x:Q", title="threshold probability", format=".3f"),
         alt.Tooltip("y:Q", title="net benefit per 100 cases", format=".2f"),
     ]
-    treat_all = (
-        data(every.records)
-        .transform_flatten(["x", "y", "at"])
-        .mark_line(color=GREY, strokeWidth=1, clip=True)
-        .encode(across, up, alt.Detail("id:N"), alt.Order("at:Q"))
-    )
+    treat_all = drawn_lines(data(every.records), across, up, color=GREY, strokeWidth=1, clip=True)
     none = data([{"y": 0}]).mark_rule(color=GREY, strokeDash=[4, 4]).encode(alt.Y("y:Q"))
     model = line_marks(data(own.records), own, colours=colours).encode(across, up, tooltip=tooltip)
     return alt.LayerChart(layer=[treat_all, none, model])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import polars as pl
 
 from polaroc.base.columns import as_lazy
+from polaroc.charts.layers import drawn_lines
 from polaroc.charts.lines import DIGITS
 from polaroc.charts.theme import SIZE, prior_label
 from polaroc.errors import InvalidArgument, InvalidTable
@@ -107,11 +108,8 @@ def iso_line_layer(base: "alt.Chart") -> "alt.Chart":
     """The lines, to go behind the curves; `base` holds their records."""
     import altair as alt
 
-    return (
-        base.transform_flatten(["x", "y", "at"])
-        .mark_line(color=PALE, strokeWidth=1, clip=True)
-        .encode(alt.X("x:Q"), alt.Y("y:Q"), alt.Detail("iso:N"), alt.Order("at:Q"))
-    )
+    axes = alt.X("x:Q"), alt.Y("y:Q")
+    return drawn_lines(base, *axes, per="iso", color=PALE, strokeWidth=1, clip=True)
 
 
 def iso_label_layers(base: "alt.Chart") -> list["alt.Chart"]:

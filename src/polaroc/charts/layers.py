@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc.base.columns import require
-from polaroc.charts.lines import DIGITS, Lines, lines
+from polaroc.charts.lines import DIGITS, Lines, groups_of, lines
 from polaroc.charts.theme import GREY, colour, prior_label, share_axis, style
 from polaroc.charts.tooltips import tooltip_layer
 
@@ -41,6 +41,14 @@ def dashed_line(*points: tuple[float, float]) -> "alt.Chart":
     )
 
 
+def drawn_lines(base: "alt.Chart", *channels: Any, per: str = "id", **look: Any) -> "alt.Chart":
+    """The lines whose arrays `x` and `y` are in the records of `base`, one for each `per`."""
+    import altair as alt
+
+    flat = base.transform_flatten(["x", "y", "at"]).mark_line(**look)
+    return flat.encode(*channels, alt.Detail(f"{per}:N"), alt.Order("at:Q"))
+
+
 def curves(
     base: "alt.Chart",
     drawn: Lines,
@@ -71,31 +79,18 @@ def line_marks(
     colours: Mapping[str, str] | None = None,
 ) -> "alt.Chart":
     """Lines in the style of their series, without axes."""
-    import altair as alt
-
     many = len(drawn.records) > len(drawn.series) * panels
-    return (
-        base.transform_flatten(["x", "y", "at"])
-        .mark_line(strokeWidth=1 if many else 2, strokeOpacity=0.5 if many else 1, clip=True)
-        .encode(*style(drawn.series, drawn.title, colours), alt.Detail("id:N"), alt.Order("at:Q"))
-    )
+    width, opacity = (1, 0.5) if many else (2, 1)
+    channels = style(drawn.series, drawn.title, colours)
+    return drawn_lines(base, *channels, strokeWidth=width, strokeOpacity=opacity, clip=True)
 
 
 def overlay(base: "alt.Chart", drawn: Lines, colours: Mapping[str, str] | None) -> "alt.Chart":
     """Dashed lines over the curves in `drawn`, in the colours of these."""
     import altair as alt
 
-    return (
-        base.transform_flatten(["x", "y", "at"])
-        .mark_line(strokeWidth=1.5, strokeDash=[5, 3], clip=True)
-        .encode(
-            alt.X("x:Q"),
-            alt.Y("y:Q"),
-            colour(drawn.series, drawn.title, colours),
-            alt.Detail("id:N"),
-            alt.Order("at:Q"),
-        )
-    )
+    channels = alt.X("x:Q"), alt.Y("y:Q"), colour(drawn.series, drawn.title, colours)
+    return drawn_lines(base, *channels, strokeWidth=1.5, strokeDash=[5, 3], clip=True)
 
 
 def band_lines(means: pl.DataFrame, x: str, y: str, const: Sequence[str] = ()) -> tuple[Lines, str]:
@@ -104,9 +99,7 @@ def band_lines(means: pl.DataFrame, x: str, y: str, const: Sequence[str] = ()) -
     keys = [name for name in named if name not in ("sd", "curves", "interval", *const)]
     rounded = means.with_columns(pl.col(x, y, "lower", "upper").round(DIGITS))
     drawn = lines(rounded, keys, x, y, const)
-    parts = [*keys, *const]
-    groups = rounded.partition_by(parts, maintain_order=True) if parts else [rounded]
-    for record, group in zip(drawn.records, groups, strict=False):
+    for record, group in zip(drawn.records, groups_of(rounded, [*keys, *const]), strict=False):
         record |= {"lower": group["lower"].to_list(), "upper": group["upper"].to_list()}
     return drawn, _caption(means)
 

@@ -36,21 +36,35 @@ class Lines:
     title: str  # of the legend
 
 
+def groups_of(points: pl.DataFrame, names: Sequence[str]) -> list[pl.DataFrame]:
+    """The rows of each key, in order; all of them where there is none."""
+    return points.partition_by(names, maintain_order=True) if names else [points]
+
+
 def thinned(
-    frame: pl.LazyFrame, keys: Sequence[str], x: str, y: str, keep: Sequence[str] = ()
+    frame: pl.LazyFrame,
+    keys: Sequence[str],
+    x: str,
+    y: str,
+    keep: Sequence[str] = (),
+    beside: pl.Expr | None = None,
 ) -> pl.LazyFrame:
     """A curve's anchor and its last point in each cell of a fine grid, in order.
 
     Rates and counts only grow along a curve, so their greatest values in a cell
-    are those of its last point; a `y` that also falls stays within the cell.
+    are those of its last point; a `y` that also falls stays within the cell. `beside` is a
+    third dimension of the grid.
     """
     along = (pl.col("tp") + pl.col("fp")).alias(ALONG)
     start = pl.col("threshold").is_null().alias(START)
-    cells = [(pl.col(axis) * CELLS).floor().cast(pl.Int32).alias(private(axis)) for axis in (x, y)]
+    axes = {private(x): pl.col(x), private(y): pl.col(y)}
+    if beside is not None:
+        axes[private("beside")] = beside
+    cells = [(axis * CELLS).floor().cast(pl.Int32).alias(name) for name, axis in axes.items()]
     return (
         frame.filter(pl.col(x).is_not_null() & pl.col(y).is_not_null())
         .select(*keys, x, y, *keep, "threshold", along, start, *cells)
-        .group_by(*keys, START, private(x), private(y))
+        .group_by(*keys, START, *axes)
         .agg(pl.col(x, y, *keep, ALONG).max(), pl.col("threshold").min())
         .sort(*keys, ALONG, nulls_last=True)
         .select(*keys, x, y, *keep, "threshold")
@@ -95,8 +109,7 @@ def lines(
     points: pl.DataFrame, keys: Sequence[str], x: str, y: str, const: Sequence[str] = ()
 ) -> Lines:
     """Points, sorted by key and along each curve, as lines; `const` are the same along one."""
-    parts = [*keys, *const]
-    groups = points.partition_by(parts, maintain_order=True) if parts else [points]
+    groups = groups_of(points, [*keys, *const])
     if len(groups) > MOST_LINES:
         raise InvalidArgument(
             f"there are {len(groups)} curves to draw, allowed are {MOST_LINES}.",
@@ -130,8 +143,7 @@ def straight_lines(
     points: pl.DataFrame, keys: Sequence[str], x: str, y: str, const: Sequence[str] = ()
 ) -> Lines:
     """The same, through as few points as can be seen on axes from 0 to 1."""
-    parts = [*keys, *const]
-    groups = points.partition_by(parts, maintain_order=True) if parts else [points]
+    groups = groups_of(points, [*keys, *const])
     kept = [
         group[straightened(group[x].to_numpy(), group[y].to_numpy())] if group.height else group
         for group in groups

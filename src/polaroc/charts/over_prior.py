@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.charts.layers import data
+from polaroc.charts.layers import data, drawn_lines
 from polaroc.charts.lines import Lines, lines
 
 if TYPE_CHECKING:
@@ -89,25 +89,16 @@ def prior_lines(
     """Lines against the prior."""
     import altair as alt
 
-    return (
-        data(drawn.records)
-        .transform_flatten(["x", "y", "at"])
-        .mark_line(
-            strokeWidth=2.5 if bold else 0.8,
-            strokeOpacity=1 if bold else 0.35,
-            point=bold and points,
-        )
-        .encode(
-            *encoding,
-            alt.Detail("id:N"),
-            alt.Order("at:Q"),
-            [
-                alt.Tooltip("line:N", title="key"),
-                alt.Tooltip("x:Q", title="prior", format=".3~%"),
-                alt.Tooltip("y:Q", title=value, format=".3f"),
-            ],
-        )
-    )
+    tooltip = [
+        alt.Tooltip("line:N", title="key"),
+        alt.Tooltip("x:Q", title="prior", format=".3~%"),
+        alt.Tooltip("y:Q", title=value, format=".3f"),
+    ]
+    width, opacity = (2.5, 1) if bold else (0.8, 0.35)
+    return drawn_lines(
+        data(drawn.records), *encoding, tooltip,
+        strokeWidth=width, strokeOpacity=opacity, point=bold and points,
+    )  # fmt: skip
 
 
 def prior_bands(

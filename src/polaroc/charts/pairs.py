@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc.charts.layers import data
 from polaroc.charts.options import checked
-from polaroc.charts.theme import GREY, SIZE, filled, finished, folds_name, measure_name
+from polaroc.charts.theme import GREY, INK, SIZE, filled, finished, folds_name, measure_name
 from polaroc.comparison.letters import shortened
 from polaroc.comparison.result import Comparison, first_pairs, interval_rule
 from polaroc.errors import InvalidTable
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     import altair as alt
 
 ROW = 24
-INK = "#222222"
 
 
 @checked

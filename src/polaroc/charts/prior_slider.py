@@ -11,15 +11,14 @@ from math import log
 
 import polars as pl
 
-from polaroc.base.private_columns import ALONG, START, private
-from polaroc.charts.lines import PIXELS, straightened
+from polaroc.base.private_columns import private
+from polaroc.charts.lines import PIXELS, groups_of, straightened, thinned
 from polaroc.priors.grids import skew
 from polaroc.typing import Array
 
 # Half a pixel at 800 per axis is divided among: a cell of the grid, in three dimensions
 # (0.11); what is cut off between inserted points (0.03), by straightening (0.2), by the
 # bend of the logistic function (0.1), and beyond the ends of u (0.03); rounding (0.02).
-CELLS = 12_800
 INSERTED = 0.03 / PIXELS
 STRAIGHT = 0.2
 BENT = 0.1 / PIXELS
@@ -31,7 +30,6 @@ BEND = 0.01203
 REACH = 1 / 60
 # An end of u that a point is inserted at may be missed by rounding.
 AXIS_TOLERANCE = 1e-9
-POINT = ("fpr", "tpr", "threshold")
 LIMIT = private("first_")
 FIRST = (LIMIT + "fpr", LIMIT + "tpr")
 
@@ -44,34 +42,13 @@ def thinned_for_any_prior(
     Thresholds are null between those of the curve; `FIRST` holds the rates where the first
     segment ends, which give precision its limit at the origin.
     """
-    cells = _cells(frame, keys, over)
-    parts = cells.partition_by(keys, maintain_order=True) if keys else [cells]
-    kept = [_thinned(part, over) for part in parts if part.height]
+    log_ratio = (pl.col("tpr").log() - pl.col("fpr").log()).clip(*_ends(over)).fill_nan(None)
+    cells = thinned(frame, keys, "fpr", "tpr", beside=log_ratio / 4).collect()
+    kept = [_thinned(part, over) for part in groups_of(cells, keys) if part.height]
     points = (
         pl.concat(kept) if kept else cells.with_columns(pl.col("fpr", "tpr").name.prefix(LIMIT))
     )
     return points.select(*keys, pl.col("fpr", "tpr", *FIRST).round_sig_figs(DIGITS), "threshold")
-
-
-def _cells(frame: pl.LazyFrame, keys: Sequence[str], over: tuple[float, float]) -> pl.DataFrame:
-    """The anchor and the last point in each cell of a fine grid of (f, t, u/4)."""
-    t, f = pl.col("tpr"), pl.col("fpr")
-    quarter = (t.log() - f.log()).clip(*_ends(over)).fill_nan(None) / 4
-    names = [private(name) for name in ("cell_f", "cell_t", "cell_u")]
-    cells = [
-        (axis * CELLS).floor().cast(pl.Int32).alias(name)
-        for axis, name in zip((f, t, quarter), names, strict=True)
-    ]
-    along = (pl.col("tp") + pl.col("fp")).alias(ALONG)
-    return (
-        frame.filter(t.is_not_null() & f.is_not_null())
-        .select(*keys, *POINT, along, pl.col("threshold").is_null().alias(START), *cells)
-        .group_by(*keys, START, *names)
-        .agg(pl.col("fpr", "tpr", ALONG).max(), pl.col("threshold").min())
-        .sort(*keys, ALONG, nulls_last=True)
-        .select(*keys, *POINT)
-        .collect()
-    )
 
 
 def _ends(over: tuple[float, float]) -> tuple[float, float]:

@@ -9,8 +9,8 @@ import polars as pl
 
 from polaroc.base.columns import GRID, as_lazy, require
 from polaroc.charts.iso import Place, free_place
-from polaroc.charts.layers import columns_of, data, in_panels
-from polaroc.charts.lines import DIGITS, FEWER_CURVES
+from polaroc.charts.layers import columns_of, data, drawn_lines, in_panels
+from polaroc.charts.lines import DIGITS, FEWER_CURVES, groups_of
 from polaroc.charts.options import checked
 from polaroc.charts.over_prior import prior_axis
 from polaroc.charts.theme import SIZE, finished, share_axis
@@ -68,7 +68,7 @@ def surface(
     lazy = as_lazy(curve)
     keys = require(lazy, (*GRID, *PR_POINT), source="achievable(...)")
     table = lazy.sort(*keys, "prior", "tpr", nulls_last=True).collect()
-    parts = _parts(table, keys)
+    parts = groups_of(table, keys)
     # Panels are properties of JavaScript objects: a space avoids names such as __proto__.
     names = [" · ".join(str(part[key][0]) for key in keys) + " " for part in parts if part.height]
     _check(table, len(names))
@@ -79,7 +79,7 @@ def surface(
         *(_cells(name, part, priors) for name, part in zip(names, parts, strict=False)),
         *(
             _lines(name, part, priors, width)
-            for name, part in zip(names, _parts(contours, keys), strict=False)
+            for name, part in zip(names, groups_of(contours, keys), strict=False)
         ),
     ]
     base = data(list(chain.from_iterable(records)))
@@ -96,6 +96,8 @@ def _heat(base: "alt.Chart", priors: Sequence[float], panel: str, *, narrow: boo
     across = share_axis("recall")
     if narrow:
         across["axis"] = alt.Axis(values=[0, 0.5, 1], format=".1f")
+    # Light for high, legible with any colour vision and in grey.
+    scale = alt.Scale(scheme="viridis", domain=[0, 1])
     legend = alt.Legend(title="precision", format=".1f", symbolType="square")
     return (
         base.transform_filter("datum.kind === 'cell'")
@@ -106,8 +108,8 @@ def _heat(base: "alt.Chart", priors: Sequence[float], panel: str, *, narrow: boo
             alt.Y("y0:Q", **prior_axis(priors)),
             alt.X2("x1:Q"),
             alt.Y2("y1:Q"),
-            alt.Color("precision:Q", scale=_scale(), legend=legend),
-            alt.Stroke("precision:Q", scale=_scale()),
+            alt.Color("precision:Q", scale=scale, legend=legend),
+            alt.Stroke("precision:Q", scale=scale),
             tooltip=[
                 alt.Tooltip("panel:N", title=panel),
                 alt.Tooltip("recall:Q", format=".3~f"),
@@ -122,12 +124,9 @@ def _labelled_lines(base: "alt.Chart") -> list["alt.Chart"]:
     """The lines of equal precision, and their labels in a halo."""
     import altair as alt
 
-    line = (
-        base.transform_filter("datum.kind === 'line'")
-        .transform_flatten(["x", "y", "at"])
-        .mark_line(color="white", strokeWidth=1.2, clip=True)
-        .encode(alt.X("x:Q"), alt.Y("y:Q"), alt.Detail("level:N"), alt.Order("at:Q"))
-    )
+    lines = base.transform_filter("datum.kind === 'line'")
+    axes = alt.X("x:Q"), alt.Y("y:Q")
+    line = drawn_lines(lines, *axes, per="level", color="white", strokeWidth=1.2, clip=True)
     labelled = base.transform_filter("isValid(datum.label_x)").encode(
         alt.X("label_x:Q"), alt.Y("label_y:Q"), alt.Text("level:N")
     )
@@ -147,17 +146,6 @@ def _check(table: pl.DataFrame, panels: int) -> None:
             f"there are {panels} panels to draw, allowed are {MOST_PANELS}.",
             hint=FEWER_CURVES,
         )
-
-
-def _parts(table: pl.DataFrame, keys: Sequence[str]) -> list[pl.DataFrame]:
-    return table.partition_by(keys, maintain_order=True) if keys else [table]
-
-
-def _scale() -> "alt.Scale":
-    """Light for high, legible with any colour vision and in grey."""
-    import altair as alt
-
-    return alt.Scale(scheme="viridis", domain=[0, 1])
 
 
 def _cells(name: str, part: pl.DataFrame, priors: Sequence[float]) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc.base.private_columns import PLACE, PRIVATE
 from polaroc.charts.export import UNSEEN
-from polaroc.charts.lines import name_of
+from polaroc.charts.lines import groups_of, name_of
 
 if TYPE_CHECKING:
     import altair as alt
@@ -24,9 +24,7 @@ def tooltip_points(
     points: pl.DataFrame, keys: Sequence[str], x: str, y: str, const: Sequence[str] = ()
 ) -> list[dict[str, Any]]:
     """Records of points along each curve, as arrays of thresholds and rates."""
-    parts = [*keys, *const]
-    real = points.filter(pl.col("threshold").is_not_null())
-    groups = real.partition_by(parts, maintain_order=True) if parts else [real]
+    groups = groups_of(points.filter(pl.col("threshold").is_not_null()), [*keys, *const])
     most = min(PER_CURVE, IN_ALL // max(1, len(groups)))
     records = []
     for group in groups:

@@ -51,17 +51,6 @@ def best_expected(models: pl.DataFrame, measure: str, believed: str) -> str:
     return sentence + ")"
 
 
-def first_of_all(warnings: Sequence[str]) -> str:
-    """Warnings without which an answer would mislead, as its beginning.
-
-    Examples
-    --------
-    >>> first_of_all(["The scores seem to be reversed."])
-    'The scores seem to be reversed. '
-    """
-    return "".join(f"{warning} " for warning in warnings)
-
-
 def how_sure(models: pl.DataFrame, blocks: int, comparison: "Comparison | None") -> str:
     """From which models the first differs significantly; last, its wins, as a description."""
     if blocks < 2:

@@ -6,16 +6,16 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.checks import check_text, pair_of
-from polaroc.base.columns import as_lazy, column_name, require
+from polaroc.base.columns import as_lazy, require
 from polaroc.base.statistics import ROUNDING
-from polaroc.choice.answer import best_expected, changes, first_of_all, how_sure, range_in_words
+from polaroc.choice.answer import best_expected, changes, how_sure, range_in_words
 from polaroc.choice.regret import ExpectedMeasures, best_shares, known_of
 from polaroc.choice.result import Choice
 from polaroc.comparison import caveats
 from polaroc.comparison.compare import of_design
 from polaroc.comparison.design import Design, Incomplete, Plan, balanced, block_columns
+from polaroc.comparison.letters import check_result_name
 from polaroc.comparison.measure_rows import below_chance, over_labels, range_rows, rows_of
-from polaroc.errors import InvalidArgument
 from polaroc.measures.catalog import label
 from polaroc.priors.beliefs import Belief
 
@@ -111,7 +111,7 @@ def choose(
     the corrected test at α = 0.005 tells it from none of the others. It is the best in 17 of
     the 20 folds.
     """
-    _check_names(between)
+    check_result_name(between, COLUMNS)
     check_text("measure", measure, "auprec")
     require(as_lazy(measures), ("measure", "estimate"), source="evaluate(...)")
     frame = as_lazy(measures).collect()
@@ -137,7 +137,7 @@ def choose(
         bayes=models[between][0],
         minimax=_least(models, between, "worst_regret"),
         steadiest=_least(models, between, "sens"),
-        answer=first_of_all(turned) + best + sure,
+        answer="".join(f"{warning} " for warning in turned) + best + sure,
         models=models,
         priors=priors,
         warnings=(
@@ -156,31 +156,20 @@ def choose(
     )
 
 
-def _check_names(between: str) -> None:
-    if column_name(between, "between") in COLUMNS:
-        raise InvalidArgument(
-            f"between is {between!r}, also a column of the result.", hint="rename the key first."
-        )
-
-
 def _models(
     measured: ExpectedMeasures, models: pl.Series, sens: pl.DataFrame | None
 ) -> pl.DataFrame:
     blocks = len(measured.values)
     shares = best_shares(measured.expected).mean(axis=0)
-    unknown = [None] * len(models)
+    unknown = mean = worst = [None] * len(models)
+    if measured.covers:
+        mean, worst = measured.mean_regret, measured.regret.max(axis=1)
     table = pl.DataFrame(
         [
             models,
             pl.Series("expected", measured.expected.mean(axis=0)),
-            pl.Series(
-                "mean_regret", measured.mean_regret if measured.covers else unknown, pl.Float64
-            ),
-            pl.Series(
-                "worst_regret",
-                measured.regret.max(axis=1) if measured.covers else unknown,
-                pl.Float64,
-            ),
+            pl.Series("mean_regret", mean, pl.Float64),
+            pl.Series("worst_regret", worst, pl.Float64),
             pl.Series("share", shares if blocks > 1 else unknown, pl.Float64),
         ]
     )

@@ -71,19 +71,14 @@ class Choice:
         return f"Choice({self.answer!r})"
 
     def _repr_html_(self) -> str:
-        return choice_html(self)
+        tables = "".join(html_table(*block[:3]) for block in _choice_blocks(self))
+        return html_lines([self.answer]) + tables + html_lines([_choices(self), *self.warnings])
 
 
 def choice_parts(choice: Choice) -> "list[RenderableType]":
     """The summary of a choice as sentences and rich tables."""
     warnings = ["Note: " + line for line in choice.warnings]
     return [choice.answer, "", *block_tables(_choice_blocks(choice)), _choices(choice), *warnings]
-
-
-def choice_html(choice: Choice) -> str:
-    """The summary of a choice as HTML."""
-    tables = "".join(html_table(*block[:3]) for block in _choice_blocks(choice))
-    return html_lines([choice.answer]) + tables + html_lines([_choices(choice), *choice.warnings])
 
 
 def _choices(choice: Choice) -> str:

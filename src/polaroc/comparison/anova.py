@@ -12,6 +12,7 @@ from polaroc.base.checks import check_ratio, check_text, listed_values
 from polaroc.base.columns import as_lazy, column_names
 from polaroc.base.private_columns import LEVEL, RESPONSE
 from polaroc.comparison import caveats, omnibus
+from polaroc.comparison.design import filled_array
 from polaroc.comparison.measure_rows import listed_rows, rows_of
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
 from polaroc.typing import Array
@@ -130,7 +131,11 @@ def anova(
     for together in [()] if values is None else values:
         terms.append(_interaction(together, named, terms))
     layout = layout_of(frame, response, named)
-    _check_residual(layout, terms)
+    if layout.values.size - 1 - sum(layout.degrees(term) for term in terms) <= 0:
+        raise InvalidArgument(
+            "the terms leave no degrees of freedom for the residual.",
+            hint="leave an interaction out.",
+        )
     sums = _sums_of_squares(layout, terms)
     return _frame(layout, terms, sums, test_train_ratio)
 
@@ -169,15 +174,6 @@ def _interaction(
             hint="give the smaller interactions first.",
         )
     return ordered
-
-
-def _check_residual(layout: Layout, terms: Sequence[tuple[str, ...]]) -> None:
-    used = sum(layout.degrees(term) for term in terms)
-    if layout.values.size - 1 - used <= 0:
-        raise InvalidArgument(
-            "the terms leave no degrees of freedom for the residual.",
-            hint="leave an interaction out.",
-        )
 
 
 def _sums_of_squares(layout: Layout, terms: Sequence[tuple[str, ...]]) -> list[float]:
@@ -298,19 +294,10 @@ def _cells(frame: pl.DataFrame, response: str, factors: Sequence[str]) -> pl.Dat
 
 def layout_of(frame: pl.DataFrame, response: str, factors: tuple[str, ...]) -> Layout:
     """The response of every combination of factors; raise unless each occurs once."""
-    import numpy as np
-
     cells = _cells(frame, response, factors)
     levels = [cells.select(factor).unique().sort(factor, nulls_last=True) for factor in factors]
     _check_complete(cells, levels, factors)
-    placed = cells
-    for i, level in enumerate(levels):
-        numbered = level.with_row_index(f"{LEVEL}_{i}")
-        placed = placed.join(numbered, on=level.columns, how="left", nulls_equal=True)
-    values = np.empty([level.height for level in levels])
-    at = tuple(placed[f"{LEVEL}_{i}"].to_numpy() for i in range(len(levels)))
-    values[at] = placed[RESPONSE].to_numpy()
-    return Layout(factors, values)
+    return Layout(factors, filled_array(cells, levels, [RESPONSE])[..., 0])
 
 
 def _check_complete(

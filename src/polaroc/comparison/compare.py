@@ -19,7 +19,7 @@ from polaroc.comparison.design import (
     two_priors,
 )
 from polaroc.comparison.design import contrast as contrasted
-from polaroc.comparison.letters import check_letter_names, letter_frame
+from polaroc.comparison.letters import check_result_name, letter_frame
 from polaroc.comparison.measure_rows import Rows, below_chance, distinct, rows_of
 from polaroc.comparison.pairwise import pair_frame, paired_t, tukey
 from polaroc.comparison.result import Comparison
@@ -211,7 +211,7 @@ def of_design(
     descending: bool = True,
 ) -> Comparison:
     """The comparison of a balanced table."""
-    check_letter_names(between)
+    check_result_name(between)
     check_blocks(design)
     values = design.table
     if plan.adjust == "tukey":

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args
 
 import polars as pl
 
 from polaroc.base.checks import MOST_NUMBER, check_ratio, check_share, check_whole
 from polaroc.base.columns import column_name, column_names
-from polaroc.base.private_columns import BLOCK, MODEL
+from polaroc.base.private_columns import BLOCK, LEVEL
 from polaroc.comparison.measure_rows import SAME, Rows, listed_rows, value_columns
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, check_choice, quoted, spelling
 from polaroc.measures.table import humanize_note
@@ -20,7 +20,6 @@ Incomplete = Literal["raise", "drop"]
 MOST_NOTES = 5
 Target = Literal["algorithm", "dataset", "trained"]
 Adjust = Literal["holm", "tukey"]
-TARGETS = ("algorithm", "dataset", "trained")
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +51,7 @@ def balanced(
     noted: Sequence[float] | None = None,
 ) -> Design:
     """The numbers of one measure per block, model and prior; raise where any is missing."""
-    check_choice("incomplete", incomplete, ("raise", "drop"))
+    check_choice("incomplete", incomplete, get_args(Incomplete))
     _check_columns(rows.keys, between, blocks)
     wide = rows.at(priors, noted)
     _refuse_repeated(wide, rows.keys, between, blocks)
@@ -65,7 +64,9 @@ def balanced(
         )
     _refuse_mixed_priors(wide, blocks)
     folds = wide.select(blocks).unique().sort(blocks, nulls_last=True) if blocks else pl.DataFrame()
-    values = _array(wide, models, folds, value_columns(len(priors)))
+    axes = [folds, models] if blocks else [models]
+    values = filled_array(wide, axes, value_columns(len(priors)))
+    values = values if blocks else values[None]
     doubts = [*warnings, *_warnings(wide, between, blocks)]
     return Design(models[between], folds, values, tuple(doubts))
 
@@ -237,22 +238,18 @@ def _warnings(wide: pl.DataFrame, between: str, blocks: Sequence[str]) -> list[s
     return warnings
 
 
-def _array(
-    wide: pl.DataFrame, models: pl.DataFrame, folds: pl.DataFrame, columns: Sequence[str]
+def filled_array(
+    rows: pl.DataFrame, axes: Sequence[pl.DataFrame], columns: Sequence[str]
 ) -> "Array":
+    """Columns of rows as an array with an axis per table of key values, NaN where no row is."""
     import numpy as np
 
-    placed = wide.join(
-        models.with_row_index(MODEL), on=models.columns, how="left", nulls_equal=True
-    )
-    if folds.width:
-        numbered = folds.with_row_index(BLOCK)
-        placed = placed.join(numbered, on=folds.columns, how="left", nulls_equal=True)
-    else:
-        placed = placed.with_columns(pl.lit(0).alias(BLOCK))
-    values = np.full((max(folds.height, 1), models.height, len(columns)), np.nan)
-    at = placed[BLOCK].to_numpy(), placed[MODEL].to_numpy()
-    values[at] = placed.select(columns).to_numpy()
+    places = [f"{LEVEL}_{i}" for i in range(len(axes))]
+    for place, levels in zip(places, axes, strict=True):
+        numbered = levels.with_row_index(place)
+        rows = rows.join(numbered, on=levels.columns, how="left", nulls_equal=True)
+    values = np.full([*(levels.height for levels in axes), len(columns)], np.nan)
+    values[tuple(rows[place].to_numpy() for place in places)] = rows.select(columns).to_numpy()
     return values
 
 
@@ -269,8 +266,8 @@ class Plan:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_choice("target", self.target, TARGETS)
-        check_choice("adjust", self.adjust, ("holm", "tukey"))
+        check_choice("target", self.target, get_args(Target))
+        check_choice("adjust", self.adjust, get_args(Adjust))
         check_share("alpha", self.alpha)
         if self.level is not None:
             check_share("level", self.level)

@@ -31,9 +31,9 @@ def letter_frame(
     return pl.DataFrame([models[order], *columns, pl.Series("letters", letters)])
 
 
-def check_letter_names(between: str) -> None:
-    """Raise if the column of models has the name of a column of the letters."""
-    if column_name(between, "between") in COLUMNS:
+def check_result_name(between: str, columns: Sequence[str] = COLUMNS) -> None:
+    """Raise if the column of models has the name of a column of the result."""
+    if column_name(between, "between") in columns:
         raise InvalidArgument(
             f"between is {between!r}, also a column of the result.", hint="rename the key first."
         )

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 _ADJUSTED = {"holm": "Holm", "tukey": "Tukey"}
-_NUMBERS = {"trained": ("estimate", "SE")}
 MOST_PAIRS = 45
 
 
@@ -71,16 +70,22 @@ class Comparison:
         """All of it as text for a terminal of 80 columns."""
         return plain(comparison_parts(self))
 
+    @property
+    def _units(self) -> str:
+        return "cases" if self.plan.target == "trained" else "folds"
+
     def __repr__(self) -> str:
         p = self.omnibus["p_value"][0]
         return (
             f"Comparison({self.measure}: {self.letters.height} models, {self.blocks} "
-            f"{'cases' if self.plan.target == 'trained' else 'blocks'}, "
+            f"{self._units}, "
             f"target={self.plan.target!r}, p={p:.2g}; print its summary())"
         )
 
     def _repr_html_(self) -> str:
-        return comparison_html(self)
+        tables = "".join(html_table(*block[:3]) for block in _comparison_blocks(self))
+        lines = html_lines([verdict(self), *self.warnings])
+        return html_lines([_heading(self)]) + tables + lines
 
 
 def comparison_parts(comparison: "Comparison") -> "list[RenderableType]":
@@ -95,29 +100,12 @@ def comparison_parts(comparison: "Comparison") -> "list[RenderableType]":
     ]
 
 
-def comparison_html(comparison: "Comparison") -> str:
-    """The summary of a comparison as HTML."""
-    tables = "".join(html_table(*block[:3]) for block in _comparison_blocks(comparison))
-    lines = html_lines([verdict(comparison), *comparison.warnings])
-    return html_lines([_heading(comparison)]) + tables + lines
-
-
 def _heading(comparison: "Comparison") -> str:
     return (
         f"{comparison.measure}: {comparison.letters.height} models ({comparison.between}) on "
-        f"{comparison.blocks} {_unit(comparison)}s ({', '.join(comparison.block)}), "
+        f"{comparison.blocks} {comparison._units} ({', '.join(comparison.block)}), "
         f"target {comparison.plan.target}"
     )
-
-
-def _unit(comparison: "Comparison") -> str:
-    return "case" if comparison.plan.target == "trained" else "block"
-
-
-def _numbers(comparison: "Comparison") -> str:
-    if comparison.plan.target == "trained":
-        return "Estimate and its standard error"
-    return "Mean and SD over blocks"
 
 
 def verdict(comparison: "Comparison") -> str:
@@ -171,6 +159,9 @@ def first_pairs(comparison: "Comparison", most: int = MOST_PAIRS) -> "tuple[pl.D
 
 
 def _comparison_blocks(comparison: "Comparison") -> Iterator[Block]:
+    caption, numbers = "Mean and SD over folds", ["mean", "SD"]
+    if comparison.plan.target == "trained":
+        caption, numbers = "Estimate and its standard error", ["estimate", "SE"]
     yield (
         "All models at once",
         ["test", "statistic", "df1", "df2", "p"],
@@ -181,8 +172,8 @@ def _comparison_blocks(comparison: "Comparison") -> Iterator[Block]:
         1,
     )
     yield (
-        f"{_numbers(comparison)}; models that share a letter are not told apart",
-        [comparison.between, *_NUMBERS.get(comparison.plan.target, ("mean", "SD")), "letters"],
+        f"{caption}; models that share a letter are not told apart",
+        [comparison.between, *numbers, "letters"],
         [
             [str(model), number(mean), number(sd), shortened(letters)]
             for model, mean, sd, letters in comparison.letters.iter_rows()

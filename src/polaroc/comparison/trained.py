@@ -9,7 +9,7 @@ from polaroc.base.statistics import normal
 from polaroc.comparison import caveats, omnibus
 from polaroc.comparison.delong import paired_test
 from polaroc.comparison.design import Plan
-from polaroc.comparison.letters import check_letter_names, letter_frame
+from polaroc.comparison.letters import check_result_name, letter_frame
 from polaroc.comparison.measure_rows import below_chance
 from polaroc.comparison.pairwise import holm_factors
 from polaroc.comparison.result import Comparison
@@ -43,7 +43,7 @@ def compare_trained(
                 target="algorithm",
             ),
         )
-    check_letter_names(between)
+    check_result_name(between)
     table = as_lazy(predictions).collect()
     _refuse_blocks(table, block)
     at: Prior = "observed" if prior is None else prior
@@ -73,16 +73,24 @@ def compare_trained(
         for a, b, p in pairs.select(f"{between}_a", f"{between}_b", "p_adjusted").iter_rows()
         if p < plan.alpha
     ]
-    at_said = f" at prior {at}" if measure == "auprec" else ""
+    greatest = pl.col("statistic").abs().max()
+    largest, least = pairs.select(greatest, pl.col("p_adjusted").min()).row(0)
+    noted = estimates.drop_nulls("note").select(between, "note").rows()
+    at_prior = f" at prior {at}" if measure == "auprec" else ""
     return Comparison(
-        omnibus=omnibus.frame([_omnibus(pairs)]),
+        # They differ where a pair does, adjusted for the number of pairs.
+        omnibus=omnibus.frame([omnibus.Outcome("largest |z|, Holm", largest, None, None, least)]),
         pairs=pairs,
         letters=letter_frame(
             models, estimates["estimate"].to_numpy(), estimates["std_error"].to_numpy(), apart,
             descending=descending,
         ),
-        warnings=(*caveats.trained(), *_notes(estimates), *below_chance(measured, measure)),
-        measure=f"{measure}{at_said}",
+        warnings=(
+            *caveats.trained(),
+            *(f"{model}: {note}." for model, note in noted),
+            *below_chance(measured, measure),
+        ),
+        measure=f"{measure}{at_prior}",
         between=between,
         block=(case,),
         blocks=table[case].n_unique(),
@@ -105,12 +113,6 @@ def _refuse_blocks(table: pl.DataFrame, block: Sequence[str]) -> None:
         )
 
 
-def _notes(estimates: pl.DataFrame) -> list[str]:
-    """Warnings from the notes of estimates."""
-    noted = estimates.drop_nulls("note")
-    return [f"{model}: {note}." for model, note in noted.select(noted.columns[0], "note").rows()]
-
-
 def _with_adjusted_limits(pairs: pl.DataFrame, level: float) -> pl.DataFrame:
     """Limits that leave out zero where the adjusted p-value is below 1 − level, only there."""
     factors = holm_factors(pairs["p_value"].to_numpy())
@@ -119,11 +121,3 @@ def _with_adjusted_limits(pairs: pl.DataFrame, level: float) -> pl.DataFrame:
     return pairs.with_columns(
         (pairs["difference"] - reach).alias("lower"), (pairs["difference"] + reach).alias("upper")
     )
-
-
-def _omnibus(pairs: pl.DataFrame) -> omnibus.Outcome:
-    """All models at once: they differ where a pair does, adjusted for the number of pairs."""
-    largest, least = pairs.select(pl.col("statistic").abs().max(), pl.col("p_adjusted").min()).row(
-        0
-    )
-    return omnibus.Outcome("largest |z|, Holm", largest, None, None, least)

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.columns import MEASURE_COLUMNS, as_lazy, require
-from polaroc.base.private_columns import PRIVATE, TRUTH
+from polaroc.base.private_columns import LACKING, TRUTH, private
 from polaroc.choice.answer import best_expected, describe_separation, named, range_in_words
 from polaroc.choice.choose import choose
 from polaroc.choice.regret import evaluate_hint
@@ -27,7 +27,7 @@ from polaroc.reports.ranking import EXPECTED, ranking
 from polaroc.reports.thresholds import Thresholds, thresholds
 
 PRIORS = 25
-MODELS, LACKING = PRIVATE + "models", PRIVATE + "lacking"
+MODELS = private("models")
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,11 +146,14 @@ def of_predictions(
     predictions: ReportPredictions, question: Question, priors: Sequence[float]
 ) -> Evidence:
     """The evidence of predictions."""
+    # Where a model was measured once, on cases that count once.
+    once = not (question.blocks or predictions.weighted)
+    intervals: dict[str, Any] = {"intervals": "logit", "level": question.level} if once else {}
     measures = evaluate(
         predictions.valid_rows, by=list(question.keys), priors=_priors(question, priors),
         over=question.over,
         measures=_measures(question), **predictions.arguments,
-        **_intervals(predictions, question),
+        **intervals,
     ).collect()  # fmt: skip
     choice = _choice(measures, question)
     comparison, untested = _comparison(choice, question, predictions)
@@ -219,13 +222,6 @@ def _priors(question: Question, priors: Sequence[float]) -> list[float]:
         )
     within = over.priors if isinstance(over, Belief) else prior_grid(*over, PRIORS)["prior"]
     return sorted({*within, *priors})
-
-
-def _intervals(predictions: ReportPredictions, question: Question) -> dict[str, Any]:
-    """Limits where a model was measured once, on cases that count once."""
-    if question.blocks or predictions.weighted:
-        return {}
-    return {"intervals": "logit", "level": question.level}
 
 
 def _choice(measures: pl.DataFrame, question: Question) -> Choice | None:

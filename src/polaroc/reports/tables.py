@@ -29,47 +29,41 @@ class ReportTable:
     name: str  # its id on the page
     caption: str
     columns: Mapping[str, Column]  # by heading
-    keys: int = 1  # columns from the left
     words: tuple[str, ...] = ()  # headings of other text
 
     @property
     def html(self) -> "Markup":
-        """The table as HTML, in the page's one style."""
-        return rendered(self)
+        """The table as HTML, in the page's one style, every name and value escaped."""
+        from great_tables import GT
+        from markupsafe import Markup
 
-
-def rendered(report_table: ReportTable) -> "Markup":
-    """The table as HTML: headings with scopes, a caption, every name and value escaped."""
-    from great_tables import GT
-    from markupsafe import Markup
-
-    # Names of columns become ids, headings are text: columns are numbered.
-    names = [f"c{i}" for i in range(len(report_table.columns))]
-    labels = [escape_control(heading) for heading in report_table.columns]
-    shown = [
-        [NOTHING if value is None else escape_control(value) for value in column]
-        for column in report_table.columns.values()
-    ]
-    frame = pl.DataFrame(shown, schema=dict.fromkeys(names, pl.String), orient="col")
-    left = [
-        name
-        for i, (name, heading) in enumerate(zip(names, report_table.columns, strict=True))
-        if i < report_table.keys or heading in report_table.words
-    ]
-    right = [name for name in names if name not in left]
-    table = (
-        GT(frame, rowname_col=names[0], id=report_table.name)
-        .tab_stubhead(labels[0])
-        .cols_label(dict(zip(names[1:], labels[1:], strict=True)))
-        .cols_align("left", columns=left)
-        .cols_align("right", columns=right)
-        .as_raw_html()
-    )
-    # What is before the table is a style sheet; the page has its own.
-    inner = table[table.index("<table") : table.rindex("</table>") + len("</table>")]
-    before, after = inner.split("<thead>", 1)
-    caption = Markup("<caption>{}</caption>").format(escape_control(report_table.caption))
-    return Markup(before) + caption + Markup("<thead>" + after)
+        # Names of columns become ids, headings are text: columns are numbered.
+        names = [f"c{i}" for i in range(len(self.columns))]
+        labels = [escape_control(heading) for heading in self.columns]
+        shown = [
+            [NOTHING if value is None else escape_control(value) for value in column]
+            for column in self.columns.values()
+        ]
+        frame = pl.DataFrame(shown, schema=dict.fromkeys(names, pl.String), orient="col")
+        left = [
+            name
+            for i, (name, heading) in enumerate(zip(names, self.columns, strict=True))
+            if i == 0 or heading in self.words
+        ]
+        right = [name for name in names if name not in left]
+        table = (
+            GT(frame, rowname_col=names[0], id=self.name)
+            .tab_stubhead(labels[0])
+            .cols_label(dict(zip(names[1:], labels[1:], strict=True)))
+            .cols_align("left", columns=left)
+            .cols_align("right", columns=right)
+            .as_raw_html()
+        )
+        # What is before the table is a style sheet; the page has its own.
+        inner = table[table.index("<table") : table.rindex("</table>") + len("</table>")]
+        before, after = inner.split("<thead>", 1)
+        caption = Markup("<caption>{}</caption>").format(escape_control(self.caption))
+        return Markup(before) + caption + Markup("<thead>" + after)
 
 
 def numbers(values: pl.Series, digits: int = 3) -> Column:
@@ -77,9 +71,9 @@ def numbers(values: pl.Series, digits: int = 3) -> Column:
     return [number(value, digits) for value in values]
 
 
-def limits(values: pl.Series, digits: int = 3) -> Column:
+def limits(values: pl.Series) -> Column:
     """Limits of intervals, never as 0 where they are not."""
-    return [limit(value, digits) for value in values]
+    return [limit(value) for value in values]
 
 
 def percents(values: pl.Series, digits: int = 0) -> Column:
@@ -156,15 +150,14 @@ def omnibus_table(evidence: Evidence) -> ReportTable | None:
     if evidence.comparison is None:
         return None
     omnibus = evidence.comparison.omnibus
-    degrees = [_degrees(omnibus[name]) for name in ("df1", "df2")]
     return ReportTable(
         "omnibus",
         "All models at once, on expected AUPREC",
         {
             "test": texts(omnibus["test"]),
             "statistic": numbers(omnibus["statistic"]),
-            "df 1": degrees[0],
-            "df 2": degrees[1],
+            "df 1": _digits(omnibus["df1"]),
+            "df 2": _digits(omnibus["df2"]),
             "p": chances(omnibus["p_value"]),
         },
     )
@@ -219,17 +212,16 @@ def audit_table(evidence: Evidence) -> ReportTable | None:
         "negatives": _whole(table["negatives"]),
         "share of positives": [_shares(least, most) for least, most in shares],
         "distinct scores": _whole(table["scores"]),
-        "lowest score": _short(table["lowest"]),
-        "highest score": _short(table["highest"]),
+        "lowest score": _digits(table["lowest"]),
+        "highest score": _digits(table["highest"]),
         "note": [value or None for value in table["note"]],
     }
-    if not evidence.question.blocks:
-        del shown["blocks"]
-    if table["note"].is_in([""]).all():
-        del shown["note"]
     title = "What the predictions hold; distinct scores: the fewest of a block"
     if not evidence.question.blocks:
+        del shown["blocks"]
         title = "What the predictions hold"
+    if table["note"].is_in([""]).all():
+        del shown["note"]
     return ReportTable("audit", title, _distinct(columns, shown), words=("note",))
 
 
@@ -248,7 +240,7 @@ def keys_table(evidence: Evidence) -> ReportTable | None:
         "negatives": _whole(shown["negatives"]),
         "share of positives": percents(shown["prior"], 1),
         "distinct scores": _whole(shown["scores"]),
-        "note": [None if value is None else value for value in shown["note"]],
+        "note": shown["note"].to_list(),
     }
     return ReportTable("keys", f"Block by block{rest}", _distinct(named, values), words=("note",))
 
@@ -282,9 +274,5 @@ def _whole(values: pl.Series) -> Column:
             for value in values]  # fmt: skip
 
 
-def _short(values: pl.Series) -> Column:
-    return [None if value is None else f"{value:.4g}" for value in values]
-
-
-def _degrees(values: pl.Series) -> Column:
+def _digits(values: pl.Series) -> Column:
     return [None if value is None else f"{value:.4g}" for value in values]

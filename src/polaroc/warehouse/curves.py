@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.base.columns import CURVE, GRID, PRIVATE, RESERVED
+from polaroc.base.columns import CURVE, GRID, RESERVED
+from polaroc.base.private_columns import PRIVATE
 from polaroc.curves.hull import hull as hull_of
 from polaroc.curves.segments import share
 from polaroc.errors import InvalidTable, quoted

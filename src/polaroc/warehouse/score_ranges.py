@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 import polars as pl
 
 from polaroc.base.checks import is_number
-from polaroc.base.columns import PRIVATE
+from polaroc.base.private_columns import PRIVATE
 from polaroc.curves.segments import FIRST, RATES
 from polaroc.errors import Hint, InvalidArgument, quoted
 from polaroc.measures.catalog import CATALOG

@@ -69,9 +69,9 @@ def choose(
     with progress() as say:
         say("measuring")
         stamps = Stamps(files)
-        options = _options(over, truth)
+        options = choice_options(over, truth)
         roles = roles_of(files, between, block, [truth, score, weight], no_blocks=no_blocks)
-        measures, _ = measures_of(files, given, roles.all, **options)
+        measures = measures_of(files, given, roles.all, **options)
         say("choosing")
         result = choice(
             measures, *roles.between_and_block, over=over, test_train_ratio=test_train_ratio,
@@ -89,8 +89,8 @@ def choose(
     show(choice_parts(result))
 
 
-def _options(over: tuple[float, float] | None, truth: str | None) -> dict[str, Any]:
-    """What to evaluate of predictions."""
+def choice_options(over: tuple[float, float] | None, truth: str | None) -> dict[str, Any]:
+    """What a choice needs to be evaluated of predictions."""
     if truth is None:
         return {}
     if over is None:

@@ -110,11 +110,7 @@ def compare(
             options: dict[str, Any] = {"over": over, "priors": _priors(at, contrast)}
             if measure in CATALOG:
                 options["measures"] = sorted({measure, "auc"})
-            compared, evaluated = measures_of(files, given, roles.all, **options)
-            if over is not None and not evaluated:
-                raise InvalidArgument(
-                    "--over is for predictions, and the files hold measures.", hint="leave it out."
-                )
+            compared = measures_of(files, given, roles.all, **options)
             of_target = {}
         say("comparing")
         result = comparison(

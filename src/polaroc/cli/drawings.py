@@ -10,6 +10,7 @@ from polaroc import charts
 from polaroc.base.columns import require
 from polaroc.choice.choose import choose
 from polaroc.choice.result import Choice
+from polaroc.cli.choose import choice_options
 from polaroc.cli.inputs import labels
 from polaroc.cli.keys import keys_of_measures, tell
 from polaroc.cli.measured import measures_of
@@ -101,30 +102,17 @@ class ChartInputs:
     def by_prior(self) -> pl.LazyFrame:
         """AUPREC at the priors, or on a grid that is fine enough for a line."""
         priors = self.prior or _grid(self.over or RANGE, "log")
-        return self._measures(priors=priors, measures=["auprec"])[0]
+        return self._measures(priors=priors, measures=["auprec"])
 
     def over_range(self) -> pl.LazyFrame:
         """The measures over the range of priors."""
-        measures, evaluated = self._measures(
-            priors=[OBSERVED], over=self.over, measures=["auc_range", "sens"]
-        )
-        return measures if evaluated else self._without_over(measures)
+        measures = ["auc_range", "sens"]
+        return self._measures(priors=[OBSERVED], over=self.over, measures=measures)
 
     def choice(self) -> Choice:
         """Which model to take over the range of priors."""
-        arguments: dict[str, Any] = {}
-        if self.predictions["truth"] is not None:
-            if self.over is None:
-                raise InvalidArgument(
-                    "predictions are given without a range of priors.",
-                    hint="give --over 0.05 0.20.",
-                )
-            arguments = {
-                "over": self.over,
-                "priors": _grid(self.over),
-                "measures": ["auprec", "iauprec", "auc"],
-            }
-        measures, _ = self._measures(**arguments)
+        options = choice_options(self.over, self.predictions["truth"])
+        measures = self._measures(**options)
         between, blocks = self._models(measures)
         return choose(measures, between, blocks or None, over=self.over)
 
@@ -139,21 +127,19 @@ class ChartInputs:
         arguments: dict[str, Any] = {"over": self.over, "priors": [at or OBSERVED]}
         if measure in CATALOG:
             arguments["measures"] = sorted({measure, "auc"})
-        measures, evaluated = self._measures(**arguments)
-        if not evaluated:
-            measures = self._without_over(measures)
+        measures = self._measures(**arguments)
         between, blocks = self._models(measures)
         return compare(
             measures, measure, between, blocks, prior=at, target=self.target,
             test_train_ratio=self.test_train_ratio, alpha=self.alpha,
         )  # fmt: skip
 
-    def _measures(self, **arguments: Any) -> tuple[pl.LazyFrame, bool]:
-        """The measures with the keys in order, and whether they were evaluated here."""
-        measures, evaluated = measures_of(self.files, self.predictions, self.by, **arguments)
+    def _measures(self, **options: Any) -> pl.LazyFrame:
+        """The measures with the keys in order."""
+        measures = measures_of(self.files, self.predictions, self.by, **options)
         ordered = measures.select(*self.by, pl.exclude(self.by) if self.by else pl.all())
         # They are drawn, and their notes are read.
-        return ordered.collect().lazy(), evaluated
+        return ordered.collect().lazy()
 
     def dropped(self) -> list[str]:
         """How many rows of the predictions were left out, where that was asked for."""
@@ -180,13 +166,6 @@ class ChartInputs:
                 "no column tells the models apart.", hint="name it first: --by model --by fold."
             )
         return keys[0], keys[1:]
-
-    def _without_over(self, measures: pl.LazyFrame) -> pl.LazyFrame:
-        if self.over is not None:
-            raise InvalidArgument(
-                "--over is for predictions, and the files hold measures.", hint="leave it out."
-            )
-        return measures
 
 
 def doubtful(table: Any) -> list[str]:

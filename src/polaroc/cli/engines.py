@@ -46,7 +46,12 @@ def evaluate_at(
         say("connecting")
         with table_at(address, name) as table:
             say("measuring there")
-            keys = _keys(table, arguments, by, no_by)
+            if by or no_by:
+                keys = named_keys(by, no_by)
+            else:
+                taken = [arguments[name] for name in ("truth", "score", "weight")]
+                schema = table.schema().to_polars()
+                keys = default_keys(keys_by_type(schema, [name for name in taken if name]))
             measures = _measures(table, arguments | {"by": keys.all}, positive)
     measures = _ordered(measures, keys.all, arguments["priors"])
     _refuse_unranked(measures, keys.all)
@@ -54,14 +59,6 @@ def evaluate_at(
         with atomic_folder(folder) as staging:
             write_measures(measures, staging)
     return measures, keys
-
-
-def _keys(table: "Table", arguments: dict[str, Any], by: list[str] | None, no_by: bool) -> Keys:
-    """The keys as named, or those with usual names; the rows are not read for them."""
-    if by or no_by:
-        return named_keys(by, no_by)
-    taken = [name for name in map(arguments.get, ("truth", "score", "weight")) if name]
-    return default_keys(keys_by_type(table.schema().to_polars(), taken))
 
 
 def _measures(

@@ -6,6 +6,7 @@ from typing import Annotated, NamedTuple
 import polars as pl
 import typer
 
+from polaroc.base.columns import RESERVED
 from polaroc.base.text import escape_control
 from polaroc.cli.screen import stderr_console
 from polaroc.errors import InvalidArgument, quoted
@@ -129,8 +130,6 @@ def tell(notes: Sequence[str]) -> None:
 def _roles_of_measures(
     frame: pl.LazyFrame, between: str | None, block: Sequence[str] | None, no_blocks: bool
 ) -> Keys:
-    from polaroc.base.columns import RESERVED
-
     keys = keys_of_measures([name for name in frame.collect_schema() if name not in RESERVED])
     models = between or next(iter(keys), "model")
     others = [] if no_blocks else [key for key in keys if key != models]

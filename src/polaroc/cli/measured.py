@@ -14,10 +14,9 @@ from polaroc.cli.keys import tell
 from polaroc.cli.screen import out, with_options
 from polaroc.comparison.design import Incomplete
 from polaroc.errors import InvalidArgument, quoted
-from polaroc.evaluation.evaluate import evaluate
+from polaroc.evaluation.pipeline import run_all
+from polaroc.evaluation.request import Request
 from polaroc.files.read import scan
-from polaroc.predictions.audit import notes_on_labels
-from polaroc.predictions.table import read
 
 Files = Annotated[
     list[str],
@@ -68,21 +67,24 @@ def measures_of(
     predictions: dict[str, Any],
     keys: Sequence[str],
     **options: Any,
-) -> tuple[pl.LazyFrame, bool]:
-    """The measures, and whether they were evaluated here; without truth the files hold measures."""
+) -> pl.LazyFrame:
+    """The measures, evaluated here of predictions; without truth the files hold measures."""
     truth = predictions["truth"]
     frame = predictions_or_measures(
         files, keys, truth=truth, score=predictions["score"], weight=predictions["weight"],
         positive=predictions["positive"],
     )  # fmt: skip
     if truth is None:
-        return frame, False
-    arguments = predictions | {
-        "by": keys,
-        "positive": labels(frame, truth, predictions["positive"]),
-    }
-    tell(notes_on_labels(read(frame, **arguments, audited=True)))
-    return evaluate(frame, **arguments, **options), True
+        if options.get("over") is not None:
+            raise InvalidArgument(
+                "--over is for predictions, and the files hold measures.", hint="leave it out."
+            )
+        return frame
+    positive = labels(frame, truth, predictions["positive"])
+    request = Request(**predictions | options | {"by": keys, "positive": positive})
+    result = run_all([frame], request)
+    tell(result.notes)
+    return result.measures
 
 
 def predictions_or_measures(

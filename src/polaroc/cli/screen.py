@@ -111,13 +111,8 @@ def _readable(options: dict[str, Any]) -> Iterator[None]:
 
 def refuse(message: str) -> None:
     """Say what is wrong, and exit with code 2."""
-    complain(message)
-    raise typer.Exit(2)
-
-
-def complain(message: str) -> None:
-    """Say what is wrong."""
     stderr_console().print(Text("Error: ", style="bold red") + Text(escape_control(message)))
+    raise typer.Exit(2)
 
 
 def with_options(text: str) -> str:

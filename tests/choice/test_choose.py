@@ -253,7 +253,7 @@ def test_missing_cells_are_refused_or_left_out():
     kept = np.delete(np.arange(6), 1)
     mean = np.mean([v[kept, 0].mean() for v in values.values()])
     assert by_model(choice, "expected")["A"] == pytest.approx(mean)
-    assert any(line.startswith("Left out 1 of 6 blocks") for line in choice.warnings)
+    assert any(line.startswith("Left out 1 of 6 folds") for line in choice.warnings)
 
 
 def test_priors_outside_the_range_do_not_stand_for_those_within():

@@ -65,7 +65,7 @@ def test_a_report_pools_no_models(named):
     assert "best in" in result.stdout
     one = {name: pl.read_csv(file)[name].n_unique() for name in names}
     assert one == {names[0]: 3, names[1]: 2}
-    assert re.search(r"of the 2 folds|2 blocks \(", result.stdout)
+    assert re.search(r"of the 2 folds|2 folds \(", result.stdout)
 
 
 @pytest.mark.slow

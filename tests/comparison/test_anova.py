@@ -108,7 +108,7 @@ def test_measures_at_no_prior_have_the_two_way_table():
     table = tidy(draw(8, 3))
     found = row(pr.anova(table, "iauprec", ["model", "fold"], test_train_ratio=0.25), "model")
     compared = pr.compare(table, test_train_ratio=0.25).omnibus
-    assert "not measured for 8 blocks" in found["note"]
+    assert "not measured for 8 folds" in found["note"]
     assert f"corrected F = {compared['statistic'].item():.4g}" in found["note"]
     assert "views" not in found["note"]
 
@@ -120,12 +120,12 @@ def test_rates_are_quoted_of_as_many_blocks_only(blocks, quoted):
     assert ("in 0.37 where" in two) == quoted
     assert ("in 0.14 (3 priors)" in three) == quoted
     for note in (two, three):
-        assert (f"not measured for {blocks} block" in note) != quoted
+        assert (f"not measured for {blocks} fold" in note) != quoted
 
 
 def test_without_blocks_that_is_said():
     table = cube(blocks=1).with_columns(other=pl.col("prior"))
-    assert "no blocks" in row(pr.anova(table, factors=["model", "prior"]), "model")["note"]
+    assert "no folds" in row(pr.anova(table, factors=["model", "prior"]), "model")["note"]
 
 
 def test_interactions_and_other_terms_say_what_they_are():
@@ -133,7 +133,7 @@ def test_interactions_and_other_terms_say_what_they_are():
     assert "contrast=" in row(found, "model:prior")["note"]
     assert "by definition" in row(found, "fold:prior")["note"]
     assert "by definition" in row(found, "prior")["note"]
-    assert "blocks are no hypothesis" in row(found, "fold")["note"]
+    assert "folds are no hypothesis" in row(found, "fold")["note"]
     assert "up to" not in row(found, "model")["note"]
 
 

@@ -198,7 +198,7 @@ def test_prior_and_contrast(measures):
     [
         ([0.1, 0.5], 0.1, "auprec at prior 0.1"),
         ([0.1], None, "auprec at prior 0.1"),
-        (["observed", 0.5], "observed", "auprec at each block's own prior"),
+        (["observed", 0.5], "observed", "auprec at each fold's own prior"),
     ],
 )
 def test_the_prior_is_named(priors, asked, told):
@@ -273,7 +273,7 @@ def test_what_is_asked_is_said():
 def test_rates_are_quoted_of_the_design_at_hand_only(blocks, ratio, design):
     said = pr.compare(tidy(draw(blocks, 3)), test_train_ratio=ratio).warnings[1]
     assert ("Measured false-positive rate" in said) == (design is not None)
-    assert f"({design}, 3 models" in said or f"not measured for {blocks} blocks" in said
+    assert f"({design}, 3 models" in said or f"not measured for {blocks} folds" in said
 
 
 @pytest.mark.parametrize(("blocks", "measured"), [(20, True), (12, False)])
@@ -283,7 +283,7 @@ def test_rates_of_hold_outs_are_quoted_of_as_many_blocks_only(blocks, measured, 
     said = " ".join(found.warnings)
     assert ("0.27 to 0.37" in said) == measured
     assert ("in 0.07 of cases" in said) == (measured and adjust == "tukey")
-    assert said.count(f"not measured for {blocks} blocks") == (
+    assert said.count(f"not measured for {blocks} folds") == (
         0 if measured else 1 + (adjust == "tukey")
     )
 
@@ -321,7 +321,7 @@ def test_bad_arguments_are_refused(measures, arguments, said):
 
 
 def test_one_fold_and_names_of_the_result_are_refused():
-    with pytest.raises(InvalidArgument, match="there is 1 block"):
+    with pytest.raises(InvalidArgument, match="there is 1 fold"):
         pr.compare(tidy(draw(1, 3)), test_train_ratio=0.25)
     with pytest.raises(InvalidArgument, match="also a column of the result"):
         pr.compare(tidy(draw(4, 3)).rename({"model": "mean"}), between="mean", test_train_ratio=1)
@@ -342,7 +342,7 @@ def test_summary_fits_a_terminal_and_tells_what_was_found(measures):
         assert re.search(rf"^ *{a} +{b} .* {p:.2g}$", text, re.MULTILINE)
     assert "At α = 0.05 the models differ" in text
     assert all(line in " ".join(text.split()) for line in found.warnings)
-    assert repr(found).startswith("Comparison(iauprec: 3 models, 20 blocks")
+    assert repr(found).startswith("Comparison(iauprec: 3 models, 20 folds")
 
 
 def test_hostile_names_are_text():
@@ -397,7 +397,7 @@ def test_blocks_that_share_nothing_have_the_f_of_two_way_analysis():
     left = (rest**2).sum() / ((models - 1) * (blocks - 1))
     assert found.omnibus["statistic"].item() == pytest.approx(between / left)
     assert found.pairs["statistic"][0] == pytest.approx(ttest_rel(*SOME.T[:2]).statistic)
-    assert "test_train_ratio=0 takes the 5 blocks as independent" in found.warnings[0]
+    assert "test_train_ratio=0 takes the 5 folds as independent" in found.warnings[0]
 
 
 def test_at_most_five_pairs_without_variation_are_named():
@@ -413,7 +413,7 @@ def test_at_most_five_pairs_without_variation_are_named():
 def test_two_blocks_each_at_its_own_prior():
     measures = long(SOME[:2], "auprec", [0.3, 0.4])
     found = pr.compare(measures, measure="auprec", test_train_ratio=0.25)
-    assert found.measure == "auprec at each block's own prior"
+    assert found.measure == "auprec at each fold's own prior"
 
 
 def test_in_short_a_comparison_is_its_first_test():

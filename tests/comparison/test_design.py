@@ -122,8 +122,8 @@ def test_blocks_may_be_left_out_and_are_said():
     table = table.filter((pl.col("model") != "C") | (pl.col("fold") != 4))
     found = design(table, incomplete="drop")
     assert (found.table == values[[0, 2, 4]]).all()
-    assert found.warnings[0] == ("Left out 2 of 5 blocks that not every model has: fold=2; fold=4.")
-    with pytest.raises(InvalidTable, match="none of the 2 blocks"):
+    assert found.warnings[0] == ("Left out 2 of 5 folds that not every model has: fold=2; fold=4.")
+    with pytest.raises(InvalidTable, match="none of the 2 folds"):
         design(table.filter(pl.col("fold").is_in([2, 4])), incomplete="drop")
     with pytest.raises(InvalidArgument, match="incomplete is 'no'"):
         design(table, incomplete="no")
@@ -180,7 +180,7 @@ def test_test_sets_that_differ_and_notes_are_said():
         note=pl.when(pl.col("fold") < 3).then(pl.lit("biased")),
     )
     said = design(table).warnings
-    assert said[0].startswith("In 1 block(s) the models were tested on different numbers")
+    assert said[0].startswith("In 1 fold(s) the models were tested on different numbers")
     assert said[1] == "6 of 12 estimates carry a note: biased."
 
 

@@ -127,9 +127,9 @@ def test_check_says_which_cases_come_twice(saved):
 
 # How the commands that compare models call what `check` says of a key.
 COMPARED = {
-    "unequal": "In 1 block(s) the models were tested on different numbers of cases",
-    "small": "1 block(s) are clearly different from the others, and count as much: fold=3",
-    "other share": "1 block(s) are clearly different from the others, and count as much: fold=3",
+    "unequal": "In 1 fold(s) the models were tested on different numbers of cases",
+    "small": "1 fold(s) are clearly different from the others, and count as much: fold=3",
+    "other share": "1 fold(s) are clearly different from the others, and count as much: fold=3",
 }
 COMMANDS = {
     "compare": [*OVER, *RATIO],
@@ -166,4 +166,4 @@ def test_a_model_that_lacks_a_fold_is_refused_or_its_fold_left_out(saved, tmp_pa
     assert "1 of 6 cells are missing: model='BB', fold=2" in refused.output
     if command != "chart":
         told = polaroc(command, file, *arguments, "--incomplete", "drop")
-        assert "Left out 1 of 3 blocks that not every model has: fold=2" in told
+        assert "Left out 1 of 3 folds that not every model has: fold=2" in told

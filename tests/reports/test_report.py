@@ -61,7 +61,7 @@ def test_the_ranking_is_that_of_the_measures(page, measures):
     ranked = page.table("The models")
     assert ranked["model"].to_list() == wanted["model"].to_list()
     assert numbers(ranked["expected AUPREC"]) == pytest.approx(wanted["mean"].to_list(), abs=6e-4)
-    assert numbers(ranked["SD over blocks"]) == pytest.approx(wanted["sd"].to_list(), abs=6e-4)
+    assert numbers(ranked["SD over folds"]) == pytest.approx(wanted["sd"].to_list(), abs=6e-4)
 
 
 def test_intervals_take_the_overlap_of_training_sets_into_account(page, measures):
@@ -137,7 +137,7 @@ def test_the_audit_is_that_of_check(page):
     totals = report.group_by("model").agg(pl.col("rows", "positives").sum()).sort("model")
     for name in ("rows", "positives"):
         assert [int(value.replace(",", "")) for value in shown[name]] == totals[name].to_list()
-    assert page.table("Block by block").height == report.height
+    assert page.table("Fold by fold").height == report.height
 
 
 # What a reader, a screen reader and a browser need.
@@ -350,8 +350,8 @@ def test_blocks_that_not_every_model_has_are_left_out_everywhere(place, folds):
     )
     assert page.table("The models").equals(wanted.table("The models"))
     assert page.table("Thresholds").equals(wanted.table("Thresholds"))
-    assert f"Left out 1 of {folds} blocks" in page.text()
-    assert ("there is one block only" in page.text()) == (folds == 2)
+    assert f"Left out 1 of {folds} folds" in page.text()
+    assert ("there is one fold only" in page.text()) == (folds == 2)
 
 
 @pytest.mark.slow

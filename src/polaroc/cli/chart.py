@@ -47,7 +47,7 @@ def chart(
         list[str] | None,
         typer.Option(
             help="Key column, repeated for several: first the models, which give the colours, then "
-            "folds or other blocks. [default: of predictions the columns with usual names of "
+            "folds. [default: of predictions the columns with usual names of "
             "models and folds, which are said; of measures all]",
             show_default=False,
         ),

@@ -43,7 +43,7 @@ Between = Annotated[
 Block = Annotated[
     list[str] | None,
     typer.Option(
-        help="Column of the folds or other blocks; repeat it for several. [default: fold, and "
+        help="Column of the folds; repeat it for several. [default: fold, and "
         "others with a usual name of folds; of measures all other keys]",
         show_default=False,
     ),
@@ -52,12 +52,12 @@ Ratio = Annotated[
     float | None,
     typer.Option(
         "--test-train-ratio",
-        help="Test over training cases of a block: 0.25 for 80/20, 1/(k-1) for k folds.",
+        help="Test over training cases of a fold: 0.25 for 80/20, 1/(k-1) for k folds.",
         show_default=False,
     ),
 ]
 IncompleteBlocks = Annotated[
-    Incomplete, typer.Option(help="What to do with blocks that not every model has.")
+    Incomplete, typer.Option(help="What to do with folds that not every model has.")
 ]
 Alpha = Annotated[float, typer.Option(help="Accepted chance of a false difference.")]
 

@@ -58,7 +58,7 @@ def report(
     block: Annotated[
         list[str] | None,
         typer.Option(
-            help="Key of the folds or other blocks; repeat it. [default: all others]",
+            help="Key of the folds; repeat it. [default: all others]",
             show_default=False,
         ),
     ] = None,

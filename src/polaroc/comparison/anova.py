@@ -228,17 +228,17 @@ def _remark(
     if layout.factors[0] not in term:
         if PRIOR in term:
             return "no p-value: precision falls with the skew by definition"
-        return "no p-value: blocks are no hypothesis"
+        return "no p-value: folds are no hypothesis"
     blocks = len(layout.per_block) if layout.blocks else 1
     views = " and ".join("priors" if view == PRIOR else repr(view) for view in layout.views)
     if len(term) > 1:
         return (
-            f"its error mixes blocks and {views}: for how models depend on the prior take "
+            f"its error mixes folds and {views}: for how models depend on the prior take "
             "compare(..., contrast=(lo, hi))"
         )
     if not layout.blocks:
         doubt = caveats.views(views, blocks)
-        return f"no blocks, so nothing shows how much test sets differ; {doubt}"
+        return f"no folds, so nothing shows how much test sets differ; {doubt}"
     notes = [caveats.views(views, blocks) if views else caveats.two_way(blocks)]
     if views:
         notes.append(_two_way_in_words(layout, views, main_only=max(map(len, terms)) == 1))

@@ -45,7 +45,7 @@ def of_design(design: Design, pairs: Pairs, plan: Plan) -> list[str]:
         least = exp((1 - blocks) * lgamma(models + 1))
         if least > plan.alpha:
             warnings.append(
-                f"With {models} models on {blocks} blocks a permutation p-value cannot be below "
+                f"With {models} models on {blocks} folds a permutation p-value cannot be below "
                 f"{least:.2g}: that test can find nothing at α = {plan.alpha:g}."
             )
     if plan.adjust == "tukey":
@@ -56,7 +56,7 @@ def of_design(design: Design, pairs: Pairs, plan: Plan) -> list[str]:
             for a, b in zip(pairs.first[pairs.constant], pairs.second[pairs.constant], strict=True)
         ]
         warnings.append(
-            f"{'; '.join(which[:5])} differ by the same amount in every block: there is no "
+            f"{'; '.join(which[:5])} differ by the same amount in every fold: there is no "
             "variation to judge by, and p = 0 is the formula's limit, not a probability."
         )
     return warnings
@@ -70,7 +70,7 @@ def algorithm(blocks: int, test_train_ratio: float) -> list[str]:
     if test_train_ratio == 0:
         return [
             Hint(
-                f"{assumption} {{test_train_ratio}} takes the {blocks} blocks as independent: that "
+                f"{assumption} {{test_train_ratio}} takes the {blocks} folds as independent: that "
                 "holds where no two share training or test cases, such as different datasets.",
                 test_train_ratio=0,
             )
@@ -84,7 +84,7 @@ def algorithm(blocks: int, test_train_ratio: float) -> list[str]:
     return [
         *([turned] if test_train_ratio > 1 else []),
         Hint(
-            f"{assumption} With {{test_train_ratio}} the test counts the {blocks} blocks, which "
+            f"{assumption} With {{test_train_ratio}} the test counts the {blocks} folds, which "
             f"share cases, as {worth:.1f} independent ones.",
             test_train_ratio=test_train_ratio,
         ),
@@ -103,7 +103,7 @@ def _rate(blocks: int, test_train_ratio: float) -> str:
                 f"discriminants; for an unstable learner (nearest neighbour) it {unstable}."
             )
     return (
-        f"How often it errs where algorithms are equal was not measured for {blocks} blocks at "
+        f"How often it errs where algorithms are equal was not measured for {blocks} folds at "
         "this ratio."
     )
 
@@ -117,7 +117,7 @@ def dataset(blocks: int) -> list[str]:
         target="algorithm",
     )
     unknown = Hint(
-        f"How often it errs was not measured for {blocks} blocks. Whether the algorithms would "
+        f"How often it errs was not measured for {blocks} folds. Whether the algorithms would "
         "differ on other samples is another question: for it take {target}.",
         target="algorithm",
     )
@@ -148,11 +148,11 @@ def tukey(blocks: int) -> str:
     """Warning on Tukey's test of pairs."""
     rate = (
         ": where one of three models varied five times as much as the others, it found a false "
-        f"difference at α = 0.05 in 0.07 of cases ({HOLD_OUTS} blocks), and in 0.11 with five "
+        f"difference at α = 0.05 in 0.07 of cases ({HOLD_OUTS} folds), and in 0.11 with five "
         "models"
         if blocks == HOLD_OUTS
         else ", and errs where models vary differently; how often was not measured for "
-        f"{blocks} blocks"
+        f"{blocks} folds"
     )
     return Hint(
         f"Tukey's test takes one error for all pairs{rate}. {{adjust}} does not.", adjust="holm"
@@ -163,7 +163,7 @@ def views(named: str, blocks: int) -> str:
     """Warning on an F whose residual holds several views of one number."""
     views = f"values at several {named} are views of one number, not observations"
     if blocks != HOLD_OUTS:
-        return f"{views}: how far this p-value is too small was not measured for {blocks} block(s)"
+        return f"{views}: how far this p-value is too small was not measured for {blocks} fold(s)"
     return (
         f"{views}: in simulation "
         f"({SETTING}) this p-value was below 0.005 in 0.14 (3 priors) to 0.79 (16 priors) of "
@@ -175,8 +175,8 @@ def two_way(blocks: int) -> str:
     """Warning on the p-value of the two-way analysis."""
     if blocks != HOLD_OUTS:
         return (
-            "it takes blocks, which may share cases, for independent observations; how often it "
-            f"errs was not measured for {blocks} blocks"
+            "it takes folds, which may share cases, for independent observations; how often it "
+            f"errs was not measured for {blocks} folds"
         )
     return (
         f"in simulation ({SETTING}) this p-value was below 0.005 in 0.006 of cases where the "

@@ -243,4 +243,4 @@ def _prior_in_words(rows: Rows, prior: Prior | None) -> str:
         return ""
     priors = distinct(rows.frame["prior"])
     own = prior == OBSERVED or (prior is None and len(priors) > 1)
-    return " at each block's own prior" if own else f" at prior {prior or priors[0]:g}"
+    return " at each fold's own prior" if own else f" at prior {prior or priors[0]:g}"

@@ -60,7 +60,7 @@ def balanced(
     if models.height < 2:
         raise InvalidArgument(
             f"{between!r} has {models.height} value(s), allowed are two or more.",
-            hint="compare at least two models on the same blocks.",
+            hint="compare at least two models on the same folds.",
         )
     _refuse_mixed_priors(wide, blocks)
     folds = wide.select(blocks).unique().sort(blocks, nulls_last=True) if blocks else pl.DataFrame()
@@ -100,7 +100,7 @@ def check_blocks(design: Design) -> None:
     count = design.values.shape[0]
     if count < 2:
         raise InvalidArgument(
-            f"there is {count} block, allowed are two or more.",
+            f"there is {count} fold, allowed are two or more.",
             hint=Hint(
                 "one test set cannot show how much a difference varies: evaluate on several "
                 "folds, with {by}.",
@@ -131,7 +131,7 @@ def _check_columns(keys: Sequence[str], between: str, blocks: Sequence[str]) -> 
     if len(set(named)) < len(named):
         raise InvalidArgument(
             f"between and block name a column twice: {quoted(named)}.",
-            hint="models and blocks are told apart by different columns.",
+            hint="models and folds are told apart by different columns.",
         )
 
 
@@ -146,7 +146,7 @@ def _refuse_repeated(
             f"cells are repeated: within one {quoted((between, *blocks))} the key "
             f"{quoted(varying)} varies.",
             hint=Hint(
-                "keep one value of it, or make it a block: {block}.", block=[*blocks, *varying]
+                "keep one value of it, or make it a fold: {block}.", block=[*blocks, *varying]
             ),
         )
 
@@ -170,12 +170,12 @@ def _complete(
     total = full.select(blocks).n_unique()
     if left_out.height == total:
         raise InvalidTable(
-            f"none of the {total} blocks has every model.",
-            hint="evaluate every model on the same blocks.",
+            f"none of the {total} folds has every model.",
+            hint="evaluate every model on the same folds.",
         )
     kept = wide.join(left_out, on=blocks, how="anti", nulls_equal=True)
     warning = (
-        f"Left out {left_out.height} of {total} blocks that not every model has: "
+        f"Left out {left_out.height} of {total} folds that not every model has: "
         f"{listed_rows(left_out)}."
     )
     return kept, [warning]
@@ -191,7 +191,7 @@ def _refuse_incomplete(missing: pl.DataFrame, null: pl.DataFrame, total: int) ->
     raise InvalidTable(
         "; ".join(problems) + ".",
         hint=Hint(
-            "evaluate every model on every block, or leave such blocks out with {incomplete}.",
+            "evaluate every model on every fold, or leave such folds out with {incomplete}.",
             incomplete="drop",
         ),
     )
@@ -202,7 +202,7 @@ def _refuse_mixed_priors(wide: pl.DataFrame, blocks: Sequence[str]) -> None:
     priors = wide.group_by(blocks).agg((pl.col("prior").max() - pl.col("prior").min()).alias(BLOCK))
     if (priors[BLOCK].fill_null(0) > SAME).any():
         raise InvalidTable(
-            "models of one block are measured at different priors.",
+            "models of one fold are measured at different priors.",
             hint=Hint(
                 "their test sets differ: take one prior for all, for example {prior}.", prior=0.1
             ),
@@ -214,7 +214,7 @@ def _warnings(wide: pl.DataFrame, between: str, blocks: Sequence[str]) -> list[s
     warnings = []
     uneven = wide.filter(differs(blocks))
     if uneven.height:
-        where = f"In {uneven.select(blocks).n_unique()} block(s) the" if blocks else "The"
+        where = f"In {uneven.select(blocks).n_unique()} fold(s) the" if blocks else "The"
         warnings.append(
             f"{where} models were tested on different numbers of cases: pairs need the same "
             "test set."
@@ -223,7 +223,7 @@ def _warnings(wide: pl.DataFrame, between: str, blocks: Sequence[str]) -> list[s
     if odd.height:
         first = listed_rows(odd.sort(blocks or "found", nulls_last=True), 3)
         warnings.append(
-            f"{odd.select(blocks).n_unique()} block(s) are clearly different from the others, and "
+            f"{odd.select(blocks).n_unique()} fold(s) are clearly different from the others, and "
             f"count as much: {first}."
         )
     listed = humanize_note(pl.col("note")).str.split("; ").list.unique()

@@ -134,7 +134,7 @@ def _refuse_unpaired(cases: PairedCases, case: str) -> None:
         )
     twice = rows.group_by(*key, cases.between).len().filter(pl.col("len") > 1)
     _refuse(twice, [*key, cases.between], "cases are there twice for a model",
-            Hint("keep one row per case and model, or name the blocks with {by}.", by=...),
+            Hint("keep one row per case and model, or name the folds with {by}.", by=...),
             )  # fmt: skip
     per_block = [pl.col(cases.between).n_unique().alias("models")]
     wanted = rows.group_by(cases.blocks).agg(per_block) if cases.blocks else rows.select(per_block)

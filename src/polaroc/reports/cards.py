@@ -45,7 +45,7 @@ def counts(evidence: Evidence) -> str:
     parts = [f"{models} model{'' if models == 1 else 's'}"]
     if evidence.question.blocks:
         columns = ", ".join(evidence.question.blocks)
-        parts.append(f"{blocks} block{'' if blocks == 1 else 's'} ({columns})")
+        parts.append(f"{blocks} fold{'' if blocks == 1 else 's'} ({columns})")
     if evidence.audit is not None:
         parts.append(f"{evidence.audit['rows'].sum():,} predictions")
     return " · ".join(parts)

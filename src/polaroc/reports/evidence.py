@@ -264,10 +264,10 @@ def _comparison(
         if question.test_train_ratio is None:
             return None, (
                 "No test was made: it needs the ratio of test to training cases "
-                "(test_train_ratio, or --test-train-ratio), because blocks that share training "
+                "(test_train_ratio, or --test-train-ratio), because folds that share training "
                 "cases are not independent."
             )
-        return None, "No test was made: there is one block only, which shows no variation."
+        return None, "No test was made: there is one fold only, which shows no variation."
     if question.case is None or predictions is None:
         return None, (
             "No test was made: each model was measured once, and no column was named that says "

@@ -100,7 +100,7 @@ def ranking_table(evidence: Evidence) -> ReportTable:
         "expected AUPREC": numbers(table[EXPECTED]),
         f"{level} from": numbers(table["lower"]),
         f"{level} to": numbers(table["upper"]),
-        "SD over blocks": numbers(table["sd"]),
+        "SD over folds": numbers(table["sd"]),
         "letters": [None if value is None else shortened(value) for value in table["letters"]],
         "best in": percents(table["share"]),
         "mean regret": numbers(table["mean_regret"]),
@@ -206,7 +206,7 @@ def audit_table(evidence: Evidence) -> ReportTable | None:
     shares = zip(table["least"], table["most"], strict=True)
     columns = {between: texts(table[between])}
     shown: dict[str, Column] = {
-        "blocks": [f"{value:,}" for value in table["keys"]],
+        "folds": [f"{value:,}" for value in table["keys"]],
         "rows": _whole(table["rows"]),
         "positives": _whole(table["positives"]),
         "negatives": _whole(table["negatives"]),
@@ -216,9 +216,9 @@ def audit_table(evidence: Evidence) -> ReportTable | None:
         "highest score": _digits(table["highest"]),
         "note": [value or None for value in table["note"]],
     }
-    title = "What the predictions hold; distinct scores: the fewest of a block"
+    title = "What the predictions hold; distinct scores: the fewest of a fold"
     if not evidence.question.blocks:
-        del shown["blocks"]
+        del shown["folds"]
         title = "What the predictions hold"
     if table["note"].is_in([""]).all():
         del shown["note"]
@@ -242,7 +242,7 @@ def keys_table(evidence: Evidence) -> ReportTable | None:
         "distinct scores": _whole(shown["scores"]),
         "note": shown["note"].to_list(),
     }
-    return ReportTable("keys", f"Block by block{rest}", _distinct(named, values), words=("note",))
+    return ReportTable("keys", f"Fold by fold{rest}", _distinct(named, values), words=("note",))
 
 
 def _distinct(named: Mapping[str, Column], values: Mapping[str, Column]) -> dict[str, Column]:

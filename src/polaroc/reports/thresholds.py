@@ -25,12 +25,12 @@ from polaroc.thresholds.operating_points import operating_points
 TAIL = 0.05
 CASES = 1000
 SHARED = (
-    "No column was named that tells the cases apart (case): where blocks share cases, as repeated "
+    "No column was named that tells the cases apart (case): where folds share cases, as repeated "
     "hold-outs do, thresholds were judged on cases that they were set on, and cost more in use "
     "than is shown."
 )
 OWN_SCALES = (
-    "A threshold of each block's own costs clearly less than one for all blocks: the scores of "
+    "A threshold of each fold's own costs clearly less than one for all folds: the scores of "
     "models that are fitted anew do not compare here. Take no threshold from this page; turn "
     "scores into probabilities, or set it on cases that the model in use was not trained on."
 )

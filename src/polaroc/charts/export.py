@@ -181,19 +181,15 @@ def _rendered(spec: dict[str, Any], kind: str) -> bytes:
         return _page(
             spec, convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", version)
         ).encode()
-    spec = _still(spec)
+    subtitle = spec.get("usermeta", {}).get(STILL)
+    spec = _seen(spec)
+    if subtitle is not None:
+        spec = {**spec, "title": {**spec["title"], "subtitle": subtitle}}
     if kind == "svg":
         return convert.vegalite_to_svg(spec, vl_version=version).encode()
     if kind == "png":
         return convert.vegalite_to_png(spec, vl_version=version, scale=2)
     return convert.vegalite_to_pdf(spec, vl_version=version)
-
-
-def _still(spec: dict[str, Any]) -> dict[str, Any]:
-    """A chart for a static picture, with its static subtitle."""
-    subtitle = spec.get("usermeta", {}).get(STILL)
-    seen = _seen(spec)
-    return seen if subtitle is None else {**seen, "title": {**spec["title"], "subtitle": subtitle}}
 
 
 def _seen(part: dict[str, Any]) -> dict[str, Any]:

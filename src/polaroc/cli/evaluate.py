@@ -163,7 +163,8 @@ def evaluate_frames(
     drawn = charts_wanted and folder is not None
     with progress() as say:
         request = Request(
-            **arguments, progress=lambda *done: say(_share(*done)),
+            **arguments, 
+            progress=lambda done, rows: say(f"measuring, {done / rows:.0%} of {rows:,} rows"),
             **(_for_charts(arguments["priors"], arguments["over"]) if drawn else {}),
         )  # fmt: skip
         say("auditing and measuring")
@@ -225,10 +226,6 @@ def _show(
     uneven = totals.with_columns(balance_note(keys).alias("note"))
     for line in [*doubts(measures), *doubts(uneven, "key"), *warnings]:
         console.print(escape_control(line))
-
-
-def _share(done: int, rows: int) -> str:
-    return f"measuring, {done / rows:.0%} of {rows:,} rows"
 
 
 def _for_charts(priors: Sequence[Prior], over: tuple[float, float] | None) -> dict[str, Any]:

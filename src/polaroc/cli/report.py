@@ -19,8 +19,7 @@ from polaroc.cli.measured import (
 )
 from polaroc.cli.pipes import or_stdout
 from polaroc.cli.screen import handle_errors, out, progress, stderr_console
-from polaroc.errors import InvalidArgument
-from polaroc.files.read import Stamps
+from polaroc.files.fingerprints import Stamps
 from polaroc.reports import TITLE
 from polaroc.reports import report as written
 from polaroc.reports.inputs import with_one_model
@@ -102,10 +101,6 @@ def report(
             weight=weight,
             positive=positive,
         )
-        if truth is not None and over is None:
-            raise InvalidArgument(
-                "predictions are given without a range of priors.", hint="give --over 0.05 0.20."
-            )
         if key_names.blocks and not key_names.models and not between:
             frame, model = with_one_model(frame)
             keys = [model, *keys]

@@ -130,7 +130,10 @@ def anova(
     values: list[Any] | None = listed_values(interactions)
     for together in [()] if values is None else values:
         terms.append(_interaction(together, named, terms))
-    layout = layout_of(frame, response, named)
+    cells = _cells(frame, response, named)
+    levels = [cells.select(factor).unique().sort(factor, nulls_last=True) for factor in named]
+    _check_complete(cells, levels, named)
+    layout = Layout(named, filled_array(cells, levels, [RESPONSE])[..., 0])
     if layout.values.size - 1 - sum(layout.degrees(term) for term in terms) <= 0:
         raise InvalidArgument(
             "the terms leave no degrees of freedom for the residual.",
@@ -290,14 +293,6 @@ def _cells(frame: pl.DataFrame, response: str, factors: Sequence[str]) -> pl.Dat
             hint="name the numeric column to analyse as response.",
         )
     return rows.select(*factors, column.cast(pl.Float64).alias(RESPONSE))
-
-
-def layout_of(frame: pl.DataFrame, response: str, factors: tuple[str, ...]) -> Layout:
-    """The response of every combination of factors; raise unless each occurs once."""
-    cells = _cells(frame, response, factors)
-    levels = [cells.select(factor).unique().sort(factor, nulls_last=True) for factor in factors]
-    _check_complete(cells, levels, factors)
-    return Layout(factors, filled_array(cells, levels, [RESPONSE])[..., 0])
 
 
 def _check_complete(

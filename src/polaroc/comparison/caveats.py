@@ -15,6 +15,10 @@ SAMPLE = "3 models, 150 + 450 cases"
 SETTING = f"3 models, {HOLD_OUTS} hold-outs 80/20 of 150 + 450 cases"
 # Tolerance of a ratio against a measured design, so that 0.11 matches 10 folds.
 SAME_RATIO = 0.005
+TRAINED = (
+    "It asks whether these fitted models differ on cases like these, which must be independent; of "
+    "models trained anew it says nothing."
+)
 
 
 @dataclass(frozen=True)
@@ -125,14 +129,6 @@ def dataset(blocks: int) -> list[str]:
         "It asks whether the procedures differ on this dataset, over further splits of it; of "
         "another sample it says nothing.",
         measured if blocks == HOLD_OUTS else unknown,
-    ]
-
-
-def trained() -> list[str]:
-    """Warnings on tests for fitted models."""
-    return [
-        "It asks whether these fitted models differ on cases like these, which must be "
-        "independent; of models trained anew it says nothing.",
     ]
 
 

@@ -77,7 +77,13 @@ class Rows:
             )
             .with_columns(pl.col("note").replace("", None))
         )
-        self._refuse_contradictions(wide)
+        twice = wide.filter(pl.col(SPREAD) > SAME)
+        if twice.height:
+            raise InvalidTable(
+                f"{twice.height} key(s) have two different estimates of {self.measure!r}: "
+                f"{listed_rows(twice.select(self.keys))}.",
+                hint="are two evaluations in one table? Name them apart with a key column.",
+            )
         return wide
 
     def check_prior(self, prior: Prior | None) -> None:
@@ -116,15 +122,6 @@ class Rows:
                 f"{self.measure!r} is in the table at several priors: "
                 f"{_listed(distinct(self.frame['prior']))}.",
                 hint=Hint("say which one, for example {prior}.", prior=0.1),
-            )
-
-    def _refuse_contradictions(self, wide: pl.DataFrame) -> None:
-        twice = wide.filter(pl.col(SPREAD) > SAME)
-        if twice.height:
-            raise InvalidTable(
-                f"{twice.height} key(s) have two different estimates of {self.measure!r}: "
-                f"{listed_rows(twice.select(self.keys))}.",
-                hint="are two evaluations in one table? Name them apart with a key column.",
             )
 
 

@@ -127,9 +127,9 @@ def sphericity(values: "Array") -> float:
 
 def friedman(values: "Array") -> tuple[Outcome, Outcome]:
     """Friedman's χ² of the ranks within blocks, and the F of Iman and Davenport."""
-    from scipy.stats import chi2
+    from scipy.stats import chi2, rankdata
 
-    ranks = _ranks(values)
+    ranks = rankdata(rounded(values), axis=1)
     blocks, models = values.shape
     mean = (models + 1) / 2
     spread = float(((ranks - mean) ** 2).sum()) / (blocks * (models - 1))
@@ -202,13 +202,6 @@ def _f_test(name: str, statistic: float, df1: float, df2: float) -> Outcome:
     from scipy.stats import f
 
     return Outcome(name, statistic, df1, df2, float(f.sf(statistic, df1, df2)))
-
-
-def _ranks(values: "Array") -> "Array":
-    from scipy.stats import rankdata
-
-    ranks: Array = rankdata(rounded(values), axis=1)
-    return ranks
 
 
 def _chance_of_agreement(ranks: "Array") -> float:

@@ -86,7 +86,7 @@ def compare_trained(
             descending=descending,
         ),
         warnings=(
-            *caveats.trained(),
+            caveats.TRAINED,
             *(f"{model}: {note}." for model, note in noted),
             *below_chance(measured, measure),
         ),

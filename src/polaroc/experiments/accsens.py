@@ -34,7 +34,9 @@ def models(dataset: str) -> dict[str, Estimator]:
     ['sc knnc3', 'sc knnc1', 'sc parzenc']
     """
     need_scikit_learn()
-    return {name: _pipeline(*steps) for name, steps in _steps()[dataset].items()}
+    from sklearn.pipeline import make_pipeline
+
+    return {name: make_pipeline(*steps) for name, steps in _steps()[dataset].items()}
 
 
 def predictions(
@@ -74,13 +76,6 @@ def predictions(
         seed=seed,
         progress=progress,
     )
-
-
-def _pipeline(*steps: Any) -> Estimator:
-    from sklearn.pipeline import make_pipeline
-
-    made: Estimator = make_pipeline(*steps)
-    return made
 
 
 def _steps() -> dict[str, dict[str, tuple[Any, ...]]]:

@@ -215,11 +215,7 @@ def measure_keys(measures: pl.LazyFrame | pl.DataFrame) -> list[str]:
 def _priors(question: Question, priors: Sequence[float]) -> list[float]:
     """The priors of a range and those asked for, or the nodes of a belief."""
     over = question.over
-    if over is None:
-        raise InvalidArgument(
-            "predictions are given without a range of priors.",
-            hint=Hint("give {over}.", over=(0.05, 0.20)),
-        )
+    assert over is not None
     within = over.priors if isinstance(over, Belief) else prior_grid(*over, PRIORS)["prior"]
     return sorted({*within, *priors})
 

@@ -159,7 +159,7 @@ def rates_across_folds(folds: Folds, costs: Costs) -> HeldOutRates:
     group = folds.fold % GROUPS
     part = folds.case % GROUPS if folds.share_cases else np.zeros_like(folds.case)
     splits = (
-        (folds.where(held), folds.where((group != a) & ~_are_among(folds.case, folds.case[held])))
+        (folds.where(held), folds.where((group != a) & ~np.isin(folds.case, folds.case[held])))
         for a in np.unique(group)
         for b in np.unique(part)
         if (held := (group == a) & (part == b)).any()
@@ -192,15 +192,6 @@ def compare_scales(common: "Array", own: "Array") -> bool:
     common, own = common[known], own[known]
     mostly = (common > own).sum() > len(own) / 2
     return not (mostly and common.sum() > MAX_COST_RATIO * own.sum())
-
-
-def _are_among(cases: "Array", some: "Array") -> "Array":
-    import numpy as np
-
-    marked = np.zeros(cases.max(initial=0) + 1, dtype=bool)
-    marked[some] = True
-    marks: Array = marked[cases]
-    return marks
 
 
 def _held_out_rates(

@@ -22,10 +22,11 @@ from polaroc.reports.inputs import within
 
 def auprec_by_prior(evidence: Evidence) -> Figure | None:
     """AUPREC of each model against the prior."""
-    low, high = _range(evidence)
-    rows = evidence.measures.filter(
-        (pl.col("measure") == "auprec") & pl.col("prior").is_between(low, high)
-    )
+    judged = evidence.measures if evidence.choice is None else evidence.choice.priors
+    # Slightly widened, since digits are rounded.
+    prior = pl.col("prior")
+    low, high = judged.select(low=prior.min() * (1 - 1e-9), high=prior.max() * (1 + 1e-9)).row(0)
+    rows = evidence.measures.filter(measure="auprec").filter(prior.is_between(low, high))
     if rows["prior"].n_unique() < 2:
         return None
     return Figure(
@@ -116,16 +117,6 @@ def pairs(evidence: Evidence) -> Figure | None:
 MOST_SINGLE = 300
 OVER_THE_RANGE: tuple[Maker, ...] = (auprec_by_prior, winner_map, regret, accsens_plane)
 DIFFERENCES: tuple[Maker, ...] = (pairs,)
-
-
-def _range(evidence: Evidence) -> tuple[float, float]:
-    """The range of the compared priors, slightly widened since digits are rounded."""
-    judged = evidence.measures if evidence.choice is None else evidence.choice.priors
-    lowest, highest = judged.select(
-        (pl.col("prior").min() * (1 - 1e-9)).alias("low"),
-        (pl.col("prior").max() * (1 + 1e-9)).alias("high"),
-    ).row(0)
-    return lowest, highest
 
 
 def _drawn(rows: pl.DataFrame, evidence: Evidence) -> pl.DataFrame:

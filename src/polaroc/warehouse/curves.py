@@ -94,8 +94,8 @@ def curve(
 
 def tabled(predictions: Predictions, found: "Table") -> "Table":
     """Cells as a curve table, with an anchor per key."""
-    keys = predictions.keys
-    counted = found.mutate(**{name: _where_sound(name) for name in TOTALS})
+    keys, sound = predictions.keys, deferred(FATAL) == 0
+    counted = found.mutate(**{name: sound.ifelse(deferred(name), literal(None)) for name in TOTALS})
     most = {name: deferred(name).max() for name in TOTALS}
     of_key = counted.aggregate(by=keys, **{ROWS: deferred(ROWS).count()}, **most)
     # Without keys there is a row also for an empty table.
@@ -103,19 +103,14 @@ def tabled(predictions: Predictions, found: "Table") -> "Table":
         of_key.view()
         .filter(deferred(ROWS) > 0)
         .select(
-            *keys, **{SCORE: literal(None)}, **{name: literal(0) for name in ENDS}, **_same(TOTALS)
+            *keys,
+            **{SCORE: literal(None)},
+            **{name: literal(0) for name in ENDS},
+            **{name: deferred(name) for name in TOTALS},
         )
     )
     rows = counted.filter((deferred("pos") > 0) | (deferred("neg") > 0))
     return rated(predictions, anchors.union(rows.select(*keys, SCORE, *ENDS, *TOTALS)))
-
-
-def _where_sound(name: str) -> Any:
-    return (deferred(FATAL) == 0).ifelse(deferred(name), literal(None))
-
-
-def _same(names: Sequence[str]) -> dict[str, Any]:
-    return {name: deferred(name) for name in names}
 
 
 def rated(predictions: Predictions, rows: "Table") -> "Table":

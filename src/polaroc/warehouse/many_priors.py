@@ -40,7 +40,8 @@ def at_many_priors(rows: "Table", many: ManyPriors, single: int, names: Sequence
     bound = literal(GREATEST_SKEW)
     bounded = (deferred(SKEW) < bound).ifelse(deferred(SKEW), bound)
     found = rows.cross_join(grid.mutate(**{LOG: bounded.ln()}))
-    nodes = list(zip(many.nodes, weights_of(many), strict=False))
+    weights = [weight for piece in many.pieces for weight in piece.weights]
+    nodes = list(zip(many.nodes, weights, strict=False))
     shares = {f"{SHARE}_{i}": _share(node, weight) for i, (node, weight) in enumerate(nodes)}
     found = found.mutate(**shares)
     of_piece = [range(*ends) for ends in pairwise(many.firsts)]
@@ -75,11 +76,6 @@ def with_many(
         else other[name]
         for name, values in given.items()
     }
-
-
-def weights_of(many: ManyPriors) -> list[float]:
-    """The barycentric weights of all nodes."""
-    return [weight for piece in many.pieces for weight in piece.weights]
 
 
 def _share(node: float | None, weight: float) -> Any:

@@ -74,8 +74,8 @@ def tidy(
     # First all numbers side by side, then a row for each: the cells are read once.
     numbers = {
         "estimate": [_where(both, measures[i].estimate) for i in single],
-        "prior": [_prior(measures[i]) for i in single],
-        BIAS_RATIO: [_where(both, measures[i].bias_skew) / negatives.nullif(0) for i in single],
+        "prior": [_prior(measures[i].prior) for i in single],
+        BIAS_RATIO: [_where(both, measures[i].doubt) / negatives.nullif(0) for i in single],
         WARNING: [_where(both, *_warning(measures[i])) for i in single],
         **{name: [_where(both, values[i]) for i in single] for name, values in limits.items()},
     }
@@ -152,9 +152,8 @@ def _where(condition: Any, value: object, words: str | None = None) -> Any:
     return (condition & plain(value)).ifelse(words, ibis.literal(None, type="string"))
 
 
-def _prior(measure: Measure) -> Any:
-    known = isinstance(measure.prior, Column)
-    return plain(measure.prior) if known else literal(measure.prior)
+def _prior(prior: Any) -> Any:
+    return prior.value if isinstance(prior, Column) else literal(prior)
 
 
 def _words(value: str | None) -> Any:

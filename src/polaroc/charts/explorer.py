@@ -232,9 +232,7 @@ def _records(points: pl.DataFrame, keys: Sequence[str]) -> Lines:
         )
     drawn = lines(points, keys, "fpr", "tpr", const=FIRST)
     parts = points.partition_by([*keys, *FIRST], maintain_order=True)
-    records = []
     for record, part in zip(drawn.records, parts, strict=True):
-        fpr, tpr = record.pop("x"), record.pop("y")
-        threshold = in_json(part["threshold"])
-        records.append({**record, "fpr": fpr, "tpr": tpr, "threshold": threshold})
-    return Lines(records, drawn.series, drawn.title)
+        record |= {"fpr": record.pop("x"), "tpr": record.pop("y")}
+        record["threshold"] = in_json(part["threshold"])
+    return drawn

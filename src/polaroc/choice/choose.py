@@ -161,7 +161,8 @@ def _models(
 ) -> pl.DataFrame:
     blocks = len(measured.values)
     shares = best_shares(measured.expected).mean(axis=0)
-    unknown = mean = worst = [None] * len(models)
+    unknown: Any = [None] * len(models)
+    mean = worst = unknown
     if measured.covers:
         mean, worst = measured.mean_regret, measured.regret.max(axis=1)
     table = pl.DataFrame(

@@ -148,7 +148,9 @@ def known_of(
             ),
         )
     belief = points(grid) if over is None else resolve_belief(over)
-    warnings = _own_priors(rows, grid)
+    warnings = []
+    if len(distinct(rows.frame["prior"])) != len(grid):
+        warnings.append("Left out the rows at each key's own prior, which differs from key to key.")
     covers = True
     try:
         warnings += check_coverage(ends, belief, grid, whole is not None)
@@ -181,12 +183,6 @@ def _rows(measures: pl.DataFrame, measure: str, whole: Rows | None) -> Rows:
     if whole is None or has:
         return rows_of(measures, measure)
     return replace(whole, frame=whole.frame.clear(), measure=measure)
-
-
-def _own_priors(rows: Rows, grid: Sequence[float]) -> list[str]:
-    if len(distinct(rows.frame["prior"])) == len(grid):
-        return []
-    return ["Left out the rows at each key's own prior, which differs from key to key."]
 
 
 def shortfall(means: "Array") -> "Array":

@@ -95,7 +95,15 @@ def chart(
         "measure": measure, "target": target, "test_train_ratio": test_train_ratio, "alpha": alpha,
     }  # fmt: skip
     given: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
-    _refuse_unused(name, [key for key in given if key not in drawing.options])
+    if unused := [key for key in given if key not in drawing.options]:
+        names, taken = (
+            ", ".join(f"--{option.replace('_', '-')}" for option in options)
+            for options in (unused, drawing.options)
+        )
+        raise InvalidArgument(
+            f"{names} does not change the chart {name!r}; it takes {taken or 'none'}.",
+            hint="leave it out.",
+        )
     predictions = {
         "truth": truth, "score": score, "weight": weight, "positive": positive, "nulls": nulls,
     }  # fmt: skip
@@ -123,12 +131,3 @@ def chart(
     show([f"Note: {line}" for line in notes], out() if to_file else stderr_console())
     if to_file:
         out().print(f"Written to {where}.")
-
-
-def _refuse_unused(name: str, options: list[str]) -> None:
-    if options:
-        names = ", ".join(f"--{option.replace('_', '-')}" for option in options)
-        heeded = ", ".join(f"--{one.replace('_', '-')}" for one in DRAWINGS[name].options) or "none"
-        raise InvalidArgument(
-            f"{names} does not change the chart {name!r}; it takes {heeded}.", hint="leave it out."
-        )

@@ -163,7 +163,7 @@ def evaluate_frames(
     drawn = charts_wanted and folder is not None
     with progress() as say:
         request = Request(
-            **arguments, 
+            **arguments,
             progress=lambda done, rows: say(f"measuring, {done / rows:.0%} of {rows:,} rows"),
             **(_for_charts(arguments["priors"], arguments["over"]) if drawn else {}),
         )  # fmt: skip

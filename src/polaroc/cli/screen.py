@@ -58,7 +58,10 @@ def handle_errors(command: Callable[_P, None]) -> Callable[_P, None]:
     def guarded(*args: _P.args, **kwargs: _P.kwargs) -> None:
         try:
             _refuse_other_encodings(kwargs)
-            with _readable(kwargs):
+            options: dict[str, Any] = kwargs
+            with without_stdin(options.get("files", [])) as files:
+                if files:
+                    options["files"] = files
                 command(*args, **kwargs)
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -98,15 +101,6 @@ def _refuse_other_encodings(options: dict[str, Any]) -> None:
             if isinstance(word, str | os.PathLike) and not is_utf8(os.fspath(word)):
                 shown = os.fsencode(word).decode(errors="backslashreplace")
                 raise InvalidArgument(f"'{shown}' is not UTF-8, which is needed.", hint=RENAME)
-
-
-@contextmanager
-def _readable(options: dict[str, Any]) -> Iterator[None]:
-    """Options whose files can all be read more than once, while the block runs."""
-    with without_stdin(options.get("files", [])) as files:
-        if files:
-            options["files"] = files
-        yield
 
 
 def refuse(message: str) -> None:

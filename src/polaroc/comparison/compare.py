@@ -20,7 +20,7 @@ from polaroc.comparison.design import (
 )
 from polaroc.comparison.design import contrast as contrasted
 from polaroc.comparison.letters import check_result_name, letter_frame
-from polaroc.comparison.measure_rows import Rows, below_chance, distinct, rows_of
+from polaroc.comparison.measure_rows import below_chance, distinct, rows_of
 from polaroc.comparison.pairwise import pair_frame, paired_t, tukey
 from polaroc.comparison.result import Comparison
 from polaroc.comparison.trained import compare_trained
@@ -195,7 +195,11 @@ def compare(
     else:
         rows.check_prior(prior)
         design = balanced(rows, [prior], between, blocks, incomplete)
-        label = f"{measure}{_prior_in_words(rows, prior)}"
+        label = measure
+        if rows.has_prior:
+            priors = distinct(rows.frame["prior"])
+            own = prior == OBSERVED or (prior is None and len(priors) > 1)
+            label += " at each fold's own prior" if own else f" at prior {prior or priors[0]:g}"
     descending = higher_is_better(measure)
     result = of_design(design, label, between, blocks, plan, descending=descending)
     return replace(result, warnings=(*result.warnings, *below_chance(table, measure)))
@@ -236,11 +240,3 @@ def of_design(
         blocks=len(values),
         plan=plan,
     )
-
-
-def _prior_in_words(rows: Rows, prior: Prior | None) -> str:
-    if not rows.has_prior:
-        return ""
-    priors = distinct(rows.frame["prior"])
-    own = prior == OBSERVED or (prior is None and len(priors) > 1)
-    return " at each fold's own prior" if own else f" at prior {prior or priors[0]:g}"

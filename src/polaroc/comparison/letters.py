@@ -57,9 +57,11 @@ def letter_display(models: int, apart: Iterable[tuple[int, int]]) -> list[str]:
     pairs = list(apart)
     groups = _all_groups(models, pairs) or _enough_groups(models, pairs)
     groups.sort(key=sorted)
-    return [
-        "".join(_letter(i, groups) for i, g in enumerate(groups) if m in g) for m in range(models)
-    ]
+    # Where the alphabet is too short for all groups, numbers in brackets.
+    short = len(groups) > len(ascii_letters)
+    names = [f"({i + 1})" if short else ascii_letters[i] for i in range(len(groups))]
+    lettered = list(zip(names, groups, strict=True))
+    return ["".join(name for name, group in lettered if m in group) for m in range(models)]
 
 
 def _all_groups(models: int, apart: Sequence[tuple[int, int]]) -> list[frozenset[int]]:
@@ -68,7 +70,9 @@ def _all_groups(models: int, apart: Sequence[tuple[int, int]]) -> list[frozenset
         return []
     groups = [frozenset(range(models))]
     for a, b in apart:
-        split = [part for group in groups for part in _split(group, a, b)]
+        split = []
+        for group in groups:
+            split += [group - {a}, group - {b}] if a in group and b in group else [group]
         groups = [one for one in split if not any(one < other for other in split)]
         groups = list(dict.fromkeys(groups))
         # Their number may be exponential.
@@ -104,10 +108,6 @@ def _enough_groups(models: int, apart: Sequence[tuple[int, int]]) -> list[frozen
     return groups
 
 
-def _split(group: frozenset[int], a: int, b: int) -> list[frozenset[int]]:
-    return [group - {a}, group - {b}] if a in group and b in group else [group]
-
-
 def shortened(letters: str, most: int = 24) -> str:
     """The letters of a model as far as there is room for them.
 
@@ -120,8 +120,3 @@ def shortened(letters: str, most: int = 24) -> str:
         return letters
     begun = letters[: most + 1]
     return (begun[: begun.rfind("(")] if "(" in begun else begun[:-1]) + "…"
-
-
-def _letter(place: int, groups: Sequence[object]) -> str:
-    """A letter; where the alphabet is too short for all groups, a number in brackets."""
-    return ascii_letters[place] if len(groups) <= len(ascii_letters) else f"({place + 1})"

@@ -89,7 +89,13 @@ class Rows:
     def check_prior(self, prior: Prior | None) -> None:
         """Raise on a prior that the measure or the table does not have."""
         if prior is None:
-            self._refuse_several_priors()
+            counts = self.frame.group_by(self.keys).agg(pl.col("prior").n_unique().alias(AT))
+            if counts[AT].max() != 1:
+                raise InvalidArgument(
+                    f"{self.measure!r} is in the table at several priors: "
+                    f"{_listed(distinct(self.frame['prior']))}.",
+                    hint=Hint("say which one, for example {prior}.", prior=0.1),
+                )
             return
         if not self.has_prior:
             raise InvalidArgument(
@@ -114,15 +120,6 @@ class Rows:
         if prior == OBSERVED:
             return _is_observed().fill_null(False)
         return ((pl.col("prior") - prior).abs() <= SAME).fill_null(False)
-
-    def _refuse_several_priors(self) -> None:
-        counts = self.frame.group_by(self.keys).agg(pl.col("prior").n_unique().alias(AT))
-        if counts[AT].max() != 1:
-            raise InvalidArgument(
-                f"{self.measure!r} is in the table at several priors: "
-                f"{_listed(distinct(self.frame['prior']))}.",
-                hint=Hint("say which one, for example {prior}.", prior=0.1),
-            )
 
 
 def rows_of(measures: pl.LazyFrame | pl.DataFrame, measure: str) -> Rows:

@@ -14,18 +14,10 @@ from polaroc.typing import Array, Label
 
 @dataclass(frozen=True)
 class LabelledCases:
-    """Cases as scikit-learn takes them.
+    """Cases as scikit-learn takes them."""
 
-    Attributes
-    ----------
-    features
-        Float64, cases × features; a null is NaN.
-    labels
-        Int64, 1 for a positive and 0 for a negative.
-    """
-
-    features: "Array"
-    labels: "Array"
+    features: "Array"  # Float64, cases × features; a null is NaN
+    labels: "Array"  # Int64, 1 for a positive and 0 for a negative
 
     def check_least(self, least: int) -> None:
         """Refuse classes of fewer than `least` cases."""

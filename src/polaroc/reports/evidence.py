@@ -59,11 +59,15 @@ class Evidence:
     @property
     def answer(self) -> str:
         """Which model, and how sure that is, in one sentence."""
+        believed = range_in_words(self.question.ends, self.question.over, [])
         if self.choice is None:
-            return _of_one(self)
+            value = self.ranking[EXPECTED][0]
+            estimate = "unknown" if value is None else f"{value:.3f}"
+            over = "" if self.question.over is None else f" {believed}"
+            model = named(self.models.to_list())
+            return f"{model}: expected AUPREC{over} is {estimate}; no other model."
         if self.comparison is None or self.choice.comparison is not None:
             return self.choice.answer
-        believed = range_in_words(self.question.ends, self.question.over, [])
         others = describe_separation(self.models, self.comparison)
         return (
             f"{best_expected(self.choice.models, 'AUPREC', believed)}; on these cases the test of "
@@ -86,7 +90,10 @@ class Evidence:
                 "note"
             ]
             cautions += [f"{note}." for note in notes.drop_nulls()]
-            cautions += self._audited
+            noted = [] if self.audit is None else self.audit["note"].drop_nulls().to_list()
+            if self.audit is not None and noted:
+                of = self.audit.height
+                cautions.append(f"{len(noted)} of {of} keys carry a note, such as: {noted[0]}.")
         cautions += () if self.thresholds is None else self.thresholds.cautions
         if self.predictions is not None and self.predictions.dropped:
             cautions.append(left_out(self.predictions.dropped))
@@ -96,13 +103,6 @@ class Evidence:
             .unique(maintain_order=True)
             .to_list()
         )
-
-    @property
-    def _audited(self) -> list[str]:
-        """That keys carry notes, which a choice among models has in its warnings."""
-        noted = [] if self.audit is None else self.audit["note"].drop_nulls().to_list()
-        of = 0 if self.audit is None else self.audit.height
-        return [f"{len(noted)} of {of} keys carry a note, such as: {noted[0]}."] if noted else []
 
 
 def drawn(evidence: Evidence, most: int) -> Evidence:
@@ -275,14 +275,3 @@ def _comparison(
         predictions.valid_rows, "iauprec", question.between, target="trained", truth=TRUTH,
         score=SCORE, case=question.case, over=question.over, alpha=question.alpha,
     ), ""  # fmt: skip
-
-
-def _of_one(evidence: Evidence) -> str:
-    """The answer where there is one model only."""
-    value = evidence.ranking[EXPECTED][0]
-    believed = range_in_words(evidence.question.ends, evidence.question.over, [])
-    estimate = "unknown" if value is None else f"{value:.3f}"
-    over = "" if evidence.question.over is None else f" {believed}"
-    return (
-        f"{named(evidence.models.to_list())}: expected AUPREC{over} is {estimate}; no other model."
-    )

@@ -99,11 +99,6 @@ def within(rows: Frame, keys: pl.DataFrame) -> Frame:
     return collect_like(rows, kept)
 
 
-def one_of(predictions: ReportPredictions, between: str, model: pl.Series) -> pl.LazyFrame:
-    """The rows of one model, given as a series of its name."""
-    return within(predictions.valid_rows, model.alias(between).to_frame())
-
-
 @dataclass(frozen=True)
 class Question:
     """The arguments of `report` of the same names."""

@@ -1,8 +1,8 @@
 """The tables of a report, laid out and escaped by great_tables."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
@@ -66,14 +66,14 @@ class ReportTable:
         return Markup(before) + caption + Markup("<thead>" + after)
 
 
+def column(values: pl.Series, text: Callable[[Any], str | None] = str) -> Column:
+    """Each value as text."""
+    return [text(value) for value in values]
+
+
 def numbers(values: pl.Series, digits: int = 3) -> Column:
     """Numbers to so many decimals."""
     return [number(value, digits) for value in values]
-
-
-def limits(values: pl.Series) -> Column:
-    """Limits of intervals, never as 0 where they are not."""
-    return [limit(value) for value in values]
 
 
 def percents(values: pl.Series, digits: int = 0) -> Column:
@@ -81,21 +81,11 @@ def percents(values: pl.Series, digits: int = 0) -> Column:
     return [None if value is None else f"{100 * value:.{digits}f} %" for value in values]
 
 
-def texts(values: pl.Series) -> Column:
-    """Names as text."""
-    return [str(value) for value in values]
-
-
-def chances(values: pl.Series) -> Column:
-    """P-values to two digits."""
-    return [chance(value) for value in values]
-
-
 def ranking_table(evidence: Evidence) -> ReportTable:
     """The models, the best first."""
     table = evidence.ranking
     level = percent(evidence.question.level)
-    columns = {evidence.question.between: texts(table.to_series(0))}
+    columns = {evidence.question.between: column(table.to_series(0))}
     shown: dict[str, Column] = {
         "expected AUPREC": numbers(table[EXPECTED]),
         f"{level} from": numbers(table["lower"]),
@@ -122,7 +112,7 @@ def threshold_table(evidence: Evidence) -> ReportTable | None:
     points = evidence.thresholds.points
     columns: dict[str, Column] = {
         "positives in use": percents(points["prior"], 1),
-        "threshold": [threshold_in_words(value) for value in points["threshold"]],
+        "threshold": column(points["threshold"], threshold_in_words),
     }
     if evidence.thresholds.elsewhere:
         spread = zip(points["lowest"], points["highest"], strict=True)
@@ -154,11 +144,11 @@ def omnibus_table(evidence: Evidence) -> ReportTable | None:
         "omnibus",
         "All models at once, on expected AUPREC",
         {
-            "test": texts(omnibus["test"]),
+            "test": column(omnibus["test"]),
             "statistic": numbers(omnibus["statistic"]),
-            "df 1": _digits(omnibus["df1"]),
-            "df 2": _digits(omnibus["df2"]),
-            "p": chances(omnibus["p_value"]),
+            "df 1": column(omnibus["df1"], _digits),
+            "df 2": column(omnibus["df2"], _digits),
+            "p": column(omnibus["p_value"], chance),
         },
     )
 
@@ -169,17 +159,17 @@ def pairs_table(evidence: Evidence) -> ReportTable | None:
         return None
     comparison = evidence.comparison
     shown, which = first_pairs(comparison)
-    first, second = (texts(shown.to_series(i)) for i in (0, 1))
+    first, second = (column(shown.to_series(i)) for i in (0, 1))
     return ReportTable(
         "pairs",
         f"Each two models{which}; {interval_rule(comparison.plan)}",
         {
             "pair": [f"{a} − {b}" for a, b in zip(first, second, strict=True)],
             "difference": numbers(shown["difference"]),
-            "from": limits(shown["lower"]),
-            "to": limits(shown["upper"]),
-            "p, alone": chances(shown["p_value"]),
-            "p, adjusted": chances(shown["p_adjusted"]),
+            "from": column(shown["lower"], limit),
+            "to": column(shown["upper"], limit),
+            "p, alone": column(shown["p_value"], chance),
+            "p, adjusted": column(shown["p_adjusted"], chance),
         },
     )
 
@@ -204,7 +194,7 @@ def audit_table(evidence: Evidence) -> ReportTable | None:
         .sort(between, nulls_last=True)
     )
     shares = zip(table["least"], table["most"], strict=True)
-    columns = {between: texts(table[between])}
+    columns = {between: column(table[between])}
     shown: dict[str, Column] = {
         "folds": [f"{value:,}" for value in table["keys"]],
         "rows": _whole(table["rows"]),
@@ -212,8 +202,8 @@ def audit_table(evidence: Evidence) -> ReportTable | None:
         "negatives": _whole(table["negatives"]),
         "share of positives": [_shares(least, most) for least, most in shares],
         "distinct scores": _whole(table["scores"]),
-        "lowest score": _digits(table["lowest"]),
-        "highest score": _digits(table["highest"]),
+        "lowest score": column(table["lowest"], _digits),
+        "highest score": column(table["highest"], _digits),
         "note": [value or None for value in table["note"]],
     }
     title = "What the predictions hold; distinct scores: the fewest of a fold"
@@ -232,7 +222,7 @@ def keys_table(evidence: Evidence) -> ReportTable | None:
         return None
     shown = audit.head(MOST_KEYS)
     rest = f"; the first {MOST_KEYS} of {audit.height:,}" if audit.height > MOST_KEYS else ""
-    parts = [texts(shown[key]) for key in keys]
+    parts = [column(shown[key]) for key in keys]
     named = {" · ".join(keys): [" · ".join(map(str, row)) for row in zip(*parts, strict=True)]}
     values: dict[str, Column] = {
         "rows": _whole(shown["rows"]),
@@ -274,5 +264,5 @@ def _whole(values: pl.Series) -> Column:
             for value in values]  # fmt: skip
 
 
-def _digits(values: pl.Series) -> Column:
-    return [None if value is None else f"{value:.4g}" for value in values]
+def _digits(value: float | None) -> str | None:
+    return None if value is None else f"{value:.4g}"

@@ -18,7 +18,7 @@ from polaroc.reports.fold_thresholds import (
     rates_within_folds,
     read_folds,
 )
-from polaroc.reports.inputs import Question, ReportPredictions, one_of
+from polaroc.reports.inputs import Question, ReportPredictions, within
 from polaroc.thresholds.operating_points import operating_points
 
 # Tail of a belief at each end whose priors are not shown.
@@ -38,29 +38,20 @@ OWN_SCALES = (
 
 @dataclass(frozen=True, eq=False)
 class Thresholds:
-    """Thresholds of one model.
+    """Thresholds of one model, a row of `points` for each prior.
 
-    Attributes
-    ----------
-    points
-        One row per prior: `prior`; `threshold`, null where calling nothing
-        positive costs least; `lowest`, `highest`, the thresholds that parts of
-        the blocks give; `tpr`, `fpr`, `tpr_sd`, `fpr_sd` over the blocks;
-        `precision`; `found`, `missed`, `alarms` among `CASES` cases.
-    elsewhere
-        Whether the rates are of blocks that the threshold was not set on.
-    cautions
-        Warnings, in sentences.
+    A null threshold calls nothing positive; `lowest` and `highest` are those that parts of the
+    folds give; `found`, `missed` and `alarms` are among `CASES` cases.
     """
 
     points: pl.DataFrame
-    elsewhere: bool
+    elsewhere: bool  # rates are of folds that the threshold was not set on
     cautions: tuple[str, ...] = ()
 
 
 def thresholds(predictions: ReportPredictions, question: Question, model: pl.Series) -> Thresholds:
     """Where the least cost is expected, at a low, a middle and a high prior."""
-    rows = one_of(predictions, question.between, model)
+    rows = within(predictions.valid_rows, model.alias(question.between).to_frame())
     priors = shown_priors(question.over)
     blocks = question.blocks
     elsewhere = bool(blocks) and rows.select(blocks).unique().collect().height > 1

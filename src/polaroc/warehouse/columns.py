@@ -25,12 +25,8 @@ class Column:
     """A column of whatever table it is used in, with arithmetic that is alike on every engine.
 
     Engines differ in what a division by zero is (an error, infinite, or null): here
-    it is null, and so is what is made of it.
-
-    Parameters
-    ----------
-    value
-        A deferred ibis expression of floats or truth values.
+    it is null, and so is what is made of it. `value` is a deferred ibis expression of
+    floats or truth values.
     """
 
     __slots__ = ("value",)
@@ -136,15 +132,9 @@ def extended(name: str) -> Column:
 
 @dataclass(frozen=True)
 class Ibis:
-    """The `Backend` of whatever engine ibis writes for.
+    """The `Backend` of whatever engine ibis writes for."""
 
-    Attributes
-    ----------
-    column
-        `column`, or another function that makes a `Column` of a name.
-    """
-
-    column: Callable[[str], Column] = column
+    column: Callable[[str], Column] = column  # makes a column of a name
 
     def where(self, condition: Column, then: object, otherwise: object = None) -> Column:
         """`then` where the condition holds, else `otherwise`: by default null."""

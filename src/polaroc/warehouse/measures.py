@@ -20,7 +20,7 @@ from polaroc.warehouse.columns import (
     safe,
 )
 from polaroc.warehouse.many_priors import at_many_priors, node_column, with_many
-from polaroc.warehouse.notes import DOUBT_SAID, joined, one_class_note, with_doubt_note
+from polaroc.warehouse.notes import DOUBT_SAID, joined, nothing, one_class_note, with_doubt_note
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table
@@ -71,12 +71,13 @@ def tidy(
     positives, negatives = deferred("positives"), deferred("negatives")
     both = (positives > 0) & (negatives > 0)
     single, nodes, many = _parted(measures)
+    never = ibis_library().literal(False), ""
     # First all numbers side by side, then a row for each: the cells are read once.
     numbers = {
         "estimate": [_where(both, measures[i].estimate) for i in single],
         "prior": [_prior(measures[i].prior) for i in single],
         BIAS_RATIO: [_where(both, measures[i].doubt) / negatives.nullif(0) for i in single],
-        WARNING: [_where(both, *_warning(measures[i])) for i in single],
+        WARNING: [_where(both, *(measures[i].warning or never)) for i in single],
         **{name: [_where(both, values[i]) for i in single] for name, values in limits.items()},
     }
     at_nodes = {
@@ -92,7 +93,7 @@ def tidy(
     rows = wide.select(*keys, "positives", "negatives", "note", **columns)
     given = {
         "measure": [ibis_library().literal(measures[i].name) for i in single],
-        OVER: [_words(measures[i].over) for i in single],
+        OVER: [ibis_library().literal(measures[i].over, type="string") for i in single],
         **{name: [deferred(f"{safe(name)}_{i}") for i in range(len(single))] for name in numbers},
     }
     if many is None:
@@ -146,19 +147,10 @@ def choice(values: Sequence[Any]) -> Any:
 
 
 def _where(condition: Any, value: object, words: str | None = None) -> Any:
-    ibis = ibis_library()
     if words is None:
         return condition.ifelse(plain(value), literal(None))
-    return (condition & plain(value)).ifelse(words, ibis.literal(None, type="string"))
+    return (condition & plain(value)).ifelse(words, nothing())
 
 
 def _prior(prior: Any) -> Any:
     return prior.value if isinstance(prior, Column) else literal(prior)
-
-
-def _words(value: str | None) -> Any:
-    return ibis_library().literal(value, type="string")
-
-
-def _warning(measure: Measure) -> tuple[object, str]:
-    return measure.warning or (ibis_library().literal(False), "")

@@ -6,14 +6,14 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.checks import check_text, pair_of
-from polaroc.base.columns import as_lazy, require
+from polaroc.base.columns import as_lazy, column_names, require
 from polaroc.base.statistics import ROUNDING
 from polaroc.choice.answer import best_expected, changes, how_sure, range_in_words
 from polaroc.choice.regret import ExpectedMeasures, best_shares, known_of
 from polaroc.choice.result import Choice
 from polaroc.comparison import caveats
 from polaroc.comparison.compare import of_design
-from polaroc.comparison.design import Design, Incomplete, Plan, balanced, block_columns
+from polaroc.comparison.design import Design, Incomplete, Plan, balanced
 from polaroc.comparison.letters import check_result_name
 from polaroc.comparison.measure_rows import below_chance, over_labels, range_rows, rows_of
 from polaroc.measures.catalog import label
@@ -117,7 +117,7 @@ def choose(
     frame = as_lazy(measures).collect()
     over = over if over is None or isinstance(over, Belief) else pair_of(over) or over
     known = known_of(frame, measure, over)
-    blocks = block_columns(block)
+    blocks = column_names(block, "block")
     design = balanced(known.rows, known.columns, between, blocks, incomplete, noted=known.noted)
     measured = known.expected_measures(design.values)
     over, ends, belief = known.over, known.ends, known.belief

@@ -182,10 +182,6 @@ def _grid(over: tuple[float, float], spacing: Literal["linear", "log"] = "linear
     return prior_grid(*over, PRIORS, spacing)["prior"].to_list()
 
 
-def _drift(tables: tuple[pl.LazyFrame, pl.LazyFrame], **options: Any) -> Any:
-    return charts.operating_drift(*tables, **options)
-
-
 class Drawing(NamedTuple):
     """A chart: what it is drawn from, by which function, and its options."""
 
@@ -201,7 +197,9 @@ DRAWINGS = {
     "dominance": Drawing(ChartInputs.relations, charts.dominance),
     "explorer": Drawing(ChartInputs.curves, charts.explorer),
     "surface": Drawing(ChartInputs.achievable, charts.surface, ("over",)),
-    "operating_drift": Drawing(ChartInputs.drift, _drift, ("over",)),
+    "operating_drift": Drawing(
+        ChartInputs.drift, lambda both, **more: charts.operating_drift(*both, **more), ("over",)
+    ),
     "skew_effect": Drawing(ChartInputs.by_skew, charts.skew_effect, ("over",)),
     "cost_curves": Drawing(ChartInputs.costs, charts.cost_curves),
     "decision_curves": Drawing(ChartInputs.benefits, charts.decision_curves, ("prior",)),

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from polaroc.base.columns import as_lazy
+from polaroc.base.columns import as_lazy, column_names
 from polaroc.comparison import caveats, omnibus
 from polaroc.comparison.design import (
     Adjust,
@@ -14,7 +14,6 @@ from polaroc.comparison.design import (
     Plan,
     Target,
     balanced,
-    block_columns,
     check_blocks,
     two_priors,
 )
@@ -174,8 +173,8 @@ def compare(
                 ),
             )
         return compare_trained(
-            measures, measure, between, block_columns(block), plan, truth=truth, score=score,
-            case=case, positive=positive, prior=prior, over=over,
+            measures, measure, between, column_names(block, "block"), plan,
+            truth=truth, score=score, case=case, positive=positive, prior=prior, over=over,
             descending=higher_is_better(measure),
         )  # fmt: skip
     if truth is not None or score is not None or over is not None:
@@ -185,7 +184,7 @@ def compare(
         )
     table = as_lazy(measures).collect()
     rows = rows_of(table, measure)
-    blocks = block_columns(block)
+    blocks = column_names(block, "block")
     if contrast is not None:
         first, second = two_priors(contrast, prior)
         for one in (first, second):

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 import polars as pl
 
 from polaroc.base.checks import MOST_NUMBER, check_ratio, check_share, check_whole
-from polaroc.base.columns import column_name, column_names
+from polaroc.base.columns import column_name
 from polaroc.base.private_columns import BLOCK, LEVEL
 from polaroc.comparison.measure_rows import SAME, Rows, listed_rows, value_columns
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, check_choice, quoted, spelling
@@ -35,11 +35,6 @@ class Design:
     def table(self) -> "Array":
         """The numbers at the one prior, blocks × models."""
         return self.values[:, :, 0]
-
-
-def block_columns(block: str | Sequence[str] | None) -> list[str]:
-    """The columns of the blocks as a list."""
-    return column_names(block, "block")
 
 
 def balanced(

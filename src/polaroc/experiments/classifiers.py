@@ -19,13 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from polaroc.typing import Array
 
-__all__ = [
-    "GaussianMixtures",
-    "NearestNeighbours",
-    "NearestPrototypes",
-    "Parzen",
-    "SigmoidOutput",
-]
+__all__ = ["GaussianMixtures", "NearestNeighbours", "NearestPrototypes", "Parzen", "SigmoidOutput"]
 
 # Number of widths that are tried, about a factor of 1.6 apart, before refinement.
 STEPS_PER_FACTOR_TEN = 5

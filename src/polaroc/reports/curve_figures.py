@@ -11,7 +11,6 @@ from polaroc.reports.figures import (
     Figure,
     Maker,
     colours,
-    expected,
     first_models,
     listed,
     means_in_words,
@@ -45,7 +44,7 @@ def explorer(evidence: Evidence) -> Figure | None:
         "All rows of a model in one curve. The rates are those of the cases shown, on which no "
         "threshold should be chosen without a look at the table above.",
         f"ROC and precision-recall curves, at first with {percent(start)} positives. "
-        f"{expected(evidence)}",
+        f"{means_in_words(evidence, 'expected', 'Expected area under the curve')}",
     )
 
 

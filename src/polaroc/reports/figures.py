@@ -73,11 +73,6 @@ def means_in_words(evidence: Evidence, column: str, label: str) -> str:
     return f"{label}: {listed(means[:MOST_NAMED], evidence)}."
 
 
-def expected(evidence: Evidence) -> str:
-    """The expected AUPREC of each of the first models."""
-    return means_in_words(evidence, "expected", "Expected area under the curve")
-
-
 def first_models(evidence: Evidence) -> Iterator[pl.Series]:
     """The models named in captions, each as a series."""
     for place in range(min(len(evidence.models), MOST_NAMED)):

@@ -79,9 +79,7 @@ def cumulated(predictions: Predictions, counts: "Table") -> "Table":
         "negatives": deferred("neg").sum().over(whole),
         FATAL: fatal_rows(predictions).sum().over(whole),
     }
-    if predictions.weighted:
-        for name in (LEAST_POS, LEAST_NEG):
-            columns[name] = deferred(name).min().over(whole)
+    columns |= {name: deferred(name).min().over(whole) for name in predictions.least_weights}
     return counts.mutate(**columns)
 
 
@@ -102,12 +100,11 @@ def cumulated_in_ranges(predictions: Predictions, counts: "Table") -> "Table":
     rows = ibis.union(body, head.select(*body.columns))
     group = [*predictions.keys, RANGE]
     down = ibis.window(group_by=group, order_by=[ibis.desc(HEAD), ibis.desc(SCORE)], rows=(None, 0))
-    least = (LEAST_POS, LEAST_NEG) if predictions.weighted else ()
     columns = {
         TP_SUM: deferred("pos").sum().over(down),
         FP_SUM: deferred("neg").sum().over(down),
         **{name: deferred(name).max().over(down) for name in ("positives", "negatives", FATAL)},
-        **{name: deferred(name).min().over(down) for name in least},
+        **{name: deferred(name).min().over(down) for name in predictions.least_weights},
     }
     return rows.mutate(**columns).filter(deferred(HEAD) == 0).drop(RANGE, HEAD)
 
@@ -132,9 +129,7 @@ def _carried(predictions: Predictions, place: Any) -> "Table":
         "neg": deferred("neg").sum().over(above).coalesce(literal(0)),
         HEAD: ibis.literal(1, type="int64"),
     }
-    if predictions.weighted:
-        for name in (LEAST_POS, LEAST_NEG):
-            columns[name] = deferred(name).min().over(whole)
+    columns |= {name: deferred(name).min().over(whole) for name in predictions.least_weights}
     return per_range.mutate(**columns)
 
 

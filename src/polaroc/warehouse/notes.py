@@ -51,9 +51,8 @@ def trouble_sums(predictions: Predictions) -> dict[str, Any]:
         for code in predictions.possible
     }
     sums[FATAL] = fatal_rows(predictions).sum()
+    sums |= {name: deferred(name).min() for name in predictions.least_weights}
     if predictions.weighted:
-        for name in (LEAST_POS, LEAST_NEG):
-            sums[name] = deferred(name).min()
         sums[GREATEST] = deferred(GREATEST).max()
     return sums
 

@@ -5,7 +5,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from polaroc.base.columns import RESERVED, check_keys, column_name, column_names
-from polaroc.base.private_columns import PRIVATE, ROW_ERROR, TRUTH, WEIGHT
+from polaroc.base.private_columns import (
+    LEAST_NEG,
+    LEAST_POS,
+    PRIVATE,
+    ROW_ERROR,
+    TRUTH,
+    WEIGHT,
+)
 from polaroc.errors import (
     InvalidArgument,
     InvalidPredictions,
@@ -58,6 +65,11 @@ class Predictions:
     nulls: Nulls
     possible: list[int]
     edges: tuple[float, ...] = ()
+
+    @property
+    def least_weights(self) -> tuple[str, ...]:
+        """The columns of the least weight of each class."""
+        return (LEAST_POS, LEAST_NEG) if self.weighted else ()
 
     @property
     def fatal(self) -> list[int]:

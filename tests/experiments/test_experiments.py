@@ -378,5 +378,5 @@ def test_published_tables_are_whole():
 
 def test_tables_are_written_where_they_are_asked_for(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["accsens", str(tmp_path)])
-    runs.write({"one": lambda: SONAR.head(3)})
+    runs.write_tables({"one": lambda: SONAR.head(3)})
     assert_frame_equal(pl.read_parquet(tmp_path / "one.parquet"), SONAR.head(3))

@@ -49,9 +49,9 @@ def evaluate_at(
             if by or no_by:
                 keys = named_keys(by, no_by)
             else:
-                taken = [arguments[name] for name in ("truth", "score", "weight")]
+                taken = [arguments[role] for role in ("truth", "score", "weight")]
                 schema = table.schema().to_polars()
-                keys = default_keys(keys_by_type(schema, [name for name in taken if name]))
+                keys = default_keys(keys_by_type(schema, [one for one in taken if one]))
             measures = _measures(table, arguments | {"by": keys.all}, positive)
     measures = _ordered(measures, keys.all, arguments["priors"])
     _refuse_unranked(measures, keys.all)

@@ -12,7 +12,7 @@ import polars as pl
 
 from polaroc.datasets import ionosphere, sonar
 from polaroc.experiments.estimators import Estimator, need_scikit_learn
-from polaroc.experiments.runs import Progress, holdouts
+from polaroc.experiments.runs import Progress, holdouts, write_tables
 
 FOLDS = 30
 SEED = 2005
@@ -116,6 +116,6 @@ def _steps() -> dict[str, dict[str, tuple[Any, ...]]]:
 
 
 if __name__ == "__main__":
-    from polaroc.experiments.runs import write
-
-    write({f"{name}_predictions": partial(predictions, name) for name in ("sonar", "ionosphere")})
+    write_tables(
+        {f"{name}_predictions": partial(predictions, name) for name in ("sonar", "ionosphere")}
+    )

@@ -236,7 +236,7 @@ def _splits(splitter: Any, cases: LabelledCases) -> "Splits":
         ) from None
 
 
-def write(tables: Mapping[str, Callable[[], pl.DataFrame]]) -> None:
+def write_tables(tables: Mapping[str, Callable[[], pl.DataFrame]]) -> None:
     """Write each table as compact Parquet into the folder named on the command line.
 
     Without one it goes to the folder of `polaroc.datasets` itself.

@@ -10,7 +10,7 @@ import polars as pl
 
 from polaroc.datasets import satellite
 from polaroc.experiments.estimators import Estimator
-from polaroc.experiments.runs import Progress, holdouts
+from polaroc.experiments.runs import Progress, holdouts, write_tables
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,6 +65,4 @@ def predictions(
 
 
 if __name__ == "__main__":
-    from polaroc.experiments.runs import write
-
-    write({"satellite_predictions": predictions})
+    write_tables({"satellite_predictions": predictions})

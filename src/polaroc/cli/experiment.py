@@ -131,10 +131,10 @@ def _of_file(data: str, truth: str, positive: list[str] | None) -> Experiment:
         )
     models = accsens.models("phoneme")
 
-    def scores(count: int, seed: int, told: Callback) -> pl.DataFrame:
+    def scores(count: int, seed: int, callback: Callback) -> pl.DataFrame:
         return holdouts(
             table, models, truth=truth, positive=labels(frame, truth, positive), n=count,
-            seed=seed, progress=told,
+            seed=seed, progress=callback,
         )  # fmt: skip
 
     return Experiment(table.height, len(models), accsens.FOLDS, scores)

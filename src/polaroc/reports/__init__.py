@@ -188,8 +188,8 @@ def report(
         evidence = of_predictions(predictions, question, priors)
     written = page(evidence, title)
     if tell is not None:
-        for said in (*unused, *evidence.cautions, *evidence.assumptions):
-            tell(said)
+        for sentence in (*unused, *evidence.cautions, *evidence.assumptions):
+            tell(sentence)
     with atomic_file(file, is_report) as staging:
         staging.write_text(written, encoding="utf-8")
     return file

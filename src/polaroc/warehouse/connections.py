@@ -193,9 +193,9 @@ def collected(table: "Table") -> pl.DataFrame:
     """
     backend = ibis_library().get_backend(table)
     if backend.name == "pyspark":
-        found = backend.raw_sql(backend.compile(table))
-        if hasattr(found, "toArrow"):
-            frame = pl.from_arrow(found.toArrow())
+        fetched = backend.raw_sql(backend.compile(table))
+        if hasattr(fetched, "toArrow"):
+            frame = pl.from_arrow(fetched.toArrow())
             return frame if isinstance(frame, pl.DataFrame) else frame.to_frame()
     here: pl.DataFrame = table.to_polars()
     return here

@@ -89,13 +89,15 @@ def curve(
         table, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
     )
     predictions = split(predictions, ranges)
-    return tabled(predictions, cells(predictions, counted(predictions)))
+    return to_curve_table(predictions, cells(predictions, counted(predictions)))
 
 
-def tabled(predictions: Predictions, found: "Table") -> "Table":
+def to_curve_table(predictions: Predictions, summed: "Table") -> "Table":
     """Cells as a curve table, with an anchor per key."""
     keys, sound = predictions.keys, deferred(FATAL) == 0
-    counted = found.mutate(**{name: sound.ifelse(deferred(name), literal(None)) for name in TOTALS})
+    counted = summed.mutate(
+        **{name: sound.ifelse(deferred(name), literal(None)) for name in TOTALS}
+    )
     most = {name: deferred(name).max() for name in TOTALS}
     of_key = counted.aggregate(by=keys, **{ROWS: deferred(ROWS).count()}, **most)
     # Without keys there is a row also for an empty table.

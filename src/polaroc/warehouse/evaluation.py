@@ -23,7 +23,7 @@ from polaroc.typing import Interpolation, Intervals, Label, Nulls, Priors
 from polaroc.warehouse.cells import FATAL, cells, counted
 from polaroc.warehouse.columns import IBIS, deferred, literal
 from polaroc.warehouse.connections import check_connected, collected
-from polaroc.warehouse.curves import TOTALS, fetched, in_memory, tabled
+from polaroc.warehouse.curves import TOTALS, fetched, in_memory, to_curve_table
 from polaroc.warehouse.measures import per_key, tidy
 from polaroc.warehouse.notes import trouble_note, trouble_sums
 from polaroc.warehouse.predictions import Predictions, read
@@ -142,7 +142,7 @@ def evaluate(
     check_connected(table)
     kind = pl.Float64 if predictions.weighted else pl.Int64
     noted = collected(of_keys(predictions, counts, [])).with_columns(pl.col(TOTALS).cast(kind))
-    points = tabled(predictions, counts)
+    points = to_curve_table(predictions, counts)
     if intervals is not None:
         return in_memory(limits_here(predictions, points, noted, request))
     here = request.selected.parted[1]
@@ -186,16 +186,16 @@ def _cells(predictions: Predictions) -> "Table":
 
 
 def measured(
-    predictions: Predictions, found: "Table", measures: Sequence[Measure], **limits: Any
+    predictions: Predictions, rows: "Table", measures: Sequence[Measure], **limits: Any
 ) -> "Table":
     """The tidy measures of cells."""
-    noted = of_keys(predictions, found, measures)
+    noted = of_keys(predictions, rows, measures)
     return tidy(noted, predictions.keys, measures, weighted=predictions.weighted, limits=limits)
 
 
-def of_keys(predictions: Predictions, found: "Table", measures: Sequence[Measure]) -> "Table":
+def of_keys(predictions: Predictions, rows: "Table", measures: Sequence[Measure]) -> "Table":
     """One row per key: its totals, what is to be said of it, and the sums of the measures."""
-    wide = per_key(found, predictions.keys, measures, trouble_sums(predictions))
+    wide = per_key(rows, predictions.keys, measures, trouble_sums(predictions))
     sound = deferred(FATAL) == 0
     totals = {name: sound.ifelse(deferred(name), literal(None)) for name in TOTALS}
     noted = wide.mutate(note=trouble_note(predictions)).mutate(**totals)
@@ -233,6 +233,6 @@ def _with_fractional(noted: pl.LazyFrame, predictions: Predictions) -> pl.LazyFr
     broken = {FRACTIONAL: (weight != weight.floor()).ifelse(1, 0).max()}
     sound = predictions.rows.filter(deferred(ROW_ERROR).isnull())
     flags = sound.aggregate(by=predictions.keys, **broken)
-    found = collected(flags).lazy().with_columns(pl.col(FRACTIONAL) == 1)
-    flagged = attach(noted, found, predictions.keys, required=False)
+    known = collected(flags).lazy().with_columns(pl.col(FRACTIONAL) == 1)
+    flagged = attach(noted, known, predictions.keys, required=False)
     return flagged.with_columns(pl.col(FRACTIONAL).fill_null(False))

@@ -39,18 +39,18 @@ def at_many_priors(rows: "Table", many: ManyPriors, single: int, names: Sequence
     grid = grid.mutate(**{SKEW: (1 - prior) / prior})
     bound = literal(GREATEST_SKEW)
     bounded = (deferred(SKEW) < bound).ifelse(deferred(SKEW), bound)
-    found = rows.cross_join(grid.mutate(**{LOG: bounded.ln()}))
+    crossed = rows.cross_join(grid.mutate(**{LOG: bounded.ln()}))
     weights = [weight for piece in many.pieces for weight in piece.weights]
     nodes = list(zip(many.nodes, weights, strict=False))
     shares = {f"{SHARE}_{i}": _share(node, weight) for i, (node, weight) in enumerate(nodes)}
-    found = found.mutate(**shares)
+    crossed = crossed.mutate(**shares)
     of_piece = [range(*ends) for ends in pairwise(many.firsts)]
     sums = {
         f"{SHARES}_{i}": total([deferred(f"{SHARE}_{node}") for node in own])
         for i, own in enumerate(of_piece)
     }
-    found = found.mutate(**sums)
-    return found.mutate(**{PRIVATE + name: _interpolated(name, many, of_piece) for name in names})
+    crossed = crossed.mutate(**sums)
+    return crossed.mutate(**{PRIVATE + name: _interpolated(name, many, of_piece) for name in names})
 
 
 def with_many(

@@ -41,7 +41,7 @@ def per_key(
     rows = cells.mutate(**own, **counts).mutate(**segments())
     if columns:
         rows = rows.mutate(**named(columns))
-    found = rows.aggregate(
+    sums_per_key = rows.aggregate(
         by=keys,
         **{COUNT: ibis_library()._.count()},
         **{name: deferred(name).max() for name in own},
@@ -50,7 +50,7 @@ def per_key(
         **also,
     )
     # Without the view ibis asks for the count in a query of its own, over all cells.
-    return found.view().filter(deferred(COUNT) > 0).drop(COUNT)
+    return sums_per_key.view().filter(deferred(COUNT) > 0).drop(COUNT)
 
 
 def segments() -> dict[str, Any]:

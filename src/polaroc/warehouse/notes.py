@@ -59,14 +59,14 @@ def trouble_sums(predictions: Predictions) -> dict[str, Any]:
 
 def trouble_note(predictions: Predictions) -> Any:
     """How many rows of a key are in which trouble, or were dropped, and what of its weights."""
-    said = []
+    counts = []
     for code in predictions.possible:
         count = deferred(_column(code))
         ending = (count == 1).ifelse("", "s")
         words = count.cast("int64").cast("string") + f" {ROW_ERRORS[code]}" + ending
-        said.append((count > 0).ifelse(words, nothing()))
+        counts.append((count > 0).ifelse(words, nothing()))
     dropped = (deferred(FATAL) > 0).ifelse("", "dropped ")
-    listed = dropped + joined(*said, separator=", ")
+    listed = dropped + joined(*counts, separator=", ")
     return joined(listed, _spread()) if predictions.weighted else listed
 
 
@@ -94,8 +94,8 @@ def with_doubt_note(rows: "Table") -> "Table":
         else_=(digits * scale).cast("int64").cast("string") + ".0",
     )
     before, after = BIASED.split("{}")
-    said = (doubt > literal(MAX_BIAS_RATIO)).ifelse(before + text + after, nothing())
-    return rounded.mutate(**{DOUBT_SAID: said})
+    note = (doubt > literal(MAX_BIAS_RATIO)).ifelse(before + text + after, nothing())
+    return rounded.mutate(**{DOUBT_SAID: note})
 
 
 def _column(code: int) -> str:

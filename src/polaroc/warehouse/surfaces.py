@@ -56,8 +56,8 @@ def surface(
     """
     keys = curve_keys(curve)
     chosen = chosen_rates(rates, keys)
-    asked = resolve_priors(priors)
-    if not asked:
+    resolved = resolve_priors(priors)
+    if not resolved:
         raise InvalidArgument("priors has no prior.", hint=Hint.example("priors", [0.5, 0.1]))
     t, f, origin = deferred("tpr"), deferred("fpr"), deferred("threshold").isnull()
     whole = ibis_library().window(group_by=keys)
@@ -69,10 +69,10 @@ def surface(
     # Some engines divide whole numbers into whole numbers.
     own = deferred("negatives").cast("float64") / deferred("positives").cast("float64")
     both = (deferred("positives") > 0) & (deferred("negatives") > 0)
-    skews = [own if one is None else literal(skew(one)) for one in asked]
-    given = [prior(own) if one is None else literal(one) for one in asked]
-    defined = [both if one is None else None for one in asked]
-    rows = curve.mutate(**ends).cross_join(literal_rows(WHICH, len(asked)))
+    skews = [own if one is None else literal(skew(one)) for one in resolved]
+    given = [prior(own) if one is None else literal(one) for one in resolved]
+    defined = [both if one is None else None for one in resolved]
+    rows = curve.mutate(**ends).cross_join(literal_rows(WHICH, len(resolved)))
     at = rows.select(
         *curve.columns,
         *FIRST,

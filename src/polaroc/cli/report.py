@@ -19,7 +19,7 @@ from polaroc.cli.measured import (
 )
 from polaroc.cli.pipes import or_stdout
 from polaroc.cli.screen import handle_errors, out, progress, stderr_console
-from polaroc.files.fingerprints import Stamps
+from polaroc.files.read import Stamps
 from polaroc.reports import TITLE
 from polaroc.reports import report as written
 from polaroc.reports.inputs import with_one_model

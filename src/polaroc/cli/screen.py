@@ -23,7 +23,7 @@ from polaroc.cli.pipes import without_stdin
 from polaroc.errors import Hint, InvalidArgument, PolarocError, numbers
 from polaroc.files.text_files import ONLY_UTF_8
 from polaroc.measures.catalog import CATALOG, label
-from polaroc.measures.spec import humanize_note
+from polaroc.measures.table import humanize_note
 from polaroc.typing import Prior
 
 MOST_ROWS = 40

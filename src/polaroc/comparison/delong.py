@@ -125,7 +125,7 @@ def paired_test(
     level: float = 0.95,
 ) -> Frame:
     """The test of `delong` for any one of the measures of `evaluate`."""
-    check_level(level)
+    check_share("level", level)
     one = _measure(measure, prior, over, interpolation)
     cases = read_cases(
         predictions, truth=truth, score=score, between=between, case=case, by=by,

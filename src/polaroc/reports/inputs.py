@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.checks import check_ratio, check_share
+from polaroc.base.checks import check_factor, check_ratio, check_share
 from polaroc.base.columns import as_lazy, collect_like, column_name, column_names
 from polaroc.base.private_columns import TRUTH, WEIGHT
 from polaroc.comparison.design import Incomplete
@@ -18,7 +18,6 @@ from polaroc.predictions.balance import model_key
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import read
 from polaroc.priors.beliefs import Belief, resolve_belief
-from polaroc.thresholds.operating_points import check_factor
 from polaroc.typing import Frame, IntoExpr, Label, Nulls
 
 MODEL = "model"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from polaroc.base.columns import OVER
 from polaroc.base.private_columns import PRIVATE
-from polaroc.measures.spec import BIAS_RATIO, WARNING
+from polaroc.measures.table import BIAS_RATIO, WARNING
 from polaroc.priors.chebyshev import GREATEST_SKEW, ManyPriors, cuts
 from polaroc.warehouse.columns import deferred, ibis_library, literal, safe, total
 

@@ -76,7 +76,7 @@ def tidy(
     numbers = {
         "estimate": [_where(both, measures[i].estimate) for i in single],
         "prior": [_prior(measures[i].prior) for i in single],
-        BIAS_RATIO: [_where(both, measures[i].doubt) / negatives.nullif(0) for i in single],
+        BIAS_RATIO: [_where(both, measures[i].bias_skew) / negatives.nullif(0) for i in single],
         WARNING: [_where(both, *(measures[i].warning or never)) for i in single],
         **{name: [_where(both, values[i]) for i in single] for name, values in limits.items()},
     }

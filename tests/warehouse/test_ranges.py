@@ -88,7 +88,7 @@ def test_no_range_holds_much_more_than_its_share(engine: Engine):
 
 
 def test_ranges_are_made_for_the_keys_that_need_them(engine: Engine, monkeypatch):
-    monkeypatch.setattr(pr.warehouse.ranges, "ROWS_EACH", 50)
+    monkeypatch.setattr(pr.warehouse.score_ranges, "ROWS_EACH", 50)
     random = np.random.default_rng(8)
     # The largest key is null, and the small ones have other scores, and more of them.
     large = pl.DataFrame({"key": [None] * 400, "score": random.exponential(size=400) ** 4})
@@ -111,7 +111,7 @@ def test_ranges_are_made_for_the_keys_that_need_them(engine: Engine, monkeypatch
 def test_small_tables_and_many_small_keys_have_one_range(monkeypatch, rows, by):
     import ibis
 
-    monkeypatch.setattr(pr.warehouse.ranges, "ROWS_EACH", 50)
+    monkeypatch.setattr(pr.warehouse.score_ranges, "ROWS_EACH", 50)
     score = pl.Series("score", range(rows), pl.Float64)
     table = ibis.memtable(pl.select(score, truth=score > 9, key=score // 50))
     read = pr.warehouse.predictions.read(table, truth="truth", score="score", by=by)

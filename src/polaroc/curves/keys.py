@@ -155,15 +155,17 @@ def totals(predictions: Predictions, *, labels: bool = True) -> pl.LazyFrame:
     is_valid = pl.col(ROW_ERROR).is_null()
     truth = pl.col(TRUTH)
     case: pl.Expr = pl.lit(1, pl.Int64)
+    counts = is_valid if predictions.possible else None
     if predictions.weighted:
         case = pl.when(is_valid).then(pl.col(WEIGHT)).otherwise(0.0)
+        counts = case > 0
     counted = predictions.rows.group_by(predictions.keys).agg(
         pl.len().alias(COUNT),
         ((truth & is_valid) * case).sum().alias("positives"),
         ((~truth & is_valid) * case).sum().alias("negatives"),
         *((pl.col(ROW_ERROR) == kind).sum().alias(_column(kind)) for kind in predictions.possible),
         *_least(predictions),
-        *(label_extremes(is_valid if predictions.possible else None) if labels else []),
+        *(label_extremes(counts) if labels else []),
         _spread_note(predictions).alias("note"),
     )
     kept = counted.filter(pl.col(COUNT) > 0)

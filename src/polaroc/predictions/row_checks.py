@@ -26,6 +26,8 @@ WRONG = {
     INEXACT: "inexact score",
 }
 ROW_ERRORS = MISSING | WRONG
+THE_TRUTH = "the score is the truth itself"
+ONLY_LABELS = "scores are 0 and 1 only: predicted labels, not scores"
 UNRANKED = "null, NaN or unclear values among the predictions"
 DROP_ROWS = Hint("drop such rows with {nulls}, or mend them before.", nulls="drop")
 ROW_ERROR_HINTS = {
@@ -129,8 +131,8 @@ def weight_column(dtype: pl.DataType, name: IntoExpr) -> tuple[pl.Expr, list[tup
     return value.alias(WEIGHT), [(NULL_WEIGHT, value.is_null()), (BAD_WEIGHT, ~sound)]
 
 
-def label_extremes(valid: pl.Expr | None = None) -> list[pl.Expr]:
-    """What `label_note` needs of a key: two sums, which cost next to nothing.
+def label_extremes(counts: pl.Expr | None = None) -> list[pl.Expr]:
+    """What `label_note` needs of the rows of a key that count: two columns, which cost little.
 
     Ordered so that the extremes tell what there is: 1 and 2 are scores of zero, of a
     positive and of a negative, 3 and 4 scores of one, of a positive and of a negative;
@@ -138,8 +140,8 @@ def label_extremes(valid: pl.Expr | None = None) -> list[pl.Expr]:
     """
     score, truth = pl.col(SCORE), pl.col(TRUTH).cast(pl.Int8)
     label = pl.when(score == 0).then(2 - truth).when(score == 1).then(4 - truth).otherwise(0)
-    if valid is not None:
-        label = pl.when(valid).then(label)
+    if counts is not None:
+        label = pl.when(counts).then(label)
     return [label.min().alias(LEAST_LABEL), label.max().alias(GREATEST_LABEL)]
 
 
@@ -149,9 +151,9 @@ def label_note() -> pl.Expr:
     both = least.is_between(1, 2) & greatest.is_between(3, 4)
     return (
         pl.when(both & (least == 2) & (greatest == 3))
-        .then(pl.lit("the score is the truth itself"))
+        .then(pl.lit(THE_TRUTH))
         .when(both)
-        .then(pl.lit("scores are 0 and 1 only: predicted labels, not scores"))
+        .then(pl.lit(ONLY_LABELS))
     )
 
 

@@ -2,10 +2,17 @@
 
 from typing import TYPE_CHECKING, Any
 
-from polaroc.base.private_columns import LEAST_NEG, LEAST_POS, PRIVATE, ROW_ERROR
+from polaroc.base.private_columns import (
+    GREATEST_LABEL,
+    LEAST_LABEL,
+    LEAST_NEG,
+    LEAST_POS,
+    PRIVATE,
+    ROW_ERROR,
+)
 from polaroc.curves.keys import GREATEST_SPREAD, SPREAD
 from polaroc.measures.table import BIAS_RATIO, BIASED, MAX_BIAS_RATIO
-from polaroc.predictions.row_checks import ROW_ERRORS
+from polaroc.predictions.row_checks import ONLY_LABELS, ROW_ERRORS, SCORE, THE_TRUTH
 from polaroc.warehouse.cells import FATAL, GREATEST, ROWS, fatal_rows
 from polaroc.warehouse.columns import deferred, ibis_library, literal
 from polaroc.warehouse.predictions import Predictions
@@ -54,7 +61,7 @@ def trouble_sums(predictions: Predictions) -> dict[str, Any]:
     sums |= {name: deferred(name).min() for name in predictions.least_weights}
     if predictions.weighted:
         sums[GREATEST] = deferred(GREATEST).max()
-    return sums
+    return sums if predictions.rounded else sums | _label_extremes()
 
 
 def trouble_note(predictions: Predictions) -> Any:
@@ -67,7 +74,33 @@ def trouble_note(predictions: Predictions) -> Any:
         counts.append((count > 0).ifelse(words, nothing()))
     dropped = (deferred(FATAL) > 0).ifelse("", "dropped ")
     listed = dropped + joined(*counts, separator=", ")
-    return joined(listed, _spread()) if predictions.weighted else listed
+    return joined(
+        listed,
+        *([_spread()] if predictions.weighted else []),
+        *([] if predictions.rounded else [_label_note()]),
+    )
+
+
+def _label_extremes() -> dict[str, Any]:
+    """The extremes by which `predictions.row_checks.label_extremes` tells labels, of cells."""
+    ibis = ibis_library()
+    score, positive, negative = deferred(SCORE), deferred("pos") > 0, deferred("neg") > 0
+    zero, one, none = score == 0, score == 1, ~(positive | negative)
+    least = ((none, None), (zero & positive, 1), (zero, 2), (one & positive, 3), (one, 4))
+    greatest = ((none, None), (zero & negative, 2), (zero, 1), (one & negative, 4), (one, 3))
+    return {
+        LEAST_LABEL: ibis.cases(*least, else_=0).min(),
+        GREATEST_LABEL: ibis.cases(*greatest, else_=0).max(),
+    }
+
+
+def _label_note() -> Any:
+    """What is to be said of a key whose scores are labels."""
+    least, greatest = deferred(LEAST_LABEL), deferred(GREATEST_LABEL)
+    both = least.between(1, 2) & greatest.between(3, 4)
+    return ibis_library().cases(
+        (both & (least == 2) & (greatest == 3), THE_TRUTH), (both, ONLY_LABELS)
+    )
 
 
 def with_doubt_note(rows: "Table") -> "Table":

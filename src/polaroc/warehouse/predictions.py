@@ -56,7 +56,7 @@ class Predictions:
     As `polaroc.predictions.Predictions` has it: `trouble` is null where a row is
     sound and else says, by code, why it cannot be ranked. Rows in trouble have no
     score. `edges` are the scores at which a new range begins, where the scores are
-    cumulated in ranges.
+    cumulated in ranges; `rounded` whether the scores are the edges of bins.
     """
 
     rows: "Table"
@@ -65,6 +65,7 @@ class Predictions:
     nulls: Nulls
     possible: list[int]
     edges: tuple[float, ...] = ()
+    rounded: bool = False
 
     @property
     def least_weights(self) -> tuple[str, ...]:

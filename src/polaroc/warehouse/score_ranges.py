@@ -136,7 +136,7 @@ def binned(predictions: Predictions, bins: Bins) -> Predictions:
         lower = ibis_library().cases(
             (score.isnull(), literal(None)), *above, else_=literal(float("-inf"))
         )
-    return replace(predictions, rows=predictions.rows.mutate(**{SCORE: lower}))
+    return replace(predictions, rows=predictions.rows.mutate(**{SCORE: lower}), rounded=True)
 
 
 def resolve_edges(bins: Bins) -> list[float]:

@@ -12,8 +12,8 @@ import polars as pl
 
 from polaroc.datasets import ionosphere, sonar
 from polaroc.experiments.estimators import Estimator
-from polaroc.experiments.extra import need_scikit_learn
 from polaroc.experiments.runs import Progress, holdouts
+from polaroc.sklearn.extra import need_scikit_learn
 
 FOLDS = 30
 SEED = 2005

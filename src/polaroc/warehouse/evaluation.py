@@ -9,8 +9,9 @@ import polars as pl
 from polaroc.base.columns import attach
 from polaroc.curves.hull import hull as hull_of
 from polaroc.errors import Hint, InvalidArgument
-from polaroc.evaluation.request import Progress, Request
+from polaroc.evaluation.request import Request
 from polaroc.files.memory import Memory
+from polaroc.files.progress import Progress
 from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.measures.spec import Measure
 from polaroc.measures.table import per_key as here_per_key

@@ -14,6 +14,6 @@ def need_scikit_learn() -> None:
         import sklearn  # noqa: F401
     except ImportError:
         raise MissingExtra(
-            "experiments need scikit-learn, which is not installed.",
-            hint="pip install 'polaroc[experiments]'.",
+            "scikit-learn is needed, which is not installed.",
+            hint="pip install 'polaroc[sklearn]'.",
         ) from None

@@ -50,7 +50,7 @@ HINTS = [
 
 
 def parameters():
-    modules = [pr, warehouse, pr.charts, pr.experiments]
+    modules = [pr, warehouse, pr.charts, pr.experiments, pr.sklearn]
     functions = [getattr(module, name) for module in modules for name in module.__all__]
     functions += [one for _, one in inspect.getmembers(expr, inspect.isfunction)]
     return {

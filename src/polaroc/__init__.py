@@ -33,7 +33,9 @@ from polaroc.uncertainty.intervals import intervals
 
 if TYPE_CHECKING:
     from polaroc import charts, experiments, warehouse
+    from polaroc import sklearn as sklearn
 
+# Without `sklearn`, since `from polaroc import *` would put it in the place of scikit-learn.
 __all__ = [
     "accsens",
     "achievable",
@@ -84,7 +86,7 @@ __all__ = [
 ]
 
 # Imported when they are first named, so that `import polaroc` costs little.
-LATER = ("charts", "experiments", "warehouse")
+LATER = ("charts", "experiments", "sklearn", "warehouse")
 
 
 def __getattr__(name: str) -> Any:
@@ -94,4 +96,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return sorted([*__all__, "sklearn"])

@@ -154,7 +154,11 @@ def test_ratio_of_holdouts_is_that_of_their_sizes():
         ({"seed": -1}, InvalidArgument, "seed is -1"),
         ({"models": {}}, InvalidArgument, "models is empty"),
         ({"models": lambda rng: {}}, InvalidArgument, "models is empty"),
-        ({"models": {"none": StandardScaler()}}, InvalidArgument, "neither decision_function"),
+        (
+            {"models": {"none": StandardScaler()}},
+            InvalidArgument,
+            "no decision_function or predict_proba",
+        ),
         ({"truth": "label"}, InvalidArgument, "no column 'label'"),
         ({"positive": None}, InvalidPredictions, "208 unclear truth labels"),
         ({"positive": "gold"}, InvalidPredictions, "0 positives and 208 negatives"),
@@ -185,6 +189,8 @@ def test_too_many_folds_are_refused():
         "from polaroc.experiments import satellite; satellite.predictions(folds=1)",
         "from polaroc.experiments import synthetic; synthetic.highleyman_predictions(10)",
         "from polaroc.cli import app; app(['experiment', 'sonar'])",
+        "import polaroc; polaroc.sklearn.auprec_score([0, 1], [0, 1], prior=0.1)",
+        "from polaroc.sklearn import PriorThresholdClassifier",
     ],
 )
 def test_without_scikit_learn_the_extra_is_named(code, tmp_path):
@@ -193,7 +199,7 @@ def test_without_scikit_learn_the_extra_is_named(code, tmp_path):
         [sys.executable, "-c", without], capture_output=True, text=True, cwd=tmp_path
     )
     assert run.returncode != 0
-    assert "Hint: pip install 'polaroc[experiments]'." in run.stderr
+    assert "Hint: pip install 'polaroc[sklearn]'." in run.stderr
     assert list(tmp_path.iterdir()) == []
 
 

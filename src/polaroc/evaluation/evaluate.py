@@ -5,8 +5,9 @@ from os import PathLike
 
 from polaroc.base.columns import collect_like
 from polaroc.evaluation.pipeline import run
-from polaroc.evaluation.request import Progress, Request
+from polaroc.evaluation.request import Request
 from polaroc.files.memory import Memory
+from polaroc.files.progress import Progress
 from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import By, Frame, Interpolation, Intervals, IntoExpr, Label, Nulls, Priors

@@ -1,18 +1,18 @@
 """What an evaluation is asked for, validated in one place."""
 
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from typing import Any, TypeAlias
+from typing import Any
 
 import polars as pl
 
 from polaroc.base.backend import POLARS, Backend
 from polaroc.base.checks import check_share
-from polaroc.errors import Hint, InvalidArgument, check_choice
+from polaroc.errors import InvalidArgument, check_choice
 from polaroc.files.memory import Memory
+from polaroc.files.progress import Progress, progress_callback
 from polaroc.measures.areas import auprec_measures
 from polaroc.measures.catalog import DEFAULT_PRIORS, SelectedMeasures, select_measures
 from polaroc.measures.spec import Measure
@@ -22,10 +22,8 @@ from polaroc.typing import By, Interpolation, Intervals, IntoExpr, Label, Nulls,
 from polaroc.uncertainty.bootstrap import BootstrapSpec
 from polaroc.uncertainty.intervals import METHODS, check_interpolation
 
-Progress: TypeAlias = Callable[[int, int], None]
 RESAMPLED = ("percentile", "bca")
 INTERVALS = (*METHODS, *RESAMPLED)
-BAR_WIDTH = 40
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -109,15 +107,7 @@ class Request:
     @property
     def callback(self) -> Progress | None:
         """The function that is called with the rows done and all rows."""
-        if self.progress is None or callable(self.progress):
-            return self.progress
-        if not isinstance(self.progress, bool):
-            raise InvalidArgument(
-                f"progress is {self.progress!r}, allowed are True and a function of the rows done "
-                "and the rows in all.",
-                hint=Hint("{progress} draws a bar.", progress=True),
-            )
-        return _draw_bar if self.progress else None
+        return progress_callback(self.progress)
 
     @property
     def bootstrap(self) -> BootstrapSpec | None:
@@ -125,10 +115,3 @@ class Request:
         if self.intervals not in RESAMPLED:
             return None
         return BootstrapSpec(self.selected.measures, self.intervals, self.level)
-
-
-def _draw_bar(done: int, rows: int) -> None:
-    """Draw a progress bar over the previous one."""
-    share = done / rows
-    line = f"\r{'█' * round(share * BAR_WIDTH):░<{BAR_WIDTH}} {share:4.0%} of {rows:,} rows"
-    print(line, end="\n" if done == rows else "", file=sys.stderr, flush=True)

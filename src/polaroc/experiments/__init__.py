@@ -1,4 +1,4 @@
-"""The sources' experiments, run again from the raw data (extra `experiments`).
+"""The sources' experiments, run again from the raw data (extra `sklearn`).
 
 `holdouts` and `kfold` score any models with the conventions of scikit-learn; the
 sources' own classifiers are in `polaroc.experiments.classifiers`, their models in

@@ -11,8 +11,9 @@ from typing import Any
 import polars as pl
 
 from polaroc.datasets import ionosphere, sonar
-from polaroc.experiments.estimators import Estimator, need_scikit_learn
+from polaroc.experiments.estimators import Estimator
 from polaroc.experiments.runs import Progress, holdouts, write_tables
+from polaroc.sklearn.extra import need_scikit_learn
 
 FOLDS = 30
 SEED = 2005

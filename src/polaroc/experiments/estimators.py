@@ -1,12 +1,10 @@
-"""Seeds and scores of classifiers with the conventions of scikit-learn."""
+"""Classifiers with the conventions of scikit-learn, seeded for each fold."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from zlib import crc32
 
-from polaroc.base.columns import type_name
-from polaroc.errors import InvalidArgument, MissingExtra, quoted
-from polaroc.typing import Array
+from polaroc.sklearn.estimators import check_estimators
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,36 +33,18 @@ def models_of_fold(models: Models, seed: int, fold: int) -> list[tuple[str, Any]
 
     drawn = callable(models) and not isinstance(models, type) and not hasattr(models, "fit")
     made: Any = models(default_rng([seed, fold])) if drawn else models  # type: ignore[operator]
-    _check_models(made, cloned=not drawn)
+    check_estimators(
+        made,
+        "models",
+        "a mapping from names to classifiers such as scikit-learn's",
+        cloned=not drawn,
+    )
     if drawn:
         return list(made.items())
     return [
         (name, _seeded(clone(estimator), [seed, fold, crc32(name.encode())]))
         for name, estimator in made.items()
     ]
-
-
-def _check_models(made: object, *, cloned: bool) -> None:
-    """Raise unless `models` is a mapping from names to classifiers."""
-    needed = ("fit", "get_params") if cloned else ("fit",)
-    if not isinstance(made, Mapping):
-        problem = f"models is of type {type_name(made)}"
-    elif not made:
-        problem = "models is empty"
-    elif strange := [name for name in made if not isinstance(name, str)]:
-        problem = f"models has the name {quoted(strange[:1])}"
-    elif wrong := [
-        name
-        for name, one in made.items()
-        if isinstance(one, type) or not all(hasattr(one, method) for method in needed)
-    ]:
-        problem = f"models has no classifier under {quoted(wrong[:1])}"
-    else:
-        return
-    raise InvalidArgument(
-        f"{problem}, allowed is a mapping from names to classifiers such as scikit-learn's.",
-        hint="for example {'logistic': LogisticRegression()}.",
-    )
 
 
 def _seeded(estimator: Any, entropy: Sequence[int]) -> Any:
@@ -78,33 +58,3 @@ def _seeded(estimator: Any, entropy: Sequence[int]) -> Any:
         if name.split("__")[-1] == "random_state" and value is None
     ]
     return estimator.set_params(**dict.fromkeys(free, state))
-
-
-def score(name: str, estimator: Any, features: "Array") -> "Array":
-    """Scores of a trained model: its decision function, or the posterior of label 1."""
-    if hasattr(estimator, "decision_function"):
-        scores: Array = estimator.decision_function(features)
-    elif hasattr(estimator, "predict_proba"):
-        scores = estimator.predict_proba(features)[:, list(estimator.classes_).index(1)]
-    else:
-        raise InvalidArgument(
-            f"the model {name!r} has neither decision_function nor predict_proba.",
-            hint="for example LogisticRegression(), SVC() or CalibratedClassifierCV(...) have one.",
-        )
-    return scores
-
-
-def need_scikit_learn() -> None:
-    """Refuse to go on without scikit-learn.
-
-    Examples
-    --------
-    >>> need_scikit_learn()
-    """
-    try:
-        import sklearn  # noqa: F401
-    except ImportError:
-        raise MissingExtra(
-            "experiments need scikit-learn, which is not installed.",
-            hint="pip install 'polaroc[experiments]'.",
-        ) from None

@@ -1,9 +1,9 @@
 """Models trained and scored on repeated splits of a table, as a table of predictions."""
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import polars as pl
 
@@ -11,11 +11,10 @@ from polaroc.base.checks import check_whole, is_number
 from polaroc.base.columns import as_lazy, column_names
 from polaroc.errors import InvalidArgument
 from polaroc.experiments.cases import LabelledCases, read_cases
-from polaroc.experiments.estimators import Models, models_of_fold, need_scikit_learn, score
-from polaroc.typing import Array, Label
-
-if TYPE_CHECKING:
-    Splits = Iterable[tuple[Array, Array]]
+from polaroc.experiments.estimators import Models, models_of_fold
+from polaroc.sklearn.extra import need_scikit_learn
+from polaroc.sklearn.fitting import Fit, fitted_predictions, labelled_cases, split_cases
+from polaroc.typing import Label
 
 Progress: TypeAlias = Callable[[str, int], None]
 
@@ -73,6 +72,10 @@ def holdouts(
     MissingExtra
         Without scikit-learn.
 
+    See Also
+    --------
+    polaroc.sklearn.cross_val_predictions : Of any splitter and kind of table.
+
     Notes
     -----
     Hold-outs share training cases, so their results are correlated: a
@@ -100,7 +103,7 @@ def holdouts(
     cases = read_cases(data, truth, positive)
     cases.check_least(2)
     splitter = StratifiedShuffleSplit(n, test_size=float(test_size), random_state=seed)
-    return _scores(cases, models, _splits(splitter, cases), seed, progress)
+    return _scores(cases, models, splitter, seed, progress)
 
 
 def kfold(
@@ -153,7 +156,7 @@ def kfold(
     cases = read_cases(data, truth, positive)
     cases.check_least(k)
     splitter = RepeatedStratifiedKFold(n_splits=k, n_repeats=repeats, random_state=seed)
-    return _scores(cases, models, _splits(splitter, cases), seed, progress)
+    return _scores(cases, models, splitter, seed, progress)
 
 
 def test_train_ratio(
@@ -207,33 +210,21 @@ def test_train_ratio(
 
 
 def _scores(
-    cases: LabelledCases, models: Models, splits: "Splits", seed: int, progress: Progress | None
+    cases: LabelledCases, models: Models, splitter: Any, seed: int, progress: Progress | None
 ) -> pl.DataFrame:
-    parts = []
-    for fold, (train, test) in enumerate(splits, start=1):
-        for name, estimator in models_of_fold(models, seed, fold):
-            if progress is not None:
-                progress(name, fold)
-            estimator.fit(cases.features[train], cases.labels[train])
-            part = {
-                "case": test,
-                "truth": cases.labels[test] == 1,
-                "score": score(name, estimator, cases.features[test]),
-            }
-            key = pl.lit(name, pl.String).alias("model"), pl.lit(fold, pl.Int64).alias("fold")
-            kinds = {"case": pl.Int64, "score": pl.Float64}
-            parts.append(pl.DataFrame(part).cast(kinds).select(*key, "case", "truth", "score"))  # type: ignore[arg-type]
-    return pl.concat(parts).sort("model", "fold", "case")
+    scored = labelled_cases(cases.features, cases.labels, 1)
 
+    def fits() -> Iterator[Fit]:
+        for split in split_cases(splitter, scored):
+            for name, estimator in models_of_fold(models, seed, split.fold):
+                if progress is not None:
+                    progress(name, split.fold)
+                yield Fit(name, split, estimator)
 
-def _splits(splitter: Any, cases: LabelledCases) -> "Splits":
-    try:
-        return list(splitter.split(cases.features, cases.labels))
-    except ValueError as error:
-        raise InvalidArgument(
-            f"{len(cases.labels)} cases cannot be split so: {error}.".replace("..", "."),
-            hint="change test_size, or take more cases.",
-        ) from None
+    # One after the other, since models that draw from one generator do so in turn.
+    return fitted_predictions(fits(), scored, ("decision_function", "predict_proba"), 1).drop(
+        "repeat"
+    )
 
 
 def write_tables(tables: Mapping[str, Callable[[], pl.DataFrame]]) -> None:

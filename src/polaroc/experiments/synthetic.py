@@ -5,7 +5,9 @@ from collections.abc import Mapping
 import polars as pl
 
 from polaroc.errors import InvalidArgument
-from polaroc.experiments.estimators import Estimator, need_scikit_learn, score
+from polaroc.experiments.estimators import Estimator
+from polaroc.sklearn.extra import need_scikit_learn
+from polaroc.sklearn.predictions import cross_val_predictions
 from polaroc.typing import Array
 
 # Highleyman's classes: means and standard deviations of two independent features.
@@ -141,14 +143,15 @@ def case_study_predictions(n: int = 750, seed: int = 2006) -> pl.DataFrame:
 def _trained(
     models: Mapping[str, Estimator], train: pl.DataFrame, test: pl.DataFrame
 ) -> pl.DataFrame:
-    seen, unseen = (table.drop("class").to_numpy() for table in (train, test))
-    truth = (test["class"] == "first").alias("truth")
-    parts = []
-    for name, estimator in models.items():
-        estimator.fit(seen, (train["class"] == "first").cast(pl.Int64).to_numpy())
-        scored = truth.to_frame().with_columns(pl.Series("score", score(name, estimator, unseen)))
-        parts.append(scored.select(pl.lit(name).alias("model"), "truth", "score"))
-    return pl.concat(parts)
+    cases = pl.concat([train, test])
+    every = range(cases.height)
+    return cross_val_predictions(
+        models,
+        cases.drop("class").to_numpy(),
+        (cases["class"] == "first").to_numpy(),
+        cv=[(every[: train.height], every[train.height :])],
+        response_method=("decision_function", "predict_proba"),
+    ).select("model", "truth", "score")
 
 
 def _classes(features: Mapping[str, "Array"]) -> pl.DataFrame:

@@ -12,8 +12,9 @@ from polaroc.curves.curve import in_order
 from polaroc.curves.hull import hull as hull_of
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.evaluation.pipeline import with_intervals
-from polaroc.evaluation.request import Progress, Request
+from polaroc.evaluation.request import Request
 from polaroc.files.memory import Memory
+from polaroc.files.progress import Progress
 from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.measures.spec import Measure
 from polaroc.measures.table import per_key as here_per_key

@@ -1,0 +1,130 @@
+"""Classifiers by name, what is passed to their `fit`, and their scores."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from polaroc.base.columns import type_name
+from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice, quoted
+from polaroc.typing import Array
+
+AUTO = ("predict_proba", "decision_function")
+
+
+def named_estimators(estimators: Any) -> dict[str, Any]:
+    """The classifiers by name; those without one are named after their class."""
+    if isinstance(estimators, Mapping):
+        named = dict(estimators)
+    else:
+        listed = list(estimators) if isinstance(estimators, list | tuple) else [estimators]
+        named = {}
+        for estimator in listed:
+            name = class_name(estimator)
+            same = sum(name == class_name(other) for other in listed)
+            count = sum(key.split(" ")[0] == name for key in named) + 1
+            named[f"{name} {count}" if same > 1 else name] = estimator
+    check_estimators(
+        named, "estimators", "a classifier, a list of them, or a mapping from names to them"
+    )
+    return named
+
+
+def class_name(estimator: Any) -> str:
+    """The class of a classifier, or of the last step of a pipeline."""
+    steps = getattr(estimator, "steps", None)
+    return type(steps[-1][1] if steps else estimator).__name__
+
+
+def check_estimators(estimators: object, name: str, allowed: str, *, cloned: bool = True) -> None:
+    """Raise unless `estimators` is a mapping from names to classifiers."""
+    needed = ("fit", "get_params") if cloned else ("fit",)
+    if not isinstance(estimators, Mapping):
+        problem = f"{name} is of type {type_name(estimators)}"
+    elif not estimators:
+        problem = f"{name} is empty"
+    elif strange := [key for key in estimators if not isinstance(key, str)]:
+        problem = f"{name} has the name {quoted(strange[:1])}"
+    elif wrong := [
+        key
+        for key, one in estimators.items()
+        if isinstance(one, type) or not all(hasattr(one, method) for method in needed)
+    ]:
+        problem = f"{name} has no classifier under {quoted(wrong[:1])}"
+    else:
+        return
+    raise InvalidArgument(
+        f"{problem}, allowed is {allowed}.",
+        hint="for example {'logistic': LogisticRegression()}.",
+    )
+
+
+def fit_arguments(estimator: Any, metadata: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """What of the metadata goes to the `fit` of an estimator.
+
+    With metadata routing that is what it requests. Without, it is everything but
+    the groups, and an estimator that takes no case weights is refused.
+    """
+    from sklearn import get_config
+    from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+    from sklearn.utils.validation import has_fit_parameter
+
+    given = {key: value for key, value in metadata.items() if value is not None}
+    if get_config()["enable_metadata_routing"]:
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        router = MetadataRouter(owner="polaroc.sklearn")
+        router.add(estimator=estimator, method_mapping=mapping)
+        return dict(router.route_params(caller="fit", params=given).estimator.fit)
+    given.pop("groups", None)
+    if "sample_weight" in given and not has_fit_parameter(estimator, "sample_weight"):
+        raise InvalidArgument(
+            f"the model {name!r} takes no sample_weight in fit.",
+            hint="sklearn.set_config(enable_metadata_routing=True) says which step takes them; "
+            "or leave sample_weight out, and join the weights to the table by case.",
+        )
+    return given
+
+
+def of_cases(values: Any, cases: Array, n: int) -> Any:
+    """Of metadata with one value per case, those of some cases; other metadata as they are."""
+    import numpy as np
+
+    if isinstance(values, str) or not hasattr(values, "__len__") or len(values) != n:
+        return values
+    return rows(values if hasattr(values, "shape") else np.asarray(values), cases)
+
+
+def rows(table: Any, cases: Array) -> Any:
+    """Rows of an array, a sparse matrix, or a data frame of Polars or pandas."""
+    return table.iloc[cases] if hasattr(table, "iloc") else table[cases]
+
+
+def response_methods(response_method: str | Sequence[str]) -> tuple[str, ...]:
+    """The methods that give scores, the preferred one first."""
+    if isinstance(response_method, str):
+        check_choice("response_method", response_method, ("auto", *AUTO))
+        return AUTO if response_method == "auto" else (response_method,)
+    for method in response_method:
+        check_choice("response_method", method, AUTO)
+    return tuple(response_method)
+
+
+def positive_scores(
+    estimator: Any, X: Any, positive: Any, methods: tuple[str, ...], name: str
+) -> Array:
+    """Scores of the positive class from a fitted classifier."""
+    method = next((method for method in methods if hasattr(estimator, method)), None)
+    if method is None:
+        raise InvalidArgument(
+            f"the model {name!r} has no {' or '.join(methods)}.",
+            hint="for example LogisticRegression(), SVC() or CalibratedClassifierCV(...) have one.",
+        )
+    classes = list(getattr(estimator, "classes_", (0, 1)))
+    if len(classes) != 2 or positive not in classes:
+        raise InvalidPredictions(
+            f"the model {name!r} was trained on the classes {quoted(classes)}, needed are two, "
+            f"{positive!r} one of them.",
+            hint="take fewer folds or a stratified splitter, or check which label is positive.",
+        )
+    response: Array = getattr(estimator, method)(X)
+    if method == "predict_proba":
+        return response[:, classes.index(positive)]
+    return response if classes[1] == positive else -response

@@ -1,0 +1,210 @@
+"""Cross-validated scores of classifiers as a table of predictions."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from polaroc.errors import InvalidArgument
+from polaroc.files.progress import Progress, progress_callback
+from polaroc.sklearn.estimators import (
+    class_name,
+    fit_arguments,
+    named_estimators,
+    response_methods,
+)
+from polaroc.sklearn.extra import need_scikit_learn
+from polaroc.sklearn.fitting import (
+    Fit,
+    fitted_predictions,
+    labelled_cases,
+    numbered,
+    scored,
+    split_cases,
+)
+from polaroc.typing import Label
+
+
+def cross_val_predictions(
+    estimators: Any,
+    X: Any,
+    y: Any,
+    *,
+    cv: Any = 5,
+    groups: Any = None,
+    sample_weight: Any = None,
+    params: Mapping[str, Any] | None = None,
+    pos_label: Label | None = None,
+    response_method: str | Sequence[str] = "auto",
+    n_jobs: int | None = None,
+    progress: Progress | bool | None = None,
+) -> pl.DataFrame:
+    """Scores of classifiers on the test sets of a cross-validation, the same for all of them.
+
+    Parameters
+    ----------
+    estimators
+        Classifiers that follow scikit-learn's conventions, which are cloned: a
+        mapping from names to them, a list of them, or one; without a name they have
+        that of their class.
+    X
+        Features, one row per case: an array, a sparse matrix, or a data frame of
+        Polars or pandas.
+    y
+        Labels of two classes.
+    cv
+        A number of stratified folds, a splitter such as `RepeatedStratifiedKFold`,
+        `ShuffleSplit` or `GroupKFold`, or an iterable of pairs of training and test
+        rows.
+    groups
+        The group of each case, for the splitter.
+    sample_weight
+        Case weights ≥ 0: for `fit`, and in the table.
+    params
+        Other arguments of `fit` by name. With metadata routing they, the weights
+        and the groups go where they are requested.
+    pos_label
+        The positive label; by default the second of the classifier's ``classes_``.
+    response_method
+        ``"predict_proba"``, ``"decision_function"``, both in the order of
+        preference, or ``"auto"``, in that order.
+    n_jobs
+        How many fits run at once, as in scikit-learn.
+    progress
+        ``True`` for a bar, or a function called after each fit with the fits done
+        and the fits in all.
+
+    Returns
+    -------
+    DataFrame
+        `model` String; `repeat` Int64, from 1: within one no case is tested twice;
+        `fold` Int64, from 1, counted on through the repeats; `case` Int64, the row
+        of `X` from 0; `truth` Boolean; `score` Float64; `weight` Float64, where
+        weights are given. Sorted by model, fold and case.
+
+    Raises
+    ------
+    InvalidArgument, InvalidPredictions
+        For more than two classes, training sets with one class only, splits that
+        cannot be made, or models without scores.
+    MissingExtra
+        Without scikit-learn.
+
+    See Also
+    --------
+    from_cross_validate : The table from models that are fitted already.
+    polaroc.evaluate : The measures of the table.
+    polaroc.compare : Whether the models differ.
+
+    Notes
+    -----
+    Scores of different folds come from different models: take measures by model and
+    fold. Training sets share cases, which `polaroc.compare` corrects for by
+    `polaroc.experiments.test_train_ratio`.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> data = pr.datasets.sonar()
+    >>> models = {"logistic": LogisticRegression(max_iter=1000), "naive": GaussianNB()}
+    >>> table = cross_val_predictions(models, data.drop("class"), data["class"] == "mine")
+    >>> table.columns
+    ['model', 'repeat', 'fold', 'case', 'truth', 'score']
+    >>> pr.evaluate(
+    ...     table, truth="truth", score="score", by=["model", "fold"], over=(0.02, 0.10)
+    ... ).filter(measure="iauprec").height
+    10
+    """
+    need_scikit_learn()
+    from sklearn.base import clone
+
+    named = named_estimators(estimators)
+    cases = labelled_cases(X, y, pos_label, sample_weight)
+    splits = split_cases(cv, cases, groups)
+    metadata = {"sample_weight": cases.weight, "groups": groups, **(params or {})}
+    fits = (
+        Fit(name, split, clone(estimator), fit_arguments(estimator, metadata, name))
+        for name, estimator in named.items()
+        for split in splits
+    )
+    return fitted_predictions(
+        fits, cases, response_methods(response_method), n_jobs,
+        progress_callback(progress, "fits"), len(named) * len(splits),
+    )  # fmt: skip
+
+
+def from_cross_validate(
+    results: Mapping[str, Any],
+    X: Any,
+    y: Any,
+    model: str | None = None,
+    *,
+    sample_weight: Any = None,
+    pos_label: Label | None = None,
+    response_method: str | Sequence[str] = "auto",
+) -> pl.DataFrame:
+    """The predictions of models that `cross_validate` has fitted.
+
+    Parameters
+    ----------
+    results
+        The result of `sklearn.model_selection.cross_validate` with
+        ``return_estimator=True`` and ``return_indices=True``.
+    X, y
+        The cases, as they were given to it.
+    model
+        The name of the model; by default that of its class.
+    sample_weight
+        Case weights ≥ 0, for the table only.
+    pos_label, response_method
+        As in `cross_val_predictions`.
+
+    Returns
+    -------
+    DataFrame
+        As of `cross_val_predictions`.
+
+    Raises
+    ------
+    InvalidArgument, InvalidPredictions, MissingExtra
+        As in `cross_val_predictions`, and where the results lack models or rows.
+
+    See Also
+    --------
+    cross_val_predictions : Fit several models and return the table.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import cross_validate
+    >>> data = pr.datasets.sonar()
+    >>> X, y = data.drop("class"), data["class"] == "mine"
+    >>> results = cross_validate(
+    ...     LogisticRegression(max_iter=1000), X, y, return_estimator=True, return_indices=True
+    ... )
+    >>> from_cross_validate(results, X, y, model="logistic")["fold"].n_unique()
+    5
+    """
+    need_scikit_learn()
+    lacking = [
+        option
+        for option, key in (("return_estimator", "estimator"), ("return_indices", "indices"))
+        if not isinstance(results, Mapping) or key not in results
+    ]
+    if lacking:
+        raise InvalidArgument(
+            f"the results were made without {' and '.join(lacking)}.",
+            hint="cross_validate(..., return_estimator=True, return_indices=True).",
+        )
+    cases = labelled_cases(X, y, pos_label, sample_weight)
+    indices = results["indices"]
+    splits = numbered(zip(indices["train"], indices["test"], strict=True), cases.n)
+    methods = response_methods(response_method)
+    name = class_name(results["estimator"][0]) if model is None else model
+    return pl.concat(
+        scored(Fit(name, split, estimator), cases, methods)
+        for split, estimator in zip(splits, results["estimator"], strict=True)
+    ).sort("model", "fold", "case")

@@ -1,0 +1,307 @@
+"""A classifier whose threshold is set for the prior in use."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn import get_config
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from polaroc.curves.curve import curve
+from polaroc.errors import Hint, InvalidArgument, check_choice
+from polaroc.priors.beliefs import Belief, resolve_belief
+from polaroc.sklearn.estimators import (
+    check_estimators,
+    class_name,
+    fit_arguments,
+    positive_scores,
+    response_methods,
+)
+from polaroc.sklearn.fitting import Cases, Fit, Split, labelled_cases, scored
+from polaroc.sklearn.predictions import cross_val_predictions
+from polaroc.sklearn.scores import check_one_prior
+from polaroc.thresholds.operating_points import operating_points
+from polaroc.thresholds.rules import RULES, Rule
+from polaroc.typing import Array, Label, Prior
+
+# Linear in the prior, so that a range is as good as its mean, or independent of it.
+OVER_A_RANGE = ("cost", "recall", "fpr", "threshold")
+
+
+def _estimator_has(method: str) -> Callable[["PriorThresholdClassifier"], bool]:
+    return lambda self: hasattr(getattr(self, "estimator_", self.estimator), method)
+
+
+class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """A binary classifier with its threshold set for the share of positives in use.
+
+    The threshold is chosen by a rule on out-of-fold scores whose classes are
+    re-weighted to the prior in use; then the classifier is fitted on all cases.
+    `predict` takes the threshold, `predict_proba` and `decision_function` are those
+    of the classifier.
+
+    Parameters
+    ----------
+    estimator
+        The binary classifier.
+    prior
+        The share of positives in use, in (0, 1), or ``"observed"`` for that of `y`.
+        Give either `prior` or `over`.
+    over
+        A range (lo, hi) of priors, or a belief about the prior: then "cost" takes
+        the least expected cost over it. Of the other rules "recall", "fpr" and
+        "threshold" allow it, as they do not depend on the prior.
+    rule, target, cost_fn, cost_fp, beta
+        As in `polaroc.operating_points`. Where the point of "balanced" lies between
+        two thresholds, the nearer one is taken.
+    pos_label
+        The positive label; by default the second of the classifier's ``classes_``.
+    response_method
+        ``"predict_proba"``, ``"decision_function"``, or ``"auto"``, the first that
+        the classifier has.
+    cv
+        As in `cross_val_predictions`; or ``"prefit"``, where the classifier is
+        fitted already: then all cases given to `fit` set the threshold, none of
+        which it should have been trained on.
+    n_jobs
+        How many fits run at once, as in scikit-learn.
+
+    Attributes
+    ----------
+    estimator_
+        The fitted classifier.
+    threshold_ : float
+        Cases that score at least this are positive; infinite where none is.
+    operating_point_ : polars.DataFrame
+        What the rule chose, as from `polaroc.operating_points`. Its rates are those
+        of the cases it was chosen on, and so too good.
+    classes_, n_features_in_, feature_names_in_
+        Those of the classifier.
+
+    See Also
+    --------
+    polaroc.operating_points : The rules, on any curve.
+    polaroc.apply_thresholds : What a threshold does on other data.
+    sklearn.model_selection.TunedThresholdClassifierCV : By a score at the prior of
+        the training cases.
+
+    Notes
+    -----
+    At one threshold the rates of all folds together are the means of the folds'
+    rates, so that scores of different folds may share a curve here; but the fitted
+    classifier should score on the scale of the folds' classifiers, as probabilities
+    do. A prior other than that of `y` is taken for a shift of the prior alone.
+
+    References
+    ----------
+    Landgrebe, Duin, "Combining accuracy and prior sensitivity for classifier design
+    under prior uncertainty", 2006.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> data = pr.datasets.sonar()
+    >>> X, y = data.drop("class"), data["class"] == "mine"
+    >>> model = PriorThresholdClassifier(LogisticRegression(max_iter=1000), prior=0.05, cost_fn=5)
+    >>> bool(model.fit(X, y).threshold_ > 0.5)
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        prior: Prior | None = None,
+        over: tuple[float, float] | Belief | None = None,
+        rule: Rule = "cost",
+        target: float | None = None,
+        cost_fn: float = 1,
+        cost_fp: float = 1,
+        beta: float = 1,
+        pos_label: Label | None = None,
+        response_method: str = "auto",
+        cv: Any = 5,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.prior: Prior | None = prior
+        self.over = over
+        self.rule: Rule = rule
+        self.target = target
+        self.cost_fn = cost_fn
+        self.cost_fp = cost_fp
+        self.beta = beta
+        self.pos_label = pos_label
+        self.response_method = response_method
+        self.cv = cv
+        self.n_jobs = n_jobs
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, **params: Any
+    ) -> "PriorThresholdClassifier":
+        """Set the threshold and fit the classifier.
+
+        Parameters
+        ----------
+        X, y
+            Features and labels of two classes.
+        sample_weight
+            Case weights ≥ 0, for the classifier and for the threshold.
+        **params
+            Other arguments of the classifier's `fit`, and `groups` for the splitter.
+
+        Returns
+        -------
+        PriorThresholdClassifier
+            Itself.
+        """
+        check_estimators({"estimator": self.estimator}, "PriorThresholdClassifier", "a classifier")
+        prior = self._tuning_prior()
+        cases = labelled_cases(X, y, self.pos_label, sample_weight)
+        if get_config()["enable_metadata_routing"]:
+            process_routing(self, "fit", sample_weight=sample_weight, **params)
+        predictions = (
+            self._prefit_predictions(cases)
+            if self._is_prefit()
+            else self._out_of_fold_predictions(X, y, cases.weight, params)
+        )
+        curves = curve(
+            predictions, truth="truth", score="score",
+            weight=None if sample_weight is None else "weight",
+        )  # fmt: skip
+        self.operating_point_ = operating_points(
+            curves, self.rule, priors=prior, target=self.target, cost_fn=self.cost_fn,
+            cost_fp=self.cost_fp, beta=self.beta,
+        )  # fmt: skip
+        self.threshold_ = self._nearest_threshold()
+        self._positive = cases.target.positive
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """The label of each case, positive where it scores at least the threshold.
+
+        Parameters
+        ----------
+        X
+            Features, one row per case.
+
+        Returns
+        -------
+        ndarray
+            Labels.
+        """
+        check_is_fitted(self)
+        scores = positive_scores(
+            self.estimator_, X, self._positive, response_methods(self.response_method),
+            class_name(self.estimator_),
+        )  # fmt: skip
+        place = self.classes_.tolist().index(self._positive)
+        labels: Array = self.classes_[np.where(scores >= self.threshold_, place, 1 - place)]
+        return labels
+
+    @property
+    def classes_(self) -> Array:
+        """The labels, in scikit-learn's order."""
+        classes: Array = self.estimator_.classes_
+        return classes
+
+    @available_if(_estimator_has("predict_proba"))
+    def predict_proba(self, X: Any) -> Array:
+        """Probabilities of the two classes, as the classifier has them."""
+        return self._response("predict_proba", X)
+
+    @available_if(_estimator_has("predict_log_proba"))
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of the probabilities of the two classes, as the classifier has them."""
+        return self._response("predict_log_proba", X)
+
+    @available_if(_estimator_has("decision_function"))
+    def decision_function(self, X: Any) -> Array:
+        """The decision function of the classifier."""
+        return self._response("decision_function", X)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Where metadata goes: weights to this and to the classifier, groups to the splitter."""
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        splitting = MethodMapping().add(caller="fit", callee="split")
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(estimator=self.estimator, method_mapping=mapping)
+            .add(splitter=self.cv, method_mapping=splitting)
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
+        return tags
+
+    def _response(self, method: str, X: Any) -> Array:
+        check_is_fitted(self)
+        response: Array = getattr(self.estimator_, method)(X)
+        return response
+
+    def _is_prefit(self) -> bool:
+        return isinstance(self.cv, str) and self.cv == "prefit"
+
+    def _tuning_prior(self) -> Prior:
+        """The prior that the scores are re-weighted to: over a range, its mean."""
+        check_choice("rule", self.rule, RULES)
+        if self.over is None and self.prior is not None:
+            check_one_prior(self.prior)
+            return self.prior
+        if self.over is None or self.prior is not None:
+            raise InvalidArgument(
+                f"prior is {self.prior!r} and over is {self.over!r}, needed is one of the two.",
+                hint=Hint("give {prior} or {over}.", prior=0.05, over=(0.02, 0.10)),
+            )
+        belief = resolve_belief(self.over)
+        if self.rule not in OVER_A_RANGE:
+            raise InvalidArgument(
+                f"the rule {self.rule!r} needs one prior, and over is {self.over!r}.",
+                hint=Hint("give {prior}.", prior=0.05),
+            )
+        return float(np.dot(belief.priors, belief.weights))
+
+    def _prefit_predictions(self, cases: Cases) -> Any:
+        check_is_fitted(self.estimator)
+        self.estimator_ = self.estimator
+        every = np.arange(cases.n)
+        fit = Fit(class_name(self.estimator), Split(1, 1, every[:0], every), self.estimator)
+        return scored(fit, cases, response_methods(self.response_method))
+
+    def _out_of_fold_predictions(
+        self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]
+    ) -> Any:
+        others = {name: value for name, value in params.items() if name != "groups"}
+        groups, name = params.get("groups"), class_name(self.estimator)
+        predictions = cross_val_predictions(
+            {name: self.estimator}, X, y, cv=self.cv, groups=groups, sample_weight=sample_weight,
+            params=others, pos_label=self.pos_label, response_method=self.response_method,
+            n_jobs=self.n_jobs,
+        )  # fmt: skip
+        metadata = {"sample_weight": sample_weight, **params}
+        arguments = fit_arguments(self.estimator, metadata, name)
+        self.estimator_ = clone(self.estimator).fit(X, y, **arguments)
+        return predictions
+
+    def _nearest_threshold(self) -> float:
+        """The threshold of the point chosen, or just above it where its share is below half."""
+        threshold, share, note = self.operating_point_.select("threshold", "share", "note").row(0)
+        if share is None:
+            raise InvalidArgument(
+                f"the rule {self.rule!r} chose no threshold: {note}.",
+                hint="give another rule, or a target that can be reached.",
+            )
+        if threshold is None:
+            return float("inf")
+        return float(threshold if share >= 0.5 else np.nextafter(threshold, np.inf))

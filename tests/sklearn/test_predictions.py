@@ -1,0 +1,287 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from scipy import sparse
+from sklearn import config_context
+from sklearn.datasets import make_classification
+from sklearn.exceptions import UnsetMetadataPassedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    LeaveOneOut,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    cross_val_predict,
+    cross_validate,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+import polaroc as pr
+from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError
+from polaroc.sklearn import cross_val_predictions, from_cross_validate
+
+X, Y = make_classification(60, n_features=4, weights=[0.6], flip_y=0.1, random_state=5)
+GROUPS = np.arange(60) // 4
+WEIGHT = np.random.default_rng(1).integers(1, 5, 60).astype(float)
+SCHEMA = {
+    "model": pl.String, "repeat": pl.Int64, "fold": pl.Int64, "case": pl.Int64,
+    "truth": pl.Boolean, "score": pl.Float64,
+}  # fmt: skip
+NAIVE = {"naive": GaussianNB()}
+
+
+def splits_of(table):
+    """The test set of each fold, and whether the folds of each repeat share no case."""
+    folds = table.group_by("repeat", "fold").agg(pl.col("case").sort()).sort("fold")
+    assert (table.group_by("model", "repeat").agg(pl.col("case").is_unique().all())["case"]).all()
+    return folds
+
+
+SPLITTERS = {
+    "number": (3, 3, 1),
+    "KFold": (KFold(4), 4, 1),
+    "RepeatedStratifiedKFold": (
+        RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0), 6, 2,
+    ),
+    "ShuffleSplit": (ShuffleSplit(3, test_size=0.5, random_state=0), 3, 3),
+    "GroupKFold": (GroupKFold(3), 3, 1),
+    "LeaveOneOut": (LeaveOneOut(), 60, 1),
+    "pairs": ([(np.arange(40), np.arange(40, 60)), (np.arange(20, 60), np.arange(20))], 2, 1),
+    "masks": ([(np.arange(60) < 40, np.arange(60) >= 40)], 1, 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SPLITTERS)
+def test_any_splitter(name):
+    cv, folds, repeats = SPLITTERS[name]
+    groups = GROUPS if name == "GroupKFold" else None
+    table = cross_val_predictions(NAIVE, X, Y, cv=cv, groups=groups)
+    assert dict(table.schema) == SCHEMA
+    assert_frame_equal(table, table.sort("model", "fold", "case"))
+    assert table["fold"].unique().to_list() == list(range(1, folds + 1))
+    assert table["repeat"].unique().to_list() == list(range(1, repeats + 1))
+    assert (table["truth"] == pl.Series(Y == 1).gather(table["case"])).all()
+    splitter = cv if hasattr(cv, "split") else StratifiedKFold(cv) if cv == 3 else None
+    splits = cv if splitter is None else splitter.split(X, Y, groups)
+    expected = [np.sort(np.arange(60)[test]).tolist() for _, test in splits]
+    assert splits_of(table)["case"].to_list() == expected
+
+
+@pytest.mark.parametrize(
+    ("estimator", "method"),
+    [
+        (GaussianNB(), "predict_proba"),
+        (LinearSVC(), "decision_function"),
+        (make_pipeline(StandardScaler(), LogisticRegression()), "predict_proba"),
+    ],
+)
+def test_scores_are_those_of_cross_val_predict(estimator, method):
+    table = cross_val_predictions(estimator, X, Y, cv=4).sort("case")
+    expected = cross_val_predict(estimator, X, Y, cv=4, method=method)
+    assert np.allclose(table["score"], expected[:, 1] if expected.ndim == 2 else expected)
+
+
+@pytest.mark.parametrize("method", ["predict_proba", "decision_function"])
+def test_the_method_can_be_chosen(method):
+    table = cross_val_predictions(LogisticRegression(), X, Y, response_method=method)
+    assert ((table["score"].min() < 0) or (table["score"].max() > 1)) == (method[0] == "d")
+
+
+def test_the_positive_label_can_be_named():
+    words = np.where(Y == 1, "bad", "good")
+    for model in (GaussianNB(), LinearSVC()):
+        default, named = (
+            cross_val_predictions(model, X, words, pos_label=positive) for positive in (None, "bad")
+        )
+        assert (default["truth"] != named["truth"]).all()
+        turned = 1 - named["score"] if isinstance(model, GaussianNB) else -named["score"]
+        assert np.allclose(default["score"], turned)
+
+
+@pytest.mark.parametrize(
+    "features",
+    [
+        X.tolist(), sparse.csr_array(X), sparse.coo_matrix(X),
+        pd.DataFrame(X, index=np.arange(60)[::-1]), pl.DataFrame(X),
+    ],
+    ids=["list", "csr", "coo", "pandas", "polars"],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "target", [Y.tolist(), pd.Series(Y == 1, index=np.arange(60)[::-1]), pl.Series(Y)],
+    ids=["list", "pandas", "polars"],
+)  # fmt: skip
+def test_any_kind_of_table(features, target):
+    model = {"m": LogisticRegression()}
+    assert_frame_equal(
+        cross_val_predictions(model, features, target, cv=3),
+        cross_val_predictions(model, X, Y, cv=3),
+    )
+
+
+def test_columns_of_data_frames_are_known_to_pipelines():
+    from sklearn.compose import make_column_transformer
+
+    columns = make_column_transformer((StandardScaler(), ["b"]))
+    for kind in (pd.DataFrame, pl.DataFrame):
+        frame = kind({"a": X[:, 0], "b": X[:, 1]})
+        table = cross_val_predictions(make_pipeline(columns, GaussianNB()), frame, Y, cv=3)
+        expected = cross_val_predictions(GaussianNB(), X[:, [1]], Y, cv=3)
+        assert np.allclose(table["score"], expected["score"])
+
+
+def test_models_have_names():
+    pipeline = make_pipeline(StandardScaler(), LinearSVC())
+    models = [GaussianNB(), GaussianNB(var_smoothing=0.1), pipeline]
+    table = cross_val_predictions(models, X, Y, cv=3)
+    assert table["model"].unique().sort().to_list() == ["GaussianNB 1", "GaussianNB 2", "LinearSVC"]
+    assert not hasattr(models[0], "classes_")
+    one, other = (
+        table.filter(model=name).drop("model", "score") for name in ("GaussianNB 1", "LinearSVC")
+    )
+    assert_frame_equal(one, other)
+
+
+def test_jobs_change_nothing_but_the_time():
+    models = {"naive": GaussianNB(), "near": KNeighborsClassifier()}
+    assert_frame_equal(
+        cross_val_predictions(models, X, Y, n_jobs=2), cross_val_predictions(models, X, Y)
+    )
+
+
+def test_progress(capsys):
+    calls = []
+    cross_val_predictions(
+        NAIVE, X, Y, cv=3, progress=lambda done, total: calls.append((done, total))
+    )
+    assert calls == [(1, 3), (2, 3), (3, 3)]
+    cross_val_predictions(NAIVE, X, Y, cv=3, progress=True)
+    assert "100% of 3 fits" in capsys.readouterr().err
+
+
+def test_weights_train_and_are_kept():
+    table = cross_val_predictions(NAIVE, X, Y, cv=3, sample_weight=WEIGHT.tolist())
+    assert table.columns == [*SCHEMA, "weight"]
+    assert table.sort("case")["weight"].to_list() == WEIGHT.tolist()
+    expected = cross_val_predict(
+        GaussianNB(), X, Y, cv=3, params={"sample_weight": WEIGHT}, method="predict_proba"
+    )
+    assert np.allclose(table.sort("case")["score"], expected[:, 1])
+    assert not np.allclose(table["score"], cross_val_predictions(NAIVE, X, Y, cv=3)["score"])
+
+
+def test_metadata_goes_where_it_is_requested():
+    plain = cross_val_predictions(NAIVE, X, Y, cv=3)
+    weighted = cross_val_predictions(NAIVE, X, Y, cv=3, sample_weight=WEIGHT)
+    with config_context(enable_metadata_routing=True):
+        for requested, expected in ((True, weighted), (False, plain)):
+            step = GaussianNB().set_fit_request(sample_weight=requested)
+            models = {"naive": make_pipeline(step)}
+            table = cross_val_predictions(models, X, Y, cv=3, sample_weight=WEIGHT)
+            assert np.allclose(table["score"], expected["score"])
+        named = {"naive": GaussianNB().set_fit_request(sample_weight="mine")}
+        table = cross_val_predictions(named, X, Y, cv=3, params={"mine": WEIGHT})
+        assert np.allclose(table["score"], weighted["score"])
+        with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):
+            cross_val_predictions(GaussianNB(), X, Y, sample_weight=WEIGHT)
+        near = cross_val_predictions(KNeighborsClassifier(), X, Y, cv=3, sample_weight=WEIGHT)
+        assert "weight" in near.columns
+
+
+def test_groups_reach_a_search_inside():
+    search = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1.0]}, cv=GroupKFold(2))
+    with config_context(enable_metadata_routing=True):
+        table = cross_val_predictions(search, X, Y, cv=GroupKFold(3), groups=GROUPS)
+    of_group = table.with_columns(group=pl.col("case") // 4).group_by("group")
+    assert (of_group.agg(pl.col("fold").n_unique())["fold"] == 1).all()
+
+
+def test_other_arguments_of_fit_are_passed():
+    class Noting(GaussianNB):
+        def fit(self, X, y, note=None, each=None):
+            assert (note, len(each)) == ("all", len(y))
+            return super().fit(X, y)
+
+    params = {"note": "all", "each": list(range(60))}
+    table = cross_val_predictions({"naive": Noting()}, X, Y, cv=3, params=params)
+    assert_frame_equal(table, cross_val_predictions(NAIVE, X, Y, cv=3))
+
+
+@pytest.mark.parametrize(
+    "cv", [4, RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)]
+)
+def test_results_of_cross_validate_are_the_same_table(cv):
+    results = cross_validate(GaussianNB(), X, Y, cv=cv, return_estimator=True, return_indices=True)
+    table = from_cross_validate(results, X, Y, model="naive")
+    assert_frame_equal(table, cross_val_predictions(NAIVE, X, Y, cv=cv))
+    assert from_cross_validate(results, X, Y)["model"][0] == "GaussianNB"
+    weighted = from_cross_validate(results, X, Y, sample_weight=WEIGHT)
+    assert weighted["weight"].to_list() == WEIGHT[weighted["case"].to_numpy()].tolist()
+
+
+@pytest.mark.parametrize(
+    ("lacking", "named"), [("estimator", "return_estimator"), ("indices", "return_indices")]
+)
+def test_results_without_models_or_rows_are_refused(lacking, named):
+    results = {"estimator": [GaussianNB()], "indices": {}, "test_score": [0.5]}
+    del results[lacking]
+    with pytest.raises(InvalidArgument, match=rf"without {named}\.(.|\n)*Hint: cross_validate\("):
+        from_cross_validate(results, X, Y)
+
+
+def test_the_table_is_evaluated_and_compared():
+    models = {"naive": GaussianNB(), "logistic": LogisticRegression()}
+    table = cross_val_predictions(models, X, Y, cv=5)
+    ratio = pr.experiments.test_train_ratio(table, cases=60)
+    assert ratio == pytest.approx(1 / 4)
+    measures = pr.evaluate(
+        table, truth="truth", score="score", by=["model", "fold"], over=(0.05, 0.2)
+    )
+    pairs = pr.compare(measures, measure="iauprec", test_train_ratio=ratio).pairs
+    assert pairs.height == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "message"),
+    [
+        ({"estimators": {}}, InvalidArgument, "estimators is empty"),
+        ({"estimators": GaussianNB}, InvalidArgument, "no classifier under"),
+        ({"estimators": {1: GaussianNB()}}, InvalidArgument, "the name 1"),
+        ({"estimators": StandardScaler()}, InvalidArgument, "no predict_proba or decision"),
+        ({"response_method": "predict"}, InvalidArgument, "response_method is 'predict'"),
+        ({"response_method": "decision_function"}, InvalidArgument, "has no decision_function"),
+        ({"X": X[1:]}, InvalidArgument, "X has 59 rows and y 60"),
+        ({"X": pl.LazyFrame(X)}, InvalidArgument, r"X cannot be read(.|\n)*collect a lazy frame"),
+        ({"X": None}, InvalidArgument, "X cannot be read"),
+        ({"y": np.arange(60) % 3}, InvalidArgument, r"multiclass(.|\n)*one_vs_rest"),
+        ({"y": X[:, 0]}, InvalidArgument, "Unknown label type: continuous"),
+        ({"y": np.zeros(60)}, InvalidPredictions, "y has 1 class, needed are 2"),
+        ({"y": np.sort(Y), "cv": KFold(2)}, InvalidPredictions, r"trained on the classes"),
+        ({"pos_label": "bad"}, InvalidArgument, "pos_label is 'bad'"),
+        ({"cv": 1}, InvalidArgument, "60 cases cannot be split so"),
+        ({"cv": []}, InvalidArgument, "cv has no splits"),
+        ({"cv": [(range(50), [60])]}, InvalidArgument, "not among the 60 cases"),
+        ({"cv": GroupKFold(3)}, InvalidArgument, "'groups' parameter should not be None"),
+        ({"sample_weight": WEIGHT[1:]}, InvalidArgument, "sample_weight has 59 numbers"),
+        ({"sample_weight": np.zeros(60)}, InvalidPredictions, "weight is not zero"),
+        (
+            {"estimators": KNeighborsClassifier(), "sample_weight": WEIGHT},
+            InvalidArgument, r"takes no sample_weight(.|\n)*enable_metadata_routing",
+        ),
+        ({"progress": 3}, InvalidArgument, "progress is 3, allowed are True .* fits done"),
+    ],
+)  # fmt: skip
+def test_wrong_arguments_are_refused(arguments, kind, message):
+    given = {"estimators": GaussianNB(), "X": X, "y": Y} | arguments
+    with pytest.raises(kind, match=message) as refusal:
+        cross_val_predictions(given.pop("estimators"), given.pop("X"), given.pop("y"), **given)
+    assert isinstance(refusal.value, PolarocError)
+    assert "Hint: " in str(refusal.value)

@@ -1,0 +1,151 @@
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    StratifiedKFold,
+    cross_val_predict,
+    cross_val_score,
+    cross_validate,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import LinearSVC
+
+from polaroc.errors import InvalidArgument
+from polaroc.measures.catalog import CATALOG
+from polaroc.sklearn import auprec_score, iauprec_score, scorer
+
+X, Y = make_classification(240, n_features=6, weights=[0.7], flip_y=0.2, random_state=3)
+WORDS = np.where(Y == 1, "bad", "good")
+OVER = (0.02, 0.10)
+FOLDS = list(StratifiedKFold(3).split(X, Y))
+WEIGHT = np.random.default_rng(0).integers(1, 5, len(Y)).astype(float)
+
+
+def test_auc_is_scikit_learns():
+    ours = cross_val_score(GaussianNB(), X, Y, cv=FOLDS, scoring=scorer("auc"))
+    assert np.allclose(ours, cross_val_score(GaussianNB(), X, Y, cv=FOLDS, scoring="roc_auc"))
+
+
+@pytest.mark.parametrize("estimator", [GaussianNB(), LinearSVC()])
+def test_it_is_the_score_of_each_test_set(estimator):
+    method = "predict_proba" if hasattr(estimator, "predict_proba") else "decision_function"
+    found = cross_val_score(estimator, X, Y, cv=FOLDS, scoring=scorer(over=OVER))
+    scores = cross_val_predict(estimator, X, Y, cv=FOLDS, method=method)
+    scores = scores[:, 1] if scores.ndim == 2 else scores
+    expected = [iauprec_score(Y[test], scores[test], over=OVER) for _, test in FOLDS]
+    assert found.tolist() == pytest.approx(expected)
+
+
+def test_the_second_class_is_positive_unless_another_is_named():
+    model = GaussianNB().fit(X, WORDS)
+    # The classes are sorted: "bad" comes first.
+    scores = model.predict_proba(X)
+    for positive, column in ((None, 1), ("good", 1), ("bad", 0)):
+        given = scorer("auprec", prior=0.1, pos_label=positive)
+        expected = auprec_score(["bad", "good"][column] == WORDS, scores[:, column], prior=0.1)
+        assert given(model, X, WORDS) == pytest.approx(expected)
+    machine = LinearSVC().fit(X, WORDS)
+    expected = roc_auc_score(Y == 1, -machine.decision_function(X))
+    assert scorer("auc", pos_label="bad")(machine, X, WORDS) == pytest.approx(expected)
+
+
+def test_a_search_picks_by_it():
+    penalties = [1e-4, 1e-2, 1.0]
+    search = GridSearchCV(
+        LogisticRegression(), {"C": penalties}, cv=FOLDS, scoring=scorer("iauprec", over=OVER),
+        n_jobs=2,
+    ).fit(X, Y)  # fmt: skip
+    means = []
+    for penalty in penalties:
+        model = LogisticRegression(C=penalty)
+        scores = cross_val_predict(model, X, Y, cv=FOLDS, method="predict_proba")[:, 1]
+        means.append(np.mean([iauprec_score(Y[t], scores[t], over=OVER) for _, t in FOLDS]))
+    assert search.cv_results_["mean_test_score"].tolist() == pytest.approx(means)
+    assert search.best_params_ == {"C": penalties[int(np.argmax(means))]}
+
+
+def test_several_measures_at_once():
+    scoring = {
+        "wide": scorer("iauprec", over=OVER),
+        "rare": scorer("auprec", prior=0.01),
+        "fixed": scorer("accsens", over=OVER),
+    }
+    results = cross_validate(GaussianNB(), X, Y, cv=FOLDS, scoring=scoring)
+    assert (results["test_rare"] < results["test_wide"]).all()
+    # Less of it is better, so that its negative is maximised.
+    assert (results["test_fixed"] < 0).all()
+
+
+@pytest.mark.parametrize("measure", CATALOG)
+def test_every_measure_is_a_scorer(measure):
+    model = GaussianNB().fit(X, Y)
+    value = scorer(measure, over=OVER)(model, X, Y)
+    assert isinstance(value, float)
+    assert (value > 0) == CATALOG[measure].higher_is_better
+
+
+def test_weights_are_routed_where_they_are_requested():
+    with config_context(enable_metadata_routing=True):
+        weighted = scorer("auprec", prior=0.1).set_score_request(sample_weight=True)
+        plain = scorer("auprec", prior=0.1).set_score_request(sample_weight=False)
+        model = GaussianNB().set_fit_request(sample_weight=False)
+        results = cross_validate(
+            model, X, Y, cv=FOLDS, scoring={"weighted": weighted, "plain": plain},
+            params={"sample_weight": WEIGHT},
+        )  # fmt: skip
+    scores = cross_val_predict(GaussianNB(), X, Y, cv=FOLDS, method="predict_proba")[:, 1]
+    for name, weight in (("weighted", WEIGHT), ("plain", np.ones_like(WEIGHT))):
+        expected = [
+            auprec_score(Y[test], scores[test], prior=0.1, sample_weight=weight[test])
+            for _, test in FOLDS
+        ]
+        assert results[f"test_{name}"].tolist() == pytest.approx(expected)
+    assert not np.allclose(results["test_weighted"], results["test_plain"])
+
+
+def test_it_is_copied_and_pickled_with_what_holds_it():
+    search = GridSearchCV(GaussianNB(), {}, scoring=scorer(over=OVER))
+    model = GaussianNB().fit(X, Y)
+    expected = search.scoring(model, X, Y)
+    for copy in (clone(search).scoring, pickle.loads(pickle.dumps(search)).scoring):
+        assert copy(model, X, Y) == expected
+
+
+def test_more_than_two_classes_are_refused_with_another_way():
+    three = np.arange(len(Y)) % 3
+    model = GaussianNB().fit(X, three)
+    with pytest.raises(InvalidArgument, match=r"multiclass(.|\n)*Hint: polaroc.one_vs_rest"):
+        scorer(over=OVER)(model, X, three)
+
+
+def test_a_test_set_of_one_class_scores_nan():
+    split = [(np.arange(len(Y)), np.flatnonzero(Y == 0))]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        values = cross_val_score(GaussianNB(), X, Y, cv=split, scoring=scorer(over=OVER))
+    assert np.isnan(values).all()
+    assert any("no positives" in str(one.message) for one in caught)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"measure": "roc_auc"}, "measure is 'roc_auc'"),
+        ({"measure": "iauprec"}, r"over is None(.|\n)*over=\(0.05, 0.20\)"),
+        ({"over": (0.2, 0.1)}, "allowed is lo < hi"),
+        ({"measure": "auprec", "prior": 0}, "prior is 0"),
+        ({"measure": "auprec", "prior": [0.1, 0.2]}, "prior is"),
+        ({"over": OVER, "interpolation": "cubic"}, "interpolation is 'cubic'"),
+    ],
+)
+def test_wrong_arguments_are_refused_at_once(arguments, message):
+    with pytest.raises(InvalidArgument, match=message):
+        scorer(**arguments)

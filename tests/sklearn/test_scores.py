@@ -1,0 +1,119 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy.integrate import quad
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import average_precision_score, precision_recall_curve
+
+import polaroc as pr
+from polaroc.errors import InvalidArgument, InvalidPredictions
+from polaroc.sklearn import auprec_score, iauprec_score
+
+RNG = np.random.default_rng(7)
+TRUTH = RNG.random(200) < 0.3
+SCORE = np.round(RNG.normal(TRUTH * 1.2), 1)
+WEIGHT = RNG.integers(1, 5, 200)
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT])
+def test_steps_at_the_observed_prior_are_average_precision(weight):
+    area = auprec_score(TRUTH, SCORE, prior="observed", interpolation="step", sample_weight=weight)
+    assert area == pytest.approx(average_precision_score(TRUTH, SCORE, sample_weight=weight))
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT])
+def test_a_prior_is_a_weight_of_the_classes(weight):
+    own = np.ones(200) if weight is None else weight
+    to_prior = np.where(TRUTH, 0.05 / own[TRUTH].sum(), 0.95 / own[~TRUTH].sum()) * own
+    area = auprec_score(TRUTH, SCORE, prior=0.05, interpolation="step", sample_weight=weight)
+    assert area == pytest.approx(average_precision_score(TRUTH, SCORE, sample_weight=to_prior))
+
+
+def test_linear_interpolation_is_the_trapezoid_of_scikit_learns_curve():
+    precision, recall, _ = precision_recall_curve(TRUTH, SCORE)
+    # Its anchor of precision 1 stands in the place of the limit along the first segment.
+    precision[-1] = precision[-2]
+    area = auprec_score(TRUTH, SCORE, prior="observed", interpolation="linear")
+    assert area == pytest.approx(np.trapezoid(precision[::-1], recall[::-1]))
+
+
+def test_exact_interpolation_differs_from_average_precision_by_little():
+    exact = auprec_score(TRUTH, SCORE, prior="observed")
+    steps = average_precision_score(TRUTH, SCORE)
+    assert 0 < abs(exact - steps) < 0.03
+
+
+def test_a_range_is_the_mean_over_its_priors():
+    mean = quad(lambda prior: auprec_score(TRUTH, SCORE, prior=prior), 0.05, 0.2, epsabs=1e-6)[0]
+    assert iauprec_score(TRUTH, SCORE, over=(0.05, 0.2)) == pytest.approx(mean / 0.15, abs=1e-5)
+
+
+def test_a_belief_is_taken_for_a_range():
+    two = [auprec_score(TRUTH, SCORE, prior=prior) for prior in (0.02, 0.1)]
+    area = iauprec_score(TRUTH, SCORE, over=pr.points([0.02, 0.1], [3, 1]))
+    assert area == pytest.approx(np.dot(two, [0.75, 0.25]))
+
+
+@pytest.mark.parametrize(
+    "y_true",
+    [
+        TRUTH.tolist(), TRUTH.astype(int), TRUTH.astype(float), 2 * TRUTH - 1, pd.Series(TRUTH),
+        pd.Series(TRUTH, dtype="boolean"), pd.Series(TRUTH.astype(int), dtype="Int64"),
+        pl.Series(TRUTH), pl.Series(TRUTH).cast(pl.Int8), TRUTH.astype(int)[:, None].ravel(),
+    ],
+)  # fmt: skip
+def test_labels_are_read_as_scikit_learn_reads_them(y_true):
+    for score in (SCORE, SCORE.tolist(), pd.Series(SCORE), pl.Series(SCORE)):
+        area = auprec_score(y_true, score, prior=0.1)
+        assert area == pytest.approx(auprec_score(TRUTH, SCORE, prior=0.1))
+
+
+@pytest.mark.parametrize("kind", [np.array, pl.Series, lambda v: pd.Series(v, dtype="category")])
+def test_other_labels_need_the_positive_one(kind):
+    words = kind(np.where(TRUTH, "fraud", "ok").tolist())
+    with pytest.raises(InvalidArgument, match=r"'fraud', 'ok'(.|\n)*Hint: .*pos_label='ok'"):
+        auprec_score(words, SCORE, prior=0.1)
+    area = auprec_score(words, SCORE, prior=0.1, pos_label="fraud")
+    assert area == pytest.approx(auprec_score(TRUTH, SCORE, prior=0.1))
+
+
+@pytest.mark.parametrize(("y_true", "why"), [([0, 0], "no positives"), ([1, 1], "no negatives")])
+def test_one_class_is_undefined(y_true, why):
+    with pytest.warns(UndefinedMetricWarning, match=f"auprec is undefined: {why}"):
+        assert np.isnan(auprec_score(y_true, [0.1, 0.2], prior=0.1))
+
+
+PAIR = np.column_stack([1 - SCORE, SCORE])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "message"),
+    [
+        ({"y_score": PAIR}, InvalidArgument, r"shape \(200, 2\)(.|\n)*predict_proba\(X\)\[:, 1\]"),
+        ({"y_score": PAIR[:, [0, 1, 1]]}, InvalidArgument, r"200, 3\)(.|\n)*one_vs_rest"),
+        ({"y_true": WEIGHT}, InvalidArgument, r"multiclass(.|\n)*Hint: polaroc.one_vs_rest"),
+        ({"y_true": SCORE + 0.5}, InvalidArgument, "Unknown label type: continuous"),
+        ({"y_true": None}, InvalidArgument, "y_true cannot be read"),
+        ({"y_true": [], "y_score": []}, InvalidArgument, "y_true is empty"),
+        ({"y_true": TRUTH[1:]}, InvalidArgument, "y_score has 200 numbers for 199 cases"),
+        ({"pos_label": 2}, InvalidArgument, "pos_label is 2"),
+        ({"y_score": np.where(TRUTH, np.nan, 1)}, InvalidPredictions, r"NaN for \d+ cases"),
+        ({"sample_weight": -WEIGHT}, InvalidPredictions, "200 invalid weights"),
+        ({"sample_weight": WEIGHT[1:]}, InvalidArgument, "sample_weight has 199 numbers"),
+        ({"prior": 1.5}, InvalidArgument, "prior is 1.5"),
+        ({"prior": [0.1, 0.2]}, InvalidArgument, r"prior is \[0.1, 0.2\]"),
+        ({"prior": "mine"}, InvalidArgument, "prior is 'mine'"),
+        ({"interpolation": "cubic"}, InvalidArgument, "interpolation is 'cubic'"),
+    ],
+)
+def test_wrong_arguments_are_refused(arguments, kind, message):
+    given = {"y_true": TRUTH, "y_score": SCORE, "prior": 0.1} | arguments
+    with pytest.raises(kind, match=message) as refusal:
+        auprec_score(given.pop("y_true"), given.pop("y_score"), **given)
+    assert "Hint: " in str(refusal.value)
+
+
+def test_a_range_is_a_pair_or_a_belief():
+    with pytest.raises(InvalidArgument, match=r"over is 0.1(.|\n)*Hint:"):
+        iauprec_score(TRUTH, SCORE, over=0.1)

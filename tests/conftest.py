@@ -17,16 +17,22 @@ for name, examples in {"quick": 20, "thorough": 100}.items():
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 
+# Groups that take minutes: a process that begins with one ends no later than the others.
+LONGEST_FIRST = ("spark", "sail", "tests/files/test_faults.py", "postgres", "duckdb")
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """One process for the tests of an engine, and for those that share what a module makes."""
+    order = {}
     for item in items:
+        group = item.nodeid.partition("::")[0]
         if "engine" in getattr(item, "fixturenames", ()):
-            engine = item.callspec.params["engine"]
+            group = item.callspec.params["engine"]
             item.add_marker(pytest.mark.engine)
-            item.add_marker(pytest.mark.xdist_group(engine))
-        else:
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+        item.add_marker(pytest.mark.xdist_group(group))
+        order[item] = LONGEST_FIRST.index(group) if group in LONGEST_FIRST else len(LONGEST_FIRST)
+    items.sort(key=order.__getitem__)
 
 
 def pytest_sessionfinish(session):

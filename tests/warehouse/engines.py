@@ -152,9 +152,7 @@ def spark() -> Iterator[Engine]:
         missing("Java is not installed (Debian package openjdk-17-jre-headless)")
     with (
         TemporaryDirectory(prefix="polaroc-spark-") as folder,
-        spark_cluster(
-            Path(folder), settings=FOR_SMALL_TABLES, java_options=FOR_MINUTES
-        ) as cluster,
+        spark_cluster(Path(folder), settings=FOR_SMALL_TABLES, java_options=FOR_MINUTES) as cluster,
         connected("spark", cluster.address, Path(folder)) as engine,
     ):
         yield engine

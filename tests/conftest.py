@@ -5,6 +5,9 @@ from figures import FIGURES
 from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("POLARS_WARN_UNSTABLE", "1")
+# Programs without doctests, which import one another from their own folder: on the path of the
+# tests its coverage.py would hide the package `coverage`.
+collect_ignore = ["benchmarks"]
 
 for name, examples in {"quick": 20, "thorough": 100}.items():
     settings.register_profile(

@@ -22,7 +22,7 @@ quick *ARGS:
 
 # The lines of the package that the test suite runs (`just coverage` is that of the intervals).
 line-coverage *ARGS:
-    pytest -q --cov=polaroc --cov-report=term:skip-covered {{ARGS}}
+    pytest -q --cov=polaroc --cov=polaroc_command --cov-report=term:skip-covered {{ARGS}}
 
 # The quick tests on each Python from 3.11 on that is installed, in environments of their own.
 pythons *ARGS:

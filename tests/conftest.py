@@ -5,6 +5,9 @@ from figures import FIGURES
 from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("POLARS_WARN_UNSTABLE", "1")
+# Programs without doctests, which import one another from their own folder: on the path of the
+# tests its coverage.py would hide the package `coverage`.
+collect_ignore = ["benchmarks"]
 
 for name, examples in {"quick": 20, "thorough": 100}.items():
     settings.register_profile(
@@ -17,16 +20,22 @@ for name, examples in {"quick": 20, "thorough": 100}.items():
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 
+# Groups that take minutes: a process that begins with one ends no later than the others.
+LONGEST_FIRST = ("spark", "sail", "tests/files/test_faults.py", "postgres", "duckdb")
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """One process for the tests of an engine, and for those that share what a module makes."""
+    order = {}
     for item in items:
+        group = item.nodeid.partition("::")[0]
         if "engine" in getattr(item, "fixturenames", ()):
-            engine = item.callspec.params["engine"]
+            group = item.callspec.params["engine"]
             item.add_marker(pytest.mark.engine)
-            item.add_marker(pytest.mark.xdist_group(engine))
-        else:
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+        item.add_marker(pytest.mark.xdist_group(group))
+        order[item] = LONGEST_FIRST.index(group) if group in LONGEST_FIRST else len(LONGEST_FIRST)
+    items.sort(key=order.__getitem__)
 
 
 def pytest_sessionfinish(session):

@@ -56,7 +56,12 @@ def test_the_same_keys_choose_compare_and_draw(named, tmp_path):
     assert f"keys are '{model}', '{fold}'" in drawn.stderr
 
 
+# A report takes seconds, and what its keys are is found as for the other commands.
+odd_names = pytest.mark.parametrize("named", NAMES[-1:], indirect=True, ids=" and ".join)
+
+
 @pytest.mark.slow
+@odd_names
 def test_a_report_pools_no_models(named):
     file, names = named
     result = polaroc("report", file, *BASE, *OVER, "--out", "-")
@@ -69,6 +74,7 @@ def test_a_report_pools_no_models(named):
 
 
 @pytest.mark.slow
+@odd_names
 def test_the_function_report_has_the_same_keys(named, tmp_path):
     file, (model, fold) = named
     table = pl.read_csv(file)

@@ -134,8 +134,16 @@ def postgres() -> Iterator[Engine]:
             yield Postgres("postgres", connection, address)
 
 
-# What is planned anew after each stage, and many partitions, take longer than the work.
-FOR_SMALL_TABLES = {"spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": "2"}
+# Over a few hundred rows, planning anew after each stage, many partitions and generated code that
+# is compiled for each query take longer than the work.
+FOR_SMALL_TABLES = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+# Programs of minutes do not repay the optimising compiler.
+FOR_MINUTES = "-XX:TieredStopAtLevel=1"
 
 
 @contextmanager
@@ -144,7 +152,7 @@ def spark() -> Iterator[Engine]:
         missing("Java is not installed (Debian package openjdk-17-jre-headless)")
     with (
         TemporaryDirectory(prefix="polaroc-spark-") as folder,
-        spark_cluster(Path(folder), settings=FOR_SMALL_TABLES) as cluster,
+        spark_cluster(Path(folder), settings=FOR_SMALL_TABLES, java_options=FOR_MINUTES) as cluster,
         connected("spark", cluster.address, Path(folder)) as engine,
     ):
         yield engine

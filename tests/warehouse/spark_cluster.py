@@ -74,6 +74,7 @@ def spark_cluster(
     executor_memory: str = "1g",
     driver_memory: str = "1g",
     settings: Mapping[str, str] | None = None,
+    java_options: str = "",
 ) -> Iterator[Cluster]:
     """A master, workers of one core each and a Spark Connect server whose tasks they run.
 
@@ -87,6 +88,8 @@ def spark_cluster(
         Heaps of an executor and of the Connect server.
     settings
         Further settings of Spark.
+    java_options
+        Further options of every JVM.
     """
     chosen = SETTINGS | {
         "spark.executor.memory": executor_memory,
@@ -96,7 +99,7 @@ def spark_cluster(
     with ExitStack() as stack:
 
         def started(name: str, command: Sequence[str], memory: str = "256m") -> Process:
-            return stack.enter_context(_process(name, command, folder, memory))
+            return stack.enter_context(_process(name, command, folder, memory, java_options))
 
         url = _said(started("master", MASTER), rf"Starting Spark master at (spark://{HOST}:\d+)")
         room = ["--memory", executor_memory, "--work-dir", str(folder / "work")]
@@ -110,7 +113,9 @@ def spark_cluster(
 
 
 @contextmanager
-def _process(name: str, command: Sequence[str], folder: Path, memory: str) -> Iterator[Process]:
+def _process(
+    name: str, command: Sequence[str], folder: Path, memory: str, java_options: str
+) -> Iterator[Process]:
     """A program of Spark in a process group of its own, ended when the block ends."""
     import pyspark
 
@@ -125,7 +130,7 @@ def _process(name: str, command: Sequence[str], folder: Path, memory: str) -> It
         # The Connect server is a daemon too: its heap is not the driver's setting.
         "SPARK_DAEMON_MEMORY": memory,
         "SPARK_DAEMON_JAVA_OPTS": "-Dspark.master.rest.enabled=false",
-        "JAVA_TOOL_OPTIONS": f"-XX:+UseSerialGC -Djava.io.tmpdir={scratch}",
+        "JAVA_TOOL_OPTIONS": f"-XX:+UseSerialGC -Djava.io.tmpdir={scratch} {java_options}",
     }
     log = folder / f"{name}.log"
     with log.open("wb") as lines:

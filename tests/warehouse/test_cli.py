@@ -149,7 +149,8 @@ def test_sql_prints_a_query_that_gives_the_measures(engine: Engine):
 @pytest.mark.slow
 @pytest.mark.parametrize("dialect", ["spark", "bigquery", "snowflake", "trino"])
 def test_sql_prints_one_query(dialect):
-    asked = ["--table", "lake.predictions", *BASE, *KEYS, "--over", 0.05, 0.2, "--weight", "w"]
+    asked = ["--table", "lake.predictions", *BASE, *KEYS, "--weight", "w"]
+    asked += ["--over", 0.05, 0.2, "--measure", "iauprec"]
     result = polaroc("sql", "--dialect", dialect, *asked)
     assert result.exit_code == 0, result.output
     assert len(sqlglot.parse(result.output, dialect=dialect)) == 1

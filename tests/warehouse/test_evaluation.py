@@ -42,20 +42,20 @@ def test_priors_may_be_as_rare_as_can_be(engine: Engine):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("interpolation", ["exact", "linear"])
-def test_many_priors_are_interpolated_as_polars_does(interpolation):
+def test_many_priors_are_interpolated_as_polars_does():
     import ibis
 
-    assert_many_priors_same(ibis.memtable, interpolation)
+    assert_many_priors_same(ibis.memtable, "linear", 401)
 
 
 def test_many_priors_are_interpolated_on_every_engine(engine: Engine):
-    assert_many_priors_same(engine.table, "exact")
+    assert_many_priors_same(engine.table, "exact", 101)
 
 
-def assert_many_priors_same(upload, interpolation: str) -> None:
+def assert_many_priors_same(upload, interpolation: str, steps: int) -> None:
     table = predictions(2, weights=True)
-    priors = [*(i / 401 for i in range(20, 400)), "observed", 1e-12, 1 - 1e-12]
+    grid = (i / steps for i in range(steps // 20, steps))
+    priors = [*grid, "observed", 1e-12, 1 - 1e-12]
     asked = {
         "truth": "truth", "score": "score", "by": ["model"], "over": (0.05, 0.2),
         "weight": "weight", "priors": priors, "interpolation": interpolation,
@@ -66,7 +66,7 @@ def assert_many_priors_same(upload, interpolation: str) -> None:
 
 def test_bounds_of_bins_at_many_priors_are_those_at_a_few(engine: Engine):
     table = engine.table(predictions(3))
-    grid = [i / 100 for i in range(5, 95)]
+    grid = [i / 200 for i in range(20, 60)]
     asked = {"truth": "truth", "score": "score", "bins": [-2.0, -1.0, 0.0, 1.0, 2.0]}
     found = pr.warehouse.collected(pr.warehouse.evaluate(table, **asked, priors=grid))
     expected = pr.warehouse.evaluate(table, **asked, priors=grid[::10])

@@ -20,7 +20,11 @@ def query(dialect: str, name: str = "predictions", **kwargs) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dialect", DIALECTS)
-@pytest.mark.parametrize("more", [{"weight": "weight", "over": (0.05, 0.2)}, {"positive": "a"}])
+@pytest.mark.parametrize(
+    "more",
+    [{"weight": "weight", "over": (0.05, 0.2)}, {"positive": "a", "measures": "auc"}],
+    ids=["all measures", "labels"],
+)
 def test_text_is_one_query_of_its_dialect(dialect, more):
     statements = sqlglot.parse(query(dialect, **more), dialect=dialect)
     assert len(statements) == 1
@@ -34,7 +38,8 @@ def test_text_is_one_query_of_its_dialect(dialect, more):
 @pytest.mark.parametrize("dialect", [name for name in DIALECTS if name != "bigquery"])
 @pytest.mark.parametrize("name", [ODD, "`", "' or 1 = 1"])
 def test_names_are_quoted(dialect, name):
-    text = query(dialect, name=name, by=["`"], score=ODD, truth="truth", positive="it's")
+    asked = {"by": ["`"], "score": ODD, "positive": "it's", "measures": "auc"}
+    text = query(dialect, name=name, **asked)
     (statement,) = sqlglot.parse(text, dialect=dialect)
     assert name in {table.name for table in statement.find_all(sqlglot.exp.Table)}
     columns = {column.name for column in statement.find_all(sqlglot.exp.Column)}
@@ -46,7 +51,7 @@ def test_names_are_quoted(dialect, name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["sales.predictions", "lake.sales.predictions"])
 def test_a_table_may_have_a_schema_and_a_catalog(name):
-    (statement,) = sqlglot.parse(query("trino", name=name), dialect="trino")
+    (statement,) = sqlglot.parse(query("trino", name=name, measures="auc"), dialect="trino")
     (table,) = statement.find_all(sqlglot.exp.Table)
     assert ".".join(part.name for part in table.parts) == name
 

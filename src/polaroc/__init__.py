@@ -8,6 +8,7 @@ from polaroc.choice.choose import choose
 from polaroc.comparison.anova import anova
 from polaroc.comparison.compare import compare
 from polaroc.comparison.delong import delong
+from polaroc.comparison.gate import gate
 from polaroc.curves.curve import curve
 from polaroc.curves.dominance import dominance
 from polaroc.curves.hull import achievable, hull
@@ -61,6 +62,7 @@ __all__ = [
     "evaluate",
     "experiments",
     "expr",
+    "gate",
     "greatest_auprec",
     "hull",
     "iauprec",

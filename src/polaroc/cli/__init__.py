@@ -16,6 +16,7 @@ from polaroc.cli.compare import compare
 from polaroc.cli.demo import demo
 from polaroc.cli.evaluate import evaluate
 from polaroc.cli.experiment import experiment
+from polaroc.cli.gate import gate
 from polaroc.cli.report import report
 from polaroc.cli.screen import refuse
 from polaroc.cli.sql import sql
@@ -60,6 +61,7 @@ app.command(cls=Command)(demo)
 app.command(cls=Command)(evaluate)
 app.command(cls=Command)(compare)
 app.command(cls=Command)(choose)
+app.command(cls=Command)(gate)
 app.command(cls=Command)(chart)
 app.command(cls=Command)(report)
 app.command(cls=Command)(check)

@@ -1,0 +1,103 @@
+"""`polaroc gate`: whether a challenger may replace the champion, as an exit code."""
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import polars as pl
+import typer
+
+from polaroc.cli.inputs import NullRows, Positive, Weight, labels, prior_in_words
+from polaroc.cli.keys import roles_of, tell
+from polaroc.cli.measured import (
+    Between,
+    Block,
+    Files,
+    IncompleteBlocks,
+    Ratio,
+    Score,
+    Truth,
+    predictions_or_measures,
+    show,
+)
+from polaroc.cli.pipes import AsJson, print_json
+from polaroc.cli.screen import handle_errors, progress
+from polaroc.comparison.gate import gate as gated
+from polaroc.files.fingerprints import Stamps
+
+EXIT_CODES = {"pass": 0, "fail": 1, "undecided": 3}
+
+
+@handle_errors
+def gate(
+    files: Files,
+    champion: Annotated[str, typer.Option(help="The model in use.", show_default=False)],
+    challenger: Annotated[
+        str, typer.Option(help="The model that may replace it.", show_default=False)
+    ],
+    measure: Annotated[str, typer.Option(help="What is compared.")] = "iauprec",
+    over: Annotated[
+        tuple[float, float] | None,
+        typer.Option(help="Range of priors LO HI that the measure is over.", show_default=False),
+    ] = None,
+    prior: Annotated[
+        str | None,
+        typer.Option(help="A single prior, or 'observed', instead of a range.", show_default=False),
+    ] = None,
+    margin: Annotated[float, typer.Option(help="By how much the challenger may be worse.")] = 0.0,
+    alpha: Annotated[
+        float, typer.Option(help="One minus the confidence of the two-sided interval.")
+    ] = 0.05,
+    between: Between = None,
+    block: Block = None,
+    case: Annotated[
+        str | None,
+        typer.Option(
+            help="Column that tells the cases apart, of fitted models on one test set.",
+            show_default=False,
+        ),
+    ] = None,
+    test_train_ratio: Ratio = None,
+    incomplete: IncompleteBlocks = "raise",
+    truth: Truth = None,
+    score: Score = None,
+    weight: Weight = None,
+    positive: Positive = None,
+    nulls: NullRows = "raise",
+    as_json: AsJson = False,
+) -> None:
+    """Exit with 0 if a challenger is not worse than the champion, 1 if it is, 3 if undecided.
+
+    Example: polaroc gate predictions.parquet --champion forest --challenger svm
+    --truth label --score p --case id --over 0.05 0.20 --margin 0.01
+    """
+    with progress() as say:
+        say("reading")
+        stamps = Stamps(files)
+        roles = roles_of(files, between, block, [truth, score, weight, case])
+        keys = roles.all if case is None else [*roles.all, case]
+        frame = predictions_or_measures(
+            files, keys, truth=truth, score=score, weight=weight, positive=positive
+        )
+        columns: dict[str, Any] = {}
+        if truth is not None:
+            columns = {
+                "truth": truth, "score": score, "weight": weight, "nulls": nulls,
+                "positive": labels(frame, truth, positive),
+            }  # fmt: skip
+        say("comparing")
+        # Names of models are words here.
+        words = pl.col([name for name in roles.models if name in frame.collect_schema()])
+        result = gated(
+            frame.with_columns(words.cast(pl.String)), champion=champion, challenger=challenger,
+            by=roles.all, case=case, measure=measure, over=over,
+            prior=None if prior is None else prior_in_words(prior),
+            test_train_ratio=test_train_ratio, margin=margin, alpha=alpha, incomplete=incomplete,
+            **columns,
+        )  # fmt: skip
+        stamps.check()
+    tell(roles.notes)
+    if as_json:
+        print_json({"answer": result.answer, **asdict(result)})
+    else:
+        show([result.answer, result.numbers, *(f"Note: {line}" for line in result.warnings)])
+    raise typer.Exit(EXIT_CODES[result.verdict])

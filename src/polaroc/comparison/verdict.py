@@ -1,0 +1,127 @@
+"""Whether a challenger may replace a champion: the rule, and the result in words."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from polaroc.base.text import limit, number, plain
+from polaroc.priors.beliefs import Belief
+from polaroc.typing import Prior
+
+Verdict = Literal["pass", "fail", "undecided"]
+MORE_CASES = "More cases make the interval narrower."
+
+
+@dataclass(frozen=True)
+class GateResult:
+    """Whether a challenger is worse than a champion by more than a margin; made by `gate`.
+
+    Attributes
+    ----------
+    verdict
+        "pass", "fail" or "undecided".
+    difference
+        The measure of the challenger minus that of the champion.
+    lower, upper
+        Its two-sided interval with confidence 1 − `alpha`; None where nothing says how
+        much the difference varies.
+    champion, challenger
+        The two models.
+    champion_estimate, challenger_estimate
+        Their measure; over folds its mean.
+    measure
+        What was compared, in words.
+    higher_is_better
+        Whether more of it is better.
+    margin, alpha
+        As given.
+    cases
+        What it rests on, such as "20 folds".
+    warnings
+        What the interval assumes, and notes on the data, in sentences.
+    """
+
+    verdict: Verdict
+    difference: float
+    lower: float | None
+    upper: float | None
+    champion: object
+    challenger: object
+    champion_estimate: float
+    challenger_estimate: float
+    measure: str
+    higher_is_better: bool
+    margin: float
+    alpha: float
+    cases: str
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def answer(self) -> str:
+        """The verdict in one sentence."""
+        more = f" by more than {self.margin:g}" if self.margin else ""
+        claim = {
+            "pass": f"Pass: {self.challenger} is not worse than {self.champion}{more}",
+            "fail": f"Fail: {self.challenger} is worse than {self.champion}{more}",
+            "undecided": f"Undecided: {self.challenger} may or may not be worse than "
+            f"{self.champion}{more}",
+        }
+        return f"{claim[self.verdict]} in {self.measure}."
+
+    def summary(self) -> str:
+        """All of it as text for a terminal of 80 columns."""
+        notes = [f"Note: {line}" for line in self.warnings]
+        return plain([self.answer, self.numbers, *notes])
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    @property
+    def numbers(self) -> str:
+        """Both estimates, and their difference with its interval, in a sentence."""
+        way = "" if self.higher_is_better else " (less is better)"
+        if self.lower is None or self.upper is None:
+            interval = "; nothing says how much it varies"
+        else:
+            interval = (
+                f", with {100 * (1 - self.alpha):g} % confidence from {limit(self.lower)} to "
+                f"{limit(self.upper)}"
+            )
+        wish = f" {MORE_CASES}" if self.verdict == "undecided" else ""
+        return (
+            f"On {self.cases} {self.challenger} has {number(self.challenger_estimate)} and "
+            f"{self.champion} {number(self.champion_estimate)}{way}: a difference of "
+            f"{limit(self.difference)}{interval}.{wish}"
+        )
+
+
+def decide(lower: float | None, upper: float | None, margin: float, *, higher: bool) -> Verdict:
+    """The verdict on the interval of challenger minus champion.
+
+    Examples
+    --------
+    >>> decide(-0.01, 0.02, 0.01, higher=True), decide(-0.03, -0.02, 0.01, higher=True)
+    ('pass', 'fail')
+    >>> decide(-0.03, -0.02, 0.01, higher=False), decide(-0.03, 0.02, 0.01, higher=False)
+    ('pass', 'undecided')
+    """
+    if lower is None or upper is None:
+        return "undecided"
+    worst, best = (lower, upper) if higher else (-upper, -lower)
+    return "pass" if worst >= -margin else "fail" if best < -margin else "undecided"
+
+
+def at_in_words(over: tuple[float, float] | Belief | str | None, prior: Prior | None) -> str:
+    """The range of priors, the belief or the prior of a measure, as the end of a phrase.
+
+    Examples
+    --------
+    >>> at_in_words((0.05, 0.2), None), at_in_words(None, 0.1), at_in_words(None, None)
+    (' over 5 to 20 % positives', ' at 10 % positives', '')
+    """
+    if isinstance(over, tuple):
+        return f" over {100 * over[0]:.3g} to {100 * over[1]:.3g} % positives"
+    if over is not None:
+        return f" under {over}"
+    if prior is None:
+        return ""
+    return f" at {prior} prior" if isinstance(prior, str) else f" at {100 * prior:.3g} % positives"

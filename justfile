@@ -72,6 +72,10 @@ spark-scale *ARGS:
 error-rates *ARGS:
     python tests/benchmarks/error_rates.py {{ARGS}}
 
+# How often `gate` passes a challenger that is worse by exactly the margin.
+gate *ARGS:
+    python tests/benchmarks/gate_rates.py {{ARGS}}
+
 # What a report shows of its thresholds beside what they cost in truth, by simulation.
 threshold-costs *ARGS:
     python tests/benchmarks/threshold_costs.py {{ARGS}}

@@ -155,6 +155,7 @@ def gate(
     table = pair.rows(as_lazy(predictions_or_measures).collect())
     columns: dict[str, Any] = {"truth": truth, "score": score, "positive": positive}
     at: Prior = "observed" if prior is None else prior
+    taken_over: tuple[float, float] | Belief | str | None = over
     if on_cases:
         _refuse_folds(table, ["fold"] if by is None else folds)
         if weight is not None or nulls != "raise":
@@ -171,14 +172,14 @@ def gate(
                 table, by=[between, *folds], measures=sorted({measure, "auc"}), over=over,
                 priors=at, weight=weight, nulls=nulls, **columns,
             )  # fmt: skip
-        table, over = _of_one_range(table, measure, over)
+        table, taken_over = _of_one_range(table, measure, over)
         compared = compare(
             table, measure, between, folds, prior=prior, test_train_ratio=test_train_ratio,
             alpha=alpha, incomplete=incomplete,
         )  # fmt: skip
         lead = _on_folds(compared, pair)
     higher = higher_is_better(measure)
-    place = at_in_words(over if _needs_range(measure) else None, prior)
+    place = at_in_words(taken_over if _needs_range(measure) else None, prior)
     return GateResult(
         decide(lead.lower, lead.upper, margin, higher=higher), lead.difference, lead.lower,
         lead.upper, champion, challenger, lead.estimates[champion], lead.estimates[challenger],
@@ -251,7 +252,7 @@ class Pair:
         if first == self.challenger:
             return difference, lower, upper
         # From zero, so that no difference is -0.0.
-        return 0 - difference, *(None if end is None else 0 - end for end in (upper, lower))  # type: ignore[return-value]
+        return 0 - difference, *(None if end is None else 0 - end for end in (upper, lower))
 
 
 def _on_cases(

@@ -1,0 +1,96 @@
+import json
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import polaroc as pr
+from polaroc.cli import app
+
+TABLE = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 4)
+PREDICTIONS = ["--truth", "truth", "--score", "score"]
+OVER = ["--over", 0.05, 0.2]
+ON_CASES = [*PREDICTIONS, "--case", "case"]
+ON_FOLDS = ["--test-train-ratio", 0.25]
+
+
+def gate(*arguments: object):
+    return CliRunner().invoke(app, ["gate", *map(str, arguments)])
+
+
+def of(champion: str, challenger: str) -> list[str]:
+    return ["--champion", champion, "--challenger", challenger]
+
+
+@pytest.fixture
+def files(tmp_path):
+    measures = pr.evaluate(
+        TABLE, truth="truth", score="score", by=["model", "fold"], over=(0.05, 0.2)
+    )
+    measures.write_parquet(tmp_path / "measures.parquet")
+    TABLE.write_parquet(tmp_path / "folds.parquet")
+    TABLE.filter(fold=1).drop("fold").write_csv(tmp_path / "cases.csv")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ([*of("C", "A"), *OVER], 0),
+        ([*of("A", "C"), *OVER], 1),
+        ([*of("A", "C"), *OVER, "--margin", 0.05], 3),
+        ([*of("A", "C"), *OVER, "--margin", 0.2], 0),
+        ([*of("A", "svm"), *OVER], 2),
+    ],
+)
+def test_the_exit_code_is_the_verdict(files, arguments, code):
+    assert gate(files / "cases.csv", *ON_CASES, *arguments).exit_code == code
+
+
+def test_json_has_what_the_function_gives(files):
+    result = gate(files / "cases.csv", *ON_CASES, *of("A", "C"), "--prior", 0.1, "--json")
+    expected = pr.gate(
+        TABLE.filter(fold=1), champion="A", challenger="C", truth="truth", score="score",
+        case="case", prior=0.1,
+    )  # fmt: skip
+    found = json.loads(result.stdout)
+    assert (found["verdict"], found["answer"]) == ("fail", expected.answer)
+    for name in ("difference", "lower", "upper", "champion_estimate"):
+        assert found[name] == pytest.approx(getattr(expected, name))
+
+
+def test_folds_of_predictions_and_of_measures_are_read(files):
+    arguments = [*of("A", "C"), *OVER, *ON_FOLDS, "--margin", 0.01]
+    stored = gate(files / "measures.parquet", *arguments)
+    assert stored.exit_code == 3
+    assert stored.stdout.startswith("Undecided: C may or may not be worse than A by more than 0.01")
+    assert "On 4 folds" in stored.stdout
+    assert gate(files / "folds.parquet", *PREDICTIONS, *arguments).stdout == stored.stdout
+
+
+def test_models_are_told_apart_by_numbers_too(files):
+    numbered = pl.col("model").replace_strict({"A": 1, "B": 2, "C": 3})
+    TABLE.filter(fold=1).with_columns(numbered).write_parquet(files / "numbered.parquet")
+    result = gate(files / "numbered.parquet", *ON_CASES, *of("1", "3"), *OVER)
+    assert result.exit_code == 1
+    assert result.stdout.startswith("Fail: 3 is worse than 1 in IAUPREC")
+
+
+@pytest.mark.parametrize(
+    ("file", "arguments", "message"),
+    [
+        ("cases.csv", [*ON_CASES], "give --over 0.05 0.20, or --prior 0.1"),
+        ("cases.csv", [*PREDICTIONS, *OVER], "Hint: --case id for fitted models on one test set"),
+        ("cases.csv", [*PREDICTIONS, *OVER, *ON_FOLDS], "with --block fold"),
+        ("folds.parquet", [*ON_CASES, *OVER], "take --test-train-ratio 0.25 in place of --case"),
+        ("cases.csv", [*ON_CASES, *OVER, "--margin", -1], "for example --margin 0.01"),
+        ("cases.csv", [*ON_CASES, *OVER, "--between", "clf"], "'clf'"),
+        ("cases.csv", [*OVER], "give --truth and --score for predictions"),
+        ("measures.parquet", [*ON_FOLDS, "--over", 0.1, 0.3], "name one of these as --over"),
+    ],
+)
+def test_wrong_arguments_have_a_hint_with_options(files, file, arguments, message):
+    result = gate(files / file, *arguments, *of("A", "C"))
+    assert result.exit_code == 2
+    assert message in " ".join(result.output.split())
+    assert "Hint: " in result.output

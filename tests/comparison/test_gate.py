@@ -1,0 +1,356 @@
+import runpy
+from pathlib import Path
+
+import numpy as np
+import oracles
+import polars as pl
+import pytest
+from scipy import stats
+from sklearn.metrics import roc_auc_score
+
+import polaroc as pr
+from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable
+
+SCRIPT = runpy.run_path(
+    str(Path(__file__).parents[1] / "benchmarks" / "gate_rates.py"), run_name="gate_rates"
+)
+PREDICTIONS = pr.datasets.satellite_predictions()
+ONE = PREDICTIONS.filter(fold=1)
+NAMES = {"truth": "truth", "score": "score"}
+OVER = (0.05, 0.2)
+MEASURES = pr.evaluate(PREDICTIONS, **NAMES, by=["model", "fold"], over=OVER)
+# On hold-outs of 80/20 C is worse than A by 0.043 (0.016) in IAUPREC.
+FOLDS = {"champion": "A", "challenger": "C", "test_train_ratio": 0.25}
+CASES = {"champion": "A", "challenger": "C", "case": "case", **NAMES}
+
+
+def on_folds(table=MEASURES, **arguments):
+    return pr.gate(table, **{**FOLDS, **arguments})
+
+
+def on_cases(table=ONE, **arguments):
+    return pr.gate(table, **{"measure": "auc", **CASES, **arguments})
+
+
+def estimates(model, measure="iauprec"):
+    return MEASURES.filter(model=model, measure=measure).sort("fold")["estimate"].to_numpy()
+
+
+def table_of(**by_model):
+    """A table of measures from the estimates of each model."""
+    return pl.concat(
+        pl.DataFrame({"model": name, "fold": range(len(values)), "measure": "auc",
+                      "estimate": [float(value) for value in values]})
+        for name, values in by_model.items()
+    )  # fmt: skip
+
+
+def scores_of(truth, **by_model):
+    return pl.concat(
+        pl.DataFrame({"model": name, "case": range(len(truth)), "truth": truth, "score": scores},
+                     schema_overrides={"score": pl.Float64})
+        for name, scores in by_model.items()
+    )  # fmt: skip
+
+
+def assert_same(result, expected):
+    assert (result.verdict, result.summary()) == (expected.verdict, expected.summary())
+    for name in ("difference", "lower", "upper"):
+        assert getattr(result, name) == pytest.approx(getattr(expected, name), rel=1e-9)
+
+
+# --- Numbers -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.2])
+def test_on_one_test_set_the_auc_has_delongs_interval(alpha):
+    tables = [ONE.filter(model=model).sort("case") for model in ("C", "A")]
+    placed = [oracles.delong_placements(table) for table in tables]
+    variance = sum(
+        np.var(own - other, ddof=1) / own.size for own, other in zip(*placed, strict=True)
+    )
+    aucs = [roc_auc_score(table["truth"], table["score"]) for table in tables]
+    expected = stats.norm.interval(1 - alpha, aucs[0] - aucs[1], variance**0.5)
+    result = on_cases(alpha=alpha)
+    assert (result.challenger_estimate, result.champion_estimate) == pytest.approx(aucs)
+    assert result.difference == pytest.approx(aucs[0] - aucs[1])
+    assert (result.lower, result.upper) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("measure", "ratio"), [("iauprec", 0.25), ("auc", 0.25), ("sens", 1 / 19)])
+def test_on_folds_the_interval_is_that_of_the_corrected_t_test(measure, ratio):
+    lead = estimates("C", measure) - estimates("A", measure)
+    error = (lead.var(ddof=1) * (1 / lead.size + ratio)) ** 0.5
+    expected = stats.t.interval(0.9, lead.size - 1, lead.mean(), error)
+    result = on_folds(measure=measure, test_train_ratio=ratio, alpha=0.1)
+    assert result.difference == pytest.approx(lead.mean())
+    assert (result.lower, result.upper) == pytest.approx(expected)
+    assert result.cases == "20 folds"
+
+
+@pytest.mark.parametrize("gate", [on_folds, on_cases])
+def test_swapped_models_have_the_opposite_difference(gate):
+    result, swapped = gate(), gate(champion="C", challenger="A")
+    assert swapped.difference == -result.difference
+    assert (swapped.lower, swapped.upper) == (-result.upper, -result.lower)
+    assert swapped.challenger_estimate == result.champion_estimate
+
+
+def test_predictions_are_measured_fold_by_fold():
+    few = PREDICTIONS.filter(pl.col("fold") <= 4)
+    measures = pr.evaluate(few, **NAMES, by=["model", "fold"], over=OVER)
+    assert_same(on_folds(few, **NAMES, over=OVER), on_folds(measures))
+    assert_same(on_folds(few.lazy(), **NAMES, over=OVER), on_folds(measures.lazy(), over=OVER))
+
+
+@pytest.mark.parametrize("gate", [on_folds, on_cases])
+def test_at_one_prior_iauprec_is_auprec(gate):
+    at_prior = gate(measure="iauprec", prior=0.1)
+    assert_same(at_prior, gate(measure="auprec", prior=0.1))
+    assert at_prior.measure == "AUPREC at 10 % positives"
+    table = MEASURES if gate is on_folds else pr.evaluate(ONE, **NAMES, by="model", priors=0.1)
+    means = dict(
+        table.filter(pl.col("prior").sub(0.1).abs() < 1e-9, measure="auprec")
+        .group_by("model").agg(pl.col("estimate").mean()).iter_rows()
+    )  # fmt: skip
+    assert at_prior.difference == pytest.approx(means["C"] - means["A"])
+
+
+# --- Verdicts ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("measure", ["iauprec", "sens"])
+@pytest.mark.parametrize("challenger", ["A", "C"])
+def test_the_verdict_is_that_of_the_interval_and_the_margin(measure, challenger):
+    champion = "C" if challenger == "A" else "A"
+    # As if the folds shared no cases, so that there is something to be told.
+    arguments = {"measure": measure, "challenger": challenger, "champion": champion,
+                 "test_train_ratio": 0}  # fmt: skip
+    result = on_folds(**arguments)
+    # Less of Sens is better.
+    sign = 1 if measure == "iauprec" else -1
+    worst, best = sorted([sign * result.lower, sign * result.upper])
+    assert result.verdict == ("pass" if challenger == "A" else "fail")
+    for margin in (0.0, 0.001, 0.02, 0.04, 0.06, 0.1):
+        expected = "pass" if worst >= -margin else "fail" if best < -margin else "undecided"
+        assert on_folds(**arguments, margin=margin).verdict == expected
+    if challenger == "C":
+        assert on_folds(**arguments, margin=-worst + 1e-9).verdict == "pass"
+        assert on_folds(**arguments, margin=-worst - 1e-9).verdict == "undecided"
+        assert on_folds(**arguments, margin=-best - 1e-9).verdict == "fail"
+
+
+@pytest.mark.parametrize("measure", ["auc", "iauprec", "sens"])
+def test_models_that_rank_alike_pass(measure):
+    champion = ONE.filter(model="A")
+    twin = champion.with_columns(pl.lit("B").alias("model"), pl.col("score").exp() * 3)
+    result = on_cases(pl.concat([champion, twin]), challenger="B", measure=measure, over=OVER)
+    assert (result.verdict, result.difference, result.lower, result.upper) == ("pass", 0, 0, 0)
+    assert "rank all cases alike" in " ".join(result.summary().split())
+
+
+def test_models_with_the_same_measures_pass():
+    twin = MEASURES.filter(model="A").with_columns(model=pl.lit("B"))
+    result = on_folds(pl.concat([MEASURES.filter(model="A"), twin]), challenger="B")
+    assert (result.verdict, result.difference, result.lower, result.upper) == ("pass", 0, 0, 0)
+    assert "the same measure in every fold" in " ".join(result.summary().split())
+
+
+TRUTH = [0, 0, 0, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("result", "difference"),
+    [
+        (lambda: on_folds(table_of(A=[0.5, 0.75], C=[0.75, 1]), measure="auc"), 0.25),
+        (lambda: on_cases(scores_of(TRUTH, A=[1, 2, 3, 4, 5, 6], C=[2, 1, 3, 4, 5, 6])), 0),
+        (lambda: on_cases(scores_of(TRUTH, A=[0] * 6, C=[1, 2, 3, 4, 5, 6])), 0.5),
+    ],
+    ids=["folds", "both perfect", "a constant and a perfect model"],
+)
+def test_without_variation_there_is_no_interval_and_no_verdict(result, difference):
+    result = result()
+    assert (result.verdict, result.lower, result.upper) == ("undecided", None, None)
+    assert result.difference == difference
+    assert "nothing says how much it varies" in " ".join(result.summary().split())
+
+
+@pytest.mark.parametrize("kind", [pl.String, pl.Categorical, pl.Enum(["A", "B", "C"])])
+def test_names_of_any_type_and_other_models_are_left_aside(kind):
+    table = ONE.with_columns(pl.col("model").cast(kind))
+    assert_same(on_cases(table), on_cases(ONE.filter(pl.col("model") != "B")))
+    numbered = ONE.with_columns(model=pl.col("model").replace_strict({"A": 1, "B": 2, "C": 3}))
+    assert on_cases(numbered, champion=1, challenger=3).lower == on_cases().lower
+
+
+def test_folds_that_a_model_lacks():
+    table = MEASURES.filter(~((pl.col("model") == "C") & (pl.col("fold") == 3)))
+    with pytest.raises(InvalidTable, match=r"(?s)1 of 40 cells are missing.*Hint: "):
+        on_folds(table)
+    result = on_folds(table, incomplete="drop")
+    expected = on_folds(MEASURES.filter(pl.col("fold") != 3))
+    assert (result.lower, result.upper) == pytest.approx((expected.lower, expected.upper))
+    assert result.cases == "19 folds"
+    assert any("Left out 1 of 20" in warning for warning in result.warnings)
+
+
+def test_folds_of_one_class_are_refused_or_left_out():
+    few = PREDICTIONS.filter(pl.col("fold") <= 4, ~((pl.col("fold") == 2) & pl.col("truth")))
+    with pytest.raises(InvalidTable, match=r"(?s)2 of 8 estimates are null.*no positives"):
+        on_folds(few, **NAMES, over=OVER)
+    assert on_folds(few, **NAMES, over=OVER, incomplete="drop").cases == "3 folds"
+
+
+# --- Words ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "answer"),
+    [
+        ({"margin": 0.1}, "Pass: C is not worse than A by more than 0.1"),
+        ({"test_train_ratio": 0}, "Fail: C is worse than A"),
+        ({"margin": 0.0125}, "Undecided: C may or may not be worse than A by more than 0.0125"),
+    ],
+)
+def test_the_answer_is_a_sentence(arguments, answer):
+    result = on_folds(**arguments)
+    answer += " in IAUPREC over 5 to 20 % positives."
+    assert result.answer == answer
+    assert " ".join(str(result).split()).startswith(f"{answer} On 20 folds C has 0.")
+    assert all(len(line) <= 80 for line in str(result).splitlines())
+    assert ("More cases" in str(result)) == answer.startswith("Undecided")
+
+
+def test_the_summary_says_where_less_is_better_and_what_the_interval_assumes():
+    assert "(less is better)" in on_folds(measure="sens").summary()
+    assert "With test_train_ratio=0.25 the test counts" in " ".join(str(on_folds()).split())
+    assert "95 % confidence" in " ".join(str(on_folds()).split())
+    assert "these fitted models" in " ".join(str(on_cases()).split())
+
+
+def test_a_belief_is_named():
+    belief = pr.beta(2, 18)
+    result = on_cases(measure="iauprec", over=belief)
+    assert result.measure == "IAUPREC under beta(2, 18)"
+    measures = pr.evaluate(PREDICTIONS, **NAMES, by=["model", "fold"], over=belief)
+    assert on_folds(measures).measure == "IAUPREC under beta(2, 18)"
+
+
+# --- Refusals ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"champion": "svm"}, "'model' has no 'svm'; it has 'A', 'B', 'C'."),
+        ({"challenger": None}, "'model' has no None"),
+        ({"challenger": "A"}, "champion and challenger are both 'A'."),
+        ({"margin": -0.01}, "margin is -0.01, allowed is 0 ≤ margin < 1"),
+        ({"margin": 1}, "margin is 1, allowed is 0 ≤ margin < 1"),
+        ({"margin": float("nan")}, "margin is nan"),
+        ({"margin": "0.1"}, "margin is '0.1'"),
+        ({"alpha": 0}, "alpha is 0, allowed is 0 < alpha < 1"),
+        ({"alpha": True}, "alpha is True"),
+        ({"test_train_ratio": -1}, "test_train_ratio is -1"),
+        ({"test_train_ratio": None}, "neither case nor test_train_ratio is given"),
+        ({"case": "case"}, "case and test_train_ratio are both given"),
+        ({"prior": 0.1, "over": OVER}, "both over and prior are given"),
+        ({"prior": 0.1, "measure": "auc"}, "prior is 0.1, but 'auc' has no prior"),
+        ({"prior": 2}, "prior is 2"),
+        ({"prior": 0.3}, "the table has no 'auprec' at prior 0.3"),
+        ({"over": (0.1, 0.2)}, "the table has 'iauprec' over '0.05 to 0.2', not over (0.1, 0.2)"),
+        ({"measure": "youden"}, "the table has no measure 'youden'"),
+        ({"by": "model"}, "by is 'model', needed are columns of the models and the folds"),
+        ({"by": ["modle", "fold"]}, "did you mean 'model'?"),
+        ({"by": ["model", "fald"]}, "did you mean 'fold'?"),
+        ({"truth": "truth"}, "only one of truth and score"),
+        ({"positive": 1}, "weight, positive or nulls is given without truth and score"),
+    ],
+    ids=str,
+)
+def test_wrong_arguments_of_folds_are_refused(arguments, message):
+    with pytest.raises(InvalidArgument) as error:
+        on_folds(**arguments)
+    assert message in str(error.value)
+    assert "Hint: " in str(error.value)
+
+
+def test_near_names_are_suggested():
+    measures = MEASURES.with_columns(pl.col("model").replace({"A": "forest", "C": "svm"}))
+    with pytest.raises(InvalidArgument, match="did you mean 'forest'"):
+        on_folds(measures, champion="Forrest", challenger="svm")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"truth": None, "score": None}, "case is given without truth and score"),
+        ({"measure": "iauprec"}, "'iauprec' is over a range of priors, and neither over nor prior"),
+        ({"measure": "youden"}, "measure is 'youden'"),
+        ({"case": "id"}, "id"),
+        ({"by": []}, "by is empty, needed are the column of the models"),
+        ({"weight": "weight"}, "weight or nulls is given with case"),
+        ({"nulls": "drop"}, "weight or nulls is given with case"),
+    ],
+    ids=str,
+)
+def test_wrong_arguments_of_cases_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=r"(?s)Hint: ") as error:
+        on_cases(**arguments)
+    assert message in str(error.value)
+
+
+def test_tables_that_do_not_fit_are_refused():
+    with pytest.raises(InvalidArgument, match=r"(?s)'fold' has 20 values.*test_train_ratio=0.25"):
+        on_cases(PREDICTIONS)
+    with pytest.raises(InvalidTable, match=r"(?s)holds no measures.*truth= and score="):
+        on_folds(PREDICTIONS)
+    with pytest.raises(InvalidArgument, match="allowed are two or more"):
+        on_folds(MEASURES.filter(fold=1))
+    with pytest.raises(InvalidPredictions, match="1 cases lack a score by some model"):
+        on_cases(ONE.filter(~((pl.col("model") == "C") & (pl.col("case") == ONE["case"][0]))))
+    with pytest.raises(InvalidPredictions, match=r"(?s)too few cases of a class.*Hint: "):
+        on_cases(ONE.filter(~pl.col("truth") | (pl.col("case") == ONE.filter("truth")["case"][0])))
+    two = pl.concat([MEASURES, pr.evaluate(PREDICTIONS, **NAMES, by=["model", "fold"],
+                                           measures="iauprec", over=(0.01, 0.02))])  # fmt: skip
+    with pytest.raises(InvalidArgument, match=r"over '0\.01 to 0\.02', '0.05 to 0.2'"):
+        on_folds(two)
+    assert_same(on_folds(two, over=OVER), on_folds())
+    with pytest.raises(InvalidArgument, match="a range that it does not tell, not over"):
+        on_folds(MEASURES.drop("over"), over=OVER)
+    assert on_folds(MEASURES.drop("over")).lower == on_folds().lower
+
+
+# --- At the margin -------------------------------------------------------------------------------
+
+
+def binomial_limit(runs, chance):
+    """A count that is exceeded in less than one of a thousand such tests."""
+    return stats.binom.isf(0.001, runs, chance)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("measure", ["auc", "iauprec"])
+def test_a_pass_is_rare_where_the_challenger_is_worse_by_the_margin(measure):
+    runs, margin = 300, SCRIPT["true_margin"](measure)
+    table = SCRIPT["samples"](np.random.default_rng(0), runs, (200, 800), 0.5)
+    verdicts = SCRIPT["paired_verdicts"](table, measure, margin)
+    assert verdicts.count("pass") <= binomial_limit(runs, 0.025)
+    assert verdicts.count("fail") <= binomial_limit(runs, 0.025)
+    arguments = {"champion": "champion", "challenger": "challenger", "measure": measure,
+                 "over": OVER, "margin": margin, "case": "id"}  # fmt: skip
+    for replicate in range(3):
+        one = table.filter(replicate=replicate)
+        assert pr.gate(one, **NAMES, **arguments).verdict == verdicts[replicate]
+    # With a margin of twice the lead it passes as often as the normal approximation says.
+    doubled = SCRIPT["paired_verdicts"](table, measure, 2 * margin)
+    assert doubled.count("pass") > runs / 2
+
+
+@pytest.mark.slow
+def test_a_pass_on_folds_is_rare_where_algorithms_are_equal():
+    errors = SCRIPT["runpy"].run_path(str(SCRIPT["HERE"] / "error_rates.py"))
+    setting = errors["Setting"](folds=5)
+    values = errors["estimates"]("population", setting, 60, 0)[:, :, :2, -1]
+    verdicts = list(SCRIPT["fold_verdicts"](values, 0.0, setting.ratio))
+    assert verdicts.count("pass") + verdicts.count("fail") <= binomial_limit(60, 0.05)

@@ -11,7 +11,7 @@ PUBLIC = {
     "accsens", "achievable", "anova", "apply_thresholds", "auc", "auprec", "auprec_bounds",
     "beta", "bootstrap", "charts", "check", "choose", "compare", "cost_curve", "curve",
     "datasets", "decision_curve", "delong", "dominance", "errors", "estimate_prior", "evaluate",
-    "experiments", "expr", "greatest_auprec", "hull", "iauprec", "intervals", "iso_lines",
+    "experiments", "expr", "gate", "greatest_auprec", "hull", "iauprec", "intervals", "iso_lines",
     "macro", "mean_pr", "mean_roc", "one_vs_rest", "operating_points", "points", "pr_from_roc",
     "prior", "prior_grid", "rates", "report", "roc_from_pr", "sens", "skew", "surface", "uniform",
     "warehouse",

@@ -91,9 +91,9 @@ def test_on_folds_the_interval_is_that_of_the_corrected_t_test(measure, ratio):
 @pytest.mark.parametrize("gate", [on_folds, on_cases])
 def test_swapped_models_have_the_opposite_difference(gate):
     result, swapped = gate(), gate(champion="C", challenger="A")
-    assert swapped.difference == -result.difference
-    assert (swapped.lower, swapped.upper) == (-result.upper, -result.lower)
-    assert swapped.challenger_estimate == result.champion_estimate
+    assert swapped.difference == pytest.approx(-result.difference)
+    assert (swapped.lower, swapped.upper) == pytest.approx((-result.upper, -result.lower))
+    assert swapped.challenger_estimate == pytest.approx(result.champion_estimate)
 
 
 def test_predictions_are_measured_fold_by_fold():

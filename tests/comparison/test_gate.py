@@ -180,7 +180,7 @@ def test_names_of_any_type_and_other_models_are_left_aside(kind):
     table = ONE.with_columns(pl.col("model").cast(kind))
     assert_same(on_cases(table), on_cases(ONE.filter(pl.col("model") != "B")))
     numbered = ONE.with_columns(model=pl.col("model").replace_strict({"A": 1, "B": 2, "C": 3}))
-    assert on_cases(numbered, champion=1, challenger=3).lower == on_cases().lower
+    assert on_cases(numbered, champion=1, challenger=3).lower == pytest.approx(on_cases().lower)
 
 
 def test_folds_that_a_model_lacks():
@@ -226,6 +226,12 @@ def test_the_summary_says_where_less_is_better_and_what_the_interval_assumes():
     assert "With test_train_ratio=0.25 the test counts" in " ".join(str(on_folds()).split())
     assert "95 % confidence" in " ".join(str(on_folds()).split())
     assert "these fitted models" in " ".join(str(on_cases()).split())
+
+
+def test_few_cases_of_a_class_are_said():
+    few = ONE.filter(~pl.col("truth") | (pl.col("case").rank("dense").over("model", "truth") <= 50))
+    assert "With 50 cases of a class" in on_cases(few).summary()
+    assert "cases of a class" not in on_cases().summary()
 
 
 def test_a_belief_is_named():
@@ -318,7 +324,7 @@ def test_tables_that_do_not_fit_are_refused():
     assert_same(on_folds(two, over=OVER), on_folds())
     with pytest.raises(InvalidArgument, match="a range that it does not tell, not over"):
         on_folds(MEASURES.drop("over"), over=OVER)
-    assert on_folds(MEASURES.drop("over")).lower == on_folds().lower
+    assert on_folds(MEASURES.drop("over")).lower == pytest.approx(on_folds().lower)
 
 
 # --- At the margin -------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from polaroc.cli.measured import (
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import handle_errors, progress
 from polaroc.comparison.gate import gate as gated
-from polaroc.files.fingerprints import Stamps
+from polaroc.files.read import Stamps
 
 EXIT_CODES = {"pass": 0, "fail": 1, "undecided": 3}
 

@@ -121,7 +121,7 @@ def rates(verdicts: Iterable[str]) -> list[str]:
 def main() -> None:
     """Print the rates of both designs."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--replicates", type=int, default=2000)
+    parser.add_argument("--replicates", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", choices=("cases", "folds"))
     options = parser.parse_args()

@@ -183,6 +183,20 @@ def test_names_of_any_type_and_other_models_are_left_aside(kind):
     assert on_cases(numbered, champion=1, challenger=3).lower == pytest.approx(on_cases().lower)
 
 
+def test_keys_that_are_not_named_are_those_with_usual_names():
+    few = PREDICTIONS.filter(pl.col("fold") <= 4).rename({"model": "clf"})
+    repeated = few.select(
+        "clf", "truth", "score", "case", repeat=(pl.col("fold") + 1) // 2, fold=pl.col("fold") % 2
+    )
+    expected = on_folds(few, **NAMES, over=OVER)
+    assert_same(on_folds(repeated, **NAMES, over=OVER), expected)
+    measures = pr.evaluate(repeated, **NAMES, by=["repeat", "clf", "fold"], over=OVER)
+    assert_same(on_folds(measures), expected)
+    assert_same(on_folds(measures, by=["clf", "repeat", "fold"]), expected)
+    with pytest.raises(InvalidTable, match=r"(?s)'repeat' varies.*Hint: "):
+        on_folds(measures, by=["clf", "fold"])
+
+
 def test_folds_that_a_model_lacks():
     table = MEASURES.filter(~((pl.col("model") == "C") & (pl.col("fold") == 3)))
     with pytest.raises(InvalidTable, match=r"(?s)1 of 40 cells are missing.*Hint: "):
@@ -232,6 +246,8 @@ def test_few_cases_of_a_class_are_said():
     few = ONE.filter(~pl.col("truth") | (pl.col("case").rank("dense").over("model", "truth") <= 50))
     assert "With 50 cases of a class" in on_cases(few).summary()
     assert "cases of a class" not in on_cases().summary()
+    noted = on_cases(few, measure="auprec", prior=0.001).summary()
+    assert "Note: A and C: biased upward" in noted
 
 
 def test_a_belief_is_named():
@@ -266,7 +282,9 @@ def test_a_belief_is_named():
         ({"prior": 0.3}, "the table has no 'auprec' at prior 0.3"),
         ({"over": (0.1, 0.2)}, "the table has 'iauprec' over '0.05 to 0.2', not over (0.1, 0.2)"),
         ({"measure": "youden"}, "the table has no measure 'youden'"),
-        ({"by": "model"}, "by is 'model', needed are columns of the models and the folds"),
+        ({"measure": ["auc"]}, "measure is ['auc'], allowed is a name"),
+        ({"over": "5 %"}, "over is '5 %'"),
+        ({"by": "model"}, "keys are 'model', needed are columns of the models and the folds"),
         ({"by": ["modle", "fold"]}, "did you mean 'model'?"),
         ({"by": ["model", "fald"]}, "did you mean 'fold'?"),
         ({"truth": "truth"}, "only one of truth and score"),
@@ -294,7 +312,7 @@ def test_near_names_are_suggested():
         ({"measure": "iauprec"}, "'iauprec' is over a range of priors, and neither over nor prior"),
         ({"measure": "youden"}, "measure is 'youden'"),
         ({"case": "id"}, "id"),
-        ({"by": []}, "by is empty, needed are the column of the models"),
+        ({"by": []}, "keys are none, needed are the column of the models"),
         ({"weight": "weight"}, "weight or nulls is given with case"),
         ({"nulls": "drop"}, "weight or nulls is given with case"),
     ],

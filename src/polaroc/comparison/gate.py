@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from polaroc.base.checks import check_ratio, check_share, is_number, pair_of
-from polaroc.base.columns import OVER, as_lazy, column_name, column_names, single_column
+from polaroc.base.checks import check_ratio, check_share, check_text, is_number, pair_of
+from polaroc.base.columns import OVER, RESERVED, as_lazy, column_name, column_names, single_column
 from polaroc.base.private_columns import VALUE
 from polaroc.comparison.compare import compare
 from polaroc.comparison.delong import paired_test
@@ -19,6 +19,8 @@ from polaroc.comparison.verdict import GateResult, at_in_words, decide
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, InvalidTable, quoted, spelling
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, higher_is_better, label
+from polaroc.measures.table import humanize_note
+from polaroc.predictions.usual_keys import usual_keys, usual_names
 from polaroc.priors.beliefs import Belief, labelled_range, same_over
 from polaroc.priors.grids import OBSERVED, check_prior
 from polaroc.typing import IntoExpr, Label, Nulls, Prior
@@ -74,7 +76,8 @@ def gate(
         As in `evaluate`; `weight` and `nulls` for folds only.
     by
         Key columns: first the one that tells the models apart, then those of the
-        folds. By default "model" for one test set, "model" and "fold" for folds.
+        folds. By default the columns with usual names of models and folds, as in
+        `report`; of measures all keys.
     case
         The column that tells the cases of one test set apart: both models are
         compared case by case.
@@ -158,16 +161,43 @@ def gate(
             "weight, positive or nulls is given without truth and score: they are for predictions.",
             hint="leave it out, or name the columns of predictions.",
         )
+    check_text("measure", measure, "iauprec")
     measure = _at(measure, over, prior, has_scores)
     _check_numbers(measure, margin, alpha)
-    between, *folds = _keys(by, on_cases)
+    table = as_lazy(predictions_or_measures).collect()
+    if not has_scores and not {"measure", "estimate"} <= set(table.columns):
+        raise InvalidTable(
+            f"the table holds no measures; it has {quoted(table.columns)}.",
+            hint=Hint(
+                "pass the result of evaluate(...), or name the columns of predictions with "
+                "{truth} and {score}.",
+                truth=None,
+                score=None,
+            ),
+        )
+    if by is None:
+        named = [name for name in (truth, score, weight, case) if isinstance(name, str)]
+        between, *folds = _usual_keys(table, named if has_scores else None)
+    else:
+        between, *folds = column_names(by, "by") or [""]
+    if not between or not (folds or on_cases):
+        needed = "the column of the models" if on_cases else "columns of the models and the folds"
+        raise InvalidArgument(
+            f"keys are {quoted([between, *folds]) if between else 'none'}, needed are {needed}.",
+            hint=Hint(
+                "for example {by}.",
+                command_line="name the columns of the folds with {block}.",
+                by="model" if on_cases else ["model", "fold"],
+                block="fold",
+            ),
+        )
     pair = Pair(between, champion, challenger)
-    table = pair.rows(as_lazy(predictions_or_measures).collect())
+    table = pair.rows(table)
     columns: dict[str, Any] = {"truth": truth, "score": score, "positive": positive}
     at: Prior = "observed" if prior is None else prior
     taken_over: tuple[float, float] | Belief | str | None = over
     if on_cases:
-        _refuse_folds(table, ["fold"] if by is None else folds)
+        _refuse_folds(table, folds)
         if weight is not None or nulls != "raise":
             raise InvalidArgument(
                 "weight or nulls is given with case, which pairs whole cases.",
@@ -262,7 +292,8 @@ class Pair:
         if first == self.challenger:
             return difference, lower, upper
         # From zero, so that no difference is -0.0.
-        return 0 - difference, *(None if end is None else 0 - end for end in (upper, lower))
+        turned = [None if end is None else 0 - end for end in (upper, lower)]
+        return 0 - difference, turned[0], turned[1]
 
 
 def _on_cases(
@@ -302,7 +333,12 @@ def _on_cases(
     fewest = min(own.select("positives", "negatives").row(0))
     if fewest < ENOUGH_CASES:
         notes.append(FEW_CASES.format(f"{fewest:,}"))
-    notes += [f"{model}: {note}." for model, note in own.select(between, "note").rows() if note]
+    noted = (
+        own.drop_nulls("note")
+        .group_by(humanize_note(pl.col("note")), maintain_order=True)
+        .agg(pl.col(between).cast(pl.String))
+    )
+    notes += [f"{' and '.join(models)}: {note}." for note, models in noted.rows()]
     return Lead(
         difference, lower, upper, dict(own.select(between, "estimate").iter_rows()),
         f"{table[case].n_unique():,} cases", (*notes, *below_chance(estimates, measure)),
@@ -406,23 +442,14 @@ def _check_numbers(measure: str, margin: object, alpha: object) -> None:
         )
 
 
-def _keys(by: str | Sequence[str] | None, on_cases: bool) -> list[str]:
-    """The column of the models, then those of the folds."""
-    if by is None:
-        return ["model"] if on_cases else ["model", "fold"]
-    keys = column_names(by, "by")
-    if len(keys) < (1 if on_cases else 2):
-        needed = "the column of the models" if on_cases else "columns of the models and the folds"
-        raise InvalidArgument(
-            f"by is {quoted(keys) or 'empty'}, needed are {needed}.",
-            hint=Hint(
-                "for example {by}.",
-                command_line="name the columns of the folds with {block}.",
-                by="model" if on_cases else ["model", "fold"],
-                block="fold",
-            ),
-        )
-    return keys
+def _usual_keys(table: pl.DataFrame, taken: Sequence[str] | None) -> list[str]:
+    """The column of the models, then those of the folds; of measures, where none are taken, all."""
+    if taken is None:
+        keys = [name for name in table.columns if name not in RESERVED]
+        between = next(iter(usual_names(keys).models), "model")
+        return [between, *(key for key in keys if key != between)]
+    usual = usual_keys(table.lazy(), taken)
+    return [next(iter(usual.models), "model"), *usual.blocks]
 
 
 def _refuse_folds(table: pl.DataFrame, folds: Sequence[str]) -> None:
@@ -445,16 +472,6 @@ def _of_one_range(
     measures: pl.DataFrame, measure: str, over: tuple[float, float] | Belief | None
 ) -> tuple[pl.DataFrame, tuple[float, float] | Belief | str | None]:
     """The rows of one measure and of the AUC, and the range or belief they are over."""
-    if not {"measure", "estimate"} <= set(measures.columns):
-        raise InvalidTable(
-            f"the table holds no measures; it has {quoted(measures.columns)}.",
-            hint=Hint(
-                "pass the result of evaluate(...), or name the columns of predictions with "
-                "{truth} and {score}.",
-                truth=None,
-                score=None,
-            ),
-        )
     if not _needs_range(measure):
         return measures, None
     labels = over_labels(measures, measure)

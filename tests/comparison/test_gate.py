@@ -108,6 +108,7 @@ def test_at_one_prior_iauprec_is_auprec(gate):
     at_prior = gate(measure="iauprec", prior=0.1)
     assert_same(at_prior, gate(measure="auprec", prior=0.1))
     assert at_prior.measure == "AUPREC at 10 % positives"
+    assert on_cases(measure="auprec").measure == "AUPREC at the observed prior"
     table = MEASURES if gate is on_folds else pr.evaluate(ONE, **NAMES, by="model", priors=0.1)
     means = dict(
         table.filter(pl.col("prior").sub(0.1).abs() < 1e-9, measure="auprec")

@@ -124,4 +124,6 @@ def at_in_words(over: tuple[float, float] | Belief | str | None, prior: Prior | 
         return f" under {over}"
     if prior is None:
         return ""
-    return f" at {prior} prior" if isinstance(prior, str) else f" at {100 * prior:.3g} % positives"
+    return (
+        f" at the {prior} prior" if isinstance(prior, str) else f" at {100 * prior:.3g} % positives"
+    )

@@ -1,0 +1,238 @@
+"""What `gate` takes: its arguments checked, its keys, and the rows that it compares."""
+
+from collections.abc import Sequence
+from math import inf
+
+import polars as pl
+
+from polaroc.base.checks import check_ratio, check_share, check_text, is_number
+from polaroc.base.columns import OVER, RESERVED, column_name, column_names
+from polaroc.comparison.measure_rows import over_labels
+from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted, spelling
+from polaroc.measures.catalog import CATALOG
+from polaroc.predictions.usual_keys import usual_keys, usual_names
+from polaroc.priors.beliefs import Belief, labelled_range, same_over
+from polaroc.priors.grids import OBSERVED, check_prior
+from polaroc.typing import Prior
+
+# What a measure over a range of priors is at a single prior.
+AT_ONE_PRIOR = {"iauprec": "auprec", "iauprec_corrected": "auprec_corrected"}
+
+
+def check_design(case: str | None, test_train_ratio: float | None) -> bool:
+    """Whether one test set is compared, by cases; else folds are."""
+    if (case is None) == (test_train_ratio is None):
+        found = (
+            "neither case nor test_train_ratio is"
+            if case is None
+            else "case and test_train_ratio are both"
+        )
+        raise InvalidArgument(
+            f"{found} given, needed is one of them.",
+            hint=Hint(
+                "{case} for fitted models on one test set; {test_train_ratio} for folds of "
+                "80/20 hold-outs, 1/(k-1) for k folds.",
+                case="id",
+                test_train_ratio=0.25,
+            ),
+        )
+    if case is None:
+        check_ratio(test_train_ratio)
+    else:
+        column_name(case, "case")
+    return case is not None
+
+
+def check_scores(truth: object, score: object, *, on_cases: bool) -> bool:
+    """Whether there are predictions; else there are measures."""
+    if (truth is None) != (score is None):
+        raise InvalidArgument(
+            "only one of truth and score is given, needed are both or none.",
+            hint="give both for predictions, none for measures.",
+        )
+    if truth is None and on_cases:
+        raise InvalidArgument(
+            "case is given without truth and score: one test set is compared by its predictions.",
+            hint=Hint(
+                "name their columns; for measures of folds take {test_train_ratio}.",
+                test_train_ratio=0.25,
+            ),
+        )
+    return truth is not None
+
+
+def at_prior(measure: str, over: object, prior: Prior | None, *, has_scores: bool) -> str:
+    """The measure itself, or what it is at the one prior."""
+    check_text("measure", measure, "iauprec")
+    if prior is not None:
+        if over is not None:
+            raise InvalidArgument(
+                "both over and prior are given.",
+                hint=Hint("leave one of them out: {over} is a range, {prior} a single prior.",
+                          over=(0.05, 0.20), prior=0.1),
+            )  # fmt: skip
+        measure = AT_ONE_PRIOR.get(measure, measure)
+        if measure in CATALOG and not CATALOG[measure].at_priors:
+            raise InvalidArgument(
+                f"prior is {prior!r}, but {measure!r} has no prior.", hint="leave it out."
+            )
+        if prior != OBSERVED:
+            check_prior(prior)
+    elif over is None and has_scores and needs_range(measure):
+        raise InvalidArgument(
+            f"{measure!r} is over a range of priors, and neither over nor prior is given.",
+            hint=Hint("give {over}, or {prior} where it is known.", over=(0.05, 0.20), prior=0.1),
+        )
+    return measure
+
+
+def needs_range(measure: str) -> bool:
+    """Whether a measure is over a range of priors or a belief."""
+    return measure in CATALOG and CATALOG[measure].over is not None
+
+
+def check_numbers(measure: str, margin: object, alpha: object) -> None:
+    """Refuse a margin or an α outside what is allowed."""
+    check_share("alpha", alpha)
+    # No measure of the catalogue differs by more than 1.
+    most = 1 if measure in CATALOG else inf
+    if isinstance(margin, bool) or not is_number(margin) or not 0 <= margin < most:
+        allowed = f"0 ≤ margin < {most}" if most == 1 else "margin ≥ 0"
+        raise InvalidArgument(
+            f"margin is {margin!r}, allowed is {allowed}: by how much the challenger may be worse.",
+            hint=Hint.example("margin", 0.01),
+        )
+
+
+def check_measures(table: pl.DataFrame) -> None:
+    """Refuse a table that is not one of measures."""
+    if not {"measure", "estimate"} <= set(table.columns):
+        raise InvalidTable(
+            f"the table holds no measures; it has {quoted(table.columns)}.",
+            hint=Hint(
+                "pass the result of evaluate(...), or name the columns of predictions with "
+                "{truth} and {score}.",
+                truth=None,
+                score=None,
+            ),
+        )
+
+
+def keys_of(
+    table: pl.DataFrame,
+    by: str | Sequence[str] | None,
+    taken: Sequence[str] | None,
+    *,
+    on_cases: bool,
+) -> list[str]:
+    """The column of the models, then those of the folds.
+
+    Parameters
+    ----------
+    table, by
+        As given.
+    taken
+        The columns of predictions that have another part, None for measures.
+    on_cases
+        Whether cases are compared, so that no folds are needed.
+    """
+    keys = _usual_keys(table, taken) if by is None else column_names(by, "by")
+    if len(keys) < (1 if on_cases else 2):
+        needed = "the column of the models" if on_cases else "columns of the models and the folds"
+        raise InvalidArgument(
+            f"keys are {quoted(keys) or 'none'}, needed are {needed}.",
+            hint=Hint(
+                "for example {by}.",
+                command_line="name the columns of the folds with {block}.",
+                by="model" if on_cases else ["model", "fold"],
+                block="fold",
+            ),
+        )
+    return keys
+
+
+def two_models(
+    table: pl.DataFrame, between: str, champion: object, challenger: object
+) -> pl.DataFrame:
+    """The rows of the two models; raise where either has none."""
+    if between not in table.columns:
+        raise InvalidArgument(
+            f"the table has no column {between!r}; it has {quoted(table.columns)}.",
+            hint=spelling(
+                [between],
+                table.columns,
+                Hint(
+                    "name the column that tells the models apart first in {by}.",
+                    command_line="name the column that tells the models apart with {between}.",
+                    by=None,
+                    between=None,
+                ),
+            ),
+        )
+    models = table[between].unique().sort()
+    present = models.to_list()
+    unknown = [model for model in (champion, challenger) if model not in present]
+    if unknown:
+        raise InvalidArgument(
+            f"{between!r} has no {quoted(unknown)}; it has {quoted(present)}.",
+            hint=spelling(
+                [str(model) for model in unknown],
+                [str(model) for model in present],
+                Hint("name two of these as {champion} and {challenger}.", champion=None,
+                     challenger=None),
+            ),
+        )  # fmt: skip
+    if champion == challenger:
+        raise InvalidArgument(
+            f"champion and challenger are both {quoted([champion])}.",
+            hint="name two models.",
+        )
+    kept = models.gather([present.index(champion), present.index(challenger)])
+    return table.filter(pl.col(between).is_in(kept.implode()))
+
+
+def refuse_folds(table: pl.DataFrame, folds: Sequence[str]) -> None:
+    """Refuse scores of models that were fitted anew for each fold."""
+    several = [name for name in folds if name in table.columns and table[name].n_unique() > 1]
+    if several:
+        raise InvalidArgument(
+            f"case is given, which is for one test set, and {quoted(several)} has "
+            f"{table.select(several).n_unique()} values.",
+            hint=Hint(
+                "for models fitted anew in each fold take {test_train_ratio} in place of {case}; "
+                "for one test set keep one of the values, or drop the column.",
+                test_train_ratio=0.25,
+                case=None,
+            ),
+        )
+
+
+def of_one_range(
+    measures: pl.DataFrame, measure: str, over: tuple[float, float] | Belief | None
+) -> tuple[pl.DataFrame, tuple[float, float] | Belief | str | None]:
+    """The rows of one measure and of the AUC, and the range or belief they are over."""
+    if not needs_range(measure):
+        return measures, None
+    labels = over_labels(measures, measure)
+    same = labels if over is None else [one for one in labels if same_over(one, over)]
+    if labels and len(same) == 1:
+        kept = (pl.col("measure") != measure) | (pl.col(OVER) == same[0])
+        return measures.filter(kept), labelled_range(same[0]) or same[0]
+    if labels or over is not None:
+        wanted = "" if over is None else f", not over {over!r}"
+        raise InvalidArgument(
+            f"the table has {measure!r} over {quoted(labels) or 'a range that it does not tell'}"
+            f"{wanted}.",
+            hint=Hint("evaluate again with the range, or name one of these as {over}.", over=None),
+        )
+    return measures, None
+
+
+def _usual_keys(table: pl.DataFrame, taken: Sequence[str] | None) -> list[str]:
+    """The column of the models, then those of the folds; of measures, where none are taken, all."""
+    if taken is None:
+        keys = [name for name in table.columns if name not in RESERVED]
+        between = next(iter(usual_names(keys).models), "model")
+        return [between, *(key for key in keys if key != between)]
+    usual = usual_keys(table.lazy(), taken)
+    return [next(iter(usual.models), "model"), *usual.blocks]

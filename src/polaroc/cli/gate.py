@@ -1,5 +1,7 @@
 """`polaroc gate`: whether a challenger may replace the champion, as an exit code."""
 
+import os
+import sys
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -96,8 +98,12 @@ def gate(
         )  # fmt: skip
         stamps.check()
     tell(roles.notes)
-    if as_json:
-        print_json({"answer": result.answer, **asdict(result)})
-    else:
-        show([result.answer, result.numbers, *(f"Note: {line}" for line in result.warnings)])
+    try:
+        if as_json:
+            print_json({"answer": result.answer, **asdict(result)})
+        else:
+            show([result.answer, result.numbers, *(f"Note: {line}" for line in result.warnings)])
+    except BrokenPipeError:
+        # A reader that has gone, such as `head`, ends other commands with 0: a pass.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     raise typer.Exit(EXIT_CODES[result.verdict])

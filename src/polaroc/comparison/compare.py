@@ -122,6 +122,7 @@ def compare(
     delong : DeLong's test of AUCs on one test set.
     anova : Analysis of variance as in P-ROC.
     choose : Which model to take over uncertain priors.
+    gate : Whether a challenger is worse than a champion by more than a margin.
 
     Notes
     -----

@@ -62,6 +62,11 @@ def classifiers():
     return {"naive": GaussianNB()}
 
 
+def gate(**arguments):
+    usual = {"challenger": "A", "champion": "B", "over": (0.1, 0.2), "test_train_ratio": 0.25}
+    return pr.gate(measures(), **usual | arguments)
+
+
 COLUMN = {"truth": "truth", "score": "score", "weight": "weight"}
 # By function: how it is called, and by argument that takes columns a call that is right. A list
 # of names stands for an argument that takes several.
@@ -101,6 +106,16 @@ CALLS = {
     "compare trained": (
         lambda **a: pr.compare(TABLE.drop("fold"), "auc", target="trained", **a),
         NAMES | {"between": "model", "block": [], "case": "case"},
+    ),
+    "gate": (
+        lambda **a: pr.gate(
+            measures(), champion="A", challenger="B", test_train_ratio=0.25, over=(0.1, 0.2), **a
+        ),
+        {"by": ["model", "fold"]},
+    ),
+    "gate on cases": (
+        lambda **a: pr.gate(TABLE, champion="A", challenger="B", measure="auc", **a),
+        NAMES | {"by": ["model"], "case": "case"},
     ),
     "choose": (
         lambda **a: pr.choose(measures(), **a), {"between": "model", "block": ["fold"]},
@@ -165,7 +180,7 @@ OPTIONAL = {
 }  # fmt: skip
 FURTHER = {("scores", "mapping")}
 # Without truth or score these are asked for something else.
-ALSO_OF_MEASURES = {"bootstrap", "compare trained", "report"}
+ALSO_OF_MEASURES = {"bootstrap", "compare trained", "gate on cases", "report"}
 
 
 @pytest.mark.parametrize("function", CALLS)
@@ -310,6 +325,12 @@ OTHERS = {
     "draws": (lambda x: pr.bootstrap(curves(), draws=x), ()),
     "interpolation": (lambda x: pr.intervals(curves(), interpolation=x), ()),
     "permutations": (lambda x: pr.compare(measures(), target="dataset", permutations=x), ()),
+    "champion": (lambda x: gate(champion=x), ()),
+    "margin": (lambda x: gate(margin=x), ()),
+    "measure of gate": (lambda x: gate(measure=x), ()),
+    "over of gate": (lambda x: gate(over=x), (None,)),
+    "prior of gate": (lambda x: gate(over=None, prior=x), (None,)),
+    "test_train_ratio": (lambda x: gate(test_train_ratio=x), ()),
     "response": (lambda x: pr.anova(measures(), x, ["model", "fold"]), ()),
     "interactions": (
         lambda x: pr.anova(measures(), "iauprec", ["model", "fold"], x), ([],),

@@ -1,6 +1,6 @@
 """What `gate` takes: its arguments checked, its keys, and the rows that it compares."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from math import inf
 
 import polars as pl
@@ -76,7 +76,7 @@ def at_prior(measure: str, over: object, prior: Prior | None, *, has_scores: boo
             raise InvalidArgument(
                 f"prior is {prior!r}, but {measure!r} has no prior.", hint="leave it out."
             )
-        if prior != OBSERVED:
+        if not isinstance(prior, str) or prior != OBSERVED:
             check_prior(prior)
     elif over is None and has_scores and needs_range(measure):
         raise InvalidArgument(
@@ -171,7 +171,12 @@ def two_models(
         )
     models = table[between].unique().sort()
     present = models.to_list()
-    unknown = [model for model in (champion, challenger) if model not in present]
+    unknown = [
+        model
+        for model in (champion, challenger)
+        # An expression equals anything.
+        if not isinstance(model, Hashable) or isinstance(model, pl.Expr) or model not in present
+    ]
     if unknown:
         raise InvalidArgument(
             f"{between!r} has no {quoted(unknown)}; it has {quoted(present)}.",

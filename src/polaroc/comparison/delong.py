@@ -8,7 +8,7 @@ from typing import TypeAlias
 import polars as pl
 
 from polaroc.base.checks import check_share
-from polaroc.base.columns import collect_like
+from polaroc.base.columns import collect_like, takes_table
 from polaroc.base.statistics import normal
 from polaroc.comparison.paired_cases import (
     NO_DIFFERENCE,
@@ -24,18 +24,19 @@ from polaroc.errors import InvalidArgument, check_choice
 from polaroc.measures.catalog import default_measures, select_measures
 from polaroc.measures.spec import Measure
 from polaroc.priors.beliefs import Belief
-from polaroc.typing import By, Frame, Interpolation, IntoExpr, Label, Prior, Priors
+from polaroc.typing import By, Frame, Interpolation, IntoExpr, Label, Prior, Priors, Score
 from polaroc.uncertainty.intervals import check_interpolation
 
 # Difference, standard error, limits, statistic and p-value.
 Numbers: TypeAlias = tuple[float | None, ...]
 
 
+@takes_table
 def delong(
     predictions: Frame,
     *,
     truth: IntoExpr,
-    score: IntoExpr,
+    score: Score,
     between: str = "model",
     case: str | None = "id",
     by: By = (),
@@ -113,7 +114,7 @@ def paired_test(
     predictions: Frame,
     *,
     truth: IntoExpr,
-    score: IntoExpr,
+    score: Score,
     between: str = "model",
     case: str | None = "id",
     by: By = (),

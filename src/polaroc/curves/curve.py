@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import polars as pl
 
-from polaroc.base.columns import CURVE, collect_like
+from polaroc.base.columns import CURVE, collect_like, takes_table
 from polaroc.base.private_columns import (
     FP_OFFSET,
     KEY_INDEX,
@@ -22,16 +22,17 @@ from polaroc.curves.packing import Packing
 from polaroc.curves.segments import share, snap_to_total
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
-from polaroc.typing import By, Frame, IntoExpr, Label, Nulls
+from polaroc.typing import By, Frame, IntoExpr, Label, Nulls, Score
 
 CELL = (KEY_INDEX, SORT_CODE, "pos", "neg", "tp", "fp", "positives", "negatives")
 
 
+@takes_table
 def curve(
     frame: Frame,
     *,
     truth: IntoExpr,
-    score: IntoExpr,
+    score: Score,
     by: By = (),
     weight: IntoExpr | None = None,
     positive: Label | Sequence[Label] | None = None,

@@ -3,21 +3,32 @@
 from collections.abc import Sequence
 from os import PathLike
 
-from polaroc.base.columns import collect_like
+from polaroc.base.columns import collect_like, takes_table
 from polaroc.evaluation.pipeline import run
 from polaroc.evaluation.request import Request
 from polaroc.files.memory import Memory
 from polaroc.files.progress import Progress
 from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.priors.beliefs import Belief
-from polaroc.typing import By, Frame, Interpolation, Intervals, IntoExpr, Label, Nulls, Priors
+from polaroc.typing import (
+    By,
+    Frame,
+    Interpolation,
+    Intervals,
+    IntoExpr,
+    Label,
+    Nulls,
+    Priors,
+    Score,
+)
 
 
+@takes_table
 def evaluate(
     frame: Frame,
     *,
     truth: IntoExpr,
-    score: IntoExpr,
+    score: Score,
     by: By = (),
     weight: IntoExpr | None = None,
     positive: Label | Sequence[Label] | None = None,

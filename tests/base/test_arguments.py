@@ -206,7 +206,7 @@ def test_every_function_that_takes_columns_is_here():
 
 @pytest.mark.parametrize("argument", ["truth", "score", "weight"])
 def test_arrays_are_told_where_to_go(argument):
-    with pytest.raises(InvalidArgument, match=r"numpy\.ndarray.*(?s:.*)pl\.DataFrame\("):
+    with pytest.raises(InvalidArgument, match=r"numpy\.ndarray.*(?s:.*)pr\.evaluate\(\{"):
         pr.evaluate(TABLE, **COLUMN | {argument: np.array([1.0])})
     with pytest.raises(InvalidArgument, match=f"Hint: give the name of the column: {argument}='s'"):
         pr.evaluate(TABLE, **COLUMN | {argument: pl.Series("s", [1.0])})

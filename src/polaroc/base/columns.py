@@ -23,7 +23,7 @@ OVER = "over"
 WITH_INTERVAL = (*MEASURE_COLUMNS[:3], *INTERVAL, *MEASURE_COLUMNS[3:])
 POINT = ("rule", "share")
 RESERVED = frozenset((*CURVE, *GRID, *MEASURE_COLUMNS, *INTERVAL, *POINT, OVER, "precision"))
-COLUMN_ARGUMENTS = ("truth", "score", "by", "weight", "cluster")
+COLUMN_ARGUMENTS = ("truth", "score", "by", "weight", "cluster", "between", "case")
 # Types that name a column, and an example for the hint of each argument.
 ALLOWED = {str: "column names", pl.Expr: "Polars expressions"}
 EXAMPLES = {
@@ -49,7 +49,9 @@ def _with_first(
     convert: Callable[[Any, Mapping[str, Any]], Any], step: Callable[Concatenate[Any, _P], Any]
 ) -> FrameStep[_P]:
     """Convert the first argument, which the other ones name columns of."""
-    name = next(iter(signature(step).parameters))
+    parameters = signature(step).parameters
+    name = next(iter(parameters))
+    defaults = {one: parameter.default for one, parameter in parameters.items()}
     # With wrong arguments, let Python raise its own TypeError.
     call = cast(Callable[..., Any], step)
 
@@ -58,34 +60,35 @@ def _with_first(
         if not args and name not in kwargs:
             return call(**kwargs)
         frame, *rest = args or (kwargs.pop(name),)
-        return collect_like(frame, call(convert(frame, kwargs), *rest, **kwargs))
+        return collect_like(frame, call(convert(frame, defaults | kwargs), *rest, **kwargs))
 
     return cast(FrameStep[_P], wrapper)
 
 
 def _eager(table: Any, arguments: Mapping[str, Any]) -> pl.DataFrame | pl.LazyFrame:
-    """The table as a Polars frame, of a dataset the columns in use, so that rows are audited."""
+    """The table as a Polars frame; of a dataset the columns in use, so that rows are audited."""
     frame = as_polars(table)
     if frame is table or isinstance(frame, pl.DataFrame) or arguments.get("memory") is not None:
         return frame
     names = frame.collect_schema().names()
-    used = set()
+    used = _used(arguments, names) or names
+    # What is missing is refused with the names of all columns.
+    return frame.select(used).collect() if set(used) <= set(names) else frame
+
+
+def _used(arguments: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+    """The columns that arguments name, or read in expressions."""
+    used: list[str] = []
     for argument in COLUMN_ARGUMENTS:
         columns = arguments.get(argument)
         columns = columns.values() if isinstance(columns, Mapping) else columns
         for column in [columns] if isinstance(columns, str | pl.Expr) else columns or ():
             if isinstance(column, str):
-                used.add(column)
+                used.append(column)
             else:
-                used |= (
-                    {*names} if column.meta.has_multiple_outputs() else {*column.meta.root_names()}
-                )
-    # What is missing is refused with the names of all columns.
-    return (
-        frame.select(name for name in names if name in used).collect()
-        if used <= {*names}
-        else frame
-    )
+                many = column.meta.has_multiple_outputs()
+                used += names if many else column.meta.root_names()
+    return list(dict.fromkeys(used))
 
 
 def as_lazy(frame: object) -> pl.LazyFrame:

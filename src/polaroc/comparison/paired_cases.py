@@ -14,7 +14,7 @@ from polaroc.measures.table import per_key
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import read
 from polaroc.predictions.wide import MODEL, score_columns, with_cases
-from polaroc.typing import Array, By, Frame, IntoExpr, Label, Score
+from polaroc.typing import Array, By, IntoExpr, Label, Score
 from polaroc.uncertainty.influence import influence, influence_column
 
 PAIR = (
@@ -67,7 +67,7 @@ class Block:
 
 
 def read_cases(
-    frame: Frame,
+    frame: pl.LazyFrame | pl.DataFrame,
     *,
     truth: IntoExpr,
     score: Score,
@@ -87,7 +87,7 @@ def read_cases(
         )
     of_case = [] if case is None else [column_name(case, "case")]
     predictions = read(
-        with_cases(frame, score, case), truth=truth, score=score, by=[*keys, *of_case],
+        with_cases(frame.lazy(), score, case), truth=truth, score=score, by=[*keys, *of_case],
         positive=positive, collected=True,
     )  # fmt: skip
     blocks = [key for key in predictions.keys if key not in (between, *of_case)]

@@ -248,7 +248,7 @@ def check_columns(frame: pl.LazyFrame, wanted: Sequence[object]) -> None:
     unknown = [name for name in wanted if isinstance(name, str) and name not in present]
     if not unknown:
         return
-    hint = spelling(unknown, present, "check the spelling of truth, score, weight and by.")
+    hint = spelling(unknown, present, "check the spelling of the columns.")
     mark = separator_in(present, unknown[0])
     if mark is not None:
         hint = separator_hint(mark)

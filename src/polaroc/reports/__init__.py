@@ -175,8 +175,8 @@ def report(
             )
         # A case column with the name of a key is refused as one.
         cases = None if isinstance(case, str) and usual_name(case) else case
-        scores = [*score_columns(score).values()]
-        taken: list[object] = [truth, *(scores or [score]), weight, cases]
+        scores = score_columns(score)
+        taken: list[object] = [truth, weight, cases, *(scores.values() if scores else [score])]
         frame, named_keys, unused = _keyed(frame, by, taken, one_model=not scores)
         predictions = read_predictions(
             frame, truth=truth, score=score, by=named_keys,

@@ -81,13 +81,14 @@ def _used(arguments: Mapping[str, Any], names: Sequence[str]) -> list[str]:
     used: list[str] = []
     for argument in COLUMN_ARGUMENTS:
         columns = arguments.get(argument)
-        columns = columns.values() if isinstance(columns, Mapping) else columns
-        for column in [columns] if isinstance(columns, str | pl.Expr) else columns or ():
+        columns = [*columns.values()] if isinstance(columns, Mapping) else columns
+        for column in columns if isinstance(columns, list | tuple) else [columns]:
             if isinstance(column, str):
                 used.append(column)
-            else:
-                many = column.meta.has_multiple_outputs()
-                used += names if many else column.meta.root_names()
+            elif isinstance(column, pl.Expr) and not column.meta.has_multiple_outputs():
+                used += column.meta.root_names()
+            elif column is not None:
+                return list(names)
     return list(dict.fromkeys(used))
 
 

@@ -57,7 +57,8 @@ def compare(
     measures
         Tidy measures with one estimate per model and block, as `evaluate` gives
         them with ``by=["model", "fold"]``; a lazy frame is collected. For
-        "trained": predictions on one test set, one row per model and case.
+        "trained": predictions on one test set, one row per model and case, or per
+        case with one column of scores per model: any table that `curve` takes.
     measure
         The measure compared, such as "iauprec", "auprec", "auc", "accsens".
     between

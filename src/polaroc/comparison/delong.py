@@ -48,14 +48,16 @@ def delong(
     Parameters
     ----------
     predictions
-        One row per case and model.
+        One row per case and model, or per case with one column of scores per model:
+        any table that `curve` takes.
     truth, score, positive
         As in `curve`.
     between
         The column that tells the models apart.
     case
         The column that tells the cases apart: each must have one row per model,
-        with one truth. ``None`` where every model has a test set of its own,
+        with one truth. Where each model has a column of scores, every row is a case if
+        there is no such column. ``None`` where every model has a test set of its own,
         independent of the others.
     by
         Blocks, such as folds or regions; each is tested alone.

@@ -43,11 +43,15 @@ def curve(
     Parameters
     ----------
     frame
-        Predictions, one row per case.
+        Predictions, one row per case: a Polars frame; a table of pandas, PyArrow,
+        DuckDB or another library with Arrow streams; or a mapping of column names to
+        arrays. Of a LazyFrame the result is one, of any other table a DataFrame.
     truth
         Labels: Boolean, 0/1, or any when `positive` names the positive one(s).
     score
-        Numeric; higher means more likely positive. ±inf is allowed.
+        Numeric; higher means more likely positive. ±inf is allowed. Several columns,
+        in a list or as ``{model: column}``, are the scores of as many models, which
+        the first key, `model`, then tells apart.
     by
         Key columns such as model and fold: one curve per combination.
     weight

@@ -62,9 +62,9 @@ def estimate_prior(
     Parameters
     ----------
     reference
-        Predictions with their truth, one row per case.
+        Predictions with their truth, one row per case: any table that `curve` takes.
     deployed
-        Scores of the same model in use, one row per case.
+        Scores of the same model in use, one row per case, in any such table.
     truth, positive
         Of the reference, as in `curve`.
     score, weight, nulls

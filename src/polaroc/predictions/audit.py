@@ -30,11 +30,13 @@ def check(
     Parameters
     ----------
     frame
-        Predictions, one row per case; a lazy one is read once.
+        Predictions, one row per case: any table that `curve` takes; a lazy one is
+        read once.
     truth
         Labels: Boolean, 0/1, or any when `positive` names the positive one(s).
     score
-        Numeric; higher means more likely positive. ±inf is allowed.
+        Numeric; higher means more likely positive. ±inf is allowed. One column, or
+        one per model as in `curve`.
     by
         Key columns such as model and fold; each combination is audited alone.
     weight

@@ -38,7 +38,7 @@ def one_vs_rest(
     Parameters
     ----------
     frame
-        One row per case, with a score for each class.
+        One row per case, with a score for each class: any table that `curve` takes.
     truth
         Column of the class of a case.
     scores

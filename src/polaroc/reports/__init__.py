@@ -54,9 +54,9 @@ def report(
     Parameters
     ----------
     frame
-        Predictions, one row per model, block and case, with `truth` and `score`;
-        or tidy measures, without these: then the page lacks the parts that need
-        predictions, and says so.
+        Predictions, any table that `curve` takes, one row per model, block and case,
+        with `truth` and `score`; or tidy measures, without these: then the page lacks
+        the parts that need predictions, and says so.
     path
         The file to write. An earlier report there is replaced, whole or not at
         all; any other file is left alone.

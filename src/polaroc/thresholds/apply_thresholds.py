@@ -45,7 +45,8 @@ def apply_thresholds(
     Parameters
     ----------
     predictions
-        Predictions on cases that the thresholds were not chosen on.
+        Predictions on cases that the thresholds were not chosen on: any table that
+        `curve` takes.
     points
         The result of `operating_points` on a tuning table. Its keys must be
         among `by`; thresholds of a model apply to all folds, say, where `by`

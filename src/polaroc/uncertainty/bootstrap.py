@@ -96,7 +96,7 @@ def bootstrap(
     ----------
     frame
         The result of `curve` (weights, if any, must count cases); or
-        predictions, with `truth` and `score`.
+        predictions, any table that `curve` takes, with `truth` and `score`.
     truth, score, by, positive
         As in `curve`, where `frame` are predictions.
     cluster

@@ -212,6 +212,19 @@ def test_arrays_are_told_where_to_go(argument):
         pr.evaluate(TABLE, **COLUMN | {argument: pl.Series("s", [1.0])})
 
 
+MISSING = [
+    ("curve", "truth"), ("evaluate", "weight"), ("check", "case"), ("bootstrap", "by"),
+    ("bootstrap", "cluster"), ("delong", "case"), ("one_vs_rest", "by"), ("one_vs_rest", "weight"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("function", "argument"), MISSING)
+def test_a_column_that_is_not_there_is_refused_with_those_that_are(function, argument):
+    call, right = CALLS[function]
+    with pytest.raises(InvalidArgument, match=r"no column 'nope'; the table has '.*\nHint: "):
+        call(**right | {argument: "nope"})
+
+
 @pytest.mark.parametrize("function", ["curve", "check", "one_vs_rest", "expr.auc"])
 def test_an_expression_of_several_columns_is_no_column(function):
     call, right = CALLS[function]

@@ -105,4 +105,6 @@ def with_cases(frame: Frame, score: Score | None, case: str | None) -> Frame:
 
 
 def _name(column: object) -> object:
-    return column.meta.output_name() if isinstance(column, pl.Expr) else column
+    if isinstance(column, str | pl.Expr):
+        return single_column(column, "score").meta.output_name()
+    return column

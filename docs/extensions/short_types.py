@@ -9,7 +9,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from polaroc.typing import By, IntoExpr, Label, Priors
+from polaroc.typing import By, IntoExpr, Label, Priors, Score, Table
 
 QUALIFIER = re.compile(r"~|\b(?:[a-z_]\w*\.)+(?=[A-Z])")
 
@@ -53,6 +53,8 @@ def spelled_out(annotation: Any) -> str:
 
 SHORT = {
     f"Union[{spelled_out(Priors).removeprefix('Union[').removesuffix(']')}]": "Priors",
+    spelled_out(Table): "Table",
+    spelled_out(Score): "Score",
     spelled_out(By): "By",
     spelled_out(Label): "Label",
     spelled_out(IntoExpr): "IntoExpr",

@@ -1,6 +1,6 @@
 """Aliases shared by the public signatures."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -18,8 +18,20 @@ import polars as pl
 if TYPE_CHECKING:
     import numpy as np
 
+
+class ArrowStream(Protocol):
+    """A table that gives its columns to other libraries: of pandas, PyArrow, DuckDB and others."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
 Frame = TypeVar("Frame", pl.LazyFrame, pl.DataFrame)
+# PyArrow datasets, which have no types, are tables, too.
+EagerTable: TypeAlias = pl.DataFrame | ArrowStream | Mapping[str, Any]
+Table: TypeAlias = pl.LazyFrame | EagerTable
 IntoExpr: TypeAlias = str | pl.Expr
+# One column, or one per model, by the model's name or as a list.
+Score: TypeAlias = IntoExpr | Mapping[str, IntoExpr] | Sequence[IntoExpr]
 By: TypeAlias = str | pl.Expr | Sequence[str | pl.Expr] | None
 Label: TypeAlias = str | int | float | bool
 Nulls: TypeAlias = Literal["raise", "drop"]
@@ -37,10 +49,11 @@ Quantity: TypeAlias = Any
 
 _P = ParamSpec("_P")
 LazyStep: TypeAlias = Callable[Concatenate[pl.LazyFrame, _P], pl.LazyFrame]
+PolarsStep: TypeAlias = Callable[Concatenate[Any, _P], Any]
 
 
 class FrameStep(Protocol[_P]):
-    """A function of a frame that returns the kind of frame it was given."""
+    """A function of a table: of a LazyFrame it returns one, of any other table a DataFrame."""
 
     @overload
     def __call__(
@@ -49,5 +62,5 @@ class FrameStep(Protocol[_P]):
 
     @overload
     def __call__(
-        self, frame: pl.DataFrame, /, *args: _P.args, **kwargs: _P.kwargs
+        self, frame: EagerTable, /, *args: _P.args, **kwargs: _P.kwargs
     ) -> pl.DataFrame: ...

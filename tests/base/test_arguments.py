@@ -221,10 +221,23 @@ def test_every_function_that_takes_columns_is_here():
 
 @pytest.mark.parametrize("argument", ["truth", "score", "weight"])
 def test_arrays_are_told_where_to_go(argument):
-    with pytest.raises(InvalidArgument, match=r"numpy\.ndarray.*(?s:.*)pl\.DataFrame\("):
+    with pytest.raises(InvalidArgument, match=r"numpy\.ndarray.*(?s:.*)pr\.evaluate\(\{"):
         pr.evaluate(TABLE, **COLUMN | {argument: np.array([1.0])})
     with pytest.raises(InvalidArgument, match=f"Hint: give the name of the column: {argument}='s'"):
         pr.evaluate(TABLE, **COLUMN | {argument: pl.Series("s", [1.0])})
+
+
+MISSING = [
+    ("curve", "truth"), ("evaluate", "weight"), ("check", "case"), ("bootstrap", "by"),
+    ("bootstrap", "cluster"), ("delong", "case"), ("one_vs_rest", "by"), ("one_vs_rest", "weight"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("function", "argument"), MISSING)
+def test_a_column_that_is_not_there_is_refused_with_those_that_are(function, argument):
+    call, right = CALLS[function]
+    with pytest.raises(InvalidArgument, match=r"no column 'nope'; the table has '.*\nHint: "):
+        call(**right | {argument: "nope"})
 
 
 @pytest.mark.parametrize("function", ["curve", "check", "one_vs_rest", "expr.auc"])

@@ -74,6 +74,10 @@ def predictions(rng):
     )
 
 
+def wide(rng):
+    return predictions(rng).filter(model="A").drop("model", "score")
+
+
 def curves(rng):
     return pr.curve(predictions(rng), **NAMES, by=BY)
 
@@ -185,6 +189,31 @@ OF_PREDICTIONS = {
     ).pipe(pr.evaluate, **NAMES, by=["model", "class"]),
     "macro": lambda frame: pr.macro(pr.evaluate(frame, **NAMES, by=BY), over="fold"),
 }
+MODELS = {"truth": "truth", "score": {"A": "a", "B": pl.col("b") + 1, "C": "c"}}
+OF_WIDE = {
+    "curve": partial(pr.curve, **MODELS, by="fold"),
+    "evaluate": partial(pr.evaluate, **MODELS, by="fold", over=OVER),
+    "evaluate, dropping": partial(
+        pr.evaluate, truth="truth", score=["a", "gone"], weight="weight", nulls="drop"
+    ),
+    "evaluate, logit": partial(pr.evaluate, **MODELS, by="fold", intervals="logit"),
+    "evaluate, parts": partial(pr.evaluate, **MODELS, by="fold", memory=100 * 24),
+    "bootstrap, clusters": partial(
+        pr.bootstrap, **MODELS, draws=100, measures="auc", cluster="patient"
+    ),
+    "check": lambda frame: pr.check(frame, **MODELS, by="fold", case="id"),
+    "estimate_prior": lambda frame: pr.estimate_prior(
+        frame, wide(np.random.default_rng(2)), **MODELS, method="confusion"
+    ),
+    "apply_thresholds": lambda frame: pr.apply_thresholds(
+        frame, points(np.random.default_rng(1)), **MODELS, by="fold"
+    ),
+    "delong": lambda frame: pr.delong(frame, **MODELS, by="fold"),
+    "delong, rows are cases": lambda frame: pr.delong(frame.drop("id"), **MODELS),
+    "compare, trained": lambda frame: (
+        pr.compare(frame, "auc", target="trained", block=None, case="id", **MODELS).pairs
+    ),
+}
 OF_CURVES = {
     "auc": pr.auc,
     "bootstrap": partial(pr.bootstrap, draws=100, measures="auc"),
@@ -228,6 +257,7 @@ STEPS = [
     pytest.param(make, step, id=f"{of}: {name}")
     for of, make, steps in (
         ("predictions", predictions, OF_PREDICTIONS),
+        ("wide", wide, OF_WIDE),
         ("curve", curves, OF_CURVES),
         ("surface", surfaces, OF_SURFACES),
         ("measures", measures, OF_MEASURES),

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from inspect import signature
-from typing import Any, Literal, TypeVar, cast, overload
+from typing import Any, Concatenate, Literal, TypeVar, cast, overload
 
 import polars as pl
 
 from polaroc.base.private_columns import PRIVATE, private
+from polaroc.base.tables import as_polars
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
-from polaroc.typing import _P, FrameStep, IntoExpr, LazyStep
+from polaroc.typing import _P, EagerTable, FrameStep, IntoExpr, LazyStep, PolarsStep, Table
 
 CURVE = (
     "threshold", "pos", "neg", "tp", "fp", "positives", "negatives", "tpr", "fpr",
@@ -22,6 +23,7 @@ OVER = "over"
 WITH_INTERVAL = (*MEASURE_COLUMNS[:3], *INTERVAL, *MEASURE_COLUMNS[3:])
 POINT = ("rule", "share")
 RESERVED = frozenset((*CURVE, *GRID, *MEASURE_COLUMNS, *INTERVAL, *POINT, OVER, "precision"))
+COLUMN_ARGUMENTS = ("truth", "score", "by", "weight", "cluster", "between", "case")
 # Types that name a column, and an example for the hint of each argument.
 ALLOWED = {str: "column names", pl.Expr: "Polars expressions"}
 EXAMPLES = {
@@ -34,30 +36,65 @@ _C = TypeVar("_C", str, pl.Expr, str | pl.Expr)
 
 
 def lazily(step: LazyStep[_P]) -> FrameStep[_P]:
-    """Let a lazy step also take, and then return, a DataFrame."""
-    name = next(iter(signature(step).parameters))
+    """Let a lazy step take any table; of all but a LazyFrame it then returns a DataFrame."""
+    return _with_first(lambda table, _: as_lazy(table), step)
+
+
+def takes_table(step: PolarsStep[_P]) -> FrameStep[_P]:
+    """Let a step that returns the kind of Polars frame it was given take any table."""
+    return _with_first(_eager, step)
+
+
+def _with_first(
+    convert: Callable[[Any, Mapping[str, Any]], Any], step: Callable[Concatenate[Any, _P], Any]
+) -> FrameStep[_P]:
+    """Convert the first argument, which the other ones name columns of."""
+    parameters = signature(step).parameters
+    name = next(iter(parameters))
+    defaults = {one: parameter.default for one, parameter in parameters.items()}
     # With wrong arguments, let Python raise its own TypeError.
-    call = cast(Callable[..., pl.LazyFrame], step)
+    call = cast(Callable[..., Any], step)
 
     @wraps(step)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         if not args and name not in kwargs:
             return call(**kwargs)
         frame, *rest = args or (kwargs.pop(name),)
-        return collect_like(frame, call(as_lazy(frame), *rest, **kwargs))
+        return collect_like(frame, call(convert(frame, defaults | kwargs), *rest, **kwargs))
 
     return cast(FrameStep[_P], wrapper)
 
 
+def _eager(table: Any, arguments: Mapping[str, Any]) -> pl.DataFrame | pl.LazyFrame:
+    """The table as a Polars frame; of a dataset the columns in use, so that rows are audited."""
+    frame = as_polars(table)
+    if frame is table or isinstance(frame, pl.DataFrame) or arguments.get("memory") is not None:
+        return frame
+    names = frame.collect_schema().names()
+    used = _used(arguments, names) or names
+    # What is missing is refused with the names of all columns.
+    return frame.select(used).collect() if set(used) <= set(names) else frame
+
+
+def _used(arguments: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+    """The columns that arguments name, or read in expressions."""
+    used: list[str] = []
+    for argument in COLUMN_ARGUMENTS:
+        columns = arguments.get(argument)
+        columns = [*columns.values()] if isinstance(columns, Mapping) else columns
+        for column in columns if isinstance(columns, list | tuple) else [columns]:
+            if isinstance(column, str):
+                used.append(column)
+            elif isinstance(column, pl.Expr) and not column.meta.has_multiple_outputs():
+                used += column.meta.root_names()
+            elif column is not None:
+                return list(names)
+    return list(dict.fromkeys(used))
+
+
 def as_lazy(frame: object) -> pl.LazyFrame:
-    """Convert a Polars frame to a LazyFrame, or raise."""
-    if isinstance(frame, pl.DataFrame | pl.LazyFrame):
-        return frame.lazy()
-    kind = type(frame)
-    raise InvalidTable(
-        f"got a {kind.__module__}.{kind.__qualname__}, allowed are polars LazyFrame and DataFrame.",
-        hint="convert it first, for example with pl.DataFrame(...) or pl.from_pandas(...).",
-    )
+    """Convert a table to a LazyFrame, or raise."""
+    return as_polars(frame).lazy()
 
 
 @overload
@@ -65,14 +102,12 @@ def collect_like(frame: pl.LazyFrame, result: pl.LazyFrame) -> pl.LazyFrame: ...
 
 
 @overload
-def collect_like(frame: pl.DataFrame, result: pl.LazyFrame) -> pl.DataFrame: ...
+def collect_like(frame: EagerTable, result: pl.LazyFrame) -> pl.DataFrame: ...
 
 
-def collect_like(
-    frame: pl.LazyFrame | pl.DataFrame, result: pl.LazyFrame
-) -> pl.LazyFrame | pl.DataFrame:
-    """`result`, collected where `frame` is a DataFrame."""
-    return result.collect() if isinstance(frame, pl.DataFrame) else result
+def collect_like(frame: Table, result: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame | pl.DataFrame:
+    """`result`, collected unless `frame` is a LazyFrame."""
+    return result if isinstance(frame, pl.LazyFrame) else result.lazy().collect()
 
 
 def single_column(column: object, argument: str, frame: pl.LazyFrame | None = None) -> pl.Expr:
@@ -153,9 +188,10 @@ def _no_column(
         hint = Hint(f"give the name of the column: {{{argument}}}.", **{argument: name})
     elif _is_iterable(value) and not scalar:
         hint = Hint(
-            "put arrays in a table, such as pl.DataFrame({'truth': y, 'score': p}), and give the "
-            f"names of its columns, such as {{{argument}}}.",
-            **{argument: example},
+            "put arrays in a mapping and name its columns, such as "
+            "pr.evaluate({'truth': y, 'score': p}, {truth}, {score}).",
+            truth="truth",
+            score="score",
         )
     elif scalar:
         hint = Hint.example(argument, example)

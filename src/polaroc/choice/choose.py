@@ -113,8 +113,9 @@ def choose(
     """
     check_result_name(between, COLUMNS)
     check_text("measure", measure, "auprec")
-    require(as_lazy(measures), ("measure", "estimate"), source="evaluate(...)")
-    frame = as_lazy(measures).collect()
+    table = as_lazy(measures)
+    require(table, ("measure", "estimate"), source="evaluate(...)")
+    frame = table.collect()
     over = over if over is None or isinstance(over, Belief) else pair_of(over) or over
     known = known_of(frame, measure, over)
     blocks = column_names(block, "block")

@@ -15,7 +15,7 @@ from polaroc.comparison import caveats, omnibus
 from polaroc.comparison.design import filled_array
 from polaroc.comparison.measure_rows import listed_rows, rows_of
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
-from polaroc.typing import Array
+from polaroc.typing import Array, Table
 
 ANOVA = {
     "term": pl.String, "df": pl.Int64, "sum_sq": pl.Float64, "mean_sq": pl.Float64,
@@ -56,7 +56,7 @@ class Layout:
 
 
 def anova(
-    table: pl.LazyFrame | pl.DataFrame,
+    table: Table,
     response: str = "auprec",
     factors: Sequence[str] = ("model", "fold", "prior"),
     interactions: Sequence[Sequence[str]] = (),

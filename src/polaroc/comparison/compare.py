@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-import polars as pl
-
 from polaroc.base.columns import as_lazy, column_names
 from polaroc.comparison import caveats, omnibus
 from polaroc.comparison.design import (
@@ -27,11 +25,11 @@ from polaroc.errors import Hint, InvalidArgument
 from polaroc.measures.catalog import higher_is_better
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import OBSERVED
-from polaroc.typing import IntoExpr, Label, Prior
+from polaroc.typing import IntoExpr, Label, Prior, Score, Table
 
 
 def compare(
-    measures: pl.LazyFrame | pl.DataFrame,
+    measures: Table,
     measure: str = "iauprec",
     between: str = "model",
     block: str | Sequence[str] = "fold",
@@ -47,7 +45,7 @@ def compare(
     permutations: int = 9_999,
     seed: int = 0,
     truth: IntoExpr | None = None,
-    score: IntoExpr | None = None,
+    score: Score | None = None,
     case: str = "id",
     positive: Label | Sequence[Label] | None = None,
     over: tuple[float, float] | Belief | None = None,
@@ -59,7 +57,8 @@ def compare(
     measures
         Tidy measures with one estimate per model and block, as `evaluate` gives
         them with ``by=["model", "fold"]``; a lazy frame is collected. For
-        "trained": predictions on one test set, one row per model and case.
+        "trained": predictions on one test set, one row per model and case, or per
+        case with one column of scores per model: any table that `curve` takes.
     measure
         The measure compared, such as "iauprec", "auprec", "auc", "accsens".
     between

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import polars as pl
 
 from polaroc.base.checks import check_share
-from polaroc.base.columns import collect_like
+from polaroc.base.columns import collect_like, takes_table
 from polaroc.base.statistics import normal
 from polaroc.comparison.paired_cases import (
     NO_DIFFERENCE,
@@ -24,18 +24,19 @@ from polaroc.errors import InvalidArgument, check_choice
 from polaroc.measures.catalog import default_measures, select_measures
 from polaroc.measures.spec import Measure
 from polaroc.priors.beliefs import Belief
-from polaroc.typing import By, Frame, Interpolation, IntoExpr, Label, Prior, Priors
+from polaroc.typing import By, Frame, Interpolation, IntoExpr, Label, Prior, Priors, Score
 from polaroc.uncertainty.intervals import check_interpolation
 
 # Difference, standard error, limits, statistic and p-value.
 Numbers: TypeAlias = tuple[float | None, ...]
 
 
+@takes_table
 def delong(
     predictions: Frame,
     *,
     truth: IntoExpr,
-    score: IntoExpr,
+    score: Score,
     between: str = "model",
     case: str | None = "id",
     by: By = (),
@@ -47,14 +48,16 @@ def delong(
     Parameters
     ----------
     predictions
-        One row per case and model.
+        One row per case and model, or per case with one column of scores per model:
+        any table that `curve` takes.
     truth, score, positive
         As in `curve`.
     between
         The column that tells the models apart.
     case
         The column that tells the cases apart: each must have one row per model,
-        with one truth. ``None`` where every model has a test set of its own,
+        with one truth. Where each model has a column of scores, every row is a case if
+        there is no such column. ``None`` where every model has a test set of its own,
         independent of the others.
     by
         Blocks, such as folds or regions; each is tested alone.
@@ -113,7 +116,7 @@ def paired_test(
     predictions: Frame,
     *,
     truth: IntoExpr,
-    score: IntoExpr,
+    score: Score,
     between: str = "model",
     case: str | None = "id",
     by: By = (),

@@ -13,7 +13,8 @@ from polaroc.measures.spec import Measure
 from polaroc.measures.table import per_key
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import read
-from polaroc.typing import Array, By, IntoExpr, Label
+from polaroc.predictions.wide import MODEL, score_columns, with_cases
+from polaroc.typing import Array, By, IntoExpr, Label, Score
 from polaroc.uncertainty.influence import influence, influence_column
 
 PAIR = (
@@ -69,20 +70,30 @@ def read_cases(
     frame: pl.LazyFrame | pl.DataFrame,
     *,
     truth: IntoExpr,
-    score: IntoExpr,
+    score: Score,
     between: str,
     case: str | None,
     by: By,
     positive: Label | Sequence[Label] | None,
 ) -> PairedCases:
     """Cases of a prediction table; raise where models did not score the same ones."""
-    keys = [*key_columns(by), column_name(between, "between")]
-    if case is not None:
-        keys.append(column_name(case, "case"))
-    predictions = read(frame, truth=truth, score=score, by=keys, positive=positive, collected=True)
-    blocks = predictions.keys[: -1 if case is None else -2]
+    keys = key_columns(by)
+    if not score_columns(score):
+        keys.append(column_name(between, "between"))
+    elif between != MODEL:
+        raise InvalidArgument(
+            f"between is {between!r}, and score has one column per model: their key is {MODEL!r}.",
+            hint=Hint("{between}, which is the default.", between=MODEL),
+        )
+    of_case = [] if case is None else [column_name(case, "case")]
+    predictions = read(
+        with_cases(frame.lazy(), score, case), truth=truth, score=score, by=[*keys, *of_case],
+        positive=positive, collected=True,
+    )  # fmt: skip
+    blocks = [key for key in predictions.keys if key not in (between, *of_case)]
     check_keys(blocks, also=[f"{between}_a", f"{between}_b", *PAIR])
-    rows = predictions.valid_rows.sort(predictions.keys, nulls_last=True).collect()
+    sorted_by = [*blocks, between, *of_case]
+    rows = predictions.valid_rows.sort(sorted_by, nulls_last=True).collect()
     if rows[between].n_unique() < 2:
         raise InvalidArgument(
             f"{between!r} has {rows[between].n_unique()} value(s), a comparison needs two.",

@@ -1,6 +1,7 @@
 """Comparison of fitted models on the cases of one test set."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import polars as pl
 
@@ -15,19 +16,20 @@ from polaroc.comparison.pairwise import holm_factors
 from polaroc.comparison.result import Comparison
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.evaluation.evaluate import evaluate
+from polaroc.predictions.wide import score_columns, with_cases
 from polaroc.priors.beliefs import Belief
-from polaroc.typing import IntoExpr, Label, Prior
+from polaroc.typing import IntoExpr, Label, Prior, Score, Table
 
 
 def compare_trained(
-    predictions: pl.LazyFrame | pl.DataFrame,
+    predictions: Table,
     measure: str,
     between: str,
     block: Sequence[str],
     plan: Plan,
     *,
     truth: IntoExpr | None,
-    score: IntoExpr | None,
+    score: Score | None,
     case: str,
     positive: Label | Sequence[Label] | None,
     prior: Prior | None,
@@ -44,22 +46,23 @@ def compare_trained(
             ),
         )
     check_result_name(between)
-    table = as_lazy(predictions).collect()
+    table = with_cases(as_lazy(predictions).collect(), score, case)
     _refuse_blocks(table, block)
     at: Prior = "observed" if prior is None else prior
-    named = {"truth": truth, "score": score, "positive": positive}
-    arguments = {
+    named: dict[str, Any] = {"truth": truth, "score": score, "positive": positive}
+    arguments: dict[str, Any] = {
         "measures": sorted({measure, "auc"}),
         "priors": at,
         "over": over,
         "intervals": "wald",
     }
-    measured = evaluate(table, by=between, **named, **arguments)  # type: ignore[arg-type]
+    by = () if score_columns(score) else between
+    measured = evaluate(table, by=by, **named, **arguments)
     estimates = measured.filter(measure=measure)
     models = estimates[between]
     pairs = paired_test(
         table, between=between, case=case, measure=measure, prior=at, over=over,
-        **named,  # type: ignore[arg-type]
+        **named,
     )  # fmt: skip
     if pairs["p_adjusted"].null_count():
         raise InvalidPredictions(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import polars as pl
 
-from polaroc.base.columns import CURVE, collect_like
+from polaroc.base.columns import CURVE, collect_like, takes_table
 from polaroc.base.private_columns import (
     FP_OFFSET,
     KEY_INDEX,
@@ -22,16 +22,17 @@ from polaroc.curves.packing import Packing
 from polaroc.curves.segments import share, snap_to_total
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
-from polaroc.typing import By, Frame, IntoExpr, Label, Nulls
+from polaroc.typing import By, Frame, IntoExpr, Label, Nulls, Score
 
 CELL = (KEY_INDEX, SORT_CODE, "pos", "neg", "tp", "fp", "positives", "negatives")
 
 
+@takes_table
 def curve(
     frame: Frame,
     *,
     truth: IntoExpr,
-    score: IntoExpr,
+    score: Score,
     by: By = (),
     weight: IntoExpr | None = None,
     positive: Label | Sequence[Label] | None = None,
@@ -42,11 +43,15 @@ def curve(
     Parameters
     ----------
     frame
-        Predictions, one row per case.
+        Predictions, one row per case: a Polars frame; a table of pandas, PyArrow,
+        DuckDB or another library with Arrow streams; or a mapping of column names to
+        arrays. Of a LazyFrame the result is one, of any other table a DataFrame.
     truth
         Labels: Boolean, 0/1, or any when `positive` names the positive one(s).
     score
-        Numeric; higher means more likely positive. ±inf is allowed.
+        Numeric; higher means more likely positive. ±inf is allowed. Several columns,
+        in a list or as ``{model: column}``, are the scores of as many models, which
+        the first key, `model`, then tells apart.
     by
         Key columns such as model and fold: one curve per combination.
     weight

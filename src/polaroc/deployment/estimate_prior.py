@@ -12,6 +12,7 @@ from polaroc.base.columns import (
     check_keys,
     collect_like,
     key_columns,
+    takes_table,
     text_keys_of_different_types,
 )
 from polaroc.base.private_columns import PLACE, private
@@ -23,7 +24,7 @@ from polaroc.deployment.estimators import Estimate, Labelled, Unlabelled, adjust
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
-from polaroc.typing import By, Frame, IntoExpr, Label, Nulls
+from polaroc.typing import By, Frame, IntoExpr, Label, Nulls, Score, Table
 from polaroc.uncertainty.intervals import check_counts
 
 Method: TypeAlias = Literal["em", "confusion"]
@@ -37,12 +38,13 @@ COLUMNS = {
 }  # fmt: skip
 
 
+@takes_table
 def estimate_prior(
     reference: Frame,
-    deployed: pl.LazyFrame | pl.DataFrame,
+    deployed: Table,
     *,
     truth: IntoExpr,
-    score: IntoExpr,
+    score: Score,
     by: By = (),
     deployed_by: By = (),
     weight: IntoExpr | None = None,
@@ -60,9 +62,9 @@ def estimate_prior(
     Parameters
     ----------
     reference
-        Predictions with their truth, one row per case.
+        Predictions with their truth, one row per case: any table that `curve` takes.
     deployed
-        Scores of the same model in use, one row per case.
+        Scores of the same model in use, one row per case, in any such table.
     truth, positive
         Of the reference, as in `curve`.
     score, weight, nulls

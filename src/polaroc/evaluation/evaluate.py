@@ -3,21 +3,32 @@
 from collections.abc import Sequence
 from os import PathLike
 
-from polaroc.base.columns import collect_like
+from polaroc.base.columns import collect_like, takes_table
 from polaroc.evaluation.pipeline import run
 from polaroc.evaluation.request import Request
 from polaroc.files.memory import Memory
 from polaroc.files.progress import Progress
 from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.priors.beliefs import Belief
-from polaroc.typing import By, Frame, Interpolation, Intervals, IntoExpr, Label, Nulls, Priors
+from polaroc.typing import (
+    By,
+    Frame,
+    Interpolation,
+    Intervals,
+    IntoExpr,
+    Label,
+    Nulls,
+    Priors,
+    Score,
+)
 
 
+@takes_table
 def evaluate(
     frame: Frame,
     *,
     truth: IntoExpr,
-    score: IntoExpr,
+    score: Score,
     by: By = (),
     weight: IntoExpr | None = None,
     positive: Label | Sequence[Label] | None = None,
@@ -37,7 +48,7 @@ def evaluate(
     Parameters
     ----------
     frame
-        Predictions, one row per case.
+        Predictions, one row per case: any table that `curve` takes.
     truth, score, by, weight, positive, nulls
         As in `curve`.
     priors
@@ -117,6 +128,13 @@ def evaluate(
     >>> measures = table.pipe(pr.evaluate, truth="truth", score="score", priors=0.1)
     >>> [(name, round(value, 3)) for name, value in measures.select("measure", "estimate").rows()]
     [('auc', 0.68), ('auprec', 0.35)]
+
+    Arrays go in a mapping, and each model may have a column of scores:
+
+    >>> arrays = {"y": [1, 0, 1, 0], "forest": [0.9, 0.7, 0.6, 0.1], "tree": [0.9, 0.2, 0.1, 0.3]}
+    >>> measures = pr.evaluate(arrays, truth="y", score=["forest", "tree"], measures="auc")
+    >>> measures.select("model", "estimate").rows()
+    [('forest', 0.75), ('tree', 0.5)]
     """
     request = Request(
         truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls,

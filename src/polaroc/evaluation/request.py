@@ -18,7 +18,17 @@ from polaroc.measures.catalog import DEFAULT_PRIORS, SelectedMeasures, select_me
 from polaroc.measures.spec import Measure
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import resolve_priors
-from polaroc.typing import By, Interpolation, Intervals, IntoExpr, Label, Nulls, Prior, Priors
+from polaroc.typing import (
+    By,
+    Interpolation,
+    Intervals,
+    IntoExpr,
+    Label,
+    Nulls,
+    Prior,
+    Priors,
+    Score,
+)
 from polaroc.uncertainty.bootstrap import BootstrapSpec
 from polaroc.uncertainty.intervals import METHODS, check_interpolation
 
@@ -35,7 +45,7 @@ class Request:
     """
 
     truth: IntoExpr
-    score: IntoExpr
+    score: Score
     by: By = ()
     weight: IntoExpr | None = None
     positive: Label | Sequence[Label] | None = None

@@ -4,21 +4,22 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from polaroc.base.columns import as_lazy, check_keys, key_columns, single_column
+from polaroc.base.columns import check_keys, key_columns, single_column
 from polaroc.base.private_columns import DIFFERS, TRUTH, WEIGHT
+from polaroc.base.tables import as_polars
 from polaroc.predictions.balance import balance_note
 from polaroc.predictions.row_checks import SCORE, label_extremes, label_note
 from polaroc.predictions.table import Predictions, one_class_note, unaudited
-from polaroc.typing import By, IntoExpr, Label
+from polaroc.typing import By, IntoExpr, Label, Score, Table
 
 # Columns of `check` beside the totals.
 REPORT = ("rows", "scores", "lowest", "highest")
 
 
 def check(
-    frame: pl.LazyFrame | pl.DataFrame,
+    frame: Table,
     truth: IntoExpr,
-    score: IntoExpr,
+    score: Score,
     by: By = (),
     weight: IntoExpr | None = None,
     positive: Label | Sequence[Label] | None = None,
@@ -29,11 +30,13 @@ def check(
     Parameters
     ----------
     frame
-        Predictions, one row per case; a lazy one is read once.
+        Predictions, one row per case: any table that `curve` takes; a lazy one is
+        read once.
     truth
         Labels: Boolean, 0/1, or any when `positive` names the positive one(s).
     score
-        Numeric; higher means more likely positive. ±inf is allowed.
+        Numeric; higher means more likely positive. ±inf is allowed. One column, or
+        one per model as in `curve`.
     by
         Key columns such as model and fold; each combination is audited alone.
     weight
@@ -75,10 +78,12 @@ def check(
     >>> report.select("rows", "positives", "negatives", "scores").row(0)
     (20, 10, 10, 20)
     """
+    table = as_polars(frame)
     keyed = key_columns(by)
     if case is not None:
-        keyed.append(single_column(case, "case", as_lazy(frame)))
-    unread = unaudited(frame, truth=truth, score=score, by=keyed, weight=weight, positive=positive)
+        single_column(case, "case", table.lazy())
+        keyed.append(case)
+    unread = unaudited(table, truth=truth, score=score, by=keyed, weight=weight, positive=positive)
     predictions = unread.predictions
     check_keys(predictions.keys, also=REPORT)
     rows, keys, named = predictions.rows, predictions.keys, None

@@ -11,6 +11,7 @@ from polaroc.base.columns import (
     check_keys,
     column_name,
     column_names,
+    key_columns,
     key_expressions,
     lazily,
     require,
@@ -19,6 +20,7 @@ from polaroc.base.columns import (
 )
 from polaroc.base.private_columns import LABEL, private
 from polaroc.errors import InvalidArgument, quoted
+from polaroc.predictions.table import check_columns
 from polaroc.typing import By, IntoExpr, Label
 
 
@@ -36,7 +38,7 @@ def one_vs_rest(
     Parameters
     ----------
     frame
-        One row per case, with a score for each class.
+        One row per case, with a score for each class: any table that `curve` takes.
     truth
         Column of the class of a case.
     scores
@@ -83,6 +85,7 @@ def one_vs_rest(
             f"scores is {scores!r} and truth is {truth!r}; the table has {quoted(list(present))}.",
             hint="give one column per class, at least two, and the column of the classes.",
         )
+    check_columns(frame, [*key_columns(by), weight])
     keys = key_expressions(by)
     names = frame.select(keys).collect_schema().names()
     check_keys(names, also=["class", "truth", "score", "weight"])

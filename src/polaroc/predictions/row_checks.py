@@ -49,16 +49,18 @@ GREATEST_INTEGER = 2**127
 EXACT_IN_FLOAT = (pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32)
 
 
-def score_column(dtype: pl.DataType, name: IntoExpr) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:
+def score_column(
+    dtype: pl.DataType, name: IntoExpr, column: str = SCORE
+) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:
     """The score as Float64, and its errors."""
-    raw = pl.col(SCORE)
+    raw = pl.col(column)
     _refuse_other_than_numbers("score", dtype, name)
     value = raw.cast(pl.Float64)
     errors = [(NULL_SCORE, value.is_null()), (NAN_SCORE, value.is_nan())]
     if not dtype.is_float() and dtype not in EXACT_IN_FLOAT and dtype != pl.Null:
         kept = value.cast(dtype, strict=False).eq_missing(raw)
         errors.append((INEXACT, ~kept))
-    return value.alias(SCORE), errors
+    return value.alias(column), errors
 
 
 def truth_column(

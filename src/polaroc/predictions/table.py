@@ -6,14 +6,9 @@ from functools import reduce
 
 import polars as pl
 
-from polaroc.base.columns import (
-    as_lazy,
-    check_keys,
-    key_columns,
-    key_expressions,
-    single_column,
-)
+from polaroc.base.columns import check_keys, key_columns, key_expressions, single_column
 from polaroc.base.private_columns import COUNT, ROW_ERROR, TRUTH, WEIGHT
+from polaroc.base.tables import as_polars
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice, quoted, spelling
 from polaroc.files.text_files import separator_hint, separator_in
 from polaroc.predictions.row_checks import (
@@ -27,7 +22,8 @@ from polaroc.predictions.row_checks import (
     truth_column,
     weight_column,
 )
-from polaroc.typing import By, IntoExpr, Label, Nulls
+from polaroc.predictions.wide import MODEL, rows_by_model, score_columns
+from polaroc.typing import By, IntoExpr, Label, Nulls, Score, Table
 
 
 @dataclass(frozen=True)
@@ -138,10 +134,10 @@ class Unaudited:
 
 
 def read(
-    frame: pl.LazyFrame | pl.DataFrame,
+    frame: Table,
     *,
     truth: IntoExpr,
-    score: IntoExpr,
+    score: Score,
     by: By = (),
     weight: IntoExpr | None = None,
     positive: Label | Sequence[Label] | None = None,
@@ -154,6 +150,7 @@ def read(
     An eager table is always audited, a lazy one where `audited` is set: invalid rows
     then raise, else they are noted in the result. Columns of a lazy table are `collected`
     where they are needed more than once, since another reading may give other rows.
+    Several scores are those of as many models, which the first key tells apart.
     """
     unread = unaudited(
         frame, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls,
@@ -168,10 +165,10 @@ def read(
 
 
 def unaudited(
-    frame: pl.LazyFrame | pl.DataFrame,
+    frame: Table,
     *,
     truth: IntoExpr,
-    score: IntoExpr,
+    score: Score,
     by: By = (),
     weight: IntoExpr | None = None,
     positive: Label | Sequence[Label] | None = None,
@@ -180,27 +177,33 @@ def unaudited(
 ) -> Unaudited:
     """Like `read`, before any row is audited."""
     check_choice("nulls", nulls, ("raise", "drop"))
-    lazy = as_lazy(frame)
+    table = as_polars(frame)
+    lazy = table.lazy()
+    scores = score_columns(score)
     by = key_columns(by)
     by_keys = key_expressions(by)
-    _check_columns(lazy, [truth, score, weight, *by])
-    chosen = [
-        single_column(score, "score", lazy).alias(SCORE),
-        single_column(truth, "truth", lazy).alias(TRUTH),
-    ]
+    check_columns(lazy, [truth, *(scores.values() or [score]), weight, *by])
+    chosen = [*by_keys, single_column(truth, "truth", lazy).alias(TRUTH)]
     if weight is not None:
         chosen.append(single_column(weight, "weight", lazy).alias(WEIGHT))
     keys = [name for key in by_keys for name in lazy.select(key).collect_schema().names()]
     check_keys(keys)
-    eager = isinstance(frame, pl.DataFrame)
+    eager = isinstance(table, pl.DataFrame)
     # Of a table what is computed is computed once: random numbers are then the same throughout.
-    named = (frame if eager else lazy).select(*by_keys, *chosen).lazy()
+    wide_errors: list[tuple[int, pl.Expr]] = []
+    if scores:
+        _refuse_model(lazy, keys)
+        keys = [MODEL, *keys]
+        named, wide_errors = rows_by_model(table, scores, chosen)
+    else:
+        named = table.select(*chosen, single_column(score, "score", lazy).alias(SCORE)).lazy()
+    score_name = ", ".join(map(str, scores.values() or [score]))
     schema = named.collect_schema()
     if schema[SCORE] == pl.String:
-        _refuse_words(named, score)
-    value, score_errors = score_column(schema[SCORE], score)
+        _refuse_words(named, score_name)
+    value, score_errors = score_column(schema[SCORE], score_name)
     label, truth_errors = truth_column(schema[TRUTH], truth, positive)
-    columns, row_errors = [value, label], [*score_errors, *truth_errors]
+    columns, row_errors = [value, label], [*score_errors, *truth_errors, *wide_errors]
     if weight is not None:
         counted, weight_errors = weight_column(schema[WEIGHT], weight)
         columns.append(counted)
@@ -239,12 +242,13 @@ def one_class_note(positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
     )
 
 
-def _check_columns(frame: pl.LazyFrame, wanted: Sequence[IntoExpr | None]) -> None:
+def check_columns(frame: pl.LazyFrame, wanted: Sequence[object]) -> None:
+    """Refuse names that are no columns of the table."""
     present = frame.collect_schema().names()
     unknown = [name for name in wanted if isinstance(name, str) and name not in present]
     if not unknown:
         return
-    hint = spelling(unknown, present, "check the spelling of truth, score, weight and by.")
+    hint = spelling(unknown, present, "check the spelling of the columns.")
     mark = separator_in(present, unknown[0])
     if mark is not None:
         hint = separator_hint(mark)
@@ -254,19 +258,30 @@ def _check_columns(frame: pl.LazyFrame, wanted: Sequence[IntoExpr | None]) -> No
     )
 
 
-def _refuse_words(named: pl.LazyFrame, score: IntoExpr) -> None:
+def _refuse_model(frame: pl.LazyFrame, keys: Sequence[str]) -> None:
+    """Raise on a column that has the name of the key of a wide table."""
+    if MODEL in keys or MODEL in frame.collect_schema():
+        holder = "by" if MODEL in keys else "the table"
+        raise InvalidArgument(
+            f"score has one column per model: their key is {MODEL!r}, and {holder} has one, too.",
+            hint="drop or rename that column; where it tells the models apart, "
+            "give one column of scores.",
+        )
+
+
+def _refuse_words(named: pl.LazyFrame, score: str) -> None:
     """Raise on scores that are text, naming the first that is no number."""
     word = pl.col(SCORE)
     is_none = word.is_not_null() & word.cast(pl.Float64, strict=False).is_null()
     first, rows = named.select(word.filter(is_none).first(), rows=pl.len()).collect().row(0)
     if not rows:
         raise InvalidPredictions(
-            f"there are no rows, and score {score!s} is String.",
+            f"there are no rows, and score {score} is String.",
             hint="an empty table needs a column of numbers, too.",
         )
     if first is not None:
         raise InvalidPredictions(
-            f"score {score!s} is String, allowed are numbers; {first!r} is none.",
+            f"score {score} is String, allowed are numbers; {first!r} is none.",
             hint="write all of them as numbers; a missing one is null, in CSV an empty field.",
         )
 

@@ -8,23 +8,25 @@ import polars as pl
 
 from polaroc.base.checks import check_path, listed_values
 from polaroc.base.columns import as_lazy, collect_like, column_names
+from polaroc.base.tables import as_polars
 from polaroc.comparison.design import Incomplete
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.files.atomic import atomic_file, check_new
 from polaroc.predictions.usual_keys import may_be_keys, usual_keys, usual_name
+from polaroc.predictions.wide import score_columns
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import check_prior
-from polaroc.typing import IntoExpr, Label, Nulls
+from polaroc.typing import IntoExpr, Label, Nulls, Score, Table
 
 TITLE = "Which model, how sure, at which threshold"
 
 
 def report(
-    frame: pl.LazyFrame | pl.DataFrame,
+    frame: Table,
     *,
     path: str | Path,
     truth: IntoExpr | None = None,
-    score: IntoExpr | None = None,
+    score: Score | None = None,
     by: str | Sequence[str] | None = None,
     over: tuple[float, float] | Belief | None = None,
     priors: Sequence[float] = (),
@@ -52,9 +54,9 @@ def report(
     Parameters
     ----------
     frame
-        Predictions, one row per model, block and case, with `truth` and `score`;
-        or tidy measures, without these: then the page lacks the parts that need
-        predictions, and says so.
+        Predictions, any table that `curve` takes, one row per model, block and case,
+        with `truth` and `score`; or tidy measures, without these: then the page lacks
+        the parts that need predictions, and says so.
     path
         The file to write. An earlier report there is replaced, whole or not at
         all; any other file is left alone.
@@ -162,6 +164,7 @@ def report(
             "only one of truth and score is given, needed are both or none.",
             hint="give both for predictions, none for measures.",
         )
+    frame = as_polars(frame)
     predictions = None
     unused: list[str] = []
     if truth is not None and score is not None:
@@ -172,7 +175,9 @@ def report(
             )
         # A case column with the name of a key is refused as one.
         cases = None if isinstance(case, str) and usual_name(case) else case
-        frame, named_keys, unused = _keyed(frame, by, [truth, score, weight, cases])
+        scores = score_columns(score)
+        taken: list[object] = [truth, weight, cases, *(scores.values() if scores else [score])]
+        frame, named_keys, unused = _keyed(frame, by, taken, one_model=not scores)
         predictions = read_predictions(
             frame, truth=truth, score=score, by=named_keys,
             weight=weight, positive=positive, nulls=nulls, case=case,
@@ -198,7 +203,9 @@ def report(
 def _keyed(
     frame: pl.LazyFrame | pl.DataFrame,
     by: str | Sequence[str] | None,
-    taken: Sequence[IntoExpr | None],
+    taken: Sequence[object],
+    *,
+    one_model: bool,
 ) -> tuple[pl.LazyFrame | pl.DataFrame, list[str], list[str]]:
     """The table, its keys, and what is to be said of columns that may be keys and are not used."""
     from polaroc.reports.inputs import with_one_model
@@ -219,7 +226,7 @@ def _keyed(
     lazy = as_lazy(frame)
     usual = usual_keys(lazy, used)
     keys = usual.keys
-    if usual.blocks and not usual.models:
+    if usual.blocks and not usual.models and one_model:
         lazy, model = with_one_model(lazy)
         frame, keys = collect_like(frame, lazy), [model, *keys]
     if not usual.unused:

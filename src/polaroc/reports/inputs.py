@@ -17,8 +17,9 @@ from polaroc.predictions.audit import check
 from polaroc.predictions.balance import model_key
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import read
+from polaroc.predictions.wide import score_columns
 from polaroc.priors.beliefs import Belief, resolve_belief
-from polaroc.typing import Frame, IntoExpr, Label, Nulls
+from polaroc.typing import Frame, IntoExpr, Label, Nulls, Score
 
 MODEL = "model"
 NAMELESS = "the model"
@@ -55,7 +56,7 @@ def read_predictions(
     frame: pl.LazyFrame | pl.DataFrame,
     *,
     truth: IntoExpr,
-    score: IntoExpr,
+    score: Score,
     by: Sequence[str],
     weight: IntoExpr | None,
     positive: Label | Sequence[Label] | None,
@@ -65,7 +66,7 @@ def read_predictions(
     """The predictions, audited; a table without keys gets one that names its only model."""
     keys = list(by)
     table = as_lazy(frame)
-    if not keys:
+    if not keys and not score_columns(score):
         table, key = with_one_model(table)
         keys = [key]
     if case is not None and column_name(case, "case") in keys:
@@ -79,6 +80,7 @@ def read_predictions(
         collected=True,
     )  # fmt: skip
     rows = ranked.valid_rows.collect().lazy()
+    keys = [key for key in ranked.keys if key != case]
     return ReportPredictions(rows, tuple(keys), ranked.weighted, ranked.count_invalid())
 
 

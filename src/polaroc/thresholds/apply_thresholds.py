@@ -11,6 +11,7 @@ from polaroc.base.columns import (
     attach,
     collect_like,
     require,
+    takes_table,
     text_keys_of_different_types,
 )
 from polaroc.base.private_columns import PRIVATE, SAME, TRUTH, WEIGHT, private
@@ -21,17 +22,18 @@ from polaroc.errors import Hint, InvalidTable
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, one_class_note, read
 from polaroc.thresholds.operating_points import POINTS
-from polaroc.typing import By, Frame, IntoExpr, Label, Nulls
+from polaroc.typing import By, Frame, IntoExpr, Label, Nulls, Score, Table
 
 SAME_TABLE = "as on the tuning table: were the thresholds chosen on these cases?"
 
 
+@takes_table
 def apply_thresholds(
     predictions: Frame,
-    points: pl.LazyFrame | pl.DataFrame,
+    points: Table,
     *,
     truth: IntoExpr,
-    score: IntoExpr,
+    score: Score,
     by: By = (),
     weight: IntoExpr | None = None,
     positive: Label | Sequence[Label] | None = None,
@@ -43,7 +45,8 @@ def apply_thresholds(
     Parameters
     ----------
     predictions
-        Predictions on cases that the thresholds were not chosen on.
+        Predictions on cases that the thresholds were not chosen on: any table that
+        `curve` takes.
     points
         The result of `operating_points` on a tuning table. Its keys must be
         among `by`; thresholds of a model apply to all folds, say, where `by`

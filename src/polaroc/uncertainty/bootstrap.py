@@ -16,6 +16,7 @@ from polaroc.base.columns import (
     curve_keys,
     key_columns,
     single_column,
+    takes_table,
     within,
 )
 from polaroc.base.private_columns import (
@@ -36,7 +37,7 @@ from polaroc.measures.table import per_key
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import read
 from polaroc.priors.beliefs import Belief
-from polaroc.typing import Array, By, Frame, Interpolation, IntoExpr, Label, Priors
+from polaroc.typing import Array, By, Frame, Interpolation, IntoExpr, Label, Priors, Score
 from polaroc.uncertainty.bootstrap_limits import Limits, accelerations, limits_of_draws, widest
 from polaroc.uncertainty.draws import check_draws, draws_of_cells, draws_of_clusters, generator
 from polaroc.uncertainty.intervals import (
@@ -65,11 +66,12 @@ class BootstrapSpec:
         check_draws(self.draws, self.seed)
 
 
+@takes_table
 def bootstrap(
     frame: Frame,
     *,
     truth: IntoExpr | None = None,
-    score: IntoExpr | None = None,
+    score: Score | None = None,
     by: By = (),
     positive: Label | Sequence[Label] | None = None,
     cluster: IntoExpr | None = None,
@@ -94,7 +96,7 @@ def bootstrap(
     ----------
     frame
         The result of `curve` (weights, if any, must count cases); or
-        predictions, with `truth` and `score`.
+        predictions, any table that `curve` takes, with `truth` and `score`.
     truth, score, by, positive
         As in `curve`, where `frame` are predictions.
     cluster
@@ -171,7 +173,8 @@ def bootstrap(
         curves = source = as_lazy(curve(frame, truth=truth, score=score, by=by, positive=positive))
         keys = curve_keys(curves)
     else:
-        keys_of_cases = [*key_columns(by), single_column(cluster, "cluster", as_lazy(frame))]
+        single_column(cluster, "cluster", as_lazy(frame))
+        keys_of_cases = [*key_columns(by), cluster]
         cases = read(frame, truth=truth, score=score, by=keys_of_cases, positive=positive)
         *keys, name = cases.keys
         # Curves from the reading that is resampled.

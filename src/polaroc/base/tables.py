@@ -1,0 +1,163 @@
+"""Tables of other libraries, and mappings of arrays, as Polars frames."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from polaroc.base.checks import is_number
+from polaroc.errors import InvalidTable, quoted
+
+TABLES = (
+    "Polars, pandas and PyArrow tables, other objects with __arrow_c_stream__, and mappings of "
+    "column names to arrays"
+)
+CONVERT = (
+    "arrays go in a mapping, such as {'truth': y, 'score': p}; convert other tables first, for "
+    "example with pl.DataFrame(...)."
+)
+
+
+def as_polars(table: Any) -> pl.DataFrame | pl.LazyFrame:
+    """Convert a table to a Polars frame, without a copy where Arrow allows it, or raise.
+
+    A Polars frame is returned as it is, a PyArrow dataset as a LazyFrame, any other table
+    as a DataFrame.
+    """
+    if isinstance(table, pl.DataFrame | pl.LazyFrame):
+        return table
+    if isinstance(table, Mapping):
+        return _of_arrays(table)
+    if _is_from("pandas", table, "DataFrame"):
+        return _of_pandas(table)
+    if _is_from("pyarrow", table, "Dataset"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", pl.exceptions.UnstableWarning)
+            return pl.scan_pyarrow_dataset(table)
+    kind = f"{type(table).__module__}.{type(table).__qualname__}"
+    if not hasattr(type(table), "__arrow_c_stream__") or isinstance(table, pl.Series):
+        raise InvalidTable(f"got a {kind}, allowed are {TABLES}.", hint=CONVERT)
+    try:
+        frame = pl.DataFrame(table)
+    except Exception as error:
+        raise InvalidTable(f"a {kind} is no table: {error}", hint=CONVERT) from error
+    # A stream that was read before is empty, without a word.
+    if frame.is_empty() and _is_from("pyarrow", table, "RecordBatchReader"):
+        raise InvalidTable(
+            "the stream has no rows, or it was read before.",
+            hint="a stream is read once: make a table of it first, such as reader.read_all().",
+        )
+    return frame
+
+
+def _is_from(package: str, value: object, *names: str) -> bool:
+    """Whether a value is of a class of another library, which is not imported for it."""
+    return any(
+        kind.__name__ in names and kind.__module__.split(".")[0] == package
+        for kind in type(value).__mro__
+    )
+
+
+def _of_arrays(arrays: Mapping[Any, Any]) -> pl.DataFrame:
+    columns = [_of_array(name, values) for name, values in arrays.items()]
+    if len({column.len() for column in columns}) > 1:
+        lengths = ", ".join(f"{column.name!r} {column.len():,}" for column in columns)
+        raise InvalidTable(
+            f"the arrays have different numbers of values: {lengths}.",
+            hint="give one value per case in each.",
+        )
+    return pl.DataFrame(columns)
+
+
+def _of_array(name: object, values: Any) -> pl.Series:
+    if not isinstance(name, str):
+        raise InvalidTable(
+            f"the mapping has the column {name!r}, allowed are names as text.",
+            hint="for example {'truth': y, 'score': p}.",
+        )
+    shape = getattr(values, "shape", None)
+    if isinstance(shape, Sequence) and len(shape) != 1:
+        raise _not_flat(name, f"has the shape {tuple(shape)}")
+    if isinstance(values, pl.Series):
+        return values.alias(name)
+    if _is_from("pandas", values, "Series", "Index"):
+        return _of_pandas_column(name, values)
+    if isinstance(values, list | tuple | range):
+        return _of_list(name, values)
+    try:
+        if any(hasattr(type(values), f"__arrow_c_{way}__") for way in ("array", "stream")):
+            return pl.Series(name, values)
+        if hasattr(values, "__array__"):
+            return _of_numpy(name, values)
+    except (TypeError, ValueError, RuntimeError, pl.exceptions.PolarsError) as error:
+        raise InvalidTable(f"{name!r} could not be read: {error}", hint=CONVERT) from error
+    raise InvalidTable(
+        f"{name!r} is of type {type(values).__qualname__}, allowed are one-dimensional arrays, "
+        "lists and Series.",
+        hint="give one value per case.",
+    )
+
+
+def _of_numpy(name: str, values: Any) -> pl.Series:
+    import numpy as np
+
+    array = values if isinstance(values, np.ndarray) else np.asarray(values)
+    return _of_list(name, array.tolist()) if array.dtype.kind == "O" else pl.Series(name, array)
+
+
+def _of_list(name: str, values: Sequence[Any]) -> pl.Series:
+    try:
+        column = pl.Series(name, values)
+    except (TypeError, OverflowError) as error:
+        # Polars takes the type of the first value, which may be a whole number among others.
+        if not all(value is None or is_number(value) for value in values):
+            raise InvalidTable(
+                f"{name!r} has values of different types: {quoted(values, 5)}.",
+                hint="give values of one type.",
+            ) from error
+        column = pl.Series(name, [None if value is None else float(value) for value in values])
+    if column.dtype.is_nested():
+        raise _not_flat(name, "has lists as values")
+    return column
+
+
+def _not_flat(name: str, found: str) -> InvalidTable:
+    return InvalidTable(
+        f"{name!r} {found}, allowed are one-dimensional arrays.",
+        hint="give one column of it, such as [:, 1] of what predict_proba returns.",
+    )
+
+
+def _of_pandas(table: Any) -> pl.DataFrame:
+    if table.columns.nlevels > 1:
+        raise InvalidTable(
+            f"the pandas table has columns of {table.columns.nlevels} levels, allowed is one.",
+            hint="join them first: frame.columns = ['_'.join(name) for name in frame.columns].",
+        )
+    names = [str(name) for name in table.columns]
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if twice:
+        raise InvalidTable(
+            f"the pandas table has more than one column {quoted(twice)}.",
+            hint="rename or drop the others first.",
+        )
+    return pl.DataFrame([_of_pandas_column(name, table.iloc[:, i]) for i, name in enumerate(names)])
+
+
+def _of_pandas_column(name: str, column: Any) -> pl.Series:
+    """A column without its index; NaN, which stands for missing values in pandas, is null."""
+    import numpy as np
+
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
+        return pl.Series(name, column.to_numpy(), nan_to_null=True)
+    try:
+        return pl.Series(name, column)
+    except (ImportError, NotImplementedError, TypeError, ValueError):
+        # Polars needs PyArrow for other types; PyArrow takes no values of different types.
+        values = column.to_numpy(dtype=object, na_value=None).tolist()
+    try:
+        return _of_list(name, values)
+    except InvalidTable:
+        # Columns that are not used do no harm.
+        return pl.Series(name, values, dtype=pl.Object)

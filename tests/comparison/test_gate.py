@@ -379,3 +379,31 @@ def test_a_pass_on_folds_is_rare_where_algorithms_are_equal():
     values = errors["estimates"]("population", setting, 60, 0)[:, :, :2, -1]
     verdicts = list(SCRIPT["fold_verdicts"](values, 0.0, setting.ratio))
     assert verdicts.count("pass") + verdicts.count("fail") <= binomial_limit(60, 0.05)
+
+
+WIDE = ONE.pivot("model", index=["case", "truth"], values="score", aggregate_function="first")
+AS_COLUMNS = {"champion": "A", "challenger": "C", "truth": "truth", "measure": "auc"}
+
+
+@pytest.mark.parametrize(
+    "table", [WIDE, WIDE.lazy(), WIDE.to_dict(), WIDE.drop("case")], ids=["frame", "plan",
+    "mapping", "rows are cases"],
+)  # fmt: skip
+def test_one_score_column_per_model_is_one_row_per_model(table):
+    result = pr.gate(table, **AS_COLUMNS, case="case", score=["A", "C"])
+    assert_same(result, on_cases())
+
+
+def test_score_columns_of_folds():
+    wide = PREDICTIONS.pivot(
+        "model", index=["fold", "case", "truth"], values="score", aggregate_function="first"
+    )
+    columns = {"A": "A", "C": pl.col("C")}
+    for by in (None, "fold"):
+        result = pr.gate(wide, **FOLDS, truth="truth", score=columns, by=by, over=OVER)
+        assert_same(result, on_folds())
+
+
+def test_a_column_of_models_beside_score_columns_is_refused():
+    with pytest.raises(InvalidArgument, match="has a column 'model'"):
+        pr.gate(WIDE.with_columns(model=pl.lit("x")), **AS_COLUMNS, case="case", score=["A", "C"])

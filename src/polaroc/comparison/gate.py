@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polaroc.base.checks import pair_of
-from polaroc.base.columns import as_lazy, single_column
+from polaroc.base.columns import as_lazy, column_names, single_column
 from polaroc.base.private_columns import VALUE
 from polaroc.comparison.compare import compare
 from polaroc.comparison.delong import paired_test
@@ -30,8 +30,9 @@ from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, higher_is_better, label
 from polaroc.measures.table import humanize_note
+from polaroc.predictions.wide import MODEL, models_as_rows, score_columns, with_cases
 from polaroc.priors.beliefs import Belief
-from polaroc.typing import IntoExpr, Label, Nulls, Prior
+from polaroc.typing import IntoExpr, Label, Nulls, Prior, Score, Table
 
 ON_CASES = (
     "It is about these fitted models on other cases like these, which must be independent; of "
@@ -47,12 +48,12 @@ FEW_CASES = (
 
 
 def gate(
-    predictions_or_measures: pl.LazyFrame | pl.DataFrame,
+    predictions_or_measures: Table,
     *,
     champion: object,
     challenger: object,
     truth: IntoExpr | None = None,
-    score: IntoExpr | None = None,
+    score: Score | None = None,
     by: str | Sequence[str] | None = None,
     case: str | None = None,
     measure: str = "iauprec",
@@ -79,11 +80,13 @@ def gate(
         The two models, by their values in the first column of `by`; other models are
         left aside.
     truth, score, weight, positive, nulls
-        As in `evaluate`; `weight` and `nulls` for folds only.
+        As in `evaluate`, `score` also one column per model; `weight` and `nulls` for
+        folds only.
     by
         Key columns: first the one that tells the models apart, then those of the
         folds. By default the columns with usual names of models and folds, as in
-        `report`; of measures all keys.
+        `report`; of measures all keys. With one score column per model only those of
+        the folds.
     case
         The column that tells the cases of one test set apart: both models are
         compared case by case.
@@ -178,6 +181,10 @@ def gate(
     table = as_lazy(predictions_or_measures).collect()
     if not has_scores:
         check_measures(table)
+    models = score_columns(score)
+    if models:
+        table, score = models_as_rows(with_cases(table, score, case), models)
+        by = by if by is None else [MODEL, *column_names(by, "by")]
     named = [name for name in (truth, score, weight, case) if isinstance(name, str)]
     between, *folds = keys_of(table, by, named if has_scores else None, on_cases=on_cases)
     table = two_models(table, between, champion, challenger)

@@ -104,6 +104,24 @@ def with_cases(frame: Frame, score: Score | None, case: str | None) -> Frame:
     return frame.with_row_index(case)
 
 
+def models_as_rows(
+    table: pl.DataFrame, scores: Mapping[str, IntoExpr]
+) -> tuple[pl.DataFrame, pl.Expr]:
+    """A wide table with one row per case and model, and its column of scores."""
+    if MODEL in table.columns:
+        raise InvalidArgument(
+            "score names one column per model, and the table has a column 'model'.",
+            hint="rename it first, since the models become a column of this name.",
+        )
+    named = [column for column in scores.values() if isinstance(column, str)]
+    shared = [pl.col(name) for name in table.columns if name not in named]
+    rows, errors = rows_by_model(table, scores, shared)
+    for _, is_inexact in errors:
+        rows = rows.with_columns(pl.when(~is_inexact).then(SCORE).alias(SCORE))
+    column = private("score")
+    return rows.rename({SCORE: column}).collect(), pl.col(column)
+
+
 def _name(column: object) -> object:
     if isinstance(column, str | pl.Expr):
         return single_column(column, "score").meta.output_name()

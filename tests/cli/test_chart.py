@@ -62,7 +62,7 @@ def test_every_chart_is_drawn_from_predictions(folder, tmp_path, name):
         (
             "operating_drift",
             lambda curves: pr.charts.operating_drift(
-                pr.operating_points(curves, priors=[0.1, 0.5, 0.9]), curves
+                pr.operating_points(curves, priors=[0.01, 0.5]), curves
             ),
         ),
     ],
@@ -154,8 +154,8 @@ def test_by_default_the_file_is_named_after_the_chart(folder, tmp_path, monkeypa
     [
         (["nope", "P"], "allowed are 'roc', 'pr'"),
         (["roc", "P", *PREDICTIONS, *OVER], "--over does not change the chart 'roc'"),
-        (["roc", "P", *PREDICTIONS[:2]], "--truth or --score is missing"),
-        (["roc", "M"], "--truth or --score is missing"),
+        (["roc", "P", *PREDICTIONS[:2]], "only one of --truth and --score"),
+        (["roc", "M"], "curves are drawn from predictions"),
         (["pr", "P", *PREDICTIONS, "--prior", "2"], "prior is 2.0"),
         (["interaction", "P", *PREDICTIONS, "--over", 0.3, 0.2], "lo < hi"),
         (["winner_map", "P", *PREDICTIONS], "without a range of priors"),

@@ -236,7 +236,7 @@ def test_fitted_models_are_compared_by_case(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "--truth or --score is missing"),
+        ([], "the files hold no measures"),
         ([*PREDICTIONS, "--nulls", "drop"], "--weight or --nulls is given"),
         ([*PREDICTIONS, "--weight", "truth"], "--weight or --nulls is given"),
         (PREDICTIONS, "'fold' has 4 values"),

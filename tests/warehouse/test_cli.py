@@ -55,6 +55,22 @@ def test_evaluate_at_an_address_prints_what_it_prints_of_files(engine: Engine, t
         assert there.output == expected
 
 
+@pytest.mark.parametrize(
+    "command",
+    [["check", *KEYS], ["choose", "--over", 0.05, 0.2, "--grid", 8]],
+    ids=["check", "choose"],
+)
+def test_other_commands_at_an_address_print_what_they_print_of_files(
+    engine: Engine, tmp_path, command
+):
+    table = TABLE.filter(pl.col("fold").is_not_null())
+    address, name = place(engine, table, tmp_path)
+    file = tmp_path / "predictions.parquet"
+    table.write_parquet(file)
+    there = polaroc(command[0], address, "--table", name, *BASE, *command[1:])
+    assert there.output == polaroc(command[0], file, *BASE, *command[1:]).output
+
+
 @pytest.mark.slow
 def test_a_word_that_is_no_ranges_is_refused(tmp_path):
     file = tmp_path / "scores.duckdb"

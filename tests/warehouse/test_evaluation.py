@@ -20,6 +20,16 @@ def test_measures_are_those_of_the_polars_functions(engine: Engine, by, weighted
     assert_same(found, pr.evaluate(table, **asked))
 
 
+@pytest.mark.parametrize("score", [["score", "other"], {"a": "other", "it's": "score"}], ids=str)
+def test_a_column_of_scores_per_model(engine: Engine, score):
+    table = predictions(5, weights=True).drop("model").with_columns(other=pl.int_range(pl.len()))
+    asked = {"truth": "truth", "score": score, "by": "fold", "weight": "weight", "priors": 0.1}
+    assert_same(pr.warehouse.evaluate(engine.table(table), **asked), pr.evaluate(table, **asked))
+    nulls = table.with_columns(score=pl.when(pl.col("truth")).then("score"))
+    asked |= {"nulls": "drop"}
+    assert_same(pr.warehouse.evaluate(engine.table(nulls), **asked), pr.evaluate(nulls, **asked))
+
+
 def test_notes_tell_doubts_of_every_size(engine: Engine):
     # λ/N from 0.02 to 8·10¹⁴, some of them halfway between two of two digits.
     priors = [1 / (1 + skew) for skew in (0.25, 0.5, 1, 1.5, 10, 99.5, 150, 12345, 1e9, 6.4e15)]

@@ -21,11 +21,6 @@ from polaroc.cli.report import report
 from polaroc.cli.screen import refuse
 from polaroc.cli.sql import sql
 
-COLUMNS_OF_SCORES = (
-    "models whose scores are in columns of their own go in one long table, with a row per model "
-    "and case: a column for the model, one for the score (Polars: frame.unpivot)."
-)
-
 
 def _takes_one_value(parameter: Any) -> bool:
     # Arguments have neither attribute.
@@ -43,9 +38,9 @@ class Command(TyperCommand):
             single = [one for one in given if _takes_one_value(one)]
             for option, count in Counter(single).items():
                 if count > 1:
-                    hint = COLUMNS_OF_SCORES if option.name == "score" else "give it once."
                     refuse(
-                        f"{option.opts[0]} is given {count} times, allowed is once.\nHint: {hint}"
+                        f"{option.opts[0]} is given {count} times, allowed is once.\n"
+                        "Hint: give it once."
                     )
         return super().parse_args(ctx, args)
 

@@ -7,15 +7,15 @@ import typer
 
 from polaroc.charts.export import check_formats, save
 from polaroc.cli.drawings import DRAWINGS, ChartInputs, doubtful
-from polaroc.cli.inputs import NullRows, Positive, Weight, beginnings, priors_in_words
+from polaroc.cli.inputs import GRID, NullRows, Positive, Weight, beginnings, priors_in_words
 from polaroc.cli.keys import Keys, NoBy, keys_of, tell
-from polaroc.cli.measured import Files, Ratio, Score, Truth, show
+from polaroc.cli.measured import Files, Ratio, Score, Truth, columns_of, show
 from polaroc.cli.pipes import or_stdout
 from polaroc.cli.screen import handle_errors, out, progress, stderr_console
+from polaroc.cli.sources import Decimal, Separator, TableName, opened
 from polaroc.comparison.design import Target
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.files.atomic import atomic_file, check_new
-from polaroc.files.read import Stamps
 
 
 @handle_errors
@@ -43,6 +43,9 @@ def chart(
     ] = None,
     truth: Truth = None,
     score: Score = None,
+    table: TableName = None,
+    separator: Separator = None,
+    decimal: Decimal = ".",
     by: Annotated[
         list[str] | None,
         typer.Option(
@@ -59,7 +62,16 @@ def chart(
     ] = None,
     over: Annotated[
         tuple[float, float] | None,
-        typer.Option(help="Range of priors LO HI.", show_default=False),
+        typer.Option(
+            help="Range of priors LO HI. [default: 0.01 0.5 where it may be left out]",
+            show_default=False,
+        ),
+    ] = None,
+    grid: Annotated[
+        int | None,
+        typer.Option(
+            help=f"Number of priors over the range. [default: {GRID}]", min=2, show_default=False
+        ),
     ] = None,
     measure: Annotated[
         str | None,
@@ -91,7 +103,7 @@ def chart(
     check_choice("NAME", name, tuple(DRAWINGS))
     drawing = DRAWINGS[name]
     options: dict[str, Any] = {
-        "prior": priors_in_words(prior) or None, "over": over,
+        "prior": priors_in_words(prior) or None, "over": over, "grid": grid,
         "measure": measure, "target": target, "test_train_ratio": test_train_ratio, "alpha": alpha,
     }  # fmt: skip
     given: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
@@ -104,25 +116,22 @@ def chart(
             f"{names} does not change the chart {name!r}; it takes {taken or 'none'}.",
             hint="leave it out.",
         )
-    predictions = {
-        "truth": truth, "score": score, "weight": weight, "positive": positive, "nulls": nulls,
-    }  # fmt: skip
     destination = file or Path(f"{name}.html")
     with or_stdout(destination, f"{name}.json") as where:
         check_formats([where.suffix[1:].lower()])
         check_new(where)
-        with progress() as say:
+        with progress() as say, opened(files, table, separator, decimal) as source:
             say("measuring")
-            stamps = Stamps(files)
+            columns = columns_of(source, truth, score, weight, positive, nulls)
             keys = Keys(by or [], [], [])
-            if truth is not None:
-                keys = keys_of(files, by, no_by, [truth, score, weight])
-            wanted = ChartInputs(files, predictions, keys.all, **given)
-            table = drawing.table(wanted)
+            if columns is not None:
+                keys = keys_of(source, by, no_by, columns)
+            wanted = ChartInputs(source, columns, keys.all, **given)
+            drawn_from = drawing.table(wanted)
             say("drawing")
-            drawn = drawing.draw(table, **({} if title is None else {"title": title}))
-            notes = [*wanted.dropped(), *doubtful(table)]
-            stamps.check()
+            drawn = drawing.draw(drawn_from, **({} if title is None else {"title": title}))
+            notes = [*wanted.dropped(), *doubtful(drawn_from)]
+            source.check_unchanged()
             with atomic_file(where) as staging:
                 save(drawn, staging)
     tell(keys.notes)

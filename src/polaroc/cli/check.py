@@ -5,12 +5,12 @@ from typing import Annotated
 import typer
 
 from polaroc.base.text import escape_control, table
-from polaroc.cli.inputs import Files, Positive, Score, Truth, Weight, labels, negatives
+from polaroc.cli.inputs import Files, Positive, Score, Truth, Weight
 from polaroc.cli.keys import By, NoBy, keys_of, tell
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import MOST_ROWS, doubts, handle_errors, out, progress
+from polaroc.cli.sources import Decimal, Separator, TableName, columns_of, opened
 from polaroc.errors import InvalidPredictions
-from polaroc.files.read import Stamps, scan
 from polaroc.predictions.audit import check as audit
 
 
@@ -21,6 +21,9 @@ def check(
     score: Score,
     by: By = None,
     no_by: NoBy = False,
+    table_name: TableName = None,
+    separator: Separator = None,
+    decimal: Decimal = ".",
     weight: Weight = None,
     positive: Positive = None,
     case: Annotated[
@@ -34,16 +37,17 @@ def check(
 
     Example: polaroc check 'predictions/*.parquet' --truth label --score p --by model --by fold
     """
-    with progress() as say:
+    with progress() as say, opened(files, table_name, separator, decimal) as source:
         say("auditing")
-        stamps = Stamps(files)
-        key_names = keys_of(files, by, no_by, [truth, score, weight, case])
+        columns = columns_of(source, truth, score, weight, positive)
+        key_names = keys_of(source, by, no_by, columns, case)
         keys = key_names.all
-        frame = scan(files, [*keys, *([case] if case else [])])
-        meant = labels(frame, truth, positive)
-        report = audit(frame, truth, score, keys, weight, meant, case)
-        notes = negatives(frame, truth, meant)
-        stamps.check()
+        frame = source.predictions(columns, [*keys, *([case] if case else [])])
+        arguments = columns.arguments(keys)
+        del arguments["nulls"]
+        report = audit(frame, **arguments, case=case)
+        notes = source.notes(columns)
+        source.check_unchanged()
     if report.is_empty():
         raise InvalidPredictions("the files hold no rows.", hint="check the files.")
     tell(key_names.notes)

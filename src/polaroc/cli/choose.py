@@ -6,7 +6,7 @@ import typer
 
 from polaroc.choice.choose import choose as choice
 from polaroc.choice.result import choice_parts
-from polaroc.cli.inputs import NullRows, Positive, Weight
+from polaroc.cli.inputs import Columns, Grid, NullRows, Positive, Weight, grid_of
 from polaroc.cli.keys import roles_of, tell
 from polaroc.cli.measured import (
     Alpha,
@@ -17,16 +17,16 @@ from polaroc.cli.measured import (
     Ratio,
     Score,
     Truth,
+    columns_of,
     measures_of,
+    refuse_grid,
     show,
 )
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import handle_errors, progress
+from polaroc.cli.sources import Decimal, Separator, TableName, opened
 from polaroc.errors import InvalidArgument
-from polaroc.files.read import Stamps
-from polaroc.priors.grids import check_range, prior_grid
-
-PRIORS = 25
+from polaroc.priors.grids import check_range
 
 
 @handle_errors
@@ -49,6 +49,10 @@ def choose(
     incomplete: IncompleteBlocks = "raise",
     truth: Truth = None,
     score: Score = None,
+    table: TableName = None,
+    separator: Separator = None,
+    decimal: Decimal = ".",
+    grid: Grid = None,
     weight: Weight = None,
     positive: Positive = None,
     nulls: NullRows = "raise",
@@ -63,21 +67,18 @@ def choose(
         raise InvalidArgument(
             "both --block and --no-blocks are given.", hint="leave one of them out."
         )
-    given = {
-        "truth": truth, "score": score, "weight": weight, "positive": positive, "nulls": nulls,
-    }  # fmt: skip
-    with progress() as say:
+    with progress() as say, opened(files, table, separator, decimal) as source:
         say("measuring")
-        stamps = Stamps(files)
-        options = choice_options(over, truth)
-        roles = roles_of(files, between, block, [truth, score, weight], no_blocks=no_blocks)
-        measures = measures_of(files, given, roles.all, **options)
+        columns = columns_of(source, truth, score, weight, positive, nulls)
+        options = choice_options(over, columns, grid)
+        roles = roles_of(source, between, block, columns, no_blocks=no_blocks)
+        measures = measures_of(source, columns, roles.all, **options)
         say("choosing")
         result = choice(
             measures, *roles.between_and_block, over=over, test_train_ratio=test_train_ratio,
             alpha=alpha, incomplete=incomplete,
         )  # fmt: skip
-        stamps.check()
+        source.check_unchanged()
     tell(roles.notes)
     if as_json:
         print_json({
@@ -89,9 +90,12 @@ def choose(
     show(choice_parts(result))
 
 
-def choice_options(over: tuple[float, float] | None, truth: str | None) -> dict[str, Any]:
+def choice_options(
+    over: tuple[float, float] | None, columns: Columns | None, grid: int | None = None
+) -> dict[str, Any]:
     """What a choice needs to be evaluated of predictions."""
-    if truth is None:
+    if columns is None:
+        refuse_grid(grid)
         return {}
     if over is None:
         raise InvalidArgument(
@@ -100,6 +104,6 @@ def choice_options(over: tuple[float, float] | None, truth: str | None) -> dict[
     check_range(*over)
     return {
         "over": over,
-        "priors": prior_grid(*over, PRIORS),
+        "priors": grid_of(over, grid),
         "measures": ["auprec", "iauprec", "sens", "auc"],
     }

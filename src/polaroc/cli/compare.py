@@ -7,7 +7,7 @@ import polars as pl
 import typer
 
 from polaroc.base.text import escape_spreadsheet
-from polaroc.cli.inputs import NullRows, Positive, Weight, labels, prior_in_words
+from polaroc.cli.inputs import Columns, NullRows, Positive, Weight, prior_in_words
 from polaroc.cli.keys import roles_of, tell
 from polaroc.cli.measured import (
     Alpha,
@@ -18,17 +18,18 @@ from polaroc.cli.measured import (
     Ratio,
     Score,
     Truth,
+    columns_of,
     measures_of,
     show,
 )
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import handle_errors, progress
+from polaroc.cli.sources import Decimal, Separator, Source, TableName, opened
 from polaroc.comparison.compare import compare as comparison
 from polaroc.comparison.design import Adjust, Target
 from polaroc.comparison.result import comparison_parts
 from polaroc.errors import InvalidArgument
 from polaroc.files.atomic import atomic_folder, check_replaceable
-from polaroc.files.read import Stamps, scan
 from polaroc.measures.catalog import CATALOG
 from polaroc.typing import Prior
 
@@ -74,6 +75,9 @@ def compare(
     seed: Annotated[int, typer.Option(help="Seed of the permutation test.", min=0)] = 0,
     truth: Truth = None,
     score: Score = None,
+    table: TableName = None,
+    separator: Separator = None,
+    decimal: Decimal = ".",
     over: Annotated[
         tuple[float, float] | None,
         typer.Option(help="Of predictions: range of priors LO HI for IAUPREC.", show_default=False),
@@ -89,28 +93,25 @@ def compare(
 ) -> None:
     """Test whether models differ, and which. The tests hold for overlapping folds.
 
-    Example: polaroc compare results/measures.parquet --measure iauprec
+    Example: polaroc compare results --measure iauprec
     --test-train-ratio 0.25
     """
     if folder is not None:
         check_replaceable(folder)
     at = None if prior is None else prior_in_words(prior)
-    given = {
-        "truth": truth, "score": score, "weight": weight, "positive": positive, "nulls": nulls,
-    }  # fmt: skip
-    with progress() as say:
+    with progress() as say, opened(files, table, separator, decimal) as source:
         say("measuring")
-        stamps = Stamps(files)
+        columns = columns_of(source, truth, score, weight, positive, nulls)
         of_case = case if target == "trained" else None
-        roles = roles_of(files, between, block, [truth, score, weight, of_case])
+        roles = roles_of(source, between, block, columns, of_case)
         if target == "trained":
-            compared, of_target = _predictions(files, given, roles.all, case)
+            compared, of_target = _predictions(source, columns, roles.all, case)
             of_target["over"] = over
         else:
             options: dict[str, Any] = {"over": over, "priors": _priors(at, contrast)}
             if measure in CATALOG:
                 options["measures"] = sorted({measure, "auc"})
-            compared = measures_of(files, given, roles.all, **options)
+            compared = measures_of(source, columns, roles.all, **options)
             of_target = {}
         say("comparing")
         result = comparison(
@@ -119,7 +120,7 @@ def compare(
             test_train_ratio=test_train_ratio, alpha=alpha, level=level, adjust=adjust,
             incomplete=incomplete, seed=seed, **of_target,
         )  # fmt: skip
-        stamps.check()
+        source.check_unchanged()
         if folder is not None:
             with atomic_folder(folder) as staging:
                 escape_spreadsheet(result.omnibus).write_csv(staging / "omnibus.csv")
@@ -139,26 +140,22 @@ def compare(
 
 
 def _predictions(
-    files: list[str],
-    given: dict[str, Any],
-    keys: list[str],
-    case: str,
+    source: Source, columns: Columns | None, keys: list[str], case: str
 ) -> tuple[pl.LazyFrame, dict[str, Any]]:
     """The predictions of fitted models, and what `compare` is told of their columns."""
-    truth, score = given["truth"], given["score"]
-    if truth is None or score is None:
+    if columns is None:
         raise InvalidArgument(
-            "--target trained compares predictions, and --truth or --score is missing.",
-            hint="give both, or leave --target out.",
+            "--target trained compares predictions, and the files hold measures.",
+            hint="give predictions with --truth and --score, or leave --target out.",
         )
-    if given["weight"] is not None or given["nulls"] != "raise":
+    if columns.weight is not None or columns.nulls != "raise":
         raise InvalidArgument(
             "--weight or --nulls is given, which --target trained does not know.",
             hint="leave it out; drop such rows before.",
         )
-    frame = scan(files, [*keys, case])
-    positive = labels(frame, truth, given["positive"])
-    return frame, {"truth": truth, "score": score, "positive": positive, "case": case}
+    tell(source.notes(columns))
+    names = {"truth": columns.truth, "score": columns.score, "positive": columns.positive}
+    return source.predictions(columns, [*keys, case]), {**names, "case": case}
 
 
 def _priors(prior: Prior | None, contrast: tuple[float, float] | None) -> list[Prior]:

@@ -1,23 +1,25 @@
-"""`polaroc evaluate` where the predictions are: in a database, a warehouse or a cluster."""
+"""Tables in a database, a warehouse or a cluster, as what a command reads."""
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from polaroc import warehouse
-from polaroc.cli.inputs import labels
-from polaroc.cli.keys import Keys, default_keys, named_keys
-from polaroc.cli.pipes import write_measures
-from polaroc.cli.screen import progress
+from polaroc.base.private_columns import ROW_ERROR
+from polaroc.cli.inputs import Columns, negatives
+from polaroc.curves.curve import in_order
 from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError
-from polaroc.files.atomic import atomic_folder, check_replaceable
-from polaroc.measures.catalog import CATALOG
+from polaroc.measures.catalog import CATALOG, DEFAULT_PRIORS
 from polaroc.predictions.row_checks import DROP_ROWS
-from polaroc.predictions.usual_keys import keys_by_type
+from polaroc.predictions.table import check_columns
+from polaroc.predictions.usual_keys import UsualKeys, keys_by_type
 from polaroc.typing import Prior
-from polaroc.warehouse.connections import collected, is_address, table_at, without_password
+from polaroc.warehouse.connections import collected, table_at, without_password
+from polaroc.warehouse.evaluation import MOST_CELLS as MOST_ROWS
+from polaroc.warehouse.predictions import read
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table
@@ -25,51 +27,99 @@ if TYPE_CHECKING:
 MOST_KEYS = 3
 
 
-def evaluate_at(
-    address: str,
-    name: str | None,
-    arguments: dict[str, Any],
-    by: list[str] | None,
-    no_by: bool,
-    positive: list[str] | None,
-    folder: Path | None,
-) -> tuple[pl.DataFrame, Keys]:
-    """The measures of a table that is not here, written where a folder is given, and their keys."""
+@dataclass(frozen=True)
+class TableSource:
+    """A table of an engine; what is asked of it is computed there as far as it can be."""
+
+    table: "Table"
+
+    def schema(self) -> pl.Schema:
+        """Columns and their types."""
+        schema: pl.Schema = self.table.schema().to_polars()
+        return schema
+
+    def rows(self, words: Sequence[str] = ()) -> pl.LazyFrame:
+        """All rows, fetched."""
+        return self._fetched(self.table)
+
+    def usual_keys(self, taken: Sequence[str]) -> UsualKeys:
+        """Key columns by names and types, less those that are `taken`."""
+        return keys_by_type(self.schema(), taken)
+
+    def check_unchanged(self) -> None:
+        """Each query sees one state of the table."""
+
+    def measures(
+        self, columns: Columns, keys: Sequence[str], **options: Any
+    ) -> tuple[pl.LazyFrame, list[str]]:
+        """The measures of predictions, and notes on their labels."""
+        with _engine_errors():
+            query = warehouse.evaluate(self.table, **columns.arguments(keys), **options)
+            measures = collected(query)
+        _refuse_unranked(measures, keys)
+        ordered = _ordered(measures, keys, options.get("priors", DEFAULT_PRIORS))
+        return ordered.lazy(), self.notes(columns)
+
+    def curves(self, columns: Columns, keys: Sequence[str]) -> tuple[pl.LazyFrame, list[str]]:
+        """The curve of each key, made there, and notes on labels."""
+        with _engine_errors():
+            query = warehouse.curve(self.table, **columns.arguments(keys))
+        points = in_order(self._fetched(query), keys).collect()
+        if points.is_empty() or points["positives"].null_count():
+            # They say which rows cannot be ranked.
+            self.measures(columns, keys, measures="auc")
+        return points.lazy(), self.notes(columns)
+
+    def notes(self, columns: Columns) -> list[str]:
+        """Notes on labels that count as negative."""
+        if columns.positive is None:
+            return []
+        labels = self._fetched(self.table.select(columns.truth).distinct())
+        return negatives(labels, columns.truth, columns.positive)
+
+    def predictions(self, columns: Columns, keys: Sequence[str]) -> pl.LazyFrame:
+        """The rows of predictions, of which only the named columns are fetched."""
+        check_columns(pl.LazyFrame(schema=self.schema()), columns.names)
+        named = [name for name in self.table.columns if name in (*columns.names, *keys)]
+        return self._fetched(self.table.select(named))
+
+    def count_invalid(self, columns: Columns, keys: Sequence[str]) -> int:
+        """Number of rows that cannot be ranked."""
+        with _engine_errors():
+            rows = read(self.table, **columns.arguments(keys)).rows
+            invalid = rows.filter(rows[ROW_ERROR].notnull())
+            count: int = collected(invalid.aggregate(rows=invalid.count())).item()
+            return count
+
+    def _fetched(self, table: "Table") -> pl.LazyFrame:
+        with _engine_errors():
+            rows = collected(table.limit(MOST_ROWS + 1))
+        if rows.height > MOST_ROWS:
+            raise InvalidArgument(
+                f"there are more than {MOST_ROWS:,} rows, which are needed on this machine here.",
+                hint="make a view of some of them; or let `polaroc evaluate --out` measure them "
+                "there, and give its folder.",
+            )
+        return rows.lazy()
+
+
+@contextmanager
+def table_of(address: str, name: str | None) -> Iterator[TableSource]:
+    """A table of the engine at an address, as long as the block lasts."""
     if name is None:
         raise InvalidArgument(
             f"{without_password(address)} has many tables, and none is named.",
             hint="name it with --table.",
         )
-    if folder is not None:
-        check_replaceable(folder)
-    with progress() as say:
-        say("connecting")
-        with table_at(address, name) as table:
-            say("measuring there")
-            if by or no_by:
-                keys = named_keys(by, no_by)
-            else:
-                taken = [arguments[role] for role in ("truth", "score", "weight")]
-                schema = table.schema().to_polars()
-                keys = default_keys(keys_by_type(schema, [one for one in taken if one]))
-            measures = _measures(table, arguments | {"by": keys.all}, positive)
-    measures = _ordered(measures, keys.all, arguments["priors"])
-    _refuse_unranked(measures, keys.all)
-    if folder is not None:
-        with atomic_folder(folder) as staging:
-            write_measures(measures, staging)
-    return measures, keys
+    with table_at(address, name) as table:
+        yield TableSource(table)
 
 
-def _measures(
-    table: "Table", arguments: dict[str, Any], positive: list[str] | None
-) -> pl.DataFrame:
-    truth = arguments["truth"]
+@contextmanager
+def _engine_errors() -> Iterator[None]:
+    """Errors of an engine as errors of the predictions."""
     try:
-        known = [truth] if truth in table.columns else []
-        frame = pl.LazyFrame(schema=table.select(known).schema().to_polars() if known else {})
-        query = warehouse.evaluate(table, **arguments, positive=labels(frame, truth, positive))
-        return collected(query)
+        yield
     except PolarocError:
         raise
     except Exception as error:
@@ -78,17 +128,6 @@ def _measures(
             f"the engine refused the query: {first}.",
             hint="check the types of the columns and the rights on the table.",
         ) from None
-
-
-def one_address(files: Sequence[str]) -> str | None:
-    """The address among what is given as files, if there is one; it must then be alone."""
-    addresses = [word for word in files if is_address(word)]
-    if addresses and len(files) > 1:
-        raise InvalidArgument(
-            f"{len(files)} sources are given, allowed are files or one address.",
-            hint="evaluate one table at a time.",
-        )
-    return addresses[0] if addresses else None
 
 
 def _ordered(measures: pl.DataFrame, keys: Sequence[str], priors: Sequence[Prior]) -> pl.DataFrame:

@@ -9,9 +9,10 @@ import typer
 
 from polaroc import charts
 from polaroc.base.text import escape_control
-from polaroc.cli.engines import evaluate_at, one_address
+from polaroc.cli.engines import TableSource
 from polaroc.cli.inputs import (
     BetweenPoints,
+    Columns,
     Files,
     NullRows,
     Over,
@@ -20,27 +21,25 @@ from polaroc.cli.inputs import (
     Score,
     Truth,
     Weight,
-    labels,
+    grid_of,
     negatives,
     priors_in_words,
 )
-from polaroc.cli.keys import By, NoBy, keys_of, tell
+from polaroc.cli.keys import By, NoBy, keys_of, tell, with_model
 from polaroc.cli.pipes import AsJson, print_json, write_measures
 from polaroc.cli.screen import doubts, handle_errors, out, progress, stderr_console, summary
+from polaroc.cli.sources import Decimal, FileSource, Separator, TableName, columns_of, opened
 from polaroc.curves.surface import surface
 from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.evaluation.pipeline import Result, run_all
 from polaroc.evaluation.request import Request
 from polaroc.files.atomic import atomic_folder, check_replaceable
 from polaroc.files.memory import resolve_memory
-from polaroc.files.read import Stamps, batches
 from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.predictions.balance import balance_note
-from polaroc.priors.grids import prior_grid, resolve_priors
+from polaroc.priors.grids import resolve_priors
 from polaroc.typing import Prior
 from polaroc.warehouse.score_ranges import Ranges
-
-CHART_PRIORS = 25
 
 
 @handle_errors
@@ -82,16 +81,9 @@ def evaluate(
             show_default=False,
         ),
     ] = None,
-    name: Annotated[
-        str | None,
-        typer.Option(
-            "--table",
-            help="Table, schema.table or catalog.schema.table, where the predictions are not in "
-            "files but at an address: duckdb://FILE, postgres://USER:PASSWORD@HOST:PORT/DATABASE, "
-            "sc://HOST:PORT for Spark Connect (there also a path of Parquet, with a / in it).",
-            show_default=False,
-        ),
-    ] = None,
+    table: TableName = None,
+    separator: Separator = None,
+    decimal: Decimal = ".",
     ranges: Annotated[
         str | None,
         typer.Option(
@@ -113,38 +105,52 @@ def evaluate(
     """
     priors = priors_in_words(prior) or list(DEFAULT_PRIORS)
     between = _grid(grid, over)
-    arguments: dict[str, Any] = {
-        "truth": truth, "score": score, "weight": weight, "nulls": nulls, "over": over,
-        "interpolation": interpolation,
-    }  # fmt: skip
-    address = one_address(files)
-    if address is not None:
-        everywhere = list(dict.fromkeys([*priors, *between]))
-        measures, keys = evaluate_at(
-            address, name, arguments | {"priors": everywhere, "ranges": _ranges(ranges)},
-            by, no_by, positive, folder,
-        )  # fmt: skip
-        _show(measures, keys.all, priors, _written(folder), as_json)
-        tell(keys.notes)
-        return
-    if ranges is not None:
-        raise InvalidArgument(
-            f"--ranges is {ranges}, which is for a table at an address.",
-            hint="for files give --memory: ranges are then made where they are needed.",
-        )
-    stamps = Stamps(files)
-    # Files are smaller than the rows that are ranked: about 8 bytes become 40.
-    keys = keys_of(files, by, no_by, [truth, score, weight])
-    frames = batches(files, keys.all, resolve_memory(memory) // 10)
-    arguments |= {
-        "by": keys.all, "positive": labels(pl.concat(frames), truth, positive),
-        "priors": [*priors, *between], "memory": memory, "scratch": scratch,
-    }  # fmt: skip
-    evaluate_frames(
-        frames, arguments, folder, priors, charts_wanted=not no_charts, stamps=stamps,
-        as_json=as_json,
-    )  # fmt: skip
+    with opened(files, table, separator, decimal) as source:
+        columns = columns_of(source, truth, score, weight, positive, nulls)
+        keys = keys_of(source, by, no_by, columns)
+        options: dict[str, Any] = {
+            "priors": list(dict.fromkeys([*priors, *between])), "over": over,
+            "interpolation": interpolation,
+        }  # fmt: skip
+        if isinstance(source, TableSource):
+            options["ranges"] = _ranges(ranges)
+            _evaluate_there(source, columns, keys.all, folder, priors, options, as_json)
+        else:
+            if ranges is not None:
+                raise InvalidArgument(
+                    f"--ranges is {ranges}, which is for a table at an address.",
+                    hint="for files give --memory: ranges are then made where they are needed.",
+                )
+            # Files are smaller than the rows that are ranked: about 8 bytes become 40.
+            arguments = columns.arguments(keys.all) | options
+            frames = source.batches(arguments["by"], resolve_memory(memory) // 10)
+            evaluate_frames(
+                frames, arguments | {"memory": memory, "scratch": scratch}, folder, priors,
+                charts_wanted=not no_charts, source=source, as_json=as_json,
+            )  # fmt: skip
     tell(keys.notes)
+
+
+def _evaluate_there(
+    source: TableSource,
+    columns: Columns,
+    keys: Sequence[str],
+    folder: Path | None,
+    shown: Sequence[Prior],
+    options: dict[str, Any],
+    as_json: bool,
+) -> None:
+    """Measure a table of an engine, print, and write where a folder is given."""
+    if folder is not None:
+        check_replaceable(folder)
+    with progress() as say:
+        say("measuring there")
+        lazy, warnings = source.measures(columns, keys, **options)
+    measures = lazy.collect()
+    if folder is not None:
+        with atomic_folder(folder) as staging:
+            write_measures(measures, staging)
+    _show(measures, keys, shown, [*warnings, *_written(folder)], as_json)
 
 
 def evaluate_frames(
@@ -154,7 +160,7 @@ def evaluate_frames(
     shown: Sequence[Prior],
     *,
     charts_wanted: bool = True,
-    stamps: Stamps | None = None,
+    source: FileSource | None = None,
     as_json: bool = False,
 ) -> pl.DataFrame:
     """Measure, print, and write where a folder is given; returns the measures."""
@@ -176,8 +182,8 @@ def evaluate_frames(
         measures = result.measures.collect()
         if measures.is_empty():
             raise InvalidPredictions("the files hold no rows.", hint="check the files.")
-        if stamps is not None:
-            stamps.check()
+        if source is not None:
+            source.check_unchanged()
         if folder is not None:
             with atomic_folder(folder) as staging:
                 write_measures(measures, staging)
@@ -185,7 +191,8 @@ def evaluate_frames(
                     say(f"drawing {name}")
                     warnings += _draw(name, chart, staging)
             warnings += _written(folder)
-    _show(measures, arguments["by"], shown, warnings, as_json)
+    columns = Columns(arguments["truth"], arguments["score"])
+    _show(measures, with_model(columns, arguments["by"]), shown, warnings, as_json)
     return measures
 
 
@@ -197,7 +204,7 @@ def _grid(count: int | None, over: tuple[float, float] | None) -> list[float]:
         raise InvalidArgument(
             f"--grid is {count}, and there is no range of priors.", hint="give --over 0.05 0.20."
         )
-    return prior_grid(*over, count)["prior"].to_list()
+    return grid_of(over, count)
 
 
 def _ranges(word: str | None) -> Ranges:
@@ -233,8 +240,7 @@ def _for_charts(priors: Sequence[Prior], over: tuple[float, float] | None) -> di
     numbers = [prior for prior in resolve_priors(list(priors)) if prior is not None]
     numbers += over or ()
     lo, hi = min([*numbers, 0.01]), max([*numbers, 0.5])
-    grid = prior_grid(lo, hi, CHART_PRIORS, "log")["prior"].to_list()
-    return {"extra_priors": grid, "curve_priors": priors}
+    return {"extra_priors": grid_of((lo, hi), None, "log"), "curve_priors": priors}
 
 
 def _charts(result: Result, priors: Sequence[Prior]) -> dict[str, Callable[[], Any]]:

@@ -16,11 +16,13 @@ from polaroc.cli.evaluate import evaluate_frames
 from polaroc.cli.inputs import Positive, labels
 from polaroc.cli.pipes import AsJson
 from polaroc.cli.screen import handle_errors, out, stderr_console
+from polaroc.cli.sources import Decimal, Separator, text_format
 from polaroc.errors import InvalidTable
 from polaroc.experiments import accsens, holdouts, satellite, test_train_ratio
 from polaroc.experiments.runs import Progress as Callback
 from polaroc.files.atomic import atomic_file, check_new
 from polaroc.files.read import scan
+from polaroc.files.text_files import TextFormat
 
 PRIORS = (0.5, 0.1, 0.01)
 # P-ROC asks for 5 to 20 % positives, AccSens for 10 to 90 %.
@@ -58,6 +60,8 @@ def experiment(
         str | None, typer.Option(help="Column of the labels, of a file.", show_default=False)
     ] = None,
     positive: Positive = None,
+    separator: Separator = None,
+    decimal: Decimal = ".",
     holdouts: Annotated[
         int | None,
         typer.Option(help="Number of 80/20 hold-outs. [default: 20 for satellite, else 30]", min=1),
@@ -78,7 +82,7 @@ def experiment(
     """
     where = file or Path(f"{Path(data).stem}_predictions.parquet")
     check_new(where)
-    chosen = _experiment(data, truth, positive)
+    chosen = _experiment(data, truth, positive, text_format(separator, decimal))
     count = holdouts or chosen.holdouts
     with _bar(chosen.models * count) as callback, atomic_file(where) as staging:
         predictions = chosen.scores(count, seed, callback)
@@ -93,9 +97,11 @@ def experiment(
     console.print(f"Written to {where}. Test cases per training case: {ratio:.4g}.")
 
 
-def _experiment(data: str, truth: str | None, positive: list[str] | None) -> Experiment:
+def _experiment(
+    data: str, truth: str | None, positive: list[str] | None, text: TextFormat
+) -> Experiment:
     if truth is not None:
-        return _of_file(data, truth, positive)
+        return _of_file(data, truth, positive, text)
     if data == "satellite":
         cases = datasets.satellite().height
         return Experiment(cases, 3, satellite.FOLDS, satellite.predictions)
@@ -119,8 +125,8 @@ def _phoneme(data: str) -> pl.DataFrame:
         ) from None
 
 
-def _of_file(data: str, truth: str, positive: list[str] | None) -> Experiment:
-    frame = scan([data])
+def _of_file(data: str, truth: str, positive: list[str] | None, text: TextFormat) -> Experiment:
+    frame = scan([data], text=text)
     table = frame.collect()
     missing = table.select(pl.all().is_null().sum().cast(pl.Int64)).row(0, named=True)
     lacking = [name for name, count in missing.items() if count]

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from polaroc.cli.inputs import NullRows, Positive, Weight, labels, prior_in_words
+from polaroc.cli.inputs import NullRows, Positive, Weight, prior_in_words
 from polaroc.cli.keys import roles_of, tell
 from polaroc.cli.measured import (
     Between,
@@ -18,13 +18,14 @@ from polaroc.cli.measured import (
     Ratio,
     Score,
     Truth,
+    columns_of,
     predictions_or_measures,
     show,
 )
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import handle_errors, progress
+from polaroc.cli.sources import Decimal, Separator, TableName, opened
 from polaroc.comparison.gate import gate as gated
-from polaroc.files.read import Stamps
 
 EXIT_CODES = {"pass": 0, "fail": 1, "undecided": 3}
 
@@ -62,6 +63,9 @@ def gate(
     incomplete: IncompleteBlocks = "raise",
     truth: Truth = None,
     score: Score = None,
+    table: TableName = None,
+    separator: Separator = None,
+    decimal: Decimal = ".",
     weight: Weight = None,
     positive: Positive = None,
     nulls: NullRows = "raise",
@@ -72,31 +76,27 @@ def gate(
     Example: polaroc gate predictions.parquet --champion forest --challenger svm
     --truth label --score p --case id --over 0.05 0.20 --margin 0.01
     """
-    with progress() as say:
+    with progress() as say, opened(files, table, separator, decimal) as source:
         say("reading")
-        stamps = Stamps(files)
-        roles = roles_of(files, between, block, [truth, score, weight, case])
+        columns = columns_of(source, truth, score, weight, positive, nulls)
+        roles = roles_of(source, between, block, columns, case)
         keys = roles.all if case is None else [*roles.all, case]
-        frame = predictions_or_measures(
-            files, keys, truth=truth, score=score, weight=weight, positive=positive
-        )
-        columns: dict[str, Any] = {}
-        if truth is not None:
-            columns = {
-                "truth": truth, "score": score, "weight": weight, "nulls": nulls,
-                "positive": labels(frame, truth, positive),
-            }  # fmt: skip
+        frame = predictions_or_measures(source, columns, keys)
+        arguments: dict[str, Any] = {"by": roles.all}
+        if columns is not None:
+            arguments = columns.arguments(roles.all)
+            tell(source.notes(columns))
         say("comparing")
         # Names of models are words here.
         words = pl.col([name for name in roles.models if name in frame.collect_schema()])
         result = gated(
             frame.with_columns(words.cast(pl.String)), champion=champion, challenger=challenger,
-            by=roles.all, case=case, measure=measure, over=over,
+            case=case, measure=measure, over=over,
             prior=None if prior is None else prior_in_words(prior),
             test_train_ratio=test_train_ratio, margin=margin, alpha=alpha, incomplete=incomplete,
-            **columns,
+            **arguments,
         )  # fmt: skip
-        stamps.check()
+        source.check_unchanged()
     tell(roles.notes)
     try:
         if as_json:

@@ -1,29 +1,33 @@
 """Shared arguments of commands."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
 import polars as pl
 import typer
 
 from polaroc.errors import InvalidArgument, quoted
 from polaroc.measures.catalog import DEFAULT_PRIORS
-from polaroc.priors.grids import OBSERVED
+from polaroc.predictions.wide import MODEL
+from polaroc.priors.grids import OBSERVED, prior_grid
 from polaroc.typing import Interpolation, Label, Nulls, Prior
 
 Files = Annotated[
     list[str],
     typer.Argument(
         help="Parquet, CSV, TSV, IPC/Arrow or NDJSON files, glob patterns, hive folders; - reads "
-        "one of them from the standard input.",
+        "one of them from the standard input; or an address, with --table.",
         show_default=False,
     ),
 ]
 Truth = Annotated[str, typer.Option(help="Column of the labels.", show_default=False)]
-Score = Annotated[
-    str, typer.Option(help="Column of the scores; higher is more positive.", show_default=False)
-]
+SCORE_HELP = (
+    "Column of the scores, higher is more positive; repeated for models with a column each, as "
+    "COLUMN or MODEL=COLUMN."
+)
+Score = Annotated[list[str], typer.Option(help=SCORE_HELP, show_default=False)]
 Weight = Annotated[str | None, typer.Option(help="Column of case weights.", show_default=False)]
 Positive = Annotated[
     list[str] | None,
@@ -43,9 +47,88 @@ Over = Annotated[
     tuple[float, float] | None,
     typer.Option(help="Range of priors LO HI for IAUPREC.", show_default=False),
 ]
+GRID = 25
+Grid = Annotated[
+    int | None,
+    typer.Option(
+        help="Of predictions: number of priors over the range that AUPREC is taken at, both ends "
+        f"included. [default: {GRID}]",
+        min=2,
+        show_default=False,
+    ),
+]
 BetweenPoints = Annotated[
     Interpolation, typer.Option("--interpolation", help="Between ROC points.")
 ]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of predictions, with the labels that count as positive."""
+
+    truth: str
+    score: str | dict[str, str]  # one column, or one per model
+    weight: str | None = None
+    positive: list[Label] | None = None
+    nulls: Nulls = "raise"
+
+    @property
+    def scores(self) -> list[str]:
+        """The columns of scores."""
+        return [self.score] if isinstance(self.score, str) else list(self.score.values())
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether each model has a column of scores."""
+        return not isinstance(self.score, str)
+
+    @property
+    def names(self) -> list[str]:
+        """All columns."""
+        return [self.truth, *self.scores, *([self.weight] if self.weight else [])]
+
+    def arguments(self, keys: Sequence[str]) -> dict[str, Any]:
+        """The arguments of a function of predictions; of a wide table it makes the key itself."""
+        by = [key for key in keys if not (self.is_wide and key == MODEL)]
+        return {
+            "truth": self.truth, "score": self.score, "by": by, "weight": self.weight,
+            "positive": self.positive, "nulls": self.nulls,
+        }  # fmt: skip
+
+
+def score_columns(words: Sequence[str], present: Collection[str] = ()) -> str | dict[str, str]:
+    """The column of the scores, or of several or named ones that of each model.
+
+    Examples
+    --------
+    >>> score_columns(["p"]), score_columns(["p_tree", "forest=p_forest"])
+    ('p', {'p_tree': 'p_tree', 'forest': 'p_forest'})
+    """
+    columns: dict[str, str] = {}
+    for word in words:
+        # A name of a column may have the mark, too.
+        model, mark, column = (word, "", "") if word in present else word.partition("=")
+        if not mark:
+            column = word
+        elif not (model and column):
+            raise InvalidArgument(
+                f"--score is {word!r}, allowed are COLUMN and MODEL=COLUMN.",
+                hint="for example --score forest=p_forest.",
+            )
+        if model in columns:
+            raise InvalidArgument(
+                f"--score gives the model {model!r} twice, needed is one column per model.",
+                hint="give it once; --score forest=p_forest names the model.",
+            )
+        columns[model] = column
+    return words[0] if columns == {words[0]: words[0]} else columns
+
+
+def grid_of(
+    over: tuple[float, float], count: int | None, spacing: Literal["linear", "log"] = "linear"
+) -> list[float]:
+    """So many priors over the range."""
+    return prior_grid(*over, GRID if count is None else count, spacing)["prior"].to_list()
 
 
 def beginnings(words: Iterable[str]) -> Callable[[str], list[str]]:

@@ -8,10 +8,12 @@ import typer
 
 from polaroc.base.columns import RESERVED
 from polaroc.base.text import escape_control
+from polaroc.cli.inputs import Columns
 from polaroc.cli.screen import stderr_console
+from polaroc.cli.sources import Source
 from polaroc.errors import InvalidArgument, quoted
-from polaroc.files.read import scan
-from polaroc.predictions.usual_keys import UsualKeys, usual_keys, usual_names
+from polaroc.predictions.usual_keys import UsualKeys, usual_names
+from polaroc.predictions.wide import MODEL
 
 By = Annotated[
     list[str] | None,
@@ -43,58 +45,69 @@ class Keys(NamedTuple):
 
 
 def keys_of(
-    files: Sequence[str],
+    source: Source,
     by: Sequence[str] | None,
     no_by: bool,
-    taken: Sequence[str | None],
+    columns: Columns,
+    case: str | None = None,
 ) -> Keys:
-    """The keys of files of predictions: those named, none, or those with usual names."""
-    used = [name for name in taken if name]
+    """The keys of predictions: those named, none, or those with usual names."""
+    used = [*columns.names, *([case] if case else [])]
     if not (by or no_by):
-        return default_keys(usual_keys(scan(files), used))
-    keys = named_keys(by, no_by)
+        return default_keys(source.usual_keys(used), columns)
+    keys = named_keys(by, no_by, columns)
     if no_by:
         return keys
-    frame = scan(files)
-    others = [name for name in frame.collect_schema() if name not in (*used, *keys.all)]
-    forgotten = usual_names(others).keys
-    if not forgotten:
+    schema = source.schema()
+    others = [name for name in schema if name not in (*used, *keys.all)]
+    named = usual_names(others).keys
+    if not named:
         return keys
-    forgotten = usual_keys(frame.select(pl.col(forgotten)), []).keys
+    forgotten = source.usual_keys([name for name in schema if name not in named]).keys
     notes = [f"{quoted(forgotten)} is no key, so its rows are taken together."] if forgotten else []
     return keys._replace(notes=_one_line(notes))
 
 
-def named_keys(by: Sequence[str] | None, no_by: bool) -> Keys:
+def named_keys(by: Sequence[str] | None, no_by: bool, columns: Columns) -> Keys:
     """The keys as they were named on the command line."""
     if by and no_by:
         raise InvalidArgument("both --by and --no-by are given.", hint="leave one of them out.")
-    return Keys(list(by or ()), [], [])
+    return Keys(with_model(columns, by or ()), [], [])
 
 
-def default_keys(usual: UsualKeys) -> Keys:
+def default_keys(usual: UsualKeys, columns: Columns) -> Keys:
     """The keys with usual names, with a note on them and on columns that were not used."""
-    notes = []
+    notes, models = [], with_model(columns, usual.models)
     if usual.keys:
-        notes.append(f"no --by is given: keys are {quoted(usual.keys)} (--no-by takes none).")
+        keys = quoted([*models, *usual.blocks])
+        notes.append(f"no --by is given: keys are {keys} (--no-by takes none).")
     notes += _on_unused(usual, lambda name: " ".join(f"--by {key}" for key in [*usual.keys, name]))
-    return Keys(usual.models, usual.blocks, _one_line(notes))
+    return Keys(models, usual.blocks, _one_line(notes))
 
 
 def roles_of(
-    files: Sequence[str],
+    source: Source,
     between: str | None,
     block: Sequence[str] | None,
-    taken: Sequence[str | None],
+    columns: Columns | None,
+    case: str | None = None,
     *,
     no_blocks: bool = False,
 ) -> Keys:
-    """The columns of the models and of the blocks, of files of predictions or of measures."""
+    """The columns of the models and of the blocks, of predictions or, without columns, measures."""
+    if columns is not None and columns.is_wide:
+        if between not in (None, MODEL):
+            raise InvalidArgument(
+                f"--between is {between!r}, and --score has one column per model: their key is "
+                f"{MODEL!r}.",
+                hint="leave --between out.",
+            )
+        between = MODEL
     if between is not None and (block or no_blocks):
         return Keys([between], list(block or ()), [])
-    if taken[0] is None:
-        return _roles_of_measures(scan(files), between, block, no_blocks)
-    usual = usual_keys(scan(files), [name for name in taken if name])
+    if columns is None:
+        return _roles_of_measures(source.schema(), between, block, no_blocks)
+    usual = source.usual_keys([*columns.names, *([case] if case else [])])
     if between is None and not usual.models:
         raise InvalidArgument(
             f"no column tells the models apart by its name; others are "
@@ -128,9 +141,9 @@ def tell(notes: Sequence[str]) -> None:
 
 
 def _roles_of_measures(
-    frame: pl.LazyFrame, between: str | None, block: Sequence[str] | None, no_blocks: bool
+    schema: pl.Schema, between: str | None, block: Sequence[str] | None, no_blocks: bool
 ) -> Keys:
-    keys = keys_of_measures([name for name in frame.collect_schema() if name not in RESERVED])
+    keys = keys_of_measures([name for name in schema if name not in RESERVED])
     models = between or next(iter(keys), "model")
     others = [] if no_blocks else [key for key in keys if key != models]
     blocks = list(block or ()) or others
@@ -140,6 +153,11 @@ def _roles_of_measures(
         f"models are told apart by {quoted([models])}, {folds} (--between and --block name others)."
     )
     return Keys([models], blocks, [] if usual else _one_line([note]))
+
+
+def with_model(columns: Columns, keys: Sequence[str]) -> list[str]:
+    """Keys, before them that of a wide table, which other columns do not have."""
+    return [MODEL, *(key for key in keys if key != MODEL)] if columns.is_wide else list(keys)
 
 
 def _on_unused(usual: UsualKeys, option: Callable[[str], str]) -> list[str]:

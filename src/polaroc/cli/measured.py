@@ -9,29 +9,28 @@ from rich.console import Console
 
 from polaroc.base.columns import RESERVED
 from polaroc.base.text import escape_control
-from polaroc.cli.inputs import labels
+from polaroc.cli.inputs import SCORE_HELP, Columns
 from polaroc.cli.keys import tell
 from polaroc.cli.screen import out, with_options
+from polaroc.cli.sources import Source
+from polaroc.cli.sources import columns_of as predicted_columns
 from polaroc.comparison.design import Incomplete
 from polaroc.errors import InvalidArgument, quoted
-from polaroc.evaluation.pipeline import run_all
-from polaroc.evaluation.request import Request
-from polaroc.files.read import scan
+from polaroc.typing import Nulls
 
 Files = Annotated[
     list[str],
     typer.Argument(
-        help="Measures as `polaroc evaluate --out` writes them, or predictions with --truth and "
-        "--score; patterns and folders too; - reads one of them from the standard input.",
+        help="Measures, as the folder that `polaroc evaluate --out` writes, or predictions with "
+        "--truth and --score; patterns and folders too; - reads one of them from the standard "
+        "input; or an address, with --table.",
         show_default=False,
     ),
 ]
 Truth = Annotated[
     str | None, typer.Option(help="Column of the labels, of predictions.", show_default=False)
 ]
-Score = Annotated[
-    str | None, typer.Option(help="Column of the scores, of predictions.", show_default=False)
-]
+Score = Annotated[list[str] | None, typer.Option(help=SCORE_HELP, show_default=False)]
 Between = Annotated[
     str | None,
     typer.Option(
@@ -62,66 +61,69 @@ IncompleteBlocks = Annotated[
 Alpha = Annotated[float, typer.Option(help="Accepted chance of a false difference.")]
 
 
-def measures_of(
-    files: list[str],
-    predictions: dict[str, Any],
-    keys: Sequence[str],
-    **options: Any,
-) -> pl.LazyFrame:
-    """The measures, evaluated here of predictions; without truth the files hold measures."""
-    truth = predictions["truth"]
-    frame = predictions_or_measures(
-        files, keys, truth=truth, score=predictions["score"], weight=predictions["weight"],
-        positive=predictions["positive"],
-    )  # fmt: skip
-    if truth is None:
-        if options.get("over") is not None:
-            raise InvalidArgument(
-                "--over is for predictions, and the files hold measures.", hint="leave it out."
-            )
-        return frame
-    positive = labels(frame, truth, predictions["positive"])
-    request = Request(**predictions | options | {"by": keys, "positive": positive})
-    result = run_all([frame], request)
-    tell(result.notes)
-    return result.measures
-
-
-def predictions_or_measures(
-    files: list[str],
-    keys: Sequence[str],
-    *,
+def columns_of(
+    source: Source,
     truth: str | None,
-    score: str | None,
-    **of_predictions: Any,
-) -> pl.LazyFrame:
-    """What the files hold: predictions where truth and score are given, else measures."""
-    frame = scan(files, keys)
-    if (truth is None) != (score is None):
+    score: list[str] | None,
+    weight: str | None = None,
+    positive: list[str] | None = None,
+    nulls: Nulls = "raise",
+) -> Columns | None:
+    """The columns of predictions, None where there are measures."""
+    if (truth is None) != (not score):
         raise InvalidArgument(
             "only one of --truth and --score is given, needed are both or none.",
             hint="give both for predictions, none for measures.",
         )
-    if truth is not None:
-        return frame
-    _refuse_what_is_for_predictions(frame, of_predictions)
-    return scan(files, [name for name in frame.collect_schema() if name not in RESERVED])
-
-
-def _refuse_what_is_for_predictions(frame: pl.LazyFrame, predictions: dict[str, Any]) -> None:
-    present = frame.collect_schema().names()
+    if truth is not None and score:
+        return predicted_columns(source, truth, score, weight, positive, nulls)
+    present = source.schema().names()
     if not {"measure", "estimate"} <= set(present):
         raise InvalidArgument(
             f"the files hold no measures; they have {quoted(present)}.",
-            hint="give --truth and --score for predictions, or the measures.parquet that "
+            hint="give --truth and --score for predictions, or the folder that "
             "`polaroc evaluate --out` writes.",
         )
-    given = [f"--{name}" for name in ("weight", "positive") if predictions[name]]
+    given = [name for name, value in (("--weight", weight), ("--positive", positive)) if value]
     if given:
         raise InvalidArgument(
             f"{', '.join(given)} is for predictions, and the files hold measures.",
             hint="leave it out, or give --truth and --score.",
         )
+    return None
+
+
+def measures_of(
+    source: Source, columns: Columns | None, keys: Sequence[str], **options: Any
+) -> pl.LazyFrame:
+    """The measures: those that the source holds, or evaluated of its predictions."""
+    if columns is None:
+        if options.get("over") is not None:
+            raise InvalidArgument(
+                "--over is for predictions, and the files hold measures.", hint="leave it out."
+            )
+        return predictions_or_measures(source, None, keys)
+    measures, notes = source.measures(columns, keys, **options)
+    tell(notes)
+    return measures
+
+
+def refuse_grid(grid: int | None) -> None:
+    """Refuse a grid where measures are given."""
+    if grid is not None:
+        raise InvalidArgument(
+            f"--grid is {grid}, which is for predictions, and the files hold measures.",
+            hint="leave it out.",
+        )
+
+
+def predictions_or_measures(
+    source: Source, columns: Columns | None, keys: Sequence[str]
+) -> pl.LazyFrame:
+    """The rows of a source: predictions, or measures where there are no columns of these."""
+    if columns is not None:
+        return source.predictions(columns, keys)
+    return source.rows([name for name in source.schema() if name not in RESERVED])
 
 
 def show(parts: Sequence[Any], on: Console | None = None) -> None:

@@ -15,6 +15,7 @@ import typer
 
 from polaroc.base.text import escape_spreadsheet
 from polaroc.errors import InvalidArgument
+from polaroc.files.read import MEASURES
 
 PIPE = "-"
 # First bytes of binary formats; text formats are recognised by their first line.
@@ -90,8 +91,8 @@ def kind(file: Path, pipe: str = PIPE) -> str:
 
 def write_measures(measures: pl.DataFrame, folder: Path) -> None:
     """Write measures as Parquet, and as CSV that a spreadsheet runs no formula of."""
-    measures.write_parquet(folder / "measures.parquet")
-    escape_spreadsheet(measures).write_csv(folder / "measures.csv")
+    measures.write_parquet(folder / f"{MEASURES}.parquet")
+    escape_spreadsheet(measures).write_csv(folder / f"{MEASURES}.csv")
 
 
 def print_json(result: pl.DataFrame | Mapping[str, Any]) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from polaroc.cli.inputs import NullRows, Positive, Weight, labels
+from polaroc.cli.inputs import GRID, Grid, NullRows, Positive, Weight
 from polaroc.cli.keys import By, Keys, NoBy, keys_of, tell
 from polaroc.cli.measured import (
     Alpha,
@@ -14,12 +14,14 @@ from polaroc.cli.measured import (
     Ratio,
     Score,
     Truth,
+    columns_of,
     predictions_or_measures,
+    refuse_grid,
     show,
 )
 from polaroc.cli.pipes import or_stdout
 from polaroc.cli.screen import handle_errors, out, progress, stderr_console
-from polaroc.files.read import Stamps
+from polaroc.cli.sources import Decimal, Separator, TableName, opened
 from polaroc.reports import TITLE
 from polaroc.reports import report as written
 from polaroc.reports.inputs import with_one_model
@@ -33,6 +35,9 @@ def report(
     ] = Path("report.html"),
     truth: Truth = None,
     score: Score = None,
+    table: TableName = None,
+    separator: Separator = None,
+    decimal: Decimal = ".",
     by: By = None,
     no_by: NoBy = False,
     over: Annotated[
@@ -43,6 +48,7 @@ def report(
             show_default=False,
         ),
     ] = None,
+    grid: Grid = None,
     prior: Annotated[
         list[float] | None,
         typer.Option(help="A further prior to take AUPREC at; repeat it.", show_default=False),
@@ -85,22 +91,18 @@ def report(
     Example: polaroc report 'predictions/*.parquet' --truth label --score p --by model --by fold
     --over 0.05 0.20 --test-train-ratio 0.25 --out report.html
     """
-    with progress() as say:
+    with progress() as say, opened(files, table, separator, decimal) as source:
         say("reading")
-        stamps = Stamps(files)
+        columns = columns_of(source, truth, score, weight, positive, nulls)
+        if columns is None:
+            refuse_grid(grid)
         key_names = Keys([], [], [])
-        if truth is not None:
-            key_names = keys_of(files, by, no_by, [truth, score, weight, case])
+        if columns is not None:
+            key_names = keys_of(source, by, no_by, columns, case)
+            tell(source.notes(columns))
         roles = [*([between] if between else []), *(block or ())]
         keys = key_names.all if by or no_by else list(dict.fromkeys([*roles, *key_names.all]))
-        frame = predictions_or_measures(
-            files,
-            [*keys, *([case] if case else [])],
-            truth=truth,
-            score=score,
-            weight=weight,
-            positive=positive,
-        )
+        frame = predictions_or_measures(source, columns, [*keys, *([case] if case else [])])
         if key_names.blocks and not key_names.models and not between:
             frame, model = with_one_model(frame)
             keys = [model, *keys]
@@ -110,14 +112,13 @@ def report(
         def keep(sentence: str) -> None:
             notes.append(sentence)
             # The page is not written yet.
-            stamps.check()
+            source.check_unchanged()
 
         with or_stdout(path, "report.html") as file:
             written(
-                frame, path=file, truth=truth, score=score,
-                by=None if truth is None else keys, over=over,
-                priors=prior or (), between=between, block=block, case=case, weight=weight,
-                positive=None if truth is None else labels(frame, truth, positive), nulls=nulls,
+                frame, path=file, **({} if columns is None else columns.arguments(keys)),
+                over=over, priors=prior or (), grid=grid or GRID, between=between, block=block,
+                case=case,
                 test_train_ratio=test_train_ratio, alpha=alpha, level=level, cost_fn=cost_fn,
                 cost_fp=cost_fp, incomplete=incomplete, title=title, tell=keep,
             )  # fmt: skip

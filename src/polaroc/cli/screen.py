@@ -28,10 +28,14 @@ from polaroc.typing import Prior
 
 MOST_ROWS = 40
 # Options that are named otherwise than the argument, and what stands for a value.
-RENAMED = {"priors": "prior", "measures": "measure"}
+RENAMED = {"priors": "prior", "measures": "measure", "separator": "sep"}
 PLACEHOLDERS = {"positive": "LABEL", "scratch": "FOLDER"}
 DISK = "check path, rights and free space."
 RENAME = "rename the file, folder or column."
+RAGGED = (
+    "a row has more fields than the header: name another separator with --sep, and a decimal comma "
+    "with --decimal ,."
+)
 DAMAGED = "a file may be damaged, or columns differ between files."
 # A file or a pipe has no edge to wrap a table at.
 WIDE = 500
@@ -91,6 +95,8 @@ def handle_errors(command: Callable[_P, None]) -> Callable[_P, None]:
 def _hint_of_reader(message: str) -> str:
     if "os error" in message:
         return DISK
+    if "more fields" in message:
+        return RAGGED
     return ONLY_UTF_8 if "utf-8" in message.lower() else DAMAGED
 
 

@@ -7,6 +7,7 @@ import typer
 from polaroc import warehouse
 from polaroc.cli.inputs import (
     BetweenPoints,
+    Columns,
     NullRows,
     Over,
     Positive,
@@ -16,6 +17,7 @@ from polaroc.cli.inputs import (
     Weight,
     beginnings,
     priors_in_words,
+    score_columns,
 )
 from polaroc.cli.keys import NoBy, named_keys, tell
 from polaroc.cli.screen import handle_errors
@@ -63,12 +65,11 @@ def sql(
     Example: polaroc sql --dialect snowflake --table sales.predictions --truth LABEL
     --score P --by MODEL --prior 0.05 > measures.sql
     """
-    keys = named_keys(by, no_by).all
-    named = [truth, score, *keys, *([] if weight is None else [weight])]
+    columns = Columns(truth, score_columns(score), weight, [*positive] if positive else None, nulls)
+    arguments = columns.arguments(named_keys(by, no_by, columns).all)
     measures = warehouse.evaluate(
-        warehouse.unseen(table, list(dict.fromkeys(named))),
-        truth=truth, score=score, by=keys, weight=weight, positive=positive, nulls=nulls,
-        priors=priors_in_words(prior) or DEFAULT_PRIORS,
+        warehouse.unseen(table, list(dict.fromkeys([*columns.names, *arguments["by"]]))),
+        **arguments, priors=priors_in_words(prior) or DEFAULT_PRIORS,
         over=over, interpolation=interpolation, measures=measure,
     )  # fmt: skip
     typer.echo(warehouse.sql(measures, dialect))

@@ -152,11 +152,15 @@ def rows_of(measures: pl.LazyFrame | pl.DataFrame, measure: str) -> Rows:
     )
     if frame.is_empty():
         known = lazy.select(wanted.unique().sort()).collect()["measure"].to_list()
+        again = Hint(
+            "choose one of these, or evaluate again.",
+            command_line="choose one of these, or evaluate again: `polaroc evaluate ... --out "
+            "FOLDER`.",
+        )
         needs = Hint(" 'iauprec' and 'sens' need {over}.", over=(0.05, 0.20))
         raise InvalidArgument(
             f"the table has no measure {measure!r}; it has {quoted(known) or 'no rows'}.",
-            hint="choose one of these, or evaluate again."
-            + (needs if measure not in known else ""),
+            hint=again + (needs if measure not in known else ""),
         )
     return Rows(frame, keys, measure)
 

@@ -12,7 +12,7 @@ import polars as pl
 
 from polaroc.base.text import is_utf8
 from polaroc.errors import InvalidArgument, InvalidPredictions
-from polaroc.files.text_files import SEPARATORS, check_header, refuse_utf_16
+from polaroc.files.text_files import SEPARATORS, TextFormat, check_header, refuse_utf_16
 
 FORMATS = {
     ".parquet": "parquet", ".pq": "parquet",
@@ -31,6 +31,9 @@ NAMED = 1_000
 PEEKED_ROWS = 100
 # Canonical whole numbers: "007" is a text key, different from "7".
 WHOLE = r"^(0|-?[1-9]\d{0,17})$"
+AS_WRITTEN = TextFormat()
+# The table that a results folder holds in two formats.
+MEASURES = "measures"
 
 
 @dataclass(frozen=True)
@@ -52,13 +55,16 @@ class Source:
         return kind
 
 
-def scan(paths: Sequence[str], words: Sequence[str] = ()) -> pl.LazyFrame:
+def scan(
+    paths: Sequence[str], words: Sequence[str] = (), text: TextFormat = AS_WRITTEN
+) -> pl.LazyFrame:
     """One lazy frame over files, glob patterns and hive-partitioned folders.
 
     Folders named key=value below a folder or a pattern become columns, whole numbers as
     Int64, all others as String. A file named twice is read once. Columns of `words` stay as
     they are written in CSV and TSV, so that 1.1 and 1.10 or 7 and 007 are two; they are
-    Int64 where all of them are plain whole numbers.
+    Int64 where all of them are plain whole numbers. Of a results folder the Parquet file is
+    read, not its copy in CSV. `text` is for CSV and TSV only.
 
     Examples
     --------
@@ -67,18 +73,20 @@ def scan(paths: Sequence[str], words: Sequence[str] = ()) -> pl.LazyFrame:
     polaroc.errors.InvalidArgument: no file matches 'nowhere/*.parquet'.
     Hint: check the path; quote a pattern so that the shell leaves it alone.
     """
-    parts = [part.rows for part in _parts(paths, words)]
+    parts = [part.rows for part in _parts(paths, words, text)]
     return parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal_relaxed")
 
 
-def batches(paths: Sequence[str], keys: Sequence[str], most: int) -> list[pl.LazyFrame]:
+def batches(
+    paths: Sequence[str], keys: Sequence[str], most: int, text: TextFormat = AS_WRITTEN
+) -> list[pl.LazyFrame]:
     """Like `scan`, in frames that share no key, where folders separate the keys.
 
     The files of a frame have at most `most` bytes, or a single key. All frames have the same
     columns; there is a single one where a key is not a folder's name.
     """
-    parts = _parts(paths, keys)
-    whole = scan(paths, keys)
+    parts = _parts(paths, keys, text)
+    whole = scan(paths, keys, text)
     if not keys or any(set(keys) - set(part.partitions) for part in parts):
         return [whole]
     alike: dict[tuple[str, ...], list[PartitionFiles]] = {}
@@ -135,7 +143,7 @@ class PartitionFiles:
     size: int
 
 
-def _parts(paths: Sequence[str], words: Sequence[str]) -> list[PartitionFiles]:
+def _parts(paths: Sequence[str], words: Sequence[str], text: TextFormat) -> list[PartitionFiles]:
     by_path = {source.file.resolve(): source for path in paths for source in _sources(path)}
     sources = sorted(by_path.values(), key=lambda source: (source.format, source.partitions))
     whole = {
@@ -147,7 +155,7 @@ def _parts(paths: Sequence[str], words: Sequence[str]) -> list[PartitionFiles]:
     parts = []
     for (kind, partitions), group in grouped:
         own = [source.file for source in group]
-        rows = _partition(_scan(kind, own, words), partitions, whole)
+        rows = _partition(_scan(kind, own, words, text), partitions, whole)
         parts.append(PartitionFiles(rows, dict(partitions), _size(own)))
     return parts
 
@@ -196,7 +204,7 @@ def _in_folder(folder: Path) -> list[Source]:
     ]
     for file in files:
         _refuse_no_file(file)
-    sources = [Source(file, _partitions(file, depth)) for file in files]
+    sources = [Source(file, _partitions(file, depth)) for file in files if not _is_copy(file)]
     formats = sorted({source.format for source in sources})
     if not sources:
         raise InvalidArgument(
@@ -210,6 +218,11 @@ def _in_folder(folder: Path) -> list[Source]:
             hint="name the files to read, for example with a pattern.",
         )
     return sources
+
+
+def _is_copy(file: Path) -> bool:
+    """Whether a file is the copy in CSV of the measures beside it."""
+    return file.name == f"{MEASURES}.csv" and file.with_suffix(".parquet").is_file()
 
 
 def _suffix(file: Path) -> str:
@@ -245,12 +258,12 @@ def _partition(
     return frame.with_columns(columns)
 
 
-def _scan(kind: str, files: list[Path], words: Sequence[str]) -> pl.LazyFrame:
+def _scan(kind: str, files: list[Path], words: Sequence[str], text: TextFormat) -> pl.LazyFrame:
     for file in files[:NAMED]:
         if kind in (*SEPARATORS, "ndjson"):
             refuse_utf_16(file)
         try:
-            names = _scan_as(kind, [file], PEEKED_ROWS).collect_schema().names()
+            names = _scan_as(kind, [file], PEEKED_ROWS, text).collect_schema().names()
         except pl.exceptions.NoDataError:
             raise InvalidArgument(f"{str(file)!r} is empty.", hint="leave it out.") from None
         except pl.exceptions.PolarsError as error:
@@ -259,16 +272,17 @@ def _scan(kind: str, files: list[Path], words: Sequence[str]) -> pl.LazyFrame:
                 f"{str(file)!r} cannot be read as {kind}: {reason}.",
                 hint="the file may be damaged, or be named after another format.",
             ) from None
-        check_header(file, kind, names)
+        check_header(file, kind, names, text)
     rows = None if _size(files) <= INFERRED_WHOLE else INFERRED_ROWS
-    frame = _scan_as(kind, files, rows)
+    frame = _scan_as(kind, files, rows, text)
     if kind not in SEPARATORS or not words:
         return frame
-    return _scan_as(kind, files, rows, _as_written(frame.collect_schema(), kind, files, words))
+    kept = _as_written(frame.collect_schema(), kind, files, words, text)
+    return _scan_as(kind, files, rows, text, kept)
 
 
 def _as_written(
-    inferred: pl.Schema, kind: str, files: list[Path], words: Sequence[str]
+    inferred: pl.Schema, kind: str, files: list[Path], words: Sequence[str], text: TextFormat
 ) -> dict[str, pl.DataType]:
     """Columns of `words` that would not survive a conversion to numbers and back."""
     kept: dict[str, pl.DataType] = {
@@ -277,10 +291,10 @@ def _as_written(
     numbers = [name for name in kept if inferred[name].is_integer()]
     if not numbers:
         return kept
-    texts = _scan_as(kind, files, 0, kept).select(numbers)
+    texts = _scan_as(kind, files, 0, text, kept).select(numbers)
     is_whole = texts.select(pl.all().str.contains(WHOLE).all()).collect(engine="streaming")
     plain = is_whole.row(0, named=True)
-    return {name: text for name, text in kept.items() if not plain.get(name)}
+    return {name: string for name, string in kept.items() if not plain.get(name)}
 
 
 def _size(files: Sequence[Path]) -> int:
@@ -288,7 +302,11 @@ def _size(files: Sequence[Path]) -> int:
 
 
 def _scan_as(
-    kind: str, files: list[Path], rows: int | None, types: dict[str, pl.DataType] | None = None
+    kind: str,
+    files: list[Path],
+    rows: int | None,
+    text: TextFormat,
+    types: dict[str, pl.DataType] | None = None,
 ) -> pl.LazyFrame:
     if kind == "parquet":
         return pl.scan_parquet(files, glob=False, hive_partitioning=False)
@@ -297,6 +315,6 @@ def _scan_as(
     if kind == "ndjson":
         return pl.scan_ndjson(files, infer_schema_length=rows)
     return pl.scan_csv(
-        files, glob=False, separator=SEPARATORS[kind], infer_schema_length=rows,
-        schema_overrides=types,
+        files, glob=False, separator=text.separator_of(kind), infer_schema_length=rows,
+        schema_overrides=types, decimal_comma=text.decimal == ",",
     )  # fmt: skip

@@ -4,14 +4,17 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import polars as pl
 
-from polaroc.errors import InvalidArgument, quoted
+from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 
 SEPARATORS = {"csv": ",", "tsv": "\t"}
 OTHER_SEPARATORS = ";\t|"
+NO_SEPARATORS = '"\n\r'
 # Byte order marks of UTF-16, and the replacement of undecodable bytes.
 UTF_16, UNKNOWN_LETTER, ZERO = (b"\xff\xfe", b"\xfe\xff"), "\ufffd", "\0"
 # Suffix that Polars gives a repeated column name.
@@ -23,6 +26,35 @@ ONLY_UTF_8 = (
 )
 
 
+@dataclass(frozen=True)
+class TextFormat:
+    """How fields and decimals are written in CSV and TSV; None: commas, and tabs in TSV.
+
+    Examples
+    --------
+    >>> TextFormat("tab").separator_of("csv"), TextFormat().separator_of("csv")
+    ('\\t', ',')
+    """
+
+    separator: str | None = None
+    decimal: Literal[".", ","] = "."
+
+    def __post_init__(self) -> None:
+        check_choice("decimal", self.decimal, (".", ","))
+        if self.separator in ("tab", "\\t"):
+            object.__setattr__(self, "separator", "\t")
+        mark = self.separator
+        if mark is not None and (len(mark.encode()) != 1 or mark in NO_SEPARATORS):
+            raise InvalidArgument(
+                f"the separator is {mark!r}, allowed is one ASCII character.",
+                hint=separator_hint(";"),
+            )
+
+    def separator_of(self, kind: str) -> str:
+        """The separator of a format."""
+        return self.separator or SEPARATORS[kind]
+
+
 def refuse_utf_16(file: Path) -> None:
     """Raise if a file begins with a UTF-16 byte order mark."""
     with file.open("rb") as opened:
@@ -31,7 +63,7 @@ def refuse_utf_16(file: Path) -> None:
         raise InvalidArgument(f"{str(file)!r} is UTF-16 text.", hint=ONLY_UTF_8)
 
 
-def check_header(file: Path, kind: str, names: Sequence[str]) -> None:
+def check_header(file: Path, kind: str, names: Sequence[str], text: TextFormat) -> None:
     """Raise if the header of a text file was misread as `names`."""
     if kind == "ndjson":
         _refuse_repeated(file, _first_keys(file))
@@ -40,7 +72,8 @@ def check_header(file: Path, kind: str, names: Sequence[str]) -> None:
     if any(ZERO in name or UNKNOWN_LETTER in name for name in names):
         encoding = "UTF-16" if any(ZERO in name for name in names) else "not UTF-8"
         raise InvalidArgument(f"{str(file)!r} is {encoding} text.", hint=ONLY_UTF_8)
-    others = {*OTHER_SEPARATORS, *SEPARATORS.values()} - {SEPARATORS[kind]}
+    separator = text.separator_of(kind)
+    others = {*OTHER_SEPARATORS, *SEPARATORS.values()} - {separator}
     mark = next((mark for mark in sorted(others) if len(names) == 1 and mark in names[0]), None)
     if mark is not None:
         raise InvalidArgument(
@@ -49,8 +82,7 @@ def check_header(file: Path, kind: str, names: Sequence[str]) -> None:
     repeated = (REPEATED.fullmatch(name) for name in names)
     if any(match is not None and match[1] in names for match in repeated):
         header = pl.scan_csv(
-            file, glob=False, separator=SEPARATORS[kind], has_header=False, n_rows=1,
-            infer_schema=False,
+            file, glob=False, separator=separator, has_header=False, n_rows=1, infer_schema=False,
         )  # fmt: skip
         _refuse_repeated(file, header.collect().row(0))
 
@@ -70,9 +102,14 @@ def separator_in(names: Sequence[str], wanted: str) -> str | None:
     return None
 
 
-def separator_hint(mark: str) -> str:
+def separator_hint(mark: str) -> Hint:
     """Hint on files with another separator."""
-    return f"is its separator {mark!r}? Read from files are commas, and tabs in .tsv."
+    word = "tab" if mark == "\t" else f"'{mark}'"
+    return Hint(
+        f"is its separator {mark!r}? Read it with pl.read_csv(..., separator={mark!r}).",
+        command_line=f"is its separator {mark!r}? Then give --sep {word}; the default is a comma, "
+        "in .tsv a tab.",
+    )
 
 
 def _first_keys(file: Path) -> list[str]:

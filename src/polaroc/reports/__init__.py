@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from polaroc.base.checks import check_path, listed_values
+from polaroc.base.checks import MOST_NUMBER, check_path, check_whole, listed_values
 from polaroc.base.columns import as_lazy, collect_like, column_names
 from polaroc.base.tables import as_polars
 from polaroc.comparison.design import Incomplete
@@ -30,6 +30,7 @@ def report(
     by: str | Sequence[str] | None = None,
     over: tuple[float, float] | Belief | None = None,
     priors: Sequence[float] = (),
+    grid: int = 25,
     between: str | None = None,
     block: str | Sequence[str] | None = None,
     case: str | None = None,
@@ -71,6 +72,8 @@ def report(
         predictions; of measures, by default the priors they were taken at.
     priors
         Further priors in (0, 1) at which AUPREC is taken.
+    grid
+        Of predictions, at how many priors of a range AUPREC is taken, at least 2.
     between
         The key that tells the models apart; by default "model", else the first.
     block
@@ -159,6 +162,7 @@ def report(
     values = listed_values(priors)
     for one in [priors] if values is None else values:
         check_prior(one)
+    check_whole("grid", grid, 2, MOST_NUMBER)
     if (truth is None) != (score is None):
         raise InvalidArgument(
             "only one of truth and score is given, needed are both or none.",
@@ -190,7 +194,7 @@ def report(
     if predictions is None:
         evidence = of_measures(frame, question)
     else:
-        evidence = of_predictions(predictions, question, priors)
+        evidence = of_predictions(predictions, question, priors, grid)
     written = page(evidence, title)
     if tell is not None:
         for sentence in (*unused, *evidence.cautions, *evidence.assumptions):

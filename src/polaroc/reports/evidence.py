@@ -26,7 +26,6 @@ from polaroc.reports.inputs import Question, ReportPredictions, within
 from polaroc.reports.ranking import EXPECTED, ranking
 from polaroc.reports.thresholds import Thresholds, thresholds
 
-PRIORS = 25
 MODELS = private("models")
 
 
@@ -143,14 +142,14 @@ def _measures(question: Question) -> list[str]:
 
 
 def of_predictions(
-    predictions: ReportPredictions, question: Question, priors: Sequence[float]
+    predictions: ReportPredictions, question: Question, priors: Sequence[float], grid: int
 ) -> Evidence:
     """The evidence of predictions."""
     # Where a model was measured once, on cases that count once.
     once = not (question.blocks or predictions.weighted)
     intervals: dict[str, Any] = {"intervals": "logit", "level": question.level} if once else {}
     measures = evaluate(
-        predictions.valid_rows, by=list(question.keys), priors=_priors(question, priors),
+        predictions.valid_rows, by=list(question.keys), priors=_priors(question, priors, grid),
         over=question.over,
         measures=_measures(question), **predictions.arguments,
         **intervals,
@@ -212,11 +211,11 @@ def measure_keys(measures: pl.LazyFrame | pl.DataFrame) -> list[str]:
     return keys
 
 
-def _priors(question: Question, priors: Sequence[float]) -> list[float]:
+def _priors(question: Question, priors: Sequence[float], grid: int) -> list[float]:
     """The priors of a range and those asked for, or the nodes of a belief."""
     over = question.over
     assert over is not None
-    within = over.priors if isinstance(over, Belief) else prior_grid(*over, PRIORS)["prior"]
+    within = over.priors if isinstance(over, Belief) else prior_grid(*over, grid)["prior"]
     return sorted({*within, *priors})
 
 

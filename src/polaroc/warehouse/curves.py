@@ -1,6 +1,6 @@
 """Curves of tie-collapsed cells, made where the predictions are; their hulls, finished here."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -34,7 +34,7 @@ def curve(
     table: "Table",
     *,
     truth: str,
-    score: str,
+    score: str | Mapping[str, str] | Sequence[str],
     by: str | Sequence[str] | None = (),
     weight: str | None = None,
     positive: Label | Sequence[Label] | None = None,
@@ -48,7 +48,7 @@ def curve(
     table
         Predictions, one row per case.
     truth, score, by, weight
-        Names of columns.
+        Names of columns; of the scores one, or one per model as in `polaroc.curve`.
     positive
         The label(s) that count as positive.
     nulls

@@ -1,6 +1,6 @@
 """The whole flow in one query: predictions in, tidy measures out."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +50,7 @@ def evaluate(
     table: "Table",
     *,
     truth: str,
-    score: str,
+    score: str | Mapping[str, str] | Sequence[str],
     by: str | Sequence[str] | None = (),
     weight: str | None = None,
     positive: Label | Sequence[Label] | None = None,

@@ -1,6 +1,6 @@
 """A prediction table in a warehouse, read in our own columns."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +35,7 @@ from polaroc.predictions.row_checks import (
     labels_of,
     listed,
 )
+from polaroc.predictions.wide import MODEL, score_columns
 from polaroc.typing import Label, Nulls
 from polaroc.warehouse.columns import ibis_library, literal
 
@@ -82,7 +83,7 @@ def read(
     table: "Table",
     *,
     truth: str,
-    score: str,
+    score: str | Mapping[str, str] | Sequence[str],
     by: str | Sequence[str] | None = (),
     weight: str | None = None,
     positive: Label | Sequence[Label] | None = None,
@@ -91,28 +92,46 @@ def read(
     """The prediction table in our own columns; nothing is computed yet."""
     check_choice("nulls", nulls, ("raise", "drop"))
     check_table(table)
-    keys = column_names(by, "by")
-    named = [column_name(truth, "truth"), column_name(score, "score"), *keys]
+    keys, scores = column_names(by, "by"), score_columns(score)
+    models = {model: column_name(column, "score") for model, column in scores.items()}
+    columns_of_scores = [*models.values()] or [column_name(score, "score")]
+    named = [column_name(truth, "truth"), *columns_of_scores, *keys]
     _check_columns(table, named if weight is None else [*named, column_name(weight, "weight")])
+    if models:
+        _refuse_model(table, keys)
     check_keys(keys)
     _check_case(keys)
-    value, score_trouble = _score(table[score], score)
     label, truth_trouble = _truth(table[truth], truth, positive)
-    columns, troubles = {TRUTH: label}, [*score_trouble, *truth_trouble]
+    columns, troubles = {key: table[key] for key in keys} | {TRUTH: label}, truth_trouble
     if weight is not None:
         columns[WEIGHT], weight_trouble = _weight(table[weight], weight)
-        troubles += weight_trouble
+        troubles = [*troubles, *weight_trouble]
+    if not models:
+        rows, possible = _rows(table, columns_of_scores[0], columns, troubles)
+        return Predictions(rows, keys, weight is not None, nulls, possible)
+    of_models = [
+        _rows(table, column, {MODEL: ibis_library().literal(model)} | columns, troubles)
+        for model, column in models.items()
+    ]
+    rows = ibis_library().union(*(rows for rows, _ in of_models), distinct=False)
+    possible = sorted({code for _, codes in of_models for code in codes})
+    return Predictions(rows, [MODEL, *keys], weight is not None, nulls, possible)
+
+
+def _rows(
+    table: "Table", score: str, columns: dict[str, Any], troubles: list[tuple[int, Any]]
+) -> tuple["Table", list[int]]:
+    """The rows of one column of scores, and the codes of what may be wrong with them."""
+    value, score_trouble = _score(table[score], score)
+    troubles = [*score_trouble, *troubles]
     ibis = ibis_library()
     # For some engines NaN is null too, so it is asked for first.
     first = sorted(troubles, key=lambda trouble: trouble[0] != NAN_SCORE)
     trouble = ibis.cases(*((is_so, ibis.literal(code, "int8")) for code, is_so in first))
     # Engines differ in whether −0 is 0; equal scores are one tie.
     ranked = ibis.cases((trouble.notnull(), None), (value == 0, literal(0)), else_=value)
-    rows = table.select(
-        **{key: table[key] for key in keys},
-        **{SCORE: ranked.cast("float64"), **columns, ROW_ERROR: trouble},
-    )
-    return Predictions(rows, keys, weight is not None, nulls, [code for code, _ in troubles])
+    rows = table.select(**columns, **{SCORE: ranked.cast("float64"), ROW_ERROR: trouble})
+    return rows, [code for code, _ in troubles]
 
 
 def check_table(table: object) -> None:
@@ -134,6 +153,15 @@ def _check_columns(table: "Table", names: Sequence[str]) -> None:
             hint=spelling(
                 unknown, table.columns, "check the spelling of truth, score, weight and by."
             ),
+        )
+
+
+def _refuse_model(table: "Table", keys: Sequence[str]) -> None:
+    """Refuse a column with the name of the key that tells the scores of models apart."""
+    if MODEL in (*keys, *table.columns):
+        raise InvalidArgument(
+            f"score has one column per model: their key is {MODEL!r}, and the table has one, too.",
+            hint="drop or rename that column first.",
         )
 
 

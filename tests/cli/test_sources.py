@@ -1,0 +1,306 @@
+"""What commands read: results folders, addresses, wide tables, and text of other formats."""
+
+import json
+
+import duckdb
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from typer.testing import CliRunner
+
+import polaroc as pr
+from polaroc.cli import app
+
+TABLE = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 3)
+COLUMNS = {"truth": "truth", "score": "score"}
+PREDICTIONS = ["--truth", "truth", "--score", "score"]
+OVER = ["--over", 0.05, 0.2]
+# One test set, a column of scores per model.
+MODELS = TABLE.filter(fold=1).sort("case").partition_by("model", as_dict=True)
+WIDE = MODELS["A",].select(
+    "truth", *(table["score"].alias(model) for (model,), table in sorted(MODELS.items()))
+)
+SCORES = {"a": "A", "second": "B"}
+WIDE_COLUMNS = ["--truth", "truth", "--score", "a=A", "--score", "second=B"]
+
+
+def polaroc(*arguments: object):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def as_json(*arguments: object):
+    result = polaroc(*arguments, "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def refused(*arguments: object) -> str:
+    result = polaroc(*arguments)
+    assert result.exit_code == 2, result.output
+    assert "Hint:" in result.output
+    return " ".join(result.output.split())
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory):
+    """A file, and the same table at an address."""
+    folder = tmp_path_factory.mktemp("places")
+    TABLE.write_parquet(folder / "predictions.parquet")
+    with duckdb.connect(folder / "scores.duckdb") as connection:
+        for name, table in (("predictions", TABLE), ("wide", WIDE)):
+            connection.register("uploaded", table.to_arrow())
+            connection.execute(f"CREATE TABLE {name} AS FROM uploaded")
+    there = [f"duckdb://{folder / 'scores.duckdb'}", "--table"]
+    WIDE.write_parquet(folder / "wide.parquet")
+    return {
+        "file": [folder / "predictions.parquet"], "table": [*there, "predictions"],
+        "wide file": [folder / "wide.parquet"], "wide table": [*there, "wide"],
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory, places):
+    folder = tmp_path_factory.mktemp("results") / "results"
+    asked = [*PREDICTIONS, *OVER, "--grid", 8, "--no-charts", "--out", folder]
+    assert polaroc("evaluate", *places["file"], *asked).exit_code == 0
+    assert {"measures.csv", "measures.parquet"} <= {path.name for path in folder.iterdir()}
+    return folder
+
+
+def same(one: list[dict], other: list[dict], schema: pl.Schema) -> None:
+    assert_frame_equal(
+        pl.DataFrame(one, schema=schema), pl.DataFrame(other, schema=schema), abs_tol=1e-9
+    )
+
+
+def leaves(value: object, *place: object):
+    """Each value of a document with its place."""
+    if isinstance(value, dict | list):
+        inner = value.items() if isinstance(value, dict) else enumerate(value)
+        for name, one in inner:
+            yield from leaves(one, *place, name)
+    else:
+        yield place, value
+
+
+def test_a_results_folder_is_one_table(results):
+    measures = pl.read_parquet(results / "measures.parquet")
+    compared = as_json("compare", results, "--test-train-ratio", 0.25)
+    letters = pr.compare(measures, test_train_ratio=0.25).letters
+    assert_frame_equal(pl.DataFrame(compared["letters"], schema=letters.schema), letters)
+    chosen = as_json("choose", results)
+    assert chosen["answer"] == pr.choose(measures).answer
+    drawn = polaroc("chart", "winner_map", results, "--out", "-")
+    assert drawn.exit_code == 0, drawn.output
+
+
+def test_other_folders_of_several_formats_are_refused(tmp_path):
+    TABLE.write_csv(tmp_path / "predictions.csv")
+    TABLE.write_parquet(tmp_path / "predictions.parquet")
+    assert "may hold the same rows twice" in refused("check", tmp_path, *PREDICTIONS)
+
+
+def test_the_call_that_makes_what_a_folder_lacks_is_named(results, tmp_path):
+    assert "`polaroc evaluate PREDICTIONS --truth" in refused(
+        "chart", "roc", results, "--out", tmp_path / "roc.json"
+    )
+    assert "--over 0.01 0.02 --grid 16 --out" in refused("choose", results, "--over", 0.01, 0.02)
+    asked = ["--target", "trained"]
+    assert "give predictions" in refused("compare", results, *asked)
+    for command in (["choose"], ["chart", "winner_map"], ["report"]):
+        out = [] if command == ["choose"] else ["--out", tmp_path / "x.html"]
+        assert "--grid is 9" in refused(*command, results, "--grid", 9, *out)
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [
+        ("check", []),
+        ("choose", OVER),
+        ("compare", [*OVER, "--test-train-ratio", 0.25]),
+    ],
+)
+def test_an_address_gives_what_files_give(places, command, arguments):
+    here, there = (as_json(command, *places[of], *PREDICTIONS, *arguments) for of in
+                   ("file", "table"))  # fmt: skip
+    if command == "check":
+        here, there = {"rows": here}, {"rows": there}
+    assert [*here] == [*there]
+    for name, rows in here.items():
+        if isinstance(rows, list) and rows and isinstance(rows[0], dict):
+            same(there[name], rows, pl.DataFrame(rows).schema)
+        else:
+            assert there[name] == rows
+
+
+@pytest.mark.parametrize("name", ["roc", "winner_map"])
+def test_charts_of_an_address_are_those_of_files(places, name, tmp_path):
+    by = [*PREDICTIONS, *([] if name == "roc" else OVER)]
+    charts = []
+    for of in ("file", "table"):
+        drawn = polaroc("chart", name, *places[of], *by, "--out", tmp_path / f"{of}.json")
+        assert drawn.exit_code == 0, drawn.output
+        charts.append(json.loads((tmp_path / f"{of}.json").read_text()))
+    here, there = (dict(leaves(chart)) for chart in charts)
+    assert there == {place: pytest.approx(value, abs=1e-9) for place, value in here.items()}
+
+
+def test_a_report_and_a_test_of_cases_fetch_the_rows(places, tmp_path):
+    page = tmp_path / "page.html"
+    made = polaroc("report", *places["table"], *PREDICTIONS, *OVER, "--grid", 8, "--out", page)
+    assert made.exit_code == 0, made.output
+    means = pr.evaluate(
+        TABLE, by=["model", "fold"], over=(0.05, 0.2), measures="iauprec", **COLUMNS
+    )
+    best = means.group_by("model").agg(pl.col("estimate").mean()).sort("estimate").row(-1)
+    assert f"{best[1]:.3f}" in page.read_text()
+    asked = [*WIDE_COLUMNS, "--target", "trained", *OVER]
+    here, there = (as_json("compare", *places[of], *asked) for of in ("wide file", "wide table"))
+    assert there["pairs"][0]["p_adjusted"] == pytest.approx(here["pairs"][0]["p_adjusted"])
+
+
+def test_an_address_of_rows_that_cannot_be_ranked(tmp_path):
+    with duckdb.connect(tmp_path / "scores.duckdb") as connection:
+        connection.execute("CREATE TABLE p AS SELECT true AS truth, NULL::DOUBLE AS score")
+    there = [f"duckdb://{tmp_path / 'scores.duckdb'}", "--table", "p", *PREDICTIONS]
+    for command in (["check"], ["chart", "roc"], ["evaluate"]):
+        assert "1 null score" in refused(*command, *there)
+    assert "'truht'" in refused("check", *there[:3], "--truth", "truht", "--score", "score")
+
+
+def test_a_table_belongs_to_an_address(places):
+    assert "--table is 'x'" in refused("check", *places["file"], "--table", "x", *PREDICTIONS)
+    assert "--sep or --decimal" in refused("check", *places["table"], "--sep", ";", *PREDICTIONS)
+    assert "none is named" in refused("check", places["table"][0], *PREDICTIONS)
+
+
+@pytest.mark.parametrize("place", ["wide file", "wide table"])
+def test_a_column_of_scores_per_model(places, place):
+    schema = pr.evaluate(WIDE, truth="truth", score=SCORES).schema
+    measured = as_json("evaluate", *places[place], *WIDE_COLUMNS)
+    expected = pr.evaluate(WIDE, truth="truth", score=SCORES)
+    assert_frame_equal(pl.DataFrame(measured, schema=schema), expected, abs_tol=1e-9)
+    for one in ("check", "choose"):
+        rows = as_json(one, *places[place], *WIDE_COLUMNS, *([] if one == "check" else OVER))
+        models = {row["model"] for row in (rows if one == "check" else rows["models"])}
+        assert models == {"a", "second"}
+
+
+def test_a_named_column_of_scores_is_one_model(places):
+    measured = as_json("evaluate", *places["wide file"], "--truth", "truth", "--score", "one=A")
+    assert {row["model"] for row in measured} == {"one"}
+    plain = as_json("evaluate", *places["wide file"], "--truth", "truth", "--score", "A")
+    assert "model" not in plain[0]
+
+
+def test_a_report_of_a_wide_table(places, tmp_path):
+    page = tmp_path / "page.html"
+    made = polaroc("report", *places["wide file"], *WIDE_COLUMNS, *OVER, "--out", page)
+    assert made.exit_code == 0, made.output
+    assert "second" in page.read_text()
+
+
+def test_the_query_of_a_wide_table(places):
+    printed = polaroc("sql", "--table", "wide", *WIDE_COLUMNS, "--prior", 0.1)
+    assert printed.exit_code == 0, printed.output
+    address = str(places["wide table"][0]).removeprefix("duckdb://")
+    with duckdb.connect(address, read_only=True) as connection:
+        query = connection.execute(printed.stdout)
+        names = [column[0] for column in query.description]
+        rows = pl.DataFrame(query.fetchall(), schema=names, orient="row")
+    expected = pr.evaluate(WIDE, truth="truth", score=SCORES, priors=0.1)
+    assert_frame_equal(
+        rows.sort("model", "measure"), expected, abs_tol=1e-9, check_dtypes=False,
+        check_column_order=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("scores", "said"),
+    [
+        (["A", "A"], "gives the model 'A' twice"),
+        (["m=A", "m=B"], "gives the model 'm' twice"),
+        (["=A"], "allowed are COLUMN and MODEL=COLUMN"),
+        (["m=A", "n=C2"], "no column 'C2'"),
+    ],
+)
+def test_scores_that_name_no_models(places, scores, said):
+    words = [word for score in scores for word in ("--score", score)]
+    assert said in refused("evaluate", *places["wide file"], "--truth", "truth", *words)
+
+
+def test_a_column_whose_name_has_an_equals_sign(tmp_path):
+    WIDE.select("truth", pl.col("A").alias("k=1")).write_parquet(tmp_path / "p.parquet")
+    rows = as_json("evaluate", tmp_path / "p.parquet", "--truth", "truth", "--score", "k=1")
+    assert "model" not in rows[0]
+
+
+@pytest.mark.parametrize("separator", [";", "|", "tab"])
+@pytest.mark.parametrize("decimal", [".", ","])
+def test_text_with_other_marks(tmp_path, separator, decimal):
+    table = TABLE.filter(pl.col("score") < 1).with_columns(pl.col("score").round(6))
+    file = tmp_path / "p.csv"
+    mark = "\t" if separator == "tab" else separator
+    table.write_csv(file, separator=mark, decimal_comma=decimal == ",")
+    asked = ["evaluate", file, *PREDICTIONS, "--sep", separator, "--decimal", decimal]
+    expected = pr.evaluate(table, by=["model", "fold"], **COLUMNS)
+    assert_frame_equal(pl.DataFrame(as_json(*asked), schema=expected.schema), expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "said"),
+    [
+        ("truth;score\n1;0.9\n0;0.1\n", [], "Then give --sep ';'"),
+        ("truth\tscore\n1\t0.9\n0\t0.1\n", [], "Then give --sep tab"),
+        ("truth,score\n1,0.9\n0,0.1\n", ["--sep", ";"], "Then give --sep ','"),
+        ("truth;score\n1;0,9\n0;0,1\n", ["--sep", ";"], "decimal comma? Then give --decimal ,"),
+        ("truth,score\n1,0,9\n0,0,1\n", [], "decimal comma with --decimal ,"),
+        ("truth;score\n1;0.9\n", ["--sep", ";", "--decimal", ","], "leave --decimal out"),
+        ("truth,score\n1,0.9\n", ["--sep", ";;"], "allowed is one ASCII character"),
+        ("truth,score\n1,0.9\n", ["--decimal", "x"], "decimal"),
+    ],
+)
+def test_other_marks_are_told_with_the_option(tmp_path, text, options, said):
+    (tmp_path / "p.csv").write_text(text)
+    assert said in refused("evaluate", tmp_path / "p.csv", *PREDICTIONS, *options)
+
+
+def test_other_encodings_are_refused_in_plain_words(tmp_path):
+    (tmp_path / "p.csv").write_bytes("truth;score;größe\n1;0,9;1\n".encode("latin-1"))
+    asked = ["--sep", ";", "--decimal", ","]
+    assert "only UTF-8 is read" in refused("check", tmp_path / "p.csv", *PREDICTIONS, *asked)
+
+
+def test_labels_mean_the_same_in_all_commands(tmp_path):
+    words = {1: "yes", 0: "no"}
+    truth = pl.col("truth").cast(pl.Int8).replace_strict(words, return_dtype=pl.String)
+    some = pl.when(pl.int_range(pl.len()) % 7 == 0, ~pl.col("truth")).then(pl.lit("maybe"))
+    TABLE.with_columns(truth=some.otherwise(truth)).write_parquet(tmp_path / "p.parquet")
+    asked = [tmp_path / "p.parquet", *PREDICTIONS, "--positive", "yes"]
+    out = ["--out", tmp_path / "x.html"]
+    compare = ["compare", *OVER, "--test-train-ratio", 0.25]
+    for command in (["check"], ["choose", *OVER], compare, ["chart", "roc", *out]):
+        result = polaroc(*command, *asked)
+        assert result.exit_code == 0, result.output
+        assert "count as negative: 'maybe', 'no'" in result.output
+
+
+@pytest.mark.parametrize("count", [8, 20])
+def test_the_grid_is_that_of_the_priors(places, count):
+    chosen = as_json("choose", *places["file"], *PREDICTIONS, *OVER, "--grid", count)
+    assert len({row["prior"] for row in chosen["priors"]}) == count
+
+
+def test_a_gate_reads_all_of_it(places, results):
+    models = ["--champion", "A", "--challenger", "C"]
+    asked = [*models, "--test-train-ratio", 0.25]
+    stored = polaroc("gate", results, *asked, "--json")
+    verdict = json.loads(stored.stdout)["verdict"]
+    there = polaroc("gate", *places["table"], *PREDICTIONS, *OVER, *asked, "--json")
+    assert json.loads(there.stdout)["verdict"] == verdict
+    wide = ["--truth", "truth", "--score", "A", "--score", "C", "--case", "id", *OVER]
+    answers = [
+        json.loads(polaroc("gate", *places[of], *wide, *models, "--json").stdout)["difference"]
+        for of in ("wide file", "wide table")
+    ]
+    assert answers[0] == pytest.approx(answers[1])

@@ -10,11 +10,12 @@ from polaroc.cli.drawings import DRAWINGS, ChartInputs, doubtful
 from polaroc.cli.inputs import NullRows, Positive, Weight, beginnings, priors_in_words
 from polaroc.cli.keys import Keys, NoBy, keys_of, tell
 from polaroc.cli.measured import Files, Ratio, Score, Truth, show
+from polaroc.cli.outputs import Force
 from polaroc.cli.pipes import or_stdout
-from polaroc.cli.screen import handle_errors, out, progress, stderr_console
+from polaroc.cli.screen import handle_errors, notes_console, progress
 from polaroc.comparison.design import Target
 from polaroc.errors import InvalidArgument, check_choice
-from polaroc.files.atomic import atomic_file, check_new
+from polaroc.files.atomic import atomic_file, check_new, never_replace, replace_any
 from polaroc.files.read import Stamps
 
 
@@ -33,11 +34,13 @@ def chart(
         Path | None,
         typer.Option(
             "--out",
+            "-o",
             help="File to write; its suffix json, html, svg, png or pdf gives the format; "
             "- prints JSON, in Vega-Lite. [default: NAME.html]",
             show_default=False,
         ),
     ] = None,
+    force: Force = False,
     title: Annotated[
         str | None, typer.Option(help="Heading of the chart.", show_default=False)
     ] = None,
@@ -107,10 +110,11 @@ def chart(
     predictions = {
         "truth": truth, "score": score, "weight": weight, "positive": positive, "nulls": nulls,
     }  # fmt: skip
+    replaceable = replace_any if force else never_replace
     destination = file or Path(f"{name}.html")
     with or_stdout(destination, f"{name}.json") as where:
         check_formats([where.suffix[1:].lower()])
-        check_new(where)
+        check_new(where, replaceable)
         with progress() as say:
             say("measuring")
             stamps = Stamps(files)
@@ -123,11 +127,11 @@ def chart(
             drawn = drawing.draw(table, **({} if title is None else {"title": title}))
             notes = [*wanted.dropped(), *doubtful(table)]
             stamps.check()
-            with atomic_file(where) as staging:
+            with atomic_file(where, replaceable) as staging:
                 save(drawn, staging)
     tell(keys.notes)
     # Notes that a chart does not show.
     to_file = where == destination
-    show([f"Note: {line}" for line in notes], out() if to_file else stderr_console())
+    show([f"Note: {line}" for line in notes], notes_console(to_file))
     if to_file:
-        out().print(f"Written to {where}.")
+        notes_console(True).print(f"Written to {where}.")

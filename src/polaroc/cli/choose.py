@@ -18,7 +18,7 @@ from polaroc.cli.measured import (
     Score,
     Truth,
     measures_of,
-    show,
+    show_results,
 )
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import handle_errors, progress
@@ -86,7 +86,7 @@ def choose(
             "priors": result.priors, "warnings": result.warnings,
         })  # fmt: skip
         return
-    show(choice_parts(result))
+    show_results(choice_parts(result))
 
 
 def choice_options(over: tuple[float, float] | None, truth: str | None) -> dict[str, Any]:

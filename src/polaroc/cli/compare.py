@@ -19,15 +19,15 @@ from polaroc.cli.measured import (
     Score,
     Truth,
     measures_of,
-    show,
+    show_results,
 )
+from polaroc.cli.outputs import Force, Output
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import handle_errors, progress
 from polaroc.comparison.compare import compare as comparison
 from polaroc.comparison.design import Adjust, Target
 from polaroc.comparison.result import comparison_parts
 from polaroc.errors import InvalidArgument
-from polaroc.files.atomic import atomic_folder, check_replaceable
 from polaroc.files.read import Stamps, scan
 from polaroc.measures.catalog import CATALOG
 from polaroc.typing import Prior
@@ -83,8 +83,9 @@ def compare(
     nulls: NullRows = "raise",
     folder: Annotated[
         Path | None,
-        typer.Option("--out", help="Folder for omnibus, pairs, letters and the summary."),
+        typer.Option("--out", "-o", help="Folder for omnibus, pairs, letters and the summary."),
     ] = None,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Test whether models differ, and which. The tests hold for overlapping folds.
@@ -92,8 +93,9 @@ def compare(
     Example: polaroc compare results/measures.parquet --measure iauprec
     --test-train-ratio 0.25
     """
-    if folder is not None:
-        check_replaceable(folder)
+    output = None if folder is None else Output(folder, force, one_table=False)
+    if output is not None:
+        output.check()
     at = None if prior is None else prior_in_words(prior)
     given = {
         "truth": truth, "score": score, "weight": weight, "positive": positive, "nulls": nulls,
@@ -120,8 +122,8 @@ def compare(
             incomplete=incomplete, seed=seed, **of_target,
         )  # fmt: skip
         stamps.check()
-        if folder is not None:
-            with atomic_folder(folder) as staging:
+        if output is not None:
+            with output.staging() as staging:
                 escape_spreadsheet(result.omnibus).write_csv(staging / "omnibus.csv")
                 escape_spreadsheet(result.pairs).write_csv(staging / "pairs.csv")
                 escape_spreadsheet(result.letters).write_csv(staging / "letters.csv")
@@ -134,8 +136,7 @@ def compare(
             "letters": result.letters, "warnings": result.warnings,
         })  # fmt: skip
         return
-    written = [] if folder is None else [f"Written to {folder}."]
-    show([*comparison_parts(result), *written])
+    show_results(comparison_parts(result), folder)
 
 
 def _predictions(

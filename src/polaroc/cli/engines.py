@@ -1,7 +1,6 @@
 """`polaroc evaluate` where the predictions are: in a database, a warehouse or a cluster."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -9,10 +8,9 @@ import polars as pl
 from polaroc import warehouse
 from polaroc.cli.inputs import labels
 from polaroc.cli.keys import Keys, default_keys, named_keys
-from polaroc.cli.pipes import write_measures
+from polaroc.cli.outputs import Output, write_measures
 from polaroc.cli.screen import progress
 from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError
-from polaroc.files.atomic import atomic_folder, check_replaceable
 from polaroc.measures.catalog import CATALOG
 from polaroc.predictions.row_checks import DROP_ROWS
 from polaroc.predictions.usual_keys import keys_by_type
@@ -32,7 +30,7 @@ def evaluate_at(
     by: list[str] | None,
     no_by: bool,
     positive: list[str] | None,
-    folder: Path | None,
+    output: Output | None,
 ) -> tuple[pl.DataFrame, Keys]:
     """The measures of a table that is not here, written where a folder is given, and their keys."""
     if name is None:
@@ -40,8 +38,8 @@ def evaluate_at(
             f"{without_password(address)} has many tables, and none is named.",
             hint="name it with --table.",
         )
-    if folder is not None:
-        check_replaceable(folder)
+    if output is not None:
+        output.check()
     with progress() as say:
         say("connecting")
         with table_at(address, name) as table:
@@ -55,8 +53,8 @@ def evaluate_at(
             measures = _measures(table, arguments | {"by": keys.all}, positive)
     measures = _ordered(measures, keys.all, arguments["priors"])
     _refuse_unranked(measures, keys.all)
-    if folder is not None:
-        with atomic_folder(folder) as staging:
+    if output is not None:
+        with output.staging() as staging:
             write_measures(measures, staging)
     return measures, keys
 

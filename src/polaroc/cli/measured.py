@@ -1,6 +1,7 @@
 """Measures for the commands that compare: read from files, or evaluated from predictions."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import polars as pl
@@ -11,7 +12,7 @@ from polaroc.base.columns import RESERVED
 from polaroc.base.text import escape_control
 from polaroc.cli.inputs import labels
 from polaroc.cli.keys import tell
-from polaroc.cli.screen import out, with_options
+from polaroc.cli.screen import QUIET, out, with_options
 from polaroc.comparison.design import Incomplete
 from polaroc.errors import InvalidArgument, quoted
 from polaroc.evaluation.pipeline import run_all
@@ -122,6 +123,16 @@ def _refuse_what_is_for_predictions(frame: pl.LazyFrame, predictions: dict[str, 
             f"{', '.join(given)} is for predictions, and the files hold measures.",
             hint="leave it out, or give --truth and --score.",
         )
+
+
+def show_results(parts: Sequence[Any], folder: Path | None = None) -> None:
+    """Print the parts of a result; with --quiet no notes, and nothing that was written."""
+    if folder is not None:
+        parts = [*parts, f"Written to {folder}."]
+    if not QUIET.get():
+        show(parts)
+    elif folder is None:
+        show([part for part in parts if not str(part).startswith("Note: ")])
 
 
 def show(parts: Sequence[Any], on: Console | None = None) -> None:

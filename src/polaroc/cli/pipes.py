@@ -13,7 +13,6 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from polaroc.base.text import escape_spreadsheet
 from polaroc.errors import InvalidArgument
 
 PIPE = "-"
@@ -86,12 +85,6 @@ def kind(file: Path, pipe: str = PIPE) -> str:
     if line.lstrip().startswith(b"{"):
         return "ndjson"
     return "tsv" if line.count(b"\t") > line.count(b",") else "csv"
-
-
-def write_measures(measures: pl.DataFrame, folder: Path) -> None:
-    """Write measures as Parquet, and as CSV that a spreadsheet runs no formula of."""
-    measures.write_parquet(folder / "measures.parquet")
-    escape_spreadsheet(measures).write_csv(folder / "measures.csv")
 
 
 def print_json(result: pl.DataFrame | Mapping[str, Any]) -> None:

@@ -17,8 +17,9 @@ from polaroc.cli.measured import (
     predictions_or_measures,
     show,
 )
+from polaroc.cli.outputs import Force, replaced
 from polaroc.cli.pipes import or_stdout
-from polaroc.cli.screen import handle_errors, out, progress, stderr_console
+from polaroc.cli.screen import handle_errors, notes_console, progress
 from polaroc.files.read import Stamps
 from polaroc.reports import TITLE
 from polaroc.reports import report as written
@@ -29,8 +30,12 @@ from polaroc.reports.inputs import with_one_model
 def report(
     files: Files,
     path: Annotated[
-        Path, typer.Option("--out", help="The page: a new file, or an earlier report; - prints it.")
+        Path,
+        typer.Option(
+            "--out", "-o", help="The page: a new file, or an earlier report; - prints it."
+        ),
     ] = Path("report.html"),
+    force: Force = False,
     truth: Truth = None,
     score: Score = None,
     by: By = None,
@@ -112,16 +117,16 @@ def report(
             # The page is not written yet.
             stamps.check()
 
-        with or_stdout(path, "report.html") as file:
+        with or_stdout(path, "report.html") as file, replaced(file, force) as page:
             written(
-                frame, path=file, truth=truth, score=score,
+                frame, path=page, truth=truth, score=score,
                 by=None if truth is None else keys, over=over,
                 priors=prior or (), between=between, block=block, case=case, weight=weight,
                 positive=None if truth is None else labels(frame, truth, positive), nulls=nulls,
                 test_train_ratio=test_train_ratio, alpha=alpha, level=level, cost_fn=cost_fn,
                 cost_fp=cost_fp, incomplete=incomplete, title=title, tell=keep,
             )  # fmt: skip
-    screen = out() if file == path else stderr_console()
+    screen = notes_console(file == path)
     tell(key_names.notes)
     show([f"Note: {sentence}" for sentence in notes], screen)
     if file == path:

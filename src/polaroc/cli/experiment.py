@@ -152,7 +152,8 @@ def _bar(total: int) -> Iterator[Callback]:
     console = stderr_console()
     with Progress(
         TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(),
-        TimeElapsedColumn(), console=console, transient=True, disable=console.quiet or not console.is_terminal,
+        TimeElapsedColumn(), console=console, transient=True,
+        disable=console.quiet or not console.is_terminal,
     ) as bar:  # fmt: skip
         task = bar.add_task("starting", total=total)
         begun = iter(range(total))

@@ -141,14 +141,16 @@ def defaults(
     if "between" in options and "by" not in options and not {"between", "block"} & given.keys():
         values = _roles(values.pop("by", [])) | values
     against = {name for flag, names in AGAINST.items() if flag in given for name in names}
-    taken = {}
+    taken: dict[str, Any] = {}
     for name in filter(allowed, values.keys() & options.keys() - against - given.keys()):
         value = values[name] if isinstance(values[name], list) else [values[name]]
         if (command, name) == ("report", "prior"):
             # The observed prior stands in every report.
             value = [one for one in value if _is_number(one)]
         words = [str(one).lower() if isinstance(one, bool) else one for one in value]
-        if getattr(options[name], "multiple", False) or options[name].nargs == 2:
+        if options[name].nargs == 2:
+            taken[name] = tuple(map(float, words))
+        elif getattr(options[name], "multiple", False):
             taken[name] = words
         elif len(words) == 1:
             taken[name] = words[0]

@@ -155,8 +155,7 @@ def rows_of(measures: pl.LazyFrame | pl.DataFrame, measure: str) -> Rows:
         needs = Hint(" 'iauprec' and 'sens' need {over}.", over=(0.05, 0.20))
         raise InvalidArgument(
             f"the table has no measure {measure!r}; it has {quoted(known) or 'no rows'}.",
-            hint=spelling([measure], known, "choose one of these, or evaluate again.")
-            + (needs if measure not in known else ""),
+            hint=spelling([measure], known, "choose one of these, or evaluate again." + needs),
         )
     return Rows(frame, keys, measure)
 

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 import polaroc as pr
 from polaroc.cli import app
 
-COMMANDS = list(get_command(app).commands)
+COMMANDS = list(vars(get_command(app))["commands"])
 WRITING = ["demo", "evaluate", "compare", "chart", "report", "experiment"]
 TABLE = (
     pr.datasets.satellite_predictions()
@@ -213,7 +213,7 @@ def test_settings_of_the_nearest_folder(here, monkeypatch, name, text):
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        ("truht = 'label'", "did you mean 'truth'?"),
+        ("trut = 'label'", "did you mean 'truth'?"),
         ("prevalence = 0.1", "--no-config"),
         ("over = 0.1", "for example over = [0.05, 0.2]"),
         ("over = [0.1]", "for example over = [0.05, 0.2]"),
@@ -271,8 +271,8 @@ def test_settings_are_not_for_other_data(here):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["evalute"], "Did you mean 'evaluate'?"),
-        (["check", "p.parquet", "--truht", "label"], "--truth"),
+        (["evaluat"], "Did you mean 'evaluate'?"),
+        (["check", "p.parquet", "--trut", "label"], "--truth"),
         (["check", "p.parquet", "--y-true", "label"], "did you mean --truth?"),
         (["evaluate", "p.parquet", *COLUMNS, "--overwrite"], "did you mean --force?"),
         (["chart", "roc_curve", "p.parquet", *COLUMNS], "did you mean roc?"),

@@ -39,10 +39,8 @@ class Output:
 
     @property
     def is_table(self) -> bool:
-        """Whether the name ends as that of a table."""
-        return {suffix.lower() for suffix in self.path.suffixes[-1:]} <= {*FORMATS} and bool(
-            self.path.suffix
-        )
+        """Whether the name ends as that of a table, and is not that of a folder."""
+        return self.path.suffix.lower() in FORMATS and not self.path.is_dir()
 
     def check(self) -> None:
         """Refuse a name under which nothing may be written."""
@@ -56,7 +54,7 @@ class Output:
                 f"--out is {str(self.path)!r}, and several files are written.",
                 hint="name a folder, without such a suffix.",
             )
-        if self.is_table and not self.path.is_dir():
+        if self.is_table:
             check_new(self.path, replace_any if self.force else never_replace)
         else:
             check_replaceable(self.path, self.force)
@@ -65,7 +63,7 @@ class Output:
     def staging(self) -> Iterator[Path]:
         """A temporary folder, or file, that becomes the output."""
         self.check()
-        if self.is_table and not self.path.is_dir():
+        if self.is_table:
             with atomic_file(self.path, replace_any if self.force else never_replace) as file:
                 yield file
         else:

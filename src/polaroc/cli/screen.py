@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from functools import wraps
 from inspect import Parameter, signature
 from itertools import compress
-from typing import Annotated, Any, ParamSpec
+from typing import Annotated, Any, ParamSpec, cast
 
 import polars as pl
 import typer
@@ -83,7 +83,7 @@ def handle_errors(command: Callable[_P, None]) -> Callable[_P, None]:
 
     @wraps(command)
     def guarded(*args: _P.args, **kwargs: _P.kwargs) -> None:
-        options: dict[str, Any] = kwargs
+        options = cast("dict[str, Any]", kwargs)
         context, quiet, _ = (options.pop(name, None) for name in COMMON)
         reset = QUIET.set(bool(quiet))
         try:

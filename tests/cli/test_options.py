@@ -218,7 +218,7 @@ def test_settings_of_the_nearest_folder(here, monkeypatch, name, text):
         ("over = 0.1", "for example over = [0.05, 0.2]"),
         ("over = [0.1]", "for example over = [0.05, 0.2]"),
         ("truth = 3", 'for example truth = "label"'),
-        ("alpha = true", "for example alpha = 0.005"),
+        ("cost_fn = true", "for example cost_fn = 5"),
         ("truth = ", "--no-config"),
     ],
 )
@@ -260,6 +260,26 @@ def test_a_chart_takes_the_settings_that_it_knows(here):
     assert "--over" not in result.stderr
     refused = polaroc("chart", "cost_curves", "p.parquet", "--out", "y.json", "--prior", 0.1)
     assert "--prior does not change the chart" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("more", "call", "used"),
+    [
+        ("", ["p.parquet"], {"--over", "--test-train-ratio"}),
+        ("", ["p.parquet", "--prior", 0.1, "--measure", "auprec"], {"--test-train-ratio"}),
+        ("", ["p.parquet", "--measure", "auc"], {"--over", "--test-train-ratio"}),
+        ("case = 'case'", ["p.parquet"], {"--over", "--test-train-ratio"}),
+        ("", ["one.parquet", "--case", "case"], {"--over"}),
+    ],
+)
+def test_a_gate_takes_one_of_two_settings(here, more, call, used):
+    configured(here, SETTINGS.replace('by = ["model", "fold"]', more))
+    TABLE.filter(fold=1).drop("fold").write_parquet("one.parquet")
+    result = polaroc("gate", *call, "--champion", "A", "--challenger", "B")
+    assert result.exit_code in (0, 1, 3), result.output
+    line = next(line for line in result.stderr.splitlines() if "polaroc.toml" in line)
+    options = {"--over", "--prior", "--test-train-ratio", "--case"}
+    assert options & set(line.split()) == used
 
 
 def test_settings_are_not_for_other_data(here):

@@ -19,7 +19,7 @@ from polaroc.cli.measured import (
     Score,
     Truth,
     predictions_or_measures,
-    show,
+    show_results,
 )
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import handle_errors, progress
@@ -102,7 +102,9 @@ def gate(
         if as_json:
             print_json({"answer": result.answer, **asdict(result)})
         else:
-            show([result.answer, result.numbers, *(f"Note: {line}" for line in result.warnings)])
+            show_results(
+                [result.answer, result.numbers, *(f"Note: {line}" for line in result.warnings)]
+            )
     except BrokenPipeError:
         # A reader that has gone, such as `head`, ends other commands with 0: a pass.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -27,8 +27,6 @@ EXAMPLES: dict[str, Any] = {
     "cost_fn": 5,
     "cost_fp": 1,
     "test_train_ratio": 0.25,
-    "alpha": 0.005,
-    "level": 0.95,
 }
 # Of measures there is nothing left to measure.
 OF_PREDICTIONS = frozenset({"truth", "score", "by", "case", "weight", "positive", "prior", "over"})
@@ -36,6 +34,8 @@ OF_PREDICTIONS = frozenset({"truth", "score", "by", "case", "weight", "positive"
 SETTINGS = "polaroc.settings"
 # Flags that speak against an option.
 AGAINST = {"no_by": {"by"}, "no_blocks": {"block"}}
+# Of these options a command takes one; where both are set, the first.
+EITHER = {"gate": (("over", "prior"), ("test_train_ratio", "case"))}
 # What these commands are given is not the tables that the settings describe.
 WITHOUT = {"demo", "experiment"}
 
@@ -141,6 +141,10 @@ def defaults(
     if "between" in options and "by" not in options and not {"between", "block"} & given.keys():
         values = _roles(values.pop("by", [])) | values
     against = {name for flag, names in AGAINST.items() if flag in given for name in names}
+    for first, second in EITHER.get(command, ()):
+        against |= (
+            {first} if second in given else {second} if {first} & {*given, *values} else set()
+        )
     taken: dict[str, Any] = {}
     for name in filter(allowed, values.keys() & options.keys() - against - given.keys()):
         value = values[name] if isinstance(values[name], list) else [values[name]]
@@ -152,7 +156,8 @@ def defaults(
             taken[name] = tuple(map(float, words))
         elif getattr(options[name], "multiple", False):
             taken[name] = words
-        elif len(words) == 1:
+        elif name != "prior" and len(words) == 1:
+            # A command that takes one prior is about that prior, which is not the project's.
             taken[name] = words[0]
     ordered = {name: taken[name] for name in EXAMPLES if name in taken}
     return Settings(settings.file, ordered) if ordered else None

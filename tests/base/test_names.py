@@ -44,7 +44,7 @@ def test_what_there_is_not_is_said_with_what_there_is():
 def test_rules_by_other_names():
     curve = pr.curve(TWENTY, truth="truth", score="score")
     with pytest.raises(InvalidArgument, match="did you mean rule='f_measure'"):
-        pr.operating_points(curve, "f1")
+        pr.operating_points(curve, "f1")  # type: ignore[arg-type]
 
 
 def test_a_measure_that_a_table_lacks():

@@ -181,6 +181,12 @@ def test_settings_stand_for_options(here):
     assert polaroc("evaluate", "p.parquet", "--quiet").stderr == ""
 
 
+@pytest.mark.parametrize("positive", ["true", "1", '"true"'])
+def test_labels_of_settings(here, positive):
+    configured(here, f"truth = 'label'\nscore = 'p'\npositive = {positive}")
+    assert polaroc("check", "p.parquet").exit_code == 0
+
+
 def test_options_win_over_settings(here):
     configured(here, SETTINGS)
     result = polaroc("evaluate", "p.parquet", "--no-by", "--prior", 0.5, "--json")
@@ -217,6 +223,10 @@ def test_settings_of_the_nearest_folder(here, monkeypatch, name, text):
         ("prevalence = 0.1", "--no-config"),
         ("over = 0.1", "for example over = [0.05, 0.2]"),
         ("over = [0.1]", "for example over = [0.05, 0.2]"),
+        ("by = [1]", 'for example by = ["model", "fold"]'),
+        ("by = []", 'for example by = ["model", "fold"]'),
+        ("truth = ['label']", 'for example truth = "label"'),
+        ("prior = [true]", 'for example prior = ["observed", 0.1]'),
         ("truth = 3", 'for example truth = "label"'),
         ("cost_fn = true", "for example cost_fn = 5"),
         ("truth = ", "--no-config"),

@@ -67,7 +67,9 @@ def gate(
     nulls: NullRows = "raise",
     as_json: AsJson = False,
 ) -> None:
-    """Exit with 0 if a challenger is not worse than the champion, 1 if it is, 3 if undecided.
+    """Test whether a challenger may replace the champion.
+
+    Exit code 0: it is not worse; 1: it is worse; 3: undecided.
 
     Example: polaroc gate predictions.parquet --champion forest --challenger svm
     --truth label --score p --case id --over 0.05 0.20 --margin 0.01

@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from functools import wraps
 from inspect import Parameter, signature
 from itertools import compress
-from typing import Annotated, Any, ParamSpec, cast
+from typing import Annotated, Any, NoReturn, ParamSpec, cast
 
 import polars as pl
 import typer
@@ -162,7 +162,7 @@ def _refuse_other_encodings(options: dict[str, Any]) -> None:
                 raise InvalidArgument(f"'{shown}' is not UTF-8, which is needed.", hint=RENAME)
 
 
-def refuse(message: str) -> None:
+def refuse(message: str) -> NoReturn:
     """Say what is wrong, and exit with code 2."""
     error_console().print(Text("Error: ", style="bold red") + Text(escape_control(message)))
     raise typer.Exit(2)

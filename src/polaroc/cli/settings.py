@@ -9,6 +9,7 @@ from typing import Any
 from polaroc.errors import InvalidArgument, PolarocError, nearest, quoted
 from polaroc.files.read import scan
 from polaroc.predictions.usual_keys import usual_names
+from polaroc.priors.grids import OBSERVED
 
 # How plurals are named on the command line.
 SINGULAR = {"priors": "prior"}
@@ -21,7 +22,7 @@ EXAMPLES: dict[str, Any] = {
     "block": ["fold"],
     "case": "id",
     "weight": "weight",
-    "positive": ["yes"],
+    "positive": ["yes", 1, True],
     "prior": ["observed", 0.1],
     "over": [0.05, 0.2],
     "cost_fn": 5,
@@ -106,22 +107,24 @@ def _checked(table: Mapping[str, Any], file: Path) -> dict[str, Any]:
 
 def _fits(value: Any, example: Any) -> bool:
     """Whether a value is of the kind of an example; a list may be of one value."""
-    if isinstance(example, list):
-        several = value if isinstance(value, list) else [value]
-        if example == EXAMPLES["over"]:
-            return len(several) == 2 and all(_is_number(one) for one in several)
-        return bool(several) and not any(isinstance(one, list | dict) for one in several)
-    return _is_number(value) if _is_number(example) else isinstance(value, str)
+    kinds = {type(one) for one in _listed(example)}
+    if kinds & {int, float}:
+        kinds |= {int, float}
+    if isinstance(value, list) and not isinstance(example, list):
+        return False
+    count = len(_listed(value))
+    right = count == 2 if example is EXAMPLES["over"] else count > 0
+    return right and all(type(one) in kinds for one in _listed(value))
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 def _toml(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_toml, value))}]"
-    return f'"{value}"' if isinstance(value, str) else str(value)
+    return f'"{value}"' if isinstance(value, str) else str(value).lower()
 
 
 def defaults(
@@ -133,7 +136,11 @@ def defaults(
     """What the settings say of a command, next to the options that are `given`."""
     if command in WITHOUT or {"help", "no_config"} & given.keys():
         return None
-    settings = read_settings(Path.cwd())
+    try:
+        settings = read_settings(Path.cwd())
+    except FileNotFoundError:
+        # The working directory was removed.
+        return None
     if settings is None:
         return None
     values = dict(settings.values)
@@ -147,10 +154,10 @@ def defaults(
         )
     taken: dict[str, Any] = {}
     for name in filter(allowed, values.keys() & options.keys() - against - given.keys()):
-        value = values[name] if isinstance(values[name], list) else [values[name]]
+        value = _listed(values[name])
         if (command, name) == ("report", "prior"):
             # The observed prior stands in every report.
-            value = [one for one in value if _is_number(one)]
+            value = [one for one in value if one != OBSERVED]
         words = [str(one).lower() if isinstance(one, bool) else one for one in value]
         if options[name].nargs == 2:
             taken[name] = tuple(map(float, words))
@@ -165,7 +172,7 @@ def defaults(
 
 def _roles(by: Any) -> dict[str, Any]:
     """The columns of models and folds among keys."""
-    keys = by if isinstance(by, list) else [by]
+    keys = _listed(by)
     models = usual_names(keys).models[:1] or keys[:1]
     folds = [key for key in keys if key not in models]
     return ({"between": models[0]} if models else {}) | ({"block": folds} if folds else {})

@@ -5,6 +5,24 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 MOST_NAMES, MOST_LETTERS = 20, 60
+# What other libraries and papers call measures, rates, rules and charts.
+OTHER_NAMES = {
+    "auc": {"roc_auc", "auc_roc", "auroc", "rocauc", "roc_auc_score", "c_index", "c_statistic"},
+    "auprec": {
+        "average_precision", "average_precision_score", "ap", "pr_auc", "auc_pr", "auprc", "aucpr",
+        "prauc", "prc",
+    },
+    "f_measure": {"f1", "f1_score", "f_score", "fbeta", "fbeta_score"},
+    "matthews": {"mcc", "matthews_corrcoef", "phi"},
+    "informedness": {"youden", "youden_j", "youden_index", "youdens_j", "j", "bookmaker"},
+    "recall": {"sensitivity", "tpr", "hit_rate", "power"},
+    "specificity": {"true_negative_rate"},
+    "precision": {"ppv"},
+    "equal_error": {"eer", "equal_error_rate"},
+    "roc": {"roc_curve", "roc_curves"},
+    "pr": {"prc", "pr_curve", "precision_recall", "precision_recall_curve"},
+    "decision_curves": {"dca", "net_benefit"},
+}  # fmt: skip
 PLACE = re.compile(r"\{(\w+)\}")
 
 
@@ -176,14 +194,33 @@ def spelling(unknown: Sequence[str], present: Sequence[str], otherwise: str) -> 
     >>> spelling(["modle"], ["model", "fold"], "name another.")
     "did you mean 'model'?"
     """
-    from difflib import get_close_matches
-
-    close = [match for name in unknown for match in get_close_matches(name, present, n=1)]
+    close = [match for name in unknown for match in nearest(name, present)]
     return f"did you mean {quoted(close)}?" if close else otherwise
 
 
-def check_choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
+def nearest(name: object, allowed: Sequence[str]) -> list[str]:
+    """The one of the allowed names that was likely meant, if there is any.
+
+    Examples
+    --------
+    >>> nearest("roc_auc", ["auc", "auprec"]), nearest("aupreck", ["auc", "auprec"])
+    (['auc'], ['auprec'])
+    """
+    from difflib import get_close_matches
+
+    if not isinstance(name, str):
+        return []
+    word = name.lower().replace("-", "_").replace(" ", "_")
+    same = [one for one in allowed if word == one.lower() or word in OTHER_NAMES.get(one, ())]
+    return same[:1] or get_close_matches(name, allowed, n=1)
+
+
+def check_choice(
+    name: str, value: object, allowed: tuple[str, ...], otherwise: str | None = None
+) -> None:
     """Refuse a `value` that is not one of the `allowed` words.
+
+    The hint is the word that was likely meant, or what stands in `otherwise`.
 
     Examples
     --------
@@ -191,7 +228,9 @@ def check_choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
     """
     if not isinstance(value, str) or value not in allowed:
         words = ", ".join(repr(word) for word in allowed)
+        close = nearest(value, allowed)
+        likely = Hint(f"did you mean {{{name}}}?", **{name: close[0]}) if close else None
         raise InvalidArgument(
             f"{name} is {quoted([value])}, allowed are {words}.",
-            hint=f"choose one of them for {name}.",
+            hint=likely or otherwise or f"choose one of them for {name}.",
         )

@@ -244,3 +244,18 @@ def test_a_key_that_is_null_comes_last():
     )
     found = pr.operating_points(curve(table, by="k"), priors=[0.2, 0.1])
     assert found.select("k", "prior").rows() == [("b", 0.1), ("b", 0.2), (None, 0.1), (None, 0.2)]
+
+
+@pytest.mark.parametrize("rule", ["informedness", "youden"])
+@pytest.mark.parametrize("prior", [0.02, 0.5])
+def test_youden_is_the_point_of_roc_curves_highest_above_chance(rule, prior):
+    from sklearn.metrics import roc_curve
+
+    table = pr.datasets.satellite_predictions().filter(model="B", fold=1)
+    fpr, tpr, thresholds = roc_curve(table["truth"], table["score"], drop_intermediate=False)
+    best = (tpr - fpr).argmax()
+    point = pr.operating_points(curve(table), rule, priors=prior)
+    assert point["rule"].item() == rule
+    assert point.select("threshold", "tpr", "fpr").row(0) == pytest.approx(
+        (thresholds[best], tpr[best], fpr[best])
+    )

@@ -10,12 +10,13 @@ from polaroc.cli.drawings import DRAWINGS, ChartInputs, doubtful
 from polaroc.cli.inputs import GRID, NullRows, Positive, Weight, beginnings, priors_in_words
 from polaroc.cli.keys import Keys, NoBy, keys_of, tell
 from polaroc.cli.measured import Files, Ratio, Score, Truth, columns_of, show
+from polaroc.cli.outputs import Force
 from polaroc.cli.pipes import or_stdout
-from polaroc.cli.screen import handle_errors, out, progress, stderr_console
+from polaroc.cli.screen import handle_errors, notes_console, progress
 from polaroc.cli.sources import Decimal, Separator, TableName, opened
 from polaroc.comparison.design import Target
 from polaroc.errors import InvalidArgument, check_choice
-from polaroc.files.atomic import atomic_file, check_new
+from polaroc.files.atomic import atomic_file, check_new, never_replace, replace_any
 
 
 @handle_errors
@@ -33,11 +34,13 @@ def chart(
         Path | None,
         typer.Option(
             "--out",
+            "-o",
             help="File to write; its suffix json, html, svg, png or pdf gives the format; "
             "- prints JSON, in Vega-Lite. [default: NAME.html]",
             show_default=False,
         ),
     ] = None,
+    force: Force = False,
     title: Annotated[
         str | None, typer.Option(help="Heading of the chart.", show_default=False)
     ] = None,
@@ -116,10 +119,11 @@ def chart(
             f"{names} does not change the chart {name!r}; it takes {taken or 'none'}.",
             hint="leave it out.",
         )
+    replaceable = replace_any if force else never_replace
     destination = file or Path(f"{name}.html")
     with or_stdout(destination, f"{name}.json") as where:
         check_formats([where.suffix[1:].lower()])
-        check_new(where)
+        check_new(where, replaceable)
         with progress() as say, opened(files, table, separator, decimal) as source:
             say("measuring")
             columns = columns_of(source, truth, score, weight, positive, nulls)
@@ -132,11 +136,11 @@ def chart(
             drawn = drawing.draw(drawn_from, **({} if title is None else {"title": title}))
             notes = [*wanted.dropped(), *doubtful(drawn_from)]
             source.check_unchanged()
-            with atomic_file(where) as staging:
+            with atomic_file(where, replaceable) as staging:
                 save(drawn, staging)
     tell(keys.notes)
     # Notes that a chart does not show.
     to_file = where == destination
-    show([f"Note: {line}" for line in notes], out() if to_file else stderr_console())
+    show([f"Note: {line}" for line in notes], notes_console(to_file))
     if to_file:
-        out().print(f"Written to {where}.")
+        notes_console(True).print(f"Written to {where}.")

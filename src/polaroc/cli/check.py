@@ -8,7 +8,7 @@ from polaroc.base.text import escape_control, table
 from polaroc.cli.inputs import Files, Positive, Score, Truth, Weight
 from polaroc.cli.keys import By, NoBy, keys_of, tell
 from polaroc.cli.pipes import AsJson, print_json
-from polaroc.cli.screen import MOST_ROWS, doubts, handle_errors, out, progress
+from polaroc.cli.screen import MOST_ROWS, doubts, handle_errors, notes_console, out, progress
 from polaroc.cli.sources import Decimal, Separator, TableName, columns_of, opened
 from polaroc.errors import InvalidPredictions
 from polaroc.predictions.audit import check as audit
@@ -60,9 +60,9 @@ def check(
         table(f"{report.height} key(s); every row can be used", report.columns, cells, len(keys))
     )
     if report.height > rows:
-        out().print(f"… and {report.height - rows} more; --rows shows them.")
+        notes_console(True).print(f"… and {report.height - rows} more; --rows shows them.")
     for line in [*notes, *doubts(report.tail(-rows), "key")]:
-        out().print(escape_control(line))
+        notes_console(True).print(escape_control(line))
 
 
 def _cell(value: object) -> str | None:

@@ -20,7 +20,7 @@ from polaroc.cli.measured import (
     columns_of,
     measures_of,
     refuse_grid,
-    show,
+    show_results,
 )
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import handle_errors, progress
@@ -87,7 +87,7 @@ def choose(
             "priors": result.priors, "warnings": result.warnings,
         })  # fmt: skip
         return
-    show(choice_parts(result))
+    show_results(choice_parts(result))
 
 
 def choice_options(

@@ -20,8 +20,9 @@ from polaroc.cli.measured import (
     Truth,
     columns_of,
     measures_of,
-    show,
+    show_results,
 )
+from polaroc.cli.outputs import Force, Output
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import handle_errors, progress
 from polaroc.cli.sources import Decimal, Separator, Source, TableName, opened
@@ -29,7 +30,6 @@ from polaroc.comparison.compare import compare as comparison
 from polaroc.comparison.design import Adjust, Target
 from polaroc.comparison.result import comparison_parts
 from polaroc.errors import InvalidArgument
-from polaroc.files.atomic import atomic_folder, check_replaceable
 from polaroc.measures.catalog import CATALOG
 from polaroc.typing import Prior
 
@@ -87,8 +87,9 @@ def compare(
     nulls: NullRows = "raise",
     folder: Annotated[
         Path | None,
-        typer.Option("--out", help="Folder for omnibus, pairs, letters and the summary."),
+        typer.Option("--out", "-o", help="Folder for omnibus, pairs, letters and the summary."),
     ] = None,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Test whether models differ, and which. The tests hold for overlapping folds.
@@ -96,8 +97,9 @@ def compare(
     Example: polaroc compare results --measure iauprec
     --test-train-ratio 0.25
     """
-    if folder is not None:
-        check_replaceable(folder)
+    output = None if folder is None else Output(folder, force, one_table=False)
+    if output is not None:
+        output.check()
     at = None if prior is None else prior_in_words(prior)
     with progress() as say, opened(files, table, separator, decimal) as source:
         say("measuring")
@@ -121,8 +123,8 @@ def compare(
             incomplete=incomplete, seed=seed, **of_target,
         )  # fmt: skip
         source.check_unchanged()
-        if folder is not None:
-            with atomic_folder(folder) as staging:
+        if output is not None:
+            with output.staging() as staging:
                 escape_spreadsheet(result.omnibus).write_csv(staging / "omnibus.csv")
                 escape_spreadsheet(result.pairs).write_csv(staging / "pairs.csv")
                 escape_spreadsheet(result.letters).write_csv(staging / "letters.csv")
@@ -135,8 +137,7 @@ def compare(
             "letters": result.letters, "warnings": result.warnings,
         })  # fmt: skip
         return
-    written = [] if folder is None else [f"Written to {folder}."]
-    show([*comparison_parts(result), *written])
+    show_results(comparison_parts(result), folder)
 
 
 def _predictions(

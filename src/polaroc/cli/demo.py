@@ -8,7 +8,8 @@ import typer
 
 from polaroc import datasets
 from polaroc.cli.evaluate import evaluate_frames
-from polaroc.cli.screen import handle_errors, out
+from polaroc.cli.outputs import Force, Output
+from polaroc.cli.screen import handle_errors, notes_console, out
 
 OVER = (0.05, 0.20)
 PRIORS = (0.5, 0.1, 0.01)
@@ -16,17 +17,20 @@ PRIORS = (0.5, 0.1, 0.01)
 
 @handle_errors
 def demo(
-    folder: Annotated[Path, typer.Option("--out", help="Folder for measures and charts.")] = Path(
-        "polaroc-demo"
-    ),
+    folder: Annotated[
+        Path, typer.Option("--out", "-o", help="Folder for measures and charts.")
+    ] = Path("polaroc-demo"),
+    force: Force = False,
 ) -> None:
     """Evaluate three models on satellite images, as an example.
 
     Example: polaroc demo --out satellite
     """
     predictions = datasets.satellite_predictions()
-    console = out()
-    console.print(
+    output = Output(folder, force, one_table=False)
+    output.check()
+    notes = notes_console(True)
+    notes.print(
         "Three classifiers find cotton crop and damp grey soil in satellite images (P-ROC §6). "
         f"{predictions.height:,} predictions: models A, B and C, each on "
         f"{predictions['fold'].n_unique()} hold-outs. Suppose 5 to 20 % of what the chosen model "
@@ -35,11 +39,11 @@ def demo(
     arguments = {
         "truth": "truth", "score": "score", "by": ["model", "fold"], "priors": PRIORS, "over": OVER,
     }  # fmt: skip
-    measures = evaluate_frames([predictions.lazy()], arguments, folder, PRIORS)
-    console.print()
+    measures = evaluate_frames([predictions.lazy()], arguments, output, PRIORS)
+    notes.print()
     for sentence in findings(measures):
-        console.print(sentence)
-    console.print(f"Open {folder / 'pr.html'} in a browser for the curves.")
+        out().print(sentence)
+    notes.print(f"Open {folder / 'pr.html'} in a browser for the curves.")
 
 
 def findings(measures: pl.DataFrame) -> list[str]:

@@ -26,14 +26,14 @@ from polaroc.cli.inputs import (
     priors_in_words,
 )
 from polaroc.cli.keys import By, NoBy, keys_of, tell, with_model
-from polaroc.cli.pipes import AsJson, print_json, write_measures
-from polaroc.cli.screen import doubts, handle_errors, out, progress, stderr_console, summary
+from polaroc.cli.outputs import Force, Output, write_measures
+from polaroc.cli.pipes import AsJson, print_json
+from polaroc.cli.screen import QUIET, doubts, handle_errors, notes_console, out, progress, summary
 from polaroc.cli.sources import Decimal, FileSource, Separator, TableName, columns_of, opened
 from polaroc.curves.surface import surface
 from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.evaluation.pipeline import Result, run_all
 from polaroc.evaluation.request import Request
-from polaroc.files.atomic import atomic_folder, check_replaceable
 from polaroc.files.memory import resolve_memory
 from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.predictions.balance import balance_note
@@ -50,9 +50,13 @@ def evaluate(
     folder: Annotated[
         Path | None,
         typer.Option(
-            "--out", help="Folder for measures and charts: new, empty, or an earlier output."
+            "--out",
+            "-o",
+            help="Folder for measures and charts: new, empty, or an earlier output; or a file for "
+            "measures that ends as a table, such as .csv.",
         ),
     ] = None,
+    force: Force = False,
     by: By = None,
     no_by: NoBy = False,
     weight: Weight = None,
@@ -103,6 +107,7 @@ def evaluate(
 
     At an address the measures are taken where the table is, and there are no charts.
     """
+    output = None if folder is None else Output(folder, force)
     priors = priors_in_words(prior) or list(DEFAULT_PRIORS)
     between = _grid(grid, over)
     with opened(files, table, separator, decimal) as source:
@@ -114,7 +119,7 @@ def evaluate(
         }  # fmt: skip
         if isinstance(source, TableSource):
             options["ranges"] = _ranges(ranges)
-            _evaluate_there(source, columns, keys.all, folder, priors, options, as_json)
+            _evaluate_there(source, columns, keys.all, output, priors, options, as_json)
         else:
             if ranges is not None:
                 raise InvalidArgument(
@@ -125,7 +130,7 @@ def evaluate(
             arguments = columns.arguments(keys.all) | options
             frames = source.batches(arguments["by"], resolve_memory(memory) // 10)
             evaluate_frames(
-                frames, arguments | {"memory": memory, "scratch": scratch}, folder, priors,
+                frames, arguments | {"memory": memory, "scratch": scratch}, output, priors,
                 charts_wanted=not no_charts, source=source, as_json=as_json,
             )  # fmt: skip
     tell(keys.notes)
@@ -135,28 +140,28 @@ def _evaluate_there(
     source: TableSource,
     columns: Columns,
     keys: Sequence[str],
-    folder: Path | None,
+    output: Output | None,
     shown: Sequence[Prior],
     options: dict[str, Any],
     as_json: bool,
 ) -> None:
     """Measure a table of an engine, print, and write where a folder is given."""
-    if folder is not None:
-        check_replaceable(folder)
+    if output is not None:
+        output.check()
     with progress() as say:
         say("measuring there")
         lazy, warnings = source.measures(columns, keys, **options)
     measures = lazy.collect()
-    if folder is not None:
-        with atomic_folder(folder) as staging:
+    if output is not None:
+        with output.staging() as staging:
             write_measures(measures, staging)
-    _show(measures, keys, shown, [*warnings, *_written(folder)], as_json)
+    _show(measures, keys, shown, output, warnings, as_json)
 
 
 def evaluate_frames(
     frames: Sequence[pl.LazyFrame],
     arguments: dict[str, Any],
-    folder: Path | None,
+    output: Output | None,
     shown: Sequence[Prior],
     *,
     charts_wanted: bool = True,
@@ -164,9 +169,9 @@ def evaluate_frames(
     as_json: bool = False,
 ) -> pl.DataFrame:
     """Measure, print, and write where a folder is given; returns the measures."""
-    if folder is not None:
-        check_replaceable(folder)
-    drawn = charts_wanted and folder is not None
+    if output is not None:
+        output.check()
+    drawn = charts_wanted and output is not None and not output.is_table
     with progress() as say:
         request = Request(
             **arguments,
@@ -184,15 +189,14 @@ def evaluate_frames(
             raise InvalidPredictions("the files hold no rows.", hint="check the files.")
         if source is not None:
             source.check_unchanged()
-        if folder is not None:
-            with atomic_folder(folder) as staging:
+        if output is not None:
+            with output.staging() as staging:
                 write_measures(measures, staging)
                 for name, chart in _charts(result, shown).items():
                     say(f"drawing {name}")
                     warnings += _draw(name, chart, staging)
-            warnings += _written(folder)
     columns = Columns(arguments["truth"], arguments["score"])
-    _show(measures, with_model(columns, arguments["by"]), shown, warnings, as_json)
+    _show(measures, with_model(columns, arguments["by"]), shown, output, warnings, as_json)
     return measures
 
 
@@ -212,26 +216,24 @@ def _ranges(word: str | None) -> Ranges:
     return int(word) if word is not None and word.isdigit() else word  # type: ignore[return-value]
 
 
-def _written(folder: Path | None) -> list[str]:
-    return [] if folder is None else [f"Written to {folder}."]
-
-
 def _show(
     measures: pl.DataFrame,
     keys: Sequence[str],
     priors: Sequence[Prior],
+    output: Output | None,
     warnings: Sequence[str],
     as_json: bool,
 ) -> None:
     if as_json:
         print_json(measures)
-    else:
+    elif output is None or not QUIET.get():
         out().print(summary(measures, keys, priors))
     # A result for another program has the standard output for itself.
-    console = stderr_console() if as_json else out()
+    console = notes_console(not as_json)
+    written = [] if output is None else [f"Written to {output.path}."]
     totals = measures.unique([*keys, "positives", "negatives"], maintain_order=True)
     uneven = totals.with_columns(balance_note(keys).alias("note"))
-    for line in [*doubts(measures), *doubts(uneven, "key"), *warnings]:
+    for line in [*doubts(measures), *doubts(uneven, "key"), *warnings, *written]:
         console.print(escape_control(line))
 
 

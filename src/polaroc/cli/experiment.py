@@ -14,13 +14,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from polaroc import datasets
 from polaroc.cli.evaluate import evaluate_frames
 from polaroc.cli.inputs import Positive, labels
+from polaroc.cli.outputs import Force
 from polaroc.cli.pipes import AsJson
-from polaroc.cli.screen import handle_errors, out, stderr_console
+from polaroc.cli.screen import handle_errors, notes_console, stderr_console
 from polaroc.cli.sources import Decimal, Separator, text_format
 from polaroc.errors import InvalidTable
 from polaroc.experiments import accsens, holdouts, satellite, test_train_ratio
 from polaroc.experiments.runs import Progress as Callback
-from polaroc.files.atomic import atomic_file, check_new
+from polaroc.files.atomic import atomic_file, check_new, never_replace, replace_any
 from polaroc.files.read import scan
 from polaroc.files.text_files import TextFormat
 
@@ -53,9 +54,12 @@ def experiment(
     file: Annotated[
         Path | None,
         typer.Option(
-            "--out", help="Parquet file for the predictions. [default: DATA_predictions.parquet]"
+            "--out",
+            "-o",
+            help="Parquet file for the predictions. [default: DATA_predictions.parquet]",
         ),
     ] = None,
+    force: Force = False,
     truth: Annotated[
         str | None, typer.Option(help="Column of the labels, of a file.", show_default=False)
     ] = None,
@@ -81,10 +85,11 @@ def experiment(
     Phoneme: 1 and 3 nearest neighbours and Parzen, on scaled features.
     """
     where = file or Path(f"{Path(data).stem}_predictions.parquet")
-    check_new(where)
+    replaceable = replace_any if force else never_replace
+    check_new(where, replaceable)
     chosen = _experiment(data, truth, positive, text_format(separator, decimal))
     count = holdouts or chosen.holdouts
-    with _bar(chosen.models * count) as callback, atomic_file(where) as staging:
+    with _bar(chosen.models * count) as callback, atomic_file(where, replaceable) as staging:
         predictions = chosen.scores(count, seed, callback)
         predictions.write_parquet(staging)
     arguments = {
@@ -93,8 +98,9 @@ def experiment(
     }  # fmt: skip
     evaluate_frames([predictions.lazy()], arguments, None, PRIORS, as_json=as_json)
     ratio = test_train_ratio(predictions, cases=chosen.cases)
-    console = stderr_console() if as_json else out()
-    console.print(f"Written to {where}. Test cases per training case: {ratio:.4g}.")
+    notes_console(not as_json).print(
+        f"Written to {where}. Test cases per training case: {ratio:.4g}."
+    )
 
 
 def _experiment(
@@ -152,7 +158,8 @@ def _bar(total: int) -> Iterator[Callback]:
     console = stderr_console()
     with Progress(
         TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(),
-        TimeElapsedColumn(), console=console, transient=True, disable=not console.is_terminal,
+        TimeElapsedColumn(), console=console, transient=True,
+        disable=console.quiet or not console.is_terminal,
     ) as bar:  # fmt: skip
         task = bar.add_task("starting", total=total)
         begun = iter(range(total))

@@ -20,7 +20,7 @@ from polaroc.cli.measured import (
     Truth,
     columns_of,
     predictions_or_measures,
-    show,
+    show_results,
 )
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import handle_errors, progress
@@ -71,7 +71,9 @@ def gate(
     nulls: NullRows = "raise",
     as_json: AsJson = False,
 ) -> None:
-    """Exit with 0 if a challenger is not worse than the champion, 1 if it is, 3 if undecided.
+    """Test whether a challenger may replace the champion.
+
+    Exit code 0: it is not worse; 1: it is worse; 3: undecided.
 
     Example: polaroc gate predictions.parquet --champion forest --challenger svm
     --truth label --score p --case id --over 0.05 0.20 --margin 0.01
@@ -102,7 +104,9 @@ def gate(
         if as_json:
             print_json({"answer": result.answer, **asdict(result)})
         else:
-            show([result.answer, result.numbers, *(f"Note: {line}" for line in result.warnings)])
+            show_results(
+                [result.answer, result.numbers, *(f"Note: {line}" for line in result.warnings)]
+            )
     except BrokenPipeError:
         # A reader that has gone, such as `head`, ends other commands with 0: a pass.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

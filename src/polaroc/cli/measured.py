@@ -1,6 +1,7 @@
 """Measures for the commands that compare: read from files, or evaluated from predictions."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import polars as pl
@@ -11,7 +12,7 @@ from polaroc.base.columns import RESERVED
 from polaroc.base.text import escape_control
 from polaroc.cli.inputs import SCORE_HELP, Columns
 from polaroc.cli.keys import tell
-from polaroc.cli.screen import out, with_options
+from polaroc.cli.screen import QUIET, out, with_options
 from polaroc.cli.sources import Source
 from polaroc.cli.sources import columns_of as predicted_columns
 from polaroc.comparison.design import Incomplete
@@ -124,6 +125,16 @@ def predictions_or_measures(
     if columns is not None:
         return source.predictions(columns, keys)
     return source.rows([name for name in source.schema() if name not in RESERVED])
+
+
+def show_results(parts: Sequence[Any], folder: Path | None = None) -> None:
+    """Print the parts of a result; with --quiet no notes, and nothing that was written."""
+    if folder is not None:
+        parts = [*parts, f"Written to {folder}."]
+    if not QUIET.get():
+        show(parts)
+    elif folder is None:
+        show([part for part in parts if not str(part).startswith("Note: ")])
 
 
 def show(parts: Sequence[Any], on: Console | None = None) -> None:

@@ -13,9 +13,7 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from polaroc.base.text import escape_spreadsheet
 from polaroc.errors import InvalidArgument
-from polaroc.files.read import MEASURES
 
 PIPE = "-"
 # First bytes of binary formats; text formats are recognised by their first line.
@@ -87,12 +85,6 @@ def kind(file: Path, pipe: str = PIPE) -> str:
     if line.lstrip().startswith(b"{"):
         return "ndjson"
     return "tsv" if line.count(b"\t") > line.count(b",") else "csv"
-
-
-def write_measures(measures: pl.DataFrame, folder: Path) -> None:
-    """Write measures as Parquet, and as CSV that a spreadsheet runs no formula of."""
-    measures.write_parquet(folder / f"{MEASURES}.parquet")
-    escape_spreadsheet(measures).write_csv(folder / f"{MEASURES}.csv")
 
 
 def print_json(result: pl.DataFrame | Mapping[str, Any]) -> None:

@@ -19,8 +19,9 @@ from polaroc.cli.measured import (
     refuse_grid,
     show,
 )
+from polaroc.cli.outputs import Force, replaced
 from polaroc.cli.pipes import or_stdout
-from polaroc.cli.screen import handle_errors, out, progress, stderr_console
+from polaroc.cli.screen import handle_errors, notes_console, progress
 from polaroc.cli.sources import Decimal, Separator, TableName, opened
 from polaroc.reports import TITLE
 from polaroc.reports import report as written
@@ -31,8 +32,12 @@ from polaroc.reports.inputs import with_one_model
 def report(
     files: Files,
     path: Annotated[
-        Path, typer.Option("--out", help="The page: a new file, or an earlier report; - prints it.")
+        Path,
+        typer.Option(
+            "--out", "-o", help="The page: a new file, or an earlier report; - prints it."
+        ),
     ] = Path("report.html"),
+    force: Force = False,
     truth: Truth = None,
     score: Score = None,
     table: TableName = None,
@@ -114,15 +119,15 @@ def report(
             # The page is not written yet.
             source.check_unchanged()
 
-        with or_stdout(path, "report.html") as file:
+        with or_stdout(path, "report.html") as file, replaced(file, force) as page:
             written(
-                frame, path=file, **({} if columns is None else columns.arguments(keys)),
+                frame, path=page, **({} if columns is None else columns.arguments(keys)),
                 over=over, priors=prior or (), grid=grid or GRID, between=between, block=block,
                 case=case,
                 test_train_ratio=test_train_ratio, alpha=alpha, level=level, cost_fn=cost_fn,
                 cost_fp=cost_fp, incomplete=incomplete, title=title, tell=keep,
             )  # fmt: skip
-    screen = out() if file == path else stderr_console()
+    screen = notes_console(file == path)
     tell(key_names.notes)
     show([f"Note: {sentence}" for sentence in notes], screen)
     if file == path:

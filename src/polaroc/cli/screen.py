@@ -5,21 +5,23 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import wraps
+from inspect import Parameter, signature
 from itertools import compress
-from typing import Any, ParamSpec
+from typing import Annotated, Any, NoReturn, ParamSpec, cast
 
 import polars as pl
 import typer
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table
 from rich.text import Text
 
 from polaroc.base.columns import within
 from polaroc.base.private_columns import private
-from polaroc.base.text import escape_control, is_utf8, table
+from polaroc.base.text import FoldedTable, escape_control, is_utf8, table
 from polaroc.cli.pipes import without_stdin
+from polaroc.cli.settings import SETTINGS, Settings, for_measures
 from polaroc.errors import Hint, InvalidArgument, PolarocError, numbers
 from polaroc.files.text_files import ONLY_UTF_8
 from polaroc.measures.catalog import CATALOG, label
@@ -39,6 +41,19 @@ RAGGED = (
 DAMAGED = "a file may be damaged, or columns differ between files."
 # A file or a pipe has no edge to wrap a table at.
 WIDE = 500
+QUIET: ContextVar[bool] = ContextVar("QUIET", default=False)
+Quiet = Annotated[
+    bool,
+    typer.Option(
+        "--quiet", "-q", help="No notes and no progress; of results only what --out does not take."
+    ),
+]
+NoConfig = Annotated[
+    bool, typer.Option("--no-config", help="Leave polaroc.toml and pyproject.toml aside.")
+]
+# What every command takes besides its own arguments.
+COMMON = {"context": (typer.Context, Parameter.empty), "quiet": (Quiet, False),
+          "no_config": (NoConfig, False)}  # fmt: skip
 _P = ParamSpec("_P")
 
 
@@ -51,7 +66,19 @@ def out() -> Console:
 
 
 def stderr_console() -> Console:
-    """The terminal that progress and errors are written to."""
+    """The terminal that progress and notes are written to, silent with --quiet."""
+    return Console(stderr=True, highlight=False, markup=False, soft_wrap=True, quiet=QUIET.get())
+
+
+def notes_console(beside_results: bool) -> Console:
+    """Where notes go: beside results, or where these have the standard output for themselves."""
+    console = out() if beside_results else stderr_console()
+    console.quiet = QUIET.get()
+    return console
+
+
+def error_console() -> Console:
+    """The terminal that errors are written to."""
     return Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
 
 
@@ -60,12 +87,17 @@ def handle_errors(command: Callable[_P, None]) -> Callable[_P, None]:
 
     @wraps(command)
     def guarded(*args: _P.args, **kwargs: _P.kwargs) -> None:
+        options = cast("dict[str, Any]", kwargs)
+        context, quiet, _ = (options.pop(name, None) for name in COMMON)
+        reset = QUIET.set(bool(quiet))
         try:
-            _refuse_other_encodings(kwargs)
-            options: dict[str, Any] = kwargs
+            _refuse_other_encodings(options)
             with without_stdin(options.get("files", [])) as files:
                 if files:
                     options["files"] = files
+                settings = context and context.meta.get(SETTINGS)
+                if settings is not None:
+                    _leave_out(settings, command, options)
                 command(*args, **kwargs)
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -79,7 +111,7 @@ def handle_errors(command: Callable[_P, None]) -> Callable[_P, None]:
             first = (str(error).strip() or type(error).__name__).splitlines()[0]
             refuse(f"{first}\nHint: {_hint_of_reader(first)}")
         except KeyboardInterrupt:
-            stderr_console().print("Interrupted: nothing was written.")
+            error_console().print("Interrupted: nothing was written.")
             raise typer.Exit(130) from None
         except UnicodeEncodeError as error:
             refuse(f"a name or a text is not UTF-8: {error.object!r:.200}.\nHint: {RENAME}")
@@ -88,8 +120,35 @@ def handle_errors(command: Callable[_P, None]) -> Callable[_P, None]:
         except OSError as error:
             where = f"{error.filename}: " if error.filename else ""
             refuse(f"{where}{error.strerror or error}\nHint: {DISK}")
+        finally:
+            QUIET.reset(reset)
 
+    own = signature(command)
+    added = [
+        Parameter(name, Parameter.KEYWORD_ONLY, annotation=kind, default=default)
+        for name, (kind, default) in COMMON.items()
+    ]
+    # Read by typer.
+    vars(guarded)["__signature__"] = own.replace(parameters=[*own.parameters.values(), *added])
+    guarded.__annotations__ = command.__annotations__ | {
+        name: kind for name, (kind, _) in COMMON.items()
+    }
     return guarded
+
+
+def _leave_out(settings: Settings, command: Callable[..., None], options: dict[str, Any]) -> None:
+    """Take back settings that are not for what the files hold, and say which are used."""
+    parameters = signature(command).parameters
+    used = settings
+    if "truth" in settings.values and parameters["truth"].default is not Parameter.empty:
+        used = for_measures(options["files"], settings)
+    for name in settings.values.keys() - used.values.keys():
+        options[name] = parameters[name].default
+    if used.values:
+        words = " ".join(option(name, value) for name, value in used.values.items())
+        stderr_console().print(
+            escape_control(f"Note: {used.file} sets {words} (--no-config leaves it aside).")
+        )
 
 
 def _hint_of_reader(message: str) -> str:
@@ -109,9 +168,9 @@ def _refuse_other_encodings(options: dict[str, Any]) -> None:
                 raise InvalidArgument(f"'{shown}' is not UTF-8, which is needed.", hint=RENAME)
 
 
-def refuse(message: str) -> None:
+def refuse(message: str) -> NoReturn:
     """Say what is wrong, and exit with code 2."""
-    stderr_console().print(Text("Error: ", style="bold red") + Text(escape_control(message)))
+    error_console().print(Text("Error: ", style="bold red") + Text(escape_control(message)))
     raise typer.Exit(2)
 
 
@@ -128,6 +187,9 @@ def option(argument: str, value: object) -> str:
     >>> option("over", (0.05, 0.2)), option("by", ["model", "fold"]), option("same_table", True)
     ('--over 0.05 0.20', '--by model --by fold', '--same-table')
     """
+    # The argument of a command that stands without a name.
+    if argument.isupper():
+        return shlex.quote(str(value))
     name = "--" + RENAMED.get(argument, argument).replace("_", "-")
     if value is None or value is True:
         return name
@@ -146,7 +208,7 @@ def progress() -> Iterator[Callable[[str], None]]:
     console = stderr_console()
     with Progress(
         SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn(),
-        console=console, transient=True, disable=not console.is_terminal,
+        console=console, transient=True, disable=console.quiet or not console.is_terminal,
     ) as bar:  # fmt: skip
         task = bar.add_task("starting", total=None)
 
@@ -156,7 +218,7 @@ def progress() -> Iterator[Callable[[str], None]]:
         yield say
 
 
-def summary(measures: pl.DataFrame, keys: Sequence[str], priors: Sequence[Prior]) -> Table:
+def summary(measures: pl.DataFrame, keys: Sequence[str], priors: Sequence[Prior]) -> FoldedTable:
     """One line per key; where there are several keys, the mean (SD) over all but the first.
 
     AUPREC is shown at `priors`, the first of those it was taken at.

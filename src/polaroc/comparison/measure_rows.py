@@ -8,7 +8,7 @@ import polars as pl
 from polaroc.base.checks import check_text
 from polaroc.base.columns import OVER, RESERVED, as_lazy, attach, require
 from polaroc.base.private_columns import AT, HAVE, SIZE, SPREAD, VALUE
-from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
+from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted, spelling
 from polaroc.measures.areas import BELOW_CHANCE
 from polaroc.priors.beliefs import Belief, labelled_range, same_over
 from polaroc.priors.grids import OBSERVED, check_prior
@@ -160,7 +160,7 @@ def rows_of(measures: pl.LazyFrame | pl.DataFrame, measure: str) -> Rows:
         needs = Hint(" 'iauprec' and 'sens' need {over}.", over=(0.05, 0.20))
         raise InvalidArgument(
             f"the table has no measure {measure!r}; it has {quoted(known) or 'no rows'}.",
-            hint=again + (needs if measure not in known else ""),
+            hint=spelling([measure], known, again + (needs if measure not in known else "")),
         )
     return Rows(frame, keys, measure)
 

@@ -11,7 +11,7 @@ from polaroc.base.checks import listed_values
 from polaroc.base.columns import RESERVED, curve_keys, lazily, within
 from polaroc.base.private_columns import private
 from polaroc.curves.segments import CELLS, Point
-from polaroc.errors import Hint, InvalidArgument, quoted
+from polaroc.errors import Hint, InvalidArgument, quoted, spelling
 from polaroc.priors.grids import prior, resolve_priors, skew
 from polaroc.typing import Priors, Quantity
 
@@ -157,7 +157,11 @@ def chosen_rates(
         if unknown:
             raise InvalidArgument(
                 f"there is no rate {quoted(unknown)}; there are {', '.join(RATES)}.",
-                hint="give a mapping from a name to a function for a rate of your own.",
+                hint=spelling(
+                    [name for name in unknown if isinstance(name, str)],
+                    list(RATES),
+                    "give a mapping from a name to a function for a rate of your own.",
+                ),
             )
         chosen = {name: RATES[name] for name in names}
     clash = [name for name in chosen if name in keys or name in RESERVED - {"precision"}]

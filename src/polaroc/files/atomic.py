@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from polaroc.base.text import is_utf8
-from polaroc.errors import OutputRefused
+from polaroc.errors import Hint, OutputRefused
 from polaroc.files.locks import locked_folder, sweep
 
 # Lists the files that polaroc wrote; a folder with any other file is not replaced.
@@ -21,11 +21,12 @@ CANNOT_EXCHANGE = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM}
 
 
 @contextmanager
-def atomic_folder(folder: Path) -> Iterator[Path]:
+def atomic_folder(folder: Path, force: bool = False) -> Iterator[Path]:
     """A temporary folder that becomes `folder` when the block ends without an error.
 
     `folder` is a new or empty one, or earlier output of polaroc, which is replaced; anything
-    else is refused before the block starts. Parents are made; a link is followed.
+    else is refused before the block starts. Parents are made; a link is followed. With `force`
+    a folder with other files is taken too: they stay, those of the same names are replaced.
 
     Examples
     --------
@@ -36,14 +37,19 @@ def atomic_folder(folder: Path) -> Iterator[Path]:
     >>> sorted(file.name for file in where.iterdir())
     ['.polaroc', 'measures.csv']
     """
-    check_replaceable(folder)
+    check_replaceable(folder, force)
     with _staging(folder.resolve()) as (staging, target):
         # Unlike mkdtemp, mkdir respects the umask.
         staging.mkdir()
         yield staging
-        names = sorted(file.name for file in staging.iterdir())
-        (staging / MARK).write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
-        _place(staging, target)
+        names = {file.name for file in staging.iterdir()}
+        if force and target.exists() and _strangers(target):
+            _mark(staging, names | (_ours(target) - {MARK}))
+            for file in staging.iterdir():
+                file.replace(target / file.name)
+        else:
+            _mark(staging, names)
+            _place(staging, target)
 
 
 @contextmanager
@@ -132,30 +138,49 @@ def _renameat2() -> "Callable[[int, bytes, int, bytes, int], int] | None":
     return rename
 
 
-def check_replaceable(folder: Path) -> None:
-    """Refuse a folder that holds something polaroc did not write."""
+def check_replaceable(folder: Path, force: bool = False) -> None:
+    """Refuse a folder that holds something polaroc did not write, unless forced to."""
     if not folder.exists():
         return
     if not folder.is_dir():
         raise OutputRefused(
             f"{str(folder)!r} is a file, allowed is a folder.", hint="choose another --out."
         )
-    mark = folder / MARK
-    ours = set()
-    if mark.is_file():
-        ours = {MARK, *mark.read_text(encoding="utf-8", errors="replace").splitlines()}
-    strangers = sorted(file.name for file in folder.iterdir() if file.name not in ours)
+    strangers = [] if force else _strangers(folder)
     if strangers:
         raise OutputRefused(
             f"the folder {str(folder)!r} holds files that polaroc did not write: "
             f"{', '.join(map(repr, strangers[:3]))}{', …' if len(strangers) > 3 else ''}.",
-            hint="choose a new or empty folder for --out.",
+            hint="choose a new or empty folder for --out, or --force: other files stay.",
         )
+
+
+def _strangers(folder: Path) -> list[str]:
+    """The names of what polaroc did not write."""
+    ours = _ours(folder)
+    return sorted(file.name for file in folder.iterdir() if file.name not in ours)
+
+
+def _ours(folder: Path) -> set[str]:
+    mark = folder / MARK
+    if not mark.is_file():
+        return set()
+    return {MARK, *mark.read_text(encoding="utf-8", errors="replace").splitlines()}
+
+
+def _mark(folder: Path, names: set[str]) -> None:
+    text = "".join(f"{name}\n" for name in sorted(names))
+    (folder / MARK).write_text(text, encoding="utf-8")
 
 
 def never_replace(file: Path) -> bool:
     """No file may be replaced."""
     return False
+
+
+def replace_any(file: Path) -> bool:
+    """Any file may be replaced."""
+    return True
 
 
 @contextmanager
@@ -193,4 +218,12 @@ def _place_file(staging: Path, file: Path, ours: Callable[[Path], bool]) -> None
 def check_new(file: Path, ours: Callable[[Path], bool] = never_replace) -> None:
     """Refuse the name of a file that exists and is not `ours`."""
     if os.path.lexists(file) and not (file.is_file() and ours(file)):
-        raise OutputRefused(f"{str(file)!r} is there already.", hint="choose another --out.")
+        raise OutputRefused(
+            f"{str(file)!r} is there already.",
+            hint=Hint(
+                "choose another path.",
+                command_line="choose another --out, or --force to replace it."
+                if file.is_file()
+                else "choose another --out.",
+            ),
+        )

@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 
 from polaroc.base.backend import POLARS, Backend
 from polaroc.base.checks import listed_values
-from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
+from polaroc.curves.surface import RATES
+from polaroc.errors import Hint, InvalidArgument, check_choice, nearest, quoted
 from polaroc.measures.areas import AUC, AUPREC, IAUPREC, INTERPOLATIONS
 from polaroc.measures.corrected_areas import AUPREC_CORRECTED, IAUPREC_CORRECTED
 from polaroc.measures.sensitivity import ACCSENS, AUC_RANGE, EQUAL_ERROR, SENS
@@ -117,7 +118,7 @@ def select_measures(
 def _named(names: Sequence[Any], arguments: MeasureArguments) -> list[MeasureDefinition]:
     """The measures of these names in the order of the catalogue, refused what they lack."""
     for name in names:
-        check_choice("measures", name, tuple(CATALOG))
+        check_choice("measures", name, tuple(CATALOG), _of_one_threshold(name))
     selected = [one for one in CATALOG.values() if one.name in names]
     lacking = [one.name for one in selected if not _has_range(one, arguments.over)]
     if lacking:
@@ -136,6 +137,16 @@ def _named(names: Sequence[Any], arguments: MeasureArguments) -> list[MeasureDef
                 ),
             )
     return selected
+
+
+def _of_one_threshold(name: object) -> Hint | None:
+    """Where to find a rate that is taken for a measure."""
+    close = nearest(name, list(RATES))
+    if not close:
+        return None
+    return Hint(
+        f"{close[0]!r} is the rate of one threshold: polaroc.expr.rate({close[0]!r}, ...) takes it."
+    )
 
 
 def _has_range(definition: MeasureDefinition, over: object) -> bool:

@@ -209,7 +209,7 @@ def accsens_arcs(levels: Sequence[float], weights: tuple[float, float] = (1, 1))
         pl.DataFrame({"level": [level] * (ARC_STEPS + 1), **_arc(level, *weights)})
         for level in levels
     ]
-    schema = dict.fromkeys(("level", "error", "sens"), pl.Float64)
+    schema: dict[str, type[pl.Float64]] = dict.fromkeys(("level", "error", "sens"), pl.Float64)
     return pl.concat([pl.DataFrame(schema=schema), *arcs])
 
 

@@ -52,8 +52,8 @@ def operating_points(
         threshold, and so lowest false positive rate, with at least the `target`
         recall; ``"precision"``, highest recall with at least the `target`
         precision; ``"fpr"``, highest recall with at most the `target` false
-        positive rate; ``"f_measure"``, the greatest F; ``"threshold"``, score ≥
-        `target`.
+        positive rate; ``"f_measure"``, the greatest F; ``"informedness"``, or ``"youden"``, the
+        greatest Youden's J, t − f; ``"threshold"``, score ≥ `target`.
     priors
         Priors in (0, 1), or ``"observed"`` for each key's own; one, several, or
         a prior grid.

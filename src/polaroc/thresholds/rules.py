@@ -15,8 +15,9 @@ from polaroc.errors import InvalidArgument
 from polaroc.predictions.row_checks import SCORE
 
 Rule: TypeAlias = Literal[
-    "balanced", "cost", "posterior", "recall", "precision", "fpr", "f_measure", "threshold"
-]
+    "balanced", "cost", "posterior", "recall", "precision", "fpr", "f_measure", "informedness",
+    "youden", "threshold",
+]  # fmt: skip
 RULES: tuple[Rule, ...] = get_args(Rule)
 NEEDS_TARGET = {"recall": (0, 1), "precision": (0, 1), "fpr": (0, 1), "threshold": None}
 
@@ -47,6 +48,7 @@ def rules(
     own = pl.col("negatives") / pl.col("positives")
     odds = cost_fp / cost_fn * skewed / own
     posterior = odds / (1 + odds)
+    informedness = ThresholdRule(everything, rates.informedness(t, f, skewed))
     are_shares = (threshold.min() >= 0) & (threshold.max() <= 1)
     # A precision of 3/4 may be computed as the float just below 0.75.
     at_least, at_most = target * (1 - ROUNDING), target * (1 + ROUNDING)
@@ -67,6 +69,8 @@ def rules(
         ),
         "fpr": lambda: ThresholdRule(f <= at_most, t),
         "f_measure": lambda: ThresholdRule(everything, rates.f_measure(t, f, skewed, beta=beta)),
+        "informedness": lambda: informedness,
+        "youden": lambda: informedness,
         "threshold": lambda: ThresholdRule((threshold >= target).fill_null(True), -early),
     }
 

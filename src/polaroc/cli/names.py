@@ -1,0 +1,43 @@
+"""Names of options: in help, and in other libraries."""
+
+# What stands for the value of an option, by its argument.
+METAVARS = {
+    **dict.fromkeys(
+        ("truth", "score", "by", "weight", "between", "block", "case", "column"), "COLUMN"
+    ),
+    "prior": "PRIOR",
+    "over": "LO HI",
+    "contrast": "PRIOR PRIOR",
+    **dict.fromkeys(("file", "folder", "path", "scratch"), "PATH"),
+    **dict.fromkeys(("alpha", "level"), "SHARE"),
+    "test_train_ratio": "RATIO",
+    **dict.fromkeys(("cost_fn", "cost_fp"), "COST"),
+    **dict.fromkeys(("grid", "holdouts", "seed", "rows"), "N"),
+    "positive": "LABEL",
+    "title": "TEXT",
+    "measure": "MEASURE",
+    "memory": "SIZE",
+    "ranges": "N",
+    "table": "TABLE",
+    "name": "TABLE",
+}
+# What other libraries call an option.
+OTHER_OPTIONS = {
+    "--truth": {"--y-true", "--label", "--labels", "--target-column", "--y"},
+    "--score": {
+        "--y-score", "--y-prob", "--y-proba", "--prob", "--proba", "--probability", "--prediction",
+        "--predictions", "--scores",
+    },
+    "--positive": {"--pos-label", "--positive-label", "--event-level"},
+    "--weight": {"--sample-weight", "--weights"},
+    "--by": {"--group", "--groups", "--group-by", "--keys", "--key", "--model", "--fold"},
+    "--prior": {"--prevalence", "--base-rate", "--pi"},
+    "--over": {"--range", "--prior-range"},
+    "--measure": {"--metric", "--metrics", "--scoring"},
+    "--out": {"--output", "--output-dir", "--outfile", "--save", "--dest"},
+    "--force": {"--overwrite", "--clobber", "--exist-ok"},
+    "--quiet": {"--silent"},
+    "--case": {"--id", "--case-id"},
+    "--alpha": {"--significance", "--significance-level"},
+    "--level": {"--confidence", "--confidence-level"},
+}  # fmt: skip

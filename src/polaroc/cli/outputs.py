@@ -1,0 +1,99 @@
+"""Where commands write: folders and files, and whether they may replace others."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import polars as pl
+import typer
+
+from polaroc.base.text import escape_spreadsheet
+from polaroc.errors import InvalidArgument
+from polaroc.files.atomic import (
+    atomic_file,
+    atomic_folder,
+    check_new,
+    check_replaceable,
+    never_replace,
+    replace_any,
+)
+from polaroc.files.read import COMPRESSED, FORMATS, MEASURES
+
+Force = Annotated[
+    bool,
+    typer.Option(
+        "--force", help="Replace what is there; of a folder only files of the same names."
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Output:
+    """A folder of results, or one file of them where the name ends as a table's."""
+
+    path: Path
+    force: bool
+    one_table: bool = True  # whether the results may be one table
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the name ends as that of a table, and is not that of a folder."""
+        return self.path.suffix.lower() in FORMATS and not self.path.is_dir()
+
+    def check(self) -> None:
+        """Refuse a name under which nothing may be written."""
+        if self.path.suffix.lower() in COMPRESSED:
+            raise InvalidArgument(
+                f"--out is {str(self.path)!r}, and nothing is written compressed.",
+                hint="end it in .parquet, or name a folder.",
+            )
+        if self.is_table and not self.one_table:
+            raise InvalidArgument(
+                f"--out is {str(self.path)!r}, and several files are written.",
+                hint="name a folder, without such a suffix.",
+            )
+        if self.is_table:
+            check_new(self.path, replace_any if self.force else never_replace)
+        else:
+            check_replaceable(self.path, self.force)
+
+    @contextmanager
+    def staging(self) -> Iterator[Path]:
+        """A temporary folder, or file, that becomes the output."""
+        self.check()
+        if self.is_table:
+            with atomic_file(self.path, replace_any if self.force else never_replace) as file:
+                yield file
+        else:
+            with atomic_folder(self.path, self.force) as folder:
+                yield folder
+
+
+def write_measures(measures: pl.DataFrame, where: Path) -> None:
+    """Write measures to one table, or into a folder as Parquet and as CSV.
+
+    A spreadsheet runs no formula of the CSV.
+    """
+    if where.is_dir():
+        write_measures(measures, where / f"{MEASURES}.parquet")
+        write_measures(measures, where / f"{MEASURES}.csv")
+        return
+    match FORMATS[where.suffix.lower()]:
+        case "parquet":
+            measures.write_parquet(where)
+        case "ipc":
+            measures.write_ipc(where)
+        case "ndjson":
+            measures.write_ndjson(where)
+        case kind:
+            separator = "\t" if kind == "tsv" else ","
+            escape_spreadsheet(measures).write_csv(where, separator=separator)
+
+
+@contextmanager
+def replaced(file: Path, force: bool) -> Iterator[Path]:
+    """The file, or with `force` a temporary one that replaces it."""
+    with atomic_file(file, replace_any) if force else nullcontext(file) as where:
+        yield where

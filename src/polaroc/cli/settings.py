@@ -1,0 +1,197 @@
+"""Options of a `polaroc.toml`, or of `[tool.polaroc]` in a `pyproject.toml`."""
+
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from polaroc.errors import InvalidArgument, PolarocError, nearest, quoted
+from polaroc.files.read import scan
+from polaroc.predictions.usual_keys import usual_names
+from polaroc.priors.grids import OBSERVED
+
+# How plurals are named on the command line.
+SINGULAR = {"priors": "prior"}
+# The options that can be set, with an example of each.
+EXAMPLES: dict[str, Any] = {
+    "truth": "label",
+    "score": ["p"],
+    "by": ["model", "fold"],
+    "between": "model",
+    "block": ["fold"],
+    "case": "id",
+    "weight": "weight",
+    "positive": ["yes", 1, True],
+    "prior": ["observed", 0.1],
+    "over": [0.05, 0.2],
+    "cost_fn": 5,
+    "cost_fp": 1,
+    "test_train_ratio": 0.25,
+}
+# Of measures there is nothing left to measure.
+OF_PREDICTIONS = frozenset({"truth", "score", "by", "case", "weight", "positive", "prior", "over"})
+# Where a context keeps them.
+SETTINGS = "polaroc.settings"
+# Flags that speak against an option.
+AGAINST = {"no_by": {"by"}, "no_blocks": {"block"}}
+# Of these options a command takes one; where both are set, the first.
+EITHER = {"gate": (("over", "prior"), ("test_train_ratio", "case"))}
+# What these commands are given is not the tables that the settings describe.
+WITHOUT = {"demo", "experiment"}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A file, and the options that it sets, by argument."""
+
+    file: Path
+    values: dict[str, Any]
+
+
+def read_settings(folder: Path) -> Settings | None:
+    """The settings of the nearest file in a folder or those above it.
+
+    Raises
+    ------
+    InvalidArgument
+        For a file that cannot be read, and for unknown names and values of another kind.
+    """
+    for parent in (folder, *folder.parents):
+        for name in ("polaroc.toml", "pyproject.toml"):
+            table = _table(parent / name)
+            if table is not None:
+                return Settings(parent / name, _checked(table, parent / name))
+    return None
+
+
+def _table(file: Path) -> Mapping[str, Any] | None:
+    """What a file sets; None where there is no file, or none of ours."""
+    ours = file.name == "polaroc.toml"
+    try:
+        text = file.read_bytes()
+        if not ours and b"tool.polaroc" not in text:
+            return None
+        content = tomllib.loads(text.decode())
+    except OSError:
+        return None
+    except ValueError as error:
+        raise InvalidArgument(
+            f"{str(file)!r} is not TOML: {error}.",
+            hint="mend it, or give --no-config to leave it aside.",
+        ) from None
+    return content if ours else content.get("tool", {}).get("polaroc")
+
+
+def _checked(table: Mapping[str, Any], file: Path) -> dict[str, Any]:
+    values = {}
+    for key, value in table.items():
+        word = key.replace("-", "_")
+        name = SINGULAR.get(word, word)
+        if name not in EXAMPLES:
+            close = nearest(word, [*EXAMPLES, *SINGULAR])
+            raise InvalidArgument(
+                f"{str(file)!r} sets {quoted([key])}; allowed are {', '.join(EXAMPLES)}.",
+                hint=f"did you mean {close[0]!r}?"
+                if close
+                else "remove it, or give --no-config to leave the file aside.",
+            )
+        if not _fits(value, EXAMPLES[name]):
+            raise InvalidArgument(
+                f"{str(file)!r} sets {key} to {quoted([value])}.",
+                hint=f"for example {key} = {_toml(EXAMPLES[name])}",
+            )
+        values[name] = value
+    return values
+
+
+def _fits(value: Any, example: Any) -> bool:
+    """Whether a value is of the kind of an example; a list may be of one value."""
+    kinds = {type(one) for one in _listed(example)}
+    if kinds & {int, float}:
+        kinds |= {int, float}
+    if isinstance(value, list) and not isinstance(example, list):
+        return False
+    count = len(_listed(value))
+    right = count == 2 if example is EXAMPLES["over"] else count > 0
+    return right and all(type(one) in kinds for one in _listed(value))
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    return f'"{value}"' if isinstance(value, str) else str(value).lower()
+
+
+def defaults(
+    command: str,
+    parameters: Iterable[Any],
+    given: Mapping[str, Any],
+    allowed: Callable[[str], bool],
+) -> Settings | None:
+    """What the settings say of a command, next to the options that are `given`."""
+    if command in WITHOUT or {"help", "no_config"} & given.keys():
+        return None
+    try:
+        settings = read_settings(Path.cwd())
+    except FileNotFoundError:
+        # The working directory was removed.
+        return None
+    if settings is None:
+        return None
+    values = dict(settings.values)
+    options = {one.name: one for one in parameters}
+    if "between" in options and "by" not in options and not {"between", "block"} & given.keys():
+        values = _roles(values.pop("by", [])) | values
+    against = {name for flag, names in AGAINST.items() if flag in given for name in names}
+    for first, second in EITHER.get(command, ()):
+        against |= (
+            {first} if second in given else {second} if {first} & {*given, *values} else set()
+        )
+    taken: dict[str, Any] = {}
+    for name in filter(allowed, values.keys() & options.keys() - against - given.keys()):
+        value = _listed(values[name])
+        if (command, name) == ("report", "prior"):
+            # The observed prior stands in every report.
+            value = [one for one in value if one != OBSERVED]
+        words = [str(one).lower() if isinstance(one, bool) else one for one in value]
+        if options[name].nargs == 2:
+            taken[name] = tuple(map(float, words))
+        elif getattr(options[name], "multiple", False):
+            taken[name] = words
+        elif name != "prior" and len(words) == 1:
+            # A command that takes one prior is about that prior, which is not the project's.
+            taken[name] = words[0]
+    ordered = {name: taken[name] for name in EXAMPLES if name in taken}
+    return Settings(settings.file, ordered) if ordered else None
+
+
+def _roles(by: Any) -> dict[str, Any]:
+    """The columns of models and folds among keys."""
+    keys = _listed(by)
+    models = usual_names(keys).models[:1] or keys[:1]
+    folds = [key for key in keys if key not in models]
+    return ({"between": models[0]} if models else {}) | ({"block": folds} if folds else {})
+
+
+def for_measures(files: list[str], settings: Settings) -> Settings:
+    """The settings without what is for predictions, where files hold measures."""
+    if not hold_measures(files):
+        return settings
+    kept = {key: value for key, value in settings.values.items() if key not in OF_PREDICTIONS}
+    return Settings(settings.file, kept)
+
+
+def hold_measures(files: list[str]) -> bool:
+    """Whether files hold measures, as far as can be seen."""
+    if any((Path(file) / "measures.parquet").is_file() for file in files):
+        return True
+    try:
+        return {"measure", "estimate"} <= set(scan(files).collect_schema())
+    except PolarocError:
+        # The command says what is wrong with them.
+        return False

@@ -1,0 +1,323 @@
+import json
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from typer.main import get_command
+from typer.testing import CliRunner
+
+import polaroc as pr
+from polaroc.cli import app
+
+COMMANDS = list(vars(get_command(app))["commands"])
+WRITING = ["demo", "evaluate", "compare", "chart", "report", "experiment"]
+TABLE = (
+    pr.datasets.satellite_predictions()
+    .filter(pl.col("fold") <= 2)
+    .rename({"truth": "label", "score": "p"})
+)
+COLUMNS = ["--truth", "label", "--score", "p"]
+
+
+def polaroc(*arguments: object):
+    return CliRunner().invoke(app, [str(one) for one in arguments], prog_name="polaroc")
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    TABLE.write_parquet(tmp_path / "p.parquet")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def configured(folder, text, name="polaroc.toml"):
+    (folder / name).write_text(text)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_every_command_fits_80_columns(command, monkeypatch):
+    monkeypatch.setenv("TERMINAL_WIDTH", "80")
+    short = polaroc(command, "-h")
+    assert short.exit_code == 0
+    assert short.output == polaroc(command, "--help").output
+    assert max(map(len, short.output.splitlines())) <= 80
+    options = ["--quiet", "--no-config"]
+    if command in WRITING:
+        options += ["--force", "-o, --out"]
+    assert all(option in short.output for option in options)
+
+
+def test_help_of_the_whole_fits_80_columns(monkeypatch):
+    monkeypatch.setenv("TERMINAL_WIDTH", "80")
+    result = polaroc("-h")
+    assert result.exit_code == 0
+    assert max(map(len, result.output.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "arrow", "ndjson"])
+def test_evaluate_writes_one_table(here, kind):
+    file = here / f"zz.{kind}"
+    result = polaroc("evaluate", "p.parquet", *COLUMNS, "--by", "model", "-o", file)
+    assert result.exit_code == 0, result.output
+    assert file.is_file()
+    expected = pr.evaluate(TABLE, truth="label", score="p", by="model")
+    read = {
+        "csv": pl.read_csv, "tsv": lambda file: pl.read_csv(file, separator="\t"),
+        "parquet": pl.read_parquet, "arrow": pl.read_ipc,
+        "ndjson": pl.read_ndjson,
+    }[kind](file)  # fmt: skip
+    assert_frame_equal(read.select("model", "estimate"), expected.select("model", "estimate"))
+
+
+def test_names_of_tables_that_are_not_written_are_refused(here):
+    compressed = polaroc("evaluate", "p.parquet", *COLUMNS, "--out", "zz.csv.gz")
+    assert compressed.exit_code == 2
+    assert "compressed" in compressed.output
+    several = polaroc("compare", "p.parquet", *COLUMNS, "--out", "zz.csv")
+    assert several.exit_code == 2
+    assert "name a folder" in several.output
+    assert not list(here.glob("zz*"))
+
+
+def test_force_replaces_a_file(here):
+    (here / "zz.csv").write_text("mine")
+    call = ["evaluate", "p.parquet", *COLUMNS, "--no-by", "--out", "zz.csv"]
+    refused = polaroc(*call)
+    assert refused.exit_code == 2
+    assert "--force" in refused.output
+    assert (here / "zz.csv").read_text() == "mine"
+    assert polaroc(*call, "--force").exit_code == 0
+    assert (here / "zz.csv").read_text().startswith("measure,")
+
+
+def test_force_replaces_a_chart_and_a_report(here):
+    measures = pr.evaluate(
+        TABLE, truth="label", score="p", by=["model", "fold"], over=(0.05, 0.2), priors=[0.1]
+    )
+    measures.write_parquet("m.parquet")
+    for call in (
+        ["chart", "auprec_by_prior", "m.parquet", "--out", "page.html"],
+        ["report", "m.parquet", "--out", "page.html"],
+    ):
+        (here / "page.html").write_text("mine")
+        assert polaroc(*call).exit_code == 2
+        forced = polaroc(*call, "--force")
+        assert forced.exit_code == 0, forced.output
+        assert "<html" in (here / "page.html").read_text()
+
+
+def test_force_leaves_other_files_of_a_folder(here):
+    out = here / "out"
+    out.mkdir()
+    (out / "mine.txt").write_text("mine")
+    (out / "measures.csv").write_text("mine")
+    call = ["evaluate", "p.parquet", *COLUMNS, "--no-by", "--no-charts", "--out", out]
+    refused = polaroc(*call)
+    assert refused.exit_code == 2
+    assert "--force" in refused.output
+    assert polaroc(*call, "--force").exit_code == 0
+    assert (out / "mine.txt").read_text() == "mine"
+    assert (out / "measures.csv").read_text().startswith("measure,")
+    # Next time its own files are known, and the other one still is not.
+    again = polaroc(*call)
+    assert again.exit_code == 2
+    assert "'mine.txt'." in again.output
+
+
+def test_quiet_prints_results_only(here):
+    call = ["evaluate", "p.parquet", *COLUMNS]
+    loud, quiet = polaroc(*call), polaroc(*call, "--quiet")
+    assert loud.stderr
+    assert "Note on" in loud.stdout
+    assert quiet.stderr == ""
+    assert quiet.stdout
+    assert loud.stdout.startswith(quiet.stdout)
+    assert "Note" not in quiet.stdout
+    written = polaroc(*call, "-q", "--no-charts", "--out", "out")
+    assert (written.exit_code, written.output) == (0, "")
+    as_json = polaroc(*call, "-q", "--no-charts", "--out", "out", "--json")
+    assert as_json.stderr == ""
+    assert len(json.loads(as_json.stdout)) == 2 * 3 * 5
+
+
+def test_quiet_choice_has_no_notes(here):
+    call = ["choose", "p.parquet", *COLUMNS, "--over", 0.05, 0.2]
+    loud, quiet = polaroc(*call), polaroc(*call, "--quiet")
+    assert "\nNote: " in loud.stdout
+    assert "Note: " not in quiet.output
+    assert loud.stdout.startswith(quiet.stdout)
+
+
+def test_quiet_says_errors(here):
+    result = polaroc("check", "none.parquet", *COLUMNS, "--quiet")
+    assert result.exit_code == 2
+    assert "Error: no file matches" in result.stderr
+    assert "Hint: " in result.stderr
+
+
+SETTINGS = """
+truth = "label"
+score = "p"
+by = ["model", "fold"]
+over = [0.05, 0.2]
+priors = [0.1, "observed"]
+test-train-ratio = 0.25
+cost_fn = 5
+"""
+
+
+def test_settings_stand_for_options(here):
+    configured(here, SETTINGS)
+    options = ["--by", "model", "--by", "fold", "--over", 0.05, 0.2]
+    priors = ["--prior", 0.1, "--prior", "observed"]
+    explicit = polaroc("evaluate", "p.parquet", "--no-config", *COLUMNS, *options, *priors)
+    result = polaroc("evaluate", "p.parquet")
+    assert result.exit_code == 0, result.output
+    assert result.stdout == explicit.stdout
+    (line,) = result.stderr.splitlines()
+    assert f"{here / 'polaroc.toml'} sets --truth label --score p --by model --by fold" in line
+    assert "--over 0.05 0.20" in line
+    assert "polaroc.toml" not in explicit.output
+    assert polaroc("evaluate", "p.parquet", "--quiet").stderr == ""
+
+
+@pytest.mark.parametrize("positive", ["true", "1", '"true"'])
+def test_labels_of_settings(here, positive):
+    configured(here, f"truth = 'label'\nscore = 'p'\npositive = {positive}")
+    assert polaroc("check", "p.parquet").exit_code == 0
+
+
+def test_options_win_over_settings(here):
+    configured(here, SETTINGS)
+    result = polaroc("evaluate", "p.parquet", "--no-by", "--prior", 0.5, "--json")
+    rows = json.loads(result.stdout)
+    assert [row["prior"] for row in rows if row["measure"] == "auprec"] == [0.5]
+    assert "model" not in rows[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("polaroc.toml", 'truth = "label"\nscore = "p"'),
+        ("pyproject.toml", '[tool.polaroc]\ntruth = "label"\nscore = "p"'),
+    ],
+)
+def test_settings_of_the_nearest_folder(here, monkeypatch, name, text):
+    configured(here, text, name)
+    below = here / "a" / "b"
+    below.mkdir(parents=True)
+    monkeypatch.chdir(below)
+    # One without a section of ours is passed over.
+    configured(below, "[tool.other]\nx = 1", "pyproject.toml")
+    assert polaroc("check", here / "p.parquet").exit_code == 0
+    configured(below, 'truth = "nope"')
+    nearer = polaroc("check", here / "p.parquet", "--score", "p")
+    assert nearer.exit_code == 2
+    assert "no column 'nope'" in nearer.output
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("trut = 'label'", "did you mean 'truth'?"),
+        ("prevalence = 0.1", "--no-config"),
+        ("over = 0.1", "for example over = [0.05, 0.2]"),
+        ("over = [0.1]", "for example over = [0.05, 0.2]"),
+        ("by = [1]", 'for example by = ["model", "fold"]'),
+        ("by = []", 'for example by = ["model", "fold"]'),
+        ("truth = ['label']", 'for example truth = "label"'),
+        ("prior = [true]", 'for example prior = ["observed", 0.1]'),
+        ("truth = 3", 'for example truth = "label"'),
+        ("cost_fn = true", "for example cost_fn = 5"),
+        ("truth = ", "--no-config"),
+    ],
+)
+def test_settings_that_are_refused(here, text, hint):
+    configured(here, text)
+    result = polaroc("check", "p.parquet", *COLUMNS)
+    assert result.exit_code == 2
+    assert "polaroc.toml" in result.stderr
+    assert hint in result.stderr.partition("Hint: ")[2]
+    assert polaroc("check", "p.parquet", *COLUMNS, "--no-config").exit_code == 0
+    assert polaroc("check", "--help").exit_code == 0
+
+
+def test_settings_of_predictions_are_not_for_measures(here):
+    configured(here, SETTINGS)
+    measures = pr.evaluate(
+        TABLE, truth="label", score="p", by=["model", "fold"], over=(0.05, 0.2), priors=[0.1]
+    )
+    measures.write_parquet("m.parquet")
+    result = polaroc("compare", "m.parquet", "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["between"] == "model"
+    assert "sets --between model --block fold --test-train-ratio 0.25 (" in result.stderr
+    assert "--truth" not in result.stderr
+
+
+def test_keys_of_settings_are_models_and_folds(here):
+    TABLE.rename({"model": "who", "fold": "part"}).write_parquet("p.parquet")
+    configured(here, SETTINGS.replace('"model", "fold"', '"who", "part"'))
+    result = polaroc("choose", "p.parquet", "--json")
+    assert result.exit_code == 0, result.output
+    assert {row["who"] for row in json.loads(result.stdout)["models"]} == set("ABC")
+
+
+def test_a_chart_takes_the_settings_that_it_knows(here):
+    configured(here, SETTINGS)
+    result = polaroc("chart", "cost_curves", "p.parquet", "--out", "x.json")
+    assert result.exit_code == 0, result.output
+    assert "--over" not in result.stderr
+    refused = polaroc("chart", "cost_curves", "p.parquet", "--out", "y.json", "--prior", 0.1)
+    assert "--prior does not change the chart" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("more", "call", "used"),
+    [
+        ("", ["p.parquet"], {"--over", "--test-train-ratio"}),
+        ("", ["p.parquet", "--prior", 0.1, "--measure", "auprec"], {"--test-train-ratio"}),
+        ("", ["p.parquet", "--measure", "auc"], {"--over", "--test-train-ratio"}),
+        ("case = 'case'", ["p.parquet"], {"--over", "--test-train-ratio"}),
+        ("", ["one.parquet", "--case", "case"], {"--over"}),
+    ],
+)
+def test_a_gate_takes_one_of_two_settings(here, more, call, used):
+    configured(here, SETTINGS.replace('by = ["model", "fold"]', more))
+    TABLE.filter(fold=1).drop("fold").write_parquet("one.parquet")
+    result = polaroc("gate", *call, "--champion", "A", "--challenger", "B")
+    assert result.exit_code in (0, 1, 3), result.output
+    line = next(line for line in result.stderr.splitlines() if "polaroc.toml" in line)
+    options = {"--over", "--prior", "--test-train-ratio", "--case"}
+    assert options & set(line.split()) == used
+
+
+def test_settings_are_not_for_other_data(here):
+    configured(here, SETTINGS)
+    result = polaroc("experiment", "nothing", "--out", "x.parquet")
+    assert "neither satellite, sonar, ionosphere" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["evaluat"], "Did you mean 'evaluate'?"),
+        (["check", "p.parquet", "--trut", "label"], "--truth"),
+        (["check", "p.parquet", "--y-true", "label"], "did you mean --truth?"),
+        (["evaluate", "p.parquet", *COLUMNS, "--overwrite"], "did you mean --force?"),
+        (["chart", "roc_curve", "p.parquet", *COLUMNS], "did you mean roc?"),
+        (["chart", "regrets", "p.parquet", *COLUMNS], "did you mean regret?"),
+        (
+            ["sql", "--table", "t", *COLUMNS, "--measure", "roc_auc"],
+            "did you mean --measure auc?",
+        ),
+        (
+            ["sql", "--table", "t", *COLUMNS, "--measure", "average_precision"],
+            "did you mean --measure auprec?",
+        ),
+    ],
+)
+def test_did_you_mean(here, arguments, said):
+    result = polaroc(*arguments)
+    assert result.exit_code == 2
+    assert said in result.stderr

@@ -199,7 +199,7 @@ class _Ranked:
 
 
 def _ranked(predictions: Predictions, name: str) -> _Ranked:
-    keys = build_key_index(predictions, now=True)
+    keys = build_key_index(predictions, eager=True)
     note = pl.col("note").alias(private(f"{name}_note"))
     counts = keys.totals.select(*predictions.keys, "positives", "negatives", note).collect()
     # Each curve begins with its anchor.

@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from polaroc.base.private_columns import PLACE, PRIVATE, ROW_ERROR, SIZE
-from polaroc.curves.keys import Keys, extremes, numbered_by, totals
+from polaroc.curves.keys import Keys, keys_from_counts, score_extremes, totals
 from polaroc.curves.packing import rank_of, score_at
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions
@@ -41,9 +41,9 @@ def stored(predictions: Predictions, folder: Path) -> tuple[Predictions, Keys]:
     writing = predictions.valid_rows.sink_parquet(file, compression="lz4", lazy=True)
     # The in-memory engine would read the source for the file and once more for the counts.
     _, *counted = pl.collect_all(
-        [writing, totals(predictions), extremes(predictions)], engine="streaming"
+        [writing, totals(predictions), score_extremes(predictions)], engine="streaming"
     )
-    keys = numbered_by(predictions, *counted)
+    keys = keys_from_counts(predictions, *counted)
     rows = pl.scan_parquet(file).with_columns(pl.lit(None, pl.UInt8).alias(ROW_ERROR))
     return replace(predictions, rows=rows, possible=[], repeatable=True), keys
 

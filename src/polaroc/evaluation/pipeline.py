@@ -39,11 +39,11 @@ def run(frame: pl.LazyFrame | pl.DataFrame, request: Request) -> Result:
         return _within_memory(predictions, request)
     if request.intervals is not None and eager:
         check_counts(predictions)
-    keys = build_key_index(predictions, now=eager)
+    keys = build_key_index(predictions, eager=eager)
     result = _result(CurveSums(predictions, request).lazy(keys), predictions.keys, request)
     if request.intervals is None:
         return result
-    curves = curve_tables(predictions, keys, flagged(keys.noted, predictions))
+    curves = curve_tables(predictions, keys, flagged(keys.key_notes, predictions))
     return result._replace(
         measures=with_intervals(curves, result.measures, predictions.keys, request)
     )

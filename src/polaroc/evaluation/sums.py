@@ -18,9 +18,9 @@ from polaroc.base.private_columns import (
     TRUTH,
     WEIGHT,
 )
-from polaroc.curves.curve import anchors, cells, curves_of, to_curve_table
+from polaroc.curves.curve import anchors, cells, indexed_curves, to_curve_table
 from polaroc.curves.hull import hulls
-from polaroc.curves.keys import LEAST, Keys, attach_key_index, build_key_index
+from polaroc.curves.keys import LEAST_WEIGHTS, Keys, attach_key_index, build_key_index
 from polaroc.curves.packing import PACK_128, Packing
 from polaroc.curves.thinning import recompute_steps, thin
 from polaroc.evaluation.partitions import Part, parts, sizes, stored
@@ -35,7 +35,7 @@ from polaroc.predictions.table import Predictions
 # What the parts before hold of a key.
 BEFORE = PRIVATE + "before_"
 COUNTED = ("pos", "neg")
-KEPT = cs.by_name(KEY_INDEX, "positives", "negatives", *LEAST, require_all=False)
+KEPT = cs.by_name(KEY_INDEX, "positives", "negatives", *LEAST_WEIGHTS, require_all=False)
 # Bytes that ranking a row takes at its peak, less where a code has 64 bits, more with a
 # weight beside it and where the points of the curves are held; and bytes of a row on
 # disk, at most.
@@ -74,7 +74,7 @@ class CurveSums:
         if not self._curves:
             ends = self._cells(attach_key_index(self.predictions, keys), keys)
             return CurveTotals(_joined(keys.totals, _per_key(ends, self.on_curve)), None)
-        table = curves_of(self.predictions, keys)
+        table = indexed_curves(self.predictions, keys)
         wide = _joined(keys.totals, _per_key(table, self.on_curve))
         if not self.on_hull:
             return CurveTotals(wide, self._thinned(table))
@@ -90,7 +90,7 @@ class CurveSums:
         limit = resolve_memory("auto" if self.request.memory is None else self.request.memory)
         if self.predictions.repeatable:
             # One after the other: together they would hold the rows they share.
-            return self._within(limit, build_key_index(self.predictions, now=True))
+            return self._within(limit, build_key_index(self.predictions, eager=True))
         with scratch_folder(self.request.scratch) as folder:
             predictions, keys = stored(self.predictions, folder)
             return replace(self, predictions=predictions)._within(limit, keys)
@@ -126,7 +126,9 @@ class CurveSums:
         wide = _joined(keys.totals, sums[0].lazy())
         if not points:
             return _done(CurveTotals(wide, None))
-        table = to_curve_table(pl.concat(points).lazy(), keys.packing, anchors(keys), keys.named)
+        table = to_curve_table(
+            pl.concat(points).lazy(), keys.packing, anchors(keys), keys.key_columns
+        )
         if not self.on_hull:
             return _done(CurveTotals(wide, _drawn(table)))
         hull = hulls(table)

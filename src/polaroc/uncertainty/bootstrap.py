@@ -179,7 +179,7 @@ def bootstrap(
         *keys, name = cases.keys
         # Curves from the reading that is resampled.
         whole = replace(cases, rows=cases.rows.drop(name), keys=keys)
-        curves = curve_tables(whole, build_key_index(whole, now=False))
+        curves = curve_tables(whole, build_key_index(whole, eager=False))
         source = cases.valid_rows.rename({name: CLUSTER})
     return collect_like(frame, resampled(of_curve(curves, spec.measures), source, keys, spec))
 

@@ -10,7 +10,7 @@ from polaroc.base.private_columns import (
     PRIVATE,
     ROW_ERROR,
 )
-from polaroc.curves.keys import GREATEST_SPREAD, SPREAD
+from polaroc.curves.keys import MAX_WEIGHT_RATIO, WEIGHT_RATIO_NOTE
 from polaroc.measures.table import BIAS_RATIO, BIASED, MAX_BIAS_RATIO
 from polaroc.predictions.row_checks import ONLY_LABELS, ROW_ERRORS, SCORE, THE_TRUTH
 from polaroc.warehouse.cells import FATAL, GREATEST, ROWS, fatal_rows
@@ -141,5 +141,5 @@ def _spread() -> Any:
     positive, negative = deferred(LEAST_POS), deferred(LEAST_NEG)
     # Some engines give null for the least of a value and null, others the value.
     lightest = ibis.least(positive.coalesce(negative), negative.coalesce(positive))
-    wide = deferred(GREATEST) / lightest.nullif(0) > literal(GREATEST_SPREAD)
-    return wide.ifelse(SPREAD, nothing())
+    wide = deferred(GREATEST) / lightest.nullif(0) > literal(MAX_WEIGHT_RATIO)
+    return wide.ifelse(WEIGHT_RATIO_NOTE, nothing())

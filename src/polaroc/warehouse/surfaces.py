@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from polaroc.base.private_columns import PRIVATE
-from polaroc.curves.surface import Rate, chosen_rates, rate_at
+from polaroc.curves.surface import Rate, rate_at, select_rates
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.priors.grids import prior, resolve_priors, skew
 from polaroc.typing import Priors
@@ -55,7 +55,7 @@ def surface(
     [(0.0, 1.0), (0.5, 1.0), (0.5, 0.2), (1.0, 0.33...), (1.0, 0.2)]
     """
     keys = curve_keys(curve)
-    chosen = chosen_rates(rates, keys)
+    chosen = select_rates(rates, keys)
     resolved = resolve_priors(priors)
     if not resolved:
         raise InvalidArgument("priors has no prior.", hint=Hint.example("priors", [0.5, 0.1]))

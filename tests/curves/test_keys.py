@@ -118,7 +118,7 @@ def test_numbers_are_calculated_where_there_are_not_too_many(values, calculated)
 def test_many_words_are_looked_up(monkeypatch):
     table = rows(2, {"key": pl.Series(["a", "b", "c"])})
     for most, calculated in ((3, True), (2, False)):
-        monkeypatch.setattr(numbering, "MOST_WORDS", most)
+        monkeypatch.setattr(numbering, "MAX_CATEGORIES", most)
         found = build_key_index(read(table, by="key", **NAMES), eager=True)
         assert (found.index is not None) == calculated
         same_as_the_plan(table, "key")

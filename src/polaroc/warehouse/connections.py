@@ -193,9 +193,9 @@ def collected(table: "Table") -> pl.DataFrame:
     """
     backend = ibis_library().get_backend(table)
     if backend.name == "pyspark":
-        fetch_hull_candidates = backend.raw_sql(backend.compile(table))
-        if hasattr(fetch_hull_candidates, "toArrow"):
-            frame = pl.from_arrow(fetch_hull_candidates.toArrow())
+        result = backend.raw_sql(backend.compile(table))
+        if hasattr(result, "toArrow"):
+            frame = pl.from_arrow(result.toArrow())
             return frame if isinstance(frame, pl.DataFrame) else frame.to_frame()
     rows: pl.DataFrame = table.to_polars()
     return rows

@@ -154,7 +154,7 @@ def escape_names(spec: dict[str, Any]) -> dict[str, Any]:
 
     Examples
     --------
-    >>> shown({"title": "red \\x1b[31m"})["title"]
+    >>> escape_names({"title": "red \\x1b[31m"})["title"]
     'red \\\\x1b[31m'
     """
     text = json.dumps(spec)

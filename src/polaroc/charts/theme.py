@@ -105,7 +105,7 @@ def palette_rounds(series: Sequence[str], colours: Mapping[str, str] | None = No
 
     Examples
     --------
-    >>> rounds_of(["A", "C"], {"A": "red", "B": "blue", "C": "red"})
+    >>> palette_rounds(["A", "C"], {"A": "red", "B": "blue", "C": "red"})
     [0, 1]
     """
     assigned = _assigned_colours(series, colours)

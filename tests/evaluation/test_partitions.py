@@ -90,7 +90,7 @@ def test_small_tables_add_up_however_they_are_cut(table, rows):
 
 
 @pytest.mark.slow
-def test_rows_in_trouble_are_said_as_ever():
+def test_invalid_rows_have_the_same_notes():
     table = predictions(RNG.random(ROWS)).with_columns(
         score=pl.when(pl.int_range(pl.len()) % 100 == 0).then(None).otherwise("score")
     )
@@ -104,7 +104,7 @@ def test_rows_in_trouble_are_said_as_ever():
 
 @pytest.mark.parametrize("kept", [0, 20])
 @pytest.mark.parametrize("nulls", ["raise", "drop"])
-def test_rows_in_trouble_need_no_room(kept, nulls):
+def test_invalid_rows_need_no_space(kept, nulls):
     score = pl.when(pl.int_range(pl.len()) < kept).then("score")
     table = predictions(RNG.random(ROWS)).with_columns(score.alias("score")).lazy()
     asked = {**NAMES, "by": "model", "nulls": nulls}

@@ -104,7 +104,7 @@ def test_a_whole_weight_counts_as_so_many_rows(name):
 
 
 @pytest.mark.parametrize("x", [0.0, 1e-9, 1e-3, 0.00999, 0.01001, 0.5, 30.0, 1e6])
-def test_square_share_is_its_integral(x):
+def test_second_moment_is_its_integral(x):
     cuts = np.unique(np.minimum([0, 1e-6, 1e-4, 1e-2, 1], 1))
     expected = sum(
         quad(lambda u: u**2 / (1 + u * x) ** 2, a, b, epsabs=0, epsrel=1e-13)[0]

@@ -64,12 +64,12 @@ def unusual(models: str) -> pl.Expr:
     """How a block differs clearly from the others of its model, else null."""
     cases = pl.col("positives") + pl.col("negatives")
     usual = cases.median().over(models)
-    share, total_cases = (
+    share, overall_share = (
         pl.col("positives") / cases,
         (pl.col("positives").sum() / cases.sum()).over(models),
     )
-    chance = ERRORS * (total_cases * (1 - total_cases) / cases).sqrt()
-    distance = (share - total_cases).abs()
+    chance = ERRORS * (overall_share * (1 - overall_share) / cases).sqrt()
+    distance = (share - overall_share).abs()
     return pl.concat_str(
         pl.when((cases > TIMES * usual) | (cases * TIMES < usual)).then(
             pl.format(
@@ -79,11 +79,11 @@ def unusual(models: str) -> pl.Expr:
         ),
         pl.when(
             (distance > chance)
-            & (distance > PART * pl.min_horizontal(total_cases, 1 - total_cases))
+            & (distance > PART * pl.min_horizontal(overall_share, 1 - overall_share))
         ).then(
             pl.format(
                 "{} of the cases are positive, of all blocks {}",
-                *(one.round_sig_figs(2) for one in (share, total_cases)),
+                *(one.round_sig_figs(2) for one in (share, overall_share)),
             )
         ),
         separator="; ",

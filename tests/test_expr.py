@@ -77,18 +77,18 @@ GROUPS = pl.DataFrame(
 @settings(max_examples=5)
 @given(table=tables())
 def test_an_expression_gives_what_the_function_gives(name, table):
-    as_expression, of_curve = MEASURES[name]
+    as_expression, measures_of_curves = MEASURES[name]
     weight = {"weight": "weight"} if "weight" in table.columns else {}
-    expected = of_curve(pr.curve(table, **NAMES, **weight))["estimate"].item()
+    expected = measures_of_curves(pr.curve(table, **NAMES, **weight))["estimate"].item()
     alike(table.select(as_expression(**weight)).to_series(), [expected])
 
 
 @pytest.mark.parametrize("name", [n for n in MEASURES if not n.endswith(("one", "zero", "drop"))])
 def test_in_groups_and_over_groups(name):
-    as_expression, of_curve = MEASURES[name]
+    as_expression, measures_of_curves = MEASURES[name]
     for weight in ({}, {"weight": "weight"}):
         curve = pr.curve(GROUPS, **NAMES, by="k", **weight)
-        expected = of_curve(curve).select("k", "estimate")
+        expected = measures_of_curves(curve).select("k", "estimate")
         for engine in ("streaming", "in-memory"):
             alike_in_groups(as_expression(**weight).alias("estimate"), expected, engine)
 
@@ -101,8 +101,8 @@ def alike_in_groups(measure: pl.Expr, expected: pl.DataFrame, engine: str) -> No
     alike(grouped["estimate"], expected["estimate"])
     # In a window every row has the value of its group, and rows stay where they were.
     assert windowed.drop("estimate").equals(GROUPS)
-    of_rows = windowed.select("k").join(expected, on="k", how="left", nulls_equal=True)
-    alike(windowed["estimate"], of_rows["estimate"])
+    values_by_row = windowed.select("k").join(expected, on="k", how="left", nulls_equal=True)
+    alike(windowed["estimate"], values_by_row["estimate"])
     of_b = lazy.filter(k="b").select(measure).collect(engine=engine)
     alike(of_b["estimate"], expected.filter(k="b")["estimate"])
 

@@ -14,7 +14,14 @@ from math import isnan, nan
 import polars as pl
 
 from polaroc.base.checks import is_number
-from polaroc.curves.in_groups import FIELDS, cases, group_curve, of_group, summed, with_fields
+from polaroc.curves.in_groups import (
+    FIELDS,
+    cases,
+    group_constant,
+    group_curve,
+    group_sum,
+    with_fields,
+)
 from polaroc.curves.surface import RATES
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.measures.areas import STARTS
@@ -79,13 +86,13 @@ def measure(
     for own, value in sums.items():
         # A sum over rows takes less time than one that each row of the group has.
         if built.estimate.meta.eq(pl.field(own)):
-            return _where(defined, summed(rows, value), name)
+            return _where(defined, group_sum(rows, value), name)
     rows = with_fields(
         rows,
         *(value.sum().alias(own) for own, value in sums.items()),
         *(value.min().alias(own) for own, value in least.items()),
     )
-    return _where(defined, of_group(rows, built.estimate), name)
+    return _where(defined, group_constant(rows, built.estimate), name)
 
 
 def auc(truth: IntoExpr, score: IntoExpr, *, weight: IntoExpr | None = None) -> pl.Expr:

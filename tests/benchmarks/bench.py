@@ -134,7 +134,7 @@ def picture(times: list[dict[str, object]], folder: Path) -> None:
     import altair as alt
 
     from polaroc.charts import export
-    from polaroc.charts.theme import COLOURS, finished
+    from polaroc.charts.theme import COLOURS, with_theme
 
     dots = (
         alt.Chart(pl.DataFrame(times), title="Time, as a multiple of sorting the table by score")
@@ -147,7 +147,7 @@ def picture(times: list[dict[str, object]], folder: Path) -> None:
         )
         .properties(width=420, height=alt.Step(26))
     )
-    export(finished(dots), folder, "benchmark", ["svg"])
+    export(with_theme(dots), folder, "benchmark", ["svg"])
 
 
 def main() -> None:

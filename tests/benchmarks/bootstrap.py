@@ -37,7 +37,7 @@ def ours(truth: np.ndarray, score: np.ndarray, draws: int) -> float:
     return time.perf_counter() - started
 
 
-def of_rows(truth: np.ndarray, score: np.ndarray, timed: int) -> float:
+def values_by_row(truth: np.ndarray, score: np.ndarray, timed: int) -> float:
     """Seconds of one draw of rows, scored by scikit-learn; the median of those timed."""
     rng = np.random.default_rng(0)
     groups = [np.flatnonzero(truth == label) for label in (True, False)]
@@ -69,7 +69,7 @@ def main() -> None:
     cells, rows = [], []
     for _ in range(asked.repeats):
         cells.append(ours(truth, score, asked.draws))
-        rows.append(of_rows(truth, score, asked.timed) * asked.draws)
+        rows.append(values_by_row(truth, score, asked.timed) * asked.draws)
     nodes = len(pr.uniform(*OVER).skews)
     own, other = statistics.median(cells), statistics.median(rows)
     print(f"{asked.draws:,} draws of {asked.rows:,} rows, median of {asked.repeats}:")

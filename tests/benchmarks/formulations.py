@@ -69,13 +69,13 @@ def ends(rows: Predictions, keys: Keys, *, for_areas: bool = False) -> pl.LazyFr
 def packed(frame: pl.LazyFrame) -> pl.LazyFrame:
     """As a plan does it: key, score and truth sorted as one number of 128 bits."""
     rows = _read(frame)
-    return ends(rows, build_key_index(rows, now=False))
+    return ends(rows, build_key_index(rows, eager=False))
 
 
 def narrow(frame: pl.LazyFrame) -> pl.LazyFrame:
     """As it is done where rows are counted first: as one number of 64 bits."""
     rows = _read(frame.collect())
-    return ends(rows, build_key_index(rows, now=True))
+    return ends(rows, build_key_index(rows, eager=True))
 
 
 def _read(frame: pl.LazyFrame | pl.DataFrame) -> Predictions:
@@ -91,13 +91,13 @@ def stages(frame: pl.LazyFrame) -> dict[str, Callable[[pl.LazyFrame], object]]:
     """The steps of `evaluate`, each timed alone."""
     table = frame.collect()
     rows = _read(table)
-    keys = build_key_index(rows, now=True)
+    keys = build_key_index(rows, eager=True)
     every = ends(rows, keys).filter(pl.col("pos") > 0).collect().lazy()
     runs = ends(rows, keys, for_areas=True).collect().lazy()
     measures = select_measures(None, PRIORS, OVER, "exact").measures
     return {
         "evaluate": lambda _: evaluate(table),
-        "  keys counted and numbered": lambda _: build_key_index(rows, now=True),
+        "  keys counted and numbered": lambda _: build_key_index(rows, eager=True),
         "  cells with positives": drained(lambda _: ends(rows, keys, for_areas=True)),
         "  sums of all measures": lambda _: per_key(runs, [KEY_INDEX], measures).collect(),
         "  the same over every cell": lambda _: per_key(every, [KEY_INDEX], measures).collect(),

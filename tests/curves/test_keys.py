@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 import polaroc as pr
 from polaroc.base.private_columns import KEY_INDEX
 from polaroc.curves import keys as numbering
-from polaroc.curves.keys import MOST_NUMBERS, attach_key_index, build_key_index
+from polaroc.curves.keys import MAX_KEY_INDEX, attach_key_index, build_key_index
 from polaroc.predictions.table import read
 
 ROWS = 400
@@ -79,7 +79,7 @@ def test_numbers_go_by_key(data):
     table = rows(data.draw(st.integers(0, 99)), keys).with_row_index("row")
     names = list(keys)
     predictions = read(table, truth="truth", score="row", by=names)
-    numbers = build_key_index(predictions, now=True)
+    numbers = build_key_index(predictions, eager=True)
     by_row = attach_key_index(predictions, numbers).sort("threshold").collect()[KEY_INDEX]
     with_numbers = table.with_columns(by_row.alias(KEY_INDEX))
     in_order = with_numbers.sort(*names, nulls_last=True).select(*names, KEY_INDEX)
@@ -96,8 +96,8 @@ def test_numbers_go_by_key(data):
     ("values", "calculated"),
     [
         ([5, -5], True),
-        ([0, MOST_NUMBERS - 1], True),
-        ([0, MOST_NUMBERS], False),
+        ([0, MAX_KEY_INDEX - 1], True),
+        ([0, MAX_KEY_INDEX], False),
         (["a", "b"], True),
         (pl.Series([None], dtype=pl.Int64), True),
         (pl.Series([None], dtype=pl.String), True),
@@ -110,24 +110,24 @@ def test_numbers_are_calculated_where_there_are_not_too_many(values, calculated)
     # So small and so large that they need 128 bits anyhow.
     far = pl.when(pl.int_range(pl.len()) % 2 == 0).then(1e-300).otherwise(1e300)
     table = rows(2, {"key": pl.Series(values)}).with_columns(pl.col("score") * far)
-    found = build_key_index(read(table, by="key", **NAMES), now=True)
-    assert (found.number is not None) == calculated
+    found = build_key_index(read(table, by="key", **NAMES), eager=True)
+    assert (found.index is not None) == calculated
     same_as_the_plan(table, "key")
 
 
 def test_many_words_are_looked_up(monkeypatch):
     table = rows(2, {"key": pl.Series(["a", "b", "c"])})
     for most, calculated in ((3, True), (2, False)):
-        monkeypatch.setattr(numbering, "MOST_WORDS", most)
-        found = build_key_index(read(table, by="key", **NAMES), now=True)
-        assert (found.number is not None) == calculated
+        monkeypatch.setattr(numbering, "MAX_CATEGORIES", most)
+        found = build_key_index(read(table, by="key", **NAMES), eager=True)
+        assert (found.index is not None) == calculated
         same_as_the_plan(table, "key")
 
 
 def test_few_keys_far_apart_are_looked_up_where_that_saves_bits():
     table = rows(2, {"key": pl.Series([0, 10**6])}).with_columns(pl.col("score").abs() + 0.5)
-    found = build_key_index(read(table, by="key", **NAMES), now=True)
-    assert found.number is None
+    found = build_key_index(read(table, by="key", **NAMES), eager=True)
+    assert found.index is None
     assert found.packing.kind == pl.UInt64()
     same_as_the_plan(table, "key")
 
@@ -149,7 +149,7 @@ def test_what_is_computed_of_a_table_is_computed_once():
 
 def test_a_plan_looks_up_its_keys():
     table = rows(3, {"key": pl.Series([1, 2])}).lazy()
-    assert build_key_index(read(table, by="key", **NAMES), now=False).number is None
+    assert build_key_index(read(table, by="key", **NAMES), eager=False).index is None
 
 
 @pytest.mark.parametrize("drop", ["score", "truth"])

@@ -75,7 +75,7 @@ def test_runs_end_where_key_or_score_change(ranked):
 
 @given(RANKED)
 def test_the_anchor_comes_between_two_keys(ranked):
-    frame = coded(ranked).with_columns(anchor=ranked[1].before(pl.col("index")))
+    frame = coded(ranked).with_columns(anchor=ranked[1].anchor_code(pl.col("index")))
     for index, _, _, packed, anchor in frame.rows():
         assert anchor < packed
         assert all(row[3] < anchor for row in frame.rows() if row[0] < index)
@@ -116,7 +116,7 @@ def test_a_score_just_out_of_reach_stays_with_its_key():
     assert frame.select(packed.index_of(pl.col("code"))).to_series().to_list() == [
         0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2
     ]  # fmt: skip
-    assert (frame.select(packed.before(pl.col("index"))).to_series() < frame["code"]).all()
+    assert (frame.select(packed.anchor_code(pl.col("index"))).to_series() < frame["code"]).all()
 
 
 @pytest.mark.parametrize("kind", STEPS, ids=str)

@@ -4,7 +4,7 @@ from scipy import stats
 from simulations import binormal, expit, labelled
 from sklearn.linear_model import LogisticRegression
 
-from polaroc.deployment.calibration import FALSE_ALARMS, doubt
+from polaroc.deployment.calibration import FALSE_ALARMS, miscalibration_note
 
 
 @pytest.mark.parametrize(("rows", "prior"), [(200, 0.3), (1000, 0.05), (2000, 0.5)])
@@ -15,7 +15,7 @@ def test_posteriors_are_doubted_no_more_often_than_stated(rows, prior, distance)
     doubted = 0
     for _ in range(runs):
         logit, truth = binormal(rng, rows, prior, distance, prior)
-        doubted += doubt(labelled(expit(logit), truth)) is not None
+        doubted += miscalibration_note(labelled(expit(logit), truth)) is not None
     assert doubted <= stats.binom.ppf(0.9995, runs, FALSE_ALARMS)
 
 
@@ -26,7 +26,7 @@ def test_scores_that_are_not_posteriors_are_doubted(intercept, slope, rows):
     rng = np.random.default_rng(rows)
     logit, truth = binormal(rng, rows, 0.3, 2, 0.3)
     moved = intercept + slope * logit
-    said = doubt(labelled(expit(moved), truth))
+    said = miscalibration_note(labelled(expit(moved), truth))
     fitted = LogisticRegression(C=np.inf, tol=1e-10).fit(moved[:, None], truth).coef_.item()
     assert f"calibration slope {fitted:.2g}, " in said
     assert f"mean {expit(moved).mean():.2g} for a share of positives of {truth.mean():.2g}" in said
@@ -57,7 +57,7 @@ def test_the_test_is_the_score_test_of_a_logistic_regression():
     statistic = np.array(slope) @ np.linalg.solve(-np.array(bend), slope)
     chance = stats.chi2.sf(statistic, 2)
     assert 1e-6 < chance < FALSE_ALARMS
-    assert f"p = {chance:.1g})" in doubt(labelled(expit(logit), truth))
+    assert f"p = {chance:.1g})" in miscalibration_note(labelled(expit(logit), truth))
 
 
 @pytest.mark.parametrize(
@@ -72,5 +72,5 @@ def test_the_test_is_the_score_test_of_a_logistic_regression():
     ],
 )
 def test_scores_at_the_ends_and_constant_ones(score, truth, said):
-    found = doubt(labelled(np.array(score), np.array(truth)))
+    found = miscalibration_note(labelled(np.array(score), np.array(truth)))
     assert found is None if said is None else said in found

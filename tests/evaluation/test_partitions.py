@@ -15,7 +15,7 @@ from strategies import tables
 import polaroc as pr
 from polaroc.errors import InvalidArgument, OutputRefused
 from polaroc.evaluation import sums
-from polaroc.evaluation.partitions import parts, sizes
+from polaroc.evaluation.partitions import count_by_rank, partitions
 from polaroc.files import memory
 from polaroc.files.scratch import PREFIX
 
@@ -33,7 +33,7 @@ def small(monkeypatch):
 def room(rows: int, weight: str | None = None) -> int:
     """Memory for at most so many rows."""
     weights = 0 if weight is None else sums.WEIGHT_IN_MEMORY
-    return rows * (sums.IN_MEMORY - sums.SPARED + weights)
+    return rows * (sums.IN_MEMORY - sums.SAVED_WITH_64_BITS + weights)
 
 
 def same(found: pl.DataFrame, expected: pl.DataFrame) -> None:
@@ -90,7 +90,7 @@ def test_small_tables_add_up_however_they_are_cut(table, rows):
 
 
 @pytest.mark.slow
-def test_rows_in_trouble_are_said_as_ever():
+def test_invalid_rows_have_the_same_notes():
     table = predictions(RNG.random(ROWS)).with_columns(
         score=pl.when(pl.int_range(pl.len()) % 100 == 0).then(None).otherwise("score")
     )
@@ -104,7 +104,7 @@ def test_rows_in_trouble_are_said_as_ever():
 
 @pytest.mark.parametrize("kept", [0, 20])
 @pytest.mark.parametrize("nulls", ["raise", "drop"])
-def test_rows_in_trouble_need_no_room(kept, nulls):
+def test_invalid_rows_need_no_space(kept, nulls):
     score = pl.when(pl.int_range(pl.len()) < kept).then("score")
     table = predictions(RNG.random(ROWS)).with_columns(score.alias("score")).lazy()
     asked = {**NAMES, "by": "model", "nulls": nulls}
@@ -136,7 +136,7 @@ def test_nothing_and_next_to_nothing(rows):
 def test_parts_go_down_and_fit_or_are_tied(scores, most, tmp_path):
     rows = pl.LazyFrame({"threshold": scores[:500]})
     seen = []
-    for part in parts(rows, sizes(rows).collect(), most, tmp_path):
+    for part in partitions(rows, count_by_rank(rows).collect(), most, tmp_path):
         held = part.rows.collect()["threshold"]
         assert held.len() == part.size
         assert held.n_unique() == 1 if part.tied else part.size <= most

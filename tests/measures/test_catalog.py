@@ -29,7 +29,9 @@ GINI = pytest.approx(2 * 0.68 - 1, abs=1e-12)
 
 def gini_measure(given: MeasureArguments) -> list[Measure]:
     auc = auc_measure(backend=given.backend)
-    return [replace(auc, name="gini", estimate=2 * auc.estimate - 1, warning=None, parts=())]
+    return [
+        replace(auc, name="gini", estimate=2 * auc.estimate - 1, warning=None, gradient_terms=())
+    ]
 
 
 @pytest.fixture

@@ -162,8 +162,8 @@ def test_a_belief_in_many_priors_needs_no_more_nodes_than_interpolation():
     assert len(nodes) < len(WIDE) / 4
     assert sum(condensed_weights) == pytest.approx(1, abs=1e-12)
     curve = pr.curve(TABLE, truth="truth", score="score")
-    of_rows = exact.curve(ROWS)
-    each = [exact.auprec(of_rows, exact.skew(p), "linear") for p in WIDE]
+    values_by_row = exact.curve(ROWS)
+    each = [exact.auprec(values_by_row, exact.skew(p), "linear") for p in WIDE]
     found = pr.iauprec(curve, belief, interpolation="linear")["estimate"].item()
     assert found == pytest.approx(np.average(each, weights=weights), abs=1e-12)
     as_expression = pr.expr.iauprec("truth", "score", belief, interpolation="linear")

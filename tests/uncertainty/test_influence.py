@@ -10,7 +10,7 @@ from strategies import tables
 
 import polaroc as pr
 from polaroc.measures.areas import auprec_measures, iauprec_measure
-from polaroc.measures.gradients import square_share
+from polaroc.measures.gradients import second_moment
 
 NAMES = {"truth": "truth", "score": "score"}
 OVER = (0.1, 0.6)
@@ -39,13 +39,14 @@ UNSMOOTH = [("hull", "limit"), ("exact", "one"), ("linear", "zero"), ("step", "d
 @pytest.mark.parametrize(("interpolation", "start"), UNSMOOTH)
 def test_what_is_not_smooth_has_no_gradient(interpolation, start):
     (area,) = auprec_measures(0.1, interpolation, start)
-    assert area.parts == iauprec_measure(OVER, interpolation, start).parts == ()
+    averaged = iauprec_measure(OVER, interpolation, start)
+    assert area.gradient_terms == averaged.gradient_terms == ()
 
 
 def test_an_area_over_a_range_of_recall_has_no_gradient():
     (area,) = auprec_measures(0.1, "exact", "limit", (0.2, 0.8))
     (whole,) = auprec_measures(0.1, "exact", "limit")
-    assert (len(area.parts), len(whole.parts)) == (0, 1)
+    assert (len(area.gradient_terms), len(whole.gradient_terms)) == (0, 1)
 
 
 def measured(table: pl.DataFrame, name: str, **more: object) -> pl.DataFrame:
@@ -103,13 +104,13 @@ def test_a_whole_weight_counts_as_so_many_rows(name):
 
 
 @pytest.mark.parametrize("x", [0.0, 1e-9, 1e-3, 0.00999, 0.01001, 0.5, 30.0, 1e6])
-def test_square_share_is_its_integral(x):
+def test_second_moment_is_its_integral(x):
     cuts = np.unique(np.minimum([0, 1e-6, 1e-4, 1e-2, 1], 1))
     expected = sum(
         quad(lambda u: u**2 / (1 + u * x) ** 2, a, b, epsabs=0, epsrel=1e-13)[0]
         for a, b in pairwise(cuts)
     )
-    assert pl.select(square_share(pl.lit(x))).item() == pytest.approx(expected, rel=1e-11)
+    assert pl.select(second_moment(pl.lit(x))).item() == pytest.approx(expected, rel=1e-11)
 
 
 def replications(count: int, positives: int, negatives: int) -> pl.DataFrame:

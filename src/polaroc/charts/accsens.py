@@ -12,8 +12,7 @@ from polaroc.charts.iso import iso_label_layers, iso_line_layer
 from polaroc.charts.layers import data
 from polaroc.charts.options import checked
 from polaroc.charts.over_prior import DECIMALS
-from polaroc.charts.theme import SIZE, finished
-from polaroc.charts.theme import points as filled_points
+from polaroc.charts.theme import SIZE, point_style, with_theme
 from polaroc.comparison.measure_rows import rows_of
 from polaroc.measures.sensitivity import accsens_arcs, check_arc_weights
 
@@ -34,7 +33,7 @@ def accsens_plane(
     weights: tuple[float, float] = (1, 1),
     colours: Mapping[str, str] | None = None,
 ) -> "alt.LayerChart":
-    """Error against prior sensitivity, with lines of equal AccSens; near the corner is good.
+    """Error against prior sensitivity, with lines of equal AccSens; best at the origin.
 
     Parameters
     ----------
@@ -80,7 +79,7 @@ def accsens_plane(
     table = as_lazy(measures).collect()
     area, distance = (rows_of(table, name) for name in ("auc_range", "sens"))
     keys = area.keys
-    points = _points(area.frame, distance.frame, keys)
+    points = _errors_and_sens(area.frame, distance.frame, keys)
     means = _means(points, keys)
     many = points.height > means.height
     end = _end(max([*points[ERROR], *points[SENS]], default=1.0))
@@ -92,24 +91,24 @@ def accsens_plane(
     shared = [
         alt.X("x:Q", **axis, title=ERROR_TITLE),
         alt.Y("y:Q", **axis, title="Sens"),
-        *filled_points(series, keys[0] if keys else "", colours),
+        *point_style(series, keys[0] if keys else "", colours),
     ]
     arcs = data(_arcs(weights, end))
     layers: list[Any] = [iso_line_layer(arcs)]
     if many:
-        layers.append(_marks(points, keys, shared, size=24, opacity=0.4))
+        layers.append(_point_layer(points, keys, shared, size=24, opacity=0.4))
     layers += iso_label_layers(arcs)
-    layers.append(_marks(means, keys[:1], shared, size=120, opacity=1, stroke="white"))
+    layers.append(_point_layer(means, keys[:1], shared, size=120, opacity=1, stroke="white"))
     subtitle = "grey: equal AccSens"
     if tuple(weights) != (1, 1):
         subtitle += f", weights {weights[0]:g} and {weights[1]:g}"
     if many:
         subtitle += f"; small: each {' · '.join(keys[1:])}; large: their mean"
     heading = alt.TitleParams(title, subtitle=subtitle)
-    return finished(alt.layer(*layers).properties(width=SIZE, height=SIZE, title=heading))
+    return with_theme(alt.layer(*layers).properties(width=SIZE, height=SIZE, title=heading))
 
 
-def _points(area: pl.DataFrame, sens: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
+def _errors_and_sens(area: pl.DataFrame, sens: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
     """The keys that have both, with their error and Sens."""
     errors = area.lazy().select(*keys, (1 - pl.col("estimate")).alias(ERROR))
     both = attach(errors, sens.lazy().select(*keys, pl.col("estimate").alias(SENS)), keys)
@@ -124,7 +123,9 @@ def _means(points: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
     return means.sort(keys[:1], nulls_last=True)
 
 
-def _marks(points: pl.DataFrame, keys: list[str], shared: list[Any], **look: Any) -> "alt.Chart":
+def _point_layer(
+    points: pl.DataFrame, keys: list[str], shared: list[Any], **mark_options: Any
+) -> "alt.Chart":
     import altair as alt
 
     records = []
@@ -137,7 +138,7 @@ def _marks(points: pl.DataFrame, keys: list[str], shared: list[Any], **look: Any
         alt.Tooltip("x:Q", title=ERROR_TITLE, format=".3f"),
         alt.Tooltip("y:Q", title="Sens", format=".3f"),
     ]
-    return data(records).mark_point(filled=True, **look).encode(*shared, tooltip)
+    return data(records).mark_point(filled=True, **mark_options).encode(*shared, tooltip)
 
 
 def _arcs(weights: tuple[float, float], end: float) -> list[dict[str, Any]]:

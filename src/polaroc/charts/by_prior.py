@@ -14,7 +14,7 @@ from polaroc.charts.over_prior import (
     prior_lines,
     same_prior,
 )
-from polaroc.charts.theme import SIZE, finished, folds_name, measure_name, share_axis, style
+from polaroc.charts.theme import SIZE, folds_name, measure_name, share_axis, style, with_theme
 from polaroc.comparison.measure_rows import fold_means, rows_of
 from polaroc.errors import Hint, InvalidArgument
 
@@ -92,7 +92,7 @@ def auprec_by_prior(
             layers.insert(0, prior_bands(points, keys, encoding))
             subtitle = "band: from lower to upper limit"
     heading = alt.TitleParams(title, subtitle=subtitle) if subtitle else title
-    return finished(alt.layer(*layers).properties(width=1.3 * SIZE, height=SIZE, title=heading))
+    return with_theme(alt.layer(*layers).properties(width=1.3 * SIZE, height=SIZE, title=heading))
 
 
 def _points(measures: pl.LazyFrame, keys: list[str]) -> pl.DataFrame:
@@ -192,7 +192,7 @@ def interaction(
             f"bands: mean ± SD over {folds_name(rows.keys[1:])}; not parallel: an interaction"
         )
     heading = alt.TitleParams(title, subtitle=subtitle)
-    return finished(alt.layer(*layers).properties(width=1.3 * SIZE, height=SIZE, title=heading))
+    return with_theme(alt.layer(*layers).properties(width=1.3 * SIZE, height=SIZE, title=heading))
 
 
 def _value_axis(means: pl.DataFrame, title: str) -> dict[str, Any]:

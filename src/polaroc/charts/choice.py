@@ -14,12 +14,12 @@ from polaroc.charts.theme import (
     PERCENT,
     SIZE,
     filled,
-    finished,
     folds_name,
     measure_name,
-    repeat,
     share_axis,
+    shares_colours,
     style,
+    with_theme,
 )
 from polaroc.choice.result import Choice
 from polaroc.errors import Hint, InvalidTable
@@ -27,12 +27,12 @@ from polaroc.errors import Hint, InvalidTable
 if TYPE_CHECKING:
     import altair as alt
 
-BESIDE = 90
-ROOM = 1.08
+BESIDE_WIDTH = 90
+HEADROOM = 1.08
 TICKS = 6
 # Pixels per model with its name below.
-EACH = 15
-STRIP = 28
+MODEL_WIDTH = 15
+STRIP_HEIGHT = 28
 WIDTH = 1.3 * SIZE
 
 
@@ -79,10 +79,10 @@ def regret(
     """
     import altair as alt
 
-    table, between = of_choice(choice)
+    table, between = table_of_choice(choice)
     drawn = lines_by_prior(table, [between], "regret")
     regrets = choice.models.select(pl.max_horizontal("mean_regret", "worst_regret").max())
-    top = ROOM * round(regrets.to_series()[0], DECIMALS) or 1.0
+    top = HEADROOM * round(regrets.to_series()[0], DECIMALS) or 1.0
     scale = alt.Scale(domain=[0, top], nice=False)
     label = f"{measure_name(choice.measure)} below the best mean"
     tint = style(drawn.series, drawn.title, colours)
@@ -101,7 +101,7 @@ def regret(
     diamonds = _diamonds(marks, [*encoding, tint[0]])
     main = alt.layer(prior_lines(drawn, [*encoding, *tint], "regret", points=False), diamonds)
     heading = alt.TitleParams(title, subtitle="diamond: worst; right: mean (point) to worst regret")
-    return finished(
+    return with_theme(
         alt.hconcat(
             main.properties(width=WIDTH, height=SIZE),
             _mean_and_worst(choice, drawn.series, tint[0], scale, colours),
@@ -144,11 +144,12 @@ def _mean_and_worst(
     place = alt.X(
         "series:N", scale=alt.Scale(domain=series), title="mean to worst",
         axis=alt.Axis(
-            labels=repeat(series, colours), labelAngle=-90, labelLimit=90, ticks=False, grid=False
+            labels=shares_colours(series, colours), labelAngle=-90, labelLimit=90, ticks=False,
+            grid=False,
         ),
     )  # fmt: skip
-    bare = alt.Axis(labels=False, ticks=False, domain=False, tickCount=TICKS)
-    vertical = alt.Y("y:Q", scale=scale, axis=bare, title=None)
+    no_axis = alt.Axis(labels=False, ticks=False, domain=False, tickCount=TICKS)
+    vertical = alt.Y("y:Q", scale=scale, axis=no_axis, title=None)
     tooltip = [
         alt.Tooltip("series:N", title=between),
         alt.Tooltip("y:Q", title="mean regret", format=".4f"),
@@ -158,9 +159,13 @@ def _mean_and_worst(
     points = base.mark_point(filled=True, size=60, opacity=1)
     bars = base.mark_rule(strokeWidth=2.5, opacity=0.5).encode(alt.Y2("top:Q"))
     worst = [{**record, "y": record["top"]} for record in records]
-    tips = _diamonds(worst, [place, vertical, tint])
-    wide = max(BESIDE, EACH * len(series)) if repeat(series, colours) else BESIDE
-    return alt.layer(bars, points, tips).properties(width=wide, height=SIZE)
+    diamonds = _diamonds(worst, [place, vertical, tint])
+    wide = (
+        max(BESIDE_WIDTH, MODEL_WIDTH * len(series))
+        if shares_colours(series, colours)
+        else BESIDE_WIDTH
+    )
+    return alt.layer(bars, points, diamonds).properties(width=wide, height=SIZE)
 
 
 @checked
@@ -208,12 +213,12 @@ def winner_map(
     """
     import altair as alt
 
-    table, between = of_choice(choice)
-    whole = pl.lit(1.0) / pl.col("best").sum().over("prior")
-    best = _stacked(table, pl.when("best").then(whole).otherwise(0.0))
+    table, between = table_of_choice(choice)
+    tied_share = pl.lit(1.0) / pl.col("best").sum().over("prior")
+    best = _stacked(table, pl.when("best").then(tied_share).otherwise(0.0))
     series = [str(model) for model in table[between].unique(maintain_order=True)]
     tint = filled(series, between, "square", colours)
-    bare = alt.Axis(
+    no_axis = alt.Axis(
         labels=False, ticks=False, domain=False, grid=False, titleAngle=0, titleAlign="right",
         titleBaseline="middle",
     )  # fmt: skip
@@ -221,28 +226,30 @@ def winner_map(
     many = table["share"].null_count() == 0
     strip = {
         "scale": alt.Scale(domain=[0, 1], nice=False),
-        "axis": bare,
+        "axis": no_axis,
         "title": "best mean" if many else "best",
     }
-    named = repeat(series, colours)
+    names_needed = shares_colours(series, colours)
     cells = _cells(best, between, strip, tint, alone=not many)
-    panels = [_named(cells, best, between, named).properties(width=WIDTH, height=STRIP)]
+    panels = [
+        _with_names(cells, best, between, names_needed).properties(width=WIDTH, height=STRIP_HEIGHT)
+    ]
     if many:
         won = _stacked(table, pl.col("share"))
         vertical = share_axis(f"share of {folds} won")
         panels.append(
-            _named(_cells(won, between, vertical, tint), won, between, named).properties(
-                width=WIDTH, height=0.75 * SIZE
-            )
+            _with_names(
+                _cells(won, between, vertical, tint), won, between, names_needed
+            ).properties(width=WIDTH, height=0.75 * SIZE)
         )
     label = measure_name(choice.measure)
     subtitle = f"above: best mean {label}; below: share of {folds} each is the best in"
     heading = alt.TitleParams(title, subtitle=subtitle if many else f"best {label}")
-    return finished(alt.vconcat(*panels, spacing=10).properties(title=heading))
+    return with_theme(alt.vconcat(*panels, spacing=10).properties(title=heading))
 
 
 def _stacked(table: pl.DataFrame, share: pl.Expr) -> pl.DataFrame:
-    """The cell of each model and prior: `share` high, the first model on top."""
+    """The cell of each model and prior, of height `share`, stacked from the first model down."""
     priors = table["prior"].unique().sort()
     middle = (priors * priors.shift(-1)).sqrt()
     ends = pl.DataFrame(
@@ -258,13 +265,13 @@ def _stacked(table: pl.DataFrame, share: pl.Expr) -> pl.DataFrame:
     return cells.with_columns(pl.col(LOW, HIGH).round(DECIMALS))
 
 
-def _named(
-    cells: "alt.Chart", table: pl.DataFrame, between: str, named: bool
+def _with_names(
+    cells: "alt.Chart", table: pl.DataFrame, between: str, names_needed: bool
 ) -> "alt.Chart | alt.LayerChart | alt.FacetChart":
-    """The cells, each model with its name in the middle of where it has most, if wanted."""
+    """The cells; if `names_needed`, each model's name is in the middle of its largest cells."""
     import altair as alt
 
-    if not named:
+    if not names_needed:
         return cells
     records = []
     for (model,), part in table.filter(pl.col(SHARE) > 0).group_by(between, maintain_order=True):
@@ -279,7 +286,7 @@ def _named(
 def _cells(
     table: pl.DataFrame, between: str, vertical: dict[str, Any], tint: Any, *, alone: bool = True
 ) -> "alt.Chart":
-    """Cells in the colours of the models; an axis of priors only below the last panel."""
+    """Cells in the colours of the models; with an axis of priors only if `alone`."""
     import altair as alt
 
     names = {LEFT: "x", RIGHT: "right", LOW: "y", HIGH: "top"}
@@ -296,7 +303,7 @@ def _cells(
     return (
         data(records)
         .transform_flatten([*names.values(), *values])
-        # Strokes cover the seams that smoothing leaves between neighbours.
+        # Strokes cover the gaps that anti-aliasing leaves between neighbours.
         .mark_rect(strokeWidth=0.6)
         .encode(
             alt.X("x:Q", **across),
@@ -316,7 +323,7 @@ def _cells(
     )
 
 
-def of_choice(choice: Choice) -> tuple[pl.DataFrame, str]:
+def table_of_choice(choice: Choice) -> tuple[pl.DataFrame, str]:
     """The models at each prior, in the order of the models, and the name of their column.
 
     Rounded to visible digits, as in other charts against the prior.
@@ -330,8 +337,8 @@ def of_choice(choice: Choice) -> tuple[pl.DataFrame, str]:
     between = choice.models.columns[0]
     if choice.models["worst_regret"].null_count():
         raise InvalidTable(
-            f"the choice knows {choice.priors['prior'].n_unique()} prior(s) of the range, too few "
-            "to draw what is best where.",
+            f"the choice has {choice.priors['prior'].n_unique()} prior(s) of the range, too few to "
+            "draw the best model at each prior.",
             hint=Hint(
                 "evaluate with priors=pr.prior_grid(lo, hi, 16) over the whole range, and choose "
                 "again.",

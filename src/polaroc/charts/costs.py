@@ -10,7 +10,7 @@ from polaroc.base.private_columns import PANEL
 from polaroc.charts.layers import dashed_line, data, drawn_lines, line_marks, panels_of
 from polaroc.charts.lines import lines
 from polaroc.charts.options import checked
-from polaroc.charts.theme import GREY, SIZE, finished, share_axis
+from polaroc.charts.theme import GREY, SIZE, share_axis, with_theme
 from polaroc.errors import InvalidTable
 from polaroc.thresholds.costs import PROBABILITY_COST
 
@@ -81,7 +81,7 @@ def cost_curves(
     line = marks.encode(across, axis, tooltip=tooltip)
     subtitle = "grey: calling all or nothing positive; c: cost of a miss, d: of a false alarm"
     heading = alt.TitleParams(title, subtitle=subtitle)
-    return finished(
+    return with_theme(
         alt.layer(trivial, line).properties(width=1.2 * SIZE, height=0.8 * SIZE, title=heading)
     )
 
@@ -156,7 +156,7 @@ def decision_curves(
         left_out = every.filter(pl.col("net_benefit").is_null()).select(keys).n_unique()
         subtitle += f"; left out, scores are not probabilities: {left_out} key(s)"
     heading = alt.TitleParams(title, subtitle=subtitle)
-    return finished(alt.concat(*charts, columns=2).properties(title=heading))
+    return with_theme(alt.concat(*charts, columns=2).properties(title=heading))
 
 
 def _decisions(

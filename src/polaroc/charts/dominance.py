@@ -7,7 +7,7 @@ import polars as pl
 from polaroc.base.columns import as_lazy
 from polaroc.charts.layers import data
 from polaroc.charts.options import checked
-from polaroc.charts.theme import finished, folds_name
+from polaroc.charts.theme import folds_name, with_theme
 from polaroc.errors import InvalidTable
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def dominance(
     """
     import altair as alt
 
-    table, between, blocks = _of_relations(as_lazy(relations).collect())
+    table, between, blocks = _pairs_of_models(as_lazy(relations).collect())
     models = pl.concat([table[:, -3], table[:, -2].alias(table.columns[-3])]).unique()
     names = [str(model) for model in models.sort(nulls_last=True)]
     records = _cells(table, single=not blocks)
@@ -77,7 +77,7 @@ def dominance(
     base = data(records).encode(row, column, tooltip)
     cells = base.mark_rect(stroke="white", strokeWidth=2).encode(shade)
     ink = alt.condition("datum.share > 0.65", alt.value("white"), alt.value("#222222"))
-    text = base.mark_text(fontSize=12).encode(alt.Text("told:N"), color=ink)
+    text = base.mark_text(fontSize=12).encode(alt.Text("relation_label:N"), color=ink)
     kind = (
         f"in how many {folds_name(blocks)} the row dominates the column"
         if blocks
@@ -85,15 +85,17 @@ def dominance(
     )
     size = CELL * max(len(names), 1)
     heading = alt.TitleParams(title, subtitle=kind)
-    return finished(alt.layer(cells, text).properties(width=size, height=0.6 * size, title=heading))
+    return with_theme(
+        alt.layer(cells, text).properties(width=size, height=0.6 * size, title=heading)
+    )
 
 
-def _of_relations(table: pl.DataFrame) -> tuple[pl.DataFrame, str, list[str]]:
+def _pairs_of_models(table: pl.DataFrame) -> tuple[pl.DataFrame, str, list[str]]:
     """The pairs with their relation, the column of the models and those of the blocks."""
     names = table.columns
     pair = names[-4:-2]
-    sound = names[-2:] == ["relation", "crossings"] and len(pair) == 2
-    if not sound or not (pair[0].endswith("_a") and pair[1].endswith("_b")):
+    has_result_columns = names[-2:] == ["relation", "crossings"] and len(pair) == 2
+    if not has_result_columns or not (pair[0].endswith("_a") and pair[1].endswith("_b")):
         raise InvalidTable(
             f"the table has the columns {', '.join(map(repr, names)) or 'none'}, expected are two "
             "of models, 'relation' and 'crossings' at its end.",
@@ -106,12 +108,12 @@ def _cells(table: pl.DataFrame, *, single: bool) -> list[dict[str, Any]]:
     """A cell for each ordered pair of models."""
     counts: dict[tuple[str, str], dict[str, int]] = {}
     for first, second, relation in table.rows():
-        for row, column, seen in (
+        for row, column, relation_of_row in (
             (first, second, relation), (second, first, MIRRORED.get(relation, relation)),
         ):  # fmt: skip
             cell = counts.setdefault((str(row), str(column)), dict.fromkeys(RELATIONS, 0))
-            if seen is not None:
-                cell[seen] += 1
+            if relation_of_row is not None:
+                cell[relation_of_row] += 1
     return [_cell(*names, cell, single) for names, cell in counts.items()]
 
 
@@ -120,7 +122,7 @@ def _cell(row: str, column: str, cell: dict[str, int], single: bool) -> dict[str
     words = [relation for relation, count in cell.items() if count]
     label = (words[0] if words else "–") if single else f"{cell['dominates']} of {known}"
     share = cell["dominates"] / known if known else None
-    return {"row": row, "column": column, "told": label, "share": share, **cell}
+    return {"row": row, "column": column, "relation_label": label, "share": share, **cell}
 
 
 def _axis(**look: Any) -> "alt.Axis":

@@ -9,7 +9,7 @@ from polaroc.base.columns import as_lazy, curve_keys, require
 from polaroc.charts.layers import chance_diagonal, curves, data
 from polaroc.charts.lines import DIGITS, FEWER_KEYS, straight_lines, thinned
 from polaroc.charts.options import checked
-from polaroc.charts.theme import SIZE, finished, prior_label, share_axis, style
+from polaroc.charts.theme import SIZE, prior_label, share_axis, style, with_theme
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.thresholds.operating_points import POINTS
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 SHAPES = ("triangle-up", "circle", "square", "diamond", "cross", "triangle-down")
 MOST_POINTS = 1_000
-OF_MEANS = "small: each {}; large: their mean, joined from the lowest prior to the highest"
-SUBTITLE = "straight: from the lowest prior to the highest; Sens is that distance over √2"
+MEAN_CAPTION = "small: each {}; large: their mean, joined from the lowest prior to the highest"
+SINGLE_CAPTION = "straight: from the lowest prior to the highest; Sens is that distance over √2"
 JOINED = [5, 3]
 
 
@@ -31,7 +31,7 @@ def operating_drift(
     *,
     colours: Mapping[str, str] | None = None,
 ) -> "alt.LayerChart":
-    """Operating points at several priors in ROC space, as AccSens Fig. 3 has them.
+    """Operating points at several priors in ROC space, as in AccSens Fig. 3.
 
     Parameters
     ----------
@@ -71,12 +71,12 @@ def operating_drift(
 
     lazy = as_lazy(points)
     keys = require(lazy, POINTS, source="operating_points(...)")
-    # Collected together, so that both come from one reading.
-    tables, of_curves = [_drawn(lazy, keys)], []
+    # Collect together: both tables must come from the same rows.
+    tables, roc_keys = [_labelled(lazy, keys)], []
     if curve is not None:
         roc = as_lazy(curve)
-        of_curves = curve_keys(roc)
-        tables.append(thinned(roc, of_curves, "fpr", "tpr"))
+        roc_keys = curve_keys(roc)
+        tables.append(thinned(roc, roc_keys, "fpr", "tpr"))
     drawn, *lines_behind = pl.collect_all(tables)
     priors = drawn.select("prior", "label").unique().sort("prior")["label"].to_list()
     _check(len(priors), drawn.height)
@@ -90,7 +90,7 @@ def operating_drift(
     )
     single = _placed(drawn, shade)
     tooltip = _tooltip("curve" if keys else None)
-    behind = [_behind(lines, of_curves, colours) for lines in lines_behind]
+    behind = [_behind(lines, roc_keys, colours) for lines in lines_behind]
     if drawn.select("series", "line").n_unique() == len(series):
         marks = single.mark_point(filled=True, size=110, opacity=1, stroke="white", strokeWidth=1)
         layers = [
@@ -98,7 +98,7 @@ def operating_drift(
             _joined(single, priors, dashes, 1.5),
             marks.encode(shape, tooltip=tooltip),
         ]
-        subtitle = SUBTITLE
+        subtitle = SINGLE_CAPTION
     else:
         mean = _placed(_means(drawn), shade)
         pale = single.mark_point(filled=True, size=24, opacity=0.35, strokeWidth=0)
@@ -109,13 +109,13 @@ def operating_drift(
             _joined(mean, priors, dashes, 2),
             bold.encode(shape, tooltip=_tooltip(f"mean of {first}", mean=True)),
         ]
-        subtitle = OF_MEANS.format(" · ".join(others))
+        subtitle = MEAN_CAPTION.format(" · ".join(others))
     heading = alt.TitleParams(title, subtitle=subtitle)
     chart = alt.layer(chance_diagonal(), *layers)
-    return finished(chart.properties(width=SIZE, height=SIZE, title=heading))
+    return with_theme(chart.properties(width=SIZE, height=SIZE, title=heading))
 
 
-def _drawn(points: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+def _labelled(points: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     """Points with the names of their first key (`series`) and of all keys (`line`)."""
     labels = [pl.col(key).cast(pl.String).fill_null("None") for key in keys] or [pl.lit("")]
     return (

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polaroc.base.columns import as_lazy, curve_keys
-from polaroc.charts.export import STILL
+from polaroc.charts.export import STATIC_SUBTITLE
 from polaroc.charts.layers import chance_diagonal, data
 from polaroc.charts.lines import FEWER_CURVES, Lines, lines
 from polaroc.charts.options import checked
 from polaroc.charts.prior_slider import FIRST, thinned_for_any_prior
-from polaroc.charts.theme import GREY, finished, share_axis, style
+from polaroc.charts.theme import GREY, share_axis, style, with_theme
 from polaroc.charts.tooltips import in_json
 from polaroc.errors import InvalidArgument
 from polaroc.priors.grids import range_of
@@ -40,17 +40,19 @@ BOXED = {
         {"or": [{"param": f"box_{panel}", "empty": False} for panel in PANELS]},
     ]
 }
-# Vega-Lite puts the points of a Voronoi layer into `datum`.
-HERE = "(datum.datum || datum)"
+# In the Voronoi layer of a nearest-point selection, Vega-Lite nests the point in `datum`.
+NEAREST_POINT = "(datum.datum || datum)"
 READOUT = (
-    f"'curve': {HERE}.line",
-    f"'call positive if score ≥': {HERE}.score",
-    f"'recall (true positive rate)': format({HERE}.tpr, '.4f')",
-    f"'false positive rate': format({HERE}.fpr, '.4~g')",
-    f"'precision': format({HERE}.precision, '.4f')",
+    f"'curve': {NEAREST_POINT}.line",
+    f"'call positive if score ≥': {NEAREST_POINT}.score",
+    f"'recall (true positive rate)': format({NEAREST_POINT}.tpr, '.4f')",
+    f"'false positive rate': format({NEAREST_POINT}.fpr, '.4~g')",
+    f"'precision': format({NEAREST_POINT}.precision, '.4f')",
     "'at a prior of': format(prior, '.3~p')",
 )
-ASKED = "Move the slider to change the prior, point at a curve for its threshold, or drag a box."
+INSTRUCTIONS = (
+    "Move the slider to change the prior, point at a curve for its threshold, or drag a box."
+)
 
 
 @checked
@@ -62,7 +64,7 @@ def explorer(
     over: tuple[float, float] = (0.001, 0.999),
     colours: Mapping[str, str] | None = None,
 ) -> "alt.HConcatChart":
-    """ROC and precision-recall curves side by side, at a prior that a slider moves.
+    """ROC and precision-recall curves side by side, with a slider for the prior.
 
     Parameters
     ----------
@@ -82,11 +84,11 @@ def explorer(
     Returns
     -------
     altair.HConcatChart
-        Precision is worked out where the chart is shown, from the ROC points and the
-        prior. The point nearest to the pointer is marked in both panels and its
-        threshold told; boxes dragged in the panels select the operating points that
-        lie in all of them. Both curves stay within half a pixel at 800 pixels of
-        those through all points, at every prior of the range.
+        The chart itself computes precision from the ROC points and the prior. The
+        point nearest to the pointer is marked in both panels, with its threshold in a
+        tooltip; boxes dragged in the panels select the operating points that lie in
+        all of them. At 800 pixels, both curves are within half a pixel of the curves
+        through all points, at every prior of the range.
 
     Raises
     ------
@@ -124,7 +126,7 @@ def explorer(
     roc = _panel(0, *rate_axes, drawn, readout)
     pr = _panel(1, ("tpr", "recall"), ("precision", "precision"), drawn, readout)
     channels = style(drawn.series, drawn.title, colours)
-    now = alt.ExprRef("'Precision and recall at π = ' + format(prior, '.3~p')")
+    pr_heading = alt.ExprRef("'Precision and recall at π = ' + format(prior, '.3~p')")
     panels = [
         alt.layer(chance, *(layer.encode(*channels) for layer in layers)).properties(
             width=WIDTH,
@@ -133,7 +135,7 @@ def explorer(
         )
         for chance, layers, heading in (
             (chance_diagonal(), roc, "ROC, at every prior"),
-            (_chance_level(), pr, now),
+            (_chance_level(), pr, pr_heading),
         )
     ]
     chart = alt.HConcatChart(
@@ -146,13 +148,14 @@ def explorer(
                 for name, formula in FORMULAS.items()
             ),
         ],
-        title=alt.TitleParams(title, subtitle=ASKED),
+        title=alt.TitleParams(title, subtitle=INSTRUCTIONS),
         params=[*_slider(prior, over), *_selections()],
         usermeta={
-            STILL: f"drawn at a prior of {100 * prior:.3g} %; the ROC is that of every prior"
+            STATIC_SUBTITLE: f"drawn at a prior of {100 * prior:.3g} %; "
+            "the ROC is that of every prior"
         },
     )
-    return finished(chart, below=drawn.series)
+    return with_theme(chart, below=drawn.series)
 
 
 def _panel(
@@ -173,7 +176,7 @@ def _panel(
     boxed = real.transform_filter(alt.PredicateComposition.from_dict(BOXED)).mark_point(
         filled=True, size=22, opacity=1, strokeWidth=0, clip=True, aria=False
     )
-    here = real.mark_point(
+    nearest_point = real.mark_point(
         filled=True, size=90, stroke="white", strokeWidth=1.5, aria=False,
         tooltip=alt.ExprRef(f"{{{', '.join(readout)}}}"),
     ).encode(
@@ -182,7 +185,7 @@ def _panel(
     return [
         line.encode(alt.Detail("id:N"), alt.Order("at:Q")).properties(name=f"lines_{place}"),
         boxed,
-        here.properties(name=f"here_{place}"),
+        nearest_point.properties(name=f"here_{place}"),
     ]
 
 

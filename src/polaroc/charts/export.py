@@ -25,7 +25,7 @@ PAGE = Template(
 </html>
 """
 )
-# A slider as wide as a chart, without the number that Vega puts beside it.
+# A slider as wide as a chart, without the number that Vega shows next to it.
 STYLE = """
 .vega-bindings label { font: 14px sans-serif }
 .vega-bindings input[type=range] { width: 24em; vertical-align: middle }
@@ -34,9 +34,9 @@ STYLE = """
 # Control characters in JSON, which SVG does not allow.
 CONTROL = re.compile(r"(?<!\\)((?:\\\\)*)\\(?:u00([01][0-9a-f])|u(fff[ef])|([bf]))")
 # Metadata key: the subtitle in a static picture.
-STILL = "polaroc_still"
+STATIC_SUBTITLE = "polaroc_still"
 # Name of an invisible layer for the pointer, left out of pictures.
-UNSEEN = "unseen"
+INVISIBLE_LAYER = "unseen"
 FORMATS = ("json", "html", "svg", "png", "pdf")
 
 
@@ -82,7 +82,7 @@ def export(
     _check_chart(chart)
     check_path("folder", folder)
     # Convert once, since Altair walks all values of a chart.
-    spec = shown(chart.to_dict())
+    spec = escape_names(chart.to_dict())
     files = []
     for kind in formats:
         file = Path(folder) / f"{name}.{kind}"
@@ -125,7 +125,7 @@ def save(chart: "alt.TopLevelMixin", file: str | Path) -> Path:
     path = Path(file)
     kind = path.suffix[1:].lower()
     check_formats([kind])
-    path.write_bytes(_rendered(shown(chart.to_dict()), kind))
+    path.write_bytes(_rendered(escape_names(chart.to_dict()), kind))
     return path
 
 
@@ -149,24 +149,24 @@ def _check_chart(chart: object) -> None:
         )
 
 
-def shown(spec: dict[str, Any]) -> dict[str, Any]:
-    """A chart in whose names control characters are spelled out; renderers end on them.
+def escape_names(spec: dict[str, Any]) -> dict[str, Any]:
+    """A chart with escaped control characters in its text; renderers fail on them.
 
     Examples
     --------
-    >>> shown({"title": "red \\x1b[31m"})["title"]
+    >>> escape_names({"title": "red \\x1b[31m"})["title"]
     'red \\\\x1b[31m'
     """
     text = json.dumps(spec)
     if CONTROL.search(text) is None:
         return spec
 
-    def spelled(match: re.Match[str]) -> str:
+    def escape(match: re.Match[str]) -> str:
         before, control, other, letter = match.groups()
         word = other or control or {"b": "08", "f": "0c"}[letter]
         return f"{before}\\\\{'u' if other else 'x'}{word}"
 
-    cleaned: dict[str, Any] = json.loads(CONTROL.sub(spelled, text))
+    cleaned: dict[str, Any] = json.loads(CONTROL.sub(escape, text))
     return cleaned
 
 
@@ -181,8 +181,8 @@ def _rendered(spec: dict[str, Any], kind: str) -> bytes:
         return _page(
             spec, convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", version)
         ).encode()
-    subtitle = spec.get("usermeta", {}).get(STILL)
-    spec = _seen(spec)
+    subtitle = spec.get("usermeta", {}).get(STATIC_SUBTITLE)
+    spec = _without_invisible(spec)
     if subtitle is not None:
         spec = {**spec, "title": {**spec["title"], "subtitle": subtitle}}
     if kind == "svg":
@@ -192,12 +192,12 @@ def _rendered(spec: dict[str, Any], kind: str) -> bytes:
     return convert.vegalite_to_pdf(spec, vl_version=version)
 
 
-def _seen(part: dict[str, Any]) -> dict[str, Any]:
+def _without_invisible(part: dict[str, Any]) -> dict[str, Any]:
     """Layers, or panels of layers, without invisible ones."""
     if "spec" in part:
-        return {**part, "spec": _seen(part["spec"])}
+        return {**part, "spec": _without_invisible(part["spec"])}
     if "layer" in part:
-        layers = [layer for layer in part["layer"] if layer.get("name") != UNSEEN]
+        layers = [layer for layer in part["layer"] if layer.get("name") != INVISIBLE_LAYER]
         return {**part, "layer": layers}
     return part
 

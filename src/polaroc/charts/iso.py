@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 NAMES = {"f_measure": "F", "loss": "cost"}
 PALE, INK = "#BDBDBD", "#6E6E6E"
-# Pixels of a label: per letter, in height, of its margin, and of its overhang on the right;
-# and of the smallest square.
-LETTER, HEIGHT, FREE, BEYOND, LEAST = 5.5, 12, 5, 14, 0.7 * SIZE
+# Pixels of a label: width of a letter, height, margin, overhang on the right; width of the
+# smallest square.
+LETTER, HEIGHT, MARGIN, OVERHANG, SMALLEST = 5.5, 12, 5, 14, 0.7 * SIZE
 LABEL = ("label", "label_x", "label_y")
-Place: TypeAlias = tuple[float, float, float]
+LabelPlace: TypeAlias = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
@@ -66,14 +66,14 @@ def iso_lines(
     _check_priors(priors, panels)
     rates: list[str] = lines["rate"].unique(maintain_order=True).to_list()
     names = [NAMES.get(rate, rate) for rate in rates]
-    placed: dict[str, list[Place]] = {}
+    placed: dict[str, list[LabelPlace]] = {}
     records = []
     for i, line in enumerate(lines.partition_by(line_keys, maintain_order=True)):
         rate, level, panel = (line[name][0] for name in ("rate", "level", "panel"))
         points = list(zip(line[x].round(DIGITS), line[y].round(DIGITS), strict=True))
         label = f"{NAMES.get(rate, rate)} {level:.3g}" if len(names) > 1 else f"{level:.3g}"
         others = placed.setdefault(panel, [])
-        others.append(free_place(points, LETTER * len(label), others))
+        others.append(label_place(points, LETTER * len(label), others))
         records.append(
             {
                 "iso": i,
@@ -94,12 +94,12 @@ def _check_priors(priors: Sequence[str], panels: Sequence[str] | None) -> None:
     if panels is None and len(priors) > 1:
         raise InvalidArgument(
             f"iso has lines at {', '.join(priors)}, allowed is one prior.",
-            hint="lines of several priors lie too close to be told apart: draw a chart of each.",
+            hint="draw one chart per prior: lines of several priors would lie too close together.",
         )
-    strange = [prior for prior in priors if panels is not None and prior not in panels]
-    if panels is not None and strange:
+    unknown = [prior for prior in priors if panels is not None and prior not in panels]
+    if panels is not None and unknown:
         raise InvalidArgument(
-            f"iso has lines at {', '.join(strange)}; the panels are {', '.join(panels)}.",
+            f"iso has lines at {', '.join(unknown)}; the panels are {', '.join(panels)}.",
             hint="make iso lines at the priors of the surface.",
         )
 
@@ -121,27 +121,28 @@ def iso_label_layers(base: "alt.Chart") -> list["alt.Chart"]:
     return [halo, text.mark_text(fontSize=10, color=INK)]
 
 
-def free_place(
+def label_place(
     line: Sequence[tuple[float, float]],
     pixels: float,
-    taken: Sequence[Place],
-    square: float = LEAST,
-    beyond: float = BEYOND,
-) -> Place:
-    """The last point of a line where a label fits, or else overlaps least; and the label's width.
+    taken: Sequence[LabelPlace],
+    square: float = SMALLEST,
+    overhang: float = OVERHANG,
+) -> LabelPlace:
+    """The last point of a line where a label fits, or overlaps least, and the label's width.
 
-    In the unit square, drawn `square` pixels wide; the label may leave it by `beyond` pixels.
+    Coordinates are in a unit square that is drawn `square` pixels wide; a label may extend
+    beyond its right edge by `overhang` pixels.
     """
-    width, height, free = pixels / square, HEIGHT / square, FREE / square
-    first, last = width / 2, 1 + beyond / square - width / 2
+    width, height, free = pixels / square, HEIGHT / square, MARGIN / square
+    first, last = width / 2, 1 + overhang / square - width / 2
     within = [(min(max(x, first), last), y) for x, y in line]
 
-    def room(at: tuple[float, float]) -> float:
+    def clearance(at: tuple[float, float]) -> float:
         """Distance of a label to the next or to the edges; negative where they overlap."""
         x, y = at
         apart = [max(abs(x - u) - (width + w) / 2, abs(y - v) - height) for u, v, w in taken]
         return min(min(y, 1 - y) - height / 2, *apart, 1.0) - free
 
-    fitting = [at for at in within if room(at) >= 0]
-    x, y = fitting[-1] if fitting else max(within, key=room)
+    fitting = [at for at in within if clearance(at) >= 0]
+    x, y = fitting[-1] if fitting else max(within, key=clearance)
     return x, y, width

@@ -41,11 +41,13 @@ def dashed_line(*points: tuple[float, float]) -> "alt.Chart":
     )
 
 
-def drawn_lines(base: "alt.Chart", *channels: Any, per: str = "id", **look: Any) -> "alt.Chart":
+def drawn_lines(
+    base: "alt.Chart", *channels: Any, per: str = "id", **mark_options: Any
+) -> "alt.Chart":
     """The lines whose arrays `x` and `y` are in the records of `base`, one for each `per`."""
     import altair as alt
 
-    flat = base.transform_flatten(["x", "y", "at"]).mark_line(**look)
+    flat = base.transform_flatten(["x", "y", "at"]).mark_line(**mark_options)
     return flat.encode(*channels, alt.Detail(f"{per}:N"), alt.Order("at:Q"))
 
 

@@ -37,7 +37,7 @@ class Lines:
 
 
 def groups_of(points: pl.DataFrame, names: Sequence[str]) -> list[pl.DataFrame]:
-    """The rows of each key, in order; all of them where there is none."""
+    """The rows of each key, in order; a single frame where there are no keys."""
     return points.partition_by(names, maintain_order=True) if names else [points]
 
 
@@ -47,19 +47,19 @@ def thinned(
     x: str,
     y: str,
     keep: Sequence[str] = (),
-    beside: pl.Expr | None = None,
+    third_axis: pl.Expr | None = None,
 ) -> pl.LazyFrame:
     """A curve's anchor and its last point in each cell of a fine grid, in order.
 
     Rates and counts only grow along a curve, so their greatest values in a cell
-    are those of its last point; a `y` that also falls stays within the cell. `beside` is a
+    are those of its last point; a `y` that also falls stays within the cell. `third_axis` is a
     third dimension of the grid.
     """
     along = (pl.col("tp") + pl.col("fp")).alias(ALONG)
     start = pl.col("threshold").is_null().alias(START)
     axes = {private(x): pl.col(x), private(y): pl.col(y)}
-    if beside is not None:
-        axes[private("beside")] = beside
+    if third_axis is not None:
+        axes[private("beside")] = third_axis
     cells = [(axis * CELLS).floor().cast(pl.Int32).alias(name) for name, axis in axes.items()]
     return (
         frame.filter(pl.col(x).is_not_null() & pl.col(y).is_not_null())
@@ -95,8 +95,8 @@ def straightened(*axes: "Array", tolerance: float = STRAIGHT) -> "Array":
         chord, inner = at[last] - at[first], at[first + 1 : last] - at[first]
         length = chord @ chord
         share = np.clip(inner @ chord / length, 0, 1) if length > 0 else np.zeros(len(inner))
-        away = inner - share[:, None] * chord
-        distance = np.einsum("ij,ij->i", away, away)
+        offset = inner - share[:, None] * chord
+        distance = np.einsum("ij,ij->i", offset, offset)
         furthest = int(distance.argmax())
         if distance[furthest] > tolerance**2:
             middle = first + 1 + furthest
@@ -135,14 +135,14 @@ def lines(
 
 
 def name_of(curve: pl.DataFrame, keys: Sequence[str]) -> str:
-    """What a curve is called."""
+    """The name of a curve: the values of its keys."""
     return " · ".join(str(curve[key][0]) for key in keys)
 
 
 def straight_lines(
     points: pl.DataFrame, keys: Sequence[str], x: str, y: str, const: Sequence[str] = ()
 ) -> Lines:
-    """The same, through as few points as can be seen on axes from 0 to 1."""
+    """Like `lines`, thinned to the points that are visible on axes from 0 to 1."""
     groups = groups_of(points, [*keys, *const])
     kept = [
         group[straightened(group[x].to_numpy(), group[y].to_numpy())] if group.height else group

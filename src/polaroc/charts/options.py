@@ -24,11 +24,11 @@ class Kind(NamedTuple):
 
 def checked(chart: Callable[_P, _R]) -> Callable[_P, _R]:
     """Check the types of options before drawing a chart."""
-    own = signature(chart)
+    chart_signature = signature(chart)
 
     @wraps(chart)
-    def drawn(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-        for name, value in own.bind(*args, **kwargs).arguments.items():
+    def checked_chart(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        for name, value in chart_signature.bind(*args, **kwargs).arguments.items():
             kind = KINDS.get(name)
             if kind is not None and not kind.fits(value):
                 raise InvalidArgument(
@@ -37,7 +37,7 @@ def checked(chart: Callable[_P, _R]) -> Callable[_P, _R]:
                 )
         return chart(*args, **kwargs)
 
-    return drawn
+    return checked_chart
 
 
 def _is_names(value: Any) -> bool:

@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc.charts.layers import data
 from polaroc.charts.options import checked
-from polaroc.charts.theme import GREY, INK, SIZE, filled, finished, folds_name, measure_name
+from polaroc.charts.theme import GREY, INK, SIZE, filled, folds_name, measure_name, with_theme
 from polaroc.comparison.letters import shortened
 from polaroc.comparison.result import Comparison, first_pairs, interval_rule
 from polaroc.errors import InvalidTable
@@ -80,7 +80,7 @@ def pairs(
         captions.append(which.strip(" ()"))
     heading = alt.TitleParams(title, subtitle=captions)
     panels = _models(comparison, colours), _forest(shown, comparison)
-    return finished(alt.vconcat(*panels, spacing=24).properties(title=heading))
+    return with_theme(alt.vconcat(*panels, spacing=24).properties(title=heading))
 
 
 def _spread(comparison: Comparison) -> str:

@@ -21,7 +21,7 @@ from polaroc.charts.layers import (
 )
 from polaroc.charts.lines import PIXELS, Lines, straight_lines, thinned
 from polaroc.charts.options import checked
-from polaroc.charts.theme import GREY, SIZE, finished, prior_label, subtitled
+from polaroc.charts.theme import GREY, SIZE, prior_label, with_captions, with_theme
 from polaroc.charts.tooltips import curve_tooltips, tooltip_points
 from polaroc.curves.mean import mean_pr, surface_keys
 from polaroc.errors import InvalidArgument
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     import altair as alt
 
 COLUMNS = 2
-BETWEEN = 100
-# Distance of a hyperbola from its chord up to which no points are inserted: a part of the
-# half pixel of `lines`.
-BENT = 0.05 / PIXELS
+INSERTED_POINTS = 100
+# Distance of a hyperbola from its chord above which points are inserted, within the half
+# pixel that `lines` allows in all.
+MAX_CHORD_ERROR = 0.05 / PIXELS
 
 
 @checked
@@ -93,7 +93,7 @@ def pr(
     lazy = as_lazy(surface)
     require(lazy, ("precision",), source="surface(...)")
     keys = surface_keys(lazy)
-    # Collected together, so that both come from one reading.
+    # Collect together: both tables must come from the same rows.
     tables = _tables(lazy, keys, band)
     outer_keys: list[str] = []
     if achievable is not None:
@@ -111,26 +111,28 @@ def pr(
         tooltips = []
     above = [] if achievable is None else _achievable(others[0], outer_keys, panels)
     equal = IsoLines([], "") if iso is None else iso_lines(iso, "tpr", "precision", panels)
-    kinds = {"curve": drawn.records, "overlay": above, "iso": equal.records, "told": tooltips}
+    kinds = {"curve": drawn.records, "overlay": above, "iso": equal.records, "tooltip": tooltips}
     base = data([{**line, "kind": kind} for kind, lines in kinds.items() for line in lines])
-    of = {kind: base.transform_filter(f"datum.kind === '{kind}'") for kind in kinds}
-    chance = of["curve"].mark_rule(color=GREY, strokeDash=[4, 4])
+    by_kind = {kind: base.transform_filter(f"datum.kind === '{kind}'") for kind in kinds}
+    chance = by_kind["curve"].mark_rule(color=GREY, strokeDash=[4, 4])
     layers = [
-        *([iso_line_layer(of["iso"])] if equal.records else []),
+        *([iso_line_layer(by_kind["iso"])] if equal.records else []),
         chance.encode(alt.Y("mean(chance):Q")),
-        *([] if band is None else [band_layer(of["curve"], drawn, colours)]),
-        curves(of["curve"], drawn, "recall", "precision", panels=len(panels), colours=colours),
-        *([overlay(of["overlay"], drawn, colours)] if above else []),
-        *(iso_label_layers(of["iso"]) if equal.records else []),
-        curve_tooltips(of["told"], keys, "tpr", "precision")
+        *([] if band is None else [band_layer(by_kind["curve"], drawn, colours)]),
+        curves(by_kind["curve"], drawn, "recall", "precision", panels=len(panels), colours=colours),
+        *([overlay(by_kind["overlay"], drawn, colours)] if above else []),
+        *(iso_label_layers(by_kind["iso"]) if equal.records else []),
+        curve_tooltips(by_kind["tooltip"], keys, "tpr", "precision")
         if band is None
-        else band_tooltips(of["curve"], drawn, "recall", "precision"),
+        else band_tooltips(by_kind["curve"], drawn, "recall", "precision"),
     ]
     width = SIZE if len(panels) == 1 else 0.7 * SIZE
     captions = [caption, "dashed: achievable curve" if above else "", equal.caption]
     chart = alt.layer(*layers).properties(width=width, height=width)
     columns = min(COLUMNS, len(panels)) or 1
-    return finished(in_panels(chart, panels, columns).properties(title=subtitled(title, captions)))
+    return with_theme(
+        in_panels(chart, panels, columns).properties(title=with_captions(title, captions))
+    )
 
 
 def _tables(
@@ -138,7 +140,7 @@ def _tables(
     keys: Sequence[str],
     band: str | Sequence[str] | pl.LazyFrame | pl.DataFrame | None,
 ) -> list[pl.LazyFrame]:
-    """The points of the curves that are drawn; or of their means, with the priors they have."""
+    """The points of the curves to draw; or of their means, and the priors of the curves."""
     if band is None:
         return [thinned(surface, [*keys, "prior"], "tpr", "precision", keep=["fpr", "skew"])]
     if isinstance(band, pl.DataFrame | pl.LazyFrame):
@@ -162,10 +164,10 @@ def _curves(
 ) -> tuple[Lines, list[str], list[dict[str, Any]]]:
     """Curves as lines, their panels, and records of tooltips."""
     line_keys = [*keys, "prior"]
-    bent = _interpolated(points, line_keys).with_columns(
+    interpolated = _interpolated(points, line_keys).with_columns(
         panels_of(points, keys).alias(PANEL), pl.col("prior").round_sig_figs(3).alias(CHANCE)
     )
-    ordered = bent.sort("prior", descending=True, maintain_order=True)
+    ordered = interpolated.sort("prior", descending=True, maintain_order=True)
     drawn = straight_lines(ordered, keys, "tpr", "precision", const=["prior", PANEL, CHANCE])
     precision = rates.precision(pl.col("tpr"), pl.col("fpr"), pl.col("skew"))
     exact = points.with_columns(panels_of(points, keys).alias(PANEL), precision.alias("precision"))
@@ -187,19 +189,19 @@ def _achievable(
     labelled: pl.DataFrame, keys: Sequence[str], panels: Sequence[str]
 ) -> list[dict[str, Any]]:
     """Records of achievable curves, each in the panel of its prior."""
-    strange = [name for name in labelled[PANEL].unique() if name not in panels]
-    if strange:
+    unknown = [name for name in labelled[PANEL].unique() if name not in panels]
+    if unknown:
         raise InvalidArgument(
-            f"achievable has curves at {', '.join(strange)}; the panels are {', '.join(panels)}.",
+            f"achievable has curves at {', '.join(unknown)}; the panels are {', '.join(panels)}.",
             hint="make them at the priors of the surface.",
         )
     return straight_lines(labelled, keys, "tpr", "precision", const=["prior", PANEL]).records
 
 
 def _interpolated(points: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Points inserted where the hyperbola between two ROC points visibly bends.
+    """The points, with more inserted where the hyperbola between two ROC points is visibly curved.
 
-    They are spaced evenly in recall and again in precision, as the hyperbola may
+    They are evenly spaced in recall and, in addition, in precision, since the hyperbola may
     be steep at one end and flat at the other.
     """
     row, step, along = (private(name) for name in ("row", "step", "share"))
@@ -207,25 +209,31 @@ def _interpolated(points: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     t0, f0, t1, f1 = (pl.col(name) for name in (private("tpr"), private("fpr"), "tpr", "fpr"))
     skewed = pl.col("skew")
     called = t0 + skewed * f0
-    steps = [step / (BETWEEN + 1) for step in range(1, BETWEEN + 1)]
+    steps = [step / (INSERTED_POINTS + 1) for step in range(1, INSERTED_POINTS + 1)]
     ends = [rates.precision(t0, f0, skewed), rates.precision(t1, f1, skewed)]
-    # The greatest second derivative, at the start, times dt²/8; but within the box of both ends.
-    rise, grown = t1 - t0, (t1 - t0) + skewed * (f1 - f0)
-    bend = grown * (rise * called - grown * t0).abs() / (4 * called**3)
-    bends = (called > 0) & (pl.min_horizontal(bend, rise, (ends[1] - ends[0]).abs()) > BENT)
+    # Bound on the chord error: the greatest second derivative, at the start, times dt²/8, but
+    # at most the height and width of the segment.
+    rise, called_rise = t1 - t0, (t1 - t0) + skewed * (f1 - f0)
+    bend = called_rise * (rise * called - called_rise * t0).abs() / (4 * called**3)
+    bends = (called > 0) & (
+        pl.min_horizontal(bend, rise, (ends[1] - ends[0]).abs()) > MAX_CHORD_ERROR
+    )
     level = ends[0] + pl.col(step) * (ends[1] - ends[0])
     at_level = (level * called - t0) / ((t1 - t0) - level * (t1 - t0 + skewed * (f1 - f0)))
     share = pl.col(along)
     t, f = t0 + share * (t1 - t0), f0 + share * (f1 - f0)
     placed = points.with_row_index(row).with_columns(before)
-    bent = placed.filter(bends).join(pl.DataFrame({step: steps}), how="cross")
+    interpolated = placed.filter(bends).join(pl.DataFrame({step: steps}), how="cross")
     added = (
         pl.concat(
-            [bent.with_columns(pl.col(step).alias(along)), bent.with_columns(at_level.alias(along))]
+            [
+                interpolated.with_columns(pl.col(step).alias(along)),
+                interpolated.with_columns(at_level.alias(along)),
+            ]
         )
         .filter((share > 0) & (share < 1))
         .with_columns(t.alias("tpr"), rates.precision(t, f, skewed).alias("precision"))
         .drop(step)
     )
-    whole = placed.with_columns(pl.lit(1.0).alias(along))
-    return pl.concat([whole, added]).sort(row, along)
+    curve_points = placed.with_columns(pl.lit(1.0).alias(along))
+    return pl.concat([curve_points, added]).sort(row, along)

@@ -16,19 +16,19 @@ from polaroc.charts.lines import PIXELS, groups_of, straightened, thinned
 from polaroc.priors.grids import skew
 from polaroc.typing import Array
 
-# Half a pixel at 800 per axis is divided among: a cell of the grid, in three dimensions
-# (0.11); what is cut off between inserted points (0.03), by straightening (0.2), by the
-# bend of the logistic function (0.1), and beyond the ends of u (0.03); rounding (0.02).
-INSERTED = 0.03 / PIXELS
+# The error of half a pixel, at 800 pixels per axis, is divided among: a cell of the grid in
+# three dimensions (0.11); chords between inserted points (0.03); straightening (0.2); the
+# curvature of the logistic function (0.1); clipping of u (0.03); rounding (0.02).
+MAX_CHORD_ERROR = 0.03 / PIXELS
 STRAIGHT = 0.2
-BENT = 0.1 / PIXELS
-BEYOND = 0.03 / PIXELS
+MAX_IMAGE_ERROR = 0.1 / PIXELS
+CLIPPED = 0.03 / PIXELS
 DIGITS = 5
 # The greatest second derivative of the logistic function, 1/(6√3), over 8.
-BEND = 0.01203
-# Share of an axis between neighbours above which points are inserted for the pointer.
-REACH = 1 / 60
-# An end of u that a point is inserted at may be missed by rounding.
+LOGISTIC_CURVATURE = 0.01203
+# Distance between neighbours, as a share of an axis, above which points are kept for tooltips.
+MAX_POINT_GAP = 1 / 60
+# Tolerance for points inserted at an end of u, which rounding may place beside it.
 AXIS_TOLERANCE = 1e-9
 LIMIT = private("first_")
 FIRST = (LIMIT + "fpr", LIMIT + "tpr")
@@ -43,7 +43,7 @@ def thinned_for_any_prior(
     segment ends, which give precision its limit at the origin.
     """
     log_ratio = (pl.col("tpr").log() - pl.col("fpr").log()).clip(*_ends(over)).fill_nan(None)
-    cells = thinned(frame, keys, "fpr", "tpr", beside=log_ratio / 4).collect()
+    cells = thinned(frame, keys, "fpr", "tpr", third_axis=log_ratio / 4).collect()
     kept = [_thinned(part, over) for part in groups_of(cells, keys) if part.height]
     points = (
         pl.concat(kept) if kept else cells.with_columns(pl.col("fpr", "tpr").name.prefix(LIMIT))
@@ -52,10 +52,10 @@ def thinned_for_any_prior(
 
 
 def _ends(over: tuple[float, float]) -> tuple[float, float]:
-    """The range of u beyond which precision is 0 or 1, as far as can be seen."""
+    """The range of u outside which precision is visibly the same as 0 or 1."""
     lo, hi = over
-    room = log(1 / BEYOND)
-    return log(skew(hi)) - room, log(skew(lo)) + room
+    margin = log(1 / CLIPPED)
+    return log(skew(hi)) - margin, log(skew(lo)) + margin
 
 
 def _thinned(curve: pl.DataFrame, over: tuple[float, float]) -> pl.DataFrame:
@@ -96,11 +96,10 @@ def _log_ratio(f: "Array", t: "Array") -> "Array":
 def _interpolated(
     f: "Array", t: "Array", ends: tuple[float, float]
 ) -> tuple["Array", "Array", "Array"]:
-    """Points inserted on the segments until (t, u/4) is straight between them.
+    """The points, with more inserted on the segments until chords follow (t, u/4) closely.
 
-    With the row each point is, −1 where it was inserted. Along a segment t is a convex
-    function of u, so that a chord is nowhere further from it than twice what it is
-    where u is half-way.
+    Returns f, t and the row of each point, −1 if inserted. Along a segment t is a convex
+    function of u, so that the error of a chord is at most twice that at its middle u.
     """
     import numpy as np
 
@@ -112,9 +111,13 @@ def _interpolated(
         ratio = np.exp(target)
         with np.errstate(divide="ignore", invalid="ignore"):
             share = (ratio * f[:-1] - t[:-1]) / (step_t - ratio * step_f)
-            away = np.abs(share - 0.5) * np.abs(step_t * step_u / 4)
-            away /= np.hypot(step_t, step_u / 4)
-        coarse = leaving | (2 * away > INSERTED) | (_bend(step_t, step_u) > BENT)
+            chord_error = np.abs(share - 0.5) * np.abs(step_t * step_u / 4)
+            chord_error /= np.hypot(step_t, step_u / 4)
+        coarse = (
+            leaving
+            | (2 * chord_error > MAX_CHORD_ERROR)
+            | (_image_error(step_t, step_u) > MAX_IMAGE_ERROR)
+        )
         split = np.flatnonzero(coarse & (share > 0) & (share < 1))
         if split.size == 0:
             return f, t, row
@@ -138,15 +141,15 @@ def _target(u: "Array", ends: tuple[float, float]) -> tuple["Array", "Array"]:
     return target, leaving
 
 
-def _bend(step_t: "Array", step_u: "Array") -> "Array":
+def _image_error(step_t: "Array", step_u: "Array") -> "Array":
     """Bound on the distance of a chord in (t, u) from its image at any prior."""
     import numpy as np
 
-    return np.minimum(BEND * step_u**2, np.abs(step_t))
+    return np.minimum(LOGISTIC_CURVATURE * step_u**2, np.abs(step_t))
 
 
 def _dense(kept: "Array", f: "Array", t: "Array", u: "Array", real: "Array") -> "Array":
-    """The kept points, with more where images bend or points are far apart."""
+    """The kept points, with more where images are curved or points are far apart."""
     import numpy as np
 
     places = set(kept.tolist())
@@ -154,8 +157,8 @@ def _dense(kept: "Array", f: "Array", t: "Array", u: "Array", real: "Array") -> 
     while spans:
         first, last = spans.pop()
         inner = np.arange(first + 1, last)
-        far = max(f[last] - f[first], t[last] - t[first]) > REACH
-        if _bend(t[last] - t[first], u[last] - u[first]) > BENT:
+        far = max(f[last] - f[first], t[last] - t[first]) > MAX_POINT_GAP
+        if _image_error(t[last] - t[first], u[last] - u[first]) > MAX_IMAGE_ERROR:
             along = u
         elif far and real[inner].any():
             along, inner = f + t, inner[real[inner]]

@@ -18,7 +18,7 @@ from polaroc.charts.layers import (
 )
 from polaroc.charts.lines import straight_lines, thinned
 from polaroc.charts.options import checked
-from polaroc.charts.theme import SIZE, finished, subtitled
+from polaroc.charts.theme import SIZE, with_captions, with_theme
 from polaroc.charts.tooltips import curve_tooltips, tooltip_points
 from polaroc.curves.mean import mean_roc
 
@@ -83,7 +83,7 @@ def roc(
     layers: list[alt.Chart | alt.LayerChart] = [chance_diagonal()]
     captions = []
     names = "false positive rate", "true positive rate (recall)"
-    # Collected together, so that both come from one reading.
+    # Collect together: both tables must come from the same rows.
     tables = [_drawn(lazy, keys, band)]
     others: list[str] = []
     if hull is not None:
@@ -111,8 +111,10 @@ def roc(
         labels = iso_label_layers(data(equal.labels))
         layers = [iso_line_layer(data(equal.records)), *layers, *labels]
         captions.append(equal.caption)
-    heading = subtitled(title, captions)
-    return finished(alt.layer(*layers, tooltips).properties(width=SIZE, height=SIZE, title=heading))
+    heading = with_captions(title, captions)
+    return with_theme(
+        alt.layer(*layers, tooltips).properties(width=SIZE, height=SIZE, title=heading)
+    )
 
 
 def _drawn(

@@ -10,14 +10,14 @@ from polaroc.base.columns import as_lazy, require
 from polaroc.charts.layers import data
 from polaroc.charts.lines import lines
 from polaroc.charts.options import checked
-from polaroc.charts.theme import DASHES, SIZE, colour, finished, share_axis
+from polaroc.charts.theme import DASHES, SIZE, colour, share_axis, with_theme
 from polaroc.curves.surface import RATES
 from polaroc.errors import InvalidTable
 
 if TYPE_CHECKING:
     import altair as alt
 
-USUAL = ("accuracy", "precision", "tnr")
+DEFAULT_RATES = ("accuracy", "precision", "tnr")
 NAMES = {"tnr": "true negative rate", "tpr": "true positive rate", "fpr": "false positive rate"}
 
 
@@ -29,17 +29,17 @@ def skew_effect(
     *,
     colours: Mapping[str, str] | None = None,
 ) -> "alt.LayerChart":
-    """Rates of one operating point against the skew, as P-ROC Fig. 1 has them.
+    """Rates of one operating point against the skew, as in P-ROC Fig. 1.
 
     Parameters
     ----------
     table
         One row per key and skew: `skew` and columns named after rates, from 0 to 1,
-        such as a `surface` filtered to one point of each curve has. All columns that
-        are neither are keys; the first gives the colour.
+        such as a `surface` filtered to one point of each curve. All other columns are
+        keys; the first gives the colour.
     rates
-        The columns to draw, told apart by their dashes; by default those of
-        "accuracy", "precision" and "tnr" that the table has.
+        The columns to draw, distinguished by dashes; by default those of "accuracy",
+        "precision" and "tnr" that the table has.
     title
         Heading of the chart.
     colours
@@ -68,20 +68,22 @@ def skew_effect(
 
     lazy = as_lazy(table)
     others = require(lazy, ("skew",), source="surface(..., rates=[...]), of one point each")
-    wanted = _wanted(lazy.collect_schema().names(), rates)
-    keys = [name for name in others if name not in RATES and name not in wanted]
+    selected = _selected_rates(lazy.collect_schema().names(), rates)
+    keys = [name for name in others if name not in RATES and name not in selected]
     points = _points(lazy, keys)
     drawn = {
         rate: lines(points.filter(pl.col(rate).is_not_null()), keys, "skew", rate)
-        for rate in wanted
+        for rate in selected
     }
     records = [
-        {**record, "rate": _named(rate), "id": f"{rate} {record['id']}"}
-        for rate, of_rate in drawn.items()
-        for record in of_rate.records
+        {**record, "rate": _rate_name(rate), "id": f"{rate} {record['id']}"}
+        for rate, rate_lines in drawn.items()
+        for record in rate_lines.records
     ]
-    # A rate may be null for all rows of a name that another rate has.
-    series = list(dict.fromkeys(name for of_rate in drawn.values() for name in of_rate.series))
+    # The series of all rates, since a rate may be null for all rows of a series.
+    series = list(
+        dict.fromkeys(name for rate_lines in drawn.values() for name in rate_lines.series)
+    )
     chart = (
         data(records)
         .transform_flatten(["x", "y", "at"])
@@ -96,7 +98,7 @@ def skew_effect(
             ),
             alt.Y("y:Q", **share_axis("rate")),
             colour(series, keys[0] if keys else "", colours),
-            _dashes(list(map(_named, wanted))),
+            _dashes(list(map(_rate_name, selected))),
             alt.Detail("id:N"),
             alt.Order("at:Q"),
             [
@@ -108,20 +110,20 @@ def skew_effect(
             ],
         )
     )
-    return finished(alt.layer(chart).properties(width=1.2 * SIZE, height=0.8 * SIZE, title=title))
+    return with_theme(alt.layer(chart).properties(width=1.2 * SIZE, height=0.8 * SIZE, title=title))
 
 
-def _wanted(present: Sequence[str], rates: Sequence[str] | None) -> list[str]:
+def _selected_rates(present: Sequence[str], rates: Sequence[str] | None) -> list[str]:
     """The rates to draw; raise where the table has none of them."""
-    wanted = [name for name in USUAL if name in present] if rates is None else list(rates)
-    missing = [name for name in wanted if name not in present]
-    if missing or not wanted:
+    selected = [name for name in DEFAULT_RATES if name in present] if rates is None else list(rates)
+    missing = [name for name in selected if name not in present]
+    if missing or not selected:
         raise InvalidTable(
-            f"the table has no column {', '.join(map(repr, missing or USUAL))}; it has "
+            f"the table has no column {', '.join(map(repr, missing or DEFAULT_RATES))}; it has "
             f"{', '.join(map(repr, present))}.",
             hint="make it with surface(curve, priors, rates=['accuracy', 'precision', 'tnr']).",
         )
-    return wanted
+    return selected
 
 
 def _points(table: pl.LazyFrame, keys: Sequence[str]) -> pl.DataFrame:
@@ -135,7 +137,7 @@ def _points(table: pl.LazyFrame, keys: Sequence[str]) -> pl.DataFrame:
     return points
 
 
-def _named(rate: str) -> str:
+def _rate_name(rate: str) -> str:
     return NAMES.get(rate, rate)
 
 

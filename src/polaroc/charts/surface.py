@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc.base.columns import GRID, as_lazy, require
-from polaroc.charts.iso import Place, free_place
+from polaroc.charts.iso import LabelPlace, label_place
 from polaroc.charts.layers import columns_of, data, drawn_lines, in_panels
 from polaroc.charts.lines import DIGITS, FEWER_CURVES, groups_of
 from polaroc.charts.options import checked
 from polaroc.charts.over_prior import prior_axis
-from polaroc.charts.theme import SIZE, finished, share_axis
+from polaroc.charts.theme import SIZE, share_axis, with_theme
 from polaroc.errors import InvalidArgument
 from polaroc.priors.isolines import PR_POINT, precision_contours
 
@@ -69,7 +69,7 @@ def surface(
     keys = require(lazy, (*GRID, *PR_POINT), source="achievable(...)")
     table = lazy.sort(*keys, "prior", "tpr", nulls_last=True).collect()
     parts = groups_of(table, keys)
-    # Panels are properties of JavaScript objects: a space avoids names such as __proto__.
+    # Names of panels become properties of JavaScript objects: a space avoids __proto__.
     names = [" · ".join(str(part[key][0]) for key in keys) + " " for part in parts if part.height]
     _check(table, len(names))
     priors = table["prior"].unique().sort().to_list()
@@ -86,7 +86,7 @@ def surface(
     heat = _heat(base, priors, " · ".join(keys) or "curve", narrow=len(names) > 1)
     layers = alt.layer(heat, *_labelled_lines(base)).properties(width=width, height=width)
     heading = alt.TitleParams(title, subtitle="lines: equal precision")
-    return finished(in_panels(layers, names, columns_of(len(names))).properties(title=heading))
+    return with_theme(in_panels(layers, names, columns_of(len(names))).properties(title=heading))
 
 
 def _heat(base: "alt.Chart", priors: Sequence[float], panel: str, *, narrow: bool) -> "alt.Chart":
@@ -96,7 +96,7 @@ def _heat(base: "alt.Chart", priors: Sequence[float], panel: str, *, narrow: boo
     across = share_axis("recall")
     if narrow:
         across["axis"] = alt.Axis(values=[0, 0.5, 1], format=".1f")
-    # Light for high, legible with any colour vision and in grey.
+    # Lighter is higher; legible with any colour vision and in grey.
     scale = alt.Scale(scheme="viridis", domain=[0, 1])
     legend = alt.Legend(title="precision", format=".1f", symbolType="square")
     return (
@@ -149,7 +149,7 @@ def _check(table: pl.DataFrame, panels: int) -> None:
 
 
 def _cells(name: str, part: pl.DataFrame, priors: Sequence[float]) -> list[dict[str, Any]]:
-    """A record per prior, with the cells of a row as arrays; each reaches half-way to the next."""
+    """A record per prior, with its cells as arrays; cells meet half-way between grid points."""
     ends = [priors[0], *(sqrt(a * b) for a, b in pairwise(priors)), priors[-1]]
     bottom = dict(zip(priors, pairwise(ends), strict=True))
     records = []
@@ -178,7 +178,7 @@ def _lines(
 ) -> list[dict[str, Any]]:
     """A record per level that lies within the priors, with a free place for its label."""
     records: list[dict[str, Any]] = []
-    placed: list[Place] = []
+    placed: list[LabelPlace] = []
     lowest, decades = log(priors[0]), log(priors[-1] / priors[0])
     for (level,), line in part.group_by("level", maintain_order=True):
         # Lines are clipped at the edge.
@@ -194,7 +194,7 @@ def _lines(
             for recall, prior in inside.select("tpr", "prior").rows()
         ]
         ordered = sorted(points, key=lambda at: -abs(points.index(at) - half))
-        placed.append(free_place(ordered, LETTER * len(label), placed, width, 0))
+        placed.append(label_place(ordered, LETTER * len(label), placed, width, 0))
         at_x, at_y, _ = placed[-1]
         records.append(
             {

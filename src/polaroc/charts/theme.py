@@ -1,4 +1,4 @@
-"""The look of charts: colours, dashes, legends, axes, and names of measures and folds."""
+"""The shared theme of charts: colours, dashes, legends, axes, and names of measures and folds."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3])
 SIZE = 400
 GREY = "#8A8A8A"
 PERCENT = ".0%"
-# A line of a legend below a chart: letters there is room for, and those a symbol takes.
+# Letters that fit in a line of a legend below a chart, and the width of a symbol in letters.
 LETTERS, SYMBOL, MOST_COLUMNS = 84, 6, 6
 INK = "#222222"
 # For the first eight models, the next eight, …
@@ -51,13 +51,13 @@ def palette(models: Iterable[object]) -> dict[str, str]:
     Parameters
     ----------
     models
-        All the models there are (values of the first key), in any order.
+        All models (values of the first key), in any order.
 
     Returns
     -------
     dict
-        From name to colour, in the order of the models. After eight the colours come
-        again, and lines are then told apart by their dashes, up to 32.
+        From name to colour, in the order of the models. Colours repeat after eight
+        models; lines are then distinguished by their dashes, up to 32.
 
     Examples
     --------
@@ -80,8 +80,8 @@ def colour(
     """One colour per series: those of a `palette`, or one made from these series."""
     import altair as alt
 
-    known = _known(series, colours)
-    scale = alt.Scale(domain=list(series), range=[known[name] for name in series])
+    assigned = _assigned_colours(series, colours)
+    scale = alt.Scale(domain=list(series), range=[assigned[name] for name in series])
     return alt.Color("series:N", scale=scale, legend=_legend(series, title))
 
 
@@ -92,7 +92,7 @@ def style(
     import altair as alt
 
     channels: list[alt.Color | alt.StrokeDash] = [colour(series, title, colours)]
-    rounds = rounds_of(series, colours)
+    rounds = palette_rounds(series, colours)
     if any(rounds):
         dashes = [DASHES[turn % len(DASHES)] for turn in rounds]
         scale = alt.Scale(domain=list(series), range=dashes)
@@ -100,21 +100,23 @@ def style(
     return channels
 
 
-def rounds_of(series: Sequence[str], colours: Mapping[str, str] | None = None) -> list[int]:
-    """How many names before each of the series have its colour.
+def palette_rounds(series: Sequence[str], colours: Mapping[str, str] | None = None) -> list[int]:
+    """How often the colour of each series was assigned to names before it.
 
     Examples
     --------
-    >>> rounds_of(["A", "C"], {"A": "red", "B": "blue", "C": "red"})
+    >>> palette_rounds(["A", "C"], {"A": "red", "B": "blue", "C": "red"})
     [0, 1]
     """
-    known = _known(series, colours)
-    shades = list(known.values())
-    rounds = {name: shades[:i].count(shade) for i, (name, shade) in enumerate(known.items())}
+    assigned = _assigned_colours(series, colours)
+    shades = list(assigned.values())
+    rounds = {name: shades[:i].count(shade) for i, (name, shade) in enumerate(assigned.items())}
     return [rounds[name] for name in series]
 
 
-def _known(series: Sequence[str], colours: Mapping[str, str] | None) -> Mapping[str, str]:
+def _assigned_colours(
+    series: Sequence[str], colours: Mapping[str, str] | None
+) -> Mapping[str, str]:
     if colours is None:
         return {name: COLOURS[i % len(COLOURS)] for i, name in enumerate(series)}
     missing = [name for name in series if name not in colours]
@@ -135,7 +137,7 @@ def _legend(series: Sequence[str], title: str) -> "alt.Legend | None":
     return alt.Legend(title=title, symbolType="stroke", symbolOpacity=1)
 
 
-def subtitled(title: str, captions: Iterable[str]) -> "str | alt.TitleParams":
+def with_captions(title: str, captions: Iterable[str]) -> "str | alt.TitleParams":
     """A title with an optional subtitle."""
     import altair as alt
 
@@ -143,8 +145,8 @@ def subtitled(title: str, captions: Iterable[str]) -> "str | alt.TitleParams":
     return alt.TitleParams(title, subtitle="; ".join(parts)) if parts else title
 
 
-def finished(chart: Any, below: Sequence[str] | None = None) -> Any:
-    """The chart with the shared look; with its legend below where the series are given."""
+def with_theme(chart: Any, below: Sequence[str] | None = None) -> Any:
+    """The chart with the shared theme; its legend is below if the series in it are given."""
     legend: dict[str, Any] = {"orient": "right", "columns": 1, "labelLimit": 300}
     if below is not None:
         widest = max(map(len, below), default=0)
@@ -166,8 +168,8 @@ def finished(chart: Any, below: Sequence[str] | None = None) -> Any:
     )  # fmt: skip
 
 
-def repeat(series: Sequence[str], colours: Mapping[str, str] | None) -> bool:
-    """Whether two series share a colour, which marks other than lines do not distinguish."""
+def shares_colours(series: Sequence[str], colours: Mapping[str, str] | None) -> bool:
+    """Whether two series share a colour; only lines and points differ otherwise."""
     shown = list(range(len(series))) if colours is None else [colours.get(name) for name in series]
     return len(set(shown)) < len(shown) or (colours is None and len(series) > len(COLOURS))
 
@@ -183,13 +185,13 @@ def filled(
     return tint
 
 
-def points(
+def point_style(
     series: Sequence[str], title: str, colours: Mapping[str, str] | None = None
 ) -> list["alt.Color | alt.Shape"]:
     """The colours of filled points, with their shapes where one colour stands for several."""
     import altair as alt
 
-    rounds = rounds_of(series, colours)
+    rounds = palette_rounds(series, colours)
     if not any(rounds):
         return [filled(series, title, "circle", colours)]
     scale = alt.Scale(domain=list(series), range=[SHAPES[turn % len(SHAPES)] for turn in rounds])
@@ -211,7 +213,7 @@ def measure_name(description: str) -> str:
 
 
 def folds_name(keys: Sequence[str]) -> str:
-    """What the means of a chart are taken over.
+    """What the means of a chart are taken over, as text.
 
     Examples
     --------

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc.base.private_columns import PLACE, PRIVATE
-from polaroc.charts.export import UNSEEN
+from polaroc.charts.export import INVISIBLE_LAYER
 from polaroc.charts.lines import groups_of, name_of
 
 if TYPE_CHECKING:
@@ -28,16 +28,16 @@ def tooltip_points(
     most = min(PER_CURVE, IN_ALL // max(1, len(groups)))
     records = []
     for group in groups:
-        few = _spread(group, x, y, most)
-        scores = few["threshold"].round_sig_figs(SCORE_DIGITS)
+        spaced = _evenly_spaced(group, x, y, most)
+        scores = spaced["threshold"].round_sig_figs(SCORE_DIGITS)
         records.append(
             {
                 "line": name_of(group, keys) if group.height else "",
                 "threshold": in_json(scores),
                 **{
-                    rate: few[rate].round_sig_figs(RATE_DIGITS).to_list()
+                    rate: spaced[rate].round_sig_figs(RATE_DIGITS).to_list()
                     for rate in RATES
-                    if rate in few.columns
+                    if rate in spaced.columns
                 },
                 **{name.removeprefix(PRIVATE): group[name][0] for name in const},
             }
@@ -63,7 +63,7 @@ def tooltip_layer(
         base.transform_flatten(list(arrays))
         .mark_point(filled=True, size=AREA, opacity=0, aria=False)
         .encode(alt.X(f"{x}:Q"), alt.Y(f"{y}:Q"), tooltip=list(tooltip))
-        .properties(name=UNSEEN)
+        .properties(name=INVISIBLE_LAYER)
     )
 
 
@@ -86,7 +86,7 @@ def curve_tooltips(base: "alt.Chart", keys: Sequence[str], x: str, y: str) -> "a
     return tooltip_layer(base, x, y, tooltip, ["threshold", *RATES[: 2 + at_prior]])
 
 
-def _spread(curve: pl.DataFrame, x: str, y: str, most: int) -> pl.DataFrame:
+def _evenly_spaced(curve: pl.DataFrame, x: str, y: str, most: int) -> pl.DataFrame:
     """A limited number of points, evenly spaced along the line."""
     step = (pl.col(x).diff() ** 2 + pl.col(y).diff() ** 2).sqrt().fill_null(0)
     along = step.cum_sum()

@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 MOST_NAMED = 5
 
 
-def range_in_words(
+def describe_belief(
     ends: tuple[float, float] | None,
     over: "Belief | tuple[float, float] | None",
     grid: Sequence[float],
 ) -> str:
-    """What is believed about the prior.
+    """The belief about the prior as a phrase.
 
     Examples
     --------
-    >>> range_in_words((0.05, 0.2), (0.05, 0.2), [0.05, 0.2])
+    >>> describe_belief((0.05, 0.2), (0.05, 0.2), [0.05, 0.2])
     'over 5 to 20 % positives'
     """
     if ends is not None:
@@ -51,11 +51,11 @@ def best_expected(models: pl.DataFrame, measure: str, believed: str) -> str:
     return sentence + ")"
 
 
-def how_sure(models: pl.DataFrame, blocks: int, comparison: "Comparison | None") -> str:
-    """From which models the first differs significantly; last, its wins, as a description."""
+def describe_certainty(models: pl.DataFrame, blocks: int, comparison: "Comparison | None") -> str:
+    """How certain the choice of the first model is: significant differences, and folds won."""
     if blocks < 2:
         return "; measured once, so nothing says how sure this is."
-    won = wins_in_words(models["share"][0], blocks)
+    won = describe_wins(models["share"][0], blocks)
     if comparison is None:
         return f"; no test was made, for want of test_train_ratio. {won}"
     separation = describe_separation(models[models.columns[0]], comparison)
@@ -64,12 +64,12 @@ def how_sure(models: pl.DataFrame, blocks: int, comparison: "Comparison | None")
     )
 
 
-def wins_in_words(share: float, blocks: int) -> str:
+def describe_wins(share: float, blocks: int) -> str:
     """In how many folds the first model is the best.
 
     Examples
     --------
-    >>> wins_in_words(0.85, 20)
+    >>> describe_wins(0.85, 20)
     'It is the best in 17 of the 20 folds.'
     """
     return f"It is the best in {round(share * blocks, 2):g} of the {blocks} folds."
@@ -98,7 +98,7 @@ def changes(priors: pl.DataFrame) -> list[str]:
 
 
 def named(models: Sequence[object]) -> str:
-    """A few names in words.
+    """The first names as an enumeration.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def named(models: Sequence[object]) -> str:
 
 
 def one_name(model: object) -> str:
-    """A name in a sentence: in quotes where it is no word, cut where it is long.
+    """A name for a sentence: quoted if blank, cut if long.
 
     Examples
     --------

@@ -8,8 +8,8 @@ import polars as pl
 from polaroc.base.checks import check_text, pair_of
 from polaroc.base.columns import as_lazy, column_names, require
 from polaroc.base.statistics import ROUNDING
-from polaroc.choice.answer import best_expected, changes, how_sure, range_in_words
-from polaroc.choice.regret import ExpectedMeasures, best_shares, known_of
+from polaroc.choice.answer import best_expected, changes, describe_belief, describe_certainty
+from polaroc.choice.regret import ExpectedMeasures, best_shares, measure_under_belief
 from polaroc.choice.result import Choice
 from polaroc.comparison import caveats
 from polaroc.comparison.compare import of_design
@@ -85,11 +85,11 @@ def choose(
     -----
     The expected AUPREC over a range is IAUPREC (P-ROC Eq. 5): that of the table,
     where its column `over` names this range, so that it is the number that `compare`
-    tests; else worked out from the priors of the table, between which the measure is
-    interpolated in ln λ. Models are judged one prior at a time on their means over
-    the blocks: at the table's priors within a range and at its ends; at the nodes of
-    a belief, but for 0.5 % at either end. A prior that is each key's own
-    ("observed") and differs between keys is not used.
+    tests; otherwise it is computed from the priors of the table, between which the
+    measure is interpolated in ln λ. Regret and the best model at a prior are those of
+    means over the blocks: at the table's priors within a range and at its ends; at
+    the nodes of a belief, without 0.5 % at either end. Priors that are each key's own
+    ("observed") and differ between keys are not used.
 
     References
     ----------
@@ -117,38 +117,45 @@ def choose(
     require(table, ("measure", "estimate"), source="evaluate(...)")
     frame = table.collect()
     over = over if over is None or isinstance(over, Belief) else pair_of(over) or over
-    known = known_of(frame, measure, over)
+    under_belief = measure_under_belief(frame, measure, over)
     blocks = column_names(block, "block")
-    design = balanced(known.rows, known.columns, between, blocks, incomplete, noted=known.noted)
-    measured = known.expected_measures(design.values)
-    over, ends, belief = known.over, known.ends, known.belief
+    design = balanced(
+        under_belief.rows,
+        under_belief.columns,
+        between,
+        blocks,
+        incomplete,
+        noted=under_belief.noted,
+    )
+    measured = under_belief.expected_measures(design.values)
+    over, ends, belief = under_belief.over, under_belief.ends, under_belief.belief
     sens = _sens(frame, between, over)
     models = _models(measured, design.models.alias(between), sens)
     priors = _priors(measured, design.models.alias(between))
     comparison = None
     if len(design.values) > 1 and test_train_ratio is not None:
-        one = Design(design.models, design.blocks, measured.expected[:, :, None])
+        expected_design = Design(design.models, design.blocks, measured.expected[:, :, None])
         plan = Plan(test_train_ratio=test_train_ratio, alpha=alpha)
-        comparison = of_design(one, f"expected {measure}", between, blocks, plan)
+        comparison = of_design(expected_design, f"expected {measure}", between, blocks, plan)
     name = label(measure)
-    turned = below_chance(frame, measure)
-    sure = how_sure(models, len(design.values), comparison)
-    best = best_expected(models, name, range_in_words(ends, over, known.grid))
+    below_chance_warnings = below_chance(frame, measure)
+    certainty = describe_certainty(models, len(design.values), comparison)
+    best = best_expected(models, name, describe_belief(ends, over, under_belief.grid))
     return Choice(
         bayes=models[between][0],
         minimax=_least(models, between, "worst_regret"),
         steadiest=_least(models, between, "sens"),
-        answer="".join(f"{warning} " for warning in turned) + best + sure,
+        answer="".join(f"{warning} " for warning in below_chance_warnings) + best + certainty,
         models=models,
         priors=priors,
         warnings=(
-            *known.warnings,
+            *under_belief.warnings,
             caveats.picked(models.height, name),
             *changes(priors),
-            *([] if known.is_exact else _other_range(frame, models, between, measure, over)),
+            *([] if under_belief.is_exact else _other_range(frame, models, between, measure, over)),
             *([] if comparison is None else comparison.warnings),
             *design.warnings,
-            *turned,
+            *below_chance_warnings,
         ),
         comparison=comparison,
         over=belief,
@@ -251,10 +258,12 @@ def _other_range(
     rows = rows_of(frame, "iauprec").frame
     means = rows.group_by(between).agg(pl.col("estimate").mean())
     both = models.join(means, on=between, nulls_equal=True)
-    off = max((both["expected"] - both["estimate"]).abs().drop_nulls().to_list(), default=0.0)
-    if off <= OFF:
+    difference = max(
+        (both["expected"] - both["estimate"]).abs().drop_nulls().to_list(), default=0.0
+    )
+    if difference <= OFF:
         return []
     return [
-        f"The table's IAUPREC differs from the expected AUPREC by up to {off:.2g}: it was taken "
-        "over another range, or the priors of the table are too far apart."
+        f"The table's IAUPREC differs from the expected AUPREC by up to {difference:.2g}: it was "
+        "taken over another range, or the priors of the table are too far apart."
     ]

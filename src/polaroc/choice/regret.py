@@ -20,13 +20,13 @@ TAIL = 0.005
 BEYOND = 0.01
 # Least number of priors within a range to interpolate between them.
 ENOUGH = 8
-# Takes the place of a prior for the whole range.
+# Marks rows of IAUPREC over the whole range, in the place of a prior.
 WHOLE = -1.0
 
 
 @dataclass(frozen=True, eq=False)
 class ExpectedMeasures:
-    """A measure known at some priors, seen under a belief about the prior."""
+    """The values of a measure at some priors, and their expectation under a belief."""
 
     values: "Array"  # blocks × models × priors of the grid
     grid: tuple[float, ...]  # ascending
@@ -55,7 +55,7 @@ class ExpectedMeasures:
 
     @property
     def mean_regret(self) -> "Array":
-        """Expected regret of each model; with its expected measure it has the same sum for all."""
+        """Expected regret of each model; it and the expected measure have a constant sum."""
         expected = self.expected.mean(axis=0)
         regrets = self._expectation(shortfall(self._at(self.belief.priors).mean(axis=0)))
         summed: Array = regrets[expected.argmax()] + shortfall(expected)
@@ -78,8 +78,8 @@ class ExpectedMeasures:
         import numpy as np
 
         known = [-log(skew(prior)) for prior in self.grid]
-        wanted = [-log(skew(prior)) for prior in priors]
-        places = np.interp(wanted, known, np.arange(len(known)))
+        positions = [-log(skew(prior)) for prior in priors]
+        places = np.interp(positions, known, np.arange(len(known)))
         below = np.floor(places).astype(int)
         above = np.minimum(below + 1, len(known) - 1)
         share = places - below
@@ -89,27 +89,27 @@ class ExpectedMeasures:
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
-    """The rows of a measure, and its grid, under a belief about the prior."""
+class MeasureUnderBelief:
+    """The rows of a measure, its grid of priors, and the belief about the prior."""
 
-    rows: Rows  # those over the very range have the prior WHOLE
+    rows: Rows  # rows of IAUPREC over exactly this range have the prior WHOLE
     over: tuple[float, float] | Belief | None
     ends: tuple[float, float] | None  # of a range
     belief: Belief
     grid: tuple[float, ...]
     evaluated_priors: tuple[float, ...]
-    is_exact: bool  # IAUPREC over the very range is known
+    is_exact: bool  # whether the table has IAUPREC over exactly this range
     covers: bool
     warnings: tuple[str, ...]
 
     @property
     def columns(self) -> list[float]:
-        """The priors of which numbers are needed."""
+        """The priors at which values are needed."""
         return [*self.grid, *self._whole]
 
     @property
     def noted(self) -> list[float]:
-        """The priors whose notes are passed on."""
+        """The priors whose notes become warnings."""
         return [*self.evaluated_priors, *self._whole]
 
     @property
@@ -117,7 +117,7 @@ class Known:
         return [WHOLE] if self.is_exact else []
 
     def expected_measures(self, values: "Array") -> "ExpectedMeasures":
-        """The numbers at `columns`, blocks × models × priors, seen under the belief."""
+        """Expected measures from the values at `columns`, blocks × models × priors."""
         at = len(self.grid)
         overall = values[:, :, at] if self.is_exact else None
         return ExpectedMeasures(
@@ -125,18 +125,20 @@ class Known:
         )
 
 
-def known_of(
+def measure_under_belief(
     measures: pl.DataFrame, measure: str, over: tuple[float, float] | Belief | None
-) -> Known:
-    """Rows and grid of a measure in a tidy table; raise where they do not suffice.
+) -> MeasureUnderBelief:
+    """The measure of a tidy table under a belief; raise where the table has too few priors.
 
-    By default over the range of the table's IAUPREC, where the table says it, else over the
-    priors of the table, equally likely.
+    The default of `over` is the range of the table's IAUPREC, if the table names one, or else
+    the priors of the table, equally likely.
     """
     if over is None and measure == "auprec":
         over = only_range(measures)
-    whole = None if over is None or measure != "auprec" else range_rows(measures, "iauprec", over)
-    rows = _rows(measures, measure, whole)
+    iauprec_rows = (
+        None if over is None or measure != "auprec" else range_rows(measures, "iauprec", over)
+    )
+    rows = _rows(measures, measure, iauprec_rows)
     grid = rows.fixed_priors
     ends = None if over is None or isinstance(over, Belief) else over
     if over is None and not grid:
@@ -153,9 +155,9 @@ def known_of(
         warnings.append("Left out the rows at each key's own prior, which differs from key to key.")
     covers = True
     try:
-        warnings += check_coverage(ends, belief, grid, whole is not None)
+        warnings += check_coverage(ends, belief, grid, iauprec_rows is not None)
     except InvalidArgument:
-        if whole is None:
+        if iauprec_rows is None:
             raise
         covers = False
     if covers:
@@ -169,20 +171,30 @@ def known_of(
             f"The table has AUPREC at {len(grid)} prior(s) of the range, too few to judge models "
             "prior by prior: regrets are not known. To know them: " + evaluate_hint(ends, belief)
         )
-    if whole is not None:
-        marked = whole.frame.with_columns(prior=pl.lit(WHOLE))
-        rows = replace(rows, frame=pl.concat([rows.frame, marked], how="vertical_relaxed"))
-    return Known(
-        rows, over, ends, belief, tuple(grid), evaluated, whole is not None, covers, tuple(warnings)
+    if iauprec_rows is not None:
+        whole_range_rows = iauprec_rows.frame.with_columns(prior=pl.lit(WHOLE))
+        rows = replace(
+            rows, frame=pl.concat([rows.frame, whole_range_rows], how="vertical_relaxed")
+        )
+    return MeasureUnderBelief(
+        rows,
+        over,
+        ends,
+        belief,
+        tuple(grid),
+        evaluated,
+        iauprec_rows is not None,
+        covers,
+        tuple(warnings),
     )
 
 
-def _rows(measures: pl.DataFrame, measure: str, whole: Rows | None) -> Rows:
-    """The rows of the measure; none where the table has only IAUPREC over the very range."""
+def _rows(measures: pl.DataFrame, measure: str, iauprec_rows: Rows | None) -> Rows:
+    """The rows of the measure; empty where the table has only IAUPREC over this range."""
     has = (measures["measure"].cast(pl.String) == measure).any()
-    if whole is None or has:
+    if iauprec_rows is None or has:
         return rows_of(measures, measure)
-    return replace(whole, frame=whole.frame.clear(), measure=measure)
+    return replace(iauprec_rows, frame=iauprec_rows.frame.clear(), measure=measure)
 
 
 def shortfall(means: "Array") -> "Array":
@@ -215,10 +227,10 @@ def priors_used(
 def priors_to_evaluate(
     over: tuple[float, float] | None, belief: Belief, grid: Sequence[float]
 ) -> tuple[float, ...]:
-    """The priors at which models are compared one by one.
+    """The priors at which models are compared prior by prior.
 
-    Those of the grid within a range, and its ends; the nodes of a belief but for
-    its tails.
+    For a range, the priors of the grid within it and its ends; for a belief, its nodes without
+    the tails.
     """
     if over is not None:
         lo, hi = over

@@ -1,4 +1,4 @@
-"""P-ROC's analyses of variance, each with what is known of its p-values."""
+"""P-ROC's analyses of variance, with notes on the validity of their p-values."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -244,16 +244,16 @@ def _remark(
         return f"no folds, so nothing shows how much test sets differ; {doubt}"
     notes = [caveats.views(views, blocks) if views else caveats.two_way(blocks)]
     if views:
-        notes.append(_two_way_in_words(layout, views, main_only=max(map(len, terms)) == 1))
+        notes.append(_describe_two_way(layout, views, main_only=max(map(len, terms)) == 1))
     if test_train_ratio is None:
         notes.append("give test_train_ratio for the F that is corrected for overlap")
     else:
-        notes.append(_in_words(omnibus.corrected(layout.per_block, test_train_ratio)))
+        notes.append(_describe_outcome(omnibus.corrected(layout.per_block, test_train_ratio)))
     return "; ".join(notes)
 
 
-def _two_way_in_words(layout: Layout, views: str, *, main_only: bool) -> str:
-    two_way = _in_words(omnibus.repeated_measures(layout.per_block))
+def _describe_two_way(layout: Layout, views: str, *, main_only: bool) -> str:
+    two_way = _describe_outcome(omnibus.repeated_measures(layout.per_block))
     if not main_only or len(layout.factors) != 3:
         return f"{two_way} on means over {views}"
     models, blocks = layout.per_block.shape[::-1]
@@ -265,7 +265,7 @@ def _two_way_in_words(layout: Layout, views: str, *, main_only: bool) -> str:
     )
 
 
-def _in_words(outcome: omnibus.Outcome) -> str:
+def _describe_outcome(outcome: omnibus.Outcome) -> str:
     return (
         f"{outcome.test} = {outcome.statistic:.4g} on {outcome.df1:.4g} and "
         f"{outcome.df2:.4g} degrees of freedom, p = {outcome.p_value:.2g}"

@@ -25,7 +25,7 @@ TRAINED = (
 class Measured:
     """False-positive rates at α = 0.005 that were measured for one design."""
 
-    name: str  # in words
+    name: str  # for sentences
     blocks: int
     ratio: float  # test cases per training case
     linear: str  # rate for linear discriminants
@@ -46,21 +46,21 @@ def of_design(design: Design, pairs: Pairs, plan: Plan) -> list[str]:
         warnings = algorithm(blocks, plan.test_train_ratio or 0.0)
     else:
         warnings = dataset(blocks)
-        least = exp((1 - blocks) * lgamma(models + 1))
-        if least > plan.alpha:
+        least_p_value = exp((1 - blocks) * lgamma(models + 1))
+        if least_p_value > plan.alpha:
             warnings.append(
                 f"With {models} models on {blocks} folds a permutation p-value cannot be below "
-                f"{least:.2g}: that test can find nothing at α = {plan.alpha:g}."
+                f"{least_p_value:.2g}: that test can find nothing at α = {plan.alpha:g}."
             )
     if plan.adjust == "tukey":
         warnings.append(tukey(blocks))
     if pairs.constant.any():
-        which = [
+        constant_pairs = [
             f"{design.models[int(a)]!r} and {design.models[int(b)]!r}"
             for a, b in zip(pairs.first[pairs.constant], pairs.second[pairs.constant], strict=True)
         ]
         warnings.append(
-            f"{'; '.join(which[:5])} differ by the same amount in every fold: there is no "
+            f"{'; '.join(constant_pairs[:5])} differ by the same amount in every fold: there is no "
             "variation to judge by, and p = 0 is the formula's limit, not a probability."
         )
     return warnings
@@ -79,7 +79,7 @@ def algorithm(blocks: int, test_train_ratio: float) -> list[str]:
                 test_train_ratio=0,
             )
         ]
-    worth = 1 / (1 / blocks + test_train_ratio)
+    effective_folds = 1 / (1 / blocks + test_train_ratio)
     ratio = float(f"{test_train_ratio:.3g}")
     turned = Hint(
         "{test_train_ratio} means more test than training cases: is it turned around?",
@@ -89,7 +89,7 @@ def algorithm(blocks: int, test_train_ratio: float) -> list[str]:
         *([turned] if test_train_ratio > 1 else []),
         Hint(
             f"{assumption} With {{test_train_ratio}} the test counts the {blocks} folds, which "
-            f"share cases, as {worth:.1f} independent ones.",
+            f"share cases, as {effective_folds:.1f} independent ones.",
             test_train_ratio=test_train_ratio,
         ),
         _rate(blocks, test_train_ratio),

@@ -223,7 +223,7 @@ def _warnings(wide: pl.DataFrame, between: str, blocks: Sequence[str]) -> list[s
         )
     listed = humanize_note(pl.col("note")).str.split("; ").list.unique()
     kinds = wide.drop_nulls("note").select(listed).to_series().explode().value_counts(name="rows")
-    # Groups come in no order: what is said is not to change from run to run.
+    # Groups have no defined order: sort, so that the text is the same in every run.
     ordered = kinds.sort("rows", "note", descending=[True, False])
     more = f"; {ordered.height - MOST_NOTES} more kinds" if ordered.height > MOST_NOTES else ""
     warnings += [
@@ -236,7 +236,7 @@ def _warnings(wide: pl.DataFrame, between: str, blocks: Sequence[str]) -> list[s
 def filled_array(
     rows: pl.DataFrame, axes: Sequence[pl.DataFrame], columns: Sequence[str]
 ) -> "Array":
-    """Columns of rows as an array with an axis per table of key values, NaN where no row is."""
+    """Columns of rows as an array with an axis per table of key values, NaN for missing rows."""
     import numpy as np
 
     places = [f"{LEVEL}_{i}" for i in range(len(axes))]

@@ -57,7 +57,7 @@ def letter_display(models: int, apart: Iterable[tuple[int, int]]) -> list[str]:
     pairs = list(apart)
     groups = _all_groups(models, pairs) or _enough_groups(models, pairs)
     groups.sort(key=sorted)
-    # Where the alphabet is too short for all groups, numbers in brackets.
+    # More groups than letters: use numbers in brackets.
     short = len(groups) > len(ascii_letters)
     names = [f"({i + 1})" if short else ascii_letters[i] for i in range(len(groups))]
     lettered = list(zip(names, groups, strict=True))
@@ -109,7 +109,7 @@ def _enough_groups(models: int, apart: Sequence[tuple[int, int]]) -> list[frozen
 
 
 def shortened(letters: str, most: int = 24) -> str:
-    """The letters of a model as far as there is room for them.
+    """The letters of a model, cut to a maximal width.
 
     Examples
     --------
@@ -118,5 +118,5 @@ def shortened(letters: str, most: int = 24) -> str:
     """
     if len(letters) <= most:
         return letters
-    begun = letters[: most + 1]
-    return (begun[: begun.rfind("(")] if "(" in begun else begun[:-1]) + "…"
+    fitting = letters[: most + 1]
+    return (fitting[: fitting.rfind("(")] if "(" in fitting else fitting[:-1]) + "…"

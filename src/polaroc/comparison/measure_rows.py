@@ -36,23 +36,23 @@ class Rows:
 
     @property
     def fixed_priors(self) -> list[float]:
-        """The priors in the table, ascending, without those that are a key's own and no other's."""
+        """The priors of the table, ascending, without those that are only some key's own prior."""
         share = pl.col("positives") / (pl.col("positives") + pl.col("negatives"))
-        least, most = self.frame.select(share.min().alias("least"), share.max().alias("most")).row(
-            0
-        )
-        if least is None or most - least <= SAME:
+        lowest, highest = self.frame.select(
+            share.min().alias("least"), share.max().alias("most")
+        ).row(0)
+        if lowest is None or highest - lowest <= SAME:
             return distinct(self.frame["prior"])
-        alone = self.frame.group_by("prior").agg(_is_observed().all().alias(AT))
-        return distinct(alone.filter(~pl.col(AT).fill_null(False))["prior"])
+        only_own = self.frame.group_by("prior").agg(_is_observed().all().alias(AT))
+        return distinct(only_own.filter(~pl.col(AT).fill_null(False))["prior"])
 
     def at(
         self, priors: Sequence[Prior | None], noted: Sequence[Prior | None] | None = None
     ) -> pl.DataFrame:
         """One row per key: the totals, the notes, and a column per prior (see `value_columns`).
 
-        None stands for the one row that each key has. Notes are those at the priors
-        `noted`, by default all.
+        A prior of None selects the only row of each key. `noted` are the priors whose notes are
+        included, by default all.
         """
         names = value_columns(len(priors))
         chosen = [(name, self._matching(p)) for name, p in zip(names, priors, strict=True)]
@@ -61,14 +61,14 @@ class Rows:
             for _, match in chosen
         ]
         used = pl.any_horizontal(match for _, match in chosen)
-        heard = used if noted is None else pl.any_horizontal(map(self._matching, noted))
+        has_note_for = used if noted is None else pl.any_horizontal(map(self._matching, noted))
         wide = (
             self.frame.group_by(self.keys)
             .agg(
                 pl.col("positives", "negatives").max(),
                 pl.col("prior").filter(used).min(),
                 pl.col("note")
-                .filter(heard)
+                .filter(has_note_for)
                 .drop_nulls()
                 .unique(maintain_order=True)
                 .str.join("; "),
@@ -77,11 +77,11 @@ class Rows:
             )
             .with_columns(pl.col("note").replace("", None))
         )
-        twice = wide.filter(pl.col(SPREAD) > SAME)
-        if twice.height:
+        ambiguous = wide.filter(pl.col(SPREAD) > SAME)
+        if ambiguous.height:
             raise InvalidTable(
-                f"{twice.height} key(s) have two different estimates of {self.measure!r}: "
-                f"{listed_rows(twice.select(self.keys))}.",
+                f"{ambiguous.height} key(s) have two different estimates of {self.measure!r}: "
+                f"{listed_rows(ambiguous.select(self.keys))}.",
                 hint="are two evaluations in one table? Name them apart with a key column.",
             )
         return wide
@@ -225,8 +225,8 @@ def distinct(priors: pl.Series) -> list[float]:
     return kept
 
 
-def listed_rows(rows: pl.DataFrame, most: int = 10) -> str:
-    """The first rows of a table in words.
+def listed_rows(rows: pl.DataFrame, highest: int = 10) -> str:
+    """The first rows of a table as text.
 
     Examples
     --------
@@ -235,9 +235,9 @@ def listed_rows(rows: pl.DataFrame, most: int = 10) -> str:
     """
     first = "; ".join(
         ", ".join(f"{name}={value!r}" for name, value in row.items())
-        for row in rows.head(most).iter_rows(named=True)
+        for row in rows.head(highest).iter_rows(named=True)
     )
-    return first + (f" and {rows.height - most} more" if rows.height > most else "")
+    return first + (f" and {rows.height - highest} more" if rows.height > highest else "")
 
 
 def _is_observed() -> pl.Expr:
@@ -245,9 +245,9 @@ def _is_observed() -> pl.Expr:
     return (pl.col("prior") - positives / (positives + pl.col("negatives"))).abs() <= SAME
 
 
-def _listed(priors: Sequence[float], most: int = 20) -> str:
-    more = f" and {len(priors) - most} more" if len(priors) > most else ""
-    return ", ".join(f"{prior:.6g}" for prior in priors[:most]) + more
+def _listed(priors: Sequence[float], highest: int = 20) -> str:
+    more = f" and {len(priors) - highest} more" if len(priors) > highest else ""
+    return ", ".join(f"{prior:.6g}" for prior in priors[:highest]) + more
 
 
 def fold_means(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
@@ -270,8 +270,8 @@ def fold_means(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     means = rows.group_by(*first, "prior").agg(
         estimate.mean(), estimate.std().alias(SPREAD), pl.len().alias(HAVE)
     )
-    whole = attach(means.lazy(), sizes.lazy(), first).filter(pl.col(HAVE) == pl.col(SIZE))
+    complete = attach(means.lazy(), sizes.lazy(), first).filter(pl.col(HAVE) == pl.col(SIZE))
     limits = (estimate - pl.col(SPREAD)).alias("lower"), (estimate + pl.col(SPREAD)).alias("upper")
     named = [*first, "prior"]
-    result = whole.with_columns(limits).select(*named, "estimate", "lower", "upper")
+    result = complete.with_columns(limits).select(*named, "estimate", "lower", "upper")
     return result.sort(named, nulls_last=True).collect()

@@ -84,7 +84,7 @@ def rounding_floor(values: "Array") -> float:
 
 
 def f_ratio(between: float, residual: float) -> float:
-    """F, 0 where there is nothing between the models."""
+    """F; 0 where the models do not differ at all."""
     if between == 0:
         return 0.0
     return between / residual if residual > 0 else inf
@@ -96,7 +96,7 @@ def repeated_measures(values: "Array") -> Outcome:
 
 
 def corrected(values: "Array", test_train_ratio: float) -> Outcome:
-    """That F over 1 + J·r: Nadeau and Bengio's correction for J overlapping training sets."""
+    """The repeated-measures F over 1 + J·r: Nadeau and Bengio's correction for J folds."""
     inflation = 1 + values.shape[0] * test_train_ratio
     statistic = f_ratio(*two_way(values)) / inflation
     return _f_test("Nadeau-Bengio corrected F", statistic, *_degrees(values))

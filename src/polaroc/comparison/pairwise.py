@@ -118,7 +118,7 @@ def holm(p_values: "Array") -> "Array":
 
 
 def holm_factors(p_values: "Array") -> "Array":
-    """By what each p-value is multiplied in Holm's method, before 1 is the limit.
+    """The factor of each p-value in Holm's method, before p-values are limited to 1.
 
     An interval at the level 1 − α/factor leaves out zero if and only if the adjusted
     p-value is below α.
@@ -149,7 +149,7 @@ def _places(models: int) -> tuple["Array", "Array"]:
 
 
 def _ratio(difference: "Array", std_error: "Array") -> "Array":
-    """Their ratio, 0 where there is no difference, ±∞ where it has no error."""
+    """The test statistic: 0 where the difference is 0, ±∞ where only its standard error is 0."""
     import numpy as np
 
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -107,34 +107,34 @@ def curve(
     predictions = read(
         frame, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
     )
-    keys = build_key_index(predictions, now=isinstance(frame, pl.DataFrame))
+    keys = build_key_index(predictions, eager=isinstance(frame, pl.DataFrame))
     return collect_like(frame, curve_tables(predictions, keys))
 
 
 def curve_tables(
-    predictions: Predictions, keys: Keys, named: pl.LazyFrame | None = None
+    predictions: Predictions, keys: Keys, key_columns: pl.LazyFrame | None = None
 ) -> pl.LazyFrame:
-    """The curves after their anchors, with the columns of `named`, by default the keys."""
-    return curves_of(predictions, keys, named).drop(KEY_INDEX, SORT_CODE)
+    """Curve tables with the columns of `key_columns`, by default those of the keys."""
+    return indexed_curves(predictions, keys, key_columns).drop(KEY_INDEX, SORT_CODE)
 
 
-def curves_of(
-    predictions: Predictions, keys: Keys, named: pl.LazyFrame | None = None
+def indexed_curves(
+    predictions: Predictions, keys: Keys, key_columns: pl.LazyFrame | None = None
 ) -> pl.LazyFrame:
-    """Curves with anchors, with `KEY_INDEX`, `SORT_CODE` and the columns of `named`."""
-    if named is None:
-        named = keys.named
-    ends = cells(attach_key_index(predictions, keys), keys, weighted=predictions.weighted)
-    return to_curve_table(ends, keys.packing, anchors(keys), named)
+    """Curve tables with `KEY_INDEX`, `SORT_CODE` and the columns of `key_columns`."""
+    if key_columns is None:
+        key_columns = keys.key_columns
+    rows = cells(attach_key_index(predictions, keys), keys, weighted=predictions.weighted)
+    return to_curve_table(rows, keys.packing, anchors(keys), key_columns)
 
 
 def anchors(keys: Keys, tp: str | None = None, fp: str | None = None) -> pl.LazyFrame:
-    """The start of each curve, in the columns of `cells`: (0, 0), or two columns."""
+    """The start of each curve, in the columns of `cells`: (0, 0), or the columns `tp` and `fp`."""
     kind = keys.totals.collect_schema()["positives"]
     zero = pl.lit(0).cast(kind)
     return keys.totals.select(
         KEY_INDEX,
-        keys.packing.before(pl.col(KEY_INDEX)).alias(SORT_CODE),
+        keys.packing.anchor_code(pl.col(KEY_INDEX)).alias(SORT_CODE),
         zero.alias("pos"),
         zero.alias("neg"),
         (zero if tp is None else pl.col(tp)).alias("tp"),
@@ -145,26 +145,26 @@ def anchors(keys: Keys, tp: str | None = None, fp: str | None = None) -> pl.Lazy
 
 
 def to_curve_table(
-    ends: pl.LazyFrame,
+    cells: pl.LazyFrame,
     packing: Packing,
     anchors: pl.LazyFrame | None = None,
-    named: pl.LazyFrame | None = None,
+    key_columns: pl.LazyFrame | None = None,
 ) -> pl.LazyFrame:
     """Cells as a curve table with `KEY_INDEX` and `SORT_CODE`, sorted, each key after its anchor.
 
-    `named` has the key columns by `KEY_INDEX`.
+    `key_columns` has the columns of each key beside its `KEY_INDEX`.
     """
-    rows = ends.select(CELL)
+    rows = cells.select(CELL)
     if anchors is not None:
         rows = pl.concat([anchors, rows])
-    if named is not None:
-        rows = rows.join(named, on=KEY_INDEX)
-    counted = (pl.col("pos") > 0) | (pl.col("neg") > 0)
-    names = [] if named is None else named.collect_schema().names()
+    if key_columns is not None:
+        rows = rows.join(key_columns, on=KEY_INDEX)
+    is_cell = (pl.col("pos") > 0) | (pl.col("neg") > 0)
+    names = [] if key_columns is None else key_columns.collect_schema().names()
     return (
         rows.sort(SORT_CODE)
         .with_columns(
-            pl.when(counted).then(packing.score_of(pl.col(SORT_CODE))).alias(SCORE),
+            pl.when(is_cell).then(packing.score_of(pl.col(SORT_CODE))).alias(SCORE),
             rate("tp", "positives").alias("tpr"),
             rate("fp", "negatives").alias("fpr"),
         )
@@ -188,20 +188,22 @@ def rate(count: str, total: str) -> pl.Expr:
 def cells(
     rows: pl.LazyFrame, keys: Keys, *, weighted: bool, for_areas: bool = False
 ) -> pl.LazyFrame:
-    """The tie-collapsed cells of `attach_key_index` rows: the columns `CELL`, in no order.
+    """The tie-collapsed cells of `attach_key_index` rows: the columns `CELL`, unsorted.
 
-    With `for_areas`, only cells with positives are kept, and vertical runs merged, which is
-    enough for areas under straight segments.
+    With `for_areas`, cells without positives are left out and vertical runs are merged, which
+    does not change areas under straight segments.
     """
-    ranked = (_weighed if weighted else _counted)(rows, keys.packing)
+    ranked = (_weighted_cells if weighted else _counted_cells)(rows, keys.packing)
     if for_areas:
-        ranked = _rises(ranked, _weight_added if weighted else _count_added)
+        ranked = _merge_vertical_runs(ranked, _weight_increment if weighted else _count_increment)
     least = [LEAST_POS, LEAST_NEG] if weighted else []
-    of_key = ranked.join(
+    with_totals = ranked.join(
         keys.totals.select(KEY_INDEX, "positives", "negatives", TP_OFFSET, FP_OFFSET, *least),
         on=KEY_INDEX,
     )
-    result = of_key.with_columns(pl.col("tp") + pl.col(TP_OFFSET), pl.col("fp") + pl.col(FP_OFFSET))
+    result = with_totals.with_columns(
+        pl.col("tp") + pl.col(TP_OFFSET), pl.col("fp") + pl.col(FP_OFFSET)
+    )
     if weighted:
         result = result.with_columns(
             *_snap_to_total("tp", "pos", "positives", LEAST_POS),
@@ -210,16 +212,18 @@ def cells(
     return result.select(CELL)
 
 
-def _rises(ranked: pl.LazyFrame, added: Callable[[pl.Expr], pl.Expr]) -> pl.LazyFrame:
-    """Cells with positives in the order of codes; the last cell stands for a vertical run."""
+def _merge_vertical_runs(
+    ranked: pl.LazyFrame, increment: Callable[[pl.Expr], pl.Expr]
+) -> pl.LazyFrame:
+    """Cells with positives, sorted by code; a vertical run becomes its last cell."""
     fp, index = pl.col("fp"), pl.col(KEY_INDEX)
-    goes_on = (pl.col("neg") == 0) & (fp == fp.shift(-1)) & (index == index.shift(-1))
-    ends = ranked.filter(pl.col("pos") > 0).filter(~goes_on.fill_null(False))
-    return ends.with_columns(added(pl.col("tp")).alias("pos"))
+    run_continues = (pl.col("neg") == 0) & (fp == fp.shift(-1)) & (index == index.shift(-1))
+    ends = ranked.filter(pl.col("pos") > 0).filter(~run_continues.fill_null(False))
+    return ends.with_columns(increment(pl.col("tp")).alias("pos"))
 
 
-def _counted(rows: pl.LazyFrame, packing: Packing) -> pl.LazyFrame:
-    """The last row of each tie in the order of codes, with counts running over all keys."""
+def _counted_cells(rows: pl.LazyFrame, packing: Packing) -> pl.LazyFrame:
+    """One row per tie, sorted by code, with counts cumulated over all keys."""
     ends = (
         rows.select(_code(packing))
         .sort(SORT_CODE)
@@ -227,10 +231,10 @@ def _counted(rows: pl.LazyFrame, packing: Packing) -> pl.LazyFrame:
         .with_columns(packing.truth_of(pl.col(SORT_CODE)).cum_sum().alias("tp"))
         .filter(packing.ends_run(pl.col(SORT_CODE)))
     )
-    # In two steps, so that cells without positives can be left out before the second.
+    # Two steps, so that Polars can drop cells without positives before the second.
     tp, place = pl.col("tp"), pl.col(PLACE)
     return ends.with_columns(
-        _count_added(tp).alias("pos"), _count_added(place).cast(pl.Int64).alias(SIZE)
+        _count_increment(tp).alias("pos"), _count_increment(place).cast(pl.Int64).alias(SIZE)
     ).with_columns(
         (place.cast(pl.Int64) - tp).alias("fp"),
         (pl.col(SIZE) - pl.col("pos")).alias("neg"),
@@ -238,44 +242,50 @@ def _counted(rows: pl.LazyFrame, packing: Packing) -> pl.LazyFrame:
     )
 
 
-def _weighed(rows: pl.LazyFrame, packing: Packing) -> pl.LazyFrame:
-    """Like `_counted` with weights, whose rounded sums start anew in each key."""
+def _weighted_cells(rows: pl.LazyFrame, packing: Packing) -> pl.LazyFrame:
+    """Like `_counted_cells`, with sums of weights that start anew in each key."""
     truth, weight = packing.truth_of(pl.col(SORT_CODE)), pl.col(WEIGHT)
-    own = ((truth * weight).alias("tp"), ((1 - truth) * weight).alias("fp"))
+    by_class = ((truth * weight).alias("tp"), ((1 - truth) * weight).alias("fp"))
     ends = (
         rows.filter(weight > 0)
         .select(_code(packing), weight)
         .sort(SORT_CODE)
-        .select(SORT_CODE, packing.index_of(pl.col(SORT_CODE)).alias(KEY_INDEX), *own)
+        .select(SORT_CODE, packing.index_of(pl.col(SORT_CODE)).alias(KEY_INDEX), *by_class)
         .with_columns(pl.col("tp", "fp").cum_sum().over(KEY_INDEX))
         .filter(packing.ends_run(pl.col(SORT_CODE)))
     )
-    rises = _weight_added(pl.col("tp")).alias("pos"), _weight_added(pl.col("fp")).alias("neg")
-    # A light weight may be lost in the sum.
-    return ends.with_columns(*rises).filter((pl.col("pos") > 0) | (pl.col("neg") > 0))
+    increments = (
+        _weight_increment(pl.col("tp")).alias("pos"),
+        _weight_increment(pl.col("fp")).alias("neg"),
+    )
+    # A small weight may be lost in the sum.
+    return ends.with_columns(*increments).filter((pl.col("pos") > 0) | (pl.col("neg") > 0))
 
 
-def _count_added(total: pl.Expr) -> pl.Expr:
-    """Increment of a count that runs over all keys."""
+def _count_increment(total: pl.Expr) -> pl.Expr:
+    """Increment of a count cumulated over all keys."""
     return total - total.shift(1, fill_value=0)
 
 
-def _weight_added(total: pl.Expr) -> pl.Expr:
+def _weight_increment(total: pl.Expr) -> pl.Expr:
     """Increment of a sum of weights that starts anew in each key.
 
-    Unlike a sum of weights, it is exactly zero at the start of a curve.
+    A difference of cumulative sums is exactly zero where nothing is added; a separate sum of
+    the weights of a tie need not be.
     """
     index = pl.col(KEY_INDEX)
     return total - pl.when(index == index.shift(1)).then(total.shift(1)).otherwise(0.0)
 
 
-def _snap_to_total(total: str, rise: str, whole: str, least: str) -> tuple[pl.Expr, pl.Expr]:
+def _snap_to_total(
+    cumulative: str, increment: str, total: str, least: str
+) -> tuple[pl.Expr, pl.Expr]:
     """A cumulative weight that ends exactly at its total, and its increments."""
     start, end = (
-        snap_to_total(sum_, pl.col(whole), pl.col(least))
-        for sum_ in (pl.col(total) - pl.col(rise), pl.col(total))
+        snap_to_total(sum_, pl.col(total), pl.col(least))
+        for sum_ in (pl.col(cumulative) - pl.col(increment), pl.col(cumulative))
     )
-    return end.alias(total), (end - start).alias(rise)
+    return end.alias(cumulative), (end - start).alias(increment)
 
 
 def _code(packing: Packing) -> pl.Expr:

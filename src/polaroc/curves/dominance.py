@@ -76,10 +76,10 @@ def dominance(curve: pl.LazyFrame, between: str = "model") -> pl.LazyFrame:
     blocks = [key for key in keys if key != between]
     names = [f"{between}_a", f"{between}_b"]
     refuse_clash(blocks, (*names, "relation", "crossings"))
-    given = curve.collect_schema()
+    input_schema = curve.collect_schema()
     schema = (
-        {key: given[key] for key in blocks}
-        | dict.fromkeys(names, given[between])
+        {key: input_schema[key] for key in blocks}
+        | dict.fromkeys(names, input_schema[between])
         | {"relation": pl.String(), "crossings": CROSSINGS}
     )
     pairs = partial(_pairs, blocks=blocks, between=between, schema=schema)
@@ -89,7 +89,7 @@ def dominance(curve: pl.LazyFrame, between: str = "model") -> pl.LazyFrame:
 def _pairs(
     curves: pl.DataFrame, blocks: Sequence[str], between: str, schema: dict[str, pl.DataType]
 ) -> pl.DataFrame:
-    rows, firsts = [], []
+    rows, first_rows = [], []
     placed = curves.with_row_index(PLACE)
     parts = placed.partition_by(blocks, maintain_order=True) if blocks else [placed]
     for block in parts:
@@ -97,15 +97,15 @@ def _pairs(
             continue
         for a, b in combinations(block.partition_by(between, maintain_order=True), 2):
             rows.append(_relation(a.select("fpr", "tpr"), b.select("fpr", "tpr")))
-            firsts.append((a[PLACE][0], b[PLACE][0]))
+            first_rows.append((a[PLACE][0], b[PLACE][0]))
     names = [f"{between}_a", f"{between}_b"]
-    of_a, of_b = ([pair[side] for pair in firsts] for side in (0, 1))
-    # Keys stay in their columns, since Python's times have no nanoseconds.
+    rows_a, rows_b = ([pair[side] for pair in first_rows] for side in (0, 1))
+    # Gather keys by row: as Python objects, times would lose their nanoseconds.
     relations = {name: schema[name] for name in ("relation", "crossings")}
     return pl.concat(
         [
-            curves.select(*blocks, pl.col(between).alias(names[0]))[of_a],
-            curves.select(pl.col(between).alias(names[1]))[of_b],
+            curves.select(*blocks, pl.col(between).alias(names[0]))[rows_a],
+            curves.select(pl.col(between).alias(names[1]))[rows_b],
             pl.DataFrame(rows, schema=relations, orient="row"),
         ],
         how="horizontal",
@@ -118,7 +118,7 @@ def _relation(a: pl.DataFrame, b: pl.DataFrame) -> tuple[str | None, list[dict[s
     if any(frame[name].null_count() for frame in (a, b) for name in ("fpr", "tpr")):
         return None, None
     # f + t never falls along a curve, so t − f is a function of it even where the curve is
-    # vertical; a curve that is above on all these diagonals is above everywhere.
+    # vertical; a curve that is higher at every f + t is higher everywhere.
     along_a, along_b = ((frame["fpr"] + frame["tpr"]).to_numpy() for frame in (a, b))
     along = np.union1d(along_a, along_b)
     height_a = np.interp(along, along_a, (a["tpr"] - a["fpr"]).to_numpy())
@@ -143,5 +143,5 @@ def _crossings(along: "Array", height: "Array", lead: "Array") -> Iterator[dict[
             at = along[i] + share * (along[j] - along[i])
         else:
             at = (along[i + 1] + along[j - 1]) / 2
-        up = float(np.interp(at, along, height))
-        yield {"fpr": (float(at) - up) / 2, "tpr": (float(at) + up) / 2}
+        height_at = float(np.interp(at, along, height))
+        yield {"fpr": (float(at) - height_at) / 2, "tpr": (float(at) + height_at) / 2}

@@ -127,24 +127,24 @@ def achievable(
     keys = curve_keys(curve)
     grid = pl.LazyFrame({RECALL: shares("recall", recall)}, schema={RECALL: pl.Float64})
     (t0, f0), (t1, _), (dt, df) = CELLS.segment
-    wanted = pl.col(RECALL)
+    target = pl.col(RECALL)
     # Recall 0 belongs to the segment that starts there, others to the one that reaches them.
-    passed = (t0 < wanted) & (wanted <= t1) | ((wanted == 0) & (pl.col("tp") == pl.col("pos")))
-    at = surface(hull(curve), priors, rates={}).filter(
+    in_segment = (t0 < target) & (target <= t1) | ((target == 0) & (pl.col("tp") == pl.col("pos")))
+    segments = surface(hull(curve), priors, rates={}).filter(
         (pl.col("pos") > 0) & (pl.col("positives") > 0) & (pl.col("negatives") > 0)
     )
-    f = f0 + (wanted - t0) * df / dt
+    f = f0 + (target - t0) * df / dt
     # Precision is constant along the segment from the origin.
-    straight = rates.precision(dt, df, pl.col("skew"))
-    precision = rates.precision(wanted, pl.col("fpr"), pl.col("skew"))
-    at_origin = (wanted == 0) & CELLS.is_first
+    limit = rates.precision(dt, df, pl.col("skew"))
+    precision = rates.precision(target, pl.col("fpr"), pl.col("skew"))
+    at_origin = (target == 0) & CELLS.is_first
     return (
-        at.join(grid, how="cross")
-        .filter(passed)
+        segments.join(grid, how="cross")
+        .filter(in_segment)
         .with_columns(f.alias("fpr"))
         .with_columns(
-            pl.when(at_origin).then(straight).otherwise(precision).alias("precision"),
-            wanted.alias("tpr"),
+            pl.when(at_origin).then(limit).otherwise(precision).alias("precision"),
+            target.alias("tpr"),
         )
         .select(*keys, "prior", "skew", "tpr", "fpr", "precision")
         .sort(*keys, "prior", "tpr", nulls_last=True)
@@ -159,14 +159,15 @@ def _hulls(curves: pl.DataFrame) -> pl.DataFrame:
     starts = np.flatnonzero(curves["threshold"].is_null().to_numpy())
     ends = np.append(starts[1:], curves.height)
     tp, fp = curves["tp"].to_numpy(), curves["fp"].to_numpy()
-    flat = curves.select(
+    lacks_class = curves.select(
         (pl.col("positives").fill_null(0) == 0) | (pl.col("negatives").fill_null(0) == 0)
     ).to_series()
     kept = []
     for start, end in zip(starts, ends, strict=True):
-        whole = flat[int(start)]
-        inside = np.arange(end - start) if whole else hull_vertices(fp[start:end], tp[start:end])
-        kept.append(start + inside)
+        if lacks_class[int(start)]:
+            kept.append(np.arange(start, end))
+        else:
+            kept.append(start + hull_vertices(fp[start:end], tp[start:end]))
     vertices = curves[np.concatenate(kept)]
     anchor = pl.col("threshold").is_null()
     return vertices.with_columns(
@@ -174,8 +175,8 @@ def _hulls(curves: pl.DataFrame) -> pl.DataFrame:
         .then(0)
         .otherwise(pl.col(total).diff())
         .cast(vertices[total].dtype)
-        .alias(at)
-        for at, total in (("pos", "tp"), ("neg", "fp"))
+        .alias(increment)
+        for increment, total in (("pos", "tp"), ("neg", "fp"))
     )
 
 

@@ -1,6 +1,6 @@
-"""The curve of a group inside an expression, a struct per row: what `expr` sums over.
+"""The curve of a group inside an expression: one struct per row, over which `expr` sums.
 
-What is a field of a struct is computed once, and not anew wherever a formula has it.
+Polars computes a field of a struct once, and an expression anew in each formula that has it.
 """
 
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ COUNTS = cells_in(FIELDS)
 
 @dataclass(frozen=True)
 class GroupCases:
-    """The cases of a group, one row each, with what each counts for in either class.
+    """The cases of a group, one row each, with their weight as a positive and as a negative.
 
-    The score is as it came, so that no rounding ties what is not equal; `valid` says, once per
-    group, whether all of its cases can be ranked.
+    The score keeps its type, since a cast could make unequal scores tie; `valid` says, once
+    per group, whether all of its cases can be ranked.
     """
 
     score: pl.Expr
@@ -34,26 +34,26 @@ class GroupCases:
 
 
 def cases(truth: IntoExpr, score: IntoExpr, weight: IntoExpr | None) -> GroupCases:
-    """The cases of each group; columns of types that cannot be ranked do not pass Polars' plan."""
+    """The cases of each group; Polars refuses a plan with columns that cannot be ranked."""
     raw, label = single_column(score, "score"), single_column(truth, "truth")
     is_pos, is_neg = label == 1, label == 0
     known = _is_number(raw) & _is_number_or_boolean(label)
-    clear = known & raw.cast(pl.Float64).is_not_nan() & (is_pos | is_neg)
+    is_valid = known & raw.cast(pl.Float64).is_not_nan() & (is_pos | is_neg)
     count = pl.lit(1, pl.Int64)
     if weight is not None:
-        given = single_column(weight, "weight")
-        count = given.cast(pl.Float64)
-        clear = clear & _is_number(given) & count.is_between(0, GREATEST_WEIGHT)
-    pos, neg = (own.cast(pl.Int64) * count for own in (is_pos, is_neg))
-    return GroupCases(raw, pos, neg, clear.fill_null(False).all())
+        raw_weight = single_column(weight, "weight")
+        count = raw_weight.cast(pl.Float64)
+        is_valid = is_valid & _is_number(raw_weight) & count.is_between(0, GREATEST_WEIGHT)
+    pos, neg = (in_class.cast(pl.Int64) * count for in_class in (is_pos, is_neg))
+    return GroupCases(raw, pos, neg, is_valid.fill_null(False).all())
 
 
 def group_curve(
     truth: IntoExpr, score: IntoExpr, weight: IntoExpr | None
 ) -> tuple[pl.Expr, pl.Expr]:
-    """The rows of each group as a struct with counts and segments; whether measures are defined.
+    """The curve of each group as structs with counts and segments, and whether it is defined.
 
-    Only the last row of a tie has positives: those of the tie.
+    The last row of a tie has the counts of the tie, the others have zero.
     """
     group = cases(truth, score, weight)
     rows = pl.struct(group.score.alias(SCORE), group.pos.alias("pos"), group.neg.alias("neg"))
@@ -65,8 +65,8 @@ def group_curve(
     )
     tied = with_fields(
         ranked,
-        _risen("tp").alias("pos"),
-        _risen("fp").alias("neg"),
+        _increment("tp").alias("pos"),
+        _increment("fp").alias("neg"),
         pl.field("tp").last().alias("positives"),
         pl.field("fp").last().alias("negatives"),
     )
@@ -76,13 +76,13 @@ def group_curve(
     return segments, group.valid & (group.pos.sum() > 0) & (group.neg.sum() > 0)
 
 
-def summed(rows: pl.Expr, value: pl.Expr) -> pl.Expr:
+def group_sum(rows: pl.Expr, value: pl.Expr) -> pl.Expr:
     """The sum over the rows of a group, one value per group."""
     return _values(rows, value).list.sum()
 
 
-def of_group(rows: pl.Expr, value: pl.Expr) -> pl.Expr:
-    """What is the same in all rows of a group, one value per group."""
+def group_constant(rows: pl.Expr, value: pl.Expr) -> pl.Expr:
+    """A value that is the same in all rows of a group, once per group."""
     return _values(rows, value).list.first()
 
 
@@ -92,20 +92,20 @@ def _values(rows: pl.Expr, value: pl.Expr) -> pl.Expr:
 
 
 def with_fields(rows: pl.Expr, *fields: pl.Expr) -> pl.Expr:
-    """The rows with further fields, which may use those that are there."""
+    """The rows with further fields, computed from those they have."""
     return rows.struct.with_fields(*fields)
 
 
-def _risen(total: str) -> pl.Expr:
-    """What a total rose by since the last row of the tie before."""
-    so_far = pl.field(total)
-    before = pl.when(pl.field(LAST)).then(so_far).shift(1).forward_fill().fill_null(0)
-    return pl.when(pl.field(LAST)).then(so_far - before).otherwise(0)
+def _increment(total: str) -> pl.Expr:
+    """Increment of a cumulative count over a tie, in its last row; 0 in its other rows."""
+    cumulative = pl.field(total)
+    before = pl.when(pl.field(LAST)).then(cumulative).shift(1).forward_fill().fill_null(0)
+    return pl.when(pl.field(LAST)).then(cumulative - before).otherwise(0)
 
 
 def _is_number(raw: pl.Expr) -> pl.Expr:
     """True, in a plan that Polars refuses where `raw` is neither a number nor untyped null."""
-    # Of these types alone there is a supertype with decimals that has a sign.
+    # Only numbers and nulls have a common supertype with Decimal on which `sign` is defined.
     return _is_typed(pl.coalesce(raw, pl.lit(None, pl.Decimal(38, 0))).sign())
 
 
@@ -114,6 +114,6 @@ def _is_number_or_boolean(raw: pl.Expr) -> pl.Expr:
     return _is_typed(pl.coalesce(raw, pl.lit(None, pl.Int8)).sign())
 
 
-def _is_typed(of_type: pl.Expr) -> pl.Expr:
-    # An expression cannot ask for its type: this branch is resolved but never computed.
-    return pl.when(pl.lit(False)).then(of_type.is_null()).otherwise(pl.lit(True))
+def _is_typed(typed: pl.Expr) -> pl.Expr:
+    # An expression cannot ask for its type: this branch is type-checked but never computed.
+    return pl.when(pl.lit(False)).then(typed.is_null()).otherwise(pl.lit(True))

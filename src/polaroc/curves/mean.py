@@ -23,7 +23,7 @@ from polaroc.curves.segments import CELLS, share
 from polaroc.errors import Hint, InvalidArgument, check_choice
 
 Spread: TypeAlias = Literal["sd", "t"]
-ADDED = ("sd", "curves", "interval")
+ADDED_COLUMNS = ("sd", "curves", "interval")
 
 
 @lazily
@@ -78,8 +78,8 @@ def mean_roc(
 
     Notes
     -----
-    Between ROC points a curve is straight; where it is upright it counts with its
-    upper end. The interval of ``"t"`` is mean ± t·√(s²(1/J + r)) with J curves and
+    Between ROC points a curve is straight; at a vertical segment its upper end is
+    taken. The interval of ``"t"`` is mean ± t·√(s²(1/J + r)) with J curves and
     the ratio r, 0 where it is not given.
 
     Examples
@@ -93,18 +93,20 @@ def mean_roc(
     >>> pr.mean_roc(curves, n=3)["tpr"].to_list()
     [0.5, 0.75, 1.0]
     """
-    left = _left(curve_keys(curve), across, n)
+    remaining = _remaining_keys(curve_keys(curve), across, n)
     spread = _Interval(interval, level, test_train_ratio)
     last = n - 1
     (t0, f0), (t1, _), (dt, df) = CELLS.segment
-    start, end = (_up(total * last, CELLS.negatives) for total in (CELLS.fp - CELLS.neg, CELLS.fp))
-    beyond = pl.when(CELLS.fp == CELLS.negatives).then(n).otherwise(end)
-    reached = pl.min_horizontal(t0 + (pl.col("at") - f0) * dt / df, t1)
-    every = pl.when(pl.col("at") == 1).then(1.0).otherwise(reached)
-    points = _on_grid(curve.filter(CELLS.neg > 0), start, beyond, last).with_columns(
-        pl.col("at").alias("fpr"), every.alias("tpr")
+    start, end = (
+        _ceil_divide(total * last, CELLS.negatives) for total in (CELLS.fp - CELLS.neg, CELLS.fp)
     )
-    return spread.of(points, left, "fpr", "tpr")
+    stop = pl.when(CELLS.fp == CELLS.negatives).then(n).otherwise(end)
+    on_segment = pl.min_horizontal(t0 + (pl.col("at") - f0) * dt / df, t1)
+    recall = pl.when(pl.col("at") == 1).then(1.0).otherwise(on_segment)
+    points = _on_grid(curve.filter(CELLS.neg > 0), start, stop, last).with_columns(
+        pl.col("at").alias("fpr"), recall.alias("tpr")
+    )
+    return spread.of(points, remaining, "fpr", "tpr")
 
 
 @lazily
@@ -145,8 +147,8 @@ def mean_pr(
 
     Notes
     -----
-    Each curve is interpolated exactly, on its ROC (D&G §3); where it falls at one
-    recall it counts with its upper end, and at recall 0 with its limit.
+    Each curve is interpolated exactly, on its ROC (D&G §3). At a recall with several
+    precisions the highest is taken, at recall 0 the limit.
 
     References
     ----------
@@ -164,10 +166,10 @@ def mean_pr(
     [0.75, 0.75, 0.75]
     """
     keys = surface_keys(surface)
-    left = _left(keys, across, n)
+    remaining = _remaining_keys(keys, across, n)
     spread = _Interval(interval, level, test_train_ratio)
     points = precision_on_grid(surface, keys, n)
-    return spread.of(points, [*left, *GRID], "tpr", "precision")
+    return spread.of(points, [*remaining, *GRID], "tpr", "precision")
 
 
 def surface_keys(surface: pl.LazyFrame) -> list[str]:
@@ -185,10 +187,10 @@ def precision_on_grid(surface: pl.LazyFrame, keys: Sequence[str], n: int) -> pl.
     start = pl.when(CELLS.tp == CELLS.pos).then(0).otherwise(before + 1)
     end = CELLS.tp * last // CELLS.positives + 1
     recall, skew = pl.col("at"), pl.col("skew")
-    # Along a segment from the origin precision is the same.
-    steady = rates.precision(dt, df, skew)
+    # Precision is constant along the segment from the origin.
+    limit = rates.precision(dt, df, skew)
     f = f0 + (recall - t0) * df / dt
-    precision = pl.when(CELLS.is_first).then(steady).otherwise(rates.precision(recall, f, skew))
+    precision = pl.when(CELLS.is_first).then(limit).otherwise(rates.precision(recall, f, skew))
     return _on_grid(surface.filter(CELLS.pos > 0), start, end, last).select(
         *keys, *GRID, STEP, recall.alias("tpr"), f.alias("fpr"), precision.alias("precision")
     )
@@ -210,7 +212,7 @@ class _Interval:
         self.kind, self.level, self.ratio = kind, level, test_train_ratio
 
     @property
-    def words(self) -> str:
+    def caption(self) -> str:
         """The interval for a caption."""
         if self.kind == "sd":
             return "± 1 SD"
@@ -235,29 +237,30 @@ class _Interval:
             .with_columns(
                 (pl.col(y) - width).clip(0, 1).alias("lower"),
                 (pl.col(y) + width).clip(0, 1).alias("upper"),
-                pl.lit(self.words).alias("interval"),
+                pl.lit(self.caption).alias("interval"),
             )
             .sort(*keys, STEP, nulls_last=True)
             .select(*keys, x, y, "sd", "lower", "upper", "curves", "interval")
         )
 
 
-def _left(keys: Sequence[str], across: str | Sequence[str], n: int) -> list[str]:
+def _remaining_keys(keys: Sequence[str], across: str | Sequence[str], n: int) -> list[str]:
     """Keys that are not averaged over."""
     check_whole("n", n, 2, MOST_NUMBER)
-    gone = column_names(across, "across")
-    strange = [name for name in gone if name not in keys]
-    if strange or not gone:
+    averaged = column_names(across, "across")
+    unknown = [name for name in averaged if name not in keys]
+    if unknown or not averaged:
         raise not_among_keys("across", across, keys)
-    left = [key for key in keys if key not in gone]
-    refuse_clash(left, ADDED)
-    return left
+    remaining = [key for key in keys if key not in averaged]
+    refuse_clash(remaining, ADDED_COLUMNS)
+    return remaining
 
 
 def _on_grid(cells: pl.LazyFrame, start: pl.Expr, end: pl.Expr, last: int) -> pl.LazyFrame:
-    """Cells of curves at the steps from `start` to `end` of a grid from 0 to 1.
+    """Cells of curves at the steps `start` to `end` − 1 of the grid 0, 1/last, …, 1.
 
-    Compare counts, so that a rate on the grid is met however its quotient rounds.
+    Steps are computed from counts: a rate that is on the grid is found exactly, although its
+    quotient is rounded.
     """
     both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
     placed = cells.filter(both).with_columns(
@@ -271,5 +274,5 @@ def _on_grid(cells: pl.LazyFrame, start: pl.Expr, end: pl.Expr, last: int) -> pl
     )
 
 
-def _up(total: pl.Expr, whole: pl.Expr) -> pl.Expr:
-    return -(-total // whole)
+def _ceil_divide(numerator: pl.Expr, denominator: pl.Expr) -> pl.Expr:
+    return -(-numerator // denominator)

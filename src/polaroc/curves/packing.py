@@ -20,12 +20,23 @@ STEPS: dict[pl.DataType, int] = {
 
 @dataclass(frozen=True)
 class Packing:
-    """How key, score and truth share the bits of a code of some type.
+    """How key, score and truth share the bits of an integer code.
 
-    A code goes, ascending, by key, then the best score first. Sorting this single column is
-    cheap, and it leaves equal scores of a key side by side. There are so many places for
-    `scores`, the first, `best`, above all of them; no score has the ranks of `zero_gap`, next to
-    zero, nor those between multiples of `step`.
+    Ascending codes are sorted by key, then by score with the best first. Sorting this single
+    column is cheap and leaves equal scores of a key next to each other.
+
+    Attributes
+    ----------
+    kind
+        The integer type of a code.
+    best
+        A rank (see `rank_of`) above those of all scores.
+    scores
+        Number of score positions per key, counted down from `best`.
+    zero_gap
+        Number of ranks next to zero that no score has.
+    step
+        Distance between the ranks of neighbouring scores.
 
     Examples
     --------
@@ -44,73 +55,75 @@ class Packing:
     def code(self, index: pl.Expr, score: pl.Expr, truth: pl.Expr) -> pl.Expr:
         """The code of a row.
 
-        The key is a whole number below 2³²; the score neither null nor NaN, −0.0 the same as 0.0.
+        The key is an integer below 2³²; the score neither null nor NaN; −0.0 equals 0.0.
         """
-        behind = self._best() - rank_of(score, self.zero_gap, self.step)
+        below_best = self._best() - rank_of(score, self.zero_gap, self.step)
         if self != PACK_128:
-            # A score that is computed again may differ in its last digit.
-            behind = behind.clip(1, self.scores - 1).cast(self.kind)
-        return (index.cast(self.kind) * self._whole(self.scores) + behind) * self._whole(2) + truth
+            # A score that a lazy plan computes again may differ in its last digit.
+            below_best = below_best.clip(1, self.scores - 1).cast(self.kind)
+        return (index.cast(self.kind) * self._literal(self.scores) + below_best) * self._literal(
+            2
+        ) + truth
 
-    def before(self, index: pl.Expr) -> pl.Expr:
-        """A code right before all codes of a key."""
-        return index.cast(self.kind) * self._whole(2 * self.scores)
+    def anchor_code(self, index: pl.Expr) -> pl.Expr:
+        """The code of a key's anchor, before the codes of its rows."""
+        return index.cast(self.kind) * self._literal(2 * self.scores)
 
     def index_of(self, code: pl.Expr) -> pl.Expr:
         """The key's index in a code."""
-        return (code // self._whole(2 * self.scores)).cast(pl.UInt32)
+        return (code // self._literal(2 * self.scores)).cast(pl.UInt32)
 
     def truth_of(self, code: pl.Expr) -> pl.Expr:
         """The truth in a code, as Int64."""
-        return (code & self._whole(1)).cast(pl.Int64)
+        return (code & self._literal(1)).cast(pl.Int64)
 
     def score_of(self, code: pl.Expr) -> pl.Expr:
         """The score in a code, as Float64."""
-        behind = ((code // self._whole(2)) % self._whole(self.scores)).cast(self._signed)
-        return score_at((self._best() - behind).cast(pl.Int64), self.zero_gap, self.step)
+        below_best = ((code // self._literal(2)) % self._literal(self.scores)).cast(self._signed)
+        return score_at((self._best() - below_best).cast(pl.Int64), self.zero_gap, self.step)
 
     def ends_run(self, code: pl.Expr) -> pl.Expr:
-        """Whether a row of sorted codes is the last of its key and score."""
-        run = code | self._whole(1)
+        """Whether a row, sorted by code, is the last of its key and score."""
+        run = code | self._literal(1)
         return (run != run.shift(-1)).fill_null(True)
 
     @property
     def _signed(self) -> pl.DataType:
-        """A type for differences of ranks, which are small for codes of 64 bits."""
+        """A type that holds differences of ranks, which are small for codes of 64 bits."""
         return pl.Int64() if self.kind == pl.UInt64() else pl.Int128()
 
     def _best(self) -> pl.Expr:
         return pl.lit(self.best, self._signed)
 
-    def _whole(self, number: int) -> pl.Expr:
+    def _literal(self, number: int) -> pl.Expr:
         return pl.lit(number, self.kind)
 
 
-# Fits all keys and scores: 32 bits, 64 and one.
+# 32 bits for the key, 64 for the score, one for the truth: enough for any table.
 PACK_128 = Packing(pl.Int128(), MAGNITUDE, 2**64)
 
 
 def packing(keys: int, scores: pl.Series, step: int = 1) -> Packing:
-    """In 64 bits where so many keys fit beside the range of scores, else `PACK_128`.
+    """A packing in 64 bits where `keys` times the range of `scores` fits, else `PACK_128`.
 
-    Of all `scores` the lowest, the highest and the least magnitude but zero are enough; `step`
-    is how many ranks lie between neighbours.
+    `scores` needs only the lowest, the highest and the least nonzero magnitude of all scores;
+    `step` is the number of ranks from one score to the next.
 
     Examples
     --------
     >>> packing(60, pl.Series([0.001, 0.999])).kind, packing(60, pl.Series([-1.0, 1e-12])).kind
     (UInt64, Int128)
     """
-    known = scores.drop_nulls()
-    if known.is_empty() or known.is_nan().any():
+    scores_known = scores.drop_nulls()
+    if scores_known.is_empty() or scores_known.is_nan().any():
         return PACK_128
-    magnitudes = known.to_frame("score").select(rank_of(pl.col("score").abs()))["score"]
+    magnitudes = scores_known.to_frame("score").select(rank_of(pl.col("score").abs()))["score"]
     zero_gap = min((size for size in magnitudes if size), default=step) - step
     rank = rank_of(pl.col("score"), zero_gap, step)
-    ranks = known.to_frame("score").select(rank)["score"].to_list()
-    best, places = max(ranks) + 1, max(ranks) - min(ranks) + 2
-    fits = 2 * places * keys < 2**64
-    return Packing(pl.UInt64(), best, places, zero_gap, step) if fits else PACK_128
+    ranks = scores_known.to_frame("score").select(rank)["score"].to_list()
+    best, positions = max(ranks) + 1, max(ranks) - min(ranks) + 2
+    fits = 2 * positions * keys < 2**64
+    return Packing(pl.UInt64(), best, positions, zero_gap, step) if fits else PACK_128
 
 
 def rank_of(score: pl.Expr, zero_gap: int = 0, step: int = 1) -> pl.Expr:

@@ -40,29 +40,29 @@ class Cells:
             self._rates(self.pos, self.neg),
         )
 
-    def _rates(self, own: Quantity, other: Quantity) -> Point:
+    def _rates(self, tp: Quantity, fp: Quantity) -> Point:
         return (
-            share(own, self.positives, self.backend),
-            share(other, self.negatives, self.backend),
+            share(tp, self.positives, self.backend),
+            share(fp, self.negatives, self.backend),
         )
 
 
 def share(count: Quantity, total: Quantity, backend: Backend = POLARS) -> Quantity:
-    """A count as a share of its total, exactly 1 where it is all of it, NaN of nothing.
+    """A count as a share of its total: exactly 1 where they are equal, NaN where both are 0.
 
-    Polars may divide by multiplying with a reciprocal, which falls short of 1.
+    Polars may multiply with the reciprocal instead of dividing, which can give less than 1.
     """
     return backend.where((count == total) & (total > 0), 1.0, count / total)
 
 
 def snap_to_total(
-    sum_: Quantity, whole: Quantity, least: Quantity, backend: Backend = POLARS
+    sum_: Quantity, total: Quantity, least: Quantity, backend: Backend = POLARS
 ) -> Quantity:
-    """A sum of weights, or all of them where what is left is less than the least of them.
+    """A cumulative sum of weights, replaced by the total within half the least weight of it.
 
-    Both the sum and the whole are rounded; what they then differ by is rounding.
+    Both sums are rounded: a smaller difference than one weight is rounding error.
     """
-    return backend.where(whole - sum_ < least / 2, whole, sum_)
+    return backend.where(total - sum_ < least / 2, total, sum_)
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def cells_in(backend: Backend) -> Cells:
 
 
 def segments_in(backend: Backend) -> SegmentColumns:
-    """The segments as `segment_columns` names them."""
+    """The segments in the columns that `segment_columns` makes."""
     t0, f0, t1, f1, dt, df = map(backend.column, RATES)
     return SegmentColumns(((t0, f0), (t1, f1), (dt, df)), backend.column(FIRST))
 
@@ -94,19 +94,18 @@ CELLS = cells_in(POLARS)
 
 
 def segment_columns(cells: Cells) -> dict[str, Quantity]:
-    """Each cell's segment by column name, missing where it has no positives."""
-    area = cells.pos > 0
+    """Each cell's segment by column name, null where the cell has no positives."""
+    has_area = cells.pos > 0
     rates = (rate for ends in cells.segment for rate in ends)
     columns = {
-        name: cells.backend.where(area, rate) for name, rate in zip(RATES, rates, strict=True)
+        name: cells.backend.where(has_area, rate) for name, rate in zip(RATES, rates, strict=True)
     }
     return columns | {FIRST: cells.is_first}
 
 
 def with_segments(curve: pl.LazyFrame, kept: Sequence[str]) -> pl.LazyFrame:
-    """Each cell's segment as columns, null where it has no positives, beside those `kept`.
+    """The columns `kept` and each cell's segment, null where the cell has no positives.
 
-    An expression used inside several others is computed anew in each: held in a
-    column, it is computed once.
+    Polars computes an expression anew in each expression that contains it, a column once.
     """
     return curve.select(*kept, **segment_columns(CELLS))

@@ -24,7 +24,7 @@ RATES: dict[str, Rate] = {
         "informedness", "matthews", "loss", "net_benefit", "recall_gain", "precision_gain",
     )
 }  # fmt: skip
-# Rates of f/t alone have a limit at the origin, their value along the first segment.
+# Rates that depend on f/t alone: at the origin they take their value along the first segment.
 LIMIT_AT_ORIGIN = frozenset({"precision", "lift", "likelihood_ratio_positive"})
 
 
@@ -34,7 +34,7 @@ def surface(
     priors: Priors,
     rates: Sequence[str] | Mapping[str, Rate] = ("precision",),
 ) -> pl.LazyFrame:
-    """Every point of the curve at every prior, with the rates it has there.
+    """Every point of the curve at every prior, with its rates there.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def surface(
     [(0.0, 1.0), (0.5, 1.0), (0.5, 0.2), (1.0, 0.33...), (1.0, 0.2)]
     """
     keys = curve_keys(curve)
-    chosen = chosen_rates(rates, keys)
+    selected = select_rates(rates, keys)
     # The end of the first segment gives the limit at the origin.
     first_end = CELLS.is_first & pl.col("threshold").is_not_null()
     t_first, f_first = private("t"), private("f")
@@ -100,7 +100,7 @@ def surface(
     at_origin = pl.col("threshold").is_null()
     values = {
         name: rate_at(name, rate, point, first, pl.col("skew"), at_origin).fill_nan(None)
-        for name, rate in chosen.items()
+        for name, rate in selected.items()
     }
     return points.with_columns(**values).drop(t_first, f_first)
 
@@ -114,7 +114,7 @@ def rate_at(
     at_origin: Quantity,
     backend: Backend = POLARS,
 ) -> Quantity:
-    """A rate at a point, or at the origin its limit, from the end of the `first` segment."""
+    """A rate at a point; at the origin its limit, taken at the end of the `first` segment."""
     value = rate(*point, skewed)
     if name in LIMIT_AT_ORIGIN and rate is RATES[name]:
         return backend.where(at_origin, rate(*first, skewed), value)
@@ -122,7 +122,7 @@ def rate_at(
 
 
 def at_priors(frame: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
-    """Every row of a frame with totals at every prior, as the columns `prior` and `skew`."""
+    """Each row of a frame at every prior, in the columns `prior` and `skew`."""
     resolved = resolve_priors(priors)
     if not resolved:
         raise InvalidArgument("priors has no prior.", hint=Hint.example("priors", [0.5, 0.1]))
@@ -131,19 +131,20 @@ def at_priors(frame: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
         schema={"prior": pl.Float64, "skew": pl.Float64},
     )
     positives, negatives = pl.col("positives"), pl.col("negatives")
-    own = pl.when((positives > 0) & (negatives > 0)).then(negatives / positives)
+    observed = pl.when((positives > 0) & (negatives > 0)).then(negatives / positives)
     return frame.join(grid, how="cross", maintain_order="left_right").with_columns(
-        pl.coalesce("prior", prior(own)).alias("prior"), pl.coalesce("skew", own).alias("skew")
+        pl.coalesce("prior", prior(observed)).alias("prior"),
+        pl.coalesce("skew", observed).alias("skew"),
     )
 
 
-def chosen_rates(
+def select_rates(
     requested: Sequence[str] | Mapping[str, Rate], keys: Sequence[str]
 ) -> dict[str, Rate]:
     """Rates by the name of their column."""
     if isinstance(requested, Mapping):
-        chosen = dict(requested)
-        for name, rate in chosen.items():
+        selected = dict(requested)
+        for name, rate in selected.items():
             if not isinstance(name, str) or not callable(rate):
                 raise InvalidArgument(
                     f"rates has {quoted([name])}: {quoted([rate])}, allowed are names and "
@@ -163,11 +164,11 @@ def chosen_rates(
                     "give a mapping from a name to a function for a rate of your own.",
                 ),
             )
-        chosen = {name: RATES[name] for name in names}
-    clash = [name for name in chosen if name in keys or name in RESERVED - {"precision"}]
+        selected = {name: RATES[name] for name in names}
+    clash = [name for name in selected if name in keys or name in RESERVED - {"precision"}]
     if clash:
         raise InvalidArgument(
             f"a rate would overwrite the column {', '.join(map(repr, clash))}.",
             hint="rename the key column, or name the rate otherwise with a mapping.",
         )
-    return chosen
+    return selected

@@ -13,9 +13,9 @@ GRID = 6400
 
 
 def thin(table: pl.LazyFrame, priors: Sequence[float | None]) -> pl.LazyFrame:
-    """The points of curves, as `to_curve_table` gives them, that can be told apart by eye.
+    """The points of `to_curve_table` curves that are visibly different.
 
-    Kept are the first cell of a curve, its last, and the last in each cell of a fine grid, in
+    Keeps the first and the last point of a curve, and the last in each cell of a fine grid in
     ROC space and in precision-recall space at each prior; None is each key's own.
     """
     t, f = pl.col("tpr"), pl.col("fpr")
@@ -32,11 +32,14 @@ def thin(table: pl.LazyFrame, priors: Sequence[float | None]) -> pl.LazyFrame:
 
 
 def recompute_steps(curves: pl.LazyFrame) -> pl.LazyFrame:
-    """Curves of which rows were left out, with `pos` and `neg` as they rise from row to row."""
-    begun = pl.col(KEY_INDEX) == pl.col(KEY_INDEX).shift(1)
+    """Thinned curves with `pos` and `neg` computed again from `tp` and `fp`."""
+    same_key = pl.col(KEY_INDEX) == pl.col(KEY_INDEX).shift(1)
     return curves.with_columns(
-        pl.when(begun).then(pl.col(total) - pl.col(total).shift(1)).otherwise(total).alias(rise)
-        for rise, total in (("pos", "tp"), ("neg", "fp"))
+        pl.when(same_key)
+        .then(pl.col(total) - pl.col(total).shift(1))
+        .otherwise(total)
+        .alias(increment)
+        for increment, total in (("pos", "tp"), ("neg", "fp"))
     )
 
 

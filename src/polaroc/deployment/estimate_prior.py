@@ -19,7 +19,7 @@ from polaroc.base.private_columns import PLACE, private
 from polaroc.base.statistics import normal
 from polaroc.curves.curve import curve_tables
 from polaroc.curves.keys import build_key_index
-from polaroc.deployment.calibration import doubt
+from polaroc.deployment.calibration import miscalibration_note
 from polaroc.deployment.estimators import Estimate, Labelled, Unlabelled, adjusted_count, em_prior
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice
 from polaroc.predictions.row_checks import SCORE
@@ -55,9 +55,8 @@ def estimate_prior(
 ) -> Frame:
     """The share of positives among deployed scores, which have no labels, per key.
 
-    It takes for granted that only the prior has shifted: that the scores of
-    positives, and those of negatives, are spread in deployment as they are on
-    the reference.
+    The assumption is prior shift: within positives, and within negatives, scores
+    have the same distribution in deployment as on the reference.
 
     Parameters
     ----------
@@ -150,17 +149,17 @@ def estimate_prior(
     check_choice("method", method, tuple(ESTIMATORS))
     check_share("level", level)
     own: list[IntoExpr] = key_columns(by)
-    further: list[IntoExpr] = key_columns(deployed_by, "deployed_by")
-    with _naming(REFERENCE):
+    extra_notes: list[IntoExpr] = key_columns(deployed_by, "deployed_by")
+    with _errors_named(REFERENCE):
         labelled = read(
             reference, truth=truth, score=score, by=own, weight=weight, positive=positive,
             nulls=nulls, collected=True,
         )  # fmt: skip
         check_counts(labelled, UNCOUNTED)
-    with _naming(DEPLOYED):
+    with _errors_named(DEPLOYED):
         # Unlabelled scores are read as one class.
         unlabelled = read(
-            deployed, truth=pl.lit(True), score=score, by=[*own, *further], weight=weight,
+            deployed, truth=pl.lit(True), score=score, by=[*own, *extra_notes], weight=weight,
             nulls=nulls, collected=True,
         )  # fmt: skip
         check_counts(unlabelled, UNCOUNTED)
@@ -168,9 +167,9 @@ def estimate_prior(
     known, scores = _ranked(labelled, REFERENCE), _ranked(unlabelled, DEPLOYED)
     if method == "em":
         for table in (known, scores):
-            _refuse_other_than_shares(table)
+            _check_posteriors(table)
     z = normal(level)
-    rows = _matched(known.totals, scores.totals, labelled.keys)
+    rows = _joined_totals(known.totals, scores.totals, labelled.keys)
     records = [_row(row, known, scores, method, z) for row in rows.iter_rows(named=True)]
     counted = pl.Float64 if unlabelled.weighted else pl.Int64
     estimates = pl.DataFrame(records, schema=COLUMNS | {DEPLOYED: counted})
@@ -181,7 +180,7 @@ def estimate_prior(
 
 
 @contextmanager
-def _naming(table: str) -> Iterator[None]:
+def _errors_named(table: str) -> Iterator[None]:
     """Name the table in errors."""
     try:
         yield
@@ -199,7 +198,7 @@ class _Ranked:
 
 
 def _ranked(predictions: Predictions, name: str) -> _Ranked:
-    keys = build_key_index(predictions, now=True)
+    keys = build_key_index(predictions, eager=True)
     note = pl.col("note").alias(private(f"{name}_note"))
     counts = keys.totals.select(*predictions.keys, "positives", "negatives", note).collect()
     # Each curve begins with its anchor.
@@ -209,7 +208,7 @@ def _ranked(predictions: Predictions, name: str) -> _Ranked:
     return _Ranked(name, counts.with_row_index(private(name)), cells)
 
 
-def _refuse_other_than_shares(table: _Ranked) -> None:
+def _check_posteriors(table: _Ranked) -> None:
     """Raise on scores that cannot be posteriors."""
     ends = [end for part in table.cells if part.height for end in part[SCORE].gather([0, -1])]
     if ends and not 0 <= min(ends) <= max(ends) <= 1:
@@ -220,9 +219,11 @@ def _refuse_other_than_shares(table: _Ranked) -> None:
         )
 
 
-def _matched(reference: pl.DataFrame, deployed: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+def _joined_totals(
+    reference: pl.DataFrame, deployed: pl.DataFrame, keys: Sequence[str]
+) -> pl.DataFrame:
     """The keys of either table, with the numbers, totals and notes of both."""
-    # A row is wanted also where one of the tables is empty.
+    # Without keys there is a row even if one of the tables is empty.
     one = pl.lit(1).alias(private("all"))
     counted = deployed.select(
         pl.exclude("positives", "negatives"), pl.col("positives").alias(DEPLOYED)
@@ -230,7 +231,7 @@ def _matched(reference: pl.DataFrame, deployed: pl.DataFrame, keys: Sequence[str
     for key in text_keys_of_different_types(
         reference.schema, deployed.schema, keys, ("the reference", "the deployed scores")
     ):
-        # Neither type may hold the words of the other.
+        # The categories of the two columns may differ.
         reference, counted = (
             t.with_columns(pl.col(key).cast(pl.String)) for t in (reference, counted)
         )
@@ -246,22 +247,22 @@ def _matched(reference: pl.DataFrame, deployed: pl.DataFrame, keys: Sequence[str
 def _row(
     row: dict[str, Any], known: _Ranked, scores: _Ranked, method: Method, z: float
 ) -> dict[str, Any]:
-    """One row of the result, but for its keys."""
-    positives, lack = row["positives"], _lack(row)
+    """One row of the result, without its keys."""
+    positives, missing = row["positives"], _missing_note(row)
     total = None if positives is None else positives + row["negatives"]
     notes = [
         f"{table.name}: {note}"
         for table in (known, scores)
         if (note := row[private(f"{table.name}_note")])
     ]
-    estimate = Estimate(note=lack)
-    if lack is None:
+    estimate = Estimate(note=missing)
+    if missing is None:
         left, right = (table.cells[row[private(table.name)]] for table in (known, scores))
         labelled = Labelled(*(left[name].to_numpy() for name in (SCORE, "pos", "neg")))
         unlabelled = Unlabelled(*(right[name].to_numpy() for name in (SCORE, "pos")))
         estimate = ESTIMATORS[method](labelled, unlabelled, z)
-        if method == "em" and (doubted := doubt(labelled)) is not None:
-            notes.append(f"{doubted}: use method='confusion'")
+        if method == "em" and (miscalibrated := miscalibration_note(labelled)) is not None:
+            notes.append(f"{miscalibrated}: use method='confusion'")
     if estimate.note is not None:
         notes.append(estimate.note)
     return asdict(estimate) | {
@@ -272,8 +273,8 @@ def _row(
     }
 
 
-def _lack(row: dict[str, Any]) -> str | None:
-    """What is missing for an estimate."""
+def _missing_note(row: dict[str, Any]) -> str | None:
+    """A note on what is missing for an estimate, None where nothing is."""
     if row["positives"] is None:
         return "not in the reference"
     if not row["positives"] or not row["negatives"]:

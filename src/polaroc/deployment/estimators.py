@@ -126,9 +126,9 @@ def _root(function: Callable[[float], float], lo: float = TINY, hi: float = ALMO
 
 @dataclass(frozen=True)
 class ThresholdRates:
-    """Shares called positive at one threshold, of labelled positives, negatives and other cases.
+    """Shares called positive at one threshold: of positives, negatives and unlabelled cases.
 
-    `sizes` are the numbers of each.
+    `sizes` are the numbers of these cases.
     """
 
     tpr: float
@@ -143,63 +143,63 @@ class ThresholdRates:
 
     def std_error(self, prior: float) -> float:
         """By the delta method, from three binomial variances."""
-        of_t, of_f, of_share = (
+        variance_t, variance_f, variance_share = (
             rate * (1 - rate) / size
             for rate, size in zip((self.tpr, self.fpr, self.share), self.sizes, strict=True)
         )
-        total = of_share + prior**2 * of_t + (1 - prior) ** 2 * of_f
+        total = variance_share + prior**2 * variance_t + (1 - prior) ** 2 * variance_f
         return sqrt(total) / (self.tpr - self.fpr)
 
-    def height(self, z: float) -> tuple[float, float]:
-        """TPr − FPr and z of its standard errors, with pseudo-counts."""
-        (t, of_t), (f, of_f), _ = self._smoothed(z)
-        return t - f, z * sqrt(of_t + of_f)
+    def separation(self, z: float) -> tuple[float, float]:
+        """TPr − FPr, and z times its standard error, with pseudo-counts."""
+        (t, variance_t), (f, variance_f), _ = self._smoothed(z)
+        return t - f, z * sqrt(variance_t + variance_f)
 
     def limits(self, z: float) -> tuple[float, float] | None:
         """Fieller's interval: priors p at which share − f is z standard errors from p(t − f)."""
-        height, error = self.height(z)
-        if height <= error or self.tpr <= self.fpr:
+        separation, error = self.separation(z)
+        if separation <= error or self.tpr <= self.fpr:
             return None
-        _, (f, of_f), (share, of_share) = self._smoothed(z)
-        curved = height**2 - error**2
-        middle = ((share - f) * height - z**2 * of_f) / curved
-        level = ((share - f) ** 2 - z**2 * (of_share + of_f)) / curved
+        _, (f, variance_f), (share, variance_share) = self._smoothed(z)
+        denominator = separation**2 - error**2
+        middle = ((share - f) * separation - z**2 * variance_f) / denominator
+        level = ((share - f) ** 2 - z**2 * (variance_share + variance_f)) / denominator
         half = sqrt(max(middle**2 - level, 0.0))
         return middle - half, middle + half
 
     def _smoothed(self, z: float) -> list[tuple[float, float]]:
         """Rates and variances with pseudo-counts, so that no variance is zero."""
-        added = (1.0, 1.0, z**2 / 2)
+        pseudo_counts = (1.0, 1.0, z**2 / 2)
         rates = []
-        for rate, size, extra in zip(
-            (self.tpr, self.fpr, self.share), self.sizes, added, strict=True
+        for rate, size, pseudo_count in zip(
+            (self.tpr, self.fpr, self.share), self.sizes, pseudo_counts, strict=True
         ):
-            total = size + 2 * extra
-            shrunk = (rate * size + extra) / total
+            total = size + 2 * pseudo_count
+            shrunk = (rate * size + pseudo_count) / total
             rates.append((shrunk, shrunk * (1 - shrunk) / total))
         return rates
 
 
 def adjusted_count(labelled: Labelled, unlabelled: Unlabelled, z: float) -> Estimate:
-    """The share called positive, adjusted by the rates of the reference; for any scores."""
-    called = _calling(labelled, unlabelled)
-    point = called(0.5)
+    """The prior from the share called positive, adjusted by TPr and FPr of the reference."""
+    rates_at = _rates_by_prior(labelled, unlabelled)
+    point = rates_at(0.5)
     limits = point.limits(z)
     if limits is None:
-        height, error = point.height(z)
-        doubt = ": are the scores reversed?" if height < -error else f": {UNTOLD}"
-        return Estimate(note=f"TPr − FPr = {height:.2g} ± {error:.2g}{doubt}")
-    if not _meets_unit(limits):
+        separation, error = point.separation(z)
+        explanation = ": are the scores reversed?" if separation < -error else f": {UNTOLD}"
+        return Estimate(note=f"TPr − FPr = {separation:.2g} ± {error:.2g}{explanation}")
+    if not _overlaps_unit(limits):
         return Estimate(
             note=f"no prior explains the share called positive, {point.share:.2g} (TPr "
             f"{point.tpr:.2g}, FPr {point.fpr:.2g}): more than the prior has shifted"
         )
-    # Rare positives need a strict threshold; that of the prior nearest to ½ in a first
-    # interval is rarely too strict.
-    better = called(min(max(0.5, limits[0]), limits[1]))
-    narrowed = better.limits(z)
-    if narrowed is not None and _meets_unit(narrowed):
-        point, limits = better, narrowed
+    # Rare positives need a high threshold: take that of the prior in the first interval that
+    # is nearest to ½, which is rarely too high.
+    at_threshold = rates_at(min(max(0.5, limits[0]), limits[1]))
+    narrower = at_threshold.limits(z)
+    if narrower is not None and _overlaps_unit(narrower):
+        point, limits = at_threshold, narrower
     prior = min(max(point.prior, 0.0), 1.0)
     lower, upper = max(min(limits[0], prior), 0.0), min(max(limits[1], prior), 1.0)
     if prior in (0, 1):
@@ -208,21 +208,23 @@ def adjusted_count(labelled: Labelled, unlabelled: Unlabelled, z: float) -> Esti
     return Estimate(prior, lower, upper, point.std_error(prior))
 
 
-def _meets_unit(limits: tuple[float, float]) -> bool:
+def _overlaps_unit(limits: tuple[float, float]) -> bool:
     return limits[0] <= 1 and limits[1] >= 0
 
 
-def _calling(labelled: Labelled, unlabelled: Unlabelled) -> Callable[[float], ThresholdRates]:
-    """Rates at the reference threshold where the errors of a prior balance."""
+def _rates_by_prior(
+    labelled: Labelled, unlabelled: Unlabelled
+) -> Callable[[float], ThresholdRates]:
+    """A function of a prior: the rates at the reference threshold of its balanced point."""
     import numpy as np
 
     t, f = (counts.cumsum() / counts.sum() for counts in (labelled.pos, labelled.neg))
     sizes = tuple(float(counts.sum()) for counts in (labelled.pos, labelled.neg, unlabelled.count))
     above = np.concatenate(([0], unlabelled.count.cumsum())) / sizes[2]
 
-    def called(prior: float) -> ThresholdRates:
+    def rates_at(prior: float) -> ThresholdRates:
         at = int(np.abs(prior * (1 - t) - (1 - prior) * f).argmin())
         passed = np.searchsorted(-unlabelled.score, -labelled.score[at], side="right")
         return ThresholdRates(float(t[at]), float(f[at]), float(above[passed]), sizes)
 
-    return called
+    return rates_at

@@ -1,4 +1,4 @@
-"""The whole flow in one pass: predictions in, tidy measures out."""
+"""All measures of a prediction table in one pass."""
 
 from collections.abc import Sequence
 from os import PathLike
@@ -60,13 +60,13 @@ def evaluate(
     interpolation
         As in `auprec`.
     intervals
-        How to say what the test set, being a sample, leaves uncertain: ``None``,
-        not at all; ``"logit"`` or ``"wald"``, as in `intervals`;
-        ``"percentile"`` or ``"bca"``, as in `bootstrap`, which is slower and
-        holds a Python function in the plan. Weights must then count cases;
-        interpolation ``"hull"`` and `memory` are refused.
+        Confidence intervals for the sampling error of the test set: ``None``, none;
+        ``"logit"`` or ``"wald"``, as in `intervals`; ``"percentile"`` or ``"bca"``,
+        as in `bootstrap`, which is slower and holds a Python function in the plan.
+        Weights must then be counts of cases; interpolation ``"hull"`` and `memory`
+        are not allowed.
     level
-        Coverage the intervals aim at, in (0, 1).
+        Nominal coverage of the intervals, in (0, 1).
     measures
         Any of "auc", "auprec", "iauprec" (see the functions of these names),
         "sens", "auc_range", "accsens" (see `accsens`; "auc_range" is one minus
@@ -76,19 +76,19 @@ def evaluate(
         spread of the false positive rates tells it.
     memory
         How much memory may be used: bytes, a size such as ``"4GB"``, or
-        ``"auto"`` for 60 % of what is available. The work is then done at once,
-        also for a lazy frame, whose rows are read once, onto disk. Where rows would
-        not fit they are written to disk in ranges of the score, and taken one range
-        at a time. By default a lazy frame stays a plan, which reads its source once
-        each time it is collected.
+        ``"auto"`` for 60 % of what is available. The measures are then computed at
+        once; the rows of a lazy frame are read once and stored on disk. Rows that do
+        not fit in memory are written to disk by ranges of the score, and processed
+        one range at a time. By default the result of a lazy frame is a plan, which
+        reads its source once each time it is collected.
     scratch
-        A folder on a disk with room for them, some 14 bytes per row (22 if
-        weighted), twice that for a lazy frame that would not fit; by default the
-        system's folder of temporary files. What is written there is removed at the
-        end, or by the next run that is killed before it.
+        A folder for these files, on a disk with about 14 bytes of space per row (22
+        if weighted), twice that for a lazy frame that does not fit in memory; by
+        default the system's folder of temporary files. The files are removed at the
+        end; those of a run that was killed are removed by the next run.
     progress
-        With `memory`: ``True`` for a bar, or a function called after each range with
-        the rows done and the rows in all.
+        With `memory`: ``True`` for a progress bar, or a function that is called after
+        each range with the number of rows done and of all rows.
 
     Returns
     -------
@@ -97,8 +97,8 @@ def evaluate(
         keys; `measure` String; `prior` Float64, null where a measure has none;
         `estimate` Float64, null where undefined; with intervals `lower`, `upper`
         and `std_error` Float64; `positives`, `negatives` (Int64, Float64 if
-        weighted); `note` String, null, or why the estimate
-        is null or to be doubted, or what was dropped.
+        weighted); `note` String: why the estimate is null or may be biased, and how
+        many rows were dropped; null where there is nothing to report.
 
     Raises
     ------

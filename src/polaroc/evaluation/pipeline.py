@@ -1,4 +1,4 @@
-"""From predictions to measures and curves: the one way through the package."""
+"""The pipeline from predictions to measures and curves."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,14 +15,14 @@ from polaroc.measures.table import tidy
 from polaroc.predictions.audit import notes_on_labels
 from polaroc.predictions.table import Predictions, read
 from polaroc.uncertainty.bootstrap import resampled
-from polaroc.uncertainty.intervals import check_counts, flagged, with_limits
+from polaroc.uncertainty.intervals import check_counts, with_fractional_flag, with_limits
 
 
 class Result(NamedTuple):
-    """What an evaluation gives: the tidy measures, with intervals where they were asked for.
+    """The result of an evaluation.
 
-    Also AUPREC at the extra priors, the thinned curves, where they were asked for, and what an
-    audit says of the labels.
+    `measures` are tidy, with intervals if requested; `extra` has AUPREC at the extra priors and
+    `curves` the thinned curves, None if not requested; `notes` are the audit's on the labels.
     """
 
     measures: pl.LazyFrame
@@ -32,36 +32,36 @@ class Result(NamedTuple):
 
 
 def run(frame: pl.LazyFrame | pl.DataFrame, request: Request) -> Result:
-    """The result of one table: plans, computed already where `memory` is given."""
+    """The result of one table as lazy frames; computed already where `memory` is given."""
     eager = isinstance(frame, pl.DataFrame)
     predictions = read(frame, **request.columns)
     if request.memory is not None:
         return _within_memory(predictions, request)
     if request.intervals is not None and eager:
         check_counts(predictions)
-    keys = build_key_index(predictions, now=eager)
+    keys = build_key_index(predictions, eager=eager)
     result = _result(CurveSums(predictions, request).lazy(keys), predictions.keys, request)
     if request.intervals is None:
         return result
-    curves = curve_tables(predictions, keys, flagged(keys.noted, predictions))
+    curves = curve_tables(predictions, keys, with_fractional_flag(keys.key_notes, predictions))
     return result._replace(
         measures=with_intervals(curves, result.measures, predictions.keys, request)
     )
 
 
 def run_all(frames: Sequence[pl.LazyFrame], request: Request) -> Result:
-    """The result of tables that share no key, audited and taken one after the other.
+    """The result of tables that share no key, audited and evaluated one after the other.
 
-    Every reading of a table gives the same rows. `memory` is "auto" where none is named.
+    Each table must give the same rows whenever it is read. `memory` is "auto" by default.
     """
     audited = [read(frame, **request.columns, audited=True) for frame in frames]
     notes = tuple(line for predictions in audited for line in notes_on_labels(predictions))
     results = [_within_memory(replace(one, repeatable=True), request) for one in audited]
     keys = audited[0].keys
-    extra = [of.extra for of in results if of.extra is not None]
-    curves = [of.curves for of in results if of.curves is not None]
+    extra = [result.extra for result in results if result.extra is not None]
+    curves = [result.curves for result in results if result.curves is not None]
     return Result(
-        _concatenated([of.measures for of in results], keys),
+        _concatenated([result.measures for result in results], keys),
         _concatenated(extra, keys) if extra else None,
         _concatenated(curves, keys) if curves else None,
         notes,
@@ -71,7 +71,7 @@ def run_all(frames: Sequence[pl.LazyFrame], request: Request) -> Result:
 def with_intervals(
     curves: pl.LazyFrame, measured: pl.LazyFrame, keys: Sequence[str], request: Request
 ) -> pl.LazyFrame:
-    """Tidy measures with the intervals asked for; the curves have `note` and `FRACTIONAL`."""
+    """Tidy measures with the requested intervals, from curves with `note` and `FRACTIONAL`."""
     spec = request.bootstrap
     if spec is None:
         method = request.intervals or "logit"

@@ -1,4 +1,4 @@
-"""What an evaluation is asked for, validated in one place."""
+"""The arguments of an evaluation, validated."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,10 +38,10 @@ INTERVALS = (*METHODS, *RESAMPLED)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Request:
-    """The arguments of `evaluate`, and what its callers want besides the measures.
+    """The arguments of `evaluate`, and requests for further results.
 
-    At `extra_priors` AUPREC is also taken, in a table of its own; at `curve_priors` the curves
-    will be drawn, None where none are wanted.
+    `extra_priors` are priors for AUPREC in a separate table; `curve_priors` those at which the
+    curves will be drawn, None if they are not needed.
     """
 
     truth: IntoExpr
@@ -67,7 +67,7 @@ class Request:
             object.__setattr__(self, "priors", self.priors.collect())
         if self.intervals is not None:
             self._check_intervals()
-        # They refuse what they cannot make.
+        # Making these validates the arguments.
         _ = self.selected, self.extra, self.drawn_at, self.callback
 
     def _check_intervals(self) -> None:
@@ -83,7 +83,7 @@ class Request:
 
     @property
     def columns(self) -> dict[str, Any]:
-        """The arguments that say how predictions are read."""
+        """The arguments of `predictions.table.read`."""
         names = ("truth", "score", "by", "weight", "positive", "nulls")
         return {name: getattr(self, name) for name in names}
 
@@ -101,22 +101,26 @@ class Request:
         """AUPREC at the extra priors."""
         return auprec_measures(self.extra_priors, self.interpolation, "limit", label="extra")
 
-    @cached_property
-    def parted(self) -> tuple[list[Measure], list[Measure]]:
-        """All measures: those taken on the curves, and those taken on their hulls."""
-        on_curve, on_hull = self.selected.parted
-        if self.interpolation == "hull":
-            return on_curve, [*on_hull, *self.extra]
-        return [*on_curve, *self.extra], on_hull
+    @property
+    def on_curve(self) -> list[Measure]:
+        """All measures that are taken on the curves, the extra ones included."""
+        on_curve = self.selected.on_curve
+        return on_curve if self.interpolation == "hull" else [*on_curve, *self.extra]
+
+    @property
+    def on_hull(self) -> list[Measure]:
+        """All measures that are taken on the hulls, the extra ones included."""
+        on_hull = self.selected.on_hull
+        return [*on_hull, *self.extra] if self.interpolation == "hull" else on_hull
 
     @cached_property
     def drawn_at(self) -> list[float | None] | None:
-        """The priors at which the curves will be drawn; None for each key's own."""
+        """The priors at which the curves will be drawn; a None among them is each key's own."""
         return None if self.curve_priors is None else resolve_priors(list(self.curve_priors))
 
     @property
     def callback(self) -> Progress | None:
-        """The function that is called with the rows done and all rows."""
+        """The progress function, called with the number of rows done and of all rows."""
         return progress_callback(self.progress)
 
     @property

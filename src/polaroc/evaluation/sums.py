@@ -1,4 +1,4 @@
-"""The sums that the measures are made of, per key: in one go, or part by part."""
+"""The sums per key that the measures need, as one lazy plan or out of core."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,12 +18,12 @@ from polaroc.base.private_columns import (
     TRUTH,
     WEIGHT,
 )
-from polaroc.curves.curve import anchors, cells, curves_of, to_curve_table
+from polaroc.curves.curve import anchors, cells, indexed_curves, to_curve_table
 from polaroc.curves.hull import hulls
-from polaroc.curves.keys import LEAST, Keys, attach_key_index, build_key_index
+from polaroc.curves.keys import LEAST_WEIGHTS, Keys, attach_key_index, build_key_index
 from polaroc.curves.packing import PACK_128, Packing
 from polaroc.curves.thinning import recompute_steps, thin
-from polaroc.evaluation.partitions import Part, parts, sizes, stored
+from polaroc.evaluation.partitions import Partition, count_by_rank, partitions, store_rows
 from polaroc.evaluation.request import Request
 from polaroc.files.memory import resolve_memory
 from polaroc.files.scratch import scratch_folder
@@ -32,21 +32,20 @@ from polaroc.measures.table import per_key
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions
 
-# What the parts before hold of a key.
+# Counts of a key in the partitions before.
 BEFORE = PRIVATE + "before_"
 COUNTED = ("pos", "neg")
-KEPT = cs.by_name(KEY_INDEX, "positives", "negatives", *LEAST, require_all=False)
-# Bytes that ranking a row takes at its peak, less where a code has 64 bits, more with a
-# weight beside it and where the points of the curves are held; and bytes of a row on
-# disk, at most.
-IN_MEMORY, SPARED, WEIGHT_IN_MEMORY, CURVE_IN_MEMORY = 40, 16, 60, 80
+KEPT = cs.by_name(KEY_INDEX, "positives", "negatives", *LEAST_WEIGHTS, require_all=False)
+# Peak bytes per row for ranking: with codes of 128 bits, what codes of 64 bits save, and what
+# weights and points of curves add. Then the most bytes per row on disk.
+IN_MEMORY, SAVED_WITH_64_BITS, WEIGHT_IN_MEMORY, CURVE_IN_MEMORY = 40, 16, 60, 80
 ON_DISK, WEIGHT_ON_DISK = 14, 8
-# What the process takes before the first row.
+# Bytes that the process uses before the first row.
 BASE = 300_000_000
 
 
 class CurveTotals(NamedTuple):
-    """Per key its `totals` and the sums; and the thinned curves, where they are drawn."""
+    """The totals and sums of each key, and the thinned curves if they are drawn."""
 
     wide: pl.LazyFrame
     curves: pl.LazyFrame | None
@@ -54,7 +53,7 @@ class CurveTotals(NamedTuple):
 
 @dataclass(frozen=True)
 class CurveSums:
-    """The sums over the segments of the curves, and of their hulls, that a request asks for."""
+    """The sums over the segments of curves and hulls that the measures of a request need."""
 
     predictions: Predictions
     request: Request
@@ -62,19 +61,19 @@ class CurveSums:
     @property
     def on_curve(self) -> Sequence[Measure]:
         """The measures taken on the curves."""
-        return self.request.parted[0]
+        return self.request.on_curve
 
     @property
     def on_hull(self) -> Sequence[Measure]:
         """The measures taken on the hulls."""
-        return self.request.parted[1]
+        return self.request.on_hull
 
     def lazy(self, keys: Keys) -> CurveTotals:
-        """Everything as one plan."""
+        """All sums as one lazy plan."""
         if not self._curves:
             ends = self._cells(attach_key_index(self.predictions, keys), keys)
             return CurveTotals(_joined(keys.totals, _per_key(ends, self.on_curve)), None)
-        table = curves_of(self.predictions, keys)
+        table = indexed_curves(self.predictions, keys)
         wide = _joined(keys.totals, _per_key(table, self.on_curve))
         if not self.on_hull:
             return CurveTotals(wide, self._thinned(table))
@@ -82,55 +81,59 @@ class CurveSums:
         return CurveTotals(_joined(wide, _per_key(hull, self.on_hull)), self._thinned(hull))
 
     def out_of_core(self) -> CurveTotals:
-        """The same within `memory`: at once where that is enough, else in ranges of the score.
+        """The same, computed within `memory`: in ranges of the score where rows do not fit.
 
-        Every sum over a curve is the sum over its parts, once the totals and what
-        lies above each part are known; the hull is that of the hulls of the parts.
+        A sum over a curve is the sum over its partitions, given the totals and the counts
+        above each partition; its hull is the hull of the hulls of the partitions.
         """
         limit = resolve_memory("auto" if self.request.memory is None else self.request.memory)
         if self.predictions.repeatable:
-            # One after the other: together they would hold the rows they share.
-            return self._within(limit, build_key_index(self.predictions, now=True))
+            # Two queries: in one, Polars would cache the rows that both read.
+            return self._within(limit, build_key_index(self.predictions, eager=True))
         with scratch_folder(self.request.scratch) as folder:
-            predictions, keys = stored(self.predictions, folder)
+            predictions, keys = store_rows(self.predictions, folder)
             return replace(self, predictions=predictions)._within(limit, keys)
 
     def _within(self, limit: int, keys: Keys) -> CurveTotals:
-        """The same for rows that can be read more than once, within so many bytes."""
+        """The same within `limit` bytes, for rows that can be read repeatedly."""
         counts = keys.totals.collect()
-        most = (limit - BASE) // self._bytes_per_row(keys.packing)
-        # Of all rows, those in trouble among them.
-        if counts[COUNT].cast(pl.Int64).sum() <= most:
-            return _done(self.lazy(keys))
-        counted = sizes(self.predictions.valid_rows).collect()
+        max_rows = (limit - BASE) // self._bytes_per_row(keys.packing)
+        # All rows, also invalid ones; if they fit there is no need to count the valid ones.
+        if counts[COUNT].cast(pl.Int64).sum() <= max_rows:
+            return _collect(self.lazy(keys))
+        counted = count_by_rank(self.predictions.valid_rows).collect()
         weighted, size = self.predictions.weighted, int(counted[SIZE].sum())
-        if size <= most:
-            return _done(self.lazy(keys))
+        if size <= max_rows:
+            return _collect(self.lazy(keys))
         rows = attach_key_index(self.predictions, keys)
-        before, done = _nothing(counts), 0
+        before, done = _initial_counts(counts), 0
         sums: list[pl.DataFrame] = []
         points: list[pl.DataFrame] = []
         with scratch_folder(
             self.request.scratch, size * (ON_DISK + weighted * WEIGHT_ON_DISK)
         ) as folder:
-            for part in parts(rows, counted, max(most, 1), folder):
-                here = _here(part, before, weighted)
-                of_part = self._of_part(part, replace(keys, totals=here.lazy()))
-                part_sums, *part_points = pl.collect_all(of_part)
-                sums = [_merged([*sums, part_sums], self.on_curve)]
-                points += part_points
-                before = _passed(here)
-                done += part.size
+            for partition in partitions(rows, counted, max(max_rows, 1), folder):
+                counts = _partition_counts(partition, before, weighted)
+                results = self._partition_results(partition, replace(keys, totals=counts.lazy()))
+                new_sums, *new_points = pl.collect_all(results)
+                sums = [_merged([*sums, new_sums], self.on_curve)]
+                points += new_points
+                before = _counts_after(counts)
+                done += partition.size
                 if self.request.callback is not None:
                     self.request.callback(done, size)
         wide = _joined(keys.totals, sums[0].lazy())
         if not points:
-            return _done(CurveTotals(wide, None))
-        table = to_curve_table(pl.concat(points).lazy(), keys.packing, anchors(keys), keys.named)
+            return _collect(CurveTotals(wide, None))
+        table = to_curve_table(
+            pl.concat(points).lazy(), keys.packing, anchors(keys), keys.key_columns
+        )
         if not self.on_hull:
-            return _done(CurveTotals(wide, _drawn(table)))
+            return _collect(CurveTotals(wide, _as_curve_tables(table)))
         hull = hulls(table)
-        return _done(CurveTotals(_joined(wide, _per_key(hull, self.on_hull)), self._thinned(hull)))
+        return _collect(
+            CurveTotals(_joined(wide, _per_key(hull, self.on_hull)), self._thinned(hull))
+        )
 
     @property
     def _curves(self) -> bool:
@@ -139,7 +142,7 @@ class CurveSums:
 
     def _bytes_per_row(self, packing: Packing) -> int:
         weights, curves = self.predictions.weighted, self._curves
-        code = IN_MEMORY - (packing != PACK_128) * SPARED
+        code = IN_MEMORY - (packing != PACK_128) * SAVED_WITH_64_BITS
         return code + weights * WEIGHT_IN_MEMORY + curves * CURVE_IN_MEMORY
 
     def _cells(self, rows: pl.LazyFrame, keys: Keys) -> pl.LazyFrame:
@@ -147,30 +150,37 @@ class CurveSums:
         for_areas = mergeable and not self._curves
         return cells(rows, keys, weighted=self.predictions.weighted, for_areas=for_areas)
 
-    def _of_part(self, part: Part, here: Keys) -> list[pl.LazyFrame]:
-        """The sums over a part's cells and, where asked for, the points that matter later."""
-        ends = _tie(here.totals, here.packing) if part.tied else self._cells(part.rows, here)
-        wanted = [_per_key(ends, self.on_curve)]
+    def _partition_results(self, partition: Partition, keys: Keys) -> list[pl.LazyFrame]:
+        """The sums over a partition's cells and, if needed, its points for hulls or charts."""
+        if partition.tied:
+            ends = _tied_cells(keys.totals, keys.packing)
+        else:
+            ends = self._cells(partition.rows, keys)
+        results = [_per_key(ends, self.on_curve)]
         if self.on_hull:
             both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
-            # The hull of a part starts where the parts before it end.
-            begun = anchors(here, tp=BEFORE + "pos", fp=BEFORE + "neg")
-            outer = hulls(to_curve_table(ends.filter(both), here.packing, begun.filter(both)))
-            wanted.append(outer.filter(pl.col(SCORE).is_not_null()))
+            # The hull of a partition starts where the partitions before it end.
+            start = anchors(keys, tp=BEFORE + "pos", fp=BEFORE + "neg")
+            outer = hulls(to_curve_table(ends.filter(both), keys.packing, start.filter(both)))
+            results.append(outer.filter(pl.col(SCORE).is_not_null()))
         elif self.request.drawn_at is not None:
-            wanted.append(thin(to_curve_table(ends, here.packing), self.request.drawn_at))
-        return wanted
+            results.append(thin(to_curve_table(ends, keys.packing), self.request.drawn_at))
+        return results
 
     def _thinned(self, table: pl.LazyFrame) -> pl.LazyFrame | None:
-        return None if self.request.drawn_at is None else _drawn(thin(table, self.request.drawn_at))
+        return (
+            None
+            if self.request.drawn_at is None
+            else _as_curve_tables(thin(table, self.request.drawn_at))
+        )
 
 
-def _drawn(thinned: pl.LazyFrame) -> pl.LazyFrame:
+def _as_curve_tables(thinned: pl.LazyFrame) -> pl.LazyFrame:
     """Thinned curves as a curve table, without packed codes."""
     return recompute_steps(thinned).drop(KEY_INDEX, SORT_CODE)
 
 
-def _done(totals: CurveTotals) -> CurveTotals:
+def _collect(totals: CurveTotals) -> CurveTotals:
     """The same, computed now."""
     tables = pl.collect_all([table for table in totals if table is not None])
     wide, *curves = (table.lazy() for table in tables)
@@ -181,11 +191,11 @@ def _per_key(rows: pl.LazyFrame, measures: Sequence[Measure]) -> pl.LazyFrame:
     return per_key(rows.filter(pl.col("pos") > 0), [KEY_INDEX], measures)
 
 
-def _merged(parts: Sequence[pl.DataFrame], measures: Sequence[Measure]) -> pl.DataFrame:
-    """The sums and least values over all parts of the curves, from those over each."""
+def _merged(partitions: Sequence[pl.DataFrame], measures: Sequence[Measure]) -> pl.DataFrame:
+    """The sums and minima over all partitions, from those of each partition."""
     _, sums, least = ingredients(measures)
     return (
-        pl.concat(parts)
+        pl.concat(partitions)
         .group_by(KEY_INDEX)
         .agg(
             pl.col("positives", "negatives").max(),
@@ -199,39 +209,39 @@ def _joined(wide: pl.LazyFrame, sums: pl.LazyFrame) -> pl.LazyFrame:
     return wide.join(sums.drop("positives", "negatives"), on=KEY_INDEX, how="left")
 
 
-def _nothing(counts: pl.DataFrame) -> pl.DataFrame:
-    """Per key, its totals, and that nothing has been passed yet."""
+def _initial_counts(counts: pl.DataFrame) -> pl.DataFrame:
+    """Per key its totals, and zero counts before the first partition."""
     zero = pl.lit(0).cast(counts.schema["positives"])
     return counts.select(KEPT, *(zero.alias(BEFORE + count) for count in COUNTED))
 
 
-def _here(part: Part, before: pl.DataFrame, weighted: bool) -> pl.DataFrame:
-    """Per key, what a part holds of it, with what `cells` needs."""
-    case = pl.col(WEIGHT) if weighted else pl.lit(1, pl.Int64)
-    held = part.rows.group_by(KEY_INDEX).agg(
-        (pl.col(TRUTH) * case).sum().alias("pos"),
-        (~pl.col(TRUTH) * case).sum().alias("neg"),
+def _partition_counts(partition: Partition, before: pl.DataFrame, weighted: bool) -> pl.DataFrame:
+    """Per key the counts of a partition, with the offsets that `cells` needs."""
+    weight = pl.col(WEIGHT) if weighted else pl.lit(1, pl.Int64)
+    in_partition = partition.rows.group_by(KEY_INDEX).agg(
+        (pl.col(TRUTH) * weight).sum().alias("pos"),
+        (~pl.col(TRUTH) * weight).sum().alias("neg"),
         pl.col(SCORE).max(),
     )
-    here = before.join(held.collect(), on=KEY_INDEX, how="left", maintain_order="left")
+    counts = before.join(in_partition.collect(), on=KEY_INDEX, how="left", maintain_order="left")
     offsets = []
-    for count, name in zip(COUNTED, (TP_OFFSET, FP_OFFSET), strict=True):
-        passed, own = pl.col(BEFORE + count), pl.col(count)
-        # Counts run on from key to key.
-        offset = passed if weighted else passed + own - own.cum_sum()
-        offsets.append(offset.alias(name))
-    return here.with_columns(pl.col(COUNTED).fill_null(0)).with_columns(offsets)
+    for name, offset_name in zip(COUNTED, (TP_OFFSET, FP_OFFSET), strict=True):
+        above, count = pl.col(BEFORE + name), pl.col(name)
+        # Unweighted counts are cumulated over all keys.
+        offset = above if weighted else above + count - count.cum_sum()
+        offsets.append(offset.alias(offset_name))
+    return counts.with_columns(pl.col(COUNTED).fill_null(0)).with_columns(offsets)
 
 
-def _passed(here: pl.DataFrame) -> pl.DataFrame:
-    """What has been passed once a part is done."""
-    seen = ((pl.col(BEFORE + count) + pl.col(count)).alias(BEFORE + count) for count in COUNTED)
-    return here.select(KEPT, *seen)
+def _counts_after(counts: pl.DataFrame) -> pl.DataFrame:
+    """Running counts after a partition."""
+    running = ((pl.col(BEFORE + name) + pl.col(name)).alias(BEFORE + name) for name in COUNTED)
+    return counts.select(KEPT, *running)
 
 
-def _tie(here: pl.LazyFrame, packing: Packing) -> pl.LazyFrame:
-    """The cells of a part whose scores are all the same."""
-    return here.filter((pl.col("pos") > 0) | (pl.col("neg") > 0)).select(
+def _tied_cells(counts: pl.LazyFrame, packing: Packing) -> pl.LazyFrame:
+    """The cells of a partition whose scores are all equal: one per key."""
+    return counts.filter((pl.col("pos") > 0) | (pl.col("neg") > 0)).select(
         KEY_INDEX,
         packing.code(pl.col(KEY_INDEX), pl.col(SCORE), pl.lit(True)).alias(SORT_CODE),
         "pos",

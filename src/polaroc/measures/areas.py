@@ -19,12 +19,12 @@ from polaroc.priors.chebyshev import condensed, many_priors
 from polaroc.priors.grids import resolve_priors, skew
 from polaroc.typing import Interpolation, Priors, Quantity, Start
 
-# Standard errors below one half, of a score that says nothing, that are worth a note.
+# Standard errors, those of a random score, below 0.5 from which an AUC has a note.
 REVERSED = 4
 BELOW_CHANCE = "below chance: are the scores reversed?"
 INTERPOLATIONS = get_args(Interpolation)
-# Straight in ROC space, so that a segment may be cut or joined anywhere.
-STRAIGHT = ("exact", "hull")
+# Straight in ROC space: collinear segments may be merged.
+STRAIGHT_IN_ROC = ("exact", "hull")
 STARTS = get_args(Start)
 
 
@@ -44,7 +44,7 @@ def auc_measure(
     warning = reversed_, BELOW_CHANCE
 
     def perfect(tail: float) -> pl.Expr:
-        # A perfect score then has the chance `tail`, had it only disjoint pairs to win.
+        # With this AUC, that many independent pairs are all ranked right with probability `tail`.
         return pl.lit(tail) ** (1 / pl.min_horizontal("positives", "negatives"))
 
     return replace(area, warning=warning, perfect_lower_limit=perfect)
@@ -58,7 +58,7 @@ def auprec_measures(
     backend: Backend = POLARS,
     label: str = "auprec",
 ) -> list[Measure]:
-    """AUPREC at each prior; lists with a `label` each can be summed in one pass."""
+    """AUPREC at each prior; a `label` of its own lets a list be summed in one pass with others."""
     _check_choices(interpolation, start)
     if recall is not None:
         recall = rate_range(recall)
@@ -68,10 +68,10 @@ def auprec_measures(
     skews = [p if p is None else skew(p) for p in resolved] if many is None else many.nodes
     positives, negatives = backend.column("positives"), backend.column("negatives")
     both = (positives > 0) & (negatives > 0)
-    own = backend.where(both, positives / (positives + negatives))
+    observed = backend.where(both, positives / (positives + negatives))
     measures = []
     for i, node in enumerate(skews):
-        # Nodes are not shown: the rows in their place say at which prior they are.
+        # Nodes are not rows of the result; the rows interpolated from them have the prior.
         prior = None if many is not None else resolved[i]
         skewed = negatives / positives if node is None else node
         area = segment_area(skewed, interpolation, start, recall, backend)
@@ -82,11 +82,11 @@ def auprec_measures(
         )
         summed = total(
             "auprec", area, backend,
-            label=f"{label}_{i}", prior=own if node is None else prior, bias_skew=skewed,
+            label=f"{label}_{i}", prior=observed if node is None else prior, bias_skew=skewed,
             gradient=gradient,
         )  # fmt: skip
         perfect = partial(_perfect_area, skewed=skewed if many is None else pl.col(SKEW))
-        straight = interpolation in STRAIGHT
+        straight = interpolation in STRAIGHT_IN_ROC
         measures.append(
             replace(summed, perfect_lower_limit=perfect, mergeable_segments=straight, many=many)
         )
@@ -108,7 +108,7 @@ def iauprec_measure(
         weight * segment_area(skewed, interpolation, start, backend=backend)
         for skewed, weight in nodes
     )
-    # Bias is at most 1, so a rare prior of a belief counts by its weight.
+    # The bias at a prior is at most 1: an extreme skew of small weight must not dominate.
     negatives = backend.column("negatives")
     bias_skew = backend.total(
         weight * backend.minimum(skewed, negatives) for skewed, weight in belief.in_bins
@@ -123,16 +123,19 @@ def iauprec_measure(
     return replace(
         averaged,
         perfect_lower_limit=perfect,
-        mergeable_segments=interpolation in STRAIGHT,
+        mergeable_segments=interpolation in STRAIGHT_IN_ROC,
         over=over_label(over, measure),
     )
 
 
 def _perfect_area(tail: float, skewed: Quantity) -> pl.Expr:
-    """∫ t/(t + λf) dt up to the rates that all cases keep to by a chance of half `tail` each."""
+    """∫ t/(t + λf) dt up to t, with the least t and the greatest f that a perfect sample allows.
+
+    All positives, or all negatives, are then on the right side with probability `tail`/2.
+    """
     t = pl.lit(tail / 2) ** (1 / pl.col("positives"))
-    bend = skewed * (1 - pl.lit(tail / 2) ** (1 / pl.col("negatives")))
-    area: pl.Expr = t - bend * (t / bend).log1p()
+    weighted_f = skewed * (1 - pl.lit(tail / 2) ** (1 / pl.col("negatives")))
+    area: pl.Expr = t - weighted_f * (t / weighted_f).log1p()
     return area
 
 
@@ -165,13 +168,13 @@ def segment_area(
         middle = 0.5 if recall is None else ((first + last) / 2 - t0) / dt
         area = width * (begin + (end - begin) * middle)
     else:
-        called, more = t0 + skewed * f0, dt + skewed * df
-        share = dt / more
-        bend = t0 - called * share
+        called, rise = t0 + skewed * f0, dt + skewed * df
+        share = dt / rise
+        offset = t0 - called * share
         if recall is not None:
-            called, more = called + more * ((first - t0) / dt), more * (width / dt)
-        bent = backend.where(cells.is_first, 0.0, bend * backend.log1p(more / called))
-        area = (width + bent) * share
+            called, rise = called + rise * ((first - t0) / dt), rise * (width / dt)
+        log_term = backend.where(cells.is_first, 0.0, offset * backend.log1p(rise / called))
+        area = (width + log_term) * share
     return backend.where(cells.is_first, 0.0, area) if start == "drop" else area
 
 
@@ -185,7 +188,7 @@ AUC = MeasureDefinition(
     label="AUC",
     description="area under the ROC curve: the chance that a positive outranks a negative "
     "(P-ROC Eq. 2)",
-    build=lambda given: [auc_measure(backend=given.backend)],
+    build=lambda arguments: [auc_measure(backend=arguments.backend)],
     in_summary=True,
     in_report=True,
     rises_within_ties=True,
@@ -194,8 +197,8 @@ AUPREC = MeasureDefinition(
     name="auprec",
     label="AUPREC",
     description="area under the precision-recall curve at each prior (P-ROC Eq. 4; D&G §3)",
-    build=lambda given: auprec_measures(
-        given.priors, given.interpolation, given.start, backend=given.backend
+    build=lambda arguments: auprec_measures(
+        arguments.priors, arguments.interpolation, arguments.start, backend=arguments.backend
     ),
     at_priors=True,
     on_hull=True,
@@ -207,8 +210,10 @@ IAUPREC = MeasureDefinition(
     name="iauprec",
     label="IAUPREC",
     description="AUPREC averaged over a range of priors, or under a belief (P-ROC Eq. 5)",
-    build=lambda given: [
-        iauprec_measure(given.over, given.interpolation, given.start, backend=given.backend)
+    build=lambda arguments: [
+        iauprec_measure(
+            arguments.over, arguments.interpolation, arguments.start, backend=arguments.backend
+        )
     ],
     over="belief",
     on_hull=True,

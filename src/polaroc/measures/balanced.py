@@ -1,6 +1,6 @@
-"""The balanced point of a prior, where missed positives are as many as false alarms.
+"""The balanced point of a prior, where there are as many missed positives as false alarms.
 
-Also its mean error over a range of priors, and the area beside it.
+Also its mean error over a range of priors, and the area that it bounds over this range.
 """
 
 from math import acosh, ceil, log
@@ -13,26 +13,26 @@ from polaroc.curves.segments import Point, segments_in
 from polaroc.priors.grids import skew
 from polaroc.typing import Quantity
 
-# How unequal Δt and Δf may be where the error of a segment is not taken in closed form.
-STRAIGHT = 0.2
+# |Δt − Δf|/(Δt + Δf) up to which the error of a segment is taken by quadrature.
+CLOSED_FORM_BEND = 0.2
 
 
 def balanced(prior: float, backend: Backend) -> tuple[Point, dict[str, Quantity]]:
-    """The balanced point at a prior, and the least values that it is made from."""
+    """The balanced point at a prior, and the minima over segments that it is computed from."""
     skewed = skew(prior)
     start, end, _ = segments_in(backend).segment
-    # Along the curve 1 − t only falls and λf only grows: the first segment with positives
-    # that ends beyond the ray of the prior has the least ends of all that do.
+    # t and f never fall along the curve: of all segments that end beyond the ray of the
+    # prior, the first has the least rates at its ends.
     beyond = 1 - end[0] <= skewed * end[1]
     least = {
         f"{PRIVATE}balanced_{prior!r}_{i}": backend.where(beyond, rate)
         for i, rate in enumerate((*start, *end))
     }
     t0, f0, t1, f1 = map(backend.column, least)
-    # The ray crosses that segment, or the level run of negatives before it.
-    short = (1 - t0) - skewed * f0
-    share = short / ((t1 - t0) + skewed * (f1 - f0))
-    inside = short > 0
+    # The ray crosses this segment, or the level run of negatives before it.
+    shortfall = (1 - t0) - skewed * f0
+    share = shortfall / ((t1 - t0) + skewed * (f1 - f0))
+    inside = shortfall > 0
     t = backend.where(inside, t0 + share * (t1 - t0), t0)
     f = backend.where(inside, f0 + share * (f1 - f0), (1 - t0) / skewed)
     return (t, f), least
@@ -52,17 +52,17 @@ def prior_at(point: Point, backend: Backend = POLARS) -> Quantity:
 
 
 class Area(NamedTuple):
-    """An area as a measure has it: the estimate, the columns it uses and its sums."""
+    """The estimate of an area, with the columns and sums it needs, as in `Measure`."""
 
     estimate: Quantity
     columns: dict[str, Quantity]
     sums: dict[str, Quantity]
 
 
-def _passed(
+def _prior_columns(
     over: tuple[float, float], backend: Backend
 ) -> tuple[Quantity, Quantity, dict[str, Quantity]]:
-    """The priors, within a range, at which a segment starts and ends, and the columns they are."""
+    """The priors, clipped to a range, that balance the ends of a segment, and their columns."""
     start, end, _ = segments_in(backend).segment
     first, last = (f"{PRIVATE}{place}_{over!r}" for place in ("first", "last"))
     columns = {
@@ -76,7 +76,7 @@ def error_area(over: tuple[float, float], backend: Backend) -> Area:
     """1 − 1/(hi−lo) ∫ [π FNr + (1−π) FPr] dπ at the balanced points."""
     lo, hi = over
     start, end, _ = segments_in(backend).segment
-    first, last, columns = _passed(over, backend)
+    first, last, columns = _prior_columns(over, backend)
     # On a level run the error is 2π(1−t): its integral telescopes from run to run.
     level = (1 - start[0]) * first**2 - (1 - end[0]) * last**2
     name = f"{PRIVATE}error_{over!r}"
@@ -92,19 +92,20 @@ def _error_on_segment(
     bulk = dt * f0 + df * (1 - t0)
     bend = dt - df
     width = last - first
-    # In closed form by division; where bend is small beside Δt + Δf that loses
-    # digits, and there the integrand is so straight that a few nodes are exact.
+    # The closed form loses digits where bend is small beside Δt + Δf; there the integrand
+    # is nearly linear and a few quadrature nodes are exact.
     ratio = df / bend
     logarithm = backend.log1p(bend * width / (df + bend * first))
     closed = ((1 + ratio) * (1 - logarithm * ratio / width) - (first + last) / 2) / bend
     # With |Δt − Δf| ≤ (Δt + Δf)/5 the pole −Δf/(Δt − Δf) is at −2 or below, or at 3
-    # or above; the error falls as ρ^(−2n), ρ the ellipse around the range up to it.
+    # or above; the error falls as ρ^(−2n), where ρ is the parameter of the Bernstein
+    # ellipse through the pole.
     middle, half = sum(over) / 2, (over[1] - over[0]) / 2
     reach = min(2 + middle, 3 - middle) / half
     nodes = quadrature(ceil(-log(1e-17) / (2 * acosh(reach))))
     priors = [(first + node * width, weight) for node, weight in nodes]
-    straight = backend.total(weight * at * (1 - at) / (df + bend * at) for at, weight in priors)
-    mean = backend.where(abs(bend) > STRAIGHT * (dt + df), closed, straight)
+    by_nodes = backend.total(weight * at * (1 - at) / (df + bend * at) for at, weight in priors)
+    mean = backend.where(abs(bend) > CLOSED_FORM_BEND * (dt + df), closed, by_nodes)
     return backend.where((width > 0) & (bulk > 0), 2 * bulk * width * mean, 0.0)
 
 
@@ -112,25 +113,25 @@ def partial_area(over: tuple[float, float], backend: Backend) -> Area:
     """1 − ∫FNr dFPr/(FPr_hi − FPr_lo) between the balanced points."""
     lo = over[0]
     start, end, (dt, df) = segments_in(backend).segment
-    first, last, columns = _passed(over, backend)
+    first, last, columns = _prior_columns(over, backend)
     bulk = dt * start[1] + df * (1 - start[0])
 
-    def passed(prior: Quantity) -> tuple[Quantity, Quantity]:
-        """FPr and FNr where the segment has the prior."""
+    def rates_at(prior: Quantity) -> tuple[Quantity, Quantity]:
+        """FPr and FNr at the point of the segment that is balanced at a prior."""
         radius = bulk / (df + prior * (dt - df))
         return prior * radius, (1 - prior) * radius
 
-    (f_first, u_first), (f_last, u_last) = passed(first), passed(last)
+    (f_first, u_first), (f_last, u_last) = rates_at(first), rates_at(last)
     inside = (last > first) & (bulk > 0)
     inner = backend.where(inside, (f_last - f_first) * (u_first + u_last) / 2, 0.0)
     width = backend.where(inside, f_last - f_first, 0.0)
 
-    def run(point: Point, prior: Quantity) -> Quantity:
-        """FPr where the level run at a point has the prior."""
+    def fpr_at(point: Point, prior: Quantity) -> Quantity:
+        """FPr at the point of the level run through `point` that is balanced at a prior."""
         return (1 - point[0]) * prior / (1 - prior)
 
-    level_width = run(start, first) - run(end, last)
-    level = (1 - start[0]) * run(start, first) - (1 - end[0]) * run(end, last)
+    level_width = fpr_at(start, first) - fpr_at(end, last)
+    level = (1 - start[0]) * fpr_at(start, first) - (1 - end[0]) * fpr_at(end, last)
     area, base = f"{PRIVATE}partial_{over!r}", f"{PRIVATE}width_{over!r}"
     at_zero = lo / (1 - lo)
     crossed = backend.column(base) - at_zero

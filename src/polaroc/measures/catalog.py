@@ -1,4 +1,4 @@
-"""The catalogue of measures, and those of them that arguments ask for."""
+"""The catalogue of measures, and their selection by arguments."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -27,10 +27,11 @@ CATALOG: dict[str, MeasureDefinition] = {
 
 
 class SelectedMeasures(NamedTuple):
-    """The measures asked for, and those taken on the curves and on their hulls."""
+    """All measures selected, and the same split by whether they are taken on curves or hulls."""
 
     measures: list[Measure]
-    parted: tuple[list[Measure], list[Measure]]
+    on_curve: list[Measure]
+    on_hull: list[Measure]
 
 
 def register(definition: MeasureDefinition) -> None:
@@ -39,17 +40,17 @@ def register(definition: MeasureDefinition) -> None:
 
 
 def default_measures() -> tuple[str, ...]:
-    """The measures that `evaluate` takes where none is named."""
+    """The measures that `evaluate` computes when none are named."""
     return tuple(name for name, one in CATALOG.items() if one.by_default)
 
 
 def higher_is_better(measure: str) -> bool:
-    """Whether more of a measure is better, as it is of one that is not in the catalogue."""
+    """Whether a higher value is better; True for measures that are not in the catalogue."""
     return measure not in CATALOG or CATALOG[measure].higher_is_better
 
 
 def label(measure: str) -> str:
-    """What texts call a measure.
+    """The name of a measure in text.
 
     Examples
     --------
@@ -88,13 +89,13 @@ def select_measures(
     backend: Backend = POLARS,
     start: Start = "limit",
 ) -> SelectedMeasures:
-    """The measures of these names, None for all that the arguments allow."""
+    """The measures of these names, or all that the arguments allow."""
     arguments = MeasureArguments(priors, over, interpolation, start, backend)
     if names is None:
-        selected = [CATALOG[name] for name in default_measures() if _has_range(CATALOG[name], over)]
+        selected = [CATALOG[name] for name in default_measures() if _has_over(CATALOG[name], over)]
     else:
         listed = listed_values(names)
-        selected = _named([names] if listed is None else listed, arguments)
+        selected = _select_named([names] if listed is None else listed, arguments)
     check_choice("interpolation", interpolation, INTERPOLATIONS)
     resolve_priors(priors)
     if over is not None:
@@ -111,16 +112,20 @@ def select_measures(
             f"there is nothing to measure: measures is {names!r}, priors is {priors!r}.",
             hint="leave measures out for all of them.",
         )
-    parted = (on_curve, on_hull) if interpolation == "hull" else (measures, [])
-    return SelectedMeasures(measures, parted)
+    if interpolation != "hull":
+        return SelectedMeasures(measures, measures, [])
+    return SelectedMeasures(measures, on_curve, on_hull)
 
 
-def _named(names: Sequence[Any], arguments: MeasureArguments) -> list[MeasureDefinition]:
-    """The measures of these names in the order of the catalogue, refused what they lack."""
+def _select_named(names: Sequence[Any], arguments: MeasureArguments) -> list[MeasureDefinition]:
+    """The measures of these names, in the order of the catalogue.
+
+    Raise where a measure needs `over`, or does not support the interpolation.
+    """
     for name in names:
         check_choice("measures", name, tuple(CATALOG), _of_one_threshold(name))
     selected = [one for one in CATALOG.values() if one.name in names]
-    lacking = [one.name for one in selected if not _has_range(one, arguments.over)]
+    lacking = [one.name for one in selected if not _has_over(one, arguments.over)]
     if lacking:
         raise InvalidArgument(
             f"measures has {quoted(lacking)}, but over is {arguments.over!r}.",
@@ -149,8 +154,8 @@ def _of_one_threshold(name: object) -> Hint | None:
     )
 
 
-def _has_range(definition: MeasureDefinition, over: object) -> bool:
-    """Whether what a measure is taken over is given."""
+def _has_over(definition: MeasureDefinition, over: object) -> bool:
+    """Whether `over` is what the measure is taken over: a range, a range or belief, or nothing."""
     if definition.over is None:
         return True
     return over is not None and (definition.over == "belief" or not isinstance(over, Belief))

@@ -1,4 +1,4 @@
-"""AUPREC and IAUPREC, corrected for the bias that few negatives bring."""
+"""AUPREC and IAUPREC, corrected for the bias that few negatives cause."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,8 +22,8 @@ def corrected_auprec_measures(priors: Priors, backend: Backend = POLARS) -> list
     """AUPREC at each prior, less its estimated bias."""
     measures = []
     for i, prior in enumerate(resolve_priors(priors)):
-        own: Priors = "observed" if prior is None else prior
-        (plain,) = auprec_measures(own, "exact", "limit", backend=backend)
+        at_prior: Priors = "observed" if prior is None else prior
+        (plain,) = auprec_measures(at_prior, "exact", "limit", backend=backend)
         observed = backend.column("negatives") / backend.column("positives")
         skewed = observed if prior is None else skew(prior)
         measures.append(_corrected(plain, f"auprec_{i}", [(skewed, 1.0)], backend))
@@ -43,25 +43,24 @@ def corrected_iauprec_measure(
 def _corrected(
     plain: Measure, label: str, nodes: Sequence[tuple[Quantity, float]], backend: Backend
 ) -> Measure:
-    """A measure whose one sum is less the bias, under names of its own."""
+    """A measure with its estimated bias subtracted, and new names for it and its sum."""
     (area,) = plain.sums.values()
     summed = f"{PRIVATE}corrected_{label}"
     bias = backend.total(weight * segment_bias(skewed, backend) for skewed, weight in nodes)
-    parts = tuple(replace(part, name=summed) for part in plain.parts)
+    terms = tuple(replace(term, name=summed) for term in plain.gradient_terms)
     name = f"{plain.name}_corrected"
     return replace(
         plain, name=name, estimate=backend.clip(backend.column(summed), 0.0, 1.0),
-        sums={summed: area - bias}, parts=parts, mergeable_segments=False,
+        sums={summed: area - bias}, gradient_terms=terms, mergeable_segments=False,
     )  # fmt: skip
 
 
 def segment_bias(skewed: Quantity, backend: Backend) -> Quantity:
-    """What the segment that ends at a cell adds to the bias of AUPREC.
+    """Contribution of the segment that ends at a cell to the bias of AUPREC.
 
-    Precision is convex in the false positive rate f, so its mean over samples
-    lies above what it is at the mean rate. It is taken at the two points one
-    standard error of f to either side: like a random half of the negatives, of
-    which Richardson's extrapolation is made, they never lead to f < 0.
+    Precision is convex in the false positive rate f, so its mean over samples exceeds its
+    value at the mean rate. The excess is estimated from the two points one standard error
+    of f to either side, a step limited to f so that neither is negative.
     """
     (t0, f0), _, (dt, df) = segments_in(backend).segment
     negatives = backend.column("negatives")
@@ -69,7 +68,7 @@ def segment_bias(skewed: Quantity, backend: Backend) -> Quantity:
     terms = []
     for share, weight in quadrature(NODES):
         t, f = t0 + share * dt, f0 + share * df
-        # Of a point between two cells: both rates are known, f lies between them.
+        # f is interpolated between two cells, of which the rates are known: less variance.
         variance = (f * (1 - f) - share * (1 - share) * df) / fewer
         error = backend.minimum(backend.clip(variance, 0.0, 1.0) ** 0.5, f)
         low, middle, high = (rates.precision(t, at, skewed) for at in (f - error, f, f + error))

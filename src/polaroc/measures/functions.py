@@ -74,7 +74,7 @@ def auc(
     >>> round(curves.pipe(pr.auc)["estimate"].item(), 12)
     0.68
     """
-    return of_curve(curve, [auc_measure(fpr, tpr, standardise)])
+    return measures_of_curves(curve, [auc_measure(fpr, tpr, standardise)])
 
 
 @lazily
@@ -146,7 +146,7 @@ def auprec(
     measures = auprec_measures(priors, interpolation, start, recall)
     if not measures:
         raise InvalidArgument("priors has no prior.", hint=Hint.example("priors", [0.5, 0.1]))
-    return of_curve(_interpolated(curve, interpolation), measures)
+    return measures_of_curves(_interpolated(curve, interpolation), measures)
 
 
 @lazily
@@ -204,18 +204,18 @@ def iauprec(
     0.3...
     """
     averaged = iauprec_measure(over, interpolation, start, measure)
-    # With the columns of the other areas, so that they can be put together.
-    return of_curve(_interpolated(curve, interpolation), [replace(averaged, over=None)])
+    # Without the column `over`, so that the table can be concatenated with other areas.
+    return measures_of_curves(_interpolated(curve, interpolation), [replace(averaged, over=None)])
 
 
 def _interpolated(curve: pl.LazyFrame, interpolation: str) -> pl.LazyFrame:
     return hull(curve) if interpolation == "hull" else curve
 
 
-def of_curve(curve: pl.LazyFrame, measures: Sequence[Measure]) -> pl.LazyFrame:
+def measures_of_curves(curve: pl.LazyFrame, measures: Sequence[Measure]) -> pl.LazyFrame:
     """The tidy measures of a curve table."""
     keys = curve_keys(curve)
-    # The anchors keep the place of a key without positives.
+    # Anchors keep keys without positives in the result.
     kept = curve.filter((pl.col("pos") > 0) | pl.col("threshold").is_null())
     note = pl.when(pl.col("positives").is_null()).then(pl.lit(UNRANKED))
     return tidy(per_key(kept, keys, measures).with_columns(note.alias("note")), keys, measures)

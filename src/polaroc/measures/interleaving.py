@@ -1,4 +1,4 @@
-"""A row per key as a row per key and measure, with areas interpolated where priors are many."""
+"""Turn a row per key into a row per key and measure, and interpolate areas at many priors."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -12,9 +12,9 @@ from polaroc.priors.chebyshev import ManyPriors
 from polaroc.priors.grids import skew
 from polaroc.typing import Array
 
-# Of a row: whether it is interpolated, at which prior and skew, null for the key's own.
+# Whether a row is interpolated; its prior and skew, null for the key's own.
 IS_MANY, PRIOR, SKEW = (PRIVATE + name for name in ("many", "prior", "skew"))
-# Its number among the measures that are not interpolated, or its piece of the priors.
+# The position of its measure among those not interpolated, or of its piece of the priors.
 WHICH, PIECE = PRIVATE + "measure", PRIVATE + "piece"
 ROW = {
     "measure": pl.String, OVER: pl.String, IS_MANY: pl.Boolean, WHICH: pl.Int64,
@@ -28,21 +28,21 @@ def interleaved(
     columns: Mapping[str, Sequence[pl.Expr]],
     values: Sequence[pl.Series],
 ) -> pl.LazyFrame:
-    """Each row once per row of `values`; `columns` have an expression for each of these.
+    """Each row once per row of `values`; `columns` have one expression per row of `values`.
 
-    Columns end to end, gathered in this order: lists that are exploded took five
-    times as long.
+    Concatenate the columns and gather them in the order of the result: exploding lists took
+    five times as long.
     """
     named = _named(columns)
-    held = rows.select(*kept, **{key: one for of in named.values() for key, one in of.items()})
+    source = rows.select(*kept, **{key: one for of in named.values() for key, one in of.items()})
     count = len(values[0])
     place = pl.int_range(pl.len() * count)
     row, value = place // count, place % count
-    return held.select(
+    return source.select(
         pl.col(kept).gather(row),
         *(pl.lit(of).gather(value) for of in values),
         *(
-            _end_to_end(list(of)).gather(value * pl.len() + row).alias(name)
+            _concatenate(list(of)).gather(value * pl.len() + row).alias(name)
             for name, of in named.items()
         ),
     )
@@ -55,44 +55,44 @@ def interpolated(
     nodes: Mapping[str, Sequence[pl.Expr]],
     measures: Sequence[Measure],
 ) -> pl.LazyFrame:
-    """Each row once per measure and prior, one after the other.
+    """Each row once per measure that is not interpolated, and once per prior.
 
-    By name, `columns` have an expression for each measure that is not interpolated, `nodes` one
-    for each node.
+    Each of `columns` has one expression per measure that is not interpolated, each of `nodes`
+    one per node.
     """
     many = next(measure.many for measure in measures if measure.many is not None)
-    shown, basis = _rows_of_key(measures, many)
+    layout, basis = _row_layout(measures, many)
     named = _named(columns)
-    moved = {name: _moved(name, values, many) for name, values in nodes.items()}
-    held = rows.select(
+    differences = {name: _node_differences(name, values, many) for name, values in nodes.items()}
+    source = rows.select(
         *kept,
         **{key: one for of in named.values() for key, one in of.items()},
-        **{key: one for slots in moved.values() for of in slots for key, one in of.items()},
+        **{key: one for slots in differences.values() for of in slots for key, one in of.items()},
     )
-    count = shown.height
+    count = layout.height
     place = pl.int_range(pl.len() * count)
     row, value = place // count, place % count
-    common = {column.name: pl.lit(column).gather(value) for column in shown}
+    common = {column.name: pl.lit(column).gather(value) for column in layout}
     which, piece = (common.pop(name) * pl.len() + row for name in (WHICH, PIECE))
     weights = [pl.lit(pl.Series(own)).gather(value) for own in basis[1:]]
 
     def at_prior(slots: Sequence[Mapping[str, pl.Expr]]) -> pl.Expr:
-        start, *others = (_end_to_end(list(of)).gather(piece) for of in slots)
-        # One term after the other: all of them at once are as many columns of all rows.
+        start, *others = (_concatenate(list(of)).gather(piece) for of in slots)
+        # Add term by term: a sum over all at once holds one column of all rows per term.
         for weight, difference in zip(weights, others, strict=True):
             start = start + weight * difference
         return start
 
-    return held.select(
+    return source.select(
         pl.col(kept).gather(row),
         *(column.alias(name) for name, column in common.items()),
-        *(_end_to_end(list(of)).gather(which).alias(name) for name, of in named.items()),
-        *(at_prior(slots).alias(name) for name, slots in moved.items()),
+        *(_concatenate(list(of)).gather(which).alias(name) for name, of in named.items()),
+        *(at_prior(slots).alias(name) for name, slots in differences.items()),
     )
 
 
-def _rows_of_key(measures: Sequence[Measure], many: ManyPriors) -> tuple[pl.DataFrame, "Array"]:
-    """What each key's rows have in common, and what each node counts in them; (nodes, rows)."""
+def _row_layout(measures: Sequence[Measure], many: ManyPriors) -> tuple[pl.DataFrame, "Array"]:
+    """The columns that are the same for every key, and the weights of the nodes (nodes, rows)."""
     import numpy as np
 
     rows: list[tuple[object, ...]] = []
@@ -122,10 +122,12 @@ def _named(columns: Mapping[str, Sequence[pl.Expr]]) -> dict[str, dict[str, pl.E
     }
 
 
-def _moved(name: str, values: Sequence[pl.Expr], many: ManyPriors) -> list[dict[str, pl.Expr]]:
-    """Per place in a piece the nodes of all pieces: the first, then how the others differ from it.
+def _node_differences(
+    name: str, values: Sequence[pl.Expr], many: ManyPriors
+) -> list[dict[str, pl.Expr]]:
+    """Per slot the nodes of all pieces: the first of each, then differences from the first.
 
-    So what is constant stays what it is to the last digit.
+    Weighted differences of a constant are exactly zero, weighted sums are rounded.
     """
     firsts = [*many.firsts, len(values)]
     slots = []
@@ -140,9 +142,9 @@ def _moved(name: str, values: Sequence[pl.Expr], many: ManyPriors) -> list[dict[
     return slots
 
 
-def _end_to_end(columns: Sequence[str]) -> pl.Expr:
-    """Columns as one, half to half: the streaming engine loses the order of a long chain."""
+def _concatenate(columns: Sequence[str]) -> pl.Expr:
+    """Columns appended as a balanced tree: the streaming engine loses the order of a long chain."""
     if len(columns) == 1:
         return pl.col(columns[0])
     half = len(columns) // 2
-    return _end_to_end(columns[:half]).append(_end_to_end(columns[half:]))
+    return _concatenate(columns[:half]).append(_concatenate(columns[half:]))

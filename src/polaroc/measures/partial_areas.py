@@ -32,8 +32,8 @@ def partial_auc(
     chance, perfect = (below if fpr is not None else hi - lo - below), hi - lo
     above = area.estimate >= chance * (1 - ROUNDING)
     scaled = (1 + (area.estimate - chance) / (perfect - chance)) / 2
-    said = ~above, "below the diagonal, where McClish's scale has no meaning"
-    return replace(area, estimate=backend.where(above, scaled), warning=said)
+    warning = ~above, "below the diagonal, where McClish's scale has no meaning"
+    return replace(area, estimate=backend.where(above, scaled), warning=warning)
 
 
 def _below(lo: float, hi: float, backend: Backend) -> Measure:
@@ -41,7 +41,7 @@ def _below(lo: float, hi: float, backend: Backend) -> Measure:
     (t0, f0), (t1, f1), (dt, df) = segments_in(backend).segment
     first, last = backend.clip(f0, lo, hi), backend.clip(f1, lo, hi)
     height = 2 * t0 + (first + last - 2 * f0) * dt / df
-    # Ends at one rate may differ in the last digit: whether f moves goes by counts.
+    # Equal rates may differ in the last digit after clipping; df is computed from counts.
     moves = (last > first) & (df > 0)
     inner = backend.where(moves, (last - first) * height / 2, 0.0)
     # Level runs of negatives lie between the segments: their area telescopes.
@@ -58,7 +58,7 @@ def _beside(lo: float, hi: float, backend: Backend) -> Measure:
 
 
 def rate_range(given: object) -> tuple[float, float]:
-    """Two rates lo < hi, refused where they are anything else."""
+    """Two rates lo < hi; raise for anything else."""
     pair = pair_of(given)
     if pair is None or not 0 <= pair[0] < pair[1] <= 1:
         raise InvalidArgument(

@@ -1,4 +1,4 @@
-"""How far the operating point moves as the prior drifts: Sens and AccSens."""
+"""Prior sensitivity: how far the balanced operating point moves with the prior."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +13,7 @@ from polaroc.base.columns import lazily
 from polaroc.base.private_columns import PRIVATE
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.measures.balanced import balanced, distance, error_area, partial_area
-from polaroc.measures.functions import of_curve
+from polaroc.measures.functions import measures_of_curves
 from polaroc.measures.gradients import mean_error_gradient, point_gradient
 from polaroc.measures.spec import GradientTerm, Measure, MeasureDefinition
 from polaroc.priors.beliefs import over_label
@@ -21,7 +21,7 @@ from polaroc.priors.grids import range_of, skew
 from polaroc.typing import Array, Quantity
 
 AREAS = ("error", "partial")
-# Points of a line of equal AccSens, less one.
+# Line segments of an arc of equal AccSens.
 ARC_STEPS = 60
 
 
@@ -71,7 +71,7 @@ def sens(curve: pl.LazyFrame, over: tuple[float, float]) -> pl.LazyFrame:
     >>> round(curves.pipe(pr.sens, over=(0.1, 0.9))["estimate"].item(), 3)
     0.8
     """
-    return of_curve(curve, [replace(sens_measure(over), over=None)])
+    return measures_of_curves(curve, [replace(sens_measure(over), over=None)])
 
 
 @lazily
@@ -128,20 +128,27 @@ def accsens(
     >>> round(curves.pipe(pr.accsens, over=(0.1, 0.9))["estimate"].item(), 3)
     0.63
     """
-    return of_curve(curve, [replace(accsens_measure(over, weights, area), over=None)])
+    return measures_of_curves(curve, [replace(accsens_measure(over, weights, area), over=None)])
 
 
 def sens_measure(over: tuple[float, float], backend: Backend = POLARS) -> Measure:
     """Sens as a measure."""
     distance, least = _sens(over, backend)
-    parts = _point_parts(over, 1 / distance, backend)
-    return Measure("sens", distance, least=least, parts=parts, over=over_label(over))
+    gradient_terms = _point_terms(over, 1 / distance, backend)
+    return Measure(
+        "sens", distance, least=least, gradient_terms=gradient_terms, over=over_label(over)
+    )
 
 
 def auc_range_measure(over: tuple[float, float], backend: Backend = POLARS) -> Measure:
     """One minus the mean error of the balanced point over the range."""
-    parts = (_area_part(over, pl.lit(1.0)),)
-    return Measure("auc_range", *error_area(over, backend), parts=parts, over=over_label(over))
+    gradient_terms = (_area_term(over, pl.lit(1.0)),)
+    return Measure(
+        "auc_range",
+        *error_area(over, backend),
+        gradient_terms=gradient_terms,
+        over=over_label(over),
+    )
 
 
 def accsens_measure(
@@ -153,21 +160,23 @@ def accsens_measure(
     """AccSens as a measure."""
     check_choice("area", area, AREAS)
     distance, least = _sens(over, backend)
-    stands = error_area if area == "error" else partial_area
-    accuracy, columns, sums = stands(over, backend)
+    area_function = error_area if area == "error" else partial_area
+    accuracy, columns, sums = area_function(over, backend)
     value = combined(accuracy, distance, weights)
-    parts: tuple[GradientTerm, ...] = ()
+    gradient_terms: tuple[GradientTerm, ...] = ()
     if area == "error":
         by_area = weights[0] * (accuracy - 1) / (2 * value)
-        by_points = _point_parts(over, weights[1] / (2 * value), backend)
-        parts = (_area_part(over, by_area), *by_points)
-    return Measure("accsens", value, columns, sums, least, parts=parts, over=over_label(over))
+        by_points = _point_terms(over, weights[1] / (2 * value), backend)
+        gradient_terms = (_area_term(over, by_area), *by_points)
+    return Measure(
+        "accsens", value, columns, sums, least, gradient_terms=gradient_terms, over=over_label(over)
+    )
 
 
 def equal_error_measure(backend: Backend = POLARS) -> Measure:
     """ε: the error where FNr = FPr, at the balanced point of prior 0.5."""
     (_, f), least = balanced(0.5, backend)
-    return Measure("equal_error", f, least=least, parts=(_point_part(0.5, pl.lit(1.0)),))
+    return Measure("equal_error", f, least=least, gradient_terms=(_point_term(0.5, pl.lit(1.0)),))
 
 
 def combined(area: Quantity, sens: Quantity, weights: Sequence[float] = (1, 1)) -> Quantity:
@@ -184,7 +193,7 @@ def combined(area: Quantity, sens: Quantity, weights: Sequence[float] = (1, 1)) 
 
 
 def check_weights(weights: Sequence[float]) -> None:
-    """Refuse what is not two weights, of the area and of Sens."""
+    """Raise unless `weights` are two finite numbers ≥ 0."""
     pair = pair_of(weights)
     if pair is None or not all(0 <= weight < float("inf") for weight in pair):
         raise InvalidArgument(
@@ -214,7 +223,7 @@ def accsens_arcs(levels: Sequence[float], weights: tuple[float, float] = (1, 1))
 
 
 def check_arc_weights(weights: Sequence[float]) -> None:
-    """Refuse weights of which none counts."""
+    """Raise unless one of the two weights is positive."""
     check_weights(weights)
     if not any(weights):
         raise InvalidArgument(
@@ -228,10 +237,10 @@ def _sens(over: tuple[float, float], backend: Backend) -> tuple[Quantity, dict[s
     return distance(low, high), at_lo | at_hi
 
 
-def _point_parts(
+def _point_terms(
     over: tuple[float, float], scale: Quantity, backend: Backend
 ) -> tuple[GradientTerm, ...]:
-    """The balanced points at both ends, with `scale` times the derivatives of ½ Sens²."""
+    """Gradient terms of the balanced points at both ends, for `scale` times ½ Sens²."""
     (low, _), (high, _) = (balanced(prior, backend) for prior in over)
     fall, run = low[0] - high[0], high[1] - low[1]
     # At a balanced point t = 1 − λf.
@@ -239,14 +248,14 @@ def _point_parts(
         scale * sign * (run + skew(prior) * fall) / 2
         for prior, sign in zip(over, (-1, 1), strict=True)
     )
-    return _point_part(over[0], by_low), _point_part(over[1], by_high)
+    return _point_term(over[0], by_low), _point_term(over[1], by_high)
 
 
-def _point_part(prior: float, slope: Quantity) -> GradientTerm:
+def _point_term(prior: float, slope: Quantity) -> GradientTerm:
     return GradientTerm(f"{PRIVATE}point_{prior!r}", partial(point_gradient, prior), slope)
 
 
-def _area_part(over: tuple[float, float], slope: Quantity) -> GradientTerm:
+def _area_term(over: tuple[float, float], slope: Quantity) -> GradientTerm:
     name = f"{PRIVATE}error_{over!r}"
     return GradientTerm(name, lambda _: mean_error_gradient(over), slope)
 

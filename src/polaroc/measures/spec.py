@@ -1,4 +1,4 @@
-"""A measure: what it is computed from, and what else there is to know of it."""
+"""Measures as data: their formulas, their gradients, and how they are named and shown."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,10 +15,11 @@ from polaroc.typing import Array, Interpolation, Priors, Quantity, Start
 
 @dataclass(frozen=True)
 class GradientTerm:
-    """A number of the curve that a measure is a smooth function of, by a name of its own.
+    """A quantity of the curve that a measure is a smooth function of, with a unique name.
 
-    `gradient` makes its gradient, given the keys, as that is costly to write out; `slope` is the
-    derivative of the measure by it, from the columns of `per_key`.
+    `gradient` makes the gradient of the quantity from the keys, only when it is needed, since
+    its expressions are large; `slope` is the derivative of the measure with respect to the
+    quantity, from the columns of `per_key`.
     """
 
     name: str
@@ -39,29 +40,30 @@ class Measure:
     estimate
         The number, from the columns of `sums` and `least` and the totals.
     columns
-        By column name: what `sums` and `least` use more than once.
+        By column name: intermediate values that `sums` and `least` use repeatedly.
     sums, least
-        By column name: what is summed, or of which the least is taken, over the
-        segments (the rows of the curve with positives).
+        By column name: quantities of a segment whose sum, or minimum, is taken over
+        the segments (the rows of the curve with positives).
     prior
-        The prior it is taken at, None where it has none.
+        The prior at which it is taken, None where it has none.
     over
-        The range of priors it is taken over, as `over_label` says it, None where it
+        The range of priors over which it is taken, as an `over_label`, None where it
         has none.
     bias_skew
-        Skew by which its λ/N is judged, None where it does not depend on one.
+        The skew λ of the bias ratio λ/N, None where the bias does not depend on one.
     warning
-        What else is to be said of it: when, and in which words.
-    parts
-        What its standard error is made from; none where it has no gradient.
+        A condition, and the note for keys that meet it.
+    gradient_terms
+        The quantities its standard error follows from; empty where it has none.
     perfect_lower_limit
-        Its lower limit where the test set is ranked perfectly, given how likely
-        that may be where the truth is lower.
+        The lower limit for a test set that is ranked perfectly, as a function of the
+        tail probability.
     mergeable_segments
-        Whether segments in one straight line may be taken as one.
+        Whether collinear segments may be merged without changing it.
     many
-        The priors that it is a node of, which are asked for in its place. All
-        nodes follow each other; `perfect_lower_limit` is then written with `SKEW`.
+        The priors that are interpolated from this measure and others like it, None
+        where it is shown itself. These nodes are next to each other in a list of
+        measures, and `perfect_lower_limit` is then written with `SKEW`.
     """
 
     name: str
@@ -73,7 +75,7 @@ class Measure:
     over: str | None = None
     bias_skew: Quantity | None = None
     warning: tuple[Quantity, str] | None = None
-    parts: tuple[GradientTerm, ...] = ()
+    gradient_terms: tuple[GradientTerm, ...] = ()
     perfect_lower_limit: Callable[[float], pl.Expr] | None = None
     mergeable_segments: bool = True
     many: ManyPriors | None = None
@@ -81,7 +83,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class MeasureArguments:
-    """What measures are built from: the arguments of `evaluate`, and the engine."""
+    """The arguments of `evaluate` that measures are built from, and the backend."""
 
     priors: Priors
     # A range or a belief, as the definition of the measure says.
@@ -93,33 +95,33 @@ class MeasureArguments:
 
 @dataclass(frozen=True)
 class MeasureDefinition:
-    """A measure: its names, its formula, and what else depends on which measure it is.
+    """An entry of the catalogue of measures.
 
     Attributes
     ----------
     name, label
-        Its name in the column `measure`, and in texts.
+        Its name in the column `measure`, and in text.
     description
         A line for the reference page, with the source.
     build
-        Makes it, at each prior where it is taken `at_priors`.
+        Makes the measure, once per prior if `at_priors`.
     higher_is_better
-        Whether more of it is better.
+        Whether a higher value is better.
     at_priors
         Whether it is taken at each prior.
     over
-        What it is taken over: a range of priors only, a range or a belief, or neither.
+        What it is averaged over: ``"range"`` of priors, ``"belief"`` (or a range), or None.
     on_hull
-        Whether it is taken on the hull where that is the interpolation.
+        Whether it is taken on the hull when the interpolation is ``"hull"``.
     interpolations
-        Those it is known for, None for all.
+        The interpolations it supports, None for all.
     by_default
-        Whether `evaluate` takes it where none is named.
+        Whether `evaluate` computes it when no measures are named.
     in_summary, in_report
         Whether the terminal and the report show it.
     rises_within_ties
-        Whether a better order of cases that are tied can only raise its one sum, so
-        that it has bounds from bins.
+        Whether ranking tied cases better can only raise its one sum; it then has bounds
+        from binned scores.
     """
 
     name: str
@@ -147,7 +149,7 @@ def total(
     bias_skew: Quantity | None = None,
     gradient: Callable[[], Gradient] | None = None,
 ) -> Measure:
-    """A measure that is the sum of what each segment adds; a `label` tells equal names apart."""
+    """A measure that is one sum over segments; `label` makes the column of the sum unique."""
     summed = PRIVATE + (label or name)
     return Measure(
         name,
@@ -155,25 +157,28 @@ def total(
         sums={summed: segment},
         prior=prior,
         bias_skew=bias_skew,
-        parts=() if gradient is None else (GradientTerm(summed, lambda _: gradient()),),
+        gradient_terms=() if gradient is None else (GradientTerm(summed, lambda _: gradient()),),
     )
 
 
 def ingredients(measures: Sequence[Measure]) -> tuple[dict[str, Quantity], ...]:
-    """The `columns`, `sums` and `least` of all measures: shared names are taken once."""
+    """The `columns`, `sums` and `least` of all measures, each name once."""
     return tuple(
-        {name: part for measure in measures for name, part in getattr(measure, kind).items()}
+        {name: value for measure in measures for name, value in getattr(measure, kind).items()}
         for kind in ("columns", "sums", "least")
     )
 
 
-def of_rows(measures: Sequence[Measure], values: "Array") -> Iterator["Array"]:
-    """By row of a key in order: its value, of those of all measures on the last axis."""
+def values_by_row(measures: Sequence[Measure], values: "Array") -> Iterator["Array"]:
+    """The values of each row of a key, in order, from those of its measures on the last axis.
+
+    Measures that are nodes of many priors are interpolated to one row per prior.
+    """
     nodes = [i for i, measure in enumerate(measures) if measure.many is not None]
     for i, measure in enumerate(measures):
         if measure.many is None:
             yield values[..., i]
         elif i == nodes[0]:
-            own = values[..., i : nodes[-1] + 1]
+            at_nodes = values[..., i : nodes[-1] + 1]
             for place in range(len(measure.many.priors)):
-                yield measure.many.at(place, own)
+                yield measure.many.at(place, at_nodes)

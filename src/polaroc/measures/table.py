@@ -14,19 +14,19 @@ from polaroc.predictions.table import one_class_note
 from polaroc.typing import Quantity
 
 WHICH = PRIVATE + "which"
-BIAS_RATIO = PRIVATE + "doubt"
-WARNING = PRIVATE + "said"
-LIMITS_SAID = PRIVATE + "limits_said"
-# Of a row that is interpolated: the area, and its variance.
+BIAS_RATIO = PRIVATE + "bias_ratio"
+WARNING = PRIVATE + "warning"
+LIMITS_NOTE = PRIVATE + "limits_note"
+# The area of an interpolated row, and its variance.
 AREA, VARIANCE = PRIVATE + "area", PRIVATE + "variance"
-# λ/N above which AUPREC is biased upward for want of negatives, and how that is said.
+# λ/N above which too few negatives bias AUPREC upward, and the note on it.
 MAX_BIAS_RATIO = 0.02
 BIASED = "λ/N = {}: biased upward"
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What is said of the uncertainty of a measure, from the columns of `per_key`."""
+    """Limits, standard error and note of a measure, from the columns of `per_key`."""
 
     lower: pl.Expr
     upper: pl.Expr
@@ -36,10 +36,11 @@ class Limits:
 
 @dataclass(frozen=True)
 class ManyLimits:
-    """What is said of the uncertainty of measures that are interpolated.
+    """Limits of measures that are interpolated between nodes.
 
-    `variance` is that of a node, from the columns of `per_key`; `limits` are from the columns of
-    a row: `AREA`, `VARIANCE`, `SKEW`, the totals, and those `kept` of `per_key`.
+    `variance` gives that of a node from the columns of `per_key`; `limits` are written with the
+    columns of an interpolated row: `AREA`, `VARIANCE`, `SKEW`, the totals, and the columns of
+    `per_key` that are `kept`.
     """
 
     variance: Callable[[Measure], pl.Expr]
@@ -48,7 +49,7 @@ class ManyLimits:
 
 
 def humanize_note(note: pl.Expr) -> pl.Expr:
-    """A note in words, without the number that stands for few negatives.
+    """A note for readers who do not know λ/N: its number is replaced by words.
 
     Examples
     --------
@@ -65,19 +66,19 @@ def per_key(
     segments: pl.LazyFrame,
     keys: Sequence[str],
     measures: Sequence[Measure],
-    also: Mapping[str, pl.Expr] | None = None,
+    extra: Mapping[str, pl.Expr] | None = None,
 ) -> pl.LazyFrame:
-    """Per key: its totals, the sums and least values that the measures need, and `also`.
+    """Per key: its totals, the sums and minima that the measures need, and `extra` aggregates.
 
-    `segments` are rows of a curve; those without positives carry no area, but a key that has
-    only such rows keeps its place.
+    `segments` are rows of a curve; those without positives have no area, but keep a key in the
+    result that has no others.
     """
-    also = also or {}
-    # One column per measure, then one grouping: a row per segment and prior is
-    # never made, which took twice as long.
+    extra = extra or {}
+    # One column per measure, then one grouping: a row per segment and prior took
+    # twice as long.
     columns, sums, least = ingredients(measures)
     kept = [*keys, "positives", "negatives"]
-    roots = {root for part in also.values() for root in part.meta.root_names()}
+    roots = {root for value in extra.values() for root in value.meta.root_names()}
     needed = sorted(roots.difference(kept))
     return (
         with_segments(segments, [*kept, *needed])
@@ -89,7 +90,7 @@ def per_key(
             pl.col("positives", "negatives").max(),
             *(pl.col(name).sum() for name in sums),
             *(pl.col(name).min() for name in least),
-            **also,
+            **extra,
         )
         .filter(pl.col(WHICH) > 0)
         .drop(WHICH)
@@ -105,30 +106,32 @@ def tidy(
 ) -> pl.LazyFrame:
     """The result of `per_key`, with `note`, as the tidy measure table, sorted by key.
 
-    Where intervals are asked for, `limits` are those of each measure that is no node of many
-    priors, and `many_limits` those of the others.
+    With intervals, `limits` has those of each measure that is shown itself, `many_limits` those
+    of the measures that are interpolated.
     """
     single = [measure for measure in measures if measure.many is None]
     both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
     columns: dict[str, list[pl.Expr]] = {
         "estimate": [measure.estimate.fill_nan(None) for measure in single],
-        BIAS_RATIO: [_number(measure.bias_skew) / pl.col("negatives") for measure in single],
-        WARNING: [_said(measure) for measure in single],
+        BIAS_RATIO: [_as_float(measure.bias_skew) / pl.col("negatives") for measure in single],
+        WARNING: [_warning(measure) for measure in single],
     }
     if limits is not None:
         for name in INTERVAL:
-            columns[name] = [getattr(of, name).fill_nan(None) for of in limits]
-        columns[LIMITS_SAID] = [of.note for of in limits]
-    columns = {name: [pl.when(both).then(one) for one in parts] for name, parts in columns.items()}
-    columns["prior"] = [_number(measure.prior) for measure in single]
-    # Null where there is nothing to say, so that no number is put into words in vain.
-    doubt = pl.when(pl.col(BIAS_RATIO) > MAX_BIAS_RATIO).then(BIAS_RATIO)
-    biased = pl.format(BIASED, doubt.round_sig_figs(2))
+            columns[name] = [getattr(limit, name).fill_nan(None) for limit in limits]
+        columns[LIMITS_NOTE] = [limit.note for limit in limits]
+    columns = {
+        name: [pl.when(both).then(value) for value in values] for name, values in columns.items()
+    }
+    columns["prior"] = [_as_float(measure.prior) for measure in single]
+    # Formatting numbers is slow: null where there is no warning.
+    bias_ratio = pl.when(pl.col(BIAS_RATIO) > MAX_BIAS_RATIO).then(BIAS_RATIO)
+    biased = pl.format(BIASED, bias_ratio.round_sig_figs(2))
     note = pl.concat_str(
         "note",
         one_class_note(pl.col("positives"), pl.col("negatives")),
         biased,
-        *(name for name in (WARNING, LIMITS_SAID) if name in columns),
+        *(name for name in (WARNING, LIMITS_NOTE) if name in columns),
         separator="; ",
         ignore_nulls=True,
     ).replace("", None)
@@ -159,43 +162,43 @@ def _interpolated(
     if many_limits is not None:
         values[VARIANCE] = [many_limits.variance(node) for node in nodes]
         kept = [*kept, *many_limits.kept]
-    given = {name: of for name, of in columns.items() if of}
+    present = {name: exprs for name, exprs in columns.items() if exprs}
     empty = {
-        name: pl.lit(None, pl.String if name in (WARNING, LIMITS_SAID) else pl.Float64)
-        for name, of in columns.items()
-        if not of
+        name: pl.lit(None, pl.String if name in (WARNING, LIMITS_NOTE) else pl.Float64)
+        for name, exprs in columns.items()
+        if not exprs
     }
-    long = interpolated(rows, kept, given, values, measures).with_columns(**empty)
+    long = interpolated(rows, kept, present, values, measures).with_columns(**empty)
     positives, negatives = pl.col("positives"), pl.col("negatives")
     both = (positives > 0) & (negatives > 0)
     own_prior = pl.when(both).then(positives / (positives + negatives))
 
-    def of_many(**new: pl.Expr) -> dict[str, pl.Expr]:
+    def for_interpolated(**new: pl.Expr) -> dict[str, pl.Expr]:
         return {name: pl.when(IS_MANY).then(one).otherwise(name) for name, one in new.items()}
 
     long = long.with_columns(
         pl.when(both).then(pl.col(AREA).fill_nan(None).clip(0, 1)).alias(AREA),
         pl.coalesce(SKEW, negatives / positives).alias(SKEW),
-        **of_many(prior=pl.coalesce(PRIOR, own_prior)),
+        **for_interpolated(prior=pl.coalesce(PRIOR, own_prior)),
     )
-    doubt = {BIAS_RATIO: pl.when(both).then(pl.col(SKEW) / negatives)}
-    long = long.with_columns(**of_many(estimate=pl.col(AREA), **doubt))
+    bias_ratio = {BIAS_RATIO: pl.when(both).then(pl.col(SKEW) / negatives)}
+    long = long.with_columns(**for_interpolated(estimate=pl.col(AREA), **bias_ratio))
     if many_limits is None:
         return long
     limits = {name: getattr(many_limits.limits, name).fill_nan(None) for name in INTERVAL}
     limits = {name: pl.when(both).then(one) for name, one in limits.items()}
-    note = {LIMITS_SAID: pl.when(both).then(many_limits.limits.note)}
-    return long.with_columns(**of_many(**limits, **note))
+    note = {LIMITS_NOTE: pl.when(both).then(many_limits.limits.note)}
+    return long.with_columns(**for_interpolated(**limits, **note))
 
 
-def _number(value: Quantity | None) -> pl.Expr:
+def _as_float(value: Quantity | None) -> pl.Expr:
     if isinstance(value, pl.Expr):
         return value
     return pl.lit(value, pl.Float64)
 
 
-def _said(measure: Measure) -> pl.Expr:
+def _warning(measure: Measure) -> pl.Expr:
     if measure.warning is None:
         return pl.lit(None, pl.String)
-    condition, words = measure.warning
-    return pl.when(condition).then(pl.lit(words))
+    condition, note = measure.warning
+    return pl.when(condition).then(pl.lit(note))

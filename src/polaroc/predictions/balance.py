@@ -19,10 +19,10 @@ def model_key(keys: Sequence[str]) -> str:
 
 
 def balance_note(keys: Sequence[str], between: str | None = None) -> pl.Expr:
-    """Note on how the test set of each key differs from others of the same block or model.
+    """A note on how the test set of each key differs from others of the same block or model.
 
-    The rows are one per key, with `positives` and `negatives`. Nothing where no block has two
-    models: the keys then lie within each other, as patients do in hospitals.
+    The rows are one per key, with `positives` and `negatives`. Null where no block has two
+    models: the keys are then nested, such as patients in hospitals.
 
     Examples
     --------
@@ -37,11 +37,11 @@ def balance_note(keys: Sequence[str], between: str | None = None) -> pl.Expr:
         return pl.lit(None, pl.String)
     models = model_key(keys) if between is None else between
     blocks = [key for key in keys if key != models]
-    here = pl.col(models).n_unique().over(blocks)
-    lacking = pl.col(models).n_unique() - here
+    models_in_block = pl.col(models).n_unique().over(blocks)
+    lacking = pl.col(models).n_unique() - models_in_block
     note = pl.concat_str(
         pl.when(lacking > 0).then(
-            pl.format("{} of {} models lack this block", lacking, lacking + here)
+            pl.format("{} of {} models lack this block", lacking, lacking + models_in_block)
         ),
         pl.when(differs(blocks)).then(
             pl.lit("the models of this block have different numbers of cases")
@@ -50,7 +50,7 @@ def balance_note(keys: Sequence[str], between: str | None = None) -> pl.Expr:
         separator="; ",
         ignore_nulls=True,
     )
-    return pl.when(here.max() > 1).then(note.replace("", None))
+    return pl.when(models_in_block.max() > 1).then(note.replace("", None))
 
 
 def differs(blocks: Sequence[str]) -> pl.Expr:
@@ -64,12 +64,12 @@ def unusual(models: str) -> pl.Expr:
     """How a block differs clearly from the others of its model, else null."""
     cases = pl.col("positives") + pl.col("negatives")
     usual = cases.median().over(models)
-    share, whole = (
+    share, overall_share = (
         pl.col("positives") / cases,
         (pl.col("positives").sum() / cases.sum()).over(models),
     )
-    chance = ERRORS * (whole * (1 - whole) / cases).sqrt()
-    off = (share - whole).abs()
+    chance = ERRORS * (overall_share * (1 - overall_share) / cases).sqrt()
+    distance = (share - overall_share).abs()
     return pl.concat_str(
         pl.when((cases > TIMES * usual) | (cases * TIMES < usual)).then(
             pl.format(
@@ -77,10 +77,13 @@ def unusual(models: str) -> pl.Expr:
                 *(one.round().cast(pl.Int64) for one in (cases, usual)),
             )
         ),
-        pl.when((off > chance) & (off > PART * pl.min_horizontal(whole, 1 - whole))).then(
+        pl.when(
+            (distance > chance)
+            & (distance > PART * pl.min_horizontal(overall_share, 1 - overall_share))
+        ).then(
             pl.format(
                 "{} of the cases are positive, of all blocks {}",
-                *(one.round_sig_figs(2) for one in (share, whole)),
+                *(one.round_sig_figs(2) for one in (share, overall_share)),
             )
         ),
         separator="; ",

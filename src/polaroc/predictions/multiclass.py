@@ -75,8 +75,8 @@ def one_vs_rest(
     >>> pr.one_vs_rest(table, truth="kind", scores=["a", "b"]).filter(pl.col("class") == "a").rows()
     [('a', True, 0.9), ('a', False, 0.2)]
     """
-    names_of = scores.values() if isinstance(scores, Mapping) else scores
-    named = column_names(names_of, "scores")
+    column_by_class = scores.values() if isinstance(scores, Mapping) else scores
+    named = column_names(column_by_class, "scores")
     columns = dict(zip(scores if isinstance(scores, Mapping) else named, named, strict=True))
     present = frame.collect_schema()
     missing = [name for name in (column_name(truth, "truth"), *named) if name not in present]

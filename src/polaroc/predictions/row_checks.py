@@ -42,7 +42,7 @@ CAST = Hint(
     "cast it first, for example pl.col(...).cast(pl.Float64).",
     command_line="cast it first, for example when the file is written.",
 )
-# Keeps totals of weights from overflowing.
+# Totals of weights up to this do not overflow.
 GREATEST_WEIGHT = 1e290
 # What Polars compares with.
 GREATEST_INTEGER = 2**127
@@ -134,11 +134,10 @@ def weight_column(dtype: pl.DataType, name: IntoExpr) -> tuple[pl.Expr, list[tup
 
 
 def label_extremes(counts: pl.Expr | None = None) -> list[pl.Expr]:
-    """What `label_note` needs of the rows of a key that count: two columns, which cost little.
+    """The two aggregates that `label_note` needs: the least and greatest code of a counted row.
 
-    Ordered so that the extremes tell what there is: 1 and 2 are scores of zero, of a
-    positive and of a negative, 3 and 4 scores of one, of a positive and of a negative;
-    0 is any other score.
+    The codes: 1 and 2 are scores of zero, of a positive and of a negative; 3 and 4 are scores
+    of one, of a positive and of a negative; 0 is any other score.
     """
     score, truth = pl.col(SCORE), pl.col(TRUTH).cast(pl.Int8)
     label = pl.when(score == 0).then(2 - truth).when(score == 1).then(4 - truth).otherwise(0)
@@ -148,7 +147,7 @@ def label_extremes(counts: pl.Expr | None = None) -> list[pl.Expr]:
 
 
 def label_note() -> pl.Expr:
-    """Note on a key whose scores are labels, from its `label_extremes`."""
+    """A note for keys whose scores are labels, from `label_extremes`."""
     least, greatest = pl.col(LEAST_LABEL), pl.col(GREATEST_LABEL)
     both = least.is_between(1, 2) & greatest.is_between(3, 4)
     return (

@@ -57,7 +57,7 @@ class UsualKeys:
 
 
 def usual_name(name: str) -> Literal["model", "block"] | None:
-    """What a column of that name tells apart, None where the name does not say.
+    """The role of a key column, models or blocks, by its name; None where the name is unusual.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def usual_name(name: str) -> Literal["model", "block"] | None:
 
 
 def usual_names(names: Iterable[str]) -> UsualKeys:
-    """Keys by name alone, for columns without other roles, such as those of measures."""
+    """Default keys by name alone, for columns such as those of a measure table."""
     roles = {name: usual_name(name) for name in names}
     models = [name for name, what in roles.items() if what == "model"]
     models.sort(key=lambda name: name != "model")
@@ -96,10 +96,10 @@ def usual_keys(frame: pl.LazyFrame, taken: Collection[str]) -> UsualKeys:
     """
     schema = frame.collect_schema()
     named, others = _candidates(schema, taken)
-    peeked = frame.head(PEEKED_ROWS).select(pl.col(others).n_unique()).collect()
-    few = [name for name in others if peeked[name][0] <= MOST_VALUES]
+    sampled = frame.head(PEEKED_ROWS).select(pl.col(others).n_unique()).collect()
+    key_like = [name for name in others if sampled[name][0] <= MOST_VALUES]
     whole = [name for name in named.blocks if schema[name].is_float()]
-    counted = [*named.blocks, *few]
+    counted = [*named.blocks, *key_like]
     if not counted:
         return named
     counts = frame.select(
@@ -115,7 +115,7 @@ def usual_keys(frame: pl.LazyFrame, taken: Collection[str]) -> UsualKeys:
     ]
     unused: dict[str, int | None] = {
         name: n_values[name]
-        for name in few
+        for name in key_like
         if n_values[name] >= (LEAST_WHOLE if schema[name].is_integer() else 2)
         and n_values[name] <= min(MOST_VALUES, n_values[ROWS] / LEAST_ROWS)
     }

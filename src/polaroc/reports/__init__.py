@@ -66,7 +66,8 @@ def report(
     by
         Key columns of the predictions, and ``()`` for a single model measured once; by
         default "model" and "fold", and columns with other usual names of models and
-        folds, such as "clf" or "CV split". What else may be a key is told.
+        folds, such as "clf" or "CV split". Other possible keys are
+        named in a warning.
     over
         The range (lo, hi) of priors, or a belief about the prior. Needed for
         predictions; of measures, by default the priors they were taken at.
@@ -211,7 +212,7 @@ def _keyed(
     *,
     one_model: bool,
 ) -> tuple[pl.LazyFrame | pl.DataFrame, list[str], list[str]]:
-    """The table, its keys, and what is to be said of columns that may be keys and are not used."""
+    """The table, its keys, and warnings on columns that may be keys but are not used."""
     from polaroc.reports.inputs import with_one_model
 
     if by is not None:
@@ -223,7 +224,7 @@ def _keyed(
     )
     used = list(chain.from_iterable(names))
     if isinstance(frame, pl.LazyFrame):
-        # A source may give other rows when it is read again.
+        # Cache: a source may give other rows when it is read again.
         schema = frame.collect_schema()
         needed = {*used, *may_be_keys(schema, used)}
         frame = frame.select(name for name in schema if name in needed).collect()

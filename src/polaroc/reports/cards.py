@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from polaroc.base.text import number
-from polaroc.choice.answer import named, split_by_test, wins_in_words
+from polaroc.choice.answer import describe_wins, named, split_by_test
 from polaroc.reports.evidence import Evidence
 from polaroc.reports.ranking import EXPECTED
 from polaroc.reports.thresholds import CASES
@@ -94,7 +94,7 @@ def _how_sure(evidence: Evidence) -> Card:
     choice = evidence.choice
     won = []
     if choice is not None and choice.models["share"][0] is not None:
-        won = [wins_in_words(choice.models["share"][0], evidence.blocks)]
+        won = [describe_wins(choice.models["share"][0], evidence.blocks)]
     low, high = evidence.ranking.select("lower", "upper").row(0)
     if choice is None and low is not None:
         level = percent(evidence.question.level)

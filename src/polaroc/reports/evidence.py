@@ -1,4 +1,4 @@
-"""Everything a report shows, worked out by the functions of the package."""
+"""The results that a report shows, computed by the functions of the package."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc.base.columns import MEASURE_COLUMNS, as_lazy, require
 from polaroc.base.private_columns import LACKING, TRUTH, private
-from polaroc.choice.answer import best_expected, describe_separation, named, range_in_words
+from polaroc.choice.answer import best_expected, describe_belief, describe_separation, named
 from polaroc.choice.choose import choose
 from polaroc.choice.regret import evaluate_hint
 from polaroc.choice.result import Choice
@@ -31,7 +31,7 @@ MODELS = private("models")
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What is known of the models."""
+    """The results on the models: ranking, choice, comparison, predictions."""
 
     question: Question
     measures: pl.DataFrame
@@ -57,8 +57,8 @@ class Evidence:
 
     @property
     def answer(self) -> str:
-        """Which model, and how sure that is, in one sentence."""
-        believed = range_in_words(self.question.ends, self.question.over, [])
+        """The chosen model and the certainty of the choice, in one sentence."""
+        believed = describe_belief(self.question.ends, self.question.over, [])
         if self.choice is None:
             value = self.ranking[EXPECTED][0]
             estimate = "unknown" if value is None else f"{value:.3f}"
@@ -80,7 +80,7 @@ class Evidence:
 
     @property
     def cautions(self) -> list[str]:
-        """What the numbers rest on, in sentences; what the tests assume is said with them."""
+        """Warnings on the numbers, without the assumptions of the tests, shown separately."""
         tested = () if self.comparison is None else self.comparison.warnings
         chosen = () if self.choice is None else self.choice.warnings
         cautions = [line for line in chosen if line not in tested]
@@ -184,7 +184,7 @@ def of_measures(measures: pl.LazyFrame | pl.DataFrame, question: Question) -> Ev
 
 
 def _check_single(measures: pl.DataFrame, question: Question) -> None:
-    """Refuse a single model whose table lacks IAUPREC over the range that is asked for."""
+    """Raise for a single model whose table lacks IAUPREC over the requested range."""
     if "iauprec" not in measures["measure"]:
         raise InvalidArgument(
             "the measures of a single model hold no 'iauprec'.",
@@ -230,7 +230,7 @@ def _choice(measures: pl.DataFrame, question: Question) -> Choice | None:
 
 
 def _judged_blocks(measures: pl.DataFrame, question: Question) -> pl.DataFrame | None:
-    """The blocks that models are judged by where some are left out: those all models have."""
+    """The blocks that all models have, where incomplete blocks are left out."""
     blocks = list(question.blocks)
     if question.incomplete == "raise" or not blocks:
         return None

@@ -48,7 +48,7 @@ class Costs:
 
 @dataclass(frozen=True)
 class Folds:
-    """The predictions of one model on several folds, the best score first."""
+    """The predictions of one model on several folds, sorted with the best score first."""
 
     score: "Array"
     truth: "Array"
@@ -78,7 +78,7 @@ class Folds:
         if not len(self.score):
             return [None] * len(costs.priors)
         ends = np.append(np.flatnonzero(self.score[1:] != self.score[:-1]), len(self.score) - 1)
-        recall, alarms = (self._mean_rate(own)[ends] for own in (self.truth, ~self.truth))
+        recall, alarms = (self._mean_rate(in_class)[ends] for in_class in (self.truth, ~self.truth))
         nothing = np.zeros(1)
         totals = costs.at(np.append(nothing, recall), np.append(nothing, alarms))
         least = totals.min(axis=1, keepdims=True)
@@ -91,13 +91,15 @@ class Folds:
         import numpy as np
 
         classes = (self.truth, ~self.truth)
-        return np.array([np.bincount(self.fold[own], self.weight[own], count) for own in classes])
+        return np.array(
+            [np.bincount(self.fold[in_class], self.weight[in_class], count) for in_class in classes]
+        )
 
-    def _mean_rate(self, own: "Array") -> "Array":
+    def _mean_rate(self, in_class: "Array") -> "Array":
         """The mean over folds of the share of a class that scores at least as much as each row."""
         import numpy as np
 
-        counted = np.where(own, self.weight, 0.0)
+        counted = np.where(in_class, self.weight, 0.0)
         totals = np.bincount(self.fold, counted)
         share = np.divide(1, totals, out=np.zeros_like(totals), where=totals > 0)
         mean: Array = np.cumsum(counted * share[self.fold]) / max((totals > 0).sum(), 1)
@@ -173,25 +175,25 @@ def rates_within_folds(folds: Folds, costs: Costs) -> HeldOutRates:
 
     part = np.random.default_rng(0).permutation(folds.case.max(initial=0) + 1) % GROUPS
     splits = (
-        (own.where(part[own.case] == b), own.where(part[own.case] != b))
-        for own in (folds.where(folds.fold == a) for a in np.unique(folds.fold))
+        (fold_rows.where(part[fold_rows.case] == b), fold_rows.where(part[fold_rows.case] != b))
+        for fold_rows in (folds.where(folds.fold == a) for a in np.unique(folds.fold))
         for b in range(GROUPS)
     )
     return _held_out_rates(folds, costs, splits)
 
 
-def compare_scales(common: "Array", own: "Array") -> bool:
-    """Whether scores of folds are comparable: a common threshold costs little more.
+def compare_scales(common: "Array", per_fold: "Array") -> bool:
+    """Whether scores of folds are comparable: one common threshold costs little more.
 
     Thresholds per fold are set on fewer cases, and cost more where the scores of all
     folds are on one scale.
     """
     import numpy as np
 
-    known = ~np.isnan(common - own)
-    common, own = common[known], own[known]
-    mostly = (common > own).sum() > len(own) / 2
-    return not (mostly and common.sum() > MAX_COST_RATIO * own.sum())
+    known = ~np.isnan(common - per_fold)
+    common, per_fold = common[known], per_fold[known]
+    mostly = (common > per_fold).sum() > len(per_fold) / 2
+    return not (mostly and common.sum() > MAX_COST_RATIO * per_fold.sum())
 
 
 def _held_out_rates(

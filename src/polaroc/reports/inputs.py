@@ -1,4 +1,4 @@
-"""What a report is made from: the question with its columns, and the predictions."""
+"""The inputs of a report: the question with its columns, and the predictions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -40,11 +40,11 @@ class ReportPredictions:
         return {"truth": TRUTH, "score": SCORE, "weight": WEIGHT if self.weighted else None}
 
     def audit(self) -> pl.DataFrame:
-        """What each key holds, as `check` has it."""
+        """The totals of each key, as in the result of `check`."""
         return check(self.valid_rows, by=list(self.keys), **self.arguments)
 
     def within(self, keys: pl.DataFrame) -> "ReportPredictions":
-        """The same of some blocks, or models, only."""
+        """The predictions of some blocks or models."""
         return replace(self, valid_rows=within(self.valid_rows, keys))
 
     def curves(self, by: Sequence[str]) -> pl.DataFrame:
@@ -132,7 +132,7 @@ class Question:
 
     @property
     def keys(self) -> list[str]:
-        """The columns that tell the rows of one measure apart."""
+        """The columns that identify the rows of one measure."""
         return [self.between, *self.blocks]
 
 
@@ -149,12 +149,12 @@ def roles(
     models = model_key(keys) if between is None else column_name(between, "between")
     blocks = [key for key in keys if key != models] if block is None else block
     chosen = tuple(column_names(blocks, "block"))
-    strange = [name for name in (models, *chosen) if name not in keys]
-    if strange or models in chosen:
+    unknown = [name for name in (models, *chosen) if name not in keys]
+    if unknown or models in chosen:
         different = "name different keys for between and block, all of them among by."
         raise InvalidArgument(
             f"between is {models!r} and block is {list(chosen)!r}; the keys are "
             f"{', '.join(map(repr, keys))}.",
-            hint=spelling(strange, keys, different),
+            hint=spelling(unknown, keys, different),
         )
     return models, chosen

@@ -106,7 +106,7 @@ def ranking_table(evidence: Evidence) -> ReportTable:
 
 
 def threshold_table(evidence: Evidence) -> ReportTable | None:
-    """Thresholds of the first model, and what they do."""
+    """Thresholds of the first model, with rates and expected counts."""
     if evidence.thresholds is None:
         return None
     points = evidence.thresholds.points
@@ -175,7 +175,7 @@ def pairs_table(evidence: Evidence) -> ReportTable | None:
 
 
 def audit_table(evidence: Evidence) -> ReportTable | None:
-    """What each model's predictions hold."""
+    """The audit of the predictions by model."""
     if evidence.audit is None:
         return None
     between = evidence.question.between
@@ -197,11 +197,11 @@ def audit_table(evidence: Evidence) -> ReportTable | None:
     columns = {between: column(table[between])}
     shown: dict[str, Column] = {
         "folds": [f"{value:,}" for value in table["keys"]],
-        "rows": _whole(table["rows"]),
-        "positives": _whole(table["positives"]),
-        "negatives": _whole(table["negatives"]),
+        "rows": _integers(table["rows"]),
+        "positives": _integers(table["positives"]),
+        "negatives": _integers(table["negatives"]),
         "share of positives": [_shares(least, most) for least, most in shares],
-        "distinct scores": _whole(table["scores"]),
+        "distinct scores": _integers(table["scores"]),
         "lowest score": column(table["lowest"], _digits),
         "highest score": column(table["highest"], _digits),
         "note": [value or None for value in table["note"]],
@@ -216,7 +216,7 @@ def audit_table(evidence: Evidence) -> ReportTable | None:
 
 
 def keys_table(evidence: Evidence) -> ReportTable | None:
-    """What each block of each model holds."""
+    """The audit of the predictions by model and block."""
     audit, keys = evidence.audit, evidence.question.keys
     if audit is None or len(keys) < 2:
         return None
@@ -225,11 +225,11 @@ def keys_table(evidence: Evidence) -> ReportTable | None:
     parts = [column(shown[key]) for key in keys]
     named = {" · ".join(keys): [" · ".join(map(str, row)) for row in zip(*parts, strict=True)]}
     values: dict[str, Column] = {
-        "rows": _whole(shown["rows"]),
-        "positives": _whole(shown["positives"]),
-        "negatives": _whole(shown["negatives"]),
+        "rows": _integers(shown["rows"]),
+        "positives": _integers(shown["positives"]),
+        "negatives": _integers(shown["negatives"]),
         "share of positives": percents(shown["prior"], 1),
-        "distinct scores": _whole(shown["scores"]),
+        "distinct scores": _integers(shown["scores"]),
         "note": shown["note"].to_list(),
     }
     return ReportTable("keys", f"Fold by fold{rest}", _distinct(named, values), words=("note",))
@@ -259,7 +259,7 @@ def _shares(least: float | None, most: float | None) -> str | None:
     return one if one == other else f"{one[:-2]} to {other}"
 
 
-def _whole(values: pl.Series) -> Column:
+def _integers(values: pl.Series) -> Column:
     return [None if value is None else f"{value:,.6g}" if value != int(value) else f"{int(value):,}"
             for value in values]  # fmt: skip
 

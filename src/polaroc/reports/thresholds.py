@@ -63,7 +63,7 @@ def thresholds(predictions: ReportPredictions, question: Question, model: pl.Ser
 
 
 def _with_counts(points: pl.DataFrame) -> pl.DataFrame:
-    """The points with precision, and what they do among `CASES` cases."""
+    """The points with precision, and their expected counts among `CASES` cases."""
     return (
         points.with_columns(skew(pl.col("prior")).alias("skew"))
         .with_columns(
@@ -110,7 +110,7 @@ def _quantile(belief: Belief, share: float) -> float:
 def _here(
     rows: pl.LazyFrame, predictions: ReportPredictions, question: Question, priors: Sequence[float]
 ) -> pl.DataFrame:
-    """The points of least expected cost, with the rates on the very rows they were set on."""
+    """The points of least expected cost, with their rates on the same rows."""
     nothing = pl.lit(None, pl.Float64)
     chosen = operating_points(
         curve(rows, by=(), **predictions.arguments), "cost", priors=list(priors),
@@ -125,7 +125,7 @@ def _here(
 def _over_folds(
     rows: pl.LazyFrame, question: Question, priors: Sequence[float]
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """The points of least mean cost over the blocks, with the rates of blocks judged by others."""
+    """The points of least mean cost over the blocks, with their rates on held-out blocks."""
     folds = read_folds(rows, question.blocks, question.case)
     costs = Costs(tuple(priors), question.cost_fn, question.cost_fp)
     held_out = rates_across_folds(folds, costs)

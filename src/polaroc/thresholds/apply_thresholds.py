@@ -40,7 +40,7 @@ def apply_thresholds(
     nulls: Nulls = "raise",
     same_table: bool = False,
 ) -> Frame:
-    """What thresholds chosen elsewhere do on these predictions.
+    """The rates of thresholds, chosen on another table, on these predictions.
 
     Parameters
     ----------
@@ -98,15 +98,15 @@ def apply_thresholds(
     table = read(
         predictions, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
     )
-    chosen = as_lazy(points).cache()
-    shared = require(chosen, POINTS, source="operating_points(...)")
+    has_point = as_lazy(points).cache()
+    shared = require(has_point, POINTS, source="operating_points(...)")
     strange = [key for key in shared if key not in table.keys]
     if strange:
         raise InvalidTable(
             f"the points have the key {', '.join(map(repr, strange))}, which by has not.",
             hint="give by the keys of the points, and any others.",
         )
-    realised = _realised(table, _with_key_types(chosen, table, shared), shared)
+    realised = _realised(table, _with_key_types(has_point, table, shared), shared)
     if same_table:
         return collect_like(predictions, realised.select(*table.keys, *POINTS))
     note = pl.when(pl.col(SAME).all()).then(pl.lit(SAME_TABLE)).otherwise("note")
@@ -139,34 +139,36 @@ def _realised(table: Predictions, points: pl.LazyFrame, shared: Sequence[str]) -
     """The points with their rates on a table, and whether all equal the tuned ones."""
     limit, share = pl.col(private("at")), pl.col("share")
     tuned = [private(name) for name in ("tpr", "fpr", "positives", "negatives")]
-    promised = points.select(
+    tuned_points = points.select(
         *shared, "rule", "prior", "share",
         pl.col("threshold").alias(private("at")),
         *(pl.col(name.removeprefix(PRIVATE)).alias(name) for name in tuned),
     ).unique()  # fmt: skip
     # Join by values, since rows of a lazy table have no stable number.
-    known_by = [*table.keys, "rule", "prior", "share", private("at"), *tuned]
-    counted = pl.col(WEIGHT) if table.weighted else pl.lit(1, pl.Int64)
-    pos, neg = pl.col(TRUTH) * counted, ~pl.col(TRUTH) * counted
+    join_keys = [*table.keys, "rule", "prior", "share", private("at"), *tuned]
+    weight = pl.col(WEIGHT) if table.weighted else pl.lit(1, pl.Int64)
+    pos, neg = pl.col(TRUTH) * weight, ~pl.col(TRUTH) * weight
     # Without a threshold nothing is called positive.
     above, tied = (pl.col(SCORE) > limit).fill_null(False), (pl.col(SCORE) == limit)
     called = above.cast(pl.Float64) + tied.fill_null(False).cast(pl.Float64) * share
     calls = (
-        attach(table.valid_rows, promised, shared)
-        .group_by(known_by)
+        attach(table.valid_rows, tuned_points, shared)
+        .group_by(join_keys)
         .agg((called * pos).sum().alias("tpr"), (called * neg).sum().alias("fpr"))
     )
     counts = totals(table).select(*table.keys, "positives", "negatives", "note")
     positives, negatives = pl.col("positives"), pl.col("negatives")
-    chosen = share.is_not_null()
-    t = pl.when(chosen & (positives > 0)).then(share_of(pl.col("tpr"), positives))
-    f = pl.when(chosen & (negatives > 0)).then(share_of(pl.col("fpr"), negatives))
-    here = [pl.col(name.removeprefix(PRIVATE)) for name in tuned]
-    equal = [(a - pl.col(b)).abs() <= ROUNDING * a.abs() for a, b in zip(here, tuned, strict=True)]
+    has_point = share.is_not_null()
+    t = pl.when(has_point & (positives > 0)).then(share_of(pl.col("tpr"), positives))
+    f = pl.when(has_point & (negatives > 0)).then(share_of(pl.col("fpr"), negatives))
+    realised = [pl.col(name.removeprefix(PRIVATE)) for name in tuned]
+    equal = [
+        (a - pl.col(b)).abs() <= ROUNDING * a.abs() for a, b in zip(realised, tuned, strict=True)
+    ]
     skewed = (1 - pl.col("prior")) / pl.col("prior")
     return (
-        attach(counts, promised, shared, required=False)
-        .join(calls, on=known_by, how="left", nulls_equal=True)
+        attach(counts, tuned_points, shared, required=False)
+        .join(calls, on=join_keys, how="left", nulls_equal=True)
         .with_columns(t.alias("tpr"), f.alias("fpr"))
         .with_columns(
             rates.precision(pl.col("tpr"), pl.col("fpr"), skewed).fill_nan(None).alias("precision"),

@@ -21,7 +21,7 @@ DECISIONS = ("prior", "threshold", "tpr", "fpr", "net_benefit", "treat_all", "no
 
 @lazily
 def cost_curve(curve: pl.LazyFrame, probability_cost: int | Sequence[float] = 101) -> pl.LazyFrame:
-    """The least normalised expected cost of each curve, over all priors and costs at once.
+    """The least normalised expected cost of each curve, for all priors and costs.
 
     Prior and costs act together through the probability cost
     x = πc₁/(πc₁ + (1−π)c₂), with c₁ the cost of a missed positive and c₂ that of
@@ -77,11 +77,11 @@ def cost_curve(curve: pl.LazyFrame, probability_cost: int | Sequence[float] = 10
         schema={PROBABILITY_COST: pl.Float64},
     )
     x, t, f = pl.col(PROBABILITY_COST), pl.col("tpr"), pl.col("fpr")
-    both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
+    has_classes = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
     order = private("order")
     return (
         hull(curve)
-        .filter(both)
+        .filter(has_classes)
         .join(grid, how="cross")
         .with_columns(
             ((1 - t) * x + f * (1 - x)).alias("cost"), (pl.col("tp") + pl.col("fp")).alias(order)
@@ -102,10 +102,10 @@ def decision_curve(
 ) -> pl.LazyFrame:
     """Net benefit of acting on scores, read as probabilities, above each threshold.
 
-    A probability that is right at one prior is wrong at another. So scores are
-    re-weighted to each prior asked for before they meet a threshold: their odds are
-    multiplied by π/(1−π) of that prior over that of `score_prior`, as the rule
-    "posterior" of `operating_points` does.
+    A probability that is calibrated at one prior is not at another. So scores are
+    re-weighted to each prior before they are compared with a threshold: their odds
+    are multiplied by π/(1−π) of that prior over that of `score_prior`, as in the rule
+    "posterior" of `operating_points`.
 
     Parameters
     ----------
@@ -178,13 +178,13 @@ def decision_curve(
         )
         .filter(pl.col("positives").is_not_null())
     )
-    sought = at_priors(totals.join(requested, how="cross"), priors).with_columns(
-        _unweighted(score_prior).alias(SOUGHT)
+    thresholds_by_prior = at_priors(totals.join(requested, how="cross"), priors).with_columns(
+        _raw_threshold(score_prior).alias(SOUGHT)
     )
     t, f, skewed, p = (pl.col(name) for name in ("tpr", "fpr", "skew", "threshold"))
     lack = pl.when(~pl.col(SHARES)).then(pl.lit("scores are not probabilities"))
     return (
-        _called(ranked, sought, keys)
+        _rates_at_thresholds(ranked, thresholds_by_prior, keys)
         .with_columns(pl.when(SHARES).then(rate).alias(rate) for rate in ("tpr", "fpr"))
         .with_columns(
             rates.net_benefit(t, f, skewed, threshold=p).alias("net_benefit"),
@@ -196,30 +196,32 @@ def decision_curve(
     )
 
 
-def _unweighted(score_prior: float | Literal["observed"] | None) -> pl.Expr:
+def _raw_threshold(score_prior: float | Literal["observed"] | None) -> pl.Expr:
     """The raw score whose probability is `threshold` at the prior."""
     p, skewed = pl.col("threshold"), pl.col("skew")
     if score_prior is None:
         return p
     if isinstance(score_prior, str) and score_prior == OBSERVED:
-        right = pl.col("negatives") / pl.col("positives")
+        true_skew = pl.col("negatives") / pl.col("positives")
     else:
         check_prior(score_prior)
-        right = pl.lit(skew(float(score_prior)))
-    times = skewed / right
-    weighted = p * times / (1 - p + p * times)
+        true_skew = pl.lit(skew(float(score_prior)))
+    odds_ratio = skewed / true_skew
+    weighted = p * odds_ratio / (1 - p + p * odds_ratio)
     # A score that equals p up to rounding is called positive.
-    return pl.when((times - 1).abs() <= ROUNDING).then(p).otherwise(weighted * (1 - ROUNDING))
+    return pl.when((odds_ratio - 1).abs() <= ROUNDING).then(p).otherwise(weighted * (1 - ROUNDING))
 
 
-def _called(ranked: pl.LazyFrame, sought: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """The rows at their thresholds, with the rates of calling positive from there on."""
+def _rates_at_thresholds(
+    ranked: pl.LazyFrame, thresholds_by_prior: pl.LazyFrame, keys: Sequence[str]
+) -> pl.LazyFrame:
+    """The requested thresholds with the rates of calling positive from each on."""
     at, is_requested = pl.col("threshold").fill_null(float("inf")), pl.col(SHARES).is_not_null()
     points = ranked.select(*keys, "tpr", "fpr", at.alias(SOUGHT))
     last = within(pl.col("tpr", "fpr").forward_fill().fill_null(0.0), keys)
-    # In descending order, the point before a score is that of the least threshold not below.
+    # In descending order, the last point before a request has the least threshold not below it.
     return (
-        pl.concat([points, sought], how="diagonal")
+        pl.concat([points, thresholds_by_prior], how="diagonal")
         .sort(
             *keys, SOUGHT, is_requested, nulls_last=True, maintain_order=True,
             descending=[*[False] * len(keys), True, False],

@@ -9,7 +9,7 @@ from polaroc.base.checks import check_factor
 from polaroc.base.columns import curve_keys, lazily, require
 from polaroc.base.private_columns import private
 from polaroc.curves.segments import CELLS
-from polaroc.curves.surface import at_priors, chosen_rates, surface
+from polaroc.curves.surface import at_priors, select_rates, surface
 from polaroc.errors import check_choice
 from polaroc.predictions.row_checks import SCORE, UNRANKED
 from polaroc.predictions.table import one_class_note
@@ -147,7 +147,7 @@ def shifted_rates(points: pl.LazyFrame, priors: Priors, rates: Sequence[str]) ->
     [0.7, 0.86]
     """
     keys = require(points, POINTS, source="operating_points(...)")
-    chosen = chosen_rates(rates, keys)
+    chosen = select_rates(rates, keys)
     t, f, skew = pl.col("tpr"), pl.col("fpr"), pl.col("skew")
     fixed = points.filter(t.is_not_null()).select(*keys, t, f, "positives", "negatives")
     values = {name: rate(t, f, skew).fill_nan(None) for name, rate in chosen.items()}

@@ -31,8 +31,8 @@ from polaroc.curves.curve import curve, curve_tables
 from polaroc.curves.keys import build_key_index
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
-from polaroc.measures.functions import of_curve
-from polaroc.measures.spec import Measure, of_rows
+from polaroc.measures.functions import measures_of_curves
+from polaroc.measures.spec import Measure, values_by_row
 from polaroc.measures.table import per_key
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import read
@@ -45,7 +45,7 @@ from polaroc.uncertainty.intervals import (
     check_interpolation,
     with_counts_note,
 )
-from polaroc.uncertainty.pseudo_cases import PLACES, PSEUDO, at_both_ends
+from polaroc.uncertainty.pseudo_cases import PLACES, PSEUDO, curves_with_pseudo_cases
 
 METHODS = ("percentile", "bca", "logit")
 
@@ -86,11 +86,10 @@ def bootstrap(
 ) -> Frame:
     """The measures of each curve with intervals from resampled test sets.
 
-    Cases are drawn from each class as often as it has cases, or, given
-    `cluster`, whole clusters as often as there are clusters. As in `intervals`,
-    weights are counts of equal cases, and the limits are the widest without and
-    with half a case more of each class (half a cluster of mean size) that ranks
-    worst, or best, and may be drawn too.
+    Each draw resamples the cases within their class or, given `cluster`, whole
+    clusters. As in `intervals`, weights are counts of equal cases, and the limits are
+    the widest of three bootstraps: of the test set as it is, and with half a case of
+    each class (half a cluster of mean size) added at the worst or at the best rank.
 
     Parameters
     ----------
@@ -100,9 +99,8 @@ def bootstrap(
     truth, score, by, positive
         As in `curve`, where `frame` are predictions.
     cluster
-        What cases belong to that are alike, such as a patient: needs
-        predictions. Class totals then vary from draw to draw, and so does the
-        ``"observed"`` prior.
+        The group of dependent cases, such as a patient; needs predictions. Class
+        totals then vary from draw to draw, and so does the ``"observed"`` prior.
     priors, over, interpolation, measures
         As in `evaluate`; interpolation ``"hull"`` has no interval.
     method
@@ -110,9 +108,9 @@ def bootstrap(
         for bias and skewness (Efron 1987, acceleration from influence);
         ``"logit"``: estimate ± z standard deviations of the draws' log-odds.
     level
-        Coverage aimed at, in (0, 1).
+        Nominal coverage, in (0, 1).
     draws
-        How many, at least 100.
+        Number of draws, at least 100.
     seed
         Whole number ≥ 0. A key's draws depend on it and on the key's values
         alone.
@@ -148,8 +146,8 @@ def bootstrap(
     --------
     >>> import polaroc as pr
     >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
-    >>> sure = curves.pipe(pr.bootstrap, measures="auc", draws=500)
-    >>> sure.select((pl.col("lower") < 0.5) & (pl.col("upper") > 0.8)).item()
+    >>> limits = curves.pipe(pr.bootstrap, measures="auc", draws=500)
+    >>> limits.select((pl.col("lower") < 0.5) & (pl.col("upper") > 0.8)).item()
     True
     """
     check_interpolation(interpolation)
@@ -161,7 +159,7 @@ def bootstrap(
                 "cluster is given, but truth and score are not: a curve knows no clusters.",
                 hint=Hint("pass predictions, with {truth} and {score}.", truth=..., score=...),
             )
-        # Measures and draws from one reading.
+        # Cache: measures and draws must come from the same rows.
         curves = source = as_lazy(frame).cache()
         keys = curve_keys(curves)
     elif truth is None or score is None:
@@ -177,11 +175,13 @@ def bootstrap(
         keys_of_cases = [*key_columns(by), cluster]
         cases = read(frame, truth=truth, score=score, by=keys_of_cases, positive=positive)
         *keys, name = cases.keys
-        # Curves from the reading that is resampled.
-        whole = replace(cases, rows=cases.rows.drop(name), keys=keys)
-        curves = curve_tables(whole, build_key_index(whole, now=False))
+        # Curves of the same rows that are resampled.
+        unclustered = replace(cases, rows=cases.rows.drop(name), keys=keys)
+        curves = curve_tables(unclustered, build_key_index(unclustered, eager=False))
         source = cases.valid_rows.rename({name: CLUSTER})
-    return collect_like(frame, resampled(of_curve(curves, spec.measures), source, keys, spec))
+    return collect_like(
+        frame, resampled(measures_of_curves(curves, spec.measures), source, keys, spec)
+    )
 
 
 def resampled(
@@ -191,12 +191,12 @@ def resampled(
 
     `source` are the curves, or cases with a column `CLUSTER`.
     """
-    given = source.collect_schema()
-    schema = {key: given[key] for key in keys} | {
+    input_schema = source.collect_schema()
+    schema = {key: input_schema[key] for key in keys} | {
         PLACE: pl.Int64(), **dict.fromkeys(INTERVAL, pl.Float64()), BOOTSTRAP_NOTE: pl.String(),
     }  # fmt: skip
-    step = partial(_limits, keys=keys, spec=spec, schema=schema)
-    drawn = source.map_batches(step, schema=schema)
+    limits_of_frame = partial(_limits, keys=keys, spec=spec, schema=schema)
+    drawn = source.map_batches(limits_of_frame, schema=schema)
     place = within(pl.int_range(pl.len(), dtype=pl.Int64), keys).alias(PLACE)
     notes = pl.concat_str("note", BOOTSTRAP_NOTE, separator="; ", ignore_nulls=True)
     joined = measured.with_columns(place).join(
@@ -213,25 +213,25 @@ def _limits(
     source: pl.DataFrame, keys: Sequence[str], spec: BootstrapSpec, schema: dict[str, pl.DataType]
 ) -> pl.DataFrame:
     rows: list[tuple[object, ...]] = []
-    of_part: list[int] = []
+    part_index: list[int] = []
     parts = source.partition_by(keys, maintain_order=True) if keys else [source]
     for number, part in enumerate(parts):
         if part.is_empty():
             continue
         key = part.select(keys).row(0) if keys else ()
-        estimates = _of_key(part.drop(keys), key, spec)
+        estimates = _key_limits(part.drop(keys), key, spec)
         rows += [(place, *limits) for place, limits in enumerate(estimates)]
-        of_part += [number] * len(estimates)
+        part_index += [number] * len(estimates)
     limits_schema = {name: kind for name, kind in schema.items() if name not in keys}
-    # Keys stay in their columns, since Python's times have no nanoseconds.
+    # Gather keys by row: as Python objects, times would lose their nanoseconds.
     limits = pl.DataFrame(rows, schema=limits_schema, orient="row")
     if not keys:
         return limits
-    named = source.select(keys).unique(maintain_order=True)[of_part]
-    return pl.concat([named, limits], how="horizontal")
+    key_rows = source.select(keys).unique(maintain_order=True)[part_index]
+    return pl.concat([key_rows, limits], how="horizontal")
 
 
-def _of_key(part: pl.DataFrame, key: Sequence[object], spec: BootstrapSpec) -> list[Limits]:
+def _key_limits(part: pl.DataFrame, key: Sequence[object], spec: BootstrapSpec) -> list[Limits]:
     """Lower and upper limit, standard error and note of each measure of a key."""
     import numpy as np
 
@@ -242,20 +242,20 @@ def _of_key(part: pl.DataFrame, key: Sequence[object], spec: BootstrapSpec) -> l
             hint="drop them, or give each a cluster of its own.",
         )
     roc = curve(part, truth=TRUTH, score=SCORE) if clustered else part
-    why, silent = _why_none(roc)
-    count = sum(1 for _ in of_rows(spec.measures, np.zeros(len(spec.measures))))
-    if silent:
-        return [(None, None, None, why)] * count
-    skewness = [0.0] * count
+    note, has_none = _no_interval_note(roc)
+    count = sum(1 for _ in values_by_row(spec.measures, np.zeros(len(spec.measures))))
+    if has_none:
+        return [(None, None, None, note)] * count
+    row_accelerations = [0.0] * count
     if spec.method == "bca":
-        skewness = accelerations(roc, spec.measures, part if clustered else None)
+        row_accelerations = accelerations(roc, spec.measures, part if clustered else None)
     rng = generator(spec.seed, key)
     pseudo: list[float | pl.Expr] = [PSEUDO, PSEUDO]
     if clustered:
         share = PSEUDO / part[CLUSTER].n_unique()
         pseudo = [share * pl.col(name) for name in ("positives", "negatives")]
     anchored = roc.lazy().filter((pl.col("pos") > 0) | pl.col(SCORE).is_null())
-    curves = at_both_ends(anchored, *pseudo).collect()
+    curves = curves_with_pseudo_cases(anchored, *pseudo).collect()
     smallest = 1 / (2 * roc["positives"][0] * roc["negatives"][0])
     per_place = []
     for place in PLACES:
@@ -269,15 +269,18 @@ def _of_key(part: pl.DataFrame, key: Sequence[object], spec: BootstrapSpec) -> l
             [_estimates(block.lazy(), [DRAW], spec.measures) for block in blocks]
         )
         # A draw without positives has no segments, hence no row.
-        lacking = np.full((spec.draws - drawn.shape[0], len(spec.measures)), np.nan)
-        drawn = np.concatenate([drawn, lacking])
+        without_class = np.full((spec.draws - drawn.shape[0], len(spec.measures)), np.nan)
+        drawn = np.concatenate([drawn, without_class])
         rows = zip(
-            of_rows(spec.measures, estimates), of_rows(spec.measures, drawn), skewness, strict=True
+            values_by_row(spec.measures, estimates),
+            values_by_row(spec.measures, drawn),
+            row_accelerations,
+            strict=True,
         )
         per_place.append(
             [
-                limits_of_draws(float(own), draws, spec.method, spec.level, bent, smallest)
-                for own, draws, bent in rows
+                limits_of_draws(float(own), draws, spec.method, spec.level, acceleration, smallest)
+                for own, draws, acceleration in rows
             ]
         )
     return [widest(of) for of in zip(*per_place, strict=True)]
@@ -291,8 +294,8 @@ def _estimates(segments: pl.LazyFrame, keys: Sequence[str], measures: Sequence[M
     return wide.select(columns).collect().to_numpy()
 
 
-def _why_none(roc: pl.DataFrame) -> tuple[str | None, bool]:
-    """Note on why a curve has no interval, unless noted already, and whether it has none."""
+def _no_interval_note(roc: pl.DataFrame) -> tuple[str | None, bool]:
+    """A note on why a curve has no interval, None if it has one already; whether it has none."""
     positives, negatives = roc["positives"][0], roc["negatives"][0]
     if not positives or not negatives:
         return None, True

@@ -7,7 +7,7 @@ import polars as pl
 
 from polaroc.base.private_columns import CLUSTER, TRUTH
 from polaroc.base.statistics import NORMAL, ROUNDING, normal
-from polaroc.measures.spec import Measure, of_rows
+from polaroc.measures.spec import Measure, values_by_row
 from polaroc.predictions.row_checks import SCORE
 from polaroc.typing import Array
 from polaroc.uncertainty.influence import influence, influence_column
@@ -19,14 +19,14 @@ Limits: TypeAlias = tuple[float | None, float | None, float | None, str | None]
 def limits_of_draws(
     estimate: float, drawn: "Array", method: str, level: float, acceleration: float, smallest: float
 ) -> Limits:
-    """The limits of one measure, from its values in the draws, NaN where it has none.
+    """The limits of one measure from its values in the draws, NaN where it is undefined.
 
     `smallest` replaces a distance of zero from 0 or 1, whose log-odds would be infinite.
     """
     import numpy as np
 
     known = drawn[np.isfinite(drawn)]
-    # Sums over fractions of cases end a rounding beyond what a measure can be.
+    # Sums over fractions of cases may exceed the range of a measure by rounding.
     for end in (0, 1):
         known[np.abs(known - end) < ROUNDING] = end
     note = None if known.size == drawn.size else f"{drawn.size - known.size} draws lack a class"
@@ -49,7 +49,7 @@ def limits_of_draws(
 
 
 def widest(limits: Sequence[Limits]) -> Limits:
-    """What is said of a measure as it is, with the widest of all limits; none if one has none.
+    """The first of several limits, widened to include all; without limits if any has none.
 
     Examples
     --------
@@ -67,9 +67,9 @@ def widest(limits: Sequence[Limits]) -> Limits:
 def accelerations(
     roc: pl.DataFrame, measures: Sequence[Measure], cases: pl.DataFrame | None = None
 ) -> list[float]:
-    """A sixth of the skewness in each row: Σψ³/(6 (Σψ²)^1.5) of the influence ψ of units.
+    """The BCa acceleration of each row: Σψ³/(6 (Σψ²)^1.5) of the influence ψ of units.
 
-    The units are cases, or whole clusters where `cases` are given, with `CLUSTER`.
+    The units are cases or, where `cases` with a column `CLUSTER` are given, clusters.
     """
     import numpy as np
 
@@ -101,7 +101,7 @@ def accelerations(
         )
         totals = [units.select((pl.all() ** power).sum()) for power in (2, 3)]
     moments = np.array([total.row(0) for total in totals], dtype=float)
-    rows = (row.tolist() for row in of_rows(measures, moments))
+    rows = (row.tolist() for row in values_by_row(measures, moments))
     return [cube / (6 * square**1.5) if square > ROUNDING**2 else 0.0 for square, cube in rows]
 
 

@@ -38,12 +38,12 @@ def generator(seed: int, key: Sequence[object]) -> "np.random.Generator":
 def draws_of_cells(
     curve: pl.DataFrame, rng: "np.random.Generator", count: int, place: int = NONE
 ) -> Iterator[pl.DataFrame]:
-    """Draws of as many positives and as many negatives as there are, each from its class.
+    """Stratified bootstrap draws of one curve of integer counts, sorted with the best score first.
 
-    Of one curve of whole counts, best score first: blocks of segments of some draws each, with
-    `DRAW` and the counts and totals of a curve. Only cells with positives carry area: the
-    negatives between two of them are drawn as one number, so that a draw costs as much as
-    there are segments. Pseudo-cases at a `place` may be drawn too.
+    Yields blocks of several draws each: segments with `DRAW` and the counts and totals of a
+    curve. Only cells with positives have area: the negatives between two of them are drawn as
+    one number, so that the cost of a draw is proportional to the number of segments.
+    Pseudo-cases at a `place` may be drawn too.
     """
     import numpy as np
 
@@ -64,9 +64,9 @@ def draws_of_cells(
 def draws_of_clusters(
     cases: pl.DataFrame, cluster: str, rng: "np.random.Generator", count: int, place: int = NONE
 ) -> Iterator[pl.DataFrame]:
-    """Draws of as many clusters as there are, with all their cases; class totals vary.
+    """Bootstrap draws of whole clusters, in which class totals vary.
 
-    Otherwise as `draws_of_cells`; of a pseudo-cluster, a part of a mean cluster is drawn.
+    Otherwise as `draws_of_cells`; a pseudo-cluster is a fraction of a mean cluster.
     """
     import numpy as np
 
@@ -104,8 +104,8 @@ def _drawn(groups: "Array", total: int, rng: "np.random.Generator", size: int) -
     if total > MANY_PER_GROUP * filled.size:
         drawn[:, filled] = rng.multinomial(total, groups[filled] / groups.sum(), size=size)
         return drawn
-    # For small groups drawing case by case is faster. Pseudo-cases, less than one case, are
-    # drawn first.
+    # For small groups drawing case by case is faster, after the pseudo-cases, which are
+    # fractions of a case.
     whole = np.floor(groups).astype(np.int64)
     part = groups - whole
     pseudo = np.flatnonzero(part)
@@ -151,7 +151,7 @@ def segments_of_draws(
 
 
 def blocks_of_draws(count: int, width: int) -> Iterator[tuple[int, int]]:
-    """The first draw and the number of draws of each block, of draws so many counts wide."""
+    """The first draw and the number of draws of each block, for draws of `width` counts."""
     size = max(1, BLOCK // max(1, width))
     for first in range(0, count, size):
         yield first, min(size, count - first)

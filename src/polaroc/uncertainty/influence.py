@@ -18,68 +18,70 @@ from polaroc.measures.spec import GradientTerm, Measure
 from polaroc.measures.table import per_key
 from polaroc.predictions.row_checks import SCORE
 
-# Variances below are mere rounding, since measures are of order 1.
+# Smaller variances are rounding error, since measures are of order 1.
 NO_VARIANCE = 1e-26
-# Number of gradients that are evaluated together.
-TOGETHER = 16
+# Number of gradients that are computed in one step of the plan.
+BATCH_SIZE = 16
 
 
 def with_influence(
-    segments: pl.LazyFrame, keys: Sequence[str], parts: Sequence[GradientTerm]
+    segments: pl.LazyFrame, keys: Sequence[str], terms: Sequence[GradientTerm]
 ) -> pl.LazyFrame:
-    """Segments with the influence of their cases on each part, less a constant per class.
+    """Segments with the influence of their cases on each term, up to a constant per class.
 
-    Per row, worst score first, and part: the influence of its positives, of its negatives, and
-    of the negatives on the level run before it, whose number is in `LEVEL`.
+    One row per segment, worst score first; per term the influence of its positives, of its
+    negatives, and of the negatives on the level run before it, whose number is in `LEVEL`.
     """
-    area = (pl.col("pos") > 0).fill_null(False)
-    end = pl.when(area).then(pl.col("fp"))
+    has_area = (pl.col("pos") > 0).fill_null(False)
+    end = pl.when(has_area).then(pl.col("fp"))
     above = within(end.shift(-1).backward_fill(), keys).fill_null(0)
     ordered = segments.sort(SCORE, nulls_last=True).with_columns(
-        pl.when(area).then(pl.col("fp") - pl.col("neg") - above).otherwise(0).alias(LEVEL)
+        pl.when(has_area).then(pl.col("fp") - pl.col("neg") - above).otherwise(0).alias(LEVEL)
     )
-    gradients = {part.name: part.gradient(keys) for part in parts}
-    for together in _side_by_side(gradients):
-        ordered = _with_sides(ordered, together, area)
-    moved = {}
-    for part in parts:
-        t0, f0, dt, df = (pl.col(column(part, side)) for side in SIDES)
-        # A change here moves the start of all segments below.
+    gradients = {term.name: term.gradient(keys) for term in terms}
+    for batch in _batches(gradients):
+        ordered = _with_derivatives(ordered, batch, has_area)
+    influences = {}
+    for term in terms:
+        t0, f0, dt, df = (pl.col(column(term, side)) for side in SIDES)
+        # Cases of a segment move the start of all segments below it.
         below_t, below_f = (within(own.cum_sum(), keys) - own for own in (t0, f0))
-        moved[column(part, "pos")] = dt + below_t
-        moved[column(part, "neg")] = df + below_f
-        moved[column(part, "level")] = f0 + below_f
-    return ordered.with_columns(**moved)
+        influences[column(term, "pos")] = dt + below_t
+        influences[column(term, "neg")] = df + below_f
+        influences[column(term, "level")] = f0 + below_f
+    return ordered.with_columns(**influences)
 
 
-def _side_by_side(gradients: Mapping[str, Gradient]) -> Iterator[dict[str, Gradient]]:
-    """Groups of gradients whose stages have different names, which keeps plans short."""
-    together: dict[str, Gradient] = {}
+def _batches(gradients: Mapping[str, Gradient]) -> Iterator[dict[str, Gradient]]:
+    """Batches of gradients whose stages have different column names, which keeps plans short."""
+    batch: dict[str, Gradient] = {}
     names: set[str] = set()
-    for part, gradient in gradients.items():
+    for term, gradient in gradients.items():
         own = {name for stage in gradient.stages for name in stage}
-        if together and (len(together) == TOGETHER or own & names):
-            yield together
-            together, names = {}, set()
-        together[part] = gradient
+        if batch and (len(batch) == BATCH_SIZE or own & names):
+            yield batch
+            batch, names = {}, set()
+        batch[term] = gradient
         names |= own
-    if together:
-        yield together
+    if batch:
+        yield batch
 
 
-def _with_sides(
-    frame: pl.LazyFrame, gradients: Mapping[str, Gradient], area: pl.Expr
+def _with_derivatives(
+    frame: pl.LazyFrame, gradients: Mapping[str, Gradient], has_area: pl.Expr
 ) -> pl.LazyFrame:
     sides = {
-        f"{part}_{side}": pl.when(area).then(getattr(gradient, side)).otherwise(0.0)
-        for part, gradient in gradients.items()
+        f"{term}_{side}": pl.when(has_area).then(getattr(gradient, side)).otherwise(0.0)
+        for term, gradient in gradients.items()
         for side in SIDES
     }
     stages = [gradient.stages for gradient in gradients.values()]
-    for of_parts in zip_longest(*stages, fillvalue={}):
-        frame = frame.with_columns(**{name: of for stage in of_parts for name, of in stage.items()})
+    for stages_of_terms in zip_longest(*stages, fillvalue={}):
+        frame = frame.with_columns(
+            **{name: of for stage in stages_of_terms for name, of in stage.items()}
+        )
     return frame.with_columns(**sides).drop(
-        name for of_part in stages for stage in of_part for name in stage
+        name for stages_of_term in stages for stage in stages_of_term for name in stage
     )
 
 
@@ -91,20 +93,20 @@ def influence(
     Its columns are named by `influence_column`; the mean over each class is zero.
     """
     slopes = {
-        private(f"slope_{i}_{j}"): part.slope
+        private(f"slope_{i}_{j}"): term.slope
         for i, measure in enumerate(measures)
-        for j, part in enumerate(measure.parts)
+        for j, term in enumerate(measure.gradient_terms)
     }
-    parts = {part.name: part for measure in measures for part in measure.parts}
+    terms = {term.name: term for measure in measures for term in measure.gradient_terms}
     wide = per_key(cells, keys, measures).select(*keys, **slopes)
-    joined = attach(with_influence(cells, keys, list(parts.values())), wide, keys)
+    joined = attach(with_influence(cells, keys, list(terms.values())), wide, keys)
     combined, centred = {}, {}
     for i, measure in enumerate(measures):
         for name, total in (("pos", "positives"), ("neg", "negatives")):
             value = pl.col(influence_column(i, name))
             combined[influence_column(i, name)] = pl.sum_horizontal(
-                pl.col(private(f"slope_{i}_{j}")) * pl.col(column(part, name))
-                for j, part in enumerate(measure.parts)
+                pl.col(private(f"slope_{i}_{j}")) * pl.col(column(term, name))
+                for j, term in enumerate(measure.gradient_terms)
             )
             mean = within((pl.col(name) * value).sum(), keys) / pl.col(total)
             centred[influence_column(i, name)] = value - mean
@@ -118,21 +120,21 @@ def influence_column(i: int, name: str) -> str:
 
 
 def covariances(measures: Sequence[Measure]) -> dict[str, pl.Expr]:
-    """Per key, from `with_influence`: the covariance of each two parts that a measure needs.
+    """Per key, from `with_influence`: the covariances of the terms of each measure.
 
-    With the divisors n − 1 per class, of class totals that are given: for the
-    AUC, DeLong's variance.
+    Class totals are fixed and the divisors are n − 1 per class: for the AUC this is DeLong's
+    variance.
     """
     pairs = {
         covariance(a, b): (a, b)
         for measure in measures
-        for a, b in combinations_with_replacement(measure.parts, 2)
+        for a, b in combinations_with_replacement(measure.gradient_terms, 2)
     }
     return {name: _covariance(*pair) for name, pair in pairs.items()}
 
 
 def covariance(a: GradientTerm, b: GradientTerm) -> str:
-    """The column that holds the covariance of two parts."""
+    """The column that holds the covariance of two terms."""
     return f"{a.name}_with{b.name}"
 
 
@@ -142,26 +144,26 @@ def std_error(measure: Measure) -> pl.Expr:
     It is null with one positive or one negative, and zero where all cases of a
     class have the same influence.
     """
-    if not measure.parts:
+    if not measure.gradient_terms:
         return pl.lit(None, pl.Float64)
     variance = pl.sum_horizontal(
         (1 if a is b else 2) * a.slope * b.slope * pl.col(covariance(a, b))
-        for a, b in combinations_with_replacement(measure.parts, 2)
+        for a, b in combinations_with_replacement(measure.gradient_terms, 2)
     )
     return root_of_variance(variance)
 
 
 def root_of_variance(variance: pl.Expr) -> pl.Expr:
-    """The standard error: null without two cases of each class, zero for mere rounding."""
+    """The standard error; null without two cases of each class, zero for a rounding error."""
     enough = (pl.col("positives") > 1) & (pl.col("negatives") > 1) & variance.is_not_nan()
     return pl.when(enough).then(
         pl.when(variance > NO_VARIANCE).then(variance).otherwise(0.0).sqrt()
     )
 
 
-def column(part: GradientTerm, what: str) -> str:
-    """The column of `with_influence` that holds something of a part."""
-    return f"{part.name}_{what}"
+def column(term: GradientTerm, what: str) -> str:
+    """A column of `with_influence`: what a term has for "pos", "neg", "level" or a side."""
+    return f"{term.name}_{what}"
 
 
 def _covariance(a: GradientTerm, b: GradientTerm) -> pl.Expr:
@@ -170,8 +172,8 @@ def _covariance(a: GradientTerm, b: GradientTerm) -> pl.Expr:
     # Negatives below all positives have no influence and no level run.
     rest = negatives - pl.col("fp").max()
 
-    def centred(part: GradientTerm) -> tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]:
-        on_pos, on_neg, on_level = (pl.col(column(part, what)) for what in ("pos", "neg", "level"))
+    def centred(term: GradientTerm) -> tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]:
+        on_pos, on_neg, on_level = (pl.col(column(term, what)) for what in ("pos", "neg", "level"))
         mean_pos = (pos * on_pos).sum() / positives
         mean_neg = (neg * on_neg + level * on_level).sum() / negatives
         return on_pos - mean_pos, on_neg - mean_neg, on_level - mean_neg, mean_neg

@@ -1,8 +1,8 @@
 """Curves with half a pseudo-case of each class at an end of the ranking.
 
 A sample does not show false positive rates below one over the number of negatives,
-nor recalls below one over the number of positives. Pseudo-cases at the end that harms
-measures most widen the lower limit, those at the end that helps most the upper one.
+nor recalls below one over the number of positives. Pseudo-cases at the worst ranks widen
+the lower limit of a measure, those at the best ranks its upper limit.
 """
 
 import polars as pl
@@ -17,14 +17,14 @@ NONE, WORST, BEST = PLACES = range(3)
 PSEUDO = 0.5
 
 
-def at_both_ends(
+def curves_with_pseudo_cases(
     segments: pl.LazyFrame, positive: float | pl.Expr = PSEUDO, negative: float | pl.Expr = PSEUDO
 ) -> pl.LazyFrame:
-    """The segments with positives, and anchors, of curves for each of `PLACES`.
+    """The anchors and segments with positives of curves, once for each of `PLACES`.
 
-    Totals stay as they are, since the observed prior is made of them: counts shrink as much
-    as the pseudo-cases take. The anchor becomes the cell of the pseudo-positives; thresholds
-    only give the order.
+    Totals do not change, since they give the observed prior: the other counts are scaled down
+    by the pseudo-cases. The anchor becomes the cell of the pseudo-positives; thresholds only
+    give the order.
     """
     positives, negatives = pl.col("positives"), pl.col("negatives")
     by_pos, by_neg = positives / (positives + positive), negatives / (negatives + negative)
@@ -52,8 +52,8 @@ def with_pseudo_cases(
 ) -> tuple["Array", "Array", "Array", float]:
     """The counts of segments, best first, with pseudo-cases at a place.
 
-    Those are positives, negatives on the level run before each, its own negatives, and the
-    `rest` of the negatives, below the last segment.
+    Per segment its positives, the negatives on the level run before it and its negatives; `rest`
+    is the number of negatives below the last segment.
     """
     import numpy as np
 

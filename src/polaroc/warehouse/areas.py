@@ -1,4 +1,4 @@
-"""The measures of a curve table that is in a warehouse."""
+"""The measures of a curve table in a warehouse."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Literal
 
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.measures.areas import auc_measure, auprec_measures, iauprec_measure
-from polaroc.measures.functions import auprec as auprec_here
-from polaroc.measures.functions import iauprec as iauprec_here
+from polaroc.measures.functions import auprec as local_auprec
+from polaroc.measures.functions import iauprec as local_iauprec
 from polaroc.measures.sensitivity import accsens_measure, sens_measure
 from polaroc.measures.spec import Measure
 from polaroc.predictions.row_checks import UNRANKED
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Interpolation, Priors, Start
 from polaroc.warehouse.columns import IBIS, deferred
-from polaroc.warehouse.curves import curve_keys, fetched, in_memory
+from polaroc.warehouse.curves import curve_keys, fetch_hull_candidates, in_memory
 from polaroc.warehouse.measures import per_key, tidy
-from polaroc.warehouse.notes import nothing
+from polaroc.warehouse.notes import no_note
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table
@@ -56,7 +56,7 @@ def auc(
     >>> round(pr.warehouse.auc(points).estimate.to_polars()[0], 12)
     0.68
     """
-    return of_curve(curve, [auc_measure(fpr, tpr, standardise, IBIS)])
+    return measures_of_curves(curve, [auc_measure(fpr, tpr, standardise, IBIS)])
 
 
 def auprec(
@@ -100,8 +100,10 @@ def auprec(
     if not measures:
         raise InvalidArgument("priors has no prior.", hint=Hint.example("priors", [0.5, 0.1]))
     if interpolation == "hull":
-        return in_memory(auprec_here(fetched(curve), priors, interpolation, start, recall))
-    return of_curve(curve, measures)
+        return in_memory(
+            local_auprec(fetch_hull_candidates(curve), priors, interpolation, start, recall)
+        )
+    return measures_of_curves(curve, measures)
 
 
 def iauprec(
@@ -141,8 +143,10 @@ def iauprec(
     """
     averaged = iauprec_measure(over, interpolation, start, measure, IBIS)
     if interpolation == "hull":
-        return in_memory(iauprec_here(fetched(curve), over, interpolation, start, measure))
-    return of_curve(curve, [averaged])
+        return in_memory(
+            local_iauprec(fetch_hull_candidates(curve), over, interpolation, start, measure)
+        )
+    return measures_of_curves(curve, [averaged])
 
 
 def sens(curve: "Table", over: tuple[float, float]) -> "Table":
@@ -175,7 +179,7 @@ def sens(curve: "Table", over: tuple[float, float]) -> "Table":
     >>> round(pr.warehouse.sens(points, over=(0.1, 0.9)).estimate.to_polars()[0], 3)
     0.8
     """
-    return of_curve(curve, [sens_measure(over, IBIS)])
+    return measures_of_curves(curve, [sens_measure(over, IBIS)])
 
 
 def accsens(
@@ -213,13 +217,13 @@ def accsens(
     >>> round(pr.warehouse.accsens(points, over=(0.1, 0.9)).estimate.to_polars()[0], 3)
     0.63
     """
-    return of_curve(curve, [accsens_measure(over, weights, area, IBIS)])
+    return measures_of_curves(curve, [accsens_measure(over, weights, area, IBIS)])
 
 
-def of_curve(curve: "Table", measures: Sequence[Measure]) -> "Table":
+def measures_of_curves(curve: "Table", measures: Sequence[Measure]) -> "Table":
     """The tidy measures of a curve table, all with the same columns."""
     keys = curve_keys(curve)
     measures = [replace(measure, over=None) for measure in measures]
-    unranked = deferred("positives").isnull().ifelse(UNRANKED, nothing())
+    unranked = deferred("positives").isnull().ifelse(UNRANKED, no_note())
     wide = per_key(curve, keys, measures, {}).mutate(note=unranked)
     return tidy(wide, keys, measures, weighted=curve["positives"].type().is_floating())

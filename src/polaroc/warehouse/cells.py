@@ -1,46 +1,46 @@
-"""The tie-collapsed cells of every key, counted and summed by the engine."""
+"""The tie-collapsed cells of every key, computed by the engine."""
 
 from typing import TYPE_CHECKING, Any
 
 from polaroc.base.private_columns import LEAST_NEG, LEAST_POS, PRIVATE, ROW_ERROR, TRUTH, WEIGHT
 from polaroc.curves.segments import snap_to_total
 from polaroc.predictions.row_checks import SCORE
-from polaroc.warehouse.columns import IBIS, deferred, ibis_library, literal, plain
+from polaroc.warehouse.columns import IBIS, deferred, ibis_library, literal, to_ibis
 from polaroc.warehouse.predictions import Predictions
-from polaroc.warehouse.score_ranges import RANGE, range_of
+from polaroc.warehouse.score_ranges import RANGE, range_number
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table
 
-# How many rows a cell has: of one trouble, where it has no score.
+# Number of rows of a cell, or of invalid rows of one kind.
 ROWS = PRIVATE + "rows"
 GREATEST = PRIVATE + "greatest"
-# How many rows of its key no result may be computed around.
+# Number of invalid rows of a key that rule out a result for it.
 FATAL = PRIVATE + "fatal"
-# Whether a row is not a cell, but the first of its range.
+# Whether a row is not a cell but the head of its range, see `cumulate_in_ranges`.
 HEAD = PRIVATE + "head"
 # The cumulative counts as the engine sums them.
 TP_SUM, FP_SUM = PRIVATE + "tp_sum", PRIVATE + "fp_sum"
 
 
-def counted(predictions: Predictions) -> "Table":
-    """One row per key, score and trouble; counts are floats, which are exact up to 2⁵³."""
+def count_cells(predictions: Predictions) -> "Table":
+    """One row per key, score and row error; counts are floats, which are exact up to 2⁵³."""
     return predictions.rows.group_by([*predictions.keys, SCORE, ROW_ERROR]).aggregate(
         **_sums(predictions)
     )
 
 
 def _sums(predictions: Predictions) -> dict[str, Any]:
-    """What is counted of rows."""
-    sound, truth = deferred(ROW_ERROR).isnull(), deferred(TRUTH)
-    case = deferred(WEIGHT) if predictions.weighted else literal(1)
+    """The aggregates of rows: their counts by class and, if weighted, extreme weights."""
+    valid, truth = deferred(ROW_ERROR).isnull(), deferred(TRUTH)
+    weight = deferred(WEIGHT) if predictions.weighted else literal(1)
     columns = {
-        "pos": (sound & truth).ifelse(case, literal(0)).sum(),
-        "neg": (sound & ~truth).ifelse(case, literal(0)).sum(),
+        "pos": (valid & truth).ifelse(weight, literal(0)).sum(),
+        "neg": (valid & ~truth).ifelse(weight, literal(0)).sum(),
         ROWS: ibis_library()._.count().cast("float64"),
     }
     if predictions.weighted:
-        counts = sound & (deferred(WEIGHT) > 0)
+        counts = valid & (deferred(WEIGHT) > 0)
         columns[LEAST_POS] = deferred(WEIGHT).min(where=counts & truth)
         columns[LEAST_NEG] = deferred(WEIGHT).min(where=counts & ~truth)
         columns[GREATEST] = deferred(WEIGHT).max(where=counts)
@@ -48,26 +48,26 @@ def _sums(predictions: Predictions) -> dict[str, Any]:
 
 
 def cells(predictions: Predictions, counts: "Table") -> "Table":
-    """The `counted` rows with the totals of their key, and the counts at or above their score."""
-    summed = cumulated(predictions, counts)
+    """The rows of `count_cells` with the totals of the key and the counts at or above the score."""
+    summed = cumulate(predictions, counts)
     if not predictions.weighted:
         return summed.rename({"tp": TP_SUM, "fp": FP_SUM})
     ends = {}
-    for own, rise, whole, least, name in (
+    for cumulative, increment, total, least, name in (
         (TP_SUM, "pos", "positives", LEAST_POS, "tp"),
         (FP_SUM, "neg", "negatives", LEAST_NEG, "fp"),
     ):
-        sum_, risen, total, lightest = (IBIS.column(c) for c in (own, rise, whole, least))
-        start = snap_to_total(sum_ - risen, total, lightest, IBIS)
-        end = snap_to_total(sum_, total, lightest, IBIS)
-        ends[name], ends[rise] = plain(end), plain(end - start)
+        sum_, added, key_total, lightest = map(IBIS.column, (cumulative, increment, total, least))
+        start = snap_to_total(sum_ - added, key_total, lightest, IBIS)
+        end = snap_to_total(sum_, key_total, lightest, IBIS)
+        ends[name], ends[increment] = to_ibis(end), to_ibis(end - start)
     return summed.mutate(**ends).drop(TP_SUM, FP_SUM)
 
 
-def cumulated(predictions: Predictions, counts: "Table") -> "Table":
-    """The `counted` rows with the sums that run down the scores of their key, and its totals."""
+def cumulate(predictions: Predictions, counts: "Table") -> "Table":
+    """The rows of `count_cells` with cumulative counts, best score first, and totals by key."""
     if predictions.edges:
-        return cumulated_in_ranges(predictions, counts)
+        return cumulate_in_ranges(predictions, counts)
     ibis = ibis_library()
     keys = predictions.keys
     whole = ibis.window(group_by=keys)
@@ -83,16 +83,15 @@ def cumulated(predictions: Predictions, counts: "Table") -> "Table":
     return counts.mutate(**columns)
 
 
-def cumulated_in_ranges(predictions: Predictions, counts: "Table") -> "Table":
-    """The same with a window for each key and range of the score, so that none is large.
+def cumulate_in_ranges(predictions: Predictions, counts: "Table") -> "Table":
+    """The same with a window per key and range of the score, which limits the size of windows.
 
-    Each begins with a row that carries what lies above the range, and the totals of
-    the key. A join would do the same, but engines take long over keys that may be
-    null.
+    Each window begins with a head: a row with the counts above the range and the totals of
+    the key. A join would do the same, but is slow in some engines for keys that may be null.
     """
     ibis = ibis_library()
-    place = range_of(predictions.edges)
-    totals = _carried(predictions, place)
+    place = range_number(predictions.edges)
+    totals = _range_heads(predictions, place)
     missing = {name: literal(None) for name in totals.columns if name not in counts.columns}
     body = counts.mutate(**{**missing, RANGE: place, HEAD: ibis.literal(0, type="int64")})
     blank = {name: ibis.null(kind) for name, kind in counts.schema().items()}
@@ -109,7 +108,7 @@ def cumulated_in_ranges(predictions: Predictions, counts: "Table") -> "Table":
     return rows.mutate(**columns).filter(deferred(HEAD) == 0).drop(RANGE, HEAD)
 
 
-def _carried(predictions: Predictions, place: Any) -> "Table":
+def _range_heads(predictions: Predictions, place: Any) -> "Table":
     """One row per key and range: the counts above it, and the totals of the key."""
     ibis = ibis_library()
     fatal = deferred(ROW_ERROR).isin(predictions.fatal).ifelse(literal(1), literal(0))
@@ -134,5 +133,5 @@ def _carried(predictions: Predictions, place: Any) -> "Table":
 
 
 def fatal_rows(predictions: Predictions) -> Any:
-    """How many rows of a cell forbid any result for its key."""
+    """The number of rows of a cell that rule out a result for its key."""
     return deferred(ROW_ERROR).isin(predictions.fatal).ifelse(deferred(ROWS), literal(0))

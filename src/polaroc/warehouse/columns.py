@@ -1,4 +1,4 @@
-"""Columns of a warehouse table with the arithmetic that the formulas of polaroc are written in."""
+"""The `Backend` of ibis: columns of a warehouse table with the arithmetic of the formulas."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -10,7 +10,7 @@ from polaroc.typing import Quantity
 
 
 def ibis_library() -> Any:
-    """The library ibis, or what to do where it is not installed."""
+    """The library ibis; raise with a hint where it is not installed."""
     try:
         import ibis
     except ImportError:
@@ -22,11 +22,10 @@ def ibis_library() -> Any:
 
 
 class Column:
-    """A column of whatever table it is used in, with arithmetic that is alike on every engine.
+    """A column, not bound to a table, with the same arithmetic on every engine.
 
-    Engines differ in what a division by zero is (an error, infinite, or null): here
-    it is null, and so is what is made of it. `value` is a deferred ibis expression of
-    floats or truth values.
+    Division by zero is an error, infinite or null, depending on the engine: here it is null.
+    `value` is a deferred ibis expression of floats or Booleans.
     """
 
     __slots__ = ("value",)
@@ -35,30 +34,30 @@ class Column:
         self.value = value
 
     def __add__(self, other: object) -> "Column":
-        return type(self)(self.value + plain(other))
+        return type(self)(self.value + to_ibis(other))
 
     def __radd__(self, other: object) -> "Column":
-        return type(self)(plain(other) + self.value)
+        return type(self)(to_ibis(other) + self.value)
 
     def __sub__(self, other: object) -> "Column":
-        return type(self)(self.value - plain(other))
+        return type(self)(self.value - to_ibis(other))
 
     def __rsub__(self, other: object) -> "Column":
-        return type(self)(plain(other) - self.value)
+        return type(self)(to_ibis(other) - self.value)
 
     def __mul__(self, other: object) -> "Column":
-        return type(self)(self.value * plain(other))
+        return type(self)(self.value * to_ibis(other))
 
     def __rmul__(self, other: object) -> "Column":
-        return type(self)(plain(other) * self.value)
+        return type(self)(to_ibis(other) * self.value)
 
     def __truediv__(self, other: object) -> "Column":
         if isinstance(other, int | float):
-            return type(self)(self.value / plain(other))
-        return type(self)(self.value / plain(other).nullif(0))
+            return type(self)(self.value / to_ibis(other))
+        return type(self)(self.value / to_ibis(other).nullif(0))
 
     def __rtruediv__(self, other: object) -> "Column":
-        return type(self)(plain(other) / self.value.nullif(0))
+        return type(self)(to_ibis(other) / self.value.nullif(0))
 
     def __pow__(self, power: float) -> "Column":
         if power == 2:
@@ -69,19 +68,19 @@ class Column:
         return type(self)(-self.value)
 
     def __lt__(self, other: object) -> "Column":
-        return type(self)(self.value < _float(other))
+        return type(self)(self.value < _operand(other))
 
     def __le__(self, other: object) -> "Column":
-        return type(self)(self.value <= _float(other))
+        return type(self)(self.value <= _operand(other))
 
     def __gt__(self, other: object) -> "Column":
-        return type(self)(self.value > _float(other))
+        return type(self)(self.value > _operand(other))
 
     def __ge__(self, other: object) -> "Column":
-        return type(self)(self.value >= _float(other))
+        return type(self)(self.value >= _operand(other))
 
     def __eq__(self, other: object) -> "Column":  # type: ignore[override]
-        return type(self)(self.value == _float(other))
+        return type(self)(self.value == _operand(other))
 
     __hash__ = object.__hash__
 
@@ -98,64 +97,63 @@ class Column:
         return type(self)(self.value.abs())
 
 
-class Extended(Column):
-    """The same, where a number divided by zero is infinite, as it is in Polars."""
+class IeeeColumn(Column):
+    """A column in which a number divided by zero is infinite, as in Polars."""
 
     __slots__ = ()
 
     def __truediv__(self, other: object) -> Column:
         if isinstance(other, int | float):
             return super().__truediv__(other)
-        return _infinite(self, other)
+        return _ieee_divide(self, other)
 
     def __rtruediv__(self, other: object) -> Column:
-        return _infinite(other, self)
+        return _ieee_divide(other, self)
 
 
-def _infinite(value: object, by: object) -> Column:
-    above, below = plain(value), plain(by)
+def _ieee_divide(value: object, by: object) -> Column:
+    above, below = to_ibis(value), to_ibis(by)
     missing = literal(None)
-    endless = (above < 0).ifelse(literal(float("-inf")), missing)
-    endless = (above > 0).ifelse(literal(float("inf")), endless)
-    return Extended((below == 0).ifelse(endless, above / below.nullif(0)))
+    infinite = (above < 0).ifelse(literal(float("-inf")), missing)
+    infinite = (above > 0).ifelse(literal(float("inf")), infinite)
+    return IeeeColumn((below == 0).ifelse(infinite, above / below.nullif(0)))
 
 
 def column(name: str) -> Column:
-    """The column of that name as a quantity that formulas take."""
+    """The column of this name, for formulas."""
     return Column(deferred(name))
 
 
-def extended(name: str) -> Column:
-    """The same where what is divided by zero is infinite."""
-    return Extended(deferred(name))
+def ieee_column(name: str) -> Column:
+    """The column of this name, for formulas in which division by zero is infinite."""
+    return IeeeColumn(deferred(name))
 
 
 @dataclass(frozen=True)
 class Ibis:
-    """The `Backend` of whatever engine ibis writes for."""
+    """The `Backend` of all engines that ibis supports."""
 
-    column: Callable[[str], Column] = column  # makes a column of a name
+    column: Callable[[str], Column] = column
 
     def where(self, condition: Column, then: object, otherwise: object = None) -> Column:
         """`then` where the condition holds, else `otherwise`: by default null."""
-        return type(condition)(condition.value.ifelse(_float(then), _float(otherwise)))
+        return type(condition)(condition.value.ifelse(_operand(then), _operand(otherwise)))
 
     def log1p(self, value: Column) -> Column:
-        """ln(1 + x), of which few engines have a function.
+        """ln(1 + x), for which few engines have a function.
 
-        What rounding takes from 1 + x, ln(1 + x)/((1 + x) − 1) takes too, and x
-        times that quotient is right to the last digits (Kahan).
+        Kahan's formula x·ln(1 + x)/((1 + x) − 1): the rounding errors of 1 + x cancel.
         """
         above = value.value + 1
         quotient = above.ln() / (above - 1).nullif(0)
         return type(value)((quotient * value.value).coalesce(value.value))
 
     def clip(self, value: Column, lo: float, hi: float) -> Column:
-        """The value, or the end of the range that it is beyond; null stays null."""
+        """The value limited to a range; null stays null."""
         return self.where(value < lo, lo, self.where(value > hi, hi, value))
 
     def minimum(self, value: Quantity, other: Column) -> Column:
-        """The lesser of two values, the second a column."""
+        """The smaller of two values, the second a column."""
         return self.where(other < value, other, value)
 
     def total(self, values: Iterable[Quantity]) -> Quantity:
@@ -167,45 +165,45 @@ IBIS = Ibis()
 
 
 def deferred(name: str) -> Any:
-    """The column of that name as an ibis expression."""
-    return ibis_library()._[safe(name)]
+    """The column of this name as a deferred ibis expression."""
+    return ibis_library()._[safe_name(name)]
 
 
-def plain(value: object) -> Any:
-    """What ibis computes with; null where there is nothing."""
+def to_ibis(value: object) -> Any:
+    """A `Column`, a constant or None as an ibis expression or value."""
     if isinstance(value, Column):
         return value.value
     return literal(None) if value is None else value
 
 
-def _float(value: object) -> Any:
-    """The same where an engine would make a decimal of a constant, or of what it stands beside."""
+def _operand(value: object) -> Any:
+    """Like `to_ibis`, with numbers as float literals: some engines take constants for decimals."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    return literal(value) if number else plain(value)  # type: ignore[arg-type]
+    return literal(value) if number else to_ibis(value)  # type: ignore[arg-type]
 
 
 def literal(number: float | None) -> Any:
-    """A number of 64-bit floating point, which some engines would take for a decimal."""
+    """A 64-bit float; cast from text, since some engines take numbers for decimals."""
     ibis = ibis_library()
     if number is None:
         return ibis.literal(None, type="float64")
     return ibis.literal(repr(float(number)), type="string").cast("float64")
 
 
-def safe(name: str) -> str:
-    """A name of a private column in letters, digits and underscores, as some engines want it."""
+def safe_name(name: str) -> str:
+    """A column name with only letters, digits and underscores, which some engines require."""
     return re.sub(r"\W", "_", name)
 
 
 def total(values: Sequence[Any]) -> Any:
     """The sum of at least one column or ibis expression."""
-    # By halves: a query that is nested a thousand deep is refused.
+    # A balanced tree: engines refuse queries that are nested a thousand deep.
     if len(values) == 1:
         return values[0]
     middle = len(values) // 2
     return total(values[:middle]) + total(values[middle:])
 
 
-def named(columns: dict[str, Any]) -> dict[str, Any]:
+def to_ibis_columns(columns: dict[str, Any]) -> dict[str, Any]:
     """Quantities by column name, as ibis takes them."""
-    return {safe(name): plain(value) for name, value in columns.items()}
+    return {safe_name(name): to_ibis(value) for name, value in columns.items()}

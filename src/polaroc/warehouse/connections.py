@@ -1,4 +1,4 @@
-"""Engines at an address, their tables, and what they computed, brought here."""
+"""Connect to engines by address, find their tables, and fetch results."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +14,7 @@ from polaroc.warehouse.columns import ibis_library
 if TYPE_CHECKING:
     from ibis.expr.types import Table
 
-MOST_PARTS = 3
+MAX_NAME_PARTS = 3
 SPARK = "sc"
 POSTGRES = ("postgres", "postgresql")
 
@@ -24,7 +24,7 @@ def _by_address(address: str) -> Any:
 
 
 def _spark_connect(address: str) -> Any:
-    """A session of its own: others that this process may have go on."""
+    """Connect in a new session, so that other sessions of this process are not affected."""
     try:
         from pyspark.sql import SparkSession
     except ImportError:
@@ -36,7 +36,7 @@ def _spark_connect(address: str) -> Any:
     return ibis_library().pyspark.connect(session)
 
 
-# How an address is connected to, by what stands before its "://".
+# The connecting function by the scheme of an address.
 SCHEMES: dict[str, Callable[[str], Any]] = {
     "duckdb": _by_address,
     "postgres": _by_address,
@@ -45,15 +45,15 @@ SCHEMES: dict[str, Callable[[str], Any]] = {
 }
 
 
-# What else users have, told apart from places of files.
-OTHERS = (
+# Schemes that are recognised as addresses, not files, but cannot be connected to.
+UNSUPPORTED = (
     "bigquery", "clickhouse", "databricks", "mariadb", "mssql", "mysql", "oracle", "redshift",
     "snowflake", "spark", "sqlite", "trino",
 )  # fmt: skip
 
 
 def without_password(text: str) -> str:
-    """An address, or words about it, without the password it has.
+    """An address, or a text that contains one, with the password masked.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def is_address(word: str) -> bool:
     (True, False)
     """
     scheme, mark, _ = word.partition("://")
-    if mark and scheme in OTHERS:
+    if mark and scheme in UNSUPPORTED:
         raise InvalidArgument(
             f"the address starts with {scheme}://, allowed are "
             f"{', '.join(f'{known}://' for known in SCHEMES)} and files.",
@@ -83,10 +83,10 @@ def is_address(word: str) -> bool:
 
 @contextmanager
 def table_at(address: str, name: str) -> Iterator["Table"]:
-    """A table of the engine at an address, as long as the block lasts; no row is read yet."""
+    """A context with a table of the engine at an address; no row is read yet."""
     scheme = address.partition("://")[0]
     in_files = scheme == SPARK and "/" in name
-    *places, last = [name] if in_files else split(name)
+    *places, last = [name] if in_files else split_table_name(name)
     connection = _connected(address)
     try:
         try:
@@ -96,11 +96,11 @@ def table_at(address: str, name: str) -> Iterator["Table"]:
                 else connection.table(last, database=tuple(places) or None)
             )
         except Exception as error:
-            there = [] if in_files else _tables(connection, places)
+            tables = [] if in_files else _tables(connection, places)
             raise InvalidArgument(
-                f"{without_password(address)} has no table {name!r}: {_said(error, address)}.",
-                hint=f"the tables there are {quoted(there)}."
-                if there
+                f"{without_password(address)} has no table {name!r}: {_reason(error, address)}.",
+                hint=f"the tables there are {quoted(tables)}."
+                if tables
                 else "check rights and the name of the table, as it is stored there.",
             ) from None
         yield table
@@ -119,7 +119,7 @@ def _connected(address: str) -> Any:
     try:
         connection = SCHEMES[scheme](address)
         if scheme in POSTGRES:
-            # To compile so long a query takes longer than it saves.
+            # Compiling queries of this length takes longer than it saves.
             connection.con.execute("SET jit = off")
             connection.con.commit()
         return connection
@@ -132,13 +132,13 @@ def _connected(address: str) -> Any:
         ) from None
     except Exception as error:
         raise InvalidArgument(
-            f"there is no connection to {without_password(address)}: {_said(error, address)}.",
+            f"there is no connection to {without_password(address)}: {_reason(error, address)}.",
             hint="check the address, that the server runs, and your rights there.",
         ) from None
 
 
 def _tables(connection: Any, places: Sequence[str]) -> list[str]:
-    """The tables of an engine, or of a schema there; none where it does not say."""
+    """The tables of an engine, or of a schema there; none where they cannot be listed."""
     with suppress(Exception):
         if connection.name == "duckdb":
             # ibis asks newer versions of DuckDB in a way that these no longer know.
@@ -147,7 +147,7 @@ def _tables(connection: Any, places: Sequence[str]) -> list[str]:
     return []
 
 
-def _said(error: Exception, address: str) -> str:
+def _reason(error: Exception, address: str) -> str:
     """The first line of an error, without the password of the address."""
     first = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".:")
     secret = re.search(r"://[^:/@\s]*:([^@\s]*)@", address)
@@ -156,10 +156,10 @@ def _said(error: Exception, address: str) -> str:
     return without_password(first)
 
 
-def split(name: str) -> list[str]:
-    """The parts of the name of a table: itself last, before it schema and catalog."""
+def split_table_name(name: str) -> list[str]:
+    """The parts of a table name: catalog and schema, if given, and the name."""
     parts = name.split(".")
-    if not all(parts) or len(parts) > MOST_PARTS:
+    if not all(parts) or len(parts) > MAX_NAME_PARTS:
         raise InvalidArgument(
             f"the table is {name!r}, allowed are name, schema.name and catalog.schema.name.",
             hint="a name with a dot in it needs a view.",
@@ -170,8 +170,8 @@ def split(name: str) -> list[str]:
 def collected(table: "Table") -> pl.DataFrame:
     """The rows of a table, computed by its engine.
 
-    As `table.to_polars()`, but for Spark: there ibis makes a pandas frame of them
-    first, in which NaN is null.
+    Like `table.to_polars()`, except that on Spark NaN does not become null, as it
+    does in the pandas frame that ibis makes there.
 
     Parameters
     ----------
@@ -193,16 +193,16 @@ def collected(table: "Table") -> pl.DataFrame:
     """
     backend = ibis_library().get_backend(table)
     if backend.name == "pyspark":
-        fetched = backend.raw_sql(backend.compile(table))
-        if hasattr(fetched, "toArrow"):
-            frame = pl.from_arrow(fetched.toArrow())
+        result = backend.raw_sql(backend.compile(table))
+        if hasattr(result, "toArrow"):
+            frame = pl.from_arrow(result.toArrow())
             return frame if isinstance(frame, pl.DataFrame) else frame.to_frame()
-    here: pl.DataFrame = table.to_polars()
-    return here
+    rows: pl.DataFrame = table.to_polars()
+    return rows
 
 
 def check_connected(table: "Table") -> None:
-    """Refuse a table that nothing can be fetched from."""
+    """Raise for a table without a connection."""
     if table.op().find(ibis_library().expr.operations.UnboundTable):
         raise InvalidArgument(
             "the table has no connection: hulls and intervals are finished on this machine, and "

@@ -1,4 +1,4 @@
-"""Curves of tie-collapsed cells, made where the predictions are; their hulls, finished here."""
+"""Curves of tie-collapsed cells, computed by the engine; their hulls, computed locally."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -12,21 +12,21 @@ from polaroc.curves.segments import share
 from polaroc.errors import InvalidTable, quoted
 from polaroc.predictions.row_checks import SCORE
 from polaroc.typing import Label, Nulls
-from polaroc.warehouse.cells import FATAL, ROWS, cells, counted
-from polaroc.warehouse.columns import IBIS, column, deferred, ibis_library, literal, plain
+from polaroc.warehouse.cells import FATAL, ROWS, cells, count_cells
+from polaroc.warehouse.columns import IBIS, column, deferred, ibis_library, literal, to_ibis
 from polaroc.warehouse.connections import check_connected, collected
 from polaroc.warehouse.predictions import Predictions, check_table, read
-from polaroc.warehouse.score_ranges import Ranges, split
+from polaroc.warehouse.score_ranges import Ranges, with_ranges
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table
 
 ENDS = ("pos", "neg", "tp", "fp")
 TOTALS = ("positives", "negatives")
-# How many points before and after a point its chords are drawn from.
+# Distances, in points, of the ends of the chords that a point is compared with.
 REACHES = (1, 4, 16, 64)
-# By how much a point must be below a chord, for products that round.
-CLEAR = 1 - 1e-9
+# Margin by which a point must be below a chord, larger than rounding errors.
+CHORD_MARGIN = 1 - 1e-9
 BELOW = PRIVATE + "below"
 
 
@@ -55,13 +55,13 @@ def curve(
         What to do with null or NaN rows: ``"raise"`` gives their key null totals
         and rates, for a query cannot raise; ``"drop"`` leaves them out.
     ranges
-        For keys too large for one worker: in how many ranges of the score (up to
-        256) the rows of each key are cumulated apart; ``"auto"`` is one for each
-        million rows of the largest key, which are counted at once. The edges are
-        taken from a sample of the scores, which is fetched at once (for
-        ``"auto"``, of the keys with more rows than that); or they are
-        given, as a list of scores, and nothing is. The table is then read twice,
-        and must have the same rows both times. Results do not depend on it.
+        For keys too large for one worker: the number of ranges of the score, up to
+        256, in which the rows of each key are cumulated separately; ``"auto"`` is one
+        per million rows of the largest key, which this call counts. The edges of the
+        ranges are quantiles of a sample of scores that this call fetches (with
+        ``"auto"``, of keys with more than a million rows); or give the edges as a list
+        of scores, and nothing is fetched. The query then reads the table twice, and
+        must find the same rows both times. Results do not depend on `ranges`.
 
     Returns
     -------
@@ -88,21 +88,19 @@ def curve(
     predictions = read(
         table, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
     )
-    predictions = split(predictions, ranges)
-    return to_curve_table(predictions, cells(predictions, counted(predictions)))
+    predictions = with_ranges(predictions, ranges)
+    return to_curve_table(predictions, cells(predictions, count_cells(predictions)))
 
 
 def to_curve_table(predictions: Predictions, summed: "Table") -> "Table":
     """Cells as a curve table, with an anchor per key."""
-    keys, sound = predictions.keys, deferred(FATAL) == 0
-    counted = summed.mutate(
-        **{name: sound.ifelse(deferred(name), literal(None)) for name in TOTALS}
-    )
-    most = {name: deferred(name).max() for name in TOTALS}
-    of_key = counted.aggregate(by=keys, **{ROWS: deferred(ROWS).count()}, **most)
-    # Without keys there is a row also for an empty table.
+    keys, valid = predictions.keys, deferred(FATAL) == 0
+    counts = summed.mutate(**{name: valid.ifelse(deferred(name), literal(None)) for name in TOTALS})
+    totals = {name: deferred(name).max() for name in TOTALS}
+    per_key = counts.aggregate(by=keys, **{ROWS: deferred(ROWS).count()}, **totals)
+    # Without keys there is a row even for an empty table.
     anchors = (
-        of_key.view()
+        per_key.view()
         .filter(deferred(ROWS) > 0)
         .select(
             *keys,
@@ -111,22 +109,22 @@ def to_curve_table(predictions: Predictions, summed: "Table") -> "Table":
             **{name: deferred(name) for name in TOTALS},
         )
     )
-    rows = counted.filter((deferred("pos") > 0) | (deferred("neg") > 0))
-    return rated(predictions, anchors.union(rows.select(*keys, SCORE, *ENDS, *TOTALS)))
+    rows = counts.filter((deferred("pos") > 0) | (deferred("neg") > 0))
+    return with_rates(predictions, anchors.union(rows.select(*keys, SCORE, *ENDS, *TOTALS)))
 
 
-def rated(predictions: Predictions, rows: "Table") -> "Table":
-    """The columns of a curve table, in their kinds and with their rates."""
+def with_rates(predictions: Predictions, rows: "Table") -> "Table":
+    """The columns of a curve table with their types, and the rates."""
     kind = "float64" if predictions.weighted else "int64"
     columns: dict[str, Any] = {name: deferred(name).cast(kind) for name in (*ENDS, *TOTALS)}
-    columns["tpr"] = plain(share(column("tp"), column("positives"), IBIS))
-    columns["fpr"] = plain(share(column("fp"), column("negatives"), IBIS))
-    made = {name: columns.get(name, deferred(name)) for name in CURVE}
-    return rows.select(*predictions.keys, **made)
+    columns["tpr"] = to_ibis(share(column("tp"), column("positives"), IBIS))
+    columns["fpr"] = to_ibis(share(column("fp"), column("negatives"), IBIS))
+    columns_in_order = {name: columns.get(name, deferred(name)) for name in CURVE}
+    return rows.select(*predictions.keys, **columns_in_order)
 
 
 def curve_keys(curve: "Table") -> list[str]:
-    """The keys of a curve table; any other table is refused."""
+    """The keys of a curve table; raise for any other table."""
     check_table(curve)
     missing = [name for name in CURVE if name not in curve.columns]
     if missing or set(GRID) & set(curve.columns):
@@ -140,7 +138,7 @@ def curve_keys(curve: "Table") -> list[str]:
 def hull(curve: "Table") -> "Table":
     """The upper convex hull of each ROC curve, as `polaroc.hull`.
 
-    The points that may be vertices are fetched at once; the rest stays where it is.
+    This call fetches the points that may be vertices, and no others.
 
     Parameters
     ----------
@@ -167,7 +165,7 @@ def hull(curve: "Table") -> "Table":
     >>> pr.warehouse.hull(points).select("tp", "fp").to_polars().rows()
     [(0, 0), (1, 0), (2, 1), (2, 2)]
     """
-    return in_memory(hull_of(fetched(curve)))
+    return in_memory(hull_of(fetch_hull_candidates(curve)))
 
 
 def in_memory(frame: pl.DataFrame) -> "Table":
@@ -176,17 +174,17 @@ def in_memory(frame: pl.DataFrame) -> "Table":
     return table
 
 
-def fetched(curve: "Table") -> pl.DataFrame:
-    """The points of a curve that may be vertices of its hull, here."""
+def fetch_hull_candidates(curve: "Table") -> pl.DataFrame:
+    """The points of a curve that may be vertices of its hull, as a local frame."""
     check_connected(curve)
-    return collected(candidates(curve))
+    return collected(hull_candidates(curve))
 
 
-def candidates(curve: "Table") -> "Table":
-    """The points of a curve that no chord between two others near them passes above.
+def hull_candidates(curve: "Table") -> "Table":
+    """The points of a curve that are not below a chord between two points near them.
 
-    A chord never lies above the hull, so no vertex of the hull is left out. The
-    numbers `pos` and `neg` stay those of the point, which follow another now.
+    A chord is never above the hull, so no vertex of the hull is left out. `pos` and `neg` are
+    not changed, although the point before may be missing.
     """
     ibis = ibis_library()
     keys, ranked = curve_keys(curve), deferred("threshold")
@@ -197,9 +195,9 @@ def candidates(curve: "Table") -> "Table":
     for reach in REACHES:
         rise, run = ((x - x.lag(reach).over(down)) for x in (t, f))
         more_rise, more_run = ((x.lead(reach).over(down) - x) for x in (t, f))
-        straight = ((rise == 0) & (more_rise == 0)) | ((run == 0) & (more_run == 0))
-        bent_in = rise * more_run < more_rise * run * CLEAR
-        below = (straight | bent_in).fill_null(False) | below
+        collinear = ((rise == 0) & (more_rise == 0)) | ((run == 0) & (more_run == 0))
+        below_chord = rise * more_run < more_rise * run * CHORD_MARGIN
+        below = (collinear | below_chord).fill_null(False) | below
     both = (deferred("positives") > 0) & (deferred("negatives") > 0)
     thinned = curve.mutate(**{BELOW: below & both.fill_null(False)})
     return thinned.filter(~deferred(BELOW)).drop(BELOW)

@@ -1,4 +1,4 @@
-"""The whole flow in one query: predictions in, tidy measures out."""
+"""All measures of a prediction table in one query."""
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
@@ -17,16 +17,16 @@ from polaroc.files.memory import Memory
 from polaroc.files.progress import Progress
 from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.measures.spec import Measure
-from polaroc.measures.table import per_key as here_per_key
-from polaroc.measures.table import tidy as tidy_here
+from polaroc.measures.table import per_key as local_per_key
+from polaroc.measures.table import tidy as local_tidy
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Interpolation, Intervals, Label, Nulls, Priors
-from polaroc.warehouse.cells import FATAL, cells, counted
+from polaroc.warehouse.cells import FATAL, cells, count_cells
 from polaroc.warehouse.columns import IBIS, deferred, literal
 from polaroc.warehouse.connections import check_connected, collected
-from polaroc.warehouse.curves import TOTALS, fetched, in_memory, to_curve_table
+from polaroc.warehouse.curves import TOTALS, fetch_hull_candidates, in_memory, to_curve_table
 from polaroc.warehouse.measures import per_key, tidy
-from polaroc.warehouse.notes import trouble_note, trouble_sums
+from polaroc.warehouse.notes import row_error_note, row_error_sums
 from polaroc.warehouse.predictions import Predictions, read
 from polaroc.warehouse.score_ranges import (
     BEST,
@@ -36,13 +36,13 @@ from polaroc.warehouse.score_ranges import (
     binned,
     bounded,
     check_bounded,
-    split,
+    with_ranges,
 )
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table
 
-# More cells than these are not fetched: some 2 GB.
+# The most cells that are fetched, about 2 GB.
 MOST_CELLS = 20_000_000
 
 
@@ -79,27 +79,26 @@ def evaluate(
         As in `polaroc.evaluate`; for the interpolation ``"hull"`` see
         `warehouse.auprec`.
     intervals, level
-        As in `polaroc.evaluate`. The cells, one per key and distinct score (at
-        most 20 million), are then fetched at once and finished on this machine,
-        and the result is a table in memory. Weights that are not whole numbers
-        are told in `note`.
+        As in `polaroc.evaluate`. This call then fetches the cells, one per key and
+        distinct score (at most 20 million), and computes the intervals on this
+        machine; the result is a table in memory. Weights that are not whole numbers
+        are reported in `note`.
     memory, scratch, progress
-        Only None: they are for work on this machine, and this is the engine's,
-        which has settings of its own for it.
+        Must be None: they are for computations on this machine; the engine has its
+        own settings.
     bins
-        How many equal bins from 0 to 1, or the rising edges of bins, the scores
-        are put in first, so that only their counts are ranked; by default none.
-        Scores in no bin make one more below and belong to the last above. Only
-        "auc", "auprec" and "iauprec" may be asked for, with exact interpolation.
+        Number of equal bins from 0 to 1, or the rising edges of bins, in which scores
+        count as tied, so that only bins are sorted; by default none. Scores below the
+        first edge are a bin of their own, those above the last edge belong to the last
+        bin. Only "auc", "auprec" and "iauprec" with exact interpolation are possible.
 
     Returns
     -------
     Table
         The columns of `polaroc.evaluate`, its rows in no order. Nothing is
-        computed until the table is executed. With bins, `estimate` is that of a
-        bin as one tie, and `lower` and `upper` are what the worst and the best
-        order within all bins would give: the measure of
-        the scores themselves lies between them.
+        computed until the table is executed. With bins, `estimate` takes each bin as
+        one tie, and `lower` and `upper` are the measure for the worst and the best
+        order within bins: the measure of the unbinned scores lies between them.
 
     Raises
     ------
@@ -116,7 +115,7 @@ def evaluate(
     >>> [(name, round(value, 3)) for name, value in found.select("measure", "estimate").rows()]
     [('auc', 0.68), ('auprec', 0.35)]
     """
-    _refuse_given(memory=memory, scratch=scratch, progress=progress)
+    _refuse_local_options(memory=memory, scratch=scratch, progress=progress)
     if bins is not None:
         measures = check_bounded(measures, interpolation, over)
     request = Request(
@@ -135,23 +134,25 @@ def evaluate(
         lowest, highest = (request.select(of).measures for of in (WORST, BEST))
         with_bounds, limits = bounded(request.select(IBIS).measures, lowest, highest)
         return measured(predictions, _cells(predictions), with_bounds, **limits)
-    predictions = split(predictions, ranges)
+    predictions = with_ranges(predictions, ranges)
     counts = _cells(predictions)
-    on_curve, on_hull = request.select(IBIS).parted
+    _, on_curve, on_hull = request.select(IBIS)
     if not on_hull and intervals is None:
         return measured(predictions, counts, on_curve)
     check_connected(table)
     kind = pl.Float64 if predictions.weighted else pl.Int64
-    noted = collected(of_keys(predictions, counts, [])).with_columns(pl.col(TOTALS).cast(kind))
+    key_notes = collected(key_totals(predictions, counts, [])).with_columns(
+        pl.col(TOTALS).cast(kind)
+    )
     points = to_curve_table(predictions, counts)
     if intervals is not None:
-        return in_memory(limits_here(predictions, points, noted, request))
-    here = request.selected.parted[1]
-    return in_memory(_with_hulls(predictions, counts, points, noted, here, on_curve))
+        return in_memory(local_intervals(predictions, points, key_notes, request))
+    here = request.selected.on_hull
+    return in_memory(_with_hulls(predictions, counts, points, key_notes, here, on_curve))
 
 
-def _refuse_given(**local: object) -> None:
-    """Refuse what is only for work on this machine."""
+def _refuse_local_options(**local: object) -> None:
+    """Raise for options that are only for computations on this machine."""
     given = [name for name, value in local.items() if value is not None]
     if given:
         raise InvalidArgument(
@@ -166,52 +167,52 @@ def _with_hulls(
     predictions: Predictions,
     counts: "Table",
     points: "Table",
-    noted: pl.DataFrame,
+    key_notes: pl.DataFrame,
     here: Sequence[Measure],
     on_curve: Sequence[Measure],
 ) -> pl.DataFrame:
-    """The measures, some of them of the hulls, which are finished here."""
-    hulls = hull_of(fetched(points)).lazy()
-    sums = here_per_key(hulls.filter(pl.col("pos") > 0), predictions.keys, here)
+    """The measures, with those on hulls computed locally."""
+    hulls = hull_of(fetch_hull_candidates(points)).lazy()
+    sums = local_per_key(hulls.filter(pl.col("pos") > 0), predictions.keys, here)
     wide = attach(
-        noted.lazy(), sums.drop("positives", "negatives"), predictions.keys, required=False
+        key_notes.lazy(), sums.drop("positives", "negatives"), predictions.keys, required=False
     )
-    parts = [tidy_here(wide, predictions.keys, here).collect()]
+    parts = [local_tidy(wide, predictions.keys, here).collect()]
     if on_curve:
         parts.append(collected(measured(predictions, counts, on_curve)))
     return pl.concat(parts, how="diagonal")
 
 
 def _cells(predictions: Predictions) -> "Table":
-    return cells(predictions, counted(predictions))
+    return cells(predictions, count_cells(predictions))
 
 
 def measured(
     predictions: Predictions, rows: "Table", measures: Sequence[Measure], **limits: Any
 ) -> "Table":
-    """The tidy measures of cells."""
-    noted = of_keys(predictions, rows, measures)
-    return tidy(noted, predictions.keys, measures, weighted=predictions.weighted, limits=limits)
+    """The tidy measures of cells, as a query."""
+    key_notes = key_totals(predictions, rows, measures)
+    return tidy(key_notes, predictions.keys, measures, weighted=predictions.weighted, limits=limits)
 
 
-def of_keys(predictions: Predictions, rows: "Table", measures: Sequence[Measure]) -> "Table":
-    """One row per key: its totals, what is to be said of it, and the sums of the measures."""
-    wide = per_key(rows, predictions.keys, measures, trouble_sums(predictions))
-    sound = deferred(FATAL) == 0
-    totals = {name: sound.ifelse(deferred(name), literal(None)) for name in TOTALS}
-    noted = wide.mutate(note=trouble_note(predictions)).mutate(**totals)
-    return noted.drop(*trouble_sums(predictions))
+def key_totals(predictions: Predictions, rows: "Table", measures: Sequence[Measure]) -> "Table":
+    """One row per key: its totals, its note, and the sums of the measures."""
+    wide = per_key(rows, predictions.keys, measures, row_error_sums(predictions))
+    valid = deferred(FATAL) == 0
+    totals = {name: valid.ifelse(deferred(name), literal(None)) for name in TOTALS}
+    key_notes = wide.mutate(note=row_error_note(predictions)).mutate(**totals)
+    return key_notes.drop(*row_error_sums(predictions))
 
 
-def limits_here(
-    predictions: Predictions, curve: "Table", noted: pl.DataFrame, request: Request
+def local_intervals(
+    predictions: Predictions, curve: "Table", key_notes: pl.DataFrame, request: Request
 ) -> pl.DataFrame:
-    """The tidy measures of a curve with intervals, finished on this machine."""
+    """The tidy measures of curves with intervals, computed locally from fetched cells."""
     keys, measures = predictions.keys, request.selected.measures
-    flags = _with_fractional(noted.lazy().drop(TOTALS), predictions)
+    flags = _with_fractional(key_notes.lazy().drop(TOTALS), predictions)
     curves = in_order(attach(_fetched_cells(curve).lazy(), flags, keys), keys)
-    sums = here_per_key(curves.filter(pl.col("pos") > 0), keys, measures).drop(TOTALS)
-    measured = tidy_here(attach(noted.lazy(), sums, keys, required=False), keys, measures)
+    sums = local_per_key(curves.filter(pl.col("pos") > 0), keys, measures).drop(TOTALS)
+    measured = local_tidy(attach(key_notes.lazy(), sums, keys, required=False), keys, measures)
     return with_intervals(curves, measured, keys, request).collect()
 
 
@@ -226,14 +227,14 @@ def _fetched_cells(curve: "Table") -> pl.DataFrame:
     return cells
 
 
-def _with_fractional(noted: pl.LazyFrame, predictions: Predictions) -> pl.LazyFrame:
-    """Keys with `FRACTIONAL`: whether a weight of a sound row is not a whole number."""
+def _with_fractional(key_notes: pl.LazyFrame, predictions: Predictions) -> pl.LazyFrame:
+    """Keys with `FRACTIONAL`: whether a weight of a valid row is not a whole number."""
     if not predictions.weighted:
-        return noted.with_columns(pl.lit(False).alias(FRACTIONAL))
+        return key_notes.with_columns(pl.lit(False).alias(FRACTIONAL))
     weight = deferred(WEIGHT)
-    broken = {FRACTIONAL: (weight != weight.floor()).ifelse(1, 0).max()}
-    sound = predictions.rows.filter(deferred(ROW_ERROR).isnull())
-    flags = sound.aggregate(by=predictions.keys, **broken)
+    fractional = {FRACTIONAL: (weight != weight.floor()).ifelse(1, 0).max()}
+    valid = predictions.rows.filter(deferred(ROW_ERROR).isnull())
+    flags = valid.aggregate(by=predictions.keys, **fractional)
     known = collected(flags).lazy().with_columns(pl.col(FRACTIONAL) == 1)
-    flagged = attach(noted, known, predictions.keys, required=False)
+    flagged = attach(key_notes, known, predictions.keys, required=False)
     return flagged.with_columns(pl.col(FRACTIONAL).fill_null(False))

@@ -1,4 +1,4 @@
-"""The tidy measure table, made where the cells are: one pass over the cells, one row per key."""
+"""The tidy measure table as a query: one pass over the cells, which gives one row per key."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -15,12 +15,12 @@ from polaroc.warehouse.columns import (
     deferred,
     ibis_library,
     literal,
-    named,
-    plain,
-    safe,
+    safe_name,
+    to_ibis,
+    to_ibis_columns,
 )
-from polaroc.warehouse.many_priors import at_many_priors, node_column, with_many
-from polaroc.warehouse.notes import DOUBT_SAID, joined, nothing, one_class_note, with_doubt_note
+from polaroc.warehouse.many_priors import at_many_priors, node_column, row_values
+from polaroc.warehouse.notes import BIAS_NOTE, join_notes, no_note, one_class_note, with_bias_note
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table
@@ -30,32 +30,32 @@ WHICH = PRIVATE + "which"
 
 
 def per_key(
-    cells: "Table", keys: Sequence[str], measures: Sequence[Measure], also: Mapping[str, Any]
+    cells: "Table", keys: Sequence[str], measures: Sequence[Measure], extra: Mapping[str, Any]
 ) -> "Table":
-    """Per key: its totals, and the sums and least values that the measures need."""
+    """Per key: its totals, the sums and minima that the measures need, and `extra` aggregates."""
     columns, sums, least = ingredients(measures)
-    own = {name: deferred(name).cast("float64") for name in ("positives", "negatives")}
+    totals = {name: deferred(name).cast("float64") for name in ("positives", "negatives")}
     counts = {
         name: deferred(name).cast("float64") for name in ("pos", "neg", "tp", "fp") if sums or least
     }
-    rows = cells.mutate(**own, **counts).mutate(**segments())
+    rows = cells.mutate(**totals, **counts).mutate(**segments())
     if columns:
-        rows = rows.mutate(**named(columns))
+        rows = rows.mutate(**to_ibis_columns(columns))
     sums_per_key = rows.aggregate(
         by=keys,
         **{COUNT: ibis_library()._.count()},
-        **{name: deferred(name).max() for name in own},
-        **{safe(name): plain(part).sum() for name, part in sums.items()},
-        **{safe(name): plain(part).min() for name, part in least.items()},
-        **also,
+        **{name: deferred(name).max() for name in totals},
+        **{safe_name(name): to_ibis(part).sum() for name, part in sums.items()},
+        **{safe_name(name): to_ibis(part).min() for name, part in least.items()},
+        **extra,
     )
-    # Without the view ibis asks for the count in a query of its own, over all cells.
+    # Without the view ibis computes the count in a separate query over all cells.
     return sums_per_key.view().filter(deferred(COUNT) > 0).drop(COUNT)
 
 
 def segments() -> dict[str, Any]:
     """Each cell's segment by column name."""
-    return named(segment_columns(cells_in(IBIS)))
+    return to_ibis_columns(segment_columns(cells_in(IBIS)))
 
 
 def tidy(
@@ -70,9 +70,9 @@ def tidy(
     limits = limits or {}
     positives, negatives = deferred("positives"), deferred("negatives")
     both = (positives > 0) & (negatives > 0)
-    single, nodes, many = _parted(measures)
+    single, nodes, many = _split_nodes(measures)
     never = ibis_library().literal(False), ""
-    # First all numbers side by side, then a row for each: the cells are read once.
+    # All numbers of a key in one row, then one row each: the cells are read only once.
     numbers = {
         "estimate": [_where(both, measures[i].estimate) for i in single],
         "prior": [_prior(measures[i].prior) for i in single],
@@ -85,7 +85,9 @@ def tidy(
         **{name: [_where(both, values[i]) for i in nodes] for name, values in limits.items()},
     }
     columns = {
-        f"{safe(name)}_{i}": value for name, of in numbers.items() for i, value in enumerate(of)
+        f"{safe_name(name)}_{i}": value
+        for name, of in numbers.items()
+        for i, value in enumerate(of)
     }
     columns |= {
         node_column(name, i): value for name, of in at_nodes.items() for i, value in enumerate(of)
@@ -94,15 +96,18 @@ def tidy(
     given = {
         "measure": [ibis_library().literal(measures[i].name) for i in single],
         OVER: [ibis_library().literal(measures[i].over, type="string") for i in single],
-        **{name: [deferred(f"{safe(name)}_{i}") for i in range(len(single))] for name in numbers},
+        **{
+            name: [deferred(f"{safe_name(name)}_{i}") for i in range(len(single))]
+            for name in numbers
+        },
     }
     if many is None:
         shown = rows.cross_join(literal_rows(WHICH, len(single)))
-        values = {name: choice(of) for name, of in given.items()}
+        values = {name: pick_row_value(of) for name, of in given.items()}
     else:
         name = measures[nodes[0]].name
         shown = at_many_priors(rows, many, len(single), list(at_nodes))
-        values = with_many(given, name, both, list(at_nodes))
+        values = row_values(given, name, both, list(at_nodes))
     kind = "float64" if weighted else "int64"
     long = shown.select(
         *keys,
@@ -111,34 +116,34 @@ def tidy(
         negatives=negatives.cast(kind),
         **values,
     )
-    notes = deferred("note"), one_class_note(positives, negatives), deferred(DOUBT_SAID)
-    made = {name: deferred(name) for name in MEASURE_COLUMNS[:3]} | {
+    notes = deferred("note"), one_class_note(positives, negatives), deferred(BIAS_NOTE)
+    shown_columns = {name: deferred(name) for name in MEASURE_COLUMNS[:3]} | {
         name: deferred(name) for name in (*limits, *MEASURE_COLUMNS[3:5])
     }
-    made["note"] = joined(*notes, deferred(WARNING))
+    shown_columns["note"] = join_notes(*notes, deferred(WARNING))
     if any(measure.over for measure in measures):
-        made[OVER] = deferred(OVER)
-    return with_doubt_note(long).select(*keys, **made)
+        shown_columns[OVER] = deferred(OVER)
+    return with_bias_note(long).select(*keys, **shown_columns)
 
 
-def _parted(measures: Sequence[Measure]) -> tuple[list[int], list[int], ManyPriors | None]:
-    """The places of measures that are shown, and of nodes; and the priors these stand for."""
+def _split_nodes(measures: Sequence[Measure]) -> tuple[list[int], list[int], ManyPriors | None]:
+    """Positions of the measures that are shown, and of the nodes; the priors of the nodes."""
     many = next((measure.many for measure in measures if measure.many is not None), None)
     nodes = [i for i, measure in enumerate(measures) if measure.many is not None]
-    # The last may be that of each key's own prior.
+    # The measure after the nodes is at each key's own prior, if requested.
     nodes = nodes[: sum(len(piece.skews) for piece in many.pieces)] if many is not None else []
     return [i for i in range(len(measures)) if i not in set(nodes)], nodes, many
 
 
 def literal_rows(name: str, count: int) -> "Table":
-    """A table of the numbers from 0 on, that needs no table on the server."""
+    """A table of the numbers 0 to `count` − 1 made of literals only."""
     ibis = ibis_library()
     first, *others = (ibis.literal(i).name(name).as_table() for i in range(count))
     return ibis.union(first, *others) if others else first
 
 
-def choice(values: Sequence[Any]) -> Any:
-    """That of the values which the row is for."""
+def pick_row_value(values: Sequence[Any]) -> Any:
+    """The value at the position that the column `WHICH` of a row has."""
     which = deferred(WHICH)
     first, *others = values
     return ibis_library().cases(
@@ -148,8 +153,8 @@ def choice(values: Sequence[Any]) -> Any:
 
 def _where(condition: Any, value: object, words: str | None = None) -> Any:
     if words is None:
-        return condition.ifelse(plain(value), literal(None))
-    return (condition & plain(value)).ifelse(words, nothing())
+        return condition.ifelse(to_ibis(value), literal(None))
+    return (condition & to_ibis(value)).ifelse(words, no_note())
 
 
 def _prior(prior: Any) -> Any:

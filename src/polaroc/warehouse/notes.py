@@ -1,4 +1,4 @@
-"""What is to be said of a measure, in words that the engine puts together."""
+"""The column `note` of a measure table, as expressions that the engine evaluates."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ from polaroc.base.private_columns import (
     PRIVATE,
     ROW_ERROR,
 )
-from polaroc.curves.keys import GREATEST_SPREAD, SPREAD
+from polaroc.curves.keys import MAX_WEIGHT_RATIO, WEIGHT_RATIO_NOTE
 from polaroc.measures.table import BIAS_RATIO, BIASED, MAX_BIAS_RATIO
 from polaroc.predictions.row_checks import ONLY_LABELS, ROW_ERRORS, SCORE, THE_TRUTH
 from polaroc.warehouse.cells import FATAL, GREATEST, ROWS, fatal_rows
@@ -21,28 +21,28 @@ if TYPE_CHECKING:
     from ibis.expr.types import Table
 
 SEPARATOR = "; "
-# Of ten, that numbers in notes are told apart by.
+# Powers of ten that a number in a note may have.
 POWERS = range(-2, 15)
 START = ">"
-SCALE, DIGITS, DOUBT_SAID = (PRIVATE + name for name in ("scale", "digits", "doubt_said"))
+SCALE, DIGITS, BIAS_NOTE = (PRIVATE + name for name in ("scale", "digits", "bias_note"))
 
 
-def nothing() -> Any:
-    """No words."""
+def no_note() -> Any:
+    """A null note."""
     return ibis_library().literal(None, type="string")
 
 
-def joined(*notes: Any, separator: str = SEPARATOR) -> Any:
-    """Those of the notes that are there, as one; null where none is."""
-    # Each note follows a separator, and what comes before the first is taken away.
-    whole: Any = START
+def join_notes(*notes: Any, separator: str = SEPARATOR) -> Any:
+    """The notes that are not null, joined; null where all are."""
+    # A marker before the first separator lets it be removed.
+    text: Any = START
     for note in notes:
-        whole = whole + (separator + note).coalesce("")
-    return whole.replace(START + separator, "").nullif(START)
+        text = text + (separator + note).coalesce("")
+    return text.replace(START + separator, "").nullif(START)
 
 
 def one_class_note(positives: Any, negatives: Any) -> Any:
-    """Which class is absent, null where both are there."""
+    """A note on absent classes, null where both are present."""
     return ibis_library().cases(
         ((positives == 0) & (negatives == 0), "no positives, no negatives"),
         (positives == 0, "no positives"),
@@ -50,11 +50,11 @@ def one_class_note(positives: Any, negatives: Any) -> Any:
     )
 
 
-def trouble_sums(predictions: Predictions) -> dict[str, Any]:
-    """What `trouble_note` needs of the cells of a key."""
+def row_error_sums(predictions: Predictions) -> dict[str, Any]:
+    """The aggregates of cells that `row_error_note` needs."""
     kind = deferred(ROW_ERROR)
     sums = {
-        _column(code): (kind == code).ifelse(deferred(ROWS), literal(0)).sum()
+        _row_error_column(code): (kind == code).ifelse(deferred(ROWS), literal(0)).sum()
         for code in predictions.possible
     }
     sums[FATAL] = fatal_rows(predictions).sum()
@@ -64,25 +64,25 @@ def trouble_sums(predictions: Predictions) -> dict[str, Any]:
     return sums if predictions.rounded else sums | _label_extremes()
 
 
-def trouble_note(predictions: Predictions) -> Any:
-    """How many rows of a key are in which trouble, or were dropped, and what of its weights."""
+def row_error_note(predictions: Predictions) -> Any:
+    """A note with the counts of invalid or dropped rows, and notes on weights and labels."""
     counts = []
     for code in predictions.possible:
-        count = deferred(_column(code))
+        count = deferred(_row_error_column(code))
         ending = (count == 1).ifelse("", "s")
-        words = count.cast("int64").cast("string") + f" {ROW_ERRORS[code]}" + ending
-        counts.append((count > 0).ifelse(words, nothing()))
+        note = count.cast("int64").cast("string") + f" {ROW_ERRORS[code]}" + ending
+        counts.append((count > 0).ifelse(note, no_note()))
     dropped = (deferred(FATAL) > 0).ifelse("", "dropped ")
-    listed = dropped + joined(*counts, separator=", ")
-    return joined(
+    listed = dropped + join_notes(*counts, separator=", ")
+    return join_notes(
         listed,
-        *([_spread()] if predictions.weighted else []),
+        *([_weight_ratio_note()] if predictions.weighted else []),
         *([] if predictions.rounded else [_label_note()]),
     )
 
 
 def _label_extremes() -> dict[str, Any]:
-    """The extremes by which `predictions.row_checks.label_extremes` tells labels, of cells."""
+    """Aggregates of cells like `predictions.row_checks.label_extremes` of rows."""
     ibis = ibis_library()
     score, positive, negative = deferred(SCORE), deferred("pos") > 0, deferred("neg") > 0
     zero, one, none = score == 0, score == 1, ~(positive | negative)
@@ -95,7 +95,7 @@ def _label_extremes() -> dict[str, Any]:
 
 
 def _label_note() -> Any:
-    """What is to be said of a key whose scores are labels."""
+    """A note for keys whose scores are labels."""
     least, greatest = deferred(LEAST_LABEL), deferred(GREATEST_LABEL)
     both = least.between(1, 2) & greatest.between(3, 4)
     return ibis_library().cases(
@@ -103,19 +103,19 @@ def _label_note() -> Any:
     )
 
 
-def with_doubt_note(rows: "Table") -> "Table":
-    """Rows with what `BIAS_RATIO`, the λ/N of an estimate, says of it, as `DOUBT_SAID`.
+def with_bias_note(rows: "Table") -> "Table":
+    """Rows with `BIAS_NOTE`, a note where `BIAS_RATIO`, the λ/N of an estimate, is too high.
 
-    It is told to two significant digits, in text that is alike on every engine.
+    Two significant digits, written without the engine's own formatting of floats.
     """
     ibis = ibis_library()
-    doubt, scale, digits = (deferred(name) for name in (BIAS_RATIO, SCALE, DIGITS))
+    bias_ratio, scale, digits = (deferred(name) for name in (BIAS_RATIO, SCALE, DIGITS))
     bounds = [
-        (doubt < literal(9.95 * 10.0**power), literal(10.0 ** (power - 1))) for power in POWERS
+        (bias_ratio < literal(9.95 * 10.0**power), literal(10.0 ** (power - 1))) for power in POWERS
     ]
     scaled = rows.mutate(**{SCALE: ibis.cases(*bounds)})
-    # Null where the number is beyond all bounds: no engine can make it a whole number.
-    rounded = scaled.mutate(**{DIGITS: (doubt / scale + 0.5).floor().cast("int64")})
+    # Null above all bounds, where the number does not fit in an integer.
+    rounded = scaled.mutate(**{DIGITS: (bias_ratio / scale + 0.5).floor().cast("int64")})
     tens, ones = (digits - digits % 10) / 10, digits % 10
     tens = tens.cast("int64").cast("string")
     short = (ones == 0).ifelse(tens, digits.cast("string"))
@@ -127,19 +127,19 @@ def with_doubt_note(rows: "Table") -> "Table":
         else_=(digits * scale).cast("int64").cast("string") + ".0",
     )
     before, after = BIASED.split("{}")
-    note = (doubt > literal(MAX_BIAS_RATIO)).ifelse(before + text + after, nothing())
-    return rounded.mutate(**{DOUBT_SAID: note})
+    note = (bias_ratio > literal(MAX_BIAS_RATIO)).ifelse(before + text + after, no_note())
+    return rounded.mutate(**{BIAS_NOTE: note})
 
 
-def _column(code: int) -> str:
+def _row_error_column(code: int) -> str:
     return f"{PRIVATE}trouble_{code}"
 
 
-def _spread() -> Any:
-    """What is to be said of weights so different that their sums lose the smaller."""
+def _weight_ratio_note() -> Any:
+    """A note on weights so different that sums lose the smaller ones."""
     ibis = ibis_library()
     positive, negative = deferred(LEAST_POS), deferred(LEAST_NEG)
-    # Some engines give null for the least of a value and null, others the value.
+    # The least of a value and null is null in some engines, the value in others.
     lightest = ibis.least(positive.coalesce(negative), negative.coalesce(positive))
-    wide = deferred(GREATEST) / lightest.nullif(0) > literal(GREATEST_SPREAD)
-    return wide.ifelse(SPREAD, nothing())
+    wide = deferred(GREATEST) / lightest.nullif(0) > literal(MAX_WEIGHT_RATIO)
+    return wide.ifelse(WEIGHT_RATIO_NOTE, no_note())

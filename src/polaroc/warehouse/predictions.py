@@ -1,4 +1,4 @@
-"""A prediction table in a warehouse, read in our own columns."""
+"""Read a prediction table in a warehouse into columns with fixed names."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -52,12 +52,12 @@ LEAST_WHOLE, GREATEST_WHOLE = -(2.0**63), 2.0**63 - 1024
 
 @dataclass(frozen=True)
 class Predictions:
-    """A prediction table in our own columns: keys, score, truth, weight, trouble.
+    """A prediction table with the keys, `SCORE`, `TRUTH`, `WEIGHT` and `ROW_ERROR`.
 
-    As `polaroc.predictions.Predictions` has it: `trouble` is null where a row is
-    sound and else says, by code, why it cannot be ranked. Rows in trouble have no
-    score. `edges` are the scores at which a new range begins, where the scores are
-    cumulated in ranges; `rounded` whether the scores are the edges of bins.
+    As in `polaroc.predictions.table`, `ROW_ERROR` is the code of why a row cannot be ranked,
+    null for a valid row; invalid rows have no score. `edges` are the scores at which ranges
+    begin if the scores are cumulated in ranges; `rounded` is whether the scores are edges of
+    bins.
     """
 
     rows: "Table"
@@ -75,7 +75,7 @@ class Predictions:
 
     @property
     def fatal(self) -> list[int]:
-        """What no result may be computed around."""
+        """The codes of row errors that rule out a result for the key."""
         return [kind for kind in self.possible if self.nulls == "raise" or kind in WRONG]
 
 
@@ -89,7 +89,7 @@ def read(
     positive: Label | Sequence[Label] | None = None,
     nulls: Nulls = "raise",
 ) -> Predictions:
-    """The prediction table in our own columns; nothing is computed yet."""
+    """A prediction table as `Predictions`; nothing is computed yet."""
     check_choice("nulls", nulls, ("raise", "drop"))
     check_table(table)
     keys, scores = column_names(by, "by"), score_columns(score)
@@ -135,7 +135,7 @@ def _rows(
 
 
 def check_table(table: object) -> None:
-    """Refuse what is no ibis table."""
+    """Raise for anything but an ibis table."""
     if not isinstance(table, ibis_library().expr.types.Table):
         kind = type(table)
         raise InvalidTable(
@@ -166,7 +166,7 @@ def _refuse_model(table: "Table", keys: Sequence[str]) -> None:
 
 
 def _check_case(keys: Sequence[str]) -> None:
-    """Refuse names that an engine without upper and lower case takes for one of ours."""
+    """Raise for keys that equal reserved names on engines that ignore upper and lower case."""
     taken = [key for key in keys if key.lower() in RESERVED or key.lower().startswith(PRIVATE)]
     if taken:
         raise InvalidArgument(
@@ -177,7 +177,7 @@ def _check_case(keys: Sequence[str]) -> None:
 
 
 def _score(raw: Any, name: str) -> tuple[Any, list[tuple[int, Any]]]:
-    """The score as a float, and where it cannot be ranked."""
+    """The score as a float, and the row errors it may have with their conditions."""
     kind = raw.type()
     if not (kind.is_numeric() or kind.is_null() or kind.is_unknown()):
         raise InvalidPredictions(
@@ -199,7 +199,7 @@ def _score(raw: Any, name: str) -> tuple[Any, list[tuple[int, Any]]]:
 def _truth(
     raw: Any, name: str, positive: Label | Sequence[Label] | None
 ) -> tuple[Any, list[tuple[int, Any]]]:
-    """The truth as a truth value, and where it says nothing."""
+    """The truth as a Boolean, and the row errors it may have with their conditions."""
     kind = raw.type()
     unseen = kind.is_unknown()
     if unseen:
@@ -225,7 +225,7 @@ def _truth(
 
 
 def _weight(raw: Any, name: str) -> tuple[Any, list[tuple[int, Any]]]:
-    """The weight as a float, and where it cannot count."""
+    """The weight as a float, and the row errors it may have with their conditions."""
     kind = raw.type()
     if not (kind.is_numeric() or kind.is_null() or kind.is_unknown()):
         raise InvalidPredictions(

@@ -1,4 +1,4 @@
-"""Queries as text, to paste into a warehouse or a model of dbt, without a connection."""
+"""Queries as SQL text, for a warehouse console or a dbt model, without a connection."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.warehouse.columns import ibis_library
-from polaroc.warehouse.connections import split
+from polaroc.warehouse.connections import split_table_name
 from polaroc.warehouse.predictions import check_table
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ DIALECTS = {
 
 
 def sql(table: "Table", dialect: str) -> str:
-    """The one query that a warehouse table stands for, in a dialect of SQL.
+    """The SQL query of a warehouse table, in a dialect.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def unseen(name: str, columns: Sequence[str]) -> "Table":
     Returns
     -------
     Table
-        A table without rows, that only `sql` can be made of.
+        A table without rows, only for `sql`.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def unseen(name: str, columns: Sequence[str]) -> "Table":
     ('label', 'p')
     """
     ibis = ibis_library()
-    *places, last = split(name)
+    *places, last = split_table_name(name)
     unknown = ibis.expr.datatypes.unknown
     kinds = dict.fromkeys(columns, unknown)
     place: dict[str, Any] = dict(zip(("database", "catalog"), reversed(places), strict=False))
@@ -108,7 +108,7 @@ def unseen(name: str, columns: Sequence[str]) -> "Table":
 
 @contextmanager
 def _spark_options() -> Iterator[None]:
-    """What ibis asks of the options of Spark, which are not there without a Spark library."""
+    """Provide ibis' Spark options, which do not exist where PySpark is not installed."""
     from ibis.config import Config, options
 
     class Options(Config):  # type: ignore[misc]

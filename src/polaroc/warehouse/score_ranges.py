@@ -1,4 +1,4 @@
-"""Scores in ranges, cumulated apart for large keys, or in bins, for which areas have bounds."""
+"""Ranges of scores, to cumulate large keys in pieces; bins of scores, with bounds on areas."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -22,50 +22,49 @@ from polaroc.warehouse.predictions import Predictions
 Ranges: TypeAlias = int | Sequence[float] | Literal["auto"] | None
 RANGE = PRIVATE + "range"
 COUNT = PRIVATE + "count"
-# Every row is compared with the edges, in steps that halve them: the query grows with them.
-MOST = 256
-# Rows of the largest key that one range is for, where the number of ranges is found.
+# A query has one comparison per edge.
+MAX_RANGES = 256
+# Rows of the largest key per range, where the number of ranges is automatic.
 ROWS_EACH = 1_000_000
-# Scores that the edges are taken from.
+# Approximate number of scores in the sample that edges are taken from.
 SAMPLE = 100_000
 Bins: TypeAlias = int | Sequence[float]
-MOST_BINS = 100_000
-# What the sums may round by.
+MAX_BINS = 100_000
+# Bound on the rounding errors of sums.
 ROUNDING = 1e-10
 T0, F0, T1, F1, DT, DF = RATES
 
 
-def split(predictions: Predictions, ranges: Ranges) -> Predictions:
+def with_ranges(predictions: Predictions, ranges: Ranges) -> Predictions:
     """The predictions, to be cumulated in ranges of the score."""
     return replace(predictions, edges=tuple(edges_of(predictions, ranges)))
 
 
 def edges_of(predictions: Predictions, ranges: Ranges) -> list[float]:
-    """The scores at which a new range begins, ascending; none where all is one range.
+    """The scores at which ranges begin, ascending; empty for a single range.
 
-    Where a number of ranges is asked for, this asks the engine at once how many
-    rows there are, and for a sample of their scores. Edges balance the work;
-    results do not depend on them.
+    For a number of ranges, this counts the rows and fetches a sample of their scores. Edges
+    balance the work; results do not depend on them.
     """
     if ranges is None:
         return []
     if isinstance(ranges, str) and ranges == "auto":
-        return automatic(predictions)
+        return automatic_edges(predictions)
     if not isinstance(ranges, int) or isinstance(ranges, bool):
-        return _given(ranges)
-    if not 1 <= ranges <= MOST:
+        return _checked_edges(ranges)
+    if not 1 <= ranges <= MAX_RANGES:
         raise InvalidArgument(
-            f"ranges is {ranges!r}, allowed are 1 to {MOST}, or the edges themselves.",
+            f"ranges is {ranges!r}, allowed are 1 to {MAX_RANGES}, or the edges themselves.",
             hint="about one range for each million rows of the largest key.",
         )
     return [] if ranges == 1 else quantiles(_sample(predictions, [SCORE])[SCORE], ranges)
 
 
-def automatic(predictions: Predictions) -> list[float]:
-    """Edges for one range to each `ROWS_EACH` rows of the largest key.
+def automatic_edges(predictions: Predictions) -> list[float]:
+    """Edges for one range per `ROWS_EACH` rows of the largest key.
 
-    They are taken from the scores of the keys that have more rows than that: those
-    of all others, however many, may lie elsewhere.
+    They are quantiles of the scores of keys with more rows than that: only these are split,
+    and the scores of other keys may be distributed differently.
     """
     check_connected(predictions.rows)
     keys = predictions.keys
@@ -77,28 +76,28 @@ def automatic(predictions: Predictions) -> list[float]:
     if keys:
         sample = sample.join(large, on=keys, how="semi", nulls_equal=True)
     most = int(large[COUNT].max())  # type: ignore[arg-type]
-    return quantiles(sample[SCORE], min(MOST, ceil(most / ROWS_EACH)))
+    return quantiles(sample[SCORE], min(MAX_RANGES, ceil(most / ROWS_EACH)))
 
 
 def quantiles(scores: pl.Series, ranges: int) -> list[float]:
-    """Edges that part scores into about equally many."""
+    """Edges of ranges with about equally many scores."""
     finite = scores.filter(scores.is_finite()).sort()
     places = [len(finite) * i // ranges for i in range(1, ranges)] if len(finite) else []
     return finite.gather(places).unique().sort().to_list()
 
 
-def range_of(edges: Sequence[float], below: int = 0) -> Any:
-    """The number of the range that a score is in: how many edges it reaches."""
+def range_number(edges: Sequence[float], below: int = 0) -> Any:
+    """The number of the range of a score: how many edges are at or below it."""
     if not edges:
         return ibis_library().literal(below, type="int64")
     middle = len(edges) // 2
-    above = range_of(edges[middle + 1 :], below + middle + 1)
+    above = range_number(edges[middle + 1 :], below + middle + 1)
     reached = deferred(SCORE) >= literal(edges[middle])
-    return reached.ifelse(above, range_of(edges[:middle], below))
+    return reached.ifelse(above, range_number(edges[:middle], below))
 
 
 def _sample(predictions: Predictions, columns: Sequence[str]) -> pl.DataFrame:
-    """Columns of some of the rows that have a score, about `SAMPLE` of them or all."""
+    """Columns of a random sample of about `SAMPLE` of the rows with a score, or of all."""
     ranked = predictions.rows.filter(deferred(SCORE).notnull())
     rows = collected(ranked.aggregate(**{COUNT: ibis_library()._.count()})).item()
     share = min(1.0, SAMPLE / max(rows, 1))
@@ -106,7 +105,7 @@ def _sample(predictions: Predictions, columns: Sequence[str]) -> pl.DataFrame:
     return collected(chosen.select(*columns))
 
 
-def _given(edges: object) -> list[float]:
+def _checked_edges(edges: object) -> list[float]:
     several = isinstance(edges, Sequence) and not isinstance(edges, str)
     listed: list[Any] = list(edges) if several else [None]  # type: ignore[call-overload]
     if not all(is_number(edge) and isfinite(edge) for edge in listed):
@@ -140,14 +139,14 @@ def binned(predictions: Predictions, bins: Bins) -> Predictions:
 
 
 def resolve_edges(bins: Bins) -> list[float]:
-    """The lower edges of bins, or of so many equal ones from 0 to 1."""
-    if isinstance(bins, int) and not isinstance(bins, bool) and 1 <= bins <= MOST_BINS:
+    """The lower edges of bins; a number means equal bins from 0 to 1."""
+    if isinstance(bins, int) and not isinstance(bins, bool) and 1 <= bins <= MAX_BINS:
         return [i / bins for i in range(bins)]
     listed = list(bins) if isinstance(bins, Iterable) and not isinstance(bins, str) else []
     numbers = listed and all(is_number(edge) and isfinite(edge) for edge in listed)
     if not numbers or any(low >= high for low, high in pairwise(listed)):
         raise InvalidArgument(
-            f"bins is {bins!r}, allowed are a number of bins up to {MOST_BINS}, or rising edges.",
+            f"bins is {bins!r}, allowed are a number of bins up to {MAX_BINS}, or rising edges.",
             hint="for example bins=1000 for scores from 0 to 1, or bins=[-2.0, 0.0, 2.0].",
         )
     return [float(edge) for edge in listed]
@@ -173,7 +172,7 @@ BEST, WORST = Ibis(_best), Ibis(_worst)
 def bounded(
     measures: Sequence[Measure], lowest: Sequence[Measure], highest: Sequence[Measure]
 ) -> tuple[list[Measure], dict[str, list[Column]]]:
-    """The measures with the sums of their bounds, and these by the name of their column."""
+    """The measures with the sums of their bounds, and the bounds as "lower" and "upper"."""
     with_sums: list[Measure] = []
     limits: dict[str, list[Column]] = {"lower": [], "upper": []}
     for measure, low, high in zip(measures, lowest, highest, strict=True):
@@ -189,7 +188,7 @@ def bounded(
 def check_bounded(
     measures: str | Sequence[str] | None, interpolation: str, over: object
 ) -> list[str]:
-    """The measures that have bounds, by default all; refuse others, and other areas."""
+    """The names of measures that have bounds, by default all; raise for others."""
     bounded = {name: one for name, one in CATALOG.items() if one.rises_within_ties}
     default = [name for name, one in bounded.items() if one.over is None or over is not None]
     names = [measures] if isinstance(measures, str) else list(measures or default)

@@ -1,16 +1,16 @@
-"""The curve under every prior of a grid, made where the curve is."""
+"""Curves at every prior of a grid, computed by the engine."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from polaroc.base.private_columns import PRIVATE
-from polaroc.curves.surface import Rate, chosen_rates, rate_at
+from polaroc.curves.surface import Rate, rate_at, select_rates
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.priors.grids import prior, resolve_priors, skew
 from polaroc.typing import Priors
-from polaroc.warehouse.columns import IBIS, deferred, extended, ibis_library, literal, plain
+from polaroc.warehouse.columns import IBIS, deferred, ibis_library, ieee_column, literal, to_ibis
 from polaroc.warehouse.curves import curve_keys
-from polaroc.warehouse.measures import WHICH, choice, literal_rows
+from polaroc.warehouse.measures import WHICH, literal_rows, pick_row_value
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table
@@ -55,7 +55,7 @@ def surface(
     [(0.0, 1.0), (0.5, 1.0), (0.5, 0.2), (1.0, 0.33...), (1.0, 0.2)]
     """
     keys = curve_keys(curve)
-    chosen = chosen_rates(rates, keys)
+    chosen = select_rates(rates, keys)
     resolved = resolve_priors(priors)
     if not resolved:
         raise InvalidArgument("priors has no prior.", hint=Hint.example("priors", [0.5, 0.1]))
@@ -76,13 +76,16 @@ def surface(
     at = rows.select(
         *curve.columns,
         *FIRST,
-        prior=choice(_where_defined(given, defined)),
-        skew=choice(_where_defined(skews, defined)),
+        prior=pick_row_value(_where_defined(given, defined)),
+        skew=pick_row_value(_where_defined(skews, defined)),
     )
-    point, first = (extended("tpr"), extended("fpr")), (extended(FIRST[0]), extended(FIRST[1]))
+    point, first = (
+        (ieee_column("tpr"), ieee_column("fpr")),
+        (ieee_column(FIRST[0]), ieee_column(FIRST[1])),
+    )
     at_origin = type(point[0])(origin)
     values = {
-        name: plain(rate_at(name, rate, point, first, extended("skew"), at_origin, IBIS))
+        name: to_ibis(rate_at(name, rate, point, first, ieee_column("skew"), at_origin, IBIS))
         for name, rate in chosen.items()
     }
     return at.select(*curve.columns, "prior", "skew", **values)

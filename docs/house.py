@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 SOURCE = HERE.parent / "src" / "polaroc"
 PAGE = HERE / "architecture.md"
-ROOMS_IN_A_LINE = 7
-WIDTH = 96
+ROOMS_IN_A_LINE = 6
+WIDTH = 118
 HEIGHT = 24
 GAP = 8
 
@@ -85,7 +85,11 @@ def house() -> "alt.LayerChart":
         floor.encode(alt.XDatum(0), alt.Y("first:Q"), text="floor"),
     )
     height = int(rooms["bottom"].max())
-    layers = layers.properties(width=ROOMS_IN_A_LINE * WIDTH, height=height)
+    layers = layers.properties(
+        width=ROOMS_IN_A_LINE * WIDTH,
+        height=height,
+        padding={"left": 100, "top": 5, "right": 5, "bottom": 5},
+    )
     return layers.configure_view(stroke=None)
 
 

@@ -309,6 +309,40 @@ def test_whole_numbers_and_fractions_in_a_list():
 # --- wide tables --------------------------------------------------------------------------------
 
 
+BIG = 2**53 + 1
+
+
+@pytest.mark.parametrize(
+    "values", [[BIG, BIG - 1, 0.5], [0.5, BIG, None], np.array([BIG, 0.5, np.nan], dtype=object)],
+    ids=["whole first", "fraction first", "object array"],
+)  # fmt: skip
+def test_whole_numbers_that_no_float_holds_beside_fractions_are_refused(values):
+    with pytest.raises(InvalidTable, match=r"no 64-bit float holds\.\nHint: give whole[^H]*$"):
+        as_polars({"score": values})
+
+
+NULLABLE = {
+    "whole": (pd.array([BIG, None], dtype="Int64"), pl.Series([BIG, None])),
+    "boolean": (pd.array([True, None], dtype="boolean"), pl.Series([True, None])),
+    "text": (pd.array(["p", None], dtype="string"), pl.Series(["p", None])),
+    "category": (pd.Categorical(["p", None]), pl.Series(["p", None])),
+}
+
+
+@pytest.mark.parametrize(("values", "expected"), NULLABLE.values(), ids=NULLABLE)
+def test_arrays_of_pandas_columns_in_a_mapping(values, expected):
+    column = as_polars({"a": values})["a"]
+    plain = column.cast(pl.String) if column.dtype == pl.Categorical else column
+    assert plain.to_list() == expected.to_list()
+
+
+@pytest.mark.parametrize("step", [pr.evaluate, pr.curve, pr.check])
+def test_keys_of_different_types_are_refused(step):
+    mixed = pd.DataFrame({"truth": [1, 0] * 2, "score": range(4), "model": [1, "b"] * 2})
+    with pytest.raises(InvalidPredictions, match="'model' has values of different types"):
+        step(mixed, truth="truth", score="score", by="model")
+
+
 def test_models_are_named_by_their_columns():
     scores = ["a", pl.col("b").alias("c") * 2]
     found = pr.evaluate(WIDE, **TRUTH, score=scores, by="fold", measures="auc")

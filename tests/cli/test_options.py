@@ -187,6 +187,25 @@ def test_labels_of_settings(here, positive):
     assert polaroc("check", "p.parquet").exit_code == 0
 
 
+def test_settings_may_name_a_column_of_scores_per_model(here):
+    one = pl.read_parquet("p.parquet").select("label", "p", q=1 - pl.col("p"))
+    one.write_parquet("wide.parquet")
+    configured(here, "truth = 'label'\n[score]\nup = 'p'\ndown = 'q'")
+    result = polaroc("evaluate", "wide.parquet", "--no-by", "--json")
+    assert result.exit_code == 0, result.output
+    rows = json.loads(result.stdout)
+    areas = {row["model"]: row["estimate"] for row in rows if row["measure"] == "auc"}
+    assert areas["up"] == pytest.approx(1 - areas["down"])
+
+
+@pytest.mark.parametrize("name", ["out.xlsx", "out.json", "out.pdf"])
+def test_other_files_than_tables_are_not_written(here, name):
+    result = polaroc("evaluate", "p.parquet", *COLUMNS, "--out", name)
+    assert result.exit_code == 2
+    assert "name a folder, or a table that ends in" in result.stderr
+    assert not (here / name).exists()
+
+
 def test_options_win_over_settings(here):
     configured(here, SETTINGS)
     result = polaroc("evaluate", "p.parquet", "--no-by", "--prior", 0.5, "--json")

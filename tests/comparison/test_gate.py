@@ -386,12 +386,39 @@ AS_COLUMNS = {"champion": "A", "challenger": "C", "truth": "truth", "measure": "
 
 
 @pytest.mark.parametrize(
-    "table", [WIDE, WIDE.lazy(), WIDE.to_dict(), WIDE.drop("case")], ids=["frame", "plan",
-    "mapping", "rows are cases"],
+    ("table", "case"), [(WIDE, "case"), (WIDE.lazy(), "case"), (WIDE.to_dict(), "case"),
+                        (WIDE.drop("case"), None)],
+    ids=["frame", "plan", "mapping", "rows are cases"],
 )  # fmt: skip
-def test_one_score_column_per_model_is_one_row_per_model(table):
-    result = pr.gate(table, **AS_COLUMNS, case="case", score=["A", "C"])
+def test_one_score_column_per_model_is_one_row_per_model(table, case):
+    result = pr.gate(table, **AS_COLUMNS, case=case, score=["A", "C"])
     assert_same(result, on_cases())
+
+
+def test_a_case_column_of_score_columns_that_is_misspelt_is_refused():
+    with pytest.raises(InvalidArgument, match="no column 'cases'"):
+        pr.gate(WIDE, **AS_COLUMNS, case="cases", score=["A", "C"])
+
+
+def test_score_columns_that_no_float_holds_are_refused():
+    whole = WIDE.with_columns(C=pl.lit(2**53 + 1))
+    with pytest.raises(InvalidPredictions, match="inexact score"):
+        pr.gate(whole, **AS_COLUMNS, case="case", score=["A", "C"])
+
+
+def test_models_of_different_types_are_refused():
+    mixed = ONE.filter(pl.col("model") != "B").to_pandas()
+    mixed["model"] = mixed["model"].astype(object).where(mixed["model"] != "A", 1)
+    with pytest.raises(InvalidPredictions, match="values of different types"):
+        pr.gate(mixed, **{**CASES, "champion": 1}, by="model", over=OVER)
+
+
+def test_the_equal_error_of_folds():
+    equal = pr.evaluate(PREDICTIONS, **NAMES, by=["model", "fold"], over=OVER,
+                        measures=["auc", "equal_error"])  # fmt: skip
+    expected = pr.gate(equal, **FOLDS, measure="equal_error")
+    result = pr.gate(PREDICTIONS, **FOLDS, **NAMES, measure="equal_error", over=OVER)
+    assert result.difference == pytest.approx(expected.difference)
 
 
 def test_score_columns_of_folds():

@@ -53,6 +53,11 @@ def test_the_headline_is_what_choose_answers(page, measures):
     assert headline.text == choice.answer
 
 
+def test_a_page_is_not_written_under_the_name_of_another_kind(tmp_path):
+    with pytest.raises(InvalidArgument, match="a report is an HTML page"):
+        pr.report(pl.DataFrame(), path=tmp_path / "report.pdf")
+
+
 def test_the_ranking_is_that_of_the_measures(page, measures):
     overall = measures.filter(measure="iauprec").group_by("model")
     wanted = overall.agg(

@@ -50,9 +50,11 @@ def check_ratio(ratio: object) -> None:
             "a block, which the table does not tell.",
             hint=Hint(
                 "{test_train_ratio} for 80/20 hold-outs, 1/(k-1) for k folds; "
-                "compare({target}) needs none.",
+                "compare({target}) needs none; for fitted models on one test set, "
+                "compare(target='trained') and predictions.",
                 command_line="{test_train_ratio} for 80/20 hold-outs, 1/(k-1) for k folds; "
-                "{target} of `polaroc compare` needs none.",
+                "{target} of `polaroc compare` needs none; for fitted models on one test set, its "
+                "--target trained and predictions.",
                 test_train_ratio=0.25,
                 target="dataset",
             ),

@@ -1,7 +1,9 @@
 """Tables of other libraries, and mappings of arrays, as Polars frames."""
 
+import sys
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import polars as pl
@@ -40,8 +42,9 @@ def as_polars(table: Any) -> pl.DataFrame | pl.LazyFrame:
         raise InvalidTable(f"got a {kind}, allowed are {TABLES}.", hint=CONVERT)
     try:
         frame = pl.DataFrame(table)
-    except Exception as error:
-        raise InvalidTable(f"a {kind} is no table: {error}", hint=CONVERT) from error
+    except (Exception, pl.exceptions.PanicException) as error:
+        twice = " (two columns have one name?)" if "duplicate" in str(error) else ""
+        raise InvalidTable(f"a {kind} is no table{twice}: {error}", hint=CONVERT) from error
     # A stream that was read before is empty, without a word.
     if frame.is_empty() and _is_from("pyarrow", table, "RecordBatchReader"):
         raise InvalidTable(
@@ -85,11 +88,16 @@ def _of_array(name: object, values: Any) -> pl.Series:
         return _of_pandas_column(name, values)
     if isinstance(values, list | tuple | range):
         return _of_list(name, values)
+    if type(values).__module__.split(".")[0] == "pandas":
+        # An array of nullable or categorical values, as a column has it.
+        return _of_pandas_column(name, sys.modules["pandas"].Series(values))
     try:
         if any(hasattr(type(values), f"__arrow_c_{way}__") for way in ("array", "stream")):
             return pl.Series(name, values)
         if hasattr(values, "__array__"):
             return _of_numpy(name, values)
+    except InvalidTable:
+        raise
     except (TypeError, ValueError, RuntimeError, pl.exceptions.PolarsError) as error:
         raise InvalidTable(f"{name!r} could not be read: {error}", hint=CONVERT) from error
     raise InvalidTable(
@@ -119,6 +127,11 @@ def _of_list(name: str, values: Sequence[Any]) -> pl.Series:
         column = pl.Series(name, [None if value is None else float(value) for value in values])
     if column.dtype.is_nested():
         raise _not_flat(name, "has lists as values")
+    if column.dtype.is_float() and any(type(one) is int and float(one) != one for one in values):
+        raise InvalidTable(
+            f"{name!r} has whole numbers beside fractions or NaN that no 64-bit float holds.",
+            hint="give whole numbers alone, or text where they are names.",
+        )
     return column
 
 
@@ -151,11 +164,11 @@ def _of_pandas_column(name: str, column: Any) -> pl.Series:
 
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
         return pl.Series(name, column.to_numpy(), nan_to_null=True)
-    try:
-        return pl.Series(name, column)
-    except (ImportError, NotImplementedError, TypeError, ValueError):
-        # Polars needs PyArrow for other types; PyArrow takes no values of different types.
-        values = column.to_numpy(dtype=object, na_value=None).tolist()
+    if column.dtype != object:
+        # Polars needs PyArrow for other types.
+        with suppress(ImportError, NotImplementedError, TypeError, ValueError):
+            return pl.Series(name, column)
+    values = column.to_numpy(dtype=object, na_value=None).tolist()
     try:
         return _of_list(name, values)
     except InvalidTable:

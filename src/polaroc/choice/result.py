@@ -106,13 +106,16 @@ def _choice_blocks(choice: Choice) -> Iterator[Block]:
     best = choice.priors.filter("best").unique("prior", keep="first", maintain_order=True)
     if best.is_empty():
         return
-    step = -(-best.height // MOST_PRIORS)
+    # Spread evenly, with both ends.
+    rows = min(best.height, MOST_PRIORS)
+    shown = [round(i * (best.height - 1) / max(rows - 1, 1)) for i in range(rows)]
+    more = f", {rows} of {best.height}" if rows < best.height else ""
     yield (
-        "The best model at each prior",
+        f"The best model at each prior{more}",
         ["prior", "best", "mean", "best in"],
         [
             [f"{prior:.4g}", str(model), number(mean), _percent(share)]
-            for prior, model, mean, share in best.gather_every(step)
+            for prior, model, mean, share in best[shown]
             .select("prior", between, "mean", "share")
             .iter_rows()
         ],

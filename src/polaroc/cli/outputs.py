@@ -21,10 +21,13 @@ from polaroc.files.atomic import (
 )
 from polaroc.files.read import COMPRESSED, FORMATS, MEASURES
 
+# What a folder is hardly meant to be called.
+OTHER_KINDS = {".xlsx", ".xls", ".json", ".txt", ".html", ".pdf", ".png", ".svg"}
 Force = Annotated[
     bool,
     typer.Option(
-        "--force", help="Replace what is there; of a folder only files of the same names."
+        "--force",
+        help="Replace what is there; in a folder with other files, those of the same names.",
     ),
 ]
 
@@ -48,6 +51,13 @@ class Output:
             raise InvalidArgument(
                 f"--out is {str(self.path)!r}, and nothing is written compressed.",
                 hint="end it in .parquet, or name a folder.",
+            )
+        if self.path.suffix.lower() in OTHER_KINDS and not self.path.is_dir():
+            raise InvalidArgument(
+                f"--out is {str(self.path)!r}, and no such file is written.",
+                hint="name a folder, or a table that ends in .parquet, .csv, .tsv, .ipc or .ndjson."
+                if self.one_table
+                else "name a folder, without such a suffix.",
             )
         if self.is_table and not self.one_table:
             raise InvalidArgument(

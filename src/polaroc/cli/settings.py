@@ -88,6 +88,9 @@ def _checked(table: Mapping[str, Any], file: Path) -> dict[str, Any]:
     for key, value in table.items():
         word = key.replace("-", "_")
         name = SINGULAR.get(word, word)
+        if name == "score" and isinstance(value, dict):
+            # One column of scores per model, as Python has it.
+            value = [f"{model}={column}" for model, column in value.items()]
         if name not in EXAMPLES:
             close = nearest(word, [*EXAMPLES, *SINGULAR])
             raise InvalidArgument(
@@ -148,6 +151,8 @@ def defaults(
     if "between" in options and "by" not in options and not {"between", "block"} & given.keys():
         values = _roles(values.pop("by", [])) | values
     against = {name for flag, names in AGAINST.items() if flag in given for name in names}
+    if command == "compare" and given.get("target", "algorithm") != "algorithm":
+        against.add("test_train_ratio")
     for first, second in EITHER.get(command, ()):
         against |= (
             {first} if second in given else {second} if {first} & {*given, *values} else set()

@@ -30,7 +30,8 @@ from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, higher_is_better, label
 from polaroc.measures.table import humanize_note
-from polaroc.predictions.wide import MODEL, models_as_rows, score_columns, with_cases
+from polaroc.predictions.table import check_ordered
+from polaroc.predictions.wide import CASE, MODEL, models_as_rows, score_columns, with_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import IntoExpr, Label, Nulls, Prior, Score, Table
 
@@ -89,7 +90,8 @@ def gate(
         the folds.
     case
         The column that tells the cases of one test set apart: both models are
-        compared case by case.
+        compared case by case. With one score column per model it is not needed, since
+        each row is a case.
     measure
         The measure compared. At a single `prior`, "iauprec" is "auprec" there.
     over
@@ -163,6 +165,10 @@ def gate(
     Pass: A is not worse than C by more than 0.01 in IAUPREC over 5 to 20 % positives.
     """
     over = over if over is None or isinstance(over, Belief) else pair_of(over) or over
+    models = score_columns(score)
+    if models and case is None and test_train_ratio is None:
+        # Each row is a case.
+        case = CASE
     on_cases = check_design(case, test_train_ratio)
     has_scores = check_scores(truth, score, on_cases=on_cases)
     others = weight is not None or nulls != "raise"
@@ -181,12 +187,12 @@ def gate(
     table = as_lazy(predictions_or_measures).collect()
     if not has_scores:
         check_measures(table)
-    models = score_columns(score)
     if models:
         table, score = models_as_rows(with_cases(table, score, case), models)
         by = by if by is None else [MODEL, *column_names(by, "by")]
     named = [name for name in (truth, score, weight, case) if isinstance(name, str)]
     between, *folds = keys_of(table, by, named if has_scores else None, on_cases=on_cases)
+    check_ordered({name: table.schema[name] for name in (between, *folds) if name in table.columns})
     table = two_models(table, between, champion, challenger)
     columns: dict[str, Any] = {"truth": truth, "score": score, "positive": positive}
     at: Prior = "observed" if prior is None else prior
@@ -201,7 +207,8 @@ def gate(
                 table, by=[between, *folds], measures=sorted({measure, "auc"}), over=over,
                 priors=at, weight=weight, nulls=nulls, **columns,
             )  # fmt: skip
-        table, taken_over = of_one_range(table, measure, over)
+        else:
+            table, taken_over = of_one_range(table, measure, over)
         compared = compare(
             table, measure, between, folds, prior=prior, test_train_ratio=test_train_ratio,
             alpha=alpha, incomplete=incomplete,

@@ -103,7 +103,7 @@ def check(
             score_column.min().alias("lowest"),
             score_column.max().alias("highest"),
             _case_note(named).alias("note"),
-            *label_extremes(),
+            *label_extremes(pl.col(WEIGHT) > 0 if predictions.weighted else None),
         )
         .filter(pl.col("rows") > 0)
     )
@@ -133,7 +133,8 @@ def notes_on_labels(predictions: Predictions) -> list[str]:
     # Most tables have no such score, which saves a look at each key.
     if not rows.select((pl.col(SCORE) == 1).any()).collect().item():
         return []
-    noted = rows.group_by(keys).agg(label_extremes()).select(label_note().alias("note"))
+    has_weight = pl.col(WEIGHT) > 0 if predictions.weighted else None
+    noted = rows.group_by(keys).agg(label_extremes(has_weight)).select(label_note().alias("note"))
     counts = noted.drop_nulls().group_by("note").len().sort("note").collect()
     return [f"Note on {count} key(s): {note}." for note, count in counts.rows()]
 

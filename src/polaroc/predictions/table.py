@@ -1,6 +1,6 @@
 """Read, audit and validate a table of predictions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -188,6 +188,7 @@ def unaudited(
         chosen.append(single_column(weight, "weight", lazy).alias(WEIGHT))
     keys = [name for key in by_keys for name in lazy.select(key).collect_schema().names()]
     check_keys(keys)
+    check_ordered(lazy.select(by_keys).collect_schema())
     eager = isinstance(table, pl.DataFrame)
     # Of a table what is computed is computed once: random numbers are then the same throughout.
     wide_errors: list[tuple[int, pl.Expr]] = []
@@ -228,6 +229,16 @@ def unaudited(
         repeatable,
     )
     return Unaudited(predictions, named, truth, positive)
+
+
+def check_ordered(keys: Mapping[str, pl.DataType]) -> None:
+    """Refuse key columns of Python objects, which have no order."""
+    for name, kind in keys.items():
+        if kind == pl.Object:
+            raise InvalidPredictions(
+                f"the column {name!r} has values of different types.",
+                hint="make them one type first, for example with .astype(str) in pandas.",
+            )
 
 
 def one_class_note(positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:

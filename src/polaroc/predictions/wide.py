@@ -7,11 +7,18 @@ import polars as pl
 
 from polaroc.base.columns import single_column
 from polaroc.base.private_columns import private
-from polaroc.errors import Hint, InvalidArgument, quoted
-from polaroc.predictions.row_checks import INEXACT, SCORE, score_column
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
+from polaroc.predictions.row_checks import (
+    INEXACT,
+    ROW_ERROR_HINTS,
+    ROW_ERRORS,
+    SCORE,
+    score_column,
+)
 from polaroc.typing import Frame, IntoExpr, Score
 
 MODEL = "model"
+CASE = "id"
 EXAMPLE = Hint(
     "for example {score}, or a mapping from model to column.",
     command_line="for example {score}.",
@@ -98,8 +105,11 @@ def rows_by_model(
 
 
 def with_cases(frame: Frame, score: Score | None, case: str | None) -> Frame:
-    """A wide table with a column of cases, each row being one, where it has none."""
-    if case is None or not score_columns(score) or case in frame.lazy().collect_schema():
+    """A wide table with a column of cases, each row being one, where none is named.
+
+    `CASE` is the name by default: any other is looked for, and missed where it is not there.
+    """
+    if case != CASE or not score_columns(score) or case in frame.lazy().collect_schema():
         return frame
     return frame.with_row_index(case)
 
@@ -116,10 +126,14 @@ def models_as_rows(
     named = [column for column in scores.values() if isinstance(column, str)]
     shared = [pl.col(name) for name in table.columns if name not in named]
     rows, errors = rows_by_model(table, scores, shared)
-    for _, is_inexact in errors:
-        rows = rows.with_columns(pl.when(~is_inexact).then(SCORE).alias(SCORE))
+    long = rows.collect()
+    inexact = sum(long.select(is_inexact.sum()).item() for _, is_inexact in errors)
+    if inexact:
+        raise InvalidPredictions(
+            f"{inexact} {ROW_ERRORS[INEXACT]}s.", hint=ROW_ERROR_HINTS[INEXACT]
+        )
     column = private("score")
-    return rows.rename({SCORE: column}).collect(), pl.col(column)
+    return long.rename({SCORE: column}), pl.col(column)
 
 
 def _name(column: object) -> object:

@@ -159,6 +159,15 @@ def report(
 
     check_path("path", path)
     file = Path(path)
+    if file.suffix.lower() not in ("", ".html", ".htm"):
+        raise InvalidArgument(
+            f"path is {str(path)!r}, and a report is an HTML page.",
+            hint=Hint(
+                "for example {path}; a browser prints it as PDF.",
+                command_line="for example --out report.html; a browser prints it as PDF.",
+                path="report.html",
+            ),
+        )
     check_new(file, is_report)
     values = listed_values(priors)
     for one in [priors] if values is None else values:

@@ -429,3 +429,19 @@ def test_an_interrupt_during_the_imports_is_no_traceback(moment):
     assert "Traceback" not in said
     assert process.returncode in (0, 130)
     assert process.returncode == 0 or said == "Interrupted: nothing was written.\n"
+
+
+def test_a_choice_at_a_single_prior(file):
+    result = polaroc(
+        "choose", file, *BASE, "--over", 0.1, 0.1, "--test-train-ratio", 0.25, "--json"
+    )
+    assert result.exit_code == 0, result.output
+    measures = pr.evaluate(
+        TABLE, truth="truth", score="score", by=["model", "fold"], priors=0.1, measures="auprec"
+    )
+    means = dict(measures.group_by("model").agg(pl.col("estimate").mean()).rows())
+    models = {row["model"]: row["expected"] for row in json.loads(result.stdout)["models"]}
+    assert models == pytest.approx(means)
+    refused = polaroc("choose", file, *BASE, "--over", 0.1, 0.1, "--grid", 5)
+    assert refused.exit_code == 2
+    assert "--over is a single prior" in refused.stderr

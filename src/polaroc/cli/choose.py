@@ -1,7 +1,8 @@
 """`polaroc choose`: which model to take over a range of priors."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeGuard
 
+import polars as pl
 import typer
 
 from polaroc.choice.choose import choose as choice
@@ -35,7 +36,8 @@ def choose(
     over: Annotated[
         tuple[float, float] | None,
         typer.Option(
-            help="Range of priors LO HI; by default those of the measures, equally likely.",
+            help="Range of priors LO HI, or one prior twice; by default those of the measures, "
+            "equally likely.",
             show_default=False,
         ),
     ] = None,
@@ -74,6 +76,10 @@ def choose(
         roles = roles_of(source, between, block, columns, no_blocks=no_blocks)
         measures = measures_of(source, columns, roles.all, **options)
         say("choosing")
+        if _is_one_prior(over):
+            at_prior = pl.col("prior").is_null() | (pl.col("prior") == over[0])
+            # Without the area over a range the choice is made at the prior that is left.
+            measures, over = measures.filter(at_prior, pl.col("measure") != "iauprec"), None
         result = choice(
             measures, *roles.between_and_block, over=over, test_train_ratio=test_train_ratio,
             alpha=alpha, incomplete=incomplete,
@@ -101,9 +107,20 @@ def choice_options(
         raise InvalidArgument(
             "predictions are given without a range of priors.", hint="give --over 0.05 0.20."
         )
+    if _is_one_prior(over):
+        if grid is not None:
+            raise InvalidArgument(
+                f"--grid is {grid}, and --over is a single prior.", hint="leave --grid out."
+            )
+        return {"priors": [over[0]], "measures": ["auprec", "auc"]}
     check_range(*over)
     return {
         "over": over,
         "priors": grid_of(over, grid),
         "measures": ["auprec", "iauprec", "sens", "auc"],
     }
+
+
+def _is_one_prior(over: tuple[float, float] | None) -> TypeGuard[tuple[float, float]]:
+    """Whether both ends of the range are the same prior."""
+    return over is not None and over[0] == over[1]

@@ -191,7 +191,14 @@ def check_range(lo: float, hi: float) -> None:
     if lo >= hi:
         raise InvalidArgument(
             f"the range of priors is ({lo}, {hi}), allowed is lo < hi.",
-            hint="give the lower end first.",
+            hint=Hint(
+                "for a single prior evaluate at it: {priors}.",
+                command_line="for a single prior leave the range out, and give {prior}.",
+                priors=[lo],
+                prior=lo,
+            )
+            if lo == hi
+            else "give the lower end first.",
         )
 
 

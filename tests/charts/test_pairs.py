@@ -97,7 +97,7 @@ def relations(*rows: tuple, key: str = "model") -> pl.DataFrame:
 def cells(chart) -> dict[tuple, str]:
     spec = chart.to_dict()
     (records,) = spec["datasets"].values() if "datasets" in spec else [spec["data"]["values"]]
-    return {(record["row"], record["column"]): record["told"] for record in records}
+    return {(record["row"], record["column"]): record["relation_label"] for record in records}
 
 
 def test_dominance_counts_blocks_either_way_round():

@@ -428,8 +428,9 @@ def test_an_interrupt_during_the_imports_is_no_traceback(moment):
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
     assert "Traceback" not in said
-    assert process.returncode in (0, 130)
-    assert process.returncode == 0 or said == "Interrupted: nothing was written.\n"
+    # Python that has run everything and is ending heeds no handler any more.
+    assert process.returncode in (0, 130, -signal.SIGINT)
+    assert said == ("Interrupted: nothing was written.\n" if process.returncode == 130 else "")
 
 
 def test_a_choice_at_a_single_prior(file):

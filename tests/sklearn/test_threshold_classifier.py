@@ -194,7 +194,7 @@ def test_jobs_and_pickles():
         ({"prior": 1.2}, InvalidArgument, "prior is 1.2"),
         ({"prior": [0.1, 0.2]}, InvalidArgument, "prior is"),
         ({"prior": None, "over": 0.1}, InvalidArgument, "over is 0.1"),
-        ({"rule": "youden"}, InvalidArgument, "rule is 'youden'"),
+        ({"rule": "nearest"}, InvalidArgument, "rule is 'nearest'"),
         ({"rule": "recall"}, InvalidArgument, "target is None"),
         ({"cost_fn": 0}, InvalidArgument, "cost_fn is 0"),
         (

@@ -43,6 +43,11 @@ napoleon_use_ivar = True
 add_module_names = False
 toc_object_entries = False
 
+# What scikit-learn adds to an estimator, described in its own glossary.
+autodoc_default_options = {
+    "exclude-members": "set_fit_request, set_score_request, set_predict_request"
+}
+
 html_theme = "furo"
 html_title = f"polaroc {version}"
 html_static_path = ["assets"]

@@ -432,5 +432,13 @@ def test_score_columns_of_folds():
 
 
 def test_a_column_of_models_beside_score_columns_is_refused():
-    with pytest.raises(InvalidArgument, match="has a column 'model'"):
+    with pytest.raises(InvalidArgument, match="the table has one, too"):
         pr.gate(WIDE.with_columns(model=pl.lit("x")), **AS_COLUMNS, case="case", score=["A", "C"])
+
+
+def test_a_score_column_may_be_the_truth_too():
+    wide = WIDE.with_columns(label=pl.col("truth").cast(pl.Float64))
+    names = AS_COLUMNS | {"truth": "label", "challenger": "label"}
+    result = pr.gate(wide, **names, case="case", score=["A", "label"])
+    champion = roc_auc_score(WIDE["truth"], WIDE["A"])
+    assert result.difference == pytest.approx(1 - champion)

@@ -22,7 +22,7 @@ from polaroc.predictions.row_checks import (
     truth_column,
     weight_column,
 )
-from polaroc.predictions.wide import MODEL, rows_by_model, score_columns
+from polaroc.predictions.wide import MODEL, refuse_model_column, rows_by_model, score_columns
 from polaroc.typing import By, IntoExpr, Label, Nulls, Score, Table
 
 
@@ -193,7 +193,7 @@ def unaudited(
     # Of a table what is computed is computed once: random numbers are then the same throughout.
     wide_errors: list[tuple[int, pl.Expr]] = []
     if scores:
-        _refuse_model(lazy, keys)
+        refuse_model_column(lazy.collect_schema().names(), keys)
         keys = [MODEL, *keys]
         named, wide_errors = rows_by_model(table, scores, chosen)
     else:
@@ -267,17 +267,6 @@ def check_columns(frame: pl.LazyFrame, wanted: Sequence[object]) -> None:
         f"there is no column {quoted(unknown)}; the table has {quoted(present) or 'no columns'}.",
         hint=hint,
     )
-
-
-def _refuse_model(frame: pl.LazyFrame, keys: Sequence[str]) -> None:
-    """Raise on a column that has the name of the key of a wide table."""
-    if MODEL in keys or MODEL in frame.collect_schema():
-        holder = "by" if MODEL in keys else "the table"
-        raise InvalidArgument(
-            f"score has one column per model: their key is {MODEL!r}, and {holder} has one, too.",
-            hint="drop or rename that column; where it tells the models apart, "
-            "give one column of scores.",
-        )
 
 
 def _refuse_words(named: pl.LazyFrame, score: str) -> None:

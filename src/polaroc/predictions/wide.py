@@ -1,6 +1,6 @@
 """Wide tables: one score column per model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -104,6 +104,17 @@ def rows_by_model(
     return rows, [(INEXACT, pl.any_horizontal(wrong))] if wrong else []
 
 
+def refuse_model_column(columns: Collection[str], keys: Sequence[str] = ()) -> None:
+    """Refuse a column, or a key, with the name of the key of a wide table."""
+    if MODEL in (*keys, *columns):
+        holder = "by" if MODEL in keys else "the table"
+        raise InvalidArgument(
+            f"score has one column per model: their key is {MODEL!r}, and {holder} has one, too.",
+            hint="drop or rename that column; where it tells the models apart, "
+            "give one column of scores.",
+        )
+
+
 def with_cases(frame: Frame, score: Score | None, case: str | None) -> Frame:
     """A wide table with a column of cases, each row being one, where none is named.
 
@@ -118,14 +129,8 @@ def models_as_rows(
     table: pl.DataFrame, scores: Mapping[str, IntoExpr]
 ) -> tuple[pl.DataFrame, pl.Expr]:
     """A wide table with one row per case and model, and its column of scores."""
-    if MODEL in table.columns:
-        raise InvalidArgument(
-            "score names one column per model, and the table has a column 'model'.",
-            hint="rename it first, since the models become a column of this name.",
-        )
-    named = [column for column in scores.values() if isinstance(column, str)]
-    shared = [pl.col(name) for name in table.columns if name not in named]
-    rows, errors = rows_by_model(table, scores, shared)
+    refuse_model_column(table.columns)
+    rows, errors = rows_by_model(table, scores, [pl.col(name) for name in table.columns])
     long = rows.collect()
     inexact = sum(long.select(is_inexact.sum()).item() for _, is_inexact in errors)
     if inexact:

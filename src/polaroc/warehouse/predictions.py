@@ -35,7 +35,7 @@ from polaroc.predictions.row_checks import (
     labels_of,
     listed,
 )
-from polaroc.predictions.wide import MODEL, score_columns
+from polaroc.predictions.wide import MODEL, refuse_model_column, score_columns
 from polaroc.typing import Label, Nulls
 from polaroc.warehouse.columns import ibis_library, literal
 
@@ -98,7 +98,7 @@ def read(
     named = [column_name(truth, "truth"), *columns_of_scores, *keys]
     _check_columns(table, named if weight is None else [*named, column_name(weight, "weight")])
     if models:
-        _refuse_model(table, keys)
+        refuse_model_column(table.columns, keys)
     check_keys(keys)
     _check_case(keys)
     label, truth_trouble = _truth(table[truth], truth, positive)
@@ -153,15 +153,6 @@ def _check_columns(table: "Table", names: Sequence[str]) -> None:
             hint=spelling(
                 unknown, table.columns, "check the spelling of truth, score, weight and by."
             ),
-        )
-
-
-def _refuse_model(table: "Table", keys: Sequence[str]) -> None:
-    """Refuse a column with the name of the key that tells the scores of models apart."""
-    if MODEL in (*keys, *table.columns):
-        raise InvalidArgument(
-            f"score has one column per model: their key is {MODEL!r}, and the table has one, too.",
-            hint="drop or rename that column first.",
         )
 
 

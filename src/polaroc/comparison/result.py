@@ -93,9 +93,9 @@ def comparison_parts(comparison: "Comparison") -> "list[RenderableType]":
     warnings = ["Note: " + line for line in comparison.warnings]
     return [
         _heading(comparison),
+        verdict(comparison),
         "",
         *block_tables(_comparison_blocks(comparison)),
-        verdict(comparison),
         *warnings,
     ]
 

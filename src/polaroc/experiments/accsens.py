@@ -13,7 +13,7 @@ import polars as pl
 from polaroc.datasets import ionosphere, sonar
 from polaroc.experiments.estimators import Estimator
 from polaroc.experiments.runs import Progress, holdouts, write_tables
-from polaroc.sklearn.extra import need_scikit_learn
+from polaroc.sklearn.estimators import need_scikit_learn
 
 FOLDS = 30
 SEED = 2005

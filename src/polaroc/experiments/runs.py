@@ -12,7 +12,7 @@ from polaroc.base.columns import as_lazy, column_names
 from polaroc.errors import InvalidArgument
 from polaroc.experiments.cases import LabelledCases, read_cases
 from polaroc.experiments.estimators import Models, models_of_fold
-from polaroc.sklearn.extra import need_scikit_learn
+from polaroc.sklearn.estimators import need_scikit_learn
 from polaroc.sklearn.fitting import Fit, fitted_predictions, labelled_cases, split_cases
 from polaroc.typing import Label
 

@@ -6,7 +6,7 @@ import polars as pl
 
 from polaroc.errors import InvalidArgument
 from polaroc.experiments.estimators import Estimator
-from polaroc.sklearn.extra import need_scikit_learn
+from polaroc.sklearn.estimators import need_scikit_learn
 from polaroc.sklearn.predictions import cross_val_predictions
 from polaroc.typing import Array
 

@@ -27,7 +27,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     # It inherits from scikit-learn, without which the rest can be imported.
     if name == "PriorThresholdClassifier":
-        from polaroc.sklearn.extra import need_scikit_learn
+        from polaroc.sklearn.estimators import need_scikit_learn
 
         need_scikit_learn()
         from polaroc.sklearn.threshold_classifier import PriorThresholdClassifier

@@ -4,10 +4,26 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from polaroc.base.columns import type_name
-from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice, quoted
+from polaroc.errors import InvalidArgument, InvalidPredictions, MissingExtra, check_choice, quoted
 from polaroc.typing import Array
 
 AUTO = ("predict_proba", "decision_function")
+
+
+def need_scikit_learn() -> None:
+    """Refuse to go on without scikit-learn.
+
+    Examples
+    --------
+    >>> need_scikit_learn()
+    """
+    try:
+        import sklearn  # noqa: F401
+    except ImportError:
+        raise MissingExtra(
+            "scikit-learn is needed, which is not installed.",
+            hint="pip install 'polaroc[sklearn]'.",
+        ) from None
 
 
 def named_estimators(estimators: Any) -> dict[str, Any]:

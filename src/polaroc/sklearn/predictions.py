@@ -11,9 +11,9 @@ from polaroc.sklearn.estimators import (
     class_name,
     fit_arguments,
     named_estimators,
+    need_scikit_learn,
     response_methods,
 )
-from polaroc.sklearn.extra import need_scikit_learn
 from polaroc.sklearn.fitting import (
     Fit,
     fitted_predictions,

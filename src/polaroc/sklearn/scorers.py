@@ -5,7 +5,7 @@ from typing import Any
 from polaroc.errors import check_choice
 from polaroc.measures.catalog import CATALOG, higher_is_better, select_measures
 from polaroc.priors.beliefs import Belief
-from polaroc.sklearn.extra import need_scikit_learn
+from polaroc.sklearn.estimators import need_scikit_learn
 from polaroc.sklearn.scores import check_one_prior, measure_of
 from polaroc.sklearn.targets import binary_target
 from polaroc.typing import Interpolation, Label, Prior

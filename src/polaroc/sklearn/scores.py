@@ -9,7 +9,7 @@ from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import OBSERVED, check_prior
-from polaroc.sklearn.extra import need_scikit_learn
+from polaroc.sklearn.estimators import need_scikit_learn
 from polaroc.sklearn.targets import ONE_VS_REST, BinaryTarget, binary_target
 from polaroc.typing import Array, Interpolation, Label, Prior
 

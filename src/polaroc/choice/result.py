@@ -109,9 +109,9 @@ def _choice_blocks(choice: Choice) -> Iterator[Block]:
     # Spread evenly, with both ends.
     rows = min(best.height, MOST_PRIORS)
     shown = [round(i * (best.height - 1) / max(rows - 1, 1)) for i in range(rows)]
-    more = f", {rows} of {best.height}" if rows < best.height else ""
+    which = "each prior" if rows == best.height else f"{rows} of the {best.height} priors"
     yield (
-        f"The best model at each prior{more}",
+        f"The best model at {which}",
         ["prior", "best", "mean", "best in"],
         [
             [f"{prior:.4g}", str(model), number(mean), _percent(share)]

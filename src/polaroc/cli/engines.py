@@ -14,7 +14,7 @@ from polaroc.curves.curve import in_order
 from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError
 from polaroc.measures.catalog import CATALOG, DEFAULT_PRIORS
 from polaroc.predictions.row_checks import DROP_ROWS
-from polaroc.predictions.table import check_columns
+from polaroc.predictions.table import check_columns, first_keys
 from polaroc.predictions.usual_keys import UsualKeys, keys_by_type
 from polaroc.typing import Prior
 from polaroc.warehouse.connections import collected, table_at, without_password
@@ -24,7 +24,7 @@ from polaroc.warehouse.predictions import read
 if TYPE_CHECKING:
     from ibis.expr.types import Table
 
-MOST_KEYS = 3
+MOST_NOTES = 3
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class TableSource:
     def measures(
         self, columns: Columns, keys: Sequence[str], **options: Any
     ) -> tuple[pl.LazyFrame, list[str]]:
-        """The measures of predictions, and notes on their labels."""
+        """The measures of predictions, and notes on labels that count as negative."""
         with _engine_errors():
             query = warehouse.evaluate(self.table, **columns.arguments(keys), **options)
             measures = collected(query)
@@ -145,19 +145,12 @@ def _refuse_unranked(measures: pl.DataFrame, keys: Sequence[str]) -> None:
     """Refuse tables without rows, and with rows that cannot be ranked."""
     if measures.is_empty():
         raise InvalidPredictions("the table holds no rows.", hint="check the table.")
-    unranked = (
-        measures.filter(pl.col("positives").is_null())
-        .select(*keys, "note")
-        .unique(maintain_order=True)
-    )
+    unranked = measures.filter(pl.col("positives").is_null()).select(*keys, "note").unique()
     if unranked.is_empty():
         return
-    first = [
-        ", ".join(f"{name}={value!r}" for name, value in row.items() if name != "note")
-        for row in unranked.head(MOST_KEYS).iter_rows(named=True)
-    ]
-    where = f" in {unranked.height} key(s): {'; '.join(first)}" if keys else ""
+    by_note = unranked.sort(*keys, "note").partition_by("note", maintain_order=True)
+    found = [f"{rows['note'][0]}{first_keys(rows, keys)}" for rows in by_note]
     raise InvalidPredictions(
-        f"{unranked['note'][0]}{where}.",
+        f"{'; '.join(found[:MOST_NOTES])}.",
         hint=DROP_ROWS,
     )

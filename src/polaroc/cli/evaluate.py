@@ -180,10 +180,7 @@ def evaluate_frames(
         )  # fmt: skip
         say("auditing and measuring")
         result = run_all(frames, request)
-        warnings = [
-            *result.notes,
-            *negatives(pl.concat(frames), arguments["truth"], arguments.get("positive")),
-        ]
+        warnings = negatives(pl.concat(frames), arguments["truth"], arguments.get("positive"))
         measures = result.measures.collect()
         if measures.is_empty():
             raise InvalidPredictions("the files hold no rows.", hint="check the files.")

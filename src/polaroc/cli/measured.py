@@ -17,6 +17,7 @@ from polaroc.cli.sources import Source
 from polaroc.cli.sources import columns_of as predicted_columns
 from polaroc.comparison.design import Incomplete
 from polaroc.errors import InvalidArgument, quoted
+from polaroc.predictions.audit import label_notes
 from polaroc.typing import Nulls
 
 Files = Annotated[
@@ -105,7 +106,8 @@ def measures_of(
             )
         return predictions_or_measures(source, None, keys)
     measures, notes = source.measures(columns, keys, **options)
-    tell(notes)
+    measured_keys = [name for name in measures.collect_schema() if name not in RESERVED]
+    tell([*label_notes(measures, measured_keys), *notes])
     return measures
 
 

@@ -279,8 +279,8 @@ def _cell(mean: float | None, sd: float | None, lacking: int) -> str | None:
 
 def doubts(table: pl.DataFrame, of: str = "estimate", most: int = 5) -> list[str]:
     """The notes of measures, or of something else that has a row each, the commonest first."""
-    kind = humanize_note(pl.col("note"))
-    counts = table.filter(pl.col("note").is_not_null()).group_by(kind).len()
+    kinds = humanize_note(pl.col("note").str.split("; ").explode())
+    counts = table.drop_nulls("note").select(kinds.alias("note")).group_by("note").len()
     ordered = counts.sort("len", "note", descending=[True, False])
     lines = [f"Note on {count} {of}(s): {note}" for note, count in ordered.head(most).rows()]
     if ordered.height > most:

@@ -12,12 +12,13 @@ import typer
 from polaroc.cli.engines import TableSource, table_of
 from polaroc.cli.inputs import Columns, labels, negatives, score_columns
 from polaroc.curves.curve import curve
+from polaroc.curves.keys import totals
 from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.evaluation.pipeline import run_all
 from polaroc.evaluation.request import Request
 from polaroc.files.read import Stamps, batches, scan
 from polaroc.files.text_files import TextFormat
-from polaroc.predictions.audit import notes_on_labels
+from polaroc.predictions.audit import label_notes
 from polaroc.predictions.table import read
 from polaroc.predictions.usual_keys import UsualKeys, usual_keys
 from polaroc.typing import Nulls
@@ -96,15 +97,16 @@ class FileSource:
     def measures(
         self, columns: Columns, keys: Sequence[str], **options: Any
     ) -> tuple[pl.LazyFrame, list[str]]:
-        """The measures of predictions, and notes on their labels."""
+        """The measures of predictions, and notes on labels that count as negative."""
         frame = self.rows(keys)
         result = run_all([frame], Request(**columns.arguments(keys), **options))
-        return result.measures, [*result.notes, *self.notes(columns)]
+        return result.measures, self.notes(columns)
 
     def curves(self, columns: Columns, keys: Sequence[str]) -> tuple[pl.LazyFrame, list[str]]:
         """The curve of each key, and notes on labels."""
         frame, arguments = self.rows(keys), columns.arguments(keys)
-        notes = notes_on_labels(read(frame, **arguments, audited=True))
+        predictions = read(frame, **arguments, audited=True)
+        notes = label_notes(totals(predictions), predictions.keys)
         return curve(frame, **arguments), [*notes, *self.notes(columns)]
 
     def notes(self, columns: Columns) -> list[str]:

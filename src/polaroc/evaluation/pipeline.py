@@ -12,7 +12,6 @@ from polaroc.curves.keys import build_key_index
 from polaroc.evaluation.request import Request
 from polaroc.evaluation.sums import CurveSums, CurveTotals
 from polaroc.measures.table import tidy
-from polaroc.predictions.audit import notes_on_labels
 from polaroc.predictions.table import Predictions, read
 from polaroc.uncertainty.bootstrap import resampled
 from polaroc.uncertainty.intervals import check_counts, with_fractional_flag, with_limits
@@ -22,13 +21,12 @@ class Result(NamedTuple):
     """The result of an evaluation.
 
     `measures` are tidy, with intervals if requested; `extra` has AUPREC at the extra priors and
-    `curves` the thinned curves, None if not requested; `notes` are the audit's on the labels.
+    `curves` the thinned curves, None if not requested.
     """
 
     measures: pl.LazyFrame
     extra: pl.LazyFrame | None
     curves: pl.LazyFrame | None
-    notes: tuple[str, ...] = ()
 
 
 def run(frame: pl.LazyFrame | pl.DataFrame, request: Request) -> Result:
@@ -55,7 +53,6 @@ def run_all(frames: Sequence[pl.LazyFrame], request: Request) -> Result:
     Each table must give the same rows whenever it is read. `memory` is "auto" by default.
     """
     audited = [read(frame, **request.columns, audited=True) for frame in frames]
-    notes = tuple(line for predictions in audited for line in notes_on_labels(predictions))
     results = [_within_memory(replace(one, repeatable=True), request) for one in audited]
     keys = audited[0].keys
     extra = [result.extra for result in results if result.extra is not None]
@@ -64,7 +61,6 @@ def run_all(frames: Sequence[pl.LazyFrame], request: Request) -> Result:
         _concatenated([result.measures for result in results], keys),
         _concatenated(extra, keys) if extra else None,
         _concatenated(curves, keys) if curves else None,
-        notes,
     )
 
 

@@ -5,11 +5,17 @@ from collections.abc import Sequence
 import polars as pl
 
 from polaroc.base.columns import check_keys, key_columns, single_column
-from polaroc.base.private_columns import DIFFERS, TRUTH, WEIGHT
+from polaroc.base.private_columns import DIFFERS, LABEL, TRUTH, WEIGHT
 from polaroc.base.tables import as_polars
 from polaroc.predictions.balance import balance_note
-from polaroc.predictions.row_checks import SCORE, label_extremes, label_note
-from polaroc.predictions.table import Predictions, one_class_note, unaudited
+from polaroc.predictions.row_checks import (
+    ONLY_LABELS,
+    SCORE,
+    THE_TRUTH,
+    label_extremes,
+    label_note,
+)
+from polaroc.predictions.table import one_class_note, unaudited
 from polaroc.typing import By, IntoExpr, Label, Score, Table
 
 # Columns of `check` beside the totals.
@@ -127,15 +133,11 @@ def check(
     )  # fmt: skip
 
 
-def notes_on_labels(predictions: Predictions) -> list[str]:
-    """Notes on keys whose scores are labels."""
-    rows, keys = predictions.valid_rows, predictions.keys
-    # Most tables have no such score, which saves a look at each key.
-    if not rows.select((pl.col(SCORE) == 1).any()).collect().item():
-        return []
-    has_weight = pl.col(WEIGHT) > 0 if predictions.weighted else None
-    noted = rows.group_by(keys).agg(label_extremes(has_weight)).select(label_note().alias("note"))
-    counts = noted.drop_nulls().group_by("note").len().sort("note").collect()
+def label_notes(noted: pl.LazyFrame, keys: Sequence[str]) -> list[str]:
+    """Sentences on the keys whose scores are labels, of a table with their `note`."""
+    kind = pl.col("note").str.extract(f"({THE_TRUTH}|{ONLY_LABELS})").alias(LABEL)
+    labelled = noted.select(*keys, kind).drop_nulls(LABEL).unique()
+    counts = labelled.group_by(LABEL).len().sort(LABEL).collect()
     return [f"Note on {count} key(s): {note}." for note, count in counts.rows()]
 
 

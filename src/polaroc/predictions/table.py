@@ -115,7 +115,7 @@ class Unaudited:
             problems = f"{problems} (truth {self.truth!s} has the labels {_first_labels(labels())})"
         hints = [hint for code, hint in ROW_ERROR_HINTS.items() if code in kinds] or [DROP_ROWS]
         raise InvalidPredictions(
-            problems + _first_keys(row_errors, self.predictions.keys) + ".",
+            problems + first_keys(row_errors, self.predictions.keys) + ".",
             hint=reduce(lambda first, second: first + " " + second, hints),
         )
 
@@ -290,7 +290,8 @@ def _first_labels(labels: pl.DataFrame, most: int = 5) -> str:
     return quoted(labels[TRUTH].sort().to_list(), most)
 
 
-def _first_keys(rows: pl.DataFrame, keys: Sequence[str], most: int = 3) -> str:
+def first_keys(rows: pl.DataFrame, keys: Sequence[str], most: int = 3) -> str:
+    """How many keys the rows have, and which, as the end of a message; empty without keys."""
     if not keys:
         return ""
     distinct_keys = rows.select(keys).unique().sort(keys)

@@ -120,9 +120,11 @@ def with_cases(frame: Frame, score: Score | None, case: str | None) -> Frame:
 
     `CASE` is the name by default: any other is looked for, and missed where it is not there.
     """
-    if case != CASE or not score_columns(score) or case in frame.lazy().collect_schema():
+    # Something other than a name, which is refused later, may have no answer to `!=`.
+    unnamed = isinstance(case, str) and case == CASE and score_columns(score)
+    if not unnamed or CASE in frame.lazy().collect_schema():
         return frame
-    return frame.with_row_index(case)
+    return frame.with_row_index(CASE)
 
 
 def models_as_rows(

@@ -1,3 +1,4 @@
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -112,8 +113,9 @@ def test_the_positive_label_can_be_named():
     [
         X.tolist(), sparse.csr_array(X), sparse.coo_matrix(X),
         pd.DataFrame(X, index=np.arange(60)[::-1]), pl.DataFrame(X),
+        pl.DataFrame(X).to_arrow(), duckdb.from_arrow(pl.DataFrame(X).to_arrow()),
     ],
-    ids=["list", "csr", "coo", "pandas", "polars"],
+    ids=["list", "csr", "coo", "pandas", "polars", "pyarrow", "duckdb"],
 )  # fmt: skip
 @pytest.mark.parametrize(
     "target", [Y.tolist(), pd.Series(Y == 1, index=np.arange(60)[::-1]), pl.Series(Y)],
@@ -264,7 +266,7 @@ def test_the_table_is_evaluated_and_compared():
         ({"y": np.arange(60) % 3}, InvalidArgument, r"multiclass(.|\n)*one_vs_rest"),
         ({"y": X[:, 0]}, InvalidArgument, "Unknown label type: continuous"),
         ({"y": np.zeros(60)}, InvalidPredictions, "y has 1 class, needed are 2"),
-        ({"y": np.sort(Y), "cv": KFold(2)}, InvalidPredictions, r"trained on the classes"),
+        ({"y": np.sort(Y), "cv": KFold(2)}, InvalidPredictions, "has cases of one class"),
         ({"pos_label": "bad"}, InvalidArgument, "pos_label is 'bad'"),
         ({"cv": 1}, InvalidArgument, "60 cases cannot be split so"),
         ({"cv": []}, InvalidArgument, "cv has no splits"),

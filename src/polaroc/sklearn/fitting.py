@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from polaroc.base.tables import as_polars
 from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.files.progress import Progress
 from polaroc.sklearn.estimators import of_cases, positive_scores, rows
@@ -90,6 +91,9 @@ def labelled_cases(X: Any, y: Any, pos_label: Label | None, sample_weight: Any =
         raise InvalidPredictions(
             f"y has {count}{where}, needed are 2.", hint="check the labels and the weights."
         )
+    if hasattr(type(X), "__arrow_c_stream__") and not hasattr(X, "iloc"):
+        # scikit-learn takes no rows of a PyArrow table or a DuckDB relation.
+        X = as_polars(X)
     try:
         (features,) = indexable(X)
         features = features if hasattr(features, "shape") else np.asarray(features)
@@ -120,7 +124,24 @@ def split_cases(cv: Any, cases: Cases, groups: Any = None) -> list[Split]:
         raise InvalidArgument(
             "cv has no splits.", hint="for example cv=5, or pairs of training and test rows."
         )
-    return numbered(splits, cases.n)
+    result = numbered(splits, cases.n)
+    for split in result:
+        _check_classes(split, cases)
+    return result
+
+
+def _check_classes(split: Split, cases: Cases) -> None:
+    """Refuse a training set without cases of both classes that count."""
+    import numpy as np
+
+    labels = cases.target.truth[split.train]
+    if cases.weight is not None:
+        labels = labels[cases.weight[split.train] != 0]
+    if len(np.unique(labels)) < 2:
+        raise InvalidPredictions(
+            f"the training set of fold {split.fold} has cases of one class only.",
+            hint="a stratified splitter, or fewer folds, keeps both in each.",
+        )
 
 
 def numbered(splits: Iterable[tuple[Any, Any]], n: int) -> list[Split]:

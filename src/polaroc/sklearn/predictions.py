@@ -48,8 +48,8 @@ def cross_val_predictions(
         mapping from names to them, a list of them, or one; without a name they have
         that of their class.
     X
-        Features, one row per case: an array, a sparse matrix, or a data frame of
-        Polars or pandas.
+        Features, one row per case: an array, a sparse matrix, or a table
+        of Polars, pandas, PyArrow or DuckDB.
     y
         Labels of two classes.
     cv

@@ -9,7 +9,7 @@ os.environ.setdefault("POLARS_WARN_UNSTABLE", "1")
 # tests its coverage.py would hide the package `coverage`.
 collect_ignore = ["benchmarks"]
 
-for name, examples in {"quick": 20, "thorough": 100}.items():
+for name, examples in {"quick": 20, "thorough": 50}.items():
     settings.register_profile(
         name,
         max_examples=examples,

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from polaroc.priors.beliefs import Belief
 
 MOST_NAMED = 5
+# Probabilities nearer to 1 are not told apart, nor differences below this.
+ALMOST, LEAST_SHOWN = 0.995, 0.001
+NUMBERS = (
+    "none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+)  # fmt: skip
 
 
 def describe_belief(
@@ -39,29 +44,83 @@ def describe_belief(
     return f"at the priors {', '.join(f'{prior:.3g}' for prior in grid)}, equally likely"
 
 
-def best_expected(models: pl.DataFrame, measure: str, believed: str) -> str:
-    """Which model has the best expected measure, and by how much."""
+def one_sentence(models: pl.DataFrame, judged_by: str, *, is_bound: bool = False) -> str:
+    """Which model, by how much, how likely it is the best, and what is lost if it is not.
+
+    Parameters
+    ----------
+    models
+        As in a `Choice`, the best first.
+    judged_by
+        The measure with the priors, such as "AUPREC over 5 to 20 % positives".
+    is_bound
+        Whether the probability is at least as high.
+    """
+    top = models["mean"][0]
+    tied = models.filter(pl.col("mean") >= top - ROUNDING * abs(top))
+    names = tied[models.columns[0]].to_list()
+    sentence = f"Take {listed(names, 'or')}: {judged_by} is {top:.3f}"
+    if tied.height < models.height:
+        other, mean = models.select(models.columns[0], "mean").row(tied.height)
+        more = f"{top - mean:.3f}" if top - mean >= LEAST_SHOWN else f"less than {LEAST_SHOWN}"
+        sentence += f", {more} more than that of {one_name(other)}"
+    return f"{sentence}; {how_sure(models, tied.height, is_bound=is_bound)}."
+
+
+def how_sure(models: pl.DataFrame, tied: int = 1, *, is_bound: bool = False) -> str:
+    """How likely the first model is the best, and what is lost if it is not."""
+    chance, loss = models.select("probability_best", "expected_loss").row(0)
+    if chance is None:
+        return "nothing says how sure that is"
+    if tied == models.height:
+        return "they are equal on all that was measured"
+    it = "it is" if tied == 1 else "each is"
+    among = "the better of the two" if models.height == 2 else f"the best of the {_count(models)}"
+    least = "at least " if is_bound and chance < ALMOST else ""
+    words = f"{it} {among} with a probability of {least}{percent(chance)}"
+    if chance >= ALMOST or tied > 1:
+        return words
     between = models.columns[0]
-    top = models["expected"][0]
-    ties = models.filter(pl.col("expected") >= top - ROUNDING * abs(top))[between].to_list()
-    sentence = f"{named(ties)}: best expected {measure} {believed} ({top:.3f}"
-    if len(ties) < models.height:
-        model, value = models.select(between, "expected").row(len(ties))
-        sentence += f", before {one_name(model)} with {value:.3f}"
-    return sentence + ")"
+    other = models.slice(1).sort("probability_best", descending=True, maintain_order=True)
+    lost = loss / (1 - chance)
+    about = f"about {lost:.3f}" if lost >= LEAST_SHOWN else f"less than {LEAST_SHOWN}"
+    which = "" if models.height == 2 else " most likely"
+    return f"{words}, and if it is not, {one_name(other[between][0])}{which} is, by {about}"
 
 
-def describe_certainty(models: pl.DataFrame, blocks: int, comparison: "Comparison | None") -> str:
-    """How certain the choice of the first model is: significant differences, and folds won."""
-    if blocks < 2:
-        return "; measured once, so nothing says how sure this is."
-    won = describe_wins(models["share"][0], blocks)
-    if comparison is None:
-        return f"; no test was made, for want of test_train_ratio. {won}"
-    separation = describe_separation(models[models.columns[0]], comparison)
-    return (
-        f"; the corrected test at α = {comparison.plan.alpha:g} tells it from {separation}. {won}"
+def percent(chance: float) -> str:
+    """A probability as a percentage that is neither 0 nor 100.
+
+    Examples
+    --------
+    >>> percent(0.784), percent(0.9999), percent(0.0001)
+    ('78 %', 'more than 99 %', 'less than 1 %')
+    """
+    if chance >= ALMOST:
+        return "more than 99 %"
+    return f"{100 * chance:.0f} %" if chance > 1 - ALMOST else "less than 1 %"
+
+
+def corrected(models: pl.DataFrame, measure: str) -> str:
+    """What is left of the first model's mean once it is corrected for having been picked."""
+    mean, expected = models.select("mean", "expected").row(0)
+    picked = (
+        f"The mean {measure} of the first model is likely too high, because it is the highest of "
+        f"{models.height}: chance helped to make it so, the more the closer the models are"
     )
+    if expected is None:
+        return f"{picked}."
+    return f"{picked}. Corrected for that it is {expected:.3f} in place of {mean:.3f}."
+
+
+def describe_tests(models: pl.DataFrame, comparison: "Comparison | None", blocks: int) -> str:
+    """From which models the first differs significantly, and in how many folds it is the best."""
+    sentences = []
+    if comparison is not None:
+        sentences.append(describe_separation(models[models.columns[0]], comparison))
+    if blocks > 1:
+        sentences.append(describe_wins(models["share"][0], blocks))
+    return " ".join(sentences)
 
 
 def describe_wins(share: float, blocks: int) -> str:
@@ -78,11 +137,16 @@ def describe_wins(share: float, blocks: int) -> str:
 def describe_separation(models: pl.Series, comparison: "Comparison") -> str:
     """From which of the other models the first differs significantly."""
     apart, not_apart = split_by_test(models, comparison)
+    test = f"(corrected test, α = {comparison.plan.alpha:g})"
+    first = one_name(models[0])
     if not not_apart:
-        return "all others" if len(apart) > 1 else named(apart)
+        return f"{first} differs significantly from {named(apart)} {test}."
     if not apart:
-        return "none of the others" if len(not_apart) > 1 else "no other"
-    return f"{named(apart)}, but not from {named(not_apart)}"
+        return f"{first} does not differ significantly from {listed(not_apart, 'or')} {test}."
+    return (
+        f"{first} differs significantly from {named(apart)}, but not from "
+        f"{listed(not_apart, 'or')} {test}."
+    )
 
 
 def changes(priors: pl.DataFrame) -> list[str]:
@@ -105,10 +169,26 @@ def named(models: Sequence[object]) -> str:
     >>> named(["A", "B", "C"])
     'A, B and C'
     """
+    return listed(models, "and")
+
+
+def listed(models: Sequence[object], last: str) -> str:
+    """The first names, with a word before the last of them.
+
+    Examples
+    --------
+    >>> listed(["A", "B", "C"], "or")
+    'A, B or C'
+    """
     words = [one_name(model) for model in models[:MOST_NAMED]]
     if len(models) > MOST_NAMED:
         words.append(f"{len(models) - MOST_NAMED} more")
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+    return f" {last} ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def _count(models: pl.DataFrame) -> str:
+    """How many models there are, small numbers in words."""
+    return NUMBERS[models.height] if models.height < len(NUMBERS) else f"{models.height:,}"
 
 
 def one_name(model: object) -> str:

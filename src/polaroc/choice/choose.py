@@ -5,27 +5,36 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.checks import check_text, pair_of
+from polaroc.base.checks import check_share, check_text, pair_of
 from polaroc.base.columns import as_lazy, column_names, require
 from polaroc.base.statistics import ROUNDING
-from polaroc.choice.answer import best_expected, changes, describe_belief, describe_certainty
+from polaroc.choice.answer import changes, corrected, describe_belief, one_sentence
+from polaroc.choice.certainty import Certainty, of_errors, of_folds
+from polaroc.choice.posterior import Posterior, posterior
+from polaroc.choice.predictions import measured, one_prior
 from polaroc.choice.regret import ExpectedMeasures, best_shares, measure_under_belief
 from polaroc.choice.result import Choice
-from polaroc.comparison import caveats
 from polaroc.comparison.compare import of_design
 from polaroc.comparison.design import Design, Incomplete, Plan, balanced
+from polaroc.comparison.gate_checks import check_scores
 from polaroc.comparison.letters import check_result_name
-from polaroc.comparison.measure_rows import below_chance, over_labels, range_rows, rows_of
+from polaroc.comparison.measure_rows import SAME, below_chance, over_labels, range_rows, rows_of
+from polaroc.errors import InvalidArgument
 from polaroc.measures.catalog import label
 from polaroc.priors.beliefs import Belief
+from polaroc.priors.grids import check_prior, check_range
+from polaroc.typing import IntoExpr, Label, Nulls, Score, Table
 
-COLUMNS = ("mean", "regret", "best", "expected", "mean_regret", "worst_regret", "sens")
+COLUMNS = (
+    "mean", "expected", "lower", "upper", "probability_best", "expected_loss", "regret", "best",
+    "mean_regret", "worst_regret", "share", "sens",
+)  # fmt: skip
 # Difference of an IAUPREC from the expectation above which there is a warning.
 OFF = 0.002
 
 
 def choose(
-    measures: pl.LazyFrame | pl.DataFrame,
+    measures: Table,
     between: str = "model",
     block: str | Sequence[str] | None = "fold",
     measure: str = "auprec",
@@ -34,50 +43,76 @@ def choose(
     test_train_ratio: float | None = None,
     alpha: float = 0.005,
     incomplete: Incomplete = "raise",
+    level: float = 0.95,
+    truth: IntoExpr | None = None,
+    score: Score | None = None,
+    by: str | Sequence[str] | None = None,
+    case: str | None = None,
+    weight: IntoExpr | None = None,
+    positive: Label | Sequence[Label] | None = None,
+    nulls: Nulls = "raise",
 ) -> Choice:
     """Which model to take over a range of priors, and how sure that is.
 
     Parameters
     ----------
     measures
-        Tidy measures of every model and block, as `evaluate` gives them with
-        ``over=(0.05, 0.20), priors=prior_grid(0.05, 0.20, 16)``; a lazy frame is
+        Predictions, with `truth`, `score` and `over`: one row per model and case, or per
+        case with one column of scores per model. Or tidy measures of every model and
+        fold, as `evaluate` gives them with
+        ``over=(0.05, 0.20), priors=prior_grid(0.05, 0.20, 16)``. A lazy frame is
         collected.
     between
         The key column that tells the models apart.
     block
-        The key column, or columns, of the blocks such as folds; None where each
-        model was measured once, and then nothing says how sure the choice is.
+        The key column, or columns, of the folds; None where each model was measured
+        once. Of predictions, columns with usual names of models and folds are found
+        where neither it, `between` nor `by` is given.
     measure
         A measure taken at priors, of which more is better.
     over
-        The range (lo, hi) of priors, or a belief about the prior; by default the
-        range of the table's IAUPREC, else the priors of the table, equally likely.
+        The range (lo, hi) of priors, one prior twice, or a belief about the prior; of
+        measures by default the range of the table's IAUPREC, else the priors of the
+        table, equally likely.
     test_train_ratio
-        Test over training cases of a block, as in `compare`; without it no test
-        is made.
+        Test over training cases of a fold, as in `compare`: 0.25 for 80/20 hold-outs,
+        1/(k−1) for k folds. Of predictions with `case` it is worked out. Without it
+        probabilities are understated, and no test is made.
     alpha
         As in `compare`.
     incomplete
         As in `compare`.
+    level
+        Probability that `lower` and `upper` of a model hold its true measure, in (0, 1).
+    truth, score, weight, positive, nulls
+        Of predictions, as in `evaluate`.
+    by
+        The columns of the models and of the folds in one: in place of `between` and
+        `block`. With one score column per model only those of the folds.
+    case
+        The column that tells cases apart: the models of one test set are compared case
+        by case. With one score column per model it is not needed, since each row is a
+        case.
 
     Returns
     -------
     Choice
-        The models `bayes` (best expected measure), `minimax` (least worst regret)
-        and `steadiest` (least Sens), an `answer` in words, the frames `models`
-        and `priors`, `warnings`, the `comparison`, and a `summary()` to print.
+        The models `bayes` (best mean), `minimax` (least worst regret) and `steadiest`
+        (least Sens), an `answer` in one sentence, the frames `models` and `priors`,
+        `warnings`, the `comparison`, and a `summary()` to print. How sure the choice is,
+        the columns `probability_best` and `expected_loss` of `models` say.
 
     Raises
     ------
-    InvalidArgument, InvalidTable
-        As in `compare`; where the table has neither IAUPREC over the very range or
-        belief, nor the measure at eight priors within the range or at all nodes of
-        the belief.
+    InvalidArgument, InvalidTable, InvalidPredictions
+        As in `compare` and `evaluate`; where measures have neither IAUPREC over the very
+        range or belief, nor the measure at eight priors within the range or at all nodes
+        of the belief.
 
     See Also
     --------
     compare : Whether models differ on a measure.
+    gate : Whether a challenger may replace the champion.
     report : All of it as one HTML page.
     uniform : All priors of a range, equally likely.
 
@@ -87,9 +122,18 @@ def choose(
     where its column `over` names this range, so that it is the number that `compare`
     tests; otherwise it is computed from the priors of the table, between which the
     measure is interpolated in ln λ. Regret and the best model at a prior are those of
-    means over the blocks: at the table's priors within a range and at its ends; at
+    means over the folds: at the table's priors within a range and at its ends; at
     the nodes of a belief, without 0.5 % at either end. Priors that are each key's own
     ("observed") and differ between keys are not used.
+
+    How sure the choice is comes from the covariance of the models' means: over folds it
+    is corrected for shared training cases (Nadeau and Bengio 2003), on one test set it
+    is that of the influence of its cases, which the models share. True means are taken
+    for normal around a common level with a spread that is estimated, with a prior; so
+    neither the lead of the best model nor its probability is what chance made of them.
+    In simulation, where the true differences have the size of their error or more,
+    answers of a given probability were right about as often as that (see the page "How
+    sure" in the documentation, which also says where they were not).
 
     References
     ----------
@@ -101,22 +145,71 @@ def choose(
     Examples
     --------
     >>> import polaroc as pr
-    >>> measures = pr.datasets.satellite_predictions().pipe(
-    ...     pr.evaluate, truth="truth", score="score", by=["model", "fold"],
-    ...     over=(0.05, 0.20), priors=pr.prior_grid(0.05, 0.20, 16),
+    >>> choice = pr.choose(
+    ...     pr.datasets.satellite_predictions(), truth="truth", score="score",
+    ...     by=["model", "fold"], over=(0.05, 0.20), test_train_ratio=0.25,
     ... )
-    >>> choice = pr.choose(measures, over=(0.05, 0.20), test_train_ratio=0.25)
     >>> print(choice.answer)
-    A: best expected AUPREC over 5 to 20 % positives (0.779, before C with 0.735);
-    the corrected test at α = 0.005 tells it from none of the others. It is the best in 17 of
-    the 20 folds.
+    Take A: AUPREC over 5 to 20 % positives is 0.779, 0.043 more than that of C; it is the best
+    of the three with a probability of 77 %, and if it is not, C most likely is, by about 0.026.
+    >>> choice.models["model"].to_list()
+    ['A', 'C', 'B']
     """
-    check_result_name(between, COLUMNS)
-    check_text("measure", measure, "auprec")
-    table = as_lazy(measures)
-    require(table, ("measure", "estimate"), source="evaluate(...)")
-    frame = table.collect()
     over = over if over is None or isinstance(over, Belief) else pair_of(over) or over
+    if one_prior(over) is not None:
+        check_prior(one_prior(over))
+    elif isinstance(over, tuple):
+        check_range(*over)
+    if by is not None:
+        keys = column_names(by, "by")
+        between, block = (keys[0], keys[1:]) if keys else (between, ())
+    check_text("measure", measure, "auprec")
+    check_share("level", level)
+    certainty = None
+    check_scores(truth, score, on_cases=case is not None)
+    if truth is not None and score is not None:
+        usual = by is None and (between, block) == ("model", "fold")
+        result = measured(
+            as_lazy(measures).collect(),
+            None if usual else [between, *column_names(block, "block")] if by is None else keys,
+            measure, over, truth=truth, score=score, case=case, weight=weight,
+            positive=positive, nulls=nulls,
+        )  # fmt: skip
+        table, between, block, certainty = result[:4]
+        test_train_ratio = result.test_train_ratio if test_train_ratio is None else test_train_ratio
+    else:
+        if weight is not None or positive is not None or nulls != "raise":
+            raise InvalidArgument(
+                "weight, positive or nulls is given without truth and score: they are for "
+                "predictions.",
+                hint="leave it out, or name the columns of predictions.",
+            )
+        lazy = as_lazy(measures)
+        require(lazy, ("measure", "estimate"), source="evaluate(...)")
+        table = lazy.collect()
+    return choose_measured(
+        table, between, block, measure, over=over, test_train_ratio=test_train_ratio, alpha=alpha,
+        incomplete=incomplete, level=level, certainty=certainty,
+    )  # fmt: skip
+
+
+def choose_measured(
+    frame: pl.DataFrame,
+    between: str,
+    block: str | Sequence[str] | None,
+    measure: str = "auprec",
+    *,
+    over: tuple[float, float] | Belief | None,
+    test_train_ratio: float | None,
+    alpha: float,
+    incomplete: Incomplete,
+    level: float = 0.95,
+    certainty: Certainty | None = None,
+) -> Choice:
+    """The choice from tidy measures; `certainty` where it does not follow from these."""
+    check_result_name(between, COLUMNS)
+    if (prior := one_prior(over)) is not None:
+        frame, over = _at_prior(frame, measure, prior), None
     under_belief = measure_under_belief(frame, measure, over)
     blocks = column_names(block, "block")
     design = balanced(
@@ -130,8 +223,15 @@ def choose(
     measured = under_belief.expected_measures(design.values)
     over, ends, belief = under_belief.over, under_belief.ends, under_belief.belief
     sens = _sens(frame, between, over)
-    models = _models(measured, design.models.alias(between), sens)
-    priors = _priors(measured, design.models.alias(between))
+    named = design.models.alias(between)
+    if certainty is None:
+        certainty = (
+            of_folds(measured.expected, test_train_ratio)
+            if len(design.values) > 1
+            else of_errors(frame, named, measure, over, under_belief.grid)
+        )
+    models = _models(measured, named, sens, certainty, level)
+    priors = _priors(measured, named)
     comparison = None
     if len(design.values) > 1 and test_train_ratio is not None:
         expected_design = Design(design.models, design.blocks, measured.expected[:, :, None])
@@ -139,18 +239,22 @@ def choose(
         comparison = of_design(expected_design, f"expected {measure}", between, blocks, plan)
     name = label(measure)
     below_chance_warnings = below_chance(frame, measure)
-    certainty = describe_certainty(models, len(design.values), comparison)
-    best = best_expected(models, name, describe_belief(ends, over, under_belief.grid))
+    answer = one_sentence(
+        models,
+        f"{name} {describe_belief(ends, over, under_belief.grid)}",
+        is_bound=certainty.is_bound,
+    )
     return Choice(
         bayes=models[between][0],
         minimax=_least(models, between, "worst_regret"),
         steadiest=_least(models, between, "sens"),
-        answer="".join(f"{warning} " for warning in below_chance_warnings) + best + certainty,
+        answer="".join(f"{warning} " for warning in below_chance_warnings) + answer,
         models=models,
         priors=priors,
         warnings=(
             *under_belief.warnings,
-            caveats.picked(models.height, name),
+            certainty.basis,
+            corrected(models, name),
             *changes(priors),
             *([] if under_belief.is_exact else _other_range(frame, models, between, measure, over)),
             *([] if comparison is None else comparison.warnings),
@@ -161,11 +265,25 @@ def choose(
         over=belief,
         measure=measure,
         block=tuple(blocks),
+        blocks=len(design.values),
+        level=level,
+        is_bound=certainty.is_bound,
     )
 
 
+def _at_prior(frame: pl.DataFrame, measure: str, prior: float) -> pl.DataFrame:
+    """The table at one prior, without measures over a range."""
+    rows_of(frame, measure).check_prior(prior)
+    here = pl.col("prior").is_null() | ((pl.col("prior") - prior).abs() <= SAME)
+    return frame.filter(here, ~pl.col("measure").cast(pl.String).is_in(["iauprec", "sens"]))
+
+
 def _models(
-    measured: ExpectedMeasures, models: pl.Series, sens: pl.DataFrame | None
+    measured: ExpectedMeasures,
+    models: pl.Series,
+    sens: pl.DataFrame | None,
+    certainty: Certainty,
+    level: float,
 ) -> pl.DataFrame:
     blocks = len(measured.values)
     shares = best_shares(measured.expected).mean(axis=0)
@@ -173,20 +291,29 @@ def _models(
     mean = worst = unknown
     if measured.covers:
         mean, worst = measured.mean_regret, measured.regret.max(axis=1)
+    means = measured.expected.mean(axis=0)
+    known = None
+    if certainty.covariance is not None:
+        known = posterior(means, certainty.covariance, certainty.freedom, level=level)
     table = pl.DataFrame(
         [
             models,
-            pl.Series("expected", measured.expected.mean(axis=0)),
+            pl.Series("mean", means),
+            *(
+                pl.Series(name, unknown if known is None else getattr(known, name), pl.Float64)
+                for name in Posterior._fields
+            ),
             pl.Series("mean_regret", mean, pl.Float64),
             pl.Series("worst_regret", worst, pl.Float64),
             pl.Series("share", shares if blocks > 1 else unknown, pl.Float64),
         ]
-    )
+        # An area lies between 0 and 1.
+    ).with_columns(pl.col("lower", "upper").clip(0, 1))
     if sens is None:
         table = table.with_columns(pl.lit(None, pl.Float64).alias("sens"))
     else:
         table = table.join(sens, on=models.name, how="left", nulls_equal=True)
-    return table.sort("expected", descending=True, maintain_order=True)
+    return table.sort("mean", descending=True, maintain_order=True)
 
 
 def _priors(measured: ExpectedMeasures, models: pl.Series) -> pl.DataFrame:
@@ -258,9 +385,7 @@ def _other_range(
     rows = rows_of(frame, "iauprec").frame
     means = rows.group_by(between).agg(pl.col("estimate").mean())
     both = models.join(means, on=between, nulls_equal=True)
-    difference = max(
-        (both["expected"] - both["estimate"]).abs().drop_nulls().to_list(), default=0.0
-    )
+    difference = max((both["mean"] - both["estimate"]).abs().drop_nulls().to_list(), default=0.0)
     if difference <= OFF:
         return []
     return [

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc.base.text import Block, block_tables, html_lines, html_table, number, plain
+from polaroc.choice.answer import describe_tests
 from polaroc.comparison.result import Comparison
 from polaroc.priors.beliefs import Belief
 
@@ -23,22 +24,27 @@ class Choice:
     Attributes
     ----------
     bayes
-        The model with the best expected measure, and so the least mean regret. Its
-        number is likely too high: it was picked for it.
+        The model with the best mean of the measure, and so the least mean regret.
     minimax
         The model with the least worst regret; None where regrets are not known.
     steadiest
         The model with the least Sens, None where the table has none.
     answer
-        What to take and how sure that is, in words.
+        What to take, by how much, how likely it is the best, and what is lost if it is
+        not, in one sentence.
     models
-        One row per model, the best first: the model; `expected`, `mean_regret`,
-        `worst_regret` (null where the table has the measure at too few priors),
-        `share` (of the blocks in which its expected measure is the best; ties
-        share), `sens` Float64.
+        One row per model, the best first: the model; `mean` (of the measure under the
+        belief, over the folds); `expected` (the mean corrected for having been picked),
+        `lower`, `upper` (that hold the true measure with the probability `level`),
+        `probability_best` (of being the best of these models; they add up to 1; models
+        that are the same share it) and `expected_loss` (what taking this model is
+        expected to lose against the one that is truly the best), all five null where
+        nothing says how sure the choice is; `mean_regret`, `worst_regret` (null where
+        the table has the measure at too few priors), `share` (of the folds in which
+        its measure is the best; ties share; null without folds), `sens` Float64.
     priors
-        One row per prior and model: `prior`; the model; `mean` over the blocks,
-        `regret` (how far it is below the best mean), `share` (of the blocks in
+        One row per prior and model: `prior`; the model; `mean` over the folds,
+        `regret` (how far it is below the best mean), `share` (of the folds in
         which it is the best at this prior) Float64; `best` Boolean.
     warnings
         What the numbers rest on, in sentences.
@@ -47,8 +53,14 @@ class Choice:
         without `test_train_ratio`.
     over
         The belief about the prior.
-    measure, block
-        What the models are judged by, and the columns of the blocks.
+    measure, block, blocks
+        What the models are judged by, the columns of the folds, and how many folds there
+        are.
+    level
+        Of the columns `lower` and `upper`.
+    is_bound
+        Whether `probability_best` of the first model is rather too low, since the ratio
+        of test to training cases, or which rows are of one case, is not known.
     """
 
     bayes: Any
@@ -62,6 +74,9 @@ class Choice:
     over: Belief
     measure: str
     block: tuple[str, ...]
+    blocks: int = 1
+    level: float = 0.95
+    is_bound: bool = False
 
     def summary(self) -> str:
         """All of it as text for a terminal of 80 columns."""
@@ -78,7 +93,11 @@ class Choice:
 def choice_parts(choice: Choice) -> "list[RenderableType]":
     """The summary of a choice as sentences and rich tables."""
     warnings = ["Note: " + line for line in choice.warnings]
-    return [choice.answer, "", *block_tables(_choice_blocks(choice)), _choices(choice), *warnings]
+    tests = describe_tests(choice.models, choice.comparison, choice.blocks)
+    return [
+        choice.answer, "", *block_tables(_choice_blocks(choice)), _choices(choice),
+        *([tests] if tests else []), *warnings,
+    ]  # fmt: skip
 
 
 def _choices(choice: Choice) -> str:
@@ -94,12 +113,29 @@ def _choices(choice: Choice) -> str:
 
 def _choice_blocks(choice: Choice) -> Iterator[Block]:
     between = choice.models.columns[0]
+    models = choice.models
+    if not models["probability_best"].null_count():
+        interval = f"{100 * choice.level:g} % from"
+        yield (
+            "How good, and how sure; expected: corrected for having been picked",
+            [between, "mean", "expected", interval, "to", "best", "loss"],
+            [
+                [str(model), *map(number, numbers), _percent(chance), number(loss)]
+                for model, *numbers, chance, loss in models.select(
+                    between, "mean", "expected", "lower", "upper", "probability_best",
+                    "expected_loss",
+                ).iter_rows()
+            ],
+            1,
+        )  # fmt: skip
     yield (
         "Over the range; best in: share of the folds",
-        [between, "expected", "mean regret", "worst regret", "best in", "Sens"],
+        [between, "mean", "mean regret", "worst regret", "best in", "Sens"],
         [
-            [str(model), number(e), number(mean), number(worst), _percent(share), number(sens)]
-            for model, e, mean, worst, share, sens in choice.models.iter_rows()
+            [str(model), number(m), number(mean), number(worst), _percent(share), number(sens)]
+            for model, m, mean, worst, share, sens in models.select(
+                between, "mean", "mean_regret", "worst_regret", "share", "sens"
+            ).iter_rows()
         ],
         1,
     )

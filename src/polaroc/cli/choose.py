@@ -1,11 +1,11 @@
 """`polaroc choose`: which model to take over a range of priors."""
 
-from typing import Annotated, Any, TypeGuard
+from typing import Annotated, Any
 
-import polars as pl
 import typer
 
-from polaroc.choice.choose import choose as choice
+from polaroc.choice.choose import choose_measured
+from polaroc.choice.predictions import one_prior, options_of, paired, ratio_of
 from polaroc.choice.result import choice_parts
 from polaroc.cli.inputs import Columns, Grid, NullRows, Positive, Weight, grid_of
 from polaroc.cli.keys import roles_of, tell
@@ -27,6 +27,7 @@ from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import handle_errors, progress
 from polaroc.cli.sources import Decimal, Separator, TableName, opened
 from polaroc.errors import InvalidArgument
+from polaroc.predictions.wide import CASE, MODEL
 from polaroc.priors.grids import check_range
 
 
@@ -46,7 +47,18 @@ def choose(
     no_blocks: Annotated[
         bool, typer.Option("--no-blocks", help="Each model was measured once.")
     ] = False,
+    case: Annotated[
+        str | None,
+        typer.Option(
+            help="Column that tells the cases apart: of predictions on one test set, or on folds, "
+            "for which it tells the ratio of test to training cases.",
+            show_default=False,
+        ),
+    ] = None,
     test_train_ratio: Ratio = None,
+    level: Annotated[
+        float, typer.Option(help="Probability that a model's interval holds its true measure.")
+    ] = 0.95,
     alpha: Alpha = 0.005,
     incomplete: IncompleteBlocks = "raise",
     truth: Truth = None,
@@ -72,17 +84,34 @@ def choose(
     with progress() as say, opened(files, table, separator, decimal) as source:
         say("measuring")
         columns = columns_of(source, truth, score, weight, positive, nulls)
+        if columns is None and case is not None:
+            raise InvalidArgument(
+                "--case is for predictions, and the files hold measures.",
+                hint="leave it out, or give --truth and --score.",
+            )
         options = choice_options(over, columns, grid)
-        roles = roles_of(source, between, block, columns, no_blocks=no_blocks)
-        measures = measures_of(source, columns, roles.all, **options)
+        roles = roles_of(source, between, block, columns, case, no_blocks=no_blocks)
+        once = columns is not None and not (roles.blocks or weight)
+        if once:
+            options["intervals"] = "wald"
+        measures = measures_of(source, columns, roles.all, **options).collect()
         say("choosing")
-        if _is_one_prior(over):
-            at_prior = pl.col("prior").is_null() | (pl.col("prior") == over[0])
-            # Without the area over a range the choice is made at the prior that is left.
-            measures, over = measures.filter(at_prior, pl.col("measure") != "iauprec"), None
-        result = choice(
+        certainty = None
+        if columns is not None and over is not None:
+            named = case or (CASE if columns.is_wide and once else None)
+            keys = [key for key in roles.all if not (columns.is_wide and key == MODEL)]
+            rows = () if named is None else (*keys, *([case] if case else []))
+            predictions = source.predictions(columns, rows)
+            if named is not None and once and nulls == "raise":
+                certainty = paired(
+                    predictions.collect(), over, roles.models[0], named, columns.truth,
+                    columns.score, columns.positive,
+                )  # fmt: skip
+            elif case is not None and roles.blocks and test_train_ratio is None:
+                test_train_ratio = ratio_of(predictions.select(*keys, case).collect(), keys, case)
+        result = choose_measured(
             measures, *roles.between_and_block, over=over, test_train_ratio=test_train_ratio,
-            alpha=alpha, incomplete=incomplete,
+            alpha=alpha, incomplete=incomplete, level=level, certainty=certainty,
         )  # fmt: skip
         source.check_unchanged()
     tell(roles.notes)
@@ -107,20 +136,11 @@ def choice_options(
         raise InvalidArgument(
             "predictions are given without a range of priors.", hint="give --over 0.05 0.20."
         )
-    if _is_one_prior(over):
-        if grid is not None:
-            raise InvalidArgument(
-                f"--grid is {grid}, and --over is a single prior.", hint="leave --grid out."
-            )
-        return {"priors": [over[0]], "measures": ["auprec", "auc"]}
-    check_range(*over)
-    return {
-        "over": over,
-        "priors": grid_of(over, grid),
-        "measures": ["auprec", "iauprec", "sens", "auc"],
-    }
-
-
-def _is_one_prior(over: tuple[float, float] | None) -> TypeGuard[tuple[float, float]]:
-    """Whether both ends of the range are the same prior."""
-    return over is not None and over[0] == over[1]
+    if one_prior(over) is None:
+        check_range(*over)
+        return options_of(over, grid=grid_of(over, grid))
+    if grid is not None:
+        raise InvalidArgument(
+            f"--grid is {grid}, and --over is a single prior.", hint="leave --grid out."
+        )
+    return options_of(over)

@@ -65,6 +65,20 @@ class Block:
             total += sum(float(part.var(ddof=1)) / part.size for part in moved)
         return total
 
+    def covariance(self) -> "Array":
+        """Of the estimates of all models, NaN where a class has fewer than two cases."""
+        import numpy as np
+
+        total = np.zeros((len(self.models), len(self.models)))
+        for among in self.influence:
+            if min(part.size for part in among) < 2:
+                return total * float("nan")
+            if self.paired:
+                total += np.cov(np.stack(among)).reshape(total.shape) / among[0].size
+            else:
+                total += np.diag([float(part.var(ddof=1)) / part.size for part in among])
+        return total
+
 
 def read_cases(
     frame: pl.LazyFrame | pl.DataFrame,

@@ -8,8 +8,9 @@ import polars as pl
 
 from polaroc.base.columns import MEASURE_COLUMNS, as_lazy, require
 from polaroc.base.private_columns import LACKING, TRUTH, private
-from polaroc.choice.answer import best_expected, describe_belief, describe_separation, named
-from polaroc.choice.choose import choose
+from polaroc.choice.answer import describe_belief, named
+from polaroc.choice.choose import choose_measured
+from polaroc.choice.predictions import paired
 from polaroc.choice.regret import evaluate_hint
 from polaroc.choice.result import Choice
 from polaroc.comparison.compare import compare
@@ -65,13 +66,7 @@ class Evidence:
             over = "" if self.question.over is None else f" {believed}"
             model = named(self.models.to_list())
             return f"{model}: expected AUPREC{over} is {estimate}; no other model."
-        if self.comparison is None or self.choice.comparison is not None:
-            return self.choice.answer
-        others = describe_separation(self.models, self.comparison)
-        return (
-            f"{best_expected(self.choice.models, 'AUPREC', believed)}; on these cases the test of "
-            f"the fitted models at α = {self.question.alpha:g} tells it from {others}."
-        )
+        return self.choice.answer
 
     @property
     def assumptions(self) -> list[str]:
@@ -154,7 +149,7 @@ def of_predictions(
         measures=_measures(question), **predictions.arguments,
         **intervals,
     ).collect()  # fmt: skip
-    choice = _choice(measures, question)
+    choice = _choice(measures, question, predictions)
     comparison, untested = _comparison(choice, question, predictions)
     judged = _judged_blocks(measures, question)
     if judged is not None:
@@ -172,7 +167,7 @@ def of_measures(measures: pl.LazyFrame | pl.DataFrame, question: Question) -> Ev
     table = as_lazy(measures).collect()
     if question.over is None:
         question = replace(question, over=only_range(table))
-    choice = _choice(table, question)
+    choice = _choice(table, question, None)
     if choice is None:
         _check_single(table, question)
     table = of_range(table, question.over)
@@ -219,13 +214,21 @@ def _priors(question: Question, priors: Sequence[float], grid: int) -> list[floa
     return sorted({*within, *priors})
 
 
-def _choice(measures: pl.DataFrame, question: Question) -> Choice | None:
+def _choice(
+    measures: pl.DataFrame, question: Question, predictions: ReportPredictions | None
+) -> Choice | None:
     if measures[question.between].n_unique() < 2:
         return None
-    return choose(
+    certainty, over, case = None, question.over, question.case
+    once = not (question.blocks or predictions is None or predictions.weighted)
+    if predictions is not None and once and over is not None and case is not None:
+        rows = predictions.valid_rows.collect()
+        certainty = paired(rows, over, question.between, case, TRUTH, SCORE, None)
+    return choose_measured(
         measures, question.between, question.blocks or None, over=question.over,
         test_train_ratio=question.test_train_ratio if question.blocks else None,
-        alpha=question.alpha, incomplete=question.incomplete,
+        alpha=question.alpha, incomplete=question.incomplete, level=question.level,
+        certainty=certainty,
     )  # fmt: skip
 
 

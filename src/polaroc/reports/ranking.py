@@ -34,9 +34,10 @@ def ranking(
     if choice is None:
         table = means.with_columns(pl.col("iauprec").alias(EXPECTED))
     else:
-        table = choice.models.drop("sens").join(
-            means, on=between, how="left", nulls_equal=True, maintain_order="left"
+        chosen = choice.models.select(
+            between, pl.col("mean").alias(EXPECTED), "share", "mean_regret", "worst_regret"
         )
+        table = chosen.join(means, on=between, how="left", nulls_equal=True, maintain_order="left")
     if comparison is not None:
         letters = comparison.letters.select(between, "letters")
         table = table.join(letters, on=between, how="left", nulls_equal=True, maintain_order="left")

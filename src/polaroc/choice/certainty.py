@@ -1,0 +1,111 @@
+"""How far the models' means may be off: their covariance, over folds or of one test set."""
+
+from collections.abc import Sequence
+from math import inf
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from polaroc.base.checks import check_ratio
+from polaroc.comparison.measure_rows import SAME, range_rows
+from polaroc.comparison.paired_cases import blocks_of, read_cases
+from polaroc.errors import Hint
+from polaroc.measures.spec import Measure
+from polaroc.priors.beliefs import Belief
+from polaroc.typing import Array
+
+# Test sets as large as training sets: the most that is usual.
+MOST_RATIO = 1.0
+
+
+class Certainty(NamedTuple):
+    """The covariance of the models' means, and what it rests on."""
+
+    covariance: "Array | None"  # models × models; None where nothing is known of it
+    basis: str  # in a sentence
+    freedom: float = inf
+    is_bound: bool = False  # larger than it need be, for want of something
+
+
+def of_folds(values: "Array", test_train_ratio: float | None) -> Certainty:
+    """Of means over folds, with Nadeau and Bengio's correction; values are folds × models."""
+    import numpy as np
+
+    folds = len(values)
+    ratio = MOST_RATIO if test_train_ratio is None else test_train_ratio
+    check_ratio(ratio)
+    covariance = np.cov(values, rowvar=False) * (1 / folds + ratio)
+    about = "How sure this is refers to models trained anew on other samples of this size"
+    basis: str
+    if test_train_ratio is None:
+        basis = Hint(
+            f"{about}. The folds were taken to test on as many cases as they train on, which "
+            "understates it: give {test_train_ratio} for 80/20 hold-outs, 1/(k-1) for k folds, or "
+            "predictions with {case}.",
+            test_train_ratio=0.25,
+            case="id",
+        )
+    else:
+        basis = f"{about}: the {folds} folds count as {1 / (1 / folds + ratio):.1f} independent."
+    return Certainty(covariance, basis, folds - 1, test_train_ratio is None)
+
+
+def of_cases(
+    predictions: pl.DataFrame, measure: Measure, between: str, case: str, **columns: Any
+) -> Certainty:
+    """Of fitted models on one test set, paired by case."""
+    import numpy as np
+
+    cases = read_cases(predictions, between=between, case=case, by=(), **columns)
+    block = next(blocks_of(cases, measure))
+    covariance = block.covariance()
+    if np.isnan(covariance).any():
+        return Certainty(None, "Nothing says how sure this is: a class has fewer than two cases.")
+    number = cases.rows[case].n_unique()
+    return Certainty(
+        covariance,
+        "How sure this is refers to these fitted models on other cases like these "
+        f"{number:,}, which must be independent.",
+    )
+
+
+def of_errors(
+    measures: pl.DataFrame,
+    models: pl.Series,
+    measure: str,
+    over: "tuple[float, float] | Belief | None",
+    grid: Sequence[float],
+) -> Certainty:
+    """Of one test set, from the standard error of each model, as if their errors were unrelated."""
+    import numpy as np
+
+    named = pl.col("measure").cast(pl.String) == measure
+    rows = measures.clear()
+    if measure == "auprec" and over is not None and range_rows(measures, "iauprec", over):
+        rows = measures.filter(pl.col("measure").cast(pl.String) == "iauprec")
+    elif len(grid) == 1:
+        rows = measures.filter(named & ((pl.col("prior") - grid[0]).abs() <= SAME))
+    if "std_error" in rows.columns and rows.height == len(models):
+        errors = models.to_frame().join(
+            rows.select(models.name, "std_error"), on=models.name, how="left", nulls_equal=True,
+            maintain_order="left",
+        )["std_error"]  # fmt: skip
+        if not errors.null_count():
+            return Certainty(
+                np.diag(errors.to_numpy() ** 2),
+                Hint(
+                    "How sure this is refers to these fitted models on other cases like these. "
+                    "Their errors were taken for unrelated, which understates it where they were "
+                    "tested on the same cases: give predictions with {case}.",
+                    case="id",
+                ),
+                is_bound=True,
+            )
+    return Certainty(
+        None,
+        Hint(
+            "Each model was measured once, so nothing says how sure this is: give predictions, "
+            "with {case} for the cases of one test set, or measures of several folds.",
+            case="id",
+        ),
+    )

@@ -1,0 +1,127 @@
+"""What a choice needs of predictions: their measures, and how far these may be off."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from polaroc.base.columns import column_name
+from polaroc.choice.certainty import Certainty, of_cases
+from polaroc.comparison.gate_checks import keys_of
+from polaroc.errors import Hint, InvalidArgument
+from polaroc.evaluation.evaluate import evaluate
+from polaroc.measures.catalog import select_measures
+from polaroc.predictions.wide import CASE, MODEL, score_columns
+from polaroc.priors.beliefs import Belief
+from polaroc.priors.grids import prior_grid
+from polaroc.typing import IntoExpr, Label, Nulls, Score
+
+GRID = 25
+
+
+class Measured(NamedTuple):
+    """The measures of predictions, the columns of models and folds, and what else is known."""
+
+    measures: pl.DataFrame
+    between: str
+    blocks: list[str]
+    certainty: Certainty | None  # None where it follows from the measures
+    test_train_ratio: float | None
+
+
+def measured(
+    table: pl.DataFrame,
+    by: Sequence[str] | None,
+    measure: str,
+    over: tuple[float, float] | Belief | None,
+    *,
+    truth: IntoExpr,
+    score: Score,
+    case: str | None,
+    weight: IntoExpr | None,
+    positive: Label | Sequence[Label] | None,
+    nulls: Nulls,
+) -> Measured:
+    """The measures of predictions, on folds or on one test set."""
+    if over is None:
+        raise InvalidArgument(
+            "predictions are given without a range of priors.",
+            hint=Hint(
+                "give {over}, a belief, or one prior twice.",
+                command_line="give {over}, or one prior twice.",
+                over=(0.05, 0.20),
+            ),
+        )
+    wide = bool(score_columns(score))
+    taken = [name for name in (truth, *_scores(score), weight, case) if isinstance(name, str)]
+    between, *blocks = keys_of(table, _with_model(by) if wide else by, taken, on_cases=True)
+    if all(name in table.columns for name in blocks) and table.select(blocks).n_unique() < 2:
+        blocks = []
+    keys = blocks if wide else [between, *blocks]
+    once = not blocks and weight is None
+    measures = evaluate(
+        table, by=keys, truth=truth, score=score, weight=weight, positive=positive, nulls=nulls,
+        intervals="wald" if once else None, **options_of(over, measure),
+    )  # fmt: skip
+    ratio = certainty = None
+    if blocks and case is not None:
+        ratio = ratio_of(table, keys, case)
+    if wide and case is None:
+        case = CASE
+    if case is not None and once and nulls == "raise" and measure == "auprec":
+        certainty = paired(table, over, between, case, truth, score, positive)
+    return Measured(measures, between, blocks, certainty, ratio)
+
+
+def paired(
+    predictions: pl.DataFrame,
+    over: tuple[float, float] | Belief,
+    between: str,
+    case: str,
+    truth: IntoExpr,
+    score: Score,
+    positive: Label | Sequence[Label] | None,
+) -> Certainty:
+    """What the cases of one test set say of the models' AUPREC over a range, or at one prior."""
+    at = one_prior(over)
+    if at is None:
+        selected = select_measures("iauprec", "observed", over, "exact")
+    else:
+        selected = select_measures("auprec", [at], None, "exact")
+    return of_cases(
+        predictions, selected.measures[0], between, case, truth=truth, score=score,
+        positive=positive,
+    )  # fmt: skip
+
+
+def options_of(
+    over: tuple[float, float] | Belief, measure: str = "auprec", grid: Sequence[float] | None = None
+) -> dict[str, Any]:
+    """The arguments of `evaluate` that give what a choice needs."""
+    at = one_prior(over)
+    if at is not None:
+        return {"priors": [at], "measures": sorted({measure, "auc"})}
+    if isinstance(over, Belief):
+        return {"over": over, "priors": over.priors, "measures": ["auc", measure, "iauprec"]}
+    priors = prior_grid(*over, GRID)["prior"].to_list() if grid is None else list(grid)
+    return {"over": over, "priors": priors, "measures": ["auc", measure, "iauprec", "sens"]}
+
+
+def one_prior(over: object) -> float | None:
+    """The prior of a range of one point."""
+    return over[0] if isinstance(over, tuple) and over[0] == over[1] else None
+
+
+def ratio_of(table: pl.DataFrame, keys: Sequence[str], case: str) -> float | None:
+    """Test over training cases, where all cases that a fold does not test are trained on."""
+    tested = table.group_by(keys).len().select(pl.col("len").cast(pl.Float64).mean()).item()
+    cases = table.get_column(column_name(case, "case")).n_unique()
+    return tested / (cases - tested) if tested is not None and tested < cases else None
+
+
+def _scores(score: Score) -> list[object]:
+    return [*score_columns(score).values()] or [score]
+
+
+def _with_model(by: Sequence[str] | None) -> list[str] | None:
+    return by if by is None else [MODEL, *(name for name in by if name != MODEL)]

@@ -76,6 +76,10 @@ error-rates *ARGS:
 gate *ARGS:
     python tests/benchmarks/gate_rates.py {{ARGS}}
 
+# How often the model that `choose` picks is the best, beside the probability it gives.
+how-sure *ARGS:
+    python tests/benchmarks/how_sure.py {{ARGS}}
+
 # What a report shows of its thresholds beside what they cost in truth, by simulation.
 threshold-costs *ARGS:
     python tests/benchmarks/threshold_costs.py {{ARGS}}

@@ -49,7 +49,7 @@ def test_at_a_few_priors_by_hand():
     regrets = means.max(1, keepdims=True) - means
     expected = np.einsum("p,pjm->jm", weights, np.array(list(values.values())))
     for i, model in enumerate("ABC"):
-        assert by_model(choice, "expected")[model] == pytest.approx(weights @ means[:, i])
+        assert by_model(choice, "mean")[model] == pytest.approx(weights @ means[:, i])
         assert by_model(choice, "mean_regret")[model] == pytest.approx(weights @ regrets[:, i])
         assert by_model(choice, "worst_regret")[model] == pytest.approx(regrets[:, i].max())
         best = (expected.argmax(1) == i).mean()
@@ -77,7 +77,7 @@ def test_expectation_at_the_nodes_of_a_belief_is_iauprec(belief):
     measures = evaluated(priors=belief.priors, over=belief)
     choice = pr.choose(measures, over=belief)
     iauprec = measures.filter(measure="iauprec").group_by("model").agg(pl.col("estimate").mean())
-    assert by_model(choice, "expected") == pytest.approx(dict(iauprec.iter_rows()), abs=1e-9)
+    assert by_model(choice, "mean") == pytest.approx(dict(iauprec.iter_rows()), abs=1e-9)
 
 
 @pytest.mark.parametrize("over", [(0.05, 0.20), (0.055, 0.17), pr.beta(40, 300)])
@@ -85,13 +85,13 @@ def test_expectation_between_the_priors_of_a_grid_is_near_iauprec(over):
     measures = evaluated(priors=GRID, over=over)
     choice = pr.choose(measures, over=over)
     iauprec = measures.filter(measure="iauprec").group_by("model").agg(pl.col("estimate").mean())
-    assert by_model(choice, "expected") == pytest.approx(dict(iauprec.iter_rows()), abs=5e-4)
+    assert by_model(choice, "mean") == pytest.approx(dict(iauprec.iter_rows()), abs=5e-4)
     assert not any("IAUPREC" in line or "Only" in line for line in choice.warnings)
 
 
 def test_expected_measure_less_mean_regret_is_the_same_for_all():
     choice = pr.choose(at_priors(dense(crossing(), 0.12, 0.35)), over=(0.12, 0.35))
-    sums = (choice.models["expected"] + choice.models["mean_regret"]).to_list()
+    sums = (choice.models["mean"] + choice.models["mean_regret"]).to_list()
     assert sums == pytest.approx([sums[0]] * 3)
 
 
@@ -118,9 +118,11 @@ def test_identical_models_share_everything():
     choice = pr.choose(at_priors({0.1: values, 0.2: values}), test_train_ratio=0.25)
     assert by_model(choice, "share") == {"A": 0.5, "B": 0.5}
     assert by_model(choice, "worst_regret") == {"A": 0, "B": 0}
-    assert choice.answer.startswith("A and B: best expected AUPREC")
-    assert choice.answer.endswith("; the corrected test at α = 0.005 tells it from no other. "
-                                  "It is the best in 2.5 of the 5 folds.")  # fmt: skip
+    assert by_model(choice, "probability_best") == {"A": 0.5, "B": 0.5}
+    assert by_model(choice, "expected_loss") == {"A": 0, "B": 0}
+    assert choice.answer.startswith("Take A or B: AUPREC")
+    assert choice.answer.endswith("; they are equal on all that was measured.")
+    assert "It is the best in 2.5 of the 5 folds." in choice.summary().replace("\n", " ")
 
 
 def test_the_best_comes_first_where_models_differ_by_rounding_only():
@@ -137,7 +139,7 @@ def test_satellite():
     tested = pr.compare(measures, test_train_ratio=0.25, alpha=0.2)
     expected = choice.comparison.pairs["p_adjusted"].to_list()
     assert expected == pytest.approx(tested.pairs["p_adjusted"].to_list(), rel=0.01)
-    assert "tells it from all others. It is" in choice.answer
+    assert "A differs significantly from B and C (corrected test" in choice.summary()
     sens = measures.filter(measure="sens", model="C")["estimate"].mean()
     assert by_model(choice, "sens")["C"] == pytest.approx(sens)
 
@@ -145,16 +147,17 @@ def test_satellite():
 @pytest.mark.parametrize(
     ("leads", "told"),
     [
-        ((0, 0, 0), "from none of the others."),
-        ((-9, 0, 0), "from A, but not from B."),
-        ((-9, -9, 0), "from all others."),
+        ((0, 0, 0), "C does not differ significantly from A or B (corrected test, α = 0.005)."),
+        ((-9, 0, 0), "C differs significantly from A, but not from B (corrected test, α = 0.005)."),
+        ((-9, -9, 0), "C differs significantly from A and B (corrected test, α = 0.005)."),
     ],
 )
-def test_the_answer_says_from_which_models_the_best_is_told(leads, told):
+def test_the_summary_says_from_which_models_the_best_differs(leads, told):
     values = draw(10, 3) + np.array(leads)
     choice = pr.choose(at_priors({0.1: values, 0.4: values}), test_train_ratio=0.1)
     assert choice.bayes == "C"
-    assert f"tells it {told}" in choice.answer
+    assert told in choice.summary().replace("\n", " ")
+    assert "α" not in choice.answer
 
 
 @pytest.mark.parametrize("one", ["none", "single"])
@@ -162,7 +165,10 @@ def test_without_blocks_nothing_is_sure(one):
     table = at_priors({p: v[:1] for p, v in crossing().items()})
     block = None if one == "none" else "fold"
     choice = pr.choose(table, block=block, test_train_ratio=0.25)
-    assert choice.answer.endswith("measured once, so nothing says how sure this is.")
+    assert choice.answer.endswith("; nothing says how sure that is.")
+    assert "measured once, so nothing says how sure" in " ".join(choice.warnings)
+    for column in ("expected", "lower", "upper", "probability_best", "expected_loss"):
+        assert choice.models[column].null_count() == 3
     assert choice.comparison is None
     assert choice.models["share"].null_count() == 3
     assert choice.priors["share"].null_count() == 9
@@ -176,7 +182,13 @@ def test_without_blocks_several_folds_are_refused():
 def test_without_a_ratio_no_test_is_made():
     choice = pr.choose(at_priors(crossing()))
     assert choice.comparison is None
-    assert "no test was made" in choice.answer
+    known = pr.choose(at_priors(crossing()), test_train_ratio=0.25)
+    assert "with a probability of at least" in choice.answer
+    assert "at least" not in known.answer
+    assert choice.models["probability_best"][0] < known.models["probability_best"][0]
+    # Test sets as large as training sets.
+    assert choice.models.equals(pr.choose(at_priors(crossing()), test_train_ratio=1.0).models)
+    assert "give test_train_ratio=0.25" in " ".join(choice.warnings)
 
 
 def test_two_blocks_are_enough_for_a_test():
@@ -194,11 +206,13 @@ def test_two_blocks_are_enough_for_a_test():
 @pytest.mark.parametrize("ratio", [None, 0.25])
 def test_wins_come_last_and_the_number_of_the_winner_is_said_to_be_too_high(ratio):
     choice = pr.choose(at_priors(crossing()), test_train_ratio=ratio)
-    sentences = choice.answer.split(". ")
-    assert re.fullmatch(r"It is the best in [\d.]+ of the 6 folds\.", sentences[-1])
-    assert len(sentences) > 1
+    assert "folds" not in choice.answer
     said = " ".join(choice.summary().split())
+    assert re.search(r"It is the best in [\d.]+ of the 6 folds\. Note:", said)
     assert "likely too high, because it is the highest of 3" in said
+    mean, expected = choice.models.select("mean", "expected").row(0)
+    assert expected < mean
+    assert f"Corrected for that it is {expected:.3f} in place of {mean:.3f}." in said
 
 
 def test_a_model_without_a_name_has_its_sens():
@@ -252,7 +266,7 @@ def test_missing_cells_are_refused_or_left_out():
     choice = pr.choose(table, incomplete="drop")
     kept = np.delete(np.arange(6), 1)
     mean = np.mean([v[kept, 0].mean() for v in values.values()])
-    assert by_model(choice, "expected")["A"] == pytest.approx(mean)
+    assert by_model(choice, "mean")["A"] == pytest.approx(mean)
     assert any(line.startswith("Left out 1 of 6 folds") for line in choice.warnings)
 
 
@@ -281,7 +295,7 @@ def test_expected_auprec_over_the_range_of_the_table_is_its_iauprec(priors, over
     asked = asked or not isinstance(over, tuple)
     choice = pr.choose(measures, over=over if asked else None, test_train_ratio=0.25)
     expected = mean_iauprec(over)
-    assert by_model(choice, "expected") == pytest.approx(expected, abs=1e-12)
+    assert by_model(choice, "mean") == pytest.approx(expected, abs=1e-12)
     means = dict(choice.comparison.letters.select("model", "mean").iter_rows())
     assert means == pytest.approx(expected, abs=1e-12)
     tested = pr.compare(measures, test_train_ratio=0.25)
@@ -289,7 +303,7 @@ def test_expected_auprec_over_the_range_of_the_table_is_its_iauprec(priors, over
         choice.comparison.pairs["p_value"].to_list(), rel=1e-9
     )
     if not choice.models["mean_regret"].null_count():
-        sums = (choice.models["expected"] + choice.models["mean_regret"]).to_list()
+        sums = (choice.models["mean"] + choice.models["mean_regret"]).to_list()
         assert sums == pytest.approx([sums[0]] * 3)
         assert choice.models["mean_regret"].min() >= 0
 
@@ -309,18 +323,18 @@ def test_where_few_priors_lie_within_the_range_regrets_are_not_known():
     assert none.priors.is_empty()
     assert none.priors.schema == choice.priors.schema
     assert "The best model at" not in none.summary()
-    assert none.answer.startswith("A: best expected AUPREC over 2 to 9 % positives (0.6")
+    assert none.answer.startswith("Take A: AUPREC over 2 to 9 % positives is 0.6")
 
 
 def test_iauprec_and_sens_of_another_range_are_not_used():
     both = evaluated(priors=GRID, over=(0.3, 0.5))
     choice = pr.choose(both, over=(0.05, 0.2))
-    assert by_model(choice, "expected") == pytest.approx(mean_iauprec((0.05, 0.2)), abs=5e-4)
+    assert by_model(choice, "mean") == pytest.approx(mean_iauprec((0.05, 0.2)), abs=5e-4)
     assert "IAUPREC is over 0.3 to 0.5" in " ".join(choice.warnings)
     assert choice.steadiest is None
     two = pl.concat([evaluated(priors=GRID, over=over) for over in ((0.3, 0.5), (0.05, 0.2))])
     choice = pr.choose(two, over=(0.05, 0.2))
-    assert by_model(choice, "expected") == pytest.approx(mean_iauprec((0.05, 0.2)), abs=1e-12)
+    assert by_model(choice, "mean") == pytest.approx(mean_iauprec((0.05, 0.2)), abs=1e-12)
     sens = evaluated(over=(0.05, 0.2), measures="sens").filter(model="C")["estimate"].mean()
     assert by_model(choice, "sens")["C"] == pytest.approx(sens)
 
@@ -328,7 +342,7 @@ def test_iauprec_and_sens_of_another_range_are_not_used():
 def test_a_table_that_does_not_name_its_range_is_judged_by_its_priors():
     measures = evaluated(priors=GRID, over=(0.05, 0.2)).drop("over")
     choice = pr.choose(measures, over=(0.05, 0.2))
-    assert by_model(choice, "expected") == pytest.approx(mean_iauprec((0.05, 0.2)), abs=5e-4)
+    assert by_model(choice, "mean") == pytest.approx(mean_iauprec((0.05, 0.2)), abs=5e-4)
     off = pr.choose(evaluated(priors=GRID, over=(0.3, 0.5)).drop("over"), over=(0.05, 0.2))
     assert "IAUPREC differs" in " ".join(off.warnings)
 
@@ -338,8 +352,8 @@ def test_one_prior_is_enough():
     means = (
         evaluated(priors=0.05, measures="auprec").group_by("model").agg(pl.col("estimate").mean())
     )
-    assert by_model(choice, "expected") == pytest.approx(dict(means.iter_rows()))
-    assert choice.answer.startswith("A: best expected AUPREC at 5 % positives (0.682")
+    assert by_model(choice, "mean") == pytest.approx(dict(means.iter_rows()))
+    assert choice.answer.startswith("Take A: AUPREC at 5 % positives is 0.682, ")
 
 
 def test_an_iauprec_that_nobody_knows_is_of_no_other_range():
@@ -397,7 +411,7 @@ def test_an_answer_shows_names_that_are_no_words(name, shown):
         answer = pr.choose(pr.evaluate(named, **columns)).answer
         assert shown in answer
         assert answer.isprintable()
-        assert len(answer) < 300
+        assert len(answer) < 400
 
 
 def test_an_answer_says_first_that_scores_seem_reversed():
@@ -405,7 +419,7 @@ def test_an_answer_says_first_that_scores_seem_reversed():
     predictions = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
     turned = predictions.with_columns(score=-pl.col("score"))
     answer = pr.choose(pr.evaluate(turned, **columns)).answer
-    first, _, rest = answer.partition("best expected")
+    first, _, rest = answer.partition("Take ")
     assert "6 of 6 AUCs are below chance: are the scores reversed?" in first
     assert rest
     assert "reversed" not in pr.choose(pr.evaluate(predictions, **columns)).answer

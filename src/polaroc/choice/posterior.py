@@ -7,7 +7,7 @@ from polaroc.typing import Array
 
 # Prior of the true SD of pairwise differences, in standard errors of a difference: its square is
 # scaled inverse χ². Chosen by simulation (`just how-sure`).
-SPREAD_SCALE, SPREAD_FREEDOM = 0.8, 3.0
+SPREAD_SCALE, SPREAD_FREEDOM = 0.7, 3.0
 # Prior probability of all models being equal, for the size of the measures.
 EQUAL = 0.5
 # Spreads considered, in standard errors of a difference, and their number.
@@ -15,7 +15,7 @@ SPREADS, NODES = (0.05, 500.0), 96
 FEWEST_DRAWS, MOST_DRAWS, DRAWN_VALUES = 4_000, 20_000, 2_000_000
 # Models whose difference and its variance are smaller, relative to the others, are the same.
 SAME = 1e-12
-HALVINGS = 48
+HALVINGS, NEGLIGIBLE = 20, 1e-7
 
 
 class Posterior(NamedTuple):
@@ -109,8 +109,7 @@ class _Fit(NamedTuple):
     means: "Array"  # models × spreads
     directions: "Array"  # SDs in the directions, directions × spreads
     common: "Array"  # SD of the level, seen in the directions
-    scale: "Array"  # of the error squared, times its degrees of freedom
-    freedom: float  # of that scale; infinite where it is 1
+    freedom: float  # of the scale of the covariance
 
 
 def _distinct(means: "Array", covariance: "Array") -> tuple["Array", "Array", "Array"]:
@@ -150,7 +149,11 @@ def _fit(means: "Array", covariance: "Array", freedom: float) -> _Fit | None:
     if error <= SAME * max(variance, SAME):
         return None
     alike = shared + error * np.eye(count)
-    trust = 1.0 if freedom == inf else freedom / (freedom + count + 1)
+    trust, pooled = 1.0, inf
+    if freedom < inf:
+        # One number is estimated in place of k(k − 1)/2 variances of differences.
+        trust = freedom / (freedom + count * (count - 1))
+        pooled = freedom * (1 + (1 - trust) * (count - 2))
     sizes, basis = np.linalg.eigh(trust * covariance + (1 - trust) * alike)
     sizes = np.maximum(sizes, 0.0)[:, None]
     seen, ones = (basis.T @ means)[:, None], basis.sum(axis=0)[:, None]
@@ -162,10 +165,10 @@ def _fit(means: "Array", covariance: "Array", freedom: float) -> _Fit | None:
     rest = seen - ones * level
     misfit = (rest**2 / total).sum(axis=0)
     likelihood = -0.5 * (np.log(total).sum(axis=0) + np.log(information))
-    if freedom == inf:
+    if pooled == inf:
         likelihood -= misfit / 2
     else:
-        likelihood -= (freedom + count - 1) / 2 * np.log1p(misfit / freedom)
+        likelihood -= (pooled + count - 1) / 2 * np.log1p(misfit / pooled)
     prior = -SPREAD_FREEDOM * (np.log(spreads) + SPREAD_SCALE**2 / (2 * spreads**2))
     # The least spread stands for equal models: it has no other part.
     prior[0] = -inf
@@ -179,8 +182,7 @@ def _fit(means: "Array", covariance: "Array", freedom: float) -> _Fit | None:
         basis @ (ones * level + between / total * rest),
         np.sqrt(between * sizes / total),
         sizes / total * ones / np.sqrt(information),
-        np.ones(NODES) if freedom == inf else freedom + misfit,
-        inf if freedom == inf else freedom + count - 1,
+        pooled,
     )
 
 
@@ -199,7 +201,7 @@ def _best(fit: _Fit, draws: int, seed: int) -> tuple["Array", "Array"]:
     drawn = np.searchsorted(weights.cumsum()[:-1], (np.arange(half) + 0.5) / half) + 1
     scale = np.ones(half)
     if fit.freedom < inf:
-        scale = np.sqrt(fit.scale[drawn] / rng.chisquare(fit.freedom, half))
+        scale = np.sqrt(fit.freedom / rng.chisquare(fit.freedom, half))
     count = len(fit.basis)
     moved = fit.directions[:, drawn] * rng.standard_normal((count, half))
     moved += fit.common[:, drawn] * rng.standard_normal(half)
@@ -215,17 +217,16 @@ def _best(fit: _Fit, draws: int, seed: int) -> tuple["Array", "Array"]:
 def _quantile(fit: _Fit, share: float) -> "Array":
     """Quantile of each model's mean, by bisection of the mixture over spreads."""
     import numpy as np
-    from scipy.special import ndtr, stdtr
+    from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-    kept = fit.weights > SAME
-    means, weights = fit.means[:, kept], fit.weights[kept]
+    kept = fit.weights > NEGLIGIBLE
+    means, weights = fit.means[:, kept], fit.weights[kept] / fit.weights[kept].sum()
     variance = fit.basis**2 @ fit.directions[:, kept] ** 2 + (fit.basis @ fit.common[:, kept]) ** 2
-    errors = np.sqrt(variance)
-    if fit.freedom < inf:
-        errors = errors * np.sqrt(fit.scale[kept] / fit.freedom)
-    errors = np.maximum(errors, np.finfo(float).tiny)
-    reach = 1e3 * errors.max(axis=1)
-    low, high = means.min(axis=1) - reach, means.max(axis=1) + reach
+    errors = np.maximum(np.sqrt(variance), np.finfo(float).tiny)
+    of_one = ndtri(share) if fit.freedom == inf else stdtrit(fit.freedom, share)
+    # The quantile of a mixture lies between those of its parts.
+    ends = means + of_one * errors
+    low, high = ends.min(axis=1), ends.max(axis=1)
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         distance = (middle[:, None] - means) / errors

@@ -7,11 +7,15 @@ import polars as pl
 import typer
 
 from polaroc import datasets
+from polaroc.choice.choose import choose
 from polaroc.cli.evaluate import evaluate_frames
 from polaroc.cli.outputs import Force, Output
 from polaroc.cli.screen import handle_errors, notes_console, out
+from polaroc.reports import report
 
 OVER = (0.05, 0.20)
+# Hold-outs of a fifth of the cases.
+RATIO = 0.25
 PRIORS = (0.5, 0.1, 0.01)
 
 
@@ -40,37 +44,31 @@ def demo(
         "truth": "truth", "score": "score", "by": ["model", "fold"], "priors": PRIORS, "over": OVER,
     }  # fmt: skip
     measures = evaluate_frames([predictions.lazy()], arguments, output, PRIORS)
+    page = report(
+        predictions, path=folder / "report.html", truth="truth", score="score",
+        by=["model", "fold"], over=OVER, case="case", test_train_ratio=RATIO,
+    )  # fmt: skip
     notes.print()
     for sentence in findings(measures):
         out().print(sentence)
-    notes.print(f"Open {folder / 'pr.html'} in a browser for the curves.")
+    notes.print(f"Open {page} in a browser for all of it.")
 
 
 def findings(measures: pl.DataFrame) -> list[str]:
-    """Findings on models A, B, C on the same folds, in sentences."""
-    overall = measures.filter(pl.col("measure") == "iauprec")
-    ranked = (
-        overall.group_by("model")
-        .agg(pl.col("estimate").mean().alias("mean"), pl.col("estimate").std().alias("sd"))
-        .sort("mean", descending=True)
-    )
-    (best, mean, sd), *others = ranked.iter_rows()
-    behind = ", ".join(f"{model} {m:.3f} ({s:.3f})" for model, m, s in others)
-    folds = overall["fold"].n_unique()
-    winners = overall.sort("estimate", descending=True).unique("fold", keep="first")
-    won = winners.filter(model=best).height
+    """Findings on models A, B, C on the same folds, in three sentences."""
+    choice = choose(measures, over=OVER, test_train_ratio=RATIO)
+    best = choice.models.row(0, named=True)
     means = measures.group_by("model", "measure", "prior").agg(pl.col("estimate").mean())
     falls = "; ".join(
         f"{model} from {_at(means, model, 0.5):.2f} to {_at(means, model, 0.01):.2f}"
-        for model in ranked["model"]
+        for model in choice.models["model"]
     )
     return [
-        f"If {100 * OVER[0]:.0f} to {100 * OVER[1]:.0f} % of cases are positive, model {best} has "
-        f"on average the largest area under the precision-recall curve: IAUPREC {mean:.3f} (SD "
-        f"{sd:.3f} over the hold-outs), before {behind}. It is the best of the three in {won} of "
-        f"{folds} hold-outs.",
+        choice.answer,
+        f"Being picked as the highest of three, {best['model']} was likely lucky: expect "
+        f"{best['expected']:.3f} rather than {best['mean']:.3f} (95 %: {best['lower']:.3f} to "
+        f"{best['upper']:.3f}).",
         f"Rarity costs precision: from 50 % to 1 % positives, AUPREC falls for {falls}.",
-        "The hold-outs share training cases: their SD shows the spread, not a standard error.",
     ]
 
 

@@ -1,0 +1,114 @@
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from polaroc.choice import posterior as module
+from polaroc.choice.posterior import posterior
+
+
+def slab(spread):
+    """Prior density of the spread, in standard errors of a difference."""
+    scale, freedom = module.SPREAD_SCALE, module.SPREAD_FREEDOM
+    # Its square is scaled inverse χ²; with the Jacobian of the square.
+    return stats.invgamma.pdf(spread**2, freedom / 2, scale=freedom * scale**2 / 2) * 2 * spread
+
+
+@pytest.mark.parametrize("z", [0.3, 1.0, 2.0, 4.0])
+def test_two_models_by_integration(z):
+    # A difference of z standard errors, of which the spread is unknown.
+    error = 0.01
+    result = posterior(np.array([0.5 + z * error, 0.5]), np.eye(2) * error**2 / 2)
+
+    def weight(spread):
+        return slab(spread) * stats.norm.pdf(z, scale=np.sqrt(1 + spread**2))
+
+    def mean(what):
+        ends = {"limit": 400, "points": [0.5, 1, 3, 10]}
+        return integrate.quad(lambda s: weight(s) * what(s), 0.01, 200, **ends)[0]
+
+    kept = lambda s: s**2 / (1 + s**2)  # noqa: E731
+    total = mean(lambda s: 1)
+    chance = mean(lambda s: stats.norm.cdf(np.sqrt(kept(s)) * z)) / total
+    assert result.probability_best[0] == pytest.approx(chance, abs=0.006)
+    equal = stats.norm.pdf(z) * module.EQUAL
+    size = (1 - module.EQUAL) * mean(kept) / ((1 - module.EQUAL) * total + equal)
+    expected = 0.5 + z * error / 2 * (1 + size * np.array([1, -1]))
+    assert result.expected == pytest.approx(expected, abs=1e-4 * error * max(z, 1) + 5e-5 * error)
+
+    def lost(s):
+        # E max(-x, 0) of a normal x.
+        m, sd = kept(s) * z, np.sqrt(kept(s))
+        return sd * stats.norm.pdf(m / sd) - m * stats.norm.cdf(-m / sd)
+
+    assert result.expected_loss[0] == pytest.approx(error * mean(lost) / total, abs=0.01 * error)
+    assert result.expected_loss[1] - result.expected_loss[0] == pytest.approx(
+        error * z * mean(kept) / total, abs=0.02 * error * z
+    )
+
+
+@pytest.mark.parametrize("freedom", [np.inf, 7])
+def test_where_models_differ_widely_nothing_is_corrected(freedom):
+    rng = np.random.default_rng(0)
+    root = rng.normal(size=(3, 3)) * 1e-4
+    covariance = root @ root.T + np.eye(3) * 1e-8
+    means = np.array([0.5, 0.9, 0.7])
+    result = posterior(means, covariance, freedom)
+    assert result.expected == pytest.approx(means, abs=1e-5)
+    assert result.probability_best.tolist() == [0, 1, 0]
+    assert result.expected_loss == pytest.approx([0.4, 0, 0.2], abs=1e-4)
+    if freedom == np.inf:
+        reach = stats.norm.ppf(0.975) * np.sqrt(covariance.diagonal())
+        assert result.upper - result.lower == pytest.approx(2 * reach, rel=1e-3)
+
+
+def test_shift_scale_and_order_do_not_matter():
+    rng = np.random.default_rng(1)
+    root = rng.normal(size=(5, 4))
+    covariance, means = root.T @ root, rng.normal(size=4) * 2
+    one = posterior(means, covariance, 9)
+    moved = posterior(0.7 + means / 100, covariance / 1e4, 9)
+    assert moved.probability_best == pytest.approx(one.probability_best)
+    assert moved.expected == pytest.approx(0.7 + one.expected / 100)
+    assert moved.lower == pytest.approx(0.7 + one.lower / 100)
+    assert moved.expected_loss == pytest.approx(one.expected_loss / 100)
+    order = [2, 0, 3, 1]
+    turned = posterior(means[order], covariance[np.ix_(order, order)], 9)
+    assert turned.expected == pytest.approx(one.expected[order])
+    assert turned.upper == pytest.approx(one.upper[order])
+    assert turned.probability_best == pytest.approx(one.probability_best[order], abs=0.015)
+    again = posterior(means, covariance, 9)
+    assert all((a == b).all() for a, b in zip(one, again, strict=True))
+
+
+def test_models_that_are_the_same_share_the_probability():
+    means, covariance = np.array([0.8, 0.78]), np.array([[2e-4, 1e-4], [1e-4, 3e-4]])
+    copied = [0, 1, 0]
+    one = posterior(means, covariance)
+    three = posterior(means[copied], covariance[np.ix_(copied, copied)])
+    assert three.probability_best == pytest.approx(one.probability_best[copied] / [2, 1, 2])
+    assert three.expected == pytest.approx(one.expected[copied])
+    alike = posterior(np.full(4, 0.8), np.full((4, 4), 1e-4), 5)
+    assert alike.probability_best.tolist() == [0.25] * 4
+    assert alike.expected_loss.tolist() == [0] * 4
+    assert alike.upper == pytest.approx(0.8 + stats.t.ppf(0.975, 5) * 0.01)
+
+
+def test_without_variation_nothing_is_known():
+    assert posterior(np.array([1.0, 1.0]), np.zeros((2, 2))) is None
+    assert posterior(np.array([0.9, 0.8]), np.full((2, 2), 1e-4)) is None
+
+
+def test_equal_estimates_are_equally_likely_the_best():
+    two = posterior(np.array([0.7, 0.7]), np.diag([1e-4, 1e-4]), 9)
+    assert two.probability_best.tolist() == [0.5, 0.5]
+
+
+def test_many_models_on_few_folds():
+    rng = np.random.default_rng(0)
+    folds = rng.normal(size=(5, 300)) * 0.02
+    result = posterior(folds.mean(axis=0), np.cov(folds.T) / 5, 4)
+    assert result.probability_best.sum() == pytest.approx(1)
+    assert result.probability_best.max() < 0.2
+    assert (result.lower < result.expected).all()
+    assert (result.expected < result.upper).all()
+    assert np.abs(result.expected).max() < 0.5 * np.abs(folds.mean(axis=0)).max()

@@ -174,7 +174,7 @@ def main() -> None:
     start = time.perf_counter()
     console = Console()
     for design in options.design or DESIGNS:
-        table = Table(title=f"{design}: {options.replicates} replicates")
+        table = Table(title=f"{design}: {options.replicates:,} replicates")
         for name in (
             "models", "spread", "probability", "right (SE)", "off a band, below", "above",
             "bias kept (SE)", "interval covers", "said / true loss",

@@ -212,7 +212,7 @@ def test_wins_come_last_and_the_number_of_the_winner_is_said_to_be_too_high(rati
     assert "likely too high, because it is the highest of 3" in said
     mean, expected = choice.models.select("mean", "expected").row(0)
     assert expected < mean
-    assert f"Corrected for that it is {expected:.3f} in place of {mean:.3f}." in said
+    assert f"Corrected for that, the mean of {mean:.3f} becomes {expected:.3f}." in said
 
 
 def test_a_model_without_a_name_has_its_sens():

@@ -33,7 +33,7 @@ def test_two_models_by_integration(z):
     equal = stats.norm.pdf(z) * module.EQUAL
     size = (1 - module.EQUAL) * mean(kept) / ((1 - module.EQUAL) * total + equal)
     expected = 0.5 + z * error / 2 * (1 + size * np.array([1, -1]))
-    assert result.expected == pytest.approx(expected, abs=1e-4 * error * max(z, 1) + 5e-5 * error)
+    assert result.expected == pytest.approx(expected, abs=2e-3 * error)
 
     def lost(s):
         # E max(-x, 0) of a normal x.
@@ -48,9 +48,7 @@ def test_two_models_by_integration(z):
 
 @pytest.mark.parametrize("freedom", [np.inf, 7])
 def test_where_models_differ_widely_nothing_is_corrected(freedom):
-    rng = np.random.default_rng(0)
-    root = rng.normal(size=(3, 3)) * 1e-4
-    covariance = root @ root.T + np.eye(3) * 1e-8
+    covariance = (np.eye(3) + 1) * 1e-8
     means = np.array([0.5, 0.9, 0.7])
     result = posterior(means, covariance, freedom)
     assert result.expected == pytest.approx(means, abs=1e-5)

@@ -110,7 +110,7 @@ def corrected(models: pl.DataFrame, measure: str) -> str:
     )
     if expected is None:
         return f"{picked}."
-    return f"{picked}. Corrected for that it is {expected:.3f} in place of {mean:.3f}."
+    return f"{picked}. Corrected for that, the mean of {mean:.3f} becomes {expected:.3f}."
 
 
 def describe_tests(models: pl.DataFrame, comparison: "Comparison | None", blocks: int) -> str:

@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc.base.checks import check_ratio
 from polaroc.comparison.measure_rows import SAME, range_rows
-from polaroc.comparison.paired_cases import blocks_of, read_cases
+from polaroc.comparison.paired_cases import NO_VARIANCE, blocks_of, read_cases
 from polaroc.errors import Hint
 from polaroc.measures.spec import Measure
 from polaroc.priors.beliefs import Belief
@@ -61,6 +61,12 @@ def of_cases(
     covariance = block.covariance()
     if np.isnan(covariance).any():
         return Certainty(None, "Nothing says how sure this is: a class has fewer than two cases.")
+    if covariance.diagonal().max() < NO_VARIANCE:
+        return Certainty(
+            None,
+            "Nothing says how sure this is: the models separate the classes perfectly, so that "
+            "these cases do not tell how much others would change that.",
+        )
     number = cases.rows[case].n_unique()
     return Certainty(
         covariance,

@@ -16,6 +16,8 @@ FEWEST_DRAWS, MOST_DRAWS, DRAWN_VALUES = 4_000, 20_000, 2_000_000
 # Models whose difference and its variance are smaller, relative to the others, are the same.
 SAME = 1e-12
 HALVINGS, NEGLIGIBLE = 20, 1e-7
+# Variance of the logarithms of variances up to which models are taken to be equally variable.
+LIKE_VARIANCES = 0.05
 
 
 class Posterior(NamedTuple):
@@ -66,8 +68,9 @@ def posterior(
     Given the covariance the estimates are normal around the true means, these are normal around
     a level of which nothing is known, with variance τ²; the SD √2 τ of true pairwise differences,
     in standard errors of a difference, has a scaled inverse χ² as its prior. The scale of the
-    covariance is integrated out. With few degrees of freedom the covariance is drawn towards equal
-    variances and equal correlations: with weight 1 − ν/(ν + k + 1).
+    covariance is integrated out. A covariance with ν degrees of freedom is drawn towards one
+    correlation with weight 1 − ν/(ν + k(k − 1) − 2), and variances towards each other as far as
+    they differ by chance.
 
     `expected`, `lower` and `upper` also give all models being equal a prior probability of one
     half: without it the best of two equal models would keep half of its lead. Which model is best
@@ -141,20 +144,11 @@ def _fit(means: "Array", covariance: "Array", freedom: float) -> _Fit | None:
     """The posterior of the spread, and of the means given it."""
     import numpy as np
 
-    count = len(means)
-    variance = covariance.trace() / count
-    shared = (covariance.sum() - covariance.trace()) / (count * (count - 1))
-    # Half the mean variance of a difference.
-    error = variance - shared
-    if error <= SAME * max(variance, SAME):
+    count, error = len(means), _error(covariance)
+    if error <= SAME * covariance.trace() / count:
         return None
-    alike = shared + error * np.eye(count)
-    trust, pooled = 1.0, inf
-    if freedom < inf:
-        # One number is estimated in place of k(k − 1)/2 variances of differences.
-        trust = freedom / (freedom + count * (count - 1))
-        pooled = freedom * (1 + (1 - trust) * (count - 2))
-    sizes, basis = np.linalg.eigh(trust * covariance + (1 - trust) * alike)
+    used, pooled = _smoothed(covariance, freedom)
+    sizes, basis = np.linalg.eigh(used)
     sizes = np.maximum(sizes, 0.0)[:, None]
     seen, ones = (basis.T @ means)[:, None], basis.sum(axis=0)[:, None]
     spreads = np.geomspace(*SPREADS, NODES)
@@ -184,6 +178,41 @@ def _fit(means: "Array", covariance: "Array", freedom: float) -> _Fit | None:
         sizes / total * ones / np.sqrt(information),
         pooled,
     )
+
+
+def _error(covariance: "Array") -> float:
+    """Half the mean variance of a difference."""
+    count = len(covariance)
+    return float(count * covariance.trace() - covariance.sum()) / (count * (count - 1))
+
+
+def _smoothed(covariance: "Array", freedom: float) -> tuple["Array", float]:
+    """The covariance without what chance made of it, and its degrees of freedom.
+
+    Logarithms of estimated variances differ by chance, with the variance trigamma(ν/2), and those
+    of like models because the variance falls as the measure rises: taken as they are, the common
+    level would be drawn to the luckiest.
+    """
+    import numpy as np
+    from scipy.special import polygamma
+
+    count, variances = len(covariance), covariance.diagonal()
+    floor = SAME * variances.max()
+    logs = np.log(np.maximum(variances, floor))
+    by_chance = LIKE_VARIANCES + (0.0 if freedom == inf else float(polygamma(1, freedom / 2)))
+    pulled = min(by_chance / max(logs.var(ddof=1), SAME), 1.0)
+    sd = np.exp((logs + pulled * (np.log(variances.mean()) - logs)) / 2)
+    root = np.sqrt(np.maximum(variances, floor))
+    correlation = covariance / np.outer(root, root)
+    if freedom == inf:
+        smooth = np.outer(sd, sd) * correlation
+        # Where models are all but equal their variances are most of what they differ by.
+        return smooth * (_error(covariance) / max(_error(smooth), floor)), inf
+    shared = (correlation.sum() - correlation.trace()) / (count * (count - 1))
+    alike = np.outer(sd, sd) * (shared + (1 - shared) * np.eye(count))
+    # Two models have one variance of a difference, k models k(k − 1)/2.
+    trust = freedom / (freedom + count * (count - 1) - 2)
+    return trust * covariance + (1 - trust) * alike, freedom * (1 + (1 - trust) * (count - 2))
 
 
 def _draws(models: int) -> int:

@@ -1,0 +1,170 @@
+import numpy as np
+import polars as pl
+import pytest
+
+import polaroc as pr
+from polaroc.choice.certainty import of_cases
+from polaroc.choice.posterior import posterior
+from polaroc.choice.predictions import paired, ratio_of
+from polaroc.comparison.delong import paired_test
+from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable
+from polaroc.measures.catalog import select_measures
+
+TABLE = pr.datasets.satellite_predictions()
+ONE = TABLE.filter(fold=1)
+OVER = (0.05, 0.20)
+COLUMNS = {"truth": "truth", "score": "score"}
+SURE = ["expected", "lower", "upper", "probability_best", "expected_loss"]
+
+
+def wide() -> pl.DataFrame:
+    scores = [ONE.filter(model=m).select("case", pl.col("score").alias(m)) for m in "ABC"]
+    cases = ONE.filter(model="A").select("case", "truth")
+    return cases.join(scores[0], on="case").join(scores[1], on="case").join(scores[2], on="case")
+
+
+def by_model(choice):
+    return choice.models.sort("model")
+
+
+@pytest.mark.parametrize("over", [OVER, (0.1, 0.1), pr.beta(2, 18)])
+@pytest.mark.parametrize("folds", [True, False])
+def test_of_predictions_is_of_their_measures(over, folds):
+    table, by = (TABLE, ["model", "fold"]) if folds else (ONE, ["model"])
+    choice = pr.choose(table, **COLUMNS, over=over, by=by)
+    one = isinstance(over, tuple) and over[0] == over[1]
+    grid = pr.prior_grid(*OVER, 25)
+    priors = [0.1] if one else grid if isinstance(over, tuple) else over.priors
+    measures = pr.evaluate(
+        table, **COLUMNS, by=by, priors=priors, over=None if one else over,
+        intervals=None if folds else "wald",
+    )  # fmt: skip
+    of_measures = pr.choose(measures, "model", by[1:] or None, over=over)
+    assert choice.models["mean"].to_list() == pytest.approx(of_measures.models["mean"].to_list())
+    assert choice.models.select(SURE).equals(of_measures.models.select(SURE))
+    assert choice.models.select(SURE).drop_nulls().height == 3
+    name = "auprec" if one else "iauprec"
+    expected = measures.filter(measure=name, prior=0.1) if one else measures.filter(measure=name)
+    means = dict(expected.group_by("model").agg(pl.col("estimate").mean()).iter_rows())
+    assert dict(choice.models.select("model", "mean").iter_rows()) == pytest.approx(means)
+    assert one == ("at 10 % positives" in choice.answer)
+
+
+def test_one_test_set_is_judged_case_by_case():
+    choice = pr.choose(ONE, **COLUMNS, by="model", over=OVER, case="case")
+    # Pairs of the covariance are those of the paired test.
+    measure = select_measures("iauprec", "observed", OVER, "exact").measures[0]
+    known = of_cases(ONE, measure, "model", "case", **COLUMNS, positive=None)
+    pairs = paired_test(ONE, **COLUMNS, case="case", measure="iauprec", over=OVER)
+    c = known.covariance
+    errors = [(c[a, a] + c[b, b] - 2 * c[a, b]) ** 0.5 for a, b in ((0, 1), (0, 2), (1, 2))]
+    assert pairs["std_error"].to_list() == pytest.approx(errors)
+    expected = posterior(by_model(choice)["mean"].to_numpy(), c)
+    for name in SURE:
+        assert by_model(choice)[name].to_list() == pytest.approx(getattr(expected, name).tolist())
+    assert "at least" not in choice.answer
+    assert "other cases like these" in " ".join(choice.warnings)
+    # Errors that models share do not part them.
+    unpaired = pr.choose(ONE, **COLUMNS, by="model", over=OVER)
+    assert unpaired.models["expected_loss"][0] > choice.models["expected_loss"][0]
+    assert "at least" in unpaired.answer
+    assert "give predictions with case='id'" in " ".join(unpaired.warnings)
+
+
+@pytest.mark.parametrize("score", [["A", "B", "C"], {"A": "A", "B": "B", "C": pl.col("C")}])
+def test_with_a_column_of_scores_per_model_each_row_is_a_case(score):
+    long = pr.choose(ONE, **COLUMNS, by="model", over=OVER, case="case")
+    for arguments in ({}, {"case": "case"}):
+        found = pr.choose(wide(), truth="truth", score=score, over=OVER, **arguments)
+        assert found.models["model"].to_list() == long.models["model"].to_list()
+        for name in ["mean", *SURE]:
+            assert found.models[name].to_list() == pytest.approx(long.models[name].to_list())
+
+
+def test_usual_names_are_found_and_others_named():
+    named = pr.choose(TABLE, **COLUMNS, over=OVER, by=["model", "fold"])
+    assert pr.choose(TABLE, **COLUMNS, over=OVER).models.equals(named.models)
+    others = TABLE.rename({"model": "clf", "fold": "week"})
+    assert pr.choose(others, "clf", "week", **COLUMNS, over=OVER).bayes == "A"
+    assert named.block == ("fold",)
+    assert pr.choose(ONE, **COLUMNS, over=OVER, by=["model", "fold"]).block == ()
+    labelled = TABLE.with_columns(pl.when("truth").then(pl.lit("yes")).otherwise(pl.lit("no")))
+    labelled = labelled.with_columns(truth=pl.col("literal"))
+    again = pr.choose(labelled, **COLUMNS, over=OVER, positive="yes")
+    assert again.models.equals(named.models)
+
+
+def test_the_ratio_of_folds_is_worked_out_from_cases():
+    kfold = pl.DataFrame(
+        {"model": ["A"] * 12 + ["B"] * 12, "fold": [0, 1, 2] * 8, "case": [*range(12)] * 2}
+    )
+    assert ratio_of(kfold, ["model", "fold"], "case") == pytest.approx(1 / 2)
+    within = kfold.with_columns(pl.col("case") // 3)
+    assert ratio_of(within, ["model", "fold"], "case") is None
+    asked = pr.choose(TABLE, **COLUMNS, over=OVER, case="case")
+    total = TABLE["case"].n_unique()
+    ratio = 1287 / (total - 1287)
+    assert asked.comparison.plan.test_train_ratio == pytest.approx(ratio)
+    assert asked.models.equals(
+        pr.choose(TABLE, **COLUMNS, over=OVER, test_train_ratio=ratio).models
+    )
+
+
+def test_weights_or_rows_left_out_have_no_pairs():
+    weighted = ONE.with_columns(w=pl.lit(2.0))
+    choice = pr.choose(weighted, **COLUMNS, over=OVER, by="model", weight="w", case="case")
+    assert choice.models["probability_best"].null_count() == 3
+    assert "nothing says how sure" in choice.answer
+    plain = pr.choose(ONE, **COLUMNS, over=OVER, by="model")
+    assert choice.models["mean"].to_list() == pytest.approx(plain.models["mean"].to_list())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "said"),
+    [
+        ({"over": None}, InvalidArgument, "without a range of priors"),
+        ({"over": (0.1, 0.05)}, InvalidArgument, "allowed is lo < hi"),
+        ({"over": (1.0, 1.0)}, InvalidArgument, "prior is 1.0"),
+        ({"score": None}, InvalidArgument, "only one of truth and score"),
+        ({"truth": None, "score": None}, InvalidArgument, "case is given without truth and score"),
+        ({"truth": None, "score": None, "case": None}, InvalidTable, "measure"),
+        ({"case": "nope"}, None, "nope"),
+        ({"by": ["clf"]}, None, "clf"),
+        ({"level": 2}, InvalidArgument, "level is 2"),
+        ({"measure": "auc"}, InvalidArgument, "0 fixed priors"),
+    ],
+)
+def test_bad_arguments_are_refused(arguments, error, said):
+    call = {**COLUMNS, "by": ["model"], "over": OVER, "case": "case"} | arguments
+    with pytest.raises(error or Exception, match=said.replace("(", r"\(")):
+        pr.choose(ONE, **call)
+
+
+def test_measures_take_no_weights():
+    measures = pr.evaluate(ONE, **COLUMNS, by="model", priors=0.1)
+    with pytest.raises(InvalidArgument, match="for predictions"):
+        pr.choose(measures, block=None, weight="w")
+    with pytest.raises(InvalidArgument, match="has it at"):
+        pr.choose(measures, block=None, over=(0.2, 0.2))
+
+
+def test_cases_that_a_model_lacks_are_refused():
+    with pytest.raises(InvalidPredictions, match="lack a score by some model"):
+        pr.choose(ONE.slice(1), **COLUMNS, by="model", over=OVER, case="case")
+
+
+def test_perfect_models_leave_nothing_to_judge_by():
+    perfect = pl.DataFrame({"y": [0, 0, 1, 1], "a": [1, 2, 3, 4], "b": [1, 2, 5, 6]})
+    choice = pr.choose(perfect, truth="y", score=["a", "b"], over=OVER)
+    assert choice.models["probability_best"].null_count() == 2
+    assert choice.answer.startswith("Take a or b: AUPREC over 5 to 20 % positives is 1.000")
+
+
+def test_paired_covariance_of_many_models_is_a_covariance():
+    rng = np.random.default_rng(0)
+    table = {"y": rng.random(300) < 0.3} | {f"m{i}": rng.normal(size=300) for i in range(30)}
+    known = paired(
+        pl.DataFrame(table), OVER, "model", "id", "y", [name for name in table if name != "y"], None
+    )
+    assert known.covariance.shape == (30, 30)
+    assert np.linalg.eigvalsh(known.covariance).min() > -1e-12

@@ -31,7 +31,7 @@ def test_python_blocks_run(capsys, tmp_path, monkeypatch):
         exec(compile(block, "README.md", "exec"), names)
     said = capsys.readouterr().out
     assert "shape: (3, 3)" in said
-    (answer,) = re.findall(r"\*(A: best expected .*?)\*", README, re.DOTALL)
+    (answer,) = re.findall(r"\*(Take A: .*?)\*", README, re.DOTALL)
     assert " ".join(answer.split()) in " ".join(said.split())
 
 

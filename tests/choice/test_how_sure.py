@@ -1,0 +1,75 @@
+"""A small version of ``just how-sure``."""
+
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from polaroc.choice.posterior import posterior
+
+SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "how_sure.py"))
+ERROR = 0.01
+
+
+@pytest.fixture(scope="module")
+def two_models():
+    """The probability and the share of the lead that is kept, by the lead in standard errors."""
+    leads = np.linspace(0.02, 8, 90)
+    covariance = np.eye(2) * ERROR**2 / 2
+    found = [posterior(np.array([z * ERROR, 0.0]), covariance, draws=4_000) for z in leads]
+    kept = [(one.expected[0] - one.expected[1]) / (z * ERROR) for one, z in zip(found, leads)]  # noqa: B905
+    return leads, np.array([one.probability_best[0] for one in found]), np.array(kept)
+
+
+# Of two models with a known error the shares that are right are integrals. Above a band they may
+# be by more: then the answer is too modest, as the page says.
+@pytest.mark.parametrize(
+    ("spread", "below", "above"), [(0.5, 0.05, 0.0), (1, 0.0, 0.01), (2, 0.0, 0.05), (4, 0.0, 0.08)]
+)
+def test_the_share_that_is_right_is_in_the_band_of_the_probability(
+    two_models, spread, below, above
+):
+    leads, probability, _ = two_models
+    fine = np.linspace(0.02, 8, 4_000)
+    said = np.interp(fine, leads, np.maximum.accumulate(probability))
+    density = norm.pdf(fine, scale=np.sqrt(1 + spread**2))
+    right = norm.cdf(fine * spread / np.sqrt(1 + spread**2))
+    for low in (0.5, 0.6, 0.7, 0.8, 0.9):
+        within = (said >= low) & (said < low + 0.1 + (low == 0.9))
+        share = (density * right)[within].sum() / density[within].sum()
+        assert low - below <= share + 1e-3
+        assert share <= low + 0.1 + above
+
+
+def test_of_two_equal_models_a_third_of_the_lead_is_kept(two_models):
+    leads, _, kept = two_models
+    weight = leads * norm.pdf(leads)
+    assert (kept * weight).sum() / weight.sum() < 1 / 3
+
+
+@pytest.mark.parametrize("design", ["one test set", "20 hold-outs"])
+@pytest.mark.parametrize("models", [3, 10])
+def test_answers_are_right_as_often_as_they_say(design, models):
+    found = np.concatenate([SCRIPT["answers"](design, models, s, 120) for s in (1.0, 2.0)])
+    probability, right = found[:, 0], found[:, 1]
+    error = np.sqrt((probability * (1 - probability)).sum()) / len(found)
+    assert probability.mean() < right.mean() + 3.5 * error
+    assert right.mean() < probability.mean() + 0.06 + 3.5 * error
+
+
+@pytest.mark.parametrize("models", [3, 10])
+def test_the_corrected_mean_of_equal_models_keeps_little_of_their_bias(models):
+    row = SCRIPT["summary"](SCRIPT["answers"]("10 folds", models, 0.0, 150))
+    assert row["bias kept"] < 1 / 3 + 3 * row["kept SE"]
+    assert row["bias kept"] - 3 * row["kept SE"] < 1 / 3
+    assert row["covered"] > 0.9
+
+
+def test_folds_are_as_correlated_as_they_are_said_to_be():
+    rng = np.random.default_rng(0)
+    shape = SCRIPT["DESIGNS"]["100 folds, unstable"]
+    means = [SCRIPT["of_folds"](rng, np.zeros(2), shape).mean(axis=0) for _ in range(2_000)]
+    leads = np.subtract(*np.array(means).T)
+    assert leads.std() == pytest.approx(SCRIPT["standard_error"]("100 folds, unstable"), rel=0.06)

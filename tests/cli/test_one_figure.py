@@ -1,0 +1,98 @@
+"""The same question has the same figure, whoever is asked."""
+
+import json
+import re
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from typer.testing import CliRunner
+
+import polaroc as pr
+from polaroc.cli import app
+
+TABLE = pr.datasets.satellite_predictions()
+OVER = (0.05, 0.20)
+COLUMNS = {"truth": "truth", "score": "score"}
+WORDS = ["--truth", "truth", "--score", "score"]
+RANGE = ["--over", "0.05", "0.20"]
+
+
+def polaroc(*arguments: object):
+    return CliRunner().invoke(app, [str(one) for one in arguments])
+
+
+def answered(*arguments: object) -> dict:
+    result = polaroc(*arguments, "--json")
+    assert result.exit_code in (0, 1, 3), result.output
+    return json.loads(result.stdout)
+
+
+@pytest.mark.parametrize("folds", [True, False])
+def test_mean_difference_and_probability(tmp_path, folds):
+    table = TABLE.filter(pl.col("fold") <= 4) if folds else TABLE.filter(fold=1)
+    by = ["model", "fold"] if folds else ["model"]
+    design = {"test_train_ratio": 0.25} if folds else {"case": "case"}
+    words = ["--test-train-ratio", 0.25] if folds else ["--case", "case"]
+    raw = tmp_path / "raw.parquet"
+    table.write_parquet(raw)
+    measures = pr.evaluate(table, **COLUMNS, by=by, over=OVER, priors=pr.prior_grid(*OVER, 25))
+    iauprec = measures.filter(measure="iauprec").group_by("model").agg(pl.col("estimate").mean())
+    means = dict(iauprec.iter_rows())
+    alone = (
+        pr.iauprec(pr.curve(table, **COLUMNS, by=by), over=OVER)
+        .group_by("model")
+        .agg(pl.col("estimate").mean())
+    )
+    assert dict(alone.iter_rows()) == pytest.approx(means, abs=1e-12)
+
+    choice = pr.choose(table, **COLUMNS, by=by, over=OVER, **design)
+    assert dict(choice.models.select("model", "mean").iter_rows()) == pytest.approx(means)
+    said = answered("choose", raw, *WORDS, *RANGE, *words)
+    assert {row["model"]: row["mean"] for row in said["models"]} == pytest.approx(means)
+    assert said["answer"] == choice.answer
+    for mine, theirs in zip(choice.models.rows(named=True), said["models"], strict=True):
+        assert mine == pytest.approx(theirs, abs=1e-3)
+    assert (
+        f"is {means['A']:.3f}, {means['A'] - means['C']:.3f} more than that of C" in said["answer"]
+    )
+
+    if folds:
+        of_measures = pr.choose(measures, over=OVER, **design)
+        assert_frame_equal(of_measures.models, choice.models, abs_tol=1e-3)
+        stored = tmp_path / "measures.parquet"
+        measures.write_parquet(stored)
+        for mine, theirs in zip(
+            answered("choose", stored, *words)["models"], said["models"], strict=True
+        ):
+            assert mine == pytest.approx(theirs, abs=1e-3)
+        compared = pr.compare(measures, **design)
+        target = []
+    else:
+        compared = pr.compare(table, target="trained", **COLUMNS, **design, over=OVER)
+        target = ["--target", "trained"]
+    assert dict(compared.letters.select("model", "mean").iter_rows()) == pytest.approx(means)
+    written = answered("compare", raw, *WORDS, *RANGE, *target, *words)
+    assert {row["model"]: row["mean"] for row in written["letters"]} == pytest.approx(means)
+    pairs = compared.pairs.filter(model_a="A", model_b="C")
+    difference = pairs["difference"].item()
+    assert difference == pytest.approx(means["A"] - means["C"])
+
+    asked = {"champion": "C", "challenger": "A"}
+    gated = pr.gate(table, **COLUMNS, by=by, over=OVER, **design, **asked)
+    assert gated.difference == pytest.approx(difference)
+    assert (gated.champion_estimate, gated.challenger_estimate) == pytest.approx(
+        (means["C"], means["A"])
+    )
+    models = ["--champion", "C", "--challenger", "A"]
+    assert answered("gate", raw, *WORDS, *RANGE, *words, *models)["difference"] == pytest.approx(
+        difference
+    )
+
+    page = pr.report(table, path=tmp_path / "page.html", **COLUMNS, by=by, over=OVER, **design)
+    text = re.sub(r"\s+", " ", page.read_text())
+    assert f"{means['A']:.3f}" in text
+    shell = tmp_path / "shell.html"
+    result = polaroc("report", raw, *WORDS, *RANGE, *words, "--out", shell)
+    assert result.exit_code == 0, result.output
+    assert f"{means['A']:.3f}" in shell.read_text()

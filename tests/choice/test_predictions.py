@@ -80,8 +80,8 @@ def test_with_a_column_of_scores_per_model_each_row_is_a_case(score):
         assert found.models["model"].to_list() == long.models["model"].to_list()
         for name in ["mean", *SURE]:
             assert found.models[name].to_list() == pytest.approx(
-                    long.models[name].to_list(), abs=1e-3
-                )
+                long.models[name].to_list(), abs=1e-3
+            )
 
 
 def test_usual_names_are_found_and_others_named():

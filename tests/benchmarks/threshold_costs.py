@@ -23,13 +23,14 @@ from scipy.stats import norm
 
 from polaroc.base.private_columns import TRUTH
 from polaroc.predictions.row_checks import SCORE
-from polaroc.reports.fold_thresholds import Costs, rates_across_folds, read_folds
+from polaroc.reports.fold_thresholds import rates_across_folds, read_folds
+from polaroc.reports.needs import Need
 
 FEATURES, SHIFT = 5, 0.75
 SIZES = ((30, 120), (60, 240), (150, 600))
 PRIOR = 0.2
 # A loss takes half of each cost: these make it the share of errors.
-COSTS = Costs((PRIOR,), 2, 2)
+COSTS = Need("cost", (PRIOR,), cost_fn=2, cost_fp=2)
 HOLD_OUTS, FOLDS = 20, 10
 WAYS = {
     "hold-outs, cases unknown": (False, None),
@@ -78,7 +79,7 @@ def true_cost(weights: np.ndarray, thresholds: list[float | None]) -> float:
     costs = []
     for threshold in thresholds:
         at = (np.inf if threshold is None else threshold) + weights[:, -1]
-        costs.append(COSTS.at(norm.sf((at - ahead) / size), norm.sf(at / size)))
+        costs.append(COSTS.cost(norm.sf((at - ahead) / size), norm.sf(at / size)))
     return float(np.mean(costs))
 
 
@@ -90,10 +91,10 @@ def differences(positives: int, negatives: int, way: str, replicates: int, seed:
         rng = np.random.default_rng([seed, positives, folds, replicate])
         table, weights = fitted(rng, positives, negatives, folds)
         rows = read_folds(table.lazy(), ["fold"], case)
-        judged = rates_across_folds(rows, COSTS)
-        shown = float(judged.costs(COSTS).mean())
+        judged = rates_across_folds(rows, [COSTS])
+        shown = float(COSTS.cost(judged.tpr, judged.fpr).mean())
         judged_at = true_cost(weights, judged.thresholds[0])
-        printed = true_cost(weights, rows.cheapest(COSTS))
+        printed = true_cost(weights, rows.thresholds([COSTS]))
         found.append((shown, shown - judged_at, shown - printed))
     return np.array(found)
 

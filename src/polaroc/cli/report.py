@@ -48,7 +48,7 @@ def report(
     over: Annotated[
         tuple[float, float] | None,
         typer.Option(
-            help="Range of priors LO HI; needed for predictions. [default: of measures their "
+            help="Range of priors LO HI, LO LO for a single one; needed for predictions. [default: of measures their "
             "priors, equally likely]",
             show_default=False,
         ),
@@ -83,8 +83,18 @@ def report(
     test_train_ratio: Ratio = None,
     alpha: Alpha = 0.005,
     level: Annotated[float, typer.Option(help="Coverage of each model's interval.")] = 0.95,
-    cost_fn: Annotated[float, typer.Option(help="Cost of a missed positive.")] = 1,
-    cost_fp: Annotated[float, typer.Option(help="Cost of a false alarm.")] = 1,
+    recall: Annotated[
+        float | None,
+        typer.Option(help="Share of positives that the threshold has to find, such as 0.9."),
+    ] = None,
+    precision: Annotated[
+        float | None, typer.Option(help="Share of alarms that have to be right, such as 0.5.")
+    ] = None,
+    capacity: Annotated[
+        float | None, typer.Option(help="Cases of 1,000 that can be looked at, such as 50.")
+    ] = None,
+    cost_fn: Annotated[float | None, typer.Option(help="Cost of a missed positive.")] = None,
+    cost_fp: Annotated[float | None, typer.Option(help="Cost of a false alarm.")] = None,
     incomplete: IncompleteBlocks = "raise",
     title: Annotated[str, typer.Option(help="Heading of the page.")] = TITLE,
     weight: Weight = None,
@@ -124,11 +134,12 @@ def report(
                 frame, path=page, **({} if columns is None else columns.arguments(keys)),
                 over=over, priors=prior or (), grid=grid or GRID, between=between, block=block,
                 case=case,
-                test_train_ratio=test_train_ratio, alpha=alpha, level=level, cost_fn=cost_fn,
-                cost_fp=cost_fp, incomplete=incomplete, title=title, tell=keep,
+                test_train_ratio=test_train_ratio, alpha=alpha, level=level, recall=recall,
+                precision=precision, capacity=capacity, cost_fn=cost_fn, cost_fp=cost_fp, incomplete=incomplete, title=title, tell=keep,
             )  # fmt: skip
     screen = notes_console(file == path)
     tell(key_names.notes)
-    show([f"Note: {sentence}" for sentence in notes], screen)
+    answer, *others = notes
+    show([answer, "", *(f"Note: {sentence}" for sentence in others)], screen)
     if file == path:
         screen.print(f"Written to {file}: open it in a browser.")

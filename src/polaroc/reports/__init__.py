@@ -6,7 +6,14 @@ from pathlib import Path
 
 import polars as pl
 
-from polaroc.base.checks import MOST_NUMBER, check_path, check_whole, listed_values
+from polaroc.base.checks import (
+    MOST_NUMBER,
+    check_path,
+    check_whole,
+    is_number,
+    listed_values,
+    pair_of,
+)
 from polaroc.base.columns import as_lazy, collect_like, column_names
 from polaroc.base.tables import as_polars
 from polaroc.comparison.design import Incomplete
@@ -14,7 +21,7 @@ from polaroc.errors import Hint, InvalidArgument
 from polaroc.files.atomic import atomic_file, check_new
 from polaroc.predictions.usual_keys import may_be_keys, usual_keys, usual_name
 from polaroc.predictions.wide import score_columns
-from polaroc.priors.beliefs import Belief
+from polaroc.priors.beliefs import Belief, points
 from polaroc.priors.grids import check_prior
 from polaroc.typing import IntoExpr, Label, Nulls, Score, Table
 
@@ -28,7 +35,7 @@ def report(
     truth: IntoExpr | None = None,
     score: Score | None = None,
     by: str | Sequence[str] | None = None,
-    over: tuple[float, float] | Belief | None = None,
+    over: float | tuple[float, float] | Belief | None = None,
     priors: Sequence[float] = (),
     grid: int = 25,
     between: str | None = None,
@@ -40,17 +47,20 @@ def report(
     test_train_ratio: float | None = None,
     alpha: float = 0.005,
     level: float = 0.95,
-    cost_fn: float = 1,
-    cost_fp: float = 1,
+    recall: float | None = None,
+    precision: float | None = None,
+    capacity: float | None = None,
+    cost_fn: float | None = None,
+    cost_fp: float | None = None,
     incomplete: Incomplete = "raise",
     title: str = TITLE,
     tell: Callable[[str], None] | None = None,
 ) -> Path:
-    """Write one HTML page: which model, how sure, at which threshold, and what that rests on.
+    """Write one HTML page: which model, at which threshold, how sure, and what that rests on.
 
-    The page needs no network and no Python. It holds the answer in words, the
-    ranking with intervals and letters, charts, the tests with their assumptions,
-    an audit of the data, methods with sources, and versions.
+    The page needs no network and no Python. Its first screen says what to do, what
+    becomes of 1,000 cases, how sure that is and what would change it. Then come the
+    evidence (ranking, charts, tests) and the method (data, sources, a glossary).
 
     Parameters
     ----------
@@ -69,7 +79,7 @@ def report(
         folds, such as "clf" or "CV split". Other possible keys are
         named in a warning.
     over
-        The range (lo, hi) of priors, or a belief about the prior. Needed for
+        The range (lo, hi) of priors, a single prior, or a belief about it. Needed for
         predictions; of measures, by default the priors they were taken at.
     priors
         Further priors in (0, 1) at which AUPREC is taken.
@@ -91,14 +101,21 @@ def report(
         As in `choose`.
     level
         Coverage of the intervals of each model's expected AUPREC, in (0, 1).
+    recall, precision, capacity
+        What the threshold is for, one of them or costs: the least share of positives
+        that it finds, in (0, 1); the least share of alarms that are right, at every
+        prior of the range; or how many of 1,000 cases can be looked at, 1 to 1000. By
+        default the page shows the thresholds that find 80, 90 and 95 % of positives,
+        and acts on the second.
     cost_fn, cost_fp
-        Costs > 0 of a missed positive and of a false alarm, for the thresholds.
+        Costs > 0 of a missed positive and of a false alarm: the threshold is then that
+        of least expected cost at the mean prior. One of them alone is against 1.
     title
         Heading of the page.
     tell
-        Called with each sentence on what the numbers rest on and the tests assume,
-        or why none was made, such as `print`; they are on the page too, which is
-        written after it, and not where it raises.
+        Called, such as `print`, first with the answer, a sentence per line, then with
+        each sentence on what the numbers rest on and the tests assume, or why none was
+        made; all are on the page too, which is written after it, and not where it raises.
 
     Returns
     -------
@@ -122,11 +139,13 @@ def report(
     -----
     Intervals over blocks are x̄ ± t √(s²(1/J + r)) with J blocks and
     r = `test_train_ratio` (Nadeau and Bengio 2003); on one test set they are those
-    of `intervals`. Thresholds are of least expected cost (D&G §4). Over blocks the
-    rates of each block at a threshold are averaged, as the models of blocks are
-    mostly fitted anew and their scores not ranked together; each block is judged at
-    thresholds that were set on others, and, where `case` is given, without the
-    cases it is judged on.
+    of `intervals`. Over blocks the rates of each block at a threshold are averaged, as
+    the models of blocks are mostly fitted anew and their scores not ranked together;
+    each block is judged at thresholds that were set on others, and, where `case` is
+    given, without the cases it is judged on. On one test set, a threshold for a
+    recall or a capacity is an order statistic, so that exact binomial limits of its
+    rates hold for independent cases; thresholds for a precision or costs are judged
+    on fifths of the cases that they were not set on, and have no limits.
 
     References
     ----------
@@ -153,8 +172,10 @@ def report(
     ... ).name
     'report.html'
     """
+    from polaroc.reports.decision import decide
     from polaroc.reports.evidence import measure_keys, of_measures, of_predictions
     from polaroc.reports.inputs import Question, read_predictions, roles
+    from polaroc.reports.needs import Needs
     from polaroc.reports.page import is_report, page
 
     check_path("path", path)
@@ -169,6 +190,8 @@ def report(
             ),
         )
     check_new(file, is_report)
+    over = _belief_or_range(over)
+    needs = Needs(recall, precision, capacity, cost_fn, cost_fp)
     values = listed_values(priors)
     for one in [priors] if values is None else values:
         check_prior(one)
@@ -199,7 +222,7 @@ def report(
     keys = measure_keys(frame) if predictions is None else predictions.keys
     models, blocks = roles(keys, between, block)
     question = Question(
-        models, blocks, over, test_train_ratio, alpha, level, cost_fn, cost_fp, incomplete, case
+        models, blocks, over, test_train_ratio, alpha, level, needs, incomplete, case
     )
     if predictions is None:
         evidence = of_measures(frame, question)
@@ -207,11 +230,24 @@ def report(
         evidence = of_predictions(predictions, question, priors, grid)
     written = page(evidence, title)
     if tell is not None:
-        for sentence in (*unused, *evidence.cautions, *evidence.assumptions):
+        answer = "\n".join(decide(evidence).answer)
+        for sentence in (answer, *unused, *evidence.cautions, *evidence.assumptions):
             tell(sentence)
     with atomic_file(file, is_report) as staging:
         staging.write_text(written, encoding="utf-8")
     return file
+
+
+def _belief_or_range(
+    over: float | tuple[float, float] | Belief | None,
+) -> tuple[float, float] | Belief | None:
+    """What was given, where a single prior, or a range of one, is a belief in it."""
+    ends = pair_of(over)
+    if is_number(over):
+        return points([over])
+    if ends is not None and ends[0] == ends[1]:
+        return points(ends[:1])
+    return over
 
 
 def _keyed(

@@ -5,7 +5,6 @@ import polars as pl
 from polaroc import charts
 from polaroc.curves.hull import achievable
 from polaroc.priors.grids import prior_grid
-from polaroc.reports.cards import percent
 from polaroc.reports.evidence import Evidence
 from polaroc.reports.figures import (
     Figure,
@@ -14,13 +13,16 @@ from polaroc.reports.figures import (
     first_models,
     listed,
     means_in_words,
+    model_names,
 )
 from polaroc.reports.inputs import within
 from polaroc.reports.thresholds import shown_priors
+from polaroc.reports.words import percent
 from polaroc.thresholds.operating_points import operating_points
 
 # Heat maps of many models would fill pages; on a grid that looks smooth in so small a panel.
 MOST_PANELS, ROWS, RECALLS, AT_RECALL, SAME = 4, 15, 41, 0.8, 1e-9
+POOLED = "; the rows of all folds of a model are in one curve"
 # Least range of the slider of the explorer.
 SLIDER = (0.001, 0.999)
 
@@ -41,10 +43,12 @@ def explorer(evidence: Evidence) -> Figure | None:
             over=(min(lo, priors[0]), max(hi, priors[-1])),
             colours=colours(evidence),
         ),
-        "All rows of a model in one curve. The rates are those of the cases shown, on which no "
-        "threshold should be chosen without a look at the table above.",
+        "Move the slider to any share of positives, and point at a curve for a threshold and what it "
+        f"does{POOLED if evidence.blocks > 1 else ''}.",
         f"ROC and precision-recall curves, at first with {percent(start)} positives. "
-        f"{means_in_words(evidence, 'expected', 'Expected area under the curve')}",
+        f"{means_in_words(evidence, 'expected', 'Area under the precision-recall curve')}",
+        model_names(evidence),
+        wide=True,
     )
 
 
@@ -57,8 +61,10 @@ def roc(evidence: Evidence) -> Figure | None:
     return Figure(
         "roc",
         charts.roc(curves, "ROC curves", band=blocks or None, colours=colours(evidence)),
-        "Recall against false alarms, whatever the share of positives.",
-        f"ROC curves. {means_in_words(evidence, 'auc', 'Area under the curve (AUC)')}",
+        "Recall against the false alarm rate, whatever the share of positives"
+        f"{': the mean over folds, with a band of one SD' if blocks else ''}.",
+        f"ROC curves. {means_in_words(evidence, 'auc', 'Area under the ROC curve (AUC)')}",
+        model_names(evidence),
     )
 
 
@@ -68,17 +74,21 @@ def surface(evidence: Evidence) -> Figure | None:
         return None
     between = evidence.question.between
     priors = shown_priors(evidence.question.over)
+    if len(priors) < 2:
+        return None
     curves = evidence.predictions.curves([between])
     shown = evidence.models.head(MOST_PANELS).to_frame()
     few = within(curves, shown)
+    few_names = model_names(evidence)[:MOST_PANELS]
     grid = achievable(few, prior_grid(priors[0], priors[-1], ROWS, "log"), recall=RECALLS)
     return Figure(
         "surface",
         charts.surface(grid, "Achievable precision by recall and share of positives"),
-        "Lines join equal precision. It is that of the best mixture of thresholds in hindsight, "
-        "which is more than a threshold set beforehand gives.",
+        f"{'The best models: p' if len(few_names) < len(evidence.models) + evidence.undrawn else 'P'}"
+        "recision of the best mixture of thresholds in hindsight; lines join equal precision.",
         f"Achievable precision at recall {AT_RECALL:g}: {_achieved(grid, evidence)}.",
-        models=shown.height,
+        few_names,
+        wide=True,
     )
 
 
@@ -87,6 +97,8 @@ def operating_drift(evidence: Evidence) -> Figure | None:
     if evidence.predictions is None:
         return None
     priors = shown_priors(evidence.question.over)
+    if len(priors) < 2:
+        return None
     curves = evidence.predictions.curves([evidence.question.between])
     # Where errors of both kinds weigh the same the balanced point is that of equal error.
     equal = [0.5] if priors[0] < 0.5 < priors[-1] else []
@@ -97,9 +109,9 @@ def operating_drift(evidence: Evidence) -> Figure | None:
             points, curves, "Where the balance of errors moves with the share of positives",
             colours=colours(evidence),
         ),
-        "Points where missed positives are as many as false alarms: a threshold that keeps that "
-        "balance has to move as the share of positives does.",
-        _drift(points, evidence),
+        "Where missed positives are as many as false alarms, from the lowest share of positives to "
+        "the highest.",
+        _drift(points, evidence), model_names(evidence),
     )  # fmt: skip
 
 

@@ -1,14 +1,14 @@
 """The results that a report shows, computed by the functions of the package."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, takewhile
 from typing import Any
 
 import polars as pl
 
 from polaroc.base.columns import MEASURE_COLUMNS, as_lazy, require
 from polaroc.base.private_columns import LACKING, TRUTH, private
-from polaroc.choice.answer import describe_belief, named
 from polaroc.choice.choose import choose_measured
 from polaroc.choice.predictions import paired
 from polaroc.choice.regret import evaluate_hint
@@ -22,12 +22,15 @@ from polaroc.measures.catalog import CATALOG
 from polaroc.measures.table import humanize_note
 from polaroc.predictions.row_checks import SCORE, left_out
 from polaroc.priors.beliefs import Belief, resolve_belief
-from polaroc.priors.grids import prior_grid
+from polaroc.priors.grids import prior_grid, skew
 from polaroc.reports.inputs import Question, ReportPredictions, within
-from polaroc.reports.ranking import EXPECTED, ranking
+from polaroc.reports.ranking import ranking
 from polaroc.reports.thresholds import Thresholds, thresholds
 
 MODELS = private("models")
+# Priors on either side of the range at which models are compared.
+OUTSIDE = 7
+SAME = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +47,8 @@ class Evidence:
     thresholds: Thresholds | None = None
     audit: pl.DataFrame | None = None
     undrawn: int = 0  # models left out of figures
+    # Models that are the best beyond the range, with the priors next to it where they are.
+    beyond: tuple[tuple[object, tuple[float, float]], ...] = ()
 
     @property
     def models(self) -> pl.Series:
@@ -55,18 +60,6 @@ class Evidence:
         """How many blocks there are; 1 where each model was measured once."""
         columns = list(self.question.blocks)
         return self.measures.select(columns).n_unique() if columns else 1
-
-    @property
-    def answer(self) -> str:
-        """The chosen model and the certainty of the choice, in one sentence."""
-        believed = describe_belief(self.question.ends, self.question.over, [])
-        if self.choice is None:
-            value = self.ranking[EXPECTED][0]
-            estimate = "unknown" if value is None else f"{value:.3f}"
-            over = "" if self.question.over is None else f" {believed}"
-            model = named(self.models.to_list())
-            return f"{model}: expected AUPREC{over} is {estimate}; no other model."
-        return self.choice.answer
 
     @property
     def assumptions(self) -> list[str]:
@@ -158,8 +151,9 @@ def of_predictions(
     ranked = ranking(measures, question, choice, comparison)
     points = thresholds(predictions, question, ranked[question.between][:1])
     return Evidence(
-        question, measures, ranked, choice, comparison, untested, predictions, points, audit
-    )
+        question, measures, ranked, choice, comparison, untested, predictions, points, audit,
+        beyond=tuple(_beyond(measures, question, ranked[question.between][0])),
+    )  # fmt: skip
 
 
 def of_measures(measures: pl.LazyFrame | pl.DataFrame, question: Question) -> Evidence:
@@ -210,8 +204,44 @@ def _priors(question: Question, priors: Sequence[float], grid: int) -> list[floa
     """The priors of a range and those asked for, or the nodes of a belief."""
     over = question.over
     assert over is not None
-    within = over.priors if isinstance(over, Belief) else prior_grid(*over, grid)["prior"]
-    return sorted({*within, *priors})
+    if isinstance(over, Belief):
+        return sorted({*over.priors, *priors})
+    grids = [prior_grid(*over, grid), *(prior_grid(*ends, OUTSIDE) for ends in _outside(over))]
+    return sorted({*chain.from_iterable(one["prior"] for one in grids), *priors})
+
+
+def _outside(over: tuple[float, float]) -> list[tuple[float, float]]:
+    """The priors on either side of a range, up to a tenth and ten times of its odds."""
+    low, high = over[0] / 10, 1 / (1 + skew(over[1]) / 10)
+    return [(low, over[0]), (over[1], high)]
+
+
+def _beyond(
+    measures: pl.DataFrame, question: Question, first: object
+) -> Iterator[tuple[object, tuple[float, float]]]:
+    """On either side of the range, the nearest model that is better than the first."""
+    if question.ends is None:
+        return
+    between = question.between
+    means = (
+        measures.filter(measure="auprec")
+        .group_by(between, "prior")
+        .agg(pl.col("estimate").mean())
+        .drop_nulls("estimate")
+        .sort("estimate", between, descending=[True, False], nulls_last=True)
+        .unique("prior", keep="first", maintain_order=True)
+        .sort("prior")
+    )
+    low, high = question.ends
+    for side in (
+        means.filter(pl.col("prior") < low * (1 - SAME)).reverse(),
+        means.filter(pl.col("prior") > high * (1 + SAME)),
+    ):
+        winners, priors = side[between].to_list(), side["prior"].to_list()
+        start = next((i for i, winner in enumerate(winners) if winner != first), None)
+        if start is not None:
+            same = list(takewhile(lambda i: winners[i] == winners[start], range(start, len(side))))
+            yield winners[start], (priors[start], priors[same[-1]])
 
 
 def _choice(

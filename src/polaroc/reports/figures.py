@@ -1,7 +1,8 @@
 """Figures of a report: their data, captions and colours."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 # Number of models in captions, and of lines that can be distinguished.
 MOST_NAMED, MOST_DRAWN = 5, 12
+# Letters of a name that a legend has room for; pixels of a letter, and of what stands beside.
+MOST_LETTERS, LETTER, SIDE = 40, 7, 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,15 +26,28 @@ class Figure:
 
     name: str  # its id on the page
     chart: "alt.TopLevelMixin"
-    caption: str
+    caption: str  # one sentence
     alt: str  # what is seen, with the values
-    models: int | None = None  # None: all that figures show
+    names: Sequence[str]  # those of the legend, or the rows
+    wide: bool = False  # as wide as the page
+    labels: Sequence[str] = ()  # beside the rows of the chart
 
-    @property
+    @cached_property
     def spec(self) -> dict[str, Any]:
-        """The chart as Vega-Lite with a text alternative."""
-        spec: dict[str, Any] = self.chart.to_dict()
+        """The chart as Vega-Lite with a text alternative, and what its layout depends on."""
+        spec: dict[str, Any] = self.chart.to_dict(validate=False)
         spec["description"] = self.alt
+        # The page has headings of its own.
+        heading = spec.pop("title", "")
+        layout = {
+            "polaroc_title": heading if isinstance(heading, str) else heading["text"],
+            "polaroc_letters": min(max(map(len, self.names), default=0), MOST_LETTERS),
+            "polaroc_panels": spec.get("columns", len(self.names)),
+        }
+        if self.labels:
+            longest = min(max(map(len, self.labels)), MOST_LETTERS)
+            layout["polaroc_side"] = SIDE + LETTER * longest
+        spec["usermeta"] = spec.get("usermeta", {}) | layout
         # A single description for screen readers, instead of one per mark.
         config = spec.setdefault("config", {})
         for part in ("mark", "axis", "legend", "title"):
@@ -39,31 +55,31 @@ class Figure:
         shown: dict[str, Any] = _shown(spec)
         return shown
 
+    @property
+    def title(self) -> str:
+        """Its heading."""
+        return str(self.spec["usermeta"]["polaroc_title"])
+
 
 Maker: TypeAlias = Callable[[Evidence], Figure | None]
 
 
 def figures(evidence: Evidence, makers: Sequence[Maker]) -> list[Figure]:
     """The figures that the evidence allows, with a limited number of models."""
-    seen, total = drawn(evidence, MOST_DRAWN), len(evidence.models)
+    seen = drawn(evidence, MOST_DRAWN)
     made = (maker(seen) for maker in makers)
-    return [_counted(figure, len(seen.models), total) for figure in made if figure is not None]
+    return [figure for figure in made if figure is not None]
 
 
-def _counted(figure: Figure, models: int, total: int) -> Figure:
-    """A figure whose caption notes the number of omitted models."""
-    shown = models if figure.models is None else figure.models
-    if shown == total:
-        return figure
-    caption = (
-        f"{figure.caption} Drawn are the best {shown} of {total} models; tables and tests have all."
-    )
-    return replace(figure, caption=caption)
+def model_names(evidence: Evidence) -> list[str]:
+    """The names of the models, the best first."""
+    return [str(model) for model in evidence.models]
 
 
 def colours(evidence: Evidence) -> dict[str, str]:
-    """The same colour for a model in every chart."""
-    return charts.palette(evidence.models)
+    """The same colour for a model in every chart, the best model first."""
+    assigned = charts.palette(evidence.models)
+    return {name: assigned[name] for name in model_names(evidence)}
 
 
 def means_in_words(evidence: Evidence, column: str, label: str) -> str:

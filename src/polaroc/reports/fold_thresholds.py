@@ -1,8 +1,8 @@
-"""Thresholds of least mean cost over folds, and their rates on held-out cases.
+"""Thresholds that meet a need on average over folds, and their rates on held-out cases.
 
 Models are mostly fitted anew in each fold, so scores of different folds are not ranked
-together: recall and false positive rate are taken per fold, and the mean over folds of
-the resulting cost is minimised.
+together: recall and false positive rate are taken per fold, and a threshold is chosen by
+their means over the folds.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,40 +10,17 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from polaroc import rates
 from polaroc.base.private_columns import CASE, FOLD, LACKING, TRUTH, WEIGHT
-from polaroc.base.statistics import ROUNDING
 from polaroc.errors import InvalidPredictions
 from polaroc.predictions.row_checks import SCORE
-from polaroc.priors.grids import skew
+from polaroc.reports.needs import Need
 from polaroc.typing import Array
 
 # Groups of the folds that are held out together, and of the cases that folds share.
 GROUPS = 5
-# Share of the greatest cost below which costs are equal; the highest threshold is then taken.
 # Cost of one common threshold over that of thresholds per fold, above which scores of
 # different folds are not comparable.
 MAX_COST_RATIO = 1.25
-
-
-@dataclass(frozen=True)
-class Costs:
-    """Costs of errors at some priors."""
-
-    priors: tuple[float, ...]
-    missed: float
-    alarm: float
-
-    def at(self, recall: "Array", alarms: "Array") -> "Array":
-        """Expected cost, priors × points."""
-        import numpy as np
-
-        return np.array(
-            [
-                rates.loss(recall, alarms, skew(p), cost_fn=self.missed, cost_fp=self.alarm)
-                for p in self.priors
-            ]
-        )
 
 
 @dataclass(frozen=True)
@@ -71,19 +48,17 @@ class Folds:
         first[self.case] = self.fold
         return bool((first[self.case] != self.fold).any())
 
-    def cheapest(self, costs: Costs) -> list[float | None]:
-        """At each prior, the threshold of least mean cost; None for calling nothing positive."""
+    def thresholds(self, needs: Sequence[Need]) -> list[float | None]:
+        """The threshold that meets each need best; None for calling nothing positive."""
         import numpy as np
 
         if not len(self.score):
-            return [None] * len(costs.priors)
+            return [None] * len(needs)
         ends = np.append(np.flatnonzero(self.score[1:] != self.score[:-1]), len(self.score) - 1)
-        recall, alarms = (self._mean_rate(in_class)[ends] for in_class in (self.truth, ~self.truth))
-        nothing = np.zeros(1)
-        totals = costs.at(np.append(nothing, recall), np.append(nothing, alarms))
-        least = totals.min(axis=1, keepdims=True)
-        most = totals.max(axis=1, keepdims=True)
-        best = (totals <= least + ROUNDING * most).argmax(axis=1)
+        recall, alarms = (
+            np.append(0, self._mean_rate(in_class)[ends]) for in_class in (self.truth, ~self.truth)
+        )
+        best = [need.best(recall, alarms) for need in needs]
         return [None if i == 0 else float(self.score[ends[i - 1]]) for i in best]
 
     def totals(self, count: int) -> "Array":
@@ -110,17 +85,9 @@ class Folds:
 class HeldOutRates:
     """Rates of thresholds on held-out cases."""
 
-    tpr: "Array"  # priors × folds, NaN without the class
+    tpr: "Array"  # needs × folds, NaN without the class
     fpr: "Array"
-    thresholds: list[list[float | None]]  # by prior, one per split
-
-    def costs(self, costs: Costs) -> "Array":
-        """The expected cost, priors × folds."""
-        import numpy as np
-
-        return np.array(
-            [costs.at(t, f)[i] for i, (t, f) in enumerate(zip(self.tpr, self.fpr, strict=True))]
-        )
+    thresholds: list[list[float | None]]  # by need, one per split
 
 
 def read_folds(rows: pl.LazyFrame, blocks: Sequence[str], case: str | None) -> Folds:
@@ -129,7 +96,11 @@ def read_folds(rows: pl.LazyFrame, blocks: Sequence[str], case: str | None) -> F
 
     columns = rows.collect_schema().names()
     weight = pl.col(WEIGHT) if WEIGHT in columns else pl.lit(1.0)
-    numbered = _numbered(rows, list(blocks), FOLD)
+    numbered = (
+        _numbered(rows, list(blocks), FOLD)
+        if blocks
+        else rows.with_columns(pl.lit(0, pl.Int64).alias(FOLD))
+    )
     lacking = pl.lit(False) if case is None else pl.col(case).is_null()
     by_case = numbered.with_row_index(CASE) if case is None else _numbered(numbered, [case], CASE)
     table = (
@@ -154,7 +125,7 @@ def _numbered(rows: pl.LazyFrame, names: list[str], number: str) -> pl.LazyFrame
     return rows.join(values, on=names, how="left", nulls_equal=True)
 
 
-def rates_across_folds(folds: Folds, costs: Costs) -> HeldOutRates:
+def rates_across_folds(folds: Folds, needs: Sequence[Need]) -> HeldOutRates:
     """Rates of each fold at thresholds from other folds that share no case with it."""
     import numpy as np
 
@@ -166,10 +137,10 @@ def rates_across_folds(folds: Folds, costs: Costs) -> HeldOutRates:
         for b in np.unique(part)
         if (held := (group == a) & (part == b)).any()
     )
-    return _held_out_rates(folds, costs, splits)
+    return _held_out_rates(folds, needs, splits)
 
 
-def rates_within_folds(folds: Folds, costs: Costs) -> HeldOutRates:
+def rates_within_folds(folds: Folds, needs: Sequence[Need]) -> HeldOutRates:
     """Rates of each fold at thresholds from other cases of the same fold."""
     import numpy as np
 
@@ -179,7 +150,7 @@ def rates_within_folds(folds: Folds, costs: Costs) -> HeldOutRates:
         for fold_rows in (folds.where(folds.fold == a) for a in np.unique(folds.fold))
         for b in range(GROUPS)
     )
-    return _held_out_rates(folds, costs, splits)
+    return _held_out_rates(folds, needs, splits)
 
 
 def compare_scales(common: "Array", per_fold: "Array") -> bool:
@@ -197,16 +168,16 @@ def compare_scales(common: "Array", per_fold: "Array") -> bool:
 
 
 def _held_out_rates(
-    folds: Folds, costs: Costs, splits: Iterator[tuple[Folds, Folds]]
+    folds: Folds, needs: Sequence[Need], splits: Iterator[tuple[Folds, Folds]]
 ) -> HeldOutRates:
-    """Rates of held-out rows at the thresholds of least cost on the other rows."""
+    """Rates of held-out rows at the thresholds that meet the needs best on the other rows."""
     import numpy as np
 
     count = folds.fold.max(initial=0) + 1
-    called = np.zeros((len(costs.priors), 2, count))
-    thresholds: list[list[float | None]] = [[] for _ in costs.priors]
+    called = np.zeros((len(needs), 2, count))
+    thresholds: list[list[float | None]] = [[] for _ in needs]
     for held, tuning in splits:
-        for i, threshold in enumerate(tuning.cheapest(costs)):
+        for i, threshold in enumerate(tuning.thresholds(needs)):
             thresholds[i].append(threshold)
             if threshold is not None:
                 called[i] += held.where(held.score >= threshold).totals(count)

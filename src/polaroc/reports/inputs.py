@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.checks import check_factor, check_ratio, check_share
+from polaroc.base.checks import check_ratio, check_share
 from polaroc.base.columns import as_lazy, collect_like, column_name, column_names
 from polaroc.base.private_columns import TRUTH, WEIGHT
 from polaroc.comparison.design import Incomplete
@@ -19,6 +19,7 @@ from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import read
 from polaroc.predictions.wide import score_columns
 from polaroc.priors.beliefs import Belief, resolve_belief
+from polaroc.reports.needs import Needs
 from polaroc.typing import Frame, IntoExpr, Label, Nulls, Score
 
 MODEL = "model"
@@ -110,16 +111,13 @@ class Question:
     test_train_ratio: float | None
     alpha: float
     level: float
-    cost_fn: float
-    cost_fp: float
+    needs: Needs
     incomplete: Incomplete
     case: str | None
 
     def __post_init__(self) -> None:
         check_share("alpha", self.alpha)
         check_share("level", self.level)
-        check_factor("cost_fn", self.cost_fn)
-        check_factor("cost_fp", self.cost_fp)
         if self.test_train_ratio is not None:
             check_ratio(self.test_train_ratio)
         if self.over is not None:

@@ -5,8 +5,8 @@ import polars as pl
 from polaroc import charts
 from polaroc.base.text import limit
 from polaroc.choice.answer import changes
+from polaroc.choice.result import Choice
 from polaroc.comparison.result import first_pairs, interval_rule
-from polaroc.reports.cards import percent
 from polaroc.reports.evidence import Evidence
 from polaroc.reports.figures import (
     MOST_NAMED,
@@ -16,8 +16,10 @@ from polaroc.reports.figures import (
     first_models,
     listed,
     means_in_words,
+    model_names,
 )
 from polaroc.reports.inputs import within
+from polaroc.reports.words import percent
 
 
 def auprec_by_prior(evidence: Evidence) -> Figure | None:
@@ -36,15 +38,17 @@ def auprec_by_prior(evidence: Evidence) -> Figure | None:
             "Area under the precision-recall curve by share of positives",
             colours=colours(evidence),
         ),
-        "How much of each model is left as positives get rarer. " + _folds_in_words(evidence),
+        f"How much of each model is left as positives get rarer{_folds_in_words(evidence)}.",
         _falls(rows, evidence),
+        model_names(evidence),
+        wide=True,
     )
 
 
 def winner_map(evidence: Evidence) -> Figure | None:
     """The best model at each prior."""
     choice = evidence.choice
-    if choice is None or choice.models["worst_regret"].null_count():
+    if choice is None or not _over_priors(choice):
         return None
     best = choice.priors.filter("best")
     low, high = (percent(float(prior)) for prior in (best["prior"][0], best["prior"][-1]))
@@ -54,23 +58,26 @@ def winner_map(evidence: Evidence) -> Figure | None:
     return Figure(
         "winner-map",
         charts.winner_map(choice, "Best model by share of positives", colours=colours(evidence)),
-        ("Above, the model with the best mean. " if evidence.blocks > 1 else "The best model. ")
-        + ("Below, in which share of the folds each is the best." if evidence.blocks > 1 else "")
-        + (" Blank: where models that are not drawn are." if evidence.undrawn else ""),
+        f"The model with the largest area at each share of positives"
+        f"{', and below it the share of folds that each model wins' if evidence.blocks > 1 else ''}"
+        f"{'; blank where it is not drawn' if evidence.undrawn else ''}.",
         sentences[0],
+        model_names(evidence),
     )
 
 
 def regret(evidence: Evidence) -> Figure | None:
     """Regret of each model against the prior."""
-    if evidence.choice is None or evidence.choice.models["worst_regret"].null_count():
+    if evidence.choice is None or not _over_priors(evidence.choice):
         return None
     return Figure(
         "regret",
         charts.regret(evidence.choice, "Regret by share of positives", colours=colours(evidence)),
-        "How far each model is below the best one, at each share of positives; beside it from the "
-        "mean (point) to the worst (diamond).",
+        "How much area a model loses against the best one at each share of positives; beside it from "
+        "the mean (point) to the worst (diamond).",
         means_in_words(evidence, "worst_regret", "Worst regret over the range"),
+        model_names(evidence),
+        wide=True,
     )
 
 
@@ -86,9 +93,10 @@ def accsens_plane(evidence: Evidence) -> Figure | None:
             title="Error over the range and prior sensitivity",
             colours=colours(evidence),
         ),
-        "To the left: fewer errors over the range. Below: errors that shift less with the share of "
-        "positives. Lines join equal AccSens. " + _folds_in_words(evidence, "points"),
+        "Further left are fewer errors over the range, further down errors that shift less with the "
+        f"share of positives{_folds_in_words(evidence, 'points')}.",
         means_in_words(evidence, "sens", "Sens"),
+        model_names(evidence),
     )
 
 
@@ -110,6 +118,9 @@ def pairs(evidence: Evidence) -> Figure | None:
         ),
         f"{rule[0].upper()}{rule[1:]}.",
         f"Differences: {'; '.join([*sentences, *([f'and {rest} more'] if rest else [])])}.",
+        model_names(evidence),
+        wide=True,
+        labels=[f"{a} − {b}" for a, b, *_ in shown.iter_rows()],
     )
 
 
@@ -142,12 +153,18 @@ def _too_many_folds(evidence: Evidence) -> bool:
 
 def _folds_in_words(evidence: Evidence, marks: str = "lines") -> str:
     """How folds are drawn, where there are any."""
-    if not evidence.question.blocks:
+    if evidence.blocks < 2:
         return ""
     if _too_many_folds(evidence):
-        return f"Drawn are means over the {evidence.blocks} folds, too many to show one by one."
-    one, mean = ("Thin", "thick") if marks == "lines" else ("Small", "large")
-    return f"{one} {marks} are single folds, {mean} {marks} their mean."
+        return f"; drawn are means over the {evidence.blocks:,} folds"
+    one, mean = ("thin", "thick") if marks == "lines" else ("small", "large")
+    return f"; {one} {marks} are single folds, {mean} {marks} their mean"
+
+
+def _over_priors(choice: Choice) -> bool:
+    """Whether models were compared at several priors."""
+    known = not choice.models["worst_regret"].null_count()
+    return known and choice.priors["prior"].n_unique() > 1
 
 
 def _falls(rows: pl.DataFrame, evidence: Evidence) -> str:

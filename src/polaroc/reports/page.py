@@ -13,10 +13,11 @@ from typing import Any
 from polaroc.base.text import escape_control
 from polaroc.comparison.result import verdict
 from polaroc.reports import tables
-from polaroc.reports.cards import cards, costs_in_words, counts
+from polaroc.reports.cases import case_counts
 from polaroc.reports.curve_figures import CURVES
+from polaroc.reports.decision import counts, decide, need_in_words
 from polaroc.reports.evidence import Evidence
-from polaroc.reports.figures import figures
+from polaroc.reports.figures import MOST_DRAWN, figures
 from polaroc.reports.model_figures import DIFFERENCES, OVER_THE_RANGE
 
 TEMPLATE = "page.html.j2"
@@ -63,14 +64,21 @@ def is_report(file: Path) -> bool:
 
 def _contents(evidence: Evidence) -> dict[str, Any]:
     question = evidence.question
-    comparison = evidence.comparison
+    comparison, thresholds = evidence.comparison, evidence.thresholds
+    rankings = tables.ranking_tables(evidence)
+    count = len(evidence.models)
     return {
         "evidence": evidence,
         "question": question,
         "counts": counts(evidence),
-        "cards": cards(evidence),
-        "costs": costs_in_words(evidence),
-        "ranking": tables.ranking_table(evidence),
+        "decision": decide(evidence),
+        "cases": [] if thresholds is None else case_counts(thresholds),
+        "need": thresholds and need_in_words(thresholds, given=question.needs.is_given),
+        "rankings": rankings,
+        "notes_on_columns": tables.notes_on_columns(rankings[0]),
+        "thinned": f"Charts show the best {MOST_DRAWN} of {count} models; tables and tests have all."
+        if count > MOST_DRAWN
+        else "",
         "thresholds": tables.threshold_table(evidence),
         "verdict": None if comparison is None else verdict(comparison),
         "omnibus": tables.omnibus_table(evidence),
@@ -81,6 +89,7 @@ def _contents(evidence: Evidence) -> dict[str, Any]:
         "curves": figures(evidence, CURVES),
         "differences": figures(evidence, DIFFERENCES),
         "sources": sources(evidence),
+        "glossary": GLOSSARY,
         "versions": [("Python", sys.version.split()[0]), *versions()],
     }
 
@@ -123,6 +132,21 @@ def _asset(name: str) -> str:
 def _digest(script: str) -> str:
     """Content security policy digest of the script."""
     return f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
+
+
+# The words of a page; docs/glossary.md begins with the same.
+GLOSSARY = (
+    ("positive", "a case of the kind that is looked for; all others are negatives"),
+    ("share of positives", "how many of the cases met in use are positive; also called the prior"),
+    ("score", "the number that a model gives a case, higher for cases more likely positive"),
+    ("threshold", "the score from which on a case raises an alarm"),
+    ("alarm", "a case that is called positive; if it is negative, a false alarm"),
+    ("recall", "the share of positives that are found"),
+    ("precision", "the share of alarms that are right"),
+    ("false alarm rate", "the share of negatives that raise an alarm"),
+    ("area", "precision averaged over all recalls, that under the precision-recall curve (AUPREC)"),
+    ("fold", "one of the test sets on which all models were measured alike"),
+)
 
 
 @dataclass(frozen=True)

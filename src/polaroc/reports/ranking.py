@@ -17,8 +17,8 @@ EXPECTED = "expected"
 OFF = 1e-4
 AFTERTHOUGHTS = ("auc", "sens")
 COLUMNS = (
-    EXPECTED, "lower", "upper", "sd", "letters", "share", "mean_regret", "worst_regret", "auc",
-    "sens",
+    EXPECTED, "lower", "upper", "probability_best", "expected_loss", "sd", "letters", "share",
+    "mean_regret", "worst_regret", "auc", "sens",
 )  # fmt: skip
 
 
@@ -35,7 +35,8 @@ def ranking(
         table = means.with_columns(pl.col("iauprec").alias(EXPECTED))
     else:
         chosen = choice.models.select(
-            between, pl.col("mean").alias(EXPECTED), "share", "mean_regret", "worst_regret"
+            between, pl.col("mean").alias(EXPECTED), "probability_best", "expected_loss", "share",
+            "mean_regret", "worst_regret",
         )
         table = chosen.join(means, on=between, how="left", nulls_equal=True, maintain_order="left")
     if comparison is not None:

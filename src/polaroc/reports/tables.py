@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
+from polaroc import rates
 from polaroc.base.text import chance, escape_control, limit, number
 from polaroc.comparison.letters import shortened
 from polaroc.comparison.result import first_pairs, interval_rule
-from polaroc.reports.cards import percent, threshold_in_words
+from polaroc.priors.grids import skew
 from polaroc.reports.evidence import Evidence
 from polaroc.reports.ranking import EXPECTED
-from polaroc.reports.thresholds import CASES
+from polaroc.reports.words import of_hundred, percent, percent_range, threshold_in_words
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -20,6 +21,21 @@ if TYPE_CHECKING:
 NOTHING = "–"
 Column: TypeAlias = Sequence[str | None]
 MOST_KEYS = 400
+# Rows of a ranking that is not folded, and those above one that is.
+MOST_ROWS, FIRST_ROWS = 40, 20
+RANKING_NOTES = (
+    ("area", "mean area under the precision-recall curve over the shares of positives: 1 is perfect, "
+     "and chance has the share of positives."),
+    ("chance to be best", "the probability that the model is the best of them."),
+    ("expected loss", "the area that taking the model is expected to lose against the best."),
+    ("SD over folds", "the spread, not a standard error: folds may share training cases."),
+    ("best in", "share of the folds in which it is the best."),
+    ("mean regret", "the area that it is below the best model at a share of positives, on average "
+     "and at worst over the range."),
+    ("Sens", "how far the balance of errors shifts from one end of the range to the other; low is "
+     "good."),
+    ("letters", "models that share a letter are not told apart by a test."),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,58 +97,75 @@ def percents(values: pl.Series, digits: int = 0) -> Column:
     return [None if value is None else f"{100 * value:.{digits}f} %" for value in values]
 
 
-def ranking_table(evidence: Evidence) -> ReportTable:
-    """The models, the best first."""
-    table = evidence.ranking
+def ranking_tables(evidence: Evidence) -> list[ReportTable]:
+    """The models, the best first; of many models, the first ones before all."""
+    count = evidence.ranking.height
+    caption = "The models, the largest area first"
+    if count <= MOST_ROWS:
+        return [_ranking_table(evidence, evidence.ranking, "ranking", caption)]
+    first = evidence.ranking.head(FIRST_ROWS)
+    return [
+        _ranking_table(evidence, first, "ranking-first", f"The best {FIRST_ROWS} of {count} models"),
+        _ranking_table(evidence, evidence.ranking, "ranking", caption),
+    ]
+
+
+def _ranking_table(
+    evidence: Evidence, table: pl.DataFrame, name: str, caption: str
+) -> ReportTable:
     level = percent(evidence.question.level)
     columns = {evidence.question.between: column(table.to_series(0))}
     shown: dict[str, Column] = {
-        "expected AUPREC": numbers(table[EXPECTED]),
+        "area": numbers(table[EXPECTED]),
         f"{level} from": numbers(table["lower"]),
         f"{level} to": numbers(table["upper"]),
+        "chance to be best": percents(table["probability_best"]),
+        "expected loss": numbers(table["expected_loss"]),
         "SD over folds": numbers(table["sd"]),
-        "letters": [None if value is None else shortened(value) for value in table["letters"]],
         "best in": percents(table["share"]),
         "mean regret": numbers(table["mean_regret"]),
         "worst regret": numbers(table["worst_regret"]),
         "AUC": numbers(table["auc"]),
         "Sens": numbers(table["sens"]),
+        "letters": [None if value is None else shortened(value) for value in table["letters"]],
     }
     known = {name: values for name, values in shown.items() if any(v is not None for v in values)}
-    return ReportTable(
-        "ranking", "The models, the best expected AUPREC first", _distinct(columns, known),
-        words=("letters",),
-    )  # fmt: skip
+    return ReportTable(name, caption, _distinct(columns, known), words=("letters",))
+
+
+def notes_on_columns(table: ReportTable) -> list[tuple[str, str]]:
+    """What the columns of the ranking hold."""
+    return [(name, meaning) for name, meaning in RANKING_NOTES if name in table.columns]
 
 
 def threshold_table(evidence: Evidence) -> ReportTable | None:
-    """Thresholds of the first model, with rates and expected counts."""
-    if evidence.thresholds is None:
+    """A threshold of the first model for each need, with its rates."""
+    chosen = evidence.thresholds
+    if chosen is None:
         return None
-    points = evidence.thresholds.points
+    points, ends = chosen.points, sorted({chosen.priors[0], chosen.priors[-1]})
     columns: dict[str, Column] = {
-        "positives in use": percents(points["prior"], 1),
+        "to": [str(need) for need in chosen.needs],
         "threshold": column(points["threshold"], threshold_in_words),
     }
-    if evidence.thresholds.elsewhere:
+    if chosen.folds > 1:
         spread = zip(points["lowest"], points["highest"], strict=True)
-        columns["spread"] = [_spread(low, high) for low, high in spread]
-        columns["recall (SD)"] = _with_sd(points, "tpr")
-        columns["false alarm rate (SD)"] = _with_sd(points, "fpr")
-    else:
-        columns["recall"] = numbers(points["tpr"])
-        columns["false alarm rate"] = numbers(points["fpr"])
-    columns |= {
-        "precision": numbers(points["precision"]),
-        "found": numbers(points["found"], 0),
-        "missed": numbers(points["missed"], 0),
-        "false alarms": numbers(points["alarms"], 0),
-    }
-    title = (
-        f"Thresholds of {evidence.models[0]} by the share of positives; found, missed and false "
-        f"alarms of {CASES:,} cases"
-    )
-    return ReportTable("thresholds", title, columns)
+        columns["set on other folds"] = [_spread(low, high) for low, high in spread]
+    level = percent(evidence.question.level)
+    for name, heading in (("tpr", "found of 100 positives"), ("fpr", "false alarms of 100 negatives")):
+        columns[heading] = [None if v is None else of_hundred(v) for v in points[name]]
+        limits = zip(points[f"{name}_lower"], points[f"{name}_upper"], strict=True)
+        between = [None if low is None else f"{of_hundred(low)} to {of_hundred(high)}"
+                   for low, high in limits]  # fmt: skip
+        if any(between):
+            # A heading stands once.
+            columns[level if name == "tpr" else f"{level} of these"] = between
+    recall, alarms = pl.col("tpr"), pl.col("fpr")
+    for prior in ends:
+        precision = rates.precision(recall, alarms, skew(prior)).fill_nan(None)
+        right = points.select(precision.alias("right"))["right"]
+        columns[f"alarms that are right, at {percent(prior)} positives"] = percents(right)
+    return ReportTable("thresholds", f"Thresholds of {evidence.models[0]}", columns)
 
 
 def omnibus_table(evidence: Evidence) -> ReportTable | None:
@@ -142,7 +175,7 @@ def omnibus_table(evidence: Evidence) -> ReportTable | None:
     omnibus = evidence.comparison.omnibus
     return ReportTable(
         "omnibus",
-        "All models at once, on expected AUPREC",
+        "All models at once, on the area",
         {
             "test": column(omnibus["test"]),
             "statistic": numbers(omnibus["statistic"]),
@@ -200,7 +233,7 @@ def audit_table(evidence: Evidence) -> ReportTable | None:
         "rows": _integers(table["rows"]),
         "positives": _integers(table["positives"]),
         "negatives": _integers(table["negatives"]),
-        "share of positives": [_shares(least, most) for least, most in shares],
+        "share of positives": [None if least is None else percent_range(least, most) for least, most in shares],
         "distinct scores": _integers(table["scores"]),
         "lowest score": column(table["lowest"], _digits),
         "highest score": column(table["highest"], _digits),
@@ -241,22 +274,10 @@ def _distinct(named: Mapping[str, Column], values: Mapping[str, Column]) -> dict
     return kept | dict(values)
 
 
-def _with_sd(points: pl.DataFrame, name: str) -> Column:
-    pairs = zip(points[name], points[f"{name}_sd"], strict=True)
-    return [None if v is None else f"{v:.3f}" + (f" ({sd:.3f})" if sd else "") for v, sd in pairs]
-
-
 def _spread(low: float | None, high: float | None) -> str | None:
     if low is None or high is None:
         return None
     return f"{threshold_in_words(low)} to {threshold_in_words(high)}"
-
-
-def _shares(least: float | None, most: float | None) -> str | None:
-    if least is None or most is None:
-        return None
-    one, other = percent(least), percent(most)
-    return one if one == other else f"{one[:-2]} to {other}"
 
 
 def _integers(values: pl.Series) -> Column:

@@ -1,17 +1,14 @@
-"""Thresholds of least cost of one model, with rates on held-out cases."""
+"""Thresholds of one model that meet what is needed, with their rates on held-out cases."""
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
-from polaroc import rates
-from polaroc.curves.curve import curve
+from polaroc.base.statistics import error_of_mean
 from polaroc.priors.beliefs import Belief, resolve_belief
-from polaroc.priors.grids import skew
 from polaroc.reports.fold_thresholds import (
-    Costs,
+    Folds,
     HeldOutRates,
     compare_scales,
     rates_across_folds,
@@ -19,63 +16,84 @@ from polaroc.reports.fold_thresholds import (
     read_folds,
 )
 from polaroc.reports.inputs import Question, ReportPredictions, within
-from polaroc.thresholds.operating_points import operating_points
+from polaroc.reports.needs import Need
+from polaroc.typing import Array
 
 # Tail of a belief at each end whose priors are not shown.
 TAIL = 0.05
-CASES = 1000
 SHARED = (
     "No column was named that tells the cases apart (case): where folds share cases, as repeated "
-    "hold-outs do, thresholds were judged on cases that they were set on, and cost more in use "
+    "hold-outs do, thresholds were judged on cases that they were set on, and do worse in use "
     "than is shown."
 )
 OWN_SCALES = (
-    "A threshold of each fold's own costs clearly less than one for all folds: the scores of "
+    "A threshold of each fold's own does clearly better than one for all folds: the scores of "
     "models that are fitted anew do not compare here. Take no threshold from this page; turn "
     "scores into probabilities, or set it on cases that the model in use was not trained on."
 )
+# Costs by which scores of folds are compared: both classes count the same.
+BALANCED = Need("cost", (0.5,))
 
 
 @dataclass(frozen=True, eq=False)
 class Thresholds:
-    """Thresholds of one model, a row of `points` for each prior.
+    """Thresholds of one model, a row of `points` for each need.
 
     A null threshold calls nothing positive; `lowest` and `highest` are those that parts of the
-    folds give; `found`, `missed` and `alarms` are among `CASES` cases.
+    cases give. Limits of the rates are null where they are not known.
     """
 
     points: pl.DataFrame
-    elsewhere: bool  # rates are of folds that the threshold was not set on
+    needs: tuple[Need, ...]
+    priors: tuple[float, ...]  # the lowest, the middle and the highest
+    folds: int
+    positives: int
+    negatives: int
     cautions: tuple[str, ...] = ()
+
+    @property
+    def need(self) -> Need:
+        """What the threshold that the report acts on achieves."""
+        return self.needs[len(self.needs) // 2]
+
+    @property
+    def taken(self) -> dict[str, float | None]:
+        """The threshold that the report acts on, with its rates."""
+        return self.points.row(len(self.needs) // 2, named=True)
 
 
 def thresholds(predictions: ReportPredictions, question: Question, model: pl.Series) -> Thresholds:
-    """Where the least cost is expected, at a low, a middle and a high prior."""
+    """The thresholds of a model, and what they do at the ends and in the middle of the range."""
     rows = within(predictions.valid_rows, model.alias(question.between).to_frame())
-    priors = shown_priors(question.over)
-    blocks = question.blocks
-    elsewhere = bool(blocks) and rows.select(blocks).unique().collect().height > 1
-    if elsewhere:
-        points, cautions = _over_folds(rows, question, priors)
-    else:
-        points, cautions = _here(rows, predictions, question, priors), ()
-    return Thresholds(_with_counts(points), elsewhere, cautions)
+    priors = tuple(shown_priors(question.over))
+    needs = tuple(question.needs.at(priors))
+    folds = read_folds(rows, question.blocks, question.case)
+    count = int(folds.fold.max(initial=0)) + 1
+    held_out = (rates_across_folds if count > 1 else rates_within_folds)(folds, needs)
+    columns = {"threshold": folds.thresholds(needs)} | _summary(held_out)
+    cautions = []
+    if count > 1:
+        cautions += [SHARED] if question.case is None else []
+        cautions += [] if _scales_compare(folds) else [OWN_SCALES]
+        columns |= _limits_over_folds(held_out, question)
+    schema = dict.fromkeys((*columns, *LIMITS), pl.Float64)
+    missing = {name: [None] * len(needs) for name in LIMITS if name not in columns}
+    points = pl.DataFrame(columns | missing, schema=schema, nan_to_null=True)
+    if count == 1 and not predictions.weighted:
+        points = _exact_where_possible(points, folds, needs, question.level)
+    return Thresholds(points, needs, priors, count, *_totals(folds), tuple(cautions))
 
 
-def _with_counts(points: pl.DataFrame) -> pl.DataFrame:
-    """The points with precision, and their expected counts among `CASES` cases."""
-    return (
-        points.with_columns(skew(pl.col("prior")).alias("skew"))
-        .with_columns(
-            rates.precision(pl.col("tpr"), pl.col("fpr"), pl.col("skew"))
-            .fill_nan(None)
-            .alias("precision"),
-            (CASES * pl.col("prior") * pl.col("tpr")).alias("found"),
-            (CASES * pl.col("prior") * (1 - pl.col("tpr"))).alias("missed"),
-            (CASES * (1 - pl.col("prior")) * pl.col("fpr")).alias("alarms"),
-        )
-        .drop("skew")
+LIMITS = ("tpr_lower", "tpr_upper", "fpr_lower", "fpr_upper")
+
+
+def _scales_compare(folds: Folds) -> bool:
+    """Whether one threshold for all folds does about as well as one for each."""
+    common, own = (
+        BALANCED.cost(rates.tpr, rates.fpr)[0]
+        for rates in (rates_across_folds(folds, [BALANCED]), rates_within_folds(folds, [BALANCED]))
     )
+    return compare_scales(common, own)
 
 
 def shown_priors(over: tuple[float, float] | Belief | None) -> list[float]:
@@ -107,40 +125,64 @@ def _quantile(belief: Belief, share: float) -> float:
     return nodes[-1][0]
 
 
-def _here(
-    rows: pl.LazyFrame, predictions: ReportPredictions, question: Question, priors: Sequence[float]
+def _totals(folds: Folds) -> tuple[int, int]:
+    positives = int(folds.truth.sum())
+    return positives, len(folds.truth) - positives
+
+
+def _exact_where_possible(
+    points: pl.DataFrame, folds: Folds, needs: tuple[Need, ...], level: float
 ) -> pl.DataFrame:
-    """The points of least expected cost, with their rates on the same rows."""
-    nothing = pl.lit(None, pl.Float64)
-    chosen = operating_points(
-        curve(rows, by=(), **predictions.arguments), "cost", priors=list(priors),
-        cost_fn=question.cost_fn, cost_fp=question.cost_fp,
-    )  # fmt: skip
-    return chosen.select(
-        "prior", "threshold", "tpr", "fpr",
-        *(nothing.alias(name) for name in ("tpr_sd", "fpr_sd", "lowest", "highest")),
-    ).collect()  # fmt: skip
+    """On one test set, the rates where the need fixes how many cases lie above the threshold.
+
+    The threshold is then an order statistic, whose true rate has a beta distribution: exact
+    binomial limits hold, although the rates are of the cases it was set on.
+    """
+    from scipy.stats import beta
+
+    tail, rows = (1 - level) / 2, []
+    for need, row in zip(needs, points.rows(named=True), strict=True):
+        at = row["threshold"]
+        for name, in_class in (("tpr", folds.truth), ("fpr", ~folds.truth)):
+            total = int(in_class.sum())
+            if need.kind not in ("recall", "capacity") or at is None or not total:
+                continue
+            k = int((folds.score[in_class] >= at).sum())
+            # The mean of the beta distribution.
+            row[name] = k / (total + 1) if name == "tpr" else k / total
+            row[f"{name}_lower"] = float(beta.ppf(tail, k, total - k + 1)) if k else 0.0
+            row[f"{name}_upper"] = float(beta.isf(tail, k + 1, total - k)) if k < total else 1.0
+        rows.append(row)
+    return pl.DataFrame(rows, schema=points.schema)
 
 
-def _over_folds(
-    rows: pl.LazyFrame, question: Question, priors: Sequence[float]
-) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """The points of least mean cost over the blocks, with their rates on held-out blocks."""
-    folds = read_folds(rows, question.blocks, question.case)
-    costs = Costs(tuple(priors), question.cost_fn, question.cost_fp)
-    held_out = rates_across_folds(folds, costs)
-    middle = len(priors) // 2
-    own = rates_within_folds(folds, costs)
-    cautions = [SHARED] if question.case is None else []
-    if not compare_scales(held_out.costs(costs)[middle], own.costs(costs)[middle]):
-        cautions.append(OWN_SCALES)
-    points = {"prior": list(priors), "threshold": folds.cheapest(costs)} | _summary(held_out)
-    schema = dict.fromkeys(points, pl.Float64)
-    return pl.DataFrame(points, schema=schema, nan_to_null=True), tuple(cautions)
+def _limits_over_folds(held_out: HeldOutRates, question: Question) -> dict[str, "Array"]:
+    """Limits of the mean rates over folds, by the correction for training sets that overlap."""
+    import numpy as np
+    from scipy.stats import t
+
+    if question.test_train_ratio is None:
+        return {}
+    limits = {}
+    for name, rates in (("tpr", held_out.tpr), ("fpr", held_out.fpr)):
+        known = [values[~np.isnan(values)] for values in rates]
+        if min(map(len, known)) < 2:
+            return {}
+        means = np.array([values.mean() for values in known])
+        reach = np.array(
+            [
+                t.isf((1 - question.level) / 2, len(values) - 1)
+                * error_of_mean(values.std(ddof=1), len(values), question.test_train_ratio)
+                for values in known
+            ]
+        )
+        limits[f"{name}_lower"] = np.maximum(means - reach, 0)
+        limits[f"{name}_upper"] = np.minimum(means + reach, 1)
+    return limits
 
 
 def _summary(held_out: HeldOutRates) -> dict[str, list[float | None]]:
-    """Means and spreads over the blocks, and of the thresholds."""
+    """Means and spreads over the folds, and of the thresholds."""
     import numpy as np
 
     columns: dict[str, list[float | None]] = {}

@@ -1,0 +1,307 @@
+"""What a report says first: what to do, how sure that is, and what would change it."""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from polaroc import rates
+from polaroc.choice.answer import named, one_name
+from polaroc.choice.result import Choice
+from polaroc.priors.grids import skew
+from polaroc.reports.evidence import Evidence
+from polaroc.reports.ranking import EXPECTED
+from polaroc.reports.thresholds import Thresholds
+from polaroc.reports.words import (
+    counted,
+    of_hundred,
+    of_ten,
+    percent,
+    percent_range,
+    threshold_in_words,
+)
+
+NUMBERS = ("", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+AREA = "area under the precision-recall curve"
+# Loss of area that may be called small.
+SMALL = 0.02
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The first screen of a report, in sentences."""
+
+    answer: tuple[str, ...]
+    how_sure: tuple[str, ...]
+    changes: tuple[str, ...]
+
+
+def decide(evidence: Evidence) -> Decision:
+    """What the evidence says to do."""
+    known = (_take(evidence), _rates(evidence), _probability(evidence))
+    return Decision(
+        tuple(sentence for sentence in known if sentence), _how_sure(evidence), _changes(evidence)
+    )
+
+
+def counts(evidence: Evidence) -> str:
+    """How many models, folds and predictions there are."""
+    parts = [counted(len(evidence.models), "model")]
+    if evidence.question.blocks:
+        columns = ", ".join(evidence.question.blocks)
+        parts.append(f"{counted(evidence.blocks, 'fold')} ({columns})")
+    if evidence.audit is not None:
+        parts.append(counted(evidence.audit["rows"].sum(), "prediction"))
+    return " · ".join(parts)
+
+
+def need_in_words(thresholds: Thresholds, *, given: bool) -> str:
+    """What the threshold was set to achieve, and how to ask for something else."""
+    need = thresholds.need
+    reason = f"The threshold is set to {need}."
+    if given:
+        return reason
+    return (
+        f"{reason} Nobody said what is needed: this is only a usual wish. Say it with one of "
+        "recall, precision, capacity (cases of 1,000 that can be looked at), or the costs cost_fn "
+        "and cost_fp, and make the page again."
+    )
+
+
+def _take(evidence: Evidence) -> str:
+    """The model and its threshold."""
+    model = one_name(evidence.models[0])
+    if evidence.thresholds is None:
+        value = evidence.ranking[EXPECTED][0]
+        area = "" if value is None else f": the {AREA} is {value:.3f}{_over(evidence)}"
+        return f"Take {model}{area}."
+    taken, need = evidence.thresholds.taken, evidence.thresholds.need
+    if taken["tpr"] is None or taken["fpr"] is None:
+        return f"Take {model}; its cases lack a class, so that no threshold can be judged."
+    if taken["threshold"] is not None:
+        at = threshold_in_words(taken["threshold"])
+        return f"Take {model}, and act on scores from {at}."
+    if need.kind == "cost":
+        return f"Take {model}, and act on no score: at these costs no threshold pays."
+    return f"Take {model}; none of its thresholds would {need}."
+
+
+def _over(evidence: Evidence) -> str:
+    over = evidence.question.ends
+    return "" if over is None else f" over {percent_range(*over)} positives"
+
+
+def _rates(evidence: Evidence) -> str:
+    """What the threshold finds, and how many alarms are right."""
+    thresholds = evidence.thresholds
+    if thresholds is None or thresholds.taken["threshold"] is None:
+        return ""
+    taken = thresholds.taken
+    recall, alarms = taken["tpr"], taken["fpr"]
+    if recall is None or alarms is None:
+        return ""
+    found = of_hundred(recall)
+    if taken["tpr_lower"] is not None and taken["tpr_upper"] is not None:
+        ends = of_hundred(taken["tpr_lower"]), of_hundred(taken["tpr_upper"])
+        found = ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
+    low, high = thresholds.priors[0], thresholds.priors[-1]
+    right = [float(rates.precision(recall, alarms, skew(prior))) for prior in (low, high)]
+    one, other = map(of_ten, right)
+    if one == other:
+        correct = f"about {one} alarms are right"
+    else:
+        correct = f"{one} alarms (at {percent(low)}) to {other} (at {percent(high)}) are right"
+    return (
+        f"If {percent_range(low, high)} of cases are positive, it finds {found} of 100 positives, "
+        f"and {correct}."
+    )
+
+
+def _probability(evidence: Evidence) -> str:
+    """How likely the model is the best, and what is lost if it is not."""
+    choice = evidence.choice
+    if choice is None:
+        return ""
+    model, others = one_name(evidence.models[0]), len(evidence.models)
+    all_models = NUMBERS[others] if others < len(NUMBERS) else f"{others:,}"
+    models = choice.models
+    if _column(choice, "probability_best") is None:
+        return f"{model} has the largest {AREA} of the {all_models}; how sure that is, is not known."
+    between = models.columns[0]
+    rival, loss = (
+        models[1:].sort("probability_best", descending=True, maintain_order=True)[between][0],
+        models["expected_loss"][0],
+    )
+    share = percent_likely(models["probability_best"][0])
+    size = "the loss is small" if loss < SMALL else "the loss can be large"
+    return (
+        f"{model} is the best of the {all_models} with a probability of {share}; if it is not, "
+        f"most likely {one_name(rival)} is, and {size} ({loss:.2g} of the area expected)."
+    )
+
+
+def percent_likely(probability: float) -> str:
+    """A probability in whole per cent, never certain.
+
+    Examples
+    --------
+    >>> percent_likely(0.784), percent_likely(0.9999)
+    ('78 %', 'more than 99 %')
+    """
+    if probability > 0.99:
+        return "more than 99 %"
+    return "less than 1 %" if probability < 0.01 else f"{100 * probability:.0f} %"
+
+
+def _column(choice: Choice, name: str) -> pl.Series | None:
+    """A column of the choice's models, if its first value is known."""
+    known = name in choice.models.columns and choice.models[name][0] is not None
+    return choice.models[name] if known else None
+
+
+def _how_sure(evidence: Evidence) -> tuple[str, ...]:
+    sentences = []
+    row = evidence.ranking.row(0, named=True)
+    model = one_name(evidence.models[0])
+    if row[EXPECTED] is not None:
+        limits = ""
+        if row["lower"] is not None:
+            limits = (
+                f" ({percent(evidence.question.level)} interval {row['lower']:.3f} to "
+                f"{row['upper']:.3f})"
+            )
+        sentences.append(f"The {AREA} of {model} is {row[EXPECTED]:.3f}{limits}.")
+    if evidence.comparison is not None:
+        sentences.append(_separation(evidence))
+    elif evidence.choice is not None or evidence.thresholds is None:
+        sentences.append(evidence.untested)
+    thresholds = evidence.thresholds
+    if thresholds is not None and thresholds.taken["threshold"] is not None:
+        sentences.append(_judged(thresholds, evidence))
+    return (*sentences, *evidence.cautions)
+
+
+def _separation(evidence: Evidence) -> str:
+    """From which models a test tells the first apart."""
+    from polaroc.choice.answer import split_by_test
+
+    assert evidence.comparison is not None
+    apart, not_apart = split_by_test(evidence.models, evidence.comparison)
+    model = one_name(evidence.models[0])
+    if not not_apart:
+        return f"A test finds {model} different from {'every other model' if len(apart) > 1 else named(apart)}."
+    others = named(not_apart)
+    if not apart:
+        return f"A test cannot tell {model} from {others}: the difference may be chance."
+    return f"A test finds {model} different from {named(apart)}, but not from {others}."
+
+
+def _judged(thresholds: Thresholds, evidence: Evidence) -> str:
+    """On which cases the rates at the threshold were measured."""
+    level = percent(evidence.question.level)
+    exact = thresholds.taken["tpr_lower"] is not None
+    if thresholds.folds < 2:
+        if exact:
+            return (
+                f"The rates are those of {counted(thresholds.positives, 'positive')} and "
+                f"{counted(thresholds.negatives, 'negative')}, with exact {level} intervals for "
+                "independent cases."
+            )
+        return (
+            "The rates are those of cases that took no part in setting the threshold, a fifth at "
+            "a time; how far they vary is not known."
+        )
+    spread = (
+        f"their {level} intervals allow for training sets that overlap"
+        if exact
+        else "without test_train_ratio they have no interval"
+    )
+    return (
+        f"The rates are means over {thresholds.folds} folds, each judged at thresholds set on "
+        f"other folds; {spread}. A model fitted anew for use has scores of its own: set its "
+        "threshold again, on cases that it was not trained on."
+    )
+
+
+def _changes(evidence: Evidence) -> tuple[str, ...]:
+    return (*_other_models(evidence), *_wrong_prior(evidence))
+
+
+def _other_models(evidence: Evidence) -> list[str]:
+    """At which priors another model is better, and what is lost there."""
+    choice = evidence.choice
+    if choice is None:
+        return []
+    between = evidence.question.between
+    model = pl.lit(evidence.models[:1]).first()
+    own = choice.priors.filter(pl.col(between).eq_missing(model)).sort("prior")
+    sentences = []
+    low, high = own["prior"][0], own["prior"][-1]
+    worse = own.filter(~pl.col("best"))
+    name = one_name(evidence.models[0])
+    if own.height > 1 and worse.is_empty():
+        sentences.append(
+            f"{name} has the largest area at every share of positives from {percent_range(low, high)}."
+        )
+    for start, end in _runs(own["prior"].to_list(), worse["prior"].to_list()):
+        there = choice.priors.filter(pl.col("prior").is_between(start, end) & pl.col("best"))
+        winners = named(there[between].unique(maintain_order=True).to_list())
+        loss = worse.filter(pl.col("prior").is_between(start, end))["regret"].max()
+        at = f"From {percent_range(start, end)}" if end > start else f"At {percent(start)}"
+        verb = "has" if there[between].n_unique() == 1 else "have"
+        sentences.append(
+            f"{at} positives {winners} {verb} the larger area: taking {name} there costs at most "
+            f"{loss:.2g} of it."
+        )
+    sentences += [
+        f"Beyond the range, {percent_range(*ends)} positives favour {one_name(winner)}."
+        for winner, ends in evidence.beyond
+    ]
+    return sentences
+
+
+def _runs(priors: list[float], chosen: list[float]) -> list[tuple[float, float]]:
+    """The first and the last of each run of neighbours among the chosen priors."""
+    runs: list[list[float]] = []
+    for before, prior in zip([None, *priors], priors, strict=False):
+        if prior not in chosen:
+            continue
+        if runs and runs[-1][1] == before:
+            runs[-1][1] = prior
+        else:
+            runs.append([prior, prior])
+    return [(start, end) for start, end in runs]
+
+
+def _wrong_prior(evidence: Evidence) -> list[str]:
+    """What it costs if the threshold was set for another prior than that in use."""
+    thresholds = evidence.thresholds
+    if thresholds is None or thresholds.taken["threshold"] is None or thresholds.taken["tpr"] is None:
+        return []
+    if len(thresholds.priors) < 2:
+        return []
+    if thresholds.need.kind != "cost":
+        kept = {
+            "recall": "The threshold holds at any share of positives: only the share of right "
+            "alarms moves with it.",
+            "precision": f"The threshold is safe from {percent(thresholds.priors[0])} positives "
+            "on: below, fewer alarms are right than needed.",
+            "capacity": "The threshold keeps within what can be looked at over the whole range; "
+            "beyond it there may be more alarms.",
+        }
+        return [kept[thresholds.need.kind]]
+    sentences = []
+    taken, middle = thresholds.taken, thresholds.priors[len(thresholds.priors) // 2]
+    for need, row in zip(thresholds.needs, thresholds.points.rows(named=True), strict=True):
+        prior = need.priors[0]
+        if prior == middle:
+            continue
+        kept = need.cost(taken["tpr"], taken["fpr"])
+        best = need.cost(row["tpr"], row["fpr"])
+        more = max(float(kept / best - 1), 0) if best > 0 else 0
+        sentences.append(
+            f"At {percent(prior)} positives this threshold costs {percent(more)} more than the one "
+            "for that share."
+            if more > 0.005
+            else f"At {percent(prior)} positives this threshold costs no more than the one for that share."
+        )
+    return sentences

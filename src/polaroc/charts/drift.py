@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 SHAPES = ("triangle-up", "circle", "square", "diamond", "cross", "triangle-down")
 MOST_POINTS = 1_000
-MEAN_CAPTION = "small: each {}; large: their mean, joined from the lowest prior to the highest"
-SINGLE_CAPTION = "straight: from the lowest prior to the highest; Sens is that distance over √2"
+MEAN_CAPTION = "small: each {}; large: their mean, joined from the lowest share of positives to the highest"
+SINGLE_CAPTION = "straight: from the lowest share of positives to the highest; Sens is that distance over √2"
 JOINED = [5, 3]
 
 
@@ -86,7 +86,7 @@ def operating_drift(
     shape = alt.Shape(
         "label:N",
         scale=alt.Scale(domain=priors, range=list(SHAPES[: len(priors)])),
-        legend=alt.Legend(title="prior", symbolFillColor="#555555", symbolOpacity=1),
+        legend=alt.Legend(title="positives", symbolFillColor="#555555", symbolOpacity=1),
     )
     single = _placed(drawn, shade)
     tooltip = _tooltip("curve" if keys else None)
@@ -158,7 +158,7 @@ def _placed(points: pl.DataFrame, shade: "alt.Color | alt.StrokeDash") -> "alt.C
 def _joined(
     points: "alt.Chart", priors: Sequence[str], dashes: Sequence[Any], width: float
 ) -> "alt.Chart":
-    """Lines from the lowest prior to the highest, dashed where colours repeat."""
+    """Lines from the lowest share of positives to the highest, dashed where colours repeat."""
     import altair as alt
 
     ends = [priors[0], priors[-1]] if priors else []

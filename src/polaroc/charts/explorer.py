@@ -32,7 +32,7 @@ FORMULAS = {
     "score": "isNumber(datum.threshold) ? format(datum.threshold, '.6~g') : datum.threshold",
 }
 PANELS = ("roc", "pr")
-SLIDER = "prior (log₁₀ of the odds) "
+SLIDER = "Share of positives (log₁₀ of the odds) "
 # Whether a point is in all boxes drawn.
 BOXED = {
     "and": [
@@ -48,10 +48,10 @@ READOUT = (
     f"'recall (true positive rate)': format({NEAREST_POINT}.tpr, '.4f')",
     f"'false positive rate': format({NEAREST_POINT}.fpr, '.4~g')",
     f"'precision': format({NEAREST_POINT}.precision, '.4f')",
-    "'at a prior of': format(prior, '.3~p')",
+    "'share of positives': format(100 * prior, '.3~r') + ' %'",
 )
 INSTRUCTIONS = (
-    "Move the slider to change the prior, point at a curve for its threshold, or drag a box."
+    "Move the slider to change the share of positives, point at a curve for its threshold, or drag a box."
 )
 
 
@@ -126,7 +126,7 @@ def explorer(
     roc = _panel(0, *rate_axes, drawn, readout)
     pr = _panel(1, ("tpr", "recall"), ("precision", "precision"), drawn, readout)
     channels = style(drawn.series, drawn.title, colours)
-    pr_heading = alt.ExprRef("'Precision and recall at π = ' + format(prior, '.3~p')")
+    pr_heading = alt.ExprRef("'Precision and recall with ' + format(100 * prior, '.3~r') + ' % positives'")
     panels = [
         alt.layer(chance, *(layer.encode(*channels) for layer in layers)).properties(
             width=WIDTH,
@@ -134,7 +134,7 @@ def explorer(
             title=alt.TitleParams(heading, fontSize=13, fontWeight="normal", offset=6),
         )
         for chance, layers, heading in (
-            (chance_diagonal(), roc, "ROC, at every prior"),
+            (chance_diagonal(), roc, "ROC, at every share of positives"),
             (_chance_level(), pr, pr_heading),
         )
     ]
@@ -151,8 +151,8 @@ def explorer(
         title=alt.TitleParams(title, subtitle=INSTRUCTIONS),
         params=[*_slider(prior, over), *_selections()],
         usermeta={
-            STATIC_SUBTITLE: f"drawn at a prior of {100 * prior:.3g} %; "
-            "the ROC is that of every prior"
+            STATIC_SUBTITLE: f"drawn with {100 * prior:.3g} % positives; "
+            "the ROC is that of every share"
         },
     )
     return with_theme(chart, below=drawn.series)

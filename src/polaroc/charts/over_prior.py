@@ -15,13 +15,15 @@ if TYPE_CHECKING:
 # Relative difference below which priors are equal.
 NEAR = 1e-9
 FEW = 3
+# A share written as in words.
+PERCENT_LABEL = "format(100 * datum.value, '.3~r') + ' %'"
 # Significant digits, since means differ in the last digits from run to run.
 DECIMALS, DIGITS = 6, 9
 # Share of the axis that a label needs.
 APART = 0.08
 
 
-def prior_axis(priors: Sequence[float], title: str = "prior: share of positives in use") -> Any:
+def prior_axis(priors: Sequence[float], title: str = "share of positives in use") -> Any:
     """A logarithmic axis that spans the priors, marked in percent."""
     import altair as alt
 
@@ -31,7 +33,7 @@ def prior_axis(priors: Sequence[float], title: str = "prior: share of positives 
         lo, hi = lo / 2, min(2 * hi, 1.0)
     return {
         "scale": alt.Scale(type="log", domain=[lo, hi], nice=False),
-        "axis": alt.Axis(format=".3~%", values=with_ends(lo, hi)),
+        "axis": alt.Axis(labelExpr=PERCENT_LABEL, values=with_ends(lo, hi)),
         "title": title,
     }
 

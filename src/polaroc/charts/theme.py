@@ -30,8 +30,9 @@ AREA = 120
 
 
 def prior_label(prior: pl.Expr) -> pl.Expr:
-    """A prior as text, to three digits."""
-    return pl.format("π = {}", prior.round_sig_figs(3))
+    """A prior as text, in per cent to three digits."""
+    share = (100 * prior).round_sig_figs(3).cast(pl.String).str.strip_suffix(".0")
+    return pl.format("{} %", share)
 
 
 def share_axis(title: str) -> dict[str, Any]:

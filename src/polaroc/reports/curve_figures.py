@@ -115,7 +115,7 @@ def operating_drift(evidence: Evidence) -> Figure | None:
     )  # fmt: skip
 
 
-CURVES: tuple[Maker, ...] = (explorer, roc, surface, operating_drift)
+CURVES: tuple[Maker, ...] = (explorer, roc, operating_drift, surface)
 
 
 def _achieved(grid: pl.DataFrame, evidence: Evidence) -> str:

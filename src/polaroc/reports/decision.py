@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from polaroc import rates
-from polaroc.choice.answer import named, one_name
-from polaroc.choice.result import Choice
+from polaroc.choice.answer import describe_separation, how_sure, named, one_name
 from polaroc.priors.grids import skew
 from polaroc.reports.evidence import Evidence
 from polaroc.reports.ranking import EXPECTED
@@ -20,10 +19,7 @@ from polaroc.reports.words import (
     threshold_in_words,
 )
 
-NUMBERS = ("", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 AREA = "area under the precision-recall curve"
-# Loss of area that may be called small.
-SMALL = 0.02
 
 
 @dataclass(frozen=True)
@@ -121,41 +117,11 @@ def _probability(evidence: Evidence) -> str:
     choice = evidence.choice
     if choice is None:
         return ""
-    model, others = one_name(evidence.models[0]), len(evidence.models)
-    all_models = NUMBERS[others] if others < len(NUMBERS) else f"{others:,}"
-    models = choice.models
-    if _column(choice, "probability_best") is None:
-        return f"{model} has the largest {AREA} of the {all_models}; how sure that is, is not known."
-    between = models.columns[0]
-    rival, loss = (
-        models[1:].sort("probability_best", descending=True, maintain_order=True)[between][0],
-        models["expected_loss"][0],
-    )
-    share = percent_likely(models["probability_best"][0])
-    size = "the loss is small" if loss < SMALL else "the loss can be large"
-    return (
-        f"{model} is the best of the {all_models} with a probability of {share}; if it is not, "
-        f"most likely {one_name(rival)} is, and {size} ({loss:.2g} of the area expected)."
-    )
-
-
-def percent_likely(probability: float) -> str:
-    """A probability in whole per cent, never certain.
-
-    Examples
-    --------
-    >>> percent_likely(0.784), percent_likely(0.9999)
-    ('78 %', 'more than 99 %')
-    """
-    if probability > 0.99:
-        return "more than 99 %"
-    return "less than 1 %" if probability < 0.01 else f"{100 * probability:.0f} %"
-
-
-def _column(choice: Choice, name: str) -> pl.Series | None:
-    """A column of the choice's models, if its first value is known."""
-    known = name in choice.models.columns and choice.models[name][0] is not None
-    return choice.models[name] if known else None
+    words = how_sure(choice.models, is_bound=choice.is_bound)
+    if choice.models["probability_best"][0] is None:
+        return f"{one_name(evidence.models[0])} has the largest {AREA}; {words}."
+    lost = " of the area" if words.endswith(tuple("0123456789")) else ""
+    return f"{words[0].upper()}{words[1:]}{lost}."
 
 
 def _how_sure(evidence: Evidence) -> tuple[str, ...]:
@@ -171,28 +137,13 @@ def _how_sure(evidence: Evidence) -> tuple[str, ...]:
             )
         sentences.append(f"The {AREA} of {model} is {row[EXPECTED]:.3f}{limits}.")
     if evidence.comparison is not None:
-        sentences.append(_separation(evidence))
+        sentences.append(describe_separation(evidence.models, evidence.comparison))
     elif evidence.choice is not None or evidence.thresholds is None:
         sentences.append(evidence.untested)
     thresholds = evidence.thresholds
     if thresholds is not None and thresholds.taken["threshold"] is not None:
         sentences.append(_judged(thresholds, evidence))
     return (*sentences, *evidence.cautions)
-
-
-def _separation(evidence: Evidence) -> str:
-    """From which models a test tells the first apart."""
-    from polaroc.choice.answer import split_by_test
-
-    assert evidence.comparison is not None
-    apart, not_apart = split_by_test(evidence.models, evidence.comparison)
-    model = one_name(evidence.models[0])
-    if not not_apart:
-        return f"A test finds {model} different from {'every other model' if len(apart) > 1 else named(apart)}."
-    others = named(not_apart)
-    if not apart:
-        return f"A test cannot tell {model} from {others}: the difference may be chance."
-    return f"A test finds {model} different from {named(apart)}, but not from {others}."
 
 
 def _judged(thresholds: Thresholds, evidence: Evidence) -> str:

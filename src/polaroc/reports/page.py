@@ -107,12 +107,12 @@ def _environment() -> Any:
 
 
 def _shown(value: Any) -> Any:
-    """Text with control characters spelled out."""
+    """Text with control characters spelled out, and per cent signs beside their numbers."""
     from markupsafe import Markup
 
-    return (
-        escape_control(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-    )
+    if not isinstance(value, str) or isinstance(value, Markup):
+        return value
+    return escape_control(value).replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def _libraries() -> str:

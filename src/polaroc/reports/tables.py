@@ -145,27 +145,23 @@ def threshold_table(evidence: Evidence) -> ReportTable | None:
         return None
     points, ends = chosen.points, sorted({chosen.priors[0], chosen.priors[-1]})
     columns: dict[str, Column] = {
-        "to": [str(need) for need in chosen.needs],
+        "what it is to do": [str(need) for need in chosen.needs],
         "threshold": column(points["threshold"], threshold_in_words),
     }
     if chosen.folds > 1:
         spread = zip(points["lowest"], points["highest"], strict=True)
         columns["set on other folds"] = [_spread(low, high) for low, high in spread]
-    level = percent(evidence.question.level)
-    for name, heading in (("tpr", "found of 100 positives"), ("fpr", "false alarms of 100 negatives")):
-        columns[heading] = [None if v is None else of_hundred(v) for v in points[name]]
-        limits = zip(points[f"{name}_lower"], points[f"{name}_upper"], strict=True)
-        between = [None if low is None else f"{of_hundred(low)} to {of_hundred(high)}"
-                   for low, high in limits]  # fmt: skip
-        if any(between):
-            # A heading stands once.
-            columns[level if name == "tpr" else f"{level} of these"] = between
+    for name, heading in (("tpr", "positives"), ("fpr", "negatives")):
+        values = zip(*(points[f"{name}{end}"] for end in ("", "_lower", "_upper")), strict=True)
+        columns[f"alarms of 100 {heading}"] = [_with_limits(*row) for row in values]
     recall, alarms = pl.col("tpr"), pl.col("fpr")
     for prior in ends:
         precision = rates.precision(recall, alarms, skew(prior)).fill_nan(None)
         right = points.select(precision.alias("right"))["right"]
-        columns[f"alarms that are right, at {percent(prior)} positives"] = percents(right)
-    return ReportTable("thresholds", f"Thresholds of {evidence.models[0]}", columns)
+        columns[f"right alarms at {percent(prior)} positives"] = percents(right)
+    known = points["tpr_lower"].is_not_null().any()
+    limits = f", with {percent(evidence.question.level)} intervals" if known else ""
+    return ReportTable("thresholds", f"Thresholds of {evidence.models[0]}{limits}", columns)
 
 
 def omnibus_table(evidence: Evidence) -> ReportTable | None:
@@ -272,6 +268,13 @@ def _distinct(named: Mapping[str, Column], values: Mapping[str, Column]) -> dict
     """Columns of names before those of values; a name that is also a heading keeps its place."""
     kept = {(f"{name} " if name in values else name): column for name, column in named.items()}
     return kept | dict(values)
+
+
+def _with_limits(share: float | None, low: float | None, high: float | None) -> str | None:
+    if share is None:
+        return None
+    limits = "" if low is None or high is None else f" ({of_hundred(low)} to {of_hundred(high)})"
+    return of_hundred(share) + limits
 
 
 def _spread(low: float | None, high: float | None) -> str | None:

@@ -53,7 +53,7 @@ function fit(spec, room) {
   const longest = spec.usermeta?.polaroc_letters ?? 12;
   const columns = Math.max(1, Math.floor(room / (LETTER * longest + SYMBOL)));
   spec.config.legend = {
-    ...spec.config.legend, orient: "top", direction: "horizontal", columns, title: null,
+    ...spec.config.legend, orient: "top", direction: "horizontal", columns, titleOrient: "left",
     labelLimit: room - SYMBOL, symbolSize: 120, offset: 4,
   };
   return spec;

@@ -16,6 +16,7 @@ from polaroc.charts.theme import (
     filled,
     folds_name,
     measure_name,
+    ordered,
     share_axis,
     shares_colours,
     style,
@@ -142,7 +143,7 @@ def _mean_and_worst(
         {"series": str(model), "y": mean, "top": worst} for model, mean, worst in table.rows()
     ]
     place = alt.X(
-        "series:N", scale=alt.Scale(domain=series), title="mean to worst",
+        "series:N", scale=alt.Scale(domain=ordered(series, colours)), title="mean to worst",
         axis=alt.Axis(
             labels=shares_colours(series, colours), labelAngle=-90, labelLimit=90, ticks=False,
             grid=False,

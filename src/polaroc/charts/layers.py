@@ -163,7 +163,7 @@ def panels_of(points: pl.DataFrame, keys: Sequence[str]) -> pl.Expr:
     sharing = points.select(*keys, "prior").unique().group_by("prior").len()
     shared = sharing.filter(pl.col("len") == curves)["prior"].implode()
     panel = pl.when(pl.col("prior").is_in(shared)).then(prior_label(pl.col("prior")))
-    return panel.otherwise(pl.lit("π as observed"))
+    return panel.otherwise(pl.lit("share as observed"))
 
 
 def in_panels(

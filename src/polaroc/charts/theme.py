@@ -82,7 +82,8 @@ def colour(
     import altair as alt
 
     assigned = _assigned_colours(series, colours)
-    scale = alt.Scale(domain=list(series), range=[assigned[name] for name in series])
+    series = ordered(series, colours)
+    scale = alt.Scale(domain=series, range=[assigned[name] for name in series])
     return alt.Color("series:N", scale=scale, legend=_legend(series, title))
 
 
@@ -93,12 +94,25 @@ def style(
     import altair as alt
 
     channels: list[alt.Color | alt.StrokeDash] = [colour(series, title, colours)]
+    series = ordered(series, colours)
     rounds = palette_rounds(series, colours)
     if any(rounds):
         dashes = [DASHES[turn % len(DASHES)] for turn in rounds]
         scale = alt.Scale(domain=list(series), range=dashes)
         channels.append(alt.StrokeDash("series:N", scale=scale, legend=_legend(series, title)))
     return channels
+
+
+def ordered(series: Sequence[str], colours: Mapping[str, str] | None) -> list[str]:
+    """The series in the order of the colours given, which is that of legends.
+
+    Examples
+    --------
+    >>> ordered(["A", "B"], {"B": "red", "A": "blue"})
+    ['B', 'A']
+    """
+    places = {name: i for i, name in enumerate(colours or ())}
+    return sorted(series, key=lambda name: places.get(name, len(places)))
 
 
 def palette_rounds(series: Sequence[str], colours: Mapping[str, str] | None = None) -> list[int]:
@@ -153,20 +167,26 @@ def with_theme(chart: Any, below: Sequence[str] | None = None) -> Any:
         widest = max(map(len, below), default=0)
         columns = min(MOST_COLUMNS, max(1, LETTERS // (widest + SYMBOL)))
         legend = {"orient": "bottom", "columns": columns, "labelLimit": 500}
-    return (
-        chart.configure_view(stroke=None)
-        .configure_axis(
-            grid=True, gridColor="#E6E6E6", domainColor="#555555", tickColor="#555555",
+    import altair as alt
+
+    dark = "#555555"
+    themed = chart.copy(deep=False)
+    # Each call of configure_… would copy the whole chart.
+    themed.config = alt.Config(
+        view=alt.ViewConfig(stroke=None),
+        axis=alt.AxisConfig(
+            grid=True, gridColor="#E6E6E6", domainColor=dark, tickColor=dark,
             labelFontSize=12, titleFontSize=13, titleFontWeight="normal",
-        )
+        ),
         # Labels stand under their ticks, also at the ends.
-        .configure_axisX(labelFlush=False)
-        .configure_legend(
+        axisX=alt.AxisConfig(labelFlush=False),
+        legend=alt.LegendConfig(
             labelFontSize=12, titleFontSize=12, symbolStrokeWidth=3, symbolSize=200, **legend,
-        )
-        .configure_header(labelFontSize=13, labelFontWeight="bold", title=None)
-        .configure_title(fontSize=15, anchor="start", subtitleColor="#555555", offset=12)
+        ),
+        header=alt.HeaderConfig(labelFontSize=13, labelFontWeight="bold", title=None),
+        title=alt.TitleConfig(fontSize=15, anchor="start", subtitleColor=dark, offset=12),
     )  # fmt: skip
+    return themed
 
 
 def shares_colours(series: Sequence[str], colours: Mapping[str, str] | None) -> bool:
@@ -192,6 +212,7 @@ def point_style(
     """The colours of filled points, with their shapes where one colour stands for several."""
     import altair as alt
 
+    series = ordered(series, colours)
     rounds = palette_rounds(series, colours)
     if not any(rounds):
         return [filled(series, title, "circle", colours)]

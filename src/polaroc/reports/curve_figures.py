@@ -81,9 +81,11 @@ def surface(evidence: Evidence) -> Figure | None:
     few = within(curves, shown)
     few_names = model_names(evidence)[:MOST_PANELS]
     grid = achievable(few, prior_grid(priors[0], priors[-1], ROWS, "log"), recall=RECALLS)
+    chart = charts.surface(grid, "Achievable precision by recall and share of positives")
+    chart.facet.sort = [f"{name} " for name in few_names]
     return Figure(
         "surface",
-        charts.surface(grid, "Achievable precision by recall and share of positives"),
+        chart,
         f"{'The best models: p' if len(few_names) < len(evidence.models) + evidence.undrawn else 'P'}"
         "recision of the best mixture of thresholds in hindsight; lines join equal precision.",
         f"Achievable precision at recall {AT_RECALL:g}: {_achieved(grid, evidence)}.",

@@ -204,7 +204,8 @@ def _other_models(evidence: Evidence) -> list[str]:
             f"{loss:.2g} of it."
         )
     sentences += [
-        f"Beyond the range, {percent_range(*ends)} positives favour {one_name(winner)}."
+        f"Beyond the range, from {percent_range(*sorted(ends))} positives, {one_name(winner)} has the "
+        "largest area."
         for winner, ends in evidence.beyond
     ]
     return sentences

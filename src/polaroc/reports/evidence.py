@@ -9,6 +9,7 @@ import polars as pl
 
 from polaroc.base.columns import MEASURE_COLUMNS, as_lazy, require
 from polaroc.base.private_columns import LACKING, TRUTH, private
+from polaroc.choice.answer import changes
 from polaroc.choice.choose import choose_measured
 from polaroc.choice.predictions import paired
 from polaroc.choice.regret import evaluate_hint
@@ -71,7 +72,9 @@ class Evidence:
         """Warnings on the numbers, without the assumptions of the tests, shown separately."""
         tested = () if self.comparison is None else self.comparison.warnings
         chosen = () if self.choice is None else self.choice.warnings
-        cautions = [line for line in chosen if line not in tested]
+        # What changes with the prior stands elsewhere on the page.
+        said = () if self.choice is None else (*tested, *changes(self.choice.priors))
+        cautions = [line for line in chosen if line not in said]
         if self.choice is None:
             notes = self.measures.filter(pl.col("measure").is_in(["auprec", "iauprec", "auc"]))[
                 "note"

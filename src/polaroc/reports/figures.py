@@ -36,7 +36,7 @@ class Figure:
     def spec(self) -> dict[str, Any]:
         """The chart as Vega-Lite with a text alternative, and what its layout depends on."""
         spec: dict[str, Any] = self.chart.to_dict(validate=False)
-        spec["description"] = self.alt
+        spec |= {"description": self.alt, "background": "transparent"}
         # The page has headings of its own.
         heading = spec.pop("title", "")
         layout = {

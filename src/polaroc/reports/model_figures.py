@@ -126,7 +126,7 @@ def pairs(evidence: Evidence) -> Figure | None:
 
 # How many lines or points of single folds can still be seen.
 MOST_SINGLE = 300
-OVER_THE_RANGE: tuple[Maker, ...] = (auprec_by_prior, winner_map, regret, accsens_plane)
+OVER_THE_RANGE: tuple[Maker, ...] = (auprec_by_prior, regret, winner_map, accsens_plane)
 DIFFERENCES: tuple[Maker, ...] = (pairs,)
 
 

@@ -22,7 +22,7 @@ NOTHING = "–"
 Column: TypeAlias = Sequence[str | None]
 MOST_KEYS = 400
 # Rows of a ranking that is not folded, and those above one that is.
-MOST_ROWS, FIRST_ROWS = 40, 20
+MOST_ROWS, FIRST_ROWS = 25, 20
 RANKING_NOTES = (
     ("area", "mean area under the precision-recall curve over the shares of positives: 1 is perfect, "
      "and chance has the share of positives."),

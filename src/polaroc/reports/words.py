@@ -45,7 +45,9 @@ def of_ten(share: float) -> str:
     >>> of_ten(0.83), of_ten(0.034)
     ('8 of 10', '3 of 100')
     """
-    return f"{10 * share:.0f} of 10" if share >= 0.095 or share == 0 else f"{100 * share:.2g} of 100"
+    if share >= 0.095 or share == 0:
+        return f"{10 * share:.0f} of 10"
+    return f"{100 * share:.0f} of 100" if share >= 0.0095 else f"{1000 * share:.2g} of 1,000"
 
 
 def counted(count: int, noun: str) -> str:

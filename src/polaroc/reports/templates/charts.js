@@ -23,10 +23,10 @@ function sayPrior(place, view) {
 }
 
 // Makes a panel, and what it is layered of, as wide as its room, and no taller than wide.
-function widen(panel, room) {
+function widen(panel, room, tallest = room) {
   for (const part of [panel, ...(panel.layer ?? [])]) {
     if (typeof part.width === "number") part.width = room;
-    if (part.height > room) part.height = room;
+    if (part.height > tallest) part.height = tallest;
   }
 }
 
@@ -40,7 +40,7 @@ function fit(spec, room) {
   if (spec.hconcat) {
     const total = spec.hconcat.reduce((sum, panel) => sum + panel.width, 0);
     const free = room - spec.hconcat.length * AXIS - APART;
-    for (const panel of spec.hconcat) widen(panel, (free * panel.width) / total);
+    for (const panel of spec.hconcat) widen(panel, (free * panel.width) / total, free / 2);
   } else if (spec.vconcat) {
     for (const panel of spec.vconcat) widen(panel, room - side - APART);
   } else if (spec.spec) {
@@ -54,7 +54,7 @@ function fit(spec, room) {
   const columns = Math.max(1, Math.floor(room / (LETTER * longest + SYMBOL)));
   spec.config.legend = {
     ...spec.config.legend, orient: "top", direction: "horizontal", columns, titleOrient: "left",
-    labelLimit: room - SYMBOL, symbolSize: 120, offset: 4,
+    labelLimit: room - SYMBOL, symbolSize: 120, offset: 4, layout: { top: { direction: "vertical" } },
   };
   return spec;
 }

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from polaroc import rates
+from polaroc.base.statistics import ROUNDING
 from polaroc.choice.answer import describe_separation, how_sure, named, one_name
 from polaroc.priors.grids import skew
 from polaroc.reports.evidence import Evidence
@@ -102,7 +103,9 @@ def _rates(evidence: Evidence) -> str:
     low, high = thresholds.priors[0], thresholds.priors[-1]
     right = [float(rates.precision(recall, alarms, skew(prior))) for prior in (low, high)]
     one, other = map(of_ten, right)
-    if one == other:
+    if alarms == 0:
+        correct = f"none of {counted(thresholds.negatives, 'negative')} raised a false alarm"
+    elif one == other:
         correct = f"about {one} alarms are right"
     else:
         correct = f"{one} alarms (at {percent(low)}) to {other} (at {percent(high)}) are right"
@@ -117,7 +120,9 @@ def _probability(evidence: Evidence) -> str:
     choice = evidence.choice
     if choice is None:
         return ""
-    words = how_sure(choice.models, is_bound=choice.is_bound)
+    top = choice.models["mean"][0]
+    tied = int((choice.models["mean"] >= top - ROUNDING * abs(top)).sum())
+    words = how_sure(choice.models, tied, is_bound=choice.is_bound)
     if choice.models["probability_best"][0] is None:
         return f"{one_name(evidence.models[0])} has the largest {AREA}; {words}."
     lost = " of the area" if words.endswith(tuple("0123456789")) else ""
@@ -155,7 +160,7 @@ def _judged(thresholds: Thresholds, evidence: Evidence) -> str:
             return (
                 f"The rates are those of {counted(thresholds.positives, 'positive')} and "
                 f"{counted(thresholds.negatives, 'negative')}, with exact {level} intervals for "
-                "independent cases."
+                f"independent cases{_right_alarms(thresholds)}."
             )
         return (
             "The rates are those of cases that took no part in setting the threshold, a fifth at "
@@ -171,6 +176,16 @@ def _judged(thresholds: Thresholds, evidence: Evidence) -> str:
         f"other folds; {spread}. A model fitted anew for use has scores of its own: set its "
         "threshold again, on cases that it was not trained on."
     )
+
+
+def _right_alarms(thresholds: Thresholds) -> str:
+    """How many alarms are right at the middle prior, as far as the limits of the rates go."""
+    taken, prior = thresholds.taken, thresholds.priors[len(thresholds.priors) // 2]
+    worst, best = (
+        rates.precision(taken[f"tpr_{one}"], taken[f"fpr_{other}"], skew(prior))
+        for one, other in (("lower", "upper"), ("upper", "lower"))
+    )
+    return f": at {percent(prior)} positives {of_hundred(worst)} to {of_hundred(best)} of 100 alarms are right"
 
 
 def _changes(evidence: Evidence) -> tuple[str, ...]:

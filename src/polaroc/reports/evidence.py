@@ -207,10 +207,18 @@ def _priors(question: Question, priors: Sequence[float], grid: int) -> list[floa
     """The priors of a range and those asked for, or the nodes of a belief."""
     over = question.over
     assert over is not None
+    within = over.priors if isinstance(over, Belief) else prior_grid(*over, grid)["prior"]
+    ends = _ends(question)
+    beyond = [] if ends is None else [prior_grid(*side, OUTSIDE)["prior"] for side in _outside(ends)]
+    return sorted({*within, *chain.from_iterable(beyond), *priors})
+
+
+def _ends(question: Question) -> tuple[float, float] | None:
+    """The ends of a range or of a single prior."""
+    over = question.over
     if isinstance(over, Belief):
-        return sorted({*over.priors, *priors})
-    grids = [prior_grid(*over, grid), *(prior_grid(*ends, OUTSIDE) for ends in _outside(over))]
-    return sorted({*chain.from_iterable(one["prior"] for one in grids), *priors})
+        return (over.priors[0], over.priors[0]) if len(over.priors) == 1 else None
+    return over
 
 
 def _outside(over: tuple[float, float]) -> list[tuple[float, float]]:
@@ -223,7 +231,8 @@ def _beyond(
     measures: pl.DataFrame, question: Question, first: object
 ) -> Iterator[tuple[object, tuple[float, float]]]:
     """On either side of the range, the nearest model that is better than the first."""
-    if question.ends is None:
+    ends = _ends(question)
+    if ends is None:
         return
     between = question.between
     means = (
@@ -235,7 +244,7 @@ def _beyond(
         .unique("prior", keep="first", maintain_order=True)
         .sort("prior")
     )
-    low, high = question.ends
+    low, high = ends
     for side in (
         means.filter(pl.col("prior") < low * (1 - SAME)).reverse(),
         means.filter(pl.col("prior") > high * (1 + SAME)),

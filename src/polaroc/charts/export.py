@@ -5,10 +5,11 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from polaroc.base.checks import check_path, listed_values, shortened
-from polaroc.errors import InvalidArgument, quoted
+from polaroc.charts.theme import dark_config, on_dark
+from polaroc.errors import Hint, InvalidArgument, quoted
 
 if TYPE_CHECKING:
     import altair as alt
@@ -37,6 +38,7 @@ CONTROL = re.compile(r"(?<!\\)((?:\\\\)*)\\(?:u00([01][0-9a-f])|u(fff[ef])|([bf]
 STATIC_SUBTITLE = "polaroc_still"
 # Name of an invisible layer for the pointer, left out of pictures.
 INVISIBLE_LAYER = "unseen"
+Theme: TypeAlias = Literal["light", "dark"]
 FORMATS = ("json", "html", "svg", "png", "pdf")
 
 
@@ -45,6 +47,8 @@ def export(
     folder: str | Path,
     name: str,
     formats: Sequence[str] = ("json", "html", "svg", "png"),
+    *,
+    theme: Theme = "light",
 ) -> list[Path]:
     """Write a chart in several formats.
 
@@ -59,6 +63,8 @@ def export(
     formats
         Any of "json" (Vega-Lite), "html" (self-contained, works offline),
         "svg", "png" (two pixels per point), "pdf".
+    theme
+        For a "light" or a "dark" page.
 
     Returns
     -------
@@ -68,7 +74,7 @@ def export(
     Raises
     ------
     InvalidArgument
-        For an unknown format.
+        For an unknown format or theme.
 
     Examples
     --------
@@ -82,7 +88,7 @@ def export(
     _check_chart(chart)
     check_path("folder", folder)
     # Convert once, since Altair walks all values of a chart.
-    spec = escape_names(chart.to_dict())
+    spec = _themed(escape_names(chart.to_dict()), theme)
     files = []
     for kind in formats:
         file = Path(folder) / f"{name}.{kind}"
@@ -91,7 +97,7 @@ def export(
     return files
 
 
-def save(chart: "alt.TopLevelMixin", file: str | Path) -> Path:
+def save(chart: "alt.TopLevelMixin", file: str | Path, *, theme: Theme = "light") -> Path:
     """Write a chart to one file, in the format that its suffix names.
 
     Parameters
@@ -101,6 +107,8 @@ def save(chart: "alt.TopLevelMixin", file: str | Path) -> Path:
     file
         Where to write; the suffix is ".json", ".html", ".svg", ".png" or ".pdf",
         as in `export`. A file of that name is replaced.
+    theme
+        For a "light" or a "dark" page.
 
     Returns
     -------
@@ -110,7 +118,7 @@ def save(chart: "alt.TopLevelMixin", file: str | Path) -> Path:
     Raises
     ------
     InvalidArgument
-        For an unknown suffix.
+        For an unknown suffix or theme.
 
     Examples
     --------
@@ -125,8 +133,21 @@ def save(chart: "alt.TopLevelMixin", file: str | Path) -> Path:
     path = Path(file)
     kind = path.suffix[1:].lower()
     check_formats([kind])
-    path.write_bytes(_rendered(escape_names(chart.to_dict()), kind))
+    path.write_bytes(_rendered(_themed(escape_names(chart.to_dict()), theme), kind))
     return path
+
+
+def _themed(spec: dict[str, Any], theme: Theme) -> dict[str, Any]:
+    """A chart in the colours of a light or a dark page."""
+    if theme == "light":
+        return spec
+    if theme != "dark":
+        raise InvalidArgument(
+            f"theme is {theme!r}, allowed are 'light' and 'dark'.",
+            hint=Hint.example("theme", "dark"),
+        )
+    dark: dict[str, Any] = on_dark(spec)
+    return dark | {"config": dark_config(spec.get("config", {}))}
 
 
 def check_formats(formats: Sequence[str]) -> None:

@@ -24,6 +24,11 @@ PERCENT = ".0%"
 # Letters that fit in a line of a legend below a chart, and the width of a symbol in letters.
 LETTERS, SYMBOL, MOST_COLUMNS = 84, 6, 6
 INK = "#222222"
+PALE = "#E6E9ED"
+# Colours that cannot be seen on a dark page, and what stands for them there.
+DARK = {
+    "#000000": "#FFFFFF", INK: PALE, "#E6E6E6": "#2B333B", "#555555": "#AAB3BD", "white": "#12161B",
+}  # fmt: skip
 # For the first eight models, the next eight, …
 SHAPES = ("circle", "square", "triangle-up", "diamond")
 AREA = 120
@@ -171,6 +176,7 @@ def with_theme(chart: Any, below: Sequence[str] | None = None) -> Any:
 
     dark = "#555555"
     themed = chart.copy(deep=False)
+    themed.description = _described(chart.title)
     # Each call of configure_… would copy the whole chart.
     themed.config = alt.Config(
         view=alt.ViewConfig(stroke=None),
@@ -187,6 +193,40 @@ def with_theme(chart: Any, below: Sequence[str] | None = None) -> Any:
         title=alt.TitleConfig(fontSize=15, anchor="start", subtitleColor=dark, offset=12),
     )  # fmt: skip
     return themed
+
+
+def _described(title: Any) -> str:
+    """A title with its subtitle, as a screen reader is to say them."""
+    if isinstance(title, str):
+        return title
+    text, subtitle = title.to_dict()["text"], title.to_dict().get("subtitle", [])
+    lines = [subtitle] if isinstance(subtitle, str) else subtitle
+    return ". ".join([text, *lines])
+
+
+def on_dark(part: Any) -> Any:
+    """A specification in colours for a dark page; its data stay as they are."""
+    if isinstance(part, str):
+        return DARK.get(part, part)
+    if isinstance(part, list):
+        return [on_dark(one) for one in part]
+    if isinstance(part, dict):
+        kept = ("values", "datasets", "domain", "sort", "field")
+        return {name: one if name in kept else on_dark(one) for name, one in part.items()}
+    return part
+
+
+def dark_config(config: dict[str, Any]) -> dict[str, Any]:
+    """The theme of a chart on a dark page."""
+    words = {"labelColor": PALE, "titleColor": PALE}
+    changed = on_dark(config)
+    return changed | {
+        "background": "#12161B",
+        "axis": changed.get("axis", {}) | words,
+        "legend": changed.get("legend", {}) | words,
+        "header": changed.get("header", {}) | words,
+        "title": changed.get("title", {}) | {"color": PALE},
+    }
 
 
 def shares_colours(series: Sequence[str], colours: Mapping[str, str] | None) -> bool:

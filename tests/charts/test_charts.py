@@ -87,7 +87,7 @@ def test_row_order_does_not_matter():
 def test_panels_are_the_priors():
     surface = curves(predictions(500)).pipe(pr.surface, [0.01, 0.5, 0.1])
     spec = pr.charts.pr(surface).to_dict()
-    assert spec["facet"]["sort"] == ["π = 0.5", "π = 0.1", "π = 0.01"]
+    assert spec["facet"]["sort"] == ["50 % positives", "10 % positives", "1 % positives"]
     assert {record["chance"] for record in records(pr.charts.pr(surface))} == {0.5, 0.1, 0.01}
 
 
@@ -204,7 +204,7 @@ def test_own_priors_of_keys_share_one_panel():
     curve = curves(predictions(900, keys=9))
     surface = curve.pipe(pr.surface, ["observed", 0.1])
     found = records(pr.charts.pr(surface))
-    assert {record["panel"] for record in found} == {"π as observed", "π = 0.1"}
+    assert {record["panel"] for record in found} == {"share as observed", "10 % positives"}
     assert len(found) == 18
 
 
@@ -260,7 +260,7 @@ def test_iso_lines_are_named_where_there_are_several_kinds():
     assert labels == ["cost 0.3", "F 0.3"]
     assert chart.to_dict()["title"] == {
         "text": "both",
-        "subtitle": "grey: equal cost or F at π = 0.1",
+        "subtitle": "grey: equal cost or F at 10 % positives",
     }
 
 
@@ -268,7 +268,7 @@ def test_iso_lines_are_in_the_panel_of_their_prior(tmp_path):
     iso = pr.iso_lines("f_measure", LEVELS, [0.5, 0.01], "pr")
     chart = iso_pr(iso.lazy(), [0.5, 0.1, 0.01])
     lines = [record for record in records(chart) if "iso" in record]
-    assert [record["panel"] for record in lines] == ["π = 0.5"] * 4 + ["π = 0.01"] * 4
+    assert [record["panel"] for record in lines] == ["50 % positives"] * 4 + ["1 % positives"] * 4
     (file,) = pr.charts.export(chart, tmp_path, "iso", ["svg"])
     text = file.read_text()
     assert all(text.count(f">{level}</text>") >= 4 for level in LEVELS)
@@ -288,8 +288,8 @@ def test_a_table_without_iso_lines_draws_none():
     [
         (iso_roc, pr.iso_lines("precision", 0.5, 0.1, "pr"), "no column 'fpr'"),
         (iso_pr, pr.iso_lines("precision", 0.5, 0.1), "no column 'precision'"),
-        (iso_roc, pr.iso_lines("precision", 0.5, [0.5, 0.1]), "π = 0.5, π = 0.1, allowed is one"),
-        (iso_pr, pr.iso_lines("precision", 0.5, [0.1, 0.2], "pr"), "lines at π = 0.2; the panels"),
+        (iso_roc, pr.iso_lines("precision", 0.5, [0.5, 0.1]), "50 % positives, 10 % positives, allowed is one"),
+        (iso_pr, pr.iso_lines("precision", 0.5, [0.1, 0.2], "pr"), "lines at 20 % positives; the panels"),
     ],
 )
 def test_iso_lines_of_another_chart_are_refused(draw, iso, said):

@@ -32,7 +32,7 @@ def test_bands_of_precision_recall_are_those_of_the_table():
     assert len(found) == 6
     parts = means.partition_by("model", "prior", maintain_order=True)
     for record, mine in zip(found, parts, strict=True):
-        assert record["panel"] == f"π = {mine['prior'][0]}"
+        assert record["panel"] == f"{100 * mine['prior'][0]:.3g} % positives"
         for name, column in (("x", "tpr"), ("y", "precision"), ("upper", "upper")):
             np.testing.assert_allclose(record[name], mine[column], atol=5.1e-5)
 
@@ -86,12 +86,12 @@ def test_achievable_curves_are_in_the_panel_of_their_prior():
         )
         points = mine.select("tpr", "precision").to_numpy()
         assert distance_to_line(points, drawn(record)).max() <= HALF_A_PIXEL
-    assert sorted(record["panel"] for record in found) == ["π = 0.1"] * 2 + ["π = 0.5"] * 2
+    assert sorted(record["panel"] for record in found) == ["10 % positives"] * 2 + ["50 % positives"] * 2
 
 
 def test_achievable_curves_without_a_panel_are_refused():
     curve = curves(predictions(200))
-    with pytest.raises(pr.errors.InvalidArgument, match=r"π = 0\.2; the panels(?s:.*)Hint:"):
+    with pytest.raises(pr.errors.InvalidArgument, match=r"20 % positives; the panels(?s:.*)Hint:"):
         pr.charts.pr(curve.pipe(pr.surface, 0.1), achievable=pr.achievable(curve, 0.2))
     with pytest.raises(pr.errors.InvalidTable, match="Hint:"):
         pr.charts.pr(curve.pipe(pr.surface, 0.1), achievable=curve)

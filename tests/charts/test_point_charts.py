@@ -83,7 +83,7 @@ def test_operating_points_are_those_of_the_table():
     shown = [(row["x"], row["y"], row["prior"]) for row in rows]
     # Once for the points, once for the lines between them.
     assert shown == 2 * points.select("fpr", "tpr", "prior").rows()
-    assert {row["label"] for row in rows} == {"π = 0.1", "π = 0.5", "π = 0.9"}
+    assert {row["label"] for row in rows} == {"10 % positives", "50 % positives", "90 % positives"}
 
 
 def test_keys_without_a_point_are_left_out():
@@ -155,7 +155,7 @@ def test_decision_curves_are_those_of_the_table_per_hundred_cases():
     benefits = pr.decision_curve(curves(table), 10, [0.5, 0.1])
     chart = pr.charts.decision_curves(benefits)
     panels = chart.to_dict()["concat"]
-    assert [panel["title"]["text"] for panel in panels] == ["π = 0.5", "π = 0.1"]
+    assert [panel["title"]["text"] for panel in panels] == ["50 % positives", "10 % positives"]
     for panel, prior in zip(panels, (0.5, 0.1), strict=True):
         everyone, _, own = (layer["data"]["values"] for layer in panel["layer"])
         for rows, column in ((everyone, "treat_all"), (own, "net_benefit")):
@@ -181,7 +181,7 @@ def test_keys_whose_scores_are_no_probabilities_are_left_out_and_counted():
 def test_own_priors_of_folds_share_a_panel():
     table = predictions(300, keys=3).with_columns(pl.col("score").rank() / 301)
     chart = pr.charts.decision_curves(pr.decision_curve(curves(table), 5))
-    assert [panel["title"]["text"] for panel in chart.to_dict()["concat"]] == ["π as observed"]
+    assert [panel["title"]["text"] for panel in chart.to_dict()["concat"]] == ["share as observed"]
     with pytest.raises(pr.errors.InvalidTable, match="Hint:"):
         pr.charts.decision_curves(curves(table))
 

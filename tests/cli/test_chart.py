@@ -95,7 +95,7 @@ def test_priors_are_those_given(folder, tmp_path):
     file = folder / "predictions.parquet"
     priors = ["--prior", 0.3, "--prior", 0.02]
     assert spec(file, tmp_path, "pr", *PREDICTIONS, *priors)["facet"]["sort"] == [
-        "π = 0.3", "π = 0.02",
+        "30 % positives", "2 % positives",
     ]  # fmt: skip
 
 

@@ -76,7 +76,7 @@ def dominance(
     ]
     base = data(records).encode(row, column, tooltip)
     cells = base.mark_rect(stroke="white", strokeWidth=2).encode(shade)
-    ink = alt.condition("datum.share > 0.65", alt.value("white"), alt.value("#222222"))
+    ink = alt.condition("datum.share > 0.65", alt.value("#FFFFFF"), alt.value("#1B1F24"))
     text = base.mark_text(fontSize=12).encode(alt.Text("relation_label:N"), color=ink)
     kind = (
         f"in how many {folds_name(blocks)} the row dominates the column"

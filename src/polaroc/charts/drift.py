@@ -86,7 +86,7 @@ def operating_drift(
     shape = alt.Shape(
         "label:N",
         scale=alt.Scale(domain=priors, range=list(SHAPES[: len(priors)])),
-        legend=alt.Legend(title="positives", symbolFillColor="#555555", symbolOpacity=1),
+        legend=alt.Legend(title=None, symbolFillColor="#555555", symbolOpacity=1),
     )
     single = _placed(drawn, shade)
     tooltip = _tooltip("curve" if keys else None)

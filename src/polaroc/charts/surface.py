@@ -102,7 +102,7 @@ def _heat(base: "alt.Chart", priors: Sequence[float], panel: str, *, narrow: boo
     return (
         base.transform_filter("datum.kind === 'cell'")
         .transform_flatten(["x0", "x1", "recall", "precision"])
-        .mark_rect(clip=True, strokeWidth=0.6)
+        .mark_rect(clip=True, strokeWidth=1)
         .encode(
             alt.X("x0:Q", **across),
             alt.Y("y0:Q", **prior_axis(priors)),
@@ -126,12 +126,12 @@ def _labelled_lines(base: "alt.Chart") -> list["alt.Chart"]:
 
     lines = base.transform_filter("datum.kind === 'line'")
     axes = alt.X("x:Q"), alt.Y("y:Q")
-    line = drawn_lines(lines, *axes, per="level", color="white", strokeWidth=1.2, clip=True)
+    line = drawn_lines(lines, *axes, per="level", color="#FFFFFF", strokeWidth=1.2, clip=True)
     labelled = base.transform_filter("isValid(datum.label_x)").encode(
         alt.X("label_x:Q"), alt.Y("label_y:Q"), alt.Text("level:N")
     )
-    halo = labelled.mark_text(fontSize=11, stroke="#222222", strokeWidth=2.5, strokeJoin="round")
-    return [line, halo, labelled.mark_text(fontSize=11, color="white")]
+    halo = labelled.mark_text(fontSize=11, stroke="#1B1F24", strokeWidth=2.5, strokeJoin="round")
+    return [line, halo, labelled.mark_text(fontSize=11, color="#FFFFFF")]
 
 
 def _check(table: pl.DataFrame, panels: int) -> None:

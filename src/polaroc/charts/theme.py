@@ -37,7 +37,7 @@ AREA = 120
 def prior_label(prior: pl.Expr) -> pl.Expr:
     """A prior as text, in per cent to three digits."""
     share = (100 * prior).round_sig_figs(3).cast(pl.String).str.strip_suffix(".0")
-    return pl.format("{} %", share)
+    return pl.format("{} % positives", share)
 
 
 def share_axis(title: str) -> dict[str, Any]:
@@ -223,7 +223,7 @@ def dark_config(config: dict[str, Any]) -> dict[str, Any]:
     return changed | {
         "background": "#12161B",
         "axis": changed.get("axis", {}) | words,
-        "legend": changed.get("legend", {}) | words,
+        "legend": changed.get("legend", {}) | words | {"symbolStrokeColor": PALE},
         "header": changed.get("header", {}) | words,
         "title": changed.get("title", {}) | {"color": PALE},
     }

@@ -136,15 +136,23 @@ def of_predictions(
     predictions: ReportPredictions, question: Question, priors: Sequence[float], grid: int
 ) -> Evidence:
     """The evidence of predictions."""
-    # Where a model was measured once, on cases that count once.
-    once = not (question.blocks or predictions.weighted)
-    intervals: dict[str, Any] = {"intervals": "logit", "level": question.level} if once else {}
+    arguments: dict[str, Any] = {
+        "by": list(question.keys), "over": question.over, **predictions.arguments,
+    }  # fmt: skip
+    rows = predictions.valid_rows
     measures = evaluate(
-        predictions.valid_rows, by=list(question.keys), priors=_priors(question, priors, grid),
-        over=question.over,
-        measures=_measures(question), **predictions.arguments,
-        **intervals,
-    ).collect()  # fmt: skip
+        rows, priors=_priors(question, priors, grid), measures=_measures(question), **arguments
+    ).collect()
+    # Where a model was measured once, on cases that count once. Limits at each prior would take
+    # ten times as long.
+    if not (question.blocks or predictions.weighted):
+        limits = evaluate(
+            rows, measures="iauprec", intervals="logit", level=question.level, **arguments
+        )
+        measures = measures.join(
+            limits.select(*question.keys, "measure", "lower", "upper").collect(),
+            on=[*question.keys, "measure"], how="left", nulls_equal=True, maintain_order="left",
+        )  # fmt: skip
     choice = _choice(measures, question, predictions)
     comparison, untested = _comparison(choice, question, predictions)
     judged = _judged_blocks(measures, question)

@@ -1,7 +1,7 @@
 """The inputs of a report: the question with its columns, and the predictions."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
@@ -34,6 +34,7 @@ class ReportPredictions:
     keys: tuple[str, ...]
     weighted: bool
     dropped: int  # rows that cannot be ranked
+    _curves: dict[tuple[str, ...], pl.DataFrame] = field(default_factory=dict, repr=False)
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -46,11 +47,14 @@ class ReportPredictions:
 
     def within(self, keys: pl.DataFrame) -> "ReportPredictions":
         """The predictions of some blocks or models."""
-        return replace(self, valid_rows=within(self.valid_rows, keys))
+        return replace(self, valid_rows=within(self.valid_rows, keys), _curves={})
 
     def curves(self, by: Sequence[str]) -> pl.DataFrame:
         """The curves of all rows that share a key."""
-        return curve(self.valid_rows, by=list(by), **self.arguments).collect()
+        if tuple(by) not in self._curves:
+            made = curve(self.valid_rows, by=list(by), **self.arguments).collect()
+            self._curves[tuple(by)] = made
+        return self._curves[tuple(by)]
 
 
 def read_predictions(

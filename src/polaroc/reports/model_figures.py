@@ -133,6 +133,8 @@ DIFFERENCES: tuple[Maker, ...] = (pairs,)
 def _drawn(rows: pl.DataFrame, evidence: Evidence) -> pl.DataFrame:
     """The rows with the models first, which give the colour; of many folds only their mean."""
     keys = evidence.question.keys
+    # Limits are known of the mean over the range only.
+    rows = rows.drop("lower", "upper", strict=False)
     if not _too_many_folds(evidence):
         return rows.select(*keys, pl.exclude(keys))
     between = evidence.question.between

@@ -12,15 +12,16 @@ import polaroc as pr
 from polaroc.base.private_columns import TRUTH, WEIGHT
 from polaroc.predictions.row_checks import SCORE
 from polaroc.reports.fold_thresholds import (
-    Costs,
     compare_scales,
     rates_across_folds,
     rates_within_folds,
     read_folds,
 )
+from polaroc.reports.needs import Need
 
 SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "threshold_costs.py"))
-COSTS = Costs((0.1, 0.5), 10, 3)
+PRIORS = (0.1, 0.5)
+COSTS = [Need("cost", (prior,), cost_fn=10, cost_fp=3) for prior in PRIORS]
 TAKEN = {"truth": TRUTH, "score": SCORE}
 
 
@@ -56,14 +57,18 @@ def cheapest(rows: list[dict], prior: float) -> float:
         )
         missed = 1 - sum(t) / len(t) if t else 1
         alarms = sum(f) / len(f) if f else 0
-        costs.append(prior * COSTS.missed * missed + (1 - prior) * COSTS.alarm * alarms)
+        costs.append(prior * 10 * missed + (1 - prior) * 3 * alarms)
     return next(at for at, c in zip(tried, costs, strict=True) if c <= min(costs) + 1e-9)
+
+
+def costs(judged) -> np.ndarray:
+    return COSTS[1].cost(judged.tpr[1], judged.fpr[1])
 
 
 @given(fold_tables())
 def test_a_threshold_has_the_least_mean_cost_over_folds(table):
-    found = read(table, "case").cheapest(COSTS)
-    expected = [cheapest(table.to_dicts(), prior) for prior in COSTS.priors]
+    found = read(table, "case").thresholds(COSTS)
+    expected = [cheapest(table.to_dicts(), prior) for prior in PRIORS]
     assert [np.inf if at is None else at for at in found] == expected
 
 
@@ -76,7 +81,7 @@ def test_rows_are_judged_at_thresholds_of_other_folds_and_cases(table, known):
     shared = known and table["case"].is_duplicated().any()
     group = {fold: i % 5 for i, fold in enumerate(folds)}
     part = {case: i % 5 if shared else 0 for i, case in enumerate(cases)}
-    for k, prior in enumerate(COSTS.priors):
+    for k, prior in enumerate(PRIORS):
         for row in rows:
             held = [
                 r
@@ -103,13 +108,13 @@ def test_folds_of_the_same_cases_are_judged_on_cases_left_out():
     one = pl.DataFrame({"case": range(60), "truth": rng.random(60) < 0.4, "score": rng.random(60)})
     table = pl.concat([one.with_columns(fold=pl.lit(fold)) for fold in range(4)])
     in_sample = min(
-        COSTS.at((one["score"].to_numpy()[one["truth"].to_numpy()] >= at).mean(),
-                 (one["score"].to_numpy()[~one["truth"].to_numpy()] >= at).mean())[1]
+        COSTS[1].cost((one["score"].to_numpy()[one["truth"].to_numpy()] >= at).mean(),
+                 (one["score"].to_numpy()[~one["truth"].to_numpy()] >= at).mean())
         for at in [*one["score"], np.inf]
     )  # fmt: skip
     unknown, known = (rates_across_folds(read(table, case), COSTS) for case in (None, "case"))
-    assert unknown.costs(COSTS)[1] == pytest.approx([in_sample] * 4)
-    assert (known.costs(COSTS)[1] > in_sample + 0.01).all()
+    assert costs(unknown) == pytest.approx([in_sample] * 4)
+    assert (costs(known) > in_sample + 0.01).all()
 
 
 @pytest.mark.slow
@@ -148,7 +153,7 @@ def shifted(by: float) -> pl.DataFrame:
 def test_scales_of_their_own_are_found(shift):
     folds = read(shifted(shift), "id")
     common, own = (
-        judge(folds, COSTS).costs(COSTS)[1] for judge in (rates_across_folds, rates_within_folds)
+        costs(judge(folds, COSTS)) for judge in (rates_across_folds, rates_within_folds)
     )
     assert compare_scales(common, own) == (shift == 0)
 
@@ -176,20 +181,19 @@ def test_a_report_says_whether_cases_are_known(tmp_path, case):
     told = []
     table = satellite().filter(model="A")
     made = pr.report(
-        table, **ASKED, over=OVER, case=case, path=tmp_path / "r.html", tell=told.append
+        table, **ASKED, over=OVER, case=case, cost_fn=1, path=tmp_path / "r.html", tell=told.append
     )
     page = Page(made)
     unknown = [line for line in told if line.startswith("No column was named that tells the cases")]
     assert len(unknown) == (case is None)
-    assert ("without the cases it is judged on" in page.text()) == (case is not None)
-    assert "these thresholds promise nothing" in page.text()
+    assert "A model fitted anew for use has scores of its own" in page.text()
     folds = read_folds(
         table.lazy().rename(dict(zip(ASKED.values(), TAKEN.values(), strict=True))), ["fold"], case
     )
-    judged = rates_across_folds(folds, Costs((0.05, 0.125, 0.2), 1, 1))
-    shown = page.table("Thresholds of A")["recall (SD)"].to_list()
-    mean, sd = judged.tpr.mean(axis=1), judged.tpr.std(axis=1, ddof=1)
-    assert shown == [f"{m:.3f} ({s:.3f})" for m, s in zip(mean, sd, strict=True)]
+    needs = [Need("cost", (prior,)) for prior in (0.05, 0.125, 0.2)]
+    judged = rates_across_folds(folds, needs)
+    shown = page.table("Thresholds of A")["alarms of 100 positives"].to_list()
+    assert shown == [f"{100 * recall:.0f}" for recall in judged.tpr.mean(axis=1)]
 
 
 @pytest.mark.slow

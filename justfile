@@ -84,6 +84,10 @@ how-sure *ARGS:
 threshold-costs *ARGS:
     python tests/benchmarks/threshold_costs.py {{ARGS}}
 
+# How often the limits of a report's thresholds hold their true rates, by simulation.
+threshold-limits *ARGS:
+    python tests/benchmarks/threshold_limits.py {{ARGS}}
+
 # Coverage of the intervals of estimate_prior, by simulation.
 priors *ARGS:
     python tests/benchmarks/prior_coverage.py {{ARGS}}

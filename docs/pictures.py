@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 from house import house
+from PIL import Image
 
 import polaroc as pr
 
@@ -27,19 +28,28 @@ HERE = Path(__file__).parent / "images"
 # What is only there for a pointer to hit.
 UNSEEN = re.compile(r'<path[^>]*( d="" display="none"| opacity="0"|Z" stroke-width="0.35")/>')
 SCRIPT = re.compile(r"<script>.*?</script>", re.DOTALL)
-# The size of the window, and how long the page may take.
-WINDOW, PATIENCE = "1040,730", 300
+# The first screens of a report: the size of the window, and its media queries in other words.
+SCREENS = {
+    "report": ("1040,800", {}),
+    "report_dark": ("1040,800", {"(prefers-color-scheme: dark)": "(min-width: 1px)"}),
+    "report_narrow": ("400,1180", {}),
+    "report_print": (
+        "794,1123",
+        {"@media print": "@media all", "none; padding: 0;": "none; padding: 12mm;"},
+    ),
+}
+PATIENCE = 300
 
 
 def main() -> None:
     for name, chart in CHARTS.items():
         file = pr.charts.save(chart(), HERE / f"{name}.svg")
         file.write_text(UNSEEN.sub("", file.read_text()))
-    report(HERE / "report.png")
+    report(HERE)
 
 
-def report(picture: Path) -> None:
-    """The top of the report on the embedded predictions, as a browser shows it."""
+def report(pictures: Path) -> None:
+    """The first screens of the report on the embedded predictions, as a browser shows them."""
     browser = shutil.which("chromium")
     if browser is None:
         raise SystemExit("chromium is not installed (Debian: chromium)")
@@ -50,14 +60,22 @@ def report(picture: Path) -> None:
             test_train_ratio=0.25, path=Path(folder) / "report.html",
         )  # fmt: skip
         # The charts are further down: without them the top is there at once.
-        page.write_text(SCRIPT.sub("", page.read_text()))
-        command = [
-            browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
-            "--no-first-run", "--disable-background-networking", "--disable-component-update",
-            f"--user-data-dir={folder}/profile", f"--window-size={WINDOW}",
-            f"--screenshot={picture}", page.as_uri(),
-        ]  # fmt: skip
-        subprocess.run(command, check=True, capture_output=True, timeout=PATIENCE)
+        whole = SCRIPT.sub("", page.read_text())
+        for name, (size, words) in SCREENS.items():
+            text = whole
+            for query, other in words.items():
+                text = text.replace(query, other)
+            page.write_text(text)
+            command = [
+                browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+                "--no-first-run", "--disable-background-networking", "--disable-component-update",
+                f"--user-data-dir={folder}/profile", f"--window-size={size}",
+                f"--screenshot={pictures / name}.png", page.as_uri(),
+            ]  # fmt: skip
+            subprocess.run(command, check=True, capture_output=True, timeout=PATIENCE)
+            with Image.open(pictures / f"{name}.png") as picture:
+                few = picture.convert("RGB").quantize(256, method=Image.Quantize.MAXCOVERAGE)
+            few.save(pictures / f"{name}.png", optimize=True)
 
 
 @cache

@@ -288,8 +288,16 @@ def test_a_table_without_iso_lines_draws_none():
     [
         (iso_roc, pr.iso_lines("precision", 0.5, 0.1, "pr"), "no column 'fpr'"),
         (iso_pr, pr.iso_lines("precision", 0.5, 0.1), "no column 'precision'"),
-        (iso_roc, pr.iso_lines("precision", 0.5, [0.5, 0.1]), "50 % positives, 10 % positives, allowed is one"),
-        (iso_pr, pr.iso_lines("precision", 0.5, [0.1, 0.2], "pr"), "lines at 20 % positives; the panels"),
+        (
+            iso_roc,
+            pr.iso_lines("precision", 0.5, [0.5, 0.1]),
+            "50 % positives, 10 % positives, allowed is one",
+        ),
+        (
+            iso_pr,
+            pr.iso_lines("precision", 0.5, [0.1, 0.2], "pr"),
+            "lines at 20 % positives; the panels",
+        ),
     ],
 )
 def test_iso_lines_of_another_chart_are_refused(draw, iso, said):

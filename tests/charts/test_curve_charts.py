@@ -86,7 +86,10 @@ def test_achievable_curves_are_in_the_panel_of_their_prior():
         )
         points = mine.select("tpr", "precision").to_numpy()
         assert distance_to_line(points, drawn(record)).max() <= HALF_A_PIXEL
-    assert sorted(record["panel"] for record in found) == ["10 % positives"] * 2 + ["50 % positives"] * 2
+    assert (
+        sorted(record["panel"] for record in found)
+        == ["10 % positives"] * 2 + ["50 % positives"] * 2
+    )
 
 
 def test_achievable_curves_without_a_panel_are_refused():

@@ -40,7 +40,11 @@ def test_demo_says_what_it_found_and_writes_it(tmp_path):
     result = polaroc("demo", "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
     page = (tmp_path / "out" / "report.html").read_text()
-    for start in ("Take A, and act on scores from ", "If 5 to 20 % of cases", "It is the best of the"):
+    for start in (
+        "Take A, and act on scores from ",
+        "If 5 to 20 % of cases",
+        "It is the best of the",
+    ):
         (said,) = [line for line in result.output.splitlines() if line.startswith(start)]
         assert said.replace(" %", "\N{NO-BREAK SPACE}%") in page
     files = {file.name for file in (tmp_path / "out").iterdir()}

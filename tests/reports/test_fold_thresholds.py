@@ -152,9 +152,7 @@ def shifted(by: float) -> pl.DataFrame:
 @pytest.mark.parametrize("shift", [0, 20])
 def test_scales_of_their_own_are_found(shift):
     folds = read(shifted(shift), "id")
-    common, own = (
-        costs(judge(folds, COSTS)) for judge in (rates_across_folds, rates_within_folds)
-    )
+    common, own = (costs(judge(folds, COSTS)) for judge in (rates_across_folds, rates_within_folds))
     assert compare_scales(common, own) == (shift == 0)
 
 

@@ -129,7 +129,10 @@ def test_thresholds_are_of_least_cost_and_judged_on_other_blocks(page):
             recalls.append((score[here & truth] >= at).mean())
             alarms.append((score[here & ~truth] >= at).mean())
         assert shown["set on other folds"][row] == f"{min(elsewhere):.6g} to {max(elsewhere):.6g}"
-        for rates, column in ((recalls, "alarms of 100 positives"), (alarms, "alarms of 100 negatives")):
+        for rates, column in (
+            (recalls, "alarms of 100 positives"),
+            (alarms, "alarms of 100 negatives"),
+        ):
             mean = np.mean(rates)
             reach = t.ppf(0.975, 3) * np.std(rates, ddof=1) * np.sqrt(1 / 4 + RATIO)
             limits = max(mean - reach, 0), min(mean + reach, 1)
@@ -302,7 +305,9 @@ def test_measures_make_a_page_without_what_needs_predictions(place, measures):
     made = pr.report(measures, over=OVER, test_train_ratio=RATIO, path=place / "measures.html")
     page = Page(made)
     choice = pr.choose(measures, over=OVER, test_train_ratio=RATIO)
-    assert headline(page).startswith(f"Take {choice.bayes}: the area under the precision-recall curve")
+    assert headline(page).startswith(
+        f"Take {choice.bayes}: the area under the precision-recall curve"
+    )
     assert "made from measures" in page.text()
     assert page.table("Thresholds") is None
     assert {one.get("id") for one in data_of(page)} & {"roc", "pr", "explorer"} == set()
@@ -455,9 +460,7 @@ def test_of_many_models_and_folds_what_can_be_seen_is_drawn(place, models, folds
         assert page.table(f"The best 20 of {models} models").height == 20
     else:
         assert "Charts show" not in text
-    assert (f"drawn are means over the {folds} folds" in text) == (
-        folds * min(models, 12) > 300
-    )
+    assert (f"drawn are means over the {folds} folds" in text) == (folds * min(models, 12) > 300)
 
 
 @pytest.mark.slow

@@ -18,8 +18,12 @@ if TYPE_CHECKING:
 
 SHAPES = ("triangle-up", "circle", "square", "diamond", "cross", "triangle-down")
 MOST_POINTS = 1_000
-MEAN_CAPTION = "small: each {}; large: their mean, joined from the lowest share of positives to the highest"
-SINGLE_CAPTION = "straight: from the lowest share of positives to the highest; Sens is that distance over √2"
+MEAN_CAPTION = (
+    "small: each {}; large: their mean, joined from the lowest share of positives to the highest"
+)
+SINGLE_CAPTION = (
+    "straight: from the lowest share of positives to the highest; Sens is that distance over √2"
+)
 JOINED = [5, 3]
 
 

@@ -50,9 +50,8 @@ READOUT = (
     f"'precision': format({NEAREST_POINT}.precision, '.4f')",
     "'share of positives': format(100 * prior, '.3~r') + ' %'",
 )
-INSTRUCTIONS = (
-    "Move the slider to change the share of positives, point at a curve for its threshold, or drag a box."
-)
+INSTRUCTIONS = "Move the slider to change the share of positives, point at a curve for its threshold, or "
+    "drag a box."
 
 
 @checked
@@ -126,7 +125,9 @@ def explorer(
     roc = _panel(0, *rate_axes, drawn, readout)
     pr = _panel(1, ("tpr", "recall"), ("precision", "precision"), drawn, readout)
     channels = style(drawn.series, drawn.title, colours)
-    pr_heading = alt.ExprRef("'Precision and recall with ' + format(100 * prior, '.3~r') + ' % positives'")
+    pr_heading = alt.ExprRef(
+        "'Precision and recall with ' + format(100 * prior, '.3~r') + ' % positives'"
+    )
     panels = [
         alt.layer(chance, *(layer.encode(*channels) for layer in layers)).properties(
             width=WIDTH,

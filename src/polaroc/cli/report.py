@@ -48,8 +48,8 @@ def report(
     over: Annotated[
         tuple[float, float] | None,
         typer.Option(
-            help="Range of priors LO HI, LO LO for a single one; needed for predictions. [default: of measures their "
-            "priors, equally likely]",
+            help="Range of priors LO HI, LO LO for a single one; needed for predictions. "
+            "[default: of measures their priors, equally likely]",
             show_default=False,
         ),
     ] = None,
@@ -135,7 +135,8 @@ def report(
                 over=over, priors=prior or (), grid=grid or GRID, between=between, block=block,
                 case=case,
                 test_train_ratio=test_train_ratio, alpha=alpha, level=level, recall=recall,
-                precision=precision, capacity=capacity, cost_fn=cost_fn, cost_fp=cost_fp, incomplete=incomplete, title=title, tell=keep,
+                precision=precision, capacity=capacity, cost_fn=cost_fn, cost_fp=cost_fp,
+                incomplete=incomplete, title=title, tell=keep,
             )  # fmt: skip
     screen = notes_console(file == path)
     tell(key_names.notes)

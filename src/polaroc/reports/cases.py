@@ -84,8 +84,6 @@ def case_counts(thresholds: Thresholds) -> list[CaseCounts]:
         positives = round(cases * prior)
         found, false = round(positives * recall), round((cases - positives) * alarms)
         counts.append(
-            CaseCounts(
-                prior, cases, found, positives - found, false, cases - positives - false
-            )
+            CaseCounts(prior, cases, found, positives - found, false, cases - positives - false)
         )
     return counts

@@ -43,8 +43,8 @@ def explorer(evidence: Evidence) -> Figure | None:
             over=(min(lo, priors[0]), max(hi, priors[-1])),
             colours=colours(evidence),
         ),
-        "Move the slider to any share of positives, and point at a curve for a threshold and what it "
-        f"does{POOLED if evidence.blocks > 1 else ''}.",
+        "Move the slider to any share of positives, and point at a curve for a threshold and what "
+        f"it does{POOLED if evidence.blocks > 1 else ''}.",
         f"ROC and precision-recall curves, at first with {percent(start)} positives. "
         f"{means_in_words(evidence, 'expected', 'Area under the precision-recall curve')}",
         model_names(evidence),
@@ -81,13 +81,14 @@ def surface(evidence: Evidence) -> Figure | None:
     few = within(curves, shown)
     few_names = model_names(evidence)[:MOST_PANELS]
     grid = achievable(few, prior_grid(priors[0], priors[-1], ROWS, "log"), recall=RECALLS)
+    all_shown = len(few_names) == len(evidence.models) + evidence.undrawn
+    which = "Precision" if all_shown else "The best models: precision"
     chart = charts.surface(grid, "Achievable precision by recall and share of positives")
     chart.facet.sort = [f"{name} " for name in few_names]
     return Figure(
         "surface",
         chart,
-        f"{'The best models: p' if len(few_names) < len(evidence.models) + evidence.undrawn else 'P'}"
-        "recision of the best mixture of thresholds in hindsight; lines join equal precision.",
+        f"{which} of the best mixture of thresholds in hindsight; lines join equal precision.",
         f"Achievable precision at recall {AT_RECALL:g}: {_achieved(grid, evidence)}.",
         few_names,
         wide=True,

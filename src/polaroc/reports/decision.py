@@ -185,7 +185,10 @@ def _right_alarms(thresholds: Thresholds) -> str:
         rates.precision(taken[f"tpr_{one}"], taken[f"fpr_{other}"], skew(prior))
         for one, other in (("lower", "upper"), ("upper", "lower"))
     )
-    return f": at {percent(prior)} positives {of_hundred(worst)} to {of_hundred(best)} of 100 alarms are right"
+    return (
+        f": at {percent(prior)} positives {of_hundred(worst)} to {of_hundred(best)} of 100 alarms "
+        "are right"
+    )
 
 
 def _changes(evidence: Evidence) -> tuple[str, ...]:
@@ -206,7 +209,8 @@ def _other_models(evidence: Evidence) -> list[str]:
     name = one_name(evidence.models[0])
     if own.height > 1 and worse.is_empty():
         sentences.append(
-            f"{name} has the largest area at every share of positives from {percent_range(low, high)}."
+            f"{name} has the largest area at every share of positives from "
+            f"{percent_range(low, high)}."
         )
     for start, end in _runs(own["prior"].to_list(), worse["prior"].to_list()):
         there = choice.priors.filter(pl.col("prior").is_between(start, end) & pl.col("best"))
@@ -219,8 +223,8 @@ def _other_models(evidence: Evidence) -> list[str]:
             f"{loss:.2g} of it."
         )
     sentences += [
-        f"Beyond the range, from {percent_range(*sorted(ends))} positives, {one_name(winner)} has the "
-        "largest area."
+        f"Beyond the range, from {percent_range(*sorted(ends))} positives, {one_name(winner)} has "
+        "the largest area."
         for winner, ends in evidence.beyond
     ]
     return sentences
@@ -242,7 +246,11 @@ def _runs(priors: list[float], chosen: list[float]) -> list[tuple[float, float]]
 def _wrong_prior(evidence: Evidence) -> list[str]:
     """What it costs if the threshold was set for another prior than that in use."""
     thresholds = evidence.thresholds
-    if thresholds is None or thresholds.taken["threshold"] is None or thresholds.taken["tpr"] is None:
+    if (
+        thresholds is None
+        or thresholds.taken["threshold"] is None
+        or thresholds.taken["tpr"] is None
+    ):
         return []
     if len(thresholds.priors) < 2:
         return []
@@ -269,6 +277,7 @@ def _wrong_prior(evidence: Evidence) -> list[str]:
             f"At {percent(prior)} positives this threshold costs {percent(more)} more than the one "
             "for that share."
             if more > 0.005
-            else f"At {percent(prior)} positives this threshold costs no more than the one for that share."
+            else f"At {percent(prior)} positives this threshold costs no more than the one for "
+            "that share."
         )
     return sentences

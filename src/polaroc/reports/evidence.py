@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, takewhile
+from itertools import chain, groupby
+from operator import itemgetter
 from typing import Any
 
 import polars as pl
@@ -217,7 +218,9 @@ def _priors(question: Question, priors: Sequence[float], grid: int) -> list[floa
     assert over is not None
     within = over.priors if isinstance(over, Belief) else prior_grid(*over, grid)["prior"]
     ends = _ends(question)
-    beyond = [] if ends is None else [prior_grid(*side, OUTSIDE)["prior"] for side in _outside(ends)]
+    beyond = (
+        [] if ends is None else [prior_grid(*side, OUTSIDE)["prior"] for side in _outside(ends)]
+    )
     return sorted({*within, *chain.from_iterable(beyond), *priors})
 
 
@@ -257,11 +260,11 @@ def _beyond(
         means.filter(pl.col("prior") < low * (1 - SAME)).reverse(),
         means.filter(pl.col("prior") > high * (1 + SAME)),
     ):
-        winners, priors = side[between].to_list(), side["prior"].to_list()
-        start = next((i for i, winner in enumerate(winners) if winner != first), None)
-        if start is not None:
-            same = list(takewhile(lambda i: winners[i] == winners[start], range(start, len(side))))
-            yield winners[start], (priors[start], priors[same[-1]])
+        for winner, run in groupby(side.select(between, "prior").rows(), key=itemgetter(0)):
+            if winner != first:
+                at = [prior for _, prior in run]
+                yield winner, (at[0], at[-1])
+                break
 
 
 def _choice(

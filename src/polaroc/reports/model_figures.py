@@ -73,8 +73,8 @@ def regret(evidence: Evidence) -> Figure | None:
     return Figure(
         "regret",
         charts.regret(evidence.choice, "Regret by share of positives", colours=colours(evidence)),
-        "How much area a model loses against the best one at each share of positives; beside it from "
-        "the mean (point) to the worst (diamond).",
+        "How much area a model loses against the best one at each share of positives; beside it "
+        "from the mean (point) to the worst (diamond).",
         means_in_words(evidence, "worst_regret", "Worst regret over the range"),
         model_names(evidence),
         wide=True,
@@ -93,8 +93,8 @@ def accsens_plane(evidence: Evidence) -> Figure | None:
             title="Error over the range and prior sensitivity",
             colours=colours(evidence),
         ),
-        "Further left are fewer errors over the range, further down errors that shift less with the "
-        f"share of positives{_folds_in_words(evidence, 'points')}.",
+        "Further left are fewer errors over the range, further down errors that shift less with "
+        f"the share of positives{_folds_in_words(evidence, 'points')}.",
         means_in_words(evidence, "sens", "Sens"),
         model_names(evidence),
     )
@@ -184,7 +184,8 @@ def _falls(rows: pl.DataFrame, evidence: Evidence) -> str:
         at = dict(of_model.select("prior", "estimate").iter_rows())
         if at.get(low) is not None and at.get(high) is not None:
             sentences.append(
-                f"{model[0]} from {at[low]:.3f} at {percent(float(low))} positives to "  # type: ignore[arg-type]
+                f"{model[0]} from {at[low]:.3f} at "
+                f"{percent(float(low))} positives to "  # type: ignore[arg-type]
                 f"{at[high]:.3f} at {percent(float(high))}"  # type: ignore[arg-type]
             )
     area = "Mean area" if evidence.blocks > 1 else "Area"

@@ -40,9 +40,7 @@ class Need:
             return int(enough.argmax())
         if self.kind == "precision":
             # Precision grows with the prior.
-            fits = low * recall >= self.value * (1 - ROUNDING) * (
-                low * recall + (1 - low) * alarms
-            )
+            fits = low * recall >= self.value * (1 - ROUNDING) * (low * recall + (1 - low) * alarms)
         else:
             called = [prior * recall + (1 - prior) * alarms for prior in (low, high)]
             fits = np.maximum(*called) <= self.value * (1 + ROUNDING)
@@ -52,9 +50,7 @@ class Need:
     def cost(self, recall: Any, alarms: Any) -> Any:
         """The expected cost of rates at the middle prior."""
         middle = self.priors[len(self.priors) // 2]
-        return rates.loss(
-            recall, alarms, skew(middle), cost_fn=self.cost_fn, cost_fp=self.cost_fp
-        )
+        return rates.loss(recall, alarms, skew(middle), cost_fn=self.cost_fn, cost_fp=self.cost_fp)
 
     def __str__(self) -> str:
         """What is needed, in words that follow "to".

@@ -81,7 +81,7 @@ def _contents(evidence: Evidence) -> dict[str, Any]:
         "need": thresholds and need_in_words(thresholds, given=question.needs.is_given),
         "rankings": rankings,
         "notes_on_columns": tables.notes_on_columns(rankings[0]),
-        "thinned": f"Charts show the best {MOST_DRAWN} of {count} models; tables and tests have all."
+        "thinned": f"Charts show the best {MOST_DRAWN} of {count} models; tables have all."
         if count > MOST_DRAWN
         else "",
         "thresholds": tables.threshold_table(evidence),

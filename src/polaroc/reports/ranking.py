@@ -35,8 +35,13 @@ def ranking(
         table = means.with_columns(pl.col("iauprec").alias(EXPECTED))
     else:
         chosen = choice.models.select(
-            between, pl.col("mean").alias(EXPECTED), "probability_best", "expected_loss", "share",
-            "mean_regret", "worst_regret",
+            between,
+            pl.col("mean").alias(EXPECTED),
+            "probability_best",
+            "expected_loss",
+            "share",
+            "mean_regret",
+            "worst_regret",
         )
         table = chosen.join(means, on=between, how="left", nulls_equal=True, maintain_order="left")
     if comparison is not None:

@@ -24,8 +24,8 @@ MOST_KEYS = 400
 # Rows of a ranking that is not folded, and those above one that is.
 MOST_ROWS, FIRST_ROWS = 25, 20
 RANKING_NOTES = (
-    ("area", "mean area under the precision-recall curve over the shares of positives: 1 is perfect, "
-     "and chance has the share of positives."),
+    ("area", "mean area under the precision-recall curve over the shares of positives: 1 is "
+     "perfect, and chance has the share of positives."),
     ("chance to be best", "the probability that the model is the best of them."),
     ("expected loss", "the area that taking the model is expected to lose against the best."),
     ("SD over folds", "the spread, not a standard error: folds may share training cases."),
@@ -105,14 +105,14 @@ def ranking_tables(evidence: Evidence) -> list[ReportTable]:
         return [_ranking_table(evidence, evidence.ranking, "ranking", caption)]
     first = evidence.ranking.head(FIRST_ROWS)
     return [
-        _ranking_table(evidence, first, "ranking-first", f"The best {FIRST_ROWS} of {count} models"),
+        _ranking_table(
+            evidence, first, "ranking-first", f"The best {FIRST_ROWS} of {count} models"
+        ),
         _ranking_table(evidence, evidence.ranking, "ranking", caption),
     ]
 
 
-def _ranking_table(
-    evidence: Evidence, table: pl.DataFrame, name: str, caption: str
-) -> ReportTable:
+def _ranking_table(evidence: Evidence, table: pl.DataFrame, name: str, caption: str) -> ReportTable:
     level = percent(evidence.question.level)
     columns = {evidence.question.between: column(table.to_series(0))}
     shown: dict[str, Column] = {
@@ -229,7 +229,9 @@ def audit_table(evidence: Evidence) -> ReportTable | None:
         "rows": _integers(table["rows"]),
         "positives": _integers(table["positives"]),
         "negatives": _integers(table["negatives"]),
-        "share of positives": [None if least is None else percent_range(least, most) for least, most in shares],
+        "share of positives": [
+            None if least is None else percent_range(least, most) for least, most in shares
+        ],
         "distinct scores": _integers(table["scores"]),
         "lowest score": column(table["lowest"], _digits),
         "highest score": column(table["highest"], _digits),

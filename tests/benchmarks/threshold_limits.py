@@ -1,0 +1,74 @@
+"""How often the limits of a report's thresholds hold the true rates of the printed threshold.
+
+``python tests/benchmarks/threshold_limits.py [--replicates N]``: each replicate draws one
+test set with normal scores, sets the thresholds of a report on it, and takes their limits.
+The true recall and false alarm rate of each threshold have a closed form. Printed per need
+and size: the share of replicates whose limits hold them, and by how much the printed rate is
+above (+) or below the true one on average; standard errors in brackets.
+"""
+
+import argparse
+
+import numpy as np
+import polars as pl
+from rich.console import Console
+from rich.table import Table
+from scipy.stats import norm
+
+from polaroc.base.private_columns import TRUTH
+from polaroc.predictions.row_checks import SCORE
+from polaroc.reports.inputs import Question, ReportPredictions
+from polaroc.reports.needs import Needs
+from polaroc.reports.thresholds import thresholds
+
+SHIFT, OVER = 1.8, (0.02, 0.1)
+SIZES = ((50, 200), (200, 800), (100, 2000))
+NEEDS = {
+    "recall .9": Needs(recall=0.9),
+    "recall .7": Needs(recall=0.7),
+    "capacity 100": Needs(capacity=100),
+}
+
+
+def replicate(rng: np.random.Generator, positives: int, negatives: int, needs: Needs) -> np.ndarray:
+    """Recall and false alarm rate: whether the limits hold the true one, and the error."""
+    truth = np.arange(positives + negatives) < positives
+    rows = pl.DataFrame(
+        {"model": "m", TRUTH: truth, SCORE: rng.normal(size=truth.size) + SHIFT * truth}
+    )
+    predictions = ReportPredictions(rows.lazy(), ("model",), False, 0)
+    question = Question("model", (), OVER, None, 0.005, 0.95, needs, "raise", None)
+    taken = thresholds(predictions, question, pl.Series("model", ["m"])).taken
+    true = {"tpr": norm.sf(taken["threshold"] - SHIFT), "fpr": norm.sf(taken["threshold"])}
+    return np.array([
+        (taken[f"{name}_lower"] <= rate <= taken[f"{name}_upper"], taken[name] - rate)
+        for name, rate in true.items()
+    ])  # fmt: skip
+
+
+def coverage(positives: int, negatives: int, need: str, replicates: int, seed: int) -> np.ndarray:
+    """Replicates × rates × (held, error)."""
+    rng = np.random.default_rng([seed, positives, negatives])
+    return np.array([replicate(rng, positives, negatives, NEEDS[need]) for _ in range(replicates)])
+
+
+def main() -> None:
+    """Print the coverage of each need and size."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--replicates", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
+    asked = parser.parse_args()
+    title = f"Coverage of limits at .95, and the mean error (SE): {asked.replicates} replicates"
+    heads = ("held: recall", "held: false alarms", "error: recall", "error: false alarms")
+    drawn = Table("cases", "need", *heads, title=title)
+    for positives, negatives in SIZES:
+        for need in NEEDS:
+            found = coverage(positives, negatives, need, asked.replicates, asked.seed)
+            means, errors = found.mean(axis=0), found.std(axis=0, ddof=1) / len(found) ** 0.5
+            cells = [f"{means[i, j]:.4f} ({errors[i, j]:.4f})" for j in range(2) for i in range(2)]
+            drawn.add_row(f"{positives} + {negatives}", need, *cells)
+    Console(width=120).print(drawn)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,131 @@
+import runpy
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pages import ASKED, Page, models
+
+import polaroc as pr
+from polaroc.reports.cases import CaseCounts
+from polaroc.reports.needs import Need
+
+SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "threshold_limits.py"))
+OVER = (0.02, 0.1)
+
+
+@st.composite
+def curves(draw):
+    steps = draw(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=8))
+    counts = np.cumsum([(0, 0), *steps, (1, 1)], axis=0)
+    return counts[:, 0] / counts[-1, 0], counts[:, 1] / counts[-1, 1]
+
+
+def called(prior: float, t: float, f: float) -> float:
+    return prior * t + (1 - prior) * f
+
+
+@given(curves(), st.sampled_from([0.1, 0.5, 0.9]))
+def test_each_need_takes_the_best_of_all_points_that_meet_it(curve, value):
+    points = list(zip(*curve, strict=True))
+    ends = (0.05, 0.4)
+    meets = {
+        "recall": lambda t, f: t >= value - 1e-9,
+        "precision": lambda t, f: all(p * t >= value * called(p, t, f) - 1e-9 for p in ends),
+        "capacity": lambda t, f: all(called(p, t, f) <= value + 1e-9 for p in ends),
+    }
+    for kind, fits in meets.items():
+        allowed = [i for i, (t, f) in enumerate(points) if fits(t, f)]
+        if kind == "recall":
+            wanted = allowed[0]
+        else:
+            most = max(points[i][0] for i in allowed)
+            wanted = next(i for i in allowed if points[i][0] >= most - 1e-9)
+        assert Need(kind, ends, value).best(*curve) == wanted
+
+
+@pytest.mark.parametrize("need", ["recall .9", "capacity 100"])
+def test_limits_of_a_printed_threshold_hold_its_true_rates(need):
+    found = SCRIPT["coverage"](50, 200, need, 150, 2)
+    held, error = found.mean(axis=0).T
+    # At least .95, less three standard errors of 150 replicates.
+    assert (held > 0.95 - 3 * (0.95 * 0.05 / 150) ** 0.5).all()
+    assert (abs(error) < 3 * found[..., 1].std(axis=0, ddof=1) / 150**0.5 + 0.004).all()
+
+
+def test_the_picture_of_the_cases_has_a_cell_for_each():
+    counts = CaseCounts(0.125, 1000, 112, 13, 181, 694)
+    area = {}
+    for name, path in counts.shapes:
+        cells = [part.split("h-")[0] for part in path.split("M")[1:]]
+        sizes = [cell.split("h")[1].split("v") for cell in cells]
+        area[name] = sum(int(wide) * int(tall) for wide, tall in sizes)
+    assert area == {"found": 112, "missed": 13, "alarms": 181, "alone": 694}
+
+
+@pytest.fixture(scope="module")
+def table():
+    return models(2, folds=1)
+
+
+def headline(page: Page) -> str:
+    return " ".join("".join(page.all("p[@class='headline']")[0].itertext()).split())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("over", [0.05, (0.05, 0.05), pr.points([0.05])])
+def test_a_single_prior_has_an_answer(tmp_path, table, over):
+    path = tmp_path / "one.html"
+    page = Page(pr.report(table, **ASKED, by="model", case="id", over=over, path=path))
+    assert "If 5 % of cases are positive, it finds" in headline(page)
+    assert len(page.all("section[@class='case']")) == 1
+    area = pr.evaluate(table, **ASKED, by="model", priors=0.05, measures="auprec")
+    shown = dict(page.table("The models").select("model", "area").iter_rows())
+    wanted = {m: f"{v:.3f}" for m, v in area.select("model", "estimate").iter_rows()}
+    assert shown == wanted
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("needs", "said"),
+    [
+        ({}, "Nobody said what is needed"),
+        ({"recall": 0.7}, "set to find at least 70 % of positives."),
+        ({"precision": 0.3}, "set to be right in at least 30 % of alarms."),
+        ({"capacity": 50}, "set to look at no more than 50 of 1,000 cases."),
+        ({"cost_fn": 9}, "where a missed positive costs 9 times a false alarm."),
+    ],
+)
+def test_the_page_says_what_its_threshold_is_for(tmp_path, table, needs, said):
+    path = tmp_path / "needs.html"
+    page = Page(pr.report(table, **ASKED, by="model", over=OVER, path=path, **needs))
+    assert said in page.text()
+    threshold = float(headline(page).split("scores from ")[1].split(". ")[0])
+    best = table.filter(model="model 1")
+    t, f = (
+        best.filter(truth=y).select((pl.col("score") >= threshold - 1e-6).mean()).item()
+        for y in (True, False)
+    )
+    if "recall" in needs:
+        assert 0.7 <= t < 0.73
+    if "capacity" in needs:
+        assert 0.03 < called(0.1, t, f) <= 0.05
+    if "precision" in needs:
+        assert 0.02 * t >= 0.3 * called(0.02, t, f)
+
+
+@pytest.mark.parametrize(
+    ("needs", "found"),
+    [
+        ({"recall": 2}, "recall is 2"),
+        ({"precision": 0}, "precision is 0"),
+        ({"capacity": 0.05}, "capacity is 0.05, allowed are 1 up to 1000"),
+        ({"recall": 0.9, "cost_fn": 2}, "recall and costs are given"),
+    ],
+)
+def test_needs_that_make_no_sense_are_refused(tmp_path, table, needs, found):
+    with pytest.raises(pr.errors.InvalidArgument, match=found) as refused:
+        pr.report(table, **ASKED, by="model", over=OVER, path=tmp_path / "r.html", **needs)
+    assert "Hint:" in str(refused.value)

@@ -50,8 +50,10 @@ READOUT = (
     f"'precision': format({NEAREST_POINT}.precision, '.4f')",
     "'share of positives': format(100 * prior, '.3~r') + ' %'",
 )
-INSTRUCTIONS = "Move the slider to change the share of positives, point at a curve for its threshold, or "
-    "drag a box."
+INSTRUCTIONS = (
+    "Move the slider to change the share of positives, point at a curve for its threshold, or drag "
+    "a box."
+)
 
 
 @checked

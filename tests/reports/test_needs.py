@@ -11,6 +11,7 @@ from pages import ASKED, Page, models
 import polaroc as pr
 from polaroc.reports.cases import CaseCounts
 from polaroc.reports.needs import Need
+from polaroc.reports.page import GLOSSARY
 
 SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "threshold_limits.py"))
 OVER = (0.02, 0.1)
@@ -129,3 +130,10 @@ def test_needs_that_make_no_sense_are_refused(tmp_path, table, needs, found):
     with pytest.raises(pr.errors.InvalidArgument, match=found) as refused:
         pr.report(table, **ASKED, by="model", over=OVER, path=tmp_path / "r.html", **needs)
     assert "Hint:" in str(refused.value)
+
+
+def test_the_glossary_of_the_site_begins_with_that_of_the_page():
+    site = (Path(__file__).parents[2] / "docs" / "glossary.md").read_text()
+    words = site.split("## All terms")[0]
+    assert all(f"| {name} | {meaning} |" in words for name, meaning in GLOSSARY)
+    assert len(GLOSSARY) == 10

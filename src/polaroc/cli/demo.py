@@ -1,7 +1,7 @@
 """`polaroc demo`: the main task on real data, with the report and what it says first."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,8 +12,6 @@ from polaroc.evaluation.evaluate import evaluate
 from polaroc.reports import report
 
 OVER = (0.05, 0.20)
-# Hold-outs of a fifth of the cases.
-RATIO = 0.25
 PRIORS = (0.5, 0.1, 0.01)
 # Each hold-out of the satellite images has 80 % of the cases for training.
 RATIO = 0.25
@@ -41,7 +39,9 @@ def demo(
         f"{predictions['fold'].n_unique()} folds. Suppose 5 to 20 % of what the chosen model "
         "will see is positive: which one, at which threshold, and how sure is that?\n"
     )
-    columns = {"truth": "truth", "score": "score", "by": ["model", "fold"], "over": OVER}
+    columns: dict[str, Any] = {
+        "truth": "truth", "score": "score", "by": ["model", "fold"], "over": OVER,
+    }  # fmt: skip
     said: list[str] = []
     with progress() as say, output.staging() as staging:
         say("measuring")

@@ -148,8 +148,9 @@ def _exact_where_possible(
             if need.kind not in ("recall", "capacity") or at is None or not total:
                 continue
             k = int((folds.score[in_class] >= at).sum())
-            # The mean of the beta distribution.
-            row[name] = k / (total + 1) if name == "tpr" else k / total
+            if need.kind == "recall":
+                # The threshold is the score of a positive: the mean of the beta distribution.
+                row[name] = k / (total + 1) if name == "tpr" else k / total
             row[f"{name}_lower"] = float(beta.ppf(tail, k, total - k + 1)) if k else 0.0
             row[f"{name}_upper"] = float(beta.isf(tail, k + 1, total - k)) if k < total else 1.0
         rows.append(row)

@@ -10,7 +10,6 @@ from polaroc.base.checks import (
     MOST_NUMBER,
     check_path,
     check_whole,
-    is_number,
     listed_values,
     pair_of,
 )
@@ -242,12 +241,10 @@ def _belief_or_range(
     over: float | tuple[float, float] | Belief | None,
 ) -> tuple[float, float] | Belief | None:
     """What was given, where a single prior, or a range of one, is a belief in it."""
-    ends = pair_of(over)
-    if is_number(over):
+    if isinstance(over, int | float):
         return points([over])
-    if ends is not None and ends[0] == ends[1]:
-        return points(ends[:1])
-    return over
+    ends = pair_of(over)
+    return points(ends[:1]) if ends is not None and ends[0] == ends[1] else over
 
 
 def _keyed(

@@ -47,7 +47,7 @@ def counts(evidence: Evidence) -> str:
         columns = ", ".join(evidence.question.blocks)
         parts.append(f"{counted(evidence.blocks, 'fold')} ({columns})")
     if evidence.audit is not None:
-        parts.append(counted(evidence.audit["rows"].sum(), "prediction"))
+        parts.append(counted(int(evidence.audit["rows"].sum()), "prediction"))
     return " · ".join(parts)
 
 
@@ -215,7 +215,8 @@ def _other_models(evidence: Evidence) -> list[str]:
     for start, end in _runs(own["prior"].to_list(), worse["prior"].to_list()):
         there = choice.priors.filter(pl.col("prior").is_between(start, end) & pl.col("best"))
         winners = named(there[between].unique(maintain_order=True).to_list())
-        loss = worse.filter(pl.col("prior").is_between(start, end))["regret"].max()
+        lost = worse.filter(pl.col("prior").is_between(start, end))["regret"].max()
+        loss = float(lost)  # type: ignore[arg-type]
         at = f"From {percent_range(start, end)}" if end > start else f"At {percent(start)}"
         verb = "has" if there[between].n_unique() == 1 else "have"
         sentences.append(

@@ -327,8 +327,8 @@ def _comparison(
         )
     if predictions.valid_rows.select(pl.len()).collect().item() > MOST_TESTED:
         return None, (
-            f"No test was made of more than {MOST_TESTED:,} rows, since it would take long: see the "
-            "chance of each model to be the best."
+            f"No test was made of more than {MOST_TESTED:,} rows, since it would take long: see "
+            "the chance of each model to be the best."
         )
     if predictions.weighted:
         return None, "No test was made: that of fitted models takes no weights."

@@ -17,7 +17,6 @@ from polaroc.reports.fold_thresholds import (
 )
 from polaroc.reports.inputs import Question, ReportPredictions, within
 from polaroc.reports.needs import Need
-from polaroc.typing import Array
 
 # Tail of a belief at each end whose priors are not shown.
 TAIL = 0.05
@@ -70,7 +69,7 @@ def thresholds(predictions: ReportPredictions, question: Question, model: pl.Ser
     folds = read_folds(rows, question.blocks, question.case)
     count = int(folds.fold.max(initial=0)) + 1
     held_out = (rates_across_folds if count > 1 else rates_within_folds)(folds, needs)
-    columns = {"threshold": folds.thresholds(needs)} | _summary(held_out)
+    columns = {"threshold": folds.thresholds(needs), **_summary(held_out)}
     cautions = []
     if count > 1:
         cautions += [SHARED] if question.case is None else []
@@ -157,7 +156,7 @@ def _exact_where_possible(
     return pl.DataFrame(rows, schema=points.schema)
 
 
-def _limits_over_folds(held_out: HeldOutRates, question: Question) -> dict[str, "Array"]:
+def _limits_over_folds(held_out: HeldOutRates, question: Question) -> dict[str, list[float | None]]:
     """Limits of the mean rates over folds, by the correction for training sets that overlap."""
     import numpy as np
     from scipy.stats import t
@@ -177,8 +176,8 @@ def _limits_over_folds(held_out: HeldOutRates, question: Question) -> dict[str, 
                 for values in known
             ]
         )
-        limits[f"{name}_lower"] = np.maximum(means - reach, 0)
-        limits[f"{name}_upper"] = np.minimum(means + reach, 1)
+        limits[f"{name}_lower"] = np.maximum(means - reach, 0).tolist()
+        limits[f"{name}_upper"] = np.minimum(means + reach, 1).tolist()
     return limits
 
 

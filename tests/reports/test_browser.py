@@ -11,7 +11,6 @@ from pages import ASKED, HOSTILE, HOSTILE_KEY, OVER, hostile_report, models, sat
 
 import polaroc as pr
 from polaroc import rates
-from polaroc.charts.explorer import WIDTH
 
 pytestmark = pytest.mark.browser
 PATIENCE = 60
@@ -83,7 +82,12 @@ def drawn_lines(opened):
         ".map(path => path.getAttribute('d'))"
     )
     pixels = [np.array(re.findall(r"-?[0-9.e-]+", path), float).reshape(-1, 2) for path in paths]
-    return [np.column_stack([at[:, 0], WIDTH - at[:, 1]]) / WIDTH for at in pixels]
+    size = opened.run(
+        "const view = window.polaroc.views.explorer;"
+        "return [view.signal('childWidth'), view.signal('height') ?? view.signal('childHeight')]"
+    )
+    wide, tall = size
+    return [np.column_stack([at[:, 0] / wide, 1 - at[:, 1] / tall]) for at in pixels]
 
 
 @pytest.mark.parametrize("prior", [0.5, 0.1, 0.02])
@@ -107,7 +111,7 @@ def test_the_slider_draws_the_precision_at_its_prior(opened, prior):
     for (model,), curve in curves.partition_by("model", as_dict=True).items():
         exact = rates.precision(curve["tpr"], curve["fpr"], pr.skew(shown))
         at = np.column_stack([curve["tpr"], exact])
-        assert distance_to_line(at, lines[model]).max() * WIDTH < 0.5
+        assert distance_to_line(at, lines[model]).max() * 460 < 0.5
 
 
 def test_the_slider_is_moved_by_keys_and_says_its_prior(opened):
@@ -129,7 +133,17 @@ def test_the_page_fits_narrow_and_wide_screens(opened):
     for width in (400, 600, 1280):
         size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
         opened.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-        assert opened.run("return document.documentElement.scrollWidth") <= width
+        drawn = Opened(opened.driver, opened.path)
+        assert drawn.run("return document.documentElement.scrollWidth") <= width
+        # Charts fill their room, without being shrunk by more than a tenth.
+        for room, chart, inside in drawn.run(
+            "return [...document.querySelectorAll('.chart')].map(place => {"
+            "const svg = place.querySelector('svg.marks');"
+            "return [place.clientWidth, svg.getBoundingClientRect().width,"
+            "svg.viewBox.baseVal.width]})"
+        ):
+            assert 0.9 * room <= chart <= room + 1
+            assert 0.9 <= inside / room <= 1.12
     opened.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 

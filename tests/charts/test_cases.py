@@ -1,4 +1,5 @@
 import json
+import re
 
 import altair as alt
 import numpy as np
@@ -49,6 +50,27 @@ def test_is_drawn_without_a_warning(chart, tmp_path, capfd):
     coloured = sum(count for count, shade in shades if max(shade) - min(shade) > 60)
     assert coloured > 100
     assert chart.to_dict()["title"]
+
+
+def test_says_what_it_is_to_screen_readers(chart):
+    spec = chart.to_dict()
+    title = spec["title"]
+    heading = title if isinstance(title, str) else title["text"]
+    assert spec["description"].startswith(heading)
+
+
+def test_a_dark_theme_keeps_the_data(chart, tmp_path):
+    light, dark = (
+        json.loads(pr.charts.save(chart, tmp_path / f"{theme}.json", theme=theme).read_text())
+        for theme in ("light", "dark")
+    )
+    assert dark["config"]["background"] != "white"
+    for spec in (light, dark):
+        spec.pop("config")
+    drawn = [re.findall(r'"values": (\[.*?\])', json.dumps(spec)) for spec in (light, dark)]
+    assert drawn[0] == drawn[1]
+    with pytest.raises(pr.errors.InvalidArgument, match="theme is 'blue'"):
+        pr.charts.save(chart, tmp_path / "blue.json", theme="blue")
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from polaroc.base.checks import check_path, listed_values, shortened
 from polaroc.charts.theme import dark_config, on_dark
-from polaroc.errors import Hint, InvalidArgument, quoted
+from polaroc.errors import InvalidArgument, quoted
 
 if TYPE_CHECKING:
     import altair as alt
@@ -144,7 +144,7 @@ def _themed(spec: dict[str, Any], theme: Theme) -> dict[str, Any]:
     if theme != "dark":
         raise InvalidArgument(
             f"theme is {theme!r}, allowed are 'light' and 'dark'.",
-            hint=Hint.example("theme", "dark"),
+            hint="choose one of them.",
         )
     dark: dict[str, Any] = on_dark(spec)
     return dark | {"config": dark_config(spec.get("config", {}))}

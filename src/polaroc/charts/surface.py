@@ -14,7 +14,7 @@ from polaroc.charts.lines import DIGITS, FEWER_CURVES, groups_of
 from polaroc.charts.options import checked
 from polaroc.charts.over_prior import prior_axis
 from polaroc.charts.theme import SIZE, share_axis, with_theme
-from polaroc.errors import InvalidArgument
+from polaroc.errors import Hint, InvalidArgument
 from polaroc.priors.isolines import PR_POINT, precision_contours
 
 if TYPE_CHECKING:
@@ -139,7 +139,11 @@ def _check(table: pl.DataFrame, panels: int) -> None:
         if table.height > 0 and table[column].n_unique() < 2:
             raise InvalidArgument(
                 f"there is one {name} only, needed are two or more.",
-                hint="achievable(curve, prior_grid(0.01, 0.5, 40, 'log'), recall=51).",
+                hint=Hint(
+                    "achievable(curve, prior_grid(0.01, 0.5, 40, 'log'), {recall}).",
+                    command_line="give a wider range, or more --grid.",
+                    recall=51,
+                ),
             )
     if panels > MOST_PANELS:
         raise InvalidArgument(

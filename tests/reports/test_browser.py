@@ -143,7 +143,7 @@ def test_the_page_fits_narrow_and_wide_screens(opened):
             "svg.viewBox.baseVal.width]})"
         ):
             assert 0.85 * room <= chart <= room + 1
-            assert 0.85 <= inside / room <= 1.12
+            assert 0.85 <= inside / room <= 1.25
     opened.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 

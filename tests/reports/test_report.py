@@ -322,7 +322,7 @@ def test_fitted_models_are_compared_case_by_case(place):
     page = Page(made)
     ranked = page.table("The models")
     assert ranked["letters"].to_list() == found.letters["letters"].to_list()
-    assert "the test of the fitted models at α = 0.005 tells it from all others" in page.text()
+    assert "it is the best of the three with a probability of more than 99 %" in page.text()
 
 
 @pytest.mark.slow

@@ -17,10 +17,10 @@ scikit-learn's and take a hundred times as long.
 """
 
 import argparse
+import re
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -32,7 +32,11 @@ from polaroc.comparison.half_splits import (
     split_noise,
 )
 from polaroc.comparison.largest_t import least_p_values
+from polaroc.comparison.measured_rates import LEARNERS as LEARNERS_IN_WORDS
 from polaroc.comparison.pairwise import holm, pair_places
+
+if TYPE_CHECKING:
+    import altair as alt
 
 FEATURES, SHIFT = 5, 0.75
 SPLITS, HALF_FOLDS, HALF_REPEATS = 25, 5, 2
@@ -40,6 +44,19 @@ FOLDS, REPEATS, HOLD_OUTS = 10, 10, 30
 ALPHAS = (0.05, 0.005)
 PROTOTYPES = (4, 11)
 DRAWS = 4_000
+HERE = Path(__file__).parent
+COUNTS = HERE / "design_rates.csv"
+PAGE = HERE.parents[1] / "docs" / "concepts" / "tests.md"
+IMAGE = HERE.parents[1] / "docs" / "images" / "design_rates.svg"
+MARKED = re.compile(r"(<!-- design rates -->\n).*?(<!-- end -->)", re.DOTALL)
+# What the page shows, of all that was tried.
+SHOWN = {
+    "one 10-fold": "one 10-fold", "ten 10-folds": "ten 10-folds", "5 hold-outs": "5 hold-outs",
+    "30 hold-outs": "30 hold-outs", "5x2": "5×2 folds",
+    "one 10-fold, halves": "one 10-fold, halves", "30 hold-outs, halves": "30 hold-outs, halves",
+    "ten 10-folds, halves": "ten 10-folds, halves",
+    "ten 10-folds, halves, guarded": "the same, guarded", "oracle": "oracle",
+}  # fmt: skip
 KEYS = ["positives", "negatives", "learner", "models", "ahead"]
 
 
@@ -353,13 +370,82 @@ def rates(runs: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def tables(folder: Path) -> Iterator[pl.DataFrame]:
-    for file in sorted(folder.glob("*.parquet")):
-        yield pl.read_parquet(file)
+def counted(folder: Path) -> pl.DataFrame:
+    """The rates of all runs of a folder, and the mean lead of the first algorithm."""
+    runs = pl.concat(pl.read_parquet(file) for file in sorted(folder.glob("*.parquet")))
+    lead = runs.group_by(KEYS).agg(pl.col("lead, ten 10-folds").mean().round(3).alias("lead"))
+    return rates(runs).drop("rate", "std_error").join(lead, on=KEYS).sort(*KEYS, "alpha", "test")
+
+
+def with_rates(counts: pl.DataFrame) -> pl.DataFrame:
+    """Rates with the limits of their 99 % intervals (Wilson)."""
+    z, n, rate = norm.isf(0.005), pl.col("of"), pl.col("below") / pl.col("of")
+    middle = (rate + z**2 / (2 * n)) / (1 + z**2 / n)
+    reach = z * (rate * (1 - rate) / n + z**2 / (4 * n**2)).sqrt() / (1 + z**2 / n)
+    return counts.with_columns(
+        rate.alias("rate"), (middle - reach).alias("least"), (middle + reach).alias("most"),
+        (middle - reach > 1.25 * pl.col("alpha")).alias("above") & (pl.col("ahead") == 0),
+    )  # fmt: skip
+
+
+def page_table(counts: pl.DataFrame) -> str:
+    """The table of the page: a row per setting, sizes and powers at 0.05 / 0.005 per test."""
+    lines = [
+        f"| learner | cases | models | lead | samples | {' | '.join(SHOWN.values())} |",
+        "|" + "---|" * (5 + len(SHOWN)),
+    ]
+    order = [pl.col("positives") != 80, "ahead", "models", "learner"]
+    for setting, own in with_rates(counts).sort(order).group_by(KEYS, maintain_order=True):
+        positives, negatives, learner, models, ahead = setting
+        given = {(row["test"], row["alpha"]): row for row in own.iter_rows(named=True)}
+        cells = []
+        for test in SHOWN:
+            parts = [given[test, alpha] for alpha in ALPHAS]
+            digits = (2, 2) if ahead else (3, 3)
+            texts = [f"{part['rate']:.{d}f}" for part, d in zip(parts, digits, strict=True)]
+            bold = any(part["above"] for part in parts) and test != "oracle"
+            cells.append(f"**{' / '.join(texts)}**" if bold else " / ".join(texts))
+        lead = f"{own['lead'][0]:.2f}" if ahead else "0"
+        name = LEARNERS_IN_WORDS[learner]
+        lines.append(
+            f"| {name} | {positives} + {negatives} | {models} | {lead} | {own['of'][0]:,} | "
+            f"{' | '.join(cells)} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def chart(counts: pl.DataFrame) -> "alt.TopLevelMixin":
+    """Sizes at 0.05 with 99 % intervals, by test and learner."""
+    import altair as alt
+
+    drawn = (
+        with_rates(counts)
+        .filter(pl.col("test").is_in(list(SHOWN)), pl.col("test") != "oracle", alpha=0.05,
+                ahead=0.0, models=2, positives=80)
+        .with_columns(pl.col("test").replace_strict(SHOWN),
+                      pl.col("learner").replace_strict(LEARNERS_IN_WORDS))
+        .select("test", "learner", "rate", "least", "most")
+    )  # fmt: skip
+    learners = [name for name in LEARNERS_IN_WORDS.values() if name in set(drawn["learner"])]
+    tests = [SHOWN[name] for name in SHOWN if name != "oracle"]
+    colour = alt.Color("learner:N", sort=learners, title=None)
+    base = alt.Chart(drawn).encode(
+        y=alt.Y("learner:N", sort=learners, title=None, axis=None), color=colour
+    )
+    size = alt.X("rate:Q", title="share of samples with a false difference at α = 0.05")
+    points = base.mark_point(filled=True, size=40).encode(x=size)
+    lines = base.mark_rule().encode(x="least:Q", x2="most:Q")
+    aim = alt.Chart(drawn).mark_rule(color="grey", strokeDash=[4, 3]).encode(x=alt.datum(0.05))
+    return (
+        alt.layer(aim, lines, points)
+        .properties(width=460, height=70)
+        .facet(row=alt.Row("test:N", sort=tests, title=None,
+                           header=alt.Header(labelAngle=0, labelAlign="left")))
+    )  # fmt: skip
 
 
 def main() -> None:
-    """Run a setting, or print what was run."""
+    """Run a setting, or write down what was run."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--learner", choices=LEARNERS, default="discriminant")
     parser.add_argument("--positives", type=int, default=80)
@@ -370,13 +456,12 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=np.inf, help="stop after these")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, help="folder for the result of each replicate")
-    parser.add_argument("--table", type=Path, help="folder of such results: only print their rates")
+    parser.add_argument("--table", type=Path, help="folder of such results: count and draw them")
     asked = parser.parse_args()
-    pl.Config.set_tbl_rows(-1)
-    pl.Config.set_fmt_str_lengths(60)
-    pl.Config.set_tbl_width_chars(160)
     if asked.table:
-        print(rates(pl.concat(tables(asked.table))))
+        counts = counted(asked.table)
+        counts.write_csv(COUNTS)
+        write_page(counts)
         return
     runs = simulate(
         asked.positives, asked.negatives, asked.learner, asked.models, asked.ahead,
@@ -386,7 +471,17 @@ def main() -> None:
         asked.out.mkdir(parents=True, exist_ok=True)
         name = "-".join(str(getattr(asked, key)) for key in (*KEYS, "seed"))
         runs.write_parquet(asked.out / f"{name}.parquet")
-    print(rates(runs).pivot("alpha", index=[*KEYS, "of", "test"], values="rate"))
+    with pl.Config(tbl_rows=-1, fmt_str_lengths=60, tbl_width_chars=160):
+        print(rates(runs).pivot("alpha", index=["learner", "of", "test"], values="rate"))
+
+
+def write_page(counts: pl.DataFrame) -> None:
+    """Put the table on the page of tests, and draw the chart."""
+    from polaroc.charts import save
+
+    text = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(MARKED.sub(lambda old: old[1] + page_table(counts) + old[2], text), "utf-8")
+    save(chart(counts), IMAGE)
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ def of_design(
     if means is not None:
         warnings = half_split(models, plan, layout, means)
     elif plan.target == "algorithm":
-        warnings = algorithm(plan.test_train_ratio or 0.0, layout)
+        warnings = algorithm(plan.test_train_ratio or 0.0, layout, models)
     else:
         warnings = dataset(blocks)
         least_p_value = exp((1 - blocks) * lgamma(models + 1))
@@ -78,10 +78,10 @@ def half_split(models: int, plan: Plan, layout: Layout, means: ModelMeans) -> li
             f"The test was tried with up to {MOST_MODELS} models, not with {models}: leave out "
             "those that do not matter."
         )
-    return [*warnings, measured_rates(plan, layout)]
+    return [*warnings, measured_rates(plan, layout, models)]
 
 
-def algorithm(test_train_ratio: float, layout: Layout) -> list[str]:
+def algorithm(test_train_ratio: float, layout: Layout, models: int) -> list[str]:
     """Warnings on tests for algorithms."""
     blocks = layout.blocks
     if test_train_ratio == 0:
@@ -106,7 +106,7 @@ def algorithm(test_train_ratio: float, layout: Layout) -> list[str]:
             f"share cases, as {effective_folds:.1f} independent ones.",
             test_train_ratio=ratio,
         ),
-        measured_rates(plan, layout),
+        measured_rates(plan, layout, models),
         *better_design(plan, layout),
     ]
 

@@ -40,19 +40,16 @@ class Halves:
         """The means over folds of a table blocks × models: splits × 2 × repeats × models."""
         import numpy as np
 
-        blocks, ranks = self.design.blocks, []
-        for name in KEYS[:3]:
-            column = (
-                blocks[name] if name in blocks.columns else pl.repeat(0, len(values), eager=True)
-            )
-            if name == SPLIT:
-                ranks.append(column.rank("dense").to_numpy().astype(int) - 1)
-            else:
-                # Numbers of halves and repeats may count on through the splits.
-                within = pl.DataFrame({SPLIT: blocks[SPLIT], HALF: blocks[HALF], name: column})
-                of = [SPLIT] if name == HALF else [SPLIT, HALF]
-                rank = within.select(pl.col(name).rank("dense").over(of))[name]
-                ranks.append(rank.to_numpy().astype(int) - 1)
+        blocks = self.design.blocks
+        if REPEAT not in blocks.columns:
+            blocks = blocks.with_columns(pl.lit(0).alias(REPEAT))
+        # Numbers of halves and repeats may count on through the splits.
+        places = blocks.select(
+            pl.col(SPLIT).rank("dense"),
+            pl.col(HALF).rank("dense").over(SPLIT),
+            pl.col(REPEAT).rank("dense").over(SPLIT, HALF),
+        )
+        ranks = [column.to_numpy().astype(int) - 1 for column in places]
         shape = tuple(int(rank.max()) + 1 for rank in ranks)
         sums, counts = np.zeros((*shape, values.shape[1])), np.zeros((*shape, 1))
         np.add.at(sums, tuple(ranks), values)
@@ -179,7 +176,7 @@ def _cases(rows: pl.DataFrame, keys: Sequence[str], between: str) -> tuple[float
     )  # fmt: skip
     if splits.height < 2 or (splits[HAVE] != 2).any():
         raise InvalidTable(
-            f"there are {splits.height} splits with {quoted(splits[HAVE].unique().sort())} halves, "
+            f"there are {splits.height} splits with {quoted(sorted(set(splits[HAVE])))} halves, "
             "needed are two or more splits with 2 halves each.",
             hint="number the splits, and the two halves of each, from 1; 25 splits are enough.",
         )

@@ -81,8 +81,6 @@ def layout_of(rows: Rows, design: Design, between: str) -> Layout:
 
 def _equal(table: pl.DataFrame, names: Sequence[str]) -> bool:
     """Whether each column has one number, not 0."""
-    least, most = (
-        table.select(pl.col(names).min()).row(0),
-        table.select(pl.col(names).max()).row(0),
-    )
-    return all(lo > 0 and hi - lo <= SAME_CASES * hi for lo, hi in zip(least, most, strict=True))
+    sums = (table[name] for name in names)
+    ends = ((float(one.min() or 0), float(one.max() or 0)) for one in sums)  # type: ignore[arg-type]
+    return all(lo > 0 and hi - lo <= SAME_CASES * hi for lo, hi in ends)

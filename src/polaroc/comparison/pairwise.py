@@ -142,6 +142,7 @@ def holm_factors(p_values: "Array") -> "Array":
 
 
 def pair_places(models: int) -> tuple["Array", "Array"]:
+    """The places of the first and of the second model of each pair."""
     import numpy as np
 
     pairs = np.array(list(combinations(range(models), 2)))

@@ -16,8 +16,9 @@ from polaroc.sklearn.targets import BinaryTarget, binary_target
 from polaroc.typing import Array, Label
 
 TYPES = {
-    "model": pl.String, "split": pl.Int64, "half": pl.Int64, "repeat": pl.Int64, "fold": pl.Int64, "case": pl.Int64,
-    "truth": pl.Boolean, "score": pl.Float64, "weight": pl.Float64,
+    "model": pl.String, "split": pl.Int64, "half": pl.Int64, "repeat": pl.Int64,
+    "fold": pl.Int64, "case": pl.Int64, "truth": pl.Boolean, "score": pl.Float64,
+    "weight": pl.Float64,
 }  # fmt: skip
 # Folds are counted on through the repeats.
 SORTED = ("model", "split", "half", "fold", "case")

@@ -30,7 +30,8 @@ def fold_table(values):
 
 @pytest.fixture
 def folds():
-    return fold_table(draw(30, 3, seed=3).reshape(3, 10, 3))
+    # The repeats do not differ in their means.
+    return fold_table(np.tile(draw(10, 3, seed=3), (3, 1, 1)))
 
 
 @pytest.fixture
@@ -41,24 +42,30 @@ def halves():
     return half_table(0.7 + shared + rng.normal(size=(25, 2, 2, 5, 3)) * 0.01)
 
 
+def leads(table, *index):
+    """The differences of the models A and B."""
+    return lead_of(table, "A", "B", *index)
+
+
+def lead_of(table, a, b, *index):
+    wide = table.pivot("model", index=index, values="estimate", aggregate_function="mean")
+    return wide.with_columns(lead=pl.col(a) - pl.col(b)).sort(index)
+
+
 def differences(halves, a, b):
     """The differences of the two halves of each split, by hand."""
-    leads = (
-        halves.group_by("split", "half", "model").agg(pl.col("estimate").mean())
-        .pivot("model", index=["split", "half"], values="estimate")
-        .with_columns(lead=pl.col(a) - pl.col(b))
-        .pivot("half", index="split", values="lead").sort("split")
-    )  # fmt: skip
-    return (leads["1"] - leads["2"]).to_numpy()
+    lead = lead_of(halves, a, b, "split", "half")
+    first, second = (lead.filter(half=half)["lead"] for half in (1, 2))
+    return (first - second).to_numpy()
 
 
 def test_two_models_by_hand(folds, halves):
     two = folds.filter(pl.col("model") != "C")
     found = pr.compare(two, halves=halves, alpha=0.05)
-    lead = two.pivot("model", index="fold", values="estimate").select(pl.col("A") - pl.col("B"))
+    lead = leads(two, "fold")["lead"]
     variance = (differences(halves, "A", "B") ** 2).mean() / 4
     df = 1 / (1 / 25 + 1 / 99)
-    error, mean = variance**0.5, lead["A"].mean()
+    error, mean = variance**0.5, lead.mean()
     row = found.pairs.row(0, named=True)
     assert row["difference"] == pytest.approx(mean)
     assert row["std_error"] == pytest.approx(error)
@@ -94,12 +101,15 @@ def test_other_models_and_the_order_of_rows_do_not_matter(folds, halves):
     assert pr.compare(two, halves=shuffled).pairs.equals(expected)
 
 
-def test_one_fold_or_repeat_needs_no_key(folds, halves):
-    means = halves.group_by("model", "split", "half", "measure").agg(
-        pl.col("estimate").mean(), pl.lit(50).alias("positives"), pl.lit(200).alias("negatives")
-    )
-    expected = pr.compare(folds, halves=halves).pairs["std_error"].to_list()
-    assert pr.compare(folds, halves=means).pairs["std_error"].to_list() == pytest.approx(expected)
+def test_halves_may_be_one_number_each(halves):
+    folds = fold_table(draw(30, 3, seed=3).reshape(3, 10, 3))
+    means = halves.group_by("model", "split", "half", "measure").agg(pl.col("estimate").mean())
+    means = means.with_columns(positives=50, negatives=200)
+    found = pr.compare(folds.filter(pl.col("model") != "C"), halves=means)
+    # Nothing tells how far their repeats vary, so that of the folds is added.
+    least = (differences(halves, "A", "B") ** 2).mean() / 4
+    expected = least + leads(folds, "repeat")["lead"].var() / 3
+    assert found.pairs["std_error"].item() ** 2 == pytest.approx(expected)
 
 
 def test_guarded_takes_the_greater_variance_of_a_pair(folds, halves):
@@ -115,13 +125,9 @@ def test_guarded_takes_the_greater_variance_of_a_pair(folds, halves):
 def test_folds_that_vary_more_than_the_halves_add_to_the_variance(folds, halves):
     two, pair = folds.filter(pl.col("model") != "C"), halves.filter(pl.col("model") != "C")
     one = two.filter(pl.col("repeat") == 1)
-    lead = one.pivot("model", index="fold", values="estimate").select(pl.col("A") - pl.col("B"))
-    half_means = pair.group_by("split", "half", "repeat", "model").agg(pl.col("estimate").mean())
-    half_leads = half_means.pivot("model", index=["split", "half", "repeat"], values="estimate")
-    noise = (
-        half_leads.with_columns(lead=pl.col("A") - pl.col("B"))
-        .group_by("split", "half").agg(pl.col("lead").var())["lead"].mean()
-    )  # fmt: skip
+    lead = leads(one, "fold")["lead"]
+    of_repeats = leads(pair, "split", "half", "repeat")
+    noise = of_repeats.group_by("split", "half").agg(pl.col("lead").var())["lead"].mean()
     least = (differences(halves, "A", "B") ** 2).mean() / 4
     # One repeat adds W/2 where that of the halves holds W/4.
     error = pr.compare(one, halves=halves).pairs["std_error"].item()
@@ -129,7 +135,7 @@ def test_folds_that_vary_more_than_the_halves_add_to_the_variance(folds, halves)
     # Hold-outs add what they vary by.
     outs = one.with_columns(repeat=pl.col("fold"))
     error = pr.compare(outs, halves=halves).pairs["std_error"].item()
-    expected = least + max(0, lead["A"].var() / 10 - noise / 4)
+    expected = least + max(0, lead.var() / 10 - noise / 4)
     assert error**2 == pytest.approx(expected)
     # Unnamed folds may be such.
     found = pr.compare(one.drop("repeat"), halves=halves)

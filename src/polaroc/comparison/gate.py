@@ -24,6 +24,7 @@ from polaroc.comparison.gate_checks import (
     two_models,
 )
 from polaroc.comparison.half_splits import KEYS as HALF_KEYS
+from polaroc.comparison.layout import REPEAT
 from polaroc.comparison.measure_rows import below_chance
 from polaroc.comparison.result import Comparison
 from polaroc.comparison.verdict import GateResult, at_in_words, decide
@@ -202,6 +203,9 @@ def gate(
         by = by if by is None else [MODEL, *column_names(by, "by")]
     named = [name for name in (truth, score, weight, case) if isinstance(name, str)]
     between, *folds = keys_of(table, by, named if has_scores else None, on_cases=on_cases)
+    if halves is not None and has_scores and REPEAT in table.columns and REPEAT not in folds:
+        # It tells which folds test every case once.
+        folds.append(REPEAT)
     check_ordered({name: table.schema[name] for name in (between, *folds) if name in table.columns})
     table = two_models(table, between, champion, challenger)
     columns: dict[str, Any] = {"truth": truth, "score": score, "positive": positive}

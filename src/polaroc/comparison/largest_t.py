@@ -19,6 +19,7 @@ def largest_t(
     level: float,
     *,
     at_least: "Array | None" = None,
+    draws: int = DRAWS,
     seed: int = 0,
 ) -> Pairs:
     """Every pair of models by Student's t, adjusted by the distribution of the largest |t|.
@@ -31,8 +32,8 @@ def largest_t(
         Confidence with which all intervals hold at once.
     at_least
         Least variance of each pair.
-    seed
-        Of the draws, needed for three models or more.
+    draws, seed
+        Of the largest |t|, needed for three models or more.
 
     Examples
     --------
@@ -56,7 +57,7 @@ def largest_t(
     p_value = 2 * t.sf(np.abs(statistic), df)
     adjusted, critical = p_value, 1 - level
     if len(first) > 1:
-        least_p = least_p_values(covariance, df, seed=seed)
+        least_p = least_p_values(covariance, df, draws, seed)
         adjusted = _adjusted(p_value, least_p)
         critical = _critical(1 - level, least_p, len(first))
     return Pairs(

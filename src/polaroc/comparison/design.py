@@ -278,7 +278,7 @@ class Plan:
             raise InvalidArgument(
                 "guarded is True without halves: it is the greater one of their variance and that "
                 "of the folds.",
-                hint="give the measures of halves, or leave it out.",
+                hint=Hint("give {halves}, or leave {guarded} out.", halves=None, guarded=None),
             )
         if self.halves and self.target != "algorithm":
             raise InvalidArgument(

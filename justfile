@@ -68,8 +68,12 @@ opening *ARGS:
 spark-scale *ARGS:
     python tests/benchmarks/spark_scale.py {{ARGS}}
 
-# How often each test finds a difference where there is none.
+# How often `compare` finds a difference where there is none, by design and learner, and its power.
 error-rates *ARGS:
+    python tests/benchmarks/design_rates.py {{ARGS}}
+
+# The rates of all tests of one design, P-ROC's among them.
+test-rates *ARGS:
     python tests/benchmarks/error_rates.py {{ARGS}}
 
 # How often `gate` passes a challenger that is worse by exactly the margin.

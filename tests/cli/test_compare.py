@@ -1,5 +1,6 @@
 import json
 
+import numpy as np
 import polars as pl
 import pytest
 from layouts import draw, tidy
@@ -247,3 +248,28 @@ def test_what_does_not_go_with_fitted_models_is_refused(files, arguments, said):
     result = polaroc("compare", files / "predictions.parquet", *asked, *arguments)
     assert result.exit_code == 2
     assert said in in_one_line(result.output)
+
+
+def test_halves(tmp_path):
+    rng = np.random.default_rng(0)
+    cells = [(model, s, h) for model in "AB" for s in range(1, 6) for h in (1, 2)]
+    halves = pl.DataFrame(
+        {"model": [c[0] for c in cells], "split": [c[1] for c in cells],
+         "half": [c[2] for c in cells], "measure": "auc", "estimate": rng.random(len(cells)),
+         "positives": 20, "negatives": 20}
+    )  # fmt: skip
+    folds = pl.DataFrame(
+        {"model": ["A", "B"] * 4, "repeat": 1, "fold": [1, 1, 2, 2, 3, 3, 4, 4],
+         "measure": "auc", "estimate": rng.random(8), "positives": 10, "negatives": 10}
+    )  # fmt: skip
+    paths = [str(tmp_path / name) for name in ("folds.parquet", "halves.parquet")]
+    folds.write_parquet(paths[0])
+    halves.write_parquet(paths[1])
+    words = ["compare", paths[0], "--measure", "auc", "--json"]
+    result = CliRunner().invoke(app, [*words, "--halves", paths[1]])
+    assert result.exit_code == 0, result.output
+    expected = pr.compare(folds, "auc", halves=halves).omnibus["p_value"].item()
+    assert json.loads(result.stdout)["omnibus"][0]["p_value"] == pytest.approx(expected)
+    result = CliRunner().invoke(app, [*words, "--guarded"])
+    assert result.exit_code == 2
+    assert "give --halves, or leave --guarded out" in result.output

@@ -20,6 +20,7 @@ METAVARS = {
     "ranges": "N",
     "table": "TABLE",
     "name": "TABLE",
+    "halves": "PATH",
 }
 # What other libraries call an option.
 OTHER_OPTIONS = {

@@ -1,49 +1,44 @@
 """Assumptions of the tests, and their measured false-positive rates.
 
-The rates are those of ``python tests/benchmarks/error_rates.py`` (`just error-rates`).
+The rates are those of ``python tests/benchmarks/error_rates.py``.
 """
 
-from dataclasses import dataclass
 from math import exp, lgamma
 
 from polaroc.comparison.design import Design, Plan
+from polaroc.comparison.half_splits import ModelMeans
+from polaroc.comparison.layout import Layout
+from polaroc.comparison.measured_rates import better_design, measured_rates
 from polaroc.comparison.pairwise import Pairs
 from polaroc.errors import Hint
 
 HOLD_OUTS = 20
-SAMPLE = "3 models, 150 + 450 cases"
 SETTING = f"3 models, {HOLD_OUTS} hold-outs 80/20 of 150 + 450 cases"
-# Tolerance of a ratio against a measured design, so that 0.11 matches 10 folds.
-SAME_RATIO = 0.005
 TRAINED = (
     "It asks whether these fitted models differ on cases like these, which must be independent; of "
     "models trained anew it says nothing."
 )
-
-
-@dataclass(frozen=True)
-class Measured:
-    """False-positive rates at α = 0.005 that were measured for one design."""
-
-    name: str  # for sentences
-    blocks: int
-    ratio: float  # test cases per training case
-    linear: str  # rate for linear discriminants
-    nearest: str | None = None  # for nearest neighbours
-
-
-MEASURED = (
-    Measured("20 hold-outs 80/20", HOLD_OUTS, 1 / 4, "0.005", "0.03"),
-    Measured("one stratified 10-fold", 10, 1 / 9, "0.0005", "0.003"),
-    Measured("ten stratified 10-folds", 100, 1 / 9, "0.004"),
+ASSUMPTION = (
+    "It asks whether the algorithms would differ if trained anew on other samples of this size."
 )
+# The covariance of more models was not tried.
+MOST_MODELS = 10
 
 
-def of_design(design: Design, pairs: Pairs, plan: Plan) -> list[str]:
+def of_design(
+    design: Design,
+    pairs: Pairs,
+    plan: Plan,
+    layout: Layout | None = None,
+    means: ModelMeans | None = None,
+) -> list[str]:
     """Warnings on the tests of a balanced table."""
     blocks, models = design.table.shape
-    if plan.target == "algorithm":
-        warnings = algorithm(blocks, plan.test_train_ratio or 0.0)
+    layout = Layout(blocks) if layout is None else layout
+    if means is not None:
+        warnings = half_split(models, plan, layout, means)
+    elif plan.target == "algorithm":
+        warnings = algorithm(plan.test_train_ratio or 0.0, layout, models)
     else:
         warnings = dataset(blocks)
         least_p_value = exp((1 - blocks) * lgamma(models + 1))
@@ -66,15 +61,33 @@ def of_design(design: Design, pairs: Pairs, plan: Plan) -> list[str]:
     return warnings
 
 
-def algorithm(blocks: int, test_train_ratio: float) -> list[str]:
+def half_split(models: int, plan: Plan, layout: Layout, means: ModelMeans) -> list[str]:
+    """Warnings on tests for algorithms with the variance of halves."""
+    warnings = [
+        f"{ASSUMPTION} Their variance is that of halves of the data, which share no case, with "
+        f"{means.df:.3g} degrees of freedom; it takes a variance that halves when the cases double."
+    ]
+    if layout.kind is None:
+        warnings.append(
+            "Nothing tells whether the folds test every case as often, so they count as hold-outs, "
+            "whose means vary more: name their repeats in a key 'repeat', as "
+            "cross_val_predictions does, and more may be found."
+        )
+    if models > MOST_MODELS:
+        warnings.append(
+            f"The test was tried with up to {MOST_MODELS} models, not with {models}: leave out "
+            "those that do not matter."
+        )
+    return [*warnings, measured_rates(plan, layout, models)]
+
+
+def algorithm(test_train_ratio: float, layout: Layout, models: int) -> list[str]:
     """Warnings on tests for algorithms."""
-    assumption = (
-        "It asks whether the algorithms would differ if trained anew on other samples of this size."
-    )
+    blocks = layout.blocks
     if test_train_ratio == 0:
         return [
             Hint(
-                f"{assumption} {{test_train_ratio}} takes the {blocks} folds as independent: that "
+                f"{ASSUMPTION} {{test_train_ratio}} takes the {blocks} folds as independent: that "
                 "holds where no two share training or test cases, such as different datasets.",
                 test_train_ratio=0,
             )
@@ -85,31 +98,17 @@ def algorithm(blocks: int, test_train_ratio: float) -> list[str]:
         "{test_train_ratio} means more test than training cases: is it turned around?",
         test_train_ratio=ratio,
     )
+    plan = Plan(test_train_ratio=test_train_ratio)
     return [
         *([turned] if test_train_ratio > 1 else []),
         Hint(
-            f"{assumption} With {{test_train_ratio}} the test counts the {blocks} folds, which "
+            f"{ASSUMPTION} With {{test_train_ratio}} the test counts the {blocks} folds, which "
             f"share cases, as {effective_folds:.1f} independent ones.",
-            test_train_ratio=test_train_ratio,
+            test_train_ratio=ratio,
         ),
-        _rate(blocks, test_train_ratio),
+        measured_rates(plan, layout, models),
+        *better_design(plan, layout),
     ]
-
-
-def _rate(blocks: int, test_train_ratio: float) -> str:
-    """Measured false-positive rate of the test for algorithms with such blocks."""
-    for design in MEASURED:
-        if design.blocks == blocks and abs(design.ratio - test_train_ratio) <= SAME_RATIO:
-            unstable = "was not measured" if design.nearest is None else f"was {design.nearest}"
-            return (
-                f"Measured false-positive rate at α = 0.005 where algorithms are equal "
-                f"({design.name}, {SAMPLE}): {design.linear} for linear "
-                f"discriminants; for an unstable learner (nearest neighbour) it {unstable}."
-            )
-    return (
-        f"How often it errs where algorithms are equal was not measured for {blocks} folds at "
-        "this ratio."
-    )
 
 
 def dataset(blocks: int) -> list[str]:

@@ -16,8 +16,11 @@ from polaroc.comparison.design import (
     two_priors,
 )
 from polaroc.comparison.design import contrast as contrasted
+from polaroc.comparison.half_splits import ModelMeans, half_split_means, halves_of, read_halves
+from polaroc.comparison.largest_t import largest_t, largest_t_outcome
+from polaroc.comparison.layout import Layout, layout_of
 from polaroc.comparison.letters import check_result_name, letter_frame
-from polaroc.comparison.measure_rows import below_chance, distinct, rows_of
+from polaroc.comparison.measure_rows import Rows, below_chance, distinct, rows_of
 from polaroc.comparison.pairwise import pair_frame, paired_t, tukey
 from polaroc.comparison.result import Comparison
 from polaroc.comparison.trained import compare_trained
@@ -49,6 +52,8 @@ def compare(
     case: str = "id",
     positive: Label | Sequence[Label] | None = None,
     over: tuple[float, float] | Belief | None = None,
+    halves: Table | None = None,
+    guarded: bool = False,
 ) -> Comparison:
     """Whether models differ on one measure, and which: over common folds, or on common cases.
 
@@ -80,7 +85,9 @@ def compare(
     test_train_ratio
         Test over training cases of a block, needed for "algorithm": 0.25 for
         80/20 hold-outs, 1/(k−1) for k folds (`experiments.test_train_ratio` works
-        it out); 0 where no blocks share cases (each its own dataset).
+        it out); 0 where no blocks share cases (each its own dataset). By default that of
+        k folds where the table has a key `repeat`, within which each case is tested once;
+        with `halves` it is not needed.
     alpha
         Chance of a false difference among all pairs that is accepted, in (0, 1):
         for the letters.
@@ -101,6 +108,19 @@ def compare(
         For "trained": columns of the predictions, as in `delong`.
     over
         For "trained": the range of priors or belief that `measure` needs.
+    halves
+        For "algorithm": the same measure in disjoint halves of the same cases, which
+        tells the variance of the models' means: what `evaluate` gives of
+        `sklearn.half_split_predictions` with ``by=["model", "split", "half", "repeat",
+        "fold"]``. Of a table made elsewhere: `split` numbers the random, stratified
+        divisions of the cases into two `half`; in each half models are
+        cross-validated within it, so that in each `repeat` the folds test every case
+        of the half once. `repeat` and `fold` may be missing. Name the repeats of the
+        blocks `repeat` too: folds of which it is not known whether they
+        test all cases are taken for hold-outs, whose means vary more.
+    guarded
+        With `halves`: the variance of a pair is that of the overlap of training sets,
+        where that is greater. `test_train_ratio` is then needed as it is without `halves`.
 
     Returns
     -------
@@ -134,6 +154,13 @@ def compare(
     measures the same with their influence (there `sd` is the standard error, and
     the omnibus p-value is the least adjusted one of the pairs). A zero difference has p = 1.
 
+    With `halves` the means have the covariance V/2, V half the mean square of the difference
+    between the two halves of a split, which is unbiased at half the cases for any learner;
+    for pairs Student's t with 1/(1/R + 1/(n − 1)) degrees of freedom, R splits, n the cases
+    of the smaller class. Where there are more models, p-values are adjusted, and all intervals
+    hold at once, by the largest |t|, whose distribution under that covariance is drawn
+    (`seed`). The omnibus p-value is the least adjusted one.
+
     Intervals are as wide as the adjusted p-value says. Holm's method multiplies the p-value
     of a pair by a factor c between 1 and the number of pairs; its interval is the usual one
     with confidence 1 − (1 − `level`)/c. So each holds on its own with at least `level`, and
@@ -162,7 +189,11 @@ def compare(
     >>> found.omnibus["p_value"].round(3).to_list()
     [0.054]
     """
-    plan = Plan(target, test_train_ratio, alpha, level, adjust, permutations, seed)
+    # The ratio may follow from the folds.
+    known = 0.0 if target == "algorithm" and test_train_ratio is None else test_train_ratio
+    plan = Plan(
+        target, known, alpha, level, adjust, permutations, seed, halves is not None, guarded
+    )
     if target == "trained":
         if contrast is not None:
             raise InvalidArgument(
@@ -185,23 +216,46 @@ def compare(
     table = as_lazy(measures).collect()
     rows = rows_of(table, measure)
     blocks = column_names(block, "block")
-    if contrast is not None:
-        first, second = two_priors(contrast, prior)
-        for one in (first, second):
-            rows.check_prior(one)
-        design = contrasted(balanced(rows, [first, second], between, blocks, incomplete))
-        label = f"{measure} at prior {first:g} minus at {second:g}"
-    else:
-        rows.check_prior(prior)
-        design = balanced(rows, [prior], between, blocks, incomplete)
-        label = measure
-        if rows.has_prior:
-            priors = distinct(rows.frame["prior"])
-            own = prior == OBSERVED or (prior is None and len(priors) > 1)
-            label += " at each fold's own prior" if own else f" at prior {prior or priors[0]:g}"
-    descending = higher_is_better(measure)
-    result = of_design(design, label, between, blocks, plan, descending=descending)
+    check_result_name(between)
+    at = [prior] if contrast is None else two_priors(contrast, prior)
+    for one in at:
+        rows.check_prior(one)
+    design = balanced(rows, at, between, blocks, incomplete)
+    design = design if contrast is None else contrasted(design)
+    layout = layout_of(rows, design, between)
+    if target == "algorithm" and test_train_ratio is None:
+        plan = replace(plan, test_train_ratio=layout.test_train_ratio)
+    means = None
+    if halves is not None:
+        check_blocks(design)
+        own = halves_of(as_lazy(halves).collect(), rows, table, measure)
+        for one in at:
+            own.check_prior(one)
+        read = read_halves(own, at, between, design.models)
+        if contrast is not None:
+            read = replace(read, design=contrasted(read.design))
+        means = half_split_means(design, layout, read)
+    label = _label(measure, rows, prior, contrast)
+    result = of_design(
+        design, label, between, blocks, plan, descending=higher_is_better(measure), means=means,
+        layout=layout,
+    )  # fmt: skip
     return replace(result, warnings=(*result.warnings, *below_chance(table, measure)))
+
+
+def _label(
+    measure: str, rows: Rows, prior: Prior | None, contrast: tuple[float, float] | None
+) -> str:
+    """The measure and where it is taken, in words."""
+    if contrast is not None:
+        first, second = contrast
+        return f"{measure} at prior {first:g} minus at {second:g}"
+    if not rows.has_prior:
+        return measure
+    priors = distinct(rows.frame["prior"])
+    if prior == OBSERVED or (prior is None and len(priors) > 1):
+        return f"{measure} at each fold's own prior"
+    return f"{measure} at prior {prior or priors[0]:g}"
 
 
 def of_design(
@@ -212,8 +266,10 @@ def of_design(
     plan: Plan,
     *,
     descending: bool = True,
+    means: ModelMeans | None = None,
+    layout: Layout | None = None,
 ) -> Comparison:
-    """The comparison of a balanced table."""
+    """The comparison of a balanced table, by the covariance of its means where that is known."""
     check_result_name(between)
     check_blocks(design)
     values = design.table
@@ -221,6 +277,14 @@ def of_design(
         pairs = tukey(values, plan.confidence)
     else:
         pairs = paired_t(values, plan.confidence, plan.test_train_ratio or 0.0)
+    if means is None:
+        tests = omnibus.outcomes(values, plan)
+    else:
+        pairs = largest_t(
+            means.means, means.covariance, means.df, plan.confidence,
+            at_least=pairs.std_error**2 if plan.guarded else None, seed=plan.seed,
+        )  # fmt: skip
+        tests = [largest_t_outcome(pairs, means.df, plan)]
     letters = letter_frame(
         design.models.alias(between),
         values.mean(axis=0),
@@ -229,10 +293,10 @@ def of_design(
         descending=descending,
     )
     return Comparison(
-        omnibus=omnibus.frame(omnibus.outcomes(values, plan)),
+        omnibus=omnibus.frame(tests),
         pairs=pair_frame(pairs, design.models.alias(between)),
         letters=letters,
-        warnings=(*caveats.of_design(design, pairs, plan), *design.warnings),
+        warnings=(*caveats.of_design(design, pairs, plan, layout, means), *design.warnings),
         measure=label,
         between=between,
         block=tuple(block),

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import polars as pl
 
-from polaroc.base.checks import MOST_NUMBER, check_ratio, check_share, check_whole
+from polaroc.base.checks import MOST_NUMBER, check_flag, check_ratio, check_share, check_whole
 from polaroc.base.columns import column_name
 from polaroc.base.private_columns import BLOCK, LEVEL
 from polaroc.comparison.measure_rows import SAME, Rows, listed_rows, value_columns
@@ -259,6 +259,8 @@ class Plan:
     adjust: Adjust = "holm"
     permutations: int = 9_999
     seed: int = 0
+    halves: bool = False  # whether the variance is that of halves
+    guarded: bool = False
 
     def __post_init__(self) -> None:
         check_choice("target", self.target, get_args(Target))
@@ -271,8 +273,21 @@ class Plan:
                 f"adjust is 'tukey' with target {self.target!r}, allowed is 'holm'.",
                 hint=Hint("Tukey's test is for {target} only.", target="dataset"),
             )
+        check_flag("guarded", self.guarded)
+        if self.guarded and not self.halves:
+            raise InvalidArgument(
+                "guarded is True without halves: it is the greater one of their variance and that "
+                "of the folds.",
+                hint=Hint("give {halves}, or leave {guarded} out.", halves=None, guarded=None),
+            )
+        if self.halves and self.target != "algorithm":
+            raise InvalidArgument(
+                f"halves are given with target {self.target!r}, which does not use them.",
+                hint=Hint("leave them out, or take {target}.", target="algorithm"),
+            )
         if self.target == "algorithm":
-            check_ratio(self.test_train_ratio)
+            if self.test_train_ratio is not None or self.guarded or not self.halves:
+                check_ratio(self.test_train_ratio)
         elif self.test_train_ratio is not None:
             raise InvalidArgument(
                 f"test_train_ratio is given with target {self.target!r}, which does not use it.",
@@ -285,3 +300,8 @@ class Plan:
     def confidence(self) -> float:
         """One minus the adjusted p-value at which an interval of a pair just reaches zero."""
         return 1 - self.alpha if self.level is None else self.level
+
+    @property
+    def adjustment(self) -> str:
+        """How p-values of pairs are adjusted, in words."""
+        return "largest |t|" if self.halves else {"holm": "Holm", "tukey": "Tukey"}[self.adjust]

@@ -23,6 +23,8 @@ from polaroc.comparison.gate_checks import (
     refuse_folds,
     two_models,
 )
+from polaroc.comparison.half_splits import KEYS as HALF_KEYS
+from polaroc.comparison.layout import REPEAT
 from polaroc.comparison.measure_rows import below_chance
 from polaroc.comparison.result import Comparison
 from polaroc.comparison.verdict import GateResult, at_in_words, decide
@@ -67,6 +69,8 @@ def gate(
     weight: IntoExpr | None = None,
     positive: Label | Sequence[Label] | None = None,
     nulls: Nulls = "raise",
+    halves: Table | None = None,
+    guarded: bool = False,
 ) -> GateResult:
     """Whether a challenger is worse than the champion by more than a margin.
 
@@ -109,6 +113,12 @@ def gate(
         challenger is worse by exactly `margin`, a pass has the probability `alpha`/2.
     incomplete
         As in `compare`.
+    halves
+        For folds, in place of `test_train_ratio`: measures in disjoint halves of the
+        same cases, as in `compare`, or predictions, with `truth` and `score`, as
+        `sklearn.half_split_predictions` gives them.
+    guarded
+        As in `compare`.
 
     Returns
     -------
@@ -121,7 +131,7 @@ def gate(
     ------
     InvalidArgument, InvalidPredictions, InvalidTable
         For a model that the table does not have; arguments outside what is allowed;
-        neither or both of `case` and `test_train_ratio`; too few folds, or too few
+        neither or both of `case` and `test_train_ratio` or `halves`; too few folds, or too few
         cases of a class; as in `compare`.
 
     See Also
@@ -137,7 +147,8 @@ def gate(
 
     On folds the interval is that of the corrected t-test (Nadeau and Bengio 2003) with
     J−1 degrees of freedom: it is about models trained anew on other samples of this
-    size. On one test set it is normal, with the variance of the difference over the
+    size. With `halves` it has the variance and the degrees of freedom that these give, as in
+    `compare`. On one test set it is normal, with the variance of the difference over the
     cases (for the AUC that of DeLong, DeLong and Clarke-Pearson 1988): it is about
     these fitted models on other cases like these.
 
@@ -166,10 +177,10 @@ def gate(
     """
     over = over if over is None or isinstance(over, Belief) else pair_of(over) or over
     models = score_columns(score)
-    if models and case is None and test_train_ratio is None:
+    if models and case is None and test_train_ratio is None and halves is None:
         # Each row is a case.
         case = CASE
-    on_cases = check_design(case, test_train_ratio)
+    on_cases = check_design(case, test_train_ratio, has_halves=halves is not None)
     has_scores = check_scores(truth, score, on_cases=on_cases)
     others = weight is not None or nulls != "raise"
     if (others or positive is not None) and not has_scores:
@@ -192,6 +203,9 @@ def gate(
         by = by if by is None else [MODEL, *column_names(by, "by")]
     named = [name for name in (truth, score, weight, case) if isinstance(name, str)]
     between, *folds = keys_of(table, by, named if has_scores else None, on_cases=on_cases)
+    if halves is not None and has_scores and REPEAT in table.columns and REPEAT not in folds:
+        # It tells which folds test every case once.
+        folds.append(REPEAT)
     check_ordered({name: table.schema[name] for name in (between, *folds) if name in table.columns})
     table = two_models(table, between, champion, challenger)
     columns: dict[str, Any] = {"truth": truth, "score": score, "positive": positive}
@@ -202,16 +216,26 @@ def gate(
         taken_at = {"measure": measure, "prior": at, "over": over}
         lead = _on_cases(table, between, champion, str(case), taken_at, alpha, columns)
     else:
+        wanted: dict[str, Any] = {
+            "measures": sorted({measure, "auc"}), "over": over, "priors": at, "weight": weight,
+            "nulls": nulls, **columns,
+        }  # fmt: skip
         if has_scores:
-            table = evaluate(
-                table, by=[between, *folds], measures=sorted({measure, "auc"}), over=over,
-                priors=at, weight=weight, nulls=nulls, **columns,
-            )  # fmt: skip
+            table = evaluate(table, by=[between, *folds], **wanted)
         else:
             table, taken_over = of_one_range(table, measure, over)
+        if halves is not None:
+            halves = as_lazy(halves).collect()
+            if has_scores and "estimate" not in halves.columns:
+                if models:
+                    halves, _ = models_as_rows(halves, models)
+                keys = [between, *(key for key in HALF_KEYS if key in halves.columns)]
+                halves = evaluate(halves, by=keys, **wanted)
+            else:
+                halves, _ = of_one_range(halves, measure, over)
         compared = compare(
             table, measure, between, folds, prior=prior, test_train_ratio=test_train_ratio,
-            alpha=alpha, incomplete=incomplete,
+            alpha=alpha, incomplete=incomplete, halves=halves, guarded=guarded,
         )  # fmt: skip
         lead = _on_folds(compared, champion)
     higher = higher_is_better(measure)

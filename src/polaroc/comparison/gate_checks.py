@@ -19,8 +19,21 @@ from polaroc.typing import Prior
 AT_ONE_PRIOR = {"iauprec": "auprec", "iauprec_corrected": "auprec_corrected"}
 
 
-def check_design(case: str | None, test_train_ratio: float | None) -> bool:
+def check_design(
+    case: str | None, test_train_ratio: float | None, *, has_halves: bool = False
+) -> bool:
     """Whether one test set is compared, by cases; else folds are."""
+    if has_halves:
+        if case is not None:
+            raise InvalidArgument(
+                "case and halves are both given.",
+                hint=Hint(
+                    "halves are for models fitted anew for each fold: leave {case} out.", case=None
+                ),
+            )
+        if test_train_ratio is not None:
+            check_ratio(test_train_ratio)
+        return False
     if (case is None) == (test_train_ratio is None):
         found = (
             "neither case nor test_train_ratio is"

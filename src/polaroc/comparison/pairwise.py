@@ -59,14 +59,14 @@ def paired_t(values: "Array", level: float, test_train_ratio: float = 0.0) -> Pa
     from scipy.stats import t
 
     blocks = values.shape[0]
-    first, second = _places(values.shape[1])
+    first, second = pair_places(values.shape[1])
     lead = values[:, first] - values[:, second]
     difference, variance = lead.mean(axis=0), lead.var(axis=0, ddof=1)
     least = rounding_floor(values) / values.size
     difference = np.where(difference**2 > least, difference, 0.0)
     variance = np.where(variance > least, variance, 0.0)
     std_error = error_of_mean(np.sqrt(variance), blocks, test_train_ratio)
-    statistic = _ratio(difference, std_error)
+    statistic = t_ratio(difference, std_error)
     p_value = 2 * t.sf(np.abs(statistic), blocks - 1)
     critical = t.isf((1 - level) / holm_factors(p_value) / 2, blocks - 1)
     return Pairs(
@@ -81,7 +81,7 @@ def tukey(values: "Array", level: float) -> Pairs:
     from scipy.stats import studentized_range, t
 
     blocks, models = values.shape
-    first, second = _places(models)
+    first, second = pair_places(models)
     means = values.mean(axis=0)
     difference = means[first] - means[second]
     least = rounding_floor(values) / values.size
@@ -89,7 +89,7 @@ def tukey(values: "Array", level: float) -> Pairs:
     error = two_way(values)[1]
     df = (models - 1) * (blocks - 1)
     std_error = np.full(len(first), sqrt(2 * error / blocks))
-    statistic = _ratio(difference, std_error)
+    statistic = t_ratio(difference, std_error)
     adjusted = studentized_range.sf(np.abs(statistic) * sqrt(2), models, df)
     critical = studentized_range.ppf(level, models, df) / sqrt(2)
     return Pairs(
@@ -141,14 +141,15 @@ def holm_factors(p_values: "Array") -> "Array":
     return factors
 
 
-def _places(models: int) -> tuple["Array", "Array"]:
+def pair_places(models: int) -> tuple["Array", "Array"]:
+    """The places of the first and of the second model of each pair."""
     import numpy as np
 
     pairs = np.array(list(combinations(range(models), 2)))
     return pairs[:, 0], pairs[:, 1]
 
 
-def _ratio(difference: "Array", std_error: "Array") -> "Array":
+def t_ratio(difference: "Array", std_error: "Array") -> "Array":
     """The test statistic: 0 where the difference is 0, ±∞ where only its standard error is 0."""
     import numpy as np
 

@@ -23,7 +23,6 @@ from polaroc.comparison.letters import shortened
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-_ADJUSTED = {"holm": "Holm", "tukey": "Tukey"}
 MOST_PAIRS = 45
 
 
@@ -133,7 +132,7 @@ def interval_rule(plan: "Plan") -> str:
     if isclose(plan.confidence, 1 - plan.alpha):
         return f"an interval leaves out 0 only where the pair is told apart at α = {plan.alpha:g}"
     return (
-        f"an interval leaves out 0 only where p ({_ADJUSTED[plan.adjust]}) is below "
+        f"an interval leaves out 0 only where p ({plan.adjustment}) is below "
         f"{1 - plan.confidence:.3g}; told apart are pairs with p below α = {plan.alpha:g}"
     )
 
@@ -183,7 +182,7 @@ def _comparison_blocks(comparison: "Comparison") -> Iterator[Block]:
     columns = ["difference", "lower", "upper", "p_adjusted"]
     pairs, which = first_pairs(comparison)
     shown = pairs.select(*pairs.columns[:2], *columns)
-    adjusted = _ADJUSTED[comparison.plan.adjust]
+    adjusted = comparison.plan.adjustment
     yield (
         f"Pairs{which}; {interval_rule(comparison.plan)}",
         [*shown.columns[:2], *columns[:3], f"p ({adjusted})"],

@@ -7,6 +7,7 @@ cross-validation, and a classifier with its threshold set for a prior (extra
 
 from typing import TYPE_CHECKING, Any
 
+from polaroc.sklearn.half_splits import half_split_predictions
 from polaroc.sklearn.predictions import cross_val_predictions, from_cross_validate
 from polaroc.sklearn.scorers import scorer
 from polaroc.sklearn.scores import auprec_score, iauprec_score
@@ -19,6 +20,7 @@ __all__ = [
     "auprec_score",
     "cross_val_predictions",
     "from_cross_validate",
+    "half_split_predictions",
     "iauprec_score",
     "scorer",
 ]

@@ -16,9 +16,12 @@ from polaroc.sklearn.targets import BinaryTarget, binary_target
 from polaroc.typing import Array, Label
 
 TYPES = {
-    "model": pl.String, "repeat": pl.Int64, "fold": pl.Int64, "case": pl.Int64,
-    "truth": pl.Boolean, "score": pl.Float64, "weight": pl.Float64,
+    "model": pl.String, "split": pl.Int64, "half": pl.Int64, "repeat": pl.Int64,
+    "fold": pl.Int64, "case": pl.Int64, "truth": pl.Boolean, "score": pl.Float64,
+    "weight": pl.Float64,
 }  # fmt: skip
+# Folds are counted on through the repeats.
+SORTED = ("model", "split", "half", "fold", "case")
 
 
 @dataclass(frozen=True)
@@ -46,12 +49,16 @@ class Cases:
 
 
 class Split(NamedTuple):
-    """Rows to train on and rows to test on, with the numbers of the repeat and fold."""
+    """Rows to train on and rows to test on, with the numbers of the repeat and fold.
+
+    `of` has those of what the repeat is of, by name.
+    """
 
     repeat: int
     fold: int
     train: Array
     test: Array
+    of: Mapping[str, int] = {}
 
 
 @dataclass(frozen=True)
@@ -184,7 +191,8 @@ def fitted_predictions(
         parts.append(part)
         if callback is not None:
             callback(len(parts), total)
-    return pl.concat(parts).sort("model", "fold", "case")
+    table = pl.concat(parts)
+    return table.sort(name for name in SORTED if name in table.columns)
 
 
 def fitted(fit: Fit, cases: Cases, methods: tuple[str, ...]) -> pl.DataFrame:
@@ -197,7 +205,7 @@ def fitted(fit: Fit, cases: Cases, methods: tuple[str, ...]) -> pl.DataFrame:
 
 def scored(fit: Fit, cases: Cases, methods: tuple[str, ...]) -> pl.DataFrame:
     """The predictions of a trained model on its test set."""
-    repeat, fold, _, test = fit.split
+    repeat, fold, _, test, of = fit.split
     target = cases.target
     columns = {
         "case": test,
@@ -207,7 +215,7 @@ def scored(fit: Fit, cases: Cases, methods: tuple[str, ...]) -> pl.DataFrame:
         ),
         **({} if cases.weight is None else {"weight": cases.weight[test]}),
     }
-    keys = {"model": fit.model, "repeat": repeat, "fold": fold}
+    keys = {"model": fit.model, **of, "repeat": repeat, "fold": fold}
     table = pl.DataFrame(columns).with_columns(
         pl.lit(value).alias(key) for key, value in keys.items()
     )

@@ -15,7 +15,9 @@ from polaroc.sklearn.estimators import (
     response_methods,
 )
 from polaroc.sklearn.fitting import (
+    Cases,
     Fit,
+    Split,
     fitted_predictions,
     labelled_cases,
     numbered,
@@ -93,6 +95,7 @@ def cross_val_predictions(
     See Also
     --------
     from_cross_validate : The table from models that are fitted already.
+    half_split_predictions : What a comparison by halves needs beside it.
     polaroc.evaluate : The measures of the table.
     polaroc.compare : Whether the models differ.
 
@@ -118,21 +121,11 @@ def cross_val_predictions(
     10
     """
     need_scikit_learn()
-    from sklearn.base import clone
-
     named = named_estimators(estimators)
     cases = labelled_cases(X, y, pos_label, sample_weight)
     splits = split_cases(cv, cases, groups)
     metadata = {"sample_weight": cases.weight, "groups": groups, **(params or {})}
-    fits = (
-        Fit(name, split, clone(estimator), fit_arguments(estimator, metadata, name))
-        for name, estimator in named.items()
-        for split in splits
-    )
-    return fitted_predictions(
-        fits, cases, response_methods(response_method), n_jobs,
-        progress_callback(progress, "fits"), len(named) * len(splits),
-    )  # fmt: skip
+    return fitted_on_splits(named, cases, splits, metadata, response_method, n_jobs, progress)
 
 
 def from_cross_validate(
@@ -208,3 +201,26 @@ def from_cross_validate(
         scored(Fit(name, split, estimator), cases, methods)
         for split, estimator in zip(splits, results["estimator"], strict=True)
     ).sort("model", "fold", "case")
+
+
+def fitted_on_splits(
+    named: Mapping[str, Any],
+    cases: Cases,
+    splits: Sequence[Split],
+    metadata: Mapping[str, Any],
+    response_method: str | Sequence[str],
+    n_jobs: int | None,
+    progress: Progress | bool | None,
+) -> pl.DataFrame:
+    """The predictions of each classifier, fitted anew on each split."""
+    from sklearn.base import clone
+
+    fits = (
+        Fit(name, split, clone(estimator), fit_arguments(estimator, metadata, name))
+        for name, estimator in named.items()
+        for split in splits
+    )
+    return fitted_predictions(
+        fits, cases, response_methods(response_method), n_jobs,
+        progress_callback(progress, "fits"), len(named) * len(splits),
+    )  # fmt: skip

@@ -1,0 +1,269 @@
+"""How often tests for algorithms find a difference, by design: figures of `just error-rates`."""
+
+from dataclasses import dataclass
+
+from polaroc.comparison.design import Plan
+from polaroc.comparison.layout import Layout
+from polaroc.errors import Hint
+
+SAMPLE = "2 models, AUC, 80 + 240 cases"
+# Tolerance of a ratio against a measured design, so that 0.11 matches 10 folds.
+SAME_RATIO = 0.005
+LEARNERS = {
+    "discriminant": "linear discriminants",
+    "logistic": "logistic regression",
+    "nearest": "nearest neighbours",
+    "nearest label": "labels of nearest neighbours",
+    "prototypes": "random prototypes",
+    "picker": "pickers of one feature",
+    "tree": "decision trees",
+    "boosting": "gradient boosting",
+}
+# Of which there are enough samples, in this order in RATES.
+QUOTED = ("discriminant", "logistic", "nearest", "nearest label", "prototypes", "picker")
+# Per test and learner the rates at α = 0.05 and 0.005 where two algorithms are equal.
+RATES: dict[str, tuple[tuple[float, float], ...]] = {
+    "one 10-fold": (
+        (0.010, 0.000),
+        (0.002, 0.000),
+        (0.054, 0.006),
+        (0.032, 0.003),
+        (0.024, 0.001),
+        (0.070, 0.008),
+    ),
+    "ten 10-folds": (
+        (0.038, 0.003),
+        (0.045, 0.004),
+        (0.150, 0.035),
+        (0.102, 0.023),
+        (0.008, 0.001),
+        (0.163, 0.045),
+    ),
+    "5 hold-outs": (
+        (0.053, 0.002),
+        (0.047, 0.002),
+        (0.091, 0.009),
+        (0.077, 0.006),
+        (0.021, 0.001),
+        (0.082, 0.010),
+    ),
+    "20 hold-outs": (
+        (0.053, 0.006),
+        (0.063, 0.008),
+        (0.146, 0.030),
+        (0.089, 0.013),
+        (0.005, 0.001),
+        (0.109, 0.018),
+    ),
+    "30 hold-outs": (
+        (0.051, 0.006),
+        (0.076, 0.006),
+        (0.160, 0.038),
+        (0.092, 0.019),
+        (0.005, 0.000),
+        (0.096, 0.020),
+    ),
+    "5x2": (
+        (0.042, 0.004),
+        (0.037, 0.002),
+        (0.084, 0.014),
+        (0.030, 0.003),
+        (0.002, 0.000),
+        (0.025, 0.002),
+    ),
+    "one 10-fold, halves": (
+        (0.033, 0.002),
+        (0.035, 0.002),
+        (0.043, 0.003),
+        (0.052, 0.007),
+        (0.041, 0.001),
+        (0.069, 0.007),
+    ),
+    "5 hold-outs, halves": (
+        (0.055, 0.004),
+        (0.049, 0.002),
+        (0.043, 0.003),
+        (0.057, 0.006),
+        (0.052, 0.007),
+        (0.051, 0.002),
+    ),
+    "30 hold-outs, halves": (
+        (0.044, 0.002),
+        (0.049, 0.002),
+        (0.042, 0.006),
+        (0.045, 0.005),
+        (0.026, 0.002),
+        (0.031, 0.002),
+    ),
+    "ten 10-folds, halves": (
+        (0.034, 0.002),
+        (0.029, 0.002),
+        (0.043, 0.005),
+        (0.047, 0.006),
+        (0.014, 0.001),
+        (0.074, 0.006),
+    ),
+    "ten 10-folds, halves, guarded": (
+        (0.020, 0.001),
+        (0.022, 0.000),
+        (0.042, 0.005),
+        (0.043, 0.004),
+        (0.004, 0.000),
+        (0.068, 0.006),
+    ),
+}
+# Learners of which a rate surely is above 1.25 α: its 99 % interval lies wholly beyond.
+ABOVE: dict[str, tuple[str, ...]] = {
+    "ten 10-folds": (
+        "nearest",
+        "nearest label",
+        "picker",
+    ),
+    "5 hold-outs": (
+        "nearest",
+        "nearest label",
+        "picker",
+    ),
+    "20 hold-outs": (
+        "nearest",
+        "nearest label",
+        "picker",
+    ),
+    "30 hold-outs": (
+        "nearest",
+        "nearest label",
+        "picker",
+    ),
+    "5x2": ("nearest",),
+}
+# The rate at α = 0.05 with ten algorithms of nearest neighbours.
+TEN_MODELS: dict[str, float] = {
+    "ten 10-folds": 0.31,
+    "5 hold-outs": 0.15,
+    "20 hold-outs": 0.31,
+    "30 hold-outs": 0.33,
+    "5x2": 0.14,
+}
+# The share found of a lead of 0.07 between linear discriminants, at both α.
+POWER: dict[str, tuple[float, float]] = {
+    "one 10-fold": (0.36, 0.05),
+    "ten 10-folds": (0.75, 0.40),
+    "5 hold-outs": (0.34, 0.05),
+    "20 hold-outs": (0.69, 0.31),
+    "30 hold-outs": (0.72, 0.36),
+    "5x2": (0.63, 0.22),
+    "one 10-fold, halves": (0.67, 0.26),
+    "5 hold-outs, halves": (0.49, 0.15),
+    "30 hold-outs, halves": (0.68, 0.27),
+    "ten 10-folds, halves": (0.70, 0.30),
+    "ten 10-folds, halves, guarded": (0.66, 0.22),
+}
+
+
+@dataclass(frozen=True)
+class MeasuredDesign:
+    """Folds for which rates were measured."""
+
+    name: str
+    words: str
+    blocks: int
+    folds: int  # of a repeat, 0 of hold-outs
+    ratio: float
+    named: bool = False  # whether the same numbers of folds may be another design
+
+    def matches(self, plan: Plan, layout: Layout) -> bool:
+        """Whether these are the folds."""
+        kind = "k-fold" if self.folds else "hold-outs"
+        same_kind = layout.kind == kind or (layout.kind is None and not self.named)
+        same_folds = layout.kind != "k-fold" or layout.folds == self.folds
+        ratio = plan.test_train_ratio
+        same_ratio = (
+            abs(self.ratio - ratio) <= SAME_RATIO
+            if ratio is not None
+            else (plan.halves and layout.kind is not None)
+        )
+        return same_kind and same_folds and same_ratio and layout.blocks == self.blocks
+
+
+DESIGNS = (
+    MeasuredDesign("one 10-fold", "one stratified 10-fold", 10, 10, 1 / 9),
+    MeasuredDesign("ten 10-folds", "ten stratified 10-folds", 100, 10, 1 / 9),
+    MeasuredDesign("5 hold-outs", "5 hold-outs 80/20", 5, 0, 1 / 4, named=True),
+    MeasuredDesign("20 hold-outs", "20 hold-outs 80/20", 20, 0, 1 / 4),
+    MeasuredDesign("30 hold-outs", "30 hold-outs 80/20", 30, 0, 1 / 4),
+    MeasuredDesign("5x2", "five stratified 2-folds", 10, 2, 1.0),
+)
+
+
+def measured_rates(plan: Plan, layout: Layout, models: int) -> str:
+    """The rates of the test on such folds where algorithms are equal."""
+    design = _design(plan, layout)
+    test = None if design is None else _test(design, plan)
+    if design is None or test not in RATES:
+        more = " and halves" if plan.halves else ""
+        return (
+            f"How often it errs where algorithms are equal was not measured for {layout.blocks} "
+            f"folds{more} like these."
+        )
+    rates = dict(zip(QUOTED, RATES[test], strict=True))
+    above = ABOVE.get(test, ())
+    within = [name for name in QUOTED if name not in above]
+    most = (max(rates[name][place] for name in within) for place in (0, 1))
+    listed = [f"at most {_pair(*most)} for {_joined([LEARNERS[name] for name in within])}"]
+    listed += [f"{_pair(*rates[name])} for {LEARNERS[name]}" for name in above]
+    halves = ", 25 splits into halves" if plan.halves else ""
+    text = (
+        f"Measured false-positive rates at α = 0.05 and 0.005 where algorithms are equal "
+        f"({design.words}{halves}, {SAMPLE}): {'; '.join(listed)}."
+    )
+    if above:
+        more = f", the more the more models ({TEN_MODELS[test]:.2f} for 10 models of nearest "
+        more = f"{more}neighbours at 0.05)" if models > 2 else ""
+        text += (
+            f" So it errs too often with {'this learner' if len(above) == 1 else 'these learners'}"
+            f" and their like{more}."
+        )
+    return text
+
+
+def better_design(plan: Plan, layout: Layout) -> list[str]:
+    """What another design would bring, where both were measured."""
+    design = _design(plan, layout)
+    if design is None or design.name not in POWER:
+        return []
+    own, repeats, best = (
+        POWER[name] for name in (design.name, "ten 10-folds", "ten 10-folds, halves")
+    )
+    found = (
+        f"A lead of 0.07 of linear discriminants is found on such folds in {_pair(*own)} of "
+        "samples at these α; by ten 10-folds with "
+    )
+    errs = ""
+    if design.name == "one 10-fold":
+        unstable = _joined([LEARNERS[name] for name in ABOVE["ten 10-folds"]])
+        errs = f"; by ten 10-folds alone in {_pair(*repeats)}, which err too often with {unstable}"
+    ends = f" in {_pair(*best)}, and none of these learners errs clearly too often{errs}."
+    return [
+        Hint(
+            f"{found}compare({{halves}}) and sklearn.half_split_predictions{ends}",
+            command_line=f"{found}`polaroc compare --halves`{ends}",
+            halves=...,
+        )
+    ]
+
+
+def _pair(at_05: float, at_005: float) -> str:
+    return f"{at_05:.2g} and {at_005:.2g}"
+
+
+def _design(plan: Plan, layout: Layout) -> MeasuredDesign | None:
+    return next((one for one in DESIGNS if one.matches(plan, layout)), None)
+
+
+def _test(design: MeasuredDesign, plan: Plan) -> str:
+    halves = ", halves" if plan.halves else ""
+    return design.name + halves + (", guarded" if plan.guarded else "")
+
+
+def _joined(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,133 @@
+import runpy
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.stats import binom
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.neighbors import KNeighborsClassifier
+
+import polaroc as pr
+from polaroc.comparison import measured_rates
+
+SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "design_rates.py"))
+COUNTS = pl.read_csv(SCRIPT["COUNTS"])
+CASES = (20, 40)
+TRUTH = np.arange(60) < 20
+REPLICATES = 110
+
+
+def test_the_page_has_what_was_counted():
+    page = SCRIPT["PAGE"].read_text(encoding="utf-8")
+    assert SCRIPT["MARKED"].search(page)[0] == (
+        f"<!-- design rates -->\n{SCRIPT['page_table'](COUNTS)}<!-- end -->"
+    )
+
+
+def test_the_rates_that_are_quoted_are_those_counted():
+    rates = SCRIPT["with_rates"](COUNTS).filter(positives=80)
+    equal, quoted = rates.filter(models=2, ahead=0.0), list(measured_rates.QUOTED)
+    for test, given in measured_rates.RATES.items():
+        own = equal.filter(pl.col("test") == test, pl.col("learner").is_in(quoted))
+        for place, alpha in enumerate((0.05, 0.005)):
+            counted = dict(own.filter(alpha=alpha).select("learner", "rate").iter_rows())
+            assert [one[place] for one in given] == pytest.approx(
+                [counted[name] for name in quoted], abs=0.00051
+            )
+        above = set(own.filter("above")["learner"])
+        assert set(measured_rates.ABOVE.get(test, ())) == above
+    for test, rate in measured_rates.TEN_MODELS.items():
+        own = rates.filter(test=test, models=10, learner="nearest", alpha=0.05)
+        assert rate == pytest.approx(own["rate"].item(), abs=0.0051)
+    leads = rates.filter(pl.col("ahead") > 0, learner="discriminant")
+    for test, given in measured_rates.POWER.items():
+        counted = leads.filter(test=test).sort("alpha", descending=True)
+        assert given == pytest.approx(counted["rate"].to_list(), abs=0.0051)
+    assert leads["lead"].round(2).unique().to_list() == [0.07]
+
+
+def test_no_rate_with_halves_is_surely_above():
+    above = SCRIPT["with_rates"](COUNTS).filter("above", pl.col("test").str.contains("halves"))
+    assert set(above["test"]) <= {"ten 10-folds, halves, less noise"}
+    powers = COUNTS.filter(pl.col("ahead") > 0, learner="discriminant", alpha=0.05)
+    found = dict(powers.select("test", pl.col("below") / pl.col("of")).iter_rows())
+    assert found["ten 10-folds, halves"] >= 0.8 * found["oracle"]
+
+
+def test_designs_divide_the_cases():
+    designs = SCRIPT["designs"](np.random.default_rng(0), *CASES)
+    for name, folds in {"folds": 10, "halves": 5, "5x2": 2}.items():
+        fits = designs[name]
+        test = fits.test.reshape(-1, folds * fits.test.shape[1])
+        train = np.sort(fits.train.reshape(len(test), folds, -1)[:, 0], axis=1)
+        assert all(len(set(row)) == len(row) for row in test)
+        assert not any(set(a) & set(b) for a, b in zip(fits.train, fits.test, strict=True))
+        assert train.shape[1] == test.shape[1] * (folds - 1) // folds
+    halves = designs["halves"].test.reshape(25, 2, 2, -1)
+    for split in halves:
+        first, second = (set(half.ravel()) for half in split)
+        assert not first & second
+        assert len(first | second) == 60
+
+
+@pytest.mark.parametrize(
+    ("learner", "model"),
+    [
+        ("discriminant", LinearDiscriminantAnalysis()),
+        ("logistic", LogisticRegression(C=1.0, tol=1e-8)),
+        ("nearest label", KNeighborsClassifier(1)),
+    ],
+)
+def test_learners_are_those_of_scikit_learn(learner, model):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, 5)) + 0.75 * TRUTH[:, None]
+    fits = SCRIPT["designs"](rng, *CASES)["hold-outs"]
+    found = SCRIPT["LEARNERS"][learner.split()[0]](rng, X, fits)[learner]
+    for area, train, test in zip(found[:5], fits.train, fits.test, strict=False):
+        score = model.fit(X[train], TRUTH[train]).predict_proba(X[test])[:, 1]
+        assert area == pytest.approx(roc_auc_score(TRUTH[test], score), abs=1e-9)
+
+
+def test_p_values_are_those_of_the_package():
+    rng = np.random.default_rng(2)
+    values = SCRIPT["sample_values"](rng, *CASES, "discriminant", 2, 0.4)["discriminant"]
+    found = SCRIPT["outcomes"](values, *CASES)
+
+    def table(name, *keys):
+        rows = [
+            {"model": "AB"[place[-1]], **dict(zip([k for k, _ in keys], place, strict=False))}
+            | {"estimate": value}
+            for place, value in np.ndenumerate(values[name].reshape(*[n for _, n in keys], 2))
+        ]
+        return pl.DataFrame(rows)
+
+    whole = table("folds", ("repeat", 10), ("fold", 10)).with_columns(
+        positives=2, negatives=4, measure=pl.lit("auc")
+    )
+    halves = table("halves", ("split", 25), ("half", 2), ("repeat", 2), ("fold", 5)).with_columns(
+        positives=2, negatives=4, measure=pl.lit("auc")
+    )
+    for name, given in {
+        "ten 10-folds": {}, "ten 10-folds, halves": {"halves": halves},
+        "ten 10-folds, halves, guarded": {"halves": halves, "guarded": True},
+    }.items():  # fmt: skip
+        same = pr.compare(whole, "auc", block=["repeat", "fold"], **given)
+        assert found[name] == pytest.approx(same.pairs["p_adjusted"].item())
+    one = whole.filter(repeat=0)
+    same = pr.compare(one, "auc", halves=halves).pairs["p_adjusted"].item()
+    assert found["one 10-fold, halves"] == pytest.approx(same)
+
+
+@pytest.mark.slow
+def test_halves_keep_their_size_where_ten_folds_do_not():
+    runs = SCRIPT["simulate"](40, 120, "nearest", 2, 0.0, REPLICATES, seed=7)
+    below = {
+        name: (runs.filter(learner="nearest")[name] < 0.05).sum()
+        for name in ("ten 10-folds", "ten 10-folds, halves")
+    }
+    # Counts that rates of 0.0625, and of 0.05, would pass once in 1,000 times.
+    assert below["ten 10-folds, halves"] <= binom.isf(1e-3, REPLICATES, 0.0625)
+    assert below["ten 10-folds"] > binom.isf(0.05, REPLICATES, 0.05)

@@ -1,0 +1,59 @@
+import numpy as np
+import pytest
+from scipy.stats import kstest, multivariate_t, studentized_range, t
+
+from polaroc.comparison.largest_t import largest_t, least_p_values
+
+
+def test_two_models_are_students_t():
+    drawn = least_p_values(np.diag([1.0, 2.0]), 12)
+    assert kstest(drawn, "uniform").pvalue > 1e-4
+    pairs = largest_t(np.array([0.3, 0.1]), np.diag([0.01, 0.02]), 7.5, 0.9)
+    assert pairs.p_adjusted[0] == pairs.p_value[0]
+    assert pairs.p_value[0] == pytest.approx(2 * t.sf(0.2 / 0.03**0.5, 7.5))
+
+
+# With many degrees of freedom the largest |t| of models of one variance is a studentized range.
+@pytest.mark.parametrize("models", [3, 6])
+def test_many_degrees_of_freedom_give_tukeys_range(models):
+    drawn = least_p_values(np.eye(models), 2000, draws=20_000)
+    for alpha in (0.05, 0.005):
+        critical = studentized_range.isf(alpha, models, 2000) / 2**0.5
+        share = (drawn < 2 * t.sf(critical, 2000)).mean()
+        assert share == pytest.approx(alpha, abs=4.5 * (alpha / 20_000) ** 0.5)
+
+
+def test_independent_pairs_multiply():
+    # Of models a, b far more variable than c, d the pair c, d moves alone.
+    covariance = np.diag([1.0, 1e-8, 1e-8])
+    drawn = least_p_values(covariance, 30, draws=20_000)
+    assert (drawn < 0.05).mean() == pytest.approx(1 - 0.95**2, abs=0.008)
+
+
+def test_all_hold_at_once_by_simulation():
+    rng = np.random.default_rng(2)
+    covariance = multivariate_t(shape=np.eye(4), df=30, seed=1).rvs(9).T
+    covariance = covariance @ covariance.T
+    root, df = np.linalg.cholesky(covariance), 15
+    below = 0
+    for seed in range(300):
+        sample = rng.normal(size=(df, 4)) @ root.T
+        pairs = largest_t(
+            root @ rng.normal(size=4), sample.T @ sample / df, df, 0.9, draws=4_000, seed=seed
+        )  # fmt: skip
+        below += pairs.p_adjusted.min() < 0.1
+        assert ((np.abs(pairs.difference) > pairs.reach) == (pairs.p_adjusted < 0.1)).all()
+    # 30 are expected; 4.5 standard deviations to either side.
+    assert 7 <= below <= 54
+
+
+def test_models_without_variation():
+    pairs = largest_t(np.array([0.5, 0.5, 0.6]), np.zeros((3, 3)), 10, 0.95)
+    assert pairs.p_adjusted.tolist() == [1, 0, 0]
+    assert pairs.constant.tolist() == [False, True, True]
+
+
+def test_the_same_seed_gives_the_same():
+    drawn = [least_p_values(np.eye(3), 10.7, draws=500, seed=seed) for seed in (0, 0, 1)]
+    assert (drawn[0] == drawn[1]).all()
+    assert (drawn[0] != drawn[2]).any()

@@ -1,0 +1,77 @@
+import polars as pl
+import pytest
+from layouts import draw, tidy
+
+import polaroc as pr
+from polaroc.comparison.design import balanced
+from polaroc.comparison.layout import layout_of
+from polaroc.comparison.measure_rows import rows_of
+from polaroc.errors import InvalidArgument
+
+
+def layout(table, blocks=("fold",)):
+    rows = rows_of(table, "iauprec")
+    return layout_of(rows, balanced(rows, [None], "model", blocks), "model")
+
+
+FOLDS = tidy(draw(12, 2))
+REPEATED = FOLDS.with_columns(repeat=(pl.col("fold") - 1) // 4)
+
+
+@pytest.mark.parametrize(
+    ("table", "kind", "folds", "times"),
+    [
+        (FOLDS, None, 1, 0),
+        (FOLDS.with_columns(repeat=1), "k-fold", 12, 1),
+        (REPEATED, "k-fold", 4, 3),
+        (FOLDS.with_columns(repeat=pl.col("fold")), "hold-outs", 1, 12),
+        # A repeat with fewer folds, or with other cases, is none of a k-fold.
+        (REPEATED.filter(pl.col("fold") < 12), "hold-outs", 1, 3),
+        (REPEATED.with_columns(positives=pl.col("fold")), "hold-outs", 1, 3),
+    ],
+)
+def test_kinds(table, kind, folds, times):
+    found = layout(table)
+    assert (found.kind, found.folds, found.times) == (kind, folds, times)
+    assert found.test_train_ratio == (1 / (folds - 1) if kind == "k-fold" else None)
+
+
+def test_the_repeat_may_be_a_block():
+    found = layout(REPEATED.with_columns(fold=(pl.col("fold") - 1) % 4), ["repeat", "fold"])
+    assert (found.kind, found.folds, found.times) == ("k-fold", 4, 3)
+    assert found.cases == (40, 160)
+
+
+def test_the_ratio_follows_from_the_folds():
+    found, same = pr.compare(REPEATED), pr.compare(FOLDS, test_train_ratio=1 / 3)
+    assert found.pairs.equals(same.pairs)
+    assert found.plan.test_train_ratio == pytest.approx(1 / 3)
+    for table in (FOLDS, FOLDS.with_columns(repeat=pl.col("fold"))):
+        with pytest.raises(InvalidArgument, match="test_train_ratio is None"):
+            pr.compare(table)
+
+
+@pytest.mark.parametrize(
+    ("repeats", "folds", "ratio", "said"),
+    [
+        (1, 10, None, "one stratified 10-fold, 2 models"),
+        (10, 10, None, "ten stratified 10-folds, 2 models"),
+        (5, 2, None, "five stratified 2-folds, 2 models"),
+        (0, 10, 1 / 9, "one stratified 10-fold, 2 models"),
+        (0, 20, 0.25, "20 hold-outs 80/20, 2 models"),
+        (30, 1, 0.25, "30 hold-outs 80/20, 2 models"),
+        (5, 1, 0.25, "5 hold-outs 80/20, 2 models"),
+        # Five folds or five hold-outs.
+        (0, 5, 0.25, "was not measured for 5 folds like these"),
+        (1, 5, None, "was not measured for 5 folds like these"),
+        (1, 20, None, "was not measured for 20 folds like these"),
+        (0, 20, 0.2, "was not measured for 20 folds like these"),
+    ],
+)
+def test_rates_are_quoted_of_the_design_at_hand_only(repeats, folds, ratio, said):
+    table = tidy(draw(max(repeats, 1) * folds, 2))
+    if repeats:
+        table = table.with_columns(repeat=(pl.col("fold") - 1) // folds)
+    warnings = " ".join(pr.compare(table, test_train_ratio=ratio).warnings)
+    assert said in warnings
+    assert warnings.count("Measured false-positive rates") == (not said.startswith("was not"))

@@ -28,6 +28,7 @@ from polaroc.priors.roc_pr import pr_from_roc, roc_from_pr
 from polaroc.reports import report
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.costs import cost_curve, decision_curve
+from polaroc.thresholds.expected_cost import expected_cost, h_measure
 from polaroc.thresholds.operating_points import operating_points
 from polaroc.uncertainty.bootstrap import bootstrap
 from polaroc.uncertainty.intervals import intervals
@@ -60,10 +61,12 @@ __all__ = [
     "errors",
     "estimate_prior",
     "evaluate",
+    "expected_cost",
     "experiments",
     "expr",
     "gate",
     "greatest_auprec",
+    "h_measure",
     "hull",
     "iauprec",
     "intervals",

@@ -23,6 +23,7 @@ class Atoms:
     weights: tuple[float, ...]
 
     def quantile(self, share: Array) -> Array:
+        """The value below which a share lies."""
         import numpy as np
 
         values, weights = self._sorted()
@@ -30,9 +31,11 @@ class Atoms:
         return values[np.minimum(reached, len(values) - 1)]
 
     def below(self, value: Array) -> Array:
+        """The probability of at most a value."""
         return self._summed(value, by_value=False)
 
     def mean_below(self, value: Array) -> Array:
+        """The mean over values up to one, those above counted as zero."""
         return self._summed(value, by_value=True)
 
     def _summed(self, limit: Array, *, by_value: bool) -> Array:
@@ -58,12 +61,14 @@ class Flat:
     measure: Literal["prior", "skew"] = "prior"
 
     def quantile(self, share: Array) -> Array:
+        """The value below which a share lies."""
         if self.measure == "prior":
             return self.lo + (self.hi - self.lo) * share
         high, low = 1 / self.lo - 1, 1 / self.hi - 1
         return 1 / (1 + high - (high - low) * share)
 
     def below(self, value: Array) -> Array:
+        """The probability of at most a value."""
         import numpy as np
 
         inside = np.clip(value, self.lo, self.hi)
@@ -72,6 +77,7 @@ class Flat:
         return (1 / self.lo - 1 / inside) / (1 / self.lo - 1 / self.hi)
 
     def mean_below(self, value: Array) -> Array:
+        """The mean over values up to one, those above counted as zero."""
         import numpy as np
 
         inside = np.clip(value, self.lo, self.hi)
@@ -80,12 +86,14 @@ class Flat:
         return np.log(inside / self.lo) / (1 / self.lo - 1 / self.hi)
 
     def density(self, value: Array) -> Array:
+        """The density at a value."""
         if self.measure == "prior":
             return 0 * value + 1 / (self.hi - self.lo)
         return value**-2 / (1 / self.lo - 1 / self.hi)
 
     @property
     def log_odds(self) -> tuple[float, float]:
+        """The range of the log odds, without negligible tails."""
         return log(self.lo) - log1p(-self.lo), log(self.hi) - log1p(-self.hi)
 
 
@@ -97,17 +105,20 @@ class Beta:
     b: float
 
     def quantile(self, share: Array) -> Array:
+        """The value below which a share lies."""
         from scipy.special import betaincinv
 
         return betaincinv(self.a, self.b, share)
 
     def below(self, value: Array) -> Array:
+        """The probability of at most a value."""
         import numpy as np
         from scipy.special import betainc
 
         return betainc(self.a, self.b, np.clip(value, 0, 1))
 
     def mean_below(self, value: Array) -> Array:
+        """The mean over values up to one, those above counted as zero."""
         import numpy as np
         from scipy.special import betainc
 
@@ -115,6 +126,7 @@ class Beta:
         return mean * betainc(self.a + 1, self.b, np.clip(value, 0, 1))
 
     def density(self, value: Array) -> Array:
+        """The density at a value."""
         import numpy as np
         from scipy.special import betaln, xlog1py, xlogy
 
@@ -123,6 +135,7 @@ class Beta:
 
     @property
     def log_odds(self) -> tuple[float, float]:
+        """The range of the log odds, without negligible tails."""
         from scipy.special import betaincinv
 
         low, rest = betaincinv(self.a, self.b, TAIL), betaincinv(self.b, self.a, TAIL)

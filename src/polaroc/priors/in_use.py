@@ -42,18 +42,22 @@ class KnownPrior:
     prior: Array
 
     def nodes(self, scores: Array, weights: Array) -> tuple[Array, Array]:
+        """A few priors for each row, and their weights."""
         import numpy as np
 
         return np.clip(self.prior, LEAST, 1 - LEAST)[:, None], np.ones(1)
 
     def below(self, prior: Array) -> Array:
+        """The probability of at most a prior."""
         return (prior >= _beside(self.prior, prior)).astype(float)
 
     def rows(self, rows: Array) -> "KnownPrior":
+        """Of some of the rows."""
         return KnownPrior(self.prior[rows])
 
     @property
     def spread(self) -> tuple[Array, Array]:
+        """Centre and standard deviation."""
         return self.prior, 0 * self.prior
 
 
@@ -67,6 +71,7 @@ class EstimatedPrior:
     level: float
 
     def nodes(self, scores: Array, weights: Array) -> tuple[Array, Array]:
+        """A few priors for each row, and their weights."""
         import numpy as np
 
         below, above = (scale[:, None] for scale in self._scales())
@@ -74,6 +79,7 @@ class EstimatedPrior:
         return np.clip(priors, LEAST, 1 - LEAST), weights
 
     def below(self, prior: Array) -> Array:
+        """The probability of at most a prior."""
         import numpy as np
         from scipy.special import ndtr
 
@@ -85,10 +91,12 @@ class EstimatedPrior:
         return np.where(prior >= 1, 1.0, np.where(prior < 0, 0.0, inside))
 
     def rows(self, rows: Array) -> "EstimatedPrior":
+        """Of some of the rows."""
         return EstimatedPrior(self.prior[rows], self.lower[rows], self.upper[rows], self.level)
 
     @property
     def spread(self) -> tuple[Array, Array]:
+        """Centre and standard deviation."""
         below, above = self._scales()
         return self.prior, (below + above) / 2
 
@@ -105,6 +113,7 @@ class BelievedPrior:
     centre: Array
 
     def nodes(self, scores: Array, weights: Array) -> tuple[Array, Array]:
+        """A few priors for each row, and their weights."""
         import numpy as np
         from scipy.special import ndtr
 
@@ -116,13 +125,16 @@ class BelievedPrior:
         return np.broadcast_to(priors, (len(self.centre), len(priors))), weights
 
     def below(self, prior: Array) -> Array:
+        """The probability of at most a prior."""
         return self.distribution.below(prior)
 
     def rows(self, rows: Array) -> "BelievedPrior":
+        """Of some of the rows."""
         return BelievedPrior(self.distribution, self.centre[rows])
 
     @property
     def spread(self) -> tuple[Array, Array]:
+        """Centre and standard deviation."""
         import numpy as np
         from scipy.special import ndtr
 

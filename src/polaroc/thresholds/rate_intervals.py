@@ -29,7 +29,7 @@ class Calls:
 
 @dataclass(frozen=True)
 class RateDistribution:
-    """Beta(a, b) of a rate for each row: one of the two that Clopper and Pearson's limits stem from.
+    """Beta(a, b) of a rate for each row: one of two behind the limits of Clopper and Pearson.
 
     With `a` or `b` zero the rate is 0 or 1.
     """
@@ -91,7 +91,6 @@ class Costs:
     fp: float = 1.0
 
 
-# Each quantity at rates and prior; and, given the others, the value of one at which it has a level.
 def _precision(t: Array, f: Array, p: Array) -> Array:
     import numpy as np
 

@@ -108,22 +108,24 @@ class Beta:
         """The value below which a share lies."""
         from scipy.special import betaincinv
 
-        return betaincinv(self.a, self.b, share)
+        value: Array = betaincinv(self.a, self.b, share)
+        return value
 
     def below(self, value: Array) -> Array:
         """The probability of at most a value."""
         import numpy as np
         from scipy.special import betainc
 
-        return betainc(self.a, self.b, np.clip(value, 0, 1))
+        share: Array = betainc(self.a, self.b, np.clip(value, 0, 1))
+        return share
 
     def mean_below(self, value: Array) -> Array:
         """The mean over values up to one, those above counted as zero."""
         import numpy as np
         from scipy.special import betainc
 
-        mean = self.a / (self.a + self.b)
-        return mean * betainc(self.a + 1, self.b, np.clip(value, 0, 1))
+        share: Array = betainc(self.a + 1, self.b, np.clip(value, 0, 1))
+        return self.a / (self.a + self.b) * share
 
     def density(self, value: Array) -> Array:
         """The density at a value."""
@@ -131,7 +133,8 @@ class Beta:
         from scipy.special import betaln, xlog1py, xlogy
 
         logs = xlogy(self.a - 1, value) + xlog1py(self.b - 1, -value)
-        return np.exp(logs - betaln(self.a, self.b))
+        density: Array = np.exp(logs - betaln(self.a, self.b))
+        return density
 
     @property
     def log_odds(self) -> tuple[float, float]:

@@ -80,8 +80,8 @@ def apply_thresholds(
         Whether the very table the thresholds were chosen on is meant.
     priors
         The prior in use, in place of that the thresholds were chosen for: priors as in
-        `operating_points`; the result of `estimate_prior`, with the keys of the points or
-        some of them; or a belief, `uniform`, `beta` or `points`, whose mean becomes the
+        `operating_points`; the result of `estimate_prior`, whose keys must be among `by`;
+        or a belief, `uniform`, `beta` or `points`, whose mean becomes the
         `prior`.
     intervals
         ``"exact"`` for limits of what the thresholds do, None for none.
@@ -108,7 +108,7 @@ def apply_thresholds(
         Where `points` lacks a column, has a key that is not in `by`, or where
         every rate and total comes out just as on the tuning table: then it is
         the same table (a lazy plan says it in `note`); where estimated priors have a
-        key that the points have not.
+        key that is not in `by`.
     InvalidPredictions, InvalidArgument
         As in `curve`; for a level or cost outside what is allowed.
 
@@ -164,7 +164,8 @@ def apply_thresholds(
     (0.2, 0.0..., 0.8...)
     """
     check_flag("same_table", same_table)
-    check_choice("intervals", intervals, (None, "exact"))
+    if intervals is not None:
+        check_choice("intervals", intervals, ("exact",))
     check_share("level", level)
     check_factor("cost_fn", cost_fn)
     check_factor("cost_fp", cost_fp)
@@ -181,7 +182,11 @@ def apply_thresholds(
             f"the points have the key {', '.join(map(repr, strange))}, which by has not.",
             hint="give by the keys of the points, and any others.",
         )
-    placed = with_priors_in_use(_with_key_types(has_point, table, shared), priors, shared, level)
+    typed = _with_key_types(has_point, table, shared)
+    placed = with_priors_in_use(typed, priors, table.keys, level)
+    present = placed.collect_schema().names()
+    shared = [key for key in table.keys if key in present]
+    placed = _with_key_types(placed, table, shared)
     realised = _realised(table, placed, shared)
     columns = [*POINTS]
     uncertain = isinstance(priors, Belief) or is_estimate(priors)

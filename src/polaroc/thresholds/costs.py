@@ -97,7 +97,7 @@ def brier_curve(
     curve: pl.LazyFrame,
     probability_cost: int | Sequence[float] = 101,
     *,
-    score_prior: Prior = OBSERVED,
+    score_prior: Prior = "observed",
 ) -> pl.LazyFrame:
     """The normalised expected cost of acting on scores as if they were probabilities.
 

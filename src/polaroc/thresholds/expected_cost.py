@@ -124,7 +124,7 @@ def expected_cost(curve: pl.LazyFrame, *, over: Over, cost: CostShare = 0.5) -> 
 
 @lazily
 def h_measure(
-    curve: pl.LazyFrame, *, cost: CostShare | None = None, prior: Prior = OBSERVED
+    curve: pl.LazyFrame, *, cost: CostShare | None = None, prior: Prior = "observed"
 ) -> pl.LazyFrame:
     """The H-measure of each curve: the share of the cost of trivial calls that it saves.
 
@@ -240,9 +240,14 @@ def _per_key(
         .sort(*keys, pl.col("tp") + pl.col("fp"), nulls_last=True)
         .group_by(keys, maintain_order=True)
         .agg("tpr", "fpr", *(pl.col(name).first() for name in extra))
+        # Without keys there is a row even where no curve has both classes.
+        .filter(pl.col("tpr").list.len() > 0)
     )
     schema = hulls.collect_schema()
-    names = {**{key: schema[key] for key in keys}, **dict.fromkeys(values, pl.Float64)}
+    names: dict[str, pl.DataType | type[pl.DataType]] = {
+        **{key: schema[key] for key in keys},
+        **dict.fromkeys(values, pl.Float64),
+    }
 
     def computed(frame: pl.DataFrame) -> pl.DataFrame:
         rows = [
@@ -256,7 +261,7 @@ def _per_key(
         columns = pl.DataFrame(rows, schema=dict.fromkeys(values, pl.Float64), orient="row")
         return pl.concat([frame.select(keys), columns], how="horizontal") if keys else columns
 
-    return vertices.map_batches(computed, schema=pl.Schema(names))
+    return vertices.map_batches(computed, schema=names)
 
 
 def _rows(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:

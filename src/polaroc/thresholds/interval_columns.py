@@ -8,7 +8,7 @@ import polars as pl
 from polaroc.base.columns import as_lazy, attach, text_keys_of_different_types
 from polaroc.base.private_columns import FRACTIONAL, private
 from polaroc.curves.surface import at_priors
-from polaroc.errors import InvalidTable
+from polaroc.errors import Hint, InvalidTable
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.in_use import BelievedPrior, EstimatedPrior, KnownPrior, PriorInUse
 from polaroc.thresholds.rate_intervals import QUANTITIES, Calls, Costs, limits
@@ -26,6 +26,11 @@ NOT_ESTIMATED = "the prior was not estimated"
 NO_COUNTS = "weights are not whole numbers: no interval"
 ENDS = tuple(f"{quantity}_{end}" for quantity in QUANTITIES for end in ("lower", "upper"))
 ADDED = ("posfrac", "cost", *ENDS)
+# Columns of `estimate_prior` that are no keys.
+ESTIMATE = (
+    "method", "prior", "lower", "upper", "std_error", "reference_prior", "deployed", "shift_p",
+    "note",
+)  # fmt: skip
 # Rows whose nodes are in memory at once.
 CHUNK = 1_000
 
@@ -33,31 +38,26 @@ CHUNK = 1_000
 def with_priors_in_use(
     points: pl.LazyFrame, priors: PriorsInUse | None, keys: Sequence[str], level: float
 ) -> pl.LazyFrame:
-    """The points at the priors in use, with the limits and the method of those that have any."""
-    none = pl.lit(None, pl.Float64)
+    """The points at the priors in use, with the limits and the method of those that have any.
+
+    Estimates may have keys, among `keys`, that the points have not.
+    """
     no_method = pl.lit(None, pl.String).alias(METHOD)
-    bare = [none.alias(name) for name in PRIOR_LIMITS]
-    names = points.collect_schema().names()
+    no_limits = [pl.lit(None, pl.Float64).alias(name) for name in PRIOR_LIMITS]
     if priors is None:
-        known = [
-            column for name, column in zip(PRIOR_LIMITS, bare, strict=True) if name not in names
-        ]
-        return points.with_columns(no_method, *known)
+        present = points.collect_schema().names()
+        has_limits = set(PRIOR_LIMITS) <= set(present)
+        return points.with_columns(no_method, *([] if has_limits else no_limits))
     moved = points.drop("prior", *PRIOR_LIMITS, strict=False)
     if isinstance(priors, Belief):
         import numpy as np
 
         low, high = priors.distribution.quantile(np.array([(1 - level) / 2, (1 + level) / 2]))
-        return moved.with_columns(
-            pl.lit(priors.mean).alias("prior"),
-            pl.lit(float(low)).alias("prior_lower"),
-            pl.lit(float(high)).alias("prior_upper"),
-            no_method,
-        )
-    if not is_estimate(priors):
-        return at_priors(moved, priors).drop("skew").with_columns(no_method, *bare)
-    estimates = as_lazy(priors)
-    return _at_estimates(moved, estimates, keys)
+        values = {"prior": priors.mean, "prior_lower": float(low), "prior_upper": float(high)}
+        return moved.with_columns(no_method, **{name: pl.lit(v) for name, v in values.items()})
+    if is_estimate(priors):
+        return _at_estimates(moved, as_lazy(priors), keys)
+    return at_priors(moved, priors).drop("skew").with_columns(no_method, *no_limits)
 
 
 def is_estimate(priors: object) -> bool:
@@ -70,28 +70,28 @@ def is_estimate(priors: object) -> bool:
 def _at_estimates(
     points: pl.LazyFrame, estimates: pl.LazyFrame, keys: Sequence[str]
 ) -> pl.LazyFrame:
-    own = (
-        "method", "prior", "lower", "upper", "std_error", "reference_prior", "deployed", "note",
-    )  # fmt: skip
     kinds, schema = estimates.collect_schema(), points.collect_schema()
-    shared = [name for name in kinds.names() if name not in own and name != "shift_p"]
-    strange = [name for name in shared if name not in keys]
+    named = [name for name in kinds.names() if name not in ESTIMATE]
+    strange = [name for name in named if name not in keys]
     if strange:
         raise InvalidTable(
-            f"the estimated priors have the key {', '.join(map(repr, strange))}, which the points "
-            "have not.",
-            hint="filter the estimates to one row for each key of the points.",
+            f"the estimated priors have the key {', '.join(map(repr, strange))}, which by has not.",
+            hint=Hint(
+                "name it in {by}, or filter the estimates to one row for each key.", by=strange
+            ),
         )
+    shared = [name for name in named if name in schema.names()]
     for key in text_keys_of_different_types(schema, kinds, shared, ("the points", "the estimates")):
         estimates = estimates.with_columns(pl.col(key).cast(schema[key], strict=False))
     columns = estimates.select(
-        *shared,
+        *named,
         "prior",
         pl.col("lower").alias("prior_lower"),
         pl.col("upper").alias("prior_upper"),
         pl.col("method").alias(METHOD),
     )
-    return attach(points, columns, shared, required=False)
+    # A key that only the estimates have multiplies the points.
+    return attach(points, columns, shared, required=bool(set(named) - set(shared)))
 
 
 def with_interval_columns(
@@ -106,10 +106,10 @@ def with_interval_columns(
     )
     belief = priors if isinstance(priors, Belief) else None
     schema = values.collect_schema()
-    schema = pl.Schema({**schema, **dict.fromkeys(ENDS, pl.Float64)})
+    added = dict.fromkeys(ENDS, pl.Float64)
     note = pl.when(FRACTIONAL).then(pl.lit(NO_COUNTS))
     return values.map_batches(
-        lambda frame: _with_limits(frame, belief, level, costs), schema=schema
+        lambda frame: _with_limits(frame, belief, level, costs), schema={**schema, **added}
     ).with_columns(pl.concat_str("note", note, separator="; ", ignore_nulls=True).replace("", None))
 
 

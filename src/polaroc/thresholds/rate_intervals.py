@@ -96,9 +96,9 @@ def _precision(t: Array, f: Array, p: Array) -> Array:
 
     right, wrong = p * t, (1 - p) * f
     # Where nothing is called positive, precision may be anything.
-    return np.divide(
-        right, right + wrong, out=np.zeros_like(right + wrong), where=right + wrong > 0
-    )
+    called = right + wrong
+    share: Array = np.divide(right, called, out=np.zeros_like(called), where=called > 0)
+    return share
 
 
 def limits(
@@ -142,9 +142,9 @@ class Meld:
         """The quantity at rates and a prior."""
         if self.quantity == "precision":
             return _precision(t, f, p)
-        if self.quantity == "posfrac":
-            return p * t + (1 - p) * f
-        return self.costs.fn * p * (1 - t) + self.costs.fp * (1 - p) * f
+        alarms: Array = p * t + (1 - p) * f
+        cost: Array = self.costs.fn * p * (1 - t) + self.costs.fp * (1 - p) * f
+        return alarms if self.quantity == "posfrac" else cost
 
     def quantile(self, share: float) -> Array:
         """By bisection, for each row."""
@@ -214,7 +214,9 @@ class Meld:
             else:
                 fn, fp = self.costs.fn, self.costs.fp
                 moves = [fn * p * sd_t, fp * (1 - p) * sd_f, sd_p * abs(fn * (1 - t) - fp * f)]
-        return np.array(list("tfp"))[np.nan_to_num(np.stack(moves), nan=0.0).argmax(axis=0)]
+        names: Array = np.array(list("tfp"))
+        widest: Array = names[np.nan_to_num(np.stack(moves), nan=0.0).argmax(axis=0)]
+        return widest
 
     def _given(self, name: str, nodes: dict[str, tuple[Array, Array]], level: Array) -> Array:
         """The distribution function, exact in the variable `name`."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from math import exp, log
+from typing import TypeAlias
 
 import polars as pl
 
@@ -17,7 +18,9 @@ NOT_COUNTS = "weights are not whole numbers: no band"
 MOST_LIMITS = 600
 HALVINGS = 12
 # Keeps a grid point on the side of a vertical or horizontal step that is asked for.
-NUDGE = 1e-12
+NUDGE, TINY = 1e-12, 1e-9
+OwnCurve: TypeAlias = Callable[[Array, Array, float, Array], Array]
+Band: TypeAlias = Callable[[Array, Array, float, Array], tuple[Array, Array]]
 
 
 @lazily
@@ -78,18 +81,20 @@ def roc_band(curve: pl.LazyFrame, n: int = 201, *, level: float = 0.95) -> pl.La
     """
     keys = curve_keys(curve)
 
-    def band(tp: Array, fp: Array, _: float, grid: Array) -> tuple[Array, Array, Array]:
+    def own(tp: Array, fp: Array, _: float, grid: Array) -> Array:
+        return _at(grid + NUDGE, fp / fp[-1], tp / tp[-1])
+
+    def band(tp: Array, fp: Array, _: float, grid: Array) -> tuple[Array, Array]:
         import numpy as np
 
         (t_low, t_high), (f_low, f_high) = (limits_of_counts(c, level) for c in (tp, fp))
-        below = _steps(f_high, t_low, grid, none=0.0)
+        below = _steps(f_high, t_low, grid)
         # The least upper limit among thresholds whose rate is surely greater.
-        above = 1 - _steps(-f_low[::-1], 1 - t_high[::-1], -grid - NUDGE, none=0.0)
+        above = 1 - _steps(-f_low[::-1], 1 - t_high[::-1], -grid - NUDGE)
         last = grid == 1
-        own = _at(grid + NUDGE, fp / fp[-1], tp / tp[-1])
-        return own, np.where(last, 1.0, below), np.where(last, 1.0, above)
+        return np.where(last, 1.0, below), np.where(last, 1.0, above)
 
-    return _bands(curve, keys, ("fpr", "tpr"), n, level, band)
+    return _bands(curve, keys, ("fpr", "tpr"), n, level, (own, band))
 
 
 @lazily
@@ -136,20 +141,26 @@ def pr_band(surface: pl.LazyFrame, n: int = 201, *, level: float = 0.95) -> pl.L
     """
     keys = surface_keys(surface)
 
-    def band(tp: Array, fp: Array, skew: float, grid: Array) -> tuple[Array, Array, Array]:
+    def precision(recall: Array, fpr: Array, skew: float) -> Array:
+        # At recall 0 the limit.
+        return recall.clip(TINY) / (recall.clip(TINY) + skew * fpr)
+
+    def own(tp: Array, fp: Array, skew: float, grid: Array) -> Array:
+        fpr = _at((grid - NUDGE).clip(TINY), tp / tp[-1], fp / fp[-1])
+        return precision(grid, fpr, skew)
+
+    def band(tp: Array, fp: Array, skew: float, grid: Array) -> tuple[Array, Array]:
         import numpy as np
 
         (t_low, t_high), (f_low, f_high) = (limits_of_counts(c, level) for c in (tp, fp))
         # False positive rates that a recall needs, at least and at most.
-        least = _steps(t_high, f_low, grid - NUDGE, none=0.0)
-        most = 1 - _steps(-t_low[::-1], 1 - f_high[::-1], -grid, none=0.0)
-        own = _at(np.maximum(grid - NUDGE, 1e-9), tp / tp[-1], fp / fp[-1])
-        recall = np.maximum(grid, 1e-9)
+        least = _steps(t_high, f_low, grid - NUDGE)
+        most = 1 - _steps(-t_low[::-1], 1 - f_high[::-1], -grid)
+        low, high = (precision(grid, fpr, skew) for fpr in (most, least))
         first = grid == 0
-        own, low, high = (recall / (recall + skew * f) for f in (own, most, least))
-        return own, np.where(first, 0.0, low), np.where(first, 1.0, high)
+        return np.where(first, 0.0, low), np.where(first, 1.0, high)
 
-    return _bands(surface, [*keys, *GRID], ("tpr", "precision"), n, level, band)
+    return _bands(surface, [*keys, *GRID], ("tpr", "precision"), n, level, (own, band))
 
 
 def _bands(
@@ -158,24 +169,29 @@ def _bands(
     axes: tuple[str, str],
     n: int,
     level: float,
-    band: Callable[[Array, Array, float, Array], tuple[Array, Array, Array]],
+    functions: tuple[OwnCurve, Band],
 ) -> pl.LazyFrame:
     check_whole("n", n, 2, MOST_NUMBER)
     check_share("level", level)
     refuse_clash(keys, BAND)
-    x, y = axes
+    (x, y), (own, band) = axes, functions
     both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
     counts = pl.col("tp", "fp").cast(pl.Float64)
-    skew = [] if "skew" not in keys else [pl.col("skew").alias("skew")]
     grouped = (
         curve.filter(both)
         .sort(*keys, pl.col("tp") + pl.col("fp"), nulls_last=True)
         .group_by(keys, maintain_order=True)
         .agg(counts)
+        # Without keys there is a row even where no curve has both classes.
+        .filter(pl.col("tp").list.len() > 0)
     )
     kinds = curve.collect_schema()
     values = {name: pl.List(pl.Float64) for name in (x, y, "lower", "upper")}
-    schema = {**{key: kinds[key] for key in keys}, **values, "note": pl.String}
+    schema: dict[str, pl.DataType | type[pl.DataType]] = {
+        **{key: kinds[key] for key in keys},
+        **values,
+        "note": pl.String,
+    }
     caption = f"band: the whole true curve, with {100 * level:.4g} % confidence"
 
     def computed(frame: pl.DataFrame) -> pl.DataFrame:
@@ -185,21 +201,17 @@ def _bands(
         rows: dict[str, list[object]] = {name: [] for name in (*values, "note")}
         for i in range(frame.height):
             tp, fp = frame["tp"][i].to_numpy(), frame["fp"][i].to_numpy()
+            at = tp, fp, frame["skew"][i] if "skew" in keys else 0.0, grid
             whole = bool((tp == tp.round()).all() and (fp == fp.round()).all())
-            own, low, high = band(
-                tp if whole else tp.round(), fp if whole else fp.round(),
-                frame["skew"][i] if skew else 0.0, grid,
-            )  # fmt: skip
-            none = [None] * n
-            for name, column in zip(values, (grid, own, low, high), strict=True):
-                has = whole or name in axes
-                rows[name].append(column.tolist() if has else none)
-            rows["note"].append(None if whole else NOT_COUNTS)
+            ends = [end.tolist() for end in band(*at)] if whole else [[None] * n] * 2
+            record = [grid.tolist(), own(*at).tolist(), *ends, None if whole else NOT_COUNTS]
+            for name, value in zip(rows, record, strict=True):
+                rows[name].append(value)
         columns = pl.DataFrame(rows, schema={**values, "note": pl.String})
         return pl.concat([frame.select(keys), columns], how="horizontal") if keys else columns
 
     return (
-        grouped.map_batches(computed, schema=pl.Schema(schema))
+        grouped.map_batches(computed, schema=schema)
         .explode(*values)
         .with_columns(pl.lit(caption).alias("interval"))
         .select(*keys, x, y, *BAND)
@@ -213,11 +225,11 @@ def _at(grid: Array, x: Array, y: Array) -> Array:
     return values
 
 
-def _steps(x: Array, y: Array, grid: Array, *, none: float) -> Array:
-    """The greatest y of the points with x at most each grid point; x ascends."""
+def _steps(x: Array, y: Array, grid: Array) -> Array:
+    """The greatest y of the points with x at most each grid point, 0 of none; x ascends."""
     import numpy as np
 
-    reached = np.concatenate(([none], np.maximum.accumulate(y)))
+    reached = np.concatenate(([0.0], np.maximum.accumulate(y)))
     steps: Array = reached[np.searchsorted(x, grid, side="right")]
     return steps
 

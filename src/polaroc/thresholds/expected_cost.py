@@ -202,7 +202,8 @@ def h_measure(
         .then(pl.lit(UNRANKED))
         .otherwise(one_class_note(positives, negatives))
     )
-    rows = placed.group_by(keys).agg(pl.col("prior", "positives", "negatives").max())
+    # Without keys an empty table has no row: there is none with a prior.
+    rows = placed.group_by(*keys, "prior").agg(pl.col("positives", "negatives").max())
     return (
         attach(rows, value, keys, required=False)
         .with_columns(lack.alias("note"))

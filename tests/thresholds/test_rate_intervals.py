@@ -209,6 +209,15 @@ def test_an_estimate_in_use(method):
         assert outer[1] > inner[1] > judged(TEST)["precision_upper"]
 
 
+def test_an_estimate_without_an_interval_has_none_to_carry():
+    found = judged(TEST, priors=estimates(lower=None, upper=None))
+    assert found["note"] == "the estimated prior has no interval: none at it"
+    assert found["precision"] is not None
+    assert found["tpr_lower"] == judged(TEST)["tpr_lower"]
+    for name in ("precision", "posfrac", "cost"):
+        assert (found[f"{name}_lower"], found[f"{name}_upper"]) == (None, None)
+
+
 def test_estimates_go_with_their_keys():
     keyed = pl.concat([TEST.with_columns(model=pl.lit(name)) for name in "AB"])
     points = pl.concat([POINTS.with_columns(model=pl.lit(name)) for name in "AB"])

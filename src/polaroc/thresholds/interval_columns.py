@@ -20,9 +20,13 @@ PRIOR_LIMITS = ("prior_lower", "prior_upper")
 # on the very cases that judge this one.
 METHOD = private("method")
 IS_EM = pl.col(METHOD).eq_missing("em")
+NO_LIMITS = pl.col("prior_lower").is_null() | pl.col("prior_upper").is_null()
+# Of an estimate without an interval, as where more than the prior has shifted.
+UNSURE = pl.col(METHOD).is_not_null() & NO_LIMITS & pl.col("prior").is_not_null()
 # Cases of each class that are called at least and at most, without and with those that are tied.
 COUNTS = tuple(private(name) for name in ("tp_least", "tp_most", "fp_least", "fp_most"))
 NOT_ESTIMATED = "the prior was not estimated"
+NO_PRIOR_LIMITS = "the estimated prior has no interval: none at it"
 NO_COUNTS = "weights are not whole numbers: no interval"
 ENDS = tuple(f"{quantity}_{end}" for quantity in QUANTITIES for end in ("lower", "upper"))
 ADDED = ("posfrac", "cost", *ENDS)
@@ -107,7 +111,7 @@ def with_interval_columns(
     belief = priors if isinstance(priors, Belief) else None
     schema = values.collect_schema()
     added = dict.fromkeys(ENDS, pl.Float64)
-    note = pl.when(FRACTIONAL).then(pl.lit(NO_COUNTS))
+    note = pl.when(FRACTIONAL).then(pl.lit(NO_COUNTS)).when(UNSURE).then(pl.lit(NO_PRIOR_LIMITS))
     return values.map_batches(
         lambda frame: _with_limits(frame, belief, level, costs), schema={**schema, **added}
     ).with_columns(pl.concat_str("note", note, separator="; ", ignore_nulls=True).replace("", None))
@@ -122,8 +126,7 @@ def _with_limits(
         pl.col(*COUNTS, "prior").is_not_null(), pl.col("positives", "negatives") > 0
     )
     distinct = frame.filter(sound).select(given).unique(maintain_order=True)
-    is_known = pl.col("prior_lower").is_null() | pl.col("prior_upper").is_null()
-    kinds = [is_known, ~is_known & IS_EM, ~is_known & ~IS_EM]
+    kinds = [NO_LIMITS, ~NO_LIMITS & IS_EM, ~NO_LIMITS & ~IS_EM]
     parts = [part for kind in kinds for part in distinct.filter(kind).iter_slices(CHUNK)]
     known = [_limits(part, _priors(part, belief, level), level, costs) for part in parts]
     empty = pl.DataFrame(schema={**distinct.schema, **dict.fromkeys(ENDS, pl.Float64)})
@@ -158,4 +161,6 @@ def _limits(
         pairs = [limits(quantity, *calls, prior, level, costs) for prior in priors]
         columns[f"{quantity}_lower"] = np.min([low for low, _ in pairs], axis=0)
         columns[f"{quantity}_upper"] = np.max([high for _, high in pairs], axis=0)
-    return part.with_columns(pl.Series(name, values) for name, values in columns.items())
+    ends = part.with_columns(pl.Series(name, values) for name, values in columns.items())
+    at_prior = [name for name in ENDS if name.partition("_")[0] not in ("tpr", "fpr")]
+    return ends.with_columns(pl.when(~UNSURE).then(name).alias(name) for name in at_prior)

@@ -210,4 +210,4 @@ def test_brier_curves_are_drawn_dashed_over_cost_curves():
     )
     assert len(both["layer"]) == len(plain["layer"]) + 1
     assert both["layer"][-1]["mark"]["strokeDash"] == [5, 3]
-    assert "dashed: acting on scores as probabilities" in both["title"]["subtitle"]
+    assert "dashed: scores as probabilities" in both["title"]["subtitle"]

@@ -88,7 +88,7 @@ def cost_curves(
     if brier is not None:
         acted_on, _ = _cost_lines(brier, "brier_curve(...)")
         layers.append(overlay(data(acted_on.records), drawn, colours))
-        subtitle += "; dashed: acting on scores as probabilities"
+        subtitle += "; dashed: scores as probabilities"
     heading = alt.TitleParams(title, subtitle=subtitle)
     return with_theme(
         alt.layer(*layers).properties(width=1.2 * SIZE, height=0.8 * SIZE, title=heading)

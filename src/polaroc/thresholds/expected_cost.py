@@ -90,7 +90,7 @@ def expected_cost(curve: pl.LazyFrame, *, over: Over, cost: CostShare = 0.5) -> 
     >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
     >>> costs = pr.expected_cost(curves, over=(0.05, 0.5), cost=0.8)
     >>> costs.select(pl.col("cost_fixed", "cost_following", "worth_of_prior").round(4)).row(0)
-    (0.11, 0.1049, 0.0051)
+    (0.1165, 0.0947, 0.0218)
     """
     prior, share = _belief_of("over", over), _belief_of("cost", cost)
     keys = curve_keys(curve)
@@ -180,7 +180,7 @@ def h_measure(
     >>> import polaroc as pr
     >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
     >>> round(pr.h_measure(curves)["h_measure"].item(), 6)
-    0.282222
+    0.255302
     """
     share = _belief_of("cost", beta(2, 2) if cost is None else cost)
     if prior != OBSERVED:

@@ -15,8 +15,9 @@ from polaroc.typing import Array
 BAND = ("lower", "upper", "interval", "note")
 NOT_COUNTS = "weights are not whole numbers: no band"
 # Order statistics of which limits are made: of larger classes some hundred, dense at both ends.
-MOST_LIMITS = 600
-HALVINGS = 12
+MOST_LIMITS = 400
+# Of the logarithm of their error.
+TOLERANCE = 1e-3
 # Keeps a grid point on the side of a vertical or horizontal step that is asked for.
 NUDGE, TINY = 1e-12, 1e-9
 OwnCurve: TypeAlias = Callable[[Array, Array, float, Array], Array]
@@ -62,7 +63,8 @@ def roc_band(curve: pl.LazyFrame, n: int = 201, *, level: float = 0.95) -> pl.La
     probability at every case hold all at once with probability √level (Aldor-Noiman and
     others, 2013); that probability is exact, by recursion. The rectangles of the two
     classes' limits bound the curve: a band without assumptions, also with ties, that is
-    wider than need be (``just applied-intervals`` measures by how much).
+    wider than need be. With 20 to 500 positives it held smooth, tied and stepped curves in
+    0.99 to 1.00 of samples at level 0.95 (``just applied-intervals``).
 
     References
     ----------
@@ -74,10 +76,14 @@ def roc_band(curve: pl.LazyFrame, n: int = 201, *, level: float = 0.95) -> pl.La
 
     Examples
     --------
+    >>> import polars as pl
     >>> import polaroc as pr
     >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
-    >>> pr.roc_band(curves, 3).select("fpr", "tpr", "lower", "upper").round(2).rows()
-    [(0.0, 0.2, 0.0, 0.7...), (0.5, 0.8, 0.1..., 0.9...), (1.0, 1.0, 1.0, 1.0)]
+    >>> band = pr.roc_band(curves, 3)
+    >>> band.select(pl.col("fpr", "tpr", "lower", "upper").round(2)).rows()
+    [(0.0, 0.2, 0.0, 0.7), (0.5, 0.8, 0.01, 1.0), (1.0, 1.0, 1.0, 1.0)]
+
+    Ten cases of each class say little.
     """
     keys = curve_keys(curve)
 
@@ -133,11 +139,12 @@ def pr_band(surface: pl.LazyFrame, n: int = 201, *, level: float = 0.95) -> pl.L
 
     Examples
     --------
+    >>> import polars as pl
     >>> import polaroc as pr
     >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
     >>> band = pr.surface(curves, [0.5, 0.1]).pipe(pr.pr_band, 3)
-    >>> band.select("prior", "tpr", "precision", "upper").round(2).rows()[1]
-    (0.1, 0.5, 0.36, 1.0)
+    >>> band.select(pl.col("prior", "tpr", "precision", "lower").round(2)).rows()[1]
+    (0.1, 0.5, 0.36, 0.05)
     """
     keys = surface_keys(surface)
 
@@ -275,12 +282,13 @@ def _order_statistics(total: int) -> Array:
 
 def _local_level(total: int, level: float) -> float:
     """The error at each order statistic with which all limits hold at once."""
-    low, high = log((1 - level) / (2 * total)), log(1 - level)
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        holds = simultaneous_coverage(total, exp(middle)) >= level
-        low, high = (middle, high) if holds else (low, middle)
-    return exp(low)
+    from scipy.optimize import brentq
+
+    if total == 1:
+        return 1 - level
+    ends = log((1 - level) / total), log(1 - level)
+    root = brentq(lambda x: simultaneous_coverage(total, exp(x)) - level, *ends, xtol=TOLERANCE)
+    return exp(root - 2 * TOLERANCE)
 
 
 def simultaneous_coverage(total: int, local: float) -> float:
@@ -312,8 +320,10 @@ def simultaneous_coverage(total: int, local: float) -> float:
         size = top - first + 1
         if size <= 0:
             return 0.0
-        steps = np.arange(size)
-        jumps = np.exp(xlogy(steps, mean) - mean - factorials[:size])
+        # Greater jumps have a probability below 1e-30.
+        greatest = min(size, int(mean + 12 * mean**0.5) + 30)
+        steps = np.arange(greatest)
+        jumps = np.exp(xlogy(steps, mean) - mean - factorials[:greatest])
         moved = np.convolve(counts, jumps)[:size] if mean > 0 else counts[:size]
         kept = max(bottom - first, 0)
         counts, first = moved[kept:], first + kept

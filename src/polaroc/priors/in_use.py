@@ -1,14 +1,29 @@
 """The prior in use of each row of a table: known, estimated or believed."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeGuard
+
+import polars as pl
 
 from polaroc.base.statistics import normal
 from polaroc.priors.distributions import Atoms, Distribution
 from polaroc.typing import Array
 
+# Columns of `estimate_prior` that are no keys.
+ESTIMATE = (
+    "method", "prior", "lower", "upper", "std_error", "reference_prior", "deployed", "shift_p",
+    "note",
+)  # fmt: skip
+NOT_ESTIMATED = "the prior was not estimated"
 # Keeps odds finite where an estimate is 0 or 1.
 LEAST = 1e-12
+
+
+def is_estimate(priors: object) -> TypeGuard[pl.DataFrame | pl.LazyFrame]:
+    """Whether these are the result of `estimate_prior`."""
+    if not isinstance(priors, pl.DataFrame | pl.LazyFrame):
+        return False
+    return {"prior", "lower", "upper", "method"} <= set(priors.lazy().collect_schema().names())
 
 
 class PriorInUse(Protocol):

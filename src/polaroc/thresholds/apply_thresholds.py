@@ -24,21 +24,19 @@ from polaroc.errors import Hint, InvalidTable, check_choice
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, one_class_note, read
 from polaroc.priors.beliefs import Belief
+from polaroc.priors.in_use import NOT_ESTIMATED, is_estimate
 from polaroc.thresholds.expected_cost import EXPECTED_COSTS
 from polaroc.thresholds.interval_columns import (
     ADDED,
     COUNTS,
     METHOD,
-    NOT_ESTIMATED,
     PRIOR_LIMITS,
-    PriorsInUse,
-    is_estimate,
     with_interval_columns,
     with_priors_in_use,
 )
 from polaroc.thresholds.operating_points import POINTS
 from polaroc.thresholds.rate_intervals import Costs
-from polaroc.typing import By, Frame, IntoExpr, Label, Nulls, Score, Table
+from polaroc.typing import By, Frame, IntoExpr, Label, Nulls, Priors, Score, Table
 
 # Columns of points, beside those of `operating_points`, that are no keys.
 NO_KEYS = frozenset((*PRIOR_LIMITS, *ADDED, *EXPECTED_COSTS))
@@ -57,7 +55,7 @@ def apply_thresholds(
     positive: Label | Sequence[Label] | None = None,
     nulls: Nulls = "raise",
     same_table: bool = False,
-    priors: PriorsInUse | None = None,
+    priors: Priors | Belief | None = None,
     intervals: Literal["exact"] | None = None,
     level: float = 0.95,
     cost_fn: float = 1,
@@ -120,18 +118,18 @@ def apply_thresholds(
 
     Notes
     -----
-    Intervals are for independent cases, of which weights that are whole numbers count
-    several; with other weights there are none. Those of `tpr` and `fpr` are Clopper and
-    Pearson's. Those of `precision`, `posfrac` and `cost` meld the distributions behind
-    them (Fay, Proschan and Brittain, 2015): with 20 cases of a class or more, 0.95
-    intervals held the truth in 0.95 to 0.99 of samples at every pair of rates tried, by
-    full enumeration (``just applied-intervals``). At a belief they are for the prior drawn
-    from it. At an estimated prior its error is in them: a half normal to either side for
-    ``method="em"``, and the ends of its interval for others, as its error may come from the
-    very cases that judge the threshold: from references of 50 positives on they held the
-    truth in 0.93 to 1.00 of samples, the reference being the judged table or another. An
-    estimate without an interval has none to carry. Cases that score just the threshold and are called
-    with a probability, as by the rule "balanced", count as whichever is worse for a limit.
+    Intervals are for independent cases, of which weights that are whole numbers count several;
+    with other weights there are none. Those of `tpr` and `fpr` are Clopper and Pearson's. Those
+    of `precision`, `posfrac` and `cost` meld the distributions behind them (Fay, Proschan and
+    Brittain, 2015): with 20 cases of a class or more, 0.95 intervals held the truth in 0.95 to
+    0.99 of samples at every pair of rates tried, by full enumeration (``just
+    applied-intervals``). At a belief they are for the prior drawn from it. At an estimated
+    prior its error is in them: a half normal to either side for ``method="em"``, and the ends
+    of its interval for others, as its error may come from the very cases that judge the
+    threshold: from references of 50 positives on they held the truth in 0.93 to 1.00 of
+    samples, the reference being the judged table or another. An estimate without an interval
+    has none to carry. Cases that score just the threshold and are called with a probability, as
+    by the rule "balanced", count as whichever is worse for a limit.
 
     References
     ----------

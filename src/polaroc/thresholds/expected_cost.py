@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from math import ceil
-from typing import Any, TypeAlias
+from typing import Any
 
 import polars as pl
 
@@ -20,8 +20,6 @@ from polaroc.priors.grids import OBSERVED, check_prior
 from polaroc.thresholds.operating_points import POINTS, operating_points
 from polaroc.typing import Array, Prior
 
-Over: TypeAlias = tuple[float, float] | float | Belief
-CostShare: TypeAlias = float | Belief
 EXPECTED_COSTS = (
     "cost_fixed", "cost_following", "cost_informed", "worth_of_prior", "cost_trivial",
 )  # fmt: skip
@@ -31,7 +29,9 @@ NODES, LEAST_PANELS, LONGEST = 16, 10, 3.0
 
 
 @lazily
-def expected_cost(curve: pl.LazyFrame, *, over: Over, cost: CostShare = 0.5) -> pl.LazyFrame:
+def expected_cost(
+    curve: pl.LazyFrame, *, over: tuple[float, float] | float | Belief, cost: float | Belief = 0.5
+) -> pl.LazyFrame:
     """The least expected cost of each curve where prior and cost of a miss are uncertain.
 
     A miss costs c and a false alarm 1 − c, so that a threshold with the rates t and f costs
@@ -124,7 +124,7 @@ def expected_cost(curve: pl.LazyFrame, *, over: Over, cost: CostShare = 0.5) -> 
 
 @lazily
 def h_measure(
-    curve: pl.LazyFrame, *, cost: CostShare | None = None, prior: Prior = "observed"
+    curve: pl.LazyFrame, *, cost: float | Belief | None = None, prior: Prior = "observed"
 ) -> pl.LazyFrame:
     """The H-measure of each curve: the share of the cost of trivial calls that it saves.
 

@@ -10,7 +10,14 @@ from polaroc.base.private_columns import FRACTIONAL, private
 from polaroc.curves.surface import at_priors
 from polaroc.errors import Hint, InvalidTable
 from polaroc.priors.beliefs import Belief
-from polaroc.priors.in_use import BelievedPrior, EstimatedPrior, KnownPrior, PriorInUse
+from polaroc.priors.in_use import (
+    ESTIMATE,
+    BelievedPrior,
+    EstimatedPrior,
+    KnownPrior,
+    PriorInUse,
+    is_estimate,
+)
 from polaroc.thresholds.rate_intervals import QUANTITIES, Calls, Costs, limits
 from polaroc.typing import Priors
 
@@ -25,16 +32,10 @@ NO_LIMITS = pl.col("prior_lower").is_null() | pl.col("prior_upper").is_null()
 UNSURE = pl.col(METHOD).is_not_null() & NO_LIMITS & pl.col("prior").is_not_null()
 # Cases of each class that are called at least and at most, without and with those that are tied.
 COUNTS = tuple(private(name) for name in ("tp_least", "tp_most", "fp_least", "fp_most"))
-NOT_ESTIMATED = "the prior was not estimated"
 NO_PRIOR_LIMITS = "the estimated prior has no interval: none at it"
 NO_COUNTS = "weights are not whole numbers: no interval"
 ENDS = tuple(f"{quantity}_{end}" for quantity in QUANTITIES for end in ("lower", "upper"))
 ADDED = ("posfrac", "cost", *ENDS)
-# Columns of `estimate_prior` that are no keys.
-ESTIMATE = (
-    "method", "prior", "lower", "upper", "std_error", "reference_prior", "deployed", "shift_p",
-    "note",
-)  # fmt: skip
 # Rows whose nodes are in memory at once.
 CHUNK = 1_000
 
@@ -64,13 +65,6 @@ def with_priors_in_use(
     return at_priors(moved, priors).drop("skew").with_columns(no_method, *no_limits)
 
 
-def is_estimate(priors: object) -> bool:
-    """Whether these are the result of `estimate_prior`."""
-    if not isinstance(priors, pl.DataFrame | pl.LazyFrame):
-        return False
-    return {"prior", "lower", "upper", "method"} <= set(priors.lazy().collect_schema().names())
-
-
 def _at_estimates(
     points: pl.LazyFrame, estimates: pl.LazyFrame, keys: Sequence[str]
 ) -> pl.LazyFrame:
@@ -89,9 +83,9 @@ def _at_estimates(
         estimates = estimates.with_columns(pl.col(key).cast(schema[key], strict=False))
     columns = estimates.select(
         *named,
-        "prior",
-        pl.col("lower").alias("prior_lower"),
-        pl.col("upper").alias("prior_upper"),
+        pl.col("prior").cast(pl.Float64),
+        pl.col("lower").cast(pl.Float64).alias("prior_lower"),
+        pl.col("upper").cast(pl.Float64).alias("prior_upper"),
         pl.col("method").alias(METHOD),
     )
     # A key that only the estimates have multiplies the points.

@@ -1,8 +1,8 @@
 """How often intervals of applied thresholds, and bands, hold the truth.
 
 ``python tests/benchmarks/applied_intervals.py [--runs N] [PART ...]``, parts are "known",
-"belief", "estimated" and "bands". With a known prior or a belief every possible table is
-counted with its probability, so that these figures have no error of simulation; the others are
+"belief", "estimated", "measures" and "bands". With a known prior or a belief every possible table
+is counted with its probability, so that these figures have no error of simulation; the others are
 over simulated binormal scores.
 """
 
@@ -131,6 +131,38 @@ def estimated(runs):
         yield row | coverage_at_estimates(rng, runs, sizes, distance, prior, method)
 
 
+def auprec_at_estimates(rng, runs, sizes, distance, prior, method, cases=1000, chunk=20):
+    """Coverage of AUPREC at an estimated prior."""
+    recall = (np.arange(100_000) + 0.5) / 100_000
+    fpr = norm.sf(norm.isf(recall) + distance)
+    truth = float(np.mean(recall / (recall + (1 - prior) / prior * fpr)))
+    figures = {}
+    for name in ("other", "same"):
+        held = []
+        for _ in range(runs // chunk):
+            test, other = (binormal(rng, chunk, *sizes, distance) for _ in range(2))
+            use = deployed(rng, chunk, cases, prior, distance, sizes[0] / sizes[1])
+            score = "score" if method == "em" else "raw"
+            columns = {"truth": "truth", "score": score, "by": "run"}
+            reference = test if name == "same" else other
+            estimates = pr.estimate_prior(reference, use, **columns, method=method)
+            found = pr.evaluate(
+                test, **columns, priors=estimates, intervals="logit", measures="auprec"
+            ).drop_nulls("lower")
+            held += found.select(pl.lit(truth).is_between("lower", "upper")).to_series().to_list()
+        figures |= {f"AUPREC, {name}": np.mean(held), f"tables, {name}": str(len(held))}
+    return figures
+
+
+def measures(runs):
+    rng = np.random.default_rng(0)
+    for sizes, distance, prior, method in product(
+        ((50, 200), (50, 50)), (1.5, 2.5), (0.05, 0.2), ("em", "confusion")
+    ):
+        row = {"sizes": str(sizes), "d": str(distance), "prior": str(prior), "method": method}
+        yield row | auprec_at_estimates(rng, runs, sizes, distance, prior, method)
+
+
 def scores_of(rng, runs, sizes, kind):
     """Scores of positives and negatives, and the vertices (f, t) of their true curve."""
     shapes = [(runs, size) for size in sizes]
@@ -193,7 +225,9 @@ def bands(runs):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", default=["known", "belief", "estimated", "bands"])
+    parser.add_argument(
+        "parts", nargs="*", default=["known", "belief", "estimated", "measures", "bands"]
+    )
     parser.add_argument("--runs", type=int, default=500)
     asked = parser.parse_args()
     for part in asked.parts:
@@ -201,6 +235,7 @@ def main() -> None:
             "known": known,
             "belief": belief,
             "estimated": lambda: estimated(asked.runs),
+            "measures": lambda: measures(asked.runs),
             "bands": lambda: bands(asked.runs),
         }[part]()
         table = None

@@ -92,6 +92,10 @@ threshold-costs *ARGS:
 threshold-limits *ARGS:
     python tests/benchmarks/threshold_limits.py {{ARGS}}
 
+# Coverage of the intervals of applied thresholds, and of bands, by enumeration and simulation.
+applied-intervals *ARGS:
+    python tests/benchmarks/applied_intervals.py {{ARGS}}
+
 # Coverage of the intervals of estimate_prior, by simulation.
 priors *ARGS:
     python tests/benchmarks/prior_coverage.py {{ARGS}}

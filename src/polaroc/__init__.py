@@ -27,8 +27,10 @@ from polaroc.priors.isolines import iso_lines
 from polaroc.priors.roc_pr import pr_from_roc, roc_from_pr
 from polaroc.reports import report
 from polaroc.thresholds.apply_thresholds import apply_thresholds
-from polaroc.thresholds.costs import cost_curve, decision_curve
+from polaroc.thresholds.costs import brier_curve, cost_curve, decision_curve
+from polaroc.thresholds.expected_cost import expected_cost, h_measure
 from polaroc.thresholds.operating_points import operating_points
+from polaroc.uncertainty.bands import pr_band, roc_band
 from polaroc.uncertainty.bootstrap import bootstrap
 from polaroc.uncertainty.intervals import intervals
 
@@ -47,6 +49,7 @@ __all__ = [
     "auprec_bounds",
     "beta",
     "bootstrap",
+    "brier_curve",
     "charts",
     "check",
     "choose",
@@ -60,10 +63,12 @@ __all__ = [
     "errors",
     "estimate_prior",
     "evaluate",
+    "expected_cost",
     "experiments",
     "expr",
     "gate",
     "greatest_auprec",
+    "h_measure",
     "hull",
     "iauprec",
     "intervals",
@@ -74,11 +79,13 @@ __all__ = [
     "one_vs_rest",
     "operating_points",
     "points",
+    "pr_band",
     "pr_from_roc",
     "prior",
     "prior_grid",
     "rates",
     "report",
+    "roc_band",
     "roc_from_pr",
     "sens",
     "skew",

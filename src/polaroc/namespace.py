@@ -13,10 +13,11 @@ import polars as pl
 import polaroc
 
 STEPS = (
-    "accsens", "achievable", "anova", "apply_thresholds", "auc", "auprec", "bootstrap", "check",
-    "choose", "compare", "cost_curve", "curve", "decision_curve", "delong", "dominance",
-    "estimate_prior", "evaluate", "hull", "iauprec", "intervals", "macro", "one_vs_rest",
-    "operating_points", "sens", "surface",
+    "accsens", "achievable", "anova", "apply_thresholds", "auc", "auprec", "bootstrap",
+    "brier_curve", "check", "choose", "compare", "cost_curve", "curve", "decision_curve",
+    "delong", "dominance", "estimate_prior", "evaluate", "expected_cost", "h_measure", "hull",
+    "iauprec", "intervals", "macro", "one_vs_rest", "operating_points", "pr_band", "roc_band",
+    "sens", "surface",
 )  # fmt: skip
 
 

@@ -83,10 +83,17 @@ CURVES = {
 }
 POINTS = {
     "achievable": lambda frame, by, **o: pr.achievable(curve(frame, by, **o), PRIORS, 5),
+    "brier_curve": lambda frame, by, **o: pr.brier_curve(curve(frame, by, **o), 5),
     "cost_curve": lambda frame, by, **o: pr.cost_curve(curve(frame, by, **o), 5),
     "decision_curve": lambda frame, by, **o: pr.decision_curve(curve(frame, by, **o), 5, PRIORS),
+    "roc_band": lambda frame, by, **o: pr.roc_band(curve(frame, by, **o), 5),
+    "pr_band": lambda frame, by, **o: pr.pr_band(pr.surface(curve(frame, by, **o), PRIORS), 5),
 }
 OTHERS = {
+    "expected_cost": lambda frame, by, **o: pr.expected_cost(
+        curve(frame, by, **o), over=(0.1, 0.4), cost=0.7
+    ),
+    "h_measure": lambda frame, by, **o: pr.h_measure(curve(frame, by, **o)),
     "dominance": lambda frame, by, **o: pr.dominance(
         curve(frame, [*(key for key in by if key != "model"), "model"], **o)
     ),
@@ -94,7 +101,10 @@ OTHERS = {
 }
 STEPS = MEASURED | CURVES | POINTS | OTHERS
 PER_KEY = MEASURED | CURVES | POINTS
-WITH_PYTHON = {"hull", "achievable", "cost_curve", "dominance"}
+WITH_PYTHON = {
+    "hull", "achievable", "cost_curve", "dominance", "expected_cost", "h_measure", "roc_band",
+    "pr_band",
+}  # fmt: skip
 KEYS = [[], ["model"], ["model", "fold"]]
 
 

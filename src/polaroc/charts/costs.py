@@ -7,8 +7,15 @@ import polars as pl
 
 from polaroc.base.columns import as_lazy, require
 from polaroc.base.private_columns import PANEL
-from polaroc.charts.layers import dashed_line, data, drawn_lines, line_marks, panels_of
-from polaroc.charts.lines import lines
+from polaroc.charts.layers import (
+    dashed_line,
+    data,
+    drawn_lines,
+    line_marks,
+    overlay,
+    panels_of,
+)
+from polaroc.charts.lines import Lines, lines
 from polaroc.charts.options import checked
 from polaroc.charts.theme import GREY, SIZE, share_axis, with_theme
 from polaroc.errors import InvalidTable
@@ -27,6 +34,7 @@ def cost_curves(
     costs: pl.LazyFrame | pl.DataFrame,
     title: str = "Cost curves",
     *,
+    brier: pl.LazyFrame | pl.DataFrame | None = None,
     colours: Mapping[str, str] | None = None,
 ) -> "alt.LayerChart":
     """The least expected cost of each curve, over all priors and costs.
@@ -37,6 +45,8 @@ def cost_curves(
         The result of `cost_curve`. The first key gives the colour.
     title
         Heading of the chart.
+    brier
+        The result of `brier_curve`, to draw dashed over the cost curves.
     colours
         From name to colour, as `palette` gives them, for the same in every chart.
 
@@ -60,12 +70,7 @@ def cost_curves(
     """
     import altair as alt
 
-    lazy = as_lazy(costs)
-    needed = (PROBABILITY_COST, "cost", "threshold", "tpr", "fpr")
-    names = require(lazy, needed, source="cost_curve(...)")
-    keys = [name for name in names if name not in needed]
-    points = lazy.sort(*keys, PROBABILITY_COST, nulls_last=True).collect()
-    drawn = lines(points, keys, PROBABILITY_COST, "cost")
+    drawn, keys = _cost_lines(costs, "cost_curve(...)")
     trivial = dashed_line((0, 0), (0.5, 0.5), (1, 0))
     axis = alt.Y(
         "y:Q", scale=alt.Scale(domain=[0, 0.5], nice=False), title="normalised expected cost",
@@ -78,12 +83,25 @@ def cost_curves(
         alt.Tooltip("y:Q", title="normalised expected cost", format=".4f"),
     ]
     marks = line_marks(data(drawn.records), drawn, colours=colours)
-    line = marks.encode(across, axis, tooltip=tooltip)
+    layers = [trivial, marks.encode(across, axis, tooltip=tooltip)]
     subtitle = "grey: calling all or nothing positive; c: cost of a miss, d: of a false alarm"
+    if brier is not None:
+        acted_on, _ = _cost_lines(brier, "brier_curve(...)")
+        layers.append(overlay(data(acted_on.records), drawn, colours))
+        subtitle += "; dashed: scores as probabilities"
     heading = alt.TitleParams(title, subtitle=subtitle)
     return with_theme(
-        alt.layer(trivial, line).properties(width=1.2 * SIZE, height=0.8 * SIZE, title=heading)
+        alt.layer(*layers).properties(width=1.2 * SIZE, height=0.8 * SIZE, title=heading)
     )
+
+
+def _cost_lines(costs: pl.LazyFrame | pl.DataFrame, source: str) -> tuple[Lines, list[str]]:
+    """Curves of cost as lines, and their keys; those that have no cost are left out."""
+    lazy = as_lazy(costs)
+    needed = (PROBABILITY_COST, "cost", "threshold", "tpr", "fpr")
+    keys = [name for name in require(lazy, needed, source=source) if name not in needed]
+    points = lazy.drop_nulls("cost").sort(*keys, PROBABILITY_COST, nulls_last=True).collect()
+    return lines(points, keys, PROBABILITY_COST, "cost"), keys
 
 
 @checked

@@ -98,7 +98,7 @@ def overlay(base: "alt.Chart", drawn: Lines, colours: Mapping[str, str] | None) 
 def band_lines(means: pl.DataFrame, x: str, y: str, const: Sequence[str] = ()) -> tuple[Lines, str]:
     """The mean curves as lines whose records also have `lower` and `upper`, and a caption."""
     named = [*require(means.lazy(), ("lower", "upper"), source="mean_roc(...)")]
-    keys = [name for name in named if name not in ("sd", "curves", "interval", *const)]
+    keys = [name for name in named if name not in ("sd", "curves", "interval", "note", *const)]
     rounded = means.with_columns(pl.col(x, y, "lower", "upper").round(DIGITS))
     drawn = lines(rounded, keys, x, y, const)
     for record, group in zip(drawn.records, groups_of(rounded, [*keys, *const]), strict=False):
@@ -109,6 +109,8 @@ def band_lines(means: pl.DataFrame, x: str, y: str, const: Sequence[str] = ()) -
 def _caption(means: pl.DataFrame) -> str:
     if means.is_empty():
         return ""
+    if "curves" not in means.columns:
+        return str(means["interval"][0])
     counts = means["curves"].unique().sort().to_list()
     count = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
     return f"mean of {count} curves {means['interval'][0]}"
@@ -132,14 +134,16 @@ def band_layer(base: "alt.Chart", drawn: Lines, colours: Mapping[str, str] | Non
     )
 
 
-def band_tooltips(base: "alt.Chart", drawn: Lines, x: str, y: str) -> "alt.Chart":
-    """Tooltips of means and their bands, on axes titled `x` and `y`."""
+def band_tooltips(
+    base: "alt.Chart", drawn: Lines, x: str, y: str, *, averaged: bool
+) -> "alt.Chart":
+    """Tooltips of means, or curves, and their bands, on axes titled `x` and `y`."""
     import altair as alt
 
     tooltip = [
-        *([alt.Tooltip("line:N", title="mean of")] if drawn.title else []),
+        *([alt.Tooltip("line:N", title="mean of" if averaged else "curve")] if drawn.title else []),
         alt.Tooltip("x:Q", title=x, format=".3~f"),
-        alt.Tooltip("y:Q", title=f"mean {y}", format=".4f"),
+        alt.Tooltip("y:Q", title=f"mean {y}" if averaged else y, format=".4f"),
         alt.Tooltip("lower:Q", title="band from", format=".4f"),
         alt.Tooltip("upper:Q", title="band to", format=".4f"),
     ]

@@ -61,7 +61,8 @@ def pr(
     band
         The key or keys, such as "fold", over which to draw the mean curve with a band
         of one standard deviation to either side, in place of single curves; or the
-        result of `mean_pr`, for another band.
+        result of `mean_pr`, for another band, or of `pr_band`, for the curves of one test
+        set with theirs.
     achievable
         The result of `achievable` at the same priors, to draw dashed over the curves.
     colours
@@ -124,7 +125,9 @@ def pr(
         *(iso_label_layers(by_kind["iso"]) if equal.records else []),
         curve_tooltips(by_kind["tooltip"], keys, "tpr", "precision")
         if band is None
-        else band_tooltips(by_kind["curve"], drawn, "recall", "precision"),
+        else band_tooltips(
+            by_kind["curve"], drawn, "recall", "precision", averaged="curves" in points.columns
+        ),
     ]
     width = SIZE if len(panels) == 1 else 0.7 * SIZE
     captions = [caption, "dashed: achievable curve" if above else "", equal.caption]

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from os import PathLike
 
 from polaroc.base.columns import collect_like, takes_table
+from polaroc.evaluation.at_estimates import at_estimates, priors_and_ends
 from polaroc.evaluation.pipeline import run
 from polaroc.evaluation.request import Request
 from polaroc.files.memory import Memory
 from polaroc.files.progress import Progress
 from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.priors.beliefs import Belief
+from polaroc.priors.in_use import is_estimate
 from polaroc.typing import (
     By,
     Frame,
@@ -53,7 +55,8 @@ def evaluate(
         As in `curve`.
     priors
         Priors at which AUPREC is taken, in (0, 1), or ``"observed"`` for each
-        key's own; one, several, or a prior grid.
+        key's own; one, several, or a prior grid; or the result of `estimate_prior`, for each
+        key's own estimate, whose keys must be among `by`.
     over
         A range (lo, hi) of priors, or a belief about the prior. Without it there
         are no measures over a range; under a belief there is IAUPREC only.
@@ -104,12 +107,20 @@ def evaluate(
     ------
     InvalidPredictions, InvalidArgument
         As in `curve` and `auprec`.
+    InvalidTable
+        Where estimated priors have a key that is not in `by`.
 
     See Also
     --------
     curve : The ROC curve from predictions.
     intervals : Intervals from the influence of single cases.
     compare : Whether models differ on a measure.
+
+    Notes
+    -----
+    At an estimated prior, limits are the widest of those at the estimate and at both ends of
+    its interval, of the same level: valid also where the reference of the estimate is this very
+    table. There is no `std_error` then.
 
     References
     ----------
@@ -136,9 +147,12 @@ def evaluate(
     >>> measures.select("model", "estimate").rows()
     [('forest', 0.75), ('tree', 0.5)]
     """
+    estimates = priors.lazy().collect() if is_estimate(priors) else None
+    grid = priors if estimates is None else priors_and_ends(estimates)
     request = Request(
         truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls,
-        priors=priors, over=over, interpolation=interpolation, intervals=intervals, level=level,
+        priors=grid, over=over, interpolation=interpolation, intervals=intervals, level=level,
         measures=measures, memory=memory, scratch=scratch, progress=progress,
     )  # fmt: skip
-    return collect_like(frame, run(frame, request).measures)
+    found = run(frame, request).measures
+    return collect_like(frame, found if estimates is None else at_estimates(found, estimates))

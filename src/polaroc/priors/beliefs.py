@@ -1,13 +1,14 @@
 """Distributions of the prior in use, as weighted nodes."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import asinh, atan, ceil, exp, expm1, fsum, isfinite, log, log1p, pi, sqrt
 from typing import Any, Literal
 
 from polaroc.base.checks import is_number, listed_values, pair_of, shortened
 from polaroc.base.statistics import quadrature
 from polaroc.errors import Hint, InvalidArgument, check_choice
+from polaroc.priors.distributions import Atoms, Beta, Distribution, Flat
 from polaroc.priors.grids import check_prior, check_range, prior, range_of, skew
 
 TOLERANCE = 1e-12
@@ -47,9 +48,21 @@ class Belief:
     name: str
     skews: tuple[float, ...]
     weights: tuple[float, ...]
+    # Quantiles and probabilities, which the nodes of a continuous belief have only roughly.
+    _exact: Distribution | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
         return self.name
+
+    @property
+    def distribution(self) -> Distribution:
+        """The distribution itself; that of the nodes where they are the belief."""
+        return self._exact or Atoms(self.priors, self.weights)
+
+    @property
+    def mean(self) -> float:
+        """The expected prior."""
+        return fsum(p * w for p, w in zip(self.priors, self.weights, strict=True))
 
     @property
     def priors(self) -> tuple[float, ...]:
@@ -125,7 +138,7 @@ def uniform(lo: float, hi: float, measure: Literal["prior", "skew"] = "prior") -
     densities = [_slope(u) if measure == "prior" else exp(u) for u in logs]
     name = f"uniform({lo:g}, {hi:g}{', measure=skew' if measure == 'skew' else ''})"
     masses = [float(w) * d for w, d in zip(weights, densities, strict=True)]
-    return _belief(name, [exp(u) for u in logs], masses)
+    return _belief(name, [exp(u) for u in logs], masses, Flat(lo, hi, measure))
 
 
 def beta(a: float, b: float) -> Belief:
@@ -190,7 +203,8 @@ def beta(a: float, b: float) -> Belief:
     shifts.sort(reverse=True)
     # Two steps, so that neither overflows.
     skews = [b / a * exp(shift / 2) * exp(shift / 2) for shift in shifts]
-    return _belief(f"beta({a:g}, {b:g})", skews, [exp(log_density(shift)) for shift in shifts])
+    masses = [exp(log_density(shift)) for shift in shifts]
+    return _belief(f"beta({a:g}, {b:g})", skews, masses, Beta(a, b))
 
 
 def points(priors: Sequence[float], weights: Sequence[float] | None = None) -> Belief:
@@ -387,8 +401,10 @@ def _log_decay(a: float, frequency: float) -> float:
     return decay
 
 
-def _belief(name: str, skews: list[float], masses: list[float]) -> Belief:
-    return Belief(name, tuple(skews), tuple(_to_one(masses)))
+def _belief(
+    name: str, skews: list[float], masses: list[float], distribution: Distribution
+) -> Belief:
+    return Belief(name, tuple(skews), tuple(_to_one(masses)), distribution)
 
 
 def _to_one(masses: Sequence[float]) -> list[float]:

@@ -1,4 +1,4 @@
-"""Cost curves and decision curves."""
+"""Cost curves, Brier curves and decision curves."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -13,7 +13,7 @@ from polaroc.base.statistics import ROUNDING
 from polaroc.curves.hull import hull
 from polaroc.curves.surface import at_priors
 from polaroc.priors.grids import OBSERVED, check_prior, skew
-from polaroc.typing import Priors
+from polaroc.typing import Prior, Priors
 
 PROBABILITY_COST = "probability_cost"
 DECISIONS = ("prior", "threshold", "tpr", "fpr", "net_benefit", "treat_all", "note")
@@ -88,6 +88,93 @@ def cost_curve(curve: pl.LazyFrame, probability_cost: int | Sequence[float] = 10
         )
         .group_by(*keys, PROBABILITY_COST)
         .agg(pl.col("cost", "threshold", "tpr", "fpr").sort_by("cost", order).first())
+        .sort(*keys, PROBABILITY_COST, nulls_last=True)
+    )
+
+
+@lazily
+def brier_curve(
+    curve: pl.LazyFrame,
+    probability_cost: int | Sequence[float] = 101,
+    *,
+    score_prior: Prior = "observed",
+) -> pl.LazyFrame:
+    """The normalised expected cost of acting on scores as if they were probabilities.
+
+    At each probability cost x (see `cost_curve`) the threshold is not the best one, but the
+    one that is best if scores are probabilities: where the score's odds, re-weighted from
+    `score_prior`, are (1−x)/x. What lies between this curve and the cost curve is lost for
+    want of calibration.
+
+    Parameters
+    ----------
+    curve
+        The result of `curve`, of scores that are probabilities.
+    probability_cost
+        As in `cost_curve`.
+    score_prior
+        The prior at which scores are right as they stand, in (0, 1), or ``"observed"``, each
+        key's own.
+
+    Returns
+    -------
+    Frame of the kind given
+        As from `cost_curve`: one row per key and value, sorted: the keys;
+        `probability_cost`; `cost`, from 0 to 1; `threshold`, the score from which on cases
+        are called positive (null where none is), `tpr` and `fpr`; all Float64. Keys whose
+        scores are not from 0 to 1 have nulls; those without positives, without negatives or
+        with rows that cannot be ranked have no rows.
+
+    Raises
+    ------
+    InvalidArgument, InvalidTable
+        For values outside what is allowed; where the columns of a curve are missing.
+
+    See Also
+    --------
+    cost_curve : The least cost, with the best threshold.
+    charts.cost_curves : Draws both.
+
+    Notes
+    -----
+    The area under it is the Brier score, at equal priors, of the scores re-weighted to
+    equal priors (Hernández-Orallo, Flach and Ferri, 2011).
+
+    References
+    ----------
+    Hernández-Orallo, Flach, Ferri, "Brier curves: a new cost-based visualisation of
+    classifier performance", 2011.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
+    >>> round(pr.brier_curve(curves, [0.5])["cost"].item(), 12)
+    0.4
+    """
+    keys = curve_keys(curve)
+    x = pl.col(PROBABILITY_COST)
+    grid = pl.LazyFrame(
+        {PROBABILITY_COST: shares("probability_cost", probability_cost)},
+        schema={PROBABILITY_COST: pl.Float64},
+    )
+    ranked, totals = _classes(curve, keys)
+    odds = (1 - x) / x / _true_skew(score_prior)
+    # Calling from the greatest odds on calls nothing positive.
+    raw = pl.when(x > 0).then(odds / (1 + odds) * (1 - ROUNDING))
+    t, f = pl.col("tpr"), pl.col("fpr")
+    rates_and_cost = ("cost", "tpr", "fpr")
+    return (
+        _rates_at_thresholds(
+            ranked,
+            totals.join(grid, how="cross").with_columns(
+                raw.alias("threshold"), raw.fill_null(float("inf")).alias(SOUGHT)
+            ),
+            keys,
+        )
+        .with_columns(((1 - t) * x + f * (1 - x)).alias("cost"))
+        .with_columns(pl.when(SHARES).then(name).alias(name) for name in rates_and_cost)
+        .select(*keys, PROBABILITY_COST, "cost", "threshold", "tpr", "fpr")
         .sort(*keys, PROBABILITY_COST, nulls_last=True)
     )
 
@@ -168,16 +255,7 @@ def decision_curve(
     """
     keys = curve_keys(curve)
     requested = pl.LazyFrame({"threshold": shares("thresholds", thresholds, closed=False)})
-    ranked = curve.filter((pl.col("positives") > 0) & (pl.col("negatives") > 0))
-    lowest, highest = pl.col("threshold").min(), pl.col("threshold").max()
-    totals = (
-        ranked.group_by(keys)
-        .agg(
-            pl.col("positives", "negatives").max(),
-            ((lowest >= 0) & (highest <= 1)).alias(SHARES),
-        )
-        .filter(pl.col("positives").is_not_null())
-    )
+    ranked, totals = _classes(curve, keys)
     thresholds_by_prior = at_priors(totals.join(requested, how="cross"), priors).with_columns(
         _raw_threshold(score_prior).alias(SOUGHT)
     )
@@ -201,15 +279,33 @@ def _raw_threshold(score_prior: float | Literal["observed"] | None) -> pl.Expr:
     p, skewed = pl.col("threshold"), pl.col("skew")
     if score_prior is None:
         return p
-    if isinstance(score_prior, str) and score_prior == OBSERVED:
-        true_skew = pl.col("negatives") / pl.col("positives")
-    else:
-        check_prior(score_prior)
-        true_skew = pl.lit(skew(float(score_prior)))
-    odds_ratio = skewed / true_skew
+    odds_ratio = skewed / _true_skew(score_prior)
     weighted = p * odds_ratio / (1 - p + p * odds_ratio)
     # A score that equals p up to rounding is called positive.
     return pl.when((odds_ratio - 1).abs() <= ROUNDING).then(p).otherwise(weighted * (1 - ROUNDING))
+
+
+def _true_skew(score_prior: Prior) -> pl.Expr:
+    """The skew at which scores are right as they stand."""
+    if isinstance(score_prior, str) and score_prior == OBSERVED:
+        return pl.col("negatives") / pl.col("positives")
+    check_prior(score_prior)
+    return pl.lit(skew(float(score_prior)))
+
+
+def _classes(curve: pl.LazyFrame, keys: Sequence[str]) -> tuple[pl.LazyFrame, pl.LazyFrame]:
+    """Curves with both classes, and per key the totals and whether scores are from 0 to 1."""
+    ranked = curve.filter((pl.col("positives") > 0) & (pl.col("negatives") > 0))
+    lowest, highest = pl.col("threshold").min(), pl.col("threshold").max()
+    totals = (
+        ranked.group_by(keys)
+        .agg(
+            pl.col("positives", "negatives").max(),
+            ((lowest >= 0) & (highest <= 1)).alias(SHARES),
+        )
+        .filter(pl.col("positives").is_not_null())
+    )
+    return ranked, totals
 
 
 def _rates_at_thresholds(

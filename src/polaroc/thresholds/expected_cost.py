@@ -1,0 +1,354 @@
+"""Expected cost where the prior, and the cost of a miss, are uncertain; the H-measure."""
+
+from collections.abc import Callable, Iterator, Sequence
+from math import ceil
+from typing import Any
+
+import polars as pl
+
+from polaroc.base.checks import check_share, is_number, pair_of, shortened
+from polaroc.base.columns import attach, curve_keys, lazily
+from polaroc.base.statistics import quadrature
+from polaroc.curves.hull import hull
+from polaroc.curves.surface import at_priors
+from polaroc.errors import Hint, InvalidArgument
+from polaroc.predictions.row_checks import UNRANKED
+from polaroc.predictions.table import one_class_note
+from polaroc.priors.beliefs import Belief, beta, points, resolve_belief
+from polaroc.priors.distributions import Atoms, Distribution, Flat
+from polaroc.priors.grids import OBSERVED, check_prior
+from polaroc.thresholds.operating_points import POINTS, operating_points
+from polaroc.typing import Array, Prior
+
+EXPECTED_COSTS = (
+    "cost_fixed", "cost_following", "cost_informed", "worth_of_prior", "cost_trivial",
+)  # fmt: skip
+H_MEASURE = ("prior", "h_measure", "positives", "negatives", "note")
+# Of Gauss and Legendre, on each panel of an integral, which has a length in log odds.
+NODES, LEAST_PANELS, LONGEST = 16, 10, 3.0
+
+
+@lazily
+def expected_cost(
+    curve: pl.LazyFrame, *, over: tuple[float, float] | float | Belief, cost: float | Belief = 0.5
+) -> pl.LazyFrame:
+    """The least expected cost of each curve where prior and cost of a miss are uncertain.
+
+    A miss costs c and a false alarm 1 − c, so that a threshold with the rates t and f costs
+    cπ(1−t) + (1−c)(1−π)f per case. Prior and c are independent.
+
+    Parameters
+    ----------
+    curve
+        The result of `curve`, of a tuning table.
+    over
+        The prior: a range (lo, hi), in which all are equally likely, a belief (`uniform`,
+        `beta` or `points`), or a single prior.
+    cost
+        The share c of the cost that a miss carries, in (0, 1), or a belief about it.
+
+    Returns
+    -------
+    Frame of the kind given
+        One row per key, sorted, with the columns of `operating_points`, so that the best
+        fixed threshold can be given to `apply_thresholds`: `rule` is "cost", `prior` the
+        expected one, and the point the one of least expected cost. Then, all Float64:
+        `cost_fixed`, the expected cost of that point; `cost_following`, that of a threshold
+        which is set anew for each prior, and so knows it; `worth_of_prior`, the difference;
+        `cost_informed`, that of a threshold which knows c, too; and `cost_trivial`, that of
+        calling all or none positive with the same knowledge. Costs of keys without
+        positives, without negatives or with rows that cannot be ranked are null.
+
+    Raises
+    ------
+    InvalidArgument, InvalidTable
+        For a prior, range or cost outside what is allowed; where the columns of a curve
+        are missing.
+
+    See Also
+    --------
+    h_measure : The share of the trivial cost that a model saves, over all costs.
+    cost_curve : Normalised expected cost over priors and costs.
+    operating_points : The point that a rule takes at each prior.
+
+    Notes
+    -----
+    The least cost over the hull is a sum over its vertices, each of which is best in a range
+    of the odds cπ/((1−c)(1−π)); of that, expectations are partial means of the beliefs, in
+    closed form where one of them is a number or a few, by quadrature to 1e-10 otherwise.
+    On the table that a threshold was chosen on, its cost is too low: judge it elsewhere.
+    Like `hull`, the plan holds a Python function.
+
+    References
+    ----------
+    Drummond, Holte, "Cost curves: an improved method for visualizing classifier
+    performance", 2006.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
+    >>> costs = pr.expected_cost(curves, over=(0.05, 0.5), cost=0.8)
+    >>> costs.select(pl.col("cost_fixed", "cost_following", "worth_of_prior").round(4)).row(0)
+    (0.1165, 0.0947, 0.0218)
+    """
+    prior, share = _belief_of("over", over), _belief_of("cost", cost)
+    keys = curve_keys(curve)
+    hulls = hull(curve).cache()
+    c, p = share.mean, prior.mean
+    expected_share = Atoms((c,), (1.0,))
+    both = prior.distribution, share.distribution
+    trivial = _least(*_trivial(), *both)
+    t, f = pl.col("tpr"), pl.col("fpr")
+    fixed, following = pl.col("cost_fixed"), pl.col("cost_following")
+    points = operating_points(hulls, "cost", priors=p, cost_fn=c, cost_fp=1 - c)
+    least = _per_key(
+        hulls,
+        keys,
+        {
+            "cost_following": lambda t, f: _least(t, f, prior.distribution, expected_share),
+            "cost_informed": lambda t, f: _least(t, f, *both),
+        },
+    )
+    return (
+        attach(points, least, keys, required=False)
+        .with_columns(
+            (c * p * (1 - t) + (1 - c) * (1 - p) * f).alias("cost_fixed"),
+            pl.when(t.is_not_null()).then(trivial).alias("cost_trivial"),
+        )
+        .with_columns((fixed - following).clip(0).alias("worth_of_prior"))
+        .select(*keys, *POINTS, *EXPECTED_COSTS)
+        .sort(*keys, "prior", nulls_last=True)
+    )
+
+
+@lazily
+def h_measure(
+    curve: pl.LazyFrame, *, cost: float | Belief | None = None, prior: Prior = "observed"
+) -> pl.LazyFrame:
+    """The H-measure of each curve: the share of the cost of trivial calls that it saves.
+
+    Costs are expected ones under a belief about the share c of the cost that a miss carries,
+    with the best threshold for each c: 1 − E[least cost]/E[least cost of calling all or none
+    positive].
+
+    Parameters
+    ----------
+    curve
+        The result of `curve`.
+    cost
+        Belief about c: by default ``beta(2, 2)``; a number in (0, 1) for a single c.
+        Hand's c is the share of a false alarm, 1 − c: his Beta(a, b) is ``beta(b, a)``
+        here.
+    prior
+        A prior in (0, 1), or ``"observed"`` for each key's own.
+
+    Returns
+    -------
+    Frame of the kind given
+        One row per key, sorted: the keys; `prior`; `h_measure` Float64 from 0 to 1, 0 where
+        the hull is that of chance; `positives`, `negatives`; `note`, null or why there is
+        no value.
+
+    Raises
+    ------
+    InvalidArgument, InvalidTable
+        For a prior or cost outside what is allowed; where the columns of a curve are
+        missing.
+
+    See Also
+    --------
+    expected_cost : The least expected cost where prior and cost are uncertain.
+    auc : The area under each curve.
+
+    Notes
+    -----
+    Closed form for a beta belief (Hand, 2009). It agrees with the R package hmeasure, whose
+    ``severity.ratio=1`` is the default here; its own default ratio, that of positives to
+    negatives r, is ``beta(1 + 1/r, 2)``. Like `hull`, the plan holds a Python function.
+
+    References
+    ----------
+    Hand, "Measuring classifier performance: a coherent alternative to the area under the ROC
+    curve", 2009.
+
+    Hand, Anagnostopoulos, "A better Beta for the H measure of classification performance",
+    2014.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
+    >>> round(pr.h_measure(curves)["h_measure"].item(), 6)
+    0.255302
+    """
+    share = _belief_of("cost", beta(2, 2) if cost is None else cost)
+    if prior != OBSERVED:
+        check_prior(prior)
+    keys = curve_keys(curve)
+
+    def saved(t: Array, f: Array, own: float) -> float:
+        at = Atoms((own,), (1.0,))
+        return 1 - _least(t, f, at, share.distribution) / _least(
+            *_trivial(), at, share.distribution
+        )
+
+    hulls = hull(curve).cache()
+    placed = at_priors(hulls, prior)
+    value = _per_key(placed, keys, {"h_measure": saved}, "prior")
+    positives, negatives = pl.col("positives"), pl.col("negatives")
+    lack = (
+        pl.when(positives.is_null())
+        .then(pl.lit(UNRANKED))
+        .otherwise(one_class_note(positives, negatives))
+    )
+    # Without keys an empty table has no row: there is none with a prior.
+    rows = placed.group_by(*keys, "prior").agg(pl.col("positives", "negatives").max())
+    return (
+        attach(rows, value, keys, required=False)
+        .with_columns(lack.alias("note"))
+        .select(*keys, *H_MEASURE)
+        .sort(*keys, "prior", nulls_last=True)
+    )
+
+
+def _belief_of(argument: str, value: object) -> Belief:
+    """A belief; of a number the one that is certain, of a pair that of the range."""
+    if isinstance(value, Belief):
+        return value
+    if is_number(value):
+        check_share(argument, value)
+        return points([float(value)])
+    if pair_of(value) is None:
+        raise InvalidArgument(
+            f"{argument} is {shortened(value)}, allowed are a share in (0, 1), a range (lo, hi) "
+            "of them, or a belief.",
+            hint=Hint.example(argument, (0.05, 0.2) if argument == "over" else 0.9),
+        )
+    return resolve_belief(value)
+
+
+def _per_key(
+    hulls: pl.LazyFrame,
+    keys: Sequence[str],
+    values: dict[str, Callable[..., float]],
+    *extra: str,
+) -> pl.LazyFrame:
+    """Functions of recall and false positive rate at the vertices, and of extra columns, by key."""
+    both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
+    vertices = (
+        hulls.filter(both)
+        .sort(*keys, pl.col("tp") + pl.col("fp"), nulls_last=True)
+        .group_by(keys, maintain_order=True)
+        .agg("tpr", "fpr", *(pl.col(name).first() for name in extra))
+        # Without keys there is a row even where no curve has both classes.
+        .filter(pl.col("tpr").list.len() > 0)
+    )
+    schema = hulls.collect_schema()
+    names: dict[str, pl.DataType | type[pl.DataType]] = {
+        **{key: schema[key] for key in keys},
+        **dict.fromkeys(values, pl.Float64),
+    }
+
+    def computed(frame: pl.DataFrame) -> pl.DataFrame:
+        rows = [
+            [
+                value(row["tpr"].to_numpy(), row["fpr"].to_numpy(), *more)
+                for value in values.values()
+            ]
+            for row in _rows(frame)
+            for more in [[row[name] for name in extra]]
+        ]
+        columns = pl.DataFrame(rows, schema=dict.fromkeys(values, pl.Float64), orient="row")
+        return pl.concat([frame.select(keys), columns], how="horizontal") if keys else columns
+
+    return vertices.map_batches(computed, schema=names)
+
+
+def _rows(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    """Rows whose lists are columns."""
+    for number in range(frame.height):
+        yield {name: frame[name][number] for name in frame.columns}
+
+
+def _trivial() -> tuple[Array, Array]:
+    """The hull of calling all or none positive."""
+    import numpy as np
+
+    return np.array([0.0, 1.0]), np.array([0.0, 1.0])
+
+
+def _least(t: Array, f: Array, prior: Distribution, share: Distribution) -> float:
+    """E[min over the vertices of cπ(1−t) + (1−c)(1−π)f] of independent π and c."""
+    import numpy as np
+
+    # From these odds cπ/((1−c)(1−π)) on, a vertex is better than the one before.
+    with np.errstate(divide="ignore"):
+        odds = np.diff(f) / np.diff(t)
+    misses, alarms = _partial_means(np.concatenate(([0.0], odds, [np.inf])), prior, share)
+    return float((1 - t) @ np.diff(misses) + f @ np.diff(alarms))
+
+
+def _partial_means(odds: Array, prior: Distribution, share: Distribution) -> tuple[Array, Array]:
+    """E[cπ] and E[(1−c)(1−π)], where cπ/((1−c)(1−π)) is at most each of the odds, else 0."""
+    import numpy as np
+
+    # The two are alike: sum over the one that has few values, or integrate over the narrower.
+    outer, inner = sorted((prior, share), key=_width)
+    sums = []
+    for one in odds:
+        values, weights = _nodes(outer, inner, one)
+        mean, rest = _given(one, inner, values)
+        sums.append([mean @ (values * weights), rest @ ((1 - values) * weights)])
+    misses, alarms = np.array(sums).T
+    return misses, alarms
+
+
+def _given(odds: float, inner: Distribution, values: Array) -> tuple[Array, Array]:
+    """The partial mean of `inner`, and of 1 less it, where its odds times those of values are ≤."""
+    import numpy as np
+
+    bound = odds * (1 - values) / values
+    with np.errstate(invalid="ignore"):
+        limit = np.where(np.isinf(bound), 1.0, bound / (1 + bound))
+    mean = inner.mean_below(limit)
+    return mean, inner.below(limit) - mean
+
+
+def _logit(value: Array) -> Array:
+    import numpy as np
+
+    return np.log(value) - np.log1p(-value)
+
+
+def _width(distribution: Distribution) -> float:
+    """Of the middle two thirds, in log odds; 0 of a few values."""
+    import numpy as np
+
+    if isinstance(distribution, Atoms):
+        return 0.0
+    low, high = _logit(distribution.quantile(np.array([1 / 6, 5 / 6])))
+    return float(high - low)
+
+
+def _nodes(outer: Distribution, inner: Distribution, odds: float) -> tuple[Array, Array]:
+    """Values of `outer` and weights, for a function of the limit of `inner`.
+
+    In log odds both are smooth on panels short against the width of `outer` and the distance π
+    of the nearest singularity, but at the ends of a flat `inner`.
+    """
+    import numpy as np
+
+    if isinstance(outer, Atoms):
+        return np.array(outer.values), np.array(outer.weights)
+    low, high = outer.log_odds
+    panels = max(LEAST_PANELS, ceil((high - low) / LONGEST))
+    edges = np.linspace(low, high, panels + 1)
+    if isinstance(inner, Flat) and 0 < odds < np.inf:
+        kinks = np.log(odds) - _logit(np.array([inner.lo, inner.hi]))
+        edges = np.sort(np.concatenate([edges, kinks[(kinks > low) & (kinks < high)]]))
+    unit, weights = map(np.array, zip(*quadrature(NODES), strict=True))
+    lengths = np.diff(edges)[:, None]
+    at = (edges[:-1, None] + lengths * unit).ravel()
+    values = 1 / (1 + np.exp(-at))
+    return values, (lengths * weights).ravel() * outer.density(values) * values * (1 - values)

@@ -1,0 +1,160 @@
+"""The prior in use of applied thresholds, and the limits of what they do at it, as columns."""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import polars as pl
+
+from polaroc.base.columns import as_lazy, attach, text_keys_of_different_types
+from polaroc.base.private_columns import FRACTIONAL, private
+from polaroc.curves.surface import at_priors
+from polaroc.errors import Hint, InvalidTable
+from polaroc.priors.beliefs import Belief
+from polaroc.priors.in_use import (
+    ESTIMATE,
+    BelievedPrior,
+    EstimatedPrior,
+    KnownPrior,
+    PriorInUse,
+    is_estimate,
+)
+from polaroc.thresholds.rate_intervals import QUANTITIES, Calls, Costs, limits
+from polaroc.typing import Priors
+
+PriorsInUse: TypeAlias = Priors | Belief
+PRIOR_LIMITS = ("prior_lower", "prior_upper")
+# How an estimated prior was made, where known: limits from the rates of a threshold may depend
+# on the very cases that judge this one.
+METHOD = private("method")
+IS_EM = pl.col(METHOD).eq_missing("em")
+NO_LIMITS = pl.col("prior_lower").is_null() | pl.col("prior_upper").is_null()
+# Of an estimate without an interval, as where more than the prior has shifted.
+UNSURE = pl.col(METHOD).is_not_null() & NO_LIMITS & pl.col("prior").is_not_null()
+# Cases of each class that are called at least and at most, without and with those that are tied.
+COUNTS = tuple(private(name) for name in ("tp_least", "tp_most", "fp_least", "fp_most"))
+NO_PRIOR_LIMITS = "the estimated prior has no interval: none at it"
+NO_COUNTS = "weights are not whole numbers: no interval"
+ENDS = tuple(f"{quantity}_{end}" for quantity in QUANTITIES for end in ("lower", "upper"))
+ADDED = ("posfrac", "cost", *ENDS)
+# Rows whose nodes are in memory at once.
+CHUNK = 1_000
+
+
+def with_priors_in_use(
+    points: pl.LazyFrame, priors: PriorsInUse | None, keys: Sequence[str], level: float
+) -> pl.LazyFrame:
+    """The points at the priors in use, with the limits and the method of those that have any.
+
+    Estimates may have keys, among `keys`, that the points have not.
+    """
+    no_method = pl.lit(None, pl.String).alias(METHOD)
+    no_limits = [pl.lit(None, pl.Float64).alias(name) for name in PRIOR_LIMITS]
+    if priors is None:
+        present = points.collect_schema().names()
+        has_limits = set(PRIOR_LIMITS) <= set(present)
+        return points.with_columns(no_method, *([] if has_limits else no_limits))
+    moved = points.drop("prior", *PRIOR_LIMITS, strict=False)
+    if isinstance(priors, Belief):
+        import numpy as np
+
+        low, high = priors.distribution.quantile(np.array([(1 - level) / 2, (1 + level) / 2]))
+        values = {"prior": priors.mean, "prior_lower": float(low), "prior_upper": float(high)}
+        return moved.with_columns(no_method, **{name: pl.lit(v) for name, v in values.items()})
+    if is_estimate(priors):
+        return _at_estimates(moved, as_lazy(priors), keys)
+    return at_priors(moved, priors).drop("skew").with_columns(no_method, *no_limits)
+
+
+def _at_estimates(
+    points: pl.LazyFrame, estimates: pl.LazyFrame, keys: Sequence[str]
+) -> pl.LazyFrame:
+    kinds, schema = estimates.collect_schema(), points.collect_schema()
+    named = [name for name in kinds.names() if name not in ESTIMATE]
+    strange = [name for name in named if name not in keys]
+    if strange:
+        raise InvalidTable(
+            f"the estimated priors have the key {', '.join(map(repr, strange))}, which by has not.",
+            hint=Hint(
+                "name it in {by}, or filter the estimates to one row for each key.", by=strange
+            ),
+        )
+    shared = [name for name in named if name in schema.names()]
+    for key in text_keys_of_different_types(schema, kinds, shared, ("the points", "the estimates")):
+        estimates = estimates.with_columns(pl.col(key).cast(schema[key], strict=False))
+    columns = estimates.select(
+        *named,
+        pl.col("prior").cast(pl.Float64),
+        pl.col("lower").cast(pl.Float64).alias("prior_lower"),
+        pl.col("upper").cast(pl.Float64).alias("prior_upper"),
+        pl.col("method").alias(METHOD),
+    )
+    # A key that only the estimates have multiplies the points.
+    return attach(points, columns, shared, required=bool(set(named) - set(shared)))
+
+
+def with_interval_columns(
+    applied: pl.LazyFrame, priors: PriorsInUse | None, level: float, costs: Costs
+) -> pl.LazyFrame:
+    """Applied thresholds with posfrac, cost, and the limits of all five quantities."""
+    t, f, p = pl.col("tpr"), pl.col("fpr"), pl.col("prior")
+    known = pl.when(t.is_not_null() & f.is_not_null())
+    values = applied.with_columns(
+        known.then(p * t + (1 - p) * f).alias("posfrac"),
+        known.then(costs.fn * p * (1 - t) + costs.fp * (1 - p) * f).alias("cost"),
+    )
+    belief = priors if isinstance(priors, Belief) else None
+    schema = values.collect_schema()
+    added = dict.fromkeys(ENDS, pl.Float64)
+    note = pl.when(FRACTIONAL).then(pl.lit(NO_COUNTS)).when(UNSURE).then(pl.lit(NO_PRIOR_LIMITS))
+    return values.map_batches(
+        lambda frame: _with_limits(frame, belief, level, costs), schema={**schema, **added}
+    ).with_columns(pl.concat_str("note", note, separator="; ", ignore_nulls=True).replace("", None))
+
+
+def _with_limits(
+    frame: pl.DataFrame, belief: Belief | None, level: float, costs: Costs
+) -> pl.DataFrame:
+    """Limits of distinct rows, which many keys and priors may share."""
+    given = [*COUNTS, "positives", "negatives", "prior", *PRIOR_LIMITS, METHOD]
+    sound = ~pl.col(FRACTIONAL) & pl.all_horizontal(
+        pl.col(*COUNTS, "prior").is_not_null(), pl.col("positives", "negatives") > 0
+    )
+    distinct = frame.filter(sound).select(given).unique(maintain_order=True)
+    kinds = [NO_LIMITS, ~NO_LIMITS & IS_EM, ~NO_LIMITS & ~IS_EM]
+    parts = [part for kind in kinds for part in distinct.filter(kind).iter_slices(CHUNK)]
+    known = [_limits(part, _priors(part, belief, level), level, costs) for part in parts]
+    empty = pl.DataFrame(schema={**distinct.schema, **dict.fromkeys(ENDS, pl.Float64)})
+    ends = pl.concat([empty, *known])
+    return frame.join(ends, on=given, how="left", nulls_equal=True, maintain_order="left")
+
+
+def _priors(part: pl.DataFrame, belief: Belief | None, level: float) -> list[PriorInUse]:
+    """The prior in use of rows of one kind: where several, limits are the widest of theirs."""
+    prior, lower, upper = (part[name].to_numpy() for name in ("prior", *PRIOR_LIMITS))
+    if belief is not None:
+        return [BelievedPrior(belief.distribution, prior)]
+    if part["prior_lower"].is_null().any() or part["prior_upper"].is_null().any():
+        return [KnownPrior(prior)]
+    if part.select(IS_EM.all()).item():
+        return [EstimatedPrior(prior, lower, upper, level)]
+    # The ends, as errors of estimate and rates add up if the same cases brought both about.
+    return [KnownPrior(lower), KnownPrior(prior), KnownPrior(upper)]
+
+
+def _limits(
+    part: pl.DataFrame, priors: Sequence[PriorInUse], level: float, costs: Costs
+) -> pl.DataFrame:
+    import numpy as np
+
+    tp_least, tp_most, fp_least, fp_most, positives, negatives = (
+        part[name].to_numpy().astype(float) for name in (*COUNTS, "positives", "negatives")
+    )
+    calls = Calls(tp_least, tp_most, positives), Calls(fp_least, fp_most, negatives)
+    columns = {}
+    for quantity in QUANTITIES:
+        pairs = [limits(quantity, *calls, prior, level, costs) for prior in priors]
+        columns[f"{quantity}_lower"] = np.min([low for low, _ in pairs], axis=0)
+        columns[f"{quantity}_upper"] = np.max([high for _, high in pairs], axis=0)
+    ends = part.with_columns(pl.Series(name, values) for name, values in columns.items())
+    at_prior = [name for name in ENDS if name.partition("_")[0] not in ("tpr", "fpr")]
+    return ends.with_columns(pl.when(~UNSURE).then(name).alias(name) for name in at_prior)

@@ -1,0 +1,250 @@
+"""How often intervals of applied thresholds, and bands, hold the truth.
+
+``python tests/benchmarks/applied_intervals.py [--runs N] [PART ...]``, parts are "known",
+"belief", "estimated", "measures" and "bands". With a known prior or a belief every possible table
+is counted with its probability, so that these figures have no error of simulation; the others are
+over simulated binormal scores.
+"""
+
+import argparse
+from itertools import product
+
+import numpy as np
+import polars as pl
+from rich.console import Console
+from rich.table import Table
+from scipy.stats import binom, norm
+
+import polaroc as pr
+from polaroc.priors.in_use import BelievedPrior, KnownPrior
+from polaroc.thresholds.rate_intervals import Calls, Costs, Meld, limits
+
+QUANTITIES = ("precision", "posfrac", "cost")
+COSTS = Costs(10, 1)
+RECALLS = (0.02, 0.1, 0.3, 0.5, 0.6, 0.75, 0.85, 0.93, 0.97, 0.995)
+ALARMS = (0.002, 0.01, 0.03, 0.07, 0.13, 0.2, 0.35, 0.5, 0.8)
+SIZES = ((20, 20), (20, 80), (50, 20), (30, 60))
+ROUNDING = 1e-7
+
+
+def value(quantity, t, f, prior):
+    return Meld(quantity, None, None, None, COSTS).value(t, f, prior)
+
+
+def every_table(positives, negatives):
+    """Calls of every possible table."""
+    x, y = (a.ravel().astype(float) for a in np.mgrid[: positives + 1, : negatives + 1])
+    return Calls(x, x, np.full_like(x, positives)), Calls(y, y, np.full_like(y, negatives))
+
+
+def enumerated(positives, negatives, prior, draws):
+    """Least and mean coverage of each quantity over pairs of rates, and the worst tail."""
+    tables = every_table(positives, negatives)
+    rows = {}
+    for quantity in QUANTITIES:
+        low, high = limits(quantity, *tables, prior, 0.95, COSTS)
+        held, tails = [], []
+        for t, f in product(RECALLS, ALARMS):
+            weights = np.outer(
+                binom.pmf(np.arange(positives + 1), positives, t),
+                binom.pmf(np.arange(negatives + 1), negatives, f),
+            ).ravel()
+            truth = value(quantity, np.full_like(draws, t), np.full_like(draws, f), draws)
+            above = np.mean([weights @ (low > one + ROUNDING) for one in truth])
+            under = np.mean([weights @ (high < one - ROUNDING) for one in truth])
+            held.append(1 - above - under)
+            tails += [above, under]
+        rows[quantity] = {"least": min(held), "mean": np.mean(held), "worst tail": max(tails)}
+    return rows
+
+
+def known():
+    for sizes, prior in product(SIZES, (0.01, 0.1, 0.5)):
+        rows = (sizes[0] + 1) * (sizes[1] + 1)
+        found = enumerated(*sizes, KnownPrior(np.full(rows, prior)), np.array([prior]))
+        for quantity, figures in found.items():
+            yield {"sizes": str(sizes), "prior": str(prior), "of": quantity} | figures
+
+
+def belief():
+    shares = (np.arange(200) + 0.5) / 200
+    for sizes, over in product(((20, 20), (20, 40)), (pr.uniform(0.05, 0.2), pr.beta(2, 18))):
+        rows = (sizes[0] + 1) * (sizes[1] + 1)
+        in_use = BelievedPrior(over.distribution, np.full(rows, over.mean))
+        found = enumerated(*sizes, in_use, over.distribution.quantile(shares))
+        for quantity, figures in found.items():
+            yield {"sizes": str(sizes), "prior": str(over), "of": quantity} | figures
+
+
+def binormal(rng, runs, positives, negatives, distance):
+    """Truth, raw score and the posterior at the share of positives, of as many tables."""
+    truth = np.tile(np.r_[np.ones(positives, bool), np.zeros(negatives, bool)], runs)
+    raw = rng.normal(size=truth.size) + distance * truth
+    odds = positives / negatives * np.exp(distance * raw - distance**2 / 2)
+    run = np.repeat(np.arange(runs), positives + negatives)
+    return pl.DataFrame({"run": run, "truth": truth, "raw": raw, "score": odds / (1 + odds)})
+
+
+def deployed(rng, runs, cases, prior, distance, odds):
+    truth = rng.random(runs * cases) < prior
+    raw = rng.normal(size=truth.size) + distance * truth
+    odds = odds * np.exp(distance * raw - distance**2 / 2)
+    return pl.DataFrame(
+        {"run": np.repeat(np.arange(runs), cases), "raw": raw, "score": odds / (1 + odds)}
+    )
+
+
+def coverage_at_estimates(rng, runs, sizes, distance, prior, method, cases=1000):
+    """Coverage at an estimated prior; the reference is another table, or the test table."""
+    test, other = (binormal(rng, runs, *sizes, distance) for _ in range(2))
+    use = deployed(rng, runs, cases, prior, distance, sizes[0] / sizes[1])
+    limit = norm.ppf(0.9)
+    odds = sizes[0] / sizes[1] * np.exp(distance * limit - distance**2 / 2)
+    score, threshold = ("score", odds / (1 + odds)) if method == "em" else ("raw", limit)
+    columns = {"truth": "truth", "score": score, "by": "run"}
+    points = pr.curve(other, **columns).pipe(
+        pr.operating_points, "threshold", target=threshold, priors=prior
+    )
+    # The threshold itself, not the nearest score above it.
+    points = points.with_columns(pl.lit(threshold).alias("threshold"))
+    truth = {name: float(value(name, norm.sf(limit - distance), 0.1, prior)) for name in QUANTITIES}
+    figures = {}
+    for name, reference in (("other", other), ("same", test)):
+        estimates = pr.estimate_prior(reference, use, **columns, method=method)
+        judged = pr.apply_thresholds(
+            test, points, **columns, priors=estimates, intervals="exact", cost_fn=10
+        ).drop_nulls("precision_lower")
+        for quantity in QUANTITIES:
+            held = pl.lit(truth[quantity]).is_between(
+                pl.col(f"{quantity}_lower") - ROUNDING, pl.col(f"{quantity}_upper") + ROUNDING
+            )
+            figures[f"{quantity}, {name}"] = judged.select(held.mean()).item()
+    return figures
+
+
+def estimated(runs):
+    rng = np.random.default_rng(0)
+    for sizes, distance, prior, method in product(
+        ((50, 200), (50, 50)), (1.5, 2.5), (0.05, 0.2), ("em", "confusion")
+    ):
+        row = {"sizes": str(sizes), "d": str(distance), "prior": str(prior), "method": method}
+        yield row | coverage_at_estimates(rng, runs, sizes, distance, prior, method)
+
+
+def auprec_at_estimates(rng, runs, sizes, distance, prior, method, cases=1000, chunk=20):
+    """Coverage of AUPREC at an estimated prior."""
+    recall = (np.arange(100_000) + 0.5) / 100_000
+    fpr = norm.sf(norm.isf(recall) + distance)
+    truth = float(np.mean(recall / (recall + (1 - prior) / prior * fpr)))
+    figures = {}
+    for name in ("other", "same"):
+        held = []
+        for _ in range(runs // chunk):
+            test, other = (binormal(rng, chunk, *sizes, distance) for _ in range(2))
+            use = deployed(rng, chunk, cases, prior, distance, sizes[0] / sizes[1])
+            score = "score" if method == "em" else "raw"
+            columns = {"truth": "truth", "score": score, "by": "run"}
+            reference = test if name == "same" else other
+            estimates = pr.estimate_prior(reference, use, **columns, method=method)
+            found = pr.evaluate(
+                test, **columns, priors=estimates, intervals="logit", measures="auprec"
+            ).drop_nulls("lower")
+            held += found.select(pl.lit(truth).is_between("lower", "upper")).to_series().to_list()
+        figures |= {f"AUPREC, {name}": np.mean(held), f"tables, {name}": str(len(held))}
+    return figures
+
+
+def measures(runs):
+    rng = np.random.default_rng(0)
+    for sizes, distance, prior, method in product(
+        ((50, 200), (50, 50)), (1.5, 2.5), (0.05, 0.2), ("em", "confusion")
+    ):
+        row = {"sizes": str(sizes), "d": str(distance), "prior": str(prior), "method": method}
+        yield row | auprec_at_estimates(rng, runs, sizes, distance, prior, method)
+
+
+def scores_of(rng, runs, sizes, kind):
+    """Scores of positives and negatives, and the vertices (f, t) of their true curve."""
+    shapes = [(runs, size) for size in sizes]
+    if kind == "steps":
+        # No score is shared by the classes: the curve is made of vertical and horizontal lines.
+        steps = 6
+        t, f = (np.linspace(0, 1, steps + 1) for _ in range(2))
+        pos, neg = (
+            rng.integers(steps, size=shape) * 2 + i for i, shape in ((1, shapes[0]), (0, shapes[1]))
+        )
+        return (pos, neg), (np.repeat(f, 2)[:-1], np.repeat(t, 2)[1:])
+    distance = 1.2 if kind == "AUC 0.80" else 2.5
+    pos, neg = (rng.normal(d, 1, shape) for d, shape in ((distance, shapes[0]), (0, shapes[1])))
+    cuts = norm.isf(np.linspace(0, 1, 4001))[1:-1]
+    if kind == "6 levels":
+        cuts = np.linspace(3, -1, 5)
+        pos, neg = (np.searchsorted(-cuts, -one) * -1 for one in (pos, neg))
+    f, t = (np.r_[0, norm.sf(cuts - d), 1] for d in (0.0, distance))
+    return (pos, neg), (f, t)
+
+
+def band_coverage(rng, runs, sizes, kind, skew=9.0, n=101):
+    """Share of tables whose bands hold the whole true curve, and their mean width."""
+    (pos, neg), (f, t) = scores_of(rng, runs, sizes, kind)
+    table = pl.DataFrame(
+        {
+            "run": np.repeat(np.arange(runs), sum(sizes)),
+            "truth": np.tile(np.r_[np.ones(sizes[0], bool), np.zeros(sizes[1], bool)], runs),
+            "score": np.concatenate([pos, neg], axis=1).ravel(),
+        }
+    )
+    curves = pr.curve(table, truth="truth", score="score", by="run")
+    grid = np.arange(n) / (n - 1)
+    # Curves are vertical or horizontal in places: the upper end, and the left one.
+    at_fpr = np.interp(grid + 1e-12, f, t)
+    at_recall = np.interp(np.maximum(grid - 1e-12, 1e-9), t, f)
+    recall = np.maximum(grid, 1e-9)
+    truth = {"fpr": at_fpr, "tpr": recall / (recall + skew * at_recall)}
+    bands = {
+        "fpr": pr.roc_band(curves, n),
+        "tpr": pr.surface(curves, 1 / (1 + skew)).pipe(pr.pr_band, n),
+    }
+    figures = {}
+    for name, (axis, band) in zip(("ROC", "PR"), bands.items(), strict=True):
+        low, high = (band[end].to_numpy().reshape(runs, n) for end in ("lower", "upper"))
+        inside = (low <= truth[axis] + ROUNDING) & (truth[axis] - ROUNDING <= high)
+        figures[name] = inside.all(axis=1).mean()
+        figures[f"{name} width"] = (high - low).mean()
+    return figures
+
+
+def bands(runs):
+    rng = np.random.default_rng(0)
+    for sizes, kind in product(
+        ((20, 20), (20, 80), (100, 100), (100, 400), (500, 500)),
+        ("AUC 0.80", "AUC 0.96", "6 levels", "steps"),
+    ):
+        yield {"sizes": str(sizes), "scores": kind} | band_coverage(rng, runs, sizes, kind)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "parts", nargs="*", default=["known", "belief", "estimated", "measures", "bands"]
+    )
+    parser.add_argument("--runs", type=int, default=500)
+    asked = parser.parse_args()
+    for part in asked.parts:
+        rows = {
+            "known": known,
+            "belief": belief,
+            "estimated": lambda: estimated(asked.runs),
+            "measures": lambda: measures(asked.runs),
+            "bands": lambda: bands(asked.runs),
+        }[part]()
+        table = None
+        for row in rows:
+            if table is None:
+                table = Table(*row, title=f"{part}, nominal 0.95")
+            table.add_row(*(one if isinstance(one, str) else f"{one:.3f}" for one in row.values()))
+        Console(width=150).print(table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,229 @@
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.integrate import quad
+from scipy.stats import beta, norm, uniform
+
+import polaroc as pr
+from polaroc.errors import InvalidArgument
+
+NAMES = {"truth": "truth", "score": "score"}
+TWENTY = pr.curve(pr.datasets.twenty_scores(), **NAMES)
+# The hull of a linear discriminant on the 332 test cases of MASS::Pima.te, and its H-measure by
+# the R package hmeasure 1.0 at severity.ratio=1 and -1, as in the tests of its Python
+# translation (github.com/ldanov/pypkg_hmeasure, hmeasure_r_case_1.json and _6.json).
+PIMA_FP = (0, 0, 3, 7, 15, 16, 17, 33, 68, 77, 119, 137, 196, 223)
+PIMA_TP = (0, 1, 18, 40, 59, 61, 62, 75, 98, 100, 107, 108, 109, 109)
+PIMA_H = {1: 0.42144692438763, -1: 0.431750796329978}
+
+
+def from_counts(tp, fp) -> pl.DataFrame:
+    steps = [*zip(np.diff(tp), np.diff(fp), strict=True)]
+    rows = [
+        (truth, -float(i))
+        for i, (pos, neg) in enumerate(steps)
+        for truth in [True] * pos + [False] * neg
+    ]
+    return pr.curve(pl.DataFrame(rows, schema=["truth", "score"], orient="row"), **NAMES)
+
+
+def vertices(curve: pl.DataFrame):
+    hull = pr.hull(curve)
+    return hull["tpr"].to_numpy(), hull["fpr"].to_numpy()
+
+
+def cost(t, f, prior, share):
+    return share * prior * (1 - t) + (1 - share) * (1 - prior) * f
+
+
+def quadrature(distribution, value, kinks=()):
+    """E[value], split where the integrand is not smooth."""
+    lo, hi = distribution.ppf(1e-16), distribution.isf(1e-16)
+    edges = sorted({lo, hi, *(k for k in kinks if lo < k < hi)})
+    settings = {"epsabs": 1e-13, "epsrel": 1e-13, "limit": 200}
+    return sum(
+        quad(lambda p: distribution.pdf(p) * value(p), a, b, **settings)[0]
+        for a, b in pairwise(edges)
+    )
+
+
+def kinks(t, f, share):
+    """Priors at which another vertex becomes best."""
+    dt, df = np.diff(t), np.diff(f)
+    return (1 - share) * df / (share * dt + (1 - share) * df)
+
+
+def expected(curve=TWENTY, **arguments) -> dict:
+    return pr.expected_cost(curve, **arguments).row(0, named=True)
+
+
+PRIORS = {
+    "uniform": (pr.uniform(0.05, 0.5), uniform(0.05, 0.45)),
+    "beta": (pr.beta(2, 5), beta(2, 5)),
+    "narrow beta": (pr.beta(200, 1800), beta(200, 1800)),
+}
+SHARES = {
+    "beta": (pr.beta(2, 2), beta(2, 2)),
+    "uniform": (pr.uniform(0.6, 0.95), uniform(0.6, 0.35)),
+    "narrow beta": (pr.beta(300, 100), beta(300, 100)),
+}
+
+
+@pytest.mark.parametrize("share", [0.5, 0.83])
+@pytest.mark.parametrize("name", PRIORS)
+def test_a_threshold_that_follows_the_prior(name, share):
+    belief, distribution = PRIORS[name]
+    t, f = vertices(TWENTY)
+    found = expected(over=belief, cost=share)
+    best = quadrature(distribution, lambda p: cost(t, f, p, share).min(), kinks(t, f, share))
+    assert found["cost_following"] == pytest.approx(best, abs=1e-9)
+    assert found["cost_informed"] == pytest.approx(best, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", PRIORS)
+def test_the_best_fixed_threshold(name):
+    belief, distribution = PRIORS[name]
+    found = expected(over=belief, cost=0.8)
+    every = [
+        (quadrature(distribution, lambda p, t=t, f=f: cost(t, f, p, 0.8)), threshold, t, f)
+        for threshold, t, f in TWENTY.select("threshold", "tpr", "fpr").rows()
+    ]
+    least = min(every, key=lambda row: row[0])
+    assert found["cost_fixed"] == pytest.approx(least[0], abs=1e-9)
+    assert (found["threshold"], found["tpr"], found["fpr"]) == least[1:]
+    assert found["worth_of_prior"] == pytest.approx(
+        found["cost_fixed"] - found["cost_following"], abs=1e-15
+    )
+    assert found["prior"] == pytest.approx(distribution.mean())
+
+
+@pytest.mark.parametrize("share_name", SHARES)
+@pytest.mark.parametrize("prior_name", PRIORS)
+def test_prior_and_cost_both_uncertain(prior_name, share_name):
+    belief, distribution = PRIORS[prior_name]
+    share, share_distribution = SHARES[share_name]
+    t, f = vertices(TWENTY)
+    found = expected(over=belief, cost=share)
+    nodes, weights = np.polynomial.legendre.leggauss(4)
+    edges = np.linspace(distribution.ppf(1e-16), distribution.isf(1e-16), 401)
+    at = ((edges[1:] + edges[:-1]) / 2)[:, None] + np.diff(edges)[:, None] / 2 * nodes
+    mass = (np.diff(edges)[:, None] / 2 * weights * distribution.pdf(at)).ravel()
+    costs = np.linspace(share_distribution.ppf(1e-16), share_distribution.isf(1e-16), 401)
+    shares = ((costs[1:] + costs[:-1]) / 2)[:, None] + np.diff(costs)[:, None] / 2 * nodes
+    likely = (np.diff(costs)[:, None] / 2 * weights * share_distribution.pdf(shares)).ravel()
+    grid = at.ravel()[:, None], shares.ravel()[None, :]
+    least = np.minimum.reduce([cost(*vertex, *grid) for vertex in zip(t, f, strict=True)])
+    # The composite rule itself is good to this at the edges between vertices.
+    assert found["cost_informed"] == pytest.approx(float(mass @ least @ likely), abs=3e-9)
+    following = expected(over=belief, cost=share.mean)["cost_following"]
+    assert found["cost_following"] == pytest.approx(following, abs=1e-12)
+
+
+def test_a_few_priors_and_costs():
+    t, f = vertices(TWENTY)
+    found = expected(over=pr.points([0.1, 0.4], [3, 1]), cost=pr.points([0.3, 0.9]))
+    pairs = [(0.1, 0.3, 0.375), (0.1, 0.9, 0.375), (0.4, 0.3, 0.125), (0.4, 0.9, 0.125)]
+    informed = sum(w * cost(t, f, p, c).min() for p, c, w in pairs)
+    assert found["cost_informed"] == pytest.approx(informed, abs=1e-14)
+    trivial = sum(w * min(c * p, (1 - c) * (1 - p)) for p, c, w in pairs)
+    assert found["cost_trivial"] == pytest.approx(trivial, abs=1e-14)
+    following = 0.75 * cost(t, f, 0.1, 0.6).min() + 0.25 * cost(t, f, 0.4, 0.6).min()
+    assert found["cost_following"] == pytest.approx(following, abs=1e-14)
+
+
+def test_binormal_scores():
+    distance, share = 1.5, 0.7
+    cuts = norm.isf(np.arange(1, 4000) / 4000)
+    grid = np.sort(np.concatenate([cuts, cuts + distance]))[::-1]
+    counts = [
+        np.r_[0, np.rint(1e5 * norm.sf(grid - d)).astype(int), 100_000] for d in (distance, 0)
+    ]
+    curve = pl.DataFrame({"tp": counts[0], "fp": counts[1]}).with_columns(
+        threshold=pl.Series([None, *grid, -100.0]),
+        pos=pl.col("tp").diff().fill_null(0), neg=pl.col("fp").diff().fill_null(0),
+        positives=100_000, negatives=100_000, tpr=pl.col("tp") / 1e5, fpr=pl.col("fp") / 1e5,
+    )  # fmt: skip
+
+    def least(prior):
+        limit = distance / 2 + np.log((1 - share) * (1 - prior) / (share * prior)) / distance
+        return cost(norm.sf(limit - distance), norm.sf(limit), prior, share)
+
+    found = expected(curve, over=(0.05, 0.5), cost=share)
+    assert found["cost_following"] == pytest.approx(
+        quadrature(uniform(0.05, 0.45), least), abs=2e-5
+    )
+    assert found["cost_fixed"] == pytest.approx(least(0.275), abs=2e-5)
+
+
+def test_the_point_can_be_applied():
+    tuning = pr.datasets.twenty_scores()
+    point = pr.expected_cost(pr.curve(tuning, **NAMES), over=(0.05, 0.5), cost=0.8)
+    test = pl.DataFrame({"truth": [1, 1, 0, 0], "score": [0.8, 0.2, 0.6, 0.1]})
+    applied = pr.apply_thresholds(test, point, **NAMES)
+    assert applied.select("rule", "threshold", "tpr", "fpr").row(0) == ("cost", 0.38, 0.5, 0.5)
+
+
+@pytest.mark.parametrize("ratio", PIMA_H)
+def test_h_measure_of_the_reference_implementation(ratio):
+    curve = from_counts(PIMA_TP, PIMA_FP)
+    n, p = 223 / 332, 109 / 332
+    # Hand's Beta(2, 2), and his Beta(1 + π₁, 1 + π₀) of the share of a false alarm.
+    belief = pr.beta(2, 2) if ratio == 1 else pr.beta(1 + n, 1 + p)
+    found = pr.h_measure(curve, cost=belief)
+    assert found["h_measure"].item() == pytest.approx(PIMA_H[ratio], abs=1e-12)
+    assert found["prior"].item() == pytest.approx(p)
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.03])
+@pytest.mark.parametrize("shape", [(2, 2), (2, 11), (1, 1)])
+def test_h_measure_by_quadrature(shape, prior):
+    t, f = vertices(TWENTY)
+    share = beta(*shape)
+    # Hand's convention: c is the cost of a false alarm, and has the mirrored distribution.
+    loss, worst = (
+        quadrature(share, lambda c, t=t, f=f: cost(t, f, prior, c).min(), kinks(t, f, 1 - prior))
+        for t, f in ((t, f), (np.array([0, 1]), np.array([0, 1])))
+    )
+    found = pr.h_measure(TWENTY, cost=pr.beta(*shape), prior=prior)["h_measure"].item()
+    assert found == pytest.approx(1 - loss / worst, abs=1e-9)
+
+
+def test_keys_and_notes():
+    table = pl.DataFrame(
+        {
+            "model": ["A"] * 4 + ["B"] * 2,
+            "truth": [1, 0, 1, 0, 1, 1],
+            "score": [0.9, 0.1, 0.8, 0.2, 0.5, 0.6],
+        }
+    )
+    curve = pr.curve(table, **NAMES, by="model")
+    found = pr.h_measure(curve)
+    assert found.select("model", "h_measure", "note").rows() == [
+        ("A", 1.0, None), ("B", None, "no negatives"),
+    ]  # fmt: skip
+    costs = pr.expected_cost(curve, over=(0.1, 0.2), cost=0.9)
+    assert costs.select("cost_fixed", "cost_following", "cost_trivial", "note").rows()[1] == (
+        None, None, None, "no negatives",
+    )  # fmt: skip
+    for function, arguments in (
+        (pr.h_measure, {}), (pr.expected_cost, {"over": (0.1, 0.2), "cost": 0.9}),
+    ):  # fmt: skip
+        lazy = function(curve.lazy(), **arguments)
+        assert lazy.collect_schema() == lazy.collect().schema
+        assert lazy.collect().equals(function(curve, **arguments))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"over": "x"}, "over is 'x', allowed are a share"),
+        ({"over": 1.5}, "over is 1.5, allowed is 0 < over < 1"),
+        ({"over": (0.2, 0.1)}, "allowed is lo < hi"),
+        ({"over": 0.1, "cost": 10}, "cost is 10, allowed is 0 < cost < 1"),
+    ],
+)
+def test_beliefs_that_are_none(arguments, message):
+    with pytest.raises(InvalidArgument, match=message):
+        pr.expected_cost(TWENTY, **arguments)

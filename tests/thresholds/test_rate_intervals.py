@@ -1,0 +1,290 @@
+from itertools import product
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.integrate import quad
+from scipy.stats import beta, binom, binomtest, norm
+
+import polaroc as pr
+from polaroc.errors import InvalidArgument, InvalidTable
+from polaroc.priors.in_use import BelievedPrior, EstimatedPrior, KnownPrior
+from polaroc.thresholds.rate_intervals import Calls, Costs, Meld, limits
+
+NAMES = {"truth": "truth", "score": "score"}
+QUANTITIES = ("precision", "posfrac", "cost")
+COSTS = Costs(10, 1)
+
+
+def table(tp: int, fn: int, fp: int, tn: int, **more) -> pl.DataFrame:
+    truth = [True] * (tp + fn) + [False] * (fp + tn)
+    score = [0.9] * tp + [0.1] * fn + [0.9] * fp + [0.1] * tn
+    return pl.DataFrame({"truth": truth, "score": score, **more})
+
+
+TUNING = table(3, 1, 1, 5)
+POINTS = pr.curve(TUNING, **NAMES).pipe(pr.operating_points, "threshold", target=0.5, priors=0.2)
+
+
+def judged(test: pl.DataFrame, points: pl.DataFrame = POINTS, **arguments) -> dict:
+    arguments = NAMES | {"intervals": "exact"} | arguments
+    return pr.apply_thresholds(test, points, **arguments).row(0, named=True)
+
+
+def calls(count: float, total: float) -> Calls:
+    return Calls(np.array([count]), np.array([count]), np.array([total]))
+
+
+def value(quantity, t, f, prior):
+    return Meld(quantity, None, None, None, COSTS).value(np.array(t), np.array(f), np.array(prior))
+
+
+@pytest.mark.parametrize(("tp", "fp"), [(30, 7), (0, 0), (40, 160), (1, 159)])
+@pytest.mark.parametrize("level", [0.95, 0.8])
+def test_class_rates_are_those_of_clopper_and_pearson(tp, fp, level):
+    found = judged(table(tp, 40 - tp, fp, 160 - fp), level=level)
+    for name, count, total in (("tpr", tp, 40), ("fpr", fp, 160)):
+        exact = binomtest(count, total).proportion_ci(level, method="exact")
+        assert found[f"{name}_lower"] == pytest.approx(exact.low, abs=1e-12)
+        assert found[f"{name}_upper"] == pytest.approx(exact.high, abs=1e-12)
+
+
+def below(ratio, t, f):
+    """The probability that f is above t times a ratio."""
+    return quad(lambda u: f.sf(ratio * t.ppf(u)), 0, 1, limit=500)[0]
+
+
+@pytest.mark.parametrize("prior", [0.01, 0.2])
+@pytest.mark.parametrize(("tp", "fp"), [(30, 7), (39, 1), (4000, 100)])
+def test_limits_of_precision_leave_out_what_they_should(tp, fp, prior):
+    total, others = max(40, tp + 10), 8 * max(40, tp)
+    known = KnownPrior(np.array([prior]))
+    low, high = limits("precision", calls(tp, total), calls(fp, others), known, 0.95, COSTS)
+    # Precision is below q where f is above t times this.
+    for q, share, a, b in (
+        (low[0], 0.025, (tp, total - tp + 1), (fp + 1, others - fp)),
+        (high[0], 0.975, (tp + 1, total - tp), (fp, others - fp + 1)),
+    ):
+        ratio = prior * (1 - q) / (q * (1 - prior))
+        assert below(ratio, beta(*a), beta(*b)) == pytest.approx(share, abs=1e-6)
+
+
+def test_posfrac_and_cost_between_known_rates():
+    prior = KnownPrior(np.array([0.1]))
+    many = calls(8e8, 1e9), calls(1e8, 1e9)
+    for quantity, expected in (("posfrac", 0.17), ("cost", 10 * 0.1 * 0.2 + 0.9 * 0.1)):
+        low, high = limits(quantity, *many, prior, 0.95, COSTS)
+        assert low[0] == pytest.approx(expected, abs=1e-4)
+        assert high[0] == pytest.approx(expected, abs=1e-4)
+
+
+def enumerated(positives, negatives, prior, draws):
+    """Coverage at every pair of rates, from all tables and their probabilities."""
+    x, y = (a.ravel().astype(float) for a in np.mgrid[: positives + 1, : negatives + 1])
+    tables = Calls(x, x, np.full_like(x, positives)), Calls(y, y, np.full_like(y, negatives))
+    for quantity in QUANTITIES:
+        low, high = limits(quantity, *tables, prior(len(x)), 0.95, COSTS)
+        for t, f in product((0.1, 0.5, 0.85, 0.97), (0.01, 0.07, 0.2, 0.5)):
+            weights = np.outer(
+                binom.pmf(np.arange(positives + 1), positives, t),
+                binom.pmf(np.arange(negatives + 1), negatives, f),
+            ).ravel()
+            truths = value(quantity, np.full_like(draws, t), np.full_like(draws, f), draws)
+            yield np.mean([weights @ ((low <= p + 1e-7) & (p - 1e-7 <= high)) for p in truths])
+
+
+@pytest.mark.parametrize("prior", [0.02, 0.3])
+@pytest.mark.parametrize("sizes", [(20, 20), (20, 60)])
+def test_coverage_from_20_positives_on(sizes, prior):
+    covered = enumerated(*sizes, lambda rows: KnownPrior(np.full(rows, prior)), np.array([prior]))
+    assert min(covered) >= 0.95
+
+
+def test_coverage_over_a_belief():
+    belief = pr.uniform(0.05, 0.2)
+
+    def in_use(rows):
+        return BelievedPrior(belief.distribution, np.full(rows, belief.mean))
+
+    draws = belief.distribution.quantile((np.arange(50) + 0.5) / 50)
+    assert min(enumerated(12, 12, in_use, draws)) >= 0.95
+
+
+def test_known_rates_leave_the_limits_of_the_prior():
+    many = calls(8e8, 1e9), calls(1e8, 1e9)
+    belief = BelievedPrior(pr.beta(2, 18).distribution, np.array([0.1]))
+    low, high = limits("precision", *many, belief, 0.9, COSTS)
+    ends = [float(value("precision", 0.8, 0.1, p)) for p in beta(2, 18).ppf([0.05, 0.95])]
+    assert (low[0], high[0]) == pytest.approx(ends, abs=1e-4)
+    estimate = EstimatedPrior(*(np.array([p]) for p in (0.1, 0.06, 0.15)), 0.9)
+    low, high = limits("precision", *many, estimate, 0.9, COSTS)
+    ends = [float(value("precision", 0.8, 0.1, p)) for p in (0.06, 0.15)]
+    assert (low[0], high[0]) == pytest.approx(ends, abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_limits_hold_the_estimate(seed):
+    rng = np.random.default_rng(seed)
+    total = rng.integers(1, 60, 2)
+    count = [rng.integers(1, n + 1) for n in total]
+    pair = [calls(float(c), float(n)) for c, n in zip(count, total, strict=True)]
+    rates = [c / n for c, n in zip(count, total, strict=True)]
+    prior = np.array([rng.uniform(0.01, 0.99)])
+    for quantity in QUANTITIES:
+        low, high = limits(quantity, *pair, KnownPrior(prior), 0.95, COSTS)
+        assert low - 1e-9 <= value(quantity, *rates, prior) <= high + 1e-9
+
+
+def test_cases_at_a_threshold_called_by_chance_count_as_whichever_is_worse():
+    points = POINTS.with_columns(pl.lit(0.5).alias("share"), pl.lit(0.5).alias("threshold"))
+    test = pl.DataFrame(
+        {"truth": [1] * 30 + [0] * 30, "score": ([0.9] * 10 + [0.5] * 10 + [0.1] * 10) * 2}
+    )
+    found = judged(test, points)
+    assert found["tpr"] == 0.5
+    least, most = (binomtest(k, 30).proportion_ci(method="exact") for k in (10, 20))
+    for name in ("tpr", "fpr"):
+        assert found[f"{name}_lower"] == pytest.approx(least.low)
+        assert found[f"{name}_upper"] == pytest.approx(most.high)
+
+
+def test_weights_that_are_counts_are_rows():
+    test, doubled = table(15, 5, 6, 14, w=2), table(30, 10, 12, 28)
+    found = judged(test, weight="w")
+    assert found == pytest.approx(judged(doubled) | {"positives": 40.0, "negatives": 40.0})
+
+
+def test_other_weights_have_no_intervals():
+    found = judged(table(15, 5, 6, 14, w=1.5), weight="w")
+    assert found["note"] == "weights are not whole numbers: no interval"
+    assert found["cost"] == pytest.approx(0.2 * 0.25 + 0.8 * 0.3)
+    assert all(found[name] is None for name in found if name.endswith(("_lower", "_upper")))
+
+
+def test_cost_and_share_of_alarms():
+    found = judged(table(15, 5, 6, 14), cost_fn=10)
+    assert found["cost"] == pytest.approx(10 * 0.2 * 0.25 + 0.8 * 0.3)
+    assert found["posfrac"] == pytest.approx(0.2 * 0.75 + 0.8 * 0.3)
+    assert found["cost_lower"] < found["cost"] < found["cost_upper"]
+
+
+TEST = table(30, 10, 12, 28)
+
+
+def test_other_priors_in_use():
+    alone = judged(TEST, priors=0.05)
+    assert alone["prior"] == 0.05
+    assert alone["precision"] == pytest.approx(0.05 * 0.75 / (0.05 * 0.75 + 0.95 * 0.3))
+    assert "prior_lower" not in alone
+    both = pr.apply_thresholds(TEST, POINTS, **NAMES, priors=[0.05, 0.5])
+    assert both["prior"].to_list() == [0.05, 0.5]
+
+
+def test_a_belief_in_use():
+    found = judged(TEST, priors=pr.uniform(0.1, 0.3))
+    assert found["prior"] == pytest.approx(0.2)
+    assert (found["prior_lower"], found["prior_upper"]) == pytest.approx((0.105, 0.295))
+    known = judged(TEST)
+    assert found["precision_lower"] < known["precision_lower"]
+    assert found["precision_upper"] > known["precision_upper"]
+
+
+def estimates(**columns) -> pl.DataFrame:
+    given = {"method": "em", "prior": 0.2, "lower": 0.12, "upper": 0.3, "note": None}
+    return pl.DataFrame([given | columns])
+
+
+@pytest.mark.parametrize("method", ["em", "confusion"])
+def test_an_estimate_in_use(method):
+    found = judged(TEST, priors=estimates(method=method))
+    assert (found["prior"], found["prior_lower"], found["prior_upper"]) == (0.2, 0.12, 0.3)
+    ends = [judged(TEST, priors=prior) for prior in (0.12, 0.3)]
+    assert found["tpr_lower"] == ends[0]["tpr_lower"]
+    outer = ends[0]["precision_lower"], ends[1]["precision_upper"]
+    inner = found["precision_lower"], found["precision_upper"]
+    if method == "confusion":
+        assert inner == pytest.approx(outer)
+    else:
+        assert outer[0] < inner[0] < judged(TEST)["precision_lower"]
+        assert outer[1] > inner[1] > judged(TEST)["precision_upper"]
+
+
+def test_an_estimate_without_an_interval_has_none_to_carry():
+    found = judged(TEST, priors=estimates(lower=None, upper=None))
+    assert found["note"] == "the estimated prior has no interval: none at it"
+    assert found["precision"] is not None
+    assert found["tpr_lower"] == judged(TEST)["tpr_lower"]
+    for name in ("precision", "posfrac", "cost"):
+        assert (found[f"{name}_lower"], found[f"{name}_upper"]) == (None, None)
+
+
+def test_estimates_go_with_their_keys():
+    keyed = pl.concat([TEST.with_columns(model=pl.lit(name)) for name in "AB"])
+    points = pl.concat([POINTS.with_columns(model=pl.lit(name)) for name in "AB"])
+    both = pl.concat(
+        [estimates(model="A"), estimates(model="B", prior=None, lower=None, upper=None)],
+        how="vertical_relaxed",
+    )
+    arguments = NAMES | {"by": "model", "priors": both, "intervals": "exact"}
+    found = pr.apply_thresholds(keyed, points, **arguments)
+    lazy = pr.apply_thresholds(keyed.lazy(), points, **arguments)
+    assert lazy.collect_schema() == found.schema
+    assert lazy.collect().equals(found)
+    assert found["prior"].to_list() == [0.2, None]
+    assert found["note"].to_list() == [None, "the prior was not estimated"]
+    assert found["precision_lower"].is_null().to_list() == [False, True]
+    with pytest.raises(InvalidTable, match="have the key 'day', which by has not"):
+        pr.apply_thresholds(TEST, POINTS, **NAMES, priors=estimates(day=1))
+
+
+def test_points_that_were_applied_can_be_applied_again():
+    once = pr.apply_thresholds(TEST, POINTS, **NAMES, intervals="exact", priors=pr.beta(2, 8))
+    again = pr.apply_thresholds(table(20, 20, 8, 32), once, **NAMES, intervals="exact")
+    assert set(again.columns) == set(once.columns)
+    assert again["prior_upper"].to_list() == once["prior_upper"].to_list()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"intervals": "wald"}, "intervals is 'wald'"),
+        ({"level": 95}, "level is 95, allowed is 0 < level < 1"),
+        ({"cost_fn": 0}, "cost_fn is 0"),
+        ({"priors": 2}, "prior is 2, allowed is 0 < prior < 1"),
+    ],
+)
+def test_arguments_outside_what_is_allowed(arguments, message):
+    with pytest.raises(InvalidArgument, match=message):
+        pr.apply_thresholds(TEST, POINTS, **NAMES, **arguments)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["em", "confusion"])
+def test_coverage_at_an_estimated_prior(method):
+    runs, prior, distance, limit = 120, 0.2, 2.0, 1.3
+    rng = np.random.default_rng(3)
+
+    def drawn(truth):
+        raw = rng.normal(size=truth.shape) + distance * truth
+        odds = 0.25 * np.exp(distance * raw - distance**2 / 2)
+        run = np.repeat(np.arange(runs), truth.shape[1])
+        return pl.DataFrame(
+            {"run": run, "truth": truth.ravel(), "score": (odds / (1 + odds)).ravel()}
+        )
+
+    test = drawn(np.tile(np.arange(250) < 50, (runs, 1)))
+    use = drawn(rng.random((runs, 1000)) < prior).drop("truth")
+    odds = 0.25 * np.exp(distance * limit - distance**2 / 2)
+    points = POINTS.with_columns(pl.lit(odds / (1 + odds)).alias("threshold"))
+    columns = NAMES | {"by": "run"}
+    # The reference is the test table itself: the harder case.
+    found = pr.estimate_prior(test, use, **columns, method=method)
+    applied = pr.apply_thresholds(
+        test, points, **columns, priors=found, intervals="exact", cost_fn=10
+    )
+    rates = norm.sf(limit - distance), norm.sf(limit)
+    slack = 3 * (0.93 * 0.07 / runs) ** 0.5
+    for quantity in QUANTITIES:
+        truth = float(value(quantity, *rates, prior))
+        held = pl.lit(truth).is_between(f"{quantity}_lower", f"{quantity}_upper")
+        assert applied.select(held.mean()).item() >= 0.93 - slack

@@ -1,0 +1,117 @@
+import numpy as np
+import polars as pl
+import pytest
+from scipy.stats import beta, norm
+
+import polaroc as pr
+from polaroc.errors import InvalidArgument
+from polaroc.uncertainty.bands import limits_of_counts, simultaneous_coverage
+
+NAMES = {"truth": "truth", "score": "score"}
+SATELLITE = pr.datasets.satellite_predictions().filter(fold=1)
+
+
+@pytest.mark.parametrize("local", [0.3, 0.05])
+def test_two_order_statistics_in_closed_form(local):
+    (a, c), (b, d) = (beta.ppf(share, [1, 2], [2, 1]) for share in (local / 2, 1 - local / 2))
+    # Of the unit square, twice the part above the diagonal with a ≤ u ≤ b and c ≤ v ≤ d.
+    u = np.linspace(a, b, 2_000_001)
+    expected = 2 * np.trapezoid(np.clip(d - np.maximum(u, c), 0, None), u)
+    assert simultaneous_coverage(2, local) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("n", [7, 60])
+def test_coverage_of_order_statistics_by_simulation(n):
+    order = np.arange(1, n + 1)
+    drawn = np.sort(np.random.default_rng(n).random((40_000, n)), axis=1)
+    low, high = (beta.ppf(share, order, n + 1 - order) for share in (0.005, 0.995))
+    held = ((low <= drawn) & (drawn <= high)).all(axis=1).mean()
+    error = (held * (1 - held) / 40_000) ** 0.5
+    assert simultaneous_coverage(n, 0.01) == pytest.approx(held, abs=4 * error)
+
+
+def test_limits_hold_at_once_for_many_cases_too():
+    n, runs = 1500, 1000
+    counts = np.arange(n + 1)
+    low, high = limits_of_counts(counts, 0.81)
+    drawn = np.sort(np.random.default_rng(0).random((runs, n)), axis=1)
+    held = ((low[1:] <= drawn) & (drawn <= high[:-1])).all(axis=1).mean()
+    assert held == pytest.approx(0.9, abs=4 * (0.9 * 0.1 / runs) ** 0.5)
+
+
+def test_the_band_holds_its_curve():
+    curve = pr.curve(SATELLITE, **NAMES, by="model")
+    band = pr.roc_band(curve, 101)
+    assert band.height == 3 * 101
+    assert band.select(pl.col("tpr").is_between("lower", "upper").all()).item()
+    mean = pr.mean_roc(curve.with_columns(fold=pl.lit(1)), n=101)
+    assert band["tpr"].to_list() == pytest.approx(mean["tpr"].to_list())
+    assert band.select("lower", "upper").max().row(0) == (1, 1)
+
+
+def test_precision_follows_from_the_roc():
+    curve = pr.curve(SATELLITE.filter(model="A"), **NAMES)
+    at = pr.surface(curve, [0.5, 0.1])
+    band = pr.pr_band(at, 101)
+    assert band.select(pl.col("precision").is_between("lower", "upper").all()).item()
+    mean = pr.mean_pr(at.with_columns(pl.lit(1).alias("fold")).select("fold", *at.columns), n=101)
+    assert band["precision"].to_list() == pytest.approx(mean["precision"].to_list(), abs=1e-6)
+    # Every corner of the ROC band is one of the PR band.
+    roc = pr.roc_band(curve, 101)
+    for prior, skew in ((0.5, 1), (0.1, 9)):
+        lower = band.filter(pl.col("prior") == prior)["lower"].to_numpy()
+        for f, t in roc.filter(pl.col("lower") > 0).select("fpr", "lower").rows():
+            recall = int(t * 100 + 1e-9)
+            assert lower[recall] >= recall / 100 / (recall / 100 + skew * f) - 1e-9
+
+
+@pytest.mark.parametrize("distance", [1.0, 2.5])
+def test_the_true_curve_lies_within(distance):
+    runs, positives, negatives, n = 150, 30, 60, 51
+    truth = np.tile(np.arange(positives + negatives) < positives, runs)
+    score = np.random.default_rng(1).normal(size=truth.size) + distance * truth
+    run = np.repeat(np.arange(runs), positives + negatives)
+    curves = pr.curve({"truth": truth, "score": score, "run": run}, **NAMES, by="run")
+    grid = np.arange(n) / (n - 1)
+    with np.errstate(divide="ignore"):
+        true_tpr = norm.sf(norm.isf(grid) - distance)
+        true_fpr = norm.sf(norm.isf(grid) + distance)
+    recall = np.maximum(grid, 1e-12)
+    expected = {"roc": true_tpr, "pr": recall / (recall + 9 * true_fpr)}
+    expected["pr"][0] = 1.0
+    bands = {"roc": pr.roc_band(curves, n), "pr": pr.surface(curves, 0.1).pipe(pr.pr_band, n)}
+    for name, band in bands.items():
+        low, high = (band[end].to_numpy().reshape(runs, n) for end in ("lower", "upper"))
+        inside = (low - 1e-9 <= expected[name]) & (expected[name] <= high + 1e-9)
+        assert inside.all(axis=1).mean() >= 0.95
+
+
+def test_keys_lazy_frames_and_weights():
+    table = pl.DataFrame({"truth": [1, 0, 1, 0], "score": [0.9, 0.1, 0.4, 0.6], "w": [2, 1, 1, 2]})
+    whole = pr.roc_band(pr.curve(table, **NAMES, weight="w"), 5)
+    repeated = pr.roc_band(pr.curve(table.select(pl.all().repeat_by("w").explode()), **NAMES), 5)
+    assert whole.equals(repeated)
+    halves = pr.curve(table.with_columns(w=pl.col("w") / 4), **NAMES, weight="w")
+    assert (
+        pr.roc_band(halves, 5)["note"].unique().item() == "weights are not whole numbers: no band"
+    )
+    assert pr.roc_band(halves, 5).select("lower", "upper").null_count().row(0) == (5, 5)
+    lazy = pr.roc_band(halves.lazy(), 5)
+    assert lazy.collect_schema() == lazy.collect().schema
+    one_class = pr.curve(table.filter(truth=1), **NAMES)
+    assert pr.expected_cost(one_class, over=0.1)["note"].to_list() == ["no negatives"]
+    assert pr.roc_band(one_class, 5).is_empty()
+    with pytest.raises(InvalidArgument, match="level is 95"):
+        pr.roc_band(halves, level=95)
+
+
+def test_bands_in_charts():
+    curve = pr.curve(SATELLITE, **NAMES, by="model")
+    roc = pr.charts.roc(curve, band=pr.roc_band(curve, 21)).to_dict()
+    at = pr.surface(curve, [0.5, 0.1])
+    both = pr.charts.pr(at, band=pr.pr_band(at, 21)).to_dict()
+    for chart in (roc, both):
+        text = str(chart)
+        assert "band: the whole true curve, with 95 % confidence" in text
+        assert "mean of" not in text
+        assert "'lower'" in text

@@ -15,6 +15,7 @@ from polaroc.curves.hull import achievable, hull
 from polaroc.curves.mean import mean_pr, mean_roc
 from polaroc.curves.surface import surface
 from polaroc.deployment.estimate_prior import estimate_prior
+from polaroc.deployment.monitor import monitor
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.functions import auc, auprec, iauprec
 from polaroc.measures.sensitivity import accsens, sens
@@ -71,6 +72,7 @@ __all__ = [
     "macro",
     "mean_pr",
     "mean_roc",
+    "monitor",
     "one_vs_rest",
     "operating_points",
     "points",

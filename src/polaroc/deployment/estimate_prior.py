@@ -1,7 +1,6 @@
 """The prior in deployment, where scores come without labels."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, TypeAlias
 
@@ -22,7 +21,8 @@ from polaroc.curves.keys import build_key_index
 from polaroc.deployment.calibration import miscalibration_note
 from polaroc.deployment.estimators import Estimate, Labelled, Unlabelled, adjusted_count, em_prior
 from polaroc.deployment.mixture_test import SHIFTED, mixture_p_value, shift_note
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice
+from polaroc.deployment.tables import DEPLOYED, REFERENCE, errors_named
+from polaroc.errors import Hint, InvalidPredictions, check_choice
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
 from polaroc.typing import By, Frame, IntoExpr, Label, Nulls, Score, Table
@@ -30,7 +30,6 @@ from polaroc.uncertainty.intervals import check_counts
 
 Method: TypeAlias = Literal["em", "confusion"]
 ESTIMATORS = {"em": em_prior, "confusion": adjusted_count}
-REFERENCE, DEPLOYED = "reference", "deployed"
 UNCOUNTED = "leave weight out, or give the number of cases that a row stands for."
 COLUMNS = {
     "method": pl.String, "prior": pl.Float64, "lower": pl.Float64, "upper": pl.Float64,
@@ -157,13 +156,13 @@ def estimate_prior(
     check_share("level", level)
     own: list[IntoExpr] = key_columns(by)
     extra_notes: list[IntoExpr] = key_columns(deployed_by, "deployed_by")
-    with _errors_named(REFERENCE):
+    with errors_named(REFERENCE):
         labelled = read(
             reference, truth=truth, score=score, by=own, weight=weight, positive=positive,
             nulls=nulls, collected=True,
         )  # fmt: skip
         check_counts(labelled, UNCOUNTED)
-    with _errors_named(DEPLOYED):
+    with errors_named(DEPLOYED):
         # Unlabelled scores are read as one class.
         unlabelled = read(
             deployed, truth=pl.lit(True), score=score, by=[*own, *extra_notes], weight=weight,
@@ -184,15 +183,6 @@ def estimate_prior(
     return collect_like(
         reference, result.lazy().sort(unlabelled.keys or [DEPLOYED], nulls_last=True)
     )
-
-
-@contextmanager
-def _errors_named(table: str) -> Iterator[None]:
-    """Name the table in errors."""
-    try:
-        yield
-    except (InvalidPredictions, InvalidArgument) as error:
-        raise type(error)(f"{table}: {error.found}", hint=error.hint) from None
 
 
 @dataclass(frozen=True)

@@ -96,7 +96,8 @@ def nearest_prior(t: "Array", f: "Array", share: "Array", weight: "Array") -> "A
 def _variance(share: "Array", size: "Array") -> "Array":
     """Of a share, with half a case more of either kind so that none is zero."""
     smoothed = (share * size + 0.5) / (size + 1)
-    return smoothed * (1 - smoothed) / size
+    variance: Array = smoothed * (1 - smoothed) / size
+    return variance
 
 
 def _drawn(rng: "np.random.Generator", counts: "Array", share: "Array", draws: int) -> "Array":

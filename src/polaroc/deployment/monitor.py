@@ -1,0 +1,494 @@
+"""What a deployed threshold does, day by day, from scores without labels."""
+
+from bisect import bisect_right, insort
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any, TypeAlias
+
+import polars as pl
+
+from polaroc.base.checks import check_factor, check_share, is_number, pair_of
+from polaroc.base.columns import as_lazy, check_keys, column_name, key_columns, require
+from polaroc.base.private_columns import PLACE, TRUTH
+from polaroc.deployment.alarms import Assessment, Plan, better_model
+from polaroc.deployment.limits import WINDOWS, Looks, Reference, Threshold
+from polaroc.deployment.monitor_result import Monitor
+from polaroc.deployment.tables import DEPLOYED, REFERENCE, errors_named
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, InvalidTable, quoted
+from polaroc.predictions.row_checks import SCORE
+from polaroc.predictions.table import Predictions, read
+from polaroc.predictions.usual_keys import usual_names
+from polaroc.priors.grids import check_range
+from polaroc.typing import Array, By, IntoExpr, Label, Nulls, Score, Table
+
+Key: TypeAlias = tuple[Any, ...]
+RESULT = {
+    "quantity": pl.String, "estimate": pl.Float64, "lower": pl.Float64, "upper": pl.Float64,
+    "alarm": pl.String,
+}  # fmt: skip
+STATE = {"look": pl.Int64, "cases": pl.Int64, "called": pl.List(pl.Int64), "plan": pl.String}
+
+
+def monitor(
+    reference: Table,
+    deployed: Table,
+    *,
+    truth: IntoExpr,
+    score: Score,
+    by: By = (),
+    time: str,
+    points: Table | float,
+    over: Sequence[float] | None = None,
+    cost_fn: float = 1,
+    cost_fp: float = 1,
+    level: float = 0.95,
+    state: Table | None = None,
+    positive: Label | Sequence[Label] | None = None,
+    nulls: Nulls = "raise",
+) -> Monitor:
+    """What deployed thresholds do at each time, and whether they should change.
+
+    Scores in use come without labels. Limits hold at all times at once, so that one
+    may look every day, and however the share of positives drifts.
+
+    Parameters
+    ----------
+    reference
+        Predictions with their truth, one row per case, on which neither the model
+        was fitted nor the threshold chosen: any table that `curve` takes.
+    deployed
+        Scores of the same models in use with their time, one row per case, of new
+        times: all that are not in `state`.
+    truth, positive
+        Of the reference, as in `curve`.
+    score, nulls
+        Of both tables, as in `curve`.
+    by
+        Key columns of both tables, such as the model. Models, told apart by a key with
+        a usual name such as "model", are compared where the other keys are equal: they
+        score the same cases.
+    time
+        The column of the deployed scores with the day, or another time: what is
+        judged at once. Its values have an order, and may have gaps.
+    points
+        The thresholds in use, one per key: the result of `operating_points` at one
+        prior, a table of `threshold` and the keys among `by` that it depends on,
+        or one number.
+    over
+        The range of priors that the thresholds were chosen for: (low, high).
+    cost_fn, cost_fp
+        Costs > 0 of a missed positive and of a false alarm.
+    level
+        Chance in (0, 1) that all limits of all keys and times hold.
+    state
+        The `state` of the monitor of earlier times.
+
+    Returns
+    -------
+    Monitor
+        `table` and `state`, and `alarms`, the rows with an alarm.
+
+    Raises
+    ------
+    InvalidPredictions, InvalidArgument
+        As in `curve`, for both tables; for keys that the reference has not, or has
+        with one class only.
+    InvalidTable
+        Where `points` has no threshold for a key, or several; where `state` is of another
+        reference, threshold or level, or has a time that is given again with
+        other scores.
+
+    See Also
+    --------
+    estimate_prior : The share of positives of one deployment, with a narrower interval.
+    operating_points : The threshold that a rule chooses.
+
+    Notes
+    -----
+    The assumption is prior shift: within positives, and within negatives, scores have the
+    same distribution at all times as on the reference. It is tested: scores that no
+    mixture of the two classes gives raise an alarm, and have no limits for what
+    depends on the prior. Drift that looks like such a mixture only labels can show.
+
+    One minus the level is divided among keys; 80 % of each part goes to the reference,
+    whose rates at about twenty scores are bounded once (Clopper and Pearson), 20 % to the
+    shares of cases at or above these scores in use, at the n-th look 1/log₂(n+1) − 1/log₂(n+2)
+    of it, for the time itself and for the last 2, 4, … 64 times together. Priors at which no
+    score contradicts the shares are within the limits; precision and cost follow. A time
+    alone has the limits in the table, alarms are raised on any number of last times.
+
+    "Better" is a threshold, among the same scores, or a model that costs less at every prior
+    within the limits, and by more than the estimates of the reference showed anywhere
+    in `over`: at the prior of the points, or of the reference, where there is no range.
+
+    References
+    ----------
+    Clopper, Pearson, "The use of confidence or fiducial limits illustrated in the case of
+    the binomial", 1934.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polaroc as pr
+    >>> reference = pl.DataFrame({
+    ...     "truth": [1, 0] * 500, "score": ([0.9, 0.1] * 9 + [0.1, 0.9]) * 50,
+    ... })
+    >>> deployed = pl.DataFrame({
+    ...     "day": [1] * 5_000 + [2] * 5_000,
+    ...     "score": [0.9] * 900 + [0.1] * 4_100 + [0.9] * 2_500 + [0.1] * 2_500,
+    ... })
+    >>> names = {"truth": "truth", "score": "score", "time": "day"}
+    >>> watched = pr.monitor(reference, deployed, points=0.9, over=(0.05, 0.2), **names)
+    >>> priors = watched.table.filter(quantity="prior")
+    >>> priors.select("day", pl.col("estimate").round(2), "alarm").rows()
+    [(1, 0.1, None), (2, 0.5, 'the prior left the range 5 % to 20 %: it is at least 42.2 %')]
+    """
+    check_share("level", level)
+    for name, cost in (("cost_fn", cost_fn), ("cost_fp", cost_fp)):
+        check_factor(name, cost)
+    plan = Plan(_range(over), cost_fn, cost_fp)
+    own: list[IntoExpr] = key_columns(by)
+    with errors_named(REFERENCE):
+        labelled = read(
+            reference, truth=truth, score=score, by=own, positive=positive, nulls=nulls,
+            collected=True,
+        )  # fmt: skip
+    with errors_named(DEPLOYED):
+        # Unlabelled scores are read as one class.
+        used = read(
+            deployed, truth=pl.lit(True), score=score, by=[*own, column_name(time, "time")],
+            nulls=nulls, collected=True,
+        )  # fmt: skip
+        check_keys(used.keys, also=[*RESULT, *STATE])
+    keys = labelled.keys
+    references = _references(labelled, points, level)
+    histories = _histories(state, keys, time, references)
+    rows = _rows_by_key(used, keys, time, references)
+    assessed = {
+        key: _assessed(references[key], histories.setdefault(key, History()), frame, time, plan)
+        for key, frame in rows.items()
+    }
+    schema = used.rows.collect_schema()
+    own_types = {key: schema[key] for key in used.keys}
+    return Monitor(
+        _table(assessed, keys, own_types), _state(histories, references, keys, own_types)
+    )
+
+
+def _range(over: object) -> tuple[float, float] | None:
+    if over is None:
+        return None
+    pair = pair_of(over)
+    if pair is None:
+        raise InvalidArgument(
+            f"over is {quoted([over])}, allowed is a range (low, high) of priors.",
+            hint=Hint.example("over", (0.05, 0.2)),
+        )
+    check_range(*pair)
+    return float(pair[0]), float(pair[1])
+
+
+@dataclass
+class History:
+    """The times of one key that were looked at, in order, with their counts."""
+
+    times: list[Any] = field(default_factory=list)
+    looks: dict[Any, tuple[int, int, "Array"]] = field(default_factory=dict)
+
+    def add(self, time: Any, cases: int, called: "Array") -> None:
+        """Look at a time; one that is known has the same counts."""
+        if time in self.looks:
+            _, known, before = self.looks[time]
+            if known != cases or (before != called).any():
+                raise InvalidTable(
+                    f"the state has {time} already, with {known:,} cases; now it has {cases:,}, "
+                    "or others.",
+                    hint="give all rows of a time at once, and each time once.",
+                )
+            return
+        insort(self.times, time)
+        self.looks[time] = len(self.looks) + 1, cases, called
+
+    def windows(self, time: Any) -> tuple["Array", "Array"]:
+        """Counts and cases of the last times up to one, of those known by its look."""
+        import numpy as np
+
+        number = self.looks[time][0]
+        last: list[tuple[int, int, Array]] = []
+        for place in range(bisect_right(self.times, time) - 1, -1, -1):
+            look = self.looks[self.times[place]]
+            # A time that came late was not known before.
+            if look[0] <= number:
+                last.append(look)
+            if len(last) == WINDOWS[-1]:
+                break
+        called = np.cumsum([called for *_, called in last], axis=0)
+        cases = np.cumsum([cases for _, cases, _ in last])
+        filled = [size - 1 for size in WINDOWS if size <= len(last)]
+        missing = len(WINDOWS) - len(filled)
+        return (
+            np.pad(called[filled], ((0, missing), (0, 0))),
+            np.pad(cases[filled], (0, missing)),
+        )
+
+
+def _references(labelled: Predictions, points: Table | float, level: float) -> dict[Key, Reference]:
+    keys = labelled.keys
+    thresholds = _thresholds(points, keys)
+    frames = _by_key(labelled.valid_rows.collect(), keys)
+    references = {}
+    for key, frame in frames.items():
+        scores = {
+            "positives": frame.filter(pl.col(TRUTH))[SCORE].to_numpy(),
+            "negatives": frame.filter(~pl.col(TRUTH))[SCORE].to_numpy(),
+        }
+        absent = [name for name, one in scores.items() if not one.size]
+        if absent:
+            raise InvalidPredictions(
+                f"reference: no {' and no '.join(absent)}{_named(keys, key)}.",
+                hint="give labelled cases of both classes for each key.",
+            )
+        error = (1 - level) / len(frames)
+        references[key] = Reference.from_scores(
+            scores["positives"], scores["negatives"], thresholds(key), error
+        )
+    if not references:
+        raise InvalidPredictions(
+            "reference: there are no rows.", hint="give labelled cases of both classes."
+        )
+    return references
+
+
+@dataclass(frozen=True)
+class _Thresholds:
+    """The thresholds by the keys that they depend on."""
+
+    by_key: Mapping[Key, list[Threshold]]
+    places: Sequence[int]
+    keys: Sequence[str]
+
+    def __call__(self, key: Key) -> Threshold:
+        found = self.by_key.get(tuple(key[place] for place in self.places), [])
+        if len(found) != 1:
+            one = "keep one row per key, such as that of one prior: points.filter(prior=0.1)."
+            raise InvalidTable(
+                f"the points have {len(found) or 'no'} rows{_named(self.keys, key)}, "
+                "needed is one.",
+                hint=one if found else "choose a threshold for each key of the reference.",
+            )
+        return found[0]
+
+
+def _thresholds(points: Table | float, keys: Sequence[str]) -> _Thresholds:
+    if is_number(points):
+        found = [Threshold(float(points), 1.0)]
+        if found[0].value != found[0].value:
+            raise InvalidArgument("points is nan, allowed are numbers.", hint="give a threshold.")
+        return _Thresholds({(): found}, [], keys)
+    lazy = as_lazy(points)
+    shared = require(lazy, ["threshold"], source="operating_points(...)")
+    strange = [key for key in shared if key not in keys]
+    if strange:
+        raise InvalidTable(
+            f"the points have the key {', '.join(map(repr, strange))}, which by has not.",
+            hint="give by the keys of the points, and any others.",
+        )
+    table = lazy.collect()
+    if table["threshold"].null_count():
+        raise InvalidTable(
+            "a threshold is null: nothing is called positive, or no point was chosen.",
+            hint="keep points with a threshold: points.drop_nulls('threshold').",
+        )
+    by_key: dict[Key, list[Threshold]] = {}
+    for row in table.iter_rows(named=True):
+        threshold = Threshold(row["threshold"], row.get("share", 1.0), row.get("prior"))
+        by_key.setdefault(tuple(row[key] for key in shared), []).append(threshold)
+    return _Thresholds(by_key, [keys.index(key) for key in shared], keys)
+
+
+def _by_key(rows: pl.DataFrame, keys: Sequence[str]) -> dict[Key, pl.DataFrame]:
+    if not keys:
+        return {(): rows} if rows.height else {}
+    parts = rows.sort(keys, nulls_last=True).partition_by(keys, as_dict=True, maintain_order=True)
+    return dict(parts)
+
+
+def _rows_by_key(
+    used: Predictions, keys: Sequence[str], time: str, references: Mapping[Key, Reference]
+) -> dict[Key, pl.DataFrame]:
+    rows = used.valid_rows.select(*keys, time, SCORE).collect()
+    missing = rows[time].null_count()
+    if missing:
+        raise InvalidPredictions(
+            f"deployed: {missing:,} {'row has' if missing == 1 else 'rows have'} no {time!r}.",
+            hint="give each row its time, or leave such rows out.",
+        )
+    frames = _by_key(rows, keys)
+    unknown = [key for key in frames if key not in references]
+    if unknown:
+        raise InvalidPredictions(
+            f"deployed: there is no reference{_named(keys, unknown[0])}"
+            + (f" and {len(unknown) - 1} more." if len(unknown) > 1 else "."),
+            hint="give labelled cases of each key, or leave its scores out.",
+        )
+    return frames
+
+
+def _named(keys: Sequence[str], key: Key) -> str:
+    """Which key is meant, at the end of a message."""
+    named = ", ".join(f"{name}={quoted([value])}" for name, value in zip(keys, key, strict=True))
+    return f" for {named}" if named else ""
+
+
+def _assessed(
+    reference: Reference, history: History, rows: pl.DataFrame, time: str, plan: Plan
+) -> tuple[list[Any], Assessment]:
+    """The times of new rows, and what is known of them."""
+    import numpy as np
+
+    place = (pl.col(time).rank("dense") - 1).cast(pl.Int64).alias(PLACE)
+    times = rows[time].unique().sort().to_list()
+    code = rows.select(place).to_series().to_numpy()
+    counts = reference.counts(rows[SCORE].to_numpy(), code, len(times))
+    cases = np.bincount(code, minlength=len(times))
+    for one, size, called in zip(times, cases, counts, strict=True):
+        history.add(one, int(size), called)
+    windows = [history.windows(one) for one in times]
+    looks = Looks(
+        reference,
+        [history.looks[one][0] for one in times],
+        np.array([called for called, _ in windows]),
+        np.array([size for _, size in windows]),
+    )
+    return times, Assessment(looks, plan)
+
+
+def _table(
+    assessed: Mapping[Key, tuple[list[Any], Assessment]],
+    keys: Sequence[str],
+    types: Mapping[str, Any],
+) -> pl.DataFrame:
+    models = _model_alarms(assessed, keys)
+    schema = {**types, PLACE: pl.Int64, **RESULT}
+    frames = []
+    for key, (times, assessment) in assessed.items():
+        alarms = {
+            "prior": assessment.prior_alarms(),
+            "cost": [
+                _joined(threshold, models.get((key, at)))
+                for at, threshold in enumerate(assessment.threshold_alarms())
+            ],
+        }
+        for place, (name, (estimate, (lower, upper))) in enumerate(assessment.quantities().items()):
+            told = alarms.get(name, [None] * len(times))
+            frames.append(
+                pl.DataFrame(
+                    {
+                        **{k: [v] * len(times) for k, v in zip(keys, key, strict=True)},
+                        [*types][-1]: times,
+                        PLACE: [place] * len(times),
+                        "quantity": [name] * len(times),
+                        "estimate": estimate, "lower": lower, "upper": upper, "alarm": told,
+                    },
+                    schema=schema,
+                    nan_to_null=True,
+                )
+            )  # fmt: skip
+    table = pl.concat([pl.DataFrame(schema=schema), *frames])
+    return table.sort(*types, PLACE, nulls_last=True).drop(PLACE)
+
+
+def _joined(threshold: tuple[float, str] | None, model: tuple[float, str] | None) -> str | None:
+    """The alarm of what saves more: another threshold, or another model."""
+    alarms = [alarm for alarm in (threshold, model) if alarm is not None]
+    return "; ".join(text for _, text in sorted(alarms, reverse=True)) or None
+
+
+def _model_alarms(
+    assessed: Mapping[Key, tuple[list[Any], Assessment]], keys: Sequence[str]
+) -> dict[tuple[Key, int], tuple[float, str]]:
+    """By key and place of its time: the model that saves most at least."""
+    names = usual_names(keys).models[:1]
+    if not names:
+        return {}
+    place = keys.index(names[0])
+    alarms: dict[tuple[Key, int], tuple[float, str]] = {}
+    for key, other in _rivals(list(assessed), place):
+        (times, one), (other_times, rival) = assessed[key], assessed[other]
+        for at, time in enumerate(times):
+            if time not in other_times:
+                continue
+            found = one.against(rival, at, other_times.index(time))
+            if found is not None and found[0] > alarms.get((key, at), (0.0, ""))[0]:
+                alarms[key, at] = found[0], better_model(str(other[place]), *found)
+    return alarms
+
+
+def _rivals(keys: Sequence[Key], place: int) -> Iterator[tuple[Key, Key]]:
+    """Pairs of keys that differ in the model alone."""
+    for key in keys:
+        for other in keys:
+            apart = [i for i, pair in enumerate(zip(key, other, strict=True)) if pair[0] != pair[1]]
+            if apart == [place]:
+                yield key, other
+
+
+def _fingerprint(reference: Reference) -> str:
+    """What a state must be of: the same cases, cuts, threshold and error rate."""
+    text = repr(
+        (
+            reference.cuts.tolist(), reference.tp.tolist(), reference.fp.tolist(),
+            reference.positives, reference.negatives, reference.threshold.share, reference.error,
+        )
+    )  # fmt: skip
+    return sha256(text.encode()).hexdigest()[:16]
+
+
+def _state(
+    histories: Mapping[Key, History],
+    references: Mapping[Key, Reference],
+    keys: Sequence[str],
+    types: Mapping[str, Any],
+) -> pl.DataFrame:
+    rows = [
+        (*key, time, *history.looks[time][:2], history.looks[time][2].tolist(), plan)
+        for key, history in histories.items()
+        for plan in [_fingerprint(references[key])]
+        for time in history.times
+    ]
+    schema = {**types, **STATE}
+    return pl.DataFrame(rows, schema=schema, orient="row").sort(
+        *keys, [*types][-1], nulls_last=True
+    )
+
+
+def _histories(
+    state: Table | None, keys: Sequence[str], time: str, references: Mapping[Key, Reference]
+) -> dict[Key, History]:
+    import numpy as np
+
+    histories: dict[Key, History] = {}
+    if state is None:
+        return histories
+    lazy = as_lazy(state)
+    present = lazy.collect_schema().names()
+    if set(present) != {*keys, time, *STATE}:
+        raise InvalidTable(
+            f"the state has the columns {quoted(present)}, needed are "
+            f"{quoted([*keys, time, *STATE])}.",
+            hint="give the state of a monitor with the same keys and time.",
+        )
+    plans = {key: _fingerprint(reference) for key, reference in references.items()}
+    for row in lazy.collect().iter_rows(named=True):
+        key = tuple(row[name] for name in keys)
+        if plans.get(key) != row["plan"]:
+            raise InvalidTable(
+                f"the state is of another reference, threshold, level or model{_named(keys, key)}.",
+                hint="give the reference and the points of the monitor that made it, or start "
+                "without a state.",
+            )
+        history = histories.setdefault(key, History())
+        insort(history.times, row[time])
+        history.looks[row[time]] = row["look"], row["cases"], np.array(row["called"], dtype=int)
+    return histories

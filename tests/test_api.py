@@ -12,9 +12,9 @@ PUBLIC = {
     "beta", "bootstrap", "charts", "check", "choose", "compare", "cost_curve", "curve",
     "datasets", "decision_curve", "delong", "dominance", "errors", "estimate_prior", "evaluate",
     "experiments", "expr", "gate", "greatest_auprec", "hull", "iauprec", "intervals", "iso_lines",
-    "macro", "mean_pr", "mean_roc", "one_vs_rest", "operating_points", "points", "pr_from_roc",
-    "prior", "prior_grid", "rates", "report", "roc_from_pr", "sens", "skew", "surface", "uniform",
-    "warehouse",
+    "label_budget", "macro", "mean_pr", "mean_roc", "monitor", "one_vs_rest", "operating_points",
+    "points", "pr_from_roc", "prior", "prior_grid", "rates", "report", "roc_from_pr", "sens",
+    "skew", "surface", "uniform", "warehouse",
 }  # fmt: skip
 # Types stand in the signature, parameters of one meaning share an entry, many summaries need
 # no more sentences, and nouns that end in s are taken for verbs.

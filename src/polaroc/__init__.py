@@ -15,6 +15,7 @@ from polaroc.curves.hull import achievable, hull
 from polaroc.curves.mean import mean_pr, mean_roc
 from polaroc.curves.surface import surface
 from polaroc.deployment.estimate_prior import estimate_prior
+from polaroc.deployment.label_budget import label_budget
 from polaroc.deployment.monitor import monitor
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.functions import auc, auprec, iauprec
@@ -69,6 +70,7 @@ __all__ = [
     "iauprec",
     "intervals",
     "iso_lines",
+    "label_budget",
     "macro",
     "mean_pr",
     "mean_roc",

@@ -4,17 +4,27 @@ from bisect import bisect_right, insort
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, TypeAlias
+from typing import Any
 
 import polars as pl
 
-from polaroc.base.checks import check_factor, check_share, is_number, pair_of
-from polaroc.base.columns import as_lazy, check_keys, column_name, key_columns, require
-from polaroc.base.private_columns import PLACE, TRUTH
+from polaroc.base.checks import check_factor, check_share, pair_of
+from polaroc.base.columns import as_lazy, check_keys, column_name, key_columns
+from polaroc.base.private_columns import PLACE, TRUTH, WEIGHT
 from polaroc.deployment.alarms import Assessment, Plan, better_model
-from polaroc.deployment.limits import WINDOWS, Looks, Reference, Threshold
+from polaroc.deployment.labelled import Bins, Labels, labelled_estimates
+from polaroc.deployment.limits import WINDOWS, Band, Looks, Reference
 from polaroc.deployment.monitor_result import Monitor
-from polaroc.deployment.tables import DEPLOYED, REFERENCE, errors_named
+from polaroc.deployment.tables import (
+    DEPLOYED,
+    REFERENCE,
+    Key,
+    by_key,
+    errors_named,
+    named,
+    references_of,
+    rows_by_key,
+)
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, InvalidTable, quoted
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
@@ -22,11 +32,15 @@ from polaroc.predictions.usual_keys import usual_names
 from polaroc.priors.grids import check_range
 from polaroc.typing import Array, By, IntoExpr, Label, Nulls, Score, Table
 
-Key: TypeAlias = tuple[Any, ...]
 RESULT = {
     "quantity": pl.String, "estimate": pl.Float64, "lower": pl.Float64, "upper": pl.Float64,
     "alarm": pl.String,
 }  # fmt: skip
+INCLUSION, LABELLED = "inclusion", "labelled"
+QUANTITIES = (
+    "prior", "precision", "posfrac", "cost", "prior_labelled", "precision_labelled",
+    "cost_labelled",
+)  # fmt: skip
 STATE = {"look": pl.Int64, "cases": pl.Int64, "called": pl.List(pl.Int64), "plan": pl.String}
 
 
@@ -43,6 +57,7 @@ def monitor(
     cost_fn: float = 1,
     cost_fp: float = 1,
     level: float = 0.95,
+    labelled: Table | None = None,
     state: Table | None = None,
     positive: Label | Sequence[Label] | None = None,
     nulls: Nulls = "raise",
@@ -81,6 +96,10 @@ def monitor(
         Costs > 0 of a missed positive and of a false alarm.
     level
         Chance in (0, 1) that all limits of all keys and times hold.
+    labelled
+        Some of the cases in use with their truth, of times that are given or in
+        `state`: the same columns, and `inclusion`, the chance in (0, 1] with which each
+        was drawn among those of its time. Without it, they were drawn at random.
     state
         The `state` of the monitor of earlier times.
 
@@ -118,6 +137,11 @@ def monitor(
     score contradicts the shares are within the limits; precision and cost follow. A time
     alone has the limits in the table, alarms are raised on any number of last times.
 
+    With `labelled`, "prior_labelled", "precision_labelled" and "cost_labelled" are estimates
+    that assume nothing of the drift: the mean of what the reference lets expect of all
+    scores, corrected by its mean error on the labels (prediction-powered). Their limits are
+    of one time each, at the level, and raise no alarm.
+
     "Better" is a threshold, among the same scores, or a model that costs less at every prior
     within the limits, and by more than the estimates of the reference showed anywhere
     in `over`: at the prior of the points, or of the reference, where there is no range.
@@ -126,6 +150,8 @@ def monitor(
     ----------
     Clopper, Pearson, "The use of confidence or fiducial limits illustrated in the case of
     the binomial", 1934.
+
+    Angelopoulos, Bates, Fannjiang, Jordan, Zrnic, "Prediction-powered inference", 2023.
 
     Examples
     --------
@@ -150,9 +176,15 @@ def monitor(
     plan = Plan(_range(over), cost_fn, cost_fp)
     own: list[IntoExpr] = key_columns(by)
     with errors_named(REFERENCE):
-        labelled = read(
+        known = read(
             reference, truth=truth, score=score, by=own, positive=positive, nulls=nulls,
             collected=True,
+        )  # fmt: skip
+    labels = None
+    if labelled is not None:
+        labels = _read_labels(
+            labelled, truth=truth, score=score, by=[*own, column_name(time, "time")],
+            positive=positive, nulls=nulls,
         )  # fmt: skip
     with errors_named(DEPLOYED):
         # Unlabelled scores are read as one class.
@@ -161,19 +193,21 @@ def monitor(
             nulls=nulls, collected=True,
         )  # fmt: skip
         check_keys(used.keys, also=[*RESULT, *STATE])
-    keys = labelled.keys
-    references = _references(labelled, points, level)
+    keys = known.keys
+    references = references_of(known, points, level)
     histories = _histories(state, keys, time, references)
-    rows = _rows_by_key(used, keys, time, references)
+    _check_times(used, time)
+    rows = rows_by_key(used, keys, references)
     assessed = {
         key: _assessed(references[key], histories.setdefault(key, History()), frame, time, plan)
         for key, frame in rows.items()
     }
     schema = used.rows.collect_schema()
-    own_types = {key: schema[key] for key in used.keys}
-    return Monitor(
-        _table(assessed, keys, own_types), _state(histories, references, keys, own_types)
-    )
+    types = {key: schema[key] for key in used.keys}
+    blocks = _blocks(assessed, keys)
+    if labels is not None:
+        blocks += _labelled_blocks(labels, keys, time, references, histories, plan, level)
+    return Monitor(_table(blocks, types), _state(histories, references, keys, types))
 
 
 def _range(over: object) -> tuple[float, float] | None:
@@ -233,112 +267,13 @@ class History:
         )
 
 
-def _references(labelled: Predictions, points: Table | float, level: float) -> dict[Key, Reference]:
-    keys = labelled.keys
-    thresholds = _thresholds(points, keys)
-    frames = _by_key(labelled.valid_rows.collect(), keys)
-    references = {}
-    for key, frame in frames.items():
-        scores = {
-            "positives": frame.filter(pl.col(TRUTH))[SCORE].to_numpy(),
-            "negatives": frame.filter(~pl.col(TRUTH))[SCORE].to_numpy(),
-        }
-        absent = [name for name, one in scores.items() if not one.size]
-        if absent:
-            raise InvalidPredictions(
-                f"reference: no {' and no '.join(absent)}{_named(keys, key)}.",
-                hint="give labelled cases of both classes for each key.",
-            )
-        error = (1 - level) / len(frames)
-        references[key] = Reference.from_scores(
-            scores["positives"], scores["negatives"], thresholds(key), error
-        )
-    if not references:
-        raise InvalidPredictions(
-            "reference: there are no rows.", hint="give labelled cases of both classes."
-        )
-    return references
-
-
-@dataclass(frozen=True)
-class _Thresholds:
-    """The thresholds by the keys that they depend on."""
-
-    by_key: Mapping[Key, list[Threshold]]
-    places: Sequence[int]
-    keys: Sequence[str]
-
-    def __call__(self, key: Key) -> Threshold:
-        found = self.by_key.get(tuple(key[place] for place in self.places), [])
-        if len(found) != 1:
-            one = "keep one row per key, such as that of one prior: points.filter(prior=0.1)."
-            raise InvalidTable(
-                f"the points have {len(found) or 'no'} rows{_named(self.keys, key)}, "
-                "needed is one.",
-                hint=one if found else "choose a threshold for each key of the reference.",
-            )
-        return found[0]
-
-
-def _thresholds(points: Table | float, keys: Sequence[str]) -> _Thresholds:
-    if is_number(points):
-        found = [Threshold(float(points), 1.0)]
-        if found[0].value != found[0].value:
-            raise InvalidArgument("points is nan, allowed are numbers.", hint="give a threshold.")
-        return _Thresholds({(): found}, [], keys)
-    lazy = as_lazy(points)
-    shared = require(lazy, ["threshold"], source="operating_points(...)")
-    strange = [key for key in shared if key not in keys]
-    if strange:
-        raise InvalidTable(
-            f"the points have the key {', '.join(map(repr, strange))}, which by has not.",
-            hint="give by the keys of the points, and any others.",
-        )
-    table = lazy.collect()
-    if table["threshold"].null_count():
-        raise InvalidTable(
-            "a threshold is null: nothing is called positive, or no point was chosen.",
-            hint="keep points with a threshold: points.drop_nulls('threshold').",
-        )
-    by_key: dict[Key, list[Threshold]] = {}
-    for row in table.iter_rows(named=True):
-        threshold = Threshold(row["threshold"], row.get("share", 1.0), row.get("prior"))
-        by_key.setdefault(tuple(row[key] for key in shared), []).append(threshold)
-    return _Thresholds(by_key, [keys.index(key) for key in shared], keys)
-
-
-def _by_key(rows: pl.DataFrame, keys: Sequence[str]) -> dict[Key, pl.DataFrame]:
-    if not keys:
-        return {(): rows} if rows.height else {}
-    parts = rows.sort(keys, nulls_last=True).partition_by(keys, as_dict=True, maintain_order=True)
-    return dict(parts)
-
-
-def _rows_by_key(
-    used: Predictions, keys: Sequence[str], time: str, references: Mapping[Key, Reference]
-) -> dict[Key, pl.DataFrame]:
-    rows = used.valid_rows.select(*keys, time, SCORE).collect()
-    missing = rows[time].null_count()
+def _check_times(used: Predictions, time: str) -> None:
+    missing = used.rows.select(pl.col(time).null_count()).collect().item()
     if missing:
         raise InvalidPredictions(
             f"deployed: {missing:,} {'row has' if missing == 1 else 'rows have'} no {time!r}.",
             hint="give each row its time, or leave such rows out.",
         )
-    frames = _by_key(rows, keys)
-    unknown = [key for key in frames if key not in references]
-    if unknown:
-        raise InvalidPredictions(
-            f"deployed: there is no reference{_named(keys, unknown[0])}"
-            + (f" and {len(unknown) - 1} more." if len(unknown) > 1 else "."),
-            hint="give labelled cases of each key, or leave its scores out.",
-        )
-    return frames
-
-
-def _named(keys: Sequence[str], key: Key) -> str:
-    """Which key is meant, at the end of a message."""
-    named = ", ".join(f"{name}={quoted([value])}" for name, value in zip(keys, key, strict=True))
-    return f" for {named}" if named else ""
 
 
 def _assessed(
@@ -354,47 +289,136 @@ def _assessed(
     cases = np.bincount(code, minlength=len(times))
     for one, size, called in zip(times, cases, counts, strict=True):
         history.add(one, int(size), called)
+    return times, Assessment(_looks(reference, history, times), plan)
+
+
+def _looks(reference: Reference, history: History, times: Sequence[Any]) -> Looks:
+    import numpy as np
+
     windows = [history.windows(one) for one in times]
-    looks = Looks(
+    return Looks(
         reference,
         [history.looks[one][0] for one in times],
         np.array([called for called, _ in windows]),
         np.array([size for _, size in windows]),
     )
-    return times, Assessment(looks, plan)
 
 
-def _table(
-    assessed: Mapping[Key, tuple[list[Any], Assessment]],
-    keys: Sequence[str],
-    types: Mapping[str, Any],
-) -> pl.DataFrame:
+@dataclass(frozen=True)
+class _Block:
+    """Rows of the result of one key and quantity."""
+
+    key: Key
+    times: Sequence[Any]
+    quantity: str
+    estimate: "Array"
+    band: Band
+    alarm: Sequence[str | None]
+
+
+def _blocks(
+    assessed: Mapping[Key, tuple[list[Any], Assessment]], keys: Sequence[str]
+) -> list[_Block]:
     models = _model_alarms(assessed, keys)
-    schema = {**types, PLACE: pl.Int64, **RESULT}
-    frames = []
+    blocks = []
     for key, (times, assessment) in assessed.items():
-        alarms = {
-            "prior": assessment.prior_alarms(),
-            "cost": [
-                _joined(threshold, models.get((key, at)))
-                for at, threshold in enumerate(assessment.threshold_alarms())
-            ],
-        }
-        for place, (name, (estimate, (lower, upper))) in enumerate(assessment.quantities().items()):
-            told = alarms.get(name, [None] * len(times))
-            frames.append(
-                pl.DataFrame(
-                    {
-                        **{k: [v] * len(times) for k, v in zip(keys, key, strict=True)},
-                        [*types][-1]: times,
-                        PLACE: [place] * len(times),
-                        "quantity": [name] * len(times),
-                        "estimate": estimate, "lower": lower, "upper": upper, "alarm": told,
-                    },
-                    schema=schema,
-                    nan_to_null=True,
-                )
-            )  # fmt: skip
+        costs = [
+            _joined(threshold, models.get((key, at)))
+            for at, threshold in enumerate(assessment.threshold_alarms())
+        ]
+        alarms = {"prior": assessment.prior_alarms(), "cost": costs}
+        for name, (estimate, band) in assessment.quantities().items():
+            of_name = alarms.get(name, [None] * len(times))
+            blocks.append(_Block(key, times, name, estimate, band, of_name))
+    return blocks
+
+
+def _read_labels(
+    labelled: Table, *, positive: Label | Sequence[Label] | None, **columns: Any
+) -> Predictions:
+    """Labelled cases in use, with their chance of inclusion as the weight where it is given."""
+    table = as_lazy(labelled)
+    chance = INCLUSION if INCLUSION in table.collect_schema().names() else None
+    with errors_named(LABELLED):
+        labels = read(labelled, **columns, positive=positive, weight=chance, collected=True)
+    if chance is not None:
+        lowest, highest = labels.rows.select(
+            pl.col(WEIGHT).min().alias("lowest"), pl.col(WEIGHT).max().alias("highest")
+        ).collect().row(0)  # fmt: skip
+        if lowest is not None and not 0 < lowest <= highest <= 1:
+            raise InvalidPredictions(
+                f"labelled: {INCLUSION!r} runs from {lowest:g} to {highest:g}, allowed are chances "
+                "above 0 and at most 1.",
+                hint="give the chance with which each case was drawn among those of its time.",
+            )
+    return labels
+
+
+def _labelled_blocks(
+    labels: Predictions,
+    keys: Sequence[str],
+    time: str,
+    references: Mapping[Key, Reference],
+    histories: Mapping[Key, History],
+    plan: Plan,
+    level: float,
+) -> list[_Block]:
+    import numpy as np
+
+    blocks = []
+    for (*own, at), frame in by_key(labels.valid_rows.collect(), [*keys, time]).items():
+        key = tuple(own)
+        history = histories.get(key, History())
+        if at not in history.looks:
+            raise InvalidPredictions(
+                f"labelled: there are no scores of {at}{named(keys, key)}.",
+                hint="give all scores of the times of labelled cases, now or in the state.",
+            )
+        _, cases, above = history.looks[at]
+        if frame.height > cases:
+            raise InvalidPredictions(
+                f"labelled: {frame.height:,} cases of {at}{named(keys, key)}, and "
+                f"{cases:,} scores.",
+                hint="labelled cases are among those in use; give their scores, too.",
+            )
+        reference = references[key]
+        prior = float(_looks(reference, history, [at]).prior()[0])
+        drawn = (
+            frame[WEIGHT].to_numpy()
+            if labels.weighted
+            else np.full(frame.height, frame.height / cases)
+        )
+        place = np.searchsorted(np.sort(reference.cuts), frame[SCORE].to_numpy(), side="right")
+        estimates = labelled_estimates(
+            Bins.at_prior(reference, above, cases, prior),
+            Labels(place, frame[TRUTH].to_numpy(), drawn),
+            plan,
+            level,
+        )
+        for name, (estimate, lower, upper) in estimates.items():
+            band = Band(np.array([lower]), np.array([upper]))
+            blocks.append(_Block(key, [at], name, np.array([estimate]), band, [None]))
+    return blocks
+
+
+def _table(blocks: Sequence[_Block], types: Mapping[str, Any]) -> pl.DataFrame:
+    schema = {**types, PLACE: pl.Int64, **RESULT}
+    *keys, time = types
+    frames = [
+        pl.DataFrame(
+            {
+                **{k: [v] * len(block.times) for k, v in zip(keys, block.key, strict=True)},
+                time: block.times,
+                PLACE: [QUANTITIES.index(block.quantity)] * len(block.times),
+                "quantity": [block.quantity] * len(block.times),
+                "estimate": block.estimate, "lower": block.band.lower, "upper": block.band.upper,
+                "alarm": block.alarm,
+            },
+            schema=schema,
+            nan_to_null=True,
+        )
+        for block in blocks
+    ]  # fmt: skip
     table = pl.concat([pl.DataFrame(schema=schema), *frames])
     return table.sort(*types, PLACE, nulls_last=True).drop(PLACE)
 
@@ -484,7 +508,7 @@ def _histories(
         key = tuple(row[name] for name in keys)
         if plans.get(key) != row["plan"]:
             raise InvalidTable(
-                f"the state is of another reference, threshold, level or model{_named(keys, key)}.",
+                f"the state is of another reference, threshold, level or model{named(keys, key)}.",
                 hint="give the reference and the points of the monitor that made it, or start "
                 "without a state.",
             )

@@ -195,14 +195,14 @@ def monitor(
         check_keys(used.keys, also=[*RESULT, *STATE])
     keys = known.keys
     references = references_of(known, points, level)
-    histories = _histories(state, keys, time, references)
+    schema = used.rows.collect_schema()
+    histories = _histories(state, keys, time, references, schema[used.keys[-1]])
     _check_times(used, time)
     rows = rows_by_key(used, keys, references)
     assessed = {
         key: _assessed(references[key], histories.setdefault(key, History()), frame, time, plan)
         for key, frame in rows.items()
     }
-    schema = used.rows.collect_schema()
     types = {key: schema[key] for key in used.keys}
     blocks = _blocks(assessed, keys)
     if labels is not None:
@@ -488,7 +488,11 @@ def _state(
 
 
 def _histories(
-    state: Table | None, keys: Sequence[str], time: str, references: Mapping[Key, Reference]
+    state: Table | None,
+    keys: Sequence[str],
+    time: str,
+    references: Mapping[Key, Reference],
+    times: pl.DataType,
 ) -> dict[Key, History]:
     import numpy as np
 
@@ -502,6 +506,13 @@ def _histories(
             f"the state has the columns {quoted(present)}, needed are "
             f"{quoted([*keys, time, *STATE])}.",
             hint="give the state of a monitor with the same keys and time.",
+        )
+    if (kind := lazy.collect_schema()[time]) != times and not (
+        kind.is_integer() and times.is_integer()
+    ):
+        raise InvalidTable(
+            f"the time {time!r} is {kind} in the state and {times} in the deployed scores.",
+            hint=f"cast it first, for example pl.col({time!r}).cast(pl.Date).",
         )
     plans = {key: _fingerprint(reference) for key, reference in references.items()}
     for row in lazy.collect().iter_rows(named=True):

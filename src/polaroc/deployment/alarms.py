@@ -144,7 +144,8 @@ class Assessment:
         accepted = _accepted(self.plan, reference, t - own_t, own_f - f)
         more, less = reference.gains()
         saved = self.plan.least(Band(*(limit[..., None] for limit in self.priors)), more, less)
-        unknown = self.shifted | (self.looks.cases == 0)
+        # Drift of another kind leaves no costs to compare.
+        unknown = self.shifted.any(axis=1, keepdims=True) | (self.looks.cases == 0)
         excess = np.where(unknown[..., None], -np.inf, saved - accepted)
         alarms: list[tuple[float, str] | None] = []
         for look in range(len(excess)):
@@ -171,6 +172,7 @@ class Assessment:
         accepted = _accepted(self.plan, self.looks.reference, other_t - t, f - other_f)
         cases = self.looks.cases[at]
         known = (prior.lower <= prior.upper) & (cases > 0) & (cases == other.looks.cases[look])
+        known &= not (self.shifted[at].any() or other.shifted[look].any())
         excess = np.where(known, saved - accepted, -np.inf)
         window = int(excess.argmax())
         return (float(saved[window]), window) if excess[window] > 0 else None

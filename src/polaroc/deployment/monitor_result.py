@@ -82,9 +82,10 @@ def monitor_parts(result: Monitor) -> "list[RenderableType]":
 
 
 def alarms_by_key(alarms: pl.DataFrame) -> pl.DataFrame:
-    """Of each key and quantity: the first and the last time of an alarm, and the last one."""
+    """Of each key and kind of alarm: the first and the last time, and the last alarm."""
     *keys, time = _keys(alarms)
-    grouped = alarms.group_by([*keys, "quantity"], maintain_order=True)
+    kind = pl.col("alarm").str.split(":").list.first().alias("quantity")
+    grouped = alarms.group_by([*keys, kind], maintain_order=True)
     return grouped.agg(
         pl.col(time).first().alias("first"),
         pl.col(time).last().alias("last"),

@@ -179,6 +179,13 @@ def test_a_state_of_something_else_is_refused(change, match):
         monitored(tables[1], tables[0], state=state, **arguments)
 
 
+def test_a_state_whose_times_are_of_another_type_is_refused():
+    state = monitored(days(STEADY)).state
+    named = days([0.1]).with_columns(pl.col("day").cast(pl.String))
+    with pytest.raises(InvalidTable, match="the time 'day' is Int32 in the state and String"):
+        monitored(named, state=state)
+
+
 MODELS = pl.concat(cases(i, 500, 0.2, model=m) for i, m in enumerate("AB"))
 TWO = {"by": "model", "points": 1.0}
 

@@ -9,7 +9,7 @@ from polaroc.base.columns import as_lazy, require
 from polaroc.charts.layers import data
 from polaroc.charts.lines import DIGITS, FEWER_KEYS
 from polaroc.charts.options import checked
-from polaroc.charts.theme import SIZE, style, with_theme
+from polaroc.charts.theme import style, with_theme
 from polaroc.errors import InvalidArgument, InvalidTable
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ TITLES = {
     "cost": "cost per case", "prior_labelled": "prior, with labels",
     "precision_labelled": "precision, with labels", "cost_labelled": "cost, with labels",
 }  # fmt: skip
-HEIGHT, MOST_POINTS, RED = 110, 20_000, "#B2182B"
+WIDTH, HEIGHT, MOST_POINTS, RED = 640, 110, 20_000, "#B2182B"
 
 
 @checked
@@ -104,7 +104,9 @@ def _panel(rows: pl.DataFrame, heading: str, time: tuple[str, str], channels: Se
     """One quantity over time."""
     import altair as alt
 
-    base, across = data(rows.to_dicts()), alt.X(time[0], title=time[1])
+    base = data(rows.to_dicts())
+    exact = {"scale": alt.Scale(nice=False)} if time[0] != "x:O" else {}
+    across = alt.X(time[0], title=time[1], **exact)
     tooltip = [
         alt.Tooltip("series:N", title="key"),
         alt.Tooltip("x:N", title=time[1]),
@@ -121,10 +123,10 @@ def _panel(rows: pl.DataFrame, heading: str, time: tuple[str, str], channels: Se
     )
     line = base.mark_line(strokeWidth=1.5, point=rows["x"].n_unique() == 1)
     alarms = base.transform_filter("isValid(datum.alarm)").mark_point(
-        filled=True, size=45, opacity=1, color=RED
+        filled=True, size=14, opacity=1, color=RED
     )
     return alt.layer(
         band,
         line.encode(across, up, *channels, tooltip=tooltip),
         alarms.encode(across, up, tooltip=tooltip),
-    ).properties(width=2 * SIZE, height=HEIGHT)
+    ).properties(width=WIDTH, height=HEIGHT)

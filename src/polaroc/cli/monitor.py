@@ -86,7 +86,7 @@ def monitor(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Watch deployed thresholds: raise an alarm when one should change.
+    """Watch deployed thresholds, for what should change.
 
     Exit code 0: no alarm; 1: an alarm.
 

@@ -7,7 +7,7 @@ import polars as pl
 
 from polaroc.base.columns import as_lazy, require
 from polaroc.charts.layers import data
-from polaroc.charts.lines import DIGITS, FEWER_KEYS
+from polaroc.charts.lines import FEWER_KEYS
 from polaroc.charts.options import checked
 from polaroc.charts.theme import style, with_theme
 from polaroc.errors import InvalidArgument, InvalidTable
@@ -22,6 +22,8 @@ TITLES = {
     "precision_labelled": "precision, with labels", "cost_labelled": "cost, with labels",
 }  # fmt: skip
 WIDTH, HEIGHT, MOST_POINTS, RED = 640, 110, 20_000, "#B2182B"
+# Significant digits.
+DIGITS = 6
 
 
 @checked
@@ -86,7 +88,7 @@ def monitor(
         pl.concat_str(names, separator=" · ").alias("series"),
         (pl.col(time) if kind.is_numeric() else pl.col(time).cast(pl.String)).alias("x"),
         "quantity",
-        pl.col("estimate", "lower", "upper").round(DIGITS),
+        pl.col("estimate", "lower", "upper").round_sig_figs(DIGITS),
         "alarm",
     )
     series = drawn["series"].unique(maintain_order=True).to_list()
@@ -105,8 +107,8 @@ def _panel(rows: pl.DataFrame, heading: str, time: tuple[str, str], channels: Se
     import altair as alt
 
     base = data(rows.to_dicts())
-    exact = {"scale": alt.Scale(nice=False)} if time[0] != "x:O" else {}
-    across = alt.X(time[0], title=time[1], **exact)
+    scale = alt.Undefined if time[0] == "x:O" else alt.Scale(nice=False)
+    across = alt.X(time[0], title=time[1], scale=scale)
     tooltip = [
         alt.Tooltip("series:N", title="key"),
         alt.Tooltip("x:N", title=time[1]),

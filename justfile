@@ -100,6 +100,11 @@ applied-intervals *ARGS:
 priors *ARGS:
     python tests/benchmarks/prior_coverage.py {{ARGS}}
 
+# False alarms, delays, drift, coverage with labels and label budgets of `monitor`, by simulation:
+# parts are false-alarms, delays, drifts, test-size, labels and budgets.
+in-use *ARGS:
+    python tests/benchmarks/in_use.py {{ARGS}}
+
 # Make the embedded Satellite predictions again from the raw data.
 satellite:
     python -m polaroc.experiments.satellite

@@ -9,9 +9,11 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from functools import cache
+from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from house import house
@@ -160,11 +162,21 @@ def pairs() -> "alt.TopLevelMixin":
     return pr.charts.pairs(pr.compare(measures(), test_train_ratio=0.25))
 
 
+def in_use() -> "alt.TopLevelMixin":
+    """The year of the guide, simulated by the code on its page."""
+    page = (HERE.parent / "guide" / "in_use.md").read_text()
+    names: dict[str, Any] = {}
+    with redirect_stdout(StringIO()):
+        for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL)[:2]:
+            exec(block, names)
+    return pr.charts.monitor(names["watched"].table, "A year in use")
+
+
 CHARTS: dict[str, Callable[[], "alt.TopLevelMixin"]] = {
     chart.__name__: chart
     for chart in (
         satellite, roc_with_iso_lines, pr_at_three_priors, roc_with_hull, explorer, operating_drift,
-        winner_map, regret, accsens_plane, pairs, house,
+        winner_map, regret, accsens_plane, pairs, in_use, house,
     )
 }  # fmt: skip
 

@@ -12,9 +12,10 @@ PUBLIC = {
     "beta", "bootstrap", "brier_curve", "charts", "check", "choose", "compare", "cost_curve",
     "curve", "datasets", "decision_curve", "delong", "dominance", "errors", "estimate_prior",
     "evaluate", "expected_cost", "experiments", "expr", "gate", "greatest_auprec", "h_measure",
-    "hull", "iauprec", "intervals", "iso_lines", "macro", "mean_pr", "mean_roc", "one_vs_rest",
-    "operating_points", "points", "pr_band", "pr_from_roc", "prior", "prior_grid", "rates",
-    "report", "roc_band", "roc_from_pr", "sens", "skew", "surface", "uniform", "warehouse",
+    "hull", "iauprec", "intervals", "iso_lines", "label_budget", "macro", "mean_pr", "mean_roc",
+    "monitor", "one_vs_rest", "operating_points", "points", "pr_band", "pr_from_roc", "prior",
+    "prior_grid", "rates", "report", "roc_band", "roc_from_pr", "sens", "skew", "surface",
+    "uniform", "warehouse",
 }  # fmt: skip
 # Types stand in the signature, parameters of one meaning share an entry, many summaries need
 # no more sentences, and nouns that end in s are taken for verbs.

@@ -19,7 +19,7 @@ COMMANDS = typer.main.get_command(app).commands
 OPTIONS = {name for command in COMMANDS.values() for one in command.params for name in one.opts}
 # No command has these; what they hint at cannot be raised there.
 ONLY_IN_PYTHON = {
-    "factors", "interactions", "method", "interval", "threshold", "progress", "levels",
+    "factors", "interactions", "method", "interval", "progress", "levels",
     "weights", "same_table", "auprec", "models", "rates", "auc",
 }  # fmt: skip
 

@@ -119,6 +119,15 @@ STEPS = {
     "estimate_prior, deployed": lambda table, **columns: pr.estimate_prior(
         WIDE if "by" not in columns else LONG, table, method="confusion", **columns
     ),
+    "monitor": lambda table, **columns: (
+        pr.monitor(
+            table,
+            (WIDE if "by" not in columns else LONG).with_columns(day=1),
+            points=0.5,
+            time="day",
+            **columns,
+        ).table
+    ),
 }
 PAIRED = {"delong": pr.delong, "compare": trained}
 WIDE_KINDS = ["LazyFrame", "pandas", "pyarrow.RecordBatchReader", "pyarrow.dataset", "NumPy"]

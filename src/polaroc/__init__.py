@@ -15,6 +15,8 @@ from polaroc.curves.hull import achievable, hull
 from polaroc.curves.mean import mean_pr, mean_roc
 from polaroc.curves.surface import surface
 from polaroc.deployment.estimate_prior import estimate_prior
+from polaroc.deployment.label_budget import label_budget
+from polaroc.deployment.monitor import monitor
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.functions import auc, auprec, iauprec
 from polaroc.measures.sensitivity import accsens, sens
@@ -73,9 +75,11 @@ __all__ = [
     "iauprec",
     "intervals",
     "iso_lines",
+    "label_budget",
     "macro",
     "mean_pr",
     "mean_roc",
+    "monitor",
     "one_vs_rest",
     "operating_points",
     "points",

@@ -94,6 +94,13 @@ CALLS = {
         lambda **a: pr.estimate_prior(TABLE, TABLE, method="confusion", **a),
         COLUMN | {"by": ["model"], "deployed_by": ["fold"]},
     ),
+    "monitor": (
+        lambda **a: pr.monitor(TABLE, TABLE, points=0.5, **{"time": "fold"} | a),
+        NAMES | {"by": ["model"]},
+    ),
+    "label_budget": (
+        lambda **a: pr.label_budget(TABLE, TABLE, points=0.5, **a), NAMES | {"by": ["model"]},
+    ),
     "one_vs_rest": (
         lambda **a: pr.one_vs_rest(WIDE, **a),
         {"truth": "kind", "scores": ["a", "b"], "by": [], "weight": "w"},

@@ -37,6 +37,15 @@ def comparison(table: pl.DataFrame):
     return pr.compare(measures(table), test_train_ratio=1 / 3)
 
 
+def watched(table: pl.DataFrame) -> pl.DataFrame:
+    """Three days in use, on the last of which all scores are high."""
+    days = table.select("model", "score", day=pl.int_range(pl.len()) % 3 + 1)
+    raised = pl.when(pl.col("day") == 3).then(pl.col("score") + 9).otherwise("score")
+    days = days.with_columns(raised)
+    names = {"truth": "truth", "score": "score", "by": "model", "time": "day"}
+    return pr.monitor(table, days, points=table["score"].median(), **names).table
+
+
 CASES: dict[str, Callable[[pl.DataFrame], Any]] = {
     "roc": lambda table: pr.charts.roc(curves(table)),
     "pr": lambda table: pr.charts.pr(curves(table).pipe(pr.surface, [0.5, 0.1])),
@@ -55,6 +64,7 @@ CASES: dict[str, Callable[[pl.DataFrame], Any]] = {
     "surface": lambda table: pr.charts.surface(
         pr.achievable(curves(table), pr.prior_grid(0.01, 0.5, 8, "log"), recall=11)
     ),
+    "monitor": lambda table: pr.charts.monitor(watched(table)),
     "operating_drift": lambda table: pr.charts.operating_drift(
         pr.operating_points(curves(table), priors=[0.1, 0.5, 0.9]), curves(table)
     ),

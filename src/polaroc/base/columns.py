@@ -29,7 +29,7 @@ ALLOWED = {str: "column names", pl.Expr: "Polars expressions"}
 EXAMPLES = {
     "truth": "truth", "score": "score", "weight": "weight", "by": "model", "between": "model",
     "block": "fold", "across": "fold", "case": "case", "cluster": "patient",
-    "deployed_by": "day",
+    "deployed_by": "day", "time": "day",
 }  # fmt: skip
 
 _C = TypeVar("_C", str, pl.Expr, str | pl.Expr)

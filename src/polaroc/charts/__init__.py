@@ -8,6 +8,7 @@ from polaroc.charts.dominance import dominance
 from polaroc.charts.drift import operating_drift
 from polaroc.charts.explorer import explorer
 from polaroc.charts.export import export, save
+from polaroc.charts.monitor import monitor
 from polaroc.charts.pairs import pairs
 from polaroc.charts.precision_recall import pr
 from polaroc.charts.roc import roc
@@ -17,8 +18,8 @@ from polaroc.charts.theme import palette
 
 __all__ = [
     "accsens_plane", "auprec_by_prior", "cost_curves", "decision_curves", "dominance", "explorer",
-    "export", "interaction", "operating_drift", "pairs", "palette", "pr", "regret", "roc", "save",
-    "skew_effect", "surface", "winner_map",
+    "export", "interaction", "monitor", "operating_drift", "pairs", "palette", "pr", "regret",
+    "roc", "save", "skew_effect", "surface", "winner_map",
 ]  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from polaroc.cli.drawings import DRAWINGS, TESTED
 from polaroc.cli.evaluate import evaluate
 from polaroc.cli.experiment import experiment
 from polaroc.cli.gate import gate
+from polaroc.cli.monitor import monitor
 from polaroc.cli.names import METAVARS, OTHER_OPTIONS
 from polaroc.cli.report import report
 from polaroc.cli.screen import refuse, with_options
@@ -94,6 +95,7 @@ app.command(cls=Command)(evaluate)
 app.command(cls=Command)(compare)
 app.command(cls=Command)(choose)
 app.command(cls=Command)(gate)
+app.command(cls=Command)(monitor)
 app.command(cls=Command)(chart)
 app.command(cls=Command)(report)
 app.command(cls=Command)(check)

@@ -3,12 +3,12 @@
 # What stands for the value of an option, by its argument.
 METAVARS = {
     **dict.fromkeys(
-        ("truth", "score", "by", "weight", "between", "block", "case", "column"), "COLUMN"
+        ("truth", "score", "by", "weight", "between", "block", "case", "column", "time"), "COLUMN"
     ),
     "prior": "PRIOR",
     "over": "LO HI",
     "contrast": "PRIOR PRIOR",
-    **dict.fromkeys(("file", "folder", "path", "scratch"), "PATH"),
+    **dict.fromkeys(("file", "folder", "path", "scratch", "points", "state", "labelled"), "PATH"),
     **dict.fromkeys(("alpha", "level"), "SHARE"),
     "test_train_ratio": "RATIO",
     **dict.fromkeys(("cost_fn", "cost_fp"), "COST"),

@@ -1,8 +1,7 @@
 """The prior in deployment, where scores come without labels."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import polars as pl
@@ -21,7 +20,9 @@ from polaroc.curves.curve import curve_tables
 from polaroc.curves.keys import build_key_index
 from polaroc.deployment.calibration import miscalibration_note
 from polaroc.deployment.estimators import Estimate, Labelled, Unlabelled, adjusted_count, em_prior
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice
+from polaroc.deployment.mixture_test import SHIFTED, mixture_p_value, shift_note
+from polaroc.deployment.tables import DEPLOYED, REFERENCE, errors_named
+from polaroc.errors import Hint, InvalidPredictions, check_choice
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
 from polaroc.typing import By, Frame, IntoExpr, Label, Nulls, Score, Table
@@ -29,12 +30,11 @@ from polaroc.uncertainty.intervals import check_counts
 
 Method: TypeAlias = Literal["em", "confusion"]
 ESTIMATORS = {"em": em_prior, "confusion": adjusted_count}
-REFERENCE, DEPLOYED = "reference", "deployed"
 UNCOUNTED = "leave weight out, or give the number of cases that a row stands for."
 COLUMNS = {
     "method": pl.String, "prior": pl.Float64, "lower": pl.Float64, "upper": pl.Float64,
     "std_error": pl.Float64, "reference_prior": pl.Float64, "deployed": pl.Int64,
-    "note": pl.String,
+    "shift_p": pl.Float64, "note": pl.String,
 }  # fmt: skip
 
 
@@ -89,7 +89,9 @@ def estimate_prior(
         `std_error` (null at 0 and 1, where it has no meaning), all null where the
         scores do not tell the prior; `reference_prior` Float64, the share of
         positives on the reference; `deployed`, the number of deployed scores
-        (Int64, Float64 if weighted); `note` String, null, or why there is no
+        (Int64, Float64 if weighted); `shift_p` Float64, the p-value of a test that
+        the deployed scores are a mixture of the two classes of the reference, and
+        below 0.01 there is no interval; `note` String, null, or why there is no
         estimate or why to doubt it, such as scores that are no posteriors.
 
     Raises
@@ -111,8 +113,12 @@ def estimate_prior(
     estimate: ``measures.join(estimates, on=[*keys, "prior"], how="semi")``.
 
     Both intervals cover the sampling of deployed scores and of reference cases;
-    neither covers scores that are spread otherwise in deployment, which is not tested
-    for, nor, for "em", posteriors that are wrong. "em" takes the mean score of the
+    neither covers scores that are spread otherwise in deployment, nor, for "em",
+    posteriors that are wrong. `shift_p` finds such drift where no mixture of the
+    classes looks like it: it is the share of resampled tables, the reference drawn
+    anew too, whose scores are farther from the nearest mixture (Anderson and
+    Darling's distance in up to twenty bins; 999 tables, fewer where ten of them are
+    farther). Drift that looks like a mixture only labels can show. "em" takes the mean score of the
     reference for the prior that its posteriors stand for, which is less noisy than
     the share of positives, and its interval is where the log likelihood is near its greatest,
     scaled for the noise of that mean. "confusion" takes the threshold where
@@ -150,13 +156,13 @@ def estimate_prior(
     check_share("level", level)
     own: list[IntoExpr] = key_columns(by)
     extra_notes: list[IntoExpr] = key_columns(deployed_by, "deployed_by")
-    with _errors_named(REFERENCE):
+    with errors_named(REFERENCE):
         labelled = read(
             reference, truth=truth, score=score, by=own, weight=weight, positive=positive,
             nulls=nulls, collected=True,
         )  # fmt: skip
         check_counts(labelled, UNCOUNTED)
-    with _errors_named(DEPLOYED):
+    with errors_named(DEPLOYED):
         # Unlabelled scores are read as one class.
         unlabelled = read(
             deployed, truth=pl.lit(True), score=score, by=[*own, *extra_notes], weight=weight,
@@ -177,15 +183,6 @@ def estimate_prior(
     return collect_like(
         reference, result.lazy().sort(unlabelled.keys or [DEPLOYED], nulls_last=True)
     )
-
-
-@contextmanager
-def _errors_named(table: str) -> Iterator[None]:
-    """Name the table in errors."""
-    try:
-        yield
-    except (InvalidPredictions, InvalidArgument) as error:
-        raise type(error)(f"{table}: {error.found}", hint=error.hint) from None
 
 
 @dataclass(frozen=True)
@@ -255,12 +252,16 @@ def _row(
         for table in (known, scores)
         if (note := row[private(f"{table.name}_note")])
     ]
-    estimate = Estimate(note=missing)
+    estimate, shift_p = Estimate(note=missing), None
     if missing is None:
         left, right = (table.cells[row[private(table.name)]] for table in (known, scores))
         labelled = Labelled(*(left[name].to_numpy() for name in (SCORE, "pos", "neg")))
         unlabelled = Unlabelled(*(right[name].to_numpy() for name in (SCORE, "pos")))
         estimate = ESTIMATORS[method](labelled, unlabelled, z)
+        shift_p = mixture_p_value(labelled, unlabelled)
+        if shift_p is not None and shift_p < SHIFTED:
+            estimate = replace(estimate, lower=None, upper=None, std_error=None)
+            notes.append(shift_note(shift_p))
         if method == "em" and (miscalibrated := miscalibration_note(labelled)) is not None:
             notes.append(f"{miscalibrated}: use method='confusion'")
     if estimate.note is not None:
@@ -269,6 +270,7 @@ def _row(
         "method": method,
         "reference_prior": positives / total if total else None,
         DEPLOYED: row[DEPLOYED] or 0,
+        "shift_p": shift_p,
         "note": "; ".join(notes) or None,
     }
 

@@ -1,0 +1,134 @@
+"""Chart of what deployed thresholds do over time."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polaroc.base.columns import as_lazy, require
+from polaroc.charts.layers import data
+from polaroc.charts.lines import FEWER_KEYS
+from polaroc.charts.options import checked
+from polaroc.charts.theme import style, with_theme
+from polaroc.errors import InvalidArgument, InvalidTable
+
+if TYPE_CHECKING:
+    import altair as alt
+
+NEEDED = ("quantity", "estimate", "lower", "upper", "alarm")
+TITLES = {
+    "prior": "prior", "precision": "precision", "posfrac": "share of alarms",
+    "cost": "cost per case", "prior_labelled": "prior, with labels",
+    "precision_labelled": "precision, with labels", "cost_labelled": "cost, with labels",
+}  # fmt: skip
+WIDTH, HEIGHT, MOST_POINTS, RED = 640, 110, 20_000, "#B2182B"
+# Significant digits.
+DIGITS = 6
+
+
+@checked
+def monitor(
+    table: pl.LazyFrame | pl.DataFrame,
+    title: str = "Thresholds in use",
+    *,
+    colours: Mapping[str, str] | None = None,
+) -> "alt.VConcatChart":
+    """Prior, precision, share of alarms and cost in use, one panel each, over time.
+
+    Parameters
+    ----------
+    table
+        The `table` of `monitor`, or several under each other.
+    title
+        Heading of the chart.
+    colours
+        From name to colour, as `palette` gives them, for the same in every chart.
+
+    Returns
+    -------
+    altair.VConcatChart
+        The estimates with their limits as bands, which end where there are none, and
+        a red point at each alarm, whose tooltip says what should change.
+
+    Raises
+    ------
+    InvalidTable, InvalidArgument
+        Where the columns of the table are missing; for more than 20,000 points.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polaroc as pr
+    >>> reference = pl.DataFrame({"truth": [1, 0] * 50, "score": [0.9, 0.1] * 50})
+    >>> used = pl.DataFrame({"day": [1, 1, 2, 2], "score": [0.9, 0.1, 0.1, 0.1]})
+    >>> names = {"truth": "truth", "score": "score", "time": "day"}
+    >>> watched = pr.monitor(reference, used, points=0.5, **names)
+    >>> len(pr.charts.monitor(watched.table).to_dict()["vconcat"])
+    4
+    """
+    import altair as alt
+
+    lazy = as_lazy(table)
+    keys = require(lazy, NEEDED, source="monitor(...).table")
+    keys = [key for key in keys if key not in NEEDED]
+    if not keys:
+        raise InvalidTable(
+            "the table has no column of times.", hint="pass the table of monitor(...)."
+        )
+    *keys, time = keys
+    rows = lazy.collect()
+    if rows.height > MOST_POINTS:
+        raise InvalidArgument(
+            f"there are {rows.height:,} points to draw, allowed are {MOST_POINTS:,}.",
+            hint=FEWER_KEYS,
+        )
+    names = [pl.col(key).cast(pl.String).fill_null("None") for key in keys] or [pl.lit("")]
+    kind = rows.schema[time]
+    drawn = rows.select(
+        pl.concat_str(names, separator=" · ").alias("series"),
+        (pl.col(time) if kind.is_numeric() else pl.col(time).cast(pl.String)).alias("x"),
+        "quantity",
+        pl.col("estimate", "lower", "upper").round_sig_figs(DIGITS),
+        "alarm",
+    )
+    series = drawn["series"].unique(maintain_order=True).to_list()
+    channels = style(series, " · ".join(keys), colours)
+    scale = "Q" if kind.is_numeric() else "T" if kind.is_temporal() else "O"
+    panels = [
+        _panel(drawn.filter(quantity=name), heading, (f"x:{scale}", time), channels)
+        for name, heading in TITLES.items()
+        if name in drawn["quantity"]
+    ]
+    return with_theme(alt.vconcat(*panels, title=title))
+
+
+def _panel(rows: pl.DataFrame, heading: str, time: tuple[str, str], channels: Sequence[Any]) -> Any:
+    """One quantity over time."""
+    import altair as alt
+
+    base = data(rows.to_dicts())
+    scale = alt.Undefined if time[0] == "x:O" else alt.Scale(nice=False)
+    across = alt.X(time[0], title=time[1], scale=scale)
+    tooltip = [
+        alt.Tooltip("series:N", title="key"),
+        alt.Tooltip("x:N", title=time[1]),
+        *(
+            alt.Tooltip(f"{name}:Q", title=name, format=".4f")
+            for name in ("estimate", "lower", "upper")
+        ),
+        alt.Tooltip("alarm:N", title="alarm"),
+    ]
+    up = alt.Y("estimate:Q", title=heading, scale=alt.Scale(zero=False))
+    known = base.transform_filter("isValid(datum.lower)")
+    band = known.mark_area(opacity=0.18).encode(
+        across, alt.Y("lower:Q", title=heading), alt.Y2("upper:Q"), *channels[:1]
+    )
+    line = base.mark_line(strokeWidth=1.5, point=rows["x"].n_unique() == 1)
+    alarms = base.transform_filter("isValid(datum.alarm)").mark_point(
+        filled=True, size=14, opacity=1, color=RED
+    )
+    return alt.layer(
+        band,
+        line.encode(across, up, *channels, tooltip=tooltip),
+        alarms.encode(across, up, tooltip=tooltip),
+    ).properties(width=WIDTH, height=HEIGHT)

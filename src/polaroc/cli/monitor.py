@@ -1,0 +1,184 @@
+"""`polaroc monitor`: what deployed thresholds do, day by day, as an exit code and a table."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import polars as pl
+import typer
+
+from polaroc.cli.inputs import Columns, Files, NullRows, Positive, Score, Truth
+from polaroc.cli.keys import By, NoBy, keys_of, tell
+from polaroc.cli.measured import show_results
+from polaroc.cli.outputs import Force, Output, write_measures
+from polaroc.cli.pipes import AsJson, print_json
+from polaroc.cli.screen import handle_errors, progress
+from polaroc.cli.sources import Decimal, FileSource, Separator, Source, columns_of, opened
+from polaroc.deployment.monitor import INCLUSION, STATE
+from polaroc.deployment.monitor import monitor as monitored
+from polaroc.deployment.monitor_result import Monitor, monitor_parts
+from polaroc.errors import InvalidArgument, InvalidTable
+from polaroc.files.atomic import atomic_file
+from polaroc.files.read import scan
+
+ALARM = 1
+
+
+@handle_errors
+def monitor(
+    reference: Annotated[
+        Path, typer.Argument(help="Labelled predictions, as one file.", show_default=False)
+    ],
+    files: Files,
+    truth: Truth,
+    score: Score,
+    time: Annotated[
+        str, typer.Option(help="Column of the day, or another time.", show_default=False)
+    ],
+    threshold: Annotated[
+        float | None, typer.Option(help="The threshold in use.", show_default=False)
+    ] = None,
+    points: Annotated[
+        Path | None,
+        typer.Option(
+            help="File of thresholds in use, one row per key, instead of --threshold: columns "
+            "threshold and the keys.",
+            show_default=False,
+        ),
+    ] = None,
+    over: Annotated[
+        tuple[float, float] | None,
+        typer.Option(
+            help="Range of priors LO HI that the thresholds were chosen for.", show_default=False
+        ),
+    ] = None,
+    state: Annotated[
+        Path | None,
+        typer.Option(
+            help="Parquet file of what is known of earlier times; it is read, and replaced.",
+            show_default=False,
+        ),
+    ] = None,
+    labelled: Annotated[
+        Path | None,
+        typer.Option(
+            help="File of some cases in use with their truth, and the chance with which each was "
+            f"drawn in a column {INCLUSION!r}, or drawn at random.",
+            show_default=False,
+        ),
+    ] = None,
+    cost_fn: Annotated[float, typer.Option(help="Cost of a missed positive.")] = 1.0,
+    cost_fp: Annotated[float, typer.Option(help="Cost of a false alarm.")] = 1.0,
+    level: Annotated[
+        float, typer.Option(help="Chance that all limits of all keys and times hold.")
+    ] = 0.95,
+    by: By = None,
+    no_by: NoBy = False,
+    positive: Positive = None,
+    nulls: NullRows = "raise",
+    separator: Separator = None,
+    decimal: Decimal = ".",
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Table of the results, such as watched.parquet.", show_default=False),
+    ] = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Watch deployed thresholds, for what should change.
+
+    Exit code 0: no alarm; 1: an alarm.
+
+    Example: polaroc monitor reference.parquet today.parquet --truth label --score p --time day
+    --threshold 0.31 --over 0.05 0.20 --state watched.parquet
+    """
+    output = None if out is None else Output(out, force)
+    if output is not None:
+        output.check()
+    with (
+        progress() as say,
+        opened([str(reference)], None, separator, decimal) as known,
+        opened(files, None, separator, decimal) as used,
+    ):
+        say("reading")
+        columns = columns_of(known, truth, score, None, positive, nulls)
+        keys = keys_of(known, by, no_by, columns)
+        notes = keys.notes
+        arguments = columns.arguments(keys.all)
+        # Weights stand for no cases in use.
+        arguments.pop("weight")
+        before = None if state is None else _state(state)
+        if state is not None and before is None:
+            notes = [*notes, f"Note: there is no {str(state)!r} yet: this is its first time."]
+        say("counting")
+        result = monitored(
+            known.predictions(columns, keys.all), _rows(used, columns, keys.all), time=time,
+            points=_points(threshold, points, keys.all),
+            over=over, cost_fn=cost_fn, cost_fp=cost_fp, level=level, state=before,
+            labelled=None if labelled is None else scan([str(labelled)], keys.all), **arguments,
+        )  # fmt: skip
+        known.check_unchanged()
+        used.check_unchanged()
+        if output is not None:
+            with output.staging() as where:
+                write_measures(result.table, where)
+        if state is not None:
+            # Last, so that times whose results were not written are given again.
+            with atomic_file(state, _is_state) as file:
+                result.state.write_parquet(file)
+    tell(notes)
+    _show(result, as_json, out)
+
+
+def _points(threshold: float | None, points: Path | None, keys: list[str]) -> pl.LazyFrame | float:
+    """The thresholds in use, in one of two ways."""
+    if points is not None and threshold is None:
+        return scan([str(points)], keys)
+    if threshold is not None and points is None:
+        return threshold
+    raise InvalidArgument(
+        "needed is one of --threshold and --points.", hint="for example --threshold 0.5."
+    )
+
+
+def _rows(source: Source, columns: Columns, keys: list[str]) -> pl.LazyFrame:
+    """The scores in use, which need no truth."""
+    if isinstance(source, FileSource):
+        return source.rows(keys)
+    return source.predictions(columns, keys)
+
+
+def _state(path: Path) -> pl.DataFrame | None:
+    if path.suffix != ".parquet":
+        raise InvalidArgument(
+            f"--state is {str(path)!r}, needed is a Parquet file.", hint="end it in .parquet."
+        )
+    if not path.exists():
+        return None
+    if not _is_state(path):
+        raise InvalidTable(
+            f"{str(path)!r} is no state of a monitor.", hint="name another file for --state."
+        )
+    return pl.read_parquet(path)
+
+
+def _is_state(path: Path) -> bool:
+    """Whether a file was written by a monitor."""
+    try:
+        return set(STATE) <= set(pl.read_parquet_schema(path))
+    except (OSError, pl.exceptions.PolarsError):
+        return False
+
+
+def _show(result: Monitor, as_json: bool, out: Path | None) -> None:
+    parts: list[Any] = monitor_parts(result)
+    try:
+        if as_json:
+            print_json({"answer": result.answer, "alarms": result.alarms, "table": result.table})
+        else:
+            show_results(parts, out)
+    except BrokenPipeError:
+        # A reader that has gone, such as `head`, ends other commands with 0: no alarm.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    raise typer.Exit(ALARM if result.alarms.height else 0)

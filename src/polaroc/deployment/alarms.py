@@ -1,0 +1,226 @@
+"""What a threshold does in use, and when it should change: from limits that hold at once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from polaroc import rates
+from polaroc.deployment.limits import WINDOWS, Band, Looks, Reference
+from polaroc.typing import Array, Quantity
+
+
+@dataclass(frozen=True)
+class Plan:
+    """For which priors thresholds were chosen, and what misses and false alarms cost."""
+
+    over: tuple[float, float] | None
+    cost_fn: float
+    cost_fp: float
+
+    def priors(self, reference: Reference) -> tuple[float, ...]:
+        """The ends of the range; without one the prior of the threshold, or of the reference."""
+        if self.over is not None:
+            return self.over
+        if reference.threshold.prior is not None:
+            return (reference.threshold.prior,)
+        return (reference.positives / (reference.positives + reference.negatives),)
+
+    def cost(self, prior: Quantity, tpr: Quantity, fpr: Quantity) -> Quantity:
+        """The expected cost per case."""
+        return self.cost_fn * prior * (1 - tpr) + self.cost_fp * (1 - prior) * fpr
+
+    def least(self, prior: Band, more: "Array", less: "Array") -> "Array":
+        """The least that more true and fewer false positives save at priors within limits."""
+        import numpy as np
+
+        saved: Array = np.minimum(
+            *(self.cost_fn * end * more + self.cost_fp * (1 - end) * less for end in prior)
+        )
+        return saved
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """Looks at one key, with limits on all that the threshold does."""
+
+    looks: Looks
+    plan: Plan
+
+    @cached_property
+    def shares(self) -> Band:
+        """Limits of the shares at or above each cut, by look and window."""
+        return self.looks.shares()
+
+    @cached_property
+    def priors(self) -> Band:
+        """Limits of the prior, by look and window."""
+        return self.looks.priors(self.shares)
+
+    @cached_property
+    def shifted(self) -> "Array":
+        """By look and window, whether no prior gives these shares."""
+        shifted: Array = self.priors.lower > self.priors.upper
+        return shifted
+
+    @cached_property
+    def rates(self) -> tuple[Band, Band, Band]:
+        """Of the threshold: estimates and limits of its rates, each as limits of one value."""
+        reference, own = self.looks.reference, self.looks.reference.own
+        tpr, fpr = reference.bands()
+        t, f = (rate @ own for rate in reference.rates())
+        of_tpr, of_fpr = (Band(band.lower @ own, band.upper @ own) for band in (tpr, fpr))
+        return Band(t, f), of_tpr, of_fpr
+
+    def quantities(self) -> dict[str, tuple["Array", Band]]:
+        """Estimates and limits at each look, NaN where there is none."""
+        import numpy as np
+
+        own = self.looks.reference.own
+        share = Band(*(limit[:, 0] @ own for limit in self.shares))
+        prior = Band(*(limit[:, 0] for limit in self.priors))
+        (t, f), tpr, fpr = self.rates
+        called = self.looks.called[:, 0] @ own / np.maximum(self.looks.cases[:, 0], 1)
+        shifted: Array = np.logical_or.reduce(self.shifted, axis=1)
+        nearest = np.clip(self.looks.prior(), prior.lower, np.maximum(prior.lower, prior.upper))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = rates.precision(t, f, (1 - nearest) / nearest)
+        precision = Band(
+            1 - _ratio((1 - prior.lower) * fpr.upper, share.lower, 1.0),
+            1 - _ratio((1 - prior.upper) * fpr.lower, share.upper, 0.0),
+        )
+        # Both ways to the precision, through its positives and through its negatives, hold.
+        precision = Band(
+            np.maximum(precision.lower, _ratio(prior.lower * tpr.lower, share.upper, 0.0)),
+            np.minimum(precision.upper, _ratio(prior.upper * tpr.upper, share.lower, 1.0)),
+        )
+        ends = [
+            [self.plan.cost(end, t, f) for end in prior]
+            for t, f in ((tpr.upper, fpr.lower), (tpr.lower, fpr.upper))
+        ]
+        cost = Band(np.minimum(*ends[0]), np.maximum(*ends[1]))
+        limits = {
+            "prior": (nearest, prior),
+            "precision": (np.clip(found, precision.lower, precision.upper), precision),
+            "posfrac": (called, share),
+            "cost": (self.plan.cost(nearest, t, f), cost),
+        }
+        return {
+            name: (value, Band(*(_unless(shifted, limit) for limit in band)))
+            if name != "posfrac"
+            else (value, band)
+            for name, (value, band) in limits.items()
+        }
+
+    def prior_alarms(self) -> list[str | None]:
+        """By look: more than the prior has shifted, or it has left its range."""
+        import numpy as np
+
+        alarms: list[str | None] = []
+        over = self.plan.over
+        for shifted, lower, upper in zip(self.shifted, *self.priors, strict=True):
+            alarm = None
+            if shifted.any():
+                at = int(np.flatnonzero(shifted)[0])
+                alarm = (
+                    "more than the prior has shifted: no mixture of the reference's positives and "
+                    f"negatives gives the scores{_of_window(at)}"
+                )
+            elif over is not None and (lower > over[1]).any():
+                at = int(lower.argmax())
+                alarm = _left(over, f"at least {_percent(lower[at])}", at)
+            elif over is not None and (upper < over[0]).any():
+                at = int(upper.argmin())
+                alarm = _left(over, f"at most {_percent(upper[at])}", at)
+            alarms.append(alarm)
+        return alarms
+
+    def threshold_alarms(self) -> list[tuple[float, str] | None]:
+        """By look: what another threshold saves at least, beyond what was accepted, and which."""
+        import numpy as np
+
+        reference = self.looks.reference
+        t, f = reference.rates()
+        (own_t, own_f), _, _ = self.rates
+        accepted = _accepted(self.plan, reference, t - own_t, own_f - f)
+        more, less = reference.gains()
+        saved = self.plan.least(Band(*(limit[..., None] for limit in self.priors)), more, less)
+        # Drift of another kind leaves no costs to compare.
+        unknown = self.shifted.any(axis=1, keepdims=True) | (self.looks.cases == 0)
+        excess = np.where(unknown[..., None], -np.inf, saved - accepted)
+        alarms: list[tuple[float, str] | None] = []
+        for look in range(len(excess)):
+            window, cut = np.unravel_index(int(excess[look].argmax()), excess[look].shape)
+            if excess[look, window, cut] <= 0:
+                alarms.append(None)
+                continue
+            least, name = saved[look, window, cut], f"{reference.cuts[cut]:.6g}"
+            text = f"another threshold is now better: {name}{_saves(least, int(window))}"
+            alarms.append((float(least), text))
+        return alarms
+
+    def against(self, other: "Assessment", at: int, look: int) -> tuple[float, int] | None:
+        """What the other model saves at least at a look of its own, and in which window."""
+        import numpy as np
+
+        (t, f), tpr, fpr = self.rates
+        (other_t, other_f), other_tpr, other_fpr = other.rates
+        prior = Band(
+            np.maximum(self.priors.lower[at], other.priors.lower[look]),
+            np.minimum(self.priors.upper[at], other.priors.upper[look]),
+        )
+        saved = self.plan.least(prior, other_tpr.lower - tpr.upper, fpr.lower - other_fpr.upper)
+        accepted = _accepted(self.plan, self.looks.reference, other_t - t, f - other_f)
+        cases = self.looks.cases[at]
+        known = (prior.lower <= prior.upper) & (cases > 0) & (cases == other.looks.cases[look])
+        known &= not (self.shifted[at].any() or other.shifted[look].any())
+        excess = np.where(known, saved - accepted, -np.inf)
+        window = int(excess.argmax())
+        return (float(saved[window]), window) if excess[window] > 0 else None
+
+
+def better_model(name: str, saved: float, window: int) -> str:
+    """The alarm that names another model."""
+    return f"another model is now better: {name}{_saves(saved, window)}"
+
+
+def _accepted(plan: Plan, reference: Reference, more: "Array", less: "Array") -> "Array":
+    """The most that a change saves where the prior was expected to be, by the estimates."""
+    import numpy as np
+
+    ends = [plan.least(Band(np.array(p), np.array(p)), more, less) for p in plan.priors(reference)]
+    accepted: Array = np.maximum(0.0, np.maximum.reduce(ends))
+    return accepted
+
+
+def _ratio(part: "Array", whole: "Array", otherwise: float) -> "Array":
+    import numpy as np
+
+    ratio: Array = np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), otherwise)
+    return np.clip(ratio, 0.0, 1.0)
+
+
+def _unless(shifted: "Array", limit: "Array") -> "Array":
+    import numpy as np
+
+    return np.where(shifted, np.nan, limit)
+
+
+def _of_window(window: int) -> str:
+    return f" of the last {WINDOWS[window]} times" if window else ""
+
+
+def _left(over: Sequence[float], found: str, window: int) -> str:
+    inside = " to ".join(map(_percent, over))
+    return f"the prior left the range {inside}: it is {found}{_on_average(window)}"
+
+
+def _saves(saved: float, window: int) -> str:
+    return f" would cost at least {saved:.3g} less per case{_on_average(window)}"
+
+
+def _on_average(window: int) -> str:
+    return f" on average over the last {WINDOWS[window]} times" if window else ""
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"

@@ -1,0 +1,187 @@
+"""Which cases in use to label, and how many, for an estimate to within a width."""
+
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
+
+import polars as pl
+
+from polaroc.base.checks import check_share
+from polaroc.base.columns import check_keys, key_columns
+from polaroc.base.private_columns import PLACE
+from polaroc.base.statistics import normal
+from polaroc.deployment.labelled import Bins
+from polaroc.deployment.limits import WINDOWS, Looks, Reference
+from polaroc.deployment.tables import DEPLOYED, REFERENCE, errors_named, references_of, rows_by_key
+from polaroc.errors import check_choice
+from polaroc.predictions.row_checks import SCORE
+from polaroc.predictions.table import read
+from polaroc.typing import Array, By, IntoExpr, Label, Nulls, Score, Table
+
+Quantity: TypeAlias = Literal["precision", "prior"]
+COLUMNS: dict[str, Any] = {
+    "from_score": pl.Float64, "to_score": pl.Float64, "cases": pl.Int64, "labels": pl.Int64,
+    "inclusion": pl.Float64, "expected": pl.Float64, "at_random": pl.Int64,
+}  # fmt: skip
+# A class that the reference rules out is still looked for.
+LEAST_SHARE = 0.01
+LEAST_LABELS = 2
+
+
+def label_budget(
+    reference: Table,
+    deployed: Table,
+    *,
+    truth: IntoExpr,
+    score: Score,
+    by: By = (),
+    points: Table | float,
+    quantity: Quantity = "precision",
+    width: float = 0.05,
+    level: float = 0.95,
+    positive: Label | Sequence[Label] | None = None,
+    nulls: Nulls = "raise",
+) -> pl.DataFrame:
+    """How many cases in use to label, and with which scores, to know a quantity to ± a width.
+
+    Cases are drawn at random within each row of the result, more where the reference
+    is unsure of their class; with `inclusion` they can be given to `monitor` as
+    `labelled`.
+
+    Parameters
+    ----------
+    reference, truth, positive, score, by, nulls
+        As in `monitor`.
+    deployed
+        Scores in use, one row per case, of the cases to choose from.
+    points
+        The thresholds in use, as in `monitor`.
+    quantity
+        What is to be known: the ``"precision"`` at the threshold, or the ``"prior"``.
+    width
+        Half the width of the interval, in (0, 1).
+    level
+        Coverage of the interval, in (0, 1).
+
+    Returns
+    -------
+    polars.DataFrame
+        One row per key and range of scores, from high to low: the keys; `from_score`
+        ≤ score < `to_score` Float64, null where there is no end; `cases` in use
+        with such scores Int64; `labels`, how many of them to label, Int64;
+        `inclusion`, labels over cases, Float64, null without cases; `expected`,
+        the share of positives that the reference lets expect among them, Float64;
+        `at_random` Int64, the labels that were needed for the whole key if they
+        were drawn at random: for "precision" of the cases called positive.
+
+    Raises
+    ------
+    InvalidPredictions, InvalidArgument, InvalidTable
+        As in `monitor`.
+
+    See Also
+    --------
+    monitor : What deployed thresholds do at each time.
+
+    Notes
+    -----
+    Labels are allotted to ranges of scores in proportion to their cases times the standard
+    deviation of their classes (Neyman), as the reference and the prior that fits the
+    deployed scores let expect it, and at least two to each range that matters. If more than
+    the prior has shifted the interval holds, but may be wider than was asked for.
+
+    References
+    ----------
+    Neyman, "On the two different aspects of the representative method: the method of
+    stratified sampling and the method of purposive selection", 1934.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polaroc as pr
+    >>> reference = pl.DataFrame({
+    ...     "truth": [1, 0] * 500, "score": ([0.9, 0.1] * 9 + [0.1, 0.9]) * 50,
+    ... })
+    >>> deployed = pl.DataFrame({"score": [0.9] * 1_800 + [0.1] * 8_200})
+    >>> budget = pr.label_budget(
+    ...     reference, deployed, truth="truth", score="score", points=0.9, quantity="prior",
+    ... )
+    >>> budget.select("from_score", "cases", "labels", "at_random").rows()
+    [(0.9, 1800, 25, 138), (0.1, 8200, 26, 138)]
+    """
+    check_choice("quantity", quantity, ("precision", "prior"))
+    check_share("width", width)
+    check_share("level", level)
+    own: list[IntoExpr] = key_columns(by)
+    with errors_named(REFERENCE):
+        known = read(
+            reference, truth=truth, score=score, by=own, positive=positive, nulls=nulls,
+            collected=True,
+        )  # fmt: skip
+        check_keys(known.keys, also=[*COLUMNS])
+    with errors_named(DEPLOYED):
+        used = read(deployed, truth=pl.lit(True), score=score, by=own, nulls=nulls, collected=True)
+    references = references_of(known, points, level)
+    half = width / normal(level)
+    frames = [
+        _budget(references[key], frame[SCORE].to_numpy(), quantity, half).select(
+            *(pl.lit(value).alias(name) for name, value in zip(known.keys, key, strict=True)),
+            pl.all(),
+        )
+        for key, frame in rows_by_key(used, known.keys, references).items()
+    ]
+    types = used.rows.collect_schema()
+    schema = pl.Schema({key: types[key] for key in known.keys} | COLUMNS)
+    return pl.concat([pl.DataFrame(schema=schema), *(frame.cast(schema) for frame in frames)])
+
+
+def _budget(reference: Reference, score: "Array", quantity: str, half: float) -> pl.DataFrame:
+    """The labels of each bin, the highest scores first."""
+    import numpy as np
+
+    cases = score.size
+    above = reference.counts(score, np.zeros(cases, dtype=int), 1)[0]
+    window = np.zeros((1, len(WINDOWS), above.size), dtype=int)
+    window[0, 0] = above
+    looks = Looks(reference, [1], window, np.array([[cases] + [0] * (len(WINDOWS) - 1)]))
+    bins = Bins.at_prior(reference, above, cases, float(looks.prior()[0]))
+    domain = bins.called if quantity == "precision" else np.ones(bins.count.size)
+    weight = bins.count * domain
+    expected = np.clip(bins.expected, LEAST_SHARE, 1 - LEAST_SHARE)
+    spread = np.sqrt(expected * (1 - expected))
+    labels = _allotted(bins.count, weight, spread, half)
+    mean = float(weight @ expected / max(weight.sum(), 1))
+    at_random = min(mean * (1 - mean) / half**2, float((weight > 0) @ bins.count))
+    edges = np.sort(reference.cuts).tolist()
+    with np.errstate(invalid="ignore"):
+        inclusion = labels / bins.count
+    return pl.DataFrame(
+        {
+            "from_score": [None, *edges], "to_score": [*edges, None], "cases": bins.count,
+            "labels": labels, "inclusion": inclusion, "expected": bins.expected,
+            "at_random": [int(np.ceil(at_random))] * bins.count.size,
+            PLACE: weight,
+        },
+        nan_to_null=True,
+    ).reverse().filter(pl.col(PLACE) > 0).drop(PLACE)  # fmt: skip
+
+
+def _allotted(count: "Array", weight: "Array", spread: "Array", half: float) -> "Array":
+    """Neyman's allocation of as few labels as give the standard error, at most all cases."""
+    import numpy as np
+
+    if weight.sum() == 0:
+        return np.zeros(count.size, dtype=int)
+    share = weight / weight.sum()
+    whole = np.zeros(count.size, dtype=bool)
+    labels = np.zeros(count.size)
+    # Bins of which all cases are labelled leave the others with the whole variance.
+    for _ in range(count.size):
+        rest = share * spread * ~whole
+        labels = np.where(whole, count, np.ceil(rest.sum() * rest / half**2))
+        full = (labels > count) & ~whole
+        if not full.any():
+            break
+        whole |= full
+    least = np.where(weight > 0, np.minimum(LEAST_LABELS, count), 0)
+    allotted: Array = np.clip(labels, least, count).astype(int)
+    return allotted

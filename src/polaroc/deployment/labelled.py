@@ -1,0 +1,118 @@
+"""Prediction-powered estimates: some labels from use, and all scores (Angelopoulos, 2023)."""
+
+from dataclasses import dataclass
+
+from polaroc.deployment.alarms import Plan
+from polaroc.deployment.limits import Reference
+from polaroc.typing import Array
+
+Estimates = dict[str, tuple[float, float, float]]
+UNKNOWN = (float("nan"),) * 3
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Cases in use between the cuts of a reference, from the lowest scores to the highest.
+
+    `expected` is the share of positives that the reference and a prior let expect, `called`
+    the share of cases called positive.
+    """
+
+    count: "Array"
+    expected: "Array"
+    called: "Array"
+
+    @classmethod
+    def at_prior(cls, reference: Reference, above: "Array", cases: int, prior: float) -> "Bins":
+        """The bins of cases, of which so many are at or above each cut."""
+        import numpy as np
+
+        order = np.argsort(reference.cuts)
+        pos, neg, count = (
+            -np.diff([total, *at_or_above[order], 0])
+            for at_or_above, total in (
+                (reference.tp, reference.positives),
+                (reference.fp, reference.negatives),
+                (above, cases),
+            )
+        )
+        # Half a case more, so that no class is ruled out.
+        p, q = ((one + 0.5) / (one + 0.5).sum() for one in (pos, neg))
+        expected = prior * p / (prior * p + (1 - prior) * q)
+        called = np.concatenate([[0.0], reference.own[order].cumsum()])
+        return cls(count, expected, called)
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Cases with their truth: the bin of each, and the chance with which it was drawn."""
+
+    place: "Array"
+    truth: "Array"
+    inclusion: "Array"
+
+
+def labelled_estimates(bins: Bins, labels: Labels, plan: Plan, level: float) -> Estimates:
+    """Prior, precision and cost with limits, each at the level alone."""
+    import numpy as np
+
+    called, everything = bins.called, np.ones(bins.count.size)
+    # The cost of a negative and of a positive of each bin.
+    costs = plan.cost_fp * called, plan.cost_fn * (1 - called)
+    return {
+        "prior_labelled": _mean(bins, labels, everything, (0 * called, everything), level),
+        "precision_labelled": _mean(bins, labels, called, (0 * called, everything), level),
+        "cost_labelled": _mean(bins, labels, everything, costs, level),
+    }
+
+
+def _mean(
+    bins: Bins, labels: Labels, domain: "Array", values: tuple["Array", "Array"], level: float
+) -> tuple[float, float, float]:
+    """The mean, weighted by `domain`, of the values of negatives and positives."""
+    import numpy as np
+
+    inside = domain[labels.place] > 0
+    size, weights = int(inside.sum()), bins.count * domain
+    if size < 2 or weights.sum() == 0:
+        return UNKNOWN
+    place, inclusion = labels.place[inside], labels.inclusion[inside]
+    weight = domain[place] / inclusion
+    expected = (1 - bins.expected) * values[0] + bins.expected * values[1]
+    value = np.where(labels.truth[inside], values[1][place], values[0][place])
+    predicted = expected[place]
+    mean, mean_predicted = (float(weight @ one / weight.sum()) for one in (value, predicted))
+    # How much of the prediction is used is what the labels say it explains.
+    spread = float(weight @ (predicted - mean_predicted) ** 2)
+    together = float(weight @ ((value - mean) * (predicted - mean_predicted)))
+    part = min(max(together / spread, 0.0), 1.0) if spread > 0 else 0.0
+    top = float(max(values[0].max(), values[1].max()))
+    estimate = part * (float(weights @ expected / weights.sum()) - mean_predicted) + mean
+    estimate = min(max(estimate, 0.0), top)
+    smoothed = (estimate * size + top / 2) / (size + 1)
+    widest = smoothed * (top - smoothed)
+    left = value - part * predicted
+    left = left - weight @ left / weight.sum()
+    error = weight**2 * (1 - inclusion) @ left**2
+    # One case more with the widest spread: few labels may hold none of the rare kind.
+    error += weight.mean() ** 2 * (1 - inclusion.mean()) * widest
+    variance = float(error) / float(weight.sum()) ** 2 * size / (size - 1)
+    # Nor is the error less than if the reference were right about each bin.
+    binomial = (values[1] - values[0]) ** 2 * bins.expected * (1 - bins.expected)
+    drawn = weight**2 * (1 - inclusion) @ binomial[place] / weight.sum() ** 2
+    usual = float(weights @ binomial / weights.sum()) * (1 - float(inclusion.mean())) / size
+    least = float(drawn) if np.ptp(inclusion) > 0 else usual
+    # The cases of this time are themselves a sample.
+    sampled = float(weight @ (value - mean) ** 2 / weight.sum()) + widest / size
+    variance = max(variance, least) + sampled / float(weights.sum())
+    return estimate, *_limits(estimate / top, widest / variance, level, top)
+
+
+def _limits(share: float, size: float, level: float, top: float) -> tuple[float, float]:
+    """Clopper and Pearson's limits for as many cases as have this variance (Korn, Graubard)."""
+    from scipy.special import betaincinv
+
+    tail, count = (1 - level) / 2, share * size
+    lower = float(betaincinv(count, size - count + 1, tail)) if count > 0 else 0.0
+    upper = 1 - float(betaincinv(size - count, count + 1, tail)) if count < size else 1.0
+    return lower * top, upper * top

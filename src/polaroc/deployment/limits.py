@@ -1,0 +1,246 @@
+"""Limits that hold at all times at once: rates of a reference, shares and priors in use."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log2
+from typing import NamedTuple
+
+from polaroc.deployment.mixture_test import nearest_prior
+from polaroc.typing import Array
+
+# Between neighbouring cuts lies about this share of the two classes, which count alike.
+CUTS = 20
+# Numbers of the last times that are also taken together.
+WINDOWS = (1, 2, 4, 8, 16, 32, 64)
+LEAST_APART = 1e-12
+# Of the error rate of a key, the part for its reference: that error stays at any number of cases.
+FOR_REFERENCE = 0.8
+# Of that part, those for the two rates and for their two differences.
+FOR_RATE, FOR_DIFFERENCE = 0.4, 0.1
+
+
+class Band(NamedTuple):
+    """Lower and upper limits."""
+
+    lower: "Array"
+    upper: "Array"
+
+
+def spent(look: int) -> float:
+    """The share of the error rate for one of infinitely many looks; all of them add up to 1.
+
+    Examples
+    --------
+    >>> round(spent(1), 3), round(sum(spent(look) for look in range(1, 1_000)), 2)
+    (0.369, 0.9)
+    """
+    return 1 / log2(look + 1) - 1 / log2(look + 2)
+
+
+def binomial_band(count: "Array", size: "Array | int", error: "Array | float") -> Band:
+    """Clopper and Pearson's limits, each of which fails with half the error rate at most.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> band = binomial_band(np.array([0, 5]), np.array([10, 10]), 0.05)
+    >>> band.lower.round(3).tolist(), band.upper.round(3).tolist()
+    ([0.0, 0.187], [0.308, 0.813])
+    """
+    import numpy as np
+    from scipy.special import betaincinv
+
+    lower = betaincinv(np.maximum(count, 1), size - count + 1, error / 2)
+    upper = 1 - betaincinv(np.maximum(size - count, 1), count + 1, error / 2)
+    return Band(np.where(count > 0, lower, 0.0), np.where(count < size, upper, 1.0))
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A threshold in use: cases above it are called positive, at it with the chance `share`."""
+
+    value: float
+    share: float
+    prior: float | None = None  # for which it was chosen
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The reference of one key: scores at which it is cut, and the cases at or above each.
+
+    The first cuts are the threshold in use and, where its share is below 1, the next score
+    above: of these the rates are bounded with half of the `error`, the chance that any limit fails.
+    """
+
+    threshold: Threshold
+    cuts: "Array"
+    tp: "Array"
+    fp: "Array"
+    positives: int
+    negatives: int
+    error: float
+
+    @classmethod
+    def from_scores(
+        cls, positive: "Array", negative: "Array", threshold: Threshold, error: float
+    ) -> "Reference":
+        """The reference with cuts at the threshold and at quantiles of its scores."""
+        import numpy as np
+
+        own = [threshold.value]
+        if threshold.share < 1:
+            own.append(float(np.nextafter(threshold.value, np.inf)))
+        score = np.concatenate([positive, negative])
+        size = np.repeat([positive.size, negative.size], [positive.size, negative.size])
+        order = np.argsort(score, kind="stable")
+        cumulative = (0.5 / size[order]).cumsum()
+        places = np.searchsorted(cumulative, np.arange(1, CUTS) / CUTS)
+        others = np.setdiff1d(score[order][np.minimum(places, score.size - 1)], own)
+        cuts = np.concatenate([own, others])
+        tp, fp = (_at_or_above(scores, cuts) for scores in (positive, negative))
+        return cls(threshold, cuts, tp, fp, positive.size, negative.size, error)
+
+    @property
+    def own(self) -> "Array":
+        """Weights of the cuts whose sum is the threshold in use."""
+        import numpy as np
+
+        weights = np.zeros(self.cuts.size)
+        share = self.threshold.share
+        weights[: self.own_cuts] = (share, 1 - share)[: self.own_cuts]
+        return weights
+
+    @property
+    def own_cuts(self) -> int:
+        """The number of first cuts that belong to the threshold in use."""
+        return 1 if self.threshold.share == 1 else 2
+
+    def errors(self, error: "Array | float") -> "Array":
+        """An error rate, divided: half for the cuts of the threshold in use, half for others."""
+        import numpy as np
+
+        others = self.cuts.size - self.own_cuts
+        part = np.full(self.cuts.size, 0.5 / others if others else 0.0)
+        part[: self.own_cuts] = (0.5 if others else 1.0) / self.own_cuts
+        divided: Array = np.asarray(error)[..., None] * part
+        return divided
+
+    def rates(self) -> tuple["Array", "Array"]:
+        """The true and false positive rates at the cuts."""
+        return self.tp / self.positives, self.fp / self.negatives
+
+    def bands(self) -> tuple[Band, Band]:
+        """Of the true and the false positive rates at all cuts at once."""
+        error = self.errors(self.error * FOR_REFERENCE * FOR_RATE)
+        return (
+            binomial_band(self.tp, self.positives, error),
+            binomial_band(self.fp, self.negatives, error),
+        )
+
+    def gains(self) -> tuple["Array", "Array"]:
+        """Lower limits, at each cut instead of the threshold, of more TPr and of less FPr."""
+        import numpy as np
+
+        error = self.error * FOR_REFERENCE * FOR_DIFFERENCE / self.cuts.size / self.own_cuts
+        more, less = np.zeros(self.cuts.size), np.zeros(self.cuts.size)
+        for own, weight in enumerate(self.own[: self.own_cuts]):
+            is_lower = self.cuts <= self.cuts[own]
+            # The cases between two cuts are binomial, too.
+            positive, negative = (
+                binomial_band(np.abs(counts - counts[own]), size, error)
+                for counts, size in ((self.tp, self.positives), (self.fp, self.negatives))
+            )
+            more += weight * np.where(is_lower, positive.lower, -positive.upper)
+            less += weight * np.where(is_lower, -negative.upper, negative.lower)
+        return more, less
+
+    def counts(self, score: "Array", code: "Array", times: int) -> "Array":
+        """Cases in use at or above each cut, by the code of their time."""
+        import numpy as np
+
+        order = np.argsort(self.cuts)
+        passed = np.searchsorted(self.cuts[order], score, side="right")
+        width = self.cuts.size + 1
+        bins = np.bincount(code * width + passed, minlength=times * width).reshape(times, width)
+        above = bins[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:]
+        counted: Array = np.empty_like(above)
+        counted[:, order] = above
+        return counted
+
+
+def _at_or_above(scores: "Array", cuts: "Array") -> "Array":
+    import numpy as np
+
+    counted: Array = scores.size - np.searchsorted(np.sort(scores), cuts, side="left")
+    return counted
+
+
+@dataclass(frozen=True)
+class Looks:
+    """Counts at the cuts of a reference, one row per look and number of last times.
+
+    `called` has the axes look, window and cut; `cases` the first two, and is 0 where there
+    are fewer times than the window has.
+    """
+
+    reference: Reference
+    number: Sequence[int]
+    called: "Array"
+    cases: "Array"
+
+    def shares(self) -> Band:
+        """Limits of the shares at or above each cut, at all looks at once."""
+        import numpy as np
+
+        # Half of the error rate for each time of its own.
+        windows = np.full(len(WINDOWS), 0.5 / (len(WINDOWS) - 1))
+        windows[0] = 0.5
+        part = np.array([spent(look) for look in self.number])[:, None] * windows
+        error = self.reference.errors(self.reference.error * (1 - FOR_REFERENCE) * part)
+        size = np.maximum(self.cases, 1)[..., None]
+        band = binomial_band(np.minimum(self.called, size), size, error)
+        none = (self.cases == 0)[..., None]
+        return Band(np.where(none, 0.0, band.lower), np.where(none, 1.0, band.upper))
+
+    def priors(self, shares: Band) -> Band:
+        """Priors at which the classes can make up the shares; lower > upper where there are none.
+
+        A mixture has πt + (1−π)f ≥ its lower and ≤ its upper limit for some rates within theirs.
+        """
+        t, f = self.reference.bands()
+        low = _solved(f.upper - shares.lower, t.upper - f.upper)
+        high = _solved(shares.upper - f.lower, f.lower - t.lower)
+        return Band(_largest(low.lower, high.lower), -_largest(-low.upper, -high.upper))
+
+    def prior(self) -> "Array":
+        """The prior of the nearest mixture at each look, of its own time."""
+        import numpy as np
+
+        t, f = self.reference.rates()
+        size = np.maximum(self.cases[:, :1], 1)
+        share = self.called[:, 0] / size
+        smoothed = (share * size + 0.5) / (size + 1)
+        variance = smoothed * (1 - smoothed) / size
+        for rate, cases in ((t, self.reference.positives), (f, self.reference.negatives)):
+            rate = (rate * cases + 0.5) / (cases + 1)
+            variance = variance + rate * (1 - rate) / cases / 4
+        return nearest_prior(t, f, share, 1 / variance)[:, 0]
+
+
+def _solved(level: "Array", slope: "Array") -> Band:
+    """Where level + π · slope ≥ 0 for π from 0 to 1, from lower to upper: crossed where nowhere."""
+    import numpy as np
+
+    flat = np.abs(slope) < LEAST_APART
+    root = -level / np.where(flat, 1.0, slope)
+    empty = flat & (level < -LEAST_APART)
+    lower = np.where(empty, 2.0, np.where(~flat & (slope > 0), root, 0.0))
+    upper = np.where(empty, -1.0, np.where(~flat & (slope < 0), root, 1.0))
+    return Band(np.maximum(lower, 0.0), np.minimum(upper, 1.0))
+
+
+def _largest(*arrays: "Array") -> "Array":
+    import numpy as np
+
+    largest: Array = np.maximum.reduce([array.max(axis=-1) for array in arrays])
+    return largest

@@ -1,0 +1,529 @@
+"""What a deployed threshold does, day by day, from scores without labels."""
+
+from bisect import bisect_right, insort
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+import polars as pl
+
+from polaroc.base.checks import check_factor, check_share, pair_of
+from polaroc.base.columns import as_lazy, check_keys, column_name, key_columns
+from polaroc.base.private_columns import PLACE, TRUTH, WEIGHT
+from polaroc.deployment.alarms import Assessment, Plan, better_model
+from polaroc.deployment.labelled import Bins, Labels, labelled_estimates
+from polaroc.deployment.limits import WINDOWS, Band, Looks, Reference
+from polaroc.deployment.monitor_result import Monitor
+from polaroc.deployment.tables import (
+    DEPLOYED,
+    REFERENCE,
+    Key,
+    by_key,
+    errors_named,
+    named,
+    references_of,
+    rows_by_key,
+)
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, InvalidTable, quoted
+from polaroc.predictions.row_checks import SCORE
+from polaroc.predictions.table import Predictions, read
+from polaroc.predictions.usual_keys import usual_names
+from polaroc.priors.grids import check_range
+from polaroc.typing import Array, By, IntoExpr, Label, Nulls, Score, Table
+
+RESULT = {
+    "quantity": pl.String, "estimate": pl.Float64, "lower": pl.Float64, "upper": pl.Float64,
+    "alarm": pl.String,
+}  # fmt: skip
+INCLUSION, LABELLED = "inclusion", "labelled"
+QUANTITIES = (
+    "prior", "precision", "posfrac", "cost", "prior_labelled", "precision_labelled",
+    "cost_labelled",
+)  # fmt: skip
+STATE = {"look": pl.Int64, "cases": pl.Int64, "called": pl.List(pl.Int64), "plan": pl.String}
+
+
+def monitor(
+    reference: Table,
+    deployed: Table,
+    *,
+    truth: IntoExpr,
+    score: Score,
+    by: By = (),
+    time: str,
+    points: Table | float,
+    over: Sequence[float] | None = None,
+    cost_fn: float = 1,
+    cost_fp: float = 1,
+    level: float = 0.95,
+    labelled: Table | None = None,
+    state: Table | None = None,
+    positive: Label | Sequence[Label] | None = None,
+    nulls: Nulls = "raise",
+) -> Monitor:
+    """What deployed thresholds do at each time, and whether they should change.
+
+    Scores in use come without labels. Limits hold at all times at once, so that one
+    may look every day, and however the share of positives drifts.
+
+    Parameters
+    ----------
+    reference
+        Predictions with their truth, one row per case, on which neither the model
+        was fitted nor the threshold chosen: any table that `curve` takes.
+    deployed
+        Scores of the same models in use with their time, one row per case, of new
+        times: all that are not in `state`.
+    truth, positive
+        Of the reference, as in `curve`.
+    score, nulls
+        Of both tables, as in `curve`.
+    by
+        Key columns of both tables, such as the model. Models, told apart by a key with
+        a usual name such as "model", are compared where the other keys are equal: they
+        score the same cases.
+    time
+        The column of the deployed scores with the day, or another time: what is
+        judged at once. Its values have an order, and may have gaps.
+    points
+        The thresholds in use, one per key: the result of `operating_points` at one
+        prior, a table of `threshold` and the keys among `by` that it depends on,
+        or one number.
+    over
+        The range of priors that the thresholds were chosen for: (low, high).
+    cost_fn, cost_fp
+        Costs > 0 of a missed positive and of a false alarm.
+    level
+        Chance in (0, 1) that all limits of all keys and times hold.
+    labelled
+        Some of the cases in use with their truth, of times that are given or in
+        `state`: the same columns, and `inclusion`, the chance in (0, 1] with which each
+        was drawn among those of its time. Without it, they were drawn at random.
+    state
+        The `state` of the monitor of earlier times.
+
+    Returns
+    -------
+    Monitor
+        `table` and `state`, and `alarms`, the rows with an alarm.
+
+    Raises
+    ------
+    InvalidPredictions, InvalidArgument
+        As in `curve`, for both tables; for keys that the reference has not, or has
+        with one class only.
+    InvalidTable
+        Where `points` has no threshold for a key, or several; where `state` is of another
+        reference, threshold or level, or has a time that is given again with
+        other scores.
+
+    See Also
+    --------
+    estimate_prior : The share of positives of one deployment, with a narrower interval.
+    operating_points : The threshold that a rule chooses.
+
+    Notes
+    -----
+    The assumption is prior shift: within positives, and within negatives, scores have the
+    same distribution at all times as on the reference. It is tested: scores that no
+    mixture of the two classes gives raise an alarm, and have no limits for what
+    depends on the prior. Drift that looks like such a mixture only labels can show.
+
+    One minus the level is divided among keys; 80 % of each part goes to the reference,
+    whose rates at about twenty scores are bounded once (Clopper and Pearson), 20 % to the
+    shares of cases at or above these scores in use, at the n-th look 1/log₂(n+1) − 1/log₂(n+2)
+    of it, for the time itself and for the last 2, 4, … 64 times together. Priors at which no
+    score contradicts the shares are within the limits; precision and cost follow. A time
+    alone has the limits in the table, alarms are raised on any number of last times.
+
+    With `labelled`, "prior_labelled", "precision_labelled" and "cost_labelled" are estimates
+    that assume nothing of the drift: the mean of what the reference lets expect of all
+    scores, corrected by its mean error on the labels (prediction-powered). Their limits are
+    of one time each, at the level, and raise no alarm.
+
+    "Better" is a threshold, among the same scores, or a model that costs less at every prior
+    within the limits, and by more than the estimates of the reference showed anywhere
+    in `over`: at the prior of the points, or of the reference, where there is no range.
+
+    References
+    ----------
+    Clopper, Pearson, "The use of confidence or fiducial limits illustrated in the case of
+    the binomial", 1934.
+
+    Angelopoulos, Bates, Fannjiang, Jordan, Zrnic, "Prediction-powered inference", 2023.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polaroc as pr
+    >>> reference = pl.DataFrame({
+    ...     "truth": [1, 0] * 500, "score": ([0.9, 0.1] * 9 + [0.1, 0.9]) * 50,
+    ... })
+    >>> deployed = pl.DataFrame({
+    ...     "day": [1] * 5_000 + [2] * 5_000,
+    ...     "score": [0.9] * 900 + [0.1] * 4_100 + [0.9] * 2_500 + [0.1] * 2_500,
+    ... })
+    >>> names = {"truth": "truth", "score": "score", "time": "day"}
+    >>> watched = pr.monitor(reference, deployed, points=0.9, over=(0.05, 0.2), **names)
+    >>> priors = watched.table.filter(quantity="prior")
+    >>> priors.select("day", pl.col("estimate").round(2), "alarm").rows()
+    [(1, 0.1, None), (2, 0.5, 'the prior left the range 5 % to 20 %: it is at least 42.2 %')]
+    """
+    check_share("level", level)
+    for name, cost in (("cost_fn", cost_fn), ("cost_fp", cost_fp)):
+        check_factor(name, cost)
+    plan = Plan(_range(over), cost_fn, cost_fp)
+    own: list[IntoExpr] = key_columns(by)
+    with errors_named(REFERENCE):
+        known = read(
+            reference, truth=truth, score=score, by=own, positive=positive, nulls=nulls,
+            collected=True,
+        )  # fmt: skip
+    labels = None
+    if labelled is not None:
+        labels = _read_labels(
+            labelled, truth=truth, score=score, by=[*own, column_name(time, "time")],
+            positive=positive, nulls=nulls,
+        )  # fmt: skip
+    with errors_named(DEPLOYED):
+        # Unlabelled scores are read as one class.
+        used = read(
+            deployed, truth=pl.lit(True), score=score, by=[*own, column_name(time, "time")],
+            nulls=nulls, collected=True,
+        )  # fmt: skip
+        check_keys(used.keys, also=[*RESULT, *STATE])
+    keys = known.keys
+    references = references_of(known, points, level)
+    schema = used.rows.collect_schema()
+    histories = _histories(state, keys, time, references, schema[used.keys[-1]])
+    _check_times(used, time)
+    rows = rows_by_key(used, keys, references)
+    assessed = {
+        key: _assessed(references[key], histories.setdefault(key, History()), frame, time, plan)
+        for key, frame in rows.items()
+    }
+    types = {key: schema[key] for key in used.keys}
+    blocks = _blocks(assessed, keys)
+    if labels is not None:
+        blocks += _labelled_blocks(labels, keys, time, references, histories, plan, level)
+    return Monitor(_table(blocks, types), _state(histories, references, keys, types))
+
+
+def _range(over: object) -> tuple[float, float] | None:
+    if over is None:
+        return None
+    pair = pair_of(over)
+    if pair is None:
+        raise InvalidArgument(
+            f"over is {quoted([over])}, allowed is a range (low, high) of priors.",
+            hint=Hint.example("over", (0.05, 0.2)),
+        )
+    check_range(*pair)
+    return float(pair[0]), float(pair[1])
+
+
+@dataclass
+class History:
+    """The times of one key that were looked at, in order, with their counts."""
+
+    times: list[Any] = field(default_factory=list)
+    looks: dict[Any, tuple[int, int, "Array"]] = field(default_factory=dict)
+
+    def add(self, time: Any, cases: int, called: "Array") -> None:
+        """Look at a time; one that is known has the same counts."""
+        if time in self.looks:
+            _, known, before = self.looks[time]
+            if known != cases or (before != called).any():
+                raise InvalidTable(
+                    f"the state has {time} already, with {known:,} cases; now it has {cases:,}, "
+                    "or others.",
+                    hint="give all rows of a time at once, and each time once.",
+                )
+            return
+        insort(self.times, time)
+        self.looks[time] = len(self.looks) + 1, cases, called
+
+    def windows(self, time: Any) -> tuple["Array", "Array"]:
+        """Counts and cases of the last times up to one, of those known by its look."""
+        import numpy as np
+
+        number = self.looks[time][0]
+        last: list[tuple[int, int, Array]] = []
+        for place in range(bisect_right(self.times, time) - 1, -1, -1):
+            look = self.looks[self.times[place]]
+            # A time that came late was not known before.
+            if look[0] <= number:
+                last.append(look)
+            if len(last) == WINDOWS[-1]:
+                break
+        called = np.cumsum([called for *_, called in last], axis=0)
+        cases = np.cumsum([cases for _, cases, _ in last])
+        filled = [size - 1 for size in WINDOWS if size <= len(last)]
+        missing = len(WINDOWS) - len(filled)
+        return (
+            np.pad(called[filled], ((0, missing), (0, 0))),
+            np.pad(cases[filled], (0, missing)),
+        )
+
+
+def _check_times(used: Predictions, time: str) -> None:
+    missing = used.rows.select(pl.col(time).null_count()).collect().item()
+    if missing:
+        raise InvalidPredictions(
+            f"deployed: {missing:,} {'row has' if missing == 1 else 'rows have'} no {time!r}.",
+            hint="give each row its time, or leave such rows out.",
+        )
+
+
+def _assessed(
+    reference: Reference, history: History, rows: pl.DataFrame, time: str, plan: Plan
+) -> tuple[list[Any], Assessment]:
+    """The times of new rows, and what is known of them."""
+    import numpy as np
+
+    place = (pl.col(time).rank("dense") - 1).cast(pl.Int64).alias(PLACE)
+    times = rows[time].unique().sort().to_list()
+    code = rows.select(place).to_series().to_numpy()
+    counts = reference.counts(rows[SCORE].to_numpy(), code, len(times))
+    cases = np.bincount(code, minlength=len(times))
+    for one, size, called in zip(times, cases, counts, strict=True):
+        history.add(one, int(size), called)
+    return times, Assessment(_looks(reference, history, times), plan)
+
+
+def _looks(reference: Reference, history: History, times: Sequence[Any]) -> Looks:
+    import numpy as np
+
+    windows = [history.windows(one) for one in times]
+    return Looks(
+        reference,
+        [history.looks[one][0] for one in times],
+        np.array([called for called, _ in windows]),
+        np.array([size for _, size in windows]),
+    )
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Rows of the result of one key and quantity."""
+
+    key: Key
+    times: Sequence[Any]
+    quantity: str
+    estimate: "Array"
+    band: Band
+    alarm: Sequence[str | None]
+
+
+def _blocks(
+    assessed: Mapping[Key, tuple[list[Any], Assessment]], keys: Sequence[str]
+) -> list[_Block]:
+    models = _model_alarms(assessed, keys)
+    blocks = []
+    for key, (times, assessment) in assessed.items():
+        costs = [
+            _joined(threshold, models.get((key, at)))
+            for at, threshold in enumerate(assessment.threshold_alarms())
+        ]
+        alarms = {"prior": assessment.prior_alarms(), "cost": costs}
+        for name, (estimate, band) in assessment.quantities().items():
+            of_name = alarms.get(name, [None] * len(times))
+            blocks.append(_Block(key, times, name, estimate, band, of_name))
+    return blocks
+
+
+def _read_labels(
+    labelled: Table, *, positive: Label | Sequence[Label] | None, **columns: Any
+) -> Predictions:
+    """Labelled cases in use, with their chance of inclusion as the weight where it is given."""
+    table = as_lazy(labelled)
+    chance = INCLUSION if INCLUSION in table.collect_schema().names() else None
+    with errors_named(LABELLED):
+        labels = read(labelled, **columns, positive=positive, weight=chance, collected=True)
+    if chance is not None:
+        lowest, highest = labels.rows.select(
+            pl.col(WEIGHT).min().alias("lowest"), pl.col(WEIGHT).max().alias("highest")
+        ).collect().row(0)  # fmt: skip
+        if lowest is not None and not 0 < lowest <= highest <= 1:
+            raise InvalidPredictions(
+                f"labelled: {INCLUSION!r} runs from {lowest:g} to {highest:g}, allowed are chances "
+                "above 0 and at most 1.",
+                hint="give the chance with which each case was drawn among those of its time.",
+            )
+    return labels
+
+
+def _labelled_blocks(
+    labels: Predictions,
+    keys: Sequence[str],
+    time: str,
+    references: Mapping[Key, Reference],
+    histories: Mapping[Key, History],
+    plan: Plan,
+    level: float,
+) -> list[_Block]:
+    import numpy as np
+
+    blocks = []
+    for (*own, at), frame in by_key(labels.valid_rows.collect(), [*keys, time]).items():
+        key = tuple(own)
+        history = histories.get(key, History())
+        if at not in history.looks:
+            raise InvalidPredictions(
+                f"labelled: there are no scores of {at}{named(keys, key)}.",
+                hint="give all scores of the times of labelled cases, now or in the state.",
+            )
+        _, cases, above = history.looks[at]
+        if frame.height > cases:
+            raise InvalidPredictions(
+                f"labelled: {frame.height:,} cases of {at}{named(keys, key)}, and "
+                f"{cases:,} scores.",
+                hint="labelled cases are among those in use; give their scores, too.",
+            )
+        reference = references[key]
+        prior = float(_looks(reference, history, [at]).prior()[0])
+        drawn = (
+            frame[WEIGHT].to_numpy()
+            if labels.weighted
+            else np.full(frame.height, frame.height / cases)
+        )
+        place = np.searchsorted(np.sort(reference.cuts), frame[SCORE].to_numpy(), side="right")
+        estimates = labelled_estimates(
+            Bins.at_prior(reference, above, cases, prior),
+            Labels(place, frame[TRUTH].to_numpy(), drawn),
+            plan,
+            level,
+        )
+        for name, (estimate, lower, upper) in estimates.items():
+            band = Band(np.array([lower]), np.array([upper]))
+            blocks.append(_Block(key, [at], name, np.array([estimate]), band, [None]))
+    return blocks
+
+
+def _table(blocks: Sequence[_Block], types: Mapping[str, Any]) -> pl.DataFrame:
+    schema = {**types, PLACE: pl.Int64, **RESULT}
+    *keys, time = types
+    frames = [
+        pl.DataFrame(
+            {
+                **{k: [v] * len(block.times) for k, v in zip(keys, block.key, strict=True)},
+                time: block.times,
+                PLACE: [QUANTITIES.index(block.quantity)] * len(block.times),
+                "quantity": [block.quantity] * len(block.times),
+                "estimate": block.estimate, "lower": block.band.lower, "upper": block.band.upper,
+                "alarm": block.alarm,
+            },
+            schema=schema,
+            nan_to_null=True,
+        )
+        for block in blocks
+    ]  # fmt: skip
+    table = pl.concat([pl.DataFrame(schema=schema), *frames])
+    return table.sort(*types, PLACE, nulls_last=True).drop(PLACE)
+
+
+def _joined(threshold: tuple[float, str] | None, model: tuple[float, str] | None) -> str | None:
+    """The alarm of what saves more: another threshold, or another model."""
+    alarms = [alarm for alarm in (threshold, model) if alarm is not None]
+    return "; ".join(text for _, text in sorted(alarms, reverse=True)) or None
+
+
+def _model_alarms(
+    assessed: Mapping[Key, tuple[list[Any], Assessment]], keys: Sequence[str]
+) -> dict[tuple[Key, int], tuple[float, str]]:
+    """By key and place of its time: the model that saves most at least."""
+    names = usual_names(keys).models[:1]
+    if not names:
+        return {}
+    place = keys.index(names[0])
+    alarms: dict[tuple[Key, int], tuple[float, str]] = {}
+    for key, other in _rivals(list(assessed), place):
+        (times, one), (other_times, rival) = assessed[key], assessed[other]
+        for at, time in enumerate(times):
+            if time not in other_times:
+                continue
+            found = one.against(rival, at, other_times.index(time))
+            if found is not None and found[0] > alarms.get((key, at), (0.0, ""))[0]:
+                alarms[key, at] = found[0], better_model(str(other[place]), *found)
+    return alarms
+
+
+def _rivals(keys: Sequence[Key], place: int) -> Iterator[tuple[Key, Key]]:
+    """Pairs of keys that differ in the model alone."""
+    for key in keys:
+        for other in keys:
+            apart = [i for i, pair in enumerate(zip(key, other, strict=True)) if pair[0] != pair[1]]
+            if apart == [place]:
+                yield key, other
+
+
+def _fingerprint(reference: Reference) -> str:
+    """What a state must be of: the same cases, cuts, threshold and error rate."""
+    text = repr(
+        (
+            reference.cuts.tolist(), reference.tp.tolist(), reference.fp.tolist(),
+            reference.positives, reference.negatives, reference.threshold.share, reference.error,
+        )
+    )  # fmt: skip
+    return sha256(text.encode()).hexdigest()[:16]
+
+
+def _state(
+    histories: Mapping[Key, History],
+    references: Mapping[Key, Reference],
+    keys: Sequence[str],
+    types: Mapping[str, Any],
+) -> pl.DataFrame:
+    rows = [
+        (*key, time, *history.looks[time][:2], history.looks[time][2].tolist(), plan)
+        for key, history in histories.items()
+        for plan in [_fingerprint(references[key])]
+        for time in history.times
+    ]
+    schema = {**types, **STATE}
+    return pl.DataFrame(rows, schema=schema, orient="row").sort(
+        *keys, [*types][-1], nulls_last=True
+    )
+
+
+def _histories(
+    state: Table | None,
+    keys: Sequence[str],
+    time: str,
+    references: Mapping[Key, Reference],
+    times: pl.DataType,
+) -> dict[Key, History]:
+    import numpy as np
+
+    histories: dict[Key, History] = {}
+    if state is None:
+        return histories
+    lazy = as_lazy(state)
+    present = lazy.collect_schema().names()
+    if set(present) != {*keys, time, *STATE}:
+        raise InvalidTable(
+            f"the state has the columns {quoted(present)}, needed are "
+            f"{quoted([*keys, time, *STATE])}.",
+            hint="give the state of a monitor with the same keys and time.",
+        )
+    if (kind := lazy.collect_schema()[time]) != times and not (
+        kind.is_integer() and times.is_integer()
+    ):
+        raise InvalidTable(
+            f"the time {time!r} is {kind} in the state and {times} in the deployed scores.",
+            hint=f"cast it first, for example pl.col({time!r}).cast(pl.Date).",
+        )
+    plans = {key: _fingerprint(reference) for key, reference in references.items()}
+    for row in lazy.collect().iter_rows(named=True):
+        key = tuple(row[name] for name in keys)
+        if plans.get(key) != row["plan"]:
+            raise InvalidTable(
+                f"the state is of another reference, threshold, level or model{named(keys, key)}.",
+                hint="give the reference and the points of the monitor that made it, or start "
+                "without a state.",
+            )
+        history = histories.setdefault(key, History())
+        insort(history.times, row[time])
+        history.looks[row[time]] = row["look"], row["cases"], np.array(row["called"], dtype=int)
+    return histories

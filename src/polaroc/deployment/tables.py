@@ -1,0 +1,133 @@
+"""The two tables of a deployment: the labelled reference, and the scores in use."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import polars as pl
+
+from polaroc.base.checks import is_number
+from polaroc.base.columns import as_lazy, require
+from polaroc.base.private_columns import TRUTH
+from polaroc.deployment.limits import Reference, Threshold
+from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
+from polaroc.predictions.row_checks import SCORE
+from polaroc.predictions.table import Predictions
+from polaroc.typing import Table
+
+Key: TypeAlias = tuple[Any, ...]
+
+REFERENCE, DEPLOYED = "reference", "deployed"
+
+
+@contextmanager
+def errors_named(table: str) -> Iterator[None]:
+    """Name the table in errors."""
+    try:
+        yield
+    except (InvalidPredictions, InvalidArgument) as error:
+        raise type(error)(f"{table}: {error.found}", hint=error.hint) from None
+
+
+def references_of(known: Predictions, points: Table | float, level: float) -> dict[Key, Reference]:
+    """The reference of each key, with limits that fail together at most at 1 − level."""
+    keys = known.keys
+    thresholds = _thresholds(points, keys)
+    frames = by_key(known.valid_rows.collect(), keys)
+    references = {}
+    for key, frame in frames.items():
+        scores = {
+            "positives": frame.filter(pl.col(TRUTH))[SCORE].to_numpy(),
+            "negatives": frame.filter(~pl.col(TRUTH))[SCORE].to_numpy(),
+        }
+        absent = [name for name, one in scores.items() if not one.size]
+        if absent:
+            raise InvalidPredictions(
+                f"reference: no {' and no '.join(absent)}{named(keys, key)}.",
+                hint="give labelled cases of both classes for each key.",
+            )
+        error = (1 - level) / len(frames)
+        references[key] = Reference.from_scores(
+            scores["positives"], scores["negatives"], thresholds(key), error
+        )
+    if not references:
+        raise InvalidPredictions(
+            "reference: there are no rows.", hint="give labelled cases of both classes."
+        )
+    return references
+
+
+@dataclass(frozen=True)
+class _Thresholds:
+    """The thresholds by the keys that they depend on."""
+
+    by_key: Mapping[Key, list[Threshold]]
+    places: Sequence[int]
+    keys: Sequence[str]
+
+    def __call__(self, key: Key) -> Threshold:
+        found = self.by_key.get(tuple(key[place] for place in self.places), [])
+        if len(found) != 1:
+            one = "keep one row per key, such as that of one prior: points.filter(prior=0.1)."
+            raise InvalidTable(
+                f"the points have {len(found) or 'no'} rows{named(self.keys, key)}, needed is one.",
+                hint=one if found else "choose a threshold for each key of the reference.",
+            )
+        return found[0]
+
+
+def _thresholds(points: Table | float, keys: Sequence[str]) -> _Thresholds:
+    if is_number(points):
+        found = [Threshold(float(points), 1.0)]
+        if found[0].value != found[0].value:
+            raise InvalidArgument("points is nan, allowed are numbers.", hint="give a threshold.")
+        return _Thresholds({(): found}, [], keys)
+    lazy = as_lazy(points)
+    shared = require(lazy, ["threshold"], source="operating_points(...)")
+    strange = [key for key in shared if key not in keys]
+    if strange:
+        raise InvalidTable(
+            f"the points have the key {', '.join(map(repr, strange))}, which by has not.",
+            hint="give by the keys of the points, and any others.",
+        )
+    table = lazy.collect()
+    if table["threshold"].null_count():
+        raise InvalidTable(
+            "a threshold is null: nothing is called positive, or no point was chosen.",
+            hint="keep points with a threshold: points.drop_nulls('threshold').",
+        )
+    by_key: dict[Key, list[Threshold]] = {}
+    for row in table.iter_rows(named=True):
+        threshold = Threshold(row["threshold"], row.get("share", 1.0), row.get("prior"))
+        by_key.setdefault(tuple(row[key] for key in shared), []).append(threshold)
+    return _Thresholds(by_key, [keys.index(key) for key in shared], keys)
+
+
+def by_key(rows: pl.DataFrame, keys: Sequence[str]) -> dict[Key, pl.DataFrame]:
+    """The rows of each key, in order."""
+    if not keys:
+        return {(): rows} if rows.height else {}
+    parts = rows.sort(keys, nulls_last=True).partition_by(keys, as_dict=True, maintain_order=True)
+    return dict(parts)
+
+
+def rows_by_key(
+    used: Predictions, keys: Sequence[str], references: Mapping[Key, Reference]
+) -> dict[Key, pl.DataFrame]:
+    """The rows of the scores in use of each key, all of which have a reference."""
+    frames = by_key(used.valid_rows.collect(), keys)
+    unknown = [key for key in frames if key not in references]
+    if unknown:
+        raise InvalidPredictions(
+            f"deployed: there is no reference{named(keys, unknown[0])}"
+            + (f" and {len(unknown) - 1} more." if len(unknown) > 1 else "."),
+            hint="give labelled cases of each key, or leave its scores out.",
+        )
+    return frames
+
+
+def named(keys: Sequence[str], key: Key) -> str:
+    """Which key is meant, at the end of a message."""
+    named = ", ".join(f"{name}={quoted([value])}" for name, value in zip(keys, key, strict=True))
+    return f" for {named}" if named else ""

@@ -1,0 +1,351 @@
+"""How `monitor`, `shift_p` and `labelled` do on simulated days.
+
+``python tests/benchmarks/in_use.py PART [--runs N]``, where PART is one of PARTS: scores of
+negatives are normal, those of positives are two standard deviations higher, except in drifts.
+A share has the standard error √(share (1 − share) / runs).
+"""
+
+import argparse
+from collections.abc import Callable, Iterator
+from itertools import product
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from scipy.stats import norm
+
+from polaroc.deployment.alarms import Assessment, Plan
+from polaroc.deployment.estimators import Labelled, Unlabelled
+from polaroc.deployment.labelled import Bins, Labels, labelled_estimates
+from polaroc.deployment.limits import WINDOWS, Looks, Reference, Threshold, binomial_band, spent
+from polaroc.deployment.mixture_test import mixture_p_value
+
+DISTANCE, THRESHOLD, LEVEL = 2.0, 1.8, 0.95
+CASES = 2_000
+REFERENCES = ((200, 1_800), (1_000, 9_000))
+Cdf = Callable[[np.ndarray], np.ndarray]
+# Of each drift the shares at or above scores of positives and of negatives.
+DRIFTS: dict[str, tuple[Cdf, Cdf]] = {
+    "none": (lambda s: norm.sf(s - DISTANCE), norm.sf),
+    "all scores 0.5 higher": (lambda s: norm.sf(s - DISTANCE - 0.5), lambda s: norm.sf(s - 0.5)),
+    "negatives 0.4 higher": (lambda s: norm.sf(s - DISTANCE), lambda s: norm.sf(s - 0.4)),
+    "positives 1 lower": (lambda s: norm.sf(s - DISTANCE + 1), norm.sf),
+    "scores 1.3 times as wide": (
+        lambda s: norm.sf((s - DISTANCE) / 1.3), lambda s: norm.sf(s / 1.3),
+    ),
+}  # fmt: skip
+
+
+def reference(rng: np.random.Generator, sizes: tuple[int, int]) -> Reference:
+    positive, negative = (rng.normal(size=n) + d for n, d in zip(sizes, (DISTANCE, 0), strict=True))
+    return Reference.from_scores(positive, negative, Threshold(THRESHOLD, 1.0, 0.1), 1 - LEVEL)
+
+
+def above(
+    rng: np.random.Generator, known: Reference, priors: np.ndarray, drift: str, cases: int = CASES
+) -> np.ndarray:
+    """Counts at or above each cut of cases of as many days as there are priors."""
+    order = np.argsort(known.cuts)
+    edges = known.cuts[order]
+    tails = [np.concatenate([[1.0], tail(edges), [0.0]]) for tail in DRIFTS[drift]]
+    t, f = (-np.diff(tail) for tail in tails)
+    counts = rng.multinomial(cases, priors[:, None] * t + (1 - priors[:, None]) * f)
+    counted = np.empty((len(priors), edges.size), dtype=int)
+    counted[:, order] = counts[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:]
+    return counted
+
+
+def windows(called: np.ndarray, cases: int) -> tuple[np.ndarray, np.ndarray]:
+    """Sums over the last days, as `monitor` has them."""
+    total = np.concatenate([np.zeros_like(called[:1]), called.cumsum(axis=0)])
+    days = np.arange(1, len(called) + 1)
+    sums, sizes = [], []
+    for size in WINDOWS:
+        there = days >= size
+        sums.append(np.where(there[:, None], total[days] - total[np.maximum(days - size, 0)], 0))
+        sizes.append(np.where(there, size * cases, 0))
+    return np.stack(sums, axis=1), np.stack(sizes, axis=1)
+
+
+def assessed(
+    known: Reference, called: np.ndarray, over: tuple[float, float], cases: int = CASES
+) -> Assessment:
+    looks = Looks(known, range(1, len(called) + 1), *windows(called, cases))
+    return Assessment(looks, Plan(over, 1, 1))
+
+
+def first(alarms: list[object]) -> int | None:
+    """The first day with an alarm, from 1 on."""
+    return next((day for day, alarm in enumerate(alarms, 1) if alarm is not None), None)
+
+
+def false_alarms(runs: int) -> Iterator[dict[str, object]]:
+    """1,000 days on which nothing changes but the prior within its range, looked at each day."""
+    days = np.arange(1_000)
+    for sizes, moves in product(REFERENCES, (False, True)):
+        rng, over = np.random.default_rng(1), (0.05, 0.2)
+        priors = 0.1 + (0.04 * np.sin(days / 30) if moves else 0 * days)
+        alarms, held, daily = 0, 0, 0
+        for _ in range(runs):
+            known = reference(rng, sizes)
+            found = assessed(known, above(rng, known, priors, "none"), over)
+            alarms += any(first(a) for a in (found.prior_alarms(), found.threshold_alarms()))
+            t, f = norm.sf(THRESHOLD - DISTANCE), norm.sf(THRESHOLD)
+            share = priors * t + (1 - priors) * f
+            true = {
+                "prior": priors, "precision": priors * t / share, "posfrac": share,
+                "cost": priors * (1 - t) + (1 - priors) * f,
+            }  # fmt: skip
+            all_held = [
+                (low <= true[name]) & (true[name] <= high)
+                for name, (_, (low, high)) in found.quantities().items()
+            ]
+            held += all(inside.all() for inside in all_held)
+            # What looking at an interval of one day each would do.
+            rate = known.tp[0] / known.positives, known.fp[0] / known.negatives
+            estimate = (found.looks.called[:, 0, 0] / CASES - rate[1]) / (rate[0] - rate[1])
+            error = np.sqrt(share * (1 - share) / CASES) / (rate[0] - rate[1])
+            daily += (
+                (estimate - 1.96 * error > over[1]) | (estimate + 1.96 * error < over[0])
+            ).any()
+        yield {
+            "reference": sizes, "prior": "moves, 6–14 %" if moves else "10 %", "runs": runs,
+            "alarm in 1,000 days": alarms / runs, "all limits hold": held / runs,
+            "daily z-test alarms": daily / runs,
+        }  # fmt: skip
+
+
+def oracle(rng: np.random.Generator, priors: np.ndarray, over: tuple[float, float]) -> int | None:
+    """The first alarm of the same limits on the share of positives, if all labels were known."""
+    called, cases = windows(rng.binomial(CASES, priors)[:, None], CASES)
+    part = np.full(len(WINDOWS), 0.5 / (len(WINDOWS) - 1))
+    part[0] = 0.5
+    error = (1 - LEVEL) * np.array([spent(look) for look in range(1, len(priors) + 1)])[:, None]
+    band = binomial_band(called[..., 0], np.maximum(cases, 1), error * part)
+    beyond = ((band.lower > over[1]) | (band.upper < over[0])) & (cases > 0)
+    return first([True if any_ else None for any_ in beyond.any(axis=1)])
+
+
+def delays(runs: int) -> Iterator[dict[str, object]]:
+    """Days until an alarm after the prior changed on day 101; 400 days are waited."""
+    changes = {"doubled": 2.0, "tenfold": 10.0, "halved": 0.5}
+    for sizes, (name, factor) in product(REFERENCES, changes.items()):
+        rng, before = np.random.default_rng(2), 0.05 if factor > 2 else 0.1
+        over = (before / 1.25, before * 1.25)
+        priors = np.where(np.arange(500) < 100, before, before * factor)
+        found, best, early = [], [], 0
+        for _ in range(runs):
+            known = reference(rng, sizes)
+            alarm = first(assessed(known, above(rng, known, priors, "none"), over).prior_alarms())
+            early += alarm is not None and alarm <= 100
+            found.append(np.inf if alarm is None else alarm - 100)
+            best.append((oracle(rng, priors, over) or np.inf) - 100)
+        yield {
+            "reference": sizes, "prior": f"{before:g}, {name}",
+            "over": f"{over[0]:.3g}–{over[1]:.3g}",
+            "runs": runs, "alarm": np.isfinite(found).mean(), "early": early / runs,
+            "median delay": np.median(found),
+            "90 % within": np.quantile(found, 0.9, method="higher"),
+            "oracle, median": np.median(best),
+        }  # fmt: skip
+
+
+def drifts(runs: int) -> Iterator[dict[str, object]]:
+    """Days until "more than the prior has shifted" after a drift on day 101, in 200 days."""
+    for sizes, drift in product(REFERENCES, [name for name in DRIFTS if name != "none"]):
+        rng, over, found, early = np.random.default_rng(3), (0.05, 0.2), [], 0
+        for _ in range(runs):
+            known = reference(rng, sizes)
+            sound, changed = (
+                above(rng, known, np.full(days, 0.1), name)
+                for days, name in ((100, "none"), (200, drift))
+            )
+            shifted = assessed(known, np.concatenate([sound, changed]), over).shifted.any(axis=1)
+            early += shifted[:100].any()
+            found.append(np.flatnonzero(shifted)[0] - 99 if shifted.any() else np.inf)
+        rng, tested = np.random.default_rng(4), []
+        for _ in range(runs):
+            tested.append(_p_value(rng, sizes, drift) < 0.01)
+        yield {
+            "reference": sizes, "drift": drift, "runs": runs, "early": early / runs,
+            "on the first day": np.mean(np.array(found) <= 1),
+            "within 10 days": np.mean(np.array(found) <= 10),
+            "within 200 days": np.isfinite(found).mean(),
+            "shift_p < .01 on one day": np.mean(tested),
+        }  # fmt: skip
+
+
+def _p_value(rng: np.random.Generator, sizes: tuple[int, int], drift: str) -> float:
+    """Of one day at prior 0.1."""
+    known = [rng.normal(size=n) + d for n, d in zip(sizes, (DISTANCE, 0), strict=True)]
+    score = np.sort(np.concatenate(known))[::-1]
+    pos = np.isin(score, known[0]).astype(float)
+    truth = rng.random(CASES) < 0.1
+    used = rng.normal(size=CASES) + DISTANCE * truth
+    moved = {
+        "all scores 0.5 higher": used + 0.5, "negatives 0.4 higher": used + 0.4 * ~truth,
+        "positives 1 lower": used - truth, "scores 1.3 times as wide": _wider(used, truth),
+        "none": used,
+    }[drift]  # fmt: skip
+    unlabelled = Unlabelled(np.sort(moved)[::-1], np.ones(CASES))
+    return float(mixture_p_value(Labelled(score, pos, 1 - pos), unlabelled) or 0)
+
+
+def _wider(used: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    return DISTANCE * truth + 1.3 * (used - DISTANCE * truth)
+
+
+def sizes_of_the_test(runs: int) -> Iterator[dict[str, object]]:
+    """How often shift_p is below a level where only the prior has shifted."""
+    for sizes, prior, digits in product(
+        ((10, 190), (60, 140), (300, 700)), (0.01, 0.1, 0.5), (None, 0)
+    ):
+        rng, found = np.random.default_rng(5), []
+        for _ in range(runs):
+            truth = rng.random(500) < prior
+            used, *known = (
+                score if digits is None else score.round(digits)
+                for score in (
+                    rng.normal(size=500) + DISTANCE * truth,
+                    *(rng.normal(size=n) + d for n, d in zip(sizes, (DISTANCE, 0), strict=True)),
+                )
+            )
+            score = np.unique(np.concatenate(known))[::-1]
+            pos, neg = ((one[:, None] == score).sum(axis=0).astype(float) for one in known)
+            values, count = np.unique(used, return_counts=True)
+            unlabelled = Unlabelled(values[::-1], count[::-1].astype(float))
+            found.append(mixture_p_value(Labelled(score, pos, neg), unlabelled) or 1.0)
+        yield {
+            "reference": sizes, "prior": prior, "scores": "tied" if digits == 0 else "continuous",
+            "runs": runs, "p ≤ .05": np.mean(np.array(found) <= 0.05),
+            "p < .01": np.mean(np.array(found) < 0.01),
+        }  # fmt: skip
+
+
+def labels(runs: int) -> Iterator[dict[str, object]]:
+    """Coverage and width with labels, at random (or half of them alarms), of 5,000 cases."""
+    situations = ("none", 0.1), ("none", 0.03), ("none", 0.4), ("covariates", 0.15), (
+        "positives 1 lower", 0.15,
+    )  # fmt: skip
+    for (drift, prior), count, half in product(situations, (100, 400), (False, True)):
+        rng, inside, widths, few, alone = np.random.default_rng(6), [], [], 0, []
+        truths = []
+        for _ in range(runs):
+            known = reference(rng, REFERENCES[0])
+            score, truth = _used(rng, 5_000, drift, prior)
+            called = score >= THRESHOLD
+            truths.append([truth.mean(), truth[called].mean(), (truth != called).mean()])
+            if half:
+                share = np.where(called, count / 2 / called.sum(), count / 2 / (~called).sum())
+            else:
+                share = np.full(score.size, count / score.size)
+            share = np.minimum(share, 1.0)
+            drawn = rng.random(score.size) < share
+            few += called[drawn].sum() < 20
+            at_cuts = known.counts(score, np.zeros(score.size, dtype=int), 1)
+            looks = Looks(known, [1], *windows(at_cuts, score.size))
+            bins = Bins.at_prior(known, at_cuts[0], score.size, float(looks.prior()[0]))
+            place = np.searchsorted(np.sort(known.cuts), score[drawn], side="right")
+            cases = Labels(place, truth[drawn], share[drawn])
+            found = labelled_estimates(bins, cases, Plan(None, 1, 1), LEVEL)
+            inside.append([found[name][1:] for name in found])
+            widths.append([found[name][2] - found[name][1] for name in found])
+            # Labels alone, drawn at random: Clopper and Pearson's limits.
+            if not half:
+                hits = [truth[drawn], truth[drawn & called], (truth != called)[drawn]]
+                one = [binomial_band(np.array([h.sum()]), max(h.size, 1), 0.05) for h in hits]
+                alone.append([float(band.upper[0] - band.lower[0]) for band in one])
+        true = np.mean(truths, axis=0)
+        limits = np.array(inside)
+        held = ((limits[..., 0] <= true) & (true <= limits[..., 1])).mean(axis=0)
+        row: dict[str, object] = {
+            "drift": drift, "prior": f"{true[0]:.3f}", "labels": count,
+            "drawn": "half alarms" if half else "at random", "runs": runs,
+            "< 20 alarms": few / runs,
+        }  # fmt: skip
+        for place, name in enumerate(("prior", "precision", "cost")):
+            width = f"{np.nanmean(np.array(widths)[:, place]):.3f}"
+            if not half:
+                width += f" ({np.mean(np.array(alone)[:, place]):.3f})"
+            row |= {f"{name} held": held[place], "width" + " " * place: width}
+        yield row
+
+
+def _used(
+    rng: np.random.Generator, size: int, drift: str, prior: float
+) -> tuple[np.ndarray, np.ndarray]:
+    many = size * 8 if drift == "covariates" else size
+    truth = rng.random(many) < prior
+    score = rng.normal(size=many) + DISTANCE * truth
+    if drift == "covariates":
+        # Cases with scores near 1.2 have become more frequent.
+        kept = np.flatnonzero(rng.random(many) < np.exp(-0.5 * (score - 1.2) ** 2))[:size]
+        return score[kept], truth[kept]
+    return (score - truth if drift == "positives 1 lower" else score), truth
+
+
+def budgets(runs: int) -> Iterator[dict[str, object]]:
+    """Half widths with the labels that `label_budget` asks for, against labels at random."""
+    import polars as pl
+
+    import polaroc as pr
+
+    for quantity, width, prior in product(("precision", "prior"), (0.05, 0.03), (0.1, 0.3)):
+        rng, half, held, asked, at_random = np.random.default_rng(7), [], 0, [], []
+        for _ in range(runs):
+            truth = np.repeat([True, False], REFERENCES[1])
+            tuned = pl.DataFrame({"truth": truth, "score": rng.normal(size=truth.size) + 2 * truth})
+            score, truth = _used(rng, 20_000, "none", prior)
+            used = pl.DataFrame({"score": score, "truth": truth, "day": 1})
+            names = {"truth": "truth", "score": "score", "points": THRESHOLD}
+            budget = pr.label_budget(
+                tuned, used.select("score"), **names, quantity=quantity, width=width
+            )
+            edges = budget["from_score"].fill_null(-np.inf).to_list()
+            drawn = []
+            for low, row in zip(edges, budget.iter_rows(named=True), strict=True):
+                top = np.inf if row["to_score"] is None else row["to_score"]
+                stratum = np.flatnonzero((score >= low) & (score < top))
+                chosen = rng.choice(stratum, row["labels"], replace=False)
+                drawn.append(used[chosen].with_columns(inclusion=pl.lit(row["inclusion"])))
+            found = pr.monitor(
+                tuned, used.drop("truth"), **names, time="day", labelled=pl.concat(drawn)
+            ).table.filter(quantity=f"{quantity}_labelled")
+            low, top = found.select("lower", "upper").row(0)
+            true = prior
+            if quantity == "precision":
+                t, f = norm.sf(THRESHOLD - DISTANCE), norm.sf(THRESHOLD)
+                true = prior * t / (prior * t + (1 - prior) * f)
+            half.append((top - low) / 2)
+            held += low <= true <= top
+            asked.append(budget["labels"].sum())
+            at_random.append(budget["at_random"][0])
+        yield {
+            "quantity": quantity, "prior": prior, "asked: ±": width, "runs": runs,
+            "labels": np.mean(asked), "at random": np.mean(at_random),
+            "got: ±": np.mean(half), "coverage": held / runs,
+        }  # fmt: skip
+
+
+PARTS = {
+    "false-alarms": false_alarms, "delays": delays, "drifts": drifts,
+    "test-size": sizes_of_the_test, "labels": labels, "budgets": budgets,
+}  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], metavar="PART")
+    parser.add_argument("--runs", type=int, default=200)
+    asked = parser.parse_args()
+    console = Console(width=170)
+    for name in asked.parts or PARTS:
+        rows = list(PARTS[name](asked.runs))
+        drawn = Table(*rows[0], title=f"{name}: {PARTS[name].__doc__}")
+        for row in rows:
+            drawn.add_row(*(f"{v:.3f}" if isinstance(v, float) else str(v) for v in row.values()))
+        console.print(drawn)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+import polars as pl
+import pytest
+
+import polaroc as pr
+
+REFERENCE = pl.DataFrame({"truth": [1, 0] * 200, "score": ([0.9, 0.1] * 9 + [0.1, 0.9]) * 20})
+USED = pl.DataFrame(
+    {"day": [1] * 900 + [2] * 900, "score": [0.9, 0.1, 0.1] * 300 + [0.9] * 800 + [0.1] * 100}
+)
+WATCHED = pr.monitor(
+    REFERENCE, USED, truth="truth", score="score", time="day", points=0.9, over=(0.05, 0.3)
+).table
+
+
+def panels(table):
+    return pr.charts.monitor(table).to_dict()["vconcat"]
+
+
+def test_each_quantity_has_a_panel_with_its_rows():
+    drawn = panels(WATCHED)
+    titles = [panel["layer"][1]["encoding"]["y"]["title"] for panel in drawn]
+    assert titles == ["prior", "precision", "share of alarms", "cost per case"]
+    for panel, name in zip(drawn, ("prior", "precision", "posfrac", "cost"), strict=True):
+        rows = panel.get("data", panel["layer"][0].get("data"))["values"]
+        expected = WATCHED.filter(quantity=name)
+        assert [row["x"] for row in rows] == expected["day"].to_list() == [1, 2]
+        assert [row["alarm"] for row in rows] == expected["alarm"].to_list()
+        assert [row["estimate"] for row in rows] == pytest.approx(
+            expected["estimate"].to_list(), rel=1e-5
+        )
+    assert WATCHED["alarm"].drop_nulls().len() >= 1
+
+
+@pytest.mark.parametrize(
+    ("times", "kind"),
+    [
+        (pl.col("day"), "quantitative"),
+        (pl.date(2026, 3, pl.col("day")), "temporal"),
+        (pl.format("week {}", "day"), "ordinal"),
+    ],
+)
+def test_times_have_an_axis_of_their_kind(times, kind):
+    (first, *_) = panels(WATCHED.with_columns(times.alias("day")))
+    assert {layer["encoding"]["x"]["type"] for layer in first["layer"]} == {kind}
+
+
+@pytest.mark.parametrize(
+    ("table", "match"),
+    [
+        (WATCHED.drop("lower"), "no column 'lower'"),
+        (WATCHED.drop("day"), "no column of times"),
+        (pl.concat([WATCHED] * 2_501), "20,008 points to draw, allowed are 20,000"),
+    ],
+)
+def test_other_tables_are_refused(table, match):
+    with pytest.raises(pr.errors.PolarocError, match=match) as caught:
+        pr.charts.monitor(table)
+    assert "Hint:" in str(caught.value)

@@ -1,0 +1,44 @@
+"""A small version of `just in-use`."""
+
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+FILE = Path(__file__).parents[1] / "benchmarks" / "in_use.py"
+SIMULATION = runpy.run_path(str(FILE))
+OVER, DAYS = (0.05, 0.2), 120
+
+
+def assessed(seed, priors, drift="none", sizes=(1_000, 9_000)):
+    rng = np.random.default_rng(seed)
+    known = SIMULATION["reference"](rng, sizes)
+    return SIMULATION["assessed"](known, SIMULATION["above"](rng, known, priors, drift), OVER)
+
+
+@pytest.mark.parametrize("sizes", [(50, 450), (1_000, 9_000)])
+def test_nothing_is_said_while_the_prior_stays_in_its_range(sizes):
+    moving = 0.12 + 0.07 * np.sin(np.arange(DAYS) / 9)
+    for seed in range(8):
+        found = assessed(seed, moving, sizes=sizes)
+        assert found.prior_alarms() == found.threshold_alarms() == [None] * DAYS
+        _, (lower, upper) = found.quantities()["prior"]
+        assert ((lower <= moving) & (moving <= upper)).all()
+
+
+@pytest.mark.parametrize(("prior", "within"), [(0.5, 1), (0.3, 10)])
+def test_a_prior_that_left_its_range_is_noticed_soon(prior, within):
+    priors = np.where(np.arange(DAYS) < 60, 0.1, prior)
+    for seed in range(5):
+        day = SIMULATION["first"](assessed(seed, priors).prior_alarms())
+        assert 60 < day <= 60 + within
+
+
+@pytest.mark.parametrize(
+    "drift", ["all scores 0.5 higher", "negatives 0.4 higher", "scores 1.3 times as wide"]
+)
+def test_drift_that_is_no_prior_shift_is_noticed_within_ten_days(drift):
+    for seed in range(5):
+        alarms = assessed(seed, np.full(10, 0.1), drift).prior_alarms()
+        assert any(alarm and alarm.startswith("more than the prior has") for alarm in alarms)

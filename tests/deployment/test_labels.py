@@ -1,0 +1,162 @@
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+import polaroc as pr
+from polaroc.deployment.alarms import Plan
+from polaroc.deployment.labelled import Bins, Labels, labelled_estimates
+from polaroc.deployment.limits import Reference, Threshold
+from polaroc.errors import InvalidArgument, InvalidPredictions
+
+NAMES = {"truth": "truth", "score": "score", "points": 1.0}
+PLAN = Plan(None, 5.0, 1.0)
+
+
+def cases(seed, size, prior, shift=0.0):
+    rng = np.random.default_rng(seed)
+    truth = rng.random(size) < prior
+    score = rng.normal(size=size) + 2 * truth + shift * truth
+    return pl.DataFrame({"truth": truth, "score": score})
+
+
+REFERENCE = cases(0, 4_000, 0.2)
+
+
+def known():
+    scores = [REFERENCE.filter(truth=kind)["score"].to_numpy() for kind in (True, False)]
+    return Reference.from_scores(*scores, Threshold(1.0, 1.0), 0.05)
+
+
+def bins_of(reference, score, prior):
+    above = reference.counts(score, np.zeros(score.size, dtype=int), 1)[0]
+    return Bins.at_prior(reference, above, score.size, prior)
+
+
+def test_bins_hold_all_cases_and_expect_their_posterior():
+    reference, used = known(), cases(1, 3_000, 0.1)
+    score = used["score"].to_numpy()
+    bins = bins_of(reference, score, 0.1)
+    edges = np.sort(reference.cuts)
+    place = np.searchsorted(edges, score, side="right")
+    assert bins.count.tolist() == np.bincount(place, minlength=edges.size + 1).tolist()
+    called = np.where(np.concatenate([[-np.inf], edges]) >= 1.0, 1.0, 0.0)
+    assert bins.called.tolist() == called.tolist()
+    density = 0.1 * stats.norm.pdf(score - 2)
+    posterior = density / (density + 0.9 * stats.norm.pdf(score))
+    means = [posterior[place == at].mean() for at in range(edges.size + 1)]
+    assert np.abs(bins.expected - means).max() < 0.12
+
+
+def test_with_all_cases_labelled_the_estimates_are_their_shares():
+    reference, used = known(), cases(2, 3_000, 0.1, shift=-0.7)
+    score, truth = used["score"].to_numpy(), used["truth"].to_numpy()
+    place = np.searchsorted(np.sort(reference.cuts), score, side="right")
+    labels = Labels(place, truth, np.ones(truth.size))
+    found = labelled_estimates(bins_of(reference, score, 0.3), labels, PLAN, 0.95)
+    called = score >= 1.0
+    expected = {
+        "prior_labelled": truth.mean(),
+        "precision_labelled": truth[called].mean(),
+        "cost_labelled": (5 * (truth & ~called) + (~truth & called)).mean(),
+    }
+    for name, value in expected.items():
+        assert found[name][0] == pytest.approx(value)
+        assert found[name][1] < value < found[name][2]
+
+
+@pytest.mark.parametrize(("prior", "shift"), [(0.2, 0.0), (0.05, 0.0), (0.3, -1.0)])
+def test_intervals_hold_what_is_true_whatever_the_drift(prior, shift):
+    reference, runs, held = known(), 120, np.zeros(3)
+    widths, alone = [], []
+    t, f = stats.norm.sf(1.0 - 2 - shift), stats.norm.sf(1.0)
+    share = prior * t + (1 - prior) * f
+    true = prior, prior * t / share, 5 * prior * (1 - t) + (1 - prior) * f
+    for run in range(runs):
+        used = cases(100 + run, 3_000, prior, shift)
+        score, truth = used["score"].to_numpy(), used["truth"].to_numpy()
+        drawn = np.random.default_rng(run).choice(score.size, 120, replace=False)
+        place = np.searchsorted(np.sort(reference.cuts), score[drawn], side="right")
+        labels = Labels(place, truth[drawn], np.full(120, 120 / score.size))
+        found = labelled_estimates(bins_of(reference, score, prior), labels, PLAN, 0.95)
+        for at, (_, lower, upper) in enumerate(found.values()):
+            held[at] += lower <= true[at] <= upper
+        widths.append(found["prior_labelled"][2] - found["prior_labelled"][1])
+        low, high = stats.binomtest(int(truth[drawn].sum()), 120).proportion_ci(method="exact")
+        alone.append(high - low)
+    assert (held >= stats.binom.ppf(0.001, runs, 0.93)).all()
+    if shift == 0:
+        assert np.mean(widths) < np.mean(alone)
+
+
+def test_the_chance_of_inclusion_undoes_the_choice_of_cases():
+    used = cases(3, 20_000, 0.1).with_columns(day=1)
+    high = pl.col("score") > 0.5
+    chance = pl.when(high).then(0.5).otherwise(0.05)
+    drawn = pl.Series(np.random.default_rng(4).random(used.height))
+    labelled = used.with_columns(inclusion=chance).filter(drawn < pl.col("inclusion"))
+    arguments = NAMES | {"time": "day"}
+
+    def prior(labels):
+        table = pr.monitor(REFERENCE, used, labelled=labels, **arguments).table
+        return table.filter(quantity="prior_labelled").row(0, named=True)
+
+    told = prior(labelled)
+    assert told["lower"] < 0.1 < told["upper"]
+    assert labelled["truth"].mean() > 0.2
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"day": 2}, "labelled: there are no scores of 2"),
+        ({"inclusion": 1.5}, "labelled: 'inclusion' runs from 1.5 to 1.5, allowed are chances"),
+        ({"inclusion": 0.0}, "labelled: 'inclusion' runs from 0 to 0"),
+        ({"score": None}, "labelled: 100 null scores"),
+    ],
+)
+def test_labels_that_do_not_fit_are_refused(change, match):
+    used = cases(5, 500, 0.2).with_columns(day=1)
+    labelled = used.head(100).with_columns(pl.lit(v).alias(name) for name, v in change.items())
+    labelled = labelled.cast({"score": pl.Float64})
+    with pytest.raises(InvalidPredictions, match=match):
+        pr.monitor(REFERENCE, used, labelled=labelled, **NAMES, time="day")
+    with pytest.raises(InvalidPredictions, match="500 cases of 1, and 100 scores"):
+        pr.monitor(REFERENCE, used.head(100), labelled=used, **NAMES, time="day")
+
+
+@pytest.mark.parametrize("quantity", ["precision", "prior"])
+def test_a_budget_gives_the_width_that_was_asked_for(quantity):
+    used = cases(6, 20_000, 0.15).with_columns(day=1)
+    asked = {"quantity": quantity, "width": 0.05}
+    budget = pr.label_budget(REFERENCE, used.select("score"), **NAMES, **asked)
+    concerned = used.filter(pl.col("score") >= 1.0) if quantity == "precision" else used
+    assert budget["cases"].sum() == concerned.height
+    assert (budget["labels"] <= budget["cases"]).all()
+    assert budget["labels"].sum() < budget["at_random"][0]
+    drawn = []
+    for row in budget.iter_rows(named=True):
+        low = -np.inf if row["from_score"] is None else row["from_score"]
+        high = np.inf if row["to_score"] is None else row["to_score"]
+        stratum = used.filter(pl.col("score").is_between(low, high, closed="left"))
+        chosen = stratum.sample(row["labels"], seed=1)
+        drawn.append(chosen.with_columns(inclusion=pl.lit(row["inclusion"], pl.Float64)))
+    result = pr.monitor(REFERENCE, used, labelled=pl.concat(drawn), **NAMES, time="day")
+    row = result.table.filter(quantity=f"{quantity}_labelled").row(0, named=True)
+    assert (row["upper"] - row["lower"]) / 2 == pytest.approx(0.05, rel=0.25)
+    true = concerned["truth"].mean()
+    assert row["lower"] < true < row["upper"]
+
+
+def test_budgets_of_several_keys_and_wrong_arguments():
+    both = [REFERENCE.with_columns(model=pl.lit(m)) for m in "AB"]
+    used = [cases(i, 900, 0.2).with_columns(model=pl.lit(m)) for i, m in enumerate("AB")]
+    budget = pr.label_budget(pl.concat(both), pl.concat(used), by="model", **NAMES)
+    for place, model in enumerate("AB"):
+        alone = pr.label_budget(both[place], used[place], **NAMES)
+        assert budget.filter(model=model).drop("model").equals(alone)
+    with pytest.raises(InvalidArgument, match="quantity is 'recall', allowed are"):
+        pr.label_budget(REFERENCE, REFERENCE, **NAMES, quantity="recall")
+    with pytest.raises(InvalidArgument, match="width is 5, allowed is 0 < width < 1"):
+        pr.label_budget(REFERENCE, REFERENCE, **NAMES, width=5)
+    assert pr.label_budget(REFERENCE, REFERENCE.clear(), **NAMES).is_empty()

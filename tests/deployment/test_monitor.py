@@ -1,0 +1,265 @@
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import polaroc as pr
+from polaroc.deployment.monitor import RESULT, STATE
+from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable
+
+NAMES = {"truth": "truth", "score": "score", "time": "day"}
+
+
+def cases(seed, size, prior, shift=0.0, distance=2.0, **columns):
+    rng = np.random.default_rng(seed)
+    truth = rng.random(size) < prior
+    score = rng.normal(size=size) + distance * truth + shift
+    frame = pl.DataFrame({"truth": truth, "score": score})
+    return frame.with_columns(pl.lit(value).alias(name) for name, value in columns.items())
+
+
+def days(priors, size=2_000, seed=100, **more):
+    return pl.concat(cases(seed + d, size, p, day=d + 1, **more) for d, p in enumerate(priors))
+
+
+REFERENCE = cases(0, 10_000, 0.1)
+STEADY = [0.1] * 12
+POINTS = (
+    REFERENCE.pipe(pr.curve, truth="truth", score="score")
+    .pipe(pr.operating_points, "cost", priors=0.1)
+    .lazy()
+    .collect()
+)
+
+
+def monitored(deployed, reference=REFERENCE, **arguments):
+    usual = NAMES | {"points": POINTS, "over": (0.06, 0.15)}
+    return pr.monitor(reference, deployed, **usual | arguments)
+
+
+def test_without_change_there_is_no_alarm_and_all_limits_hold():
+    result = monitored(days(STEADY))
+    assert result.alarms.is_empty()
+    assert result.answer.startswith("No alarm")
+    # The true rates of the threshold, from the normal distributions of the scores.
+    from scipy.stats import norm
+
+    threshold = POINTS["threshold"].item()
+    t, f = norm.sf(threshold - 2), norm.sf(threshold)
+    share = 0.1 * t + 0.9 * f
+    true = {"prior": 0.1, "precision": 0.1 * t / share, "posfrac": share}
+    true["cost"] = 0.1 * (1 - t) + 0.9 * f
+    for name, value in ((name, float(value)) for name, value in true.items()):
+        rows = result.table.filter(quantity=name)
+        assert rows.height == len(STEADY)
+        assert rows.select((pl.col("lower") < value) & (value < pl.col("upper"))).to_series().all()
+        assert rows["estimate"].mean() == pytest.approx(value, rel=0.1)
+        inside = pl.col("estimate").is_between("lower", "upper")
+        assert rows.select(inside).to_series().all()
+
+
+def test_a_prior_that_left_its_range_raises_an_alarm_that_says_so():
+    result = monitored(days([*STEADY, 0.4, 0.01, 0.01, 0.01]))
+    alarms = result.alarms.filter(quantity="prior")
+    assert alarms["day"][0] == 13
+    assert alarms["alarm"][0].startswith("the prior left the range 6 % to 15 %: it is at least ")
+    (low, *_) = monitored(days([0.005] * 8)).alarms.filter(quantity="prior")["alarm"]
+    assert low.startswith("the prior left the range 6 % to 15 %: it is at most ")
+    assert (
+        monitored(days([0.4] * 2), over=None, points=1.5)
+        .alarms.filter(pl.col("alarm").str.contains("left the range"))
+        .is_empty()
+    )
+
+
+@pytest.mark.parametrize("change", [{"shift": 1.0}, {"distance": 0.0}])
+def test_drift_that_is_no_prior_shift_has_no_limits(change):
+    # Scores without positives among them are a mixture, with the prior 0.
+    drifted = days([0.5] * 3, **change)
+    if "distance" in change:
+        drifted = drifted.with_columns(pl.col("score") * 0.2 + 1)
+    result = monitored(drifted)
+    first = result.alarms.row(0, named=True)
+    assert first["day"] == 1
+    assert first["alarm"].startswith("more than the prior has shifted: no mixture of the refer")
+    of_day = result.table.filter(day=1)
+    limits = dict(of_day.select("quantity", "upper").iter_rows())
+    assert limits["posfrac"] is not None
+    assert limits["prior"] is limits["precision"] is limits["cost"] is None
+
+
+def test_a_threshold_that_is_better_now_is_named_and_better():
+    # For the present prior, the threshold for 10 % is far too high.
+    result = monitored(days([0.7] * 6), over=None, cost_fn=5, points=POINTS)
+    (alarm, *_) = result.alarms.filter(quantity="cost")["alarm"]
+    assert alarm.startswith("another threshold is now better: ")
+    threshold, saved = (
+        float(word) for word in re.findall(r"better: (\S+) .* at least (\S+) less", alarm)[0]
+    )
+    from scipy.stats import norm
+
+    def cost(at):
+        return 5 * 0.7 * norm.cdf(at - 2) + 0.3 * norm.sf(at)
+
+    assert cost(POINTS["threshold"].item()) - cost(threshold) > saved > 0
+
+
+def test_a_threshold_that_was_no_good_from_the_start_is_no_change():
+    # At the prior it is for it costs more than others; that is not news.
+    far = POINTS.with_columns(threshold=pl.lit(-2.0))
+    assert monitored(days(STEADY), points=far).alarms.is_empty()
+
+
+def test_another_model_that_is_better_now_is_named():
+    # Two thresholds of one model, as two models: for few and for many positives.
+    models = [cases(1, 20_000, 0.1, model=name) for name in ("few", "many")]
+    points = pl.DataFrame({"model": ["few", "many"], "threshold": [2.5, 0.0], "prior": [0.1, 0.1]})
+    used = pl.concat(days([0.1, 0.8], size=10_000, model=name) for name in ("few", "many"))
+    result = monitored(used, pl.concat(models), by="model", points=points, over=None)
+    told = result.alarms.filter(pl.col("alarm").str.contains("another model"))
+    assert told.select("model", "day").rows() == [("few", 2)]
+    assert "another model is now better: many would cost at least " in told["alarm"].item()
+
+
+@pytest.mark.parametrize("by", [[], ["model"], ["region", "model"]], ids=len)
+def test_a_resumed_monitor_gives_what_one_in_one_go_gives(by):
+    names = ("A", "B") if by else ("A",)
+    reference = pl.concat(cases(i, 3_000, 0.1, model=m) for i, m in enumerate(names))
+    reference = reference.with_columns(region=pl.lit("north"))
+    used = pl.concat(
+        days([*STEADY, 0.3, 0.3, 0.3], seed=9 + 50 * i, model=m) for i, m in enumerate(names)
+    ).with_columns(region=pl.lit("north"))
+    # Days 4 and 5 are missing, and their volumes differ.
+    used = used.filter(~pl.col("day").is_in([4, 5]) & (pl.int_range(pl.len()) % 7 < pl.col("day")))
+    arguments = {"by": by, "points": 1.4}
+    whole = monitored(used, reference, **arguments)
+    state, tables = None, []
+    for upto in (2, 3, 6, 12, 15):
+        later = -1 if state is None else state["day"].max()
+        part = used.filter(pl.col("day").is_between(later + 1, upto))
+        step = monitored(part, reference, state=state, **arguments)
+        state = step.state
+        tables.append(step.table)
+    assert_frame_equal(pl.concat(tables).sort(*by, "day", maintain_order=True), whole.table)
+    assert_frame_equal(state, whole.state)
+    assert whole.alarms.height > 0
+
+
+def test_a_late_time_and_a_time_given_again():
+    used = days(STEADY)
+    on_time = monitored(used.filter(pl.col("day") != 5))
+    late = monitored(used.filter(day=5), state=on_time.state)
+    assert late.state["look"].to_list() == [1, 2, 3, 4, 12, 5, 6, 7, 8, 9, 10, 11]
+    assert late.table["day"].unique().to_list() == [5]
+    again = monitored(used.filter(day=5), state=late.state)
+    assert_frame_equal(again.table, late.table)
+    assert_frame_equal(again.state, late.state)
+    with pytest.raises(InvalidTable, match=r"has 5 already, with 2,000 cases; now it has 100"):
+        monitored(used.filter(day=5).head(100), state=late.state)
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"reference": cases(77, 10_000, 0.1)}, "state is of another reference, threshold"),
+        ({"points": 0.3}, "state is of another reference, threshold"),
+        ({"level": 0.9}, "state is of another reference, threshold, level or model"),
+        ({"by": "model"}, "the state has the columns 'day', 'look'"),
+    ],
+)
+def test_a_state_of_something_else_is_refused(change, match):
+    state = monitored(days(STEADY)).state
+    arguments = {"reference": REFERENCE} | change
+    tables = [
+        table.with_columns(model=pl.lit("A")) for table in (arguments.pop("reference"), days([0.1]))
+    ]
+    with pytest.raises(InvalidTable, match=match):
+        monitored(tables[1], tables[0], state=state, **arguments)
+
+
+def test_a_state_whose_times_are_of_another_type_is_refused():
+    state = monitored(days(STEADY)).state
+    named = days([0.1]).with_columns(pl.col("day").cast(pl.String))
+    with pytest.raises(InvalidTable, match="the time 'day' is Int32 in the state and String"):
+        monitored(named, state=state)
+
+
+MODELS = pl.concat(cases(i, 500, 0.2, model=m) for i, m in enumerate("AB"))
+TWO = {"by": "model", "points": 1.0}
+
+
+def of_points(**columns):
+    changed = POINTS.with_columns(pl.lit(value).alias(name) for name, value in columns.items())
+    return TWO | {"points": changed}
+
+
+@pytest.mark.parametrize(
+    ("kind", "match", "arguments"),
+    [
+        (InvalidPredictions, r"no reference for model='C'\.", TWO),
+        (InvalidTable, "no rows for model='B'", of_points(model="A")),
+        (InvalidTable, "have 2 rows for model='A'", TWO | {"points": pl.concat([POINTS, POINTS])}),
+        (InvalidTable, "a threshold is null", of_points(threshold=None)),
+        (InvalidTable, "the key 'fold', which by has not", of_points(fold=1)),
+        (InvalidTable, "no column 'threshold'", TWO | {"points": POINTS.drop("threshold")}),
+        (InvalidArgument, "points is nan", TWO | {"points": float("nan")}),
+        (InvalidArgument, "over is 0.1, allowed is a range", TWO | {"over": 0.1}),
+        (InvalidArgument, "level is 95", TWO | {"level": 95}),
+        (InvalidArgument, "cost_fn is 0", TWO | {"cost_fn": 0}),
+        (InvalidArgument, "there is no column 'date'", TWO | {"time": "date"}),
+        (InvalidArgument, "by names a column twice", TWO | {"by": ["model", "day"]}),
+    ],
+)  # fmt: skip
+def test_wrong_arguments_are_refused_with_a_hint(kind, match, arguments):
+    used = days([0.2], model="C" if "no reference" in match else "A")
+    with pytest.raises(kind, match=match) as caught:
+        monitored(used, MODELS.with_columns(day=1), **arguments)
+    assert "\nHint: " in str(caught.value)
+
+
+def test_a_reference_of_one_class_and_rows_without_a_time_are_refused():
+    with pytest.raises(InvalidPredictions, match="reference: no positives for model='A'"):
+        monitored(days([0.1], model="A"), MODELS.filter(~pl.col("truth")), **TWO)
+    with pytest.raises(InvalidPredictions, match="deployed: 1 row has no 'day'"):
+        monitored(pl.concat([days([0.1]), days([0.1]).head(1).with_columns(day=None)]))
+    with pytest.raises(InvalidPredictions, match="deployed: 1 NaN score"):
+        monitored(days([0.1]).with_columns(score=pl.lit(float("nan"))).head(1))
+
+
+def test_tables_without_rows_keep_their_columns():
+    empty = monitored(days([0.1]).clear())
+    assert empty.table.schema == {"day": pl.Int32, **RESULT}
+    assert empty.state.schema == {"day": pl.Int32, **STATE}
+    assert empty.answer.startswith("No alarm")
+    assert "No alarm" in empty.summary()
+
+
+def test_the_summary_has_alarms_and_the_last_time():
+    result = monitored(days([0.1, 0.6, 0.6]))
+    text = result.summary()
+    assert text == repr(result)
+    assert "the prior left the range 6 % to 15 %" in text
+    assert "Last time of each key" in text
+    assert "<table" in result._repr_html_()
+
+
+@pytest.mark.parametrize("kind", ["lazy", "dates", "mapping", "categories"])
+def test_tables_of_any_kind_give_the_same(kind):
+    used, reference = days([0.1, 0.3], model="A"), MODELS
+    plain = monitored(used, reference, **TWO).table
+    if kind == "dates":
+        as_date = pl.date(2026, 3, pl.col("day"))
+        found = monitored(used.with_columns(day=as_date), reference, **TWO).table
+        assert found["day"].dtype == pl.Date
+        assert_frame_equal(found.drop("day"), plain.drop("day"))
+        return
+    if kind == "lazy":
+        used, reference = used.lazy(), reference.lazy()
+    elif kind == "mapping":
+        used = {name: used[name].to_numpy() for name in used.columns}
+    else:
+        used = used.with_columns(pl.col("model").cast(pl.Categorical))
+    found = monitored(used, reference, **TWO).table
+    assert_frame_equal(found, plain, check_dtypes=False, categorical_as_str=True)

@@ -24,6 +24,7 @@ from polaroc.cli.report import report
 from polaroc.cli.screen import refuse, with_options
 from polaroc.cli.settings import SETTINGS, defaults
 from polaroc.cli.sql import sql
+from polaroc.cli.threshold import threshold
 from polaroc.errors import PolarocError
 
 
@@ -93,6 +94,7 @@ app.command(cls=Command)(demo)
 app.command(cls=Command)(evaluate)
 app.command(cls=Command)(compare)
 app.command(cls=Command)(choose)
+app.command(cls=Command)(threshold)
 app.command(cls=Command)(gate)
 app.command(cls=Command)(chart)
 app.command(cls=Command)(report)

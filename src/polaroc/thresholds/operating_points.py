@@ -15,10 +15,12 @@ from polaroc.curves.surface import at_priors, select_rates, surface
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.predictions.row_checks import SCORE, UNRANKED
 from polaroc.predictions.table import one_class_note
-from polaroc.priors.beliefs import Belief, over_label, resolve_belief
+from polaroc.priors.beliefs import Belief, over_label
+from polaroc.priors.grids import range_of
 from polaroc.thresholds.constraints import (
     Constraints,
     admissible,
+    checked_limits,
     depends_on_prior,
     promise,
     resolve_constraints,
@@ -248,6 +250,8 @@ def _request(
             f"the rule {rule!r} leaves no choice among the thresholds that keep constraints.",
             hint="take 'max_recall' or 'cost' with constraints, and another call for this rule.",
         )
+    if limits.limits and not (constraints is None and confidence is None and over is None):
+        checked_limits(limits.limits)
     if confidence is not None:
         check_promise(limits)
     if rule == "max_recall" and constraints is None:
@@ -268,7 +272,8 @@ def _request(
             f"the rule {rule!r} needs one prior, and over is a range.",
             hint=Hint("give {priors}.", priors=0.05),
         )
-    return _Request(resolve_belief(over).mean, limits, over_label(over), confidence)
+    mean = over.mean if isinstance(over, Belief) else sum(range_of(over)) / 2
+    return _Request(mean, limits, over_label(over), confidence)
 
 
 @lazily

@@ -15,10 +15,11 @@ then with probability 1 − δ *every* threshold with K(s) ≥ c_{J(s)+1} keeps 
 after all the data were seen or not, ties included. Rounding J + 1 up to a grid of indices keeps
 the inequality.
 
-*The boundary c.* Half of the draws of K⁰ give each index its own p-value, which makes all indices
-equally likely to be crossed; the other half gives the level at which any of them is crossed with
-probability δ, as the k-th least of B draws with k ≤ δ(B + 1). Exchangeability makes that exact
-for every number of draws. With recall alone K⁰ is one binomial variable, with the false positive
+*The boundary c.* Some draws of K⁰ give each index its own p-value, which makes all indices
+equally likely to be crossed; 20,000 others give the level at which any of them is crossed with
+probability δ. It is set as the k-th least of their least p-values, k the 0.001 quantile of a
+binomial variable, so that more than δ has a probability of at most 0.001 over the draws, which
+are the same each time. With recall alone K⁰ is one binomial variable, with the false positive
 rate alone it is all or nothing: then c is the exact binomial limit.
 
 *Share of cases called positive.* It falls as the threshold rises, so that the thresholds that
@@ -43,7 +44,9 @@ from polaroc.thresholds.constraints import Constraints
 from polaroc.typing import Array
 
 PROMISED, LACK = private("promised"), private("lack")
-DRAWS, ROUGH_DRAWS = 10_000, 1_000
+DRAWS, ROUGH_DRAWS, SHAPE_DRAWS = 20_000, 1_000, 5_000
+# How likely it is that a boundary, for its draws, is crossed more often than it should be.
+EXCEEDED = 0.001
 # Neighbouring indices of the grid differ by this factor; more counts of positives are binned.
 RATIO, MOST_COUNTS = 1.15, 2048
 SEED = 24
@@ -177,22 +180,25 @@ def _simulated_boundary(
     delta: float, draws: int,
 ) -> tuple[Array, Array]:  # fmt: skip
     import numpy as np
+    from scipy.stats import binom
 
     draws = max(draws, ceil(20 / delta))
-    rank = floor(delta * (draws + 1))
+    # Rough draws are for how many cases are needed, about.
+    safe = draws >= DRAWS
+    rank = int(binom.ppf(EXCEEDED, draws, delta)) if safe else floor(delta * (draws + 1))
     index = _grid(negatives)
     generator = np.random.default_rng(SEED)
-    recalls = _least_recalls(index, negatives, lines, cap, 2 * draws, generator)
+    recalls = _least_recalls(index, negatives, lines, cap, draws + SHAPE_DRAWS, generator)
     # Where all recalls are needed, nothing can be promised.
     possible = recalls.min(axis=0) < 1
     counts = _counts(recalls[:, possible], positives, generator)
     width = positives // MOST_COUNTS + 1
     binned, bins = counts // width, positives // width + 1
-    shape, crossing = binned[:draws], binned[draws:]
+    shape, crossing = binned[:SHAPE_DRAWS], binned[SHAPE_DRAWS:]
     at_least = [np.bincount(column, minlength=bins)[::-1].cumsum()[::-1] for column in shape.T]
     p_value = np.array(at_least, dtype=float).reshape(-1, bins)
     least_p = p_value[np.arange(len(p_value)), crossing].min(axis=1, initial=np.inf)
-    below = p_value < np.sort(least_p)[rank - 1]
+    below = p_value < (np.sort(least_p)[rank - 1] if rank else 0.0)
     least = np.full(len(index), positives + 1)
     least[possible] = np.where(below.any(axis=1), below.argmax(axis=1) * width, positives + 1)
     return index, least
@@ -259,7 +265,7 @@ def highest_share(
     variance = prior**2 * recalls * (1 - recalls) / positives
     variance += (1 - prior) ** 2 * rates * (1 - rates) / negatives
     # Six standard errors below the limit it is out of reach.
-    low, high = max(0.0, capacity - 6 * float(variance.max()) ** 0.5), capacity
+    low, high = max(0.0, capacity - 6 * float(variance.max() ** 0.5)), capacity
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         chance = _chance(middle, positives, negatives, prior, recalls, rates)

@@ -80,6 +80,10 @@ gate *ARGS:
 threshold-costs *ARGS:
     python tests/benchmarks/threshold_costs.py {{ARGS}}
 
+# How often a promised threshold breaks its promise, and the recall it costs: about 5 minutes.
+promises *ARGS:
+    python tests/benchmarks/promises.py {{ARGS}}
+
 # Coverage of the intervals of estimate_prior, by simulation.
 priors *ARGS:
     python tests/benchmarks/prior_coverage.py {{ARGS}}

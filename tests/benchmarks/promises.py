@@ -1,7 +1,7 @@
 """How often a promised threshold breaks its promise, and what recall the promise costs.
 
 ``python tests/benchmarks/promises.py [--tunings N] [--only N]``: tuning tables are drawn from
-curves whose true rates have a closed form, normal scores or the same in five levels, and, five
+curves whose true rates have a closed form, normal scores or the same in five levels, and, ten
 times as many, from the least favourable curve of the constraints, just short of keeping them. For
 each table the rule "max_recall" chooses among the thresholds that are promised at 95 %.
 
@@ -27,7 +27,7 @@ from polaroc.thresholds.constraints import Constraints
 from polaroc.thresholds.promises import Sample, _grid, boundary, promised
 
 POSITIVES, PER_POSITIVE, AUCS, DELTA = (20, 100, 500), 9, (0.8, 0.9, 0.97, 0.995), 0.05
-EDGE_TIMES = 5
+EDGE_TIMES = 10
 CUTS = (-0.5, 0.5, 1.5, 2.5)
 LIMITS = (
     {"precision": 0.5},

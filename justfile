@@ -96,6 +96,10 @@ threshold-limits *ARGS:
 applied-intervals *ARGS:
     python tests/benchmarks/applied_intervals.py {{ARGS}}
 
+# How often a promised threshold breaks its promise, and the recall it costs: about 5 minutes.
+promises *ARGS:
+    python tests/benchmarks/promises.py {{ARGS}}
+
 # Coverage of the intervals of estimate_prior, by simulation.
 priors *ARGS:
     python tests/benchmarks/prior_coverage.py {{ARGS}}

@@ -11,7 +11,12 @@ from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import recall_score, roc_curve
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_predict
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    StratifiedShuffleSplit,
+    cross_val_predict,
+)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
@@ -198,8 +203,18 @@ def test_jobs_and_pickles():
         ({"rule": "recall"}, InvalidArgument, "target is None"),
         ({"cost_fn": 0}, InvalidArgument, "cost_fn is 0"),
         (
-            {"prior": None, "over": (0.1, 0.2), "rule": "precision", "target": 0.9},
-            InvalidArgument, "'precision' needs one prior",
+            {"prior": None, "over": (0.1, 0.2), "rule": "balanced"},
+            InvalidArgument, "'balanced' needs one prior",
+        ),
+        (
+            {"rule": "recall", "target": 0.5, "confidence": 0.9},
+            InvalidArgument, "thresholds of folds promise nothing",
+        ),
+        ({"confidence": 0.9, "cv": 0.5}, InvalidArgument, "no constraint that could be promised"),
+        ({"cv": 1.5}, InvalidArgument, "cannot be split so"),
+        (
+            {"rule": "recall", "target": 0.999, "confidence": 0.9, "cv": 0.5},
+            InvalidArgument, "chose no threshold: no threshold can be promised",
         ),
         (
             {"rule": "precision", "target": 1.0, "estimator": DummyClassifier()},
@@ -220,3 +235,19 @@ def test_wrong_arguments_are_refused_when_it_is_fitted(arguments, kind, message)
     with pytest.raises(kind, match=message) as refusal:
         PriorThresholdClassifier(**given).fit(X, **fitting)
     assert "Hint: " in str(refusal.value)
+
+
+def test_a_promise_is_made_on_cases_that_the_classifier_never_saw():
+    asked = {"prior": 0.1, "rule": "recall", "target": 0.5, "confidence": 0.9}
+    held_out = PriorThresholdClassifier(GaussianNB(), cv=0.5, **asked).fit(X, Y)
+    train, tune = next(
+        StratifiedShuffleSplit(n_splits=1, test_size=0.5, random_state=0).split(X, Y)
+    )
+    fitted = GaussianNB().fit(X[train], Y[train])
+    prefit = PriorThresholdClassifier(fitted, cv="prefit", **asked).fit(X[tune], Y[tune])
+    assert held_out.threshold_ == prefit.threshold_
+    assert np.array_equal(held_out.predict_proba(X), fitted.predict_proba(X))
+    promise = "With 90 % confidence at least 5 of 10 positives are found."
+    assert held_out.operating_point_["promise"].item() == promise
+    plain = PriorThresholdClassifier(fitted, cv="prefit", **asked | {"confidence": None})
+    assert held_out.threshold_ < plain.fit(X[tune], Y[tune]).threshold_

@@ -70,6 +70,11 @@ class Belief:
         return tuple(prior(node) for node in self.skews)
 
     @property
+    def mean(self) -> float:
+        """The expected prior."""
+        return fsum(p * w for p, w in zip(self.priors, self.weights, strict=True))
+
+    @property
     def in_bins(self) -> list[tuple[float, float]]:
         """Skews and weights; many nodes are averaged over bins of ln λ."""
         if len(self.skews) <= MOST_BINS:

@@ -1,11 +1,12 @@
 """A classifier whose threshold is set for the prior in use."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.model_selection import GroupShuffleSplit, StratifiedShuffleSplit
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
@@ -13,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, check_choice
-from polaroc.priors.beliefs import Belief, resolve_belief
+from polaroc.priors.beliefs import Belief
 from polaroc.sklearn.estimators import (
     check_estimators,
     class_name,
@@ -21,15 +22,12 @@ from polaroc.sklearn.estimators import (
     positive_scores,
     response_methods,
 )
-from polaroc.sklearn.fitting import Cases, Fit, Split, labelled_cases, scored
+from polaroc.sklearn.fitting import Cases, Fit, Split, fitted, labelled_cases, scored, split_cases
 from polaroc.sklearn.predictions import cross_val_predictions
 from polaroc.sklearn.scores import check_one_prior
 from polaroc.thresholds.operating_points import operating_points
 from polaroc.thresholds.rules import RULES, Rule
 from polaroc.typing import Array, Label, Prior
-
-# Linear in the prior, so that a range is as good as its mean, or independent of it.
-OVER_A_RANGE = ("cost", "recall", "fpr", "threshold")
 
 
 def _estimator_has(method: str) -> Callable[["PriorThresholdClassifier"], bool]:
@@ -53,20 +51,25 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         Give either `prior` or `over`.
     over
         A range (lo, hi) of priors, or a belief about the prior: then "cost" takes
-        the least expected cost over it. Of the other rules "recall", "fpr" and
-        "threshold" allow it, as they do not depend on the prior.
-    rule, target, cost_fn, cost_fp, beta
+        the least expected cost over it, and constraints and targets are kept at every
+        prior of it. Not for "balanced", "posterior" and "f_measure".
+    rule, target, constraints, cost_fn, cost_fp, beta
         As in `polaroc.operating_points`. Where the point of "balanced" lies between
         two thresholds, the nearer one is taken.
+    confidence
+        As in `polaroc.operating_points`: with this probability the true rates of the
+        fitted classifier keep the constraints. It needs a `cv` that sets the threshold
+        on cases that this very classifier was not fitted on: ``"prefit"``, or a share.
     pos_label
         The positive label; by default the second of the classifier's ``classes_``.
     response_method
         ``"predict_proba"``, ``"decision_function"``, or ``"auto"``, the first that
         the classifier has.
     cv
-        As in `cross_val_predictions`; or ``"prefit"``, where the classifier is
-        fitted already: then all cases given to `fit` set the threshold, none of
-        which it should have been trained on.
+        As in `cross_val_predictions`; or a share of the cases, such as 0.3, that sets
+        the threshold of a classifier that is fitted on the others and not again; or
+        ``"prefit"``, where the classifier is fitted already: then all cases given to
+        `fit` set the threshold, none of which it should have been trained on.
     n_jobs
         How many fits run at once, as in scikit-learn.
 
@@ -78,7 +81,8 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         Cases that score at least this are positive; infinite where none is.
     operating_point_ : polars.DataFrame
         What the rule chose, as from `polaroc.operating_points`. Its rates are those
-        of the cases it was chosen on, and so too good.
+        of the cases it was chosen on, and so too good; with `confidence` its column
+        `promise` says what holds.
     classes_, n_features_in_, feature_names_in_
         Those of the classifier.
 
@@ -120,6 +124,8 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         over: tuple[float, float] | Belief | None = None,
         rule: Rule = "cost",
         target: float | None = None,
+        constraints: Mapping[str, float] | None = None,
+        confidence: float | None = None,
         cost_fn: float = 1,
         cost_fp: float = 1,
         beta: float = 1,
@@ -133,6 +139,8 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         self.over = over
         self.rule: Rule = rule
         self.target = target
+        self.constraints = constraints
+        self.confidence = confidence
         self.cost_fn = cost_fn
         self.cost_fp = cost_fp
         self.beta = beta
@@ -161,21 +169,23 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
             Itself.
         """
         check_estimators({"estimator": self.estimator}, "PriorThresholdClassifier", "a classifier")
-        prior = self._tuning_prior()
+        self._check_priors()
         cases = labelled_cases(X, y, self.pos_label, sample_weight)
         if get_config()["enable_metadata_routing"]:
             process_routing(self, "fit", sample_weight=sample_weight, **params)
-        predictions = (
-            self._prefit_predictions(cases)
-            if self._is_prefit()
-            else self._out_of_fold_predictions(X, y, cases.weight, params)
-        )
+        if self._is_prefit():
+            predictions = self._prefit_predictions(cases)
+        elif self._is_share():
+            predictions = self._held_out_predictions(cases, params)
+        else:
+            predictions = self._out_of_fold_predictions(X, y, cases.weight, params)
         curves = curve(
             predictions, truth="truth", score="score",
             weight=None if sample_weight is None else "weight",
         )  # fmt: skip
         self.operating_point_ = operating_points(
-            curves, self.rule, priors=prior, target=self.target, cost_fn=self.cost_fn,
+            curves, self.rule, priors=self.prior, over=self.over, target=self.target,
+            constraints=self.constraints, confidence=self.confidence, cost_fn=self.cost_fn,
             cost_fp=self.cost_fp, beta=self.beta,
         )  # fmt: skip
         self.threshold_ = self._nearest_threshold()
@@ -253,24 +263,25 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
     def _is_prefit(self) -> bool:
         return isinstance(self.cv, str) and self.cv == "prefit"
 
-    def _tuning_prior(self) -> Prior:
-        """The prior that the scores are re-weighted to: over a range, its mean."""
+    def _is_share(self) -> bool:
+        return isinstance(self.cv, float) and 0 < self.cv < 1
+
+    def _check_priors(self) -> None:
+        """Refuse no prior, or two, and a promise of a classifier that is fitted anew."""
         check_choice("rule", self.rule, RULES)
-        if self.over is None and self.prior is not None:
-            check_one_prior(self.prior)
-            return self.prior
-        if self.over is None or self.prior is not None:
+        if (self.over is None) == (self.prior is None):
             raise InvalidArgument(
                 f"prior is {self.prior!r} and over is {self.over!r}, needed is one of the two.",
                 hint=Hint("give {prior} or {over}.", prior=0.05, over=(0.02, 0.10)),
             )
-        belief = resolve_belief(self.over)
-        if self.rule not in OVER_A_RANGE:
+        if self.prior is not None:
+            check_one_prior(self.prior)
+        if self.confidence is not None and not (self._is_prefit() or self._is_share()):
             raise InvalidArgument(
-                f"the rule {self.rule!r} needs one prior, and over is {self.over!r}.",
-                hint=Hint("give {prior}.", prior=0.05),
+                f"confidence is {self.confidence!r} and cv is {self.cv!r}: thresholds of folds "
+                "promise nothing of the classifier that is fitted anew on all cases.",
+                hint=Hint("give {cv} of the cases for the threshold, or cv='prefit'.", cv=0.3),
             )
-        return float(np.dot(belief.priors, belief.weights))
 
     def _prefit_predictions(self, cases: Cases) -> Any:
         check_is_fitted(self.estimator)
@@ -278,6 +289,18 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         every = np.arange(cases.n)
         fit = Fit(class_name(self.estimator), Split(1, 1, every[:0], every), self.estimator)
         return scored(fit, cases, response_methods(self.response_method))
+
+    def _held_out_predictions(self, cases: Cases, params: dict[str, Any]) -> Any:
+        name, groups = class_name(self.estimator), params.get("groups")
+        splitter = StratifiedShuffleSplit if groups is None else GroupShuffleSplit
+        cv = splitter(n_splits=1, test_size=self.cv, random_state=0)
+        metadata = {"sample_weight": cases.weight, **params}
+        arguments = fit_arguments(self.estimator, metadata, name)
+        (split,) = split_cases(cv, cases, groups)
+        fit = Fit(name, split, clone(self.estimator), arguments)
+        predictions = fitted(fit, cases, response_methods(self.response_method))
+        self.estimator_ = fit.estimator
+        return predictions
 
     def _out_of_fold_predictions(
         self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]

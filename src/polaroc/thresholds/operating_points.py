@@ -1,19 +1,41 @@
 """Operating points chosen on curves by a rule."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.checks import check_factor
-from polaroc.base.columns import curve_keys, lazily, require
+from polaroc.base.checks import check_factor, check_share
+from polaroc.base.columns import OVER, PROMISE, curve_keys, lazily, require
 from polaroc.base.private_columns import private
 from polaroc.curves.segments import CELLS
 from polaroc.curves.surface import at_priors, select_rates, surface
-from polaroc.errors import check_choice
+from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.predictions.row_checks import SCORE, UNRANKED
 from polaroc.predictions.table import one_class_note
-from polaroc.thresholds.rules import RULES, Rule, ThresholdRule, check_target, rules
+from polaroc.priors.beliefs import Belief, over_label
+from polaroc.priors.grids import range_of
+from polaroc.thresholds.constraints import (
+    Constraints,
+    admissible,
+    checked_limits,
+    depends_on_prior,
+    promise,
+    resolve_constraints,
+)
+from polaroc.thresholds.promises import LACK, PROMISED, check_promise, with_promises
+from polaroc.thresholds.rules import (
+    CONSTRAINED,
+    OVER_A_RANGE,
+    RULES,
+    Rule,
+    ThresholdRule,
+    check_target,
+    constrained_rule,
+    rules,
+)
 from polaroc.typing import Priors
 
 POINTS = (
@@ -27,8 +49,11 @@ def operating_points(
     curve: pl.LazyFrame,
     rule: Rule = "balanced",
     *,
-    priors: Priors = "observed",
+    priors: Priors | None = None,
+    over: tuple[float, float] | Belief | None = None,
     target: float | None = None,
+    constraints: Mapping[str, float] | None = None,
+    confidence: float | None = None,
     cost_fn: float = 1,
     cost_fp: float = 1,
     beta: float = 1,
@@ -36,8 +61,8 @@ def operating_points(
     """The point of each curve, and its threshold, that a rule chooses at each prior.
 
     Choose thresholds on a tuning table and apply them to other data with
-    `apply_thresholds` (D&G §4): what they promise on the table they were chosen
-    on is too good.
+    `apply_thresholds` (D&G §4): their rates on the table they were chosen on are too
+    good. With `confidence` the true rates keep what is asked of them.
 
     Parameters
     ----------
@@ -53,12 +78,29 @@ def operating_points(
         recall; ``"precision"``, highest recall with at least the `target`
         precision; ``"fpr"``, highest recall with at most the `target` false
         positive rate; ``"f_measure"``, the greatest F; ``"informedness"``, or ``"youden"``, the
-        greatest Youden's J, t − f; ``"threshold"``, score ≥ `target`.
+        greatest Youden's J, t − f; ``"threshold"``, score ≥ `target`; ``"capacity"``,
+        highest recall with at most the `target` share of cases called positive;
+        ``"max_recall"``, highest recall that the `constraints` allow.
     priors
-        Priors in (0, 1), or ``"observed"`` for each key's own; one, several, or
-        a prior grid.
+        Priors in (0, 1), or ``"observed"``, the default, for each key's own; one,
+        several, or a prior grid. Give either `priors` or `over`.
+    over
+        A range (lo, hi) of priors, or a belief. Constraints and targets are kept at
+        every prior of it, and "cost" takes the least expected cost over it. Not for
+        "balanced", "posterior" and "f_measure", which need one prior.
     target
-        What the rules "recall", "precision", "fpr" (0 to 1) and "threshold" aim at.
+        What the rules "recall", "precision", "fpr", "capacity" (0 to 1) and
+        "threshold" aim at.
+    constraints
+        Limits, in (0, 1), that the threshold has to keep, such as ``{"precision":
+        0.8, "posfrac": 0.05}``: recall, precision, specificity, npv, accuracy and
+        informedness are at least, fpr, fnr, posfrac and error at most their limit.
+        Not for "balanced", "posterior" and "threshold".
+    confidence
+        In (0, 1): with this probability, over the draw of the tuning table, the
+        *true* rates at the threshold keep all constraints, and the target of the
+        rule, at the prior or at every prior of `over`. None, the default, looks at
+        the rates on the tuning table alone, which promises nothing.
     cost_fn, cost_fp
         Costs > 0 of a missed positive and of a false alarm, for "cost" and
         "posterior".
@@ -73,19 +115,33 @@ def operating_points(
         `share` Float64, the chance with which cases that score just the
         threshold are called positive (1 but for "balanced", whose point lies on
         a segment); `tpr`, `fpr`, `precision` at the prior, Float64 or null;
-        `positives`, `negatives`; `note`, null or why there is no point.
+        `positives`, `negatives`; `note`, null or why there is no point. With `over`
+        also `over`, String, and `prior` is its mean; with `confidence` also
+        `promise`, String, what the threshold promises in one sentence, null where
+        none can be promised: then `note` says how many more positives or negatives
+        it would take if the curve stays as it looks, or that no number would do.
 
     Raises
     ------
-    InvalidArgument, InvalidTable
-        For an unknown rule, or a target, cost or prior outside what is allowed;
-        where the columns of a curve are missing.
+    InvalidArgument, InvalidTable, InvalidPredictions
+        For an unknown rule, or a target, constraint, cost or prior outside what is
+        allowed; where the columns of a curve are missing; with `confidence`, where
+        weights are not whole numbers.
 
     See Also
     --------
     apply_thresholds : What thresholds do on other data.
     cost_curve : Normalised expected cost over priors and costs.
     estimate_prior : The share of positives among unlabelled scores.
+
+    Notes
+    -----
+    A promise holds for independent cases from any distributions of scores, ties
+    included, and, over a range, where only the prior shifts; weights count equal
+    independent cases. It holds for all promised thresholds of a curve at once, so
+    that any rule may choose among them. It is one per curve: of several curves, such
+    as models, each keeps its own with that probability. A plan with `confidence`
+    holds a Python function.
 
     References
     ----------
@@ -102,22 +158,39 @@ def operating_points(
     >>> points = curves.pipe(pr.operating_points, "recall", target=0.5)
     >>> points.select("threshold", "tpr", "fpr").row(0)
     (0.54, 0.5, 0.1)
+
+    Half of the positives were found; with 95 % confidence a fifth will be:
+
+    >>> points = curves.pipe(pr.operating_points, "recall", target=0.2, confidence=0.95)
+    >>> points.select("threshold", "tpr", "promise").row(0)
+    (0.54, 0.5, 'With 95 % confidence at least 2 of 10 positives are found.')
     """
     keys = curve_keys(curve)
-    check_choice("rule", rule, RULES)
-    check_target(rule, target)
+    request = _request(rule, priors, over, target, constraints, confidence)
     for name, value in (("cost_fn", cost_fn), ("cost_fp", cost_fp), ("beta", beta)):
         check_factor(name, value)
     selection = rules(keys, target or 0.0, cost_fn, cost_fp, beta)[rule]()
-    chosen = _selected(surface(curve, priors), [*keys, "prior", "skew"], selection)
+    groups = [*keys, "prior", "skew"]
+    points = surface(curve, request.priors)
     positives, negatives = pl.col("positives"), pl.col("negatives")
+    limits = request.constraints
+    why = pl.lit(selection.lack)
+    if confidence is not None:
+        points = with_promises(points, groups, limits, confidence)
+        selection = constrained_rule(selection, rule, pl.col(PROMISED))
+        why = pl.coalesce(LACK, pl.lit("no point was chosen"))
+    elif constraints is not None or (over is not None and limits.limits):
+        selection = constrained_rule(selection, rule, admissible(limits))
+        why = pl.lit("no threshold keeps the constraints")
+    kept = [LACK] if confidence is not None else []
+    chosen = _selected(points, groups, selection, kept)
     lack = (
         pl.when(positives.is_null())
         .then(pl.lit(UNRANKED))
         .when(one_class_note(positives, negatives).is_not_null())
         .then(one_class_note(positives, negatives))
         .when(pl.col("share").is_null())
-        .then(pl.lit(selection.lack))
+        .then(why)
     )
     t, f = pl.col("tpr"), pl.col("fpr")
     return (
@@ -125,10 +198,82 @@ def operating_points(
             pl.lit(rule).alias("rule"),
             rates.precision(t, f, pl.col("skew")).fill_nan(None).alias("precision"),
             lack.alias("note"),
+            *request.columns,
         )
-        .select(*keys, *POINTS)
+        .select(*keys, *POINTS, *(column.meta.output_name() for column in request.columns))
         .sort(*keys, "prior", nulls_last=True)
     )
+
+
+@dataclass(frozen=True)
+class _Request:
+    """At which priors points are chosen, and what they have to keep with which confidence."""
+
+    priors: Priors
+    constraints: Constraints
+    over: str | None
+    confidence: float | None
+
+    @property
+    def columns(self) -> list[pl.Expr]:
+        """What is said of the range and of the promise."""
+        columns = [] if self.over is None else [pl.lit(self.over).alias(OVER)]
+        if self.confidence is None:
+            return columns
+        limits, ends = self.constraints.limits, self.constraints.ends
+        if ends is not None or not any(map(depends_on_prior, limits)):
+            sentence = pl.lit(promise(limits, self.confidence, ends))
+        else:
+            sentence = pl.col("prior").map_elements(
+                partial(promise, limits, self.confidence), return_dtype=pl.String
+            )
+        has_threshold = pl.col("threshold").is_not_null()
+        return [*columns, pl.when(has_threshold).then(sentence).alias(PROMISE)]
+
+
+def _request(
+    rule: str,
+    priors: Priors | None,
+    over: object,
+    target: float | None,
+    constraints: Mapping[str, float] | None,
+    confidence: float | None,
+) -> _Request:
+    """The request, refused where its parts do not fit."""
+    check_choice("rule", rule, RULES)
+    check_target(rule, target)
+    if confidence is not None:
+        check_share("confidence", confidence)
+    limits = resolve_constraints(constraints, rule, target, over)
+    if (constraints is not None or confidence is not None) and rule not in CONSTRAINED:
+        raise InvalidArgument(
+            f"the rule {rule!r} leaves no choice among the thresholds that keep constraints.",
+            hint="take 'max_recall' or 'cost' with constraints, and another call for this rule.",
+        )
+    if limits.limits and not (constraints is None and confidence is None and over is None):
+        checked_limits(limits.limits)
+    if confidence is not None:
+        check_promise(limits)
+    if rule == "max_recall" and constraints is None:
+        raise InvalidArgument(
+            "the rule 'max_recall' needs constraints: without any, everything is positive.",
+            hint=Hint.example("constraints", {"precision": 0.8}),
+        )
+    if over is None:
+        return _Request("observed" if priors is None else priors, limits, None, confidence)
+    if priors is not None:
+        raise InvalidArgument(
+            "priors and over are both given, allowed is one of the two.",
+            hint=Hint("give {over} for a range, {priors} for single priors.", over=(0.05, 0.20),
+                      priors=[0.05]),
+        )  # fmt: skip
+    if rule not in OVER_A_RANGE:
+        raise InvalidArgument(
+            f"the rule {rule!r} needs one prior, and over is a range.",
+            hint=Hint("give {priors}.", priors=0.05),
+        )
+    mean = over.mean if isinstance(over, Belief) else sum(range_of(over)) / 2
+    return _Request(mean, limits, over_label(over), confidence)
 
 
 @lazily
@@ -154,7 +299,9 @@ def shifted_rates(points: pl.LazyFrame, priors: Priors, rates: Sequence[str]) ->
     return at_priors(fixed, priors).select(*keys, "prior", "skew", **values)
 
 
-def _selected(surface: pl.LazyFrame, groups: Sequence[str], rule: ThresholdRule) -> pl.LazyFrame:
+def _selected(
+    surface: pl.LazyFrame, groups: Sequence[str], rule: ThresholdRule, kept: Sequence[str]
+) -> pl.LazyFrame:
     """The point that the rule selects of each curve at each prior."""
     (t0, f0), _, (dt, df) = CELLS.segment
     may, worth, order = (private(name) for name in ("may", "worth", "order"))
@@ -172,4 +319,5 @@ def _selected(surface: pl.LazyFrame, groups: Sequence[str], rule: ThresholdRule)
     return placed.group_by(groups).agg(
         best.sort_by(first_of_best, descending=[True, False]).first(),
         pl.col("positives", "negatives").max(),
+        pl.col(kept).first(),
     )

@@ -1,7 +1,7 @@
 """Threshold-selection rules: admissible points and objective."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias, get_args
 
 import polars as pl
@@ -16,10 +16,22 @@ from polaroc.predictions.row_checks import SCORE
 
 Rule: TypeAlias = Literal[
     "balanced", "cost", "posterior", "recall", "precision", "fpr", "f_measure", "informedness",
-    "youden", "threshold",
+    "youden", "threshold", "max_recall", "capacity",
 ]  # fmt: skip
 RULES: tuple[Rule, ...] = get_args(Rule)
-NEEDS_TARGET = {"recall": (0, 1), "precision": (0, 1), "fpr": (0, 1), "threshold": None}
+NEEDS_TARGET = {
+    "recall": (0, 1), "precision": (0, 1), "fpr": (0, 1), "capacity": (0, 1), "threshold": None,
+}  # fmt: skip
+# Rules whose objective does not depend on the prior, or is linear in it.
+OVER_A_RANGE = (
+    "cost", "recall", "precision", "fpr", "capacity", "max_recall", "informedness", "youden",
+    "threshold",
+)  # fmt: skip
+# Rules that choose among the thresholds that keep constraints.
+CONSTRAINED = (
+    "cost", "recall", "precision", "fpr", "capacity", "max_recall", "informedness", "youden",
+    "f_measure",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -72,7 +84,15 @@ def rules(
         "informedness": lambda: informedness,
         "youden": lambda: informedness,
         "threshold": lambda: ThresholdRule((threshold >= target).fill_null(True), -early),
+        "capacity": lambda: ThresholdRule(rates.posfrac(t, f, skewed) <= at_most, t),
+        "max_recall": lambda: ThresholdRule(everything, t),
     }
+
+
+def constrained_rule(rule: ThresholdRule, name: str, kept: pl.Expr) -> ThresholdRule:
+    """A rule among the points that keep constraints, the one on its own target with them."""
+    calls_any = pl.lit(True) if name in ("cost", "f_measure") else pl.col("tpr") > 0
+    return replace(rule, admissible=kept & calls_any)
 
 
 def check_target(rule: str, target: float | None) -> None:

@@ -1,0 +1,212 @@
+"""Constraints on the rates at a threshold, as half-planes of ROC space, and in words."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import polars as pl
+
+from polaroc.base.checks import is_number, shortened
+from polaroc.base.statistics import ROUNDING
+from polaroc.errors import Hint, InvalidArgument, quoted, spelling
+from polaroc.priors.beliefs import Belief
+from polaroc.priors.grids import prior, range_of, skew
+from polaroc.typing import Quantity
+
+# Slope and intercept of the least recall at a false positive rate.
+Line: TypeAlias = tuple[Quantity, Quantity]
+AT_LEAST = ("recall", "precision", "specificity", "npv", "accuracy", "informedness")
+AT_MOST = ("fpr", "fnr", "posfrac", "error")
+# Each as t ≥ slope·f + intercept, of the limit and the skew, from the formulas of `rates`.
+LINES: dict[str, Callable[[float, Quantity], Line]] = {
+    "recall": lambda limit, skew: (0.0, limit),
+    "fnr": lambda limit, skew: (0.0, 1 - limit),
+    "precision": lambda limit, skew: (skew * limit / (1 - limit), 0.0),
+    "npv": lambda limit, skew: (skew * (1 - limit) / limit, 1 - skew * (1 - limit) / limit),
+    "accuracy": lambda limit, skew: (skew, limit - skew * (1 - limit)),
+    "error": lambda limit, skew: (skew, 1 - limit - skew * limit),
+    "informedness": lambda limit, skew: (1.0, limit),
+}
+# The highest false positive rate, of the limit.
+CAPS: dict[str, Callable[[float], float]] = {
+    "fpr": lambda limit: limit,
+    "specificity": lambda limit: 1 - limit,
+}
+# The rate that the target of a rule limits.
+LIMITED_BY_RULE = {
+    "recall": "recall", "precision": "precision", "fpr": "fpr", "capacity": "posfrac",
+}  # fmt: skip
+WORDS = {
+    "precision": "at least {} alarms are right",
+    "recall": "at least {} positives are found",
+    "fnr": "at most {} positives are missed",
+    "specificity": "at least {} negatives raise no alarm",
+    "fpr": "at most {} negatives raise an alarm",
+    "npv": "at least {} cases without an alarm are negatives",
+    "accuracy": "at least {} cases are called rightly",
+    "error": "at most {} cases are called wrongly",
+    "posfrac": "at most {} cases raise an alarm",
+}
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """Limits by the name of their rate, to be kept at every prior from `lo` to `hi`.
+
+    Without ends they are to be kept at the prior of each row. Every rate is monotone in the prior
+    (precision, negative predictive value), linear in it (accuracy, error, share of cases called
+    positive) or independent of it, so that the worst prior of a range is one of its ends.
+    """
+
+    limits: Mapping[str, float]
+    ends: tuple[float, float] | None = None
+
+    def skews(self, own: Quantity) -> list[Quantity]:
+        """The skews at the ends of the range, by default the `own` one."""
+        return [own] if self.ends is None else [skew(end) for end in sorted(set(self.ends))]
+
+    def lines(self, own: Quantity) -> list[Line]:
+        """The least recalls, as lines over the false positive rate."""
+        rated = [(LINES[name], v) for name, v in self.limits.items() if name in LINES]
+        return [line(limit, at) for line, limit in rated for at in self.skews(own)]
+
+    @property
+    def cap(self) -> float:
+        """The highest false positive rate."""
+        return min((CAPS[name](v) for name, v in self.limits.items() if name in CAPS), default=1.0)
+
+    @property
+    def capacity(self) -> float | None:
+        """The highest share of cases called positive."""
+        return self.limits.get("posfrac")
+
+    def kept(self, t: Quantity, f: Quantity, own: Quantity) -> Iterator[Quantity]:
+        """Whether a point keeps each of them, up to rounding."""
+        for slope, intercept in self.lines(own):
+            yield t - slope * f - intercept >= -ROUNDING * (1 + slope * f)
+        yield f <= self.cap + ROUNDING
+        if self.capacity is not None:
+            for at in self.skews(own):
+                yield t + at * f <= self.capacity * (1 + at) * (1 + ROUNDING)
+        if "precision" in self.limits:
+            # Without alarms there is no precision.
+            yield t + f > 0
+
+
+def resolve_constraints(
+    constraints: Mapping[str, float] | None, rule: str, target: float | None, over: object
+) -> Constraints:
+    """The constraints that were given and the one that the rule makes of its target."""
+    limits = checked_limits(constraints)
+    limited = LIMITED_BY_RULE.get(rule)
+    if limited is not None and target is not None:
+        if limited in limits:
+            raise InvalidArgument(
+                f"{limited} is limited twice: to {limits[limited]:g} in constraints, and to the "
+                f"target {target:g} of the rule {rule!r}.",
+                hint="leave it out of the constraints, or take the rule 'max_recall'.",
+            )
+        limits[limited] = float(target)
+    return Constraints(limits, None if over is None or not limits else _ends(over))
+
+
+def checked_limits(constraints: Mapping[str, float] | None) -> dict[str, float]:
+    """The limits, refused where a rate is unknown or a limit is not a share."""
+    example = Hint.example("constraints", {"precision": 0.8})
+    if constraints is None:
+        return {}
+    if not isinstance(constraints, Mapping) or not constraints:
+        raise InvalidArgument(
+            f"constraints is {shortened(constraints)}, allowed is a mapping of rates to limits.",
+            hint=example,
+        )
+    names = [*AT_LEAST, *AT_MOST]
+    unknown = [name for name in constraints if name not in names]
+    if unknown:
+        raise InvalidArgument(
+            f"constraints has {quoted(unknown)}; a threshold can be held to at least a "
+            f"{', '.join(AT_LEAST)}, and to at most a {', '.join(AT_MOST)}.",
+            hint=spelling([name for name in unknown if isinstance(name, str)], names, example),
+        )
+    for name, limit in constraints.items():
+        if not is_number(limit) or isinstance(limit, bool) or not 0 < float(limit) < 1:
+            raise InvalidArgument(
+                f"constraints has {name} = {shortened(limit)}, allowed is 0 < {name} < 1.",
+                hint=example,
+            )
+    return {name: float(limit) for name, limit in constraints.items()}
+
+
+def _ends(over: object) -> tuple[float, float]:
+    if not isinstance(over, Belief):
+        return range_of(over)
+    if not over.name.startswith("points("):
+        raise InvalidArgument(
+            f"over is {over!r}, a belief without ends: constraints are kept at every prior of a "
+            "range.",
+            hint=Hint("give the range: {over}.", over=(0.05, 0.20)),
+        )
+    possible = [prior(at) for at, w in zip(over.skews, over.weights, strict=True) if w > 0]
+    return min(possible), max(possible)
+
+
+def promise(
+    constraints: Mapping[str, float],
+    confidence: float,
+    priors: float | Sequence[float] | None = None,
+) -> str:
+    """What a threshold promises, as a sentence, at a prior or at those from the first to the last.
+
+    Examples
+    --------
+    >>> promise({"precision": 0.8}, 0.95, (0.05, 0.2))
+    'With 95 % confidence at least 8 of 10 alarms are right, as long as 5 to 20 % are positive.'
+    """
+    parts = [_phrase(name, limit) for name, limit in constraints.items()]
+    together = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
+    return (
+        f"With {_per_cent(confidence)} % confidence {together}{_as_long_as(constraints, priors)}."
+    )
+
+
+def _phrase(name: str, limit: float) -> str:
+    if name == "informedness":
+        return f"recall is above the false positive rate by at least {limit:g}"
+    return WORDS[name].format(_of_many(limit))
+
+
+def _of_many(share: float) -> str:
+    """A share as a count of ten, a hundred, a thousand cases."""
+    for many in (10, 100, 1000):
+        if abs(share * many - round(share * many)) < 1e-9:
+            return f"{round(share * many)} of {many:,}"
+    return f"{_per_cent(share)} % of the"
+
+
+def _as_long_as(names: Mapping[str, float], priors: float | Sequence[float] | None) -> str:
+    if priors is None or not any(depends_on_prior(name) for name in names):
+        return ""
+    ends = [priors] if isinstance(priors, int | float) else sorted(set(priors))
+    words = " to ".join(_per_cent(end) for end in ends)
+    return f", as long as {words} % are positive"
+
+
+def depends_on_prior(name: str) -> bool:
+    """Whether a rate depends on the prior.
+
+    Examples
+    --------
+    >>> depends_on_prior("precision"), depends_on_prior("recall")
+    (True, False)
+    """
+    return name in ("precision", "npv", "accuracy", "error", "posfrac")
+
+
+def _per_cent(share: float) -> str:
+    return f"{100 * share:.6g}"
+
+
+def admissible(constraints: Constraints) -> pl.Expr:
+    """Whether a point of a surface keeps the constraints on the table itself."""
+    own = pl.col("skew")
+    return pl.all_horizontal(list(constraints.kept(pl.col("tpr"), pl.col("fpr"), own)))

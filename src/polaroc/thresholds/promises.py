@@ -1,0 +1,384 @@
+"""Thresholds whose true rates keep constraints with a stated probability.
+
+All constraints but one on the share of cases called positive have the form t ≥ g(f): a false
+positive rate f asks for at least the recall g(f), g not decreasing; beyond the highest f allowed,
+for a recall above 1. Let P positives and N negatives be independent cases, from whatever
+distributions, and write K(s) and J(s) for the positives and negatives that score at least s, T(s)
+and F(s) for the true rates.
+
+*One least favourable curve.* Give each negative the uniform variable Uᵢ, its true false positive
+rate with ties broken at random: it scores at least s exactly if Uᵢ ≤ F(s). Likewise Wᵢ of the
+positives and T(s). So F(s) ≤ U₍J₊₁₎, the (J+1)-th least of the Uᵢ (1 for J = N). Where a
+threshold breaks the constraints, T(s) < g(F(s)) ≤ g(U₍J₊₁₎), and so K(s) ≤ K⁰_{J+1}, with K⁰ⱼ the
+number of Wᵢ ≤ g(U₍ⱼ₎). The process K⁰ depends on P, N and g alone. If P(K⁰ⱼ ≥ cⱼ for any j) ≤ δ,
+then with probability 1 − δ *every* threshold with K(s) ≥ c_{J(s)+1} keeps the constraints, chosen
+after all the data were seen or not, ties included. Rounding J + 1 up to a grid of indices keeps
+the inequality.
+
+*The boundary c.* Some draws of K⁰ give each index its own p-value, which makes all indices
+equally likely to be crossed; 20,000 others give the level at which any of them is crossed with
+probability δ. It is set as the k-th least of their least p-values, k the 0.001 quantile of a
+binomial variable, so that more than δ has a probability of at most 0.001 over the draws, which
+are the same each time. With recall alone K⁰ is one binomial variable, with the false positive
+rate alone it is all or nothing: then c is the exact binomial limit.
+
+*Share of cases called positive.* It falls as the threshold rises, so that the thresholds that
+break π·T + (1−π)·F ≤ x are those at or below one of them, s*. Accepted are thresholds whose share
+on the table is at most a; any of them breaks the limit only if the share at s* is at most a, too.
+That has a probability of at most δ for every T(s*) and F(s*) with π·T + (1−π)·F ≥ x. At two
+priors s* is the higher one, so nothing is added. With other constraints each of the two kinds has
+half of δ.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import ceil, floor
+from typing import Any
+
+import polars as pl
+
+from polaroc.base.private_columns import private
+from polaroc.errors import InvalidArgument, InvalidPredictions
+from polaroc.thresholds.constraints import Constraints
+from polaroc.typing import Array
+
+PROMISED, LACK = private("promised"), private("lack")
+DRAWS, ROUGH_DRAWS, SHAPE_DRAWS = 20_000, 1_000, 5_000
+# How likely it is that a boundary, for its draws, is crossed more often than it should be.
+EXCEEDED = 0.001
+# Neighbouring indices of the grid differ by this factor; more counts of positives are binned.
+RATIO, MOST_COUNTS = 1.15, 2048
+SEED = 24
+# Shares of positives at which the least favourable one is sought.
+RECALLS, MOST_BINS, HALVINGS = 49, 96, 10
+# Factors of the table's size up to which the cases needed are sought, and thresholds tried.
+MOST_TIMES, MOST_TRIED = 1024.0, 100
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The cases called positive at each threshold of a curve, by class, and the totals."""
+
+    tp: Array
+    fp: Array
+    positives: int
+    negatives: int
+
+
+def with_promises(
+    surface: pl.LazyFrame, groups: Sequence[str], constraints: Constraints, confidence: float
+) -> pl.LazyFrame:
+    """Whether each point of a surface keeps the constraints for sure enough, and why none does."""
+    schema = surface.collect_schema()
+
+    def mark(points: pl.DataFrame) -> pl.DataFrame:
+        return _marked(points, groups, constraints, 1 - confidence)
+
+    # One curve is needed as a whole.
+    return surface.map_batches(
+        mark, schema={**schema, PROMISED: pl.Boolean, LACK: pl.String},
+        predicate_pushdown=False, projection_pushdown=False,
+    )  # fmt: skip
+
+
+def _marked(
+    points: pl.DataFrame, groups: Sequence[str], constraints: Constraints, delta: float
+) -> pl.DataFrame:
+    import numpy as np
+
+    is_promised = np.zeros(points.height, dtype=bool)
+    lack = np.full(points.height, None, dtype=object)
+    place = private("place")
+    curves = (
+        points.with_row_index(place)
+        .filter((pl.col("positives") > 0) & (pl.col("negatives") > 0))
+        .group_by(groups, maintain_order=True)
+        .agg(pl.col("positives", "negatives").first(), pl.col(place, "tp", "fp"))
+    )
+    totals = curves.select("skew", "positives", "negatives").rows()
+    for (own, positives, negatives), places, tp, fp in zip(
+        totals, curves[place], curves["tp"], curves["fp"], strict=True
+    ):
+        at = places.to_numpy()
+        sample = _sample(tp.to_numpy(), fp.to_numpy(), positives, negatives)
+        result = promised(sample, constraints, own, delta)
+        is_promised[at] = result
+        if not result.any():
+            lack[at] = cases_needed(sample, constraints, own, delta)
+    return points.with_columns(
+        pl.Series(PROMISED, is_promised), pl.Series(LACK, lack.tolist(), dtype=pl.String)
+    )
+
+
+def _sample(tp: Array, fp: Array, positives: float, negatives: float) -> Sample:
+    whole = (tp == tp.round()).all() and (fp == fp.round()).all()
+    if not whole:
+        raise InvalidPredictions(
+            "weights are fractions: a promise counts cases, so that weights have to be whole.",
+            hint="leave confidence out, or give weights that say how many equal cases a row is.",
+        )
+    return Sample(tp.astype(int), fp.astype(int), int(positives), int(negatives))
+
+
+def promised(
+    sample: Sample, constraints: Constraints, own: float, delta: float, draws: int = DRAWS
+) -> Array:
+    """Whether each threshold keeps the constraints, all of them at once with probability 1 − δ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sample = Sample(np.arange(101), np.zeros(101, int), 100, 1000)
+    >>> promised(sample, Constraints({"recall": 0.9}), 9.0, 0.05).argmax()
+    np.int64(96)
+    """
+    import numpy as np
+
+    lines = tuple((float(m), float(c)) for m, c in constraints.lines(own))
+    capacity, cap = constraints.capacity, constraints.cap
+    from_below, from_above = bool(lines) or cap < 1, capacity is not None
+    delta = delta / 2 if from_below and from_above else delta
+    tp, fp, positives, negatives = sample.tp, sample.fp, sample.positives, sample.negatives
+    kept = np.ones(len(tp), dtype=bool)
+    if from_below:
+        index, least = boundary(positives, negatives, lines, cap, delta, draws)
+        kept &= tp >= least[np.searchsorted(index, fp + 1)]
+    if capacity is not None:
+        for skew in constraints.skews(own):
+            prior = 1 / (1 + skew)
+            share = prior * tp / positives + (1 - prior) * fp / negatives
+            kept &= share <= highest_share(positives, negatives, prior, capacity, delta)
+    # Calling nothing positive is certain to do what it does.
+    at_origin = "precision" not in constraints.limits and all(c <= 0 for _, c in lines)
+    return np.where((tp == 0) & (fp == 0), at_origin, kept)
+
+
+@lru_cache(maxsize=256)
+def boundary(
+    positives: int, negatives: int, lines: tuple[tuple[float, float], ...], cap: float,
+    delta: float, draws: int = DRAWS,
+) -> tuple[Array, Array]:  # fmt: skip
+    """Indices j of negatives, and the least positives above the j-th negative that promise."""
+    import numpy as np
+    from scipy.stats import binom
+
+    if not lines:
+        # The most false alarms j − 1 that are too few for a higher rate than allowed.
+        fewest = int(binom.ppf(delta, negatives, cap))
+        most = fewest if binom.cdf(fewest, negatives, cap) <= delta else fewest - 1
+        return np.array([most + 1, negatives + 1]), np.array([0, positives + 1])
+    if cap >= 1 and all(slope == 0 for slope, _ in lines):
+        recall = max(intercept for _, intercept in lines)
+        least = int(binom.isf(delta, positives, recall)) + 1
+        return np.array([negatives + 1]), np.array([least])
+    return _simulated_boundary(positives, negatives, lines, cap, delta, draws)
+
+
+def _simulated_boundary(
+    positives: int, negatives: int, lines: Sequence[tuple[float, float]], cap: float,
+    delta: float, draws: int,
+) -> tuple[Array, Array]:  # fmt: skip
+    import numpy as np
+    from scipy.stats import binom
+
+    draws = max(draws, ceil(20 / delta))
+    # Rough draws are for how many cases are needed, about.
+    safe = draws >= DRAWS
+    rank = int(binom.ppf(EXCEEDED, draws, delta)) if safe else floor(delta * (draws + 1))
+    index = _grid(negatives)
+    generator = np.random.default_rng(SEED)
+    recalls = _least_recalls(index, negatives, lines, cap, draws + SHAPE_DRAWS, generator)
+    # Where all recalls are needed, nothing can be promised.
+    possible = recalls.min(axis=0) < 1
+    counts = _counts(recalls[:, possible], positives, generator)
+    width = positives // MOST_COUNTS + 1
+    binned, bins = counts // width, positives // width + 1
+    shape, crossing = binned[:SHAPE_DRAWS], binned[SHAPE_DRAWS:]
+    at_least = [np.bincount(column, minlength=bins)[::-1].cumsum()[::-1] for column in shape.T]
+    p_value = np.array(at_least, dtype=float).reshape(-1, bins)
+    least_p = p_value[np.arange(len(p_value)), crossing].min(axis=1, initial=np.inf)
+    below = p_value < (np.sort(least_p)[rank - 1] if rank else 0.0)
+    least = np.full(len(index), positives + 1)
+    least[possible] = np.where(below.any(axis=1), below.argmax(axis=1) * width, positives + 1)
+    return index, least
+
+
+def _grid(negatives: int) -> Array:
+    """Indices from 1 to N + 1 at equal ratios."""
+    import numpy as np
+
+    steps = [1]
+    while steps[-1] <= negatives:
+        steps.append(min(max(steps[-1] + 1, ceil(steps[-1] * RATIO)), negatives + 1))
+    return np.array(steps)
+
+
+def _least_recalls(
+    index: Array, negatives: int, lines: Sequence[tuple[float, float]], cap: float, draws: int,
+    generator: Any,
+) -> Array:  # fmt: skip
+    """Draws of g(U) at uniform order statistics."""
+    import numpy as np
+
+    # Order statistics are partial sums of exponential variables as shares of the whole sum.
+    gaps = np.diff(index, prepend=0)
+    rates = generator.standard_gamma(gaps, (draws, len(index))).cumsum(axis=1)
+    rates /= rates[:, -1:]
+    least = np.max([slope * rates + intercept for slope, intercept in lines], axis=0)
+    return np.where(rates > cap, 1.0, least.clip(0, 1))
+
+
+def _counts(recalls: Array, positives: int, generator: Any) -> Array:
+    """Draws of the numbers of positives within recalls that rise from column to column."""
+    import numpy as np
+
+    counts = np.zeros(recalls.shape, dtype=np.int64)
+    before, count = np.zeros(len(recalls)), np.zeros(len(recalls), dtype=np.int64)
+    for column, recall in enumerate(recalls.T):
+        rest = np.where(before < 1, 1 - before, 1)
+        count = count + generator.binomial(positives - count, ((recall - before) / rest).clip(0, 1))
+        counts[:, column], before = count, recall
+    return counts
+
+
+@lru_cache(maxsize=256)
+def highest_share(
+    positives: int, negatives: int, prior: float, capacity: float, delta: float
+) -> float:
+    """The highest share of a table called positive that promises at most `capacity` in truth.
+
+    Examples
+    --------
+    >>> 0.09 < highest_share(1000, 9000, 0.1, 0.1, 0.05) < 0.1
+    True
+    """
+    import numpy as np
+
+    # Denser towards the ends, where a rate of 0 or 1 changes most.
+    nodes = (1 - np.cos(np.linspace(0, np.pi, RECALLS))) / 2
+    lowest = max(0.0, (capacity - (1 - prior)) / prior)
+    recalls = lowest + (min(1.0, capacity / prior) - lowest) * nodes
+    rates = ((capacity - prior * recalls) / (1 - prior)).clip(0, 1)
+    if _chance(0.0, positives, negatives, prior, recalls, rates) > delta:
+        return -1.0
+    variance = prior**2 * recalls * (1 - recalls) / positives
+    variance += (1 - prior) ** 2 * rates * (1 - rates) / negatives
+    # Six standard errors below the limit it is out of reach.
+    low, high = max(0.0, capacity - 6 * float(variance.max() ** 0.5)), capacity
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        chance = _chance(middle, positives, negatives, prior, recalls, rates)
+        low, high = (middle, high) if chance <= delta else (low, middle)
+    return low
+
+
+def _chance(
+    share: float, positives: int, negatives: int, prior: float, recalls: Array, rates: Array
+) -> float:
+    """The greatest probability that at most this share of a table is called positive."""
+    import numpy as np
+
+    most = min(positives, floor(share / prior * positives))
+    # Fewer or more positives than eight standard errors from the mean have no weight.
+    mean, error = positives * recalls, (positives * recalls * (1 - recalls)) ** 0.5
+    first = np.floor(mean - 8 * error - 30).clip(0, most)
+    last = np.ceil(mean + 8 * error + 30).clip(first, most)
+    # Counts in bins, each taken as its least one, so that the probability is not too low.
+    bins = np.linspace(0, 1, MOST_BINS + 1)
+    edges = np.floor(first[:, None] + (last - first + 1)[:, None] * bins)
+    mass = np.diff(_at_most(edges - 1, positives, recalls[:, None]), axis=1)
+    alarms = np.floor((share - prior * edges[:, :-1] / positives) / (1 - prior) * negatives + 1e-9)
+    return float((mass * _at_most(alarms, negatives, rates[:, None])).sum(axis=1).max())
+
+
+def _at_most(counts: Array, cases: int, rates: Array) -> Array:
+    """The probability of at most so many of the cases; scipy has none for counts below 0."""
+    import numpy as np
+    from scipy.special import bdtr
+
+    return np.where(counts < 0, 0.0, bdtr(counts.clip(0, cases), cases, rates))
+
+
+def cases_needed(sample: Sample, constraints: Constraints, own: float, delta: float) -> str:
+    """How many more cases a promise would take if the curve stays as it looks."""
+    import numpy as np
+
+    t, f = sample.tp / sample.positives, sample.fp / sample.negatives
+    keeps = np.all(list(constraints.kept(t, f, own)), axis=0) & (t > 0)
+    if not keeps.any():
+        return (
+            "no threshold can be promised: none keeps the constraints on this table, and no "
+            "number of cases would do if the curve stays as it looks"
+        )
+    at = np.flatnonzero(keeps)
+    at = at[np.unique(np.linspace(0, len(at) - 1, MOST_TRIED).astype(int))]
+    few = Sample(sample.tp[at], sample.fp[at], sample.positives, sample.negatives)
+
+    def enough(more_positives: float, more_negatives: float) -> bool:
+        larger = Sample(
+            np.floor(few.tp * more_positives).astype(int),
+            np.ceil(few.fp * more_negatives).astype(int),
+            floor(few.positives * more_positives),
+            ceil(few.negatives * more_negatives),
+        )
+        return bool(promised(larger, constraints, own, delta, ROUGH_DRAWS).any())
+
+    both = _least_times(lambda times: enough(times, times))
+    positives = None if both is None else _least_times(lambda times: enough(times, 1))
+    negatives = None if both is None else _least_times(lambda times: enough(1, times))
+    return _needed_in_words(sample, both, positives, negatives)
+
+
+def _least_times(enough: Any) -> float | None:
+    """The least factor that is enough, to a tenth; None where none up to the most is."""
+    low, high = 1.0, 1.0
+    while not enough(high):
+        if high >= MOST_TIMES:
+            return None
+        low, high = high, 2 * high
+    while high / low > 1.1:
+        middle = (low * high) ** 0.5
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def _needed_in_words(
+    sample: Sample, both: float | None, positives: float | None, negatives: float | None
+) -> str:
+    start = "no threshold can be promised"
+    if both is None:
+        return (
+            f"{start}: not even {MOST_TIMES:,.0f} times as many cases would do if the curve "
+            "stays as it looks"
+        )
+    more = {
+        name: None if times is None else _rounded_up(total * (times - 1))
+        for name, total, times in (
+            ("positives", sample.positives, positives),
+            ("negatives", sample.negatives, negatives),
+        )
+    }
+    ways = [f"{count:,} more {name}" for name, count in more.items() if count is not None]
+    alone = " or ".join(ways)
+    together = (
+        f"{_rounded_up(sample.positives * (both - 1)):,} more positives and "
+        f"{_rounded_up(sample.negatives * (both - 1)):,} more negatives"
+    )
+    return f"{start}: about {alone or together} would do if the curve stays as it looks"
+
+
+def _rounded_up(count: float) -> int:
+    """A count to two digits."""
+    unit = int(10 ** max(len(str(ceil(count))) - 2, 0))
+    return max(ceil(count / unit) * unit, 1)
+
+
+def check_promise(constraints: Constraints) -> None:
+    """Refuse a confidence where there is nothing to promise."""
+    if not constraints.limits:
+        raise InvalidArgument(
+            "confidence is given, but no constraint that could be promised.",
+            hint="for example constraints={'precision': 0.8}, or a rule with a target, such as "
+            "'recall'.",
+        )

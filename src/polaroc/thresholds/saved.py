@@ -1,0 +1,141 @@
+"""Thresholds in a small JSON file, with what they promise and the table they were chosen on."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from polaroc.curves.curve import in_order
+from polaroc.errors import InvalidTable, quoted
+from polaroc.files.atomic import atomic_file, never_replace, replace_any
+
+FORMAT = "polaroc thresholds 1"
+NUMBERS = ("prior", "threshold", "share", "tpr", "fpr", "precision")
+
+
+@dataclass(frozen=True)
+class SavedThresholds:
+    """Thresholds, one per key, as they were chosen on a tuning table.
+
+    Attributes
+    ----------
+    keys
+        The key columns.
+    score
+        The columns of the scores, by model where they are several.
+    over
+        The range of priors; None where there was a single one.
+    confidence
+        The confidence of the promises; None where there are none.
+    constraints
+        The limits by the name of their rate, that of the rule among them.
+    fingerprint
+        Of the curves that they were chosen on, whatever the order of the rows.
+    points
+        The rows of `operating_points`.
+    """
+
+    keys: list[str]
+    score: str | dict[str, str]
+    over: tuple[float, float] | None
+    confidence: float | None
+    constraints: dict[str, float]
+    fingerprint: str
+    points: list[dict[str, Any]]
+
+    def write(self, path: Path, force: bool = False) -> None:
+        """Write the file whole, or not at all."""
+        document = {"format": FORMAT, **asdict(self)}
+        with atomic_file(path, replace_any if force else never_replace) as file:
+            text = json.dumps(document, indent=2, ensure_ascii=False, default=str)
+            file.write_text(text + "\n", encoding="utf-8")
+
+    @classmethod
+    def read(cls, path: Path) -> "SavedThresholds":
+        """The thresholds of a file that `write` wrote."""
+        try:
+            document = json.loads(path.read_text(encoding="utf-8"))
+            is_own = document.pop("format", None) == FORMAT
+            saved = cls(**document)
+        except (ValueError, TypeError, AttributeError):
+            is_own = False
+        if not is_own:
+            raise InvalidTable(
+                f"{str(path)!r} holds no thresholds.",
+                hint="give the file that `polaroc threshold --out` wrote.",
+            )
+        return saved
+
+    def table(self, kinds: Mapping[str, pl.DataType]) -> pl.DataFrame:
+        """The rows as `apply_thresholds` takes them, keys in the types of the predictions."""
+        columns: dict[str, list[Any]] = {
+            name: [row[name] for row in self.points] for name in self.points[0]
+        }
+        table = pl.DataFrame(columns, schema_overrides={"note": pl.String}, strict=False)
+        # JSON has no infinite numbers, which are words there.
+        numbers = pl.col(NUMBERS).cast(pl.Float64, strict=False)
+        return table.with_columns(numbers).with_columns(
+            pl.col(key).cast(kinds[key], strict=False) for key in self.keys if key in kinds
+        )
+
+    def check(
+        self, curves: pl.DataFrame, keys: Sequence[str], score: str | Mapping[str, str]
+    ) -> None:
+        """Refuse the tuning table itself, and predictions of other models."""
+        missing = [key for key in self.keys if key not in keys]
+        if missing:
+            options = " ".join(f"--by {key}" for key in self.keys)
+            raise InvalidTable(
+                f"the thresholds have the key {quoted(missing)}, which is no key of the file.",
+                hint=f"name the keys of the thresholds: {options}.",
+            )
+        if not self.keys and score != self.score:
+            raise InvalidTable(
+                f"the threshold is of the score {quoted([self.score])}, and {quoted([score])} is "
+                "given: it may be another model's.",
+                hint="give the scores of the model that the threshold was chosen for.",
+            )
+        if fingerprint(curves, keys) == self.fingerprint:
+            raise InvalidTable(
+                "these are the very cases that the thresholds were chosen on.",
+                hint="judge them on other cases.",
+            )
+        own = self.table(curves.schema).select(self.keys).unique()
+        others = curves.select(self.keys).unique().join(
+            own, on=self.keys, how="anti", nulls_equal=True
+        ) if self.keys else curves.head(0)  # fmt: skip
+        if others.height:
+            raise InvalidTable(
+                f"there is no threshold for {_described(others)}; there is one for "
+                f"{_described(own)}.",
+                hint="choose thresholds for it on cases of its own, or leave its rows out.",
+            )
+
+
+def fingerprint(curves: pl.DataFrame, keys: Sequence[str]) -> str:
+    """A hash of the cells of curves, the same for any order of rows.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> rows = pr.datasets.twenty_scores()
+    >>> both = [pr.curve(one, truth="truth", score="score") for one in (rows, rows.reverse())]
+    >>> fingerprint(both[0], []) == fingerprint(both[1], [])
+    True
+    """
+    ordered = in_order(curves.lazy(), keys).select(*keys, "threshold", "pos", "neg").collect()
+    # Whole weights and counts are the same cases.
+    counts = pl.col("pos", "neg").cast(pl.Float64)
+    return sha256(ordered.with_columns(counts).write_csv().encode()).hexdigest()
+
+
+def _described(rows: pl.DataFrame) -> str:
+    first = [
+        ", ".join(f"{name} {value}" for name, value in row.items())
+        for row in rows.sort(rows.columns).head(3).iter_rows(named=True)
+    ]
+    return "; ".join(first) + ("; …" if rows.height > 3 else "")

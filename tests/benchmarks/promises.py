@@ -1,0 +1,251 @@
+"""How often a promised threshold breaks its promise, and what recall the promise costs.
+
+``python tests/benchmarks/promises.py [--tunings N] [--only N]``: tuning tables are drawn from
+curves whose true rates have a closed form, normal scores or the same in five levels, and, ten
+times as many, from the least favourable curve of the constraints, just short of keeping them. For
+each table the rule "max_recall" chooses among the thresholds that are promised at 95 %.
+
+Printed per constraints, prior and number of positives (nine negatives to each): the share of
+tunings in which the chosen threshold, and in which any promised threshold, breaks the constraints,
+in the worst cell, with its standard error; the true recall of an oracle that knows the curve, of
+the promised threshold (0 where there is none), and of the threshold that keeps the constraints on
+the table; and how often that one breaks them.
+
+``--constructions`` compares recall and broken promises of other ways to promise a precision: ten
+order statistics with two exact bounds each, uniform bands of both rates, and testing in a fixed
+sequence from five starts, given as much power as it could have.
+"""
+
+import argparse
+import itertools
+import time
+
+import numpy as np
+from scipy.stats import beta, norm
+
+from polaroc.thresholds.constraints import Constraints
+from polaroc.thresholds.promises import Sample, _grid, boundary, promised
+
+POSITIVES, PER_POSITIVE, AUCS, DELTA = (20, 100, 500), 9, (0.8, 0.9, 0.97, 0.995), 0.05
+EDGE_TIMES = 10
+CUTS = (-0.5, 0.5, 1.5, 2.5)
+LIMITS = (
+    {"precision": 0.5},
+    {"recall": 0.8},
+    {"precision": 0.5, "recall": 0.5},
+    {"precision": 0.3, "recall": 0.3, "posfrac": 0.25},
+)
+ENDS = {"at 10 %": (0.1, 0.1), "5 to 20 %": (0.05, 0.2)}
+FINE = np.linspace(-6, 9, 4001)
+
+
+class Normal:
+    """Normal scores, negatives around 0; in levels where cuts are given."""
+
+    def __init__(self, auc, cuts=None):
+        self.shift, self.cuts = 2**0.5 * norm.ppf(auc), cuts
+
+    def draw(self, rng, n, positive):
+        score = rng.normal(self.shift * positive, 1, n)
+        return score if self.cuts is None else np.digitize(score, self.cuts).astype(float)
+
+    def rates(self, threshold):
+        at = threshold
+        if self.cuts is not None:
+            edges = np.array([-np.inf, *self.cuts, np.inf])
+            at = edges[np.clip(np.ceil(threshold), 0, len(edges) - 1).astype(int)]
+        return norm.sf(at - self.shift), norm.sf(at)
+
+    def possible(self):
+        return FINE if self.cuts is None else np.arange(len(self.cuts) + 1.0)
+
+
+class Edge:
+    """The curve t = g(f) less a hair: every threshold breaks the constraints."""
+
+    def __init__(self, constraints):
+        f = np.linspace(0, 1, 20_001)
+        lines = constraints.lines(9.0)
+        least = np.max([m * f + c for m, c in lines], axis=0).clip(0, 1)
+        least[-1] = 1
+        self.f, self.t = f, least * (1 - 1e-6)
+
+    def draw(self, rng, n, positive):
+        u = rng.random(n)
+        return -(np.interp(u, self.t, self.f) if positive else u)
+
+    def rates(self, threshold):
+        f = np.clip(-threshold, 0, 1)
+        return np.interp(f, self.f, self.t), f
+
+    def possible(self):
+        return np.array([])
+
+
+def kept(constraints, t, f):
+    return np.all(np.broadcast_arrays(*constraints.kept(t, f, 9.0)), axis=0) & (t > 0)
+
+
+def table(rng, curve, positives, negatives):
+    """Thresholds of a tuning table, best first, and the cases called positive at each."""
+    scores = [curve.draw(rng, n, y) for n, y in ((positives, True), (negatives, False))]
+    thresholds = np.unique(np.concatenate(scores))[::-1]
+    called = [np.searchsorted(np.sort(-own), -thresholds, side="right") for own in scores]
+    return thresholds, Sample(called[0], called[1], positives, negatives)
+
+
+def run(rng, curve, constraints, positives, tunings):
+    negatives = PER_POSITIVE * positives
+    broken, any_broken, recall, plug_broken, plug_recall = (np.zeros(tunings) for _ in range(5))
+    for i in range(tunings):
+        thresholds, sample = table(rng, curve, positives, negatives)
+        t, f = curve.rates(thresholds)
+        sound = kept(constraints, t, f)
+        at = np.flatnonzero(promised(sample, constraints, 9.0, DELTA) & (sample.tp > 0))
+        if at.size:
+            broken[i], recall[i] = not sound[at[-1]], t[at[-1]]
+            any_broken[i] = not sound[at].all()
+        naive = np.flatnonzero(kept(constraints, sample.tp / positives, sample.fp / negatives))
+        if naive.size:
+            plug_broken[i], plug_recall[i] = not sound[naive[-1]], t[naive[-1]]
+    t, f = curve.rates(curve.possible())
+    within = kept(constraints, t, f)
+    oracle = t[within].max() if within.any() else 0.0
+    means = [x.mean() for x in (broken, any_broken, recall, plug_recall, plug_broken)]
+    return [oracle, *means]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tunings", type=int, default=2000)
+    parser.add_argument("--only", type=int, help="the number of the constraints, from 0")
+    parser.add_argument("--constructions", action="store_true")
+    arguments = parser.parse_args()
+    start, rng = time.time(), np.random.default_rng(1)
+    if arguments.constructions:
+        compare_constructions(rng, min(arguments.tunings, 400))
+        return
+    tunings = arguments.tunings
+    chosen = LIMITS if arguments.only is None else LIMITS[arguments.only :][:1]
+    for limits, (label, ends) in itertools.product(chosen, ENDS.items()):
+        constraints = Constraints(limits, ends)
+        for positives in POSITIVES:
+            curves = [Normal(auc, cuts) for auc in AUCS for cuts in (None, CUTS)]
+            cells = np.array([run(rng, curve, constraints, positives, tunings) for curve in curves])
+            edge = (
+                run(rng, Edge(constraints), constraints, positives, EDGE_TIMES * tunings)
+                if "posfrac" not in limits
+                else [np.nan] * 6
+            )
+            worst = cells[:, 1:3].max(axis=0)
+            errors = (worst * (1 - worst) / tunings) ** 0.5
+            mean = cells.mean(axis=0)
+            print(
+                f"{limits} {label}, {positives} positives: chosen breaks {worst[0]:.4f} "
+                f"({errors[0]:.4f}), any {worst[1]:.4f} ({errors[1]:.4f}), at the edge "
+                f"{edge[2]:.4f}; recall: oracle {mean[0]:.3f}, promised {mean[3]:.3f}, on the "
+                f"table {mean[4]:.3f}, which breaks in {mean[5]:.3f}", flush=True,
+            )  # fmt: skip
+    print(f"{tunings} tunings a cell, {time.time() - start:.0f} s")
+
+
+def compare_constructions(rng, tunings):
+    """Recall and broken promises of several constructions, for precision at one prior."""
+    cells = (
+        (50, 450, 0.1, 0.5, 0.9), (100, 900, 0.05, 0.6, 0.92), (200, 4000, 0.05, 0.5, 0.92),
+        (500, 4500, 0.1, 0.8, 0.95), (20, 180, 0.1, 0.3, 0.95), (50, 450, 0.1, 0.8, 0.98),
+    )  # fmt: skip
+    for positives, negatives, prior, precision, auc in cells:
+        constraints = Constraints({"precision": precision}, (prior, prior))
+        ((slope, _),) = constraints.lines(0.0)
+        curve = Normal(auc)
+        ways = {
+            "one curve": one_curve(positives, negatives, constraints),
+            "ten bounds": ten_bounds(positives, negatives, slope),
+            "bands": bands(rng, positives, negatives, slope),
+            "sequence": sequence(rng, positives, negatives, slope),
+        }
+        results = {name: np.zeros((tunings, 2)) for name in ways}
+        for i in range(tunings):
+            thresholds, sample = table(rng, curve, positives, negatives)
+            t, f = curve.rates(thresholds)
+            for name, way in ways.items():
+                at = np.flatnonzero(way(sample))
+                if at.size:
+                    results[name][i] = t[at[-1]], t[at[-1]] < slope * f[at[-1]]
+        t, f = curve.rates(FINE)
+        text = [
+            f"{name} {r[:, 0].mean():.3f} ({r[:, 0].std() / tunings**0.5:.3f}), breaks "
+            f"{r[:, 1].mean():.3f}"
+            for name, r in results.items()
+        ]
+        oracle = t[t >= slope * f].max(initial=0)
+        print(f"{positives} + {negatives}, precision {precision} at {prior}, AUC {auc}: oracle "
+              f"{oracle:.3f}; {'; '.join(text)}", flush=True)  # fmt: skip
+
+
+def one_curve(positives, negatives, constraints):
+    index, least = boundary(positives, negatives, tuple(constraints.lines(0.0)), 1.0, DELTA)
+    return lambda sample: sample.tp >= least[np.searchsorted(index, sample.fp + 1)]
+
+
+def ten_bounds(positives, negatives, slope):
+    index = np.unique(np.geomspace(1, max(negatives / slope, 12), 10).astype(int))
+    level = DELTA / (2 * len(index))
+    upper = beta.ppf(1 - level, index, negatives + 1 - index)
+
+    def way(sample):
+        fits = np.zeros(len(sample.tp), dtype=bool)
+        for j, most in zip(index, upper, strict=True):
+            at = np.flatnonzero(sample.fp < j)
+            if at.size:
+                count = sample.tp[at[-1]]
+                lower = beta.ppf(level, count, positives - count + 1) if count else 0.0
+                fits[at[-1]] |= lower >= slope * most
+        return fits
+
+    return way
+
+
+def bands(rng, positives, negatives, slope):
+    limits = []
+    for n in (positives, negatives):
+        k = np.arange(1, n + 1)
+        ordered = np.sort(rng.random((2000, n)), axis=1)
+        level = np.quantile(beta.sf(ordered, k, n + 1 - k).min(axis=1), DELTA / 2)
+        limits.append(beta.isf(level, k, n + 1 - k))
+    upper = np.append(limits[1], 1.0)
+    # By symmetry the lower limit of a recall is one less the upper limit of the missed.
+    lower = 1 - np.append(limits[0], 1.0)[::-1]
+    return lambda sample: (lower[sample.tp] >= slope * upper[sample.fp]) & (sample.tp > 0)
+
+
+def sequence(rng, positives, negatives, slope):
+    """Each index at the pointwise level of the last start that was passed, starts adding up."""
+    index = _grid(negatives)
+    gaps = np.diff(index, prepend=0)
+    order = rng.standard_gamma(gaps, (20_000, len(index))).cumsum(axis=1)
+    recalls = (slope * order / order[:, -1:]).clip(0, 1)
+    counts = rng.binomial(positives, recalls)
+    starts = set(np.searchsorted(index, np.geomspace(1, max(negatives / slope, 6), 6)[1:]))
+    p_value = [
+        np.append(np.bincount(own, minlength=positives + 1)[::-1].cumsum()[::-1], 0) / len(own)
+        for own in counts.T
+    ]
+
+    def way(sample):
+        fits, level = np.zeros(len(sample.tp), dtype=bool), 0.0
+        for column, j in enumerate(index):
+            level += DELTA / len(starts) if column in starts else 0.0
+            at = np.searchsorted(sample.fp, j) - 1
+            if level and at >= 0 and p_value[column][sample.tp[at]] <= level:
+                fits[at] = True
+            else:
+                level = 0.0
+        return fits
+
+    return way
+
+
+if __name__ == "__main__":
+    main()

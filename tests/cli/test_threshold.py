@@ -1,0 +1,136 @@
+import json
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import polaroc as pr
+from polaroc.cli import app
+
+TABLE = pr.datasets.satellite_predictions().filter(fold=1).drop("fold")
+COLUMNS = ["--truth", "truth", "--score", "score"]
+PROMISED = [
+    "--rule", "max_recall", "--constraint", "precision=0.5", "--constraint", "fpr=0.2",
+    "--confidence", 0.95, "--over", 0.1, 0.3,
+]  # fmt: skip
+
+
+def threshold(*arguments: object):
+    return CliRunner().invoke(app, ["threshold", *map(str, arguments)])
+
+
+@pytest.fixture
+def files(tmp_path):
+    for part, name in enumerate(("tuning", "test")):
+        half = TABLE.filter(pl.col("case") % 2 == part).drop("case")
+        half.write_parquet(tmp_path / f"{name}.parquet")
+        half.filter(model="A").drop("model").write_csv(tmp_path / f"{name}.csv")
+    return tmp_path
+
+
+def test_thresholds_are_chosen_on_one_file_and_judged_on_another(files):
+    saved = files / "threshold.json"
+    chosen = threshold(files / "tuning.csv", *COLUMNS, *PROMISED, "--out", saved)
+    assert chosen.exit_code == 0, chosen.output
+    sentence = (
+        "With 95 % confidence at least 5 of 10 alarms are right and at most 2 of 10 negatives "
+        "raise an alarm, as long as 10 to 30 % are positive."
+    )
+    assert sentence in " ".join(chosen.output.split())
+    document = json.loads(saved.read_text())
+    points = pr.operating_points(
+        pr.curve(pl.read_csv(files / "tuning.csv"), truth="truth", score="score"), "max_recall",
+        constraints={"precision": 0.5, "fpr": 0.2}, confidence=0.95, over=(0.1, 0.3),
+    )  # fmt: skip
+    assert document["points"] == points.to_dicts()
+    assert document["constraints"] == {"precision": 0.5, "fpr": 0.2}
+    assert (document["over"], document["confidence"]) == ([0.1, 0.3], 0.95)
+    assert len(document["fingerprint"]) == 64
+
+    judged = threshold(files / "test.csv", *COLUMNS, "--apply", saved, "--json")
+    assert judged.exit_code == 0, judged.output
+    (row,) = json.loads(judged.stdout)
+    limit = document["points"][0]["threshold"]
+    test = pl.read_csv(files / "test.csv")
+    recall = test.filter(pl.col("truth"))["score"].ge(limit).mean()
+    assert row["tpr"] == pytest.approx(recall)
+    assert row["promise"] == sentence
+
+
+def test_the_tuning_file_does_not_judge_its_own_thresholds(files):
+    saved = files / "threshold.json"
+    threshold(files / "tuning.csv", *COLUMNS, "--rule", "recall", "--target", 0.9, "--out", saved)
+    # Neither the order of the rows nor the format hides it.
+    shuffled = pl.read_csv(files / "tuning.csv").reverse()
+    shuffled.write_parquet(files / "other.parquet")
+    result = threshold(files / "other.parquet", *COLUMNS, "--apply", saved)
+    assert result.exit_code == 2
+    assert "the very cases that the thresholds were chosen on" in result.output
+
+
+def test_a_threshold_is_not_used_for_another_model(files):
+    saved = files / "threshold.json"
+    one = pl.read_parquet(files / "tuning.parquet").filter(model="A")
+    one.write_parquet(files / "one.parquet")
+    by_model = ["--by", "model", "--rule", "youden"]
+    assert threshold(files / "one.parquet", *COLUMNS, *by_model, "--out", saved).exit_code == 0
+    result = threshold(files / "test.parquet", *COLUMNS, "--by", "model", "--apply", saved)
+    assert result.exit_code == 2
+    assert "there is no threshold for model" in result.output
+    result = threshold(files / "test.parquet", *COLUMNS, "--no-by", "--apply", saved)
+    assert "have the key 'model'" in result.output
+    own = pl.read_parquet(files / "test.parquet").filter(model="A")
+    own.with_columns(model=pl.col("model").cast(pl.Categorical)).write_parquet(files / "a.parquet")
+    result = threshold(files / "a.parquet", *COLUMNS, "--by", "model", "--apply", saved)
+    assert result.exit_code == 0, result.output
+    # Without keys the column of the scores tells the model.
+    threshold(files / "tuning.csv", *COLUMNS, "--rule", "youden", "--out", saved, "--force")
+    pl.read_csv(files / "test.csv").rename({"score": "p_svm"}).write_csv(files / "svm.csv")
+    result = threshold(files / "svm.csv", "--truth", "truth", "--score", "p_svm", "--apply", saved)
+    assert result.exit_code == 2
+    assert "it may be another model's" in result.output
+
+
+def test_where_nothing_can_be_promised_nothing_is_written(files):
+    saved = files / "threshold.json"
+    result = threshold(
+        files / "tuning.csv", *COLUMNS, "--rule", "precision", "--target", 0.95, "--confidence",
+        0.95, "--prior", 0.01, "--out", saved,
+    )  # fmt: skip
+    assert result.exit_code == 3, result.output
+    assert "no threshold can be promised" in result.output
+    assert not saved.exists()
+
+
+def test_thresholds_of_folds_promise_nothing(files):
+    pr.datasets.satellite_predictions().filter(model="A").write_parquet(files / "folds.parquet")
+    result = threshold(files / "folds.parquet", *COLUMNS, *PROMISED)
+    assert result.exit_code == 2
+    assert "'fold' tells folds apart, whose models are fitted anew" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--constraint", "precision"], "is no RATE=LIMIT"),
+        (["--constraint", "precision=high"], "is no RATE=LIMIT"),
+        (["--constraint", "fpr=.1", "--constraint", "fpr=.2"], "is given twice"),
+        (["--constraint", "ppv=.8"], "did you mean 'precision'"),
+        (["--rule", "best"], "rule is 'best'"),
+        (["--over", "0.1", "0.2", "--prior", "0.1"], "one of the two"),
+        (["--apply", "missing.json"], "there is no such file"),
+        (["--apply", "tuning.csv"], "holds no thresholds"),
+        (["--apply", "tuning.csv", "--rule", "recall", "--cost-fn", "2"],
+         "--rule, --cost-fn is for choosing"),
+        (["--out", "tuning.csv"], "is there already"),
+    ],
+)  # fmt: skip
+def test_wrong_options_are_refused(files, monkeypatch, arguments, message):
+    monkeypatch.chdir(files)
+    before = (files / "tuning.csv").read_bytes()
+    result = threshold("tuning.csv", *COLUMNS, *arguments)
+    assert result.exit_code == 2
+    output = " ".join(result.output.split())
+    assert message in output
+    assert "Hint: " in output
+    assert (files / "tuning.csv").read_bytes() == before

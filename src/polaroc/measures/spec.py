@@ -10,6 +10,7 @@ from polaroc.base.backend import POLARS, Backend
 from polaroc.base.private_columns import PRIVATE
 from polaroc.measures.gradients import Gradient
 from polaroc.priors.chebyshev import ManyPriors
+from polaroc.priors.grids import OBSERVED
 from polaroc.typing import Array, Interpolation, Priors, Quantity, Start
 
 
@@ -25,6 +26,31 @@ class GradientTerm:
     name: str
     gradient: Callable[[Sequence[str]], Gradient]
     slope: Quantity = field(default_factory=lambda: pl.lit(1.0))
+
+
+@dataclass(frozen=True)
+class CaseLoss:
+    """A measure as the mean loss of positives plus the mean loss of negatives.
+
+    Attributes
+    ----------
+    columns
+        By column name: intermediate values of a cell, from its counts and its score.
+    positive, negative
+        The loss of a positive and of a negative, from these columns.
+    by_score_prior
+        What a cell adds to the derivative of the measure by the log-odds of the prior at
+        which scores are right, None where this prior is given and not estimated.
+    estimate, scale
+        Where the measure falls as `scale` times this mean rises: the mean itself.
+    """
+
+    columns: dict[str, Quantity]
+    positive: Quantity
+    negative: Quantity
+    by_score_prior: Quantity | None = None
+    estimate: Quantity | None = None
+    scale: Quantity = 1.0
 
 
 @dataclass(frozen=True)
@@ -51,13 +77,24 @@ class Measure:
         has none.
     bias_skew
         The skew λ of the bias ratio λ/N, None where the bias does not depend on one.
-    warning
-        A condition, and the note for keys that meet it.
+    hull_sums
+        By column name: quantities of a segment of the hull whose sum is taken.
+    warning, second_warning
+        A condition, and the note for keys that meet it; the second where the first
+        condition is not met.
     gradient_terms
         The quantities its standard error follows from; empty where it has none.
     perfect_lower_limit
         The lower limit for a test set that is ranked perfectly, as a function of the
         tail probability.
+    every_cell
+        Whether cells without positives count, and the score of a cell: `sums` are then
+        written with `threshold`, `pos`, `neg` and the totals.
+    case_loss
+        The losses of single cases that its standard error follows from; then
+        `gradient_terms` are empty.
+    no_limits
+        Why it has no interval, where it never has one.
     mergeable_segments
         Whether collinear segments may be merged without changing it.
     many
@@ -71,12 +108,17 @@ class Measure:
     columns: dict[str, Quantity] = field(default_factory=dict)
     sums: dict[str, Quantity] = field(default_factory=dict)
     least: dict[str, Quantity] = field(default_factory=dict)
+    hull_sums: dict[str, Quantity] = field(default_factory=dict)
     prior: Quantity | None = None
     over: str | None = None
     bias_skew: Quantity | None = None
     warning: tuple[Quantity, str] | None = None
+    second_warning: tuple[Quantity, str] | None = None
     gradient_terms: tuple[GradientTerm, ...] = ()
     perfect_lower_limit: Callable[[float], pl.Expr] | None = None
+    every_cell: bool = False
+    case_loss: CaseLoss | None = None
+    no_limits: str | None = None
     mergeable_segments: bool = True
     many: ManyPriors | None = None
 
@@ -91,6 +133,8 @@ class MeasureArguments:
     interpolation: Interpolation = "exact"
     start: Start = "limit"
     backend: Backend = POLARS
+    # The prior at which scores are right as they stand.
+    score_prior: float | str = OBSERVED
 
 
 @dataclass(frozen=True)

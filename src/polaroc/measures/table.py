@@ -1,15 +1,16 @@
 """The tidy measure table: what every measure returns."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
-from polaroc.base.columns import INTERVAL, MEASURE_COLUMNS, OVER, WITH_INTERVAL
+from polaroc.base.columns import INTERVAL, MEASURE_COLUMNS, OVER, WITH_INTERVAL, attach
 from polaroc.base.private_columns import PRIVATE
 from polaroc.curves.segments import with_segments
 from polaroc.measures.interleaving import IS_MANY, PRIOR, SKEW, interleaved, interpolated
 from polaroc.measures.spec import Measure, ingredients
+from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import one_class_note
 from polaroc.typing import Quantity
 
@@ -78,7 +79,9 @@ def per_key(
     # twice as long.
     columns, sums, least = ingredients(measures)
     kept = [*keys, "positives", "negatives"]
-    roots = {root for value in extra.values() for root in value.meta.root_names()}
+    roots = _roots(extra.values())
+    if any(measure.every_cell for measure in measures):
+        roots |= {SCORE, "pos", "neg"}
     needed = sorted(roots.difference(kept))
     return (
         with_segments(segments, [*kept, *needed])
@@ -95,6 +98,32 @@ def per_key(
         .filter(pl.col(WHICH) > 0)
         .drop(WHICH)
     )
+
+
+def curve_sums(
+    rows: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]
+) -> pl.LazyFrame:
+    """Per key its totals and sums over the cells of a curve, those without positives included.
+
+    `rows` need a score only where a measure is of every cell.
+    """
+    of_cells = [measure for measure in measures if measure.every_cell]
+    areas = [measure for measure in measures if not measure.every_cell]
+    # Areas are taken on the cells with positives, which are few.
+    with_area = rows.filter(pl.col("pos") > 0)
+    if not of_cells:
+        return per_key(with_area, keys, areas)
+    of_all = per_key(rows, keys, of_cells)
+    if not areas:
+        return of_all
+    return attach(
+        of_all, per_key(with_area, keys, areas).drop("positives", "negatives"), keys, required=False
+    )
+
+
+def _roots(values: Iterable[pl.Expr]) -> set[str]:
+    """The columns that expressions are written with."""
+    return {root for value in values for root in value.meta.root_names()}
 
 
 def tidy(
@@ -198,7 +227,6 @@ def _as_float(value: Quantity | None) -> pl.Expr:
 
 
 def _warning(measure: Measure) -> pl.Expr:
-    if measure.warning is None:
-        return pl.lit(None, pl.String)
-    condition, note = measure.warning
-    return pl.when(condition).then(pl.lit(note))
+    warnings = [measure.warning, measure.second_warning]
+    notes = [pl.when(one[0]).then(pl.lit(one[1])) for one in warnings if one is not None]
+    return pl.coalesce(*notes) if notes else pl.lit(None, pl.String)

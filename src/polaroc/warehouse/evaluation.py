@@ -20,7 +20,7 @@ from polaroc.measures.spec import Measure
 from polaroc.measures.table import per_key as local_per_key
 from polaroc.measures.table import tidy as local_tidy
 from polaroc.priors.beliefs import Belief
-from polaroc.typing import Interpolation, Intervals, Label, Nulls, Priors
+from polaroc.typing import Interpolation, Intervals, Label, Nulls, Prior, Priors
 from polaroc.warehouse.cells import FATAL, cells, count_cells
 from polaroc.warehouse.columns import IBIS, deferred, literal
 from polaroc.warehouse.connections import check_connected, collected
@@ -61,6 +61,7 @@ def evaluate(
     intervals: Intervals | None = None,
     level: float = 0.95,
     measures: str | Sequence[str] | None = None,
+    score_prior: Prior = "observed",
     memory: Memory | None = None,
     scratch: str | PathLike[str] | None = None,
     progress: Progress | None = None,
@@ -75,7 +76,7 @@ def evaluate(
         Predictions, one row per case.
     truth, score, by, weight, positive, nulls, ranges
         As in `warehouse.curve`.
-    priors, over, interpolation, measures
+    priors, over, interpolation, measures, score_prior
         As in `polaroc.evaluate`; for the interpolation ``"hull"`` see
         `warehouse.auprec`.
     intervals, level
@@ -121,7 +122,7 @@ def evaluate(
     request = Request(
         truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls,
         priors=priors, over=over, interpolation=interpolation, intervals=intervals, level=level,
-        measures=measures,
+        measures=measures, score_prior=score_prior,
     )  # fmt: skip
     if bins is not None and intervals is not None:
         raise InvalidArgument(

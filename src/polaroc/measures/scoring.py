@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import log
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from polaroc.base.backend import POLARS, Backend
 from polaroc.base.private_columns import PRIVATE
@@ -17,7 +17,7 @@ from polaroc.curves.segments import segments_in
 from polaroc.measures.spec import CaseLoss, Measure, MeasureArguments, MeasureDefinition
 from polaroc.predictions.row_checks import SCORE
 from polaroc.priors.beliefs import Belief, over_label, resolve_belief
-from polaroc.priors.chebyshev import condensed, many_priors
+from polaroc.priors.chebyshev import ManyPriors, condensed, many_priors
 from polaroc.priors.grids import OBSERVED, check_prior, resolve_priors, skew
 from polaroc.typing import Priors, Quantity
 
@@ -33,7 +33,16 @@ UP, DOWN, OF_POSITIVES, OF_NEGATIVES = (
 OUTSIDE, WRONG, LOG_UP, LOG_DOWN = (
     PRIVATE + name for name in ("outside", "wrong", "log_up", "log_down")
 )
+# Skews with the weights of a mean.
 Nodes: TypeAlias = Sequence[tuple[Quantity, float]]
+
+
+class AtPrior(NamedTuple):
+    """A skew, the prior that is shown, and the priors that are interpolated from this node."""
+
+    skew: Quantity
+    prior: Quantity
+    many: ManyPriors | None
 
 
 @dataclass(frozen=True)
@@ -160,9 +169,12 @@ def scoring_measures(
 ) -> list[Measure]:
     """A scoring rule at each prior; at many priors interpolated from a few, as AUPREC is."""
     return [
-        _scored(rule, *combination, score_prior, backend)
-        for combination in _at_priors(rule.name, priors, backend)
-    ]
+        replace(
+            _scored(rule, f"at_{i}", [(at.skew, 1.0)], score_prior, backend),
+            prior=at.prior, many=at.many,
+        )
+        for i, at in enumerate(_at_priors(priors, backend))
+    ]  # fmt: skip
 
 
 def scoring_range(
@@ -173,36 +185,21 @@ def scoring_range(
 ) -> Measure:
     """The mean of a scoring rule over a range of priors or a belief."""
     nodes = _belief_nodes(over)
-    return _over(
-        _scored(rule, {f"{rule.name}_range": nodes}, nodes, None, score_prior, backend), over
-    )
+    return _over(_scored(rule, "range", nodes, score_prior, backend), over)
 
 
-def _at_priors(
-    name: str, priors: Priors, backend: Backend
-) -> list[tuple[dict[str, Nodes], Nodes, Quantity]]:
-    """Per prior: the sums by name, the nodes and weights that give its value, and the prior."""
+def _at_priors(priors: Priors, backend: Backend) -> list[AtPrior]:
+    """The skew of each prior, with the prior that is shown; of many priors, of their nodes."""
     positives, negatives = backend.column("positives"), backend.column("negatives")
-    own = negatives / positives
-    observed = backend.where((positives > 0) & (negatives > 0), positives / (positives + negatives))
+    both = (positives > 0) & (negatives > 0)
+    own = negatives / positives, backend.where(both, positives / (positives + negatives))
     resolved = resolve_priors(priors)
     many = many_priors(resolved)
-    combinations = []
-    for i, prior in enumerate(resolved):
-        shown = observed if prior is None else prior
-        if many is None or prior is None:
-            nodes: Nodes = [(own if prior is None else skew(prior), 1.0)]
-            combinations.append(({f"{name}_at_{i}": nodes}, nodes, shown))
-            continue
-        first, last = many.firsts[(piece := int(many.piece_of[i]))], many.firsts[piece + 1]
-        weights = many.basis[i, : last - first].tolist()
-        skews = many.pieces[piece].skews
-        named: dict[str, Nodes] = {
-            f"{name}_node_{first + k}": [(node, weight)]
-            for k, (node, weight) in enumerate(zip(skews, weights, strict=True))
-        }
-        combinations.append((named, list(zip(skews, weights, strict=True)), shown))
-    return combinations
+    if many is None:
+        return [AtPrior(*(own if p is None else (skew(p), p)), None) for p in resolved]
+    return [
+        AtPrior(*(own if node is None else (node, _prior(node))), many) for node in many.nodes
+    ]
 
 
 def _belief_nodes(over: tuple[float, float] | Belief) -> Nodes:
@@ -210,41 +207,18 @@ def _belief_nodes(over: tuple[float, float] | Belief) -> Nodes:
     return list(zip(*condensed(belief.skews, belief.weights), strict=True))
 
 
-def _summed(
-    named: dict[str, Nodes], term: Callable[[Quantity], Quantity], backend: Backend
-) -> tuple[dict[str, Quantity], Quantity]:
-    """Sums of `term` by column name, and their weighted total per key.
-
-    The weight of a sum at a single node stays out of it, so that priors may share the sum.
-    """
-    sums, total = {}, []
-    for name, nodes in named.items():
-        column = PRIVATE + name
-        if len(nodes) == 1:
-            ((skewed, weight),) = nodes
-            sums[column] = term(skewed)
-            total.append(weight * backend.column(column))
-        else:
-            sums[column] = backend.total(weight * term(skewed) for skewed, weight in nodes)
-            total.append(backend.column(column))
-    return sums, backend.total(total)
-
-
 def _weighted(function: Callable[[Quantity], Quantity], nodes: Nodes, backend: Backend) -> Quantity:
     return backend.total(weight * function(skewed) for skewed, weight in nodes)
 
 
 def _scored(
-    rule: ScoringRule,
-    named: dict[str, Nodes],
-    nodes: Nodes,
-    prior: Quantity | None,
-    score_prior: float | str,
-    backend: Backend,
+    rule: ScoringRule, label: str, nodes: Nodes, score_prior: float | str, backend: Backend
 ) -> Measure:
     check_score_prior(score_prior)
-    sums, summed = _summed(named, lambda skewed: rule.term(skewed, backend), backend)
-    sums |= _check_sums(backend)
+    name = f"{PRIVATE}{rule.name}_{label}"
+    summed = backend.column(name)
+    terms = _weighted(lambda skewed: rule.term(skewed, backend), nodes, backend)
+    sums = {name: terms} | _check_sums(backend)
     outside = backend.column(OUTSIDE) > 0
     refused, infinite = outside, None
     if rule is LOG_RULE:
@@ -264,7 +238,8 @@ def _scored(
             else None,
         )
     return Measure(
-        rule.name, estimate, columns=scored_columns(score_prior, backend), sums=sums, prior=prior,
+        rule.name, estimate, columns=scored_columns(score_prior, backend), sums=sums,
+        bounds=(0.0, None),
         warning=(outside, NOT_PROBABILITIES), second_warning=infinite, mergeable_segments=False,
         every_cell=True, case_loss=loss,
     )  # fmt: skip
@@ -285,15 +260,19 @@ def skill_measures(
         if loss is not None:
             loss = replace(loss, estimate=measure.estimate, scale=worth)
         estimate = 1 - measure.estimate * worth
-        measures.append(replace(measure, name="brier_skill", estimate=estimate, case_loss=loss))
+        measures.append(
+            replace(
+                measure, name="brier_skill", estimate=estimate, case_loss=loss, bounds=(None, 1.0)
+            )
+        )
     return measures
 
 
 def refinement_measures(priors: Priors, backend: Backend = POLARS) -> list[Measure]:
     """What is left of the Brier score at each prior once scores are calibrated by the hull."""
     return [
-        _refined(named, prior, backend)
-        for named, _, prior in _at_priors("refinement", priors, backend)
+        replace(_refined(f"at_{i}", [(at.skew, 1.0)], backend), prior=at.prior, many=at.many)
+        for i, at in enumerate(_at_priors(priors, backend))
     ]
 
 
@@ -301,12 +280,16 @@ def refinement_range(
     over: tuple[float, float] | Belief, backend: Backend = POLARS
 ) -> Measure:
     """The mean of the refinement loss over a range of priors or a belief."""
-    return _over(_refined({"refinement_range": _belief_nodes(over)}, None, backend), over)
+    return _over(_refined("range", _belief_nodes(over), backend), over)
 
 
-def _refined(named: dict[str, Nodes], prior: Quantity | None, backend: Backend) -> Measure:
-    sums, summed = _summed(named, lambda skewed: _refinement_term(skewed, backend), backend)
-    return Measure("refinement_loss", summed, hull_sums=sums, prior=prior, no_limits=ON_THE_HULL)
+def _refined(label: str, nodes: Nodes, backend: Backend) -> Measure:
+    name = f"{PRIVATE}refinement_{label}"
+    sums = {name: _weighted(lambda skewed: _refinement_term(skewed, backend), nodes, backend)}
+    return Measure(
+        "refinement_loss", backend.column(name), hull_sums=sums, bounds=(0.0, None),
+        no_limits=ON_THE_HULL,
+    )  # fmt: skip
 
 
 def _refinement_term(skewed: Quantity, backend: Backend) -> Quantity:

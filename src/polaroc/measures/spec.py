@@ -87,6 +87,8 @@ class Measure:
     perfect_lower_limit
         The lower limit for a test set that is ranked perfectly, as a function of the
         tail probability.
+    bounds
+        The least and the greatest value it can have, None for no bound.
     every_cell
         Whether cells without positives count, and the score of a cell: `sums` are then
         written with `threshold`, `pos`, `neg` and the totals.
@@ -116,6 +118,7 @@ class Measure:
     second_warning: tuple[Quantity, str] | None = None
     gradient_terms: tuple[GradientTerm, ...] = ()
     perfect_lower_limit: Callable[[float], pl.Expr] | None = None
+    bounds: tuple[float | None, float | None] = (0.0, 1.0)
     every_cell: bool = False
     case_loss: CaseLoss | None = None
     no_limits: str | None = None
@@ -213,16 +216,32 @@ def ingredients(measures: Sequence[Measure]) -> tuple[dict[str, Quantity], ...]:
     )
 
 
+def chunks(measures: Sequence[Measure]) -> list[list[Measure]]:
+    """The measures in order, cut so that each part has the nodes of at most one measure."""
+    parts: list[list[Measure]] = [[]]
+    interpolated = None
+    for measure in measures:
+        if measure.many is not None and measure.name != interpolated:
+            if interpolated is not None:
+                parts.append([])
+            interpolated = measure.name
+        parts[-1].append(measure)
+    return parts
+
+
 def values_by_row(measures: Sequence[Measure], values: "Array") -> Iterator["Array"]:
     """The values of each row of a key, in order, from those of its measures on the last axis.
 
     Measures that are nodes of many priors are interpolated to one row per prior.
     """
-    nodes = [i for i, measure in enumerate(measures) if measure.many is not None]
-    for i, measure in enumerate(measures):
-        if measure.many is None:
-            yield values[..., i]
-        elif i == nodes[0]:
-            at_nodes = values[..., i : nodes[-1] + 1]
-            for place in range(len(measure.many.priors)):
-                yield measure.many.at(place, at_nodes)
+    start = 0
+    for part in chunks(measures):
+        nodes = [i for i, measure in enumerate(part, start) if measure.many is not None]
+        for i, measure in enumerate(part, start):
+            if measure.many is None:
+                yield values[..., i]
+            elif i == nodes[0]:
+                at_nodes = values[..., i : nodes[-1] + 1]
+                for place in range(len(measure.many.priors)):
+                    yield measure.many.at(place, at_nodes)
+        start += len(part)

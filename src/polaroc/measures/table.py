@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import polars as pl
 
 from polaroc.base.columns import INTERVAL, MEASURE_COLUMNS, OVER, WITH_INTERVAL, attach
-from polaroc.base.private_columns import PRIVATE
+from polaroc.base.private_columns import PRIVATE, private
 from polaroc.curves.segments import with_segments
 from polaroc.measures.interleaving import IS_MANY, PRIOR, SKEW, interleaved, interpolated
-from polaroc.measures.spec import Measure, ingredients
+from polaroc.measures.spec import Measure, chunks, ingredients
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import one_class_note
 from polaroc.typing import Quantity
@@ -136,8 +136,10 @@ def tidy(
     """The result of `per_key`, with `note`, as the tidy measure table, sorted by key.
 
     With intervals, `limits` has those of each measure that is shown itself, `many_limits` those
-    of the measures that are interpolated.
+    of the measures that are interpolated, of which there is then one.
     """
+    if limits is None and len(parts := chunks(measures)) > 1:
+        return _in_order([tidy(wide, keys, part) for part in parts], keys)
     single = [measure for measure in measures if measure.many is None]
     both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
     columns: dict[str, list[pl.Expr]] = {
@@ -178,6 +180,15 @@ def tidy(
     return rows.with_columns(note.alias("note")).select(shown)
 
 
+def _in_order(parts: Sequence[pl.LazyFrame], keys: Sequence[str]) -> pl.LazyFrame:
+    """Tidy measures from those of some measures each, sorted by key and in the order given."""
+    place = private("part")
+    rows = pl.concat(
+        [part.with_columns(pl.lit(i).alias(place)) for i, part in enumerate(parts)], how="diagonal"
+    )
+    return rows.sort(*keys, place, nulls_last=True, maintain_order=True).drop(place)
+
+
 def _interpolated(
     rows: pl.LazyFrame,
     kept: Sequence[str],
@@ -187,6 +198,8 @@ def _interpolated(
 ) -> pl.LazyFrame:
     """The rows of `tidy` where some measures are nodes of many priors."""
     nodes = [measure for measure in measures if measure.many is not None]
+    warning, kept = private("warning_of_nodes"), [*kept, private("warning_of_nodes")]
+    rows = rows.with_columns(_warning(nodes[0]).alias(warning))
     values = {AREA: [node.estimate for node in nodes]}
     if many_limits is not None:
         values[VARIANCE] = [many_limits.variance(node) for node in nodes]
@@ -206,12 +219,14 @@ def _interpolated(
         return {name: pl.when(IS_MANY).then(one).otherwise(name) for name, one in new.items()}
 
     long = long.with_columns(
-        pl.when(both).then(pl.col(AREA).fill_nan(None).clip(0, 1)).alias(AREA),
+        pl.when(both).then(pl.col(AREA).fill_nan(None).clip(*nodes[0].bounds)).alias(AREA),
         pl.coalesce(SKEW, negatives / positives).alias(SKEW),
         **for_interpolated(prior=pl.coalesce(PRIOR, own_prior)),
     )
-    bias_ratio = {BIAS_RATIO: pl.when(both).then(pl.col(SKEW) / negatives)}
-    long = long.with_columns(**for_interpolated(estimate=pl.col(AREA), **bias_ratio))
+    of_nodes = {WARNING: pl.when(both).then(pl.col(warning))}
+    if nodes[0].bias_skew is not None:
+        of_nodes[BIAS_RATIO] = pl.when(both).then(pl.col(SKEW) / negatives)
+    long = long.with_columns(**for_interpolated(estimate=pl.col(AREA), **of_nodes))
     if many_limits is None:
         return long
     limits = {name: getattr(many_limits.limits, name).fill_nan(None) for name in INTERVAL}

@@ -1,7 +1,6 @@
 """The catalogue of measures, and their selection by arguments."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from polaroc.base.backend import POLARS, Backend
@@ -12,7 +11,7 @@ from polaroc.measures.areas import AUC, AUPREC, IAUPREC, INTERPOLATIONS
 from polaroc.measures.corrected_areas import AUPREC_CORRECTED, IAUPREC_CORRECTED
 from polaroc.measures.scoring import SCORING, check_score_prior
 from polaroc.measures.sensitivity import ACCSENS, AUC_RANGE, EQUAL_ERROR, SENS
-from polaroc.measures.spec import Measure, MeasureArguments, MeasureDefinition
+from polaroc.measures.spec import Measure, MeasureArguments, MeasureDefinition, hull_part
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.grids import OBSERVED, resolve_priors
 from polaroc.typing import Interpolation, Prior, Priors, Start
@@ -118,7 +117,7 @@ def select_measures(
                 on_hull.append(measure)
                 continue
             if measure.hull_sums:
-                on_hull.append(replace(measure, sums=measure.hull_sums, columns={}))
+                on_hull.append(hull_part(measure))
             if measure.sums or measure.least:
                 on_curve.append(measure)
     if not measures:

@@ -7,7 +7,6 @@ division by zero for scores of 0 and 1. Classes are weighted to π as well.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from math import log
 from typing import NamedTuple, TypeAlias
 
@@ -229,14 +228,12 @@ def _scored(
     estimate = backend.where(refused, None, backend.where(summed > 0, summed, 0.0))
     loss = None
     if backend is POLARS:
-        loss = CaseLoss(
-            scored_columns(score_prior, backend),
-            partial(_weighted, rule.positive, nodes, backend),
-            partial(_weighted, rule.negative, nodes, backend),
-            partial(_weighted, rule.by_score_prior, nodes, backend)
-            if score_prior == OBSERVED
-            else None,
+        positive, negative, by_score_prior = (
+            _weighted(part, nodes, backend)
+            for part in (rule.positive, rule.negative, rule.by_score_prior)
         )
+        estimated = by_score_prior if score_prior == OBSERVED else None
+        loss = CaseLoss(scored_columns(score_prior, backend), positive, negative, estimated)
     return Measure(
         rule.name, estimate, columns=scored_columns(score_prior, backend), sums=sums,
         bounds=(0.0, None),
@@ -258,7 +255,7 @@ def skill_measures(
         prior, loss = measure.prior, measure.case_loss
         worth = 1 / (prior * (1 - prior))
         if loss is not None:
-            loss = replace(loss, estimate=measure.estimate, scale=worth)
+            loss = replace(loss, scale=-worth)
         estimate = 1 - measure.estimate * worth
         measures.append(
             replace(
@@ -384,3 +381,5 @@ SCORING = (
     BRIER, BRIER_RANGE, LOG_LOSS, LOG_LOSS_RANGE, CALIBRATION_LOSS, CALIBRATION_LOSS_RANGE,
     REFINEMENT_LOSS, REFINEMENT_LOSS_RANGE, BRIER_SKILL,
 )  # fmt: skip
+# Means of the losses of cases, which have standard errors.
+OF_CASES = ("brier", "brier_range", "log_loss", "log_loss_range", "brier_skill")

@@ -1,7 +1,7 @@
 """Measures as data: their formulas, their gradients, and how they are named and shown."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import polars as pl
@@ -41,15 +41,14 @@ class CaseLoss:
     by_score_prior
         What a cell adds to the derivative of the measure by the log-odds of the prior at
         which scores are right, None where this prior is given and not estimated.
-    estimate, scale
-        Where the measure falls as `scale` times this mean rises: the mean itself.
+    scale
+        By how much the measure moves as the mean does, negative where it falls.
     """
 
     columns: dict[str, Quantity]
     positive: Quantity
     negative: Quantity
     by_score_prior: Quantity | None = None
-    estimate: Quantity | None = None
     scale: Quantity = 1.0
 
 
@@ -124,6 +123,11 @@ class Measure:
     no_limits: str | None = None
     mergeable_segments: bool = True
     many: ManyPriors | None = None
+
+    @property
+    def is_area(self) -> bool:
+        """Whether it follows from the segments of the curve alone."""
+        return not (self.every_cell or self.hull_sums)
 
 
 @dataclass(frozen=True)
@@ -206,6 +210,11 @@ def total(
         bias_skew=bias_skew,
         gradient_terms=() if gradient is None else (GradientTerm(summed, lambda _: gradient()),),
     )
+
+
+def hull_part(measure: Measure) -> Measure:
+    """The sums of a measure over the hull, as a measure of hulls."""
+    return replace(measure, columns={}, sums=measure.hull_sums, least={}, every_cell=False)
 
 
 def ingredients(measures: Sequence[Measure]) -> tuple[dict[str, Quantity], ...]:

@@ -23,6 +23,9 @@ AREA, VARIANCE = PRIVATE + "area", PRIVATE + "variance"
 # λ/N above which too few negatives bias AUPREC upward, and the note on it.
 MAX_BIAS_RATIO = 0.02
 BIASED = "λ/N = {}: biased upward"
+# Cells that have area; an anchor beside them keeps a key without positives.
+HAS_AREA = pl.col("pos") > 0
+OR_ANCHOR = HAS_AREA | pl.col(SCORE).is_null()
 
 
 @dataclass(frozen=True)
@@ -101,24 +104,26 @@ def per_key(
 
 
 def curve_sums(
-    rows: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]
+    rows: pl.LazyFrame,
+    keys: Sequence[str],
+    measures: Sequence[Measure],
+    extra: Mapping[str, pl.Expr] | None = None,
+    *,
+    with_area: pl.Expr = HAS_AREA,
 ) -> pl.LazyFrame:
-    """Per key its totals and sums over the cells of a curve, those without positives included.
+    """The result of `per_key` for all cells of curves, of which areas need few.
 
     `rows` need a score only where a measure is of every cell.
     """
     of_cells = [measure for measure in measures if measure.every_cell]
     areas = [measure for measure in measures if not measure.every_cell]
-    # Areas are taken on the cells with positives, which are few.
-    with_area = rows.filter(pl.col("pos") > 0)
     if not of_cells:
-        return per_key(with_area, keys, areas)
-    of_all = per_key(rows, keys, of_cells)
+        return per_key(rows.filter(with_area), keys, areas, extra)
+    of_all = per_key(rows, keys, of_cells, extra)
     if not areas:
         return of_all
-    return attach(
-        of_all, per_key(with_area, keys, areas).drop("positives", "negatives"), keys, required=False
-    )
+    of_areas = per_key(rows.filter(with_area), keys, areas)
+    return attach(of_all, of_areas.drop("positives", "negatives"), keys, required=False)
 
 
 def _roots(values: Iterable[pl.Expr]) -> set[str]:
@@ -139,7 +144,7 @@ def tidy(
     of the measures that are interpolated, of which there is then one.
     """
     if limits is None and len(parts := chunks(measures)) > 1:
-        return _in_order([tidy(wide, keys, part) for part in parts], keys)
+        return in_order_of_parts([tidy(wide, keys, part) for part in parts], keys)
     single = [measure for measure in measures if measure.many is None]
     both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
     columns: dict[str, list[pl.Expr]] = {
@@ -180,7 +185,7 @@ def tidy(
     return rows.with_columns(note.alias("note")).select(shown)
 
 
-def _in_order(parts: Sequence[pl.LazyFrame], keys: Sequence[str]) -> pl.LazyFrame:
+def in_order_of_parts(parts: Sequence[pl.LazyFrame], keys: Sequence[str]) -> pl.LazyFrame:
     """Tidy measures from those of some measures each, sorted by key and in the order given."""
     place = private("part")
     rows = pl.concat(

@@ -15,6 +15,7 @@ from math import isnan, nan
 import polars as pl
 
 from polaroc.base.checks import is_number
+from polaroc.base.columns import single_column
 from polaroc.curves.hull import hull_vertices
 from polaroc.curves.in_groups import SCORE as RAW_SCORE
 from polaroc.curves.in_groups import (
@@ -34,6 +35,7 @@ from polaroc.measures.spec import ingredients
 from polaroc.predictions.row_checks import SCORE
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import OBSERVED, check_prior, skew
+from polaroc.priors.reweighting import reweighted
 from polaroc.typing import Interpolation, IntoExpr, Prior, Start
 
 INTERPOLATIONS = ("exact", "linear", "step")
@@ -373,3 +375,60 @@ def _skew(prior: Prior, positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
 
 def _where(sound: pl.Expr, value: pl.Expr, name: str) -> pl.Expr:
     return pl.when(sound).then(value.fill_nan(None)).alias(name)
+
+
+def at_prior(
+    score: IntoExpr, *, prior: float | pl.Expr, to: float | pl.Expr
+) -> pl.Expr:
+    """A probability that was right at one prior, at another.
+
+    Its odds are multiplied by the odds of the new prior over those of the old one. That is
+    right where only the prior differs: positives look as they did, and so do negatives.
+
+    Parameters
+    ----------
+    score
+        A column or expression of probabilities, from 0 to 1.
+    prior
+        The share of positives, in (0, 1), where they are right, such as that of a
+        balanced training set; or an expression, of which only values in (0, 1) count.
+    to
+        The share of positives where they are to be used, likewise.
+
+    Returns
+    -------
+    Expr
+        One Float64 per row, from 0 to 1; null for scores outside 0 to 1 and priors
+        outside (0, 1). Scores of 0 and 1 stay as they are.
+
+    See Also
+    --------
+    polaroc.probabilities : Probabilities at any prior from scores of any kind.
+
+    References
+    ----------
+    Saerens, Latinne, Decaestecker, "Adjusting the outputs of a classifier to new a
+    priori probabilities: a simple procedure", 2002.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polaroc as pr
+    >>> table = pl.DataFrame({"p": [0.5, 0.9]})
+    >>> table.select(pr.expr.at_prior("p", prior=0.5, to=0.01).round(4))["p"].to_list()
+    [0.01, 0.0833]
+    """
+    value = single_column(score, "score")
+    old, new = (_prior_expression(*one) for one in (("prior", prior), ("to", to)))
+    valid = (value >= 0) & (value <= 1) & old.is_between(0, 1, "none") & new.is_between(0, 1, "none")
+    return pl.when(valid).then(reweighted(value, (1 - old) / old, (1 - new) / new))
+
+
+def _prior_expression(argument: str, value: object) -> pl.Expr:
+    if isinstance(value, pl.Expr):
+        return value
+    try:
+        check_prior(value)
+    except InvalidArgument as error:
+        raise InvalidArgument(f"{argument}: {error.found}", hint=error.hint) from None
+    return pl.lit(float(value))  # type: ignore[arg-type]

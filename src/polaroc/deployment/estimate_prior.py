@@ -17,9 +17,9 @@ from polaroc.base.columns import (
 )
 from polaroc.base.private_columns import PLACE, private
 from polaroc.base.statistics import normal
+from polaroc.calibration.score_test import miscalibration_note
 from polaroc.curves.curve import curve_tables
 from polaroc.curves.keys import build_key_index
-from polaroc.deployment.calibration import miscalibration_note
 from polaroc.deployment.estimators import Estimate, Labelled, Unlabelled, adjusted_count, em_prior
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice
 from polaroc.predictions.row_checks import SCORE
@@ -261,8 +261,9 @@ def _row(
         labelled = Labelled(*(left[name].to_numpy() for name in (SCORE, "pos", "neg")))
         unlabelled = Unlabelled(*(right[name].to_numpy() for name in (SCORE, "pos")))
         estimate = ESTIMATORS[method](labelled, unlabelled, z)
-        if method == "em" and (miscalibrated := miscalibration_note(labelled)) is not None:
-            notes.append(f"{miscalibrated}: use method='confusion'")
+        cells = labelled.score, labelled.pos, labelled.neg
+        if method == "em" and (doubt := miscalibration_note(*cells)) is not None:
+            notes.append(f"{doubt}: use method='confusion'")
     if estimate.note is not None:
         notes.append(estimate.note)
     return asdict(estimate) | {

@@ -1,0 +1,152 @@
+"""Probabilities and scoring rules by simulation: intervals, bias, the test, and what to use.
+
+``python tests/benchmarks/calibration.py [intervals] [bias] [size] [use] [--json FILE]``:
+scores are log-odds of binormal data, right (slope 1) or twice too extreme (slope 2), from seeds.
+
+* intervals: how often those of the Brier score and the log loss hold what is true, at a
+  nominal 0.95 (an interval that is not given counts neither way);
+* bias: the mean calibration loss of calibrated scores, whose true value is 0;
+* size: how often `check_calibration` rejects calibrated scores at level 0.05;
+* use: log loss of held-out cases at other priors, of scores as they are, re-weighted, and
+  calibrated by the hull of tuning cases, on simulated and on embedded data.
+"""
+
+import argparse
+import json
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from scipy.special import expit, logit
+from scipy.stats import norm
+
+import polaroc as pr
+
+PRIORS = (0.5, 0.1, 0.01)
+SEPARATIONS = {0.8: 1.19, 0.9: 1.812, 0.995: 3.643}
+POSITIVES, RATIOS, SLOPES = (20, 50, 100, 500), (1, 4, 20, 200), (1.0, 2.0)
+ROWS, SAMPLES = 600_000, 400
+MEASURES = ["brier", "log_loss", "brier_skill", "calibration_loss", "refinement_loss"]
+NODES = np.linspace(-9, 9, 4001)
+WEIGHTS = norm.pdf(NODES) * (NODES[1] - NODES[0])
+
+
+def scores(x: np.ndarray, separation: float, prior: float, slope: float) -> np.ndarray:
+    """The probability that is right at a prior where the slope is 1."""
+    return expit(slope * (separation * x - separation**2 / 2 + logit(prior)))
+
+
+def samples(
+    count: int, positives: int, negatives: int, separation: float, slope: float, seed: int
+) -> pl.DataFrame:
+    """Predictions of many test sets of these numbers of cases, right at their share."""
+    rng = np.random.default_rng(seed)
+    truth = np.tile(np.repeat([True, False], [positives, negatives]), count)
+    x = rng.normal(size=truth.size) + separation * truth
+    prior = positives / (positives + negatives)
+    return pl.DataFrame(
+        {
+            "sample": np.repeat(np.arange(count), positives + negatives),
+            "truth": truth,
+            "score": scores(x, separation, prior, slope),
+        }
+    )
+
+
+def true_values(separation: float, own: float, slope: float) -> dict[tuple[str, float], float]:
+    """Brier score, log loss and skill at each prior."""
+    values = {}
+    for prior in PRIORS:
+        losses: dict[str, float] = {"brier": 0.0, "log_loss": 0.0}
+        for shift, share, is_pos in ((separation, prior, True), (0.0, 1 - prior, False)):
+            odds = logit(scores(NODES + shift, separation, own, slope)) + logit(prior) - logit(own)
+            of_truth = odds if is_pos else -odds
+            losses["brier"] += share * WEIGHTS @ expit(-of_truth) ** 2
+            losses["log_loss"] += share * WEIGHTS @ np.logaddexp(0, -of_truth)
+        losses["brier_skill"] = 1 - losses["brier"] / (prior * (1 - prior))
+        values |= {(name, prior): float(value) for name, value in losses.items()}
+    return values
+
+
+def kinds() -> Iterator[tuple[int, float, int, int, float]]:
+    """Seed, AUC, positives, negatives and slope of each kind of test set."""
+    for seed, (auc, positives, ratio, slope) in enumerate(
+        product(SEPARATIONS, POSITIVES, RATIOS, SLOPES)
+    ):
+        yield seed, auc, positives, positives * ratio, slope
+
+
+def intervals() -> pl.DataFrame:
+    """Coverage of each interval, and the mean of each estimate, in every kind of test set."""
+    rows = []
+    for seed, auc, positives, negatives, slope in kinds():
+        count = min(SAMPLES, max(50, ROWS // (positives + negatives)))
+        separation = SEPARATIONS[auc]
+        table = samples(count, positives, negatives, separation, slope, seed)
+        true = true_values(separation, positives / (positives + negatives), slope)
+        curves = pr.curve(table, truth="truth", score="score", by="sample")
+        found = pr.intervals(curves, priors=list(PRIORS), measures=MEASURES)
+        for (measure, prior), part in found.group_by("measure", "prior", maintain_order=True):
+            value = true.get((measure, prior))
+            given = part.drop_nulls("lower")
+            held = given.filter((pl.col("lower") <= value) & (pl.col("upper") >= value))
+            rows.append(
+                {
+                    "auc": auc, "positives": positives, "negatives": negatives, "slope": slope,
+                    "measure": measure, "prior": prior, "samples": count, "given": given.height,
+                    "coverage": held.height / given.height if given.height else None,
+                    "mean": part["estimate"].mean(), "true": value,
+                }
+            )  # fmt: skip
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def size(samples_each: int = 2000) -> pl.DataFrame:
+    """How often the test rejects scores that are right, by how it was asked."""
+    rows = []
+    for seed, (auc, cases, own) in enumerate(product((0.8, 0.9), (50, 200, 1000), (0.5, 0.1))):
+        rng = np.random.default_rng(seed)
+        separation = SEPARATIONS[auc]
+        count = min(samples_each, 1_000_000 // cases)
+        truth = rng.random((count, cases)) < own
+        x = rng.normal(size=truth.shape) + separation * truth
+        table = pl.DataFrame(
+            {
+                "sample": np.repeat(np.arange(count), cases),
+                "truth": truth.ravel(),
+                "score": scores(x, separation, own, 1.0).ravel(),
+                "balanced": scores(x, separation, 0.5, 1.0).ravel(),
+            }
+        )
+        for asked, column, at in (("as they stand", "score", "observed"), ("right at 0.5", "balanced", 0.5)):
+            found = pr.check_calibration(
+                table, truth="truth", score=column, by="sample", score_prior=at
+            )["p_value"].drop_nulls()
+            rows.append(
+                {
+                    "auc": auc, "cases": cases, "share": own, "scores": asked,
+                    "tests": len(found), "rejected": (found < 0.05).mean(),
+                }
+            )  # fmt: skip
+    return pl.DataFrame(rows)
+
+
+def main() -> None:
+    """Print the tables asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", default=["intervals", "size"])
+    parser.add_argument("--json", type=Path)
+    arguments = parser.parse_args()
+    results = {part: globals()[part]() for part in arguments.parts}
+    with pl.Config(tbl_rows=-1, tbl_cols=-1, tbl_width_chars=160):
+        for part, table in results.items():
+            print(part, table, sep="\n")
+    if arguments.json:
+        written = {part: table.to_dicts() for part, table in results.items()}
+        arguments.json.write_text(json.dumps(written, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -119,12 +119,7 @@ def probabilities(
     tuned = as_lazy(curve)
     shared = curve_keys(tuned)
     rows, keys = _rows(predictions.lazy(), score, by)
-    strange = [key for key in shared if key not in keys]
-    if strange:
-        raise InvalidTable(
-            f"the curve has the key {', '.join(map(repr, strange))}, which by has not.",
-            hint="give by the keys of the curve, and any others.",
-        )
+    check_shared_keys(shared, keys)
     tuned = _with_key_types(tuned, rows, shared)
     names = predictions.collect_schema().names()
     calibrated = _at_priors(_in_blocks(rows, hull_blocks(tuned, shared), shared), priors)
@@ -179,6 +174,16 @@ def refuse_added(names: Sequence[str]) -> None:
             f"the predictions have the column {', '.join(map(repr, taken))}, which the result "
             "adds.",
             hint="rename or drop it first.",
+        )
+
+
+def check_shared_keys(of_curve: Sequence[str], keys: Sequence[str]) -> None:
+    """Refuse a curve with keys that the predictions have not."""
+    strange = [key for key in of_curve if key not in keys]
+    if strange:
+        raise InvalidTable(
+            f"the curve has the key {', '.join(map(repr, strange))}, which by has not.",
+            hint="give by the keys of the curve, and any others.",
         )
 
 

@@ -91,8 +91,7 @@ def intervals() -> pl.DataFrame:
         for (measure, prior), part in found.group_by("measure", "prior", maintain_order=True):
             value = true.get((measure, prior))
             given = part.drop_nulls("lower")
-            held = given.filter((pl.col("lower") <= value) & (pl.col("upper") >= value))
-            rows.append(
+    XX.append(
                 {
                     "auc": auc, "positives": positives, "negatives": negatives, "slope": slope,
                     "measure": measure, "prior": prior, "samples": count, "given": given.height,
@@ -130,6 +129,71 @@ def size(samples_each: int = 2000) -> pl.DataFrame:
                     "tests": len(found), "rejected": (found < 0.05).mean(),
                 }
             )  # fmt: skip
+    return pl.DataFrame(rows)
+
+
+USED_AT, TUNED = (0.01, 0.05, 0.1, 0.2, 0.5), (50, 200, 1000)
+DRAWS, HELD_OUT = 40, 4000
+KINDS = ("raw", "re-weighted", "hull")
+
+
+def log_losses(tuning: pl.DataFrame, test: pl.DataFrame, own: float) -> dict[str, list[float]]:
+    """Log loss on the test cases, weighted to each prior, of three kinds of probabilities."""
+    curve = pr.curve(tuning, truth="truth", score="score")
+    truth = test["truth"].to_numpy()
+    of_hull = pr.probabilities(
+        test.select("score"), curve, score="score", priors=list(USED_AT), same_table=True
+    )["probability"].to_numpy().reshape(-1, len(USED_AT))  # fmt: skip
+    losses: dict[str, list[float]] = {kind: [] for kind in KINDS}
+    for i, prior in enumerate(USED_AT):
+        raw = test["score"].to_numpy()
+        moved = test.select(pr.expr.at_prior("score", prior=own, to=prior)).to_series().to_numpy()
+        for kind, p in zip(KINDS, (raw, moved, of_hull[:, i]), strict=True):
+            with np.errstate(divide="ignore"):
+                positive, negative = -np.log(p[truth]).mean(), -np.log1p(-p[~truth]).mean()
+            losses[kind].append(prior * positive + (1 - prior) * negative)
+    return losses
+
+
+def use() -> pl.DataFrame:
+    """Log loss at priors in use, of scores that a balanced set, or the data, has made."""
+    rows = []
+
+    def add(data: str, tuned: str, losses: list[dict[str, list[float]]]) -> None:
+        means = {kind: np.mean([loss[kind] for loss in losses], axis=0) for kind in KINDS}
+        errors = {
+            kind: np.std([loss[kind] for loss in losses], axis=0) / len(losses) ** 0.5
+            for kind in KINDS
+        }
+        for kind in KINDS:
+            at = {f"{prior:g}": float(value) for prior, value in zip(USED_AT, means[kind], strict=True)}
+            rows.append({"data": data, "tuning": tuned, "scores": kind, **at, "error": errors[kind].max()})
+
+    separation = SEPARATIONS[0.9]
+    for slope, name in ((1.0, "right when balanced"), (2.0, "too extreme")):
+        test = samples(1, HELD_OUT, HELD_OUT, separation, slope, seed=99)
+        for positives in TUNED:
+            losses = []
+            for seed in range(DRAWS):
+                drawn = samples(1, positives, 4 * positives, separation, slope, seed)
+                # They come out right at the share of the tuning cases; here at 0.5.
+                share = 0.2
+                tuning = drawn.with_columns(
+                    score=pl.Series(expit(logit(drawn["score"].to_numpy()) - slope * logit(share)))
+                )
+                losses.append(log_losses(tuning, test, 0.5))
+            add(f"simulated, {name}", f"{positives} + {4 * positives}", losses)
+    satellite = pr.datasets.satellite_predictions().with_columns(
+        score=pl.when(pl.col("model") == "A").then(1 / (1 + (-pl.col("score")).exp())).otherwise("score")
+    )
+    own = satellite["truth"].mean()
+    for model, table in satellite.sort("model").group_by("model", maintain_order=True):
+        losses = []
+        for _, fold in table.sort("fold").group_by("fold", maintain_order=True):
+            half = pl.col("case").rank("dense") % 2 == 0
+            parts = fold.with_columns(half.alias("half")).partition_by("half", include_key=False)
+            losses.append(log_losses(parts[0], parts[1], own))
+        add(f"Satellite, model {model[0]}", f"{len(parts[0])} cases", losses)
     return pl.DataFrame(rows)
 
 

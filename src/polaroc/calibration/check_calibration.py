@@ -1,6 +1,7 @@
 """Whether scores are probabilities: a test of calibration that holds at every prior."""
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import polars as pl
@@ -20,6 +21,9 @@ RESULT = {
     "p_value": pl.Float64(),
 }  # fmt: skip
 NOT_COUNTS = "weights are not counts of cases: no test"
+# Cases of the rarer class below which the prior of the cases is known too badly.
+FEW = 30
+LIBERAL = f"fewer than {FEW} cases of a class: calibrated scores are rejected too often"
 UNTOLD = "all scores are equal, or separate the classes: no slope"
 
 
@@ -78,8 +82,11 @@ def check_calibration(
     test: `p_value` is 0. A large p-value is no proof of calibration; with few cases it
     says little.
 
-    With calibrated scores it rejected at level 0.05 in {size} of samples
-    (``just calibration``).
+    Calibrated scores it rejected at level 0.05 in 3.9 to 5.4 % of samples of 50 to 1,000
+    cases, 10 and 50 % of them positive, and where `score_prior` was given, and there were
+    30 cases of the rarer class or more, in 3.8 to 5.5 % (``just calibration size``; 1,000 or
+    2,000 samples each, standard errors up to 0.7 %). With fewer it was up to 8.2 % there,
+    which `note` says.
 
     References
     ----------
@@ -123,7 +130,7 @@ def _tests(
 def parts_of(curves: pl.DataFrame) -> Iterator[pl.DataFrame]:
     """Each curve of a sorted table, with its anchor."""
     starts = curves.with_row_index("at").filter(pl.col(SCORE).is_null())["at"].to_list()
-    for start, end in zip(starts, [*starts[1:], curves.height], strict=True):
+    for start, end in pairwise([*starts, curves.height]):
         yield curves[start:end]
 
 
@@ -145,6 +152,8 @@ def _test(curve: pl.DataFrame, score_prior: Prior) -> dict[str, Any]:
     found = recalibration(score, pos, neg, fitted_prior=score_prior != OBSERVED)
     line = fitted_line(score, pos, neg)
     note = None if line is not None else UNTOLD
+    if score_prior != OBSERVED and min(positives, negatives) < FEW:
+        note = "; ".join(filter(None, (note, LIBERAL)))
     if found.impossible:
         note = f"scores of 0 or 1 are wrong for {found.impossible:g} cases"
     intercept, slope = (None, None) if line is None else line

@@ -16,7 +16,8 @@ from polaroc.comparison.compare import of_design
 from polaroc.comparison.design import Design, Incomplete, Plan, balanced
 from polaroc.comparison.letters import check_result_name
 from polaroc.comparison.measure_rows import below_chance, over_labels, range_rows, rows_of
-from polaroc.measures.catalog import label
+from polaroc.errors import Hint, InvalidArgument
+from polaroc.measures.catalog import higher_is_better, label
 from polaroc.priors.beliefs import Belief
 
 COLUMNS = ("mean", "regret", "best", "expected", "mean_regret", "worst_regret", "sens")
@@ -113,6 +114,12 @@ def choose(
     """
     check_result_name(between, COLUMNS)
     check_text("measure", measure, "auprec")
+    if not higher_is_better(measure):
+        raise InvalidArgument(
+            f"measure is {measure!r}, of which less is better; models are chosen by one of which "
+            "more is better.",
+            hint=Hint("use {measure}, which is that of the Brier score.", measure="brier_skill"),
+        )
     table = as_lazy(measures)
     require(table, ("measure", "estimate"), source="evaluate(...)")
     frame = table.collect()

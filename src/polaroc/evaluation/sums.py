@@ -202,7 +202,7 @@ def _merged(partitions: Sequence[pl.DataFrame], measures: Sequence[Measure]) -> 
     """The sums and minima over all partitions, from those of each partition."""
     _, sums, least = ingredients(measures)
     return (
-        pl.concat(partitions)
+        pl.concat(partitions, how="diagonal")
         .group_by(KEY_INDEX)
         .agg(
             pl.col("positives", "negatives").max(),

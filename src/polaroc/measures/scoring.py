@@ -233,7 +233,14 @@ def _scored(
             for part in (rule.positive, rule.negative, rule.by_score_prior)
         )
         estimated = by_score_prior if score_prior == OBSERVED else None
-        loss = CaseLoss(scored_columns(score_prior, backend), positive, negative, estimated)
+        weights = (
+            _weighted(_prior, nodes, backend),
+            _weighted(lambda skewed: 1 - _prior(skewed), nodes, backend),
+        )
+        loss = CaseLoss(
+            scored_columns(score_prior, backend), positive, negative, weights,
+            bounded=rule is BRIER_RULE, by_score_prior=estimated,
+        )  # fmt: skip
     return Measure(
         rule.name, estimate, columns=scored_columns(score_prior, backend), sums=sums,
         bounds=(0.0, None),

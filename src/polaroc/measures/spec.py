@@ -41,6 +41,11 @@ class CaseLoss:
     by_score_prior
         What a cell adds to the derivative of the measure by the log-odds of the prior at
         which scores are right, None where this prior is given and not estimated.
+    weights
+        The weights of the two classes in the measure; the greatest loss of a positive and of
+        a negative, if losses are `bounded`.
+    bounded
+        Whether losses have a greatest value.
     scale
         By how much the measure moves as the mean does, negative where it falls.
     """
@@ -48,6 +53,8 @@ class CaseLoss:
     columns: dict[str, Quantity]
     positive: Quantity
     negative: Quantity
+    weights: tuple[Quantity, Quantity]
+    bounded: bool
     by_score_prior: Quantity | None = None
     scale: Quantity = 1.0
 

@@ -16,11 +16,17 @@ def calibration(priors=(0.3, 0.05), **scores: float) -> pl.DataFrame:
     return pr.calibration_curve(curves, list(priors), draws=100)
 
 
+def lines_of(spec: dict) -> list[dict]:
+    panels = spec.get("concat", [spec])
+    layers = [layer for panel in panels for layer in panel["layer"]]
+    values = [layer["data"]["values"] for layer in layers if layer["mark"]["type"] == "line"]
+    return [record for records in values for record in records if "lower" in record]
+
+
 def test_it_draws_what_the_table_says():
     table = calibration(right=1.0, extreme=3.0)
     spec = pr.charts.reliability(table).to_dict()
-    records = [record for rows in spec["datasets"].values() for record in rows]
-    drawn = {(r["line"], r["prior"]): r for r in records if "lower" in r}
+    drawn = {(record["line"], record["prior"]): record for record in lines_of(spec)}
     assert len(drawn) == 4
     for (model, prior), record in drawn.items():
         part = table.filter(
@@ -34,8 +40,7 @@ def test_the_slider_moves_scores_and_shares():
     table = calibration(right=1.0)
     spec = pr.charts.reliability(table, over=(0.01, 0.5)).to_dict()
     assert [param["name"] for param in spec["params"]] == ["log_odds", "prior", "skew"]
-    records = [record for rows in spec["datasets"].values() for record in rows]
-    (drawn,) = [record for record in records if "lower" in record]
+    (drawn,) = lines_of(spec)
     at_other = table.filter((pl.col("prior") - drawn["prior"]).abs() > 1e-12).sort("score")
     # The formula of the chart, at the other prior of the table.
     skew = (1 - at_other["prior"][0]) / at_other["prior"][0]

@@ -18,7 +18,7 @@ from polaroc.calibration.probabilities import (
     check_shared_keys,
     refuse_added,
 )
-from polaroc.errors import InvalidArgument, quoted
+from polaroc.errors import InvalidArgument, InvalidTable, quoted
 from polaroc.predictions.row_checks import SCORE
 from polaroc.priors.grids import resolve_priors
 from polaroc.typing import Priors, Table
@@ -73,7 +73,7 @@ def probabilities(
     Raises
     ------
     InvalidTable, InvalidArgument
-        As `polaroc.probabilities` does.
+        As `polaroc.probabilities` does; for a table of Spark.
 
     Examples
     --------
@@ -89,6 +89,7 @@ def probabilities(
     """
     check_flag("same_table", same_table)
     check_table(table)
+    _refuse_spark(table)
     names, own = table.columns, column_names(by, "by")
     unknown = [name for name in (score, *own) if name not in names]
     if unknown:
@@ -131,6 +132,18 @@ def probabilities(
     return _with_note_on_same(shown, rows, moments, keys).select(*names, *ADDED)
 
 
+def _refuse_spark(table: "ibis.expr.types.Table") -> None:
+    """Raise on engines that take no small tables along with a query."""
+    from ibis.backends import BaseBackend
+
+    backends: list[BaseBackend] = table._find_backends()[0]
+    if any(backend.name == "pyspark" for backend in backends):
+        raise InvalidTable(
+            "the table is one of Spark, which takes no table of thresholds with a query.",
+            hint="read its rows into Polars, in parts, and use polaroc.probabilities.",
+        )
+
+
 def _tuned(curve: Any) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The points of a curve that its hull needs, and the `MOMENTS` of the scores of each key."""
     if not isinstance(curve, ibis_library().expr.types.Table):
@@ -141,8 +154,8 @@ def _tuned(curve: Any) -> tuple[pl.DataFrame, pl.DataFrame]:
         return points, points.drop_nulls(SCORE).group_by(keys).agg(**sums)
     points = fetch_hull_candidates(curve)
     keys = local_curve_keys(points.lazy())
-    count, score = deferred("pos") + deferred("neg"), deferred(SCORE)
-    powers = (count * 1.0, count * score, count * score * score)
+    count = (deferred("pos") + deferred("neg")).cast("float64")
+    powers = (count, count * deferred(SCORE), count * deferred(SCORE) * deferred(SCORE))
     there = {name: value.sum() for name, value in zip(MOMENTS, powers, strict=True)}
     return points, collected(curve.filter(curve[SCORE].notnull()).aggregate(by=keys, **there))
 

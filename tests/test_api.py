@@ -9,12 +9,13 @@ import polaroc as pr
 
 PUBLIC = {
     "accsens", "achievable", "anova", "apply_thresholds", "auc", "auprec", "auprec_bounds",
-    "beta", "bootstrap", "calibration_curve", "charts", "check", "check_calibration", "choose", "compare", "cost_curve", "curve",
+    "beta", "bootstrap", "calibration_curve", "charts", "check", "check_calibration", "choose",
+    "compare", "cost_curve", "curve",
     "datasets", "decision_curve", "delong", "dominance", "errors", "estimate_prior", "evaluate",
     "experiments", "expr", "gate", "greatest_auprec", "hull", "iauprec", "intervals", "iso_lines",
     "macro", "mean_pr", "mean_roc", "one_vs_rest", "operating_points", "points", "pr_from_roc",
-    "prior", "prior_grid", "probabilities", "rates", "report", "roc_from_pr", "sens", "skew", "surface", "uniform",
-    "warehouse",
+    "prior", "prior_grid", "probabilities", "rates", "report", "roc_from_pr", "sens", "skew",
+    "surface", "uniform", "warehouse",
 }  # fmt: skip
 # Types stand in the signature, parameters of one meaning share an entry, many summaries need
 # no more sentences, and nouns that end in s are taken for verbs.

@@ -17,7 +17,6 @@ import polars as pl
 from polaroc.base.checks import is_number
 from polaroc.base.columns import single_column
 from polaroc.curves.hull import hull_vertices
-from polaroc.curves.in_groups import SCORE as RAW_SCORE
 from polaroc.curves.in_groups import (
     FIELDS,
     cases,
@@ -26,6 +25,7 @@ from polaroc.curves.in_groups import (
     group_sum,
     with_fields,
 )
+from polaroc.curves.in_groups import SCORE as RAW_SCORE
 from polaroc.curves.segments import CELLS, segment_columns
 from polaroc.curves.surface import RATES
 from polaroc.errors import Hint, InvalidArgument, check_choice
@@ -136,7 +136,9 @@ def _hull_sum(rows: pl.Series, value: pl.Expr) -> float | None:
     start = cells[:1].with_columns(pl.col("pos", "neg", "tp", "fp") * 0)
     table = pl.concat([start, cells])
     vertices = table[hull_vertices(table["fp"].to_numpy(), table["tp"].to_numpy())]
-    segments = vertices.with_columns(pl.col("tp").diff().alias("pos"), pl.col("fp").diff().alias("neg"))
+    segments = vertices.with_columns(
+        pl.col("tp").diff().alias("pos"), pl.col("fp").diff().alias("neg")
+    )
     sum_: float = segments[1:].with_columns(**segment_columns(CELLS)).select(value.sum()).item()
     return sum_
 
@@ -377,9 +379,7 @@ def _where(sound: pl.Expr, value: pl.Expr, name: str) -> pl.Expr:
     return pl.when(sound).then(value.fill_nan(None)).alias(name)
 
 
-def at_prior(
-    score: IntoExpr, *, prior: float | pl.Expr, to: float | pl.Expr
-) -> pl.Expr:
+def at_prior(score: IntoExpr, *, prior: float | pl.Expr, to: float | pl.Expr) -> pl.Expr:
     """A probability that was right at one prior, at another.
 
     Its odds are multiplied by the odds of the new prior over those of the old one. That is
@@ -420,7 +420,9 @@ def at_prior(
     """
     value = single_column(score, "score")
     old, new = (_prior_expression(*one) for one in (("prior", prior), ("to", to)))
-    valid = (value >= 0) & (value <= 1) & old.is_between(0, 1, "none") & new.is_between(0, 1, "none")
+    valid = (
+        (value >= 0) & (value <= 1) & old.is_between(0, 1, "none") & new.is_between(0, 1, "none")
+    )
     return pl.when(valid).then(reweighted(value, (1 - old) / old, (1 - new) / new))
 
 

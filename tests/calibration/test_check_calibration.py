@@ -69,7 +69,9 @@ def test_a_wrong_score_prior_is_found_out():
 )
 @pytest.mark.parametrize("lazy", [True, False])
 def test_scores_without_a_test(score, truth, p_value, note, lazy):
-    table = pl.DataFrame({"score": score, "truth": truth}, schema={"score": pl.Float64, "truth": pl.Int64})
+    table = pl.DataFrame(
+        {"score": score, "truth": truth}, schema={"score": pl.Float64, "truth": pl.Int64}
+    )
     found = pr.check_calibration(table.lazy() if lazy else table, **NAMES)
     if lazy:
         assert found.collect_schema() == found.collect().schema

@@ -29,10 +29,15 @@ def test_it_draws_what_the_table_says():
     drawn = {(record["line"], record["prior"]): record for record in lines_of(spec)}
     assert len(drawn) == 4
     for (model, prior), record in drawn.items():
-        part = table.filter(
-            pl.col("model") == model, (pl.col("prior") - prior).abs() < 1e-12
-        ).sort("score")
-        for name, column in (("x", "score"), ("y", "probability"), ("lower", "lower"), ("upper", "upper")):
+        part = table.filter(pl.col("model") == model, (pl.col("prior") - prior).abs() < 1e-12).sort(
+            "score"
+        )
+        for name, column in (
+            ("x", "score"),
+            ("y", "probability"),
+            ("lower", "lower"),
+            ("upper", "upper"),
+        ):
             assert record[name] == pytest.approx(part[column].to_list(), abs=1e-6)
 
 

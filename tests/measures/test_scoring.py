@@ -230,7 +230,6 @@ def test_models_of_one_test_set_are_compared():
     difference = tested.row(0, named=True)
     assert difference["difference"] == pytest.approx(share @ moved)
     variance = sum(
-        weight**2 * moved[of].var(ddof=1) / of.sum()
-        for of, weight in ((truth, 0.4), (~truth, 0.6))
+        weight**2 * moved[of].var(ddof=1) / of.sum() for of, weight in ((truth, 0.4), (~truth, 0.6))
     )
     assert difference["std_error"] == pytest.approx(variance**0.5)

@@ -80,9 +80,7 @@ CASES: dict[str, Callable[[pl.DataFrame], Any]] = {
         )
     ),
     "reliability, slider": lambda table: pr.charts.reliability(
-        pr.calibration_curve(
-            curves(table.with_columns(score=1 / (1 + (-pl.col("score")).exp())))
-        ),
+        pr.calibration_curve(curves(table.with_columns(score=1 / (1 + (-pl.col("score")).exp())))),
         over=(0.01, 0.5),
     ),
     "explorer": lambda table: pr.charts.explorer(curves(table)),

@@ -1,7 +1,6 @@
 """How often scores are right, with bands for how far calibrated scores would be off."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import polars as pl
 
@@ -107,7 +106,9 @@ def calibration_curve(
             for part in parts_of(table)
         ]
         empty = pl.DataFrame(schema=schema)
-        return pl.concat([empty, *(part.select(list(schema)) for part in parts)], how="vertical_relaxed")
+        return pl.concat(
+            [empty, *(part.select(list(schema)) for part in parts)], how="vertical_relaxed"
+        )
 
     return in_order(curve, keys).map_batches(of_curves, schema=schema)
 

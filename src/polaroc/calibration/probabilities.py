@@ -12,7 +12,6 @@ from polaroc.base.columns import (
     collect_like,
     curve_keys,
     key_expressions,
-    refuse_clash,
     single_column,
     takes_table,
     text_keys_of_different_types,
@@ -126,12 +125,15 @@ def probabilities(
     same = None if same_table else _is_tuning_table(rows, tuned, shared)
     if not isinstance(predictions, pl.DataFrame):
         return collect_like(predictions, _shown(calibrated, names, same))
-    tables = [calibrated.lazy(), rows.select(ROW_NOTE).drop_nulls(), *([] if same is None else [same])]
+    tables = [
+        calibrated.lazy(),
+        rows.select(ROW_NOTE).drop_nulls(),
+        *([] if same is None else [same]),
+    ]
     result, invalid, *flags = pl.collect_all(tables)
     if invalid.height:
         raise InvalidPredictions(
-            f"{invalid.height} of {len(predictions)} rows cannot be scored: "
-            f"{invalid.item(0, 0)}.",
+            f"{invalid.height} of {len(predictions)} rows cannot be scored: {invalid.item(0, 0)}.",
             hint="drop such rows first: frame.drop_nulls(...), or mend them.",
         )
     if flags and flags[0].item():
@@ -143,9 +145,7 @@ def probabilities(
     return _shown(result.lazy(), names, None).collect()
 
 
-def _rows(
-    predictions: pl.LazyFrame, score: IntoExpr, by: By
-) -> tuple[pl.LazyFrame, list[str]]:
+def _rows(predictions: pl.LazyFrame, score: IntoExpr, by: By) -> tuple[pl.LazyFrame, list[str]]:
     """The rows with `ROW`, their score in `OF_ROW` and why it is missing, and their keys."""
     names = predictions.collect_schema().names()
     refuse_added(names)
@@ -187,9 +187,7 @@ def check_shared_keys(of_curve: Sequence[str], keys: Sequence[str]) -> None:
         )
 
 
-def _with_key_types(
-    curve: pl.LazyFrame, rows: pl.LazyFrame, keys: Sequence[str]
-) -> pl.LazyFrame:
+def _with_key_types(curve: pl.LazyFrame, rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     kinds = rows.collect_schema()
     differ = text_keys_of_different_types(
         kinds, curve.collect_schema(), keys, ("the predictions", "the curve")
@@ -228,9 +226,7 @@ def _at_priors(rows: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
     )  # fmt: skip
 
 
-def _is_tuning_table(
-    rows: pl.LazyFrame, curve: pl.LazyFrame, keys: Sequence[str]
-) -> pl.LazyFrame:
+def _is_tuning_table(rows: pl.LazyFrame, curve: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     """One row, `SAME`: whether every key has the scores of its curve, each as often."""
     own, tuned = private("own"), private("tuned")
     scores = rows.group_by(*keys, pl.col(OF_ROW).alias(SCORE)).agg(pl.len().alias(own))

@@ -93,7 +93,9 @@ def reliability(
     heading = alt.TitleParams(title, subtitle=subtitle)
     if over is not None:
         over = range_of(over)
-        first = pl.col("prior") == (pl.col("prior").first().over(keys) if keys else pl.col("prior").first())
+        first = pl.col("prior") == (
+            pl.col("prior").first().over(keys) if keys else pl.col("prior").first()
+        )
         shown = table.filter(first)
         start = min(max(shown["prior"][0] if shown.height else over[0], over[0]), over[1])
         layers = _layers(_records(shown, keys), keys, colours, moved=True)
@@ -135,17 +137,23 @@ def _layers(
     if moved:
         # The prior of the slider and its skew are parameters of the chart.
         for name in ("x", "y", "lower", "upper"):
-            up = f"datum.{name} * (1 - datum.prior) / datum.prior"
-            base = base.transform_calculate(
-                **{name: f"isValid(datum.{name}) ? {up} / ({up} + (1 - datum.{name}) * skew) : null"}
-            )
+            value = f"datum.{name}"
+            up = f"{value} * (1 - datum.prior) / datum.prior"
+            moved_value = f"isValid({value}) ? {up} / ({up} + (1 - {value}) * skew) : null"
+            base = base.transform_calculate(**{name: moved_value})
     across = alt.X("x:Q", **share_axis(SAYS))
     up_axis = alt.Y("y:Q", **share_axis(RIGHT))
     hue = colour(drawn.series, drawn.title, colours)
     band = (
         base.transform_filter("isValid(datum.lower)")
         .mark_area(opacity=0.15, line=False, clip=True)
-        .encode(across, alt.Y("lower:Q", **share_axis(RIGHT)), alt.Y2("upper:Q"), hue, alt.Detail("id:N"))
+        .encode(
+            across,
+            alt.Y("lower:Q", **share_axis(RIGHT)),
+            alt.Y2("upper:Q"),
+            hue,
+            alt.Detail("id:N"),
+        )
     )
     tooltip = [
         *([alt.Tooltip("line:N", title="scores of")] if keys else []),

@@ -148,6 +148,7 @@ def evaluate(
     request = Request(
         truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls,
         priors=priors, over=over, interpolation=interpolation, intervals=intervals, level=level,
-        measures=measures, score_prior=score_prior, memory=memory, scratch=scratch, progress=progress,
+        measures=measures, score_prior=score_prior, memory=memory, scratch=scratch,
+        progress=progress,
     )  # fmt: skip
     return collect_like(frame, run(frame, request).measures)

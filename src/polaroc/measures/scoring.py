@@ -196,9 +196,7 @@ def _at_priors(priors: Priors, backend: Backend) -> list[AtPrior]:
     many = many_priors(resolved)
     if many is None:
         return [AtPrior(*(own if p is None else (skew(p), p)), None) for p in resolved]
-    return [
-        AtPrior(*(own if node is None else (node, _prior(node))), many) for node in many.nodes
-    ]
+    return [AtPrior(*(own if node is None else (node, _prior(node))), many) for node in many.nodes]
 
 
 def _belief_nodes(over: tuple[float, float] | Belief) -> Nodes:
@@ -280,9 +278,7 @@ def refinement_measures(priors: Priors, backend: Backend = POLARS) -> list[Measu
     ]
 
 
-def refinement_range(
-    over: tuple[float, float] | Belief, backend: Backend = POLARS
-) -> Measure:
+def refinement_range(over: tuple[float, float] | Belief, backend: Backend = POLARS) -> Measure:
     """The mean of the refinement loss over a range of priors or a belief."""
     return _over(_refined("range", _belief_nodes(over), backend), over)
 

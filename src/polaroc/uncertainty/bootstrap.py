@@ -271,9 +271,7 @@ def _key_limits(part: pl.DataFrame, key: Sequence[object], spec: BootstrapSpec) 
             blocks = draws_of_clusters(part, CLUSTER, rng, spec.draws, place)
         else:
             blocks = draws_of_cells(roc, rng, spec.draws, place)
-        drawn = np.concatenate(
-            [_estimates(block.lazy(), [DRAW], areas) for block in blocks]
-        )
+        drawn = np.concatenate([_estimates(block.lazy(), [DRAW], areas) for block in blocks])
         # A draw without positives has no segments, hence no row.
         without_class = np.full((spec.draws - drawn.shape[0], len(areas)), np.nan)
         drawn = np.concatenate([drawn, without_class])

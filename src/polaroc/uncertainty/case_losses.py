@@ -28,7 +28,11 @@ BEYOND = 1.0
 
 
 def loss_limits(
-    curves: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure], method: str, level: float
+    curves: pl.LazyFrame,
+    keys: Sequence[str],
+    measures: Sequence[Measure],
+    method: str,
+    level: float,
 ) -> pl.LazyFrame:
     """Tidy measures with limits, from curves that have the columns `note` and `FRACTIONAL`.
 
@@ -154,9 +158,7 @@ def _limits(
         ends = [loss / factor, loss * factor]
     lower, upper = (1 - end for end in reversed(ends)) if falls else ends
     has_limits = (error > 0) & (loss > 0)
-    lower, upper = (
-        pl.when(has_limits).then(end.clip(*measure.bounds)) for end in (lower, upper)
-    )
+    lower, upper = (pl.when(has_limits).then(end.clip(*measure.bounds)) for end in (lower, upper))
     missing = ~has_limits.fill_null(False) & defined
     return Limits(lower, upper, error, pl.when(missing).then(no_limits_note(error)))
 

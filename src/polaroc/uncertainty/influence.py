@@ -119,9 +119,9 @@ def influence(
             else:
                 own_loss = loss.positive if name == "pos" else loss.negative
                 # A score of 0 or 1 may be infinitely wrong for cases that are not there.
-                combined[influence_column(i, name)] = pl.when(pl.col(name) > 0).then(
-                    loss.scale * own_loss
-                ).otherwise(0.0)
+                combined[influence_column(i, name)] = (
+                    pl.when(pl.col(name) > 0).then(loss.scale * own_loss).otherwise(0.0)
+                )
             mean = within((pl.col(name) * value).sum(), keys) / pl.col(total)
             centred[influence_column(i, name)] = value - mean
     own = cells.collect_schema().names()

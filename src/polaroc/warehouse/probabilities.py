@@ -212,4 +212,6 @@ def _with_note_on_same(
     )
     matches = [shown[key].identical_to(same[private(f"same_{i}")]) for i, key in enumerate(keys)]
     flagged = shown.left_join(same, matches or [ibis_library().literal(True)])
-    return flagged.mutate(note=deferred(SAME).fill_null(False).ifelse(SAME_SCORES, deferred("note")))
+    return flagged.mutate(
+        note=deferred(SAME).fill_null(False).ifelse(SAME_SCORES, deferred("note"))
+    )

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # The score of a row and the score above its block, both within the floats that are finite.
 OF_ROW, MOST = private("score_of_row"), private("most")
 FINITE = float_info.max
-# The number of cases of a key, and the sums of their scores and of the squares of these.
+# The number of cases of a key, and the sums of their squeezed scores and of the squares of these.
 MOMENTS = tuple(private(f"moment_{power}") for power in range(3))
 # Share by which sums of the same scores in another order may differ.
 TOLERANCE = 1e-9
@@ -63,7 +63,7 @@ def probabilities(
         As in `polaroc.probabilities`; columns by name.
     same_table
         Whether the very table that the curve was made of is meant. If not, `note` says
-        where a key has as many cases as its curve, and the same mean and spread of scores.
+        where a key has as many cases as its curve, with the same mean and spread.
 
     Returns
     -------
@@ -144,18 +144,24 @@ def _refuse_spark(table: "ibis.expr.types.Table") -> None:
         )
 
 
+def _squeezed(score: Any) -> Any:
+    """A score between −1 and 1, whose square does not overflow."""
+    return score / (1 + score.abs())
+
+
 def _tuned(curve: Any) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The points of a curve that its hull needs, and the `MOMENTS` of the scores of each key."""
     if not isinstance(curve, ibis_library().expr.types.Table):
         points = as_lazy(curve).collect()
         keys = local_curve_keys(points.lazy())
-        count, score = pl.col("pos") + pl.col("neg"), pl.col(SCORE)
+        count, score = pl.col("pos") + pl.col("neg"), _squeezed(pl.col(SCORE).clip(-FINITE, FINITE))
         sums = {name: (count * score**power).sum() for power, name in enumerate(MOMENTS)}
         return points, points.drop_nulls(SCORE).group_by(keys).agg(**sums)
     points = fetch_hull_candidates(curve)
     keys = local_curve_keys(points.lazy())
     count = (deferred("pos") + deferred("neg")).cast("float64")
-    powers = (count, count * deferred(SCORE), count * deferred(SCORE) * deferred(SCORE))
+    score = _squeezed(deferred(SCORE).clip(literal(-FINITE), literal(FINITE)))
+    powers = (count, count * score, count * score * score)
     there = {name: value.sum() for name, value in zip(MOMENTS, powers, strict=True)}
     return points, collected(curve.filter(curve[SCORE].notnull()).aggregate(by=keys, **there))
 
@@ -194,7 +200,7 @@ def _with_note_on_same(
     keys: Sequence[str],
 ) -> "ibis.expr.types.Table":
     """The note that a key has the scores of its curve, in place of others."""
-    score = deferred(OF_ROW)
+    score = _squeezed(deferred(OF_ROW))
     powers = (score.notnull().ifelse(literal(1), literal(0)), score, score * score)
     own = {f"own_{i}": value.sum() for i, value in enumerate(powers)}
     per_key = rows.filter(deferred(OF_ROW).notnull()).aggregate(by=keys, **own)

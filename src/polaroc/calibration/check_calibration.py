@@ -171,6 +171,5 @@ def unusable(curve: pl.DataFrame) -> str | None:
     if not positives or not negatives:
         absent = [name for name in ("positives", "negatives") if not curve[name][0]]
         return " and ".join(f"no {name}" for name in absent)
-    if not 0 <= curve[SCORE].min() <= curve[SCORE].max() <= 1:
-        return NOT_PROBABILITIES
-    return None
+    inside: bool = curve[1:].select(pl.col(SCORE).is_between(0, 1).all()).item()
+    return None if inside else NOT_PROBABILITIES

@@ -122,27 +122,23 @@ def probabilities(
     tuned = _with_key_types(tuned, rows, shared)
     names = predictions.collect_schema().names()
     calibrated = _at_priors(_in_blocks(rows, hull_blocks(tuned, shared), shared), priors)
-    same = None if same_table else _is_tuning_table(rows, tuned, shared)
+    no_flag = pl.LazyFrame({SAME: [False]})
+    same = no_flag if same_table else _is_tuning_table(rows, tuned, shared)
     if not isinstance(predictions, pl.DataFrame):
         return collect_like(predictions, _shown(calibrated, names, same))
-    tables = [
-        calibrated.lazy(),
-        rows.select(ROW_NOTE).drop_nulls(),
-        *([] if same is None else [same]),
-    ]
-    result, invalid, *flags = pl.collect_all(tables)
+    result, invalid, flag = pl.collect_all([calibrated, rows.select(ROW_NOTE).drop_nulls(), same])
     if invalid.height:
         raise InvalidPredictions(
             f"{invalid.height} of {len(predictions)} rows cannot be scored: {invalid.item(0, 0)}.",
             hint="drop such rows first: frame.drop_nulls(...), or mend them.",
         )
-    if flags and flags[0].item():
+    if flag.item():
         raise InvalidTable(
             "the scores are those of the tuning table: probabilities of the cases that the curve "
             "was made of are too good.",
             hint=Hint("give other cases, or {same_table}.", same_table=True),
         )
-    return _shown(result.lazy(), names, None).collect()
+    return _shown(result.lazy(), names, no_flag).collect()
 
 
 def _rows(predictions: pl.LazyFrame, score: IntoExpr, by: By) -> tuple[pl.LazyFrame, list[str]]:
@@ -222,7 +218,6 @@ def _at_priors(rows: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
             .alias("probability"),
             note.alias("note"),
         )
-        .sort(ROW, PLACE)
     )  # fmt: skip
 
 
@@ -243,8 +238,7 @@ def _is_tuning_table(rows: pl.LazyFrame, curve: pl.LazyFrame, keys: Sequence[str
     return both.select((as_often.fill_null(False).all() & (pl.len() > 0)).alias(SAME))
 
 
-def _shown(rows: pl.LazyFrame, names: Sequence[str], same: pl.LazyFrame | None) -> pl.LazyFrame:
-    if same is not None:
-        note = pl.when(SAME).then(pl.lit(SAME_SCORES)).otherwise("note")
-        rows = rows.join(same, how="cross").with_columns(note.alias("note")).sort(ROW, PLACE)
-    return rows.select(*names, *ADDED)
+def _shown(rows: pl.LazyFrame, names: Sequence[str], same: pl.LazyFrame) -> pl.LazyFrame:
+    note = pl.when(SAME).then(pl.lit(SAME_SCORES)).otherwise("note").alias("note")
+    flagged = rows.join(same, how="cross").with_columns(note)
+    return flagged.sort(ROW, PLACE).select(*names, *ADDED)

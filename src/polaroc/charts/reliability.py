@@ -165,4 +165,4 @@ def _layers(
     line = base.mark_line(strokeWidth=2, clip=True, point=alt.OverlayMarkDef(size=14)).encode(
         across, up_axis, hue, alt.Detail("id:N"), alt.Order("at:Q"), tooltip=tooltip
     )
-    return alt.layer(chance_diagonal(), band, line)
+    return alt.LayerChart(layer=[chance_diagonal(), band, line])

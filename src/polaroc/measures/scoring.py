@@ -41,7 +41,7 @@ class AtPrior(NamedTuple):
 
     skew: Quantity
     prior: Quantity
-    many: ManyPriors | None
+    many: ManyPriors | None = None
 
 
 @dataclass(frozen=True)
@@ -195,8 +195,9 @@ def _at_priors(priors: Priors, backend: Backend) -> list[AtPrior]:
     resolved = resolve_priors(priors)
     many = many_priors(resolved)
     if many is None:
-        return [AtPrior(*(own if p is None else (skew(p), p)), None) for p in resolved]
-    return [AtPrior(*(own if node is None else (node, _prior(node))), many) for node in many.nodes]
+        return [AtPrior(*(own if p is None else (skew(p), p))) for p in resolved]
+    nodes = [own if node is None else (node, _prior(node)) for node in many.nodes]
+    return [AtPrior(skewed, prior, many) for skewed, prior in nodes]
 
 
 def _belief_nodes(over: tuple[float, float] | Belief) -> Nodes:
@@ -257,7 +258,8 @@ def skill_measures(
     """Brier skill: 1 less the Brier score over that of the prior itself, π(1−π)."""
     measures = []
     for measure in scoring_measures(BRIER_RULE, priors, score_prior, backend):
-        prior, loss = measure.prior, measure.case_loss
+        prior: Quantity = measure.prior
+        loss = measure.case_loss
         worth = 1 / (prior * (1 - prior))
         if loss is not None:
             loss = replace(loss, scale=-worth)

@@ -88,7 +88,7 @@ def calibration_curve(
     >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
     >>> found = pr.calibration_curve(curves)
     >>> found.select(pl.col("score", "probability", "lower", "upper").round(2)).row(0)
-    (0.1, 0.0, 0.0, 0.25)
+    (0.1, 0.0, 0.0, 0.34)
     """
     keys = curve_keys(curve)
     check_score_prior(score_prior)

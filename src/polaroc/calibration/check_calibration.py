@@ -100,7 +100,7 @@ def check_calibration(
     >>> table = pr.datasets.twenty_scores()
     >>> found = pr.check_calibration(table, truth="truth", score="score")
     >>> found.select(pl.col("mean_score", "slope", "p_value").round(2)).row(0)
-    (0.48, 0.68, 0.81)
+    (0.47, 0.94, 0.96)
     """
     check_score_prior(score_prior)
     curves = curve(

@@ -112,7 +112,7 @@ def probabilities(
     >>> use = pl.DataFrame({"case": [1, 2], "score": [0.7, 0.3]})
     >>> found = pr.probabilities(use, curves, score="score", priors=[0.5, 0.05])
     >>> found.select("case", "prior", pl.col("probability").round(3)).rows()
-    [(1, 0.5, 0.6), (1, 0.05, 0.073), (2, 0.5, 0.333), (2, 0.05, 0.026)]
+    [(1, 0.5, 0.75), (1, 0.05, 0.136), (2, 0.5, 0.333), (2, 0.05, 0.026)]
     """
     check_flag("same_table", same_table)
     tuned = as_lazy(curve)

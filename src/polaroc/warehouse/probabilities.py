@@ -85,7 +85,7 @@ def probabilities(
     >>> use = ibis.memtable(pl.DataFrame({"case": [1, 2], "score": [0.7, 0.3]}))
     >>> found = pr.warehouse.probabilities(use, points, score="score", priors=0.05)
     >>> found.order_by("case").probability.to_polars().round(3).to_list()
-    [0.073, 0.026]
+    [0.136, 0.026]
     """
     check_flag("same_table", same_table)
     check_table(table)

@@ -118,3 +118,12 @@ def test_limits_at_many_priors_are_those_at_each():
     found = found.sort("set", "measure", "prior")
     for name in ("estimate", "lower", "upper", "std_error"):
         assert found[name].to_list() == pytest.approx(each[name].to_list(), abs=1e-8)
+
+
+def test_curves_have_the_same_intervals():
+    table = predictions(7, 100, 2)
+    asked = {"priors": 0.1, "measures": ["auc", "brier"], "score_prior": 0.4}
+    curves = pr.curve(table, **NAMES, by="set")
+    found = pr.intervals(curves, **asked)
+    expected = pr.evaluate(table, **NAMES, by="set", intervals="logit", **asked)
+    assert found["upper"].to_list() == pytest.approx(expected["upper"].to_list())

@@ -1,4 +1,4 @@
-"""Chart of calibration curves: when a score says 30 %, how often is it right?"""
+"""Chart of calibration curves: how often a score is right that says 30 %."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING

@@ -18,7 +18,7 @@ from polaroc.measures.table import AREA, VARIANCE, Limits, ManyLimits, per_key, 
 from polaroc.predictions.row_checks import UNRANKED
 from polaroc.predictions.table import Predictions
 from polaroc.priors.beliefs import Belief
-from polaroc.typing import Interpolation, Priors
+from polaroc.typing import Interpolation, Prior, Priors
 from polaroc.uncertainty.case_losses import loss_limits
 from polaroc.uncertainty.influence import (
     covariance,
@@ -44,6 +44,7 @@ def intervals(
     measures: str | Sequence[str] | None = None,
     method: str = "logit",
     level: float = 0.95,
+    score_prior: Prior = "observed",
 ) -> pl.LazyFrame:
     """The measures of each curve with standard errors and confidence intervals.
 
@@ -58,7 +59,7 @@ def intervals(
     curve
         The result of `curve`; weights, if any, are taken as counts of cases, which
         `note` says.
-    priors, over, interpolation, measures
+    priors, over, interpolation, measures, score_prior
         As in `evaluate`; interpolation ``"hull"`` has no interval.
     method
         ``"wald"``: estimate ± z standard errors, cut at 0 and 1; ``"logit"``:
@@ -110,6 +111,15 @@ def intervals(
     AUPREC at priors 0.5 to 0.01 and IAUPREC (``tests/benchmarks/coverage.py``; 200
     to 800 samples each). With few cases they are rather too wide.
 
+    The Brier score, the log loss and the Brier skill are means of the losses of single
+    cases. Their limits are symmetric in the logarithm of the mean loss, and the widest of
+    those of the sample as it is and with one more case of either class, of no loss or of a
+    great one (the greatest there can be; for the log loss, which has no bound, one nat more
+    than the greatest loss of the class). Where `score_prior` is ``"observed"``, the error of
+    that prior is in them. The losses after calibration by the hull, "calibration_loss" and
+    "refinement_loss", have no interval: they are biased by the hull, and the former is
+    irregular at 0.
+
     References
     ----------
     DeLong, DeLong, Clarke-Pearson, "Comparing the areas under two or more correlated
@@ -127,7 +137,9 @@ def intervals(
     check_choice("method", method, METHODS)
     check_share("level", level)
     check_interpolation(interpolation)
-    selected = select_measures(measures, priors, over, interpolation).measures
+    selected = select_measures(
+        measures, priors, over, interpolation, score_prior=score_prior
+    ).measures
     counts = (CELLS.pos, CELLS.neg, CELLS.fp)
     fractional = pl.any_horizontal(count != count.floor() for count in counts).alias(FRACTIONAL)
     note = pl.when(pl.col("positives").is_null()).then(pl.lit(UNRANKED)).alias("note")

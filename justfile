@@ -56,6 +56,11 @@ formulations *ARGS:
 coverage *ARGS:
     python tests/benchmarks/coverage.py {{ARGS}}
 
+# Probabilities: coverage of the intervals of scoring rules, size of the test of calibration, and log
+# loss at priors in use (parts: intervals, size, use).
+calibration *ARGS:
+    python tests/benchmarks/calibration.py {{ARGS}}
+
 # Time of 2,000 bootstrap draws, beside resampled rows and scikit-learn.
 bootstrap *ARGS:
     python tests/benchmarks/bootstrap.py {{ARGS}}

@@ -9,13 +9,14 @@ import polaroc as pr
 
 PUBLIC = {
     "accsens", "achievable", "anova", "apply_thresholds", "auc", "auprec", "auprec_bounds",
-    "beta", "bootstrap", "brier_curve", "charts", "check", "choose", "compare", "cost_curve",
-    "curve", "datasets", "decision_curve", "delong", "dominance", "errors", "estimate_prior",
-    "evaluate", "expected_cost", "experiments", "expr", "gate", "greatest_auprec", "h_measure",
-    "hull", "iauprec", "intervals", "iso_lines", "label_budget", "macro", "mean_pr", "mean_roc",
+    "beta", "bootstrap", "brier_curve", "calibration_curve", "charts", "check",
+    "check_calibration", "choose", "compare", "cost_curve", "curve", "datasets",
+    "decision_curve", "delong", "dominance", "errors", "estimate_prior", "evaluate",
+    "expected_cost", "experiments", "expr", "gate", "greatest_auprec", "h_measure", "hull",
+    "iauprec", "intervals", "iso_lines", "label_budget", "macro", "mean_pr", "mean_roc",
     "monitor", "one_vs_rest", "operating_points", "points", "pr_band", "pr_from_roc", "prior",
-    "prior_grid", "rates", "report", "roc_band", "roc_from_pr", "sens", "skew", "surface",
-    "uniform", "warehouse",
+    "prior_grid", "probabilities", "rates", "report", "roc_band", "roc_from_pr", "sens", "skew",
+    "surface", "uniform", "warehouse",
 }  # fmt: skip
 # Types stand in the signature, parameters of one meaning share an entry, many summaries need
 # no more sentences, and nouns that end in s are taken for verbs.

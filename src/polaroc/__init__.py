@@ -4,6 +4,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from polaroc import datasets, errors, expr, rates
+from polaroc.calibration.calibration_curve import calibration_curve
+from polaroc.calibration.check_calibration import check_calibration
+from polaroc.calibration.probabilities import probabilities
 from polaroc.choice.choose import choose
 from polaroc.comparison.anova import anova
 from polaroc.comparison.compare import compare
@@ -52,8 +55,10 @@ __all__ = [
     "beta",
     "bootstrap",
     "brier_curve",
+    "calibration_curve",
     "charts",
     "check",
+    "check_calibration",
     "choose",
     "compare",
     "cost_curve",
@@ -87,6 +92,7 @@ __all__ = [
     "pr_from_roc",
     "prior",
     "prior_grid",
+    "probabilities",
     "rates",
     "report",
     "roc_band",

@@ -9,11 +9,14 @@ not determine supertype", or "`sign` operation not supported". The frame functio
 faster on large tables and say why an estimate is null.
 """
 
+from functools import partial
 from math import isnan, nan
 
 import polars as pl
 
 from polaroc.base.checks import is_number
+from polaroc.base.columns import single_column
+from polaroc.curves.hull import hull_vertices
 from polaroc.curves.in_groups import (
     FIELDS,
     cases,
@@ -22,13 +25,17 @@ from polaroc.curves.in_groups import (
     group_sum,
     with_fields,
 )
+from polaroc.curves.in_groups import SCORE as RAW_SCORE
+from polaroc.curves.segments import CELLS, segment_columns
 from polaroc.curves.surface import RATES
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.measures.areas import STARTS
 from polaroc.measures.catalog import select_measures
 from polaroc.measures.spec import ingredients
+from polaroc.predictions.row_checks import SCORE
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import OBSERVED, check_prior, skew
+from polaroc.priors.reweighting import reweighted
 from polaroc.typing import Interpolation, IntoExpr, Prior, Start
 
 INTERPOLATIONS = ("exact", "linear", "step")
@@ -43,6 +50,7 @@ def measure(
     over: tuple[float, float] | Belief | None = None,
     interpolation: Interpolation = "exact",
     start: Start = "limit",
+    score_prior: Prior = "observed",
     weight: IntoExpr | None = None,
 ) -> pl.Expr:
     """Any measure of `polaroc.evaluate`, by its name.
@@ -60,11 +68,18 @@ def measure(
         ``"exact"``, ``"linear"`` or ``"step"``; the hull needs `polaroc.hull`.
     start
         As in `polaroc.auprec`.
+    score_prior
+        As in `polaroc.evaluate`.
 
     Returns
     -------
     Expr
         One Float64, or null.
+
+    Notes
+    -----
+    The calibration loss and the refinement loss need the hull: their expressions hold a
+    Python function.
 
     Examples
     --------
@@ -78,8 +93,13 @@ def measure(
     check_choice("start", start, STARTS)
     if prior != OBSERVED:
         check_prior(prior)
-    (built,) = select_measures([name], prior, over, interpolation, FIELDS, start).measures
+    selected = select_measures([name], prior, over, interpolation, FIELDS, start, score_prior)
+    (built,) = selected.measures
     rows, defined = group_curve(truth, score, weight)
+    if built.every_cell:
+        rows = with_fields(rows, pl.field(RAW_SCORE).cast(pl.Float64).alias(SCORE))
+    if built.hull_sums:
+        rows = with_fields(rows, *_hull_sums(rows, name, prior, over))
     columns, sums, least = ingredients([built])
     if columns:
         rows = with_fields(rows, *(value.alias(own) for own, value in columns.items()))
@@ -93,6 +113,34 @@ def measure(
         *(value.min().alias(own) for own, value in least.items()),
     )
     return _where(defined, group_constant(rows, built.estimate), name)
+
+
+def _hull_sums(
+    rows: pl.Expr, name: str, prior: Prior, over: tuple[float, float] | Belief | None
+) -> list[pl.Expr]:
+    """The sums of a measure over the hull of each group's curve."""
+    (of_table,) = select_measures([name], prior, over, "exact").on_hull
+    return [
+        rows.map_batches(
+            partial(_hull_sum, value=value), return_dtype=pl.Float64, returns_scalar=True
+        ).alias(own)
+        for own, value in of_table.sums.items()
+    ]
+
+
+def _hull_sum(rows: pl.Series, value: pl.Expr) -> float | None:
+    """The sum of a quantity over the segments of the hull of a curve."""
+    cells = rows.struct.unnest().filter((pl.col("pos") > 0) | (pl.col("neg") > 0))
+    if cells.is_empty() or not cells["positives"][0] or not cells["negatives"][0]:
+        return None
+    start = cells[:1].with_columns(pl.col("pos", "neg", "tp", "fp") * 0)
+    table = pl.concat([start, cells])
+    vertices = table[hull_vertices(table["fp"].to_numpy(), table["tp"].to_numpy())]
+    segments = vertices.with_columns(
+        pl.col("tp").diff().alias("pos"), pl.col("fp").diff().alias("neg")
+    )
+    sum_: float = segments[1:].with_columns(**segment_columns(CELLS)).select(value.sum()).item()
+    return sum_
 
 
 def auc(truth: IntoExpr, score: IntoExpr, *, weight: IntoExpr | None = None) -> pl.Expr:
@@ -329,3 +377,60 @@ def _skew(prior: Prior, positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
 
 def _where(sound: pl.Expr, value: pl.Expr, name: str) -> pl.Expr:
     return pl.when(sound).then(value.fill_nan(None)).alias(name)
+
+
+def at_prior(score: IntoExpr, *, prior: float | pl.Expr, to: float | pl.Expr) -> pl.Expr:
+    """A probability that was right at one prior, at another.
+
+    Its odds are multiplied by the odds of the new prior over those of the old one. That is
+    right where only the prior differs: positives look as they did, and so do negatives.
+
+    Parameters
+    ----------
+    score
+        A column or expression of probabilities, from 0 to 1.
+    prior
+        The share of positives, in (0, 1), where they are right, such as that of a
+        balanced training set; or an expression, of which only values in (0, 1) count.
+    to
+        The share of positives where they are to be used, likewise.
+
+    Returns
+    -------
+    Expr
+        One Float64 per row, from 0 to 1; null for scores outside 0 to 1 and priors
+        outside (0, 1). Scores of 0 and 1 stay as they are.
+
+    See Also
+    --------
+    polaroc.probabilities : Probabilities at any prior from scores of any kind.
+
+    References
+    ----------
+    Saerens, Latinne, Decaestecker, "Adjusting the outputs of a classifier to new a
+    priori probabilities: a simple procedure", 2002.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polaroc as pr
+    >>> table = pl.DataFrame({"p": [0.5, 0.9]})
+    >>> table.select(pr.expr.at_prior("p", prior=0.5, to=0.01).round(4))["p"].to_list()
+    [0.01, 0.0833]
+    """
+    value = single_column(score, "score")
+    old, new = (_prior_expression(*one) for one in (("prior", prior), ("to", to)))
+    valid = (
+        (value >= 0) & (value <= 1) & old.is_between(0, 1, "none") & new.is_between(0, 1, "none")
+    )
+    return pl.when(valid).then(reweighted(value, (1 - old) / old, (1 - new) / new))
+
+
+def _prior_expression(argument: str, value: object) -> pl.Expr:
+    if isinstance(value, pl.Expr):
+        return value
+    try:
+        check_prior(value)
+    except InvalidArgument as error:
+        raise InvalidArgument(f"{argument}: {error.found}", hint=error.hint) from None
+    return pl.lit(float(value))  # type: ignore[arg-type]

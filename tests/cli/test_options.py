@@ -340,3 +340,20 @@ def test_did_you_mean(here, arguments, said):
     result = polaroc(*arguments)
     assert result.exit_code == 2
     assert said in result.stderr
+
+
+def test_measures_are_named_and_scores_right_at_a_prior(here):
+    asked = ["evaluate", "p.parquet", *COLUMNS, "--by", "model", "--by", "fold", "--json"]
+    asked += ["--measure", "brier", "--measure", "refinement_loss", "--prior", 0.1]
+    found = pl.DataFrame(json.loads(polaroc(*asked, "--score-prior", 0.3).stdout))
+    expected = pr.evaluate(
+        TABLE, truth="label", score="p", by=["model", "fold"], priors=0.1, score_prior=0.3,
+        measures=["brier", "refinement_loss"],
+    )  # fmt: skip
+    assert found["measure"].to_list() == expected["measure"].to_list()
+    assert found["estimate"].to_list() == pytest.approx(expected["estimate"].to_list())
+    shown = polaroc(*(one for one in asked if one != "--json"), "--score-prior", 0.3)
+    assert "refinement loss 0.1" in shown.output
+    wrong = polaroc(*asked, "--score-prior", "half")
+    assert wrong.exit_code != 0
+    assert "--score-prior is 'half'" in wrong.output

@@ -84,6 +84,15 @@ CASES: dict[str, Callable[[pl.DataFrame], Any]] = {
             curves(table.with_columns(score=1 / (1 + (-pl.col("score")).exp()))), 20, [0.5, 0.1]
         )
     ),
+    "reliability": lambda table: pr.charts.reliability(
+        pr.calibration_curve(
+            curves(table.with_columns(score=1 / (1 + (-pl.col("score")).exp()))), [0.5, 0.1]
+        )
+    ),
+    "reliability, slider": lambda table: pr.charts.reliability(
+        pr.calibration_curve(curves(table.with_columns(score=1 / (1 + (-pl.col("score")).exp())))),
+        over=(0.01, 0.5),
+    ),
     "explorer": lambda table: pr.charts.explorer(curves(table)),
     "auprec_by_prior": lambda table: pr.charts.auprec_by_prior(measures(table)),
     "auprec_by_prior, intervals": lambda table: pr.charts.auprec_by_prior(

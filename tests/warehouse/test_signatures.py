@@ -15,7 +15,7 @@ ONLY_THERE = {
     "ranges": "how the work is split among workers",
     "bins": "which numbers leave the data",
 }
-ONLY_HERE = {"frame"}
+ONLY_HERE = {"frame", "predictions"}
 TABLE = predictions(1, 40)
 CURVE = {"truth": "truth", "score": "score"}
 WRONG = [

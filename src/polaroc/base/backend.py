@@ -27,6 +27,9 @@ class Backend(Protocol):
     def log1p(self, value: Quantity) -> Quantity:
         """ln(1 + x), to the last digit also for small x."""
 
+    def log(self, value: Quantity) -> Quantity:
+        """ln x."""
+
     def clip(self, value: Quantity, lo: float, hi: float) -> Quantity:
         """The value, or the end of the range that it is beyond; missing stays missing."""
 
@@ -62,6 +65,10 @@ class Polars:
     def log1p(self, value: pl.Expr) -> pl.Expr:
         """ln(1 + x), to the last digit also for small x."""
         return value.log1p()
+
+    def log(self, value: pl.Expr) -> pl.Expr:
+        """ln x."""
+        return value.log()
 
     def clip(self, value: pl.Expr, lo: float, hi: float) -> pl.Expr:
         """The value, or the end of the range that it is beyond; missing stays missing."""

@@ -11,6 +11,7 @@ from polaroc.charts.export import export, save
 from polaroc.charts.monitor import monitor
 from polaroc.charts.pairs import pairs
 from polaroc.charts.precision_recall import pr
+from polaroc.charts.reliability import reliability
 from polaroc.charts.roc import roc
 from polaroc.charts.skew_effect import skew_effect
 from polaroc.charts.surface import surface
@@ -19,6 +20,7 @@ from polaroc.charts.theme import palette
 __all__ = [
     "accsens_plane", "auprec_by_prior", "cost_curves", "decision_curves", "dominance", "explorer",
     "export", "interaction", "monitor", "operating_drift", "pairs", "palette", "pr", "regret",
+    "reliability",
     "roc", "save", "skew_effect", "surface", "winner_map",
 ]  # fmt: skip
 

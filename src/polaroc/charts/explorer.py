@@ -152,7 +152,7 @@ def explorer(
             ),
         ],
         title=alt.TitleParams(title, subtitle=INSTRUCTIONS),
-        params=[*_slider(prior, over), *_selections()],
+        params=[*slider(prior, over), *_selections()],
         usermeta={
             STATIC_SUBTITLE: f"drawn with {100 * prior:.3g} % positives; "
             "the ROC is that of every share"
@@ -200,7 +200,7 @@ def _chance_level() -> "alt.Chart":
     return level.mark_rule(color=GREY, strokeDash=[4, 4]).encode(alt.Y("chance:Q"))
 
 
-def _slider(prior: float, over: tuple[float, float]) -> list["alt.VariableParameter"]:
+def slider(prior: float, over: tuple[float, float]) -> list["alt.VariableParameter"]:
     """The parameters of the prior."""
     import altair as alt
 

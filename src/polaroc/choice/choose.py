@@ -19,8 +19,8 @@ from polaroc.comparison.design import Design, Incomplete, Plan, balanced
 from polaroc.comparison.gate_checks import check_scores
 from polaroc.comparison.letters import check_result_name
 from polaroc.comparison.measure_rows import SAME, below_chance, over_labels, range_rows, rows_of
-from polaroc.errors import InvalidArgument
-from polaroc.measures.catalog import label
+from polaroc.errors import Hint, InvalidArgument
+from polaroc.measures.catalog import higher_is_better, label
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import check_prior, check_range
 from polaroc.typing import IntoExpr, Label, Nulls, Score, Table
@@ -164,6 +164,12 @@ def choose(
         keys = column_names(by, "by")
         between, block = (keys[0], keys[1:]) if keys else (between, ())
     check_text("measure", measure, "auprec")
+    if not higher_is_better(measure):
+        raise InvalidArgument(
+            f"measure is {measure!r}, of which less is better; models are chosen by one of which "
+            "more is better.",
+            hint=Hint("use {measure}, which is that of the Brier score.", measure="brier_skill"),
+        )
     check_share("level", level)
     certainty = None
     check_scores(truth, score, on_cases=case is not None)

@@ -19,10 +19,13 @@ from polaroc.cli.inputs import (
     Positive,
     PriorWords,
     Score,
+    ScorePrior,
     Truth,
     Weight,
+    beginnings,
     grid_of,
     negatives,
+    prior_in_words,
     priors_in_words,
 )
 from polaroc.cli.keys import By, NoBy, keys_of, tell, with_model
@@ -35,7 +38,7 @@ from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.evaluation.pipeline import Result, run_all
 from polaroc.evaluation.request import Request
 from polaroc.files.memory import resolve_memory
-from polaroc.measures.catalog import DEFAULT_PRIORS
+from polaroc.measures.catalog import CATALOG, DEFAULT_PRIORS
 from polaroc.predictions.balance import balance_note
 from polaroc.priors.grids import resolve_priors
 from polaroc.typing import Prior
@@ -74,6 +77,16 @@ def evaluate(
         ),
     ] = None,
     interpolation: BetweenPoints = "exact",
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Measure, such as brier or log_loss; repeat it for several. [default: areas and "
+            "balanced points]",
+            show_default=False,
+            autocompletion=beginnings(tuple(CATALOG)),
+        ),
+    ] = None,
+    score_prior: ScorePrior = None,
     no_charts: Annotated[bool, typer.Option("--no-charts", help="Write measures only.")] = False,
     memory: Annotated[
         str, typer.Option(help="Memory to use, such as 4GB; 'auto' is 60 % of what is free.")
@@ -115,7 +128,8 @@ def evaluate(
         keys = keys_of(source, by, no_by, columns)
         options: dict[str, Any] = {
             "priors": list(dict.fromkeys([*priors, *between])), "over": over,
-            "interpolation": interpolation,
+            "interpolation": interpolation, "measures": measure,
+            "score_prior": prior_in_words(score_prior, "score-prior"),
         }  # fmt: skip
         if isinstance(source, TableSource):
             options["ranges"] = _ranges(ranges)
@@ -155,7 +169,7 @@ def _evaluate_there(
     if output is not None:
         with output.staging() as staging:
             write_measures(measures, staging)
-    _show(measures, keys, shown, output, warnings, as_json)
+    _show(measures, keys, shown, output, warnings, as_json, options["measures"])
 
 
 def evaluate_frames(
@@ -193,7 +207,10 @@ def evaluate_frames(
                     say(f"drawing {name}")
                     warnings += _draw(name, chart, staging)
     columns = Columns(arguments["truth"], arguments["score"])
-    _show(measures, with_model(columns, arguments["by"]), shown, output, warnings, as_json)
+    _show(
+        measures, with_model(columns, arguments["by"]), shown, output, warnings, as_json,
+        arguments.get("measures"),
+    )  # fmt: skip
     return measures
 
 
@@ -220,11 +237,12 @@ def _show(
     output: Output | None,
     warnings: Sequence[str],
     as_json: bool,
+    named: Sequence[str] | None = None,
 ) -> None:
     if as_json:
         print_json(measures)
     elif output is None or not QUIET.get():
-        out().print(summary(measures, keys, priors))
+        out().print(summary(measures, keys, priors, named))
     # A result for another program has the standard output for itself.
     console = notes_console(not as_json)
     written = [] if output is None else [f"Written to {output.path}."]

@@ -43,6 +43,14 @@ PriorWords = Annotated[
         show_default=False,
     ),
 ]
+ScorePrior = Annotated[
+    str | None,
+    typer.Option(
+        help="Prior at which scores are right as probabilities, for brier and log_loss. "
+        "[default: the share of positives of each key]",
+        show_default=False,
+    ),
+]
 Over = Annotated[
     tuple[float, float] | None,
     typer.Option(help="Range of priors LO HI for IAUPREC.", show_default=False),
@@ -173,14 +181,14 @@ def priors_in_words(words: list[str] | None) -> list[Prior]:
     return [prior_in_words(word) for word in words or ()]
 
 
-def prior_in_words(word: str) -> Prior:
-    """Parse a prior of the command line."""
-    if word == OBSERVED:
+def prior_in_words(word: str | None, option: str = "prior") -> Prior:
+    """Parse a prior of the command line; left out, it is that of each key."""
+    if word is None or word == OBSERVED:
         return "observed"
     try:
         return float(word)
     except ValueError:
         raise InvalidArgument(
-            f"--prior is {word!r}, allowed are 0 < prior < 1 and 'observed'.",
+            f"--{option} is {word!r}, allowed are 0 < prior < 1 and 'observed'.",
             hint="5 % positives is prior 0.05.",
         ) from None

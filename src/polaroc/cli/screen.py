@@ -218,15 +218,23 @@ def progress() -> Iterator[Callable[[str], None]]:
         yield say
 
 
-def summary(measures: pl.DataFrame, keys: Sequence[str], priors: Sequence[Prior]) -> FoldedTable:
+def summary(
+    measures: pl.DataFrame,
+    keys: Sequence[str],
+    priors: Sequence[Prior],
+    measure_names: Sequence[str] | None = None,
+) -> FoldedTable:
     """One line per key; where there are several keys, the mean (SD) over all but the first.
 
-    AUPREC is shown at `priors`, the first of those it was taken at.
+    Measures at priors are shown at `priors`, the first of those they were taken at. Shown are
+    the measures that were named, by default the common ones.
     """
     at, mean, sd, lacking = (private(name) for name in ("at", "mean", "sd", "lacking"))
     shown = list(keys[:1])
     # The files hold all measures; these fit a terminal.
     in_summary = [name for name, one in CATALOG.items() if one.in_summary]
+    if measure_names is not None:
+        in_summary = [name for name in CATALOG if name in measure_names]
     # Measures come in the same order for all keys.
     place = within(pl.int_range(pl.len()), keys).alias(at)
     groups = (

@@ -13,9 +13,11 @@ from polaroc.cli.inputs import (
     Positive,
     PriorWords,
     Score,
+    ScorePrior,
     Truth,
     Weight,
     beginnings,
+    prior_in_words,
     priors_in_words,
     score_columns,
 )
@@ -59,6 +61,7 @@ def sql(
         list[str] | None,
         typer.Option(help="Measure; repeat it for several. [default: all]", show_default=False),
     ] = None,
+    score_prior: ScorePrior = None,
 ) -> None:
     """Print the query that measures a table where it is.
 
@@ -71,6 +74,7 @@ def sql(
         warehouse.unseen(table, list(dict.fromkeys([*columns.names, *arguments["by"]]))),
         **arguments, priors=priors_in_words(prior) or DEFAULT_PRIORS,
         over=over, interpolation=interpolation, measures=measure,
+        score_prior=prior_in_words(score_prior, "score-prior"),
     )  # fmt: skip
     typer.echo(warehouse.sql(measures, dialect))
     if not (by or no_by):

@@ -22,6 +22,7 @@ from polaroc.comparison.paired_cases import (
 from polaroc.comparison.pairwise import holm
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.measures.catalog import default_measures, select_measures
+from polaroc.measures.scoring import OF_CASES
 from polaroc.measures.spec import Measure
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import By, Frame, Interpolation, IntoExpr, Label, Prior, Priors, Score
@@ -175,7 +176,7 @@ def _measure(
     over: tuple[float, float] | Belief | None,
     interpolation: Interpolation,
 ) -> Measure:
-    check_choice("measure", name, default_measures())
+    check_choice("measure", name, (*default_measures(), *OF_CASES))
     if name in ("auprec", "iauprec"):
         check_interpolation(interpolation)
     priors: Priors = [prior] if isinstance(prior, str | float | int) else prior

@@ -9,8 +9,8 @@ from polaroc.base.columns import check_keys, column_name, key_columns
 from polaroc.base.private_columns import TRUTH
 from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
+from polaroc.measures.functions import table_sums
 from polaroc.measures.spec import Measure
-from polaroc.measures.table import per_key
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import read
 from polaroc.predictions.wide import MODEL, score_columns, with_cases
@@ -126,7 +126,7 @@ def blocks_of(cases: PairedCases, measure: Measure) -> Iterator[Block]:
     keys = [*cases.blocks, cases.between]
     curves = curve(cases.rows.lazy(), truth=TRUTH, score=SCORE, by=keys)
     value = (
-        per_key(curves, keys, [measure])
+        table_sums(curves, keys, [measure])
         .select(*keys, measure.estimate.alias("estimate"))
     )  # fmt: skip
     names = [influence_column(0, "pos"), influence_column(0, "neg")]

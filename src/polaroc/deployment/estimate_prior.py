@@ -16,9 +16,9 @@ from polaroc.base.columns import (
 )
 from polaroc.base.private_columns import PLACE, private
 from polaroc.base.statistics import normal
+from polaroc.calibration.score_test import miscalibration_note
 from polaroc.curves.curve import curve_tables
 from polaroc.curves.keys import build_key_index
-from polaroc.deployment.calibration import miscalibration_note
 from polaroc.deployment.estimators import Estimate, Labelled, Unlabelled, adjusted_count, em_prior
 from polaroc.deployment.mixture_test import SHIFTED, mixture_p_value, shift_note
 from polaroc.deployment.tables import DEPLOYED, REFERENCE, errors_named
@@ -262,8 +262,9 @@ def _row(
         if shift_p is not None and shift_p < SHIFTED:
             estimate = replace(estimate, lower=None, upper=None, std_error=None)
             notes.append(shift_note(shift_p))
-        if method == "em" and (miscalibrated := miscalibration_note(labelled)) is not None:
-            notes.append(f"{miscalibrated}: use method='confusion'")
+        cells = labelled.score, labelled.pos, labelled.neg
+        if method == "em" and (doubt := miscalibration_note(*cells)) is not None:
+            notes.append(f"{doubt}: use method='confusion'")
     if estimate.note is not None:
         notes.append(estimate.note)
     return asdict(estimate) | {

@@ -20,6 +20,7 @@ from polaroc.typing import (
     IntoExpr,
     Label,
     Nulls,
+    Prior,
     Priors,
     Score,
 )
@@ -41,6 +42,7 @@ def evaluate(
     intervals: Intervals | None = None,
     level: float = 0.95,
     measures: str | Sequence[str] | None = None,
+    score_prior: Prior = "observed",
     memory: Memory | None = None,
     scratch: str | PathLike[str] | None = None,
     progress: Progress | bool | None = None,
@@ -76,7 +78,14 @@ def evaluate(
         the mean error over the range) and "equal_error" (where FNr = FPr); by
         default all that the arguments allow. By name only: "auprec_corrected" and
         "iauprec_corrected", less the bias that few negatives bring, as far as the
-        spread of the false positive rates tells it.
+        spread of the false positive rates tells it; and, of scores that are
+        probabilities, "brier", "log_loss", "calibration_loss", "refinement_loss" and
+        "brier_skill" at each prior, and the mean of each of the first four over the
+        range or belief as "brier_range" and so on.
+    score_prior
+        The prior at which scores are right as they stand: a prior in (0, 1), or
+        ``"observed"``, each key's own. Brier score and log loss re-weight scores from
+        it to the prior they are taken at.
     memory
         How much memory may be used: bytes, a size such as ``"4GB"``, or
         ``"auto"`` for 60 % of what is available. The measures are then computed at
@@ -152,7 +161,8 @@ def evaluate(
     request = Request(
         truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls,
         priors=grid, over=over, interpolation=interpolation, intervals=intervals, level=level,
-        measures=measures, memory=memory, scratch=scratch, progress=progress,
+        measures=measures, score_prior=score_prior, memory=memory, scratch=scratch,
+        progress=progress,
     )  # fmt: skip
     found = run(frame, request).measures
     return collect_like(frame, found if estimates is None else at_estimates(found, estimates))

@@ -56,6 +56,7 @@ class Request:
     intervals: Intervals | None = None
     level: float = 0.95
     measures: str | Sequence[str] | None = None
+    score_prior: Prior = "observed"
     memory: Memory | None = None
     scratch: str | PathLike[str] | None = None
     progress: Progress | bool | None = None
@@ -89,7 +90,10 @@ class Request:
 
     def select(self, backend: Backend = POLARS) -> SelectedMeasures:
         """The measures, written for a backend."""
-        return select_measures(self.measures, self.priors, self.over, self.interpolation, backend)
+        return select_measures(
+            self.measures, self.priors, self.over, self.interpolation, backend,
+            score_prior=self.score_prior,
+        )  # fmt: skip
 
     @cached_property
     def selected(self) -> SelectedMeasures:

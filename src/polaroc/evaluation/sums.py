@@ -28,7 +28,7 @@ from polaroc.evaluation.request import Request
 from polaroc.files.memory import resolve_memory
 from polaroc.files.scratch import scratch_folder
 from polaroc.measures.spec import Measure, ingredients
-from polaroc.measures.table import per_key
+from polaroc.measures.table import HAS_AREA, curve_sums
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions
 
@@ -70,9 +70,16 @@ class CurveSums:
 
     def lazy(self, keys: Keys) -> CurveTotals:
         """All sums as one lazy plan."""
-        if not self._curves:
+        if self.request.drawn_at is None:
             ends = self._cells(attach_key_index(self.predictions, keys), keys)
-            return CurveTotals(_joined(keys.totals, _per_key(ends, self.on_curve)), None)
+            wide = keys.totals
+            if self.on_curve or not self.on_hull:
+                wide = _joined(wide, _per_key(ends, self.on_curve))
+            if self.on_hull:
+                # Every vertex of a hull but the last, at (1, 1), ends a cell with positives.
+                table = to_curve_table(ends.filter(HAS_AREA), keys.packing, anchors(keys))
+                wide = _joined(wide, _per_key(hulls(table), self.on_hull))
+            return CurveTotals(wide, None)
         table = indexed_curves(self.predictions, keys)
         wide = _joined(keys.totals, _per_key(table, self.on_curve))
         if not self.on_hull:
@@ -147,13 +154,20 @@ class CurveSums:
 
     def _cells(self, rows: pl.LazyFrame, keys: Keys) -> pl.LazyFrame:
         mergeable = all(measure.mergeable_segments for measure in self.on_curve)
-        for_areas = mergeable and not self._curves
-        return cells(rows, keys, weighted=self.predictions.weighted, for_areas=for_areas)
+        for_areas = mergeable and self.request.drawn_at is None
+        ends = cells(rows, keys, weighted=self.predictions.weighted, for_areas=for_areas)
+        return self._with_score(ends, keys.packing)
+
+    def _with_score(self, cells: pl.LazyFrame, packing: Packing) -> pl.LazyFrame:
+        """Cells with their score, where a measure needs it."""
+        if not any(measure.every_cell for measure in self.on_curve):
+            return cells
+        return cells.with_columns(packing.score_of(pl.col(SORT_CODE)).alias(SCORE))
 
     def _partition_results(self, partition: Partition, keys: Keys) -> list[pl.LazyFrame]:
         """The sums over a partition's cells and, if needed, its points for hulls or charts."""
         if partition.tied:
-            ends = _tied_cells(keys.totals, keys.packing)
+            ends = self._with_score(_tied_cells(keys.totals, keys.packing), keys.packing)
         else:
             ends = self._cells(partition.rows, keys)
         results = [_per_key(ends, self.on_curve)]
@@ -188,14 +202,14 @@ def _collect(totals: CurveTotals) -> CurveTotals:
 
 
 def _per_key(rows: pl.LazyFrame, measures: Sequence[Measure]) -> pl.LazyFrame:
-    return per_key(rows.filter(pl.col("pos") > 0), [KEY_INDEX], measures)
+    return curve_sums(rows, [KEY_INDEX], measures)
 
 
 def _merged(partitions: Sequence[pl.DataFrame], measures: Sequence[Measure]) -> pl.DataFrame:
     """The sums and minima over all partitions, from those of each partition."""
     _, sums, least = ingredients(measures)
     return (
-        pl.concat(partitions)
+        pl.concat(partitions, how="diagonal")
         .group_by(KEY_INDEX)
         .agg(
             pl.col("positives", "negatives").max(),

@@ -9,10 +9,11 @@ from polaroc.curves.surface import RATES
 from polaroc.errors import Hint, InvalidArgument, check_choice, nearest, quoted
 from polaroc.measures.areas import AUC, AUPREC, IAUPREC, INTERPOLATIONS
 from polaroc.measures.corrected_areas import AUPREC_CORRECTED, IAUPREC_CORRECTED
+from polaroc.measures.scoring import SCORING, check_score_prior
 from polaroc.measures.sensitivity import ACCSENS, AUC_RANGE, EQUAL_ERROR, SENS
-from polaroc.measures.spec import Measure, MeasureArguments, MeasureDefinition
+from polaroc.measures.spec import Measure, MeasureArguments, MeasureDefinition, hull_part
 from polaroc.priors.beliefs import Belief, resolve_belief
-from polaroc.priors.grids import resolve_priors
+from polaroc.priors.grids import OBSERVED, resolve_priors
 from polaroc.typing import Interpolation, Prior, Priors, Start
 
 DEFAULT_PRIORS: tuple[Prior, ...] = ("observed", 0.5, 0.1, 0.01)
@@ -21,13 +22,16 @@ CATALOG: dict[str, MeasureDefinition] = {
     one.name: one
     for one in (
         AUC, AUPREC, IAUPREC, SENS, AUC_RANGE, ACCSENS, EQUAL_ERROR, AUPREC_CORRECTED,
-        IAUPREC_CORRECTED,
+        IAUPREC_CORRECTED, *SCORING,
     )
 }  # fmt: skip
 
 
 class SelectedMeasures(NamedTuple):
-    """All measures selected, and the same split by whether they are taken on curves or hulls."""
+    """All measures selected; those with sums over curves, and those with sums over hulls.
+
+    A measure with sums over both is in both lists, with the sums of one in each.
+    """
 
     measures: list[Measure]
     on_curve: list[Measure]
@@ -88,9 +92,11 @@ def select_measures(
     interpolation: Interpolation,
     backend: Backend = POLARS,
     start: Start = "limit",
+    score_prior: float | str = OBSERVED,
 ) -> SelectedMeasures:
     """The measures of these names, or all that the arguments allow."""
-    arguments = MeasureArguments(priors, over, interpolation, start, backend)
+    check_score_prior(score_prior)
+    arguments = MeasureArguments(priors, over, interpolation, start, backend, score_prior)
     if names is None:
         selected = [CATALOG[name] for name in default_measures() if _has_over(CATALOG[name], over)]
     else:
@@ -106,14 +112,19 @@ def select_measures(
     for definition in selected:
         built = definition.build(arguments)
         measures += built
-        (on_hull if definition.on_hull else on_curve).extend(built)
+        for measure in built:
+            if definition.on_hull and interpolation == "hull":
+                on_hull.append(measure)
+                continue
+            if measure.hull_sums:
+                on_hull.append(hull_part(measure))
+            if measure.sums or measure.least:
+                on_curve.append(measure)
     if not measures:
         raise InvalidArgument(
             f"there is nothing to measure: measures is {names!r}, priors is {priors!r}.",
             hint="leave measures out for all of them.",
         )
-    if interpolation != "hull":
-        return SelectedMeasures(measures, measures, [])
     return SelectedMeasures(measures, on_curve, on_hull)
 
 

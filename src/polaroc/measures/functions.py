@@ -1,17 +1,18 @@
 """Areas under the ROC and precision-recall curves, at a prior and over a range of priors."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
 import polars as pl
 
-from polaroc.base.columns import curve_keys, lazily
-from polaroc.curves.hull import hull
+from polaroc.base.columns import attach, curve_keys, lazily
+from polaroc.curves.curve import in_order
+from polaroc.curves.hull import hull, hulls
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.measures.areas import auc_measure, auprec_measures, iauprec_measure
-from polaroc.measures.spec import Measure
-from polaroc.measures.table import per_key, tidy
+from polaroc.measures.spec import Measure, hull_part
+from polaroc.measures.table import OR_ANCHOR, curve_sums, per_key, tidy
 from polaroc.predictions.row_checks import UNRANKED
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Interpolation, Priors, Start
@@ -215,7 +216,21 @@ def _interpolated(curve: pl.LazyFrame, interpolation: str) -> pl.LazyFrame:
 def measures_of_curves(curve: pl.LazyFrame, measures: Sequence[Measure]) -> pl.LazyFrame:
     """The tidy measures of a curve table."""
     keys = curve_keys(curve)
-    # Anchors keep keys without positives in the result.
-    kept = curve.filter((pl.col("pos") > 0) | pl.col("threshold").is_null())
     note = pl.when(pl.col("positives").is_null()).then(pl.lit(UNRANKED))
-    return tidy(per_key(kept, keys, measures).with_columns(note.alias("note")), keys, measures)
+    return tidy(table_sums(curve, keys, measures).with_columns(note.alias("note")), keys, measures)
+
+
+def table_sums(
+    curve: pl.LazyFrame,
+    keys: Sequence[str],
+    measures: Sequence[Measure],
+    extra: Mapping[str, pl.Expr] | None = None,
+) -> pl.LazyFrame:
+    """Per key of a curve table its totals and the sums over its curve and its hull."""
+    on_curve = [measure for measure in measures if measure.sums or measure.least]
+    on_hull = [hull_part(measure) for measure in measures if measure.hull_sums]
+    wide = curve_sums(curve, keys, on_curve, extra, with_area=OR_ANCHOR)
+    if not on_hull:
+        return wide
+    of_hull = per_key(hulls(in_order(curve, keys)).filter(OR_ANCHOR), keys, on_hull)
+    return attach(wide, of_hull.drop("positives", "negatives"), keys, required=False)

@@ -1,7 +1,7 @@
 """Measures as data: their formulas, their gradients, and how they are named and shown."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import polars as pl
@@ -10,6 +10,7 @@ from polaroc.base.backend import POLARS, Backend
 from polaroc.base.private_columns import PRIVATE
 from polaroc.measures.gradients import Gradient
 from polaroc.priors.chebyshev import ManyPriors
+from polaroc.priors.grids import OBSERVED
 from polaroc.typing import Array, Interpolation, Priors, Quantity, Start
 
 
@@ -25,6 +26,37 @@ class GradientTerm:
     name: str
     gradient: Callable[[Sequence[str]], Gradient]
     slope: Quantity = field(default_factory=lambda: pl.lit(1.0))
+
+
+@dataclass(frozen=True)
+class CaseLoss:
+    """A measure as the mean loss of positives plus the mean loss of negatives.
+
+    Attributes
+    ----------
+    columns
+        By column name: intermediate values of a cell, from its counts and its score.
+    positive, negative
+        The loss of a positive and of a negative, from these columns.
+    by_score_prior
+        What a cell adds to the derivative of the measure by the log-odds of the prior at
+        which scores are right, None where this prior is given and not estimated.
+    weights
+        The weights of the two classes in the measure; the greatest loss of a positive and of
+        a negative, if losses are `bounded`.
+    bounded
+        Whether losses have a greatest value.
+    scale
+        By how much the measure moves as the mean does, negative where it falls.
+    """
+
+    columns: dict[str, Quantity]
+    positive: Quantity
+    negative: Quantity
+    weights: tuple[Quantity, Quantity]
+    bounded: bool
+    by_score_prior: Quantity | None = None
+    scale: Quantity = 1.0
 
 
 @dataclass(frozen=True)
@@ -51,13 +83,26 @@ class Measure:
         has none.
     bias_skew
         The skew λ of the bias ratio λ/N, None where the bias does not depend on one.
-    warning
-        A condition, and the note for keys that meet it.
+    hull_sums
+        By column name: quantities of a segment of the hull whose sum is taken.
+    warning, second_warning
+        A condition, and the note for keys that meet it; the second where the first
+        condition is not met.
     gradient_terms
         The quantities its standard error follows from; empty where it has none.
     perfect_lower_limit
         The lower limit for a test set that is ranked perfectly, as a function of the
         tail probability.
+    bounds
+        The least and the greatest value it can have, None for no bound.
+    every_cell
+        Whether cells without positives count, and the score of a cell: `sums` are then
+        written with `threshold`, `pos`, `neg` and the totals.
+    case_loss
+        The losses of single cases that its standard error follows from; then
+        `gradient_terms` are empty.
+    no_limits
+        Why it has no interval, where it never has one.
     mergeable_segments
         Whether collinear segments may be merged without changing it.
     many
@@ -71,14 +116,25 @@ class Measure:
     columns: dict[str, Quantity] = field(default_factory=dict)
     sums: dict[str, Quantity] = field(default_factory=dict)
     least: dict[str, Quantity] = field(default_factory=dict)
+    hull_sums: dict[str, Quantity] = field(default_factory=dict)
     prior: Quantity | None = None
     over: str | None = None
     bias_skew: Quantity | None = None
     warning: tuple[Quantity, str] | None = None
+    second_warning: tuple[Quantity, str] | None = None
     gradient_terms: tuple[GradientTerm, ...] = ()
     perfect_lower_limit: Callable[[float], pl.Expr] | None = None
+    bounds: tuple[float | None, float | None] = (0.0, 1.0)
+    every_cell: bool = False
+    case_loss: CaseLoss | None = None
+    no_limits: str | None = None
     mergeable_segments: bool = True
     many: ManyPriors | None = None
+
+    @property
+    def is_area(self) -> bool:
+        """Whether it follows from the segments of the curve alone."""
+        return not (self.every_cell or self.hull_sums)
 
 
 @dataclass(frozen=True)
@@ -91,6 +147,8 @@ class MeasureArguments:
     interpolation: Interpolation = "exact"
     start: Start = "limit"
     backend: Backend = POLARS
+    # The prior at which scores are right as they stand.
+    score_prior: float | str = OBSERVED
 
 
 @dataclass(frozen=True)
@@ -161,6 +219,11 @@ def total(
     )
 
 
+def hull_part(measure: Measure) -> Measure:
+    """The sums of a measure over the hull, as a measure of hulls."""
+    return replace(measure, columns={}, sums=measure.hull_sums, least={}, every_cell=False)
+
+
 def ingredients(measures: Sequence[Measure]) -> tuple[dict[str, Quantity], ...]:
     """The `columns`, `sums` and `least` of all measures, each name once."""
     return tuple(
@@ -169,16 +232,32 @@ def ingredients(measures: Sequence[Measure]) -> tuple[dict[str, Quantity], ...]:
     )
 
 
+def chunks(measures: Sequence[Measure]) -> list[list[Measure]]:
+    """The measures in order, cut so that each part has the nodes of at most one measure."""
+    parts: list[list[Measure]] = [[]]
+    interpolated = None
+    for measure in measures:
+        if measure.many is not None and measure.name != interpolated:
+            if interpolated is not None:
+                parts.append([])
+            interpolated = measure.name
+        parts[-1].append(measure)
+    return parts
+
+
 def values_by_row(measures: Sequence[Measure], values: "Array") -> Iterator["Array"]:
     """The values of each row of a key, in order, from those of its measures on the last axis.
 
     Measures that are nodes of many priors are interpolated to one row per prior.
     """
-    nodes = [i for i, measure in enumerate(measures) if measure.many is not None]
-    for i, measure in enumerate(measures):
-        if measure.many is None:
-            yield values[..., i]
-        elif i == nodes[0]:
-            at_nodes = values[..., i : nodes[-1] + 1]
-            for place in range(len(measure.many.priors)):
-                yield measure.many.at(place, at_nodes)
+    start = 0
+    for part in chunks(measures):
+        nodes = [i for i, measure in enumerate(part, start) if measure.many is not None]
+        for i, measure in enumerate(part, start):
+            if measure.many is None:
+                yield values[..., i]
+            elif i == nodes[0]:
+                at_nodes = values[..., i : nodes[-1] + 1]
+                for place in range(len(measure.many.priors)):
+                    yield measure.many.at(place, at_nodes)
+        start += len(part)

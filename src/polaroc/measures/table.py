@@ -1,15 +1,16 @@
 """The tidy measure table: what every measure returns."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
-from polaroc.base.columns import INTERVAL, MEASURE_COLUMNS, OVER, WITH_INTERVAL
-from polaroc.base.private_columns import PRIVATE
+from polaroc.base.columns import INTERVAL, MEASURE_COLUMNS, OVER, WITH_INTERVAL, attach
+from polaroc.base.private_columns import PRIVATE, private
 from polaroc.curves.segments import with_segments
 from polaroc.measures.interleaving import IS_MANY, PRIOR, SKEW, interleaved, interpolated
-from polaroc.measures.spec import Measure, ingredients
+from polaroc.measures.spec import Measure, chunks, ingredients
+from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import one_class_note
 from polaroc.typing import Quantity
 
@@ -22,6 +23,9 @@ AREA, VARIANCE = PRIVATE + "area", PRIVATE + "variance"
 # λ/N above which too few negatives bias AUPREC upward, and the note on it.
 MAX_BIAS_RATIO = 0.02
 BIASED = "λ/N = {}: biased upward"
+# Cells that have area; an anchor beside them keeps a key without positives.
+HAS_AREA = pl.col("pos") > 0
+OR_ANCHOR = HAS_AREA | pl.col(SCORE).is_null()
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,9 @@ def per_key(
     # twice as long.
     columns, sums, least = ingredients(measures)
     kept = [*keys, "positives", "negatives"]
-    roots = {root for value in extra.values() for root in value.meta.root_names()}
+    roots = _roots(extra.values())
+    if any(measure.every_cell for measure in measures):
+        roots |= {SCORE, "pos", "neg"}
     needed = sorted(roots.difference(kept))
     return (
         with_segments(segments, [*kept, *needed])
@@ -97,6 +103,34 @@ def per_key(
     )
 
 
+def curve_sums(
+    rows: pl.LazyFrame,
+    keys: Sequence[str],
+    measures: Sequence[Measure],
+    extra: Mapping[str, pl.Expr] | None = None,
+    *,
+    with_area: pl.Expr = HAS_AREA,
+) -> pl.LazyFrame:
+    """The result of `per_key` for all cells of curves, of which areas need few.
+
+    `rows` need a score only where a measure is of every cell.
+    """
+    of_cells = [measure for measure in measures if measure.every_cell]
+    areas = [measure for measure in measures if not measure.every_cell]
+    if not of_cells:
+        return per_key(rows.filter(with_area), keys, areas, extra)
+    of_all = per_key(rows, keys, of_cells, extra)
+    if not areas:
+        return of_all
+    of_areas = per_key(rows.filter(with_area), keys, areas)
+    return attach(of_all, of_areas.drop("positives", "negatives"), keys, required=False)
+
+
+def _roots(values: Iterable[pl.Expr]) -> set[str]:
+    """The columns that expressions are written with."""
+    return {root for value in values for root in value.meta.root_names()}
+
+
 def tidy(
     wide: pl.LazyFrame,
     keys: Sequence[str],
@@ -107,8 +141,10 @@ def tidy(
     """The result of `per_key`, with `note`, as the tidy measure table, sorted by key.
 
     With intervals, `limits` has those of each measure that is shown itself, `many_limits` those
-    of the measures that are interpolated.
+    of the measures that are interpolated, of which there is then one.
     """
+    if limits is None and len(parts := chunks(measures)) > 1:
+        return in_order_of_parts([tidy(wide, keys, part) for part in parts], keys)
     single = [measure for measure in measures if measure.many is None]
     both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
     columns: dict[str, list[pl.Expr]] = {
@@ -149,6 +185,15 @@ def tidy(
     return rows.with_columns(note.alias("note")).select(shown)
 
 
+def in_order_of_parts(parts: Sequence[pl.LazyFrame], keys: Sequence[str]) -> pl.LazyFrame:
+    """Tidy measures from those of some measures each, sorted by key and in the order given."""
+    place = private("part")
+    rows = pl.concat(
+        [part.with_columns(pl.lit(i).alias(place)) for i, part in enumerate(parts)], how="diagonal"
+    )
+    return rows.sort(*keys, place, nulls_last=True, maintain_order=True).drop(place)
+
+
 def _interpolated(
     rows: pl.LazyFrame,
     kept: Sequence[str],
@@ -158,6 +203,8 @@ def _interpolated(
 ) -> pl.LazyFrame:
     """The rows of `tidy` where some measures are nodes of many priors."""
     nodes = [measure for measure in measures if measure.many is not None]
+    warning, kept = private("warning_of_nodes"), [*kept, private("warning_of_nodes")]
+    rows = rows.with_columns(_warning(nodes[0]).alias(warning))
     values = {AREA: [node.estimate for node in nodes]}
     if many_limits is not None:
         values[VARIANCE] = [many_limits.variance(node) for node in nodes]
@@ -177,12 +224,14 @@ def _interpolated(
         return {name: pl.when(IS_MANY).then(one).otherwise(name) for name, one in new.items()}
 
     long = long.with_columns(
-        pl.when(both).then(pl.col(AREA).fill_nan(None).clip(0, 1)).alias(AREA),
+        pl.when(both).then(pl.col(AREA).fill_nan(None).clip(*nodes[0].bounds)).alias(AREA),
         pl.coalesce(SKEW, negatives / positives).alias(SKEW),
         **for_interpolated(prior=pl.coalesce(PRIOR, own_prior)),
     )
-    bias_ratio = {BIAS_RATIO: pl.when(both).then(pl.col(SKEW) / negatives)}
-    long = long.with_columns(**for_interpolated(estimate=pl.col(AREA), **bias_ratio))
+    of_nodes = {WARNING: pl.when(both).then(pl.col(warning))}
+    if nodes[0].bias_skew is not None:
+        of_nodes[BIAS_RATIO] = pl.when(both).then(pl.col(SKEW) / negatives)
+    long = long.with_columns(**for_interpolated(estimate=pl.col(AREA), **of_nodes))
     if many_limits is None:
         return long
     limits = {name: getattr(many_limits.limits, name).fill_nan(None) for name in INTERVAL}
@@ -198,7 +247,6 @@ def _as_float(value: Quantity | None) -> pl.Expr:
 
 
 def _warning(measure: Measure) -> pl.Expr:
-    if measure.warning is None:
-        return pl.lit(None, pl.String)
-    condition, note = measure.warning
-    return pl.when(condition).then(pl.lit(note))
+    warnings = [measure.warning, measure.second_warning]
+    notes = [pl.when(one[0]).then(pl.lit(one[1])) for one in warnings if one is not None]
+    return pl.coalesce(*notes) if notes else pl.lit(None, pl.String)

@@ -40,14 +40,15 @@ from polaroc.priors.beliefs import Belief
 from polaroc.typing import Array, By, Frame, Interpolation, IntoExpr, Label, Priors, Score
 from polaroc.uncertainty.bootstrap_limits import Limits, accelerations, limits_of_draws, widest
 from polaroc.uncertainty.draws import check_draws, draws_of_cells, draws_of_clusters, generator
+from polaroc.uncertainty.influence import NOT_COUNTS
 from polaroc.uncertainty.intervals import (
-    NOT_COUNTS,
     check_interpolation,
     with_counts_note,
 )
 from polaroc.uncertainty.pseudo_cases import PLACES, PSEUDO, curves_with_pseudo_cases
 
 METHODS = ("percentile", "bca", "logit")
+NOT_RESAMPLED = "not resampled: no interval"
 
 
 @dataclass(frozen=True)
@@ -246,9 +247,14 @@ def _key_limits(part: pl.DataFrame, key: Sequence[object], spec: BootstrapSpec) 
     count = sum(1 for _ in values_by_row(spec.measures, np.zeros(len(spec.measures))))
     if has_none:
         return [(None, None, None, note)] * count
-    row_accelerations = [0.0] * count
+    areas = [measure for measure in spec.measures if measure.is_area]
+    of_area = values_by_row(spec.measures, np.array([float(m.is_area) for m in spec.measures]))
+    rows_of_areas = [bool(row > 0) for row in of_area]
+    if not areas:
+        return [(None, None, None, NOT_RESAMPLED)] * count
+    row_accelerations = [0.0] * sum(rows_of_areas)
     if spec.method == "bca":
-        row_accelerations = accelerations(roc, spec.measures, part if clustered else None)
+        row_accelerations = accelerations(roc, areas, part if clustered else None)
     rng = generator(spec.seed, key)
     pseudo: list[float | pl.Expr] = [PSEUDO, PSEUDO]
     if clustered:
@@ -260,20 +266,18 @@ def _key_limits(part: pl.DataFrame, key: Sequence[object], spec: BootstrapSpec) 
     per_place = []
     for place in PLACES:
         segments = curves.lazy().filter(pl.col(PSEUDO_PLACE) == place)
-        estimates = _estimates(segments, [], spec.measures)[0]
+        estimates = _estimates(segments, [], areas)[0]
         if clustered:
             blocks = draws_of_clusters(part, CLUSTER, rng, spec.draws, place)
         else:
             blocks = draws_of_cells(roc, rng, spec.draws, place)
-        drawn = np.concatenate(
-            [_estimates(block.lazy(), [DRAW], spec.measures) for block in blocks]
-        )
+        drawn = np.concatenate([_estimates(block.lazy(), [DRAW], areas) for block in blocks])
         # A draw without positives has no segments, hence no row.
-        without_class = np.full((spec.draws - drawn.shape[0], len(spec.measures)), np.nan)
+        without_class = np.full((spec.draws - drawn.shape[0], len(areas)), np.nan)
         drawn = np.concatenate([drawn, without_class])
         rows = zip(
-            values_by_row(spec.measures, estimates),
-            values_by_row(spec.measures, drawn),
+            values_by_row(areas, estimates),
+            values_by_row(areas, drawn),
             row_accelerations,
             strict=True,
         )
@@ -283,7 +287,10 @@ def _key_limits(part: pl.DataFrame, key: Sequence[object], spec: BootstrapSpec) 
                 for own, draws, acceleration in rows
             ]
         )
-    return [widest(of) for of in zip(*per_place, strict=True)]
+    limits = iter([widest(of) for of in zip(*per_place, strict=True)])
+    return [
+        next(limits) if is_area else (None, None, None, NOT_RESAMPLED) for is_area in rows_of_areas
+    ]
 
 
 def _estimates(segments: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]) -> "Array":

@@ -12,12 +12,13 @@ from itertools import combinations_with_replacement, zip_longest
 import polars as pl
 
 from polaroc.base.columns import attach, within
-from polaroc.base.private_columns import private
+from polaroc.base.private_columns import FRACTIONAL, private
 from polaroc.measures.gradients import LEVEL, SIDES, Gradient
 from polaroc.measures.spec import GradientTerm, Measure
 from polaroc.measures.table import per_key
 from polaroc.predictions.row_checks import SCORE
 
+NOT_COUNTS = "weights are not counts of cases: no interval"
 # Smaller variances are rounding error, since measures are of order 1.
 NO_VARIANCE = 1e-26
 # Number of gradients that are computed in one step of the plan.
@@ -98,16 +99,29 @@ def influence(
         for j, term in enumerate(measure.gradient_terms)
     }
     terms = {term.name: term for measure in measures for term in measure.gradient_terms}
-    wide = per_key(cells, keys, measures).select(*keys, **slopes)
-    joined = attach(with_influence(cells, keys, list(terms.values())), wide, keys)
+    joined = with_influence(cells, keys, list(terms.values()))
+    if slopes:
+        areas = [measure for measure in measures if measure.gradient_terms]
+        wide = per_key(cells, keys, areas).select(*keys, **slopes)
+        joined = attach(joined, wide, keys)
     combined, centred = {}, {}
     for i, measure in enumerate(measures):
+        loss = measure.case_loss
+        if loss is not None:
+            joined = joined.with_columns(**loss.columns)
         for name, total in (("pos", "positives"), ("neg", "negatives")):
             value = pl.col(influence_column(i, name))
-            combined[influence_column(i, name)] = pl.sum_horizontal(
-                pl.col(private(f"slope_{i}_{j}")) * pl.col(column(term, name))
-                for j, term in enumerate(measure.gradient_terms)
-            )
+            if loss is None:
+                combined[influence_column(i, name)] = pl.sum_horizontal(
+                    pl.col(private(f"slope_{i}_{j}")) * pl.col(column(term, name))
+                    for j, term in enumerate(measure.gradient_terms)
+                )
+            else:
+                own_loss = loss.positive if name == "pos" else loss.negative
+                # A score of 0 or 1 may be infinitely wrong for cases that are not there.
+                combined[influence_column(i, name)] = (
+                    pl.when(pl.col(name) > 0).then(loss.scale * own_loss).otherwise(0.0)
+                )
             mean = within((pl.col(name) * value).sum(), keys) / pl.col(total)
             centred[influence_column(i, name)] = value - mean
     own = cells.collect_schema().names()
@@ -186,3 +200,14 @@ def _covariance(a: GradientTerm, b: GradientTerm) -> pl.Expr:
     return among_positives / (positives * (positives - 1)) + among_negatives / (
         negatives * (negatives - 1)
     )
+
+
+def no_limits_note(error: pl.Expr) -> pl.Expr:
+    """Note on why there are no limits, from a standard error."""
+    return (
+        pl.when(pl.col(FRACTIONAL)).then(pl.lit(NOT_COUNTS))
+        .when(pl.col("positives") <= 1).then(pl.lit("one positive: no standard error"))
+        .when(pl.col("negatives") <= 1).then(pl.lit("one negative: no standard error"))
+        .when(error.is_null()).then(pl.lit("no derivative here: no interval"))
+        .otherwise(pl.lit("no spread among the cases: no interval"))
+    )  # fmt: skip

@@ -18,10 +18,12 @@ from polaroc.measures.table import AREA, VARIANCE, Limits, ManyLimits, per_key, 
 from polaroc.predictions.row_checks import UNRANKED
 from polaroc.predictions.table import Predictions
 from polaroc.priors.beliefs import Belief
-from polaroc.typing import Interpolation, Priors
+from polaroc.typing import Interpolation, Prior, Priors
+from polaroc.uncertainty.case_losses import loss_limits
 from polaroc.uncertainty.influence import (
     covariance,
     covariances,
+    no_limits_note,
     root_of_variance,
     std_error,
     with_influence,
@@ -30,7 +32,6 @@ from polaroc.uncertainty.pseudo_cases import NONE, curves_with_pseudo_cases
 
 METHODS = ("logit", "wald")
 PERFECT = "perfect score: lower limit from the numbers of cases"
-NOT_COUNTS = "weights are not counts of cases: no interval"
 TAKEN_FOR_COUNTS = "weights taken for counts of cases"
 
 
@@ -43,6 +44,7 @@ def intervals(
     measures: str | Sequence[str] | None = None,
     method: str = "logit",
     level: float = 0.95,
+    score_prior: Prior = "observed",
 ) -> pl.LazyFrame:
     """The measures of each curve with standard errors and confidence intervals.
 
@@ -57,7 +59,7 @@ def intervals(
     curve
         The result of `curve`; weights, if any, are taken as counts of cases, which
         `note` says.
-    priors, over, interpolation, measures
+    priors, over, interpolation, measures, score_prior
         As in `evaluate`; interpolation ``"hull"`` has no interval.
     method
         ``"wald"``: estimate ± z standard errors, cut at 0 and 1; ``"logit"``:
@@ -109,6 +111,15 @@ def intervals(
     AUPREC at priors 0.5 to 0.01 and IAUPREC (``tests/benchmarks/coverage.py``; 200
     to 800 samples each). With few cases they are rather too wide.
 
+    The Brier score, the log loss and the Brier skill are means of the losses of single
+    cases. Their limits are symmetric in the logarithm of the mean loss, and the widest of
+    those of the sample as it is and with one more case of either class, of no loss or of a
+    great one (the greatest there can be; for the log loss, which has no bound, one nat more
+    than the greatest loss of the class). Where `score_prior` is ``"observed"``, the error of
+    that prior is in them. The losses after calibration by the hull, "calibration_loss" and
+    "refinement_loss", have no interval: they are biased by the hull, and the former is
+    irregular at 0.
+
     References
     ----------
     DeLong, DeLong, Clarke-Pearson, "Comparing the areas under two or more correlated
@@ -126,7 +137,9 @@ def intervals(
     check_choice("method", method, METHODS)
     check_share("level", level)
     check_interpolation(interpolation)
-    selected = select_measures(measures, priors, over, interpolation).measures
+    selected = select_measures(
+        measures, priors, over, interpolation, score_prior=score_prior
+    ).measures
     counts = (CELLS.pos, CELLS.neg, CELLS.fp)
     fractional = pl.any_horizontal(count != count.floor() for count in counts).alias(FRACTIONAL)
     note = pl.when(pl.col("positives").is_null()).then(pl.lit(UNRANKED)).alias("note")
@@ -141,6 +154,28 @@ def with_limits(
     level: float,
 ) -> pl.LazyFrame:
     """Tidy measures with limits, from curves that have the columns `note` and `FRACTIONAL`."""
+    areas = [measure for measure in measures if measure.is_area]
+    losses = [measure for measure in measures if not measure.is_area]
+    parts = [_area_limits(curves, keys, areas, method, level)] if areas else []
+    if losses:
+        parts.append(loss_limits(curves, keys, losses, method, level))
+    if len(parts) == 1:
+        return with_counts_note(parts[0])
+    names = list(dict.fromkeys(measure.name for measure in measures))
+    place = pl.col("measure").replace_strict(names, range(len(names)))
+    rows = pl.concat(parts, how="diagonal")
+    # The rows of a measure are in order, also where Polars cannot tell.
+    ordered = rows.sort(*keys, place, nulls_last=True, maintain_order=True)
+    return with_counts_note(ordered)
+
+
+def _area_limits(
+    curves: pl.LazyFrame,
+    keys: Sequence[str],
+    measures: Sequence[Measure],
+    method: str,
+    level: float,
+) -> pl.LazyFrame:
     # Anchors keep keys without positives.
     segments = curves.filter((pl.col("pos") > 0) | pl.col("threshold").is_null())
     terms = list(
@@ -159,7 +194,7 @@ def with_limits(
     ]
     many_limits = _many_limits(measures, method, level)
     rows = tidy(wide.with_columns(**errors), placed, measures, columns, many_limits)
-    return with_counts_note(_widest(rows, keys))
+    return _widest(rows, keys)
 
 
 def with_counts_note(rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -240,7 +275,7 @@ def limits(measure: Measure, std_error: pl.Expr, method: str, level: float) -> L
         ends = logit_ends(estimate, quantile * error / (estimate * (1 - estimate)))
     lower, upper = (pl.when(has_limits).then(end).otherwise(None) for end in ends)
     missing = ~has_limits.fill_null(False) & estimate.is_not_null()
-    note = pl.when(missing).then(_no_limits_note(error)).otherwise(None)
+    note = pl.when(missing).then(no_limits_note(error)).otherwise(None)
     if measure.perfect_lower_limit is not None:
         perfect = counted & (estimate >= 1 - ROUNDING) & (error == 0)
         lower = pl.when(perfect).then(measure.perfect_lower_limit((1 - level) / 2)).otherwise(lower)
@@ -285,13 +320,3 @@ def check_interpolation(interpolation: str) -> None:
             "of it is valid.",
             hint=Hint("use {interpolation}.", interpolation="exact"),
         )
-
-
-def _no_limits_note(error: pl.Expr) -> pl.Expr:
-    return (
-        pl.when(pl.col(FRACTIONAL)).then(pl.lit(NOT_COUNTS))
-        .when(pl.col("positives") <= 1).then(pl.lit("one positive: no standard error"))
-        .when(pl.col("negatives") <= 1).then(pl.lit("one negative: no standard error"))
-        .when(error.is_null()).then(pl.lit("no derivative here: no interval"))
-        .otherwise(pl.lit("no spread among the cases: no interval"))
-    )  # fmt: skip

@@ -10,6 +10,7 @@ from polaroc.warehouse.areas import accsens, auc, auprec, iauprec, sens
 from polaroc.warehouse.connections import collected
 from polaroc.warehouse.curves import curve, hull
 from polaroc.warehouse.evaluation import evaluate
+from polaroc.warehouse.probabilities import probabilities
 from polaroc.warehouse.queries import sql, unseen
 from polaroc.warehouse.surfaces import surface
 
@@ -22,6 +23,7 @@ __all__ = [
     "evaluate",
     "hull",
     "iauprec",
+    "probabilities",
     "sens",
     "sql",
     "surface",

@@ -148,6 +148,10 @@ class Ibis:
         quotient = above.ln() / (above - 1).nullif(0)
         return type(value)((quotient * value.value).coalesce(value.value))
 
+    def log(self, value: Column) -> Column:
+        """ln x, for x > 0."""
+        return type(value)(value.value.ln())
+
     def clip(self, value: Column, lo: float, hi: float) -> Column:
         """The value limited to a range; null stays null."""
         return self.where(value < lo, lo, self.where(value > hi, hi, value))

@@ -16,13 +16,14 @@ from polaroc.evaluation.request import Request
 from polaroc.files.memory import Memory
 from polaroc.files.progress import Progress
 from polaroc.measures.catalog import DEFAULT_PRIORS
-from polaroc.measures.spec import Measure
+from polaroc.measures.functions import table_sums
+from polaroc.measures.spec import Measure, ingredients
 from polaroc.measures.table import per_key as local_per_key
 from polaroc.measures.table import tidy as local_tidy
 from polaroc.priors.beliefs import Belief
-from polaroc.typing import Interpolation, Intervals, Label, Nulls, Priors
+from polaroc.typing import Interpolation, Intervals, Label, Nulls, Prior, Priors
 from polaroc.warehouse.cells import FATAL, cells, count_cells
-from polaroc.warehouse.columns import IBIS, deferred, literal
+from polaroc.warehouse.columns import IBIS, deferred, literal, safe_name
 from polaroc.warehouse.connections import check_connected, collected
 from polaroc.warehouse.curves import TOTALS, fetch_hull_candidates, in_memory, to_curve_table
 from polaroc.warehouse.measures import per_key, tidy
@@ -61,6 +62,7 @@ def evaluate(
     intervals: Intervals | None = None,
     level: float = 0.95,
     measures: str | Sequence[str] | None = None,
+    score_prior: Prior = "observed",
     memory: Memory | None = None,
     scratch: str | PathLike[str] | None = None,
     progress: Progress | None = None,
@@ -75,7 +77,7 @@ def evaluate(
         Predictions, one row per case.
     truth, score, by, weight, positive, nulls, ranges
         As in `warehouse.curve`.
-    priors, over, interpolation, measures
+    priors, over, interpolation, measures, score_prior
         As in `polaroc.evaluate`; for the interpolation ``"hull"`` see
         `warehouse.auprec`.
     intervals, level
@@ -121,7 +123,7 @@ def evaluate(
     request = Request(
         truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls,
         priors=priors, over=over, interpolation=interpolation, intervals=intervals, level=level,
-        measures=measures,
+        measures=measures, score_prior=score_prior,
     )  # fmt: skip
     if bins is not None and intervals is not None:
         raise InvalidArgument(
@@ -141,14 +143,13 @@ def evaluate(
         return measured(predictions, counts, on_curve)
     check_connected(table)
     kind = pl.Float64 if predictions.weighted else pl.Int64
-    key_notes = collected(key_totals(predictions, counts, [])).with_columns(
-        pl.col(TOTALS).cast(kind)
-    )
+    # With intervals all sums are taken again from the fetched cells.
+    there = on_curve if intervals is None else []
+    wide = collected(key_totals(predictions, counts, there)).with_columns(pl.col(TOTALS).cast(kind))
     points = to_curve_table(predictions, counts)
     if intervals is not None:
-        return in_memory(local_intervals(predictions, points, key_notes, request))
-    here = request.selected.on_hull
-    return in_memory(_with_hulls(predictions, counts, points, key_notes, here, on_curve))
+        return in_memory(local_intervals(predictions, points, wide, request))
+    return in_memory(_with_hulls(predictions, points, wide, request))
 
 
 def _refuse_local_options(**local: object) -> None:
@@ -164,23 +165,16 @@ def _refuse_local_options(**local: object) -> None:
 
 
 def _with_hulls(
-    predictions: Predictions,
-    counts: "Table",
-    points: "Table",
-    key_notes: pl.DataFrame,
-    here: Sequence[Measure],
-    on_curve: Sequence[Measure],
+    predictions: Predictions, points: "Table", wide: pl.DataFrame, request: Request
 ) -> pl.DataFrame:
-    """The measures, with those on hulls computed locally."""
+    """The measures, from sums over the curves and the hulls, which are computed locally."""
+    keys, (measures, on_curve, on_hull) = predictions.keys, request.selected
+    _, sums, least = ingredients(on_curve)
+    names = {safe_name(name): name for name in (*sums, *least)}
     hulls = hull_of(fetch_hull_candidates(points)).lazy()
-    sums = local_per_key(hulls.filter(pl.col("pos") > 0), predictions.keys, here)
-    wide = attach(
-        key_notes.lazy(), sums.drop("positives", "negatives"), predictions.keys, required=False
-    )
-    parts = [local_tidy(wide, predictions.keys, here).collect()]
-    if on_curve:
-        parts.append(collected(measured(predictions, counts, on_curve)))
-    return pl.concat(parts, how="diagonal")
+    of_hulls = local_per_key(hulls.filter(pl.col("pos") > 0), keys, on_hull).drop(TOTALS)
+    both = attach(wide.lazy().rename(names), of_hulls, keys, required=False)
+    return local_tidy(both, keys, measures).collect()
 
 
 def _cells(predictions: Predictions) -> "Table":
@@ -211,7 +205,7 @@ def local_intervals(
     keys, measures = predictions.keys, request.selected.measures
     flags = _with_fractional(key_notes.lazy().drop(TOTALS), predictions)
     curves = in_order(attach(_fetched_cells(curve).lazy(), flags, keys), keys)
-    sums = local_per_key(curves.filter(pl.col("pos") > 0), keys, measures).drop(TOTALS)
+    sums = table_sums(curves, keys, measures).drop(TOTALS)
     measured = local_tidy(attach(key_notes.lazy(), sums, keys, required=False), keys, measures)
     return with_intervals(curves, measured, keys, request).collect()
 

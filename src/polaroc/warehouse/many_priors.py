@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from polaroc.base.columns import OVER
 from polaroc.base.private_columns import PRIVATE
+from polaroc.measures.spec import Measure
 from polaroc.measures.table import BIAS_RATIO, WARNING
 from polaroc.priors.chebyshev import GREATEST_SKEW, ManyPriors, cuts
 from polaroc.warehouse.columns import deferred, ibis_library, literal, safe_name, total
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 # The prior of an interpolated row; −1, −2, … for measures that are not interpolated.
 ROW_CODE = PRIVATE + "code"
 SKEW, LOG, WEIGHT, WEIGHT_SUM = (PRIVATE + name for name in ("skew", "log", "share", "shares"))
+# The warning of the measure that is interpolated.
+WARNING_OF_NODES = PRIVATE + "warning_of_nodes"
 # Replaces the distance 0 of a prior that coincides with a node, as a divisor.
 TINY_DISTANCE = 1e-200
 
@@ -56,18 +59,21 @@ def at_many_priors(rows: "Table", many: ManyPriors, single: int, names: Sequence
 
 
 def row_values(
-    given: Mapping[str, Sequence[Any]], measure: str, both: Any, names: Sequence[str]
+    given: Mapping[str, Sequence[Any]], node: Measure, both: Any, names: Sequence[str]
 ) -> dict[str, Any]:
     """The columns of the rows that `at_many_priors` gives."""
     ibis = ibis_library()
     bias_ratio = both.ifelse(deferred(SKEW), literal(None)) / deferred("negatives").nullif(0)
+    if node.bias_skew is None:
+        bias_ratio = literal(None)
+    bounds = [None if bound is None else literal(bound) for bound in node.bounds]
     other: dict[str, Any] = {
-        "measure": ibis.literal(measure),
+        "measure": ibis.literal(node.name),
         "prior": deferred(ROW_CODE),
         BIAS_RATIO: bias_ratio,
-        WARNING: ibis.literal(None, type="string"),
+        WARNING: deferred(WARNING_OF_NODES),
         OVER: ibis.literal(None, type="string"),
-        **{name: deferred(PRIVATE + name).clip(literal(0), literal(1)) for name in names},
+        **{name: deferred(PRIVATE + name).clip(*bounds) for name in names},
     }
     return {
         name: ibis.cases(

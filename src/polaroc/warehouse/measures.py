@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from polaroc.base.columns import MEASURE_COLUMNS, OVER
 from polaroc.base.private_columns import PRIVATE
 from polaroc.curves.segments import cells_in, segment_columns
-from polaroc.measures.spec import Measure, ingredients
+from polaroc.measures.spec import Measure, chunks, ingredients
 from polaroc.measures.table import BIAS_RATIO, WARNING
 from polaroc.priors.chebyshev import ManyPriors
 from polaroc.warehouse.columns import (
@@ -19,7 +19,7 @@ from polaroc.warehouse.columns import (
     to_ibis,
     to_ibis_columns,
 )
-from polaroc.warehouse.many_priors import at_many_priors, node_column, row_values
+from polaroc.warehouse.many_priors import WARNING_OF_NODES, at_many_priors, node_column, row_values
 from polaroc.warehouse.notes import BIAS_NOTE, join_notes, no_note, one_class_note, with_bias_note
 
 if TYPE_CHECKING:
@@ -67,17 +67,23 @@ def tidy(
     limits: Mapping[str, Sequence[Column]] | None = None,
 ) -> "Table":
     """One row per key and measure as the tidy measure table."""
+    parts = chunks(measures)
+    if len(parts) > 1:
+        # Only measures without bounds have nodes beside those of others.
+        assert not limits
+        ranged = any(measure.over for measure in measures)
+        tables = [tidy(wide, keys, part, weighted=weighted) for part in parts]
+        return ibis_library().union(*(_with_over(table) if ranged else table for table in tables))
     limits = limits or {}
     positives, negatives = deferred("positives"), deferred("negatives")
     both = (positives > 0) & (negatives > 0)
     single, nodes, many = _split_nodes(measures)
-    never = ibis_library().literal(False), ""
     # All numbers of a key in one row, then one row each: the cells are read only once.
     numbers = {
         "estimate": [_where(both, measures[i].estimate) for i in single],
         "prior": [_prior(measures[i].prior) for i in single],
         BIAS_RATIO: [_where(both, measures[i].bias_skew) / negatives.nullif(0) for i in single],
-        WARNING: [_where(both, *(measures[i].warning or never)) for i in single],
+        WARNING: [_warning(both, measures[i]) for i in single],
         **{name: [_where(both, values[i]) for i in single] for name, values in limits.items()},
     }
     at_nodes = {
@@ -92,6 +98,8 @@ def tidy(
     columns |= {
         node_column(name, i): value for name, of in at_nodes.items() for i, value in enumerate(of)
     }
+    if nodes:
+        columns[WARNING_OF_NODES] = _warning(both, measures[nodes[0]])
     rows = wide.select(*keys, "positives", "negatives", "note", **columns)
     given = {
         "measure": [ibis_library().literal(measures[i].name) for i in single],
@@ -105,9 +113,8 @@ def tidy(
         shown = rows.cross_join(literal_rows(WHICH, len(single)))
         values = {name: pick_row_value(of) for name, of in given.items()}
     else:
-        name = measures[nodes[0]].name
         shown = at_many_priors(rows, many, len(single), list(at_nodes))
-        values = row_values(given, name, both, list(at_nodes))
+        values = row_values(given, measures[nodes[0]], both, list(at_nodes))
     kind = "float64" if weighted else "int64"
     long = shown.select(
         *keys,
@@ -124,6 +131,12 @@ def tidy(
     if any(measure.over for measure in measures):
         shown_columns[OVER] = deferred(OVER)
     return with_bias_note(long).select(*keys, **shown_columns)
+
+
+def _with_over(table: "Table") -> "Table":
+    if OVER in table.columns:
+        return table
+    return table.mutate(**{OVER: ibis_library().literal(None, type="string")})
 
 
 def _split_nodes(measures: Sequence[Measure]) -> tuple[list[int], list[int], ManyPriors | None]:
@@ -151,10 +164,17 @@ def pick_row_value(values: Sequence[Any]) -> Any:
     )
 
 
-def _where(condition: Any, value: object, words: str | None = None) -> Any:
-    if words is None:
-        return condition.ifelse(to_ibis(value), literal(None))
-    return (condition & to_ibis(value)).ifelse(words, no_note())
+def _where(condition: Any, value: object) -> Any:
+    return condition.ifelse(to_ibis(value), literal(None))
+
+
+def _warning(both: Any, measure: Measure) -> Any:
+    note = no_note()
+    for warning in (measure.second_warning, measure.warning):
+        if warning is not None:
+            condition, text = warning
+            note = (both & to_ibis(condition)).ifelse(text, note)
+    return note
 
 
 def _prior(prior: Any) -> Any:

@@ -4,7 +4,13 @@ from scipy import stats
 from simulations import binormal, expit, labelled
 from sklearn.linear_model import LogisticRegression
 
-from polaroc.deployment.calibration import FALSE_ALARMS, miscalibration_note
+from polaroc.calibration.score_test import FALSE_ALARMS
+from polaroc.calibration.score_test import miscalibration_note as note_of_cells
+from polaroc.deployment.estimators import Labelled
+
+
+def miscalibration_note(cells: Labelled) -> str | None:
+    return note_of_cells(cells.score, cells.pos, cells.neg)
 
 
 @pytest.mark.parametrize(("rows", "prior"), [(200, 0.3), (1000, 0.05), (2000, 0.5)])

@@ -1,0 +1,201 @@
+"""How often scores are right, with bands for how far calibrated scores would be off."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from polaroc.base.checks import check_share, check_whole
+from polaroc.base.columns import curve_keys, lazily
+from polaroc.calibration.check_calibration import parts_of, unusable
+from polaroc.curves.curve import in_order
+from polaroc.curves.hull import hull_vertices
+from polaroc.measures.scoring import check_score_prior
+from polaroc.predictions.row_checks import SCORE
+from polaroc.priors.grids import OBSERVED, resolve_priors, skew
+from polaroc.priors.reweighting import reweighted
+from polaroc.typing import Array, Prior, Priors
+
+# Cells that are drawn from, and points between the ends of blocks that are shown.
+MOST_CELLS, POINTS = 2000, 40
+FEWEST_DRAWS = 100
+NUMBERS = ("prior", "score", "probability", "lower", "upper")
+
+
+@lazily
+def calibration_curve(
+    curve: pl.LazyFrame,
+    priors: Priors = "observed",
+    *,
+    score_prior: Prior = "observed",
+    level: float = 0.95,
+    draws: int = 200,
+    seed: int = 0,
+) -> pl.LazyFrame:
+    """The share of positives at each score, at each prior, by isotonic regression.
+
+    Parameters
+    ----------
+    curve
+        The result of `curve`, of scores that are probabilities.
+    priors
+        Priors in (0, 1), or ``"observed"`` for each key's own; one, several, or a prior
+        grid. Scores are re-weighted to each.
+    score_prior
+        The prior at which scores are right as they stand: a prior in (0, 1), or
+        ``"observed"``, each key's own.
+    level
+        Share of samples of calibrated scores in which the curve stays in the band at a
+        given score.
+    draws
+        How many samples the band is made of, at least 100.
+    seed
+        Of their random numbers.
+
+    Returns
+    -------
+    Frame of the kind given
+        The keys; `prior`; `score`, re-weighted to it, rising; `probability`, the share of
+        positives at this score; `lower` and `upper`, between which it would be if the
+        scores were calibrated (a consistency band, score by score, not for all at once);
+        all Float64; `cases`, the number from the score before to this one; `note` String,
+        null, or why a key has one row without numbers, or no band.
+
+    Raises
+    ------
+    InvalidArgument, InvalidTable
+        For an argument outside what is allowed; where the columns of a curve are missing.
+
+    See Also
+    --------
+    polaroc.charts.reliability : Draws it.
+    check_calibration : One test for all scores.
+
+    Notes
+    -----
+    The curve is the hull of the ROC read as a calibration, and needs no bins. Of curves
+    with more than 2,000 different scores the band is drawn from 2,000 bins of them.
+
+    References
+    ----------
+    Bröcker, Smith, "Increasing the reliability of reliability diagrams", 2007.
+
+    Dimitriadis, Gneiting, Jordan, "Stable reliability diagrams for probabilistic
+    classifiers", 2021.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
+    >>> found = pr.calibration_curve(curves)
+    >>> found.select(pl.col("score", "probability", "lower", "upper").round(2)).row(0)
+    (0.1, 0.0, 0.0, 0.34)
+    """
+    keys = curve_keys(curve)
+    check_score_prior(score_prior)
+    check_share("level", level)
+    check_whole("draws", draws, FEWEST_DRAWS)
+    check_whole("seed", seed, 0)
+    resolved = resolve_priors(priors)
+    kinds = curve.collect_schema()
+    schema = {key: kinds[key] for key in keys} | dict.fromkeys(NUMBERS, pl.Float64())
+    schema |= {"cases": kinds["pos"], "note": pl.String()}
+
+    def of_curves(table: pl.DataFrame) -> pl.DataFrame:
+        parts = [
+            _of_curve(part, keys, resolved, score_prior, (level, draws, seed))
+            for part in parts_of(table)
+        ]
+        empty = pl.DataFrame(schema=schema)
+        return pl.concat(
+            [empty, *(part.select(list(schema)) for part in parts)], how="vertical_relaxed"
+        )
+
+    return in_order(curve, keys).map_batches(of_curves, schema=schema)
+
+
+def _of_curve(
+    curve: pl.DataFrame,
+    keys: Sequence[str],
+    priors: Sequence[float | None],
+    score_prior: Prior,
+    band: tuple[float, int, int],
+) -> pl.DataFrame:
+    """The rows of one curve."""
+    import numpy as np
+
+    key, missing = curve[:1].select(keys), unusable(curve)
+    if missing is not None:
+        blank = {name: pl.lit(None, pl.Float64) for name in NUMBERS}
+        count = pl.lit(None, curve.schema["pos"]).alias("cases")
+        return curve[:1].select(*keys, count, **blank, note=pl.lit(missing))
+    # From the worst score to the best.
+    cells = curve[1:].reverse()
+    score, pos, size = (cells[name].to_numpy() for name in (SCORE, "pos", "neg"))
+    size = pos + size
+    own = float(curve["negatives"][0] / curve["positives"][0])
+    if score_prior != OBSERVED:
+        score = reweighted(score, skew(float(score_prior)), own)
+    fitted, shown = isotonic(pos, size), _shown(pos, size)
+    note, lower, upper = None, np.full(len(shown), np.nan), np.full(len(shown), np.nan)
+    if (size % 1).any():
+        note = "weights are not counts of cases: no band"
+    else:
+        lower, upper = _band(score, size, shown, *band)
+    counts = np.diff(np.concatenate(([0], size.cumsum()[shown])))
+    tables = []
+    for prior in priors:
+        to = own if prior is None else skew(prior)
+        numbers = {
+            "score": score[shown], "probability": fitted[shown], "lower": lower, "upper": upper,
+        }  # fmt: skip
+        moved = {name: reweighted(values, own, to) for name, values in numbers.items()}
+        rows = pl.DataFrame(moved).with_columns(
+            pl.lit(1 / (1 + to)).alias("prior"), pl.lit(note, pl.String).alias("note"),
+            pl.Series("cases", counts, dtype=curve.schema["pos"]),
+            pl.col("lower", "upper").fill_nan(None),
+        )  # fmt: skip
+        tables.append(rows)
+    rows = pl.concat(tables)
+    return rows.with_columns(key[[0] * rows.height]) if keys else rows
+
+
+def isotonic(pos: "Array", size: "Array") -> "Array":
+    """The share of positives at each score, from the worst to the best, made monotone."""
+    from scipy.optimize import isotonic_regression
+
+    fitted: Array = isotonic_regression(pos / size, weights=size).x
+    return fitted
+
+
+def _shown(pos: "Array", size: "Array") -> "Array":
+    """The ends of blocks, and cells that are evenly spread over the cases."""
+    import numpy as np
+
+    above = np.concatenate(([0], (size - pos)[::-1].cumsum()))
+    ends = hull_vertices(above, np.concatenate(([0], pos[::-1].cumsum())))
+    # A vertex is after the last cell of its block, counted from the best.
+    firsts = len(pos) - ends[1:]
+    lasts = len(pos) - 1 - ends[:-1]
+    spread = np.searchsorted(size.cumsum(), np.linspace(0, size.sum(), POINTS, endpoint=False))
+    inside: Array = np.unique(np.concatenate((firsts, lasts, spread)))
+    return inside[(inside >= 0) & (inside < len(pos))]
+
+
+def _band(
+    score: "Array", size: "Array", shown: "Array", level: float, draws: int, seed: int
+) -> tuple["Array", "Array"]:
+    """Between what isotonic regressions of draws of calibrated cases are, at the shown cells."""
+    import numpy as np
+
+    place = np.arange(len(score))
+    if len(score) > MOST_CELLS:
+        # The middle of each cell decides on its bin.
+        middle = (size.cumsum() - size / 2) / size.sum()
+        place = np.unique((middle * MOST_CELLS).astype(int), return_inverse=True)[1]
+    counts = np.bincount(place, weights=size)
+    mean = np.bincount(place, weights=size * score) / counts
+    rng = np.random.default_rng(seed)
+    drawn = rng.binomial(counts.astype(np.int64), np.clip(mean, 0, 1), size=(draws, len(counts)))
+    known = np.array([isotonic(of_draw, counts)[place[shown]] for of_draw in drawn])
+    lower, upper = np.quantile(known, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return lower, upper

@@ -1,0 +1,244 @@
+"""Probabilities from scores of any kind, at any prior, through the hull of a tuning curve."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from polaroc.base.checks import check_flag
+from polaroc.base.columns import (
+    as_lazy,
+    attach,
+    check_keys,
+    collect_like,
+    curve_keys,
+    key_expressions,
+    single_column,
+    takes_table,
+    text_keys_of_different_types,
+)
+from polaroc.base.private_columns import KEY_INDEX, PLACE, ROW, SAME, private
+from polaroc.calibration.blocks import LEAST, OWN_SKEW, RATIO, hull_blocks
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, InvalidTable
+from polaroc.predictions.row_checks import ROW_ERRORS, SCORE, score_column
+from polaroc.priors.grids import resolve_priors
+from polaroc.typing import By, Frame, IntoExpr, Priors, Table
+
+SAME_SCORES = "the scores of the tuning table: was the curve made of these cases?"
+NO_CURVE = "there is no curve for this key"
+ADDED = ("prior", "probability", "note")
+OF_ROW, ROW_NOTE = private("score_of_row"), private("row_note")
+
+
+@takes_table
+def probabilities(
+    predictions: Frame,
+    curve: Table,
+    *,
+    score: IntoExpr,
+    by: By = (),
+    priors: Priors,
+    same_table: bool = False,
+) -> Frame:
+    """The probability of each case at each prior, from scores of any kind.
+
+    The hull of a ROC curve is isotonic regression: each of its segments is a range of
+    scores with one likelihood ratio, its slope. A likelihood ratio times the odds of a
+    prior are the odds at that prior. So a curve of tuning cases calibrates the scores of
+    other cases, at any prior; labels of these are not needed.
+
+    Parameters
+    ----------
+    predictions
+        Cases that the curve was not made of, with or without labels: any table.
+    curve
+        The result of `curve` on a tuning table. Its keys must be among `by`.
+    score
+        The column of scores, of the same model as the curve's. Scores between two
+        segments belong to the lower one; those beyond the ends of the curve to the
+        segment at that end.
+    by
+        Key columns, those of the curve and any others.
+    priors
+        Priors in (0, 1), or ``"observed"`` for that of the tuning table; one, several,
+        or a prior grid.
+    same_table
+        Whether the very table that the curve was made of is meant.
+
+    Returns
+    -------
+    Frame of the kind of `predictions`
+        The rows and columns of `predictions`, in order, once per prior, with `prior`
+        Float64; `probability` Float64 in (0, 1), null where there is no score or no
+        curve with both classes; `note` String, null, or why.
+
+    Raises
+    ------
+    InvalidTable
+        Where the columns of a curve are missing, where it has a key that is not in `by`,
+        and where the scores are those of the tuning table (a lazy plan says it in
+        `note`).
+    InvalidPredictions, InvalidArgument
+        For scores that are missing (of a lazy plan, `note` says so) or not numeric; for
+        priors outside what is allowed, and columns named as those of the result.
+
+    See Also
+    --------
+    polaroc.expr.at_prior : A probability that was right at one prior, at another.
+    hull : The segments that scores are calibrated by.
+    apply_thresholds : Thresholds from one table, applied to another.
+
+    Notes
+    -----
+    At the prior of the tuning table this is scikit-learn's `IsotonicRegression`, as a
+    step function, with one exception: where all tuning cases of a segment are of one
+    class, which only the first and the last segment can be, isotonic regression says 1
+    or 0 without evidence for certainty. Such a segment counts as having half a case of
+    the other class, as Jeffreys' prior for a share has, but never passes the segment
+    beside it. Weights of the curve are taken as counts of cases.
+
+    References
+    ----------
+    Zadrozny, Elkan, "Transforming classifier scores into accurate multiclass probability
+    estimates", 2002.
+
+    Fawcett, Niculescu-Mizil, "PAV and the ROC convex hull", 2007.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polaroc as pr
+    >>> tuning = pr.datasets.twenty_scores()
+    >>> curves = pr.curve(tuning, truth="truth", score="score")
+    >>> use = pl.DataFrame({"case": [1, 2], "score": [0.7, 0.3]})
+    >>> found = pr.probabilities(use, curves, score="score", priors=[0.5, 0.05])
+    >>> found.select("case", "prior", pl.col("probability").round(3)).rows()
+    [(1, 0.5, 0.75), (1, 0.05, 0.136), (2, 0.5, 0.333), (2, 0.05, 0.026)]
+    """
+    check_flag("same_table", same_table)
+    tuned = as_lazy(curve)
+    shared = curve_keys(tuned)
+    rows, keys = _rows(predictions.lazy(), score, by)
+    check_shared_keys(shared, keys)
+    tuned = _with_key_types(tuned, rows, shared)
+    names = predictions.collect_schema().names()
+    calibrated = _at_priors(_in_blocks(rows, hull_blocks(tuned, shared), shared), priors)
+    no_flag = pl.LazyFrame({SAME: [False]})
+    same = no_flag if same_table else _is_tuning_table(rows, tuned, shared)
+    if not isinstance(predictions, pl.DataFrame):
+        return collect_like(predictions, _shown(calibrated, names, same))
+    result, invalid, flag = pl.collect_all([calibrated, rows.select(ROW_NOTE).drop_nulls(), same])
+    if invalid.height:
+        raise InvalidPredictions(
+            f"{invalid.height} of {len(predictions)} rows cannot be scored: {invalid.item(0, 0)}.",
+            hint="drop such rows first: frame.drop_nulls(...), or mend them.",
+        )
+    if flag.item():
+        raise InvalidTable(
+            "the scores are those of the tuning table: probabilities of the cases that the curve "
+            "was made of are too good.",
+            hint=Hint("give other cases, or {same_table}.", same_table=True),
+        )
+    return _shown(result.lazy(), names, no_flag).collect()
+
+
+def _rows(predictions: pl.LazyFrame, score: IntoExpr, by: By) -> tuple[pl.LazyFrame, list[str]]:
+    """The rows with `ROW`, their score in `OF_ROW` and why it is missing, and their keys."""
+    names = predictions.collect_schema().names()
+    refuse_added(names)
+    expressions = key_expressions(by)
+    keys = predictions.select(expressions).collect_schema().names() if expressions else []
+    check_keys(keys)
+    raw = predictions.select(single_column(score, "score", predictions).alias(OF_ROW))
+    value, errors = score_column(raw.collect_schema()[OF_ROW], score, OF_ROW)
+    note: pl.Expr = pl.lit(None, pl.String)
+    for code, is_wrong in errors:
+        note = pl.when(is_wrong).then(pl.lit(ROW_ERRORS[code])).otherwise(note)
+    rows = (
+        predictions.with_columns(*expressions, single_column(score, "score").alias(OF_ROW))
+        .with_columns(note.alias(ROW_NOTE), value.alias(OF_ROW))
+        .with_columns(pl.when(pl.col(ROW_NOTE).is_null()).then(OF_ROW).alias(OF_ROW))
+    )
+    # The rows are read once, also where the source is not the same twice.
+    return rows.with_row_index(ROW).cache(), keys
+
+
+def refuse_added(names: Sequence[str]) -> None:
+    """Refuse predictions with columns of the names that the result adds."""
+    taken = [name for name in ADDED if name in names]
+    if taken:
+        raise InvalidArgument(
+            f"the predictions have the column {', '.join(map(repr, taken))}, which the result "
+            "adds.",
+            hint="rename or drop it first.",
+        )
+
+
+def check_shared_keys(of_curve: Sequence[str], keys: Sequence[str]) -> None:
+    """Refuse a curve with keys that the predictions have not."""
+    strange = [key for key in of_curve if key not in keys]
+    if strange:
+        raise InvalidTable(
+            f"the curve has the key {', '.join(map(repr, strange))}, which by has not.",
+            hint="give by the keys of the curve, and any others.",
+        )
+
+
+def _with_key_types(curve: pl.LazyFrame, rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+    kinds = rows.collect_schema()
+    differ = text_keys_of_different_types(
+        kinds, curve.collect_schema(), keys, ("the predictions", "the curve")
+    )
+    return curve.with_columns(pl.col(key).cast(kinds[key], strict=False) for key in differ)
+
+
+def _in_blocks(rows: pl.LazyFrame, blocks: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+    """Each row with the block of its key that its score is in."""
+    blocks = blocks.cache()
+    # A join by thresholds does not match keys that are null, nor does it take none.
+    index = blocks.select(keys or pl.lit(0)).unique().with_row_index(KEY_INDEX).cache()
+    in_order = attach(rows, index, keys, required=False).sort(OF_ROW, nulls_last=True)
+    known = attach(blocks, index, keys).drop(keys).sort(LEAST)
+    return in_order.join_asof(
+        known, left_on=OF_ROW, right_on=LEAST, by=KEY_INDEX, check_sortedness=False
+    )
+
+
+def _at_priors(rows: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
+    resolved = resolve_priors(priors)
+    grid = pl.LazyFrame({"prior": resolved}, schema={"prior": pl.Float64}).with_row_index(PLACE)
+    own, prior = 1 / (1 + pl.col(OWN_SKEW)), pl.col("prior")
+    lack = pl.when(pl.col(OF_ROW).is_not_null() & pl.col(OWN_SKEW).is_null())
+    note = pl.coalesce(ROW_NOTE, "note", lack.then(pl.lit(NO_CURVE)))
+    scored = pl.col(OF_ROW).is_not_null()
+    return (
+        rows.join(grid, how="cross")
+        .with_columns(pl.coalesce("prior", pl.when(own.is_finite()).then(own)).alias("prior"))
+        .with_columns(
+            pl.when(scored).then(pl.col(RATIO) / (pl.col(RATIO) + (1 - prior) / prior))
+            .alias("probability"),
+            note.alias("note"),
+        )
+    )  # fmt: skip
+
+
+def _is_tuning_table(rows: pl.LazyFrame, curve: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+    """One row, `SAME`: whether every key has the scores of its curve, each as often."""
+    own, tuned = private("own"), private("tuned")
+    scores = rows.group_by(*keys, pl.col(OF_ROW).alias(SCORE)).agg(pl.len().alias(own))
+    cells = curve.filter(pl.col(SCORE).is_not_null()).select(
+        *keys, SCORE, (pl.col("pos") + pl.col("neg")).alias(tuned)
+    )
+    if keys:
+        cells = cells.join(rows.select(keys).unique(), on=keys, how="semi", nulls_equal=True)
+    both = scores.join(cells, on=[*keys, SCORE], how="full", nulls_equal=True)
+    as_often = pl.col(own) == pl.col(tuned)
+    if curve.collect_schema()["pos"].is_float():
+        # Sums of weights are no counts.
+        as_often = pl.col(own).is_not_null() & pl.col(tuned).is_not_null()
+    return both.select((as_often.fill_null(False).all() & (pl.len() > 0)).alias(SAME))
+
+
+def _shown(rows: pl.LazyFrame, names: Sequence[str], same: pl.LazyFrame) -> pl.LazyFrame:
+    note = pl.when(SAME).then(pl.lit(SAME_SCORES)).otherwise("note").alias("note")
+    flagged = rows.join(same, how="cross").with_columns(note)
+    return flagged.sort(ROW, PLACE).select(*names, *ADDED)

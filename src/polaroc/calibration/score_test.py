@@ -1,0 +1,114 @@
+"""The score test of calibration: whether scores are posteriors of the labelled cases."""
+
+from dataclasses import dataclass
+from math import erfc, exp, sqrt
+
+from polaroc.typing import Array
+
+# Significance level of the note that `estimate_prior` makes.
+FALSE_ALARMS = 0.01
+LEAST = 1e-16
+NO_SPREAD = 1e-20
+# Share of the information that is left where the prior of the scores is not estimated.
+NO_INFORMATION = 1e-9
+
+
+@dataclass(frozen=True)
+class Recalibration:
+    """A test of intercept 0 and slope 1, and the number of scores of 0 or 1 that are wrong.
+
+    The statistic is χ² with `freedom` degrees of freedom.
+    """
+
+    statistic: float
+    freedom: int
+    p_value: float
+    impossible: float = 0.0
+
+
+def recalibration(
+    score: "Array", pos: "Array", neg: "Array", *, fitted_prior: bool = False
+) -> Recalibration:
+    """The score test of intercept 0 and slope 1 in a logistic regression on the logit of the score.
+
+    With `fitted_prior` the scores were re-weighted to the share of positives among these very
+    cases: what the test knows of the intercept is then less by what it took to estimate it.
+    """
+    import numpy as np
+
+    impossible = float(pos[score == 0].sum() + neg[score == 1].sum())
+    if impossible > 0:
+        return Recalibration(float("inf"), 1, 0.0, impossible)
+    inner = (score > 0) & (score < 1)
+    score, pos, size = score[inner], pos[inner], (pos + neg)[inner]
+    variance = size * score * (1 - score)
+    if variance.sum() == 0:
+        return Recalibration(0.0, 0, 1.0)
+    excess, logit = pos - size * score, np.log(score) - np.log1p(-score)
+    # Centred, so that the information is diagonal where the prior is given.
+    centred = logit - variance @ logit / variance.sum()
+    spread = float(variance @ centred**2)
+    total = float(variance.sum())
+    if fitted_prior:
+        share = pos.sum() / size.sum()
+        total -= total**2 / float(size.sum() * share * (1 - share))
+    statistic, freedom = 0.0, 0
+    if total > NO_INFORMATION * variance.sum():
+        statistic, freedom = float(excess.sum() ** 2 / total), 1
+    if spread <= NO_SPREAD * float(variance @ logit**2):
+        p_value = erfc(sqrt(statistic / 2)) if freedom else 1.0
+        return Recalibration(statistic, freedom, p_value)
+    statistic += float(excess @ centred) ** 2 / spread
+    freedom += 1
+    p_value = exp(-statistic / 2) if freedom == 2 else erfc(sqrt(statistic / 2))
+    return Recalibration(statistic, freedom, p_value)
+
+
+def miscalibration_note(score: "Array", pos: "Array", neg: "Array") -> str | None:
+    """A note on scores from 0 to 1 that are not calibrated, None if no such evidence is found.
+
+    Cox, 1958; Miller, Hui and Tierney, 1991. A score of 0 for a positive, or of 1 for a
+    negative, is evidence without a test.
+    """
+    found = recalibration(score, pos, neg)
+    if found.impossible > 0:
+        return f"scores of 0 or 1 are wrong for {found.impossible:g} cases, so not posteriors"
+    if found.p_value >= FALSE_ALARMS:
+        return None
+    size = pos + neg
+    line = fitted_line(score, pos, neg)
+    figures = [] if line is None else [f"calibration slope {line[1]:.2g}"]
+    figures += [
+        f"mean {size @ score / size.sum():.2g} for a share of positives of "
+        f"{pos.sum() / size.sum():.2g}",
+        f"p = {found.p_value:.1g}" if found.p_value > LEAST else f"p < {LEAST:g}",
+    ]
+    return f"scores seem not to be posteriors ({', '.join(figures)})"
+
+
+def fitted_line(score: "Array", pos: "Array", neg: "Array") -> tuple[float, float] | None:
+    """Intercept and slope of the logistic regression of the truth on the logit of the score.
+
+    None where all scores are one, or where they separate the classes.
+    """
+    import numpy as np
+    from scipy.optimize import minimize
+    from scipy.special import expit
+
+    inner = (score > 0) & (score < 1)
+    score, pos, size = score[inner], pos[inner], (pos + neg)[inner]
+    of_pos, of_neg = score[pos > 0], score[size > pos]
+    if not of_pos.size or not of_neg.size or np.ptp(score) == 0:
+        return None
+    if of_pos.min() >= of_neg.max() or of_pos.max() <= of_neg.min():
+        return None
+    logit = np.log(score) - np.log1p(-score)
+    terms = np.stack([np.ones_like(logit), logit])
+
+    def loss(line: "Array") -> tuple[float, "Array"]:
+        at = line @ terms
+        value = size @ np.logaddexp(0, at) - pos @ at
+        return float(value) / size.sum(), terms @ (size * expit(at) - pos) / size.sum()
+
+    intercept, slope = minimize(loss, np.array([0.0, 1.0]), jac=True, method="BFGS").x.tolist()
+    return intercept, slope

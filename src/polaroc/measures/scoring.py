@@ -1,0 +1,390 @@
+"""Brier score and log loss of scores that are probabilities, at any prior.
+
+A score s that is right at the prior π₀ has the odds s/(1−s) there, and at another prior π these
+odds times λ₀/λ. With a = s·λ₀ and c = 1 − s the probability at π is a/(a + λc), which needs no
+division by zero for scores of 0 and 1. Classes are weighted to π as well.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import log
+from typing import NamedTuple, TypeAlias
+
+from polaroc.base.backend import POLARS, Backend
+from polaroc.base.private_columns import PRIVATE
+from polaroc.curves.segments import segments_in
+from polaroc.measures.spec import CaseLoss, Measure, MeasureArguments, MeasureDefinition
+from polaroc.predictions.row_checks import SCORE
+from polaroc.priors.beliefs import Belief, over_label, resolve_belief
+from polaroc.priors.chebyshev import ManyPriors, condensed, many_priors
+from polaroc.priors.grids import OBSERVED, check_prior, resolve_priors, skew
+from polaroc.typing import Priors, Quantity
+
+NOT_PROBABILITIES = "scores are not probabilities"
+INFINITE = "infinite: a positive has the score 0, or a negative the score 1"
+ON_THE_HULL = "the hull is fitted to these cases: no interval"
+# The score as a and c, and the shares of the positives and of the negatives that are at a cell.
+UP, DOWN, OF_POSITIVES, OF_NEGATIVES = (
+    PRIVATE + name for name in ("up", "down", "of_positives", "of_negatives")
+)
+# Sums that do not depend on the prior: cases with scores that are no probabilities, and with
+# scores of 0 or 1 that are wrong; the logarithms of a over positives, and of c over negatives.
+OUTSIDE, WRONG, LOG_UP, LOG_DOWN = (
+    PRIVATE + name for name in ("outside", "wrong", "log_up", "log_down")
+)
+# Skews with the weights of a mean.
+Nodes: TypeAlias = Sequence[tuple[Quantity, float]]
+
+
+class AtPrior(NamedTuple):
+    """A skew, the prior that is shown, and the priors that are interpolated from this node."""
+
+    skew: Quantity
+    prior: Quantity
+    many: ManyPriors | None = None
+
+
+@dataclass(frozen=True)
+class ScoringRule:
+    """What a scoring rule adds up, written for a backend.
+
+    `term` is what a cell adds at a skew, `constant` what is added per key; the loss of a
+    positive and of a negative and the derivative of their sum at a cell by the log-odds of the
+    score prior are for standard errors.
+    """
+
+    name: str
+    term: Callable[[Quantity, Backend], Quantity]
+    constant: Callable[[Quantity, Backend], Quantity]
+    positive: Callable[[Quantity], Quantity]
+    negative: Callable[[Quantity], Quantity]
+    by_score_prior: Callable[[Quantity], Quantity]
+
+
+def _brier_term(skewed: Quantity, backend: Backend) -> Quantity:
+    up, down, pos, neg = map(backend.column, (UP, DOWN, OF_POSITIVES, OF_NEGATIVES))
+    called = up + skewed * down
+    return (
+        (1 - _prior(skewed)) * (neg * (up * up) + skewed * (pos * (down * down)))
+        / (called * called)
+    )  # fmt: skip
+
+
+def _log_term(skewed: Quantity, backend: Backend) -> Quantity:
+    # ln(c + a/λ) + ln λ is the logarithm of a + λc: for large λ fewer digits cancel.
+    up, down, pos, neg = map(backend.column, (UP, DOWN, OF_POSITIVES, OF_NEGATIVES))
+    prior = _prior(skewed)
+    return (pos * prior + neg * (1 - prior)) * backend.log(down + up * (1 / skewed))
+
+
+def _log_constant(skewed: Quantity, backend: Backend) -> Quantity:
+    prior = _prior(skewed)
+    of_skew = log(skewed) if isinstance(skewed, float) else backend.log(skewed)
+    return (
+        prior * (of_skew - backend.column(LOG_UP)) - (1 - prior) * backend.column(LOG_DOWN)
+    )  # fmt: skip
+
+
+def _probability(skewed: Quantity) -> Quantity:
+    up, down = POLARS.column(UP), POLARS.column(DOWN)
+    return up / (up + skewed * down)
+
+
+def _prior(skewed: Quantity) -> Quantity:
+    return 1 / (1 + skewed)
+
+
+def _brier_by_score_prior(skewed: Quantity) -> Quantity:
+    p, prior = _probability(skewed), _prior(skewed)
+    pos, neg = POLARS.column(OF_POSITIVES), POLARS.column(OF_NEGATIVES)
+    return 2 * p * (1 - p) * (prior * pos * (1 - p) - (1 - prior) * neg * p)
+
+
+def _log_by_score_prior(skewed: Quantity) -> Quantity:
+    p, prior = _probability(skewed), _prior(skewed)
+    return (
+        prior * POLARS.column(OF_POSITIVES) * (1 - p)
+        - (1 - prior) * POLARS.column(OF_NEGATIVES) * p
+    )  # fmt: skip
+
+
+BRIER_RULE = ScoringRule(
+    "brier",
+    _brier_term,
+    lambda _skewed, _backend: 0.0,
+    positive=lambda skewed: _prior(skewed) * (1 - _probability(skewed)) ** 2,
+    negative=lambda skewed: (1 - _prior(skewed)) * _probability(skewed) ** 2,
+    by_score_prior=_brier_by_score_prior,
+)
+LOG_RULE = ScoringRule(
+    "log_loss",
+    _log_term,
+    _log_constant,
+    positive=lambda skewed: -_prior(skewed) * _probability(skewed).log(),
+    negative=lambda skewed: -(1 - _prior(skewed)) * (-_probability(skewed)).log1p(),
+    by_score_prior=_log_by_score_prior,
+)
+
+
+def scored_columns(score_prior: float | str, backend: Backend) -> dict[str, Quantity]:
+    """The columns of a cell that scoring rules are written with."""
+    positives, negatives = backend.column("positives"), backend.column("negatives")
+    own = negatives / positives if score_prior == OBSERVED else skew(float(score_prior))
+    score = backend.clip(backend.column(SCORE), 0.0, 1.0)
+    return {
+        UP: score * own,
+        DOWN: 1 - score,
+        OF_POSITIVES: backend.column("pos") / positives,
+        OF_NEGATIVES: backend.column("neg") / negatives,
+    }
+
+
+def check_score_prior(score_prior: object) -> None:
+    """Raise unless it is "observed" or a prior."""
+    if score_prior != OBSERVED:
+        check_prior(score_prior)
+
+
+def _check_sums(backend: Backend) -> dict[str, Quantity]:
+    score, pos, neg = map(backend.column, (SCORE, "pos", "neg"))
+    return {OUTSIDE: backend.where((score >= 0) & (score <= 1), 0.0, 1.0 * (pos + neg))}
+
+
+def _log_sums(backend: Backend) -> dict[str, Quantity]:
+    up, down, pos, neg = map(backend.column, (UP, DOWN, OF_POSITIVES, OF_NEGATIVES))
+    logs = {
+        name: share * backend.log(backend.where(part > 0, part, 1.0))
+        for name, share, part in ((LOG_UP, pos, up), (LOG_DOWN, neg, down))
+    }
+    wrong = backend.where(up > 0, 0.0, pos) + backend.where(down > 0, 0.0, neg)
+    return {WRONG: wrong, **logs}
+
+
+def scoring_measures(
+    rule: ScoringRule,
+    priors: Priors,
+    score_prior: float | str = OBSERVED,
+    backend: Backend = POLARS,
+) -> list[Measure]:
+    """A scoring rule at each prior; at many priors interpolated from a few, as AUPREC is."""
+    return [
+        replace(
+            _scored(rule, f"at_{i}", [(at.skew, 1.0)], score_prior, backend),
+            prior=at.prior, many=at.many,
+        )
+        for i, at in enumerate(_at_priors(priors, backend))
+    ]  # fmt: skip
+
+
+def scoring_range(
+    rule: ScoringRule,
+    over: tuple[float, float] | Belief,
+    score_prior: float | str = OBSERVED,
+    backend: Backend = POLARS,
+) -> Measure:
+    """The mean of a scoring rule over a range of priors or a belief."""
+    nodes = _belief_nodes(over)
+    return _over(_scored(rule, "range", nodes, score_prior, backend), over)
+
+
+def _at_priors(priors: Priors, backend: Backend) -> list[AtPrior]:
+    """The skew of each prior, with the prior that is shown; of many priors, of their nodes."""
+    positives, negatives = backend.column("positives"), backend.column("negatives")
+    both = (positives > 0) & (negatives > 0)
+    own = negatives / positives, backend.where(both, positives / (positives + negatives))
+    resolved = resolve_priors(priors)
+    many = many_priors(resolved)
+    if many is None:
+        return [AtPrior(*(own if p is None else (skew(p), p))) for p in resolved]
+    nodes = [own if node is None else (node, _prior(node)) for node in many.nodes]
+    return [AtPrior(skewed, prior, many) for skewed, prior in nodes]
+
+
+def _belief_nodes(over: tuple[float, float] | Belief) -> Nodes:
+    belief = resolve_belief(over)
+    return list(zip(*condensed(belief.skews, belief.weights), strict=True))
+
+
+def _weighted(function: Callable[[Quantity], Quantity], nodes: Nodes, backend: Backend) -> Quantity:
+    return backend.total(weight * function(skewed) for skewed, weight in nodes)
+
+
+def _scored(
+    rule: ScoringRule, label: str, nodes: Nodes, score_prior: float | str, backend: Backend
+) -> Measure:
+    check_score_prior(score_prior)
+    name = f"{PRIVATE}{rule.name}_{label}"
+    summed = backend.column(name)
+    terms = _weighted(lambda skewed: rule.term(skewed, backend), nodes, backend)
+    sums = {name: terms} | _check_sums(backend)
+    outside = backend.column(OUTSIDE) > 0
+    refused, infinite = outside, None
+    if rule is LOG_RULE:
+        sums |= _log_sums(backend)
+        summed = summed + _weighted(lambda skewed: rule.constant(skewed, backend), nodes, backend)
+        wrong = backend.column(WRONG) > 0
+        refused, infinite = outside | wrong, (wrong, INFINITE)
+    estimate = backend.where(refused, None, backend.where(summed > 0, summed, 0.0))
+    loss = None
+    if backend is POLARS:
+        positive, negative, by_score_prior = (
+            _weighted(part, nodes, backend)
+            for part in (rule.positive, rule.negative, rule.by_score_prior)
+        )
+        estimated = by_score_prior if score_prior == OBSERVED else None
+        weights = (
+            _weighted(_prior, nodes, backend),
+            _weighted(lambda skewed: 1 - _prior(skewed), nodes, backend),
+        )
+        loss = CaseLoss(
+            scored_columns(score_prior, backend), positive, negative, weights,
+            bounded=rule is BRIER_RULE, by_score_prior=estimated,
+        )  # fmt: skip
+    return Measure(
+        rule.name, estimate, columns=scored_columns(score_prior, backend), sums=sums,
+        bounds=(0.0, None),
+        warning=(outside, NOT_PROBABILITIES), second_warning=infinite, mergeable_segments=False,
+        every_cell=True, case_loss=loss,
+    )  # fmt: skip
+
+
+def _over(measure: Measure, over: tuple[float, float] | Belief) -> Measure:
+    return replace(measure, name=f"{measure.name}_range", over=over_label(over, "prior"))
+
+
+def skill_measures(
+    priors: Priors, score_prior: float | str = OBSERVED, backend: Backend = POLARS
+) -> list[Measure]:
+    """Brier skill: 1 less the Brier score over that of the prior itself, π(1−π)."""
+    measures = []
+    for measure in scoring_measures(BRIER_RULE, priors, score_prior, backend):
+        prior: Quantity = measure.prior
+        loss = measure.case_loss
+        worth = 1 / (prior * (1 - prior))
+        if loss is not None:
+            loss = replace(loss, scale=-worth)
+        estimate = 1 - measure.estimate * worth
+        measures.append(
+            replace(
+                measure, name="brier_skill", estimate=estimate, case_loss=loss, bounds=(None, 1.0)
+            )
+        )
+    return measures
+
+
+def refinement_measures(priors: Priors, backend: Backend = POLARS) -> list[Measure]:
+    """What is left of the Brier score at each prior once scores are calibrated by the hull."""
+    return [
+        replace(_refined(f"at_{i}", [(at.skew, 1.0)], backend), prior=at.prior, many=at.many)
+        for i, at in enumerate(_at_priors(priors, backend))
+    ]
+
+
+def refinement_range(over: tuple[float, float] | Belief, backend: Backend = POLARS) -> Measure:
+    """The mean of the refinement loss over a range of priors or a belief."""
+    return _over(_refined("range", _belief_nodes(over), backend), over)
+
+
+def _refined(label: str, nodes: Nodes, backend: Backend) -> Measure:
+    name = f"{PRIVATE}refinement_{label}"
+    sums = {name: _weighted(lambda skewed: _refinement_term(skewed, backend), nodes, backend)}
+    return Measure(
+        "refinement_loss", backend.column(name), hull_sums=sums, bounds=(0.0, None),
+        no_limits=ON_THE_HULL,
+    )  # fmt: skip
+
+
+def _refinement_term(skewed: Quantity, backend: Backend) -> Quantity:
+    """A block of the hull holds πΔt positives and (1−π)Δf negatives: times p(1−p) of the block."""
+    _, _, (dt, df) = segments_in(backend).segment
+    return (1 - _prior(skewed)) * dt * df / (dt + skewed * df)
+
+
+def calibration_measures(
+    priors: Priors, score_prior: float | str = OBSERVED, backend: Backend = POLARS
+) -> list[Measure]:
+    """The Brier score at each prior less its refinement loss: what calibration would save."""
+    scored = scoring_measures(BRIER_RULE, priors, score_prior, backend)
+    refined = refinement_measures(priors, backend)
+    return [_difference(*pair, backend) for pair in zip(scored, refined, strict=True)]
+
+
+def calibration_range(
+    over: tuple[float, float] | Belief,
+    score_prior: float | str = OBSERVED,
+    backend: Backend = POLARS,
+) -> Measure:
+    """The mean of the calibration loss over a range of priors or a belief."""
+    scored = scoring_range(BRIER_RULE, over, score_prior, backend)
+    both = _difference(scored, refinement_range(over, backend), backend)
+    return replace(both, name="calibration_loss_range")
+
+
+def _difference(scored: Measure, refined: Measure, backend: Backend) -> Measure:
+    excess = scored.estimate - refined.estimate
+    # The hull is the best of all calibrations, but both sums are rounded.
+    estimate = backend.where(excess < 0, 0.0, excess)
+    return replace(
+        scored, name="calibration_loss", estimate=estimate, hull_sums=refined.hull_sums,
+        case_loss=None, no_limits=ON_THE_HULL,
+    )  # fmt: skip
+
+
+def _defined(
+    name: str,
+    label: str,
+    description: str,
+    at: Callable[[MeasureArguments], Sequence[Measure]],
+    mean: Callable[[MeasureArguments], Measure],
+) -> tuple[MeasureDefinition, MeasureDefinition]:
+    """A loss at each prior, and its mean over a range or belief."""
+    return (
+        MeasureDefinition(
+            name, label, description, at, higher_is_better=False, at_priors=True, by_default=False
+        ),
+        MeasureDefinition(
+            f"{name}_range", f"mean {label}", f"{label} averaged over a range of priors, or under "
+            "a belief", lambda given: [mean(given)], higher_is_better=False, over="belief",
+            by_default=False,
+        ),
+    )  # fmt: skip
+
+
+BRIER, BRIER_RANGE = _defined(
+    "brier", "Brier score",
+    "mean squared error of the scores as probabilities, re-weighted to each prior (Brier 1950)",
+    lambda given: scoring_measures(BRIER_RULE, given.priors, given.score_prior, given.backend),
+    lambda given: scoring_range(BRIER_RULE, given.over, given.score_prior, given.backend),
+)  # fmt: skip
+LOG_LOSS, LOG_LOSS_RANGE = _defined(
+    "log_loss", "log loss",
+    "mean negative logarithm of the probability of the truth, re-weighted to each prior; in nats",
+    lambda given: scoring_measures(LOG_RULE, given.priors, given.score_prior, given.backend),
+    lambda given: scoring_range(LOG_RULE, given.over, given.score_prior, given.backend),
+)  # fmt: skip
+CALIBRATION_LOSS, CALIBRATION_LOSS_RANGE = _defined(
+    "calibration_loss", "calibration loss",
+    "Brier score less the refinement loss: what calibration would save",
+    lambda given: calibration_measures(given.priors, given.score_prior, given.backend),
+    lambda given: calibration_range(given.over, given.score_prior, given.backend),
+)  # fmt: skip
+REFINEMENT_LOSS, REFINEMENT_LOSS_RANGE = _defined(
+    "refinement_loss", "refinement loss",
+    "Brier score of any scores once they are calibrated by the ROC hull",
+    lambda given: refinement_measures(given.priors, given.backend),
+    lambda given: refinement_range(given.over, given.backend),
+)  # fmt: skip
+BRIER_SKILL = MeasureDefinition(
+    name="brier_skill",
+    label="Brier skill",
+    description="1 less the Brier score over π(1−π), that of the prior as the only probability",
+    build=lambda given: skill_measures(given.priors, given.score_prior, given.backend),
+    at_priors=True,
+    by_default=False,
+)
+SCORING = (
+    BRIER, BRIER_RANGE, LOG_LOSS, LOG_LOSS_RANGE, CALIBRATION_LOSS, CALIBRATION_LOSS_RANGE,
+    REFINEMENT_LOSS, REFINEMENT_LOSS_RANGE, BRIER_SKILL,
+)  # fmt: skip
+# Means of the losses of cases, which have standard errors.
+OF_CASES = ("brier", "brier_range", "log_loss", "log_loss_range", "brier_skill")

@@ -1,0 +1,223 @@
+"""Probabilities at any prior where the cases are, by a join on the thresholds of a hull."""
+
+from collections.abc import Sequence
+from sys import float_info
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polaroc.base.checks import check_flag
+from polaroc.base.columns import as_lazy, column_names, within
+from polaroc.base.columns import curve_keys as local_curve_keys
+from polaroc.base.private_columns import PLACE, SAME, private
+from polaroc.calibration.blocks import LEAST, OWN_SKEW, RATIO, hull_blocks
+from polaroc.calibration.probabilities import (
+    ADDED,
+    NO_CURVE,
+    SAME_SCORES,
+    check_shared_keys,
+    refuse_added,
+)
+from polaroc.errors import InvalidArgument, InvalidTable, quoted
+from polaroc.predictions.row_checks import SCORE
+from polaroc.priors.grids import resolve_priors
+from polaroc.typing import Priors, Table
+from polaroc.warehouse.columns import deferred, ibis_library, literal
+from polaroc.warehouse.connections import collected
+from polaroc.warehouse.curves import fetch_hull_candidates, in_memory
+from polaroc.warehouse.predictions import check_table
+
+if TYPE_CHECKING:
+    import ibis.expr.types
+
+# The score of a row and the score above its block, both within the floats that are finite.
+OF_ROW, MOST = private("score_of_row"), private("most")
+FINITE = float_info.max
+# The number of cases of a key, and the sums of their squeezed scores and of the squares of these.
+MOMENTS = tuple(private(f"moment_{power}") for power in range(3))
+# Share by which sums of the same scores in another order may differ.
+TOLERANCE = 1e-9
+
+
+def probabilities(
+    table: "ibis.expr.types.Table",
+    curve: "ibis.expr.types.Table | Table",
+    *,
+    score: str,
+    by: str | Sequence[str] | None = (),
+    priors: Priors,
+    same_table: bool = False,
+) -> "ibis.expr.types.Table":
+    """The probability of each case at each prior, as `polaroc.probabilities`.
+
+    This call fetches the points of the curve that may be vertices of its hull, and sums of
+    its scores per key, and no rows of `table`.
+
+    Parameters
+    ----------
+    table
+        Cases that the curve was not made of.
+    curve
+        The result of `warehouse.curve`, or of `polaroc.curve`, on a tuning table.
+    score, by, priors
+        As in `polaroc.probabilities`; columns by name.
+    same_table
+        Whether the very table that the curve was made of is meant. If not, `note` says
+        where a key has as many cases as its curve, with the same mean and spread.
+
+    Returns
+    -------
+    Table
+        The columns of `polaroc.probabilities`, its rows in no order.
+
+    Raises
+    ------
+    InvalidTable, InvalidArgument
+        As `polaroc.probabilities` does; for a table of Spark.
+
+    Examples
+    --------
+    >>> import ibis
+    >>> import polars as pl
+    >>> import polaroc as pr
+    >>> tuning = ibis.memtable(pr.datasets.twenty_scores())
+    >>> points = pr.warehouse.curve(tuning, truth="truth", score="score")
+    >>> use = ibis.memtable(pl.DataFrame({"case": [1, 2], "score": [0.7, 0.3]}))
+    >>> found = pr.warehouse.probabilities(use, points, score="score", priors=0.05)
+    >>> found.order_by("case").probability.to_polars().round(3).to_list()
+    [0.136, 0.026]
+    """
+    check_flag("same_table", same_table)
+    check_table(table)
+    _refuse_spark(table)
+    names, own = table.columns, column_names(by, "by")
+    unknown = [name for name in (score, *own) if name not in names]
+    if unknown:
+        raise InvalidArgument(
+            f"the table has no column {quoted(unknown)}; it has {quoted(names)}.",
+            hint="check the spelling.",
+        )
+    refuse_added(names)
+    points, moments = _tuned(curve)
+    keys = local_curve_keys(points.lazy())
+    check_shared_keys(keys, own)
+    blocks, grid = _probabilities_of_blocks(points, keys, priors)
+    number = table[score].cast("float64")
+    is_number = number.notnull() & ~number.isnan()
+    limited = number.clip(literal(-FINITE), literal(FINITE))
+    rows = table.mutate(**{OF_ROW: is_number.ifelse(limited, literal(None))})
+    crossed = rows.cross_join(in_memory(grid.rename({"prior": private("given")})))
+    of_blocks = {key: private(f"key_{i}") for i, key in enumerate(keys)}
+    block = in_memory(blocks.rename(of_blocks))
+    joined = crossed.left_join(
+        block,
+        [
+            *(crossed[key].identical_to(block[name]) for key, name in of_blocks.items()),
+            crossed[PLACE] == block[private("block_place")],
+            crossed[OF_ROW] >= block[LEAST],
+            (crossed[OF_ROW] < block[MOST]) | block[MOST].isnull(),
+        ],
+    )
+    null = number.isnull().ifelse("null score", "NaN score")
+    note: Any = ibis_library().coalesce(
+        deferred(OF_ROW).isnull().ifelse(null, ibis_library().null("string")),
+        deferred("note"),
+        deferred(LEAST).isnull().ifelse(NO_CURVE, ibis_library().null("string")),
+    )
+    shown = joined.mutate(
+        prior=ibis_library().coalesce(deferred(private("given")), deferred("prior")), note=note
+    )
+    if same_table:
+        return shown.select(*names, *ADDED)
+    return _with_note_on_same(shown, rows, moments, keys).select(*names, *ADDED)
+
+
+def _refuse_spark(table: "ibis.expr.types.Table") -> None:
+    """Raise on engines that take no small tables along with a query."""
+    from ibis.backends import BaseBackend
+
+    backends: list[BaseBackend] = table._find_backends()[0]
+    if any(backend.name == "pyspark" for backend in backends):
+        raise InvalidTable(
+            "the table is one of Spark, which takes no table of thresholds with a query.",
+            hint="read its rows into Polars, in parts, and use polaroc.probabilities.",
+        )
+
+
+def _squeezed(score: Any) -> Any:
+    """A score between −1 and 1, whose square does not overflow."""
+    return score / (1 + score.abs())
+
+
+def _tuned(curve: Any) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The points of a curve that its hull needs, and the `MOMENTS` of the scores of each key."""
+    if not isinstance(curve, ibis_library().expr.types.Table):
+        points = as_lazy(curve).collect()
+        keys = local_curve_keys(points.lazy())
+        count, score = pl.col("pos") + pl.col("neg"), _squeezed(pl.col(SCORE).clip(-FINITE, FINITE))
+        sums = {name: (count * score**power).sum() for power, name in enumerate(MOMENTS)}
+        return points, points.drop_nulls(SCORE).group_by(keys).agg(**sums)
+    points = fetch_hull_candidates(curve)
+    keys = local_curve_keys(points.lazy())
+    count = (deferred("pos") + deferred("neg")).cast("float64")
+    score = _squeezed(deferred(SCORE).clip(literal(-FINITE), literal(FINITE)))
+    powers = (count, count * score, count * score * score)
+    there = {name: value.sum() for name, value in zip(MOMENTS, powers, strict=True)}
+    return points, collected(curve.filter(curve[SCORE].notnull()).aggregate(by=keys, **there))
+
+
+def _probabilities_of_blocks(
+    points: pl.DataFrame, keys: Sequence[str], priors: Priors
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The blocks of each key times the priors, with their probability; and the priors."""
+    resolved = pl.Series("prior", resolve_priors(priors), pl.Float64)
+    grid = resolved.to_frame().with_row_index(PLACE).cast({PLACE: pl.Int64})
+    own, prior = 1 / (1 + pl.col(OWN_SKEW)), pl.col("prior")
+    above = within(pl.col(LEAST).shift(1), keys)
+    blocks = (
+        hull_blocks(points.lazy(), keys)
+        .with_columns(above.fill_null(float("inf")).alias(MOST))
+        .join(grid.lazy(), how="cross")
+        .with_columns(pl.coalesce(prior, pl.when(own.is_finite()).then(own)).alias("prior"))
+        .with_columns((pl.col(RATIO) / (pl.col(RATIO) + (1 - prior) / prior)).alias("probability"))
+        # The least score of the lowest block is −∞, which not all engines take.
+        .with_columns(
+            pl.col(LEAST).clip(-FINITE, FINITE),
+            # Above every score, since they are limited.
+            pl.when(pl.col(MOST).is_finite()).then(MOST).alias(MOST),
+            pl.col(PLACE).alias(private("block_place")),
+        )
+        .select(*keys, LEAST, MOST, private("block_place"), "prior", "probability", "note")
+        .collect()
+    )
+    return blocks, grid
+
+
+def _with_note_on_same(
+    shown: "ibis.expr.types.Table",
+    rows: "ibis.expr.types.Table",
+    moments: pl.DataFrame,
+    keys: Sequence[str],
+) -> "ibis.expr.types.Table":
+    """The note that a key has the scores of its curve, in place of others."""
+    score = _squeezed(deferred(OF_ROW))
+    powers = (score.notnull().ifelse(literal(1), literal(0)), score, score * score)
+    own = {f"own_{i}": value.sum() for i, value in enumerate(powers)}
+    per_key = rows.filter(deferred(OF_ROW).notnull()).aggregate(by=keys, **own)
+    names = {key: private(f"tuned_{i}") for i, key in enumerate(keys)}
+    tuned = in_memory(moments.rename(names).with_columns(pl.col(MOMENTS).cast(pl.Float64)))
+    matches = [per_key[key].identical_to(tuned[name]) for key, name in names.items()]
+    both = per_key.inner_join(tuned, matches or [ibis_library().literal(True)])
+    close = [
+        (deferred(f"own_{i}") - deferred(name)).abs() <= TOLERANCE * deferred(name).abs()
+        for i, name in enumerate(MOMENTS)
+    ]
+    same = both.filter(close).select(
+        **{private(f"same_{i}"): deferred(key) for i, key in enumerate(keys)},
+        **{SAME: ibis_library().literal(True)},
+    )
+    matches = [shown[key].identical_to(same[private(f"same_{i}")]) for i, key in enumerate(keys)]
+    flagged = shown.left_join(same, matches or [ibis_library().literal(True)])
+    return flagged.mutate(
+        note=deferred(SAME).fill_null(False).ifelse(SAME_SCORES, deferred("note"))
+    )

@@ -1,0 +1,232 @@
+"""Probabilities and scoring rules by simulation: intervals, bias, the test, and what to use.
+
+``python tests/benchmarks/calibration.py [intervals] [size] [use] [--json FILE]``:
+scores are log-odds of binormal data, right (slope 1) or twice too extreme (slope 2), from seeds.
+
+* intervals: how often those of the Brier score and the log loss hold what is true, at a
+  nominal 0.95 (an interval that is not given counts neither way), and the mean of each
+  estimate: the calibration loss of calibrated scores, at slope 1, is truly 0;
+* size: how often `check_calibration` rejects calibrated scores at level 0.05;
+* use: log loss of held-out cases at other priors, of scores as they are, re-weighted, and
+  calibrated by the hull of tuning cases, on simulated and on embedded data.
+"""
+
+import argparse
+import json
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from scipy.special import expit, logit
+from scipy.stats import norm
+
+import polaroc as pr
+
+PRIORS = (0.5, 0.1, 0.01)
+SEPARATIONS = {0.8: 1.19, 0.9: 1.812, 0.995: 3.643}
+POSITIVES, RATIOS, SLOPES = (20, 50, 100, 500), (1, 4, 20, 200), (1.0, 2.0)
+ROWS, SAMPLES = 400_000, 400
+MEASURES = ["brier", "log_loss", "brier_skill", "calibration_loss", "refinement_loss"]
+NODES = np.linspace(-9, 9, 4001)
+WEIGHTS = norm.pdf(NODES) * (NODES[1] - NODES[0])
+
+
+def log_odds(x: np.ndarray, separation: float, prior: float, slope: float) -> np.ndarray:
+    """Of a score that is right at a prior where the slope is 1."""
+    return slope * (separation * x - separation**2 / 2 + logit(prior))
+
+
+def scores(x: np.ndarray, separation: float, prior: float, slope: float) -> np.ndarray:
+    """The score itself."""
+    return expit(log_odds(x, separation, prior, slope))
+
+
+def samples(
+    count: int, positives: int, negatives: int, separation: float, slope: float, seed: int
+) -> pl.DataFrame:
+    """Predictions of many test sets of these numbers of cases, right at their share."""
+    rng = np.random.default_rng(seed)
+    truth = np.tile(np.repeat([True, False], [positives, negatives]), count)
+    x = rng.normal(size=truth.size) + separation * truth
+    prior = positives / (positives + negatives)
+    return pl.DataFrame(
+        {
+            "sample": np.repeat(np.arange(count), positives + negatives),
+            "truth": truth,
+            "score": scores(x, separation, prior, slope),
+        }
+    )
+
+
+def true_values(separation: float, own: float, slope: float) -> dict[tuple[str, float], float]:
+    """Brier score, log loss and skill at each prior."""
+    values = {}
+    for prior in PRIORS:
+        losses: dict[str, float] = {"brier": 0.0, "log_loss": 0.0}
+        for shift, share, is_pos in ((separation, prior, True), (0.0, 1 - prior, False)):
+            odds = log_odds(NODES + shift, separation, own, slope) + logit(prior) - logit(own)
+            of_truth = odds if is_pos else -odds
+            losses["brier"] += share * WEIGHTS @ expit(-of_truth) ** 2
+            losses["log_loss"] += share * WEIGHTS @ np.logaddexp(0, -of_truth)
+        losses["brier_skill"] = 1 - losses["brier"] / (prior * (1 - prior))
+        values |= {(name, prior): float(value) for name, value in losses.items()}
+    return values
+
+
+def kinds() -> Iterator[tuple[int, float, int, int, float]]:
+    """Seed, AUC, positives, negatives and slope of each kind of test set."""
+    for seed, (auc, positives, ratio, slope) in enumerate(
+        product(SEPARATIONS, POSITIVES, RATIOS, SLOPES)
+    ):
+        yield seed, auc, positives, positives * ratio, slope
+
+
+def intervals() -> pl.DataFrame:
+    """Coverage of each interval, and the mean of each estimate, in every kind of test set."""
+    rows = []
+    for seed, auc, positives, negatives, slope in kinds():
+        count = min(SAMPLES, max(50, ROWS // (positives + negatives)))
+        separation = SEPARATIONS[auc]
+        table = samples(count, positives, negatives, separation, slope, seed)
+        true = true_values(separation, positives / (positives + negatives), slope)
+        curves = pr.curve(table, truth="truth", score="score", by="sample")
+        found = pr.intervals(curves, priors=list(PRIORS), measures=MEASURES)
+        for (measure, prior), part in found.group_by("measure", "prior", maintain_order=True):
+            value = true.get((measure, prior))
+            given = part.drop_nulls("lower")
+            held = given.filter(pl.lit(value).is_between("lower", "upper"))
+            rows.append(
+                {
+                    "auc": auc, "positives": positives, "negatives": negatives, "slope": slope,
+                    "measure": measure, "prior": prior, "samples": count, "given": given.height,
+                    "coverage": held.height / given.height if given.height else None,
+                    "mean": part["estimate"].mean(), "true": value,
+                }
+            )  # fmt: skip
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def size(samples_each: int = 2000) -> pl.DataFrame:
+    """How often the test rejects scores that are right, by how it was asked."""
+    rows = []
+    for seed, (auc, cases, own) in enumerate(product((0.8, 0.9), (50, 200, 1000), (0.5, 0.1))):
+        rng = np.random.default_rng(seed)
+        separation = SEPARATIONS[auc]
+        count = min(samples_each, 1_000_000 // cases)
+        truth = rng.random((count, cases)) < own
+        x = rng.normal(size=truth.shape) + separation * truth
+        table = pl.DataFrame(
+            {
+                "sample": np.repeat(np.arange(count), cases),
+                "truth": truth.ravel(),
+                "score": scores(x, separation, own, 1.0).ravel(),
+                "balanced": scores(x, separation, 0.5, 1.0).ravel(),
+            }
+        )
+        for asked, column, at in (
+            ("as they stand", "score", "observed"),
+            ("right at 0.5", "balanced", 0.5),
+        ):
+            found = pr.check_calibration(
+                table, truth="truth", score=column, by="sample", score_prior=at
+            )["p_value"].drop_nulls()
+            rows.append(
+                {
+                    "auc": auc, "cases": cases, "share": own, "scores": asked,
+                    "tests": len(found), "rejected": (found < 0.05).mean(),
+                }
+            )  # fmt: skip
+    return pl.DataFrame(rows)
+
+
+USED_AT, TUNED = (0.01, 0.05, 0.1, 0.2, 0.5), (50, 200, 1000)
+DRAWS, HELD_OUT = 40, 4000
+KINDS = ("raw", "re-weighted", "hull")
+
+
+def log_losses(tuning: pl.DataFrame, test: pl.DataFrame, own: float) -> dict[str, list[float]]:
+    """Log loss on the test cases, weighted to each prior, of three kinds of probabilities."""
+    curve = pr.curve(tuning, truth="truth", score="score")
+    truth = test["truth"].to_numpy()
+    of_hull = pr.probabilities(
+        test.select("score"), curve, score="score", priors=list(USED_AT), same_table=True
+    )["probability"].to_numpy().reshape(-1, len(USED_AT))  # fmt: skip
+    losses: dict[str, list[float]] = {kind: [] for kind in KINDS}
+    for i, prior in enumerate(USED_AT):
+        raw = test["score"].to_numpy()
+        moved = test.select(pr.expr.at_prior("score", prior=own, to=prior)).to_series().to_numpy()
+        for kind, p in zip(KINDS, (raw, moved, of_hull[:, i]), strict=True):
+            with np.errstate(divide="ignore"):
+                positive, negative = -np.log(p[truth]).mean(), -np.log1p(-p[~truth]).mean()
+            losses[kind].append(prior * positive + (1 - prior) * negative)
+    return losses
+
+
+def use() -> pl.DataFrame:
+    """Log loss at priors in use, of scores that a balanced set, or the data, has made."""
+    rows = []
+
+    def add(data: str, tuned: str, losses: list[dict[str, list[float]]]) -> None:
+        means = {kind: np.mean([loss[kind] for loss in losses], axis=0) for kind in KINDS}
+        errors = {
+            kind: np.std([loss[kind] for loss in losses], axis=0) / len(losses) ** 0.5
+            for kind in KINDS
+        }
+        for kind in KINDS:
+            at = {
+                f"{prior:g}": float(value)
+                for prior, value in zip(USED_AT, means[kind], strict=True)
+            }
+            rows.append(
+                {"data": data, "tuning": tuned, "scores": kind, **at, "error": errors[kind].max()}
+            )
+
+    separation = SEPARATIONS[0.9]
+    for slope, name in ((1.0, "right when balanced"), (2.0, "too extreme")):
+        test = samples(1, HELD_OUT, HELD_OUT, separation, slope, seed=99)
+        for positives in TUNED:
+            losses = []
+            for seed in range(DRAWS):
+                drawn = samples(1, positives, 4 * positives, separation, slope, seed)
+                # They come out right at the share of the tuning cases; here at 0.5.
+                share = 0.2
+                tuning = drawn.with_columns(
+                    score=pl.Series(expit(logit(drawn["score"].to_numpy()) - slope * logit(share)))
+                )
+                losses.append(log_losses(tuning, test, 0.5))
+            add(f"simulated, {name}", f"{positives} + {4 * positives}", losses)
+    satellite = pr.datasets.satellite_predictions().with_columns(
+        score=pl.when(pl.col("model") == "A")
+        .then(1 / (1 + (-pl.col("score")).exp()))
+        .otherwise("score")
+    )
+    own = satellite["truth"].mean()
+    for model, table in satellite.sort("model").group_by("model", maintain_order=True):
+        losses = []
+        for _, fold in table.sort("fold").group_by("fold", maintain_order=True):
+            half = pl.col("case").rank("dense") % 2 == 0
+            parts = fold.with_columns(half.alias("half")).partition_by("half", include_key=False)
+            losses.append(log_losses(parts[0], parts[1], own))
+        add(f"Satellite, model {model[0]}", f"{len(parts[0])} cases", losses)
+    return pl.DataFrame(rows)
+
+
+def main() -> None:
+    """Print the tables asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", default=["intervals", "size"])
+    parser.add_argument("--json", type=Path)
+    arguments = parser.parse_args()
+    results = {part: globals()[part]() for part in arguments.parts}
+    with pl.Config(tbl_rows=-1, tbl_cols=-1, tbl_width_chars=160):
+        for part, table in results.items():
+            print(part, table, sep="\n")
+    if arguments.json:
+        written = {part: table.to_dicts() for part, table in results.items()}
+        arguments.json.write_text(json.dumps(written, indent=1))
+
+
+if __name__ == "__main__":
+    main()

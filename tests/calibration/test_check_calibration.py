@@ -1,0 +1,104 @@
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+from simulations import binormal, expit
+from sklearn.linear_model import LogisticRegression
+
+import polaroc as pr
+from polaroc.calibration.check_calibration import LIBERAL, NOT_COUNTS, UNTOLD
+from polaroc.errors import InvalidArgument, InvalidPredictions
+from polaroc.measures.scoring import NOT_PROBABILITIES
+
+NAMES = {"truth": "truth", "score": "score"}
+
+
+def predictions(seed: int, rows: int, slope: float = 1.0, sets: int = 1) -> pl.DataFrame:
+    """Scores that are right, at slope 1, at a share of positives of 0.3."""
+    random = np.random.default_rng(seed)
+    logit, truth = binormal(random, rows * sets, 0.3, 1.5, 0.3)
+    return pl.DataFrame(
+        {
+            "set": np.repeat(np.arange(sets), rows), "truth": truth,
+            "score": expit(slope * logit), "balanced": expit(slope * (logit - np.log(3 / 7))),
+        }
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("score", "score_prior"), [("score", "observed"), ("balanced", 0.5)])
+def test_calibrated_scores_are_rejected_as_often_as_stated(score, score_prior):
+    table = predictions(1, 200, sets=1500)
+    found = pr.check_calibration(
+        table, truth="truth", score=score, by="set", score_prior=score_prior
+    )
+    low, high = stats.binom.ppf([0.0005, 0.9995], 1500, 0.05) / 1500
+    assert low <= (found["p_value"] < 0.05).mean() <= high
+
+
+@pytest.mark.parametrize(("slope", "score_prior"), [(0.5, "observed"), (2.0, "observed")])
+def test_other_scores_are_found_out(slope, score_prior):
+    table = predictions(2, 2000, slope)
+    found = pr.check_calibration(table, **NAMES).row(0, named=True)
+    assert found["p_value"] < 1e-6
+    logit = np.log(table["score"] / (1 - table["score"])).to_numpy()[:, None]
+    fitted = LogisticRegression(C=np.inf, tol=1e-10).fit(logit, table["truth"])
+    assert found["slope"] == pytest.approx(fitted.coef_.item(), rel=1e-3)
+    assert found["intercept"] == pytest.approx(fitted.intercept_.item(), abs=1e-3)
+    assert found["mean_score"] == pytest.approx(table["score"].mean())
+    assert found["prior"] == pytest.approx(table["truth"].mean())
+
+
+def test_a_wrong_score_prior_is_found_out():
+    table = predictions(3, 2000)
+    asked = {"truth": "truth", "score": "balanced"}
+    assert pr.check_calibration(table, **asked, score_prior=0.5)["p_value"].item() > 0.01
+    assert pr.check_calibration(table, **asked, score_prior=0.3)["p_value"].item() < 1e-9
+    assert pr.check_calibration(table, **asked)["p_value"].item() < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("score", "truth", "p_value", "note"),
+    [
+        ([0.0, 0.5, 0.4], [1, 0, 1], 0.0, "wrong for 1 case"),
+        ([1.0, 0.5, 0.4], [0, 0, 1], 0.0, "wrong for 1 case"),
+        ([0.5, 0.5, 0.5], [0, 1, 1], stats.chi2.sf(1 / 3, 1), UNTOLD),
+        ([0.5, 1.5, 0.5], [0, 1, 1], None, NOT_PROBABILITIES),
+        ([0.5, 0.2, 0.5], [1, 1, 1], None, "no negatives"),
+        ([], [], None, "no positives and no negatives"),
+    ],
+)
+@pytest.mark.parametrize("lazy", [True, False])
+def test_scores_without_a_test(score, truth, p_value, note, lazy):
+    table = pl.DataFrame(
+        {"score": score, "truth": truth}, schema={"score": pl.Float64, "truth": pl.Int64}
+    )
+    found = pr.check_calibration(table.lazy() if lazy else table, **NAMES)
+    if lazy:
+        assert found.collect_schema() == found.collect().schema
+        found = found.collect()
+    if not score:
+        assert found.height in (0, 1)
+        return
+    assert found["p_value"].item() == (p_value if p_value is None else pytest.approx(p_value))
+    assert note in found["note"].item()
+
+
+def test_keys_weights_and_few_cases():
+    table = predictions(4, 60, sets=3).with_columns(weight=pl.int_range(pl.len()) % 3)
+    repeated = table.select(pl.exclude("weight").repeat_by("weight").explode())
+    weighted = pr.check_calibration(table, **NAMES, by="set", weight="weight")
+    plain = pr.check_calibration(repeated, **NAMES, by="set")
+    assert weighted["set"].to_list() == [0, 1, 2]
+    assert weighted["p_value"].to_list() == pytest.approx(plain["p_value"].to_list())
+    halved = table.with_columns(pl.col("weight") / 2)
+    found = pr.check_calibration(halved, **NAMES, weight="weight").row(0, named=True)
+    assert (found["p_value"], found["note"]) == (None, NOT_COUNTS)
+    few = pr.check_calibration(table[:40], **NAMES, score_prior=0.3)
+    assert few["note"].item() == LIBERAL
+
+
+def test_wrong_arguments_are_refused():
+    with pytest.raises(InvalidArgument, match="prior is 2"):
+        pr.check_calibration(predictions(1, 50), **NAMES, score_prior=2)
+    with pytest.raises(InvalidPredictions, match="null score"):
+        pr.check_calibration(predictions(1, 50).with_columns(score=None), **NAMES)

@@ -1,0 +1,129 @@
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+from scipy.special import expit, logit
+from simulations import binormal
+
+import polaroc as pr
+from polaroc.measures.scoring import ON_THE_HULL
+from polaroc.uncertainty.bootstrap import NOT_RESAMPLED
+
+NAMES = {"truth": "truth", "score": "score"}
+MEASURES = ["brier", "log_loss", "brier_skill"]
+
+
+def predictions(seed: int, rows: int = 300, sets: int = 1) -> pl.DataFrame:
+    log_odds, truth = binormal(np.random.default_rng(seed), rows * sets, 0.3, 1.5, 0.3)
+    return pl.DataFrame(
+        {
+            "set": np.repeat(np.arange(sets), rows), "truth": truth, "score": expit(log_odds),
+        }
+    )  # fmt: skip
+
+
+def losses(table: pl.DataFrame, prior: float, score_prior: float) -> dict[str, np.ndarray]:
+    truth, score = table["truth"].to_numpy(), table["score"].to_numpy()
+    p = expit(logit(score) + logit(prior) - logit(score_prior))
+    return {"brier": (truth - p) ** 2, "log_loss": -np.log(np.where(truth, p, 1 - p))}
+
+
+@pytest.mark.parametrize("prior", [0.3, 0.01])
+def test_standard_errors_are_those_of_two_means(prior):
+    table = predictions(1)
+    truth = table["truth"].to_numpy()
+    found = pr.evaluate(
+        table, **NAMES, priors=prior, measures=MEASURES, intervals="wald", score_prior=0.2
+    )
+    errors = dict(found.select("measure", "std_error").iter_rows())
+    for name, loss in losses(table, prior, 0.2).items():
+        variance = sum(
+            weight**2 * loss[of].var(ddof=1) / of.sum()
+            for of, weight in ((truth, prior), (~truth, 1 - prior))
+        )
+        assert errors[name] == pytest.approx(variance**0.5, rel=1e-9)
+    skill = errors["brier"] / (prior * (1 - prior))
+    assert errors["brier_skill"] == pytest.approx(skill, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["brier", "log_loss"])
+def test_an_observed_score_prior_adds_its_own_error(name):
+    table = predictions(2).with_columns(pl.col("score") ** 2)
+    own = table["truth"].mean()
+    asked = {**NAMES, "priors": 0.1, "measures": name, "intervals": "logit"}
+    fixed, observed = (
+        pr.evaluate(table, **asked, score_prior=at).row(0, named=True) for at in (own, "observed")
+    )
+    assert observed["estimate"] == pytest.approx(fixed["estimate"], rel=1e-12)
+    moved = [
+        pr.evaluate(table, **asked, score_prior=float(expit(logit(own) + step)))["estimate"].item()
+        for step in (1e-4, -1e-4)
+    ]
+    slope = (moved[0] - moved[1]) / 2e-4
+    positives = table["truth"].sum()
+    extra = slope**2 * (1 / positives + 1 / (300 - positives))
+    assert observed["std_error"] ** 2 - fixed["std_error"] ** 2 == pytest.approx(extra, rel=1e-3)
+
+
+@pytest.mark.parametrize("prior", [0.3, 0.02])
+def test_intervals_hold_the_truth_as_often_as_stated(prior):
+    sets = 400
+    found = pr.evaluate(
+        predictions(3, 100, sets), **NAMES, by="set", priors=prior, measures=MEASURES,
+        intervals="logit", score_prior=0.3,
+    )  # fmt: skip
+    many = predictions(4, 1_000_000)
+    true = {
+        name: float(
+            prior * loss[many["truth"].to_numpy()].mean()
+            + (1 - prior) * loss[~many["truth"].to_numpy()].mean()
+        )
+        for name, loss in losses(many, prior, 0.3).items()
+    }
+    true["brier_skill"] = 1 - true["brier"] / (prior * (1 - prior))
+    for name in MEASURES:
+        held = found.filter(measure=name).select(
+            pl.lit(true[name]).is_between("lower", "upper").sum()
+        )
+        assert held.item() >= stats.binom.ppf(0.001, sets, 0.93)
+
+
+def test_what_has_no_interval_says_why():
+    table = predictions(5)
+    asked = {"priors": [0.1, 0.3], "over": (0.1, 0.2)}
+    names = ["auc", "calibration_loss", "refinement_loss", "refinement_loss_range"]
+    found = pr.evaluate(table, **NAMES, **asked, measures=names, intervals="logit")
+    assert found["measure"].unique(maintain_order=True).to_list() == names
+    assert found["lower"].is_null().to_list() == [False] + [True] * 5
+    assert found["note"].to_list() == [None] + [ON_THE_HULL] * 5
+    drawn = pr.evaluate(table, **NAMES, **asked, measures=["auc", "brier"], intervals="percentile")
+    assert drawn["lower"].is_null().to_list() == [False, True, True]
+    assert drawn["note"].to_list() == [None, NOT_RESAMPLED, NOT_RESAMPLED]
+    halves = table.with_columns(w=0.5).lazy()
+    weighted = pr.evaluate(
+        halves, **NAMES, weight="w", **asked, measures="brier", intervals="logit"
+    )
+    assert weighted.collect()["note"].unique().to_list() == [
+        "weights are not counts of cases: no interval"
+    ]
+
+
+def test_limits_at_many_priors_are_those_at_each():
+    table = predictions(6, 200, 2)
+    priors = np.linspace(0.01, 0.9, 30).tolist()
+    asked = {**NAMES, "by": "set", "measures": ["auprec", *MEASURES], "intervals": "logit"}
+    found = pr.evaluate(table, **asked, priors=priors)
+    parts = [pr.evaluate(table, **asked, priors=priors[i::2]) for i in (0, 1)]
+    each = pl.concat(parts).sort("set", "measure", "prior")
+    found = found.sort("set", "measure", "prior")
+    for name in ("estimate", "lower", "upper", "std_error"):
+        assert found[name].to_list() == pytest.approx(each[name].to_list(), abs=1e-8)
+
+
+def test_curves_have_the_same_intervals():
+    table = predictions(7, 100, 2)
+    asked = {"priors": 0.1, "measures": ["auc", "brier"], "score_prior": 0.4}
+    curves = pr.curve(table, **NAMES, by="set")
+    found = pr.intervals(curves, **asked)
+    expected = pr.evaluate(table, **NAMES, by="set", intervals="logit", **asked)
+    assert found["upper"].to_list() == pytest.approx(expected["upper"].to_list())

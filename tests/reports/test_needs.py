@@ -137,3 +137,16 @@ def test_the_glossary_of_the_site_begins_with_that_of_the_page():
     words = site.split("## All terms")[0]
     assert all(f"| {name} | {meaning} |" in words for name, meaning in GLOSSARY)
     assert len(GLOSSARY) == 10
+
+
+@pytest.mark.slow
+def test_the_headline_doubts_what_few_negatives_say(tmp_path):
+    told = []
+    for over in (OVER, (0.4, 0.5)):
+        table = models(2, folds=1, cases=400)
+        pr.report(
+            table, **ASKED, by="model", case="id", over=over, path=tmp_path / "r.html",
+            tell=told.append,
+        )  # fmt: skip
+    answers = [line for line in told if line.startswith("Take ")]
+    assert ["That may be too sure" in answer for answer in answers] == [True, False]

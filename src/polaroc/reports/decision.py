@@ -20,6 +20,8 @@ from polaroc.reports.words import (
     threshold_in_words,
 )
 
+# The notes on areas from too few negatives.
+BIASED = "biased upward"
 AREA = "area under the precision-recall curve"
 
 
@@ -126,7 +128,13 @@ def _probability(evidence: Evidence) -> str:
     if choice.models["probability_best"][0] is None:
         return f"{one_name(evidence.models[0])} has the largest {AREA}; {words}."
     lost = " of the area" if words.endswith(tuple("0123456789")) else ""
-    return f"{words[0].upper()}{words[1:]}{lost}."
+    doubt = ""
+    areas = evidence.measures.filter(measure="iauprec")
+    if areas["note"].drop_nulls().str.contains(BIASED).any():
+        doubt = (
+            " That may be too sure: few negatives were tested for so small a share of positives."
+        )
+    return f"{words[0].upper()}{words[1:]}{lost}.{doubt}"
 
 
 def _how_sure(evidence: Evidence) -> tuple[str, ...]:

@@ -117,6 +117,7 @@ def test_weights_or_rows_left_out_have_no_pairs():
     choice = pr.choose(weighted, **COLUMNS, over=OVER, by="model", weight="w", case="case")
     assert choice.models["probability_best"].null_count() == 3
     assert "nothing says how sure" in choice.answer
+    assert "not known for weighted cases" in " ".join(choice.warnings)
     plain = pr.choose(ONE, **COLUMNS, over=OVER, by="model")
     assert choice.models["mean"].to_list() == pytest.approx(plain.models["mean"].to_list())
 

@@ -17,6 +17,9 @@ from polaroc.priors.grids import prior_grid
 from polaroc.typing import IntoExpr, Label, Nulls, Score
 
 GRID = 25
+WEIGHTED = Certainty(
+    None, "Nothing says how sure this is: that of one test set is not known for weighted cases."
+)
 
 
 class Measured(NamedTuple):
@@ -68,6 +71,8 @@ def measured(
         ratio = ratio_of(table, keys, case)
     if wide and case is None:
         case = CASE
+    if weight is not None and not blocks:
+        certainty = WEIGHTED
     if case is not None and once and nulls == "raise" and measure == "auprec":
         certainty = paired(table, over, between, case, truth, score, positive)
     return Measured(measures, between, blocks, certainty, ratio)

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from polaroc.choice.choose import choose_measured
-from polaroc.choice.predictions import one_prior, options_of, paired, ratio_of
+from polaroc.choice.predictions import WEIGHTED, one_prior, options_of, paired, ratio_of
 from polaroc.choice.result import choice_parts
 from polaroc.cli.inputs import Columns, Grid, NullRows, Positive, Weight, grid_of
 from polaroc.cli.keys import roles_of, tell
@@ -96,7 +96,7 @@ def choose(
             options["intervals"] = "wald"
         measures = measures_of(source, columns, roles.all, **options).collect()
         say("choosing")
-        certainty = None
+        certainty = WEIGHTED if weight and not roles.blocks else None
         if columns is not None and over is not None:
             named = case or (CASE if columns.is_wide and once else None)
             keys = [key for key in roles.all if not (columns.is_wide and key == MODEL)]

@@ -60,11 +60,6 @@ class Belief:
         return self._exact or Atoms(self.priors, self.weights)
 
     @property
-    def mean(self) -> float:
-        """The expected prior."""
-        return fsum(p * w for p, w in zip(self.priors, self.weights, strict=True))
-
-    @property
     def priors(self) -> tuple[float, ...]:
         """The prior at each node."""
         return tuple(prior(node) for node in self.skews)

@@ -190,7 +190,7 @@ def _chosen(
             hint="leave --confidence out, or give predictions of one fitted model on cases of its "
             "own.",
         )
-    return cast(pl.DataFrame, operating_points(curves, cast(Any, rule), **options))
+    return operating_points(curves, cast(Any, rule), **options)
 
 
 def _judged(source: Source, columns: Any, keys: list[str], saved: SavedThresholds) -> pl.DataFrame:
@@ -210,7 +210,9 @@ def _show(points: pl.DataFrame, keys: list[str], out: Path | None, as_json: bool
     if as_json:
         print_json(points)
         return
-    promises = points[PROMISE].drop_nulls().unique(maintain_order=True) if PROMISE in points else []
+    promises: list[str] = []
+    if PROMISE in points:
+        promises = points[PROMISE].drop_nulls().unique(maintain_order=True).to_list()
     rows = [
         [*row[: len(keys)], *(number(value) for value in row[len(keys) :])]
         for row in points.select(*keys, *SHOWN).rows()

@@ -96,7 +96,7 @@ def threshold(
     nulls: NullRows = "raise",
     as_json: AsJson = False,
 ) -> None:
-    """Choose a threshold, say what it promises, and judge it on other cases.
+    """Choose a threshold that keeps promises, or judge one.
 
     Exit code 0: done; 3: no threshold can be chosen or promised, and none is written.
 

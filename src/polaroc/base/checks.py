@@ -29,7 +29,9 @@ def check_share(name: str, value: object) -> None:
     if not is_number(value) or isinstance(value, bool) or not 0 < float(value) < 1:
         raise InvalidArgument(
             f"{name} is {shortened(value)}, allowed is 0 < {name} < 1.",
-            hint=Hint.example(name, {"level": 0.95, "theta": 0.5}.get(name, 0.05)),
+            hint=Hint.example(
+                name, {"level": 0.95, "confidence": 0.95, "theta": 0.5}.get(name, 0.05)
+            ),
         )
 
 

@@ -30,7 +30,12 @@ from polaroc.typing import Prior
 
 MOST_ROWS = 40
 # Options that are named otherwise than the argument, and what stands for a value.
-RENAMED = {"priors": "prior", "measures": "measure", "separator": "sep"}
+RENAMED = {
+    "constraints": "constraint",
+    "priors": "prior",
+    "measures": "measure",
+    "separator": "sep",
+}
 PLACEHOLDERS = {"positive": "LABEL", "scratch": "FOLDER"}
 DISK = "check path, rights and free space."
 RENAME = "rename the file, folder or column."
@@ -186,6 +191,8 @@ def option(argument: str, value: object) -> str:
     --------
     >>> option("over", (0.05, 0.2)), option("by", ["model", "fold"]), option("same_table", True)
     ('--over 0.05 0.20', '--by model --by fold', '--same-table')
+    >>> option("constraints", {"precision": 0.8})
+    '--constraint precision=0.8'
     """
     # The argument of a command that stands without a name.
     if argument.isupper():
@@ -197,6 +204,8 @@ def option(argument: str, value: object) -> str:
         return f"{name} {PLACEHOLDERS.get(argument, 'COLUMN')}"
     if isinstance(value, tuple):
         return " ".join([name, *numbers(value)])
+    if isinstance(value, dict):
+        value = [f"{key}={one:.12g}" for key, one in value.items()]
     values = value if isinstance(value, list) else [value]
     words = [f"{one:.12g}" if isinstance(one, float) else str(one) for one in values]
     return " ".join(f"{name} {shlex.quote(word)}" for word in words)

@@ -1,6 +1,5 @@
 """`polaroc threshold`: choose a threshold on one file, judge it on another."""
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -97,7 +96,7 @@ def threshold(
     nulls: NullRows = "raise",
     as_json: AsJson = False,
 ) -> None:
-    """Choose a threshold, say what it promises, and judge it on other cases.
+    """Choose a threshold that keeps promises, or judge one.
 
     Exit code 0: done; 3: no threshold can be chosen or promised, and none is written.
 
@@ -211,7 +210,9 @@ def _show(points: pl.DataFrame, keys: list[str], out: Path | None, as_json: bool
     if as_json:
         print_json(points)
         return
-    promises: Iterable[str] = points[PROMISE].drop_nulls().unique(maintain_order=True) if PROMISE in points else []
+    promises: list[str] = []
+    if PROMISE in points:
+        promises = points[PROMISE].drop_nulls().unique(maintain_order=True).to_list()
     rows = [
         [*row[: len(keys)], *(number(value) for value in row[len(keys) :])]
         for row in points.select(*keys, *SHOWN).rows()

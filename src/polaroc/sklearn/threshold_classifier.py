@@ -280,7 +280,7 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
             raise InvalidArgument(
                 f"confidence is {self.confidence!r} and cv is {self.cv!r}: thresholds of folds "
                 "promise nothing of the classifier that is fitted anew on all cases.",
-                hint=Hint("give {cv} of the cases for the threshold, or cv='prefit'.", cv=0.3),
+                hint="set it on a share of the cases, cv=0.3, or on all of them, cv='prefit'.",
             )
 
     def _prefit_predictions(self, cases: Cases) -> Any:

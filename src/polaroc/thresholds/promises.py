@@ -39,7 +39,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.private_columns import private
-from polaroc.errors import InvalidArgument, InvalidPredictions
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
 from polaroc.thresholds.constraints import Constraints
 from polaroc.typing import Array
 
@@ -379,6 +379,8 @@ def check_promise(constraints: Constraints) -> None:
     if not constraints.limits:
         raise InvalidArgument(
             "confidence is given, but no constraint that could be promised.",
-            hint="for example constraints={'precision': 0.8}, or a rule with a target, such as "
-            "'recall'.",
+            hint=Hint(
+                "give {constraints}, or a rule with a target, such as 'recall'.",
+                constraints={"precision": 0.8},
+            ),
         )

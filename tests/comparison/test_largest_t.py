@@ -14,13 +14,13 @@ def test_two_models_are_students_t():
 
 
 # With many degrees of freedom the largest |t| of models of one variance is a studentized range.
-@pytest.mark.parametrize("models", [3, 6])
+@pytest.mark.parametrize("models", [3, 5])
 def test_many_degrees_of_freedom_give_tukeys_range(models):
-    drawn = least_p_values(np.eye(models), 2000, draws=20_000)
+    drawn = least_p_values(np.eye(models), 2000, draws=10_000)
     for alpha in (0.05, 0.005):
         critical = studentized_range.isf(alpha, models, 2000) / 2**0.5
         share = (drawn < 2 * t.sf(critical, 2000)).mean()
-        assert share == pytest.approx(alpha, abs=4.5 * (alpha / 20_000) ** 0.5)
+        assert share == pytest.approx(alpha, abs=4.5 * (alpha / 10_000) ** 0.5)
 
 
 def test_independent_pairs_multiply():
@@ -36,15 +36,15 @@ def test_all_hold_at_once_by_simulation():
     covariance = covariance @ covariance.T
     root, df = np.linalg.cholesky(covariance), 15
     below = 0
-    for seed in range(300):
+    for seed in range(200):
         sample = rng.normal(size=(df, 4)) @ root.T
         pairs = largest_t(
-            root @ rng.normal(size=4), sample.T @ sample / df, df, 0.9, draws=4_000, seed=seed
+            root @ rng.normal(size=4), sample.T @ sample / df, df, 0.9, draws=2_000, seed=seed
         )  # fmt: skip
         below += pairs.p_adjusted.min() < 0.1
         assert ((np.abs(pairs.difference) > pairs.reach) == (pairs.p_adjusted < 0.1)).all()
-    # 30 are expected; 4.5 standard deviations to either side.
-    assert 7 <= below <= 54
+    # 20 are expected; 4 standard deviations to either side.
+    assert 4 <= below <= 37
 
 
 def test_models_without_variation():

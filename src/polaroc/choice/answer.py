@@ -112,10 +112,7 @@ def corrected(models: pl.DataFrame, measure: str) -> str:
         return f"{picked}."
     if expected >= mean:
         # Models that vary together move together, which can outweigh the shrinking.
-        return (
-            f"The mean {measure} of the first model, {mean:.3f}, stays where it is corrected for "
-            "having been picked."
-        )
+        return f"Corrected for having been picked, the mean {measure} of {mean:.3f} does not fall."
     return f"{picked}. Corrected for that, the mean of {mean:.3f} becomes {expected:.3f}."
 
 

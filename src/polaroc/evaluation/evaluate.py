@@ -128,8 +128,8 @@ def evaluate(
     Notes
     -----
     At an estimated prior, limits are the widest of those at the estimate and at both ends of
-    its interval, of the same level: valid also where the reference of the estimate is this very
-    table. There is no `std_error` then.
+    its interval, of the same level: also where the reference of the estimate is this very
+    table (``just applied-intervals measures``). There is no `std_error` then.
 
     References
     ----------

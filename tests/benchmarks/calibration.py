@@ -27,7 +27,7 @@ import polaroc as pr
 PRIORS = (0.5, 0.1, 0.01)
 SEPARATIONS = {0.8: 1.19, 0.9: 1.812, 0.995: 3.643}
 POSITIVES, RATIOS, SLOPES = (20, 50, 100, 500), (1, 4, 20, 200), (1.0, 2.0)
-ROWS, SAMPLES = 400_000, 400
+ROWS, SAMPLES = 600_000, 400
 MEASURES = ["brier", "log_loss", "brier_skill", "calibration_loss", "refinement_loss"]
 NODES = np.linspace(-9, 9, 4001)
 WEIGHTS = norm.pdf(NODES) * (NODES[1] - NODES[0])

@@ -81,9 +81,9 @@ def posterior(
     >>> import numpy as np
     >>> result = posterior(np.array([0.80, 0.78]), np.diag([1e-4, 1e-4]))
     >>> result.probability_best.round(2).tolist()
-    [0.83, 0.17]
+    [0.81, 0.19]
     >>> result.expected.round(3).tolist()
-    [0.793, 0.787]
+    [0.792, 0.788]
     """
     import numpy as np
 

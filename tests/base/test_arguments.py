@@ -148,6 +148,19 @@ CALLS = {
     "test_train_ratio": (
         lambda **a: pr.experiments.test_train_ratio(TABLE, 20, **a), {"by": ["model", "fold"]},
     ),
+    "check_calibration": (
+        lambda **a: pr.check_calibration(TABLE, **a), COLUMN | {"by": ["model"]},
+    ),
+    "probabilities": (
+        lambda **a: pr.probabilities(TABLE, curves(), priors=0.1, same_table=True, **a),
+        {"score": "score", "by": ["model"]},
+    ),
+    "warehouse.probabilities": (
+        lambda **a: warehouse.probabilities(
+            ibis_table(), curves(), priors=0.1, same_table=True, **a
+        ),
+        {"score": "score", "by": ["model"]},
+    ),
     "warehouse.curve": (
         lambda **a: warehouse.curve(ibis_table(), **a), COLUMN | {"by": ["model"]},
     ),

@@ -47,7 +47,7 @@ def test_a_picture_of_the_explorer_says_its_prior_and_a_page_how_to_move_it(tmp_
     page, picture = pr.charts.export(chart, tmp_path, "chart", ["html", "svg"])
     assert "slider" in page.read_text()
     assert "slider" not in picture.read_text()
-    assert "drawn at a prior of 20 %" in picture.read_text()
+    assert "drawn with 20 % positives" in picture.read_text()
     assert "slider" in json.dumps(chart.to_dict())
 
 

@@ -101,7 +101,7 @@ def reliability(
         layers = _layers(_records(shown, keys), keys, colours, moved=True)
         chart = layers.properties(
             width=SIZE, height=SIZE, title=heading, params=slider(start, over),
-            usermeta={STATIC_SUBTITLE: f"drawn at a prior of {100 * start:.3g} %; {BAND}"},
+            usermeta={STATIC_SUBTITLE: f"drawn with {100 * start:.3g} % positives; {BAND}"},
         )  # fmt: skip
         return with_theme(chart)
     labelled = table.with_columns(panels_of(table, keys).alias(PANEL)).sort(

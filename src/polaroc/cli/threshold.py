@@ -173,7 +173,8 @@ def _limits(words: list[str] | None) -> dict[str, float] | None:
         if limit is None or name in limits:
             problem = "is given twice" if limit is not None else "is no RATE=LIMIT"
             raise InvalidArgument(
-                f"--constraint {word!r} {problem}.", hint="for example --constraint precision=0.8."
+                f"--constraint {word!r} {problem}.",
+                hint="for example --constraint specificity=0.9.",
             )
         limits[name] = limit
     return limits

@@ -96,7 +96,7 @@ def read(
     models = {model: column_name(column, "score") for model, column in scores.items()}
     columns_of_scores = [*models.values()] or [column_name(score, "score")]
     named = [column_name(truth, "truth"), *columns_of_scores, *keys]
-    _check_columns(table, named if weight is None else [*named, column_name(weight, "weight")])
+    check_columns(table, named if weight is None else [*named, column_name(weight, "weight")])
     if models:
         refuse_model_column(table.columns, keys)
     check_keys(keys)
@@ -144,15 +144,14 @@ def check_table(table: object) -> None:
         )
 
 
-def _check_columns(table: "Table", names: Sequence[str]) -> None:
+def check_columns(table: "Table", names: Sequence[str]) -> None:
+    """Raise for columns that the table does not have."""
     unknown = [name for name in names if name not in table.columns]
     if unknown:
         raise InvalidArgument(
             f"there is no column {quoted(unknown)}; the table has "
             f"{quoted(table.columns) or 'no columns'}.",
-            hint=spelling(
-                unknown, table.columns, "check the spelling of truth, score, weight and by."
-            ),
+            hint=spelling(unknown, table.columns, "check the spelling of the columns."),
         )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc.base.checks import check_flag
-from polaroc.base.columns import as_lazy, column_names, within
+from polaroc.base.columns import as_lazy, column_name, column_names, within
 from polaroc.base.columns import curve_keys as local_curve_keys
 from polaroc.base.private_columns import PLACE, SAME, private
 from polaroc.calibration.blocks import LEAST, OWN_SKEW, RATIO, hull_blocks
@@ -18,14 +18,14 @@ from polaroc.calibration.probabilities import (
     check_shared_keys,
     refuse_added,
 )
-from polaroc.errors import InvalidArgument, InvalidTable, quoted
+from polaroc.errors import InvalidTable
 from polaroc.predictions.row_checks import SCORE
 from polaroc.priors.grids import resolve_priors
 from polaroc.typing import Priors, Table
 from polaroc.warehouse.columns import deferred, ibis_library, literal
 from polaroc.warehouse.connections import collected
 from polaroc.warehouse.curves import fetch_hull_candidates, in_memory
-from polaroc.warehouse.predictions import check_table
+from polaroc.warehouse.predictions import check_columns, check_table
 
 if TYPE_CHECKING:
     import ibis.expr.types
@@ -91,12 +91,7 @@ def probabilities(
     check_table(table)
     _refuse_spark(table)
     names, own = table.columns, column_names(by, "by")
-    unknown = [name for name in (score, *own) if name not in names]
-    if unknown:
-        raise InvalidArgument(
-            f"the table has no column {quoted(unknown)}; it has {quoted(names)}.",
-            hint="check the spelling.",
-        )
+    check_columns(table, [column_name(score, "score"), *own])
     refuse_added(names)
     points, moments = _tuned(curve)
     keys = local_curve_keys(points.lazy())

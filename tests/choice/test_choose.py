@@ -3,7 +3,9 @@ import re
 import numpy as np
 import polars as pl
 import pytest
+import scipy.stats
 from layouts import draw, tidy
+from polars.testing import assert_frame_equal
 
 import polaroc as pr
 from polaroc.choice.regret import ExpectedMeasures, best_shares
@@ -423,3 +425,54 @@ def test_an_answer_says_first_that_scores_seem_reversed():
     assert "6 of 6 AUCs are below chance: are the scores reversed?" in first
     assert rest
     assert "reversed" not in pr.choose(pr.evaluate(predictions, **columns)).answer
+
+
+def in_halves(seed=0):
+    """Measures of two models on two 3-folds, and in the halves of six splits."""
+    rng = np.random.default_rng(seed)
+    rows = [("whole", 0, 0, repeat, fold) for repeat in (1, 2) for fold in (1, 2, 3)]
+    rows += [
+        ("halves", split, half, repeat, fold)
+        for split in range(6) for half in (1, 2) for repeat in (1, 2) for fold in (1, 2, 3)
+    ]  # fmt: skip
+    keys = ["part", "split", "half", "repeat", "fold"]
+    table = pl.DataFrame(rows, schema=keys, orient="row").join(
+        pl.DataFrame({"model": ["A", "B"], "lead": [0.05, 0.0]}), how="cross"
+    )
+    size = pl.when(part="whole").then(40).otherwise(20)
+    table = table.select(
+        "model", *keys, measure=pl.lit("iauprec"), prior=pl.lit(None, pl.Float64),
+        over=pl.lit("0.05 to 0.2"), positives=size, negatives=4 * size,
+        note=pl.lit(None, pl.String),
+        estimate=0.5 + pl.col("lead") + pl.Series(rng.normal(0, 0.05, table.height)),
+    )  # fmt: skip
+    whole = table.filter(part="whole").drop("part", "split", "half")
+    return whole, table.filter(part="halves").drop("part")
+
+
+def test_halves_say_how_sure_a_choice_is():
+    whole, halves = in_halves()
+    blocks = ["repeat", "fold"]
+    choice = pr.choose(whole, block=blocks, over=(0.05, 0.2), halves=halves)
+    compared = pr.compare(whole, "iauprec", block=blocks, halves=halves)
+    assert_frame_equal(choice.comparison.pairs, compared.pairs)
+    # Of two models the probability depends on the lead in standard errors, and is less than that
+    # of a flat prior.
+    (statistic,) = compared.pairs["statistic"]
+    freedom = 1 / (1 / 6 + 1 / (40 * 3 - 1))
+    flat = scipy.stats.t.cdf(abs(statistic), freedom)
+    assert 0.5 < choice.models["probability_best"][0] < flat
+    assert "disjoint halves" in choice.summary()
+
+
+def test_halves_of_predictions_or_of_one_test_set_are_refused():
+    whole, halves = in_halves()
+    with pytest.raises(InvalidTable, match=r"no column 'measure'(.|\n)*evaluate"):
+        pr.choose(
+            whole, block=["repeat", "fold"], over=(0.05, 0.2), halves=pl.DataFrame({"a": [1]})
+        )
+    with pytest.raises(InvalidArgument, match="there is 1 fold"):
+        pr.choose(
+            whole.filter(repeat=1, fold=1).drop("repeat", "fold"), block=None, over=(0.05, 0.2),
+            halves=halves,
+        )  # fmt: skip

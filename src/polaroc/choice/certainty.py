@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polaroc.base.checks import check_ratio
+from polaroc.comparison.half_splits import ModelMeans
 from polaroc.comparison.measure_rows import SAME, range_rows
 from polaroc.comparison.paired_cases import NO_VARIANCE, blocks_of, read_cases
 from polaroc.errors import Hint
@@ -48,6 +49,16 @@ def of_folds(values: "Array", test_train_ratio: float | None) -> Certainty:
     else:
         basis = f"{about}: the {folds} folds count as {1 / (1 / folds + ratio):.1f} independent."
     return Certainty(covariance, basis, folds - 1, test_train_ratio is None)
+
+
+def of_halves(means: ModelMeans) -> Certainty:
+    """Of means over folds, from the same measure in disjoint halves of the cases."""
+    return Certainty(
+        means.covariance,
+        "How sure this is refers to models trained anew on other samples of this size, by the "
+        "variance between disjoint halves of these cases.",
+        means.df,
+    )
 
 
 def of_cases(

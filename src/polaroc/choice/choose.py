@@ -9,14 +9,16 @@ from polaroc.base.checks import check_share, check_text, pair_of
 from polaroc.base.columns import as_lazy, column_names, require
 from polaroc.base.statistics import ROUNDING
 from polaroc.choice.answer import changes, corrected, describe_belief, one_sentence
-from polaroc.choice.certainty import Certainty, of_errors, of_folds
+from polaroc.choice.certainty import Certainty, of_errors, of_folds, of_halves
 from polaroc.choice.posterior import Posterior, posterior
 from polaroc.choice.predictions import measured, one_prior
 from polaroc.choice.regret import ExpectedMeasures, best_shares, measure_under_belief
 from polaroc.choice.result import Choice
 from polaroc.comparison.compare import of_design
-from polaroc.comparison.design import Design, Incomplete, Plan, balanced
+from polaroc.comparison.design import Design, Incomplete, Plan, balanced, check_blocks
 from polaroc.comparison.gate_checks import check_scores
+from polaroc.comparison.half_splits import ModelMeans, half_split_means, read_halves
+from polaroc.comparison.layout import Layout, layout_of
 from polaroc.comparison.letters import check_result_name
 from polaroc.comparison.measure_rows import SAME, below_chance, over_labels, range_rows, rows_of
 from polaroc.errors import Hint, InvalidArgument
@@ -51,6 +53,7 @@ def choose(
     weight: IntoExpr | None = None,
     positive: Label | Sequence[Label] | None = None,
     nulls: Nulls = "raise",
+    halves: Table | None = None,
 ) -> Choice:
     """Which model to take over a range of priors, and how sure that is.
 
@@ -196,6 +199,7 @@ def choose(
     return choose_measured(
         table, between, block, measure, over=over, test_train_ratio=test_train_ratio, alpha=alpha,
         incomplete=incomplete, level=level, certainty=certainty,
+        halves=None if halves is None else _measures_in_halves(halves),
     )  # fmt: skip
 
 
@@ -211,11 +215,13 @@ def choose_measured(
     incomplete: Incomplete,
     level: float = 0.95,
     certainty: Certainty | None = None,
+    halves: pl.DataFrame | None = None,
 ) -> Choice:
     """The choice from tidy measures; `certainty` where it does not follow from these."""
     check_result_name(between, COLUMNS)
     if (prior := one_prior(over)) is not None:
         frame, over = _at_prior(frame, measure, prior), None
+        halves = None if halves is None else _at_prior(halves, measure, prior)
     under_belief = measure_under_belief(frame, measure, over)
     blocks = column_names(block, "block")
     design = balanced(
@@ -230,6 +236,12 @@ def choose_measured(
     over, ends, belief = under_belief.over, under_belief.ends, under_belief.belief
     sens = _sens(frame, between, over)
     named = design.models.alias(between)
+    means = layout = None
+    if halves is not None:
+        check_blocks(design)
+        layout = layout_of(under_belief.rows, design, between)
+        means = _half_split_means(halves, measure, over, between, design, layout, measured)
+        certainty = of_halves(means)
     if certainty is None:
         certainty = (
             of_folds(measured.expected, test_train_ratio)
@@ -239,10 +251,13 @@ def choose_measured(
     models = _models(measured, named, sens, certainty, level)
     priors = _priors(measured, named)
     comparison = None
-    if len(design.values) > 1 and test_train_ratio is not None:
+    if len(design.values) > 1 and (test_train_ratio is not None or means is not None):
         expected_design = Design(design.models, design.blocks, measured.expected[:, :, None])
-        plan = Plan(test_train_ratio=test_train_ratio, alpha=alpha)
-        comparison = of_design(expected_design, f"expected {measure}", between, blocks, plan)
+        plan = Plan(test_train_ratio=test_train_ratio, alpha=alpha, halves=means is not None)
+        comparison = of_design(
+            expected_design, f"expected {measure}", between, blocks, plan, means=means,
+            layout=layout,
+        )  # fmt: skip
     name = label(measure)
     below_chance_warnings = below_chance(frame, measure)
     answer = one_sentence(
@@ -275,6 +290,28 @@ def choose_measured(
         level=level,
         is_bound=certainty.is_bound,
     )
+
+
+def _measures_in_halves(halves: Table) -> pl.DataFrame:
+    lazy = as_lazy(halves)
+    require(lazy, ("measure", "estimate"), source="evaluate(...)")
+    return lazy.collect()
+
+
+def _half_split_means(
+    halves: pl.DataFrame,
+    measure: str,
+    over: tuple[float, float] | Belief | None,
+    between: str,
+    design: Design,
+    layout: Layout,
+    measured: ExpectedMeasures,
+) -> ModelMeans:
+    """The models' expected measures with the covariance that the halves give them."""
+    own = measure_under_belief(halves, measure, over)
+    read = read_halves(own.rows, own.columns, between, design.models, own.noted)
+    in_halves = own.expected_measures(read.design.values).expected
+    return half_split_means(design, layout, read, measured.expected, in_halves)
 
 
 def _at_prior(frame: pl.DataFrame, measure: str, prior: float) -> pl.DataFrame:

@@ -14,11 +14,13 @@ from polaroc.cli.measured import (
     Between,
     Block,
     Files,
+    HalvesFiles,
     IncompleteBlocks,
     Ratio,
     Score,
     Truth,
     columns_of,
+    halves_in,
     measures_of,
     refuse_grid,
     show_results,
@@ -70,6 +72,7 @@ def choose(
     weight: Weight = None,
     positive: Positive = None,
     nulls: NullRows = "raise",
+    halves: HalvesFiles = None,
     as_json: AsJson = False,
 ) -> None:
     """Choose a model for a range of priors, and say how sure.
@@ -112,6 +115,7 @@ def choose(
         result = choose_measured(
             measures, *roles.between_and_block, over=over, test_train_ratio=test_train_ratio,
             alpha=alpha, incomplete=incomplete, level=level, certainty=certainty,
+            halves=halves_in(halves),
         )  # fmt: skip
         source.check_unchanged()
     tell(roles.notes)

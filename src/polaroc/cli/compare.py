@@ -14,13 +14,14 @@ from polaroc.cli.measured import (
     Between,
     Block,
     Files,
+    HalvesFiles,
     IncompleteBlocks,
     Ratio,
     Score,
     Truth,
     columns_of,
+    halves_in,
     measures_of,
-    predictions_or_measures,
     show_results,
 )
 from polaroc.cli.outputs import Force, Output
@@ -86,14 +87,7 @@ def compare(
     weight: Weight = None,
     positive: Positive = None,
     nulls: NullRows = "raise",
-    halves: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Measures in disjoint halves of the same cases, with keys model, split, half, "
-            "repeat, fold: what `polaroc evaluate --out` wrote of them.",
-            show_default=False,
-        ),
-    ] = None,
+    halves: HalvesFiles = None,
     guarded: Annotated[
         bool, typer.Option("--guarded", help="With --halves: the greater one of both variances.")
     ] = False,
@@ -132,7 +126,7 @@ def compare(
             compared, measure, *roles.between_and_block, prior=at, contrast=contrast,
             target=target,
             test_train_ratio=test_train_ratio, alpha=alpha, level=level, adjust=adjust,
-            incomplete=incomplete, seed=seed, halves=_halves(halves), guarded=guarded,
+            incomplete=incomplete, seed=seed, halves=halves_in(halves), guarded=guarded,
             **of_target,
         )  # fmt: skip
         source.check_unchanged()
@@ -151,15 +145,6 @@ def compare(
         })  # fmt: skip
         return
     show_results(comparison_parts(result), folder)
-
-
-def _halves(files: list[str] | None) -> pl.DataFrame | None:
-    """The measures in halves, where there are any."""
-    if not files:
-        return None
-    with opened(files) as source:
-        columns_of(source, None, None)
-        return predictions_or_measures(source, None, ()).collect()
 
 
 def _predictions(

@@ -13,7 +13,7 @@ from polaroc.base.text import escape_control
 from polaroc.cli.inputs import SCORE_HELP, Columns
 from polaroc.cli.keys import tell
 from polaroc.cli.screen import QUIET, out, with_options
-from polaroc.cli.sources import Source
+from polaroc.cli.sources import Source, opened
 from polaroc.cli.sources import columns_of as predicted_columns
 from polaroc.comparison.design import Incomplete
 from polaroc.errors import InvalidArgument, quoted
@@ -59,6 +59,14 @@ Ratio = Annotated[
 ]
 IncompleteBlocks = Annotated[
     Incomplete, typer.Option(help="What to do with folds that not every model has.")
+]
+HalvesFiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Measures in disjoint halves of the same cases, with keys model, split, half, "
+        "repeat, fold: what `polaroc evaluate --out` wrote of them.",
+        show_default=False,
+    ),
 ]
 Alpha = Annotated[float, typer.Option(help="Accepted chance of a false difference.")]
 
@@ -127,6 +135,15 @@ def predictions_or_measures(
     if columns is not None:
         return source.predictions(columns, keys)
     return source.rows([name for name in source.schema() if name not in RESERVED])
+
+
+def halves_in(files: list[str] | None) -> pl.DataFrame | None:
+    """The measures in halves, where there are any."""
+    if not files:
+        return None
+    with opened(files) as source:
+        columns_of(source, None, None)
+        return predictions_or_measures(source, None, ()).collect()
 
 
 def show_results(parts: Sequence[Any], folder: Path | None = None) -> None:

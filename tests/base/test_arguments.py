@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from polars import selectors as cs
+from polars.testing import assert_frame_equal
 
 import polaroc as pr
 import polaroc.namespace
@@ -272,7 +273,8 @@ def test_an_expression_of_several_columns_is_no_column(function):
 
 def test_a_selector_of_one_column_is_that_column():
     found = pr.evaluate(TABLE, truth=cs.by_name("truth"), score=cs.starts_with("sc"), by="model")
-    assert found.equals(pr.evaluate(TABLE, **NAMES, by="model"))
+    # Sums of groups may differ in their last bit from run to run.
+    assert_frame_equal(found, pr.evaluate(TABLE, **NAMES, by="model"), rel_tol=1e-12)
 
 
 def test_keys_may_be_selected():

@@ -38,7 +38,7 @@ def test_rates_of_one_threshold_are_no_measures(name, rate):
 
 def test_what_there_is_not_is_said_with_what_there_is():
     with pytest.raises(InvalidArgument, match=r"'auc', 'auprec', .*\n.*choose one of them"):
-        evaluated("kendall")
+        evaluated("gini")
 
 
 def test_rules_by_other_names():

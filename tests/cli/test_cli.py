@@ -451,7 +451,7 @@ def test_a_choice_at_a_single_prior(file):
         TABLE, truth="truth", score="score", by=["model", "fold"], priors=0.1, measures="auprec"
     )
     means = dict(measures.group_by("model").agg(pl.col("estimate").mean()).rows())
-    models = {row["model"]: row["expected"] for row in json.loads(result.stdout)["models"]}
+    models = {row["model"]: row["mean"] for row in json.loads(result.stdout)["models"]}
     assert models == pytest.approx(means)
     refused = polaroc("choose", file, *BASE, "--over", 0.1, 0.1, "--grid", 5)
     assert refused.exit_code == 2

@@ -209,7 +209,10 @@ def _smoothed(covariance: "Array", freedom: float) -> tuple["Array", float]:
         # Where models are all but equal their variances are most of what they differ by.
         return smooth * (_error(covariance) / max(_error(smooth), floor)), inf
     shared = (correlation.sum() - correlation.trace()) / (count * (count - 1))
-    alike = np.outer(sd, sd) * (shared + (1 - shared) * np.eye(count))
+    # One error that all models share and one of each: what noisier models share with others is no
+    # reason to move the others.
+    least = sd.min() ** 2
+    alike = shared * least + np.diag(sd**2 - shared * least)
     # Two models have one variance of a difference, k models k(k − 1)/2.
     trust = freedom / (freedom + count * (count - 1) - 2)
     return trust * covariance + (1 - trust) * alike, freedom * (1 + (1 - trust) * (count - 2))

@@ -108,9 +108,9 @@ def estimate_prior(
 
     Notes
     -----
-    The result can be given as `priors` to `evaluate` and the other functions
-    where it has one row. With keys, keep of the measures those at each key's
-    estimate: ``measures.join(estimates, on=[*keys, "prior"], how="semi")``.
+    The result can be given as `priors` to `evaluate` and `apply_thresholds`, which
+    take each key at its own estimate and carry its uncertainty into their limits;
+    to other functions where it has one row.
 
     Both intervals cover the sampling of deployed scores and of reference cases;
     neither covers scores that are spread otherwise in deployment, nor, for "em",

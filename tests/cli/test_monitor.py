@@ -20,6 +20,21 @@ def cases(seed, size, prior, **columns):
     return frame.with_columns(pl.lit(value).alias(name) for name, value in columns.items())
 
 
+def test_a_threshold_that_was_promised_is_watched(files):
+    saved = files / "threshold.json"
+    chosen = CliRunner().invoke(app, [
+        "threshold", str(files / "reference.parquet"), *NAMES[:4], "--rule", "max_recall",
+        "--constraint", "precision=0.5", "--confidence", "0.95", "--over", "0.05", "0.2",
+        "-o", str(saved),
+    ])  # fmt: skip
+    assert chosen.exit_code == 0, chosen.output
+    (point,) = json.loads(saved.read_text())["points"]
+    watched = polaroc(files, 1, more=[*NAMES, "--points", str(saved), "--json"])
+    assert watched.exit_code == 0, watched.output
+    by_number = polaroc(files, 1, more=[*NAMES, "--threshold", point["threshold"], "--json"])
+    assert json.loads(watched.stdout) == json.loads(by_number.stdout)
+
+
 @pytest.fixture
 def files(tmp_path):
     cases(0, 5_000, 0.1).write_parquet(tmp_path / "reference.parquet")

@@ -21,6 +21,7 @@ from polaroc.deployment.monitor_result import Monitor, monitor_parts
 from polaroc.errors import InvalidArgument, InvalidTable
 from polaroc.files.atomic import atomic_file
 from polaroc.files.read import scan
+from polaroc.thresholds.saved import SavedThresholds
 
 ALARM = 1
 
@@ -42,8 +43,8 @@ def monitor(
     points: Annotated[
         Path | None,
         typer.Option(
-            help="File of thresholds in use, one row per key, instead of --threshold: columns "
-            "threshold and the keys.",
+            help="File of thresholds in use, instead of --threshold: what `polaroc threshold` "
+            "wrote, or a table with columns threshold and the keys.",
             show_default=False,
         ),
     ] = None,
@@ -81,7 +82,9 @@ def monitor(
     decimal: Decimal = ".",
     out: Annotated[
         Path | None,
-        typer.Option(help="Table of the results, such as watched.parquet.", show_default=False),
+        typer.Option(
+            "--out", "-o", help="Table of the results, such as watched.parquet.", show_default=False
+        ),
     ] = None,
     force: Force = False,
     as_json: AsJson = False,
@@ -114,7 +117,7 @@ def monitor(
         say("counting")
         result = monitored(
             known.predictions(columns, keys.all), _rows(used, columns, keys.all), time=time,
-            points=_points(threshold, points, keys.all),
+            points=_points(threshold, points, keys.all, known.schema()),
             over=over, cost_fn=cost_fn, cost_fp=cost_fp, level=level, state=before,
             labelled=None if labelled is None else scan([str(labelled)], keys.all), **arguments,
         )  # fmt: skip
@@ -131,9 +134,14 @@ def monitor(
     _show(result, as_json, out)
 
 
-def _points(threshold: float | None, points: Path | None, keys: list[str]) -> pl.LazyFrame | float:
+def _points(
+    threshold: float | None, points: Path | None, keys: list[str], schema: pl.Schema
+) -> pl.LazyFrame | float:
     """The thresholds in use, in one of two ways."""
     if points is not None and threshold is None:
+        if points.suffix == ".json":
+            saved = SavedThresholds.read(points)
+            return saved.table(schema).lazy().select(*saved.keys, "threshold")
         return scan([str(points)], keys)
     if threshold is not None and points is None:
         return threshold

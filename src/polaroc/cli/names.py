@@ -20,7 +20,11 @@ METAVARS = {
     "ranges": "N",
     "table": "TABLE",
     "name": "TABLE",
-    "halves": "PATH",
+    **dict.fromkeys(("halves", "out", "apply"), "PATH"),
+    "constraint": "RATE=LIMIT",
+    "rule": "RULE",
+    "confidence": "SHARE",
+    "threshold": "SCORE",
 }
 # What other libraries call an option.
 OTHER_OPTIONS = {

@@ -76,7 +76,7 @@ def threshold(
     cost_fn: Annotated[float, typer.Option(help="Cost of a missed positive.")] = 1.0,
     cost_fp: Annotated[float, typer.Option(help="Cost of a false alarm.")] = 1.0,
     out: Annotated[
-        Path | None, typer.Option(help="Write the thresholds to this JSON file.")
+        Path | None, typer.Option("--out", "-o", help="Write the thresholds to this JSON file.")
     ] = None,
     force: Force = False,
     apply: Annotated[

@@ -158,7 +158,7 @@ def compare(
     between the two halves of a split, which is unbiased at half the cases for any learner;
     for pairs Student's t with 1/(1/R + 1/(n − 1)) degrees of freedom, R splits, n the cases
     of the smaller class. Where there are more models, p-values are adjusted, and all intervals
-    hold at once, by the largest |t|, whose distribution under that covariance is drawn
+    hold at once, by the largest absolute t, whose distribution under that covariance is drawn
     (`seed`). The omnibus p-value is the least adjusted one.
 
     Intervals are as wide as the adjusted p-value says. Holm's method multiplies the p-value

@@ -119,16 +119,16 @@ def _panel(rows: pl.DataFrame, heading: str, time: tuple[str, str], channels: Se
         alt.Tooltip("alarm:N", title="alarm"),
     ]
     up = alt.Y("estimate:Q", title=heading, scale=alt.Scale(zero=False))
-    known = base.transform_filter("isValid(datum.lower)")
-    band = known.mark_area(opacity=0.18).encode(
-        across, alt.Y("lower:Q", title=heading), alt.Y2("upper:Q"), *channels[:1]
-    )
     line = base.mark_line(strokeWidth=1.5, point=rows["x"].n_unique() == 1)
-    alarms = base.transform_filter("isValid(datum.alarm)").mark_point(
-        filled=True, size=14, opacity=1, color=RED
-    )
-    return alt.layer(
-        band,
-        line.encode(across, up, *channels, tooltip=tooltip),
-        alarms.encode(across, up, tooltip=tooltip),
-    ).properties(width=WIDTH, height=HEIGHT)
+    layers = [line.encode(across, up, *channels, tooltip=tooltip)]
+    # A layer without rows would have scales without ends.
+    if rows["lower"].count():
+        known = base.transform_filter("isValid(datum.lower)")
+        limits = alt.Y("lower:Q", title=heading), alt.Y2("upper:Q")
+        layers.insert(0, known.mark_area(opacity=0.18).encode(across, *limits, *channels[:1]))
+    if rows["alarm"].count():
+        alarms = base.transform_filter("isValid(datum.alarm)").mark_point(
+            filled=True, size=14, opacity=1, color=RED
+        )
+        layers.append(alarms.encode(across, up, tooltip=tooltip))
+    return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)

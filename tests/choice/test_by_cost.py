@@ -89,7 +89,7 @@ def test_as_by_brute_force(over, prior, constraints):
     assert models["upper"].to_list() == pytest.approx((-expected.lower).tolist())
     for name in ("probability_best", "expected_loss"):
         assert models[name].to_list() == pytest.approx(getattr(expected, name).tolist())
-    assert choice.models["mean"].to_list() == sorted(means)
+    assert choice.models["mean"].to_list() == pytest.approx(sorted(means))
     first = int(np.argmin(means))
     assert (choice.bayes, choice.threshold) == ("ABC"[first], thresholds[first])
     assert choice.promise is None
@@ -103,10 +103,10 @@ def test_regret_is_that_of_the_costs_at_each_prior():
         gaps = [
             5 * p * (1 - t) + 2 * (1 - p) * f
             - (5 * p * (1 - models["tpr"]) + 2 * (1 - p) * models["fpr"]).min()
-            for p in np.linspace(*OVER, 201)
+            for p in np.linspace(*OVER, 2001)
         ]  # fmt: skip
         assert worst == pytest.approx(max(gaps))
-        assert mean == pytest.approx(np.trapezoid(gaps) / 200, abs=1e-4)
+        assert mean == pytest.approx(np.mean(gaps), abs=1e-3)
 
 
 def test_one_row_per_model_and_case_is_the_same():
@@ -126,7 +126,7 @@ def test_one_row_per_model_and_case_is_the_same():
 
 
 def test_the_promise_holds_for_whichever_model_is_picked():
-    constraints = {"precision": 0.3, "recall": 0.4}
+    constraints = {"precision": 0.2, "recall": 0.4}
     choice = choose(constraints=constraints, confidence=0.9)
     curves = pr.curve(TUNING, **COLUMNS)
     each = pr.operating_points(
@@ -135,7 +135,7 @@ def test_the_promise_holds_for_whichever_model_is_picked():
     found = choice.models.sort("model")
     assert found["threshold"].to_list() == each["threshold"].to_list()
     assert choice.promise == (
-        "With 90 % confidence at least 3 of 10 alarms are right and at least 4 of 10 positives are "
+        "With 90 % confidence at least 2 of 10 alarms are right and at least 4 of 10 positives are "
         "found, as long as 10 to 30 % are positive."
     )
     assert choice.promise[:20] in choice.summary()
@@ -147,7 +147,7 @@ def test_the_promise_holds_for_whichever_model_is_picked():
 
 
 def test_models_without_a_promise_come_last():
-    some = choose(constraints={"precision": 0.4, "recall": 0.5}, confidence=0.9)
+    some = choose(constraints={"precision": 0.2, "recall": 0.4}, confidence=0.9)
     assert some.models["model"].to_list()[2] == "C"
     last = some.models.row(2, named=True)
     assert [last[name] for name in ("mean", "threshold", "tpr", *SURE)] == [None] * 8
@@ -162,7 +162,9 @@ def test_models_without_a_promise_come_last():
 
 
 def test_nothing_is_called_positive_where_that_is_cheapest():
-    choice = choose(cost_fn=1, cost_fp=1000)
+    outlier = TUNING.with_columns(pl.when(pl.col("id") == 1200).then(99.0).otherwise(pl.col(name))
+                                  .alias(name) for name in "ABC")  # fmt: skip
+    choice = choose(tuning=outlier, cost_fn=1, cost_fp=1000)
     assert choice.threshold is None
     assert "raise no alarm" in choice.answer
     assert "as much as" in choice.answer
@@ -190,7 +192,7 @@ def test_the_cases_are_others_than_those_of_the_thresholds():
     ("changed", "said"),
     [
         ({"tuning": None}, "give tuning="),
-        ({"over": None}, "give over=(0.05, 0.2)"),
+        ({"over": None}, "give over=(0.05, 0.20)"),
         ({"truth": None, "score": None}, "name their columns"),
         ({"test_train_ratio": 0.25}, "test_train_ratio is for folds"),
         ({"halves": TUNING}, "halves is for folds"),

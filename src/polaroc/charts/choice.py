@@ -336,6 +336,12 @@ def table_of_choice(choice: Choice) -> tuple[pl.DataFrame, str]:
             hint="pass the result of choose(...).",
         )
     between = choice.models.columns[0]
+    if "threshold" in choice.models.columns:
+        raise InvalidTable(
+            "the choice is one by expected cost; the charts of choices show measures of which more "
+            "is better.",
+            hint="draw cost_curve(...) with charts.cost_curves.",
+        )
     if choice.models["worst_regret"].null_count():
         raise InvalidTable(
             f"the choice has {choice.priors['prior'].n_unique()} prior(s) of the range, too few to "

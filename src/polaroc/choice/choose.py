@@ -1,6 +1,6 @@
 """Which model to take where the prior is uncertain, and how sure that is."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -9,6 +9,7 @@ from polaroc.base.checks import check_share, check_text, pair_of
 from polaroc.base.columns import as_lazy, column_names, require
 from polaroc.base.statistics import ROUNDING
 from polaroc.choice.answer import changes, corrected, describe_belief, one_sentence
+from polaroc.choice.by_cost import EXPECTED_COST, choose_by_cost, costs_of
 from polaroc.choice.certainty import Certainty, of_errors, of_folds, of_halves
 from polaroc.choice.posterior import Posterior, posterior
 from polaroc.choice.predictions import measured, one_prior
@@ -54,6 +55,11 @@ def choose(
     positive: Label | Sequence[Label] | None = None,
     nulls: Nulls = "raise",
     halves: Table | None = None,
+    tuning: Table | None = None,
+    cost_fn: float = 1,
+    cost_fp: float = 1,
+    constraints: Mapping[str, float] | None = None,
+    confidence: float | None = None,
 ) -> Choice:
     """Which model to take over a range of priors, and how sure that is.
 
@@ -72,7 +78,8 @@ def choose(
         once. Of predictions, columns with usual names of models and folds are found
         where neither it, `between` nor `by` is given.
     measure
-        A measure taken at priors, of which more is better.
+        A measure taken at priors, of which more is better; or ``"expected_cost"``, to
+        choose each model's threshold on `tuning` and take the model that costs least.
     over
         The range (lo, hi) of priors, one prior twice, or a belief about the prior; of
         measures by default the range of the table's IAUPREC, else the priors of the
@@ -96,6 +103,15 @@ def choose(
         The column that tells cases apart: the models of one test set are compared case
         by case. With one score column per model it is not needed, since each row is a
         case.
+    tuning
+        For "expected_cost": predictions of the same models on other cases, on which the
+        thresholds are chosen. Models fitted anew for each fold have none.
+    cost_fn, cost_fp
+        For "expected_cost": costs > 0 of a missed positive and of a false alarm.
+    constraints, confidence
+        For "expected_cost": what thresholds have to keep, as in `operating_points`. The
+        promises of all models hold at once with the probability `confidence`, so that
+        that of the model that is picked does, too.
 
     Returns
     -------
@@ -115,6 +131,7 @@ def choose(
     See Also
     --------
     compare : Whether models differ on a measure.
+    operating_points : The thresholds of models on their own.
     gate : Whether a challenger may replace the champion.
     report : All of it as one HTML page.
     uniform : All priors of a range, equally likely.
@@ -128,6 +145,10 @@ def choose(
     means over the folds: at the table's priors within a range and at its ends; at
     the nodes of a belief, without 0.5 % at either end. Priors that are each key's own
     ("observed") and differ between keys are not used.
+
+    The expected cost of fixed thresholds is linear in the prior, and so that at the mean
+    prior π of the belief: cost_fn·π(1−t) + cost_fp·(1−π)f. How sure a choice by
+    it is, is said of these thresholds, on other cases.
 
     How sure the choice is comes from the covariance of the models' means: over folds it
     is corrected for shared training cases (Nadeau and Bengio 2003), on one test set it
@@ -167,13 +188,28 @@ def choose(
         keys = column_names(by, "by")
         between, block = (keys[0], keys[1:]) if keys else (between, ())
     check_text("measure", measure, "auprec")
+    check_share("level", level)
+    if measure == EXPECTED_COST:
+        _refuse("for folds", f"measure is {EXPECTED_COST!r}: it judges fitted models on one test "
+                "set", test_train_ratio=test_train_ratio, halves=halves)  # fmt: skip
+        usual = by is None and (between, block) == ("model", "fold")
+        costs = costs_of(cost_fn, cost_fp, over, constraints, confidence)
+        return choose_by_cost(
+            measures, tuning, None if usual else [between, *column_names(block, "block")], costs,
+            truth=truth, score=score, case=case, weight=weight, positive=positive, nulls=nulls,
+            level=level,
+        )  # fmt: skip
+    _refuse(
+        f"for measure={EXPECTED_COST!r}", f"measure is {measure!r}", tuning=tuning,
+        cost_fn=None if cost_fn == 1 else cost_fn, cost_fp=None if cost_fp == 1 else cost_fp,
+        constraints=constraints, confidence=confidence,
+    )  # fmt: skip
     if not higher_is_better(measure):
         raise InvalidArgument(
             f"measure is {measure!r}, of which less is better; models are chosen by one of which "
             "more is better.",
             hint=Hint("use {measure}, which is that of the Brier score.", measure="brier_skill"),
         )
-    check_share("level", level)
     certainty = None
     check_scores(truth, score, on_cases=case is not None)
     if truth is not None and score is not None:
@@ -201,6 +237,16 @@ def choose(
         incomplete=incomplete, level=level, certainty=certainty,
         halves=None if halves is None else _measures_in_halves(halves),
     )  # fmt: skip
+
+
+def _refuse(purpose: str, why: str, **arguments: object) -> None:
+    """Refuse arguments that are for something else."""
+    given = [name for name, value in arguments.items() if value is not None]
+    if given:
+        raise InvalidArgument(
+            f"{' and '.join(given)} {'is' if len(given) == 1 else 'are'} {purpose}, and {why}.",
+            hint="leave it out." if len(given) == 1 else "leave them out.",
+        )
 
 
 def choose_measured(

@@ -41,7 +41,10 @@ class Choice:
         expected to lose against the one that is truly the best), all five null where
         nothing says how sure the choice is; `mean_regret`, `worst_regret` (null where
         the table has the measure at too few priors), `share` (of the folds in which
-        its measure is the best; ties share; null without folds), `sens` Float64.
+        its measure is the best; ties share; null without folds), `sens` Float64. Of a
+        choice by expected cost, where less is better, `mean` is the cost per case, and
+        there are also `threshold`, `tpr` and `fpr` Float64; models without a threshold
+        come last, with nulls.
     priors
         One row per prior and model: `prior`; the model; `mean` over the folds,
         `regret` (how far it is below the best mean), `share` (of the folds in
@@ -61,6 +64,11 @@ class Choice:
     is_bound
         Whether `probability_best` of the first model is rather too low, since the ratio
         of test to training cases, or which rows are of one case, is not known.
+    threshold
+        Of a choice by expected cost, the threshold of the first model: scores from it on
+        are called positive; None where nothing is, and of other choices.
+    promise
+        What that threshold promises in one sentence, None where nothing is promised.
     """
 
     bayes: Any
@@ -77,6 +85,8 @@ class Choice:
     blocks: int = 1
     level: float = 0.95
     is_bound: bool = False
+    threshold: float | None = None
+    promise: str | None = None
 
     def summary(self) -> str:
         """All of it as text for a terminal of 80 columns."""
@@ -87,20 +97,24 @@ class Choice:
 
     def _repr_html_(self) -> str:
         tables = "".join(html_table(*block[:3]) for block in _choice_blocks(self))
-        return html_lines([self.answer]) + tables + html_lines([_choices(self), *self.warnings])
+        answer = [self.answer] if self.promise is None else [self.answer, self.promise]
+        return html_lines(answer) + tables + html_lines([_choices(self), *self.warnings])
 
 
 def choice_parts(choice: Choice) -> "list[RenderableType]":
     """The summary of a choice as sentences and rich tables."""
     warnings = ["Note: " + line for line in choice.warnings]
     tests = describe_tests(choice.models, choice.comparison, choice.blocks)
+    promised = [] if choice.promise is None else [choice.promise]
     return [
-        choice.answer, "", *block_tables(_choice_blocks(choice)), _choices(choice),
+        choice.answer, *promised, "", *block_tables(_choice_blocks(choice)), _choices(choice),
         *([tests] if tests else []), *warnings,
     ]  # fmt: skip
 
 
 def _choices(choice: Choice) -> str:
+    if "threshold" in choice.models.columns:
+        return f"Bayes choice {choice.bayes}; minimax-regret choice {choice.minimax}."
     steadiest = (
         "least prior-sensitive unknown (the table has no sens)"
         if choice.models["sens"].null_count()
@@ -114,20 +128,34 @@ def _choices(choice: Choice) -> str:
 def _choice_blocks(choice: Choice) -> Iterator[Block]:
     between = choice.models.columns[0]
     models = choice.models
-    if not models["probability_best"].null_count():
+    sure = models.filter(pl.col("probability_best").is_not_null())
+    if not sure.is_empty():
         interval = f"{100 * choice.level:g} % from"
         yield (
             "How good, and how sure; expected: corrected for having been picked",
             [between, "mean", "expected", interval, "to", "best", "loss"],
             [
                 [str(model), *map(number, numbers), _percent(chance), number(loss)]
-                for model, *numbers, chance, loss in models.select(
+                for model, *numbers, chance, loss in sure.select(
                     between, "mean", "expected", "lower", "upper", "probability_best",
                     "expected_loss",
                 ).iter_rows()
             ],
             1,
         )  # fmt: skip
+    if "threshold" in models.columns:
+        yield (
+            "Cost per case, and the threshold that it is the cost of",
+            [between, "cost", "mean regret", "worst regret", "threshold", "recall", "FPr"],
+            [
+                [str(model), *map(number, numbers)]
+                for model, *numbers in models.select(
+                    between, "mean", "mean_regret", "worst_regret", "threshold", "tpr", "fpr"
+                ).iter_rows()
+            ],
+            1,
+        )  # fmt: skip
+        return
     yield (
         "Over the range; best in: share of the folds",
         [between, "mean", "mean regret", "worst regret", "best in", "Sens"],

@@ -1,0 +1,410 @@
+"""Model and threshold together, by expected cost on cases that took no part in choosing them."""
+
+from collections.abc import Mapping, Sequence
+from math import inf
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from polaroc.base.checks import check_factor
+from polaroc.base.columns import as_lazy
+from polaroc.base.private_columns import TRUTH, private
+from polaroc.base.statistics import ROUNDING
+from polaroc.choice.answer import changes, describe_belief, how_sure, listed, one_name
+from polaroc.choice.certainty import Certainty
+from polaroc.choice.posterior import Posterior, posterior
+from polaroc.choice.predictions import GRID, WEIGHTED, one_prior
+from polaroc.choice.regret import priors_to_evaluate
+from polaroc.choice.result import Choice
+from polaroc.comparison.gate_checks import keys_of
+from polaroc.comparison.letters import check_result_name
+from polaroc.comparison.paired_cases import read_cases
+from polaroc.curves.curve import curve
+from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
+from polaroc.predictions.row_checks import SCORE
+from polaroc.predictions.wide import CASE, MODEL, score_columns
+from polaroc.priors.beliefs import Belief, points, resolve_belief
+from polaroc.priors.grids import prior_grid
+from polaroc.thresholds.apply_thresholds import apply_thresholds
+from polaroc.thresholds.constraints import promise, resolve_constraints
+from polaroc.thresholds.operating_points import operating_points
+from polaroc.thresholds.saved import fingerprint
+from polaroc.typing import Array, IntoExpr, Label, Nulls, Table
+from polaroc.typing import Score as Scores
+
+EXPECTED_COST = "expected_cost"
+AT, WRONG, KNOWN, WHY = (private(name) for name in ("at", "wrong", "known", "why"))
+COLUMNS = ("threshold", "tpr", "fpr")
+# Positives, at the least, among the cases of which the answer speaks.
+FEWEST_POSITIVES = 10
+
+
+class Costs(NamedTuple):
+    """What a wrong call costs, how likely positives are thought to be, and what is to be kept."""
+
+    fn: float
+    fp: float
+    over: tuple[float, float] | Belief
+    constraints: Mapping[str, float] | None
+    confidence: float | None
+
+    @property
+    def belief(self) -> Belief:
+        """The belief about the prior."""
+        at = one_prior(self.over)
+        return resolve_belief(self.over) if at is None else points([at])
+
+    @property
+    def priors(self) -> tuple[float, ...]:
+        """Where models are compared one by one; regrets are largest at the ends of a range."""
+        if isinstance(self.over, Belief):
+            return priors_to_evaluate(None, self.over, self.over.priors)
+        at = one_prior(self.over)
+        return tuple(prior_grid(*self.over, GRID)["prior"]) if at is None else (at,)
+
+    def at(self, prior: float, fnr: "Array", fpr: "Array") -> "Array":
+        """The cost per case."""
+        cost: Array = prior * self.fn * fnr + (1 - prior) * self.fp * fpr
+        return cost
+
+    def thresholds(self, curves: pl.DataFrame, models: int) -> pl.DataFrame:
+        """The threshold of each model, so that all promises hold at once."""
+        # A model whose promise is broken may be picked because it is: the error is shared out.
+        confidence = None if self.confidence is None else 1 - (1 - self.confidence) / models
+        at = one_prior(self.over)
+        return operating_points(
+            curves, "cost", priors=at, over=self.over if at is None else None,
+            constraints=self.constraints, confidence=confidence, cost_fn=self.fn, cost_fp=self.fp,
+        )  # fmt: skip
+
+    def promise(self) -> str | None:
+        """What the thresholds promise."""
+        if self.confidence is None:
+            return None
+        at = one_prior(self.over)
+        limits = resolve_constraints(
+            self.constraints, "cost", None, self.over if at is None else None
+        )
+        return promise(limits.limits, self.confidence, limits.ends if at is None else at)
+
+
+def costs_of(
+    cost_fn: float,
+    cost_fp: float,
+    over: tuple[float, float] | Belief | None,
+    constraints: Mapping[str, float] | None,
+    confidence: float | None,
+) -> Costs:
+    """The arguments of `choose` that make costs, checked."""
+    if over is None:
+        raise InvalidArgument(
+            f"measure is {EXPECTED_COST!r}, which is taken over priors, and over is not given.",
+            hint=Hint("give {over}, a belief, or one prior twice.", over=(0.05, 0.20)),
+        )
+    check_factor("cost_fn", cost_fn)
+    check_factor("cost_fp", cost_fp)
+    return Costs(cost_fn, cost_fp, over, constraints, confidence)
+
+
+def choose_by_cost(
+    predictions: Table,
+    tuning: Table | None,
+    by: Sequence[str] | None,
+    costs: Costs,
+    *,
+    truth: IntoExpr | None,
+    score: Scores | None,
+    case: str | None,
+    weight: IntoExpr | None,
+    positive: Label | Sequence[Label] | None,
+    nulls: Nulls,
+    level: float,
+) -> Choice:
+    """The model that costs least at the threshold chosen for it on `tuning`."""
+    if truth is None or score is None:
+        raise InvalidArgument(
+            f"measure is {EXPECTED_COST!r}, which is taken of predictions, and truth and score are "
+            "not given.",
+            hint="name their columns.",
+        )
+    if tuning is None:
+        raise InvalidArgument(
+            f"measure is {EXPECTED_COST!r}, and there are no cases to choose thresholds on.",
+            hint=Hint("give {tuning}: predictions on cases that take no part otherwise.",
+                      tuning=...),
+        )  # fmt: skip
+    table, tuned = as_lazy(predictions).collect(), as_lazy(tuning).collect()
+    wide = bool(score_columns(score))
+    between = _between(table, tuned, by, [truth, score, weight, case], wide=wide)
+    check_result_name(between, (*Posterior._fields, *COLUMNS, "mean", "prior", "regret", "best"))
+    columns: dict[str, Any] = {"truth": truth, "score": score, "positive": positive}
+    keyed: dict[str, Any] = {
+        **columns,
+        "by": [] if wide else [between],
+        "weight": weight,
+        "nulls": nulls,
+    }
+    curves, own = curve(tuned, **keyed), curve(table, **keyed)
+    models = own[between].n_unique()
+    if models < 2:
+        raise InvalidArgument(
+            f"{between!r} has {models} value(s), a choice needs two.",
+            hint="operating_points(...) chooses the threshold of one model.",
+        )
+    if fingerprint(curves, [between]) == fingerprint(own, [between]):
+        raise InvalidTable(
+            "predictions and tuning are the same cases: the thresholds would be judged on the "
+            "cases they were chosen on.",
+            hint="give other cases as tuning.",
+        )
+    # Refused above; equal rates of other cases are chance.
+    thresholds = costs.thresholds(curves, models)
+    judged = apply_thresholds(table, thresholds, **keyed, same_table=True).with_columns(
+        (pl.col("tpr").is_not_null() & pl.col("fpr").is_not_null()).alias(KNOWN)
+    )
+    # Why there is no point, the points say.
+    why = thresholds.select(pl.col(between).cast(judged.schema[between]), pl.col("note").alias(WHY))
+    judged = judged.join(
+        why, on=between, how="left", nulls_equal=True, maintain_order="left"
+    ).with_columns(pl.coalesce(WHY, "note").alias("note"))
+    rated = judged.filter(KNOWN)
+    certainty = _certainty(table, rated, between, case, costs, weight, nulls, columns)
+    return _choice(judged, rated, between, costs, certainty, level, _shared(table, tuned, case))
+
+
+def _between(
+    table: pl.DataFrame,
+    tuned: pl.DataFrame,
+    by: Sequence[str] | None,
+    parts: Sequence[object],
+    *,
+    wide: bool,
+) -> str:
+    """The column of the models; folds are refused."""
+    taken = [part for part in parts if isinstance(part, str)]
+    if wide and by is not None:
+        by = [MODEL, *(name for name in by if name != MODEL)]
+    between, *blocks = keys_of(table, by, taken, on_cases=True)
+    several = [
+        name
+        for name in blocks
+        if any(name in one.columns and one[name].n_unique() > 1 for one in (table, tuned))
+    ]
+    if several:
+        raise InvalidArgument(
+            f"{quoted(several)} has several values: models of folds are fitted anew, and a "
+            "threshold belongs to one fitted model.",
+            hint=Hint("keep one of the values, or name the models alone: {by}.", by="model"),
+        )
+    return MODEL if wide else between
+
+
+def _certainty(
+    table: pl.DataFrame,
+    rated: pl.DataFrame,
+    between: str,
+    case: str | None,
+    costs: Costs,
+    weight: IntoExpr | None,
+    nulls: Nulls,
+    columns: Mapping[str, Any],
+) -> Certainty:
+    """The covariance of the costs of models with fixed thresholds, over cases of one test set."""
+    import numpy as np
+
+    if weight is not None:
+        return WEIGHTED
+    counts = rated.select(pl.min_horizontal("positives", "negatives").min()).item()
+    if counts is None or counts < 2:
+        return Certainty(None, "Nothing says how sure this is: a class has fewer than two cases.")
+    prior = costs.belief.mean
+    worth = {True: prior * costs.fn, False: (1 - prior) * costs.fp}
+    covariance = np.zeros((rated.height, rated.height))
+    if case is None and score_columns(columns["score"]):
+        case = CASE
+    is_paired = case is not None and nulls == "raise"
+    if is_paired:
+        cases = read_cases(table, between=between, case=case, by=(), **columns)
+        placed = rated.select(
+            pl.col(between).cast(cases.rows.schema[between]), pl.col("threshold").alias(AT)
+        )
+        at_least = pl.col(SCORE) >= pl.col(AT)
+        rows = cases.rows.join(placed, on=between, nulls_equal=True, maintain_order="left")
+        # Without a threshold nothing is called positive.
+        wrong = rows.with_columns((at_least.fill_null(False) != pl.col(TRUTH)).alias(WRONG))
+        for label, cost in worth.items():
+            errors = wrong.filter(pl.col(TRUTH) == label)[WRONG].cast(pl.Float64).to_numpy()
+            by_model = errors.reshape(rated.height, -1)
+            covariance += cost**2 * np.cov(by_model).reshape(covariance.shape) / by_model.shape[1]
+    else:
+        for label, rate, count in ((True, "tpr", "positives"), (False, "fpr", "negatives")):
+            p, n = rated[rate].to_numpy(), rated[count].to_numpy()
+            covariance += np.diag(worth[label] ** 2 * p * (1 - p) / (n - 1))
+    if not covariance.diagonal().max() > 0:
+        return Certainty(
+            None,
+            "Nothing says how sure this is: the thresholds treat all cases of a class alike, so "
+            "that these cases do not tell how much others would change that.",
+        )
+    basis = (
+        "How sure this is refers to these fitted models with these thresholds, on other cases like "
+        "these, which must be independent."
+    )
+    if is_paired:
+        return Certainty(covariance, basis)
+    return Certainty(
+        covariance,
+        Hint(
+            f"{basis} Their errors were taken for unrelated, which understates it where they were "
+            "tested on the same cases: name them with {case}.",
+            case="id",
+        ),
+        is_bound=True,
+    )
+
+
+def _shared(table: pl.DataFrame, tuned: pl.DataFrame, case: str | None) -> list[str]:
+    """Warning of cases that look as if they were in both tables."""
+    if case is None or not (case in table.columns and case in tuned.columns):
+        return []
+    if table.schema[case] != tuned.schema[case]:
+        return []
+    ids = table.select(case).unique()
+    both = ids.join(tuned.select(case), on=case, how="semi").height
+    if not both:
+        return []
+    return [
+        f"{both:,} of the {ids.height:,} values of {case!r} are in tuning, too: where they are the "
+        "same cases, thresholds were judged on cases that they were chosen on."
+    ]
+
+
+def _choice(
+    judged: pl.DataFrame,
+    rated: pl.DataFrame,
+    between: str,
+    costs: Costs,
+    certainty: Certainty,
+    level: float,
+    warnings: Sequence[str],
+) -> Choice:
+    import numpy as np
+
+    belief, names = costs.belief, rated[between]
+    fnr, fpr = 1 - rated["tpr"].to_numpy(), rated["fpr"].to_numpy()
+    means = costs.at(belief.mean, fnr, fpr)
+    at_priors = np.array([costs.at(prior, fnr, fpr) for prior in costs.priors])
+    at_nodes = np.array([costs.at(prior, fnr, fpr) for prior in belief.priors])
+    least = at_nodes.min(axis=1, initial=inf)
+    known = None
+    if certainty.covariance is not None:
+        # Of a posterior more is better.
+        known = posterior(-means, certainty.covariance, certainty.freedom, level=level)
+    if known is not None:
+        known = known._replace(
+            expected=-known.expected, lower=np.maximum(-known.upper, 0), upper=-known.lower
+        )
+    regrets = at_priors - at_priors.min(axis=1, initial=inf)[:, None]
+    unknown = [None] * rated.height
+    of_rated = pl.DataFrame(
+        [
+            names,
+            pl.Series("mean", means, pl.Float64),
+            *(
+                pl.Series(name, unknown if known is None else getattr(known, name), pl.Float64)
+                for name in Posterior._fields
+            ),
+            pl.Series("mean_regret", np.array(belief.weights) @ (at_nodes - least[:, None])),
+            pl.Series("worst_regret", regrets.max(axis=0)),
+        ]
+    ).with_columns(pl.lit(None, pl.Float64).alias(name) for name in ("share", "sens"))
+    models = (
+        judged.select(between)
+        .join(of_rated, on=between, how="left", nulls_equal=True, maintain_order="left")
+        .with_columns(judged.select(COLUMNS))
+        .sort("mean", nulls_last=True, maintain_order=True)
+    )
+    priors = pl.DataFrame(
+        [
+            pl.Series("prior", np.repeat(costs.priors, rated.height), pl.Float64),
+            pl.concat([names] * len(costs.priors)),
+            pl.Series("mean", at_priors.ravel(), pl.Float64),
+            pl.Series("regret", regrets.ravel(), pl.Float64),
+            pl.Series("share", [None] * regrets.size, pl.Float64),
+        ]
+    ).with_columns((pl.col("regret") <= ROUNDING * pl.col("mean").abs()).alias("best"))
+    ranked = models.filter(pl.col("mean").is_not_null())
+    is_any = not ranked.is_empty()
+    lacking = judged.filter(~pl.col(KNOWN)).select(between, "note").iter_rows()
+    close = pl.col("worst_regret") <= pl.col("worst_regret").min() + ROUNDING
+    threshold = ranked["threshold"][0] if is_any else None
+    return Choice(
+        bayes=ranked[between][0] if is_any else None,
+        minimax=ranked.filter(close)[between][0] if is_any else None,
+        steadiest=None,
+        answer=_sentence(ranked, costs, is_bound=certainty.is_bound),
+        models=models,
+        priors=priors,
+        warnings=(
+            *([certainty.basis] if is_any else []),
+            *_corrected(ranked),
+            *changes(priors),
+            *(f"{one_name(model)} has no cost: {note}." for model, note in lacking),
+            *warnings,
+        ),
+        comparison=None,
+        over=belief,
+        measure=EXPECTED_COST,
+        block=(),
+        level=level,
+        is_bound=certainty.is_bound,
+        threshold=threshold,
+        promise=costs.promise() if threshold is not None else None,
+    )
+
+
+def _sentence(ranked: pl.DataFrame, costs: Costs, *, is_bound: bool) -> str:
+    """Which model with which threshold, what that does and costs, and how sure it is."""
+    if ranked.is_empty():
+        return "No model has a threshold that may be used: the warnings say why."
+    name, cost, threshold, tpr, fpr = ranked.select(ranked.columns[0], "mean", *COLUMNS).row(0)
+    at, prior = one_prior(costs.over), costs.belief.mean
+    cases = 1000
+    while cases * prior < FEWEST_POSITIVES:
+        cases *= 10
+    positives, missed = cases * prior, cases * prior * (1 - tpr)
+    alarms = cases * (1 - prior) * fpr
+    act = "raise no alarm" if threshold is None else f"act on scores from {threshold:.4g}"
+    ends = costs.over if isinstance(costs.over, tuple) and at is None else None
+    belief = describe_belief(ends, costs.over if at is None else None, [prior])
+    plural = "" if round(alarms) == 1 else "s"
+    sentence = (
+        f"Take {one_name(name)}, and {act}: of {cases:,} cases, {belief}, it misses on average "
+        f"{missed:,.0f} of {positives:,.0f} positives and raises {alarms:,.0f} false alarm{plural}, a cost of "
+        f"{cost:.4g} per case"
+    )
+    tied = ranked.filter(pl.col("mean") <= cost + ROUNDING * cost)
+    if tied.height > 1:
+        sentence += f", as much as {listed(tied[ranked.columns[0]].to_list()[1:], 'and')}"
+    if tied.height < ranked.height:
+        other, more = ranked.select(ranked.columns[0], "mean").row(tied.height)
+        sentence += f", {more - cost:.3g} less than that of {one_name(other)}"
+    if ranked.height == 1:
+        return f"{sentence}."
+    return f"{sentence}; {how_sure(ranked, tied.height, is_bound=is_bound)}."
+
+
+def _corrected(ranked: pl.DataFrame) -> list[str]:
+    """What is left of the first model's cost once it is corrected for having been picked."""
+    if ranked.height < 2:
+        return []
+    mean, expected = ranked.select("mean", "expected").row(0)
+    picked = (
+        "The cost of the first model is likely too low, because it is the lowest of "
+        f"{ranked.height}"
+    )
+    if expected is None:
+        return [f"{picked}."]
+    if expected <= mean:
+        return [f"Corrected for having been picked, the cost of {mean:.4g} does not rise."]
+    return [f"{picked}. Corrected for that, {mean:.4g} becomes {expected:.4g}."]

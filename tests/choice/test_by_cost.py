@@ -1,0 +1,233 @@
+import numpy as np
+import polars as pl
+import pytest
+
+import polaroc as pr
+from polaroc.choice.posterior import posterior
+from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable
+
+OVER, COSTS = (0.1, 0.3), {"cost_fn": 5, "cost_fp": 2}
+SURE = ["expected", "lower", "upper", "probability_best", "expected_loss"]
+COLUMNS = {"truth": "truth", "score": ["A", "B", "C"]}
+
+
+def cases(seed, positives=60, negatives=240) -> pl.DataFrame:
+    """Scores of three models, with ties, whose errors are related."""
+    rng = np.random.default_rng(seed)
+    truth = np.arange(positives + negatives) < positives
+    shared = rng.normal(size=truth.size)
+    scores = {
+        name: (2 * (shared + rng.normal(size=truth.size) + gap * truth)).round()
+        for name, gap in (("A", 2.5), ("B", 2.2), ("C", 1.2))
+    }
+    return pl.DataFrame({"id": np.arange(truth.size) + 1000 * seed, "truth": truth, **scores})
+
+
+TUNING, TEST = cases(1), cases(2, 80, 200)
+
+
+def long(table):
+    return table.unpivot(
+        ["A", "B", "C"], index=["id", "truth"], variable_name="model", value_name="score"
+    )
+
+
+def choose(table=TEST, **changed):
+    arguments = {**COLUMNS, "over": OVER, "tuning": TUNING, **COSTS, **changed}
+    return pr.choose(table, measure="expected_cost", **arguments)
+
+
+def rates(table, model, at):
+    called, truth = table[model].to_numpy() >= at, table["truth"].to_numpy()
+    return called[truth].mean(), called[~truth].mean()
+
+
+def cheapest(model, prior, kept=lambda t, f: True):
+    """The threshold of least cost on the tuning table, the highest among equals."""
+    best = None
+    for at in sorted(TUNING[model].unique(), reverse=True):
+        t, f = rates(TUNING, model, at)
+        cost = 5 * prior * (1 - t) + 2 * (1 - prior) * f
+        if kept(t, f) and (best is None or cost < best[0] - 1e-12):
+            best = cost, at
+    return best[1]
+
+
+@pytest.mark.parametrize(
+    ("over", "prior", "constraints"),
+    [
+        (OVER, 0.2, None),
+        ((0.15, 0.15), 0.15, None),
+        (pr.points([0.1, 0.2], [0.25, 0.75]), 0.175, None),
+        (pr.beta(2, 18), 0.1, None),
+        (OVER, 0.2, {"recall": 0.85}),
+    ],
+)
+def test_as_by_brute_force(over, prior, constraints):
+    choice = choose(over=over, constraints=constraints)
+    least = 0 if constraints is None else constraints["recall"]
+    means, losses, thresholds = [], [], []
+    truth = TEST["truth"].to_numpy()
+    for model in "ABC":
+        at = cheapest(model, prior, lambda t, f: t >= least)
+        t, f = rates(TEST, model, at)
+        thresholds.append(at)
+        means.append(5 * prior * (1 - t) + 2 * (1 - prior) * f)
+        wrong = (TEST[model].to_numpy() >= at) != truth
+        losses.append(wrong * np.where(truth, 5 * prior, 2 * (1 - prior)))
+    covariance = np.zeros((3, 3))
+    for label in (True, False):
+        own = np.array(losses)[:, truth == label]
+        moved = own - own.mean(axis=1, keepdims=True)
+        covariance += moved @ moved.T / (own.shape[1] - 1) / own.shape[1]
+    models = choice.models.sort("model")
+    assert models["threshold"].to_list() == thresholds
+    assert models["mean"].to_list() == pytest.approx(means)
+    expected = posterior(-np.array(means), covariance)
+    assert models["expected"].to_list() == pytest.approx((-expected.expected).tolist())
+    assert models["lower"].to_list() == pytest.approx((-expected.upper).tolist())
+    assert models["upper"].to_list() == pytest.approx((-expected.lower).tolist())
+    for name in ("probability_best", "expected_loss"):
+        assert models[name].to_list() == pytest.approx(getattr(expected, name).tolist())
+    assert choice.models["mean"].to_list() == pytest.approx(sorted(means))
+    first = int(np.argmin(means))
+    assert (choice.bayes, choice.threshold) == ("ABC"[first], thresholds[first])
+    assert choice.promise is None
+    assert choice.answer.startswith(f"Take {choice.bayes}, and act on scores from")
+
+
+def test_regret_is_that_of_the_costs_at_each_prior():
+    choice = choose()
+    models = choice.models
+    for t, f, mean, worst in models.select("tpr", "fpr", "mean_regret", "worst_regret").iter_rows():
+        gaps = [
+            5 * p * (1 - t) + 2 * (1 - p) * f
+            - (5 * p * (1 - models["tpr"]) + 2 * (1 - p) * models["fpr"]).min()
+            for p in np.linspace(*OVER, 2001)
+        ]  # fmt: skip
+        assert worst == pytest.approx(max(gaps))
+        assert mean == pytest.approx(np.mean(gaps), abs=1e-3)
+
+
+def test_one_row_per_model_and_case_is_the_same():
+    wide = choose().models
+    again = choose(long(TEST), truth="truth", score="score", tuning=long(TUNING), by="model",
+                   case="id").models  # fmt: skip
+    assert again["model"].to_list() == wide["model"].to_list()
+    for name in ("mean", *SURE):
+        assert again[name].to_list() == pytest.approx(wide[name].to_list())
+    unpaired = choose(long(TEST), score="score", tuning=long(TUNING))
+    assert unpaired.is_bound
+    assert "case='id'" in " ".join(unpaired.warnings)
+    a, b = (one.filter(model="A").row(0, named=True) for one in (unpaired.models, wide))
+    assert a["mean"] == b["mean"]
+    # The errors of these models are related: without pairs less is known.
+    assert unpaired.models["expected_loss"][0] > wide["expected_loss"][0]
+
+
+def test_the_promise_holds_for_whichever_model_is_picked():
+    constraints = {"precision": 0.2, "recall": 0.4}
+    choice = choose(constraints=constraints, confidence=0.9)
+    curves = pr.curve(TUNING, **COLUMNS)
+    each = pr.operating_points(
+        curves, "cost", over=OVER, constraints=constraints, confidence=1 - 0.1 / 3, **COSTS
+    )
+    found = choice.models.sort("model")
+    assert found["threshold"].to_list() == each["threshold"].to_list()
+    assert choice.promise == (
+        "With 90 % confidence at least 2 of 10 alarms are right and at least 4 of 10 positives are "
+        "found, as long as 10 to 30 % are positive."
+    )
+    assert choice.promise[:20] in choice.summary()
+    assert choice.promise in choice._repr_html_()
+    # Not the thresholds that are best without a promise, else nothing would be tested.
+    assert found["threshold"].to_list() != choose().models.sort("model")["threshold"].to_list()
+    at_one = choose(over=(0.2, 0.2), constraints={"precision": 0.3}, confidence=0.9)
+    assert at_one.promise.endswith("as long as 20 % are positive.")
+
+
+def test_models_without_a_promise_come_last():
+    some = choose(constraints={"precision": 0.2, "recall": 0.4}, confidence=0.9)
+    assert some.models["model"].to_list()[2] == "C"
+    last = some.models.row(2, named=True)
+    assert [last[name] for name in ("mean", "threshold", "tpr", *SURE)] == [None] * 8
+    assert "C has no cost: no threshold can be promised" in " ".join(some.warnings)
+    assert some.models["probability_best"][:2].sum() == pytest.approx(1)
+    assert "better of the two" in some.answer
+    none = choose(constraints={"precision": 0.99}, confidence=0.9)
+    assert (none.bayes, none.minimax, none.threshold, none.promise) == (None,) * 4
+    assert none.models["mean"].null_count() == 3
+    assert none.answer.startswith("No model has a threshold")
+    assert "C" in none.summary()
+
+
+def test_nothing_is_called_positive_where_that_is_cheapest():
+    outlier = TUNING.with_columns(pl.when(pl.col("id") == 1200).then(99.0).otherwise(pl.col(name))
+                                  .alias(name) for name in "ABC")  # fmt: skip
+    choice = choose(tuning=outlier, cost_fn=1, cost_fp=1000)
+    assert choice.threshold is None
+    assert "raise no alarm" in choice.answer
+    assert "as much as" in choice.answer
+    assert choice.models["mean"].to_list() == pytest.approx([0.2] * 3)
+    assert "treat all cases of a class alike" in " ".join(choice.warnings)
+
+
+def test_weights_have_no_probabilities():
+    weighted = {"tuning": TUNING.with_columns(w=2), "weight": "w"}
+    choice = choose(TEST.with_columns(w=2), **weighted)
+    assert choice.models["mean"].to_list() == pytest.approx(choose().models["mean"].to_list())
+    assert choice.models["probability_best"].null_count() == 3
+
+
+def test_the_cases_are_others_than_those_of_the_thresholds():
+    with pytest.raises(InvalidTable, match="same cases") as error:
+        choose(tuning=TEST.sample(fraction=1.0, shuffle=True, seed=1))
+    assert "Hint:" in str(error.value)
+    part = choose(tuning=pl.concat([TUNING, TEST.head(7)]), case="id")
+    assert "7 of the 280 values of 'id' are in tuning, too" in " ".join(part.warnings)
+    assert "are in tuning" not in " ".join(choose(case="id").warnings)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"tuning": None}, "give tuning="),
+        ({"over": None}, "give over=(0.05, 0.20)"),
+        ({"truth": None, "score": None}, "name their columns"),
+        ({"test_train_ratio": 0.25}, "test_train_ratio is for folds"),
+        ({"halves": TUNING}, "halves is for folds"),
+        ({"cost_fn": 0}, "cost_fn is 0"),
+        ({"cost_fp": "x"}, "cost_fp is 'x'"),
+        ({"level": 1}, "level is 1"),
+        ({"confidence": 0.9}, "no constraint that could be promised"),
+        ({"constraints": {"precison": 0.9}}, "precision"),
+        ({"score": ["A"]}, "a choice needs two"),
+        ({"over": pr.beta(2, 18), "constraints": {"precision": 0.5}}, "without ends"),
+    ],
+)
+def test_bad_arguments_are_refused(changed, said):
+    with pytest.raises(InvalidArgument) as error:
+        choose(**changed)
+    assert said in str(error.value)
+    assert "Hint:" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"tuning": TUNING}, {"cost_fn": 5}, {"confidence": 0.9}, {"constraints": {"recall": 0.5}}],
+)
+def test_other_measures_have_no_costs(given):
+    with pytest.raises(InvalidArgument, match="for measure='expected_cost'"):
+        pr.choose(TEST, **COLUMNS, over=OVER, **given)
+
+
+def test_folds_and_cases_that_a_model_lacks_are_refused():
+    folds = long(TEST).with_columns(fold=pl.col("id") % 2)
+    with pytest.raises(InvalidArgument, match="belongs to one fitted model"):
+        choose(folds, score="score", tuning=long(TUNING))
+    one = folds.with_columns(fold=1)
+    assert choose(one, score="score", tuning=long(TUNING)).bayes == choose().bayes
+    with pytest.raises(InvalidPredictions):
+        choose(long(TEST).head(-1), score="score", tuning=long(TUNING), case="id")
+    with pytest.raises(InvalidTable, match="by expected cost"):
+        pr.charts.regret(choose())

@@ -325,6 +325,17 @@ def test_one_model_is_ranked_but_not_compared(place):
 
 
 @pytest.mark.slow
+def test_notes_on_one_model_are_sentences(place):
+    table, said = models(1, folds=1, cases=40), []
+    path = place / "noted.html"
+    pr.report(table, **ASKED, by="model", over=(0.01, 0.02), path=path, tell=said.append)
+    assert headline(Page(path)).startswith("Act on scores from ")
+    note = "Biased upward, the test set has too few negatives for so small a prior."
+    assert note in said
+    assert note in Page(path).text()
+
+
+@pytest.mark.slow
 def test_a_table_without_keys_has_the_interval_of_its_test_set(place):
     table = satellite(1).filter(model="A")
     page = Page(pr.report(table, **ASKED, by=(), over=OVER, path=place / "lone.html"))

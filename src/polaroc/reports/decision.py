@@ -78,6 +78,8 @@ def _take(evidence: Evidence) -> str:
         return f"Take {model}; its cases lack a class, so that no threshold can be judged."
     if taken["threshold"] is not None:
         at = threshold_in_words(taken["threshold"])
+        if evidence.choice is None:
+            return f"Act on scores from {at}."
         return f"Take {model}, and act on scores from {at}."
     if need.kind == "cost":
         return f"Take {model}, and act on no score: at these costs no threshold pays."

@@ -81,7 +81,7 @@ class Evidence:
             notes = self.measures.filter(pl.col("measure").is_in(["auprec", "iauprec", "auc"]))[
                 "note"
             ]
-            cautions += [f"{note}." for note in notes.drop_nulls()]
+            cautions += _sentences(notes.drop_nulls())
             noted = [] if self.audit is None else self.audit["note"].drop_nulls().to_list()
             if self.audit is not None and noted:
                 of = self.audit.height
@@ -126,6 +126,12 @@ def drawn(evidence: Evidence, most: int) -> Evidence:
         predictions=None if evidence.predictions is None else evidence.predictions.within(shown),
         undrawn=models.height - shown.height,
     )
+
+
+def _sentences(notes: pl.Series) -> list[str]:
+    """Notes in words, each with a capital letter and a full stop."""
+    in_words = notes.to_frame().select(humanize_note(pl.col(notes.name))).to_series()
+    return [f"{note[:1].upper()}{note[1:]}." for note in in_words]
 
 
 def _measures(question: Question) -> list[str]:

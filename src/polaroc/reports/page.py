@@ -22,6 +22,7 @@ from polaroc.reports.decision import counts, decide, need_in_words
 from polaroc.reports.evidence import Evidence
 from polaroc.reports.figures import MOST_DRAWN, figures
 from polaroc.reports.model_figures import DIFFERENCES, OVER_THE_RANGE
+from polaroc.reports.probabilities import calibration
 
 TEMPLATE = "page.html.j2"
 MARK = '<meta name="generator" content="polaroc'
@@ -72,6 +73,7 @@ def _contents(evidence: Evidence) -> dict[str, Any]:
     comparison, thresholds = evidence.comparison, evidence.thresholds
     rankings = tables.ranking_tables(evidence)
     count = len(evidence.models)
+    calibrated = calibration(evidence)
     return {
         "evidence": evidence,
         "question": question,
@@ -92,8 +94,9 @@ def _contents(evidence: Evidence) -> dict[str, Any]:
         "keys": tables.keys_table(evidence),
         "over_the_range": figures(evidence, OVER_THE_RANGE),
         "curves": figures(evidence, CURVES),
+        "calibration": calibrated,
         "differences": figures(evidence, DIFFERENCES),
-        "sources": sources(evidence),
+        "sources": sources(evidence, calibration_shown=calibrated.figure is not None),
         "glossary": GLOSSARY,
         "versions": [("Python", sys.version.split()[0]), *versions()],
     }
@@ -190,6 +193,12 @@ SOURCES = (
         "prior uncertainty. SSPR 2006.",
     ),
     Source(
+        "How often probabilities are right, without bins, and the parts of the Brier score",
+        "Dimitriadis, Gneiting and Jordan: Stable reliability diagrams for probabilistic "
+        "classifiers. PNAS 118, 2021.",
+        "calibration",
+    ),
+    Source(
         "The correction for training sets that overlap",
         "Nadeau and Bengio: Inference for the generalization error. Machine Learning 52, 2003.",
         "overlap",
@@ -215,10 +224,10 @@ SOURCES = (
 )
 
 
-def sources(evidence: Evidence) -> list[Source]:
+def sources(evidence: Evidence, *, calibration_shown: bool = False) -> list[Source]:
     """The publications of what a report uses: of the tests, only where they were made."""
     comparison = evidence.comparison
-    used = {"all"}
+    used = {"all", "calibration"} if calibration_shown else {"all"}
     if comparison is not None:
         used.add("pairs")
         if comparison.plan.target == "trained":

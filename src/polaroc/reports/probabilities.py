@@ -1,0 +1,146 @@
+"""How often scores that are probabilities are right: a figure, and the parts of their error."""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from polaroc import charts
+from polaroc.base.private_columns import private
+from polaroc.calibration.calibration_curve import calibration_curve
+from polaroc.choice.answer import one_name
+from polaroc.measures.functions import measures_of_curves
+from polaroc.measures.scoring import (
+    BRIER_RULE,
+    calibration_measures,
+    refinement_measures,
+    scoring_measures,
+    skill_measures,
+)
+from polaroc.reports.curve_figures import POOLED, SLIDER
+from polaroc.reports.evidence import MOST_TESTED, Evidence, drawn
+from polaroc.reports.figures import MOST_DRAWN, Figure, colours
+from polaroc.reports.inputs import within
+from polaroc.reports.tables import Column, ReportTable, column, numbers, percents
+from polaroc.reports.thresholds import shown_priors
+from polaroc.reports.words import percent
+
+USABLE = private("usable")
+MOST_CURVES, DIGITS = 3, 4
+PARTS = {
+    "brier": "Brier score",
+    "calibration_loss": "can be repaired",
+    "refinement_loss": "stays",
+}
+MEANING = (
+    "The mean squared error of the probabilities (Brier score) has two parts: calibration, which "
+    "polaroc.probabilities can repair, and refinement, which stays; skill is the share of the "
+    "error that they save against giving every case the share of positives. Scores are taken to be "
+    "right at the share of positives of the data, and are re-weighted to others."
+)
+NO_PROBABILITIES = (
+    "The scores of {} are no probabilities, so that it is not shown how often they are right: "
+    "polaroc.probabilities makes probabilities of them, with other cases."
+)
+TOO_MANY = (
+    f"How often probabilities are right is not shown of more than {MOST_TESTED:,} rows: see "
+    "polaroc.calibration_curve."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """How often the scores of the first models are right, or why that is not shown."""
+
+    figure: Figure | None = None
+    table: ReportTable | None = None
+    meaning: str = MEANING
+    missing: str = ""
+
+
+def calibration(evidence: Evidence) -> Calibration:
+    """Of the first model, and of the next two where their scores are probabilities too."""
+    if evidence.predictions is None or evidence.audit is None:
+        return Calibration()
+    first = evidence.models.head(MOST_CURVES)
+    keys = within(first.to_frame(), _with_probabilities(evidence.audit, first.name))
+    if first[:1].is_in(keys.to_series().implode(), nulls_equal=True).not_().item():
+        return Calibration(missing=NO_PROBABILITIES.format(one_name(first[0])))
+    if evidence.audit["rows"].sum() > MOST_TESTED:
+        return Calibration(missing=TOO_MANY)
+    seen = drawn(evidence, MOST_DRAWN)
+    assert seen.predictions is not None
+    curves = within(seen.predictions.curves([first.name]), keys)
+    table = _table(curves, keys, shown_priors(evidence.question.over))
+    return Calibration(_figure(seen, curves, keys, table), table)
+
+
+def _with_probabilities(audit: pl.DataFrame, between: str) -> pl.DataFrame:
+    """The models of which all scores are from 0 to 1, and not only 0 and 1."""
+    lowest, highest = pl.col("lowest").min(), pl.col("highest").max()
+    labels = (lowest == 0) & (highest == 1) & (pl.col("scores").max() <= 2)
+    both = (pl.col("positives").sum() > 0) & (pl.col("negatives").sum() > 0)
+    usable = (lowest >= 0) & (highest <= 1) & ~labels & both
+    return audit.group_by(between).agg(usable.alias(USABLE)).filter(USABLE).select(between)
+
+
+def _table(curves: pl.DataFrame, keys: pl.DataFrame, priors: list[float]) -> ReportTable:
+    """The Brier score of each model at each prior, its parts and its skill."""
+    measures = [
+        *scoring_measures(BRIER_RULE, priors),
+        *calibration_measures(priors),
+        *refinement_measures(priors),
+        *skill_measures(priors),
+    ]
+    long = measures_of_curves(curves.lazy(), measures).collect()
+    between, estimate = keys.columns[0], pl.col("estimate")
+    estimates = {name: estimate.filter(measure=name).first() for name in (*PARTS, "brier_skill")}
+    wide = keys.join(
+        long.group_by(between, "prior").agg(**estimates).sort("prior"),
+        on=between, nulls_equal=True, maintain_order="left_right",
+    )  # fmt: skip
+    columns: dict[str, Column] = {
+        "model": column(wide[between]),
+        "positives": column(wide["prior"], percent),
+    }
+    columns |= {heading: numbers(wide[name], DIGITS) for name, heading in PARTS.items()}
+    columns["skill"] = percents(wide["brier_skill"])
+    return ReportTable("probabilities", "How far the probabilities are off", columns)
+
+
+def _figure(
+    evidence: Evidence, curves: pl.DataFrame, keys: pl.DataFrame, table: ReportTable
+) -> Figure:
+    """The share of positives by score, at the prior of a slider, at first in the middle."""
+    assert evidence.predictions is not None
+    priors, level = shown_priors(evidence.question.over), evidence.question.level
+    middle = priors[len(priors) // 2]
+    scores = calibration_curve(curves, middle, level=level)
+    names = [str(model) for model in keys.to_series()]
+    band = (
+        "; the shadow is where the line would be, score by score, in "
+        f"{percent(level)} of samples of independent cases if the scores were right"
+        f"{', with weights as counts of cases' if evidence.predictions.weighted else ''}"
+    )
+    shares = table.columns["positives"]
+    errors = [
+        f"{model} {error}"
+        for model, share, error in zip(
+            table.columns["model"], shares, table.columns[PARTS["brier"]], strict=True
+        )
+        if share == percent(middle)
+    ]
+    return Figure(
+        "reliability",
+        charts.reliability(
+            scores,
+            "When it says 30 %, how often is it right?",
+            over=(priors[0], priors[-1]) if len(priors) > 1 else SLIDER,
+            colours={name: colours(evidence)[name] for name in names},
+        ),
+        "The share of positives among cases by what their score says, which is right on the "
+        f"diagonal{'' if scores['lower'].is_null().all() else band}"
+        f"{POOLED if evidence.blocks > 1 else ''}.",
+        f"Share of positives by score, at first with {percent(middle)} positives. "
+        f"Brier score: {'; '.join(errors)}.",
+        names,
+    )

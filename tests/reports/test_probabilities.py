@@ -1,0 +1,144 @@
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from pages import ASKED, OVER, Page
+from sklearn.isotonic import IsotonicRegression
+from sklearn.metrics import brier_score_loss
+
+import polaroc as pr
+from polaroc.reports import probabilities
+
+CAPTION = "How far the probabilities are off"
+PRIORS = (0.05, 0.125, 0.2)
+
+
+def predictions(names=("A", "B"), *, cases: int = 600, folds: int = 1) -> pl.DataFrame:
+    rng = np.random.default_rng(4)
+    parts = []
+    for fold in range(folds):
+        truth = rng.random(cases) < 0.3
+        for place, name in enumerate(names):
+            signal = rng.normal(size=cases) + truth * (2 - 0.3 * place)
+            score = 1 / (1 + np.exp(-(1 + place) * (signal - 1)))
+            parts.append(
+                pl.DataFrame({"model": name, "fold": fold, "truth": truth, "score": score})
+            )
+    return pl.concat(parts)
+
+
+def written(table: pl.DataFrame, folder, **asked) -> Page:
+    arguments = {"by": "model", "over": OVER, **ASKED, **asked}
+    return Page(pr.report(table, **arguments, path=folder / "report.html"))
+
+
+def spec_of(page: Page) -> dict | None:
+    (spec,) = [s for s in page.all("script") if s.get("id") == "reliability"] or [None]
+    return None if spec is None else json.loads(spec.text)
+
+
+def caption(page: Page) -> str:
+    (figure,) = page.all("figure[@id='figure-reliability']")
+    return figure.find("figcaption").text
+
+
+def parts(truth: np.ndarray, score: np.ndarray, prior: float) -> list[float]:
+    """Brier score, both of its parts and the skill, by scikit-learn."""
+    own = truth.mean()
+    odds = score / (1 - score) * (prior / (1 - prior)) / (own / (1 - own))
+    moved, weight = odds / (1 + odds), np.where(truth, prior / own, (1 - prior) / (1 - own))
+    brier = brier_score_loss(truth, moved, sample_weight=weight)
+    fitted = IsotonicRegression().fit_transform(moved, truth, sample_weight=weight)
+    refinement = brier_score_loss(truth, np.clip(fitted, 0, 1), sample_weight=weight)
+    return [brier, brier - refinement, refinement, 1 - brier / (prior * (1 - prior))]
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    return written(predictions(), tmp_path_factory.mktemp("page"))
+
+
+def test_the_table_is_what_scikit_learn_measures(page):
+    shown = page.table(CAPTION)
+    assert shown["model"].to_list() == ["A"] * 3 + ["B"] * 3
+    assert shown["positives"].to_list() == ["5 %", "12.5 %", "20 %"] * 2
+    for name in ("A", "B"):
+        table = predictions().filter(model=name)
+        truth, score = table["truth"].to_numpy(), table["score"].to_numpy()
+        for prior, row in zip(PRIORS, shown.filter(model=name).rows(), strict=True):
+            *losses, skill = row[2:]
+            wanted = parts(truth, score, prior)
+            assert [float(loss) for loss in losses] == pytest.approx(wanted[:3], abs=6e-5)
+            assert float(skill.removesuffix(" %")) == pytest.approx(100 * wanted[3], abs=0.51)
+
+
+def test_the_figure_starts_in_the_middle_of_the_range(page):
+    spec = spec_of(page)
+    slider = next(one for one in spec["params"] if one["name"] == "log_odds")
+    assert 1 / (1 + 10 ** -slider["value"]) == pytest.approx(PRIORS[1])
+    ends = [1 / (1 + 10 ** -slider["bind"][end]) for end in ("min", "max")]
+    assert ends == pytest.approx(OVER)
+    assert spec["layer"][1]["encoding"]["color"]["scale"]["domain"] == ["A", "B"]
+    brier = page.table(CAPTION).filter(positives="12.5 %")["Brier score"]
+    assert f"Brier score: A {brier[0]}; B {brier[1]}." in spec["description"]
+    assert "Stable reliability diagrams" in page.text()
+    assert "are no probabilities" not in page.text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "score",
+    [pl.col("score") * 100, pl.col("score") - 0.5, (pl.col("score") > 0.5).cast(pl.Float64)],
+    ids=["per cent", "negative", "labels"],
+)
+def test_scores_that_are_no_probabilities_have_a_sentence(tmp_path, score):
+    page = written(predictions(["A"]).with_columns(score), tmp_path)
+    assert spec_of(page) is None
+    assert page.table(CAPTION) is None
+    assert "The scores of A are no probabilities" in page.text()
+    assert "polaroc.probabilities" in page.text("section[@id='methods']")
+    assert "Stable reliability diagrams" not in page.text()
+
+
+@pytest.mark.slow
+def test_of_many_models_the_first_with_probabilities_are_shown(tmp_path):
+    table = predictions(["A", "B", "C", "D"], cases=2_000).with_columns(
+        pl.when(pl.col("model") == "B").then(pl.col("score") * 9).otherwise("score").alias("score")
+    )
+    page = written(table, tmp_path)
+    first = page.table("The models")["model"].to_list()[:3]
+    assert first == ["A", "B", "C"]
+    assert page.table(CAPTION)["model"].unique(maintain_order=True).to_list() == ["A", "C"]
+
+
+@pytest.mark.slow
+def test_folds_are_in_one_curve_at_a_single_prior(tmp_path):
+    page = written(predictions(["A"], folds=3), tmp_path, by=["model", "fold"], over=0.1)
+    assert page.table(CAPTION)["positives"].to_list() == ["10 %"]
+    truth, score = (predictions(["A"], folds=3)[name].to_numpy() for name in ("truth", "score"))
+    (row,) = page.table(CAPTION).rows()
+    assert float(row[2]) == pytest.approx(parts(truth, score, 0.1)[0], abs=6e-5)
+    (caption,) = (
+        figure.find("figcaption").text for figure in page.all("figure[@id='figure-reliability']")
+    )
+    assert "the rows of all folds of a model are in one curve" in caption
+
+
+@pytest.mark.slow
+def test_weights_that_are_no_counts_have_no_band(tmp_path):
+    table = predictions(["A"]).with_columns(w=pl.lit(0.5))
+    page = written(table, tmp_path, weight="w")
+    assert "the shadow" not in caption(page)
+    counted = written(table.with_columns(w=pl.lit(2)), tmp_path, weight="w")
+    assert "with weights as counts of cases" in caption(counted)
+
+
+@pytest.mark.slow
+def test_very_many_rows_are_left_out(tmp_path, monkeypatch):
+    monkeypatch.setattr(probabilities, "MOST_TESTED", 599)
+    page = written(predictions(["A"]), tmp_path)
+    assert page.table(CAPTION) is None
+    assert "is not shown of more than" in page.text("section[@id='methods']")
+    monkeypatch.setattr(probabilities, "MOST_TESTED", 600)
+    assert written(predictions(["A"]), tmp_path).table(CAPTION).height == 3

@@ -103,6 +103,11 @@ def choose(
         The column that tells cases apart: the models of one test set are compared case
         by case. With one score column per model it is not needed, since each row is a
         case.
+    halves
+        Of folds: the tidy measures of the same models in disjoint halves of the same
+        cases, as in `compare`, at the same priors and over the same range. They say how
+        sure the choice is, for unstable learners too; `test_train_ratio` is then not
+        needed.
     tuning
         For "expected_cost": predictions of the same models on other cases, on which the
         thresholds are chosen. Models fitted anew for each fold have none.

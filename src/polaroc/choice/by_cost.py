@@ -380,8 +380,8 @@ def _sentence(ranked: pl.DataFrame, costs: Costs, *, is_bound: bool) -> str:
     plural = "" if round(alarms) == 1 else "s"
     sentence = (
         f"Take {one_name(name)}, and {act}: of {cases:,} cases, {belief}, it misses on average "
-        f"{missed:,.0f} of {positives:,.0f} positives and raises {alarms:,.0f} false alarm{plural}, a cost of "
-        f"{cost:.4g} per case"
+        f"{missed:,.0f} of {positives:,.0f} positives and raises {alarms:,.0f} false alarm{plural}, "
+        f"a cost of {cost:.4g} per case"
     )
     tied = ranked.filter(pl.col("mean") <= cost + ROUNDING * cost)
     if tied.height > 1:

@@ -130,9 +130,12 @@ def choose_by_cost(
     if tuning is None:
         raise InvalidArgument(
             f"measure is {EXPECTED_COST!r}, and there are no cases to choose thresholds on.",
-            hint=Hint("give {tuning}: predictions on cases that take no part otherwise.",
-                      tuning=...),
-        )  # fmt: skip
+            hint=Hint(
+                "give {tuning}: predictions on cases that take no part otherwise.",
+                command_line="choose them with `polaroc threshold`.",
+                tuning=...,
+            ),
+        )
     table, tuned = as_lazy(predictions).collect(), as_lazy(tuning).collect()
     wide = bool(score_columns(score))
     between = _between(table, tuned, by, [truth, score, weight, case], wide=wide)
@@ -380,8 +383,8 @@ def _sentence(ranked: pl.DataFrame, costs: Costs, *, is_bound: bool) -> str:
     plural = "" if round(alarms) == 1 else "s"
     sentence = (
         f"Take {one_name(name)}, and {act}: of {cases:,} cases, {belief}, it misses on average "
-        f"{missed:,.0f} of {positives:,.0f} positives and raises {alarms:,.0f} false alarm{plural}, a cost of "
-        f"{cost:.4g} per case"
+        f"{missed:,.0f} of {positives:,.0f} positives and raises {alarms:,.0f} false "
+        f"alarm{plural}, a cost of {cost:.4g} per case"
     )
     tied = ranked.filter(pl.col("mean") <= cost + ROUNDING * cost)
     if tied.height > 1:

@@ -103,6 +103,8 @@ def choose(
         The column that tells cases apart: the models of one test set are compared case
         by case. With one score column per model it is not needed, since each row is a
         case.
+    halves
+        Measures of models trained on disjoint halves of the cases, as in `compare`.
     tuning
         For "expected_cost": predictions of the same models on other cases, on which the
         thresholds are chosen. Models fitted anew for each fold have none.

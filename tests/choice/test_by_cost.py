@@ -1,6 +1,7 @@
 import numpy as np
 import polars as pl
 import pytest
+import scipy.stats
 
 import polaroc as pr
 from polaroc.choice.posterior import posterior
@@ -53,6 +54,17 @@ def cheapest(model, prior, kept=lambda t, f: True):
     return best[1]
 
 
+def box(model, at, prior):
+    """The cost at the ends of Clopper and Pearson's intervals of both error rates."""
+    truth, called = TEST["truth"].to_numpy(), TEST[model].to_numpy() >= at
+    ends = []
+    for label, worth in ((True, 5 * prior), (False, 2 * (1 - prior))):
+        wrong, n = int((called[truth == label] != label).sum()), int((truth == label).sum())
+        exact = scipy.stats.binomtest(wrong, n).proportion_ci(0.95)
+        ends.append((worth * exact.low, worth * exact.high))
+    return tuple(sum(end) for end in zip(*ends, strict=True))
+
+
 @pytest.mark.parametrize(
     ("over", "prior", "constraints"),
     [
@@ -85,8 +97,14 @@ def test_as_by_brute_force(over, prior, constraints):
     assert models["mean"].to_list() == pytest.approx(means)
     expected = posterior(-np.array(means), covariance)
     assert models["expected"].to_list() == pytest.approx((-expected.expected).tolist())
-    assert models["lower"].to_list() == pytest.approx((-expected.upper).tolist())
-    assert models["upper"].to_list() == pytest.approx((-expected.lower).tolist())
+    # Limits are no narrower than the posterior's, nor than exact ones, which lie within the costs
+    # at the ends of both exact intervals of the rates.
+    boxes = [box(model, at, prior) for model, at in zip("ABC", thresholds, strict=True)]
+    for (lo, hi), lower, upper, least_known, most_known in zip(
+        boxes, models["lower"], models["upper"], -expected.upper, -expected.lower, strict=True
+    ):
+        assert min(lo, least_known) - 1e-9 <= lower <= least_known + 1e-9
+        assert most_known - 1e-9 <= upper <= max(hi, most_known) + 1e-9
     for name in ("probability_best", "expected_loss"):
         assert models[name].to_list() == pytest.approx(getattr(expected, name).tolist())
     assert choice.models["mean"].to_list() == pytest.approx(sorted(means))

@@ -130,9 +130,12 @@ def choose_by_cost(
     if tuning is None:
         raise InvalidArgument(
             f"measure is {EXPECTED_COST!r}, and there are no cases to choose thresholds on.",
-            hint=Hint("give {tuning}: predictions on cases that take no part otherwise.",
-                      tuning=...),
-        )  # fmt: skip
+            hint=Hint(
+                "give {tuning}: predictions on cases that take no part otherwise.",
+                command_line="choose them with `polaroc threshold`.",
+                tuning=...,
+            ),
+        )
     table, tuned = as_lazy(predictions).collect(), as_lazy(tuning).collect()
     wide = bool(score_columns(score))
     between = _between(table, tuned, by, [truth, score, weight, case], wide=wide)
@@ -167,6 +170,12 @@ def choose_by_cost(
     judged = judged.join(
         why, on=between, how="left", nulls_equal=True, maintain_order="left"
     ).with_columns(pl.coalesce(WHY, "note").alias("note"))
+    # The costs of few errors are not normal: limits hold those of exact intervals, too.
+    exact = apply_thresholds(
+        table, thresholds, **keyed, same_table=True, priors=costs.belief.mean, intervals="exact",
+        level=level, cost_fn=costs.fn, cost_fp=costs.fp,
+    )  # fmt: skip
+    judged = judged.with_columns(exact.select("cost_lower", "cost_upper"))
     rated = judged.filter(KNOWN)
     certainty = _certainty(table, rated, between, case, costs, weight, nulls, columns)
     return _choice(judged, rated, between, costs, certainty, level, _shared(table, tuned, case))
@@ -302,7 +311,9 @@ def _choice(
         known = posterior(-means, certainty.covariance, certainty.freedom, level=level)
     if known is not None:
         known = known._replace(
-            expected=-known.expected, lower=np.maximum(-known.upper, 0), upper=-known.lower
+            expected=-known.expected,
+            lower=np.fmin(np.maximum(-known.upper, 0), rated["cost_lower"].to_numpy()),
+            upper=np.fmax(-known.lower, rated["cost_upper"].to_numpy()),
         )
     regrets = at_priors - at_priors.min(axis=1, initial=inf)[:, None]
     unknown = [None] * rated.height
@@ -380,8 +391,8 @@ def _sentence(ranked: pl.DataFrame, costs: Costs, *, is_bound: bool) -> str:
     plural = "" if round(alarms) == 1 else "s"
     sentence = (
         f"Take {one_name(name)}, and {act}: of {cases:,} cases, {belief}, it misses on average "
-        f"{missed:,.0f} of {positives:,.0f} positives and raises {alarms:,.0f} false alarm{plural}, "
-        f"a cost of {cost:.4g} per case"
+        f"{missed:,.0f} of {positives:,.0f} positives and raises {alarms:,.0f} false "
+        f"alarm{plural}, a cost of {cost:.4g} per case"
     )
     tied = ranked.filter(pl.col("mean") <= cost + ROUNDING * cost)
     if tied.height > 1:

@@ -85,6 +85,10 @@ test-rates *ARGS:
 gate *ARGS:
     python tests/benchmarks/gate_rates.py {{ARGS}}
 
+# The same with few cases, beside other intervals that were tried: about 3 minutes.
+gate-small *ARGS:
+    python tests/benchmarks/gate_small.py {{ARGS}}
+
 # How often the model that `choose` picks is the best, beside the probability it gives.
 how-sure *ARGS:
     python tests/benchmarks/how_sure.py {{ARGS}}

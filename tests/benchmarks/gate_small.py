@@ -1,0 +1,208 @@
+"""Intervals that were tried for `gate` on few cases, beside the one it has.
+
+``python tests/benchmarks/gate_small.py [--replicates N] [--seed S] [--sizes 20+80 …]``: per sizes
+and measure the largest rates of passes and of fails, of which each may be α/2 = 0.025, where the
+challenger is worse by exactly the margin: over champions with AUC 0.8, 0.9 and 0.95, challengers
+that are equal to it or worse by 0.03 AUC, and scores that correlate by 0.5 and 0.9. In brackets the
+mean share of passes where the models are equal and the margin is three standard deviations.
+
+wald
+    The interval of `gate`, here in NumPy: the influence of each case, and normal.
+student
+    The same with Student's t, on one degree less than the cases of the rarer class.
+pseudo-cases
+    Student's, with three more cases of each class that have the largest influence seen.
+log-odds
+    Student's, for the log-odds of the challenger against those that the margin leaves it.
+jackknife
+    Student's, with the variance of the measure without each case in turn. For the AUC that is
+    DeLong's, so only for IAUPREC, and with up to 100 positives.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import logit
+from scipy.stats import norm, t
+
+sys.path.append(str(Path(__file__).parents[1] / "support"))
+import binormal
+
+OVER, ALPHA, WORSE = (0.05, 0.20), 0.05, 0.03
+SIZES = ("20+20", "80+20", "20+80", "50+50", "50+200", "100+400", "200+800")
+AUCS, CORRELATIONS = (0.8, 0.9, 0.95), (0.5, 0.9)
+PSEUDO, MOST_DROPPED = 3, 100
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(4)
+SKEWS = [1 / prior - 1 for prior in np.mean(OVER) + np.ptp(OVER) / 2 * NODES]
+
+
+class Measured(NamedTuple):
+    """A measure of one model in each replicate, with what each case does to it."""
+
+    estimate: np.ndarray
+    influence: tuple[np.ndarray, np.ndarray]  # centred, of positives and negatives
+    dropped: tuple[np.ndarray, np.ndarray] | None = None  # without each case
+
+
+def measured(scores: np.ndarray, positives: int, measure: str) -> Measured:
+    """Of replicates × cases, positives first; the infinitesimal jackknife, without ties."""
+    negatives = scores.shape[1] - positives
+    order = np.argsort(-scores, axis=1)
+    is_positive = order < positives
+    tp = is_positive.cumsum(axis=1)
+    rows = len(scores)
+    pos_at, neg_at = (order[own].reshape(rows, -1) for own in (is_positive, ~is_positive))
+    fp = (~is_positive).cumsum(axis=1)[is_positive].reshape(rows, -1)
+    above = tp[~is_positive].reshape(rows, -1)
+
+    def by_case(of_positives: np.ndarray, by_rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        own, other = np.empty(fp.shape), np.empty(above.shape)
+        np.put_along_axis(own, pos_at, of_positives, axis=1)
+        np.put_along_axis(
+            other, neg_at - positives, np.take_along_axis(by_rank, above, axis=1), axis=1
+        )
+        return own, other
+
+    if measure == "auc":
+        ranks = np.broadcast_to(np.arange(positives + 1) / positives, (rows, positives + 1))
+        placed = by_case(1 - fp / negatives, ranks)
+        return Measured(placed[0].mean(axis=1), centred(placed))
+    end = np.arange(1, positives + 1) / positives
+    start = end - 1 / positives
+    of_positives, by_rank = np.zeros(fp.shape), np.zeros((rows, positives + 1))
+    for skew, weight in zip(SKEWS, WEIGHTS / 2, strict=True):
+        x = skew * fp / negatives
+        x = np.where(x > 0, x, 1e-300)
+        slope = -skew * (np.log((end + x) / (start + x)) + x / (end + x) - x / (start + x))
+        slope = np.where(fp > 0, slope, 0)
+        rise = end / (end + x) - np.where(fp > 0, start / (start + x), 1)
+        of_positives += weight * (end / (end + x) + from_end(rise) - rise)
+        by_rank[:, :-1] += weight * from_end(slope)
+    dropped = None
+    if positives <= MOST_DROPPED:
+        without_pos = [iauprec(np.delete(fp, i, axis=1), negatives) for i in range(positives)]
+        below = np.arange(positives) >= np.arange(positives + 1)[:, None]
+        without_neg = [iauprec(np.maximum(fp - less, 0), negatives - 1) for less in below]
+        dropped = by_case(np.stack(without_pos, axis=1), np.stack(without_neg, axis=1))
+    influence = centred(by_case(of_positives, by_rank))
+    return Measured(iauprec(fp, negatives), influence, dropped)
+
+
+def iauprec(fp: np.ndarray, negatives: int) -> np.ndarray:
+    """From the number of negatives above each positive."""
+    positives = fp.shape[1]
+    end = np.arange(1, positives + 1) / positives
+    total = np.zeros(len(fp))
+    for skew, weight in zip(SKEWS, WEIGHTS / 2, strict=True):
+        x = skew * fp / negatives
+        gained = np.log1p((1 / positives) / np.where(x > 0, end - 1 / positives + x, 1))
+        total += weight * (1 - (x * gained).sum(axis=1))
+    return total
+
+
+def from_end(values: np.ndarray) -> np.ndarray:
+    """The sums from each place to the last."""
+    return values[:, ::-1].cumsum(axis=1)[:, ::-1]
+
+
+def centred(classes: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Less the mean of each class."""
+    own, other = (values - values.mean(axis=1, keepdims=True) for values in classes)
+    return own, other
+
+
+def variance(classes: tuple[np.ndarray, np.ndarray], pseudo: float = 0) -> np.ndarray:
+    """Of a sum of means of two classes, with pseudo-cases of the largest influence."""
+    return sum(
+        own.var(axis=1, ddof=1) / own.shape[1] + pseudo * (own**2).max(axis=1) / own.shape[1] ** 2
+        for own in classes
+    )
+
+
+def verdicts(
+    champion: Measured, challenger: Measured, margin: float, quantile: float
+) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """Per interval which replicates pass and fail."""
+    lead = challenger.estimate - champion.estimate
+    pairs = list(zip(challenger.influence, champion.influence, strict=True))
+    moved = tuple(own - other for own, other in pairs)
+    errors = {
+        "wald": norm.ppf(1 - ALPHA / 2) * variance(moved) ** 0.5,
+        "student": quantile * variance(moved) ** 0.5,
+        "pseudo-cases": quantile * variance(moved, PSEUDO) ** 0.5,
+    }
+    if champion.dropped and challenger.dropped:
+        without = zip(challenger.dropped, champion.dropped, strict=True)
+        spread = sum((own - other).var(axis=1) * (own.shape[1] - 1) for own, other in without)
+        errors["jackknife"] = quantile * spread**0.5
+    for name, reach in errors.items():
+        yield name, lead - reach >= -margin, lead + reach < -margin
+    reached, left = (
+        np.clip(value, 1e-9, 1 - 1e-9)
+        for value in (challenger.estimate, champion.estimate - margin)
+    )
+    own_slope, other_slope = (1 / (value * (1 - value))[:, None] for value in (reached, left))
+    moved = tuple(own_slope * own - other_slope * other for own, other in pairs)
+    reach, apart = quantile * variance(moved) ** 0.5, logit(reached) - logit(left)
+    yield "log-odds", apart >= reach, apart < -reach
+
+
+def largest_rates(sizes: tuple[int, int], measure: str, replicates: int, seed: int) -> str:
+    """One line per interval: the largest rate of passes and of fails, and the power."""
+    quantile = float(t.ppf(1 - ALPHA / 2, min(sizes) - 1))
+    truth = np.arange(sum(sizes)) < sizes[0]
+    rates: dict[str, list[tuple[float, float]]] = {}
+    power: dict[str, list[float]] = {}
+    for auc, worse, correlation in product(AUCS, (WORSE, 0), CORRELATIONS):
+        rng = np.random.default_rng(
+            [seed, *sizes, int(1000 * auc), worse > 0, int(correlation * 10)]
+        )
+        shared = rng.normal(size=(replicates, sum(sizes)))
+        champion, challenger = (
+            measured(
+                binormal.shift(own) * truth
+                + correlation**0.5 * shared
+                + (1 - correlation) ** 0.5 * rng.normal(size=shared.shape),
+                sizes[0],
+                measure,
+            )
+            for own in (auc, auc - worse)
+        )
+        margin: float = worse
+        if worse and measure == "iauprec":
+            margin = binormal.iauprec(OVER, auc) - binormal.iauprec(OVER, auc - worse)
+        for name, passed, failed in verdicts(champion, challenger, margin, quantile):
+            rates.setdefault(name, []).append((passed.mean(), failed.mean()))
+        if not worse:
+            wide = 3 * float((challenger.estimate - champion.estimate).std())
+            for name, passed, _ in verdicts(champion, challenger, wide, quantile):
+                power.setdefault(name, []).append(passed.mean())
+    found = [
+        f"{name} {' / '.join(f'{largest:.3f}' for largest in np.max(own, axis=0))} "
+        f"[{np.mean(power[name]):.2f}]"
+        for name, own in rates.items()
+    ]
+    return " | ".join(found)
+
+
+def main() -> None:
+    """Print the largest rates."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--replicates", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--sizes", nargs="+", default=SIZES)
+    options = parser.parse_args()
+    for given in options.sizes:
+        positives, negatives = map(int, given.split("+"))
+        for measure in ("auc", "iauprec"):
+            line = largest_rates((positives, negatives), measure, options.replicates, options.seed)
+            print(f"{given} {measure}: {line}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

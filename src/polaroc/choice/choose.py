@@ -189,8 +189,8 @@ def choose(
         check_prior(one_prior(over))
     elif isinstance(over, tuple):
         check_range(*over)
+    keys = [] if by is None else column_names(by, "by")
     if by is not None:
-        keys = column_names(by, "by")
         between, block = (keys[0], keys[1:]) if keys else (between, ())
     check_text("measure", measure, "auprec")
     check_share("level", level)

@@ -92,7 +92,7 @@ def posterior(
         return None
     own, copies, first = _distinct(means, covariance)
     if len(own) == 1:
-        return _one(means[own][0], covariance[own[0], own[0]], freedom, level, copies)
+        return _one(means[own][0], float(covariance[own[0], own[0]]), freedom, level, copies)
     center = means.mean()
     fit = _fit(means[own] - center, covariance[np.ix_(own, own)], freedom)
     if fit is None:

@@ -109,6 +109,7 @@ def threshold(
         "confidence": confidence, "cost_fn": cost_fn, "cost_fp": cost_fp, "out": out,
     }  # fmt: skip
     saved = None if apply is None else _saved(apply, given)
+    limits = _limits(constraint)
     if out is not None:
         check_new(out, replace_any if force else never_replace)
     with progress() as say, opened(files, table, separator, decimal) as source:
@@ -121,7 +122,7 @@ def threshold(
         if saved is None:
             say("choosing")
             options: dict[str, Any] = {
-                "target": target, "over": over, "constraints": _limits(constraint),
+                "target": target, "over": over, "constraints": limits,
                 "confidence": confidence, "cost_fn": cost_fn, "cost_fp": cost_fp,
                 "priors": None if prior is None else prior_in_words(prior),
             }  # fmt: skip
@@ -133,9 +134,9 @@ def threshold(
         source.check_unchanged()
     has_point = bool(result["share"].is_not_null().any())
     if saved is None and out is not None and has_point:
-        limits = resolve_constraints(options["constraints"], rule, target, over).limits
+        kept = resolve_constraints(limits, rule, target, over).limits
         SavedThresholds(
-            keys.all, columns.score, over, confidence, dict(limits),
+            keys.all, columns.score, over, confidence, dict(kept),
             fingerprint(table_of_curves, keys.all), plain_rows(result),
         ).write(out, force)  # fmt: skip
     _show(result, keys.all, out if has_point else None, as_json)

@@ -217,7 +217,7 @@ def compare(
     rows = rows_of(table, measure)
     blocks = column_names(block, "block")
     check_result_name(between)
-    at = [prior] if contrast is None else two_priors(contrast, prior)
+    at: Sequence[Prior | None] = [prior] if contrast is None else two_priors(contrast, prior)
     for one in at:
         rows.check_prior(one)
     design = balanced(rows, at, between, blocks, incomplete)

@@ -205,7 +205,7 @@ def measured_rates(plan: Plan, layout: Layout, models: int) -> str:
             f"How often it errs where algorithms are equal was not measured for {layout.blocks} "
             f"folds{more} like these."
         )
-    rates = dict(zip(QUOTED, RATES[test], strict=True))
+    rates: dict[str, tuple[float, float]] = dict(zip(QUOTED, RATES[test], strict=True))
     above = ABOVE.get(test, ())
     within = [name for name in QUOTED if name not in above]
     most = (max(rates[name][place] for name in within) for place in (0, 1))

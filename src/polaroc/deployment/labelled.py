@@ -105,7 +105,8 @@ def _mean(
     # The cases of this time are themselves a sample.
     sampled = float(weight @ (value - mean) ** 2 / weight.sum()) + widest / size
     variance = max(variance, least) + sampled / float(weights.sum())
-    return estimate, *_limits(estimate / top, widest / variance, level, top)
+    lower, upper = _limits(estimate / top, widest / variance, level, top)
+    return estimate, lower, upper
 
 
 def _limits(share: float, size: float, level: float, top: float) -> tuple[float, float]:

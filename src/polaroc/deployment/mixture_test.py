@@ -68,7 +68,7 @@ def mixture_distance(positive: "Array", negative: "Array", unlabelled: "Array") 
         counts.cumsum(axis=-1)[..., :-1] / size
         for counts, size in zip((positive, negative, unlabelled), sizes, strict=True)
     )
-    prior = np.full((*share.shape[:-1], 1), 0.5)
+    prior, weight = np.full((*share.shape[:-1], 1), 0.5), np.ones_like(share)
     # The variance depends on the prior: two steps are enough.
     for _ in range(2):
         mixture = prior * t + (1 - prior) * f

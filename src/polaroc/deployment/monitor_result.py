@@ -102,7 +102,8 @@ def last_times(results: pl.DataFrame) -> pl.DataFrame:
     )
     lines: dict[tuple[object, ...], dict[str, str]] = {}
     for row in latest.iter_rows(named=True):
-        name = HEADINGS.get(row["quantity"], row["quantity"].replace("_", ", "))
+        quantity: str = row["quantity"]
+        name = HEADINGS.get(quantity, quantity.replace("_", ", "))
         text = limit(row["estimate"]) or "–"
         if row["lower"] is not None:
             text += f" ({limit(row['lower'])} to {limit(row['upper'])})"

@@ -59,11 +59,10 @@ class SavedThresholds:
         """The thresholds of a file that `write` wrote."""
         try:
             document = json.loads(path.read_text(encoding="utf-8"))
-            is_own = document.pop("format", None) == FORMAT
-            saved = cls(**document)
+            saved = cls(**document) if document.pop("format", None) == FORMAT else None
         except (ValueError, TypeError, AttributeError):
-            is_own = False
-        if not is_own:
+            saved = None
+        if saved is None:
             raise InvalidTable(
                 f"{str(path)!r} holds no thresholds.",
                 hint="give the file that `polaroc threshold --out` wrote.",

@@ -7,7 +7,7 @@ from polaroc.deployment.limits import Reference
 from polaroc.typing import Array
 
 Estimates = dict[str, tuple[float, float, float]]
-UNKNOWN = (float("nan"),) * 3
+UNKNOWN = float("nan"), float("nan"), float("nan")
 
 
 @dataclass(frozen=True)

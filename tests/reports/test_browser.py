@@ -179,7 +179,10 @@ def test_pointing_at_a_curve_tells_a_threshold_and_what_it_does(browser, tmp_pat
     points = browser.find_elements("css selector", "#figure-roc svg g.unseen_marks path")
     assert len(points) > 30
     middle = points[len(points) // 2]
-    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", middle)
+    # The page scrolls smoothly, away under the pointer.
+    browser.execute_script(
+        "arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", middle
+    )
     ActionChains(browser).move_to_element(middle).perform()
     opened.until("return document.querySelector('#vg-tooltip-element.visible') !== null")
     said = browser.find_element("id", "vg-tooltip-element").text

@@ -23,9 +23,9 @@ def roc(table: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     return curve["tpr"].to_numpy(), curve["fpr"].to_numpy()
 
 
-def balanced(table: pl.DataFrame, prior: float) -> tuple[float, float]:
+def balanced(rates: tuple[np.ndarray, np.ndarray], prior: float) -> tuple[float, float]:
     """Walk along the curve to where 1 − t meets λf."""
-    (t, f), skew = roc(table), (1 - prior) / prior
+    (t, f), skew = rates, (1 - prior) / prior
     short = (1 - t) - skew * f
     after = int(np.flatnonzero(short <= 0)[0])
     if after == 0:
@@ -34,26 +34,26 @@ def balanced(table: pl.DataFrame, prior: float) -> tuple[float, float]:
     return tuple(x[after - 1] + share * (x[after] - x[after - 1]) for x in (t, f))
 
 
-def sens(table, lo, hi):
-    (t_lo, f_lo), (t_hi, f_hi) = balanced(table, lo), balanced(table, hi)
+def sens(rates, lo, hi):
+    (t_lo, f_lo), (t_hi, f_hi) = balanced(rates, lo), balanced(rates, hi)
     return np.hypot(t_lo - t_hi, f_hi - f_lo) / np.sqrt(2)
 
 
-def error_area(table, lo, hi):
+def error_area(rates, lo, hi):
     def error(prior):
-        t, f = balanced(table, prior)
+        t, f = balanced(rates, prior)
         return prior * (1 - t) + (1 - prior) * f
 
-    t, f = roc(table)
+    t, f = rates
     reach = f + (1 - t)
     kinks = np.unique((f[reach > 0] / reach[reach > 0]).clip(lo, hi))
     cuts = np.unique([lo, *kinks, hi])
     return 1 - sum(quad(error, a, b, epsabs=1e-13)[0] for a, b in pairwise(cuts)) / (hi - lo)
 
 
-def partial_area(table, lo, hi):
-    (t_lo, f_lo), (t_hi, f_hi) = balanced(table, lo), balanced(table, hi)
-    t, f = roc(table)
+def partial_area(rates, lo, hi):
+    (t_lo, f_lo), (t_hi, f_hi) = balanced(rates, lo), balanced(rates, hi)
+    t, f = rates
     # The ends are rounded: a point at one of them may lie either side of it.
     between = (t_lo - 1e-12 <= t) & (t <= t_hi + 1e-12) & (f_lo - 1e-12 <= f) & (f <= f_hi + 1e-12)
     fpr, fnr = [f_lo, *f[between], f_hi], 1 - np.array([t_lo, *t[between], t_hi])
@@ -69,11 +69,12 @@ def estimates(table, over):
 @pytest.mark.slow
 @given(tables(), RANGES)
 def test_measures_over_a_range_are_their_definitions(table, over):
-    found = estimates(table, over)
-    assert found["sens"] == pytest.approx(sens(table, *over), abs=1e-9)
-    assert found["auc_range"] == pytest.approx(error_area(table, *over), abs=1e-9)
-    assert found["equal_error"] == pytest.approx(balanced(table, 0.5)[1], abs=1e-9)
-    expected = np.sqrt((1 - error_area(table, *over)) ** 2 + sens(table, *over) ** 2) / np.sqrt(2)
+    found, rates = estimates(table, over), roc(table)
+    area, width = error_area(rates, *over), sens(rates, *over)
+    assert found["sens"] == pytest.approx(width, abs=1e-9)
+    assert found["auc_range"] == pytest.approx(area, abs=1e-9)
+    assert found["equal_error"] == pytest.approx(balanced(rates, 0.5)[1], abs=1e-9)
+    expected = np.sqrt((1 - area) ** 2 + width**2) / np.sqrt(2)
     assert found["accsens"] == pytest.approx(expected, abs=1e-9)
 
 
@@ -83,9 +84,10 @@ def test_the_partial_area_is_its_definition(table, over):
     weight = "weight" if "weight" in table.columns else None
     curve = pr.curve(table, **NAMES, weight=weight)
     found = pr.accsens(curve, over, weights=(2, 0), area="partial")["estimate"].item()
-    (_, f_lo), (_, f_hi) = (balanced(table, prior) for prior in over)
+    rates = roc(table)
+    (_, f_lo), (_, f_hi) = (balanced(rates, prior) for prior in over)
     if f_hi - f_lo > 1e-6:
-        assert found == pytest.approx(1 - partial_area(table, *over), abs=1e-8)
+        assert found == pytest.approx(1 - partial_area(rates, *over), abs=1e-8)
 
 
 # The perfect point never moves. On the chance diagonal the balanced point is

@@ -2,19 +2,19 @@
 
 from polaroc.charts.accsens import accsens_plane
 from polaroc.charts.by_prior import auprec_by_prior, interaction
+from polaroc.charts.calibration import reliability
 from polaroc.charts.choice import regret, winner_map
 from polaroc.charts.costs import cost_curves, decision_curves
-from polaroc.charts.dominance import dominance
+from polaroc.charts.dominance_regions import dominance
 from polaroc.charts.drift import operating_drift
-from polaroc.charts.explorer import explorer
-from polaroc.charts.export import export, save
-from polaroc.charts.monitor import monitor
-from polaroc.charts.pairs import pairs
+from polaroc.charts.explore import explorer
+from polaroc.charts.heat_maps import surface
+from polaroc.charts.monitoring import monitor
+from polaroc.charts.pairwise import pairs
 from polaroc.charts.precision_recall import pr
-from polaroc.charts.reliability import reliability
-from polaroc.charts.roc import roc
-from polaroc.charts.skew_effect import skew_effect
-from polaroc.charts.surface import surface
+from polaroc.charts.roc_curves import roc
+from polaroc.charts.saving import export, save
+from polaroc.charts.skew import skew_effect
 from polaroc.charts.theme import palette
 
 __all__ = [

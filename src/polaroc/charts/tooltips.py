@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc.base.private_columns import PLACE, PRIVATE
-from polaroc.charts.export import INVISIBLE_LAYER
 from polaroc.charts.lines import groups_of, name_of
+from polaroc.charts.saving import INVISIBLE_LAYER
 
 if TYPE_CHECKING:
     import altair as alt

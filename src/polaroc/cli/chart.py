@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from polaroc.charts.export import check_formats, save
+from polaroc.charts.saving import check_formats, save
 from polaroc.cli.drawings import DRAWINGS, ChartInputs, doubtful
 from polaroc.cli.inputs import GRID, NullRows, Positive, Weight, beginnings, priors_in_words
 from polaroc.cli.keys import Keys, NoBy, keys_of, tell

@@ -7,10 +7,10 @@ for Spark Connect the extra ``spark`` too.
 """
 
 from polaroc.warehouse.areas import accsens, auc, auprec, iauprec, sens
+from polaroc.warehouse.calibration import probabilities
 from polaroc.warehouse.connections import collected
 from polaroc.warehouse.curves import curve, hull
 from polaroc.warehouse.evaluation import evaluate
-from polaroc.warehouse.probabilities import probabilities
 from polaroc.warehouse.queries import sql, unseen
 from polaroc.warehouse.surfaces import surface
 

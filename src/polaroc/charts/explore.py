@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polaroc.base.columns import as_lazy, curve_keys
-from polaroc.charts.export import STATIC_SUBTITLE
 from polaroc.charts.layers import chance_diagonal, data
 from polaroc.charts.lines import FEWER_CURVES, Lines, lines
 from polaroc.charts.options import checked
 from polaroc.charts.prior_slider import FIRST, thinned_for_any_prior
+from polaroc.charts.saving import STATIC_SUBTITLE
 from polaroc.charts.theme import GREY, share_axis, style, with_theme
 from polaroc.charts.tooltips import in_json
 from polaroc.errors import InvalidArgument

@@ -7,11 +7,11 @@ import polars as pl
 
 from polaroc.base.columns import as_lazy, require
 from polaroc.base.private_columns import PANEL
-from polaroc.charts.explorer import slider
-from polaroc.charts.export import STATIC_SUBTITLE
+from polaroc.charts.explore import slider
 from polaroc.charts.layers import chance_diagonal, columns_of, data, panels_of
 from polaroc.charts.lines import groups_of, lines
 from polaroc.charts.options import checked
+from polaroc.charts.saving import STATIC_SUBTITLE
 from polaroc.charts.theme import SIZE, colour, share_axis, with_theme
 from polaroc.errors import Hint, InvalidTable
 from polaroc.priors.grids import range_of

@@ -8,6 +8,7 @@ from string import Template
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from polaroc.base.checks import check_path, listed_values, shortened
+from polaroc.charts.libraries import browser_libraries
 from polaroc.charts.theme import dark_config, on_dark
 from polaroc.errors import InvalidArgument, quoted
 
@@ -199,9 +200,7 @@ def _rendered(spec: dict[str, Any], kind: str) -> bytes:
     if kind == "json":
         return json.dumps(spec, ensure_ascii=False).encode()
     if kind == "html":
-        return _page(
-            spec, convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", version)
-        ).encode()
+        return _page(spec, browser_libraries()).encode()
     subtitle = spec.get("usermeta", {}).get(STATIC_SUBTITLE)
     spec = _without_invisible(spec)
     if subtitle is not None:

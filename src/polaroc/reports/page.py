@@ -1,19 +1,17 @@
 """The page of a report: one self-contained HTML file, with its sources and versions."""
 
 import json
-import os
 import sys
 from base64 import b64encode
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
 from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from polaroc.base.text import escape_control
+from polaroc.charts.libraries import browser_libraries
 from polaroc.comparison.result import verdict
 from polaroc.reports import tables
 from polaroc.reports.cases import case_counts
@@ -28,8 +26,6 @@ TEMPLATE = "page.html.j2"
 MARK = '<meta name="generator" content="polaroc'
 # Number of characters at the start that hold the mark.
 MARKED = 1_000
-# A kept script that ends otherwise was not written to its end.
-END = "\n/* end of the libraries */\n"
 LIBRARIES = (
     "polaroc", "polars", "numpy", "scipy", "statsmodels", "altair", "vl-convert-python", "jinja2",
     "great-tables",
@@ -41,7 +37,7 @@ def page(evidence: Evidence, title: str) -> str:
     from markupsafe import Markup
 
     environment = _environment()
-    scripts = [_libraries(), _asset("charts.js")]
+    scripts = [browser_libraries(), _asset("charts.js")]
     policy = [
         "default-src 'none'",
         f"script-src {' '.join(map(_digest, scripts))}",
@@ -121,27 +117,6 @@ def _shown(value: Any) -> Any:
     if not isinstance(value, str) or isinstance(value, Markup):
         return value
     return escape_control(value).replace(" %", "\N{NO-BREAK SPACE}%")
-
-
-@cache
-def _libraries() -> str:
-    """Vega, Vega-Lite and Vega-Embed as one script; made once per user, as that takes a second."""
-    import altair as alt
-    import vl_convert as convert
-
-    version = "_".join(alt.SCHEMA_VERSION.split(".")[:2])
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "polaroc"
-    kept = folder / f"vega-{metadata.version('vl-convert-python')}-{version}.js"
-    with suppress(OSError, UnicodeDecodeError):
-        script = kept.read_text(encoding="utf-8")
-        if script.endswith(END):
-            return script
-    bundle = convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", version)
-    script = str(bundle).replace("\r", "") + END
-    with suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
-        kept.write_text(script, encoding="utf-8")
-    return script
 
 
 def _asset(name: str) -> str:

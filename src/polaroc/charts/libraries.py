@@ -1,0 +1,31 @@
+"""The libraries that draw a chart in a browser, as one script for pages that load nothing."""
+
+import os
+from contextlib import suppress
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+# A kept script that ends otherwise was not written to its end.
+END = "\n/* end of the libraries */\n"
+
+
+@cache
+def browser_libraries() -> str:
+    """Vega, Vega-Lite and Vega-Embed as one script; made once per user, as that takes a second."""
+    import altair as alt
+    import vl_convert as convert
+
+    version = "_".join(alt.SCHEMA_VERSION.split(".")[:2])
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "polaroc"
+    kept = folder / f"vega-{metadata.version('vl-convert-python')}-{version}.js"
+    with suppress(OSError, UnicodeDecodeError):
+        script = kept.read_text(encoding="utf-8")
+        if script.endswith(END):
+            return script
+    bundle = convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", version)
+    script = str(bundle).replace("\r", "") + END
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        kept.write_text(script, encoding="utf-8")
+    return script

@@ -5,6 +5,9 @@ from figures import FIGURES
 from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("POLARS_WARN_UNSTABLE", "1")
+# Processes side by side share the processors; the first keeps all threads, so that both are tried.
+if os.environ.get("PYTEST_XDIST_WORKER", "gw0") != "gw0":
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")
 # Programs without doctests, which import one another from their own folder: on the path of the
 # tests its coverage.py would hide the package `coverage`.
 collect_ignore = ["benchmarks"]

@@ -1,4 +1,5 @@
 import json
+from functools import cache
 
 import numpy as np
 import polars as pl
@@ -54,11 +55,17 @@ CURVES = {
 }  # fmt: skip
 
 
+@cache
+def drawn_curve(name):
+    curve = CURVES[name]()
+    (record,) = points(pr.charts.explorer(curve, over=OVER))
+    return curve, record
+
+
 @pytest.mark.parametrize("prior", [0.001, 0.03, 0.37, 0.999])
 @pytest.mark.parametrize("name", sorted(CURVES))
 def test_lines_are_within_half_a_pixel_of_the_curve_at_every_prior(name, prior):
-    curve, skew = CURVES[name](), (1 - prior) / prior
-    (record,) = points(pr.charts.explorer(curve, over=OVER))
+    (curve, record), skew = drawn_curve(name), (1 - prior) / prior
     assert len(record["at"]) <= 2_500
     rng = np.random.default_rng(1)
     segments = np.arange(curve.height - 1)

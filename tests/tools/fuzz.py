@@ -10,6 +10,7 @@ import io
 import os
 import random
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -26,13 +27,29 @@ SUFFIXES = (".parquet", ".csv", ".tsv", ".ndjson", ".arrow", ".csv.gz", ".ndjson
 BATCH, HANGS = 60, 20
 MEMORY = 6 * 2**30
 BASE = ["--truth", "truth", "--score", "score", "--by", "model"]
+RANGE = ["--over", "0.1", "0.5"]
+# FILE is what is broken; WHOLE and USE are tables beside it, OUT is where the result goes.
 COMMANDS = (
-    ["evaluate", *BASE, "--no-charts", "--out"],
-    ["check", *BASE],
-    ["evaluate", *BASE[:4], "--weight", "w", "--nulls", "drop", "--positive", "1"],
-    ["compare", "--measure", "auc", "--test-train-ratio", "0.25"],
-    ["choose", "--no-blocks"],
+    ["evaluate", "FILE", *BASE, "--no-charts", "--out", "OUT"],
+    ["check", "FILE", *BASE],
+    ["evaluate", "FILE", *BASE[:4], "--weight", "w", "--nulls", "drop", "--positive", "1"],
+    ["compare", "FILE", "--measure", "auc", "--test-train-ratio", "0.25"],
+    ["choose", "FILE", "--no-blocks"],
+    ["gate", "FILE", "--champion", "a", "--challenger", "b", *BASE[:4], *RANGE],
+    ["threshold", "FILE", *BASE, *RANGE, "--rule", "recall", "--target", "0.5", "--out", "OUT"],
+    ["threshold", "WHOLE", *BASE, "--apply", "FILE"],
+    ["monitor", "WHOLE", "FILE", *BASE, "--time", "w", "--threshold", "0.5", *RANGE],
+    ["monitor", "WHOLE", "USE", *BASE, "--time", "w", "--threshold", "0.5", "--state", "FILE"],
 )
+# Of these commands the file is neither predictions nor measures.
+APPLIED, STATE = 7, 9
+# What a command leaves in its folder when it has done its work.
+WRITTEN = {
+    "evaluate": [".polaroc", "measures.csv", "measures.parquet", "out"],
+    "threshold": ["out"],
+}
+# A verdict is no failure: worse, undecided, an alarm, nothing that can be promised.
+VERDICTS = {"gate": {0, 1, 3}, "threshold": {0, 3}, "monitor": {0, 1}}
 
 
 def examine(data: bytes, folder: Path) -> str | None:
@@ -44,54 +61,81 @@ def examine(data: bytes, folder: Path) -> str | None:
     if not data:
         return None
     suffix = SUFFIXES[data[0] % len(SUFFIXES)]
-    command = list(COMMANDS[data[0] // len(SUFFIXES) % len(COMMANDS)])
-    file, out = folder / f"p{suffix}", folder / "out"
-    file.write_bytes(data[1:])
-    if command[-1] == "--out":
-        command.append(str(out))
-    result = CliRunner().invoke(app, [command[0], str(file), *command[1:]])
-    file.unlink()
-    left = sorted(entry.name for entry in folder.rglob("*"))
-    if out.exists():
-        for entry in out.iterdir():
-            entry.unlink()
-        out.rmdir()
+    way = data[0] // len(SUFFIXES) % len(COMMANDS)
+    suffix = {APPLIED: ".json", STATE: ".parquet"}.get(way, suffix)
+    place = folder / "place"
+    place.mkdir(exist_ok=True)
+    names = {
+        "FILE": place / f"p{suffix}", "OUT": place / "out",
+        "WHOLE": folder / "whole.parquet", "USE": folder / "use.parquet",
+    }  # fmt: skip
+    if not names["WHOLE"].exists():
+        TABLE.write_parquet(names["WHOLE"])
+        TABLE.drop("truth").write_parquet(names["USE"])
+    names["FILE"].write_bytes(data[1:])
+    command = [str(names.get(word, word)) for word in COMMANDS[way]]
+    result = CliRunner().invoke(app, command)
+    names["FILE"].unlink(missing_ok=True)
+    left = sorted(entry.name for entry in place.rglob("*"))
+    shutil.rmtree(place)
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         return f"{type(result.exception).__name__}: {result.exception}"
     if result.exit_code == 2 and "Hint: " not in result.output:
         return f"no hint: {result.output[:300]}"
-    if result.exit_code not in (0, 2):
+    if result.exit_code not in VERDICTS.get(command[0], {0}) | {2}:
         return f"exit code {result.exit_code}"
     if not all(letter.isprintable() or letter == "\n" for letter in result.output):
         return f"not printable: {result.output[:300]!r}"
-    whole = [".polaroc", "measures.csv", "measures.parquet", "out"]
-    if left != (whole if result.exit_code == 0 and command[0] == "evaluate" and "--out" in command
-                else []):  # fmt: skip
+    whole = WRITTEN.get(command[0], []) if "OUT" in COMMANDS[way] and result.exit_code == 0 else []
+    if left != whole:
         return f"left behind: {left}"
     return None
 
 
+TABLE = pl.DataFrame(
+    {
+        "truth": [1, 0, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.2, 0.5, 0.5],
+        "model": list("aaabbb"), "w": [1.0, 2, 1, 2, 1, 0.5],
+    }
+)  # fmt: skip
+MEASURES = pl.DataFrame(
+    {
+        "model": list("aabb"), "fold": [1, 2, 1, 2], "measure": "auc",
+        "prior": pl.Series([None] * 4, dtype=pl.Float64), "estimate": [0.5, 0.6, 0.7, 0.8],
+        "positives": 5, "negatives": 7, "note": pl.Series([None] * 4, dtype=pl.String),
+    }
+)  # fmt: skip
+
+
 def seeds() -> list[bytes]:
     """Whole files of every format, and the kept ones."""
-    table = pl.DataFrame(
-        {
-            "truth": [1, 0, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.2, 0.5, 0.5],
-            "model": list("aaabbb"), "w": [1.0, 2, 1, 2, 1, 0.5],
-        }
-    )  # fmt: skip
-    measures = pl.DataFrame(
-        {
-            "model": list("aabb"), "fold": [1, 2, 1, 2], "measure": "auc",
-            "prior": pl.Series([None] * 4, dtype=pl.Float64), "estimate": [0.5, 0.6, 0.7, 0.8],
-            "positives": 5, "negatives": 7, "note": pl.Series([None] * 4, dtype=pl.String),
-        }
-    )  # fmt: skip
     found = [file.read_bytes() for file in sorted(CORPUS.glob("*"))]
-    for way in range(len(COMMANDS)):
-        rows = table if way < 3 else measures
+    for way, command in enumerate(COMMANDS):
+        if way in (APPLIED, STATE):
+            found.append(bytes([way * len(SUFFIXES)]) + kept(way))
+            continue
+        rows = MEASURES if command[0] in ("compare", "choose") else TABLE
         for i, suffix in enumerate(SUFFIXES):
             found.append(bytes([way * len(SUFFIXES) + i]) + written(rows, suffix))
     return found
+
+
+def kept(way: int) -> bytes:
+    """What a command wrote that a later one reads: thresholds, or the state of a monitor."""
+    from typer.testing import CliRunner
+
+    from polaroc.cli import app
+
+    with tempfile.TemporaryDirectory() as folder:
+        table, out = Path(folder) / "p.parquet", Path(folder) / "kept.parquet"
+        TABLE.write_parquet(table)
+        if way == APPLIED:
+            words = ["threshold", table, *BASE, *RANGE, "--out", out]
+        else:
+            words = ["monitor", table, table, *COMMANDS[STATE][3:-1], out]
+        result = CliRunner().invoke(app, [str(word) for word in words])
+        assert result.exit_code in VERDICTS[str(words[0])], result.output
+        return out.read_bytes()
 
 
 def written(table: pl.DataFrame, suffix: str) -> bytes:

@@ -156,7 +156,7 @@ def rows_of(measures: pl.LazyFrame | pl.DataFrame, measure: str) -> Rows:
         .collect()
     )
     if frame.is_empty():
-        known = lazy.select(wanted.unique().sort()).collect()["measure"].to_list()
+        known = lazy.select(wanted.drop_nulls().unique().sort()).collect()["measure"].to_list()
         again = Hint(
             "choose one of these, or evaluate again.",
             command_line="choose one of these, or evaluate again: `polaroc evaluate ... --out "

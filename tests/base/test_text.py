@@ -92,6 +92,27 @@ def test_names_are_text_on_the_terminal(tmp_path, column):
         assert "[bold red]x[/bold red]" in result.output
 
 
+@pytest.mark.parametrize("column", [NAMES[0], *NAMES[15:18]])
+def test_names_are_text_for_thresholds_monitors_and_gates(tmp_path, column):
+    file, other, saved = (tmp_path / name for name in ("p.parquet", "q.parquet", "saved.json"))
+    rows = pl.concat([table(column)] * 4)
+    rows = rows.with_columns(day=1, case=pl.int_range(pl.len()).over(column))
+    rows.write_parquet(file)
+    rows.with_columns(pl.col("score") * 2).write_parquet(other)
+    keys = [*BASE, "--by", column]
+    several = ["--champion", NAMES[0], "--challenger", NAMES[1], "--between", column]
+    for words in (
+        ["threshold", file, *keys, "--rule", "youden", "--out", saved],
+        ["threshold", other, *keys, "--apply", saved],
+        ["monitor", file, other, *keys, "--time", "day", "--points", saved],
+        ["gate", file, *BASE, *several, "--prior", "0.5", "--case", "case"],
+    ):
+        result = polaroc(*words)
+        assert result.exit_code in (0, 1, 3), result.output
+        assert all(character.isprintable() or character == "\n" for character in result.output)
+    assert {point[column] for point in json.loads(saved.read_text())["points"]} == set(NAMES)
+
+
 @pytest.mark.parametrize("column", NAMES)
 def test_names_are_text_in_messages(tmp_path, column):
     table(column).with_columns(truth=pl.lit("yes")).write_parquet(tmp_path / "p.parquet")

@@ -44,7 +44,9 @@ def as_polars(table: Any) -> pl.DataFrame | pl.LazyFrame:
         frame = pl.DataFrame(table)
     except (Exception, pl.exceptions.PanicException) as error:
         twice = " (two columns have one name?)" if "duplicate" in str(error) else ""
-        raise InvalidTable(f"a {kind} is no table{twice}: {error}", hint=CONVERT) from error
+        # Other libraries put a traceback or a query below their message.
+        reason = str(error).partition("\n")[0].partition(". Detail: ")[0]
+        raise InvalidTable(f"a {kind} is no table{twice}: {reason}", hint=CONVERT) from error
     # A stream that was read before is empty, without a word.
     if frame.is_empty() and _is_from("pyarrow", table, "RecordBatchReader"):
         raise InvalidTable(

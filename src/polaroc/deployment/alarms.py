@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from polaroc import rates
-from polaroc.deployment.limits import WINDOWS, Band, Looks, Reference
+from polaroc.base.statistics import Band
+from polaroc.deployment.limits import WINDOWS, Looks, Reference
 from polaroc.typing import Array, Quantity
 
 

@@ -12,10 +12,12 @@ from itertools import product
 from time import perf_counter
 
 import numpy as np
+import polars as pl
 from rich.console import Console
 from rich.table import Table
 from scipy.stats import norm
 
+import polaroc as pr
 from polaroc.base.statistics import binomial_band
 from polaroc.deployment.alarms import Assessment, Plan
 from polaroc.deployment.estimators import Labelled, Unlabelled
@@ -174,10 +176,6 @@ def delays(runs: int) -> Iterator[dict[str, object]]:
 
 def speed(runs: int) -> Iterator[dict[str, object]]:
     """Seconds for one more day of scores after a year, the best of a few runs."""
-    import polars as pl
-
-    import polaroc as pr
-
     rng = np.random.default_rng(8)
     truth = np.repeat([True, False], REFERENCES[1])
     tuned = pl.DataFrame({"truth": truth, "score": rng.normal(size=truth.size) + 2 * truth})
@@ -331,10 +329,6 @@ def _used(
 
 def budgets(runs: int) -> Iterator[dict[str, object]]:
     """Half widths with the labels that `label_budget` asks for, against labels at random."""
-    import polars as pl
-
-    import polaroc as pr
-
     for quantity, width, prior in product(("precision", "prior"), (0.05, 0.03), (0.1, 0.3)):
         rng, half, held, asked, at_random = np.random.default_rng(7), [], 0, [], []
         for _ in range(runs):
@@ -372,8 +366,119 @@ def budgets(runs: int) -> Iterator[dict[str, object]]:
         }  # fmt: skip
 
 
+def _tables(
+    rng: np.random.Generator, runs: int, cases: int, prior: float | None, sizes: tuple[int, int]
+) -> pl.DataFrame:
+    """Tables with the posteriors at the reference's prior; of a share, or a number, of positives."""
+    truth = np.tile(np.arange(cases) < sizes[0], (runs, 1))
+    if prior is not None:
+        truth = rng.random(truth.shape) < prior
+    raw = rng.normal(size=truth.shape) + DISTANCE * truth
+    odds = sizes[0] / sizes[1] * np.exp(DISTANCE * raw - DISTANCE**2 / 2)
+    run = np.repeat(np.arange(runs), cases)
+    columns = {"truth": truth.ravel(), "score": (odds / (1 + odds)).ravel()}
+    return pl.DataFrame({"run": run, **columns})
+
+
+def _true_rates(scores: np.ndarray, sizes: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+    """Of thresholds among posteriors."""
+    odds = scores / (1 - scores) * sizes[1] / sizes[0]
+    raw = np.log(odds) / DISTANCE + DISTANCE / 2
+    return norm.sf(raw - DISTANCE), norm.sf(raw)
+
+
+def _true_auprec(prior: float) -> float:
+    recall = (np.arange(100_000) + 0.5) / 100_000
+    fpr = norm.sf(norm.isf(recall) + DISTANCE)
+    return float(np.mean(recall / (recall + (1 - prior) / prior * fpr)))
+
+
+def carried_once(
+    rng: np.random.Generator, runs: int, sizes: tuple[int, int], prior: float, method: str
+) -> list[pl.DataFrame]:
+    """What limits at estimated priors hold, by quantity; 1,000 cases in use.
+
+    Thresholds are chosen on the reference at the estimate, and judged on other cases.
+    """
+    reference, test = (_tables(rng, runs, sum(sizes), None, sizes) for _ in range(2))
+    used = _tables(rng, runs, 1_000, prior, sizes).drop("truth")
+    names = {"truth": "truth", "score": "score", "by": "run"}
+    estimates = pr.estimate_prior(reference, used, **names, method=method)
+    points = pr.operating_points(pr.curve(reference, **names), "cost", priors=estimates)
+    judged = pr.apply_thresholds(test, points, **names, intervals="exact")
+    t, f = _true_rates(judged["threshold"].to_numpy(), sizes)
+    true = {
+        "precision": prior * t / (prior * t + (1 - prior) * f),
+        "posfrac": prior * t + (1 - prior) * f, "cost": prior * (1 - t) + (1 - prior) * f,
+    }  # fmt: skip
+    limits = [
+        judged.select(
+            pl.lit(name).alias("of"), pl.Series("true", values),
+            pl.col(f"{name}_lower").alias("lower"), pl.col(f"{name}_upper").alias("upper"),
+        )
+        for name, values in true.items()
+    ]  # fmt: skip
+    areas = pr.evaluate(
+        test, **names, priors=estimates, intervals="logit", measures="auprec"
+    ).select(
+        pl.lit("AUPREC").alias("of"), pl.lit(_true_auprec(prior)).alias("true"), "lower", "upper"
+    )
+    return [*limits, areas]
+
+
+def carried(runs: int) -> Iterator[dict[str, object]]:
+    """Coverage of limits at estimated priors, from the estimate to the threshold that is judged."""
+    for sizes, prior, method in product(
+        ((50, 450), (200, 1_800)), (0.05, 0.2), ("em", "confusion")
+    ):
+        rng = np.random.default_rng(9)
+        # Areas are taken at the priors of all tables of a part.
+        parts = [carried_once(rng, 20, sizes, prior, method) for _ in range(max(runs // 20, 1))]
+        limits = pl.concat(table for part in parts for table in part).drop_nulls("lower")
+        row: dict[str, object] = {"reference": sizes, "prior": prior, "method": method}
+        for (name,), rows in limits.group_by("of", maintain_order=True):
+            held = rows.select(pl.col("true").is_between("lower", "upper").mean()).item()
+            row |= {str(name): held}
+            tables = rows.height
+        yield row | {"tables with an interval": tables}
+
+
+def carried_to_a_choice(runs: int) -> Iterator[dict[str, object]]:
+    """Coverage of the limits of both models of `choose` at an estimated prior."""
+    sizes, prior = (50, 450), 0.1
+    rng, held = np.random.default_rng(10), {"auprec": [], "expected_cost": []}
+    for _ in range(runs):
+        reference, tuning, test = (
+            pl.concat(
+                _tables(rng, 1, 500, None, sizes).with_columns(
+                    pl.lit(model).alias("model"), case=pl.int_range(500)
+                )
+                for model in "AB"
+            )
+            for _ in range(3)
+        )
+        used = _tables(rng, 1, 1_000, prior, sizes)
+        names = {"truth": "truth", "score": "score"}
+        over = pr.estimate_prior(
+            reference.filter(model="A"), used.drop("truth"), **names, method="confusion"
+        )
+        if over["lower"].null_count():
+            continue
+        for measure, more in (("auprec", {}), ("expected_cost", {"tuning": tuning})):
+            models = pr.choose(
+                test, **names, by="model", case="case", over=over, measure=measure, **more
+            ).models.drop_nulls("lower")
+            true = np.full(models.height, _true_auprec(prior))
+            if measure == "expected_cost":
+                t, f = _true_rates(models["threshold"].to_numpy(), sizes)
+                true = prior * (1 - t) + (1 - prior) * f
+            lower, upper = models["lower"].to_numpy(), models["upper"].to_numpy()
+            held[measure] += ((lower <= true) & (true <= upper)).tolist()
+    yield {name: np.mean(one) for name, one in held.items()} | {"limits": len(held["auprec"])}
+
+
 PARTS = {
-    "false-alarms": false_alarms, "delays": delays, "speed": speed, "drifts": drifts,
+    "carried": carried, "carried-to-a-choice": carried_to_a_choice, "false-alarms": false_alarms, "delays": delays, "speed": speed, "drifts": drifts,
     "test-size": sizes_of_the_test, "labels": labels, "budgets": budgets,
 }  # fmt: skip
 

@@ -14,6 +14,7 @@ from polaroc.base.checks import (
     shortened,
 )
 from polaroc.errors import Hint, InvalidArgument, check_choice
+from polaroc.priors.in_use import is_estimate
 from polaroc.typing import Priors, Quantity
 
 OBSERVED = "observed"
@@ -159,6 +160,13 @@ def resolve_priors(priors: Priors) -> list[float | None]:
             raise InvalidArgument(
                 f"the prior grid has the columns {priors.columns}, it needs 'prior'.",
                 hint="make it with prior_grid(lo, hi, n).",
+            )
+        if is_estimate(priors) and priors.height != 1:
+            raise InvalidArgument(
+                f"priors are {priors.height:,} estimates, each of a key of its own, and all keys "
+                "are taken at the same priors here.",
+                hint="keep one row of the estimates; evaluate, operating_points and "
+                "apply_thresholds take each key at its own.",
             )
         values: list[object] = priors["prior"].to_list()
     else:

@@ -20,8 +20,9 @@ from polaroc.errors import Hint, InvalidArgument
 from polaroc.files.atomic import atomic_file, check_new
 from polaroc.predictions.usual_keys import may_be_keys, usual_keys, usual_name
 from polaroc.predictions.wide import score_columns
-from polaroc.priors.beliefs import Belief, points
+from polaroc.priors.beliefs import Belief, belief_of_estimate, points
 from polaroc.priors.grids import check_prior
+from polaroc.priors.in_use import is_estimate
 from polaroc.typing import IntoExpr, Label, Nulls, Score, Table
 
 TITLE = "Which model, how sure, at which threshold"
@@ -34,7 +35,7 @@ def report(
     truth: IntoExpr | None = None,
     score: Score | None = None,
     by: str | Sequence[str] | None = None,
-    over: float | tuple[float, float] | Belief | None = None,
+    over: float | tuple[float, float] | Belief | pl.DataFrame | pl.LazyFrame | None = None,
     priors: Sequence[float] = (),
     grid: int = 25,
     between: str | None = None,
@@ -78,7 +79,9 @@ def report(
         folds, such as "clf" or "CV split". Other possible keys are
         named in a warning.
     over
-        The range (lo, hi) of priors, a single prior, or a belief about it. Needed for
+        The range (lo, hi) of priors, a single prior, a belief about it, or, for
+        predictions, one row of `estimate_prior`, whose uncertainty is then in the
+        intervals. Needed for
         predictions; of measures, by default the priors they were taken at.
     priors
         Further priors in (0, 1) at which AUPREC is taken.
@@ -223,6 +226,12 @@ def report(
     question = Question(
         models, blocks, over, test_train_ratio, alpha, level, needs, incomplete, case
     )
+    if predictions is None and question.estimated is not None:
+        raise InvalidArgument(
+            "over is an estimated prior, and there are no predictions: measures at one prior do "
+            "not say what they are at others.",
+            hint="give predictions, with truth and score, or a range of priors.",
+        )
     if predictions is None:
         evidence = of_measures(frame, question)
     else:
@@ -238,9 +247,11 @@ def report(
 
 
 def _belief_or_range(
-    over: float | tuple[float, float] | Belief | None,
+    over: float | tuple[float, float] | Belief | pl.DataFrame | pl.LazyFrame | None,
 ) -> tuple[float, float] | Belief | None:
     """What was given, where a single prior, or a range of one, is a belief in it."""
+    if is_estimate(over):
+        return belief_of_estimate(over)
     if isinstance(over, int | float):
         return points([over])
     ends = pair_of(over)

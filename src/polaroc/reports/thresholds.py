@@ -106,7 +106,9 @@ def shown_priors(over: tuple[float, float] | Belief | None) -> list[float]:
     belief = resolve_belief(over)
     mean = sum(p * w for p, w in zip(belief.priors, belief.weights, strict=True))
     if isinstance(over, Belief):
-        low, high = _quantile(belief, TAIL), _quantile(belief, 1 - TAIL)
+        ends = over.ends or (0.0, 1.0)
+        low = ends[0] if ends[0] > 0 else _quantile(belief, TAIL)
+        high = ends[1] if ends[1] < 1 else _quantile(belief, 1 - TAIL)
     else:
         assert over is not None
         low, high = over

@@ -140,6 +140,8 @@ def checked_limits(constraints: Mapping[str, float] | None) -> dict[str, float]:
 def _ends(over: object) -> tuple[float, float]:
     if not isinstance(over, Belief):
         return range_of(over)
+    if over.ends is not None:
+        return over.ends
     if not over.name.startswith("points("):
         raise InvalidArgument(
             f"over is {over!r}, a belief without ends: constraints are kept at every prior of a "

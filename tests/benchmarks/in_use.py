@@ -314,6 +314,44 @@ def labels(runs: int) -> Iterator[dict[str, object]]:
         yield row
 
 
+def labels_of_many_days(runs: int) -> Iterator[dict[str, object]]:
+    """100 of 5,000 cases labelled on each of 30 days: limits of each day, and of all at once."""
+    days, count, names = 30, 100, ("prior", "precision", "cost")
+    for drift, prior in (("none", 0.1), ("positives 1 lower", 0.15)):
+        rng, inside, widths = np.random.default_rng(11), [], []
+        for _ in range(runs):
+            known = reference(rng, REFERENCES[0])
+            for day in range(1, days + 1):
+                score, truth = _used(rng, 5_000, drift, prior)
+                called = score >= THRESHOLD
+                true = truth.mean(), truth[called].mean(), (truth != called).mean()
+                drawn = rng.choice(score.size, count, replace=False)
+                at_cuts = known.counts(score, np.zeros(score.size, dtype=int), 1)
+                looks = Looks(known, [1], *windows(at_cuts, score.size))
+                bins = Bins.at_prior(known, at_cuts[0], score.size, float(looks.prior()[0]))
+                place = np.searchsorted(np.sort(known.cuts), score[drawn], side="right")
+                cases = Labels(place, truth[drawn], np.full(count, count / score.size))
+                for error in (1 - LEVEL, (1 - LEVEL) * spent(day) / len(names)):
+                    found = labelled_estimates(bins, cases, Plan(None, 1, 1), 1 - error)
+                    limits = np.array([found[f"{name}_labelled"][1:] for name in names])
+                    # With fewer than two labelled alarms there are no limits of precision.
+                    inside.append(~((limits[:, 0] > true) | (limits[:, 1] < true)))
+                    widths.append(limits[:, 1] - limits[:, 0])
+        held = np.array(inside).reshape(runs, days, 2, len(names))
+        wide = np.nanmean(np.array(widths).reshape(runs, days, 2, len(names)), axis=(0, 1))
+        for at, limits_of in enumerate(("each day", "all at once")):
+            row: dict[str, object] = {
+                "drift": drift, "runs": runs, "limits of": limits_of,
+                "all of all days held": held[:, :, at].all(axis=(1, 2)).mean(),
+            }  # fmt: skip
+            for place, name in enumerate(names):
+                row |= {
+                    f"{name} held": held[:, :, at, place].mean(),
+                    "width" + " " * place: wide[at, place],
+                }
+            yield row
+
+
 def _used(
     rng: np.random.Generator, size: int, drift: str, prior: float
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -369,7 +407,7 @@ def budgets(runs: int) -> Iterator[dict[str, object]]:
 def _tables(
     rng: np.random.Generator, runs: int, cases: int, prior: float | None, sizes: tuple[int, int]
 ) -> pl.DataFrame:
-    """Tables with the posteriors at the reference's prior; of a share, or a number, of positives."""
+    """Tables of posteriors at the reference's prior, with so many positives or at a prior."""
     truth = np.tile(np.arange(cases) < sizes[0], (runs, 1))
     if prior is not None:
         truth = rng.random(truth.shape) < prior
@@ -478,8 +516,9 @@ def carried_to_a_choice(runs: int) -> Iterator[dict[str, object]]:
 
 
 PARTS = {
-    "carried": carried, "carried-to-a-choice": carried_to_a_choice, "false-alarms": false_alarms, "delays": delays, "speed": speed, "drifts": drifts,
-    "test-size": sizes_of_the_test, "labels": labels, "budgets": budgets,
+    "carried": carried, "carried-to-a-choice": carried_to_a_choice, "false-alarms": false_alarms,
+    "delays": delays, "speed": speed, "drifts": drifts, "test-size": sizes_of_the_test,
+    "labels": labels, "labels-of-many-days": labels_of_many_days, "budgets": budgets,
 }  # fmt: skip
 
 

@@ -96,7 +96,8 @@ def monitor(
     cost_fn, cost_fp
         Costs > 0 of a missed positive and of a false alarm.
     level
-        Chance in (0, 1) that all limits of all keys and times hold.
+        Chance in (0, 1) that all limits of all keys and times hold; of those from labels,
+        that each does.
     labelled
         Some of the cases in use with their truth, of times that are given or in
         `state`: the same columns, and `inclusion`, the chance in (0, 1] with which each

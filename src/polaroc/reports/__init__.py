@@ -16,6 +16,7 @@ from polaroc.base.checks import (
 from polaroc.base.columns import as_lazy, collect_like, column_names
 from polaroc.base.tables import as_polars
 from polaroc.comparison.design import Incomplete
+from polaroc.deployment.monitor_result import Monitor
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.files.atomic import atomic_file, check_new
 from polaroc.predictions.usual_keys import may_be_keys, usual_keys, usual_name
@@ -29,7 +30,7 @@ TITLE = "Which model, how sure, at which threshold"
 
 
 def report(
-    frame: Table,
+    frame: Table | Monitor,
     *,
     path: str | Path,
     truth: IntoExpr | None = None,
@@ -67,7 +68,8 @@ def report(
     frame
         Predictions, any table that `curve` takes, one row per model, block and case,
         with `truth` and `score`; or tidy measures, without these: then the page lacks
-        the parts that need predictions, and says so.
+        the parts that need predictions, and says so; or the result of `monitor`, alone
+        with `path`, `title` and `tell`: the page then has its alarms in plain words.
     path
         The file to write. An earlier report there is replaced, whole or not at
         all; any other file is left alone.
@@ -192,6 +194,16 @@ def report(
             ),
         )
     check_new(file, is_report)
+    if isinstance(frame, Monitor):
+        asked = {"truth": truth, "score": score, "by": by, "over": over, "case": case}
+        given = [name for name, value in asked.items() if value is not None]
+        if given:
+            raise InvalidArgument(
+                f"{' and '.join(given)} {'is' if len(given) == 1 else 'are'} given, and the result "
+                "of monitor has all that its page shows.",
+                hint="leave it out." if len(given) == 1 else "leave them out.",
+            )
+        return _report_monitor(frame, file, title, tell)
     over = _belief_or_range(over)
     needs = Needs(recall, precision, capacity, cost_fn, cost_fp)
     values = listed_values(priors)
@@ -241,6 +253,22 @@ def report(
         answer = "\n".join(decide(evidence).answer)
         for sentence in (answer, *unused, *evidence.cautions, *evidence.assumptions):
             tell(sentence)
+    with atomic_file(file, is_report) as staging:
+        staging.write_text(written, encoding="utf-8")
+    return file
+
+
+def _report_monitor(
+    watched: Monitor, file: Path, title: str, tell: Callable[[str], None] | None
+) -> Path:
+    """The page of a monitor."""
+    from polaroc.reports.monitor_page import TITLE as OF_MONITOR
+    from polaroc.reports.monitor_page import monitor_page
+    from polaroc.reports.page import is_report
+
+    written = monitor_page(watched, OF_MONITOR if title == TITLE else title)
+    if tell is not None:
+        tell(watched.answer)
     with atomic_file(file, is_report) as staging:
         staging.write_text(written, encoding="utf-8")
     return file

@@ -92,10 +92,11 @@ def by_squares(positive, negative, used):
 def bootstrapped(rng, positive, negative, used):
     """Percentiles of "confusion" over tables drawn anew, at the threshold of greatest t − f."""
     t, f = (one[::-1].cumsum() / one.sum() for one in (positive, negative))
-    at = np.arange(FINE)[::-1] <= (t - f).argmax()
-    drawn = [rng.binomial(int(one.sum()), one[::-1][: (t - f).argmax() + 1].sum() / one.sum(),
-                          BOOTSTRAP) / one.sum() for one in (positive, negative, used)]  # fmt: skip
-    assert at.any()
+    at = (t - f).argmax() + 1
+    drawn = [
+        rng.binomial(one.sum(), one[::-1][:at].sum() / one.sum(), BOOTSTRAP) / one.sum()
+        for one in (positive, negative, used)
+    ]
     with np.errstate(divide="ignore", invalid="ignore"):
         priors = (drawn[2] - drawn[1]) / (drawn[0] - drawn[1])
     return np.nanquantile(np.clip(priors, 0, 1), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])

@@ -85,6 +85,15 @@ def test_days_that_only_the_estimates_have_are_keys_of_the_points():
     assert costs.select("model", "day").equals(points.select("model", "day"))
 
 
+def test_keys_of_another_text_type():
+    daily = estimates().with_columns(pl.col("model").cast(pl.Categorical), day=1)
+    points = pr.operating_points(CURVES, "cost", priors=daily)
+    plain = pr.operating_points(CURVES, "cost", priors=estimates())
+    assert points.drop("day").equals(plain)
+    with pytest.raises(InvalidTable, match="the key 'model' is String"):
+        pr.operating_points(CURVES, "cost", priors=daily.with_columns(model=pl.Series([1, 2])))
+
+
 def test_what_has_no_estimate_has_no_point_and_a_note():
     some = estimates(prior=[None, 0.0])
     points = pr.operating_points(CURVES, "cost", priors=some)

@@ -23,6 +23,7 @@ ESTIMATE = (
     "method", "prior", "lower", "upper", "std_error", "reference_prior", "deployed", "shift_p",
     "note",
 )  # fmt: skip
+ENDS = ("prior", "lower", "upper")
 # How an estimated prior was made, where known: limits from the rates of a threshold may depend
 # on the very cases that judge this one.
 METHOD = private("method")
@@ -47,9 +48,8 @@ def with_estimates(
 
     The keys of the estimates are among `keys`; those that the rows have not multiply them.
     """
-    table, schema = as_lazy(estimates).collect(), rows.collect_schema()
-    found, kinds = table.lazy(), table.schema
-    named = [name for name in kinds.names() if name not in ESTIMATE]
+    schema = rows.collect_schema()
+    table, named = _with_keys_of(schema, estimates)
     strange = [name for name in named if name not in keys]
     if strange:
         raise InvalidTable(
@@ -63,26 +63,39 @@ def with_estimates(
             "there are several estimated priors for one key, needed is one.",
             hint="filter the estimates, for example to one method, or name what tells them apart.",
         )
-    shared = [name for name in named if name in schema]
-    for key in text_keys_of_different_types(schema, kinds, shared, ("the table", "the estimates")):
-        found = found.with_columns(pl.col(key).cast(schema[key], strict=False))
-    placed = zip(("prior", "lower", "upper"), ("prior", *PRIOR_LIMITS), strict=True)
-    columns = found.select(
+    columns = table.lazy().select(
         *named,
-        *(pl.col(name).cast(pl.Float64).alias(own) for name, own in placed),
+        *(
+            pl.col(name).cast(pl.Float64).alias(own)
+            for name, own in zip(ENDS, ("prior", *PRIOR_LIMITS), strict=True)
+        ),
         pl.col("method").alias(METHOD),
     )
-    return attach(rows, columns, shared, required=bool(set(named) - set(shared)))
+    shared = [name for name in named if name in schema]
+    return attach(rows, columns, shared, required=len(shared) < len(named))
 
 
 def multiplied(curve: pl.LazyFrame, estimates: pl.DataFrame | pl.LazyFrame) -> pl.LazyFrame:
     """The curves once for each value of the keys that only the estimates have, such as the day."""
-    found, present = as_lazy(estimates), curve.collect_schema().names()
-    named = [name for name in found.collect_schema().names() if name not in ESTIMATE]
-    if set(named) <= set(present):
+    schema = curve.collect_schema()
+    table, named = _with_keys_of(schema, estimates)
+    shared = [name for name in named if name in schema]
+    if len(shared) == len(named):
         return curve
-    own = found.select(named).unique()
-    return attach(curve, own, [name for name in named if name in present])
+    return attach(curve, table.lazy().select(named).unique(), shared)
+
+
+def _with_keys_of(
+    schema: pl.Schema, estimates: pl.DataFrame | pl.LazyFrame
+) -> tuple[pl.DataFrame, list[str]]:
+    """The estimates with the types of keys that another table has, and their keys."""
+    table = as_lazy(estimates).collect()
+    named = [name for name in table.columns if name not in ESTIMATE]
+    shared = [name for name in named if name in schema]
+    differ = text_keys_of_different_types(
+        schema, table.schema, shared, ("the table", "the estimates")
+    )
+    return table.with_columns(pl.col(key).cast(schema[key], strict=False) for key in differ), named
 
 
 def the_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> tuple[float, float, float]:
@@ -95,7 +108,7 @@ def the_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> tuple[float, float, 
             hint="keep one row of the estimates"
             + (f", such as that of one {keys[0]}." if keys else "."),
         )
-    prior, lower, upper = table.select("prior", "lower", "upper").row(0)
+    prior, lower, upper = table.select(ENDS).row(0)
     note = table["note"].item() if "note" in table.columns else None
     if None in (prior, lower, upper):
         lack = NOT_ESTIMATED if prior is None else NO_INTERVAL

@@ -51,7 +51,7 @@ def operating_points(
     rule: Rule = "balanced",
     *,
     priors: Priors | None = None,
-    over: tuple[float, float] | Belief | None = None,
+    over: tuple[float, float] | Belief | pl.DataFrame | pl.LazyFrame | None = None,
     target: float | None = None,
     constraints: Mapping[str, float] | None = None,
     confidence: float | None = None,

@@ -119,6 +119,11 @@ def the_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> tuple[float, float, 
     return prior, lower, upper
 
 
+def within_unit(lower: float, upper: float) -> tuple[float, float]:
+    """An interval without 0 and 1, at which there are no odds."""
+    return max(lower, LEAST), min(upper, 1 - LEAST)
+
+
 def widest(
     tables: Sequence[pl.DataFrame], keys: Sequence[str], interval: tuple[float, float]
 ) -> pl.DataFrame:

@@ -251,7 +251,9 @@ class _Request:
             sentence = pl.lit(promise(limits, self.confidence, ends))
         elif self.estimated:
             confidence = self.confidence
-            sentence = pl.concat_list(PRIOR_LIMITS).map_elements(
+            known = pl.when(pl.all_horizontal(pl.col(PRIOR_LIMITS).is_not_null()))
+            # Of a null there is no list, and nothing is promised.
+            sentence = known.then(pl.concat_list(PRIOR_LIMITS)).map_elements(
                 lambda interval: promise(limits, confidence, interval.to_list()),
                 return_dtype=pl.String,
             )

@@ -41,7 +41,7 @@ import polars as pl
 from polaroc.base.columns import PRIOR_LIMITS
 from polaroc.base.private_columns import private
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
-from polaroc.priors.in_use import LEAST, NO_INTERVAL
+from polaroc.priors.in_use import NO_INTERVAL, within_unit
 from polaroc.thresholds.constraints import Constraints
 from polaroc.typing import Array
 
@@ -109,7 +109,7 @@ def _marked(
             continue
         if interval:
             # What is promised holds wherever an estimated prior may be.
-            constraints = replace(constraints, ends=_within_unit(*interval))
+            constraints = replace(constraints, ends=within_unit(*interval))
         sample = _sample(tp.to_numpy(), fp.to_numpy(), positives, negatives)
         result = promised(sample, constraints, own, delta)
         is_promised[at] = result
@@ -118,11 +118,6 @@ def _marked(
     return points.with_columns(
         pl.Series(PROMISED, is_promised), pl.Series(LACK, lack.tolist(), dtype=pl.String)
     )
-
-
-def _within_unit(lower: float, upper: float) -> tuple[float, float]:
-    """An interval without 0 and 1, at which there are no odds."""
-    return max(lower, LEAST), min(upper, 1 - LEAST)
 
 
 def _sample(tp: Array, fp: Array, positives: float, negatives: float) -> Sample:

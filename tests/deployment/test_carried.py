@@ -199,6 +199,8 @@ def test_the_intervals_of_a_report_reach_over_that_of_the_prior(tmp_path):
         (lambda: pr.choose(TEST, **NAMES, over=ONE.with_columns(lower=None)), "has no interval"),
         (lambda: pr.choose(TEST, **NAMES, over=ONE.with_columns(prior=None)), "not estimated"),
         (lambda: pr.choose(pr.evaluate(TEST, **NAMES), over=ONE), "there are no predictions"),
+        (lambda: pr.choose(TEST, **NAMES, over=pr.prior_grid(0.1, 0.2, 2)), "no column 'lower'"),
+        (lambda: pr.expected_cost(CURVES, over=pr.prior_grid(0.1, 0.2, 2)), "no column 'lower'"),
         (lambda: pr.expected_cost(CURVES, over=pl.concat([ONE, ONE])), "several estimated priors"),
         (lambda: pr.operating_points(CURVES, priors=pl.concat([ONE, ONE])), "several estimated"),
         (

@@ -27,7 +27,7 @@ from polaroc.errors import Hint, InvalidArgument
 from polaroc.measures.catalog import higher_is_better, label
 from polaroc.priors.beliefs import Belief, belief_of_estimate
 from polaroc.priors.grids import check_prior, check_range
-from polaroc.priors.in_use import is_estimate, widest
+from polaroc.priors.in_use import widest
 from polaroc.typing import IntoExpr, Label, Nulls, Score, Table
 
 COLUMNS = (
@@ -189,7 +189,7 @@ def choose(
     ['A', 'C', 'B']
     """
     estimate = None
-    if is_estimate(over):
+    if isinstance(over, pl.DataFrame | pl.LazyFrame):
         # Of one model, but in use by all.
         estimate = as_lazy(over).collect()
         over = belief_of_estimate(estimate)

@@ -161,14 +161,14 @@ def resolve_priors(priors: Priors) -> list[float | None]:
                 f"the prior grid has the columns {priors.columns}, it needs 'prior'.",
                 hint="make it with prior_grid(lo, hi, n).",
             )
-        if is_estimate(priors) and priors.height != 1:
+        values: list[object] = priors["prior"].to_list()
+        if len(values) != 1 and is_estimate(priors):
             raise InvalidArgument(
-                f"priors are {priors.height:,} estimates, each of a key of its own, and all keys "
+                f"priors are {len(values):,} estimates, each of a key of its own, and all keys "
                 "are taken at the same priors here.",
                 hint="keep one row of the estimates; evaluate, operating_points and "
                 "apply_thresholds take each key at its own.",
             )
-        values: list[object] = priors["prior"].to_list()
     else:
         listed = listed_values(priors)
         values = [priors] if listed is None else listed

@@ -10,6 +10,7 @@ from polaroc.base.columns import (
     PRIOR_LIMITS,
     as_lazy,
     attach,
+    require,
     text_keys_of_different_types,
 )
 from polaroc.base.private_columns import private
@@ -100,6 +101,7 @@ def _with_keys_of(
 
 def the_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> tuple[float, float, float]:
     """The only estimate with its limits, of one prior in use for all."""
+    require(as_lazy(estimates), ENDS, source="estimate_prior(...)")
     table = as_lazy(estimates).collect()
     if table.height != 1:
         keys = [name for name in table.columns if name not in ESTIMATE]

@@ -23,7 +23,6 @@ from polaroc.predictions.usual_keys import may_be_keys, usual_keys, usual_name
 from polaroc.predictions.wide import score_columns
 from polaroc.priors.beliefs import Belief, belief_of_estimate, points
 from polaroc.priors.grids import check_prior
-from polaroc.priors.in_use import is_estimate
 from polaroc.typing import IntoExpr, Label, Nulls, Score, Table
 
 TITLE = "Which model, how sure, at which threshold"
@@ -278,7 +277,7 @@ def _belief_or_range(
     over: float | tuple[float, float] | Belief | pl.DataFrame | pl.LazyFrame | None,
 ) -> tuple[float, float] | Belief | None:
     """What was given, where a single prior, or a range of one, is a belief in it."""
-    if is_estimate(over):
+    if isinstance(over, pl.DataFrame | pl.LazyFrame):
         return belief_of_estimate(over)
     if isinstance(over, int | float):
         return points([over])

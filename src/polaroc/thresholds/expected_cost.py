@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.checks import check_share, is_number, pair_of, shortened
-from polaroc.base.columns import PRIOR_LIMITS, as_lazy, attach, curve_keys, lazily
+from polaroc.base.columns import PRIOR_LIMITS, as_lazy, attach, curve_keys, lazily, require
 from polaroc.base.statistics import quadrature
 from polaroc.curves.hull import hull
 from polaroc.curves.surface import at_priors
@@ -18,7 +18,7 @@ from polaroc.predictions.table import one_class_note
 from polaroc.priors.beliefs import Belief, belief_of_estimate, beta, points, resolve_belief
 from polaroc.priors.distributions import Atoms, Distribution, Flat
 from polaroc.priors.grids import OBSERVED, check_prior
-from polaroc.priors.in_use import METHOD, NO_INTERVAL, is_estimate, multiplied, with_estimates
+from polaroc.priors.in_use import ENDS, METHOD, NO_INTERVAL, is_estimate, multiplied, with_estimates
 from polaroc.thresholds.operating_points import POINTS, operating_points
 from polaroc.typing import Array, Prior, Priors
 
@@ -102,9 +102,9 @@ def expected_cost(
     """
     share = _belief_of("cost", cost)
     priors: Priors
-    if is_estimate(over):
-        curve = multiplied(curve, over)
+    if isinstance(over, pl.DataFrame | pl.LazyFrame):
         priors, beliefs = _beliefs_of_estimates(over)
+        curve = multiplied(curve, priors)
     else:
         belief = _belief_of("over", over)
         priors, beliefs = belief.mean, {(): belief}
@@ -123,12 +123,11 @@ def expected_cost(
 
     @cache
     def trivial(*own: float) -> float | None:
-        known = beliefs.get(own)
-        return known and _least(*_trivial(), known.distribution, share.distribution)
+        return least(*_trivial(), own, share.distribution)
 
     def least(t: Array, f: Array, own: tuple[float, ...], of_cost: Distribution) -> float | None:
         known = beliefs.get(own)
-        return known and _least(t, f, known.distribution, of_cost)
+        return None if known is None else _least(t, f, known.distribution, of_cost)
 
     costs = _per_key(
         placed,
@@ -159,10 +158,11 @@ def _beliefs_of_estimates(
     estimates: pl.DataFrame | pl.LazyFrame,
 ) -> tuple[pl.DataFrame, dict[tuple[float, ...], Belief]]:
     """The estimates, each moved to what it lets expect, and the belief at each of them."""
+    require(as_lazy(estimates), ENDS, source="estimate_prior(...)")
     table = as_lazy(estimates).collect()
     beliefs: dict[tuple[float, ...], Belief] = {}
     expected = []
-    for number, own in enumerate(table.select("prior", "lower", "upper").iter_rows()):
+    for number, own in enumerate(table.select(ENDS).iter_rows()):
         mean = own[0]
         if None not in own:
             belief = belief_of_estimate(table[number])

@@ -172,7 +172,7 @@ def operating_points(
     >>> points.select("threshold", "tpr", "promise").row(0)
     (0.54, 0.5, 'With 95 % confidence at least 2 of 10 positives are found.')
     """
-    if is_estimate(over):
+    if isinstance(over, pl.DataFrame | pl.LazyFrame):
         over = belief_of_estimate(over)
     if is_estimate(priors):
         curve = multiplied(curve, priors)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from polaroc import charts
-from polaroc.charts.monitor import MOST_POINTS
+from polaroc.charts.monitoring import MOST_POINTS
 from polaroc.deployment.alarms import BETTER_MODEL, BETTER_THRESHOLD, LEFT_RANGE, OTHER_SHIFT
 from polaroc.deployment.monitor_result import (
     EACH_TIME,

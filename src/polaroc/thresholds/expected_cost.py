@@ -102,6 +102,7 @@ def expected_cost(
     """
     share = _belief_of("cost", cost)
     priors: Priors
+    beliefs: dict[tuple[float, ...], Belief]
     if isinstance(over, pl.DataFrame | pl.LazyFrame):
         priors, beliefs = _beliefs_of_estimates(over)
         curve = multiplied(curve, priors)

@@ -113,8 +113,12 @@ promises *ARGS:
 priors *ARGS:
     python tests/benchmarks/prior_coverage.py {{ARGS}}
 
-# False alarms, delays, drift, coverage with labels and label budgets of `monitor`, by simulation:
-# parts are false-alarms, delays, drifts, test-size, labels and budgets.
+# Estimators of the prior beside others that were tried, on a grid of shifts.
+prior-estimators *ARGS:
+    python tests/benchmarks/prior_estimators.py {{ARGS}}
+
+# `monitor`, labels and carried estimates, by simulation: parts are carried, carried-to-a-choice,
+# false-alarms, delays, speed, drifts, test-size, labels, labels-of-many-days and budgets.
 in-use *ARGS:
     python tests/benchmarks/in_use.py {{ARGS}}
 

@@ -7,22 +7,28 @@ A share has the standard error √(share (1 − share) / runs).
 
 import argparse
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import product
+from time import perf_counter
 
 import numpy as np
+import polars as pl
 from rich.console import Console
 from rich.table import Table
 from scipy.stats import norm
 
+import polaroc as pr
+from polaroc.base.statistics import binomial_band
 from polaroc.deployment.alarms import Assessment, Plan
 from polaroc.deployment.estimators import Labelled, Unlabelled
 from polaroc.deployment.labelled import Bins, Labels, labelled_estimates
-from polaroc.deployment.limits import WINDOWS, Looks, Reference, Threshold, binomial_band, spent
+from polaroc.deployment.limits import FOR_REFERENCE, WINDOWS, Looks, Reference, Threshold, spent
 from polaroc.deployment.mixture_test import mixture_p_value
 
 DISTANCE, THRESHOLD, LEVEL = 2.0, 1.8, 0.95
 CASES = 2_000
 REFERENCES = ((200, 1_800), (1_000, 9_000))
+MANY = 10**9
 Cdf = Callable[[np.ndarray], np.ndarray]
 # Of each drift the shares at or above scores of positives and of negatives.
 DRIFTS: dict[str, tuple[Cdf, Cdf]] = {
@@ -126,19 +132,34 @@ def oracle(rng: np.random.Generator, priors: np.ndarray, over: tuple[float, floa
     return first([True if any_ else None for any_ in beyond.any(axis=1)])
 
 
+def with_known_curves(known: Reference) -> Reference:
+    """The same cuts with their true rates, and the whole error rate for the shares in use."""
+    rates = norm.sf(known.cuts - DISTANCE), norm.sf(known.cuts)
+    tp, fp = (np.rint(rate * MANY).astype(int) for rate in rates)
+    error = known.error / (1 - FOR_REFERENCE)
+    return replace(known, tp=tp, fp=fp, positives=MANY, negatives=MANY, error=error)
+
+
 def delays(runs: int) -> Iterator[dict[str, object]]:
-    """Days until an alarm after the prior changed on day 101; 400 days are waited."""
+    """Days until an alarm after the prior changed on day 101; 60, or 400, days are waited.
+
+    One oracle knows the curves of the classes, the other the labels of all cases.
+    """
     changes = {"doubled": 2.0, "tenfold": 10.0, "halved": 0.5}
     for sizes, (name, factor) in product(REFERENCES, changes.items()):
         rng, before = np.random.default_rng(2), 0.05 if factor > 2 else 0.1
         over = (before / 1.25, before * 1.25)
-        priors = np.where(np.arange(500) < 100, before, before * factor)
-        found, best, early = [], [], 0
+        waited = 400 if factor < 1 else 60
+        priors = np.where(np.arange(100 + waited) < 100, before, before * factor)
+        found, best, of_curves, early = [], [], [], 0
         for _ in range(runs):
             known = reference(rng, sizes)
-            alarm = first(assessed(known, above(rng, known, priors, "none"), over).prior_alarms())
+            called = above(rng, known, priors, "none")
+            alarm = first(assessed(known, called, over).prior_alarms())
             early += alarm is not None and alarm <= 100
             found.append(np.inf if alarm is None else alarm - 100)
+            at_curves = first(assessed(with_known_curves(known), called, over).prior_alarms())
+            of_curves.append((at_curves or np.inf) - 100)
             best.append((oracle(rng, priors, over) or np.inf) - 100)
         yield {
             "reference": sizes, "prior": f"{before:g}, {name}",
@@ -146,8 +167,30 @@ def delays(runs: int) -> Iterator[dict[str, object]]:
             "runs": runs, "alarm": np.isfinite(found).mean(), "early": early / runs,
             "median delay": np.median(found),
             "90 % within": np.quantile(found, 0.9, method="higher"),
-            "oracle, median": np.median(best),
+            "curves known: median": np.median(of_curves),
+            "their 90 %": np.quantile(of_curves, 0.9, method="higher"),
+            "labels known: median": np.median(best),
+            "its 90 %": np.quantile(best, 0.9, method="higher"),
         }  # fmt: skip
+
+
+def speed(runs: int) -> Iterator[dict[str, object]]:
+    """Seconds for one more day of scores after a year, the best of a few runs."""
+    rng = np.random.default_rng(8)
+    truth = np.repeat([True, False], REFERENCES[1])
+    tuned = pl.DataFrame({"truth": truth, "score": rng.normal(size=truth.size) + 2 * truth})
+    names = {"truth": "truth", "score": "score", "time": "day", "points": THRESHOLD}
+    year = pl.DataFrame({"score": rng.normal(size=365_000), "day": np.arange(365_000) // 1_000})
+    state = pr.monitor(tuned, year, **names, over=(0.01, 0.2)).state
+    for size in (10_000, 1_000_000, 10_000_000):
+        score, _ = _used(rng, size, "none", 0.1)
+        day = pl.DataFrame({"score": score, "day": 365})
+        seconds = []
+        for _ in range(min(runs, 5)):
+            begun = perf_counter()
+            pr.monitor(tuned, day, **names, over=(0.01, 0.2), state=state)
+            seconds.append(perf_counter() - begun)
+        yield {"rows of the day": f"{size:,}", "seconds": min(seconds)}
 
 
 def drifts(runs: int) -> Iterator[dict[str, object]]:
@@ -271,6 +314,44 @@ def labels(runs: int) -> Iterator[dict[str, object]]:
         yield row
 
 
+def labels_of_many_days(runs: int) -> Iterator[dict[str, object]]:
+    """100 of 5,000 cases labelled on each of 30 days: limits of each day, and of all at once."""
+    days, count, names = 30, 100, ("prior", "precision", "cost")
+    for drift, prior in (("none", 0.1), ("positives 1 lower", 0.15)):
+        rng, inside, widths = np.random.default_rng(11), [], []
+        for _ in range(runs):
+            known = reference(rng, REFERENCES[0])
+            for day in range(1, days + 1):
+                score, truth = _used(rng, 5_000, drift, prior)
+                called = score >= THRESHOLD
+                true = truth.mean(), truth[called].mean(), (truth != called).mean()
+                drawn = rng.choice(score.size, count, replace=False)
+                at_cuts = known.counts(score, np.zeros(score.size, dtype=int), 1)
+                looks = Looks(known, [1], *windows(at_cuts, score.size))
+                bins = Bins.at_prior(known, at_cuts[0], score.size, float(looks.prior()[0]))
+                place = np.searchsorted(np.sort(known.cuts), score[drawn], side="right")
+                cases = Labels(place, truth[drawn], np.full(count, count / score.size))
+                for error in (1 - LEVEL, (1 - LEVEL) * spent(day) / len(names)):
+                    found = labelled_estimates(bins, cases, Plan(None, 1, 1), 1 - error)
+                    limits = np.array([found[f"{name}_labelled"][1:] for name in names])
+                    # With fewer than two labelled alarms there are no limits of precision.
+                    inside.append(~((limits[:, 0] > true) | (limits[:, 1] < true)))
+                    widths.append(limits[:, 1] - limits[:, 0])
+        held = np.array(inside).reshape(runs, days, 2, len(names))
+        wide = np.nanmean(np.array(widths).reshape(runs, days, 2, len(names)), axis=(0, 1))
+        for at, limits_of in enumerate(("each day", "all at once")):
+            row: dict[str, object] = {
+                "drift": drift, "runs": runs, "limits of": limits_of,
+                "all of all days held": held[:, :, at].all(axis=(1, 2)).mean(),
+            }  # fmt: skip
+            for place, name in enumerate(names):
+                row |= {
+                    f"{name} held": held[:, :, at, place].mean(),
+                    "width" + " " * place: wide[at, place],
+                }
+            yield row
+
+
 def _used(
     rng: np.random.Generator, size: int, drift: str, prior: float
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -286,10 +367,6 @@ def _used(
 
 def budgets(runs: int) -> Iterator[dict[str, object]]:
     """Half widths with the labels that `label_budget` asks for, against labels at random."""
-    import polars as pl
-
-    import polaroc as pr
-
     for quantity, width, prior in product(("precision", "prior"), (0.05, 0.03), (0.1, 0.3)):
         rng, half, held, asked, at_random = np.random.default_rng(7), [], 0, [], []
         for _ in range(runs):
@@ -327,9 +404,121 @@ def budgets(runs: int) -> Iterator[dict[str, object]]:
         }  # fmt: skip
 
 
+def _tables(
+    rng: np.random.Generator, runs: int, cases: int, prior: float | None, sizes: tuple[int, int]
+) -> pl.DataFrame:
+    """Tables of posteriors at the reference's prior, with so many positives or at a prior."""
+    truth = np.tile(np.arange(cases) < sizes[0], (runs, 1))
+    if prior is not None:
+        truth = rng.random(truth.shape) < prior
+    raw = rng.normal(size=truth.shape) + DISTANCE * truth
+    odds = sizes[0] / sizes[1] * np.exp(DISTANCE * raw - DISTANCE**2 / 2)
+    run = np.repeat(np.arange(runs), cases)
+    columns = {"truth": truth.ravel(), "score": (odds / (1 + odds)).ravel()}
+    return pl.DataFrame({"run": run, **columns})
+
+
+def _true_rates(scores: np.ndarray, sizes: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+    """Of thresholds among posteriors."""
+    odds = scores / (1 - scores) * sizes[1] / sizes[0]
+    raw = np.log(odds) / DISTANCE + DISTANCE / 2
+    return norm.sf(raw - DISTANCE), norm.sf(raw)
+
+
+def _true_auprec(prior: float) -> float:
+    recall = (np.arange(100_000) + 0.5) / 100_000
+    fpr = norm.sf(norm.isf(recall) + DISTANCE)
+    return float(np.mean(recall / (recall + (1 - prior) / prior * fpr)))
+
+
+def carried_once(
+    rng: np.random.Generator, runs: int, sizes: tuple[int, int], prior: float, method: str
+) -> list[pl.DataFrame]:
+    """What limits at estimated priors hold, by quantity; 1,000 cases in use.
+
+    Thresholds are chosen on the reference at the estimate, and judged on other cases.
+    """
+    reference, test = (_tables(rng, runs, sum(sizes), None, sizes) for _ in range(2))
+    used = _tables(rng, runs, 1_000, prior, sizes).drop("truth")
+    names = {"truth": "truth", "score": "score", "by": "run"}
+    estimates = pr.estimate_prior(reference, used, **names, method=method)
+    points = pr.operating_points(pr.curve(reference, **names), "cost", priors=estimates)
+    judged = pr.apply_thresholds(test, points, **names, intervals="exact")
+    t, f = _true_rates(judged["threshold"].to_numpy(), sizes)
+    true = {
+        "precision": prior * t / (prior * t + (1 - prior) * f),
+        "posfrac": prior * t + (1 - prior) * f, "cost": prior * (1 - t) + (1 - prior) * f,
+    }  # fmt: skip
+    limits = [
+        judged.select(
+            pl.lit(name).alias("of"), pl.Series("true", values),
+            pl.col(f"{name}_lower").alias("lower"), pl.col(f"{name}_upper").alias("upper"),
+        )
+        for name, values in true.items()
+    ]  # fmt: skip
+    areas = pr.evaluate(
+        test, **names, priors=estimates, intervals="logit", measures="auprec"
+    ).select(
+        pl.lit("AUPREC").alias("of"), pl.lit(_true_auprec(prior)).alias("true"), "lower", "upper"
+    )
+    return [*limits, areas]
+
+
+def carried(runs: int) -> Iterator[dict[str, object]]:
+    """Coverage of limits at estimated priors, from the estimate to the threshold that is judged."""
+    for sizes, prior, method in product(
+        ((50, 450), (200, 1_800)), (0.05, 0.2), ("em", "confusion")
+    ):
+        rng = np.random.default_rng(9)
+        # Areas are taken at the priors of all tables of a part.
+        parts = [carried_once(rng, 20, sizes, prior, method) for _ in range(max(runs // 20, 1))]
+        limits = pl.concat(table for part in parts for table in part).drop_nulls("lower")
+        row: dict[str, object] = {"reference": sizes, "prior": prior, "method": method}
+        for (name,), rows in limits.group_by("of", maintain_order=True):
+            held = rows.select(pl.col("true").is_between("lower", "upper").mean()).item()
+            row |= {str(name): held}
+            tables = rows.height
+        yield row | {"tables with an interval": tables}
+
+
+def carried_to_a_choice(runs: int) -> Iterator[dict[str, object]]:
+    """Coverage of the limits of both models of `choose` at an estimated prior."""
+    sizes, prior = (50, 450), 0.1
+    rng, held = np.random.default_rng(10), {"auprec": [], "expected_cost": []}
+    for _ in range(runs):
+        reference, tuning, test = (
+            pl.concat(
+                _tables(rng, 1, 500, None, sizes).with_columns(
+                    pl.lit(model).alias("model"), case=pl.int_range(500)
+                )
+                for model in "AB"
+            )
+            for _ in range(3)
+        )
+        used = _tables(rng, 1, 1_000, prior, sizes)
+        names = {"truth": "truth", "score": "score"}
+        over = pr.estimate_prior(
+            reference.filter(model="A"), used.drop("truth"), **names, method="confusion"
+        )
+        if over["lower"].null_count():
+            continue
+        for measure, more in (("auprec", {}), ("expected_cost", {"tuning": tuning})):
+            models = pr.choose(
+                test, **names, by="model", case="case", over=over, measure=measure, **more
+            ).models.drop_nulls("lower")
+            true = np.full(models.height, _true_auprec(prior))
+            if measure == "expected_cost":
+                t, f = _true_rates(models["threshold"].to_numpy(), sizes)
+                true = prior * (1 - t) + (1 - prior) * f
+            lower, upper = models["lower"].to_numpy(), models["upper"].to_numpy()
+            held[measure] += ((lower <= true) & (true <= upper)).tolist()
+    yield {name: np.mean(one) for name, one in held.items()} | {"limits": len(held["auprec"])}
+
+
 PARTS = {
-    "false-alarms": false_alarms, "delays": delays, "drifts": drifts,
-    "test-size": sizes_of_the_test, "labels": labels, "budgets": budgets,
+    "carried": carried, "carried-to-a-choice": carried_to_a_choice, "false-alarms": false_alarms,
+    "delays": delays, "speed": speed, "drifts": drifts, "test-size": sizes_of_the_test,
+    "labels": labels, "labels-of-many-days": labels_of_many_days, "budgets": budgets,
 }  # fmt: skip
 
 

@@ -1,4 +1,10 @@
 import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
 
 import numpy as np
 import polars as pl
@@ -8,6 +14,7 @@ from typer.testing import CliRunner
 
 import polaroc as pr
 from polaroc.cli import app
+from polaroc.thresholds.saved import SavedThresholds
 
 NAMES = ["--truth", "truth", "--score", "score", "--time", "day"]
 SET = [*NAMES, "--threshold", "1.8", "--over", "0.05", "0.2"]
@@ -22,8 +29,9 @@ def cases(seed, size, prior, **columns):
 
 def test_a_threshold_that_was_promised_is_watched(files):
     saved = files / "threshold.json"
+    cases(7, 5_000, 0.1).write_parquet(files / "tuning.parquet")
     chosen = CliRunner().invoke(app, [
-        "threshold", str(files / "reference.parquet"), *NAMES[:4], "--rule", "max_recall",
+        "threshold", str(files / "tuning.parquet"), *NAMES[:4], "--rule", "max_recall",
         "--constraint", "precision=0.5", "--confidence", "0.95", "--over", "0.05", "0.2",
         "-o", str(saved),
     ])  # fmt: skip
@@ -33,6 +41,21 @@ def test_a_threshold_that_was_promised_is_watched(files):
     assert watched.exit_code == 0, watched.output
     by_number = polaroc(files, 1, more=[*NAMES, "--threshold", point["threshold"], "--json"])
     assert json.loads(watched.stdout) == json.loads(by_number.stdout)
+    more = [*NAMES, "--points", str(saved)]
+    cases(0, 5_000, 0.1).rename({"score": "other"}).write_parquet(files / "other.parquet")
+    words = ["monitor", files / "other.parquet", files / "day1.parquet", *more]
+    words[words.index("score")] = "other"
+    result = CliRunner().invoke(app, list(map(str, words)))
+    assert result.exit_code == 2
+    assert "the threshold is of the score 'score'" in result.output
+    cases(7, 5_000, 0.1).write_parquet(files / "reference.parquet")
+    result = polaroc(files, 1, more=more)
+    assert result.exit_code == 2
+    assert "these are the very cases that the thresholds were chosen on" in result.output
+    saved.write_text(saved.read_text()[:200])
+    result = polaroc(files, 1, more=more)
+    assert result.exit_code == 2
+    assert "holds no thresholds" in result.output
 
 
 @pytest.fixture
@@ -88,6 +111,16 @@ def test_results_go_to_a_table_and_labels_come_later(files):
     assert "Written to" in result.output
 
 
+def test_a_page_is_written_and_replaced(files):
+    page = files / "watched.html"
+    for day in (1, 3):
+        result = polaroc(files, day, more=[*SET, "--report", str(page)])
+        assert result.exit_code == (day == 3), result.output
+        assert ("Choose the threshold, or the model, for another range." in page.read_text()) == (
+            day == 3
+        )
+
+
 def test_points_from_a_file(files):
     points = files / "points.csv"
     points.write_text("threshold\n1.8\n")
@@ -131,3 +164,67 @@ def test_an_output_that_cannot_be_written_leaves_the_state_as_it_was(files):
     out.write_text("mine")
     assert polaroc(files, 2, more=[*SET, "--state", str(state), "--out", str(out)]).exit_code == 2
     assert (state.read_bytes(), out.read_text()) == (before, "mine")
+
+
+# Each day is watched, its results written, and then thresholds, of ever new generations.
+SCHEDULE = """
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typer.testing import CliRunner
+from polaroc.cli import app
+from polaroc.thresholds.saved import SavedThresholds
+
+folder, first, last, *options = sys.argv[1:]
+folder = Path(folder)
+saved = folder / "threshold.json"
+for day in range(int(first), int(last) + 1):
+    words = ["monitor", folder / "reference.parquet", folder / f"day{day}.parquet", *options,
+             "--out", folder / f"watched{day}.parquet", "--force"]
+    result = CliRunner().invoke(app, list(map(str, words)))
+    assert result.exit_code in (0, 1), result.output
+    kept = SavedThresholds.read(saved)
+    replace(kept, points=[{"generation": day}] * 1_000).write(saved, force=True)
+    print(day, flush=True)
+"""
+
+
+@pytest.mark.faults
+def test_a_killed_monitor_loses_nothing(tmp_path):
+    days, state, saved = 40, tmp_path / "state.parquet", tmp_path / "threshold.json"
+    reference = cases(0, 2_000, 0.1)
+    reference.write_parquet(tmp_path / "reference.parquet")
+    used = [cases(day, 100, 0.1, day=day).drop("truth") for day in range(1, days + 1)]
+    for day, rows in enumerate(used, 1):
+        rows.write_parquet(tmp_path / f"day{day}.parquet")
+    points = [{"generation": 0}] * 1_000
+    SavedThresholds([], "score", None, None, {}, "", points).write(saved)
+    moments, done = random.Random(4), 0
+    kills = max(2, int(os.environ.get("POLAROC_KILLS", "4")) // 2)
+    for killed in range(kills + 1):
+        words = [tmp_path, done + 1, days, *SET, "--state", state]
+        process = subprocess.Popen(
+            [sys.executable, "-c", SCHEDULE, *map(str, words)], stdout=subprocess.PIPE, text=True
+        )
+        with process:
+            if killed < kills:
+                for line in process.stdout:
+                    done = int(line)
+                    # The next day is being watched.
+                    if done >= days * (killed + 1) // (kills + 2):
+                        break
+                time.sleep(moments.random() / 20)
+                process.send_signal(signal.SIGKILL)
+            done = max([done, *map(int, process.stdout)])
+        known = pl.read_parquet(state)["day"].to_list()
+        assert known in (list(range(1, done + 1)), list(range(1, done + 2)))
+        (generation,) = {point["generation"] for point in SavedThresholds.read(saved).points}
+        assert generation in (done, done + 1)
+    assert done == days
+    whole = pr.monitor(
+        reference, pl.concat(used), truth="truth", score="score", time="day", points=1.8,
+        over=(0.05, 0.2),
+    )  # fmt: skip
+    assert_frame_equal(pl.read_parquet(state), whole.state)
+    tables = [pl.read_parquet(tmp_path / f"watched{day}.parquet") for day in range(1, days + 1)]
+    assert_frame_equal(pl.concat(tables), whole.table)

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from scipy import stats
 from scipy.optimize import linprog
 
 from polaroc.deployment.limits import (
@@ -10,7 +9,6 @@ from polaroc.deployment.limits import (
     Looks,
     Reference,
     Threshold,
-    binomial_band,
     spent,
 )
 
@@ -20,14 +18,6 @@ POSITIVE, NEGATIVE = RNG.normal(1.5, 1, 150).round(1), RNG.normal(0, 1, 900).rou
 
 def reference(share=1.0):
     return Reference.from_scores(POSITIVE, NEGATIVE, Threshold(1.0, share), 0.05)
-
-
-@pytest.mark.parametrize(("count", "size"), [(0, 7), (3, 7), (7, 7), (2, 10_000)])
-@pytest.mark.parametrize("error", [0.05, 1e-9])
-def test_limits_are_those_of_clopper_and_pearson(count, size, error):
-    band = binomial_band(np.array([count]), size, error)
-    expected = stats.binomtest(count, size).proportion_ci(1 - error, method="exact")
-    assert (band.lower[0], band.upper[0]) == pytest.approx(expected, rel=1e-6)
 
 
 def test_looks_spend_the_error_rate_and_no_more():

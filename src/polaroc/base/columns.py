@@ -20,12 +20,14 @@ MEASURE_COLUMNS = ("measure", "prior", "estimate", "positives", "negatives", "no
 INTERVAL = ("lower", "upper", "std_error")
 # The range of priors, or the belief, of a measure.
 OVER = "over"
+# Limits of a prior that was estimated or is believed.
+PRIOR_LIMITS = ("prior_lower", "prior_upper")
 # What a threshold promises, in one sentence.
 PROMISE = "promise"
 WITH_INTERVAL = (*MEASURE_COLUMNS[:3], *INTERVAL, *MEASURE_COLUMNS[3:])
 POINT = ("rule", "share")
 RESERVED = frozenset(
-    (*CURVE, *GRID, *MEASURE_COLUMNS, *INTERVAL, *POINT, OVER, PROMISE, "precision")
+    (*CURVE, *GRID, *MEASURE_COLUMNS, *INTERVAL, *POINT, OVER, PROMISE, *PRIOR_LIMITS, "precision")
 )
 COLUMN_ARGUMENTS = ("truth", "score", "by", "weight", "cluster", "between", "case")
 # Types that name a column, and an example for the hint of each argument.

@@ -1,10 +1,11 @@
 """Quantiles, confidence limits on the log-odds scale, and quadrature."""
 
 from statistics import NormalDist
+from typing import NamedTuple
 
 import polars as pl
 
-from polaroc.typing import Quantity
+from polaroc.typing import Array, Quantity
 
 NORMAL = NormalDist()
 # Share by which equal floats may differ: their sums vary in the last digits from run to run.
@@ -22,6 +23,36 @@ def normal(level: float) -> float:
     1.96
     """
     return NORMAL.inv_cdf((1 + level) / 2)
+
+
+class Band(NamedTuple):
+    """Lower and upper limits."""
+
+    lower: "Array"
+    upper: "Array"
+
+
+def binomial_band(count: "Array | float", size: "Array | float", error: "Array | float") -> Band:
+    """Clopper and Pearson's limits of a share, each of which fails with half the error at most.
+
+    Fractional counts are those of an effective size, as of weighted samples (Korn and Graubard).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> band = binomial_band(np.array([0, 5]), np.array([10, 10]), 0.05)
+    >>> band.lower.round(3).tolist(), band.upper.round(3).tolist()
+    ([0.0, 0.187], [0.308, 0.813])
+    """
+    import numpy as np
+    from scipy.special import betaincinv
+
+    count = np.asarray(count)
+    missed = size - count
+    some, any_missed = count > 0, missed > 0
+    lower = betaincinv(np.where(some, count, 1), missed + 1, error / 2)
+    upper = 1 - betaincinv(np.where(any_missed, missed, 1), count + 1, error / 2)
+    return Band(np.where(some, lower, 0.0), np.where(any_missed, upper, 1.0))
 
 
 def quadrature(n: int) -> list[tuple[float, float]]:

@@ -36,7 +36,8 @@ def describe_belief(
     if ends is not None:
         return f"over {100 * ends[0]:.3g} to {100 * ends[1]:.3g} % positives"
     if over is not None:
-        return f"under {over!r}"
+        is_estimated = not isinstance(over, tuple) and over.ends is not None
+        return f"{'at' if is_estimated else 'under'} {over!r}"
     if len(grid) == 1:
         return f"at {100 * grid[0]:.3g} % positives"
     if len(grid) > MOST_NAMED:

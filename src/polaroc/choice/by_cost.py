@@ -25,6 +25,7 @@ from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.wide import CASE, MODEL, score_columns
 from polaroc.priors.beliefs import Belief, points, resolve_belief
 from polaroc.priors.grids import prior_grid
+from polaroc.priors.in_use import ESTIMATE
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.constraints import promise, resolve_constraints
 from polaroc.thresholds.operating_points import operating_points
@@ -47,6 +48,7 @@ class Costs(NamedTuple):
     over: tuple[float, float] | Belief
     constraints: Mapping[str, float] | None
     confidence: float | None
+    estimate: pl.DataFrame | None = None  # whose belief `over` is
 
     @property
     def belief(self) -> Belief:
@@ -94,6 +96,7 @@ def costs_of(
     over: tuple[float, float] | Belief | None,
     constraints: Mapping[str, float] | None,
     confidence: float | None,
+    estimate: pl.DataFrame | None = None,
 ) -> Costs:
     """The arguments of `choose` that make costs, checked."""
     if over is None:
@@ -103,7 +106,7 @@ def costs_of(
         )
     check_factor("cost_fn", cost_fn)
     check_factor("cost_fp", cost_fp)
-    return Costs(cost_fn, cost_fp, over, constraints, confidence)
+    return Costs(cost_fn, cost_fp, over, constraints, confidence, estimate)
 
 
 def choose_by_cost(
@@ -172,8 +175,11 @@ def choose_by_cost(
     ).with_columns(pl.coalesce(WHY, "note").alias("note"))
     # The costs of few errors are not normal: limits hold those of exact intervals, too.
     exact = apply_thresholds(
-        table, thresholds, **keyed, same_table=True, priors=costs.belief.mean, intervals="exact",
-        level=level, cost_fn=costs.fn, cost_fp=costs.fp,
+        table, thresholds, **keyed, same_table=True, intervals="exact", level=level,
+        priors=costs.belief.mean
+        if costs.estimate is None
+        else costs.estimate.select(name for name in ESTIMATE if name in costs.estimate.columns),
+        cost_fn=costs.fn, cost_fp=costs.fp,
     )  # fmt: skip
     judged = judged.with_columns(exact.select("cost_lower", "cost_upper"))
     rated = judged.filter(KNOWN)
@@ -360,6 +366,7 @@ def _choice(
             *([certainty.basis] if is_any else []),
             *_corrected(ranked),
             *changes(priors),
+            *([] if costs.estimate is None else [belief.carried]),
             *(f"{one_name(model)} has no cost: {note}." for model, note in lacking),
             *warnings,
         ),

@@ -1,6 +1,7 @@
 """Which model to take where the prior is uncertain, and how sure that is."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -24,8 +25,9 @@ from polaroc.comparison.letters import check_result_name
 from polaroc.comparison.measure_rows import SAME, below_chance, over_labels, range_rows, rows_of
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.measures.catalog import higher_is_better, label
-from polaroc.priors.beliefs import Belief
+from polaroc.priors.beliefs import Belief, belief_of_estimate
 from polaroc.priors.grids import check_prior, check_range
+from polaroc.priors.in_use import widest
 from polaroc.typing import IntoExpr, Label, Nulls, Score, Table
 
 COLUMNS = (
@@ -42,7 +44,7 @@ def choose(
     block: str | Sequence[str] | None = "fold",
     measure: str = "auprec",
     *,
-    over: tuple[float, float] | Belief | None = None,
+    over: tuple[float, float] | Belief | pl.DataFrame | pl.LazyFrame | None = None,
     test_train_ratio: float | None = None,
     alpha: float = 0.005,
     incomplete: Incomplete = "raise",
@@ -82,6 +84,8 @@ def choose(
         choose each model's threshold on `tuning` and take the model that costs least.
     over
         The range (lo, hi) of priors, one prior twice, or a belief about the prior; of
+        predictions also one row of `estimate_prior`, whose uncertainty is then in
+        `lower` and `upper`; of
         measures by default the range of the table's IAUPREC, else the priors of the
         table, equally likely.
     test_train_ratio
@@ -184,7 +188,13 @@ def choose(
     >>> choice.models["model"].to_list()
     ['A', 'C', 'B']
     """
-    over = over if over is None or isinstance(over, Belief) else pair_of(over) or over
+    estimate = None
+    if isinstance(over, pl.DataFrame | pl.LazyFrame):
+        # Of one model, but in use by all.
+        estimate = as_lazy(over).collect()
+        over = belief_of_estimate(estimate)
+    else:
+        over = over if over is None or isinstance(over, Belief) else pair_of(over) or over
     if one_prior(over) is not None:
         check_prior(one_prior(over))
     elif isinstance(over, tuple):
@@ -198,7 +208,7 @@ def choose(
         _refuse("for folds", f"measure is {EXPECTED_COST!r}: it judges fitted models on one test "
                 "set", test_train_ratio=test_train_ratio, halves=halves)  # fmt: skip
         usual = by is None and (between, block) == ("model", "fold")
-        costs = costs_of(cost_fn, cost_fp, over, constraints, confidence)
+        costs = costs_of(cost_fn, cost_fp, over, constraints, confidence, estimate)
         return choose_by_cost(
             measures, tuning, None if usual else [between, *column_names(block, "block")], costs,
             truth=truth, score=score, case=case, weight=weight, positive=positive, nulls=nulls,
@@ -215,33 +225,71 @@ def choose(
             "more is better.",
             hint=Hint("use {measure}, which is that of the Brier score.", measure="brier_skill"),
         )
-    certainty = None
     check_scores(truth, score, on_cases=case is not None)
     if truth is not None and score is not None:
         usual = by is None and (between, block) == ("model", "fold")
-        result = measured(
-            as_lazy(measures).collect(),
-            None if usual else [between, *column_names(block, "block")] if by is None else keys,
-            measure, over, truth=truth, score=score, case=case, weight=weight,
-            positive=positive, nulls=nulls,
-        )  # fmt: skip
-        table, between, block, certainty = result[:4]
-        test_train_ratio = result.test_train_ratio if test_train_ratio is None else test_train_ratio
-    else:
-        if weight is not None or positive is not None or nulls != "raise":
-            raise InvalidArgument(
-                "weight, positive or nulls is given without truth and score: they are for "
-                "predictions.",
-                hint="leave it out, or name the columns of predictions.",
-            )
-        lazy = as_lazy(measures)
-        require(lazy, ("measure", "estimate"), source="evaluate(...)")
-        table = lazy.collect()
+        table = as_lazy(measures).collect()
+
+        def of_predictions(over: tuple[float, float] | Belief | None) -> Choice:
+            known = measured(
+                table,
+                None if usual else [between, *column_names(block, "block")] if by is None else keys,
+                measure, over, truth=truth, score=score, case=case, weight=weight,
+                positive=positive, nulls=nulls,
+            )  # fmt: skip
+            return choose_measured(
+                known.measures, known.between, known.blocks, measure, over=over,
+                test_train_ratio=known.test_train_ratio
+                if test_train_ratio is None
+                else test_train_ratio,
+                alpha=alpha, incomplete=incomplete, level=level, certainty=known.certainty,
+                halves=None if halves is None else _measures_in_halves(halves),
+            )  # fmt: skip
+
+        if estimate is None:
+            return of_predictions(over)
+        _refuse("for ranges and beliefs", "over is an estimate", halves=halves)
+        return _at_estimate(of_predictions, belief_of_estimate(estimate))
+    if estimate is not None:
+        raise InvalidArgument(
+            "over is an estimated prior, and there are no predictions: measures at one prior do "
+            "not say what they are at others.",
+            hint="give predictions, with truth and score, or a range of priors.",
+        )
+    if weight is not None or positive is not None or nulls != "raise":
+        raise InvalidArgument(
+            "weight, positive or nulls is given without truth and score: they are for predictions.",
+            hint="leave it out, or name the columns of predictions.",
+        )
+    lazy = as_lazy(measures)
+    require(lazy, ("measure", "estimate"), source="evaluate(...)")
     return choose_measured(
-        table, between, block, measure, over=over, test_train_ratio=test_train_ratio, alpha=alpha,
-        incomplete=incomplete, level=level, certainty=certainty,
+        lazy.collect(), between, block, measure, over=over, test_train_ratio=test_train_ratio,
+        alpha=alpha, incomplete=incomplete, level=level,
         halves=None if halves is None else _measures_in_halves(halves),
     )  # fmt: skip
+
+
+def _at_estimate(
+    choice_over: Callable[[tuple[float, float] | Belief], Choice], belief: Belief
+) -> Choice:
+    """The choice at an estimated prior, with the widest limits of those over its interval."""
+    choice = choice_over(belief)
+    models = choice.models
+    tables = [models, *(choice_over((end, end)).models for end in belief.inner_ends)]
+    columns = [models.columns[0], "lower", "upper"]
+    assert belief.ends is not None
+    limits = widest([table.select(columns) for table in tables], columns[:1], belief.ends)
+    # Of other measures nothing is known at 0 and 1.
+    is_known = pl.lit(choice.measure == "auprec" or len(belief.inner_ends) == len(belief.ends))
+    return replace(
+        choice,
+        models=models.drop("lower", "upper")
+        .join(limits, on=models.columns[0], nulls_equal=True, maintain_order="left")
+        .with_columns(pl.when(is_known).then(pl.col("lower", "upper")))
+        .select(models.columns),
+        warnings=(*choice.warnings, belief.carried),
+    )
 
 
 def _refuse(purpose: str, why: str, **arguments: object) -> None:

@@ -21,6 +21,7 @@ from polaroc.deployment.monitor_result import Monitor, monitor_parts
 from polaroc.errors import InvalidArgument, InvalidTable
 from polaroc.files.atomic import atomic_file
 from polaroc.files.read import scan
+from polaroc.reports import report as write_report
 from polaroc.thresholds.saved import SavedThresholds
 
 ALARM = 1
@@ -86,6 +87,14 @@ def monitor(
             "--out", "-o", help="Table of the results, such as watched.parquet.", show_default=False
         ),
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            help="HTML page with the alarms in plain words and a chart, such as watched.html; an "
+            "earlier one is replaced.",
+            show_default=False,
+        ),
+    ] = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -117,7 +126,7 @@ def monitor(
         say("counting")
         result = monitored(
             known.predictions(columns, keys.all), _rows(used, columns, keys.all), time=time,
-            points=_points(threshold, points, keys.all, known.schema()),
+            points=_points(threshold, points, known, columns, keys.all),
             over=over, cost_fn=cost_fn, cost_fp=cost_fp, level=level, state=before,
             labelled=None if labelled is None else scan([str(labelled)], keys.all), **arguments,
         )  # fmt: skip
@@ -126,6 +135,8 @@ def monitor(
         if output is not None:
             with output.staging() as where:
                 write_measures(result.table, where)
+        if report is not None:
+            write_report(result, path=report)
         if state is not None:
             # Last, so that times whose results were not written are given again.
             with atomic_file(state, _is_state) as file:
@@ -135,13 +146,16 @@ def monitor(
 
 
 def _points(
-    threshold: float | None, points: Path | None, keys: list[str], schema: pl.Schema
+    threshold: float | None, points: Path | None, known: Source, columns: Columns, keys: list[str]
 ) -> pl.LazyFrame | float:
     """The thresholds in use, in one of two ways."""
     if points is not None and threshold is None:
         if points.suffix == ".json":
             saved = SavedThresholds.read(points)
-            return saved.table(schema).lazy().select(*saved.keys, "threshold")
+            curves, _ = known.curves(columns, keys)
+            saved.check(curves.collect(), keys, columns.score)
+            table = saved.table(known.schema()).lazy()
+            return table.select(*saved.keys, "threshold", "share")
         return scan([str(points)], keys)
     if threshold is not None and points is None:
         return threshold

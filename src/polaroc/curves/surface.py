@@ -13,6 +13,7 @@ from polaroc.base.private_columns import private
 from polaroc.curves.segments import CELLS, Point
 from polaroc.errors import Hint, InvalidArgument, quoted, spelling
 from polaroc.priors.grids import prior, resolve_priors, skew
+from polaroc.priors.in_use import METHOD, is_estimate, with_estimates
 from polaroc.typing import Priors, Quantity
 
 Rate = Callable[[Quantity, Quantity, Quantity], Quantity]
@@ -122,7 +123,15 @@ def rate_at(
 
 
 def at_priors(frame: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
-    """Each row of a frame at every prior, in the columns `prior` and `skew`."""
+    """Each row of a frame at every prior, in the columns `prior` and `skew`.
+
+    Of estimated priors at that of its key, with its limits; the skew of what is no prior is null.
+    """
+    if is_estimate(priors):
+        own = pl.col("prior")
+        has_skew = (own > 0) & (own < 1)
+        estimated = with_estimates(frame, priors, frame.collect_schema().names()).drop(METHOD)
+        return estimated.with_columns(pl.when(has_skew).then(skew(own)).alias("skew"))
     resolved = resolve_priors(priors)
     if not resolved:
         raise InvalidArgument("priors has no prior.", hint=Hint.example("priors", [0.5, 0.1]))

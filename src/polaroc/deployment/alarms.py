@@ -5,8 +5,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from polaroc import rates
-from polaroc.deployment.limits import WINDOWS, Band, Looks, Reference
+from polaroc.base.statistics import Band
+from polaroc.deployment.limits import WINDOWS, Looks, Reference
 from polaroc.typing import Array, Quantity
+
+# How alarms begin.
+LEFT_RANGE = "the prior left the range"
+BETTER_THRESHOLD, BETTER_MODEL = "another threshold is now better", "another model is now better"
+OTHER_SHIFT = "more than the prior has shifted"
 
 
 @dataclass(frozen=True)
@@ -122,7 +128,7 @@ class Assessment:
             if shifted.any():
                 at = int(np.flatnonzero(shifted)[0])
                 alarm = (
-                    "more than the prior has shifted: no mixture of the reference's positives and "
+                    f"{OTHER_SHIFT}: no mixture of the reference's positives and "
                     f"negatives gives the scores{_of_window(at)}"
                 )
             elif over is not None and (lower > over[1]).any():
@@ -154,7 +160,7 @@ class Assessment:
                 alarms.append(None)
                 continue
             least, name = saved[look, window, cut], f"{reference.cuts[cut]:.6g}"
-            text = f"another threshold is now better: {name}{_saves(least, int(window))}"
+            text = f"{BETTER_THRESHOLD}: {name}{_saves(least, int(window))}"
             alarms.append((float(least), text))
         return alarms
 
@@ -180,7 +186,7 @@ class Assessment:
 
 def better_model(name: str, saved: float, window: int) -> str:
     """The alarm that names another model."""
-    return f"another model is now better: {name}{_saves(saved, window)}"
+    return f"{BETTER_MODEL}: {name}{_saves(saved, window)}"
 
 
 def _accepted(plan: Plan, reference: Reference, more: "Array", less: "Array") -> "Array":
@@ -211,7 +217,7 @@ def _of_window(window: int) -> str:
 
 def _left(over: Sequence[float], found: str, window: int) -> str:
     inside = " to ".join(map(_percent, over))
-    return f"the prior left the range {inside}: it is {found}{_on_average(window)}"
+    return f"{LEFT_RANGE} {inside}: it is {found}{_on_average(window)}"
 
 
 def _saves(saved: float, window: int) -> str:

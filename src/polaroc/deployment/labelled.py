@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from polaroc.base.statistics import binomial_band
 from polaroc.deployment.alarms import Plan
 from polaroc.deployment.limits import Reference
 from polaroc.typing import Array
@@ -105,15 +106,7 @@ def _mean(
     # The cases of this time are themselves a sample.
     sampled = float(weight @ (value - mean) ** 2 / weight.sum()) + widest / size
     variance = max(variance, least) + sampled / float(weights.sum())
-    lower, upper = _limits(estimate / top, widest / variance, level, top)
-    return estimate, lower, upper
-
-
-def _limits(share: float, size: float, level: float, top: float) -> tuple[float, float]:
-    """Clopper and Pearson's limits for as many cases as have this variance (Korn, Graubard)."""
-    from scipy.special import betaincinv
-
-    tail, count = (1 - level) / 2, share * size
-    lower = float(betaincinv(count, size - count + 1, tail)) if count > 0 else 0.0
-    upper = 1 - float(betaincinv(size - count, count + 1, tail)) if count < size else 1.0
-    return lower * top, upper * top
+    # As of as many cases as have this variance.
+    size_of_variance = widest / variance
+    band = binomial_band(estimate / top * size_of_variance, size_of_variance, 1 - level)
+    return estimate, float(band.lower) * top, float(band.upper) * top

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log2
-from typing import NamedTuple
 
+from polaroc.base.statistics import Band, binomial_band
 from polaroc.deployment.mixture_test import nearest_prior
 from polaroc.typing import Array
 
@@ -19,13 +19,6 @@ FOR_REFERENCE = 0.8
 FOR_RATE, FOR_DIFFERENCE = 0.4, 0.1
 
 
-class Band(NamedTuple):
-    """Lower and upper limits."""
-
-    lower: "Array"
-    upper: "Array"
-
-
 def spent(look: int) -> float:
     """The share of the error rate for one of infinitely many looks; all of them add up to 1.
 
@@ -35,24 +28,6 @@ def spent(look: int) -> float:
     (0.369, 0.9)
     """
     return 1 / log2(look + 1) - 1 / log2(look + 2)
-
-
-def binomial_band(count: "Array", size: "Array | int", error: "Array | float") -> Band:
-    """Clopper and Pearson's limits, each of which fails with half the error rate at most.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> band = binomial_band(np.array([0, 5]), np.array([10, 10]), 0.05)
-    >>> band.lower.round(3).tolist(), band.upper.round(3).tolist()
-    ([0.0, 0.187], [0.308, 0.813])
-    """
-    import numpy as np
-    from scipy.special import betaincinv
-
-    lower = betaincinv(np.maximum(count, 1), size - count + 1, error / 2)
-    upper = 1 - betaincinv(np.maximum(size - count, 1), count + 1, error / 2)
-    return Band(np.where(count > 0, lower, 0.0), np.where(count < size, upper, 1.0))
 
 
 @dataclass(frozen=True)

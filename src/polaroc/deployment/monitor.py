@@ -11,9 +11,10 @@ import polars as pl
 from polaroc.base.checks import check_factor, check_share, pair_of
 from polaroc.base.columns import as_lazy, check_keys, column_name, key_columns
 from polaroc.base.private_columns import PLACE, TRUTH, WEIGHT
+from polaroc.base.statistics import Band
 from polaroc.deployment.alarms import Assessment, Plan, better_model
 from polaroc.deployment.labelled import Bins, Labels, labelled_estimates
-from polaroc.deployment.limits import WINDOWS, Band, Looks, Reference
+from polaroc.deployment.limits import WINDOWS, Looks, Reference
 from polaroc.deployment.monitor_result import Monitor
 from polaroc.deployment.tables import (
     DEPLOYED,
@@ -95,7 +96,8 @@ def monitor(
     cost_fn, cost_fp
         Costs > 0 of a missed positive and of a false alarm.
     level
-        Chance in (0, 1) that all limits of all keys and times hold.
+        Chance in (0, 1) that all limits of all keys and times hold; of those from labels,
+        that each does.
     labelled
         Some of the cases in use with their truth, of times that are given or in
         `state`: the same columns, and `inclusion`, the chance in (0, 1] with which each

@@ -10,6 +10,11 @@ from polaroc.base.text import html_lines, html_table, limit, plain, table
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+EACH_TIME = (
+    "Limits of what labels tell are of one time each: at several times, each may fail with one "
+    "minus the level. They hold whatever has drifted."
+)
+LABELLED = "_labelled"
 HEADINGS = {"prior": "prior", "precision": "precision", "posfrac": "alarms", "cost": "cost"}
 
 
@@ -63,7 +68,12 @@ class Monitor:
     def _repr_html_(self) -> str:
         shown = last_times(self.table)
         cells = [[None if cell is None else str(cell) for cell in row] for row in shown.rows()]
-        return html_lines([self.answer]) + html_table("Last time", shown.columns, cells)
+        notes = [EACH_TIME] if has_labels(self.table) else []
+        return (
+            html_lines([self.answer])
+            + html_table("Last time", shown.columns, cells)
+            + html_lines(notes)
+        )
 
 
 def monitor_parts(result: Monitor) -> "list[RenderableType]":
@@ -78,7 +88,14 @@ def monitor_parts(result: Monitor) -> "list[RenderableType]":
     if shown.height:
         keys = len(_keys(result.table))
         parts.append(table("Last time of each key", shown.columns, shown.rows(), keys))
+    if has_labels(result.table):
+        parts.append(EACH_TIME)
     return parts
+
+
+def has_labels(results: pl.DataFrame) -> bool:
+    """Whether some estimates are from labels, whose limits are of one time each."""
+    return bool(results["quantity"].str.ends_with(LABELLED).any())
 
 
 def alarms_by_key(alarms: pl.DataFrame) -> pl.DataFrame:

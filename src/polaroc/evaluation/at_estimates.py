@@ -2,14 +2,12 @@
 
 import polars as pl
 
-from polaroc.base.columns import attach
+from polaroc.base.columns import PRIOR_LIMITS
 from polaroc.base.private_columns import private
-from polaroc.errors import Hint, InvalidTable
-from polaroc.priors.in_use import ESTIMATE, NOT_ESTIMATED
+from polaroc.priors.in_use import AT_AN_END, METHOD, NOT_ESTIMATED, with_estimates
 
-LOW, HIGH = private("low"), private("high")
+LOW, HIGH = PRIOR_LIMITS
 ENDS = ("prior", LOW, HIGH)
-AT_AN_END = "the estimated prior is 0 or 1"
 NO_LIMITS = "the estimated prior has no interval: none at it"
 NO_LIMITS_AT_AN_END = "no interval at an end of that of the prior"
 
@@ -30,20 +28,6 @@ def at_estimates(measures: pl.LazyFrame, estimates: pl.DataFrame) -> pl.LazyFram
     """
     names = measures.collect_schema().names()
     keys = names[: names.index("measure")]
-    named = [name for name in estimates.columns if name not in ESTIMATE]
-    strange = [name for name in named if name not in keys]
-    if strange:
-        raise InvalidTable(
-            f"the estimated priors have the key {', '.join(map(repr, strange))}, which by has not.",
-            hint=Hint(
-                "name it in {by}, or filter the estimates to one row for each key.", by=strange
-            ),
-        )
-    ends = [
-        pl.col(name).cast(pl.Float64).alias(end)
-        for name, end in zip(("prior", "lower", "upper"), ENDS, strict=True)
-    ]
-    placed = estimates.lazy().select(*named, *ends)
     order = private("order")
     ordered = measures.with_row_index(order).cache()
     at_prior = ordered.filter(pl.col("prior").is_not_null())
@@ -52,7 +36,7 @@ def at_estimates(measures: pl.LazyFrame, estimates: pl.DataFrame) -> pl.LazyFram
     each = [*keys, "measure"]
     values = [name for name in ("estimate", "lower", "upper", "std_error", "note") if name in names]
     rows = at_prior.filter(pl.col("prior") == first).drop("prior", *values)
-    rows = attach(rows, placed, named, required=False)
+    rows = with_estimates(rows, estimates, keys).drop(METHOD)
     for end in ENDS:
         found = at_prior.select(
             *each, pl.col("prior").alias(end), pl.col(*values).name.prefix(_prefix(end))

@@ -1,15 +1,18 @@
 """Distributions of the prior in use, as weighted nodes."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import asinh, atan, ceil, exp, expm1, fsum, isfinite, log, log1p, pi, sqrt
 from typing import Any, Literal
 
+import polars as pl
+
 from polaroc.base.checks import is_number, listed_values, pair_of, shortened
-from polaroc.base.statistics import quadrature
+from polaroc.base.statistics import NORMAL, normal, quadrature
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.priors.distributions import Atoms, Beta, Distribution, Flat
 from polaroc.priors.grids import check_prior, check_range, prior, range_of, skew
+from polaroc.priors.in_use import the_estimate
 
 TOLERANCE = 1e-12
 MOST_NODES = 1000
@@ -20,6 +23,8 @@ MOST_LOG_SKEW = log(1e300)
 MOST_BINS = 256
 # Share of a range that is left out at an extreme end.
 NEGLIGIBLE = 1e-13
+# Nodes on either side of an estimate, and the share of its distribution within its interval.
+NODES_OF_ESTIMATE, COVERAGE = 8, 0.95
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,8 @@ class Belief:
         The skew λ = (1−π)/π at each node.
     weights
         Their weights, ≥ 0, that sum to 1.
+    ends
+        The interval of an estimated prior, None of other beliefs.
 
     Examples
     --------
@@ -50,6 +57,8 @@ class Belief:
     weights: tuple[float, ...]
     # Quantiles and probabilities, which the nodes of a continuous belief have only roughly.
     _exact: Distribution | None = field(default=None, repr=False, compare=False)
+    # Of an estimate, its interval.
+    ends: tuple[float, float] | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
         return self.name
@@ -68,6 +77,16 @@ class Belief:
     def mean(self) -> float:
         """The expected prior."""
         return fsum(p * w for p, w in zip(self.priors, self.weights, strict=True))
+
+    @property
+    def inner_ends(self) -> list[float]:
+        """The ends of the interval of an estimate at which measures can be taken."""
+        return [end for end in self.ends or () if 0 < end < 1]
+
+    @property
+    def carried(self) -> str:
+        """What limits hold for where the prior is estimated."""
+        return f"Limits hold wherever in its interval the share of positives is: {self.name}."
 
     @property
     def in_bins(self) -> list[tuple[float, float]]:
@@ -260,6 +279,35 @@ def points(priors: Sequence[float], weights: Sequence[float] | None = None) -> B
         tuple(skew(p) for p in chosen),
         tuple(scaled),
     )
+
+
+def belief_of_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> Belief:
+    """What an estimate says of the prior: half normal to either side, within its interval.
+
+    Examples
+    --------
+    >>> row = pl.DataFrame({"prior": [0.1], "lower": [0.07], "upper": [0.14], "method": ["em"]})
+    >>> belief_of_estimate(row)
+    an estimated 10 % positives (7 to 14 %)
+    """
+    prior, lower, upper = the_estimate(estimates)
+    values, weights = [], []
+    for at, weight in quadrature(NODES_OF_ESTIMATE):
+        # From the estimate to an end of its interval, which is two standard errors away or so.
+        reach = NORMAL.inv_cdf((1 + at * COVERAGE) / 2) / normal(COVERAGE)
+        for end in (lower, upper):
+            if end != prior:
+                values.append(prior + reach * (end - prior))
+                weights.append(weight)
+    if not values:
+        return replace(points([prior]), ends=(prior, prior))
+    low, middle, high = (f"{100 * share:.3g}" for share in (lower, prior, upper))
+    name = f"an estimated {middle} % positives ({low} to {high} %)"
+    order = sorted(range(len(values)), key=values.__getitem__)
+    return Belief(
+        name, tuple(skew(values[i]) for i in order), tuple(_to_one([weights[i] for i in order])),
+        ends=(lower, upper),
+    )  # fmt: skip
 
 
 def resolve_belief(over: object, measure: Literal["prior", "skew"] = "prior") -> Belief:

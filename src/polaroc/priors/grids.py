@@ -14,6 +14,7 @@ from polaroc.base.checks import (
     shortened,
 )
 from polaroc.errors import Hint, InvalidArgument, check_choice
+from polaroc.priors.in_use import is_estimate
 from polaroc.typing import Priors, Quantity
 
 OBSERVED = "observed"
@@ -161,6 +162,13 @@ def resolve_priors(priors: Priors) -> list[float | None]:
                 hint="make it with prior_grid(lo, hi, n).",
             )
         values: list[object] = priors["prior"].to_list()
+        if len(values) != 1 and is_estimate(priors):
+            raise InvalidArgument(
+                f"priors are {len(values):,} estimates, each of a key of its own, and all keys "
+                "are taken at the same priors here.",
+                hint="keep one row of the estimates; evaluate, operating_points and "
+                "apply_thresholds take each key at its own.",
+            )
     else:
         listed = listed_values(priors)
         values = [priors] if listed is None else listed

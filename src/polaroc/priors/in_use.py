@@ -1,11 +1,21 @@
 """The prior in use of each row of a table: known, estimated or believed."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeGuard
 
 import polars as pl
 
+from polaroc.base.columns import (
+    PRIOR_LIMITS,
+    as_lazy,
+    attach,
+    require,
+    text_keys_of_different_types,
+)
+from polaroc.base.private_columns import private
 from polaroc.base.statistics import normal
+from polaroc.errors import Hint, InvalidTable
 from polaroc.priors.distributions import Atoms, Distribution
 from polaroc.typing import Array
 
@@ -14,7 +24,13 @@ ESTIMATE = (
     "method", "prior", "lower", "upper", "std_error", "reference_prior", "deployed", "shift_p",
     "note",
 )  # fmt: skip
+ENDS = ("prior", "lower", "upper")
+# How an estimated prior was made, where known: limits from the rates of a threshold may depend
+# on the very cases that judge this one.
+METHOD = private("method")
 NOT_ESTIMATED = "the prior was not estimated"
+NO_INTERVAL = "the estimated prior has no interval"
+AT_AN_END = "the estimated prior is 0 or 1"
 # Keeps odds finite where an estimate is 0 or 1.
 LEAST = 1e-12
 
@@ -24,6 +40,116 @@ def is_estimate(priors: object) -> TypeGuard[pl.DataFrame | pl.LazyFrame]:
     if not isinstance(priors, pl.DataFrame | pl.LazyFrame):
         return False
     return {"prior", "lower", "upper", "method"} <= set(priors.lazy().collect_schema().names())
+
+
+def with_estimates(
+    rows: pl.LazyFrame, estimates: pl.DataFrame | pl.LazyFrame, keys: Sequence[str]
+) -> pl.LazyFrame:
+    """The rows with the estimate of their key: `prior`, `prior_lower`, `prior_upper`, `METHOD`.
+
+    The keys of the estimates are among `keys`; those that the rows have not multiply them.
+    """
+    schema = rows.collect_schema()
+    table, named = _with_keys_of(schema, estimates)
+    strange = [name for name in named if name not in keys]
+    if strange:
+        raise InvalidTable(
+            f"the estimated priors have the key {', '.join(map(repr, strange))}, which by has not.",
+            hint=Hint(
+                "name it in {by}, or filter the estimates to one row for each key.", by=strange
+            ),
+        )
+    if table.height > (table.select(named).n_unique() if named else 1):
+        raise InvalidTable(
+            "there are several estimated priors for one key, needed is one.",
+            hint="filter the estimates, for example to one method, or name what tells them apart.",
+        )
+    columns = table.lazy().select(
+        *named,
+        *(
+            pl.col(name).cast(pl.Float64).alias(own)
+            for name, own in zip(ENDS, ("prior", *PRIOR_LIMITS), strict=True)
+        ),
+        pl.col("method").alias(METHOD),
+    )
+    shared = [name for name in named if name in schema]
+    return attach(rows, columns, shared, required=len(shared) < len(named))
+
+
+def multiplied(curve: pl.LazyFrame, estimates: pl.DataFrame | pl.LazyFrame) -> pl.LazyFrame:
+    """The curves once for each value of the keys that only the estimates have, such as the day."""
+    schema = curve.collect_schema()
+    table, named = _with_keys_of(schema, estimates)
+    shared = [name for name in named if name in schema]
+    if len(shared) == len(named):
+        return curve
+    return attach(curve, table.lazy().select(named).unique(), shared)
+
+
+def _with_keys_of(
+    schema: pl.Schema, estimates: pl.DataFrame | pl.LazyFrame
+) -> tuple[pl.DataFrame, list[str]]:
+    """The estimates with the types of keys that another table has, and their keys."""
+    table = as_lazy(estimates).collect()
+    named = [name for name in table.columns if name not in ESTIMATE]
+    shared = [name for name in named if name in schema]
+    differ = text_keys_of_different_types(
+        schema, table.schema, shared, ("the table", "the estimates")
+    )
+    return table.with_columns(pl.col(key).cast(schema[key], strict=False) for key in differ), named
+
+
+def the_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> tuple[float, float, float]:
+    """The only estimate with its limits, of one prior in use for all."""
+    require(as_lazy(estimates), ENDS, source="estimate_prior(...)")
+    table = as_lazy(estimates).collect()
+    if table.height != 1:
+        keys = [name for name in table.columns if name not in ESTIMATE]
+        raise InvalidTable(
+            f"there are {table.height:,} estimated priors, needed is one: that in use.",
+            hint="keep one row of the estimates"
+            + (f", such as that of one {keys[0]}." if keys else "."),
+        )
+    prior, lower, upper = table.select(ENDS).row(0)
+    note = table["note"].item() if "note" in table.columns else None
+    if None in (prior, lower, upper):
+        lack = NOT_ESTIMATED if prior is None else NO_INTERVAL
+        raise InvalidTable(
+            f"{lack}{'' if note is None else ': ' + note}.",
+            hint=Hint("give a range that is thought possible: {over}.", over=(0.05, 0.2)),
+        )
+    return prior, lower, upper
+
+
+def within_unit(lower: float, upper: float) -> tuple[float, float]:
+    """An interval without 0 and 1, at which there are no odds."""
+    return max(lower, LEAST), min(upper, 1 - LEAST)
+
+
+def widest(
+    tables: Sequence[pl.DataFrame], keys: Sequence[str], interval: tuple[float, float]
+) -> pl.DataFrame:
+    """The widest of limits of an area at priors of an interval; at 0 or 1 it may be anything.
+
+    `tables` have one row per key with `lower` and `upper`, null where one of them has none.
+
+    Examples
+    --------
+    >>> at = [pl.DataFrame({"of": ["A"], "lower": [i / 10], "upper": [i / 5]}) for i in (1, 2)]
+    >>> widest(at, ["of"], (0.0, 0.2)).row(0)
+    ('A', 0.0, 0.4)
+    """
+    ends = pl.col("lower"), pl.col("upper")
+    known = pl.all_horizontal(end.is_not_null().all() for end in ends)
+    least, most = ends[0].min(), ends[1].max()
+    return (
+        pl.concat(tables)
+        .group_by(keys, maintain_order=True)
+        .agg(
+            pl.when(known).then(pl.lit(0.0) if interval[0] <= 0 else least).alias("lower"),
+            pl.when(known).then(pl.lit(1.0) if interval[1] >= 1 else most).alias("upper"),
+        )
+    )
 
 
 class PriorInUse(Protocol):

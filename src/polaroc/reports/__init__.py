@@ -16,11 +16,12 @@ from polaroc.base.checks import (
 from polaroc.base.columns import as_lazy, collect_like, column_names
 from polaroc.base.tables import as_polars
 from polaroc.comparison.design import Incomplete
+from polaroc.deployment.monitor_result import Monitor
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.files.atomic import atomic_file, check_new
 from polaroc.predictions.usual_keys import may_be_keys, usual_keys, usual_name
 from polaroc.predictions.wide import score_columns
-from polaroc.priors.beliefs import Belief, points
+from polaroc.priors.beliefs import Belief, belief_of_estimate, points
 from polaroc.priors.grids import check_prior
 from polaroc.typing import IntoExpr, Label, Nulls, Score, Table
 
@@ -28,13 +29,13 @@ TITLE = "Which model, how sure, at which threshold"
 
 
 def report(
-    frame: Table,
+    frame: Table | Monitor,
     *,
     path: str | Path,
     truth: IntoExpr | None = None,
     score: Score | None = None,
     by: str | Sequence[str] | None = None,
-    over: float | tuple[float, float] | Belief | None = None,
+    over: float | tuple[float, float] | Belief | pl.DataFrame | pl.LazyFrame | None = None,
     priors: Sequence[float] = (),
     grid: int = 25,
     between: str | None = None,
@@ -66,7 +67,8 @@ def report(
     frame
         Predictions, any table that `curve` takes, one row per model, block and case,
         with `truth` and `score`; or tidy measures, without these: then the page lacks
-        the parts that need predictions, and says so.
+        the parts that need predictions, and says so; or the result of `monitor`, alone
+        with `path`, `title` and `tell`: the page then has its alarms in plain words.
     path
         The file to write. An earlier report there is replaced, whole or not at
         all; any other file is left alone.
@@ -78,7 +80,9 @@ def report(
         folds, such as "clf" or "CV split". Other possible keys are
         named in a warning.
     over
-        The range (lo, hi) of priors, a single prior, or a belief about it. Needed for
+        The range (lo, hi) of priors, a single prior, a belief about it, or, for
+        predictions, one row of `estimate_prior`, whose uncertainty is then in the
+        intervals. Needed for
         predictions; of measures, by default the priors they were taken at.
     priors
         Further priors in (0, 1) at which AUPREC is taken.
@@ -189,6 +193,16 @@ def report(
             ),
         )
     check_new(file, is_report)
+    if isinstance(frame, Monitor):
+        asked = {"truth": truth, "score": score, "by": by, "over": over, "case": case}
+        given = [name for name, value in asked.items() if value is not None]
+        if given:
+            raise InvalidArgument(
+                f"{' and '.join(given)} {'is' if len(given) == 1 else 'are'} given, and the result "
+                "of monitor has all that its page shows.",
+                hint="leave it out." if len(given) == 1 else "leave them out.",
+            )
+        return _report_monitor(frame, file, title, tell)
     over = _belief_or_range(over)
     needs = Needs(recall, precision, capacity, cost_fn, cost_fp)
     values = listed_values(priors)
@@ -223,6 +237,12 @@ def report(
     question = Question(
         models, blocks, over, test_train_ratio, alpha, level, needs, incomplete, case
     )
+    if predictions is None and question.estimated is not None:
+        raise InvalidArgument(
+            "over is an estimated prior, and there are no predictions: measures at one prior do "
+            "not say what they are at others.",
+            hint="give predictions, with truth and score, or a range of priors.",
+        )
     if predictions is None:
         evidence = of_measures(frame, question)
     else:
@@ -237,10 +257,28 @@ def report(
     return file
 
 
+def _report_monitor(
+    watched: Monitor, file: Path, title: str, tell: Callable[[str], None] | None
+) -> Path:
+    """The page of a monitor."""
+    from polaroc.reports.monitor_page import TITLE as OF_MONITOR
+    from polaroc.reports.monitor_page import monitor_page
+    from polaroc.reports.page import is_report
+
+    written = monitor_page(watched, OF_MONITOR if title == TITLE else title)
+    if tell is not None:
+        tell(watched.answer)
+    with atomic_file(file, is_report) as staging:
+        staging.write_text(written, encoding="utf-8")
+    return file
+
+
 def _belief_or_range(
-    over: float | tuple[float, float] | Belief | None,
+    over: float | tuple[float, float] | Belief | pl.DataFrame | pl.LazyFrame | None,
 ) -> tuple[float, float] | Belief | None:
     """What was given, where a single prior, or a range of one, is a belief in it."""
+    if isinstance(over, pl.DataFrame | pl.LazyFrame):
+        return belief_of_estimate(over)
     if isinstance(over, int | float):
         return points([over])
     ends = pair_of(over)

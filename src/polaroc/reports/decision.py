@@ -7,6 +7,7 @@ import polars as pl
 from polaroc import rates
 from polaroc.base.statistics import ROUNDING
 from polaroc.choice.answer import describe_separation, how_sure, named, one_name
+from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import skew
 from polaroc.reports.evidence import Evidence
 from polaroc.reports.ranking import EXPECTED
@@ -170,7 +171,7 @@ def _judged(thresholds: Thresholds, evidence: Evidence) -> str:
             return (
                 f"The rates are those of {counted(thresholds.positives, 'positive')} and "
                 f"{counted(thresholds.negatives, 'negative')}, with exact {level} intervals for "
-                f"independent cases{_right_alarms(thresholds)}."
+                f"independent cases{_right_alarms(thresholds, evidence.question.estimated)}."
             )
         return (
             "The rates are those of cases that took no part in setting the threshold, a fifth at "
@@ -188,16 +189,19 @@ def _judged(thresholds: Thresholds, evidence: Evidence) -> str:
     )
 
 
-def _right_alarms(thresholds: Thresholds) -> str:
-    """How many alarms are right at the middle prior, as far as the limits of the rates go."""
-    taken, prior = thresholds.taken, thresholds.priors[len(thresholds.priors) // 2]
+def _right_alarms(thresholds: Thresholds, estimated: Belief | None) -> str:
+    """How many alarms are right, as far as the limits of the rates and of an estimate go."""
+    taken, priors = thresholds.taken, thresholds.priors
+    low = high = priors[len(priors) // 2]
+    if estimated is not None:
+        low, high = priors[0], priors[-1]
     worst, best = (
         rates.precision(taken[f"tpr_{one}"], taken[f"fpr_{other}"], skew(prior))
-        for one, other in (("lower", "upper"), ("upper", "lower"))
+        for one, other, prior in (("lower", "upper", low), ("upper", "lower", high))
     )
     return (
-        f": at {percent(prior)} positives {of_hundred(worst)} to {of_hundred(best)} of 100 alarms "
-        "are right"
+        f": at {percent_range(low, high)} positives {of_hundred(worst)} to {of_hundred(best)} "
+        "of 100 alarms are right"
     )
 
 

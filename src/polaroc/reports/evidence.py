@@ -86,6 +86,9 @@ class Evidence:
             if self.audit is not None and noted:
                 of = self.audit.height
                 cautions.append(f"{len(noted)} of {of} keys carry a note, such as: {noted[0]}.")
+        estimated = self.question.estimated
+        if estimated is not None:
+            cautions.append(estimated.carried)
         cautions += () if self.thresholds is None else self.thresholds.cautions
         if self.predictions is not None and self.predictions.dropped:
             cautions.append(left_out(self.predictions.dropped))
@@ -154,12 +157,15 @@ def of_predictions(
     # Where a model was measured once, on cases that count once. Limits at each prior would take
     # ten times as long.
     if not (question.blocks or predictions.weighted):
+        ends = _ends_of_estimate(question)
         limits = evaluate(
-            rows, measures="iauprec", intervals="logit", level=question.level, **arguments
-        )
+            rows, measures=["auprec", "iauprec"] if ends else "iauprec", intervals="logit",
+            level=question.level, priors=ends or 0.5, **arguments,
+        )  # fmt: skip
+        each = [*question.keys, "measure", "prior"]
         measures = measures.join(
-            limits.select(*question.keys, "measure", "lower", "upper").collect(),
-            on=[*question.keys, "measure"], how="left", nulls_equal=True, maintain_order="left",
+            limits.select(*each, "lower", "upper").collect(), on=each, how="left",
+            nulls_equal=True, maintain_order="left",
         )  # fmt: skip
     choice = _choice(measures, question, predictions)
     comparison, untested = _comparison(choice, question, predictions)
@@ -228,7 +234,13 @@ def _priors(question: Question, priors: Sequence[float], grid: int) -> list[floa
     beyond = (
         [] if ends is None else [prior_grid(*side, OUTSIDE)["prior"] for side in _outside(ends)]
     )
-    return sorted({*within, *chain.from_iterable(beyond), *priors})
+    estimated = _ends_of_estimate(question)
+    return sorted({*within, *chain.from_iterable(beyond), *priors, *estimated})
+
+
+def _ends_of_estimate(question: Question) -> list[float]:
+    """The ends of the interval of an estimated prior, at which measures are needed, too."""
+    return [] if question.estimated is None else question.estimated.inner_ends
 
 
 def _ends(question: Question) -> tuple[float, float] | None:

@@ -133,6 +133,12 @@ class Question:
         return None if self.over is None or isinstance(self.over, Belief) else self.over
 
     @property
+    def estimated(self) -> Belief | None:
+        """What is believed about the prior, where it is an estimate."""
+        over = self.over
+        return over if isinstance(over, Belief) and over.ends is not None else None
+
+    @property
     def keys(self) -> list[str]:
         """The columns that identify the rows of one measure."""
         return [self.between, *self.blocks]

@@ -34,6 +34,11 @@ LIBRARIES = (
 
 def page(evidence: Evidence, title: str) -> str:
     """The whole page as HTML."""
+    return rendered(TEMPLATE, title, **_contents(evidence))
+
+
+def rendered(template: str, title: str, **contents: Any) -> str:
+    """A page from a template, with the scripts that draw its charts."""
     from markupsafe import Markup
 
     environment = _environment()
@@ -46,14 +51,14 @@ def page(evidence: Evidence, title: str) -> str:
         "base-uri 'none'",
         "form-action 'none'",
     ]
-    written: str = environment.get_template(TEMPLATE).render(
+    written: str = environment.get_template(template).render(
         title=title,
         policy="; ".join(policy),
         version=metadata.version("polaroc"),
         made=datetime.now(UTC).strftime("%d %B %Y").lstrip("0"),
         style=Markup(_asset("style.css")),
         scripts=[Markup(script) for script in scripts],
-        **_contents(evidence),
+        **contents,
     )
     return written
 

@@ -6,6 +6,7 @@ import polars as pl
 
 from polaroc.base.private_columns import BLOCKS
 from polaroc.base.statistics import error_of_mean
+from polaroc.priors.in_use import widest
 from polaroc.reports.inputs import Question
 
 if TYPE_CHECKING:
@@ -80,17 +81,21 @@ def _limits(measures: pl.DataFrame, question: Question) -> pl.DataFrame | None:
     Over blocks, Nadeau and Bengio's correction of the t interval; on one test set,
     the limits that the measures came with.
     """
-    between, ratio = question.between, question.test_train_ratio
-    rows = measures.filter(pl.col("measure") == "iauprec")
-    if rows.is_empty():
+    between, ratio, estimated = question.between, question.test_train_ratio, question.estimated
+    over = measures.filter(pl.col("measure") == "iauprec")
+    if over.is_empty() or (ratio is None if question.blocks else "lower" not in over.columns):
         return None
-    if not question.blocks:
-        if "lower" not in rows.columns:
-            return None
-        return rows.select(between, "lower", "upper")
-    if ratio is None:
-        return None
-    return _corrected(rows, between, ratio, question.level)
+    # Wherever in its interval an estimated prior is.
+    ends = [] if estimated is None else estimated.inner_ends
+    limits = [
+        _corrected(rows, between, ratio, question.level)
+        if question.blocks and ratio is not None
+        else rows.select(between, "lower", "upper")
+        for rows in (over, *(measures.filter(measure="auprec", prior=end) for end in ends))
+    ]
+    if estimated is None or estimated.ends is None:
+        return limits[0]
+    return widest(limits, [between], estimated.ends)
 
 
 def _corrected(rows: pl.DataFrame, between: str, ratio: float, level: float) -> pl.DataFrame:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from polaroc.base.statistics import error_of_mean
+from polaroc.base.statistics import binomial_band, error_of_mean
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.reports.fold_thresholds import (
     Folds,
@@ -106,7 +106,9 @@ def shown_priors(over: tuple[float, float] | Belief | None) -> list[float]:
     belief = resolve_belief(over)
     mean = sum(p * w for p, w in zip(belief.priors, belief.weights, strict=True))
     if isinstance(over, Belief):
-        low, high = _quantile(belief, TAIL), _quantile(belief, 1 - TAIL)
+        ends = over.ends or (0.0, 1.0)
+        low = ends[0] if ends[0] > 0 else _quantile(belief, TAIL)
+        high = ends[1] if ends[1] < 1 else _quantile(belief, 1 - TAIL)
     else:
         assert over is not None
         low, high = over
@@ -137,9 +139,7 @@ def _exact_where_possible(
     The threshold is then an order statistic, whose true rate has a beta distribution: exact
     binomial limits hold, although the rates are of the cases it was set on.
     """
-    from scipy.stats import beta
-
-    tail, rows = (1 - level) / 2, []
+    rows = []
     for need, row in zip(needs, points.rows(named=True), strict=True):
         at = row["threshold"]
         for name, in_class in (("tpr", folds.truth), ("fpr", ~folds.truth)):
@@ -150,8 +150,8 @@ def _exact_where_possible(
             if need.kind == "recall":
                 # The threshold is the score of a positive: the mean of the beta distribution.
                 row[name] = k / (total + 1) if name == "tpr" else k / total
-            row[f"{name}_lower"] = float(beta.ppf(tail, k, total - k + 1)) if k else 0.0
-            row[f"{name}_upper"] = float(beta.isf(tail, k + 1, total - k)) if k < total else 1.0
+            band = binomial_band(k, total, 1 - level)
+            row[f"{name}_lower"], row[f"{name}_upper"] = float(band.lower), float(band.upper)
         rows.append(row)
     return pl.DataFrame(rows, schema=points.schema)
 

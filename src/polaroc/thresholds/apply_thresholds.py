@@ -8,6 +8,7 @@ import polars as pl
 from polaroc import rates
 from polaroc.base.checks import check_factor, check_flag, check_share
 from polaroc.base.columns import (
+    PRIOR_LIMITS,
     as_lazy,
     attach,
     collect_like,
@@ -24,13 +25,11 @@ from polaroc.errors import Hint, InvalidTable, check_choice
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, one_class_note, read
 from polaroc.priors.beliefs import Belief
-from polaroc.priors.in_use import NOT_ESTIMATED, is_estimate
+from polaroc.priors.in_use import METHOD, NOT_ESTIMATED, is_estimate
 from polaroc.thresholds.expected_cost import EXPECTED_COSTS
 from polaroc.thresholds.interval_columns import (
     ADDED,
     COUNTS,
-    METHOD,
-    PRIOR_LIMITS,
     with_interval_columns,
     with_priors_in_use,
 )

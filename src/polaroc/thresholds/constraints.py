@@ -11,6 +11,7 @@ from polaroc.base.statistics import ROUNDING
 from polaroc.errors import Hint, InvalidArgument, quoted, spelling
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import prior, range_of, skew
+from polaroc.priors.in_use import within_unit
 from polaroc.typing import Quantity
 
 # Slope and intercept of the least recall at a false positive rate.
@@ -140,6 +141,8 @@ def checked_limits(constraints: Mapping[str, float] | None) -> dict[str, float]:
 def _ends(over: object) -> tuple[float, float]:
     if not isinstance(over, Belief):
         return range_of(over)
+    if over.ends is not None:
+        return within_unit(*over.ends)
     if not over.name.startswith("points("):
         raise InvalidArgument(
             f"over is {over!r}, a belief without ends: constraints are kept at every prior of a "

@@ -1,24 +1,26 @@
 """Expected cost where the prior, and the cost of a miss, are uncertain; the H-measure."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from math import ceil
 from typing import Any
 
 import polars as pl
 
 from polaroc.base.checks import check_share, is_number, pair_of, shortened
-from polaroc.base.columns import attach, curve_keys, lazily
+from polaroc.base.columns import PRIOR_LIMITS, as_lazy, attach, curve_keys, lazily, require
 from polaroc.base.statistics import quadrature
 from polaroc.curves.hull import hull
 from polaroc.curves.surface import at_priors
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.predictions.row_checks import UNRANKED
 from polaroc.predictions.table import one_class_note
-from polaroc.priors.beliefs import Belief, beta, points, resolve_belief
+from polaroc.priors.beliefs import Belief, belief_of_estimate, beta, points, resolve_belief
 from polaroc.priors.distributions import Atoms, Distribution, Flat
 from polaroc.priors.grids import OBSERVED, check_prior
+from polaroc.priors.in_use import ENDS, METHOD, NO_INTERVAL, is_estimate, multiplied, with_estimates
 from polaroc.thresholds.operating_points import POINTS, operating_points
-from polaroc.typing import Array, Prior
+from polaroc.typing import Array, Prior, Priors
 
 EXPECTED_COSTS = (
     "cost_fixed", "cost_following", "cost_informed", "worth_of_prior", "cost_trivial",
@@ -30,7 +32,10 @@ NODES, LEAST_PANELS, LONGEST = 16, 10, 3.0
 
 @lazily
 def expected_cost(
-    curve: pl.LazyFrame, *, over: tuple[float, float] | float | Belief, cost: float | Belief = 0.5
+    curve: pl.LazyFrame,
+    *,
+    over: tuple[float, float] | float | Belief | pl.DataFrame | pl.LazyFrame,
+    cost: float | Belief = 0.5,
 ) -> pl.LazyFrame:
     """The least expected cost of each curve where prior and cost of a miss are uncertain.
 
@@ -43,7 +48,8 @@ def expected_cost(
         The result of `curve`, of a tuning table.
     over
         The prior: a range (lo, hi), in which all are equally likely, a belief (`uniform`,
-        `beta` or `points`), or a single prior.
+        `beta` or `points`), a single prior, or the result of `estimate_prior`: of each key
+        its own estimate, half normal to either side within its interval.
     cost
         The share c of the cost that a miss carries, in (0, 1), or a belief about it.
 
@@ -57,7 +63,9 @@ def expected_cost(
         which is set anew for each prior, and so knows it; `worth_of_prior`, the difference;
         `cost_informed`, that of a threshold which knows c, too; and `cost_trivial`, that of
         calling all or none positive with the same knowledge. Costs of keys without
-        positives, without negatives or with rows that cannot be ranked are null.
+        positives, without negatives or with rows that cannot be ranked are null, and those
+        at an estimate without an interval. Of estimates also `prior_lower` and
+        `prior_upper`, as in `operating_points`.
 
     Raises
     ------
@@ -92,34 +100,77 @@ def expected_cost(
     >>> costs.select(pl.col("cost_fixed", "cost_following", "worth_of_prior").round(4)).row(0)
     (0.1165, 0.0947, 0.0218)
     """
-    prior, share = _belief_of("over", over), _belief_of("cost", cost)
+    share = _belief_of("cost", cost)
+    priors: Priors
+    beliefs: dict[tuple[float, ...], Belief]
+    if isinstance(over, pl.DataFrame | pl.LazyFrame):
+        priors, beliefs = _beliefs_of_estimates(over)
+        curve = multiplied(curve, priors)
+    else:
+        belief = _belief_of("over", over)
+        priors, beliefs = belief.mean, {(): belief}
     keys = curve_keys(curve)
     hulls = hull(curve).cache()
-    c, p = share.mean, prior.mean
+    c, p = share.mean, pl.col("prior")
     expected_share = Atoms((c,), (1.0,))
-    both = prior.distribution, share.distribution
-    trivial = _least(*_trivial(), *both)
     t, f = pl.col("tpr"), pl.col("fpr")
     fixed, following = pl.col("cost_fixed"), pl.col("cost_following")
-    points = operating_points(hulls, "cost", priors=p, cost_fn=c, cost_fp=1 - c)
-    least = _per_key(
-        hulls,
+    points = operating_points(hulls, "cost", priors=priors, cost_fn=c, cost_fp=1 - c)
+    placed, at = (
+        (with_estimates(hulls, priors, keys).drop(METHOD), ("prior", *PRIOR_LIMITS))
+        if is_estimate(priors)
+        else (hulls, ())
+    )
+
+    @cache
+    def trivial(*own: float) -> float | None:
+        return least(*_trivial(), own, share.distribution)
+
+    def least(t: Array, f: Array, own: tuple[float, ...], of_cost: Distribution) -> float | None:
+        known = beliefs.get(own)
+        return None if known is None else _least(t, f, known.distribution, of_cost)
+
+    costs = _per_key(
+        placed,
         keys,
         {
-            "cost_following": lambda t, f: _least(t, f, prior.distribution, expected_share),
-            "cost_informed": lambda t, f: _least(t, f, *both),
+            "cost_following": lambda t, f, *own: least(t, f, own, expected_share),
+            "cost_informed": lambda t, f, *own: least(t, f, own, share.distribution),
+            "cost_trivial": lambda t, f, *own: trivial(*own),
         },
+        *at,
     )
+    lack = pl.when(p.is_not_null() & following.is_null()).then(pl.lit(NO_INTERVAL))
     return (
-        attach(points, least, keys, required=False)
+        attach(points, costs, keys, required=False)
         .with_columns(
-            (c * p * (1 - t) + (1 - c) * (1 - p) * f).alias("cost_fixed"),
-            pl.when(t.is_not_null()).then(trivial).alias("cost_trivial"),
+            pl.when(following.is_not_null())
+            .then(c * p * (1 - t) + (1 - c) * (1 - p) * f)
+            .alias("cost_fixed"),
+            pl.coalesce("note", lack).alias("note"),
         )
         .with_columns((fixed - following).clip(0).alias("worth_of_prior"))
-        .select(*keys, *POINTS, *EXPECTED_COSTS)
+        .select(*keys, *POINTS, *at[1:], *EXPECTED_COSTS)
         .sort(*keys, "prior", nulls_last=True)
     )
+
+
+def _beliefs_of_estimates(
+    estimates: pl.DataFrame | pl.LazyFrame,
+) -> tuple[pl.DataFrame, dict[tuple[float, ...], Belief]]:
+    """The estimates, each moved to what it lets expect, and the belief at each of them."""
+    require(as_lazy(estimates), ENDS, source="estimate_prior(...)")
+    table = as_lazy(estimates).collect()
+    beliefs: dict[tuple[float, ...], Belief] = {}
+    expected = []
+    for number, own in enumerate(table.select(ENDS).iter_rows()):
+        mean = own[0]
+        if None not in own:
+            belief = belief_of_estimate(table[number])
+            mean = belief.mean
+            beliefs[mean, *own[1:]] = belief
+        expected.append(mean)
+    return table.with_columns(pl.Series("prior", expected, pl.Float64)), beliefs
 
 
 @lazily
@@ -231,7 +282,7 @@ def _belief_of(argument: str, value: object) -> Belief:
 def _per_key(
     hulls: pl.LazyFrame,
     keys: Sequence[str],
-    values: dict[str, Callable[..., float]],
+    values: dict[str, Callable[..., float | None]],
     *extra: str,
 ) -> pl.LazyFrame:
     """Functions of recall and false positive rate at the vertices, and of extra columns, by key."""

@@ -5,27 +5,24 @@ from typing import TypeAlias
 
 import polars as pl
 
-from polaroc.base.columns import as_lazy, attach, text_keys_of_different_types
+from polaroc.base.columns import PRIOR_LIMITS
 from polaroc.base.private_columns import FRACTIONAL, private
 from polaroc.curves.surface import at_priors
-from polaroc.errors import Hint, InvalidTable
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.in_use import (
-    ESTIMATE,
+    METHOD,
     BelievedPrior,
     EstimatedPrior,
     KnownPrior,
     PriorInUse,
     is_estimate,
+    with_estimates,
 )
 from polaroc.thresholds.rate_intervals import QUANTITIES, Calls, Costs, limits
 from polaroc.typing import Priors
 
 PriorsInUse: TypeAlias = Priors | Belief
-PRIOR_LIMITS = ("prior_lower", "prior_upper")
-# How an estimated prior was made, where known: limits from the rates of a threshold may depend
-# on the very cases that judge this one.
-METHOD = private("method")
+UNKNOWN = "unknown"
 IS_EM = pl.col(METHOD).eq_missing("em")
 NO_LIMITS = pl.col("prior_lower").is_null() | pl.col("prior_upper").is_null()
 # Of an estimate without an interval, as where more than the prior has shifted.
@@ -51,8 +48,10 @@ def with_priors_in_use(
     no_limits = [pl.lit(None, pl.Float64).alias(name) for name in PRIOR_LIMITS]
     if priors is None:
         present = points.collect_schema().names()
-        has_limits = set(PRIOR_LIMITS) <= set(present)
-        return points.with_columns(no_method, *([] if has_limits else no_limits))
+        if not set(PRIOR_LIMITS) <= set(present):
+            return points.with_columns(no_method, *no_limits)
+        # Points at estimates, of which some may have no interval.
+        return points.with_columns(pl.when(NO_LIMITS).then(pl.lit(UNKNOWN)).alias(METHOD))
     moved = points.drop("prior", *PRIOR_LIMITS, strict=False)
     if isinstance(priors, Belief):
         import numpy as np
@@ -61,35 +60,8 @@ def with_priors_in_use(
         values = {"prior": priors.mean, "prior_lower": float(low), "prior_upper": float(high)}
         return moved.with_columns(no_method, **{name: pl.lit(v) for name, v in values.items()})
     if is_estimate(priors):
-        return _at_estimates(moved, as_lazy(priors), keys)
+        return with_estimates(moved, priors, keys)
     return at_priors(moved, priors).drop("skew").with_columns(no_method, *no_limits)
-
-
-def _at_estimates(
-    points: pl.LazyFrame, estimates: pl.LazyFrame, keys: Sequence[str]
-) -> pl.LazyFrame:
-    kinds, schema = estimates.collect_schema(), points.collect_schema()
-    named = [name for name in kinds.names() if name not in ESTIMATE]
-    strange = [name for name in named if name not in keys]
-    if strange:
-        raise InvalidTable(
-            f"the estimated priors have the key {', '.join(map(repr, strange))}, which by has not.",
-            hint=Hint(
-                "name it in {by}, or filter the estimates to one row for each key.", by=strange
-            ),
-        )
-    shared = [name for name in named if name in schema.names()]
-    for key in text_keys_of_different_types(schema, kinds, shared, ("the points", "the estimates")):
-        estimates = estimates.with_columns(pl.col(key).cast(schema[key], strict=False))
-    columns = estimates.select(
-        *named,
-        pl.col("prior").cast(pl.Float64),
-        pl.col("lower").cast(pl.Float64).alias("prior_lower"),
-        pl.col("upper").cast(pl.Float64).alias("prior_upper"),
-        pl.col("method").alias(METHOD),
-    )
-    # A key that only the estimates have multiplies the points.
-    return attach(points, columns, shared, required=bool(set(named) - set(shared)))
 
 
 def with_interval_columns(

@@ -8,15 +8,16 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import check_factor, check_share
-from polaroc.base.columns import OVER, PROMISE, curve_keys, lazily, require
+from polaroc.base.columns import OVER, PRIOR_LIMITS, PROMISE, curve_keys, lazily, require
 from polaroc.base.private_columns import private
 from polaroc.curves.segments import CELLS
 from polaroc.curves.surface import at_priors, select_rates, surface
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.predictions.row_checks import SCORE, UNRANKED
 from polaroc.predictions.table import one_class_note
-from polaroc.priors.beliefs import Belief, over_label
+from polaroc.priors.beliefs import Belief, belief_of_estimate, over_label
 from polaroc.priors.grids import range_of
+from polaroc.priors.in_use import AT_AN_END, NOT_ESTIMATED, is_estimate, multiplied
 from polaroc.thresholds.constraints import (
     Constraints,
     admissible,
@@ -50,7 +51,7 @@ def operating_points(
     rule: Rule = "balanced",
     *,
     priors: Priors | None = None,
-    over: tuple[float, float] | Belief | None = None,
+    over: tuple[float, float] | Belief | pl.DataFrame | pl.LazyFrame | None = None,
     target: float | None = None,
     constraints: Mapping[str, float] | None = None,
     confidence: float | None = None,
@@ -83,9 +84,11 @@ def operating_points(
         ``"max_recall"``, highest recall that the `constraints` allow.
     priors
         Priors in (0, 1), or ``"observed"``, the default, for each key's own; one,
-        several, or a prior grid. Give either `priors` or `over`.
+        several, or a prior grid; or the result of `estimate_prior`, for each key's own
+        estimate. Give either `priors` or `over`.
     over
-        A range (lo, hi) of priors, or a belief. Constraints and targets are kept at
+        A range (lo, hi) of priors, or a belief, or one row of `estimate_prior`, whose
+        interval is the range. Constraints and targets are kept at
         every prior of it, and "cost" takes the least expected cost over it. Not for
         "balanced", "posterior" and "f_measure", which need one prior.
     target
@@ -99,8 +102,9 @@ def operating_points(
     confidence
         In (0, 1): with this probability, over the draw of the tuning table, the
         *true* rates at the threshold keep all constraints, and the target of the
-        rule, at the prior or at every prior of `over`. None, the default, looks at
-        the rates on the tuning table alone, which promises nothing.
+        rule, at the prior, or at every prior of `over` or of the interval of an estimate.
+        None, the default, looks at the rates on the tuning table alone, which promises
+        nothing.
     cost_fn, cost_fp
         Costs > 0 of a missed positive and of a false alarm, for "cost" and
         "posterior".
@@ -119,7 +123,10 @@ def operating_points(
         also `over`, String, and `prior` is its mean; with `confidence` also
         `promise`, String, what the threshold promises in one sentence, null where
         none can be promised: then `note` says how many more positives or negatives
-        it would take if the curve stays as it looks, or that no number would do.
+        it would take if the curve stays as it looks, or that no number would do. At
+        estimated priors also `prior_lower` and `prior_upper`, which `apply_thresholds`
+        carries into its limits; keys that only the estimates have, such as the day, are
+        keys of the result.
 
     Raises
     ------
@@ -165,12 +172,17 @@ def operating_points(
     >>> points.select("threshold", "tpr", "promise").row(0)
     (0.54, 0.5, 'With 95 % confidence at least 2 of 10 positives are found.')
     """
+    if isinstance(over, pl.DataFrame | pl.LazyFrame):
+        over = belief_of_estimate(over)
+    if is_estimate(priors):
+        curve = multiplied(curve, priors)
     keys = curve_keys(curve)
     request = _request(rule, priors, over, target, constraints, confidence)
     for name, value in (("cost_fn", cost_fn), ("cost_fp", cost_fp), ("beta", beta)):
         check_factor(name, value)
     selection = rules(keys, target or 0.0, cost_fn, cost_fp, beta)[rule]()
-    groups = [*keys, "prior", "skew"]
+    limits_of_prior = PRIOR_LIMITS if request.estimated else ()
+    groups = [*keys, "prior", "skew", *limits_of_prior]
     points = surface(curve, request.priors)
     positives, negatives = pl.col("positives"), pl.col("negatives")
     limits = request.constraints
@@ -189,6 +201,10 @@ def operating_points(
         .then(pl.lit(UNRANKED))
         .when(one_class_note(positives, negatives).is_not_null())
         .then(one_class_note(positives, negatives))
+        .when(pl.col("prior").is_null())
+        .then(pl.lit(NOT_ESTIMATED))
+        .when(pl.col("skew").is_null())
+        .then(pl.lit(AT_AN_END))
         .when(pl.col("share").is_null())
         .then(why)
     )
@@ -200,7 +216,12 @@ def operating_points(
             lack.alias("note"),
             *request.columns,
         )
-        .select(*keys, *POINTS, *(column.meta.output_name() for column in request.columns))
+        .select(
+            *keys,
+            *POINTS,
+            *limits_of_prior,
+            *(column.meta.output_name() for column in request.columns),
+        )
         .sort(*keys, "prior", nulls_last=True)
     )
 
@@ -215,6 +236,11 @@ class _Request:
     confidence: float | None
 
     @property
+    def estimated(self) -> bool:
+        """Whether each curve has an estimated prior of its own."""
+        return is_estimate(self.priors)
+
+    @property
     def columns(self) -> list[pl.Expr]:
         """What is said of the range and of the promise."""
         columns = [] if self.over is None else [pl.lit(self.over).alias(OVER)]
@@ -223,6 +249,14 @@ class _Request:
         limits, ends = self.constraints.limits, self.constraints.ends
         if ends is not None or not any(map(depends_on_prior, limits)):
             sentence = pl.lit(promise(limits, self.confidence, ends))
+        elif self.estimated:
+            confidence = self.confidence
+            known = pl.when(pl.all_horizontal(pl.col(PRIOR_LIMITS).is_not_null()))
+            # Of a null there is no list, and nothing is promised.
+            sentence = known.then(pl.concat_list(PRIOR_LIMITS)).map_elements(
+                lambda interval: promise(limits, confidence, interval.to_list()),
+                return_dtype=pl.String,
+            )
         else:
             sentence = pl.col("prior").map_elements(
                 partial(promise, limits, self.confidence), return_dtype=pl.String
@@ -305,7 +339,8 @@ def _selected(
     """The point that the rule selects of each curve at each prior."""
     (t0, f0), _, (dt, df) = CELLS.segment
     may, worth, order = (private(name) for name in ("may", "worth", "order"))
-    both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
+    # An estimate may be missing, or no prior.
+    both = (pl.col("positives") > 0) & (pl.col("negatives") > 0) & pl.col("skew").is_not_null()
     placed = surface.with_columns(
         (both & rule.admissible).alias(may),
         rule.objective.alias(worth),

@@ -31,15 +31,17 @@ half of δ.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import ceil, floor
 from typing import Any
 
 import polars as pl
 
+from polaroc.base.columns import PRIOR_LIMITS
 from polaroc.base.private_columns import private
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
+from polaroc.priors.in_use import NO_INTERVAL, within_unit
 from polaroc.thresholds.constraints import Constraints
 from polaroc.typing import Array
 
@@ -96,11 +98,18 @@ def _marked(
         .group_by(groups, maintain_order=True)
         .agg(pl.col("positives", "negatives").first(), pl.col(place, "tp", "fp"))
     )
-    totals = curves.select("skew", "positives", "negatives").rows()
-    for (own, positives, negatives), places, tp, fp in zip(
+    estimated = [name for name in PRIOR_LIMITS if name in groups]
+    totals = curves.select("skew", "positives", "negatives", *estimated).rows()
+    for (own, positives, negatives, *interval), places, tp, fp in zip(
         totals, curves[place], curves["tp"], curves["fp"], strict=True
     ):
         at = places.to_numpy()
+        if own is None or None in interval:
+            lack[at] = NO_INTERVAL
+            continue
+        if interval:
+            # What is promised holds wherever an estimated prior may be.
+            constraints = replace(constraints, ends=within_unit(*interval))
         sample = _sample(tp.to_numpy(), fp.to_numpy(), positives, negatives)
         result = promised(sample, constraints, own, delta)
         is_promised[at] = result

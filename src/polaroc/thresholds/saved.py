@@ -62,7 +62,7 @@ class SavedThresholds:
             saved = cls(**document) if document.pop("format", None) == FORMAT else None
         except (ValueError, TypeError, AttributeError):
             saved = None
-        if saved is None:
+        if saved is None or not saved.points:
             raise InvalidTable(
                 f"{str(path)!r} holds no thresholds.",
                 hint="give the file that `polaroc threshold --out` wrote.",
@@ -84,7 +84,10 @@ class SavedThresholds:
     def check(
         self, curves: pl.DataFrame, keys: Sequence[str], score: str | Mapping[str, str]
     ) -> None:
-        """Refuse the tuning table itself, and predictions of other models."""
+        """Refuse the tuning table itself, and predictions of other models.
+
+        The rates of a threshold on the cases that it was chosen on are too good.
+        """
         missing = [key for key in self.keys if key not in keys]
         if missing:
             options = " ".join(f"--by {key}" for key in self.keys)

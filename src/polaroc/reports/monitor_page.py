@@ -1,0 +1,138 @@
+"""The page of a monitor: the alarms in plain words, a chart, and what the limits mean."""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from polaroc import charts
+from polaroc.charts.monitoring import MOST_POINTS
+from polaroc.deployment.alarms import BETTER_MODEL, BETTER_THRESHOLD, LEFT_RANGE, OTHER_SHIFT
+from polaroc.deployment.monitor_result import (
+    EACH_TIME,
+    Monitor,
+    alarms_by_key,
+    has_labels,
+    last_times,
+)
+from polaroc.reports.figures import Figure
+from polaroc.reports.page import GLOSSARY, rendered, versions
+from polaroc.reports.tables import ReportTable
+from polaroc.reports.words import counted
+
+TEMPLATE, TITLE = "monitor.html.j2", "Thresholds in use"
+MEANINGS = (
+    "The limits of all models and times hold at once, with the probability that was asked for: "
+    "one may look every day. Each is of its own time, however the share of positives moves.",
+    "They take for granted that only the share of positives changes: that the scores of "
+    "positives, and those of negatives, are spread as on the labelled reference. That is tested "
+    "at every time; where it is contradicted there are no limits.",
+    "Drift that makes the scores look like another mixture of the same positives and negatives "
+    "only labels can show.",
+)
+
+
+# Words of the glossary that are for this page, too.
+WORDS = ("positive", "share of positives", "score", "threshold")
+OWN_WORDS = (
+    ("share of alarms", "the share of cases that are called positive"),
+    ("precision", "the share of cases called positive that are positive"),
+    ("cost", "that of missed positives and of false alarms, per case"),
+    ("reference", "the labelled cases that say how positives and negatives are scored"),
+)
+
+
+@dataclass(frozen=True)
+class AlarmKind:
+    """A kind of alarm: how it begins, what it means and what to do."""
+
+    name: str
+    meaning: str
+    advice: str
+
+
+KINDS = (
+    AlarmKind(
+        LEFT_RANGE,
+        "The share of positives is certainly outside the range that the threshold was chosen for, "
+        "on that day or on average over some last days.",
+        "Choose the threshold, or the model, for another range.",
+    ),
+    AlarmKind(
+        BETTER_THRESHOLD,
+        "The named threshold costs less at every share of positives that the scores allow, by "
+        "more than it did anywhere in the range.",
+        "Move to it, after a look at the range.",
+    ),
+    AlarmKind(
+        BETTER_MODEL,
+        "The named model costs less at every share of positives that the scores allow, by more "
+        "than it did anywhere in the range.",
+        "Move to it, after a look at the range.",
+    ),
+    AlarmKind(
+        OTHER_SHIFT,
+        "No mixture of the positives and negatives of the reference gives these scores: the "
+        "cases, or how they are scored, have changed.",
+        "Label cases from use, and make a new reference.",
+    ),
+)
+
+
+def monitor_page(result: Monitor, title: str) -> str:
+    """The whole page as HTML."""
+    said = result.alarms["alarm"]
+    kinds = [kind for kind in KINDS if said.str.contains(kind.name, literal=True).any()]
+    table = result.table
+    keys = table.columns[: table.columns.index("quantity")]
+    return rendered(
+        TEMPLATE,
+        title,
+        counts=_counts(table, keys),
+        answer=result.answer,
+        kinds=kinds,
+        alarms=_sheet("alarms", "Alarms of each key", alarms_by_key(result.alarms)),
+        last=_sheet("last", "The last time of each key, with limits", last_times(table))
+        if table.height
+        else None,
+        chart=_figure(table, keys) if table.height else None,
+        meanings=[*MEANINGS, *([EACH_TIME] if has_labels(table) else [])],
+        glossary=[*((word, said) for word, said in GLOSSARY if word in WORDS), *OWN_WORDS],
+        versions=versions(),
+    )
+
+
+def _counts(table: pl.DataFrame, keys: list[str]) -> str:
+    parts = [counted(table[keys[-1]].n_unique(), "time")]
+    if len(keys) > 1:
+        parts.insert(0, counted(table.select(keys[:-1]).n_unique(), "key"))
+    return " · ".join(parts)
+
+
+def _sheet(name: str, caption: str, rows: pl.DataFrame) -> ReportTable:
+    columns = {
+        heading: [None if value is None else str(value) for value in rows[heading]]
+        for heading in rows.columns
+    }
+    return ReportTable(name, caption, columns, words=tuple(columns))
+
+
+def _figure(table: pl.DataFrame, keys: list[str]) -> Figure:
+    """The chart of all times, or of as many of the last ones as can be drawn."""
+    *own, time = keys
+    times = table[time].unique().sort()
+    shown = times.tail(max(MOST_POINTS * len(times) // table.height, 1))
+    drawn = table.filter(pl.col(time) >= shown[0])
+    left_out = len(times) - len(shown)
+    series = drawn.select(pl.concat_str(own, separator=" · ")) if own else pl.DataFrame({"": [""]})
+    alarms = drawn["alarm"].count()
+    which = f"the last {len(shown):,} of {len(times):,} times" if left_out else "all times"
+    seen = f"{time} {shown[0]} to {shown[-1]}"
+    return Figure(
+        "monitor",
+        charts.monitor(drawn),
+        f"Estimates at {which} with their limits; red points are alarms.",
+        f"Prior, precision, share of alarms and cost per case over {seen}, with limits and "
+        f"{counted(alarms, 'alarm')}.",
+        series.to_series().unique(maintain_order=True).fill_null("None").to_list(),
+        wide=True,
+    )

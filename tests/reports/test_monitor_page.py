@@ -1,0 +1,85 @@
+import numpy as np
+import polars as pl
+import pytest
+from pages import HOSTILE, Page
+
+import polaroc as pr
+from polaroc.errors import InvalidArgument, OutputRefused
+from polaroc.reports import monitor_page
+
+NAMES = {"truth": "truth", "score": "score", "time": "day", "points": 1.5}
+
+
+def cases(seed, size, prior, **columns):
+    rng = np.random.default_rng(seed)
+    truth = rng.random(size) < prior
+    frame = pl.DataFrame({"truth": truth, "score": rng.normal(size=size) + 2 * truth})
+    return frame.with_columns(pl.lit(value).alias(name) for name, value in columns.items())
+
+
+REFERENCE = cases(0, 5_000, 0.1)
+
+
+def watched(priors=(0.1, 0.1, 0.6), **arguments):
+    used = pl.concat(cases(day, 1_000, prior, day=day) for day, prior in enumerate(priors, 1))
+    return pr.monitor(REFERENCE, used, **NAMES, over=(0.05, 0.2), **arguments)
+
+
+def test_the_page_says_what_should_change(tmp_path):
+    result, said = watched(), []
+    page = Page(pr.report(result, path=tmp_path / "watched.html", tell=said.append))
+    assert not page.mistakes
+    text = page.text()
+    assert said == [result.answer]
+    assert result.answer in text
+    assert "Choose the threshold, or the model, for another range." in text
+    assert "Label cases from use" not in text
+    for alarm in result.alarms["alarm"]:
+        assert alarm in text
+    assert "Thresholds in use" in page.text("h1")
+    (spec,) = (one for one in page.all("script") if one.get("id") == "monitor")
+    assert "vconcat" in "".join(spec.itertext())
+    # An earlier page is replaced, another file is not.
+    calm = Page(pr.report(watched((0.1, 0.1)), path=tmp_path / "watched.html", title="Fraud"))
+    assert "No alarm" in calm.text()
+    assert "What to do" not in calm.text()
+    assert "Fraud" in calm.text("h1")
+    (tmp_path / "mine.html").write_text("mine")
+    with pytest.raises(OutputRefused, match="is there already"):
+        pr.report(result, path=tmp_path / "mine.html")
+
+
+def test_limits_from_labels_are_said_to_be_of_one_time_each(tmp_path):
+    result = watched(labelled=cases(1, 1_000, 0.1, day=1).head(200))
+    sentence = "Limits of what labels tell are of one time each"
+    assert sentence in Page(pr.report(result, path=tmp_path / "page.html")).text()
+    assert sentence in " ".join(result.summary().split())
+    assert sentence in result._repr_html_()
+    assert sentence not in watched().summary()
+
+
+def test_only_times_that_can_be_drawn_are_drawn(tmp_path, monkeypatch):
+    monkeypatch.setattr(monitor_page, "MOST_POINTS", 8)
+    text = Page(pr.report(watched(), path=tmp_path / "page.html")).text()
+    assert "Estimates at the last 2 of 3 times with their limits" in text
+
+
+def test_names_of_models_are_text(tmp_path):
+    by = {"by": "model"}
+    name = HOSTILE[0]
+    reference = REFERENCE.with_columns(model=pl.lit(name))
+    used = cases(1, 500, 0.6, day=1, model=name)
+    result = pr.monitor(reference, used, **NAMES, **by, over=(0.05, 0.2))
+    page = Page(pr.report(result, path=tmp_path / "page.html"))
+    assert not page.mistakes
+    assert name in page.text()
+    assert all("window.hacked" not in "".join(s.itertext()) or s.get("type") == "application/json"
+               for s in page.all("script"))  # fmt: skip
+
+
+def test_a_monitor_without_times_and_other_arguments(tmp_path):
+    empty = pr.monitor(REFERENCE, cases(1, 10, 0.1, day=1).clear(), **NAMES)
+    text = Page(pr.report(empty, path=tmp_path / "page.html")).text()
+    assert "No alarm: nothing shows" in text
+    with pytest.raises(InvalidArgument, match="truth and by are given, and the result of monitor"):
+        pr.report(empty, path=tmp_path / "page.html", truth="truth", by="model")

@@ -28,6 +28,10 @@ line-coverage *ARGS:
 pythons *ARGS:
     .ci/pythons {{ARGS}}
 
+# Each extra alone, in an environment of its own.
+extras:
+    .ci/extras
+
 # Style, formatting, spelling, and the order of the packages.
 lint:
     ruff check .

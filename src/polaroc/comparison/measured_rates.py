@@ -17,6 +17,7 @@ LEARNERS = {
     "prototypes": "random prototypes",
     "picker": "pickers of one feature",
     "tree": "decision trees",
+    "shallow tree": "shallow decision trees",
     "boosting": "gradient boosting",
 }
 # Of which there are enough samples, in this order in RATES.

@@ -12,8 +12,8 @@ and compares their AUCs by every test and design at once:
 With ``--ahead 0.4`` the classes of the first algorithm's features are farther apart: rates are
 then the tests' power. ``just error-rates --table FOLDER`` puts all that was run in one table, with
 the power of an oracle beside it, which knows the standard deviation of the mean difference over
-samples. Fits are vectorised in NumPy but for trees (``--learner tree``, ``boosting``), which are
-scikit-learn's and take a hundred times as long.
+samples. What the folder lacks stays as it was counted before. Fits are vectorised in NumPy but for
+``--learner tree``, which is scikit-learn's and takes a hundred times as long.
 """
 
 import argparse
@@ -422,10 +422,18 @@ def rates(runs: pl.DataFrame) -> pl.DataFrame:
 
 
 def counted(folder: Path) -> pl.DataFrame:
-    """The rates of all runs of a folder, and the mean lead of the first algorithm."""
+    """The counts of all runs of a folder, and the mean lead of the first algorithm."""
     runs = pl.concat(pl.read_parquet(file) for file in sorted(folder.glob("*.parquet")))
     lead = runs.group_by(KEYS).agg(pl.col("lead, ten 10-folds").mean().round(3).alias("lead"))
     return rates(runs).drop("rate", "std_error").join(lead, on=KEYS).sort(*KEYS, "alpha", "test")
+
+
+def merged(old: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
+    """Counts of settings that were run anew, and of all others as they were."""
+    kept = old.join(new, on=KEYS, how="anti")
+    return pl.concat([kept, new.select(kept.columns)], how="vertical_relaxed").sort(
+        *KEYS, "alpha", "test"
+    )
 
 
 def with_rates(counts: pl.DataFrame) -> pl.DataFrame:
@@ -512,7 +520,7 @@ def main() -> None:
     parser.add_argument("--table", type=Path, help="folder of such results: count and draw them")
     asked = parser.parse_args()
     if asked.table:
-        counts = counted(asked.table)
+        counts = merged(pl.read_csv(COUNTS), counted(asked.table))
         counts.write_csv(COUNTS)
         write_page(counts)
         return

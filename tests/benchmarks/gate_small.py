@@ -35,6 +35,7 @@ from polaroc.comparison.case_limits import (
     LEAST_CASES,
     LEAST_INFLUENCE,
     MOST_BIAS,
+    MOST_ENRICHED,
     MOST_PSEUDO,
     PSEUDO,
 )
@@ -200,7 +201,8 @@ def true_area(measure: str, auc: float) -> float:
 def refused(positives: int, negatives: int, measure: str) -> bool:
     """Whether `gate` takes these cases for too few."""
     skew = sum(skew * weight for skew, weight in NODES[measure])
-    return min(positives, negatives) < LEAST_CASES or skew * positives**0.5 > MOST_BIAS * negatives
+    needed = skew * min(positives / MOST_ENRICHED, positives**0.5 / MOST_BIAS)
+    return min(positives, negatives) < LEAST_CASES or needed > negatives
 
 
 def largest_rates(

@@ -277,8 +277,8 @@ def test_few_cases_of_a_class_are_said():
     [
         ((19, 900), {}, "a class has 19 cases, 20 are needed"),
         ((80, 20), {"measure": "iauprec", "over": OVER},
-         "beside 80 positives 20 negatives are too few; about 150 are needed"),
-        ((50, 900), {"measure": "auprec", "prior": 0.001}, "15,000 are needed"),
+         "beside 80 positives 20 negatives are too few; about 270 are needed"),
+        ((50, 900), {"measure": "auprec", "prior": 0.001}, "20,000 are needed"),
     ],
 )  # fmt: skip
 def test_too_few_cases_to_promise(sizes, arguments, why):

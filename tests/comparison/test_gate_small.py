@@ -54,7 +54,9 @@ def test_estimates_errors_and_verdicts_are_those_of_the_package(measure):
 
 
 @pytest.mark.parametrize("measure", ["auc", "auprec", "iauprec"])
-@pytest.mark.parametrize("sizes", [(19, 900), (20, 80), (80, 20), (50, 60), (200, 200)])
+@pytest.mark.parametrize(
+    "sizes", [(19, 900), (20, 80), (80, 20), (50, 60), (200, 200), (5000, 5000)]
+)
 def test_it_refuses_where_the_package_does(measure, sizes):
     estimates = pl.DataFrame({"positives": [sizes[0]], "negatives": [sizes[1]]})
     of = single_measure(measure, PRIOR, OVER, "exact")

@@ -18,7 +18,10 @@ AREAS = ("auc", "auprec", "iauprec")
 LEAST_INFLUENCE = 0.25
 # Below, the limits were wrong in simulation (`just gate-small`).
 LEAST_CASES = 20
-MOST_BIAS = 0.5
+# How many times more frequent positives may be than at the priors asked for, and how large the
+# bias may be beside the standard error where they are more frequent.
+MOST_ENRICHED = 2.5
+MOST_BIAS = 0.15
 ROOM = 1e-9
 # The largest rate of passes and of fails at the margin, of which each may be 0.025.
 LARGEST_RATES = {"auc": 0.03, "auprec": 0.03, "iauprec": 0.03}
@@ -76,8 +79,8 @@ def difference_limits(lead: PairedDifference, level: float, measure: str) -> tup
 def why_no_promise(estimates: pl.DataFrame, measure: Measure) -> str | None:
     """Why limits from so few cases cannot be trusted, None where they can.
 
-    The bias of AUPREC is of the order λ/N, its standard error of the order 1/√P: where the bias is
-    not small beside it, limits that take no notice of it are wrong.
+    The bias of AUPREC is of the order λ/N, its standard error of the order 1/√P. Among cases that
+    have many more positives than in use, λ P/N times as many, the bias is not small beside it.
 
     Parameters
     ----------
@@ -93,7 +96,7 @@ def why_no_promise(estimates: pl.DataFrame, measure: Measure) -> str | None:
     if measure.bias_skew is None:
         return None
     skew = estimates.select(pl.lit(0.0) + measure.bias_skew).item(0, 0)
-    needed = skew * positives**0.5 / MOST_BIAS
+    needed = skew * min(positives / MOST_ENRICHED, positives**0.5 / MOST_BIAS)
     if needed <= negatives:
         return None
     step = 10 ** max(0, int(log10(needed)) - 1)

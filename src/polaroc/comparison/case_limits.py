@@ -1,7 +1,7 @@
 """Limits of the difference of two fitted models that hold with few cases of a class."""
 
 from dataclasses import dataclass
-from math import ceil, log, log10
+from math import ceil, log, log10, sqrt
 
 import polars as pl
 
@@ -43,7 +43,7 @@ class PairedDifference:
             tuple(among[place] - among[place].mean() for place in (model, other))
             for among in block.influence
         )
-        return cls(*estimates, tuple(pairs))  # type: ignore[arg-type]
+        return cls(*estimates, tuple(pairs))
 
     @property
     def reversed(self) -> "PairedDifference":
@@ -115,7 +115,7 @@ def _std_error(lead: PairedDifference, measure: str) -> float:
         moved = own - other
         largest = max(float(abs(moved).max()), least)
         total += float(moved.var(ddof=1)) / moved.size + pseudo * (largest / moved.size) ** 2
-    return total**0.5
+    return sqrt(total)
 
 
 def _least_on_log_odds(lead: PairedDifference, quantile: float) -> float:
@@ -135,7 +135,7 @@ def _least_on_log_odds(lead: PairedDifference, quantile: float) -> float:
         at, other_slope = _log_odds(left)
         more = slope - other_slope
         variance = slope**2 * spread + 2 * slope * more * joint + more**2 * alone
-        return reached - at - quantile * max(variance, 0.0) ** 0.5
+        return reached - at - quantile * sqrt(max(variance, 0.0))
 
     if beyond(lead.estimate) >= 0:
         return lead.estimate - lead.other

@@ -30,7 +30,9 @@ from rich.console import Console
 from rich.table import Table
 
 import polaroc as pr
-from polaroc.comparison.delong import paired_test
+from polaroc.comparison.case_limits import PairedDifference, difference_limits
+from polaroc.comparison.delong import paired_test, single_measure
+from polaroc.comparison.paired_cases import blocks_of, read_cases
 from polaroc.comparison.verdict import decide
 
 HERE = Path(__file__).parent
@@ -90,15 +92,17 @@ def samples(
 
 def paired_verdicts(table: pl.DataFrame, measure: str, margin: float) -> list[str]:
     """The verdict on each replicate, as `gate` has it of one at a time."""
-    pairs = paired_test(
-        table, truth="truth", score="score", by="replicate", measure=measure, over=OVER,
-        level=1 - ALPHA,
+    cases = read_cases(
+        table, truth="truth", score="score", between="model", case="id", by="replicate",
+        positive=None,
     )  # fmt: skip
+    blocks = blocks_of(cases, single_measure(measure, "observed", OVER, "exact"))
     # In the order of their names, the challenger comes first.
-    return [
-        decide(*ends, margin, higher=True)
-        for ends in pairs.sort("replicate").select("lower", "upper").iter_rows()
-    ]
+    found = {
+        block.key: difference_limits(PairedDifference.of_block(block, 0, 1), 1 - ALPHA, measure)
+        for block in blocks
+    }
+    return [decide(*found[key], margin, higher=True) for key in sorted(found)]
 
 
 def equal_rates(replicates: int, seed: int) -> Iterator[list[str]]:

@@ -1,22 +1,23 @@
-"""Intervals that were tried for `gate` on few cases, beside the one it has.
+"""The interval of `gate` on few cases, beside others that were tried.
 
-``python tests/benchmarks/gate_small.py [--replicates N] [--seed S] [--sizes 20+80 …]``: per sizes
-and measure the largest rates of passes and of fails, of which each may be α/2 = 0.025, where the
-challenger is worse by exactly the margin: over champions with AUC 0.8, 0.9 and 0.95, challengers
-that are equal to it or worse by 0.03 AUC, and scores that correlate by 0.5 and 0.9. In brackets the
-mean share of passes where the models are equal and the margin is three standard deviations.
+``python tests/benchmarks/gate_small.py [--replicates N] [--seed S] [--alpha A] [--sizes 20+80 …]``:
+per sizes and measure the largest rates of passes and of fails, of which each may be α/2, where the
+challenger is worse by exactly the margin: over champions with AUC 0.8, 0.9, 0.95 and 0.97,
+challengers that are equal to it or worse by 0.03 AUC, and scores that correlate by 0.5 and 0.9. In
+brackets the mean share of passes where the models are equal and the margin is three standard
+deviations. Measures are the AUC, IAUPREC over 5 to 20 % positives, and (``--measures auprec``)
+AUPREC at 1 %.
 
-wald
-    The interval of `gate`, here in NumPy: the influence of each case, and normal.
+gate
+    The interval of `gate`, here in NumPy, also where `gate` refuses; ``(refused)`` says so.
+normal
+    The influence of each case, and normal.
 student
     The same with Student's t, on one degree less than the cases of the rarer class.
-pseudo-cases
+three pseudo-cases
     Student's, with three more cases of each class that have the largest influence seen.
 log-odds
     Student's, for the log-odds of the challenger against those that the margin leaves it.
-jackknife
-    Student's, with the variance of the measure without each case in turn. For the AUC that is
-    DeLong's, so only for IAUPREC, and with up to 100 positives.
 """
 
 import argparse
@@ -30,15 +31,37 @@ import numpy as np
 from scipy.special import logit
 from scipy.stats import norm, t
 
+from polaroc.comparison.case_limits import (
+    LEAST_CASES,
+    LEAST_INFLUENCE,
+    MOST_BIAS,
+    MOST_ENRICHED,
+    MOST_PSEUDO,
+    PSEUDO,
+)
+
 sys.path.append(str(Path(__file__).parents[1] / "support"))
 import binormal
 
 OVER, ALPHA, WORSE = (0.05, 0.20), 0.05, 0.03
-SIZES = ("20+20", "80+20", "20+80", "50+50", "50+200", "100+400", "200+800")
-AUCS, CORRELATIONS = (0.8, 0.9, 0.95), (0.5, 0.9)
-PSEUDO, MOST_DROPPED = 3, 100
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(4)
-SKEWS = [1 / prior - 1 for prior in np.mean(OVER) + np.ptp(OVER) / 2 * NODES]
+SIZES = (
+    "20+20", "80+20", "20+80", "20+500", "50+50", "50+200", "50+2000", "200+200", "100+400",
+    "200+800",
+)  # fmt: skip
+AUCS, CORRELATIONS = (0.8, 0.9, 0.95, 0.97), (0.5, 0.9)
+PRIOR = 0.01
+PLACES, WEIGHTS = np.polynomial.legendre.leggauss(4)
+# The skews that a measure is a weighted mean over.
+NODES = {
+    "auc": [],
+    "auprec": [(1 / PRIOR - 1, 1.0)],
+    "iauprec": [
+        (1 / prior - 1, weight)
+        for prior, weight in zip(
+            np.mean(OVER) + np.ptp(OVER) / 2 * PLACES, WEIGHTS / 2, strict=True
+        )
+    ],
+}
 
 
 class Measured(NamedTuple):
@@ -46,7 +69,6 @@ class Measured(NamedTuple):
 
     estimate: np.ndarray
     influence: tuple[np.ndarray, np.ndarray]  # centred, of positives and negatives
-    dropped: tuple[np.ndarray, np.ndarray] | None = None  # without each case
 
 
 def measured(scores: np.ndarray, positives: int, measure: str) -> Measured:
@@ -75,7 +97,7 @@ def measured(scores: np.ndarray, positives: int, measure: str) -> Measured:
     end = np.arange(1, positives + 1) / positives
     start = end - 1 / positives
     of_positives, by_rank = np.zeros(fp.shape), np.zeros((rows, positives + 1))
-    for skew, weight in zip(SKEWS, WEIGHTS / 2, strict=True):
+    for skew, weight in NODES[measure]:
         x = skew * fp / negatives
         x = np.where(x > 0, x, 1e-300)
         slope = -skew * (np.log((end + x) / (start + x)) + x / (end + x) - x / (start + x))
@@ -83,22 +105,16 @@ def measured(scores: np.ndarray, positives: int, measure: str) -> Measured:
         rise = end / (end + x) - np.where(fp > 0, start / (start + x), 1)
         of_positives += weight * (end / (end + x) + from_end(rise) - rise)
         by_rank[:, :-1] += weight * from_end(slope)
-    dropped = None
-    if positives <= MOST_DROPPED:
-        without_pos = [iauprec(np.delete(fp, i, axis=1), negatives) for i in range(positives)]
-        below = np.arange(positives) >= np.arange(positives + 1)[:, None]
-        without_neg = [iauprec(np.maximum(fp - less, 0), negatives - 1) for less in below]
-        dropped = by_case(np.stack(without_pos, axis=1), np.stack(without_neg, axis=1))
     influence = centred(by_case(of_positives, by_rank))
-    return Measured(iauprec(fp, negatives), influence, dropped)
+    return Measured(precision_area(fp, negatives, measure), influence)
 
 
-def iauprec(fp: np.ndarray, negatives: int) -> np.ndarray:
+def precision_area(fp: np.ndarray, negatives: int, measure: str) -> np.ndarray:
     """From the number of negatives above each positive."""
     positives = fp.shape[1]
     end = np.arange(1, positives + 1) / positives
     total = np.zeros(len(fp))
-    for skew, weight in zip(SKEWS, WEIGHTS / 2, strict=True):
+    for skew, weight in NODES[measure]:
         x = skew * fp / negatives
         gained = np.log1p((1 / positives) / np.where(x > 0, end - 1 / positives + x, 1))
         total += weight * (1 - (x * gained).sum(axis=1))
@@ -116,32 +132,57 @@ def centred(classes: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndar
     return own, other
 
 
-def variance(classes: tuple[np.ndarray, np.ndarray], pseudo: float = 0) -> np.ndarray:
+def variance(
+    classes: tuple[np.ndarray, np.ndarray], pseudo: float = 0, least: float = 0
+) -> np.ndarray:
     """Of a sum of means of two classes, with pseudo-cases of the largest influence."""
     return sum(
-        own.var(axis=1, ddof=1) / own.shape[1] + pseudo * (own**2).max(axis=1) / own.shape[1] ** 2
+        own.var(axis=1, ddof=1) / own.shape[1]
+        + pseudo * (np.abs(own).max(axis=1).clip(least) / own.shape[1]) ** 2
         for own in classes
     )
 
 
+def log_odds(area: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The log-odds of an area, below 1/2 their tangent there, and the slope."""
+    within = area.clip(0.5, 1 - 1e-9)
+    return np.where(area < 0.5, 4 * (area - 0.5), logit(within)), 1 / (within * (1 - within))
+
+
+def beyond(reached: Measured, other: Measured, more: float, quantile: float) -> np.ndarray:
+    """How far a model is above another one's estimate plus `more`, on the scale of `log_odds`."""
+    at, slope = log_odds(reached.estimate)
+    left, other_slope = log_odds(other.estimate + more)
+    moved = tuple(
+        slope[:, None] * own - other_slope[:, None] * one
+        for own, one in zip(reached.influence, other.influence, strict=True)
+    )
+    return at - left - quantile * variance(moved) ** 0.5
+
+
 def verdicts(
-    champion: Measured, challenger: Measured, margin: float, quantile: float
+    champion: Measured, challenger: Measured, margin: float, measure: str, alpha: float = ALPHA
 ) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
     """Per interval which replicates pass and fail."""
     lead = challenger.estimate - champion.estimate
     pairs = list(zip(challenger.influence, champion.influence, strict=True))
     moved = tuple(own - other for own, other in pairs)
+    quantile = float(t.ppf(1 - alpha / 2, min(own.shape[1] for own in moved) - 1))
+    # Where nothing varies there is no interval.
+    varies = variance(moved) > 1e-26
     errors = {
-        "wald": norm.ppf(1 - ALPHA / 2) * variance(moved) ** 0.5,
+        "gate": quantile
+        * variance(moved, PSEUDO.get(measure, MOST_PSEUDO), LEAST_INFLUENCE) ** 0.5,
+        "normal": norm.ppf(1 - alpha / 2) * variance(moved) ** 0.5,
         "student": quantile * variance(moved) ** 0.5,
-        "pseudo-cases": quantile * variance(moved, PSEUDO) ** 0.5,
+        "three pseudo-cases": quantile * variance(moved, 3) ** 0.5,
     }
-    if champion.dropped and challenger.dropped:
-        without = zip(challenger.dropped, champion.dropped, strict=True)
-        spread = sum((own - other).var(axis=1) * (own.shape[1] - 1) for own, other in without)
-        errors["jackknife"] = quantile * spread**0.5
     for name, reach in errors.items():
-        yield name, lead - reach >= -margin, lead + reach < -margin
+        passed, failed = lead - reach >= -margin, lead + reach < -margin
+        if name == "gate":
+            passed = passed & (beyond(challenger, champion, -margin, quantile) >= 0)
+            failed = failed & (beyond(champion, challenger, margin, quantile) > 0)
+        yield name, passed & varies, failed & varies
     reached, left = (
         np.clip(value, 1e-9, 1 - 1e-9)
         for value in (challenger.estimate, champion.estimate - margin)
@@ -149,12 +190,25 @@ def verdicts(
     own_slope, other_slope = (1 / (value * (1 - value))[:, None] for value in (reached, left))
     moved = tuple(own_slope * own - other_slope * other for own, other in pairs)
     reach, apart = quantile * variance(moved) ** 0.5, logit(reached) - logit(left)
-    yield "log-odds", apart >= reach, apart < -reach
+    yield "log-odds", (apart >= reach) & varies, (apart < -reach) & varies
 
 
-def largest_rates(sizes: tuple[int, int], measure: str, replicates: int, seed: int) -> str:
+def true_area(measure: str, auc: float) -> float:
+    """The measure of the population."""
+    return binormal.auprec(PRIOR, auc) if measure == "auprec" else binormal.iauprec(OVER, auc)
+
+
+def refused(positives: int, negatives: int, measure: str) -> bool:
+    """Whether `gate` takes these cases for too few."""
+    skew = sum(skew * weight for skew, weight in NODES[measure])
+    needed = skew * min(positives / MOST_ENRICHED, positives**0.5 / MOST_BIAS)
+    return min(positives, negatives) < LEAST_CASES or needed > negatives
+
+
+def largest_rates(
+    sizes: tuple[int, int], measure: str, replicates: int, seed: int, alpha: float = ALPHA
+) -> str:
     """One line per interval: the largest rate of passes and of fails, and the power."""
-    quantile = float(t.ppf(1 - ALPHA / 2, min(sizes) - 1))
     truth = np.arange(sum(sizes)) < sizes[0]
     rates: dict[str, list[tuple[float, float]]] = {}
     power: dict[str, list[float]] = {}
@@ -174,13 +228,13 @@ def largest_rates(sizes: tuple[int, int], measure: str, replicates: int, seed: i
             for own in (auc, auc - worse)
         )
         margin: float = worse
-        if worse and measure == "iauprec":
-            margin = binormal.iauprec(OVER, auc) - binormal.iauprec(OVER, auc - worse)
-        for name, passed, failed in verdicts(champion, challenger, margin, quantile):
+        if worse and measure != "auc":
+            margin = true_area(measure, auc) - true_area(measure, auc - worse)
+        for name, passed, failed in verdicts(champion, challenger, margin, measure, alpha):
             rates.setdefault(name, []).append((passed.mean(), failed.mean()))
         if not worse:
             wide = 3 * float((challenger.estimate - champion.estimate).std())
-            for name, passed, _ in verdicts(champion, challenger, wide, quantile):
+            for name, passed, _ in verdicts(champion, challenger, wide, measure, alpha):
                 power.setdefault(name, []).append(passed.mean())
     found = [
         f"{name} {' / '.join(f'{largest:.3f}' for largest in np.max(own, axis=0))} "
@@ -195,13 +249,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--replicates", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--alpha", type=float, default=ALPHA)
+    parser.add_argument("--measures", nargs="+", default=("auc", "iauprec"), choices=NODES)
     parser.add_argument("--sizes", nargs="+", default=SIZES)
     options = parser.parse_args()
     for given in options.sizes:
         positives, negatives = map(int, given.split("+"))
-        for measure in ("auc", "iauprec"):
-            line = largest_rates((positives, negatives), measure, options.replicates, options.seed)
-            print(f"{given} {measure}: {line}", flush=True)
+        for measure in options.measures:
+            line = largest_rates(
+                (positives, negatives), measure, options.replicates, options.seed, options.alpha
+            )
+            note = " (refused)" if refused(positives, negatives, measure) else ""
+            print(f"{given} {measure}{note}: {line}", flush=True)
 
 
 if __name__ == "__main__":

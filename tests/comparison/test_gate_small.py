@@ -7,11 +7,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-import polaroc as pr
-from polaroc.comparison.delong import paired_test
+from polaroc.comparison.case_limits import PairedDifference, difference_limits, why_no_promise
+from polaroc.comparison.delong import paired_test, single_measure
+from polaroc.comparison.paired_cases import blocks_of, read_cases
 
 SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "gate_small.py"))
-OVER = SCRIPT["OVER"]
+OVER, PRIOR = SCRIPT["OVER"], SCRIPT["PRIOR"]
 POSITIVES, CASES = 7, 20
 RNG = np.random.default_rng(3)
 SCORES = RNG.normal(size=(2, CASES)) + (np.arange(CASES) < POSITIVES)
@@ -29,43 +30,51 @@ def measured(measure):
     return [SCRIPT["measured"](own[None], POSITIVES, measure) for own in SCORES]
 
 
-@pytest.mark.parametrize("measure", ["auc", "iauprec"])
-def test_estimates_and_errors_are_those_of_the_package(measure):
-    pairs = paired_test(table(SCORES), truth="truth", score="score", measure=measure, over=OVER)
+@pytest.mark.parametrize("measure", ["auc", "auprec", "iauprec"])
+def test_estimates_errors_and_verdicts_are_those_of_the_package(measure):
+    pairs = paired_test(
+        table(SCORES), truth="truth", score="score", measure=measure, over=OVER, prior=PRIOR
+    )
     a, b = measured(measure)
     moved = tuple(own - other for own, other in zip(a.influence, b.influence, strict=True))
     assert a.estimate - b.estimate == pytest.approx(pairs["difference"].item(), abs=1e-5)
     error = SCRIPT["variance"](moved) ** 0.5
     assert error == pytest.approx(pairs["std_error"].item(), rel=1e-4)
-    # The verdicts of the first interval turn where the limits of the package lie.
-    for side, sign in (("lower", 1), ("upper", -1)):
-        for beyond in (1e-4, -1e-4):
-            margin = -(pairs[side].item() - sign * beyond)
-            name, passed, failed = next(SCRIPT["verdicts"](b, a, margin, 2.0))
-            assert name == "wald"
-            assert (passed if side == "lower" else failed).item() == (beyond > 0)
+    # The verdicts turn where the limits of the package lie.
+    cases = read_cases(table(SCORES), truth="truth", score="score", between="model", case="id",
+                       by=(), positive=None)  # fmt: skip
+    (block,) = blocks_of(cases, single_measure(measure, PRIOR, OVER, "exact"))
+    ends = difference_limits(PairedDifference.of_block(block, 0, 1), 0.95, measure)
+    for side, (limit, sign) in enumerate(zip(ends, (1, -1), strict=True)):
+        for more in (1e-4, -1e-4):
+            margin = -(limit - sign * more)
+            name, *turned = next(SCRIPT["verdicts"](b, a, margin, measure))
+            assert name == "gate"
+            assert turned[side].item() == (more > 0)
 
 
-def test_what_is_left_without_a_case():
-    first = table(SCORES).filter(model="a")
-    without = [
-        pr.evaluate(first.filter(pl.col("id") != case), truth="truth", score="score",
-                    measures=["iauprec"], over=OVER)["estimate"].item()
-        for case in range(CASES)
-    ]  # fmt: skip
-    found = np.concatenate([own[0] for own in measured("iauprec")[0].dropped])
-    assert found == pytest.approx(without, abs=1e-4)
+@pytest.mark.parametrize("measure", ["auc", "auprec", "iauprec"])
+@pytest.mark.parametrize(
+    "sizes", [(19, 900), (20, 80), (80, 20), (50, 60), (200, 200), (5000, 5000)]
+)
+def test_it_refuses_where_the_package_does(measure, sizes):
+    estimates = pl.DataFrame({"positives": [sizes[0]], "negatives": [sizes[1]]})
+    of = single_measure(measure, PRIOR, OVER, "exact")
+    assert SCRIPT["refused"](*sizes, measure) == (why_no_promise(estimates, of) is not None)
 
 
 def test_pseudo_cases_widen_by_the_largest_influence():
     moved = (np.array([[-1.0, 0.0, 1.0]]), np.array([[-2.0, 2.0]]))
     assert SCRIPT["variance"](moved, 3) == pytest.approx(1 / 3 + 8 / 2 + 3 * (1 / 9 + 4 / 4))
+    assert SCRIPT["variance"](moved, 1, 3.0) == pytest.approx(1 / 3 + 8 / 2 + 9 / 9 + 9 / 4)
 
 
 def test_it_prints_a_share_for_each_interval():
-    line = SCRIPT["largest_rates"]((20, 20), "iauprec", 100, 0)
-    rates = {part.split()[0]: float(part.split()[1]) for part in line.split(" | ")}
-    assert set(rates) == {"wald", "student", "pseudo-cases", "jackknife", "log-odds"}
-    # Three standard errors below the 0.16 that 2,000 samples gave.
-    assert rates["wald"] > 0.08
-    assert rates["pseudo-cases"] <= rates["student"] <= rates["wald"]
+    line = SCRIPT["largest_rates"]((20, 20), "auc", 200, 0)
+    rates = {part.rpartition(" / ")[0].rpartition(" ")[0]: float(part.split(" / ")[0].split()[-1])
+             for part in line.split(" | ")}  # fmt: skip
+    assert set(rates) == {"gate", "normal", "student", "three pseudo-cases", "log-odds"}
+    # 2,000 samples gave 0.09 and 0.02.
+    assert rates["normal"] > 0.05
+    assert rates["gate"] < 0.05
+    assert rates["gate"] <= rates["student"] <= rates["normal"]

@@ -14,6 +14,7 @@ from polaroc.cli.measured import (
     Between,
     Block,
     Files,
+    Guarded,
     HalvesFiles,
     IncompleteBlocks,
     Ratio,
@@ -88,9 +89,7 @@ def compare(
     positive: Positive = None,
     nulls: NullRows = "raise",
     halves: HalvesFiles = None,
-    guarded: Annotated[
-        bool, typer.Option("--guarded", help="With --halves: the greater one of both variances.")
-    ] = False,
+    guarded: Guarded = False,
     folder: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="Folder for omnibus, pairs, letters and the summary."),

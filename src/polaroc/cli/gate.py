@@ -14,11 +14,14 @@ from polaroc.cli.measured import (
     Between,
     Block,
     Files,
+    Guarded,
+    HalvesFiles,
     IncompleteBlocks,
     Ratio,
     Score,
     Truth,
     columns_of,
+    halves_in,
     predictions_or_measures,
     show_results,
 )
@@ -69,6 +72,8 @@ def gate(
     weight: Weight = None,
     positive: Positive = None,
     nulls: NullRows = "raise",
+    halves: HalvesFiles = None,
+    guarded: Guarded = False,
     as_json: AsJson = False,
 ) -> None:
     """Test whether a challenger may replace the champion.
@@ -89,14 +94,18 @@ def gate(
             arguments = columns.arguments(roles.all)
             tell(source.notes(columns))
         say("comparing")
+        in_halves = halves_in(halves)
         # Names of models are words here.
         words = pl.col([name for name in roles.models if name in frame.collect_schema()])
+        if in_halves is not None:
+            own = [name for name in roles.models if name in in_halves.columns]
+            in_halves = in_halves.with_columns(pl.col(own).cast(pl.String))
         result = gated(
             frame.with_columns(words.cast(pl.String)), champion=champion, challenger=challenger,
             case=case, measure=measure, over=over,
             prior=None if prior is None else prior_in_words(prior),
             test_train_ratio=test_train_ratio, margin=margin, alpha=alpha, incomplete=incomplete,
-            **arguments,
+            halves=in_halves, guarded=guarded, **arguments,
         )  # fmt: skip
         source.check_unchanged()
     tell(roles.notes)

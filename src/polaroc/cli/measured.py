@@ -68,6 +68,9 @@ HalvesFiles = Annotated[
         show_default=False,
     ),
 ]
+Guarded = Annotated[
+    bool, typer.Option("--guarded", help="With --halves: the greater one of both variances.")
+]
 Alpha = Annotated[float, typer.Option(help="Accepted chance of a false difference.")]
 
 

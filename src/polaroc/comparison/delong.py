@@ -130,7 +130,7 @@ def paired_test(
 ) -> Frame:
     """The test of `delong` for any one of the measures of `evaluate`."""
     check_share("level", level)
-    one = _measure(measure, prior, over, interpolation)
+    one = single_measure(measure, prior, over, interpolation)
     cases = read_cases(
         predictions, truth=truth, score=score, between=between, case=case, by=by,
         positive=positive,
@@ -170,12 +170,13 @@ def holm_of_known(p_values: Sequence[float | None]) -> list[float | None]:
     return [None if p is None else next(adjusted) for p in p_values]
 
 
-def _measure(
+def single_measure(
     name: str,
     prior: Prior,
     over: tuple[float, float] | Belief | None,
     interpolation: Interpolation,
 ) -> Measure:
+    """The one measure that is compared; raise where there is none or more."""
     check_choice("measure", name, (*default_measures(), *OF_CASES))
     if name in ("auprec", "iauprec"):
         check_interpolation(interpolation)

@@ -8,8 +8,14 @@ import polars as pl
 from polaroc.base.checks import pair_of
 from polaroc.base.columns import as_lazy, column_names, single_column
 from polaroc.base.private_columns import VALUE
+from polaroc.comparison.case_limits import (
+    LARGEST_RATES,
+    PairedDifference,
+    difference_limits,
+    why_no_promise,
+)
 from polaroc.comparison.compare import compare
-from polaroc.comparison.delong import paired_test
+from polaroc.comparison.delong import single_measure
 from polaroc.comparison.design import Incomplete
 from polaroc.comparison.gate_checks import (
     at_prior,
@@ -26,6 +32,12 @@ from polaroc.comparison.gate_checks import (
 from polaroc.comparison.half_splits import KEYS as HALF_KEYS
 from polaroc.comparison.layout import REPEAT
 from polaroc.comparison.measure_rows import below_chance
+from polaroc.comparison.paired_cases import (
+    NO_DIFFERENCE,
+    NO_VARIANCE,
+    blocks_of,
+    read_cases,
+)
 from polaroc.comparison.result import Comparison
 from polaroc.comparison.verdict import GateResult, at_in_words, decide
 from polaroc.errors import InvalidArgument, InvalidPredictions
@@ -41,13 +53,17 @@ ON_CASES = (
     "It is about these fitted models on other cases like these, which must be independent; of "
     "models trained anew it says nothing."
 )
-# Rates of passes at the margin, by `just gate-small`.
-ENOUGH_CASES = 200
-FEW_CASES = (
-    "With {} cases of a class a challenger that is worse by exactly the margin passes too often: "
-    "in simulation at α = 0.05, where 0.025 is aimed at, in up to 0.09 of samples with 20 + 80 "
-    "cases and up to 0.05 with 50 + 200 and 100 + 400; of IAUPREC over 5 to 20 % positives in up "
-    "to 0.17 with 20 + 20 and 0.23 with 80 positives and 20 negatives."
+# Below, the limits are clearly wider than those of many cases.
+FEW_CASES = 200
+WIDENED = (
+    "With {} cases of a class the interval is widened, so that a pass comes no more often than "
+    "promised where the challenger is worse by exactly the margin: in simulation"
+)
+MEASURED = " at α = 0.05, where 0.025 is aimed at, in at most {} of samples."
+NOT_MEASURED = " that was tried for AUC, AUPREC and IAUPREC alone."
+NO_PROMISE = (
+    "There are too few cases to promise anything, so there is neither an interval nor a pass or a "
+    "fail: {}."
 )
 
 
@@ -149,9 +165,15 @@ def gate(
     On folds the interval is that of the corrected t-test (Nadeau and Bengio 2003) with
     J−1 degrees of freedom: it is about models trained anew on other samples of this
     size. With `halves` it has the variance and the degrees of freedom that these give, as in
-    `compare`. On one test set it is normal, with the variance of the difference over the
-    cases (for the AUC that of DeLong, DeLong and Clarke-Pearson 1988): it is about
-    these fitted models on other cases like these.
+    `compare`. On one test set it is about these fitted models on other cases like these. It is
+    Student's, with one degree of freedom less than there are cases of the rarer class and the
+    variance of the difference over the cases (for the AUC that of DeLong, DeLong and
+    Clarke-Pearson 1988) and a few more of each class, which have the largest influence seen: one
+    for the AUC, two for other measures. Of AUC, AUPREC and IAUPREC it reaches as far as Student's
+    interval of the log-odds does. So a pass is as rare as promised with few cases too. There is no
+    interval, and the verdict is "undecided", with fewer than 20 cases of a class, and for AUPREC
+    and IAUPREC where negatives are too few for the priors beside the positives; `warnings` says
+    how many are needed.
 
     Models that rank all cases alike differ by 0, and pass. Where two models that do not
     rank alike show no variation (both perfect, or a difference that is the same in
@@ -215,7 +237,8 @@ def gate(
     if on_cases:
         refuse_folds(table, folds)
         taken_at = {"measure": measure, "prior": at, "over": over}
-        lead = _on_cases(table, between, champion, str(case), taken_at, alpha, columns)
+        models_compared = (challenger, champion)
+        lead = _on_cases(table, between, models_compared, str(case), taken_at, alpha, columns)
     else:
         wanted: dict[str, Any] = {
             "measures": sorted({measure, "auc"}), "over": over, "priors": at, "weight": weight,
@@ -265,25 +288,38 @@ class Lead(NamedTuple):
 def _on_cases(
     table: pl.DataFrame,
     between: str,
-    champion: object,
+    models: tuple[object, object],
     case: str,
     measured: dict[str, Any],
     alpha: float,
     columns: dict[str, Any],
 ) -> Lead:
-    """Of two fitted models, paired by case."""
+    """Of two fitted models, challenger and champion, paired by case."""
     measure = measured["measure"]
-    pairs = paired_test(table, between=between, case=case, level=1 - alpha, **measured, **columns)
-    error = pairs["std_error"].item()
-    if error is None:
+    compared = single_measure(measure, measured["prior"], measured["over"], "exact")
+    cases = read_cases(table, between=between, case=case, by=(), **columns)
+    (block,) = blocks_of(cases, compared)
+    places = [block.models.index(model) for model in models]
+    variance = block.variance(*places)
+    if variance != variance:
         raise InvalidPredictions(
             "there are too few cases of a class to compare the models by.",
             hint="every class needs two cases or more.",
         )
-    difference, lower, upper = _limits(pairs, champion)
+    paired = PairedDifference.of_block(block, *places)
+    difference = paired.estimate - paired.other
+    estimates = evaluate(
+        table, by=between, measures=sorted({measure, "auc"}), priors=measured["prior"],
+        over=measured["over"], intervals="wald", **columns,
+    )  # fmt: skip
+    own = estimates.filter(measure=measure)
     notes = [ON_CASES]
-    if error == 0:
-        if difference == 0 and _rank_alike(table, between, case, columns["score"]):
+    lower: float | None
+    upper: float | None
+    lower, upper = difference_limits(paired, 1 - alpha, measure)
+    if variance < NO_VARIANCE:
+        if abs(difference) < NO_DIFFERENCE and _rank_alike(table, between, case, columns["score"]):
+            difference = lower = upper = 0.0
             notes.append("The two models rank all cases alike.")
         else:
             lower = upper = None
@@ -292,20 +328,21 @@ def _on_cases(
                 "where they separate the classes perfectly: nothing says how much others would "
                 "change it."
             )
-    estimates = evaluate(
-        table, by=between, measures=sorted({measure, "auc"}), priors=measured["prior"],
-        over=measured["over"], intervals="wald", **columns,
-    )  # fmt: skip
-    own = estimates.filter(measure=measure)
-    fewest = min(own.select("positives", "negatives").row(0))
-    if fewest < ENOUGH_CASES:
-        notes.append(FEW_CASES.format(f"{fewest:,}"))
+    else:
+        few = why_no_promise(own, compared)
+        if few is not None:
+            lower = upper = None
+            notes.append(NO_PROMISE.format(few))
+        elif paired.fewest < FEW_CASES:
+            rate = LARGEST_RATES.get(measure)
+            told = NOT_MEASURED if rate is None else MEASURED.format(rate)
+            notes.append(WIDENED.format(f"{paired.fewest:,}") + told)
     noted = (
         own.drop_nulls("note")
         .group_by(humanize_note(pl.col("note")), maintain_order=True)
         .agg(pl.col(between).cast(pl.String))
     )
-    notes += [f"{' and '.join(models)}: {note}." for note, models in noted.rows()]
+    notes += [f"{' and '.join(named)}: {note}." for note, named in noted.rows()]
     return Lead(
         difference, lower, upper, dict(own.select(between, "estimate").iter_rows()),
         f"{table[case].n_unique():,} cases", (*notes, *below_chance(estimates, measure)),

@@ -23,7 +23,7 @@ class GateResult:
         The measure of the challenger minus that of the champion.
     lower, upper
         Its two-sided interval with confidence 1 − `alpha`; None where nothing says how
-        much the difference varies.
+        much the difference varies, or cases are too few to trust it.
     champion, challenger
         The two models.
     champion_estimate, challenger_estimate

@@ -35,10 +35,13 @@ def run(frame: pl.LazyFrame | pl.DataFrame, request: Request) -> Result:
     predictions = read(frame, **request.columns)
     if request.memory is not None:
         return _within_memory(predictions, request)
+    sums = CurveSums(predictions, request)
     if request.intervals is not None and eager:
         check_counts(predictions)
+    elif eager and (totals := sums.in_memory()) is not None:
+        return _result(totals, predictions.keys, request)
     keys = build_key_index(predictions, eager=eager)
-    result = _result(CurveSums(predictions, request).lazy(keys), predictions.keys, request)
+    result = _result(sums.lazy(keys), predictions.keys, request)
     if request.intervals is None:
         return result
     curves = curve_tables(predictions, keys, with_fractional_flag(keys.key_notes, predictions))

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import polars as pl
 import polars.selectors as cs
 
+from polaroc.base.arrays import ARRAYS
 from polaroc.base.private_columns import (
     COUNT,
     FP_OFFSET,
@@ -22,11 +23,13 @@ from polaroc.curves.curve import anchors, cells, indexed_curves, to_curve_table
 from polaroc.curves.hull import hulls
 from polaroc.curves.keys import LEAST_WEIGHTS, Keys, attach_key_index, build_key_index
 from polaroc.curves.packing import PACK_128, Packing
+from polaroc.curves.ranking import ranked_cells
 from polaroc.curves.thinning import recompute_steps, thin
 from polaroc.evaluation.partitions import Partition, count_by_rank, partitions, store_rows
 from polaroc.evaluation.request import Request
 from polaroc.files.memory import resolve_memory
 from polaroc.files.scratch import scratch_folder
+from polaroc.measures.array_sums import array_sums
 from polaroc.measures.spec import Measure, ingredients
 from polaroc.measures.table import HAS_AREA, curve_sums
 from polaroc.predictions.row_checks import SCORE
@@ -86,6 +89,17 @@ class CurveSums:
             return CurveTotals(wide, self._thinned(table))
         hull = hulls(table)
         return CurveTotals(_joined(wide, _per_key(hull, self.on_hull)), self._thinned(hull))
+
+    def in_memory(self) -> CurveTotals | None:
+        """The same of rows in memory, computed now; None where this takes the plan."""
+        of_areas = all(measure.mergeable_segments for measure in self.on_curve)
+        if self.predictions.weighted or self.predictions.possible or not of_areas or self._curves:
+            return None
+        ranked = ranked_cells(self.predictions)
+        if ranked is None:
+            return None
+        sums = array_sums(ranked.counts, ranked.starts, self.request.on_curve_of(ARRAYS))
+        return CurveTotals(ranked.totals.hstack(sums).lazy(), None)
 
     def out_of_core(self) -> CurveTotals:
         """The same, computed within `memory`: in ranges of the score where rows do not fit.

@@ -1,9 +1,10 @@
 """Formulas of NumPy arrays, for tables in memory."""
 
 import operator
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any
 
 from polaroc.typing import Array, Quantity
@@ -20,7 +21,20 @@ class Formula:
 
     def value(self, columns: Mapping[str, "Array"]) -> "Array":
         """The formula of these columns."""
-        return _value(self, columns, {})
+        return _value(self, columns, {}, dict(self._uses))
+
+    @cached_property
+    def _uses(self) -> dict[int, int]:
+        """How often a part is used, of those used repeatedly, by identity."""
+        uses: Counter[int] = Counter()
+        unseen: list[Formula] = [self]
+        while unseen:
+            for part in unseen.pop().parts:
+                if isinstance(part, Formula):
+                    uses[id(part)] += 1
+                    if uses[id(part)] == 1:
+                        unseen.append(part)
+        return {part: count for part, count in uses.items() if count > 1}
 
     def __add__(self, other: Quantity) -> "Formula":
         return Formula(operator.add, (self, other))
@@ -83,14 +97,25 @@ class _Column(Formula):
     name: str
 
 
-def _value(part: Quantity, columns: Mapping[str, "Array"], known: dict[int, "Array"]) -> Any:
+def _value(
+    part: Quantity, columns: Mapping[str, "Array"], known: dict[int, "Array"], uses: dict[int, int]
+) -> Any:
     if isinstance(part, _Column):
         return columns[part.name]
     if not isinstance(part, Formula):
         return part
-    if id(part) not in known:
-        known[id(part)] = part.function(*(_value(one, columns, known) for one in part.parts))
-    return known[id(part)]
+    place = id(part)
+    if place in known:
+        value = known[place]
+    else:
+        value = part.function(*(_value(one, columns, known, uses) for one in part.parts))
+    left = uses.get(place, 1) - 1
+    # Dropped after its last use: blocks stay in the cache.
+    if left:
+        known[place], uses[place] = value, left
+    else:
+        known.pop(place, None)
+    return value
 
 
 @dataclass(frozen=True)

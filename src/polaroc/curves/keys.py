@@ -148,8 +148,9 @@ class KeyColumn:
     def values(self, places: pl.Series) -> pl.Series:
         """The values with these numbers."""
         known = pl.select(pl.when(places < self.count).then(places + self.lowest)).to_series()
-        if self.categories is not None:
-            known = self.categories.gather(known)
+        words = self.kind.categories if isinstance(self.kind, pl.Enum) else self.categories
+        if words is not None:
+            known = words.gather(known)
         return known.cast(self.kind).alias(self.name)
 
 

@@ -11,7 +11,7 @@ from polaroc.measures.spec import Measure, ingredients
 from polaroc.typing import Array
 
 # Cells of a block, whose intermediate values a processor's cache holds.
-BLOCK = 8192
+BLOCK = 16_384
 
 
 def array_sums(

@@ -130,9 +130,7 @@ def packing(keys: int, scores: pl.Series, step: int = 1) -> Packing:
     return Packing(pl.UInt64(), best, positions, zero_gap, step, above_zero) if fits else PACK_128
 
 
-def rank_of(
-    score: pl.Expr, zero_gap: int = 0, step: int = 1, above_zero: bool = False
-) -> pl.Expr:
+def rank_of(score: pl.Expr, zero_gap: int = 0, step: int = 1, above_zero: bool = False) -> pl.Expr:
     """A Float64, neither null nor NaN, as an Int64 of the same order; 0.0 and −0.0 are both 0."""
     bits = score.reinterpret(dtype=pl.Int64)
     if above_zero:

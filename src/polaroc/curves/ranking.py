@@ -68,7 +68,9 @@ def _levels(predictions: Predictions) -> KeyLevels | None:
     for name in predictions.keys:
         column = pl.col(name)
         if not is_word(schema[name]):
-            column = pl.concat([column.min(), column.max(), column.filter(column.is_null()).head(1)])
+            column = pl.concat(
+                [column.min(), column.max(), column.filter(column.is_null()).head(1)]
+            )
         values.append(rows.select(column.unique()))
     *columns, size = pl.collect_all([*values, rows.select(pl.len())])
     levels = key_levels([column.to_series() for column in columns])

@@ -40,8 +40,7 @@ def array_sums(
             for name, formula in columns.items():
                 known[name] = formula.value(known)
             found = {
-                name: np.add.reduceat(formula.value(known), inner)
-                for name, formula in sums.items()
+                name: np.add.reduceat(formula.value(known), inner) for name, formula in sums.items()
             } | {
                 name: np.fmin.reduceat(formula.value(known), inner)
                 for name, formula in least.items()

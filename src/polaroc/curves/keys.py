@@ -193,6 +193,11 @@ def key_levels(values: Sequence[pl.Series]) -> KeyLevels | None:
     return levels if len(known) == len(columns) and levels.size <= MAX_KEY_INDEX else None
 
 
+def has_numbers(kind: pl.DataType) -> bool:
+    """Whether key columns of this type can be numbered."""
+    return is_word(kind) or kind in INTEGER_LIKE
+
+
 def is_word(kind: pl.DataType) -> bool:
     """Whether a key column of this type is numbered by all of its values."""
     return kind in (pl.String, pl.Categorical)

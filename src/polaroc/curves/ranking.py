@@ -8,6 +8,7 @@ from polaroc.base.private_columns import HAS_ONES, KEY_INDEX, PLACE, SORT_CODE, 
 from polaroc.curves.keys import (
     SCORE_EXTREMES,
     KeyLevels,
+    has_numbers,
     is_word,
     key_levels,
     score_extremes,
@@ -65,6 +66,8 @@ def _levels(predictions: Predictions) -> KeyLevels | None:
     """The numbers of the keys, None where there are too many to look each one up."""
     rows, schema = predictions.rows, predictions.rows.collect_schema()
     values = []
+    if not all(has_numbers(schema[name]) for name in predictions.keys):
+        return None
     for name in predictions.keys:
         column = pl.col(name)
         if not is_word(schema[name]):

@@ -43,6 +43,8 @@ KEPT = cs.by_name(KEY_INDEX, "positives", "negatives", *LEAST_WEIGHTS, require_a
 # weights and points of curves add. Then the most bytes per row on disk.
 IN_MEMORY, SAVED_WITH_64_BITS, WEIGHT_IN_MEMORY, CURVE_IN_MEMORY = 40, 16, 60, 80
 ON_DISK, WEIGHT_ON_DISK = 14, 8
+# Peak bytes per row, and those that a positive adds, where tables are ranked as arrays.
+IN_ARRAY, POSITIVE_IN_ARRAY = 32, 160
 # Bytes that the process uses before the first row.
 BASE = 300_000_000
 
@@ -119,6 +121,8 @@ class CurveSums:
         """The same within `limit` bytes, for rows that can be read repeatedly."""
         counts = keys.totals.collect()
         max_rows = (limit - BASE) // self._bytes_per_row(keys.packing)
+        if self._bytes_in_arrays(counts) <= limit and (found := self.in_memory()) is not None:
+            return found
         # All rows, also invalid ones; if they fit there is no need to count the valid ones.
         if counts[COUNT].cast(pl.Int64).sum() <= max_rows:
             return _collect(self.lazy(keys))
@@ -165,6 +169,11 @@ class CurveSums:
         weights, curves = self.predictions.weighted, self._curves
         code = IN_MEMORY - (packing != PACK_128) * SAVED_WITH_64_BITS
         return code + weights * WEIGHT_IN_MEMORY + curves * CURVE_IN_MEMORY
+
+    def _bytes_in_arrays(self, counts: pl.DataFrame) -> int:
+        """The most bytes that `in_memory` needs."""
+        positives = counts["positives"].sum() or 0
+        return int(BASE + counts[COUNT].sum() * IN_ARRAY + positives * POSITIVE_IN_ARRAY)
 
     def _cells(self, rows: pl.LazyFrame, keys: Keys) -> pl.LazyFrame:
         mergeable = all(measure.mergeable_segments for measure in self.on_curve)

@@ -21,7 +21,8 @@ class Formula:
 
     def value(self, columns: Mapping[str, "Array"]) -> "Array":
         """The formula of these columns."""
-        return _value(self, columns, {}, dict(self._uses))
+        found: Array = _value(self, columns, {}, dict(self._uses))
+        return found
 
     @cached_property
     def _uses(self) -> dict[int, int]:

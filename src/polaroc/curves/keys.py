@@ -211,9 +211,8 @@ def _key_column(values: pl.Series) -> KeyColumn | None:
             return None
         lowest, highest = 0, categories.len() - 1
     elif kind in INTEGER_LIKE:
-        places = values.to_physical().cast(pl.Int64)
-        ends = places.min(), places.max()
-        lowest, highest = (0, -1) if None in ends else ends  # type: ignore[assignment]
+        places = values.to_physical().cast(pl.Int64).drop_nulls().sort()
+        lowest, highest = (int(places[0]), int(places[-1])) if len(places) else (0, -1)
     else:
         return None
     count = highest - lowest + 1

@@ -172,8 +172,8 @@ class CurveSums:
 
     def _bytes_in_arrays(self, counts: pl.DataFrame) -> int:
         """The most bytes that `in_memory` needs."""
-        positives = counts["positives"].sum() or 0
-        return int(BASE + counts[COUNT].sum() * IN_ARRAY + positives * POSITIVE_IN_ARRAY)
+        rows, positives = (int(counts[name].sum()) for name in (COUNT, "positives"))
+        return BASE + rows * IN_ARRAY + positives * POSITIVE_IN_ARRAY
 
     def _cells(self, rows: pl.LazyFrame, keys: Keys) -> pl.LazyFrame:
         mergeable = all(measure.mergeable_segments for measure in self.on_curve)

@@ -10,8 +10,8 @@ from polaroc.curves.segments import cells_in, segment_columns
 from polaroc.measures.spec import Measure, ingredients
 from polaroc.typing import Array
 
-# Cells of a block, whose intermediate values a processor's cache holds.
-BLOCK = 16_384
+# Cells of a block: few enough for the cache of a processor, and enough for threads to pay.
+BLOCK = 65_536
 
 
 def array_sums(

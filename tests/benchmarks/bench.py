@@ -1,10 +1,11 @@
 """Time and peak memory of `evaluate` beside a bare sort and other libraries.
 
-``python tests/benchmarks/bench.py [--rows N] [--repeats R] [--json FILE]`` makes the
-data from a seed. All contenders run in turn in one process, after a warm-up; a time
-is the median of the repeats, and ratios are to the bare sort of the same table in
-the same run. Each figure of memory is the peak of a process of its own, which reads
-the table from Parquet.
+``python tests/benchmarks/bench.py [--rows N] [--repeats R] [--runs R] [--json FILE]``
+makes the data from a seed. All contenders run in turn in one process, after a warm-up; a
+time is the median of the repeats of a run, shown from the least to the greatest over the
+runs, and ratios are of times of the same run. Each figure of memory is the peak of a
+process of its own, which reads the table from Parquet. ``--only targets`` times what
+the targets compare, without other libraries.
 """
 
 import argparse
@@ -14,7 +15,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import contenders
@@ -29,6 +31,14 @@ EVERYWHERE = {
     "evaluate": contenders.evaluate_table,
     "evaluate, as a plan": contenders.evaluate,
 }
+CLICKHOUSE = {
+    "ClickHouse, ROC": contenders.clickhouse_roc,
+    "ClickHouse, ROC + PR": contenders.clickhouse_both,
+}
+FURTHER = {
+    "evaluate, AUC": contenders.evaluate_auc,
+    "evaluate, 1,000 priors": contenders.evaluate_1000,
+}
 PEERS = {
     "polarbearings, AUC": contenders.polarbearings_auc,
     "polars_ds, AUC": contenders.polars_ds_auc,
@@ -40,27 +50,58 @@ LOOP = {
     "scikit-learn, AUC": contenders.scikit_learn_auc,
 }
 Contender = Callable[[pl.LazyFrame], float]
+USUAL, MANY, WEIGHTS = "60 keys, continuous scores", "many keys of 100 rows", "weights"
 
 
-def cases(rows: int) -> Iterator[tuple[str, pl.LazyFrame, dict[str, Contender]]]:
+@dataclass(frozen=True)
+class Target:
+    """At most `most` times as long as another contender, on the same or another table."""
+
+    table: str
+    who: str
+    most: float
+    other: str
+    on: str | None = None
+
+    def ratio(self, seconds: Mapping[tuple[str, str], float]) -> float:
+        """The ratio in one run."""
+        return seconds[self.table, self.who] / seconds[self.on or self.table, self.other]
+
+
+TARGETS = [
+    Target(USUAL, "evaluate", 1, "ClickHouse, ROC"),
+    Target(MANY, "evaluate", 1, "ClickHouse, ROC + PR"),
+    Target(MANY, "evaluate", 1, "ClickHouse, ROC"),
+    Target(USUAL, "evaluate, as a plan", 1.25, "evaluate"),
+    Target(WEIGHTS, "evaluate", 1.5, "evaluate", on=USUAL),
+    Target(USUAL, "evaluate, 1,000 priors", 2, "evaluate"),
+]
+
+
+def cases(
+    rows: int, only_targets: bool
+) -> Iterator[tuple[str, pl.LazyFrame, dict[str, Contender]]]:
     """The tables by name, and who is timed on each."""
     plain = predictions(rows)
-    yield "60 keys, continuous scores", plain.lazy(), EVERYWHERE | PEERS | SAME_WORK
-    yield "scores of 3 decimals", predictions(rows, decimals=3).lazy(), EVERYWHERE | PEERS
-    yield "0.1 % positives", predictions(rows, positives=0.001).lazy(), EVERYWHERE | PEERS
+    peers, loop = ({}, {}) if only_targets else (PEERS | SAME_WORK, LOOP)
+    yield USUAL, plain.lazy(), EVERYWHERE | FURTHER | CLICKHOUSE | peers
     weights = np.random.default_rng(1).random(rows)
-    yield "weights", plain.with_columns(weight=weights).lazy(), EVERYWHERE
-    yield "string keys", predictions(rows, keys="string").lazy(), EVERYWHERE
+    yield WEIGHTS, plain.with_columns(weight=weights).lazy(), EVERYWHERE
+    yield MANY, predictions(rows, keys="many").lazy(), EVERYWHERE | CLICKHOUSE | loop
+    if only_targets:
+        return
+    others = EVERYWHERE | CLICKHOUSE | PEERS
+    yield "scores of 3 decimals", predictions(rows, decimals=3).lazy(), others
+    yield "0.1 % positives", predictions(rows, positives=0.001).lazy(), others
+    yield "string keys", predictions(rows, keys="string").lazy(), EVERYWHERE | CLICKHOUSE
     yield "categorical keys", predictions(rows, keys="categorical").lazy(), EVERYWHERE
     yield "no keys", predictions(rows, keys="none").lazy(), EVERYWHERE
-    many = predictions(rows, keys="many").lazy()
-    yield f"{rows // 100:,} keys of 100 rows", many, EVERYWHERE | LOOP
 
 
-def timed(rows: int, repeats: int) -> list[dict[str, object]]:
-    """Seconds per table and contender, taken in turn."""
-    results: list[dict[str, object]] = []
-    for name, frame, running in cases(rows):
+def timed(rows: int, repeats: int, only_targets: bool) -> dict[tuple[str, str], float]:
+    """Median seconds per table and contender, taken in turn."""
+    medians: dict[tuple[str, str], float] = {}
+    for name, frame, running in cases(rows, only_targets):
         seconds: dict[str, list[float]] = {contender: [] for contender in running}
         for _ in range(repeats + 1):
             for contender, work in running.items():
@@ -69,15 +110,47 @@ def timed(rows: int, repeats: int) -> list[dict[str, object]]:
                 start = time.perf_counter()
                 scale = work(frame)
                 seconds[contender].append((time.perf_counter() - start) * scale)
+        contenders.drop_clickhouse()
         # The first run of each warms up; the slowest of all runs once only.
-        medians = {
-            contender: statistics.median(runs[1:] or runs) for contender, runs in seconds.items()
-        }
-        for contender, median in medians.items():
-            ratio = median / medians["bare sort"]
-            results.append({"table": name, "who": contender, "seconds": median, "ratio": ratio})
+        for contender, taken in seconds.items():
+            medians[name, contender] = statistics.median(taken[1:] or taken)
         print(f"done: {name}", file=sys.stderr)
-    return results
+    return medians
+
+
+def spread(values: Sequence[float]) -> str:
+    """The least and the greatest of the runs."""
+    low, high = f"{min(values):.2f}", f"{max(values):.2f}"
+    return low if low == high else f"{low}–{high}"
+
+
+def times(runs: Sequence[Mapping[tuple[str, str], float]]) -> list[dict[str, object]]:
+    """Seconds and the ratio to the bare sort, over all runs, per table and contender."""
+    return [
+        {
+            "table": table, "who": who, "seconds": spread([run[table, who] for run in runs]),
+            "to sort": spread([run[table, who] / run[table, "bare sort"] for run in runs]),
+            "ratio": statistics.median(run[table, who] / run[table, "bare sort"] for run in runs),
+        }
+        for table, who in runs[0]
+    ]  # fmt: skip
+
+
+def reached(runs: Sequence[Mapping[tuple[str, str], float]]) -> list[dict[str, object]]:
+    """Each target, its ratio over all runs, and "met" or by what factor it is missed."""
+    rows: list[dict[str, object]] = []
+    for target in TARGETS:
+        ratios = [target.ratio(run) for run in runs]
+        missing = max(ratios) / target.most
+        asked = f"≤ {target.most:g} × {target.other}{', ' + target.on if target.on else ''}"
+        rows.append(
+            {
+                "table": target.table, "who": target.who, "target": asked,
+                "ratio": spread(ratios),
+                "": "met" if missing <= 1 else f"missed: {missing:.2f} times too long",
+            }
+        )  # fmt: skip
+    return rows
 
 
 def growth(sizes: list[int], memory: str | None, keys: str) -> list[dict[str, object]]:
@@ -154,6 +227,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--runs", type=int, default=2, help="over which ranges are shown")
+    parser.add_argument("--only", choices=["targets"], help="only what the targets compare")
     parser.add_argument("--grow", type=float, nargs="*", default=[1e6, 1e7, 1e8])
     parser.add_argument("--memory", help="memory given to evaluate as the table grows")
     parser.add_argument(
@@ -169,17 +244,26 @@ def main() -> None:
         one(asked.one, asked.memory)
         return
     console, sizes = Console(), [int(rows) for rows in asked.grow]
-    times = [] if asked.no_peers else timed(asked.rows, asked.repeats)
-    if times:
-        formats = {"table": "", "who": "", "seconds": ".2f", "ratio": ".2f"}
-        console.print(drawn(f"{asked.rows:,} rows; ratio to the bare sort", times, formats))
+    only_targets = asked.only == "targets"
+    runs = [
+        timed(asked.rows, asked.repeats, only_targets)
+        for _ in range(0 if asked.no_peers else asked.runs)
+    ]
+    found = times(runs) if runs else []
+    if runs:
+        formats = {"table": "", "who": "", "seconds": "s", "to sort": "s"}
+        console.print(drawn(f"{asked.rows:,} rows; ratio to the bare sort", found, formats))
+        formats = {"table": "", "who": "", "target": "", "ratio": "s", "": ""}
+        console.print(drawn("targets", reached(runs), formats))
+    if only_targets:
+        return
     grown = growth(sizes, asked.memory, asked.keys)
     formats = {"rows": ",", "keys": "", "memory": "", "seconds": ".2f", "peak_gb": ".2f"}
     console.print(drawn("evaluate from Parquet, as the table grows", grown, formats))
     if asked.json:
-        asked.json.write_text(json.dumps({"rows": asked.rows, "times": times, "growth": grown}))
+        asked.json.write_text(json.dumps({"rows": asked.rows, "times": found, "growth": grown}))
     if asked.picture:
-        picture(times, asked.picture)
+        picture(found, asked.picture)
 
 
 if __name__ == "__main__":

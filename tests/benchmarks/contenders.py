@@ -18,12 +18,14 @@ def keys(frame: pl.LazyFrame) -> list[str]:
     return [name for name in ("model", "fold") if name in frame.collect_schema()]
 
 
-def evaluate(frame: pl.LazyFrame | pl.DataFrame, memory: str | None = None) -> float:
+def evaluate(
+    frame: pl.LazyFrame | pl.DataFrame, memory: str | None = None, priors: pl.DataFrame = PRIORS
+) -> float:
     """All measures of every key: AUC, AUPREC at 16 priors, IAUPREC, Sens, AccSens, ε."""
     weight = "weight" if "weight" in frame.collect_schema() else None
     frame.pipe(
         pr.evaluate, truth="truth", score="score", by=keys(frame.lazy()), weight=weight,
-        priors=PRIORS, over=OVER, memory=memory,
+        priors=priors, over=OVER, memory=memory,
     ).lazy().collect()  # fmt: skip
     return 1
 
@@ -31,6 +33,18 @@ def evaluate(frame: pl.LazyFrame | pl.DataFrame, memory: str | None = None) -> f
 def evaluate_table(frame: pl.LazyFrame) -> float:
     """The same of a table in memory."""
     return evaluate(frame.collect())
+
+
+def evaluate_1000(frame: pl.LazyFrame) -> float:
+    """The same at 1,000 priors."""
+    return evaluate(frame.collect(), priors=pr.prior_grid(0.01, 0.5, 1_000, "log"))
+
+
+def evaluate_auc(frame: pl.LazyFrame) -> float:
+    """The AUC alone."""
+    names = {"truth": "truth", "score": "score", "by": keys(frame)}
+    frame.collect().pipe(pr.evaluate, **names, measures="auc")
+    return 1
 
 
 def bare_sort(frame: pl.LazyFrame) -> float:
@@ -55,6 +69,57 @@ def polars_ds_auc(frame: pl.LazyFrame) -> float:
 
     frame.group_by(keys(frame)).agg(query_roc_auc("truth", "score")).collect()
     return 1
+
+
+def clickhouse_roc(frame: pl.LazyFrame) -> float:
+    """ClickHouse's `arrayROCAUC` per key, of a table that it holds in memory."""
+    return _clickhouse(frame, "arrayROCAUC(scores, truths)")
+
+
+def clickhouse_both(frame: pl.LazyFrame) -> float:
+    """ClickHouse's `arrayROCAUC` and `arrayAUCPR`, which knows one prior, per key."""
+    return _clickhouse(frame, "arrayROCAUC(scores, truths), arrayAUCPR(scores, truths)")
+
+
+class ClickHouse:
+    """A ClickHouse in this process with as many threads as Polars, and one table."""
+
+    def __init__(self, frame: pl.LazyFrame) -> None:
+        import chdb
+
+        self.frame = frame
+        self.connection = chdb.connect(":memory:")
+        self.connection.query(f"SET max_threads = {pl.thread_pool_size()}")
+        rows = frame.collect().to_arrow()  # the query names it
+        # Columns that may be null took ClickHouse longer.
+        names = ", ".join(f"assumeNotNull({name}) AS {name}" for name in rows.column_names)
+        self.connection.query(f"CREATE TABLE t ENGINE = Memory AS SELECT {names} FROM Python(rows)")
+
+    def close(self) -> None:
+        """Free the table."""
+        self.connection.close()
+
+
+_clickhouses: list[ClickHouse] = []
+
+
+def _clickhouse(frame: pl.LazyFrame, measured: str) -> float:
+    """Run a query on the table, which the warm-up loads: one at a time is held."""
+    if not _clickhouses or _clickhouses[0].frame is not frame:
+        drop_clickhouse()
+        _clickhouses.append(ClickHouse(frame))
+    by = ", ".join(keys(frame))
+    arrays = f"{by}, groupArray(score) AS scores, groupArray(truth) AS truths"
+    _clickhouses[0].connection.query(
+        f"SELECT {by}, {measured} FROM (SELECT {arrays} FROM t GROUP BY {by}) FORMAT Null"
+    )
+    return 1
+
+
+def drop_clickhouse() -> None:
+    """Free the table that ClickHouse holds."""
+    while _clickhouses:
+        _clickhouses.pop().close()
 
 
 def scikit_learn_auc(frame: pl.LazyFrame) -> float:

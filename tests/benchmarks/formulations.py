@@ -17,14 +17,19 @@ from rich.console import Console
 from rich.table import Table
 from tables import predictions
 
+from polaroc.base.arrays import ARRAYS
 from polaroc.base.private_columns import KEY_INDEX
 from polaroc.curves.curve import cells
 from polaroc.curves.keys import Keys, attach_key_index, build_key_index
-from polaroc.measures.catalog import select_measures
-from polaroc.measures.table import per_key
+from polaroc.curves.ranking import ranked_cells
+from polaroc.evaluation.request import Request
+from polaroc.evaluation.sums import CurveSums
+from polaroc.measures.array_sums import array_sums
+from polaroc.measures.table import per_key, tidy
 from polaroc.predictions.table import Predictions, read
 
 KEYS = ["model", "fold"]
+NAMED = {"truth": "truth", "score": "score"}
 TRUTH, SCORE = pl.col("truth"), pl.col("score")
 COUNTS = [TRUTH.cast(pl.Int64).alias("pos"), (~TRUTH).cast(pl.Int64).alias("neg")]
 
@@ -73,13 +78,13 @@ def packed(frame: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def narrow(frame: pl.LazyFrame) -> pl.LazyFrame:
-    """As it is done where rows are counted first: as one number of 64 bits."""
+    """As a plan does it where rows are counted first: as one number of 64 bits."""
     rows = _read(frame.collect())
     return ends(rows, build_key_index(rows, eager=True))
 
 
 def _read(frame: pl.LazyFrame | pl.DataFrame) -> Predictions:
-    return read(frame, truth="truth", score="score", by=KEYS)
+    return read(frame, **NAMED, by=KEYS)
 
 
 def drained(made: Callable[[pl.LazyFrame], pl.LazyFrame]) -> Callable[[pl.LazyFrame], object]:
@@ -91,17 +96,23 @@ def stages(frame: pl.LazyFrame) -> dict[str, Callable[[pl.LazyFrame], object]]:
     """The steps of `evaluate`, each timed alone."""
     table = frame.collect()
     rows = _read(table)
+    sums = CurveSums(rows, Request(**NAMED, by=KEYS, priors=PRIORS, over=OVER))
+    measures, of_arrays = sums.request.selected.measures, sums.request.on_curve_of(ARRAYS)
+    ranked, totals = ranked_cells(rows), sums.in_memory()
+    assert ranked is not None
+    assert totals is not None
     keys = build_key_index(rows, eager=True)
-    every = ends(rows, keys).filter(pl.col("pos") > 0).collect().lazy()
     runs = ends(rows, keys, for_areas=True).collect().lazy()
-    measures = select_measures(None, PRIORS, OVER, "exact").measures
     return {
         "evaluate": lambda _: evaluate(table),
-        "  keys counted and numbered": lambda _: build_key_index(rows, eager=True),
-        "  cells with positives": drained(lambda _: ends(rows, keys, for_areas=True)),
-        "  sums of all measures": lambda _: per_key(runs, [KEY_INDEX], measures).collect(),
-        "  the same over every cell": lambda _: per_key(every, [KEY_INDEX], measures).collect(),
+        "  rows sorted as one array, and cells": lambda _: ranked_cells(rows),
+        "  sums of all measures": lambda _: array_sums(ranked.counts, ranked.starts, of_arrays),
+        "  rows of the result": lambda _: tidy(totals.wide, KEYS, measures).collect(),
         "evaluate of a plan": evaluate,
+        "  cells by a plan, rows counted first": drained(
+            lambda _: ends(rows, build_key_index(rows, eager=True), for_areas=True)
+        ),
+        "  sums by a plan": lambda _: per_key(runs, [KEY_INDEX], measures).collect(),
     }
 
 

@@ -1,6 +1,8 @@
 """Keys of a table: their totals, their index, and how their rows are packed."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 import polars as pl
 
@@ -33,6 +35,8 @@ INTEGER_LIKE = (
 # `KEY_INDEX` has 32 bits. With more categories a join is faster.
 MAX_KEY_INDEX, MAX_CATEGORIES = 2**31, 10_000
 LEAST_WEIGHTS = LEAST_POS, LEAST_NEG
+# The lowest and highest score, and the least magnitude but zero.
+SCORE_EXTREMES = "lowest", "highest", "least_magnitude"
 # Sums of weights keep about sixteen digits.
 MAX_WEIGHT_RATIO = 1e12
 WEIGHT_RATIO_NOTE = "weights differ more than a trillionfold: the smallest are lost in rounding"
@@ -78,7 +82,7 @@ def build_key_index(predictions: Predictions, *, eager: bool) -> Keys:
 
 
 def score_extremes(predictions: Predictions) -> pl.LazyFrame:
-    """The lowest and highest score, the least magnitude but zero, and whether any score is one."""
+    """The columns `SCORE_EXTREMES`, and whether any score is one."""
     score = pl.col(SCORE)
     return predictions.rows.select(
         score.min().alias("lowest"),
@@ -91,12 +95,14 @@ def score_extremes(predictions: Predictions) -> pl.LazyFrame:
 def keys_from_counts(predictions: Predictions, counts: pl.DataFrame, scores: pl.DataFrame) -> Keys:
     """The keys of predictions from their collected `totals` and `score_extremes`."""
     names, step = predictions.keys, STEPS.get(predictions.kind, 1)
-    extremes = pl.Series(scores.drop(HAS_ONES).row(0), dtype=pl.Float64)
-    index, size = _index_expression(counts, names)
-    sparse, dense = packing(size, extremes, step), packing(counts.height, extremes, step)
-    if index is None or (sparse == PACK_128 and dense != PACK_128):
+    extremes = pl.Series(scores.select(SCORE_EXTREMES).row(0), dtype=pl.Float64)
+    dense = packing(counts.height, extremes, step)
+    levels = key_levels([counts[name] for name in names])
+    sparse = PACK_128 if levels is None else packing(levels.size, extremes, step)
+    if levels is None or (sparse == PACK_128 and dense != PACK_128):
         # A consecutive index may need fewer bits.
         return Keys(counts.lazy(), names, dense)
+    index = levels.index
     return Keys(counts.with_columns(index.alias(KEY_INDEX)).lazy(), names, sparse, index)
 
 
@@ -108,40 +114,109 @@ def attach_key_index(predictions: Predictions, keys: Keys) -> pl.LazyFrame:
     return rows.with_columns(keys.index.alias(KEY_INDEX)).drop(keys.names)
 
 
-def _index_expression(counts: pl.DataFrame, names: list[str]) -> tuple[pl.Expr | None, int]:
-    """The place of a key in the cross product of its columns' ranges, and the size of that.
+@dataclass(frozen=True)
+class KeyColumn:
+    """A key column whose values are numbered from 0 in their order, nulls last.
 
-    None where a column has no integer form or the product is too large: the keys are then
-    numbered consecutively.
+    `categories` are the values of a column of words, else None; `lowest` is the least value
+    as an integer, `count` the number of values up to the greatest, without null.
     """
-    index, size = pl.lit(0, pl.Int64), 1
-    for name in names:
-        value = _as_integer(counts[name])
-        if value is None:
-            return None, counts.height
-        ends = counts.select(value.min().alias("lowest"), value.max().alias("highest")).row(0)
-        lowest, highest = (0, -1) if None in ends else ends
-        place, values = value - lowest, highest - lowest + 1
-        if counts[name].has_nulls():
-            # Nulls come last.
-            place, values = place.fill_null(values), values + 1
-        index, size = index * values + place, size * values
-        if size > MAX_KEY_INDEX:
-            return None, counts.height
-    return index.cast(pl.UInt32), size
+
+    name: str
+    kind: pl.DataType
+    categories: pl.Series | None
+    lowest: int
+    count: int
+    has_nulls: bool
+
+    @property
+    def size(self) -> int:
+        """The number of values, null included."""
+        return self.count + self.has_nulls
+
+    @property
+    def place(self) -> pl.Expr:
+        """The number of a row's value."""
+        column = pl.col(self.name)
+        if self.categories is not None:
+            column = column.cast(pl.Enum(self.categories))
+        place = column.to_physical().cast(pl.Int64)
+        if self.lowest:
+            place = place - self.lowest
+        return place.fill_null(self.count) if self.has_nulls else place
+
+    def values(self, places: pl.Series) -> pl.Series:
+        """The values with these numbers."""
+        known = pl.select(pl.when(places < self.count).then(places + self.lowest)).to_series()
+        words = self.kind.categories if isinstance(self.kind, pl.Enum) else self.categories
+        if words is not None:
+            known = words.gather(known)
+        return known.cast(self.kind).alias(self.name)
 
 
-def _as_integer(key: pl.Series) -> pl.Expr | None:
-    """A key column as integers in the order of its values, None where it has no such form."""
-    column = pl.col(key.name)
-    if key.dtype in (pl.String, pl.Categorical):
-        categories = key.drop_nulls().unique().sort().cast(pl.String)
+@dataclass(frozen=True)
+class KeyLevels:
+    """Key columns that have numbers, and the place of a key in the cross product of these."""
+
+    columns: list[KeyColumn]
+
+    @property
+    def size(self) -> int:
+        """The number of possible keys."""
+        return prod(column.size for column in self.columns)
+
+    @property
+    def index(self) -> pl.Expr:
+        """The place of a row's key, UInt32."""
+        index = pl.lit(0, pl.Int64)
+        for i, column in enumerate(self.columns):
+            index = index * column.size + column.place if i else column.place
+        return index.cast(pl.UInt32)
+
+    def keys(self, index: pl.Series) -> pl.DataFrame:
+        """The keys in these places."""
+        places, values = index.cast(pl.Int64), []
+        for column in reversed(self.columns):
+            values.append(column.values(places % column.size))
+            places = places // column.size
+        return pl.DataFrame([index, *reversed(values)])
+
+
+def key_levels(values: Sequence[pl.Series]) -> KeyLevels | None:
+    """The key columns from values that include their extremes, of words from all values.
+
+    None where a column has no integer form or there are too many possible keys.
+    """
+    columns = [_key_column(column) for column in values]
+    known = [column for column in columns if column is not None]
+    levels = KeyLevels(known)
+    return levels if len(known) == len(columns) and levels.size <= MAX_KEY_INDEX else None
+
+
+def has_numbers(kind: pl.DataType) -> bool:
+    """Whether key columns of this type can be numbered."""
+    return is_word(kind) or kind in INTEGER_LIKE
+
+
+def is_word(kind: pl.DataType) -> bool:
+    """Whether a key column of this type is numbered by all of its values."""
+    return kind in (pl.String, pl.Categorical)
+
+
+def _key_column(values: pl.Series) -> KeyColumn | None:
+    kind, categories = values.dtype, None
+    if is_word(kind):
+        categories = values.drop_nulls().unique().sort().cast(pl.String)
         if categories.len() > MAX_CATEGORIES:
             return None
-        column = column.cast(pl.Enum(categories))
-    elif key.dtype not in INTEGER_LIKE:
+        lowest, highest = 0, categories.len() - 1
+    elif kind in INTEGER_LIKE:
+        places = values.to_physical().cast(pl.Int64).drop_nulls().sort()
+        lowest, highest = (int(places[0]), int(places[-1])) if len(places) else (0, -1)
+    else:
         return None
-    return column.to_physical().cast(pl.Int64)
+    count = highest - lowest + 1
+    return KeyColumn(values.name, kind, categories, lowest, count, values.has_nulls())
 
 
 def totals(predictions: Predictions, *, labels: bool = True) -> pl.LazyFrame:

@@ -37,6 +37,8 @@ class Packing:
         Number of ranks next to zero that no score has.
     step
         Distance between the ranks of neighbouring scores.
+    above_zero
+        Whether all scores are above zero, which makes ranks easy.
 
     Examples
     --------
@@ -51,13 +53,14 @@ class Packing:
     scores: int
     zero_gap: int = 0
     step: int = 1
+    above_zero: bool = False
 
     def code(self, index: pl.Expr, score: pl.Expr, truth: pl.Expr) -> pl.Expr:
         """The code of a row.
 
         The key is an integer below 2³²; the score neither null nor NaN; −0.0 equals 0.0.
         """
-        below_best = self._best() - rank_of(score, self.zero_gap, self.step)
+        below_best = self._best() - rank_of(score, self.zero_gap, self.step, self.above_zero)
         if self != PACK_128:
             # A score that a lazy plan computes again may differ in its last digit.
             below_best = below_best.clip(1, self.scores - 1).cast(self.kind)
@@ -123,12 +126,15 @@ def packing(keys: int, scores: pl.Series, step: int = 1) -> Packing:
     ranks = scores_known.to_frame("score").select(rank)["score"].to_list()
     best, positions = max(ranks) + 1, max(ranks) - min(ranks) + 2
     fits = 2 * positions * keys < 2**64
-    return Packing(pl.UInt64(), best, positions, zero_gap, step) if fits else PACK_128
+    above_zero = bool(scores_known.min() > 0)  # type: ignore[operator]
+    return Packing(pl.UInt64(), best, positions, zero_gap, step, above_zero) if fits else PACK_128
 
 
-def rank_of(score: pl.Expr, zero_gap: int = 0, step: int = 1) -> pl.Expr:
+def rank_of(score: pl.Expr, zero_gap: int = 0, step: int = 1, above_zero: bool = False) -> pl.Expr:
     """A Float64, neither null nor NaN, as an Int64 of the same order; 0.0 and −0.0 are both 0."""
     bits = score.reinterpret(dtype=pl.Int64)
+    if above_zero:
+        return (bits - zero_gap) // step if step > 1 else bits - zero_gap
     magnitude = bits & MAGNITUDE
     if zero_gap:
         magnitude = (magnitude - zero_gap).clip(lower_bound=0)

@@ -103,13 +103,22 @@ class Request:
     @cached_property
     def extra(self) -> list[Measure]:
         """AUPREC at the extra priors."""
-        return auprec_measures(self.extra_priors, self.interpolation, "limit", label="extra")
+        return self._extra(POLARS)
+
+    def _extra(self, backend: Backend) -> list[Measure]:
+        return auprec_measures(
+            self.extra_priors, self.interpolation, "limit", backend=backend, label="extra"
+        )
 
     @property
     def on_curve(self) -> list[Measure]:
         """All measures that are taken on the curves, the extra ones included."""
         on_curve = self.selected.on_curve
         return on_curve if self.interpolation == "hull" else [*on_curve, *self.extra]
+
+    def on_curve_of(self, backend: Backend) -> list[Measure]:
+        """The same, written for a backend."""
+        return [*self.select(backend).on_curve, *self._extra(backend)]
 
     @property
     def on_hull(self) -> list[Measure]:

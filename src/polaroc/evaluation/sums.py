@@ -7,6 +7,7 @@ from typing import NamedTuple
 import polars as pl
 import polars.selectors as cs
 
+from polaroc.base.arrays import ARRAYS
 from polaroc.base.private_columns import (
     COUNT,
     FP_OFFSET,
@@ -22,11 +23,13 @@ from polaroc.curves.curve import anchors, cells, indexed_curves, to_curve_table
 from polaroc.curves.hull import hulls
 from polaroc.curves.keys import LEAST_WEIGHTS, Keys, attach_key_index, build_key_index
 from polaroc.curves.packing import PACK_128, Packing
+from polaroc.curves.ranking import ranked_cells
 from polaroc.curves.thinning import recompute_steps, thin
 from polaroc.evaluation.partitions import Partition, count_by_rank, partitions, store_rows
 from polaroc.evaluation.request import Request
 from polaroc.files.memory import resolve_memory
 from polaroc.files.scratch import scratch_folder
+from polaroc.measures.array_sums import array_sums
 from polaroc.measures.spec import Measure, ingredients
 from polaroc.measures.table import HAS_AREA, curve_sums
 from polaroc.predictions.row_checks import SCORE
@@ -40,6 +43,8 @@ KEPT = cs.by_name(KEY_INDEX, "positives", "negatives", *LEAST_WEIGHTS, require_a
 # weights and points of curves add. Then the most bytes per row on disk.
 IN_MEMORY, SAVED_WITH_64_BITS, WEIGHT_IN_MEMORY, CURVE_IN_MEMORY = 40, 16, 60, 80
 ON_DISK, WEIGHT_ON_DISK = 14, 8
+# Peak bytes per row, and those that a positive adds, where tables are ranked as arrays.
+IN_ARRAY, POSITIVE_IN_ARRAY = 32, 160
 # Bytes that the process uses before the first row.
 BASE = 300_000_000
 
@@ -87,6 +92,17 @@ class CurveSums:
         hull = hulls(table)
         return CurveTotals(_joined(wide, _per_key(hull, self.on_hull)), self._thinned(hull))
 
+    def in_memory(self) -> CurveTotals | None:
+        """The same of rows in memory, computed now; None where this takes the plan."""
+        of_areas = all(measure.mergeable_segments for measure in self.on_curve)
+        if self.predictions.weighted or self.predictions.possible or not of_areas or self._curves:
+            return None
+        ranked = ranked_cells(self.predictions)
+        if ranked is None:
+            return None
+        sums = array_sums(ranked.counts, ranked.starts, self.request.on_curve_of(ARRAYS))
+        return CurveTotals(ranked.totals.hstack(sums).lazy(), None)
+
     def out_of_core(self) -> CurveTotals:
         """The same, computed within `memory`: in ranges of the score where rows do not fit.
 
@@ -105,6 +121,8 @@ class CurveSums:
         """The same within `limit` bytes, for rows that can be read repeatedly."""
         counts = keys.totals.collect()
         max_rows = (limit - BASE) // self._bytes_per_row(keys.packing)
+        if self._bytes_in_arrays(counts) <= limit and (found := self.in_memory()) is not None:
+            return found
         # All rows, also invalid ones; if they fit there is no need to count the valid ones.
         if counts[COUNT].cast(pl.Int64).sum() <= max_rows:
             return _collect(self.lazy(keys))
@@ -151,6 +169,11 @@ class CurveSums:
         weights, curves = self.predictions.weighted, self._curves
         code = IN_MEMORY - (packing != PACK_128) * SAVED_WITH_64_BITS
         return code + weights * WEIGHT_IN_MEMORY + curves * CURVE_IN_MEMORY
+
+    def _bytes_in_arrays(self, counts: pl.DataFrame) -> int:
+        """The most bytes that `in_memory` needs."""
+        rows, positives = (int(counts[name].sum()) for name in (COUNT, "positives"))
+        return BASE + rows * IN_ARRAY + positives * POSITIVE_IN_ARRAY
 
     def _cells(self, rows: pl.LazyFrame, keys: Keys) -> pl.LazyFrame:
         mergeable = all(measure.mergeable_segments for measure in self.on_curve)

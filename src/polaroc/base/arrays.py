@@ -1,0 +1,177 @@
+"""Formulas of NumPy arrays, for tables in memory."""
+
+import operator
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from typing import Any
+
+from polaroc.typing import Array, Quantity
+
+Function = Callable[..., Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Formula:
+    """A function of `parts`, which are formulas or numbers; a part used twice is computed once."""
+
+    function: Function
+    parts: tuple[Quantity, ...]
+
+    def value(self, columns: Mapping[str, "Array"]) -> "Array":
+        """The formula of these columns."""
+        found: Array = _value(self, columns, {}, dict(self._uses))
+        return found
+
+    @cached_property
+    def _uses(self) -> dict[int, int]:
+        """How often a part is used, of those used repeatedly, by identity."""
+        uses: Counter[int] = Counter()
+        unseen: list[Formula] = [self]
+        while unseen:
+            for part in unseen.pop().parts:
+                if isinstance(part, Formula):
+                    uses[id(part)] += 1
+                    if uses[id(part)] == 1:
+                        unseen.append(part)
+        return {part: count for part, count in uses.items() if count > 1}
+
+    def __add__(self, other: Quantity) -> "Formula":
+        return Formula(operator.add, (self, other))
+
+    def __radd__(self, other: Quantity) -> "Formula":
+        return Formula(operator.add, (other, self))
+
+    def __sub__(self, other: Quantity) -> "Formula":
+        return Formula(operator.sub, (self, other))
+
+    def __rsub__(self, other: Quantity) -> "Formula":
+        return Formula(operator.sub, (other, self))
+
+    def __mul__(self, other: Quantity) -> "Formula":
+        return Formula(operator.mul, (self, other))
+
+    def __rmul__(self, other: Quantity) -> "Formula":
+        return Formula(operator.mul, (other, self))
+
+    def __truediv__(self, other: Quantity) -> "Formula":
+        return Formula(operator.truediv, (self, other))
+
+    def __rtruediv__(self, other: Quantity) -> "Formula":
+        return Formula(operator.truediv, (other, self))
+
+    def __pow__(self, other: Quantity) -> "Formula":
+        return Formula(operator.pow, (self, other))
+
+    def __neg__(self) -> "Formula":
+        return Formula(operator.neg, (self,))
+
+    def __abs__(self) -> "Formula":
+        return Formula(operator.abs, (self,))
+
+    def __and__(self, other: Quantity) -> "Formula":
+        return Formula(operator.and_, (self, other))
+
+    def __lt__(self, other: Quantity) -> "Formula":
+        return Formula(operator.lt, (self, other))
+
+    def __le__(self, other: Quantity) -> "Formula":
+        return Formula(operator.le, (self, other))
+
+    def __gt__(self, other: Quantity) -> "Formula":
+        return Formula(operator.gt, (self, other))
+
+    def __ge__(self, other: Quantity) -> "Formula":
+        return Formula(operator.ge, (self, other))
+
+    def __eq__(self, other: object) -> "Formula":  # type: ignore[override]
+        return Formula(operator.eq, (self, other))
+
+    __hash__ = object.__hash__
+
+
+@dataclass(frozen=True, eq=False)
+class _Column(Formula):
+    """A column of this name."""
+
+    name: str
+
+
+def _value(
+    part: Quantity, columns: Mapping[str, "Array"], known: dict[int, "Array"], uses: dict[int, int]
+) -> Any:
+    if isinstance(part, _Column):
+        return columns[part.name]
+    if not isinstance(part, Formula):
+        return part
+    place = id(part)
+    if place in known:
+        value = known[place]
+    else:
+        value = part.function(*(_value(one, columns, known, uses) for one in part.parts))
+    left = uses.get(place, 1) - 1
+    # Dropped after its last use: blocks stay in the cache.
+    if left:
+        known[place], uses[place] = value, left
+    else:
+        known.pop(place, None)
+    return value
+
+
+@dataclass(frozen=True)
+class Arrays:
+    """NumPy arrays; a missing value is NaN.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> doubled = ARRAYS.where(ARRAYS.column("x") > 1, 2 * ARRAYS.column("x"))
+    >>> doubled.value({"x": np.array([1.0, 3.0])}).tolist()
+    [nan, 6.0]
+    """
+
+    def column(self, name: str) -> Formula:
+        """The column of a name."""
+        return _Column(_no_parts, (), name)
+
+    def where(self, condition: Quantity, then: Quantity, otherwise: Quantity = None) -> Formula:
+        """`then` where the condition holds, else `otherwise`: by default missing."""
+        import numpy as np
+
+        return Formula(np.where, (condition, then, np.nan if otherwise is None else otherwise))
+
+    def log1p(self, value: Quantity) -> Formula:
+        """ln(1 + x), to the last digit also for small x."""
+        import numpy as np
+
+        return Formula(np.log1p, (value,))
+
+    def log(self, value: Quantity) -> Formula:
+        """ln x."""
+        import numpy as np
+
+        return Formula(np.log, (value,))
+
+    def clip(self, value: Quantity, lo: float, hi: float) -> Formula:
+        """The value, or the end of the range that it is beyond; missing stays missing."""
+        import numpy as np
+
+        return Formula(np.clip, (value, lo, hi))
+
+    def minimum(self, value: Quantity, other: Quantity) -> Formula:
+        """The lesser of two values, the second a column."""
+        import numpy as np
+
+        return Formula(np.minimum, (value, other))
+
+    def total(self, values: Iterable[Quantity]) -> Quantity:
+        """The sum of at least one value."""
+        return reduce(operator.add, values)
+
+
+def _no_parts() -> None:
+    """A column has no function."""
+
+
+ARRAYS = Arrays()

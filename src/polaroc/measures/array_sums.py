@@ -1,0 +1,61 @@
+"""The sums that measures need, from the cells of a table in memory."""
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import polars as pl
+
+from polaroc.base.arrays import ARRAYS
+from polaroc.curves.segments import cells_in, segment_columns
+from polaroc.measures.spec import Measure, ingredients
+from polaroc.typing import Array
+
+# Cells of a block: few enough for the cache of a processor, and enough for threads to pay.
+BLOCK = 65_536
+
+
+def array_sums(
+    counts: "Mapping[str, Array]", starts: "Array", measures: Sequence[Measure]
+) -> pl.DataFrame:
+    """Per key the sums and minima that measures of `ARRAYS` need, NaN for a key without cells.
+
+    `counts` has the columns of cells sorted by key; `starts` the first cell of each key, then
+    the number of cells.
+    """
+    import numpy as np
+
+    columns, sums, least = ingredients(measures)
+    columns = segment_columns(cells_in(ARRAYS)) | columns
+    of_keys = np.flatnonzero(np.diff(starts))
+    firsts = starts[of_keys]
+
+    def block(start: int) -> "tuple[slice, dict[str, Array]]":
+        known = {name: values[start : start + BLOCK] for name, values in counts.items()}
+        keys = slice(
+            int(np.searchsorted(firsts, start, "right")) - 1,
+            int(np.searchsorted(firsts, start + BLOCK)),
+        )
+        inner = np.maximum(firsts[keys] - start, 0)
+        with np.errstate(all="ignore"):
+            for name, formula in columns.items():
+                known[name] = formula.value(known)
+            found = {
+                name: np.add.reduceat(formula.value(known), inner) for name, formula in sums.items()
+            } | {
+                name: np.fmin.reduceat(formula.value(known), inner)
+                for name, formula in least.items()
+            }
+        return keys, found
+
+    totals = {name: np.zeros(len(of_keys)) for name in sums}
+    minima = {name: np.full(len(of_keys), np.nan) for name in least}
+    with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
+        for keys, found in pool.map(block, range(0, int(starts[-1]), BLOCK)):
+            for name, total in totals.items():
+                total[keys] += found[name]
+            for name, minimum in minima.items():
+                minimum[keys] = np.fmin(minimum[keys], found[name])
+    result = {name: np.full(len(starts) - 1, np.nan) for name in (*totals, *minima)}
+    for name, values in (totals | minima).items():
+        result[name][of_keys] = values
+    return pl.DataFrame(result)

@@ -1,0 +1,106 @@
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+from sklearn.metrics import roc_auc_score
+
+import polaroc as pr
+from polaroc.curves import ranking
+from polaroc.curves.ranking import ranked_cells
+from polaroc.measures import array_sums
+from polaroc.predictions.table import read
+
+NAMES = {"truth": "truth", "score": "score"}
+ASKED = NAMES | {"priors": [0.3, "observed", 0.01], "over": (0.05, 0.2)}
+
+
+def cells(table: pl.DataFrame, by=()):
+    found = ranked_cells(read(table, by=by, **NAMES))
+    assert found is not None
+    return found
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(-1, 2), st.sampled_from([-2.0, -0.0, 0.0, 0.5, 1.0]), st.booleans()),
+        min_size=1,
+        max_size=25,
+    )
+)
+def test_cells_are_those_of_curves(rows):
+    table = pl.DataFrame(rows, schema=["key", "score", "truth"], orient="row")
+    found = cells(table, "key")
+    curves = pr.curve(table, by="key", **NAMES)
+    totals = curves.select("key", "positives", "negatives").unique(maintain_order=True)
+    assert_frame_equal(found.totals.select(totals.columns), totals)
+    owner = np.repeat(found.totals["key"].to_numpy(), np.diff(found.starts))
+    counts = pl.DataFrame(found.counts).insert_column(0, pl.Series("key", owner))
+    # Each is a point of the curve, and the points between it and the one before are in line.
+    ends = counts.select("key", "tp", "fp")
+    assert ends.join(curves, on=["key", "tp", "fp"], how="semi").height == ends.height
+    vertical = pl.col("fp") == pl.col("fp").shift(-1).over("key")
+    runs = curves.filter(pl.col("pos") > 0)
+    expected = runs.filter(~((pl.col("neg") == 0) & vertical).fill_null(False))
+    assert_frame_equal(ends, expected.select(ends.columns))
+    assert counts["neg"].to_list() == expected["neg"].to_list()
+    assert counts.group_by("key").agg(pl.col("pos").sum()).height == counts["key"].n_unique()
+    assert counts["pos"].sum() == table["truth"].sum()
+
+
+def test_blocks_add_up(monkeypatch):
+    rng = np.random.default_rng(3)
+    key, truth = rng.integers(0, 7, 900), rng.random(900) < 0.4
+    table = pl.DataFrame({"key": key, "truth": truth, "score": rng.normal(size=900)})
+    whole = pr.evaluate(table, by="key", **ASKED)
+    monkeypatch.setattr(array_sums, "BLOCK", 13)
+    assert_frame_equal(pr.evaluate(table, by="key", **ASKED), whole, rel_tol=1e-12)
+    aucs = whole.filter(measure="auc").select("key", "estimate").rows()
+    for one, auc in aucs:
+        rows = table.filter(key=one)
+        assert auc == pytest.approx(roc_auc_score(rows["truth"], rows["score"]), rel=1e-12)
+
+
+def far_apart(score: np.ndarray) -> pl.DataFrame:
+    """A table whose keys and scores, from 1e-60 to 1e60, need more than 64 bits."""
+    rng = np.random.default_rng(4)
+    truth = rng.random(len(score)) < 0.5
+    key = rng.permutation(len(score)) % 900
+    return pl.DataFrame({"key": key, "truth": truth, "score": score * 10.0 ** (key % 121 - 60)})
+
+
+def test_scores_of_many_bits_are_ranked_without_the_last_ones_unless_they_tie():
+    rng = np.random.default_rng(5)
+    for scores, ranked in ((rng.random(2_000), True), (np.ones(2_000), False)):
+        table = far_apart(scores)
+        assert (ranked_cells(read(table, by="key", **NAMES)) is not None) == ranked
+        plan = pr.evaluate(table.lazy(), by="key", **ASKED).collect()
+        assert_frame_equal(pr.evaluate(table, by="key", **ASKED), plan, rel_tol=1e-12)
+
+
+def test_scores_next_to_each_other_are_told_apart():
+    score = np.repeat(far_apart(np.ones(900))["score"], 2)
+    score[1::2] = np.nextafter(score[1::2], np.inf)
+    key, truth = np.repeat(np.arange(900), 2), np.tile([False, True], 900)
+    table = pl.DataFrame({"key": key, "truth": truth, "score": score})
+    found = pr.evaluate(table, by="key", measures="auc", **NAMES)
+    assert found["estimate"].to_list() == [1.0] * 900
+
+
+def test_keys_far_apart_are_counted_first(monkeypatch):
+    table = pl.DataFrame({"key": [0, 5], "truth": [True, False], "score": [0.5, 0.25]})
+    predictions = read(table, by="key", **NAMES)
+    for most, ranked in ((6, True), (5, False)):
+        monkeypatch.setattr(ranking, "MOST_POSSIBLE", most)
+        assert (ranked_cells(predictions) is not None) == ranked
+
+
+def test_scores_that_are_labels_are_noted_by_key():
+    table = pl.DataFrame(
+        {"key": [0, 0, 2, 2], "truth": [True, False] * 2, "score": [1.0, 0.0, 0.5, 1.0]}
+    )
+    noted = pr.evaluate(table, by="key", measures="auc", **NAMES)
+    plan = pr.evaluate(table.lazy(), by="key", measures="auc", **NAMES).collect()
+    assert_frame_equal(noted, plan)
+    assert noted["note"].is_not_null().to_list() == [True, False]

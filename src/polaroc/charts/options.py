@@ -35,7 +35,12 @@ def checked(chart: Callable[_P, _R]) -> Callable[_P, _R]:
                     f"{name} is {value!r}, allowed is {kind.allowed}.",
                     hint=Hint.example(name, kind.example),
                 )
-        return chart(*args, **kwargs)
+        from altair.utils.schemapi import debug_mode
+
+        # Altair checks every part of a chart when it is made, with all its points each time, and
+        # the whole once more when it is written.
+        with debug_mode(False):
+            return chart(*args, **kwargs)
 
     return checked_chart
 

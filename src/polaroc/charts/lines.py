@@ -87,21 +87,29 @@ def straightened(*axes: "Array", tolerance: float = STRAIGHT) -> "Array":
     at = np.column_stack(axes) * PIXELS
     kept = np.zeros(len(at), dtype=bool)
     kept[[0, -1]] = True
-    spans = [(0, len(at) - 1)]
-    while spans:
-        first, last = spans.pop()
-        if last - first < 2:
-            continue
-        chord, inner = at[last] - at[first], at[first + 1 : last] - at[first]
-        length = chord @ chord
-        share = np.clip(inner @ chord / length, 0, 1) if length > 0 else np.zeros(len(inner))
+    first, last = np.array([0]), np.array([len(at) - 1])
+    # All spans of one depth at once.
+    while (wide := last - first > 1).any():
+        first, last = first[wide], last[wide]
+        inside = last - first - 1
+        starts = np.cumsum(inside) - inside
+        span = np.repeat(np.arange(len(first)), inside)
+        index = np.arange(inside.sum()) - starts[span] + first[span] + 1
+        chord, inner = (at[last] - at[first])[span], at[index] - at[first][span]
+        length = np.einsum("ij,ij->i", chord, chord)
+        along = np.einsum("ij,ij->i", inner, chord)
+        share = np.clip(np.divide(along, length, out=np.zeros_like(along), where=length > 0), 0, 1)
         offset = inner - share[:, None] * chord
         distance = np.einsum("ij,ij->i", offset, offset)
-        furthest = int(distance.argmax())
-        if distance[furthest] > tolerance**2:
-            middle = first + 1 + furthest
-            kept[middle] = True
-            spans += [(first, middle), (middle, last)]
+        greatest = np.maximum.reduceat(distance, starts)
+        furthest = np.flatnonzero(distance == greatest[span])
+        middle = index[furthest[np.unique(span[furthest], return_index=True)[1]]]
+        bent = greatest > tolerance**2
+        kept[middle[bent]] = True
+        first, last = (
+            np.concatenate([first[bent], middle[bent]]),
+            np.concatenate([middle[bent], last[bent]]),
+        )
     return np.flatnonzero(kept)
 
 

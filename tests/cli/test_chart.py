@@ -109,9 +109,8 @@ def test_what_is_drawn_over_a_chart_is_asked_for(folder, tmp_path, name, options
     PROBABLE.filter(one).write_parquet(tmp_path / "one.parquet")
     asked = [*PREDICTIONS[:4], "--by", "model"]
     curves = pr.curve(PROBABLE.filter(one), truth="truth", score="score", by="model")
-    assert (
-        spec(tmp_path / "one.parquet", tmp_path, name, *asked, *options) == draw(curves).to_dict()
-    )
+    found = spec(tmp_path / "one.parquet", tmp_path, name, *asked, *options)
+    assert found == draw(curves).to_dict()
 
 
 def test_rates_by_skew_are_those_of_the_point_of_least_error(folder, tmp_path):

@@ -196,7 +196,6 @@ def test_by_default_the_file_is_named_after_the_chart(folder, tmp_path, monkeypa
         (["roc", "P", *PREDICTIONS, *OVER], "--over does not change the chart 'roc'"),
         (["roc", "P", *PREDICTIONS, "--brier"], "--brier does not change the chart 'roc'"),
         (["roc", "P", *PREDICTIONS, "--band", 2], "level is 2"),
-        (["reliability", "P", *PREDICTIONS], "scores that are probabilities"),
         (["roc", "P", *PREDICTIONS[:2]], "only one of --truth and --score"),
         (["roc", "M"], "curves are drawn from predictions"),
         (["pr", "P", *PREDICTIONS, "--prior", "2"], "prior is 2.0"),

@@ -27,7 +27,9 @@ import polaroc as pr
 PRIORS = (0.5, 0.1, 0.01)
 SEPARATIONS = {0.8: 1.19, 0.9: 1.812, 0.995: 3.643}
 POSITIVES, RATIOS, SLOPES = (20, 50, 100, 500), (1, 4, 20, 200), (1.0, 2.0)
-ROWS, SAMPLES = 600_000, 400
+ROWS, SAMPLES = 600_000, 1_000
+# Kinds with fewer samples are not judged one by one.
+ENOUGH = 140
 MEASURES = ["brier", "log_loss", "brier_skill", "calibration_loss", "refinement_loss"]
 NODES = np.linspace(-9, 9, 4001)
 WEIGHTS = norm.pdf(NODES) * (NODES[1] - NODES[0])
@@ -106,6 +108,25 @@ def intervals() -> pl.DataFrame:
                 }
             )  # fmt: skip
     return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def covered(found: pl.DataFrame) -> pl.DataFrame:
+    """Per measure, AUC and slope: how often limits hold on average and in the worst kind.
+
+    Kinds with too few samples to be judged one by one are pooled.
+    """
+    given = found.filter(pl.col("given") > 0).sort("coverage")
+    enough = pl.col("samples") >= ENOUGH
+    held = pl.col("coverage") * pl.col("given")
+    return given.group_by("measure", "auc", "slope").agg(
+        mean=pl.col("coverage").mean(),
+        least=pl.col("coverage").filter(enough).first(),
+        of=pl.col("given").filter(enough).first(),
+        positives=pl.col("positives").filter(enough).first(),
+        negatives=pl.col("negatives").filter(enough).first(),
+        prior=pl.col("prior").filter(enough).first(),
+        pooled=held.filter(~enough).sum() / pl.col("given").filter(~enough).sum(),
+    ).sort("measure", "auc", "slope")  # fmt: skip
 
 
 def size(samples_each: int = 2000) -> pl.DataFrame:
@@ -220,6 +241,8 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     results = {part: globals()[part]() for part in arguments.parts}
+    if "intervals" in results:
+        results["coverage"] = covered(results["intervals"])
     with pl.Config(tbl_rows=-1, tbl_cols=-1, tbl_width_chars=160):
         for part, table in results.items():
             print(part, table, sep="\n")

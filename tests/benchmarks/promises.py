@@ -14,13 +14,19 @@ the table; and how often that one breaks them.
 ``--constructions`` compares recall and broken promises of other ways to promise a precision: ten
 order statistics with two exact bounds each, uniform bands of both rates, and testing in a fixed
 sequence from five starts, given as much power as it could have.
+
+``--conformal`` compares with the risk control of MAPIE (extra ``bench``) at the prior of the tuning
+table, the only one that it knows: its default, and five starts in a fixed sequence. Its scores are
+the true probabilities.
 """
 
 import argparse
 import itertools
 import time
+import warnings
 
 import numpy as np
+from scipy.special import expit, logit
 from scipy.stats import beta, norm
 
 from polaroc.thresholds.constraints import Constraints
@@ -120,10 +126,14 @@ def main():
     parser.add_argument("--tunings", type=int, default=2000)
     parser.add_argument("--only", type=int, help="the number of the constraints, from 0")
     parser.add_argument("--constructions", action="store_true")
+    parser.add_argument("--conformal", action="store_true")
     arguments = parser.parse_args()
     start, rng = time.time(), np.random.default_rng(1)
     if arguments.constructions:
         compare_constructions(rng, min(arguments.tunings, 400))
+        return
+    if arguments.conformal:
+        compare_conformal(rng, min(arguments.tunings, 400))
         return
     tunings = arguments.tunings
     chosen = LIMITS if arguments.only is None else LIMITS[arguments.only :][:1]
@@ -245,6 +255,76 @@ def sequence(rng, positives, negatives, slope):
         return fits
 
     return way
+
+
+def compare_conformal(rng, tunings):
+    """Recall and broken promises beside risk control at the prior of the tuning table."""
+    share = 1 / (1 + PER_POSITIVE)
+    cells = itertools.product(
+        ({"precision": 0.5}, {"precision": 0.8}, {"precision": 0.5, "recall": 0.5}),
+        (20, 100, 500),
+        (0.9, 0.97),
+    )
+    for limits, positives, auc in cells:
+        constraints, curve = Constraints(limits, (share, share)), Normal(auc)
+        ways = ["polaroc", "default"] + ["five starts"] * (len(limits) == 1)
+        results = {way: np.zeros((tunings, 3)) for way in ways}
+        for i in range(tunings):
+            negatives = PER_POSITIVE * positives
+            drawn = [curve.draw(rng, n, y) for n, y in ((positives, True), (negatives, False))]
+            for way, result in results.items():
+                found = (
+                    best_promised(drawn, constraints)
+                    if way == "polaroc"
+                    else controlled(way, drawn, limits, curve.shift, share)
+                )
+                if found is not None:
+                    t, f = curve.rates(found)
+                    result[i] = t, not kept(constraints, t, f), 1
+        t, f = curve.rates(FINE)
+        within = kept(constraints, t, f)
+        text = [
+            f"{way}: recall {r[:, 0].mean():.3f} ({r[:, 0].std() / tunings**0.5:.3f}), breaks "
+            f"{r[:, 1].mean():.3f}, gives a threshold in {r[:, 2].mean():.2f}"
+            for way, r in results.items()
+        ]
+        print(f"{limits}, {positives} positives, AUC {auc}: oracle "
+              f"{t[within].max(initial=0):.3f}; {'; '.join(text)}", flush=True)  # fmt: skip
+
+
+def best_promised(drawn, constraints):
+    thresholds = np.unique(np.concatenate(drawn))[::-1]
+    called = [np.searchsorted(np.sort(-own), -thresholds, side="right") for own in drawn]
+    sample = Sample(*called, *map(len, drawn))
+    at = np.flatnonzero(promised(sample, constraints, PER_POSITIVE, DELTA) & (sample.tp > 0))
+    return thresholds[at[-1]] if at.size else None
+
+
+def controlled(way, drawn, limits, shift, share):
+    """The threshold that MAPIE controls the risks at, in units of the scores."""
+    from mapie.risk_control import BinaryClassificationController, FWERFixedSequenceTesting
+
+    scores = np.concatenate(drawn)
+    probability = expit(shift * scores - shift**2 / 2 + logit(share))
+    truth = np.repeat([1, 0], [len(drawn[0]), len(drawn[1])])
+    starts = FWERFixedSequenceTesting(n_starts=5)
+    risks, levels = list(limits), list(limits.values())
+    one = len(limits) == 1
+    controller = BinaryClassificationController(
+        lambda p: np.column_stack([1 - p[:, 0], p[:, 0]]),
+        risks[0] if one else risks, levels[0] if one else levels,
+        confidence_level=1 - DELTA, best_predict_param_choice="recall",
+        fwer_method="bonferroni_holm" if way == "default" else starts,
+    )  # fmt: skip
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        # It warns where no threshold can be controlled.
+        warnings.simplefilter("ignore")
+        controller.calibrate(probability[:, None], truth)
+    best = controller.best_predict_param
+    if best is None:
+        return None
+    at = float(np.ravel(best)[0])
+    return (logit(at) - logit(share) + shift**2 / 2) / shift if at else -np.inf
 
 
 if __name__ == "__main__":

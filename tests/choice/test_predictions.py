@@ -171,3 +171,81 @@ def test_paired_covariance_of_many_models_is_a_covariance():
     )
     assert known.covariance.shape == (30, 30)
     assert np.linalg.eigvalsh(known.covariance).min() > -1e-12
+
+
+PROBABLE = {"truth": "truth", "score": 1 / (1 + (-pl.col("score")).exp())}
+LOSSES = ["brier", "log_loss", "calibration_loss", "refinement_loss"]
+
+
+@pytest.mark.parametrize("measure", LOSSES)
+def test_of_losses_less_is_better(measure):
+    grid = pr.prior_grid(*OVER, 25)
+    losses = pr.evaluate(
+        TABLE, **PROBABLE, by=["model", "fold"], priors=grid, measures=measure
+    )  # fmt: skip
+    loss = pr.choose(losses, measure=measure, over=OVER, test_train_ratio=0.25)
+    # Of an unknown measure more is better.
+    negative = losses.with_columns(pl.lit("gain").alias("measure"), -pl.col("estimate"))
+    gain = pr.choose(negative, measure="gain", over=OVER, test_train_ratio=0.25)
+    same = ["model", "probability_best", "expected_loss", "mean_regret", "worst_regret", "share"]
+    assert_frame_equal(loss.models.select(same), gain.models.select(same))
+    turned = gain.models.select(
+        -pl.col("mean", "expected"), lower=-pl.col("upper"), upper=-pl.col("lower")
+    )
+    turned = turned.with_columns(pl.col("lower", "upper").clip(0))
+    assert_frame_equal(loss.models.select(turned.columns), turned)
+    assert_frame_equal(loss.priors.drop("mean"), gain.priors.drop("mean"), abs_tol=1e-15)
+    assert (loss.bayes, loss.minimax) == (gain.bayes, gain.minimax) == ("A", "A")
+    assert not loss.higher_is_better
+    assert gain.higher_is_better
+    best, second = loss.models["mean"][:2]
+    assert f"is {best:.3g}, {second - best:.2g} less than that of" in loss.answer
+    assert "too low, because it is the lowest of 3" in " ".join(loss.warnings)
+    assert "less is better" in loss.summary()
+    assert "less is better" in loss.comparison.summary()
+    assert loss.comparison.letters["model"][0] == "A"
+
+
+@pytest.mark.parametrize("over", [OVER, (0.1, 0.1)])
+@pytest.mark.parametrize("measure", ["brier", "log_loss"])
+def test_losses_of_one_test_set_are_judged_case_by_case(measure, over):
+    choice = pr.choose(ONE, **PROBABLE, by="model", over=over, case="case", measure=measure)
+    one = over == (0.1, 0.1)
+    at = {"prior": 0.1} if one else {"over": over}
+    name = measure if one else f"{measure}_range"
+    mean = pr.evaluate(
+        ONE, **PROBABLE, by="model", measures=name, priors=0.1, over=None if one else over
+    )  # fmt: skip
+    assert choice.models["mean"].to_list() == pytest.approx(mean["estimate"].sort().to_list())
+    pairs = paired_test(ONE, **PROBABLE, case="case", measure=name, **at)
+    covariance = paired(ONE, over, "model", "case", *PROBABLE.values(), None, measure).covariance
+    c = covariance
+    errors = [(c[a, a] + c[b, b] - 2 * c[a, b]) ** 0.5 for a, b in ((0, 1), (0, 2), (1, 2))]
+    assert pairs["std_error"].to_list() == pytest.approx(errors)
+    # The mean over priors is named as well.
+    again = pr.choose(ONE, **PROBABLE, by="model", over=over, case="case", measure=name)
+    assert again.answer == choice.answer
+
+
+def test_limits_are_those_of_the_measure():
+    choice = pr.choose(ONE, **PROBABLE, by="model", over=(0.1, 0.1), case="case",
+                       measure="brier_skill")  # fmt: skip
+    skill = by_model(choice)
+    # B and C are worse than no score at all.
+    assert skill["upper"].to_list()[1:] < [0, 0]
+    assert skill.select((pl.col("lower") < pl.col("expected")).all()).item()
+
+
+@pytest.mark.parametrize(
+    ("measure", "over", "why"),
+    [
+        ("refinement_loss", OVER, "several folds do"),
+        ("calibration_loss", (0.1, 0.1), "several folds do"),
+        ("brier_skill", OVER, "known at a single prior"),
+    ],
+)
+def test_measures_without_errors_say_so(measure, over, why):
+    choice = pr.choose(ONE, **PROBABLE, by="model", over=over, case="case", measure=measure)
+    assert choice.models["probability_best"].null_count() == 3
+    assert "nothing says how sure that is" in choice.answer
+    assert why in " ".join(choice.warnings)

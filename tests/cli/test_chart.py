@@ -9,6 +9,7 @@ from polaroc.cli import app
 from polaroc.cli.drawings import DRAWINGS
 
 TABLE = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 3)
+PROBABLE = TABLE.with_columns(score=1 / (1 + (-pl.col("score")).exp()))
 PREDICTIONS = ["--truth", "truth", "--score", "score", "--by", "model", "--by", "fold"]
 OVER = ["--over", 0.05, 0.2]
 # What each chart cannot do without.
@@ -26,6 +27,7 @@ def chart(*arguments: object):
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tables")
     TABLE.write_parquet(folder / "predictions.parquet")
+    PROBABLE.write_parquet(folder / "probable.parquet")
     asked = {"truth": "truth", "score": "score", "by": ["model", "fold"]}
     grid = pr.prior_grid(0.05, 0.2, 25)
     measures = pr.evaluate(TABLE, **asked, priors=grid, over=(0.05, 0.2))
@@ -46,7 +48,7 @@ def spec(folder, tmp_path, name, *options):
 
 @pytest.mark.parametrize("name", DRAWINGS)
 def test_every_chart_is_drawn_from_predictions(folder, tmp_path, name):
-    file = folder / "predictions.parquet"
+    file = folder / ("probable.parquet" if name == "reliability" else "predictions.parquet")
     said = spec(file, tmp_path, name, *PREDICTIONS, *NEEDS.get(name, []), "--title", "as I say")
     title = said["title"]
     assert (title if isinstance(title, str) else title["text"]) == "as I say"
@@ -71,6 +73,44 @@ def test_charts_are_those_of_the_functions(folder, tmp_path, name, draw):
     curves = pr.curve(TABLE, truth="truth", score="score", by=["model", "fold"])
     file = folder / "predictions.parquet"
     assert spec(file, tmp_path, name, *PREDICTIONS) == draw(curves).to_dict()
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "draw"),
+    [
+        (
+            "roc",
+            ["--band", 0.9],
+            lambda curves: pr.charts.roc(curves, band=pr.roc_band(curves, level=0.9)),
+        ),
+        (
+            "pr",
+            ["--band", 0.9, "--prior", 0.1],
+            lambda curves: pr.charts.pr(
+                table := pr.surface(curves, [0.1]), band=pr.pr_band(table, level=0.9)
+            ),
+        ),
+        (
+            "cost_curves",
+            ["--brier"],
+            lambda curves: pr.charts.cost_curves(
+                pr.cost_curve(curves), brier=pr.brier_curve(curves)
+            ),
+        ),
+        (
+            "reliability",
+            ["--prior", 0.1],
+            lambda curves: pr.charts.reliability(pr.calibration_curve(curves, 0.1)),
+        ),
+    ],
+)
+def test_what_is_drawn_over_a_chart_is_asked_for(folder, tmp_path, name, options, draw):
+    one = pl.col("fold") == 1
+    PROBABLE.filter(one).write_parquet(tmp_path / "one.parquet")
+    asked = [*PREDICTIONS[:4], "--by", "model"]
+    curves = pr.curve(PROBABLE.filter(one), truth="truth", score="score", by="model")
+    found = spec(tmp_path / "one.parquet", tmp_path, name, *asked, *options)
+    assert found == draw(curves).to_dict()
 
 
 def test_rates_by_skew_are_those_of_the_point_of_least_error(folder, tmp_path):
@@ -154,6 +194,8 @@ def test_by_default_the_file_is_named_after_the_chart(folder, tmp_path, monkeypa
     [
         (["nope", "P"], "allowed are 'roc', 'pr'"),
         (["roc", "P", *PREDICTIONS, *OVER], "--over does not change the chart 'roc'"),
+        (["roc", "P", *PREDICTIONS, "--brier"], "--brier does not change the chart 'roc'"),
+        (["roc", "P", *PREDICTIONS, "--band", 2], "level is 2"),
         (["roc", "P", *PREDICTIONS[:2]], "only one of --truth and --score"),
         (["roc", "M"], "curves are drawn from predictions"),
         (["pr", "P", *PREDICTIONS, "--prior", "2"], "prior is 2.0"),

@@ -148,6 +148,18 @@ def test_quiet_choice_has_no_notes(here):
     assert loud.stdout.startswith(quiet.stdout)
 
 
+def test_models_are_chosen_by_a_loss(here):
+    table = TABLE.with_columns(p=1 / (1 + (-pl.col("p")).exp()))
+    table.write_parquet("q.parquet")
+    call = ["choose", "q.parquet", *COLUMNS, "--over", 0.05, 0.2, "--measure", "brier_range"]
+    found = json.loads(polaroc(*call, "--json").stdout)
+    expected = pr.choose(
+        table, truth="label", score="p", by=["model", "fold"], over=(0.05, 0.2), measure="brier"
+    )
+    assert (found["measure"], found["answer"]) == ("brier", expected.answer)
+    assert "less than that of" in expected.answer
+
+
 def test_quiet_says_errors(here):
     result = polaroc("check", "none.parquet", *COLUMNS, "--quiet")
     assert result.exit_code == 2

@@ -251,6 +251,7 @@ def test_the_answer_is_a_sentence(arguments, answer):
 
 def test_the_summary_says_where_less_is_better_and_what_the_interval_assumes():
     assert "(less is better)" in on_folds(measure="sens").summary()
+    assert "(less is better)" not in on_folds(measure="auc").summary()
     assert "With test_train_ratio=0.25 the test counts" in " ".join(str(on_folds()).split())
     assert "95 % confidence" in " ".join(str(on_folds()).split())
     assert "these fitted models" in " ".join(str(on_cases()).split())
@@ -308,6 +309,7 @@ def test_a_belief_is_named():
         ({"challenger": "A"}, "champion and challenger are both 'A'."),
         ({"margin": -0.01}, "margin is -0.01, allowed is 0 ≤ margin < 1"),
         ({"margin": 1}, "margin is 1, allowed is 0 ≤ margin < 1"),
+        ({"margin": -1, "measure": "log_loss"}, "margin is -1, allowed is margin ≥ 0"),
         ({"margin": float("nan")}, "margin is nan"),
         ({"margin": "0.1"}, "margin is '0.1'"),
         ({"alpha": 0}, "alpha is 0, allowed is 0 < alpha < 1"),

@@ -73,6 +73,18 @@ def test_estimates_and_errors_are_those_of_each_model(measure, asked):
     assert best_first == sorted(best_first, reverse=measure not in ("sens", "accsens"))
 
 
+def test_of_losses_less_is_better():
+    probable = 1 / (1 + (-pl.col("score")).exp())
+    asked = {"target": "trained", "truth": "truth", "score": probable, "case": "case"}
+    found = pr.compare(TABLE, "log_loss", prior=0.1, **asked)
+    means = found.letters["mean"].to_list()
+    assert means == sorted(means)
+    assert found.measure == "log_loss at prior 0.1"
+    assert "(less is better)" in found.summary()
+    with pytest.raises(InvalidArgument, match="no standard error on one test set"):
+        pr.compare(TABLE, "refinement_loss", prior=0.1, **asked)
+
+
 def test_models_with_the_same_scores_are_equal():
     twice = TABLE.filter(pl.col("model") == "A")
     both = pl.concat([twice, twice.with_columns(model=pl.lit("copy"))])

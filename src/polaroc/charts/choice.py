@@ -85,7 +85,8 @@ def regret(
     regrets = choice.models.select(pl.max_horizontal("mean_regret", "worst_regret").max())
     top = HEADROOM * round(regrets.to_series()[0], DECIMALS) or 1.0
     scale = alt.Scale(domain=[0, top], nice=False)
-    label = f"{measure_name(choice.measure)} below the best mean"
+    side = "below" if choice.higher_is_better else "above"
+    label = f"{measure_name(choice.measure)} {side} the best mean"
     tint = style(drawn.series, drawn.title, colours)
     encoding = [
         alt.X("x:Q", **prior_axis(table["prior"].to_list())),

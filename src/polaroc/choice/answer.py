@@ -45,7 +45,9 @@ def describe_belief(
     return f"at the priors {', '.join(f'{prior:.3g}' for prior in grid)}, equally likely"
 
 
-def one_sentence(models: pl.DataFrame, judged_by: str, *, is_bound: bool = False) -> str:
+def one_sentence(
+    models: pl.DataFrame, judged_by: str, *, is_bound: bool = False, higher: bool = True
+) -> str:
     """Which model, by how much, how likely it is the best, and what is lost if it is not.
 
     Parameters
@@ -56,19 +58,24 @@ def one_sentence(models: pl.DataFrame, judged_by: str, *, is_bound: bool = False
         The measure with the priors, such as "AUPREC over 5 to 20 % positives".
     is_bound
         Whether the probability is at least as high.
+    higher
+        Whether more of the measure is better. Losses are small where positives are rare,
+        and have three significant digits.
     """
     top = models["mean"][0]
-    tied = models.filter(pl.col("mean") >= top - ROUNDING * abs(top))
+    tied = models.filter((pl.col("mean") - top).abs() <= ROUNDING * abs(top))
     names = tied[models.columns[0]].to_list()
-    sentence = f"Take {listed(names, 'or')}: {judged_by} is {top:.3f}"
+    sentence = f"Take {listed(names, 'or')}: {judged_by} is {_figure(top, higher)}"
     if tied.height < models.height:
         other, mean = models.select(models.columns[0], "mean").row(tied.height)
-        more = f"{top - mean:.3f}" if top - mean >= LEAST_SHOWN else f"less than {LEAST_SHOWN}"
-        sentence += f", {more} more than that of {one_name(other)}"
-    return f"{sentence}; {how_sure(models, tied.height, is_bound=is_bound)}."
+        than = "more" if higher else "less"
+        sentence += f", {_apart(abs(top - mean), higher)} {than} than that of {one_name(other)}"
+    return f"{sentence}; {how_sure(models, tied.height, is_bound=is_bound, higher=higher)}."
 
 
-def how_sure(models: pl.DataFrame, tied: int = 1, *, is_bound: bool = False) -> str:
+def how_sure(
+    models: pl.DataFrame, tied: int = 1, *, is_bound: bool = False, higher: bool = True
+) -> str:
     """How likely the first model is the best, and what is lost if it is not."""
     chance, loss = models.select("probability_best", "expected_loss").row(0)
     if chance is None:
@@ -84,9 +91,20 @@ def how_sure(models: pl.DataFrame, tied: int = 1, *, is_bound: bool = False) -> 
     between = models.columns[0]
     other = models.slice(1).sort("probability_best", descending=True, maintain_order=True)
     lost = loss / (1 - chance)
-    about = f"about {lost:.3f}" if lost >= LEAST_SHOWN else f"less than {LEAST_SHOWN}"
+    about = "about " * (not higher or lost >= LEAST_SHOWN) + _apart(lost, higher)
     which = "" if models.height == 2 else " most likely"
     return f"{words}, and if it is not, {one_name(other[between][0])}{which} is, by {about}"
+
+
+def _figure(mean: float, higher: bool) -> str:
+    return f"{mean:.3f}" if higher else f"{mean:.3g}"
+
+
+def _apart(difference: float, higher: bool) -> str:
+    """A difference of two means."""
+    if not higher:
+        return f"{difference:.2g}"
+    return f"{difference:.3f}" if difference >= LEAST_SHOWN else f"less than {LEAST_SHOWN}"
 
 
 def percent(chance: float) -> str:
@@ -102,19 +120,22 @@ def percent(chance: float) -> str:
     return f"{100 * chance:.0f} %" if chance > 1 - ALMOST else "less than 1 %"
 
 
-def corrected(models: pl.DataFrame, measure: str) -> str:
+def corrected(models: pl.DataFrame, measure: str, *, higher: bool = True) -> str:
     """What is left of the first model's mean once it is corrected for having been picked."""
     mean, expected = models.select("mean", "expected").row(0)
+    too, far = ("high", "highest") if higher else ("low", "lowest")
     picked = (
-        f"The mean {measure} of the first model is likely too high, because it is the highest of "
+        f"The mean {measure} of the first model is likely too {too}, because it is the {far} of "
         f"{models.height}: chance helped to make it so, the more the closer the models are"
     )
     if expected is None:
         return f"{picked}."
-    if expected >= mean:
+    before, after = _figure(mean, higher), _figure(expected, higher)
+    if expected >= mean if higher else expected <= mean:
         # Models that vary together move together, which can outweigh the shrinking.
-        return f"Corrected for having been picked, the mean {measure} of {mean:.3f} does not fall."
-    return f"{picked}. Corrected for that, the mean of {mean:.3f} becomes {expected:.3f}."
+        turn = "fall" if higher else "rise"
+        return f"Corrected for having been picked, the mean {measure} of {before} does not {turn}."
+    return f"{picked}. Corrected for that, the mean of {before} becomes {after}."
 
 
 def describe_tests(models: pl.DataFrame, comparison: "Comparison | None", blocks: int) -> str:

@@ -316,10 +316,10 @@ def _choice(
         # Of a posterior more is better.
         known = posterior(-means, certainty.covariance, certainty.freedom, level=level)
     if known is not None:
+        known = known.negated()
         known = known._replace(
-            expected=-known.expected,
-            lower=np.fmin(np.maximum(-known.upper, 0), rated["cost_lower"].to_numpy()),
-            upper=np.fmax(-known.lower, rated["cost_upper"].to_numpy()),
+            lower=np.fmin(np.maximum(known.lower, 0), rated["cost_lower"].to_numpy()),
+            upper=np.fmax(known.upper, rated["cost_upper"].to_numpy()),
         )
     regrets = at_priors - at_priors.min(axis=1, initial=inf)[:, None]
     unknown = [None] * rated.height

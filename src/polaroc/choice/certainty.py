@@ -11,6 +11,7 @@ from polaroc.comparison.half_splits import ModelMeans
 from polaroc.comparison.measure_rows import SAME, range_rows
 from polaroc.comparison.paired_cases import NO_VARIANCE, blocks_of, read_cases
 from polaroc.errors import Hint
+from polaroc.measures.catalog import mean_name
 from polaroc.measures.spec import Measure
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Array
@@ -98,8 +99,9 @@ def of_errors(
 
     named = pl.col("measure").cast(pl.String) == measure
     rows = measures.clear()
-    if measure == "auprec" and over is not None and range_rows(measures, "iauprec", over):
-        rows = measures.filter(pl.col("measure").cast(pl.String) == "iauprec")
+    mean = mean_name(measure)
+    if mean is not None and over is not None and range_rows(measures, mean, over):
+        rows = measures.filter(pl.col("measure").cast(pl.String) == mean)
     elif len(grid) == 1:
         rows = measures.filter(named & ((pl.col("prior") - grid[0]).abs() <= SAME))
     if "std_error" in rows.columns and rows.height == len(models):

@@ -23,8 +23,14 @@ from polaroc.comparison.half_splits import ModelMeans, half_split_means, read_ha
 from polaroc.comparison.layout import Layout, layout_of
 from polaroc.comparison.letters import check_result_name
 from polaroc.comparison.measure_rows import SAME, below_chance, over_labels, range_rows, rows_of
-from polaroc.errors import Hint, InvalidArgument
-from polaroc.measures.catalog import higher_is_better, label
+from polaroc.errors import InvalidArgument
+from polaroc.measures.catalog import (
+    at_one_prior,
+    bounds,
+    higher_is_better,
+    label,
+    mean_name,
+)
 from polaroc.priors.beliefs import Belief, belief_of_estimate
 from polaroc.priors.grids import check_prior, check_range
 from polaroc.priors.in_use import widest
@@ -80,14 +86,14 @@ def choose(
         once. Of predictions, columns with usual names of models and folds are found
         where neither it, `between` nor `by` is given.
     measure
-        A measure taken at priors, of which more is better; or ``"expected_cost"``, to
+        A measure taken at priors, such as "auprec", or "brier" and "log_loss", of which
+        less is better, for scores that are probabilities; or ``"expected_cost"``, to
         choose each model's threshold on `tuning` and take the model that costs least.
     over
         The range (lo, hi) of priors, one prior twice, or a belief about the prior; of
         predictions also one row of `estimate_prior`, whose uncertainty is then in
-        `lower` and `upper`; of
-        measures by default the range of the table's IAUPREC, else the priors of the
-        table, equally likely.
+        `lower` and `upper`; of measures by default the range of the table's IAUPREC, or of
+        the mean of another measure, else the priors of the table, equally likely.
     test_train_ratio
         Test over training cases of a fold, as in `compare`: 0.25 for 80/20 hold-outs,
         1/(k−1) for k folds. Of predictions with `case` it is worked out. Without it
@@ -150,10 +156,14 @@ def choose(
     The expected AUPREC over a range is IAUPREC (P-ROC Eq. 5): that of the table,
     where its column `over` names this range, so that it is the number that `compare`
     tests; otherwise it is computed from the priors of the table, between which the
-    measure is interpolated in ln λ. Regret and the best model at a prior are those of
-    means over the folds: at the table's priors within a range and at its ends; at
-    the nodes of a belief, without 0.5 % at either end. Priors that are each key's own
+    measure is interpolated in ln λ. So it is with "brier" and "brier_range", and with
+    other losses. Regret and the best model at a prior are those of means over the folds:
+    at the table's priors within a range and at its ends; at the nodes of a belief,
+    without 0.5 % at either end. Priors that are each key's own
     ("observed") and differ between keys are not used.
+
+    For losses scores are taken as right at the share of positives of each key; those that
+    are right at another prior, `expr.at_prior` re-weights to it.
 
     The expected cost of fixed thresholds is linear in the prior, and so that at the mean
     prior π of the belief: cost_fn·π(1−t) + cost_fp·(1−π)f. How sure a choice by
@@ -219,12 +229,7 @@ def choose(
         cost_fn=None if cost_fn == 1 else cost_fn, cost_fp=None if cost_fp == 1 else cost_fp,
         constraints=constraints, confidence=confidence,
     )  # fmt: skip
-    if not higher_is_better(measure):
-        raise InvalidArgument(
-            f"measure is {measure!r}, of which less is better; models are chosen by one of which "
-            "more is better.",
-            hint=Hint("use {measure}, which is that of the Brier score.", measure="brier_skill"),
-        )
+    measure = at_one_prior(measure)
     check_scores(truth, score, on_cases=case is not None)
     if truth is not None and score is not None:
         usual = by is None and (between, block) == ("model", "fold")
@@ -347,7 +352,7 @@ def choose_measured(
             if len(design.values) > 1
             else of_errors(frame, named, measure, over, under_belief.grid)
         )
-    models = _models(measured, named, sens, certainty, level)
+    models = _models(measured, named, sens, certainty, level, bounds(measure))
     priors = _priors(measured, named)
     comparison = None
     if len(design.values) > 1 and (test_train_ratio is not None or means is not None):
@@ -355,7 +360,7 @@ def choose_measured(
         plan = Plan(test_train_ratio=test_train_ratio, alpha=alpha, halves=means is not None)
         comparison = of_design(
             expected_design, f"expected {measure}", between, blocks, plan, means=means,
-            layout=layout,
+            layout=layout, descending=higher_is_better(measure),
         )  # fmt: skip
     name = label(measure)
     below_chance_warnings = below_chance(frame, measure)
@@ -363,6 +368,7 @@ def choose_measured(
         models,
         f"{name} {describe_belief(ends, over, under_belief.grid)}",
         is_bound=certainty.is_bound,
+        higher=higher_is_better(measure),
     )
     return Choice(
         bayes=models[between][0],
@@ -374,7 +380,7 @@ def choose_measured(
         warnings=(
             *under_belief.warnings,
             certainty.basis,
-            corrected(models, name),
+            corrected(models, name, higher=higher_is_better(measure)),
             *changes(priors),
             *([] if under_belief.is_exact else _other_range(frame, models, between, measure, over)),
             *([] if comparison is None else comparison.warnings),
@@ -417,7 +423,8 @@ def _at_prior(frame: pl.DataFrame, measure: str, prior: float) -> pl.DataFrame:
     """The table at one prior, without measures over a range."""
     rows_of(frame, measure).check_prior(prior)
     here = pl.col("prior").is_null() | ((pl.col("prior") - prior).abs() <= SAME)
-    return frame.filter(here, ~pl.col("measure").cast(pl.String).is_in(["iauprec", "sens"]))
+    over_range = [name for name in (mean_name(measure), "sens") if name is not None]
+    return frame.filter(here, ~pl.col("measure").cast(pl.String).is_in(over_range))
 
 
 def _models(
@@ -426,9 +433,10 @@ def _models(
     sens: pl.DataFrame | None,
     certainty: Certainty,
     level: float,
+    limits: tuple[float | None, float | None],
 ) -> pl.DataFrame:
     blocks = len(measured.values)
-    shares = best_shares(measured.expected).mean(axis=0)
+    shares = best_shares(measured.gain).mean(axis=0)
     unknown: Any = [None] * len(models)
     mean = worst = unknown
     if measured.covers:
@@ -436,7 +444,10 @@ def _models(
     means = measured.expected.mean(axis=0)
     known = None
     if certainty.covariance is not None:
-        known = posterior(means, certainty.covariance, certainty.freedom, level=level)
+        gains = measured.gain.mean(axis=0)
+        known = posterior(gains, certainty.covariance, certainty.freedom, level=level)
+    if known is not None and not measured.higher:
+        known = known.negated()
     table = pl.DataFrame(
         [
             models,
@@ -449,13 +460,12 @@ def _models(
             pl.Series("worst_regret", worst, pl.Float64),
             pl.Series("share", shares if blocks > 1 else unknown, pl.Float64),
         ]
-        # An area lies between 0 and 1.
-    ).with_columns(pl.col("lower", "upper").clip(0, 1))
+    ).with_columns(pl.col("lower", "upper").clip(*limits))
     if sens is None:
         table = table.with_columns(pl.lit(None, pl.Float64).alias("sens"))
     else:
         table = table.join(sens, on=models.name, how="left", nulls_equal=True)
-    return table.sort("mean", descending=True, maintain_order=True)
+    return table.sort("mean", descending=measured.higher, maintain_order=True)
 
 
 def _priors(measured: ExpectedMeasures, models: pl.Series) -> pl.DataFrame:

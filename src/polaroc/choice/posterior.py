@@ -29,6 +29,10 @@ class Posterior(NamedTuple):
     probability_best: "Array"
     expected_loss: "Array"
 
+    def negated(self) -> "Posterior":
+        """The same of measures of which less is better, from that of their negatives."""
+        return self._replace(expected=-self.expected, lower=-self.upper, upper=-self.lower)
+
 
 def posterior(
     means: "Array",

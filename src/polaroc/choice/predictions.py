@@ -10,7 +10,7 @@ from polaroc.choice.certainty import Certainty, of_cases
 from polaroc.comparison.gate_checks import keys_of
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
-from polaroc.measures.catalog import select_measures
+from polaroc.measures.catalog import label, mean_name, select_measures
 from polaroc.predictions.wide import CASE, MODEL, score_columns
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import prior_grid
@@ -73,8 +73,8 @@ def measured(
         case = CASE
     if weight is not None and not blocks:
         certainty = WEIGHTED
-    if case is not None and once and nulls == "raise" and measure == "auprec":
-        certainty = paired(table, over, between, case, truth, score, positive)
+    if case is not None and once and nulls == "raise":
+        certainty = paired(table, over, between, case, truth, score, positive, measure)
     return Measured(measures, between, blocks, certainty, ratio)
 
 
@@ -86,17 +86,29 @@ def paired(
     truth: IntoExpr,
     score: Score,
     positive: Label | Sequence[Label] | None,
+    measure: str = "auprec",
 ) -> Certainty:
-    """What the cases of one test set say of the models' AUPREC over a range, or at one prior."""
-    at = one_prior(over)
-    if at is None:
-        selected = select_measures("iauprec", "observed", over, "exact")
+    """What the cases of one test set say of a measure over a range of priors, or at one."""
+    at, mean = one_prior(over), mean_name(measure)
+    if at is not None:
+        (selected,) = select_measures(measure, [at], None, "exact").measures
+    elif mean is not None:
+        (selected,) = select_measures(mean, "observed", over, "exact").measures
     else:
-        selected = select_measures("auprec", [at], None, "exact")
+        return Certainty(
+            None,
+            f"Nothing says how sure this is: of the {label(measure)} averaged over priors it is "
+            "known at a single prior, or from several folds.",
+        )
+    if not (selected.gradient_terms or selected.case_loss):
+        return Certainty(
+            None,
+            f"Nothing says how sure this is: the cases of one test set do not tell by how much the "
+            f"{label(measure)} varies, several folds do.",
+        )
     return of_cases(
-        predictions, selected.measures[0], between, case, truth=truth, score=score,
-        positive=positive,
-    )  # fmt: skip
+        predictions, selected, between, case, truth=truth, score=score, positive=positive
+    )
 
 
 def options_of(
@@ -106,10 +118,12 @@ def options_of(
     at = one_prior(over)
     if at is not None:
         return {"priors": [at], "measures": sorted({measure, "auc"})}
+    mean = mean_name(measure)
+    measures = ["auc", measure, *([] if mean is None else [mean])]
     if isinstance(over, Belief):
-        return {"over": over, "priors": over.priors, "measures": ["auc", measure, "iauprec"]}
+        return {"over": over, "priors": over.priors, "measures": measures}
     priors = prior_grid(*over, GRID)["prior"].to_list() if grid is None else list(grid)
-    return {"over": over, "priors": priors, "measures": ["auc", measure, "iauprec", "sens"]}
+    return {"over": over, "priors": priors, "measures": [*measures, "sens"]}
 
 
 def one_prior(over: object) -> float | None:

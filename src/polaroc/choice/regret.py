@@ -10,6 +10,7 @@ import polars as pl
 from polaroc.base.statistics import ROUNDING
 from polaroc.comparison.measure_rows import SAME, Rows, distinct, only_range, range_rows, rows_of
 from polaroc.errors import Hint, InvalidArgument
+from polaroc.measures.catalog import higher_is_better, label, mean_name
 from polaroc.priors.beliefs import Belief, points, resolve_belief
 from polaroc.priors.grids import skew
 from polaroc.typing import Array
@@ -20,7 +21,7 @@ TAIL = 0.005
 BEYOND = 0.01
 # Least number of priors within a range to interpolate between them.
 ENOUGH = 8
-# Marks rows of IAUPREC over the whole range, in the place of a prior.
+# Marks rows of the mean over the whole range, in the place of a prior.
 WHOLE = -1.0
 
 
@@ -34,6 +35,7 @@ class ExpectedMeasures:
     evaluated_priors: tuple[float, ...]  # where models are compared one by one
     overall: "Array | None" = None  # blocks × models, where known without the grid
     covers: bool = True  # enough to interpolate
+    higher: bool = True  # is better
 
     @property
     def expected(self) -> "Array":
@@ -43,6 +45,12 @@ class ExpectedMeasures:
         return self._expectation(self._at(self.belief.priors))
 
     @property
+    def gain(self) -> "Array":
+        """The expected measure, or its negative: of it more is better."""
+        gain: Array = self.expected * self._sign
+        return gain
+
+    @property
     def means(self) -> "Array":
         """The mean over the blocks, models × evaluated priors."""
         means: Array = self._at(self.evaluated_priors).mean(axis=0)
@@ -50,22 +58,28 @@ class ExpectedMeasures:
 
     @property
     def regret(self) -> "Array":
-        """How far that mean is below the best, models × evaluated priors."""
-        return shortfall(self.means)
+        """How far that mean is from the best, models × evaluated priors."""
+        return shortfall(self.means * self._sign)
 
     @property
     def mean_regret(self) -> "Array":
         """Expected regret of each model; it and the expected measure have a constant sum."""
-        expected = self.expected.mean(axis=0)
-        regrets = self._expectation(shortfall(self._at(self.belief.priors).mean(axis=0)))
-        summed: Array = regrets[expected.argmax()] + shortfall(expected)
+        gain = self.gain.mean(axis=0)
+        at_nodes = self._at(self.belief.priors).mean(axis=0) * self._sign
+        regrets = self._expectation(shortfall(at_nodes))
+        summed: Array = regrets[gain.argmax()] + shortfall(gain)
         return summed
 
     @property
     def shares(self) -> "Array":
         """The share of blocks in which each model is the best, models × evaluated priors."""
-        shares: Array = best_shares(self._at(self.evaluated_priors)).mean(axis=0)
+        at_priors = self._at(self.evaluated_priors) * self._sign
+        shares: Array = best_shares(at_priors).mean(axis=0)
         return shares
+
+    @property
+    def _sign(self) -> int:
+        return 1 if self.higher else -1
 
     def _expectation(self, at_nodes: "Array") -> "Array":
         import numpy as np
@@ -92,13 +106,13 @@ class ExpectedMeasures:
 class MeasureUnderBelief:
     """The rows of a measure, its grid of priors, and the belief about the prior."""
 
-    rows: Rows  # rows of IAUPREC over exactly this range have the prior WHOLE
+    rows: Rows  # rows of the mean over exactly this range have the prior WHOLE
     over: tuple[float, float] | Belief | None
     ends: tuple[float, float] | None  # of a range
     belief: Belief
     grid: tuple[float, ...]
     evaluated_priors: tuple[float, ...]
-    is_exact: bool  # whether the table has IAUPREC over exactly this range
+    is_exact: bool  # whether the table has the mean over exactly this range
     covers: bool
     warnings: tuple[str, ...]
 
@@ -121,8 +135,9 @@ class MeasureUnderBelief:
         at = len(self.grid)
         overall = values[:, :, at] if self.is_exact else None
         return ExpectedMeasures(
-            values[:, :, :at], self.grid, self.belief, self.evaluated_priors, overall, self.covers
-        )
+            values[:, :, :at], self.grid, self.belief, self.evaluated_priors, overall, self.covers,
+            higher_is_better(self.rows.measure),
+        )  # fmt: skip
 
 
 def measure_under_belief(
@@ -130,15 +145,14 @@ def measure_under_belief(
 ) -> MeasureUnderBelief:
     """The measure of a tidy table under a belief; raise where the table has too few priors.
 
-    The default of `over` is the range of the table's IAUPREC, if the table names one, or else
-    the priors of the table, equally likely.
+    The default of `over` is the range of the table's mean of the measure (for "auprec" its
+    IAUPREC), if the table names one, or else the priors of the table, equally likely.
     """
-    if over is None and measure == "auprec":
-        over = only_range(measures)
-    iauprec_rows = (
-        None if over is None or measure != "auprec" else range_rows(measures, "iauprec", over)
-    )
-    rows = _rows(measures, measure, iauprec_rows)
+    mean = mean_name(measure)
+    if over is None and mean is not None:
+        over = only_range(measures, mean)
+    whole = None if over is None or mean is None else range_rows(measures, mean, over)
+    rows = _rows(measures, measure, whole)
     grid = rows.fixed_priors
     ends = None if over is None or isinstance(over, Belief) else over
     if over is None and not grid:
@@ -155,9 +169,9 @@ def measure_under_belief(
         warnings.append("Left out the rows at each key's own prior, which differs from key to key.")
     covers = True
     try:
-        warnings += check_coverage(ends, belief, grid, iauprec_rows is not None)
+        warnings += check_coverage(ends, belief, grid, whole is not None)
     except InvalidArgument:
-        if iauprec_rows is None:
+        if whole is None:
             raise
         covers = False
     if covers:
@@ -168,11 +182,12 @@ def measure_under_belief(
         grid = [prior for prior in grid if lo - SAME <= prior <= hi + SAME]
         evaluated = tuple(grid)
         warnings.append(
-            f"The table has AUPREC at {len(grid)} prior(s) of the range, too few to judge models "
-            "prior by prior: regrets are not known. To know them: " + evaluate_hint(ends, belief)
+            f"The table has {label(measure)} at {len(grid)} prior(s) of the range, too few to "
+            "judge models prior by prior: regrets are not known. To know them: "
+            + evaluate_hint(ends, belief)
         )
-    if iauprec_rows is not None:
-        whole_range_rows = iauprec_rows.frame.with_columns(prior=pl.lit(WHOLE))
+    if whole is not None:
+        whole_range_rows = whole.frame.with_columns(prior=pl.lit(WHOLE))
         rows = replace(
             rows, frame=pl.concat([rows.frame, whole_range_rows], how="vertical_relaxed")
         )
@@ -183,22 +198,22 @@ def measure_under_belief(
         belief,
         tuple(grid),
         evaluated,
-        iauprec_rows is not None,
+        whole is not None,
         covers,
         tuple(warnings),
     )
 
 
-def _rows(measures: pl.DataFrame, measure: str, iauprec_rows: Rows | None) -> Rows:
-    """The rows of the measure; empty where the table has only IAUPREC over this range."""
+def _rows(measures: pl.DataFrame, measure: str, whole: Rows | None) -> Rows:
+    """The rows of the measure; empty where the table has only its mean over this range."""
     has = (measures["measure"].cast(pl.String) == measure).any()
-    if iauprec_rows is None or has:
+    if whole is None or has:
         return rows_of(measures, measure)
-    return replace(iauprec_rows, frame=iauprec_rows.frame.clear(), measure=measure)
+    return replace(whole, frame=whole.frame.clear(), measure=measure)
 
 
 def shortfall(means: "Array") -> "Array":
-    """Regret: how far each model (axis 0) is below the best."""
+    """Regret: how far each model (axis 0) is below the best, where more is better."""
     below: Array = means.max(axis=0) - means
     return below
 

@@ -9,6 +9,7 @@ import polars as pl
 from polaroc.base.text import Block, block_tables, html_lines, html_table, number, plain
 from polaroc.choice.answer import describe_tests
 from polaroc.comparison.result import Comparison
+from polaroc.measures.catalog import higher_is_better
 from polaroc.priors.beliefs import Belief
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Choice:
         come last, with nulls.
     priors
         One row per prior and model: `prior`; the model; `mean` over the folds,
-        `regret` (how far it is below the best mean), `share` (of the folds in
+        `regret` (how far it is from the best mean), `share` (of the folds in
         which it is the best at this prior) Float64; `best` Boolean.
     warnings
         What the numbers rest on, in sentences.
@@ -87,6 +88,11 @@ class Choice:
     is_bound: bool = False
     threshold: float | None = None
     promise: str | None = None
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether more of the measure is better."""
+        return "threshold" not in self.models.columns and higher_is_better(self.measure)
 
     def summary(self) -> str:
         """All of it as text for a terminal of 80 columns."""
@@ -128,11 +134,12 @@ def _choices(choice: Choice) -> str:
 def _choice_blocks(choice: Choice) -> Iterator[Block]:
     between = choice.models.columns[0]
     models = choice.models
+    less = "" if choice.higher_is_better else " (less is better)"
     sure = models.filter(pl.col("probability_best").is_not_null())
     if not sure.is_empty():
         interval = f"{100 * choice.level:g} % from"
         yield (
-            "How good, and how sure; expected: corrected for having been picked",
+            f"How good, and how sure{less}; expected: corrected for having been picked",
             [between, "mean", "expected", interval, "to", "best", "loss"],
             [
                 [str(model), *map(number, numbers), _percent(chance), number(loss)]
@@ -157,7 +164,7 @@ def _choice_blocks(choice: Choice) -> Iterator[Block]:
         )  # fmt: skip
         return
     yield (
-        "Over the range; best in: share of the folds",
+        f"Over the range{less}; best in: share of the folds",
         [between, "mean", "mean regret", "worst regret", "best in", "Sens"],
         [
             [str(model), number(m), number(mean), number(worst), _percent(share), number(sens)]

@@ -94,6 +94,21 @@ def chart(
             help="Accepted chance of a false difference. [default: 0.005]", show_default=False
         ),
     ] = None,
+    band: Annotated[
+        float | None,
+        typer.Option(
+            help="Of roc and pr, on one test set: with bands that hold the whole true curve with "
+            "this probability, such as 0.95.",
+            show_default=False,
+        ),
+    ] = None,
+    brier: Annotated[
+        bool,
+        typer.Option(
+            "--brier",
+            help="Of cost_curves: also the cost of acting on scores as if they were probabilities.",
+        ),
+    ] = False,
     weight: Weight = None,
     positive: Positive = None,
     nulls: NullRows = "raise",
@@ -108,6 +123,7 @@ def chart(
     options: dict[str, Any] = {
         "prior": priors_in_words(prior) or None, "over": over, "grid": grid,
         "measure": measure, "target": target, "test_train_ratio": test_train_ratio, "alpha": alpha,
+        "band": band, "brier": brier or None,
     }  # fmt: skip
     given: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
     if unused := [key for key in given if key not in drawing.options]:

@@ -29,6 +29,7 @@ from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import handle_errors, progress
 from polaroc.cli.sources import Decimal, Separator, TableName, opened
 from polaroc.errors import InvalidArgument
+from polaroc.measures.catalog import at_one_prior
 from polaroc.predictions.wide import CASE, MODEL
 from polaroc.priors.grids import check_range
 
@@ -44,6 +45,12 @@ def choose(
             show_default=False,
         ),
     ] = None,
+    measure: Annotated[
+        str,
+        typer.Option(
+            help="What the models are judged by at each prior, such as auprec, brier or log_loss."
+        ),
+    ] = "auprec",
     between: Between = None,
     block: Block = None,
     no_blocks: Annotated[
@@ -92,7 +99,8 @@ def choose(
                 "--case is for predictions, and the files hold measures.",
                 hint="leave it out, or give --truth and --score.",
             )
-        options = choice_options(over, columns, grid)
+        measure = at_one_prior(measure)
+        options = choice_options(over, columns, grid, measure)
         roles = roles_of(source, between, block, columns, case, no_blocks=no_blocks)
         once = columns is not None and not (roles.blocks or weight)
         if once:
@@ -108,14 +116,14 @@ def choose(
             if named is not None and once and nulls == "raise":
                 certainty = paired(
                     predictions.collect(), over, roles.models[0], named, columns.truth,
-                    columns.score, columns.positive,
+                    columns.score, columns.positive, measure,
                 )  # fmt: skip
             elif case is not None and roles.blocks and test_train_ratio is None:
                 test_train_ratio = ratio_of(predictions.select(*keys, case).collect(), keys, case)
         result = choose_measured(
-            measures, *roles.between_and_block, over=over, test_train_ratio=test_train_ratio,
-            alpha=alpha, incomplete=incomplete, level=level, certainty=certainty,
-            halves=halves_in(halves),
+            measures, *roles.between_and_block, measure, over=over,
+            test_train_ratio=test_train_ratio, alpha=alpha, incomplete=incomplete, level=level,
+            certainty=certainty, halves=halves_in(halves),
         )  # fmt: skip
         source.check_unchanged()
     tell(roles.notes)
@@ -130,7 +138,10 @@ def choose(
 
 
 def choice_options(
-    over: tuple[float, float] | None, columns: Columns | None, grid: int | None = None
+    over: tuple[float, float] | None,
+    columns: Columns | None,
+    grid: int | None = None,
+    measure: str = "auprec",
 ) -> dict[str, Any]:
     """What a choice needs to be evaluated of predictions."""
     if columns is None:
@@ -142,9 +153,9 @@ def choice_options(
         )
     if one_prior(over) is None:
         check_range(*over)
-        return options_of(over, grid=grid_of(over, grid))
+        return options_of(over, measure, grid_of(over, grid))
     if grid is not None:
         raise InvalidArgument(
             f"--grid is {grid}, and --over is a single prior.", hint="leave --grid out."
         )
-    return options_of(over)
+    return options_of(over, measure)

@@ -8,6 +8,7 @@ import polars as pl
 
 from polaroc import charts
 from polaroc.base.columns import require
+from polaroc.calibration.calibration_curve import calibration_curve
 from polaroc.choice.choose import choose
 from polaroc.choice.result import Choice
 from polaroc.cli.choose import choice_options
@@ -26,9 +27,10 @@ from polaroc.errors import InvalidArgument
 from polaroc.measures.catalog import CATALOG, DEFAULT_PRIORS
 from polaroc.predictions.row_checks import left_out
 from polaroc.priors.grids import OBSERVED, check_range
-from polaroc.thresholds.costs import cost_curve, decision_curve
+from polaroc.thresholds.costs import brier_curve, cost_curve, decision_curve
 from polaroc.thresholds.operating_points import operating_points, shifted_rates
 from polaroc.typing import Prior
+from polaroc.uncertainty.bands import pr_band, roc_band
 
 RANGE = (0.01, 0.5)
 RATES = ("accuracy", "precision", "tnr")
@@ -48,6 +50,8 @@ class ChartInputs:
     target: Target = "algorithm"
     test_train_ratio: float | None = None
     alpha: float = 0.005
+    band: float | None = None
+    brier: bool = False
 
     def __post_init__(self) -> None:
         if self.columns is None:
@@ -65,9 +69,19 @@ class ChartInputs:
         tell(notes)
         return curves
 
-    def at_priors(self) -> pl.LazyFrame:
-        """The precision of each point of the curves at the priors."""
-        return self.curves().pipe(surface, list(self.prior or DEFAULT_PRIORS))
+    def roc(self) -> "pl.LazyFrame | Both":
+        """The curves, and bands that hold the true ones."""
+        curves = self.curves()
+        if self.band is None:
+            return curves
+        return Both(curves, band=roc_band(curves, level=self.band))
+
+    def at_priors(self) -> "pl.LazyFrame | Both":
+        """The precision of each point of the curves at the priors, and bands."""
+        precisions = self.curves().pipe(surface, list(self.prior or DEFAULT_PRIORS))
+        if self.band is None:
+            return precisions
+        return Both(precisions, band=pr_band(precisions, level=self.band))
 
     def relations(self) -> pl.LazyFrame:
         """Which curve dominates which, between the first key."""
@@ -90,9 +104,17 @@ class ChartInputs:
         points = operating_points(self.curves(), "cost", priors=0.5)
         return shifted_rates(points, self._grid(), RATES)
 
-    def costs(self) -> pl.LazyFrame:
-        """The least expected cost of each curve."""
-        return self.curves().pipe(cost_curve)
+    def costs(self) -> "pl.LazyFrame | Both":
+        """The least expected cost of each curve, and that of acting on scores as they are."""
+        curves = self.curves()
+        if not self.brier:
+            return cost_curve(curves)
+        return Both(cost_curve(curves), brier=brier_curve(curves))
+
+    def calibration(self) -> pl.LazyFrame:
+        """How often scores are right, at the priors or at each key's own."""
+        priors: list[Prior] = self.prior or ["observed"]
+        return calibration_curve(self.curves(), priors=priors)
 
     def benefits(self) -> pl.LazyFrame:
         """The net benefit of each curve, at the priors or at its own."""
@@ -167,8 +189,17 @@ class ChartInputs:
         return keys[0], keys[1:]
 
 
+class Both:
+    """What a chart is drawn from, and what is drawn over it, by the name of the argument."""
+
+    def __init__(self, table: pl.LazyFrame, **over: pl.LazyFrame) -> None:
+        self.table, self.over = table, over
+
+
 def doubtful(table: Any) -> list[str]:
     """The warnings of what a chart is drawn from."""
+    if isinstance(table, Both):
+        return [note for one in (table.table, *table.over.values()) for note in doubtful(one)]
     if isinstance(table, Choice | Comparison):
         return list(table.warnings)
     if isinstance(table, pl.LazyFrame) and "note" in table.collect_schema():
@@ -184,10 +215,21 @@ class Drawing(NamedTuple):
     options: tuple[str, ...] = ()
 
 
+def drawn_over(draw: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of a chart, for a table with something to draw over it."""
+
+    def both(table: Any, **options: Any) -> Any:
+        if isinstance(table, Both):
+            return draw(table.table, **table.over, **options)
+        return draw(table, **options)
+
+    return both
+
+
 TESTED = ("prior", "over", "measure", "target", "test_train_ratio", "alpha")
 DRAWINGS = {
-    "roc": Drawing(ChartInputs.curves, charts.roc),
-    "pr": Drawing(ChartInputs.at_priors, charts.pr, ("prior",)),
+    "roc": Drawing(ChartInputs.roc, drawn_over(charts.roc), ("band",)),
+    "pr": Drawing(ChartInputs.at_priors, drawn_over(charts.pr), ("prior", "band")),
     "dominance": Drawing(ChartInputs.relations, charts.dominance),
     "explorer": Drawing(ChartInputs.curves, charts.explorer),
     "surface": Drawing(ChartInputs.achievable, charts.surface, ("over", "grid")),
@@ -195,7 +237,8 @@ DRAWINGS = {
         ChartInputs.drift, lambda both, **more: charts.operating_drift(*both, **more), ("over",)
     ),
     "skew_effect": Drawing(ChartInputs.by_skew, charts.skew_effect, ("over", "grid")),
-    "cost_curves": Drawing(ChartInputs.costs, charts.cost_curves),
+    "cost_curves": Drawing(ChartInputs.costs, drawn_over(charts.cost_curves), ("brier",)),
+    "reliability": Drawing(ChartInputs.calibration, charts.reliability, ("prior",)),
     "decision_curves": Drawing(ChartInputs.benefits, charts.decision_curves, ("prior",)),
     "auprec_by_prior": Drawing(
         ChartInputs.by_prior, charts.auprec_by_prior, ("prior", "over", "grid")

@@ -302,4 +302,5 @@ def of_design(
         block=tuple(block),
         blocks=len(values),
         plan=plan,
+        higher_is_better=descending,
     )

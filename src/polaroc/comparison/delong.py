@@ -20,8 +20,8 @@ from polaroc.comparison.paired_cases import (
     read_cases,
 )
 from polaroc.comparison.pairwise import holm
-from polaroc.errors import InvalidArgument, check_choice
-from polaroc.measures.catalog import default_measures, select_measures
+from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
+from polaroc.measures.catalog import CATALOG, default_measures, select_measures
 from polaroc.measures.scoring import OF_CASES
 from polaroc.measures.spec import Measure
 from polaroc.priors.beliefs import Belief
@@ -177,7 +177,14 @@ def single_measure(
     interpolation: Interpolation,
 ) -> Measure:
     """The one measure that is compared; raise where there is none or more."""
-    check_choice("measure", name, (*default_measures(), *OF_CASES))
+    allowed = (*default_measures(), *OF_CASES)
+    if isinstance(name, str) and name in CATALOG and name not in allowed:
+        raise InvalidArgument(
+            f"measure is {name!r}, which has no standard error on one test set.",
+            hint=Hint("compare it over several folds, with {test_train_ratio}, or take one of "
+                      f"{quoted(allowed)}.", test_train_ratio=0.25),
+        )  # fmt: skip
+    check_choice("measure", name, allowed)
     if name in ("auprec", "iauprec"):
         check_interpolation(interpolation)
     priors: Priors = [prior] if isinstance(prior, str | float | int) else prior

@@ -9,14 +9,11 @@ from polaroc.base.checks import check_ratio, check_share, check_text, is_number
 from polaroc.base.columns import OVER, RESERVED, column_name, column_names
 from polaroc.comparison.measure_rows import over_labels
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted, spelling
-from polaroc.measures.catalog import CATALOG
+from polaroc.measures.catalog import CATALOG, at_one_prior, bounds
 from polaroc.predictions.usual_keys import usual_keys, usual_names
 from polaroc.priors.beliefs import Belief, labelled_range, same_over
 from polaroc.priors.grids import OBSERVED, check_prior
 from polaroc.typing import Prior
-
-# What a measure over a range of priors is at a single prior.
-AT_ONE_PRIOR = {"iauprec": "auprec", "iauprec_corrected": "auprec_corrected"}
 
 
 def check_design(
@@ -84,7 +81,7 @@ def at_prior(measure: str, over: object, prior: Prior | None, *, has_scores: boo
                 hint=Hint("leave one of them out: {over} is a range, {prior} a single prior.",
                           over=(0.05, 0.20), prior=0.1),
             )  # fmt: skip
-        measure = AT_ONE_PRIOR.get(measure, measure)
+        measure = at_one_prior(measure)
         if measure in CATALOG and not CATALOG[measure].at_priors:
             raise InvalidArgument(
                 f"prior is {prior!r}, but {measure!r} has no prior.", hint="leave it out."
@@ -107,10 +104,10 @@ def needs_range(measure: str) -> bool:
 def check_numbers(measure: str, margin: object, alpha: object) -> None:
     """Refuse a margin or an α outside what is allowed."""
     check_share("alpha", alpha)
-    # No measure of the catalogue differs by more than 1.
-    most = 1 if measure in CATALOG else inf
+    lowest, highest = bounds(measure)
+    most = inf if lowest is None or highest is None else highest - lowest
     if isinstance(margin, bool) or not is_number(margin) or not 0 <= margin < most:
-        allowed = f"0 ≤ margin < {most}" if most == 1 else "margin ≥ 0"
+        allowed = f"0 ≤ margin < {most:g}" if most < inf else "margin ≥ 0"
         raise InvalidArgument(
             f"margin is {margin!r}, allowed is {allowed}: by how much the challenger may be worse.",
             hint=Hint.example("margin", 0.01),

@@ -197,9 +197,9 @@ def over_labels(measures: pl.DataFrame, measure: str) -> list[str]:
     return rows[OVER].cast(pl.String).drop_nulls().unique().sort().to_list()
 
 
-def only_range(measures: pl.DataFrame) -> tuple[float, float] | None:
-    """The common range of all IAUPREC of the table, if known."""
-    labels = over_labels(measures, "iauprec")
+def only_range(measures: pl.DataFrame, mean: str = "iauprec") -> tuple[float, float] | None:
+    """The common range of all means of the table, if known."""
+    labels = over_labels(measures, mean)
     return labelled_range(labels[0]) if len(labels) == 1 else None
 
 

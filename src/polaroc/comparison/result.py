@@ -53,6 +53,8 @@ class Comparison:
         How many blocks there are.
     plan
         How it was compared: `target`, `test_train_ratio`, `alpha`, `level` …
+    higher_is_better
+        Whether more of the measure is better.
     """
 
     omnibus: pl.DataFrame
@@ -64,6 +66,7 @@ class Comparison:
     block: tuple[str, ...]
     blocks: int
     plan: Plan = field(default_factory=Plan)
+    higher_is_better: bool = True
 
     def summary(self) -> str:
         """All of it as text for a terminal of 80 columns."""
@@ -161,6 +164,8 @@ def _comparison_blocks(comparison: "Comparison") -> Iterator[Block]:
     caption, numbers = "Mean and SD over folds", ["mean", "SD"]
     if comparison.plan.target == "trained":
         caption, numbers = "Estimate and its standard error", ["estimate", "SE"]
+    if not comparison.higher_is_better:
+        caption = f"{caption} (less is better)"
     yield (
         "All models at once",
         ["test", "statistic", "df1", "df2", "p"],

@@ -16,6 +16,7 @@ from polaroc.comparison.pairwise import holm_factors
 from polaroc.comparison.result import Comparison
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.evaluation.evaluate import evaluate
+from polaroc.measures.catalog import CATALOG
 from polaroc.predictions.wide import score_columns, with_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import IntoExpr, Label, Prior, Score, Table
@@ -79,7 +80,7 @@ def compare_trained(
     greatest = pl.col("statistic").abs().max()
     largest, least = pairs.select(greatest, pl.col("p_adjusted").min()).row(0)
     noted = estimates.drop_nulls("note").select(between, "note").rows()
-    at_prior = f" at prior {at}" if measure == "auprec" else ""
+    at_prior = f" at prior {at}" if measure in CATALOG and CATALOG[measure].at_priors else ""
     return Comparison(
         # They differ where a pair does, adjusted for the number of pairs.
         omnibus=omnibus.frame([omnibus.Outcome("largest |z|, Holm", largest, None, None, least)]),
@@ -98,6 +99,7 @@ def compare_trained(
         block=(case,),
         blocks=table[case].n_unique(),
         plan=plan,
+        higher_is_better=descending,
     )  # fmt: skip
 
 

@@ -216,6 +216,7 @@ IAUPREC = MeasureDefinition(
         )
     ],
     over="belief",
+    mean_of="auprec",
     on_hull=True,
     in_summary=True,
     in_report=True,

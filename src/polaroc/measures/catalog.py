@@ -53,6 +53,42 @@ def higher_is_better(measure: str) -> bool:
     return measure not in CATALOG or CATALOG[measure].higher_is_better
 
 
+def mean_name(measure: str) -> str | None:
+    """The measure that is the mean of one over priors, None where there is none.
+
+    Examples
+    --------
+    >>> mean_name("auprec"), mean_name("log_loss"), mean_name("auc")
+    ('iauprec', 'log_loss_range', None)
+    """
+    return next((one.name for one in CATALOG.values() if one.mean_of == measure), None)
+
+
+def at_one_prior(measure: str) -> str:
+    """What a mean over priors is at a single one; other measures are themselves.
+
+    Examples
+    --------
+    >>> at_one_prior("iauprec"), at_one_prior("auc")
+    ('auprec', 'auc')
+    """
+    return (measure in CATALOG and CATALOG[measure].mean_of) or measure
+
+
+def bounds(measure: str) -> tuple[float | None, float | None]:
+    """The least and the greatest value of a measure, None where there is none or none is known.
+
+    Examples
+    --------
+    >>> bounds("auprec"), bounds("log_loss"), bounds("brier_skill")
+    ((0.0, 1.0), (0.0, None), (None, 1.0))
+    """
+    if measure not in CATALOG:
+        return None, None
+    over = None if CATALOG[measure].over is None else (0.4, 0.6)
+    return CATALOG[measure].build(MeasureArguments([0.5], over))[0].bounds
+
+
 def label(measure: str) -> str:
     """The name of a measure in text.
 

@@ -93,6 +93,7 @@ IAUPREC_CORRECTED = MeasureDefinition(
     description="IAUPREC less that bias",
     build=lambda given: [corrected_iauprec_measure(given.over, given.backend)],
     over="belief",
+    mean_of="auprec_corrected",
     on_hull=True,
     interpolations=("exact",),
     by_default=False,

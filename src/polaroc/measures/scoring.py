@@ -345,7 +345,7 @@ def _defined(
         MeasureDefinition(
             f"{name}_range", f"mean {label}", f"{label} averaged over a range of priors, or under "
             "a belief", lambda given: [mean(given)], higher_is_better=False, over="belief",
-            by_default=False,
+            mean_of=name, by_default=False,
         ),
     )  # fmt: skip
 

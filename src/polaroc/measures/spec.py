@@ -169,6 +169,8 @@ class MeasureDefinition:
         Whether it is taken at each prior.
     over
         What it is averaged over: ``"range"`` of priors, ``"belief"`` (or a range), or None.
+    mean_of
+        The measure at a prior that it is the mean of, None where it is not one.
     on_hull
         Whether it is taken on the hull when the interpolation is ``"hull"``.
     interpolations
@@ -189,6 +191,7 @@ class MeasureDefinition:
     higher_is_better: bool = True
     at_priors: bool = False
     over: Literal["range", "belief"] | None = None
+    mean_of: str | None = None
     on_hull: bool = False
     interpolations: tuple[Interpolation, ...] | None = None
     by_default: bool = True

@@ -211,7 +211,7 @@ def test_the_cases_are_others_than_those_of_the_thresholds():
     [
         ({"tuning": None}, "give tuning="),
         ({"over": None}, "give over=(0.05, 0.20)"),
-        ({"truth": None, "score": None}, "name their columns"),
+        ({"truth": None, "score": None}, "give truth="),
         ({"test_train_ratio": 0.25}, "test_train_ratio is for folds"),
         ({"halves": TUNING}, "halves is for folds"),
         ({"cost_fn": 0}, "cost_fn is 0"),

@@ -1,9 +1,7 @@
 """`polaroc choose`: which model to take over a range of priors."""
 
-from functools import partial
 from typing import Annotated, Any
 
-import polars as pl
 import typer
 
 from polaroc.choice.by_cost import EXPECTED_COST
@@ -29,6 +27,7 @@ from polaroc.cli.measured import (
     predictions_or_measures,
     refuse_grid,
     show_results,
+    tuning_of,
 )
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import handle_errors, progress
@@ -36,7 +35,6 @@ from polaroc.cli.sources import Decimal, Separator, Source, TableName, opened
 from polaroc.errors import InvalidArgument
 from polaroc.predictions.wide import CASE, MODEL
 from polaroc.priors.grids import check_range
-from polaroc.warehouse.connections import is_address
 
 
 @handle_errors
@@ -147,15 +145,14 @@ def choose(
                     f"--grid is {grid}, and a cost needs none.", hint="leave --grid out."
                 )
             say("choosing")
-            rows = partial(_predictions, columns=columns, roles=roles, case=case)
-            other = None
-            if tuning:
-                named = table if is_address(tuning[0]) else None
-                with opened(tuning, named, separator, decimal) as tuned:
-                    other = rows(tuned).collect()
+            keys = roles.all if case is None else [*roles.all, case]
+            if columns is not None:
+                tell(source.notes(columns))
             result = chosen(
-                rows(source), measure=measure, over=over, tuning=other, case=case, level=level,
-                cost_fn=cost_fn, cost_fp=cost_fp, constraints=limits, confidence=confidence,
+                predictions_or_measures(source, columns, keys), measure=measure, over=over,
+                tuning=tuning_of(tuning, columns, keys, table, separator, decimal), case=case,
+                level=level, cost_fn=cost_fn, cost_fp=cost_fp, constraints=limits,
+                confidence=confidence,
                 **({} if columns is None else columns.arguments(roles.all)),
             )  # fmt: skip
         else:
@@ -215,16 +212,6 @@ def _by_measure(
         measures, *roles.between_and_block, measure, over=over, certainty=certainty,
         test_train_ratio=test_train_ratio, **judging,
     )  # fmt: skip
-
-
-def _predictions(
-    source: Source, columns: Columns | None, roles: Keys, case: str | None
-) -> pl.LazyFrame:
-    """The rows of a choice by expected cost."""
-    keys = roles.all if case is None else [*roles.all, case]
-    if columns is not None:
-        tell(source.notes(columns))
-    return predictions_or_measures(source, columns, keys)
 
 
 def choice_options(

@@ -206,9 +206,8 @@ def _between(
             "threshold belongs to one fitted model.",
             hint=Hint(
                 "keep one of the values, or name the models alone: {by}.",
-                command_line="keep one of the values, or give {no_blocks}.",
+                command_line="keep one of the values, or give --no-blocks.",
                 by="model",
-                no_blocks=True,
             ),
         )
     return MODEL if wide else between

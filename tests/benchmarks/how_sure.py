@@ -27,7 +27,10 @@ from rich.console import Console
 from rich.table import Table
 from scipy.stats import norm, rankdata
 
+from polaroc.choice.by_cost import of_costs
 from polaroc.choice.posterior import posterior
+from polaroc.priors.in_use import KnownPrior
+from polaroc.thresholds.rate_intervals import Calls, Costs, limits
 
 MODELS = (2, 3, 10)
 SPREADS = (0.0, 0.5, 1.0, 2.0, 4.0)
@@ -45,11 +48,22 @@ class Folds(NamedTuple):
     factor: float = 1.0
 
 
-DESIGNS: dict[str, Folds | None] = {
+class CostCases(NamedTuple):
+    """Positives and negatives that thresholds are judged on, and the AUC of the models."""
+
+    positives: int
+    negatives: int
+    auc: float
+
+
+PRIOR, COSTS, TUNING = 0.125, Costs(fn=5.0), (100, 400)
+DESIGNS: dict[str, Folds | CostCases | None] = {
     "one test set": None,
     "10 folds": Folds(10, 1 / 9),
     "20 hold-outs": Folds(20, 1 / 4),
     "100 folds, unstable": Folds(100, 1 / 9, 1.4),
+    "expected cost, 20 positives": CostCases(20, 80, 0.9),
+    "expected cost, few errors": CostCases(100, 400, 0.97),
 }
 
 
@@ -69,6 +83,8 @@ def answers(design: str, models: int, spread: float, replicates: int, seed: int 
     """The answers in so many replicates, one row each."""
     rng = np.random.default_rng((seed, models, int(10 * spread)))
     shape, rows = DESIGNS[design], []
+    if isinstance(shape, CostCases):
+        return answers_by_cost(rng, shape, models, spread, replicates)
     error = standard_error(design)
     for replicate in range(replicates):
         deviations = rng.normal(size=models) * spread * error / 2**0.5
@@ -99,6 +115,90 @@ def answers(design: str, models: int, spread: float, replicates: int, seed: int 
     return np.array(rows, float)
 
 
+def answers_by_cost(
+    rng: np.random.Generator, shape: CostCases, models: int, spread: float, replicates: int
+) -> np.ndarray:
+    """The same of models that are chosen with their thresholds, by expected cost."""
+    shift = norm.ppf(shape.auc) * 2**0.5
+    step = spread * shift_error(shape) / 2**0.5
+    rows, counts, known = [], [], []
+    for replicate in range(replicates):
+        shifts = shift + step * rng.normal(size=models)
+        thresholds = cheapest(*scores_of(rng, shifts, *TUNING))
+        truth, scores = scores_of(rng, shifts, shape.positives, shape.negatives)
+        true = cost(norm.cdf(thresholds - shifts), norm.sf(thresholds))
+        wrong = (scores >= thresholds) != truth[:, None]
+        rates = wrong[truth].mean(axis=0), wrong[~truth].mean(axis=0)
+        means = cost(*rates)
+        covariance = (PRIOR * COSTS.fn) ** 2 * np.cov(wrong[truth].T) / shape.positives
+        covariance += ((1 - PRIOR) * COSTS.fp) ** 2 * np.cov(wrong[~truth].T) / shape.negatives
+        said = posterior(-means, covariance, draws=DRAWS, seed=replicate)
+        if said is None:
+            continue
+        one = means.argmin()
+        known.append([values[one] for values in said])
+        counts.append([wrong[truth][:, one].sum(), wrong[~truth][:, one].sum()])
+        rows.append([means[one], true[one], true.argmin() == one, true.min()])
+    missed, alarms = np.array(counts, float).T
+    means, true, right, least = np.array(rows, float).T
+    found = shape.positives - missed
+    totals = (np.full_like(means, count) for count in (shape.positives, shape.negatives))
+    positives, negatives = (
+        Calls(called, called, n) for called, n in zip((found, alarms), totals, strict=True)
+    )
+    exact = limits(
+        "cost", positives, negatives, KnownPrior(np.full_like(means, PRIOR)), 0.95, COSTS
+    )
+    said = of_costs(type(said)(*np.array(known).T), means, *exact)
+    covered = (said.lower <= true) & (true <= said.upper)
+    lost = true - least
+    # Less is better: the bias is how much too low a cost is.
+    return np.column_stack(
+        [said.probability_best, right, true - means, true - said.expected, covered,
+         said.expected_loss, lost]
+    )  # fmt: skip
+
+
+def cost(missed: np.ndarray, alarms: np.ndarray) -> np.ndarray:
+    """The expected cost per case."""
+    return PRIOR * COSTS.fn * missed + (1 - PRIOR) * COSTS.fp * alarms
+
+
+def cheapest(truth: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """The threshold of least cost of each model, the highest where several are."""
+    order = np.argsort(-scores, axis=0)
+    positive = truth[order]
+    costs = cost(1 - np.cumsum(positive, axis=0) / truth.sum(),
+                 np.cumsum(~positive, axis=0) / (~truth).sum())  # fmt: skip
+    best = costs.argmin(axis=0)
+    models = np.arange(scores.shape[1])
+    at = scores[order[best, models], models]
+    return np.where(costs[best, models] < PRIOR * COSTS.fn, at, np.inf)
+
+
+def shift_error(shape: CostCases) -> float:
+    """The standard error of a difference of two costs, as one of how far classes are apart."""
+    rng, shift = np.random.default_rng(0), norm.ppf(shape.auc) * 2**0.5
+    # Where the likelihood ratio is that of the costs.
+    at = shift / 2 + np.log((1 - PRIOR) * COSTS.fp / (PRIOR * COSTS.fn)) / shift
+    truth, scores = scores_of(rng, np.full(2, shift), 40_000, 160_000)
+    wrong = (scores >= at) != truth[:, None]
+    apart = np.subtract(*wrong.T.astype(float))
+    variance = (PRIOR * COSTS.fn) ** 2 * apart[truth].var() / shape.positives
+    variance += ((1 - PRIOR) * COSTS.fp) ** 2 * apart[~truth].var() / shape.negatives
+    return float(variance**0.5 / (PRIOR * COSTS.fn * norm.pdf(at - shift)))
+
+
+def scores_of(
+    rng: np.random.Generator, shifts: np.ndarray, positives: int, negatives: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Classes and scores of cases, of which models share half the variance."""
+    truth = np.arange(positives + negatives) < positives
+    own = rng.normal(size=(len(truth), len(shifts)))
+    scores = SHARED**0.5 * rng.normal(size=(len(truth), 1)) + (1 - SHARED) ** 0.5 * own
+    return truth, scores + truth[:, None] * shifts
+
+
 def of_folds(rng: np.random.Generator, true: np.ndarray, shape: Folds) -> np.ndarray:
     """Folds × models: what a fold shares among models, what a model shares among folds, noise."""
     own = rng.normal(size=(shape.folds, len(true)))
@@ -121,11 +221,7 @@ def standard_error(design: str) -> float:
 def of_cases(rng: np.random.Generator, true: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The AUCs of models on the same cases, and their covariance as DeLong has it."""
     positives, negatives = CASES
-    total = positives + negatives
-    scores = SHARED**0.5 * rng.normal(size=(total, 1)) + (1 - SHARED) ** 0.5 * rng.normal(
-        size=(total, len(true))
-    )
-    scores[:positives] += norm.ppf(true) * 2**0.5
+    _, scores = scores_of(rng, norm.ppf(true) * 2**0.5, positives, negatives)
     ranks = rankdata(scores, axis=0)
     above = (ranks[:positives] - rankdata(scores[:positives], axis=0)) / negatives
     below = (ranks[positives:] - rankdata(scores[positives:], axis=0)) / positives
@@ -172,7 +268,7 @@ def main() -> None:
     parser.add_argument("--bands", action="store_true", help="every band, too")
     options = parser.parse_args()
     start = time.perf_counter()
-    console = Console()
+    console = Console(width=120)
     for design in options.design or DESIGNS:
         table = Table(title=f"{design}: {options.replicates:,} replicates")
         for name in (

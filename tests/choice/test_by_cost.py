@@ -98,13 +98,15 @@ def test_as_by_brute_force(over, prior, constraints):
     expected = posterior(-np.array(means), covariance)
     assert models["expected"].to_list() == pytest.approx((-expected.expected).tolist())
     # Limits are no narrower than the posterior's, nor than exact ones, which lie within the costs
-    # at the ends of both exact intervals of the rates.
+    # at the ends of both exact intervals of the rates, moved by what the mean is corrected by.
     boxes = [box(model, at, prior) for model, at in zip("ABC", thresholds, strict=True)]
-    for (lo, hi), lower, upper, least_known, most_known in zip(
-        boxes, models["lower"], models["upper"], -expected.upper, -expected.lower, strict=True
-    ):
-        assert min(lo, least_known) - 1e-9 <= lower <= least_known + 1e-9
-        assert most_known - 1e-9 <= upper <= max(hi, most_known) + 1e-9
+    moves = -expected.expected - np.array(means)
+    for (lo, hi), move, lower, upper, least_known, most_known in zip(
+        boxes, moves, models["lower"], models["upper"], -expected.upper, -expected.lower,
+        strict=True,
+    ):  # fmt: skip
+        assert min(lo + min(move, 0), least_known) - 1e-9 <= lower <= max(least_known, 0) + 1e-9
+        assert most_known - 1e-9 <= upper <= max(hi + max(move, 0), most_known) + 1e-9
     for name in ("probability_best", "expected_loss"):
         assert models[name].to_list() == pytest.approx(getattr(expected, name).tolist())
     assert choice.models["mean"].to_list() == pytest.approx(sorted(means))
@@ -211,7 +213,7 @@ def test_the_cases_are_others_than_those_of_the_thresholds():
     [
         ({"tuning": None}, "give tuning="),
         ({"over": None}, "give over=(0.05, 0.20)"),
-        ({"truth": None, "score": None}, "name their columns"),
+        ({"truth": None, "score": None}, "give truth="),
         ({"test_train_ratio": 0.25}, "test_train_ratio is for folds"),
         ({"halves": TUNING}, "halves is for folds"),
         ({"cost_fn": 0}, "cost_fn is 0"),

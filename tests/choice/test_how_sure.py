@@ -67,6 +67,13 @@ def test_the_corrected_mean_of_equal_models_keeps_little_of_their_bias(models):
     assert row["covered"] > 0.9
 
 
+# The exact limits of the cost of the best of ten equal models hold it in 0.91 of samples.
+@pytest.mark.parametrize(("models", "spread"), [(10, 0.0), (3, 1.0)])
+def test_limits_of_the_cost_of_the_picked_model_hold_it(models, spread):
+    found = SCRIPT["answers"]("expected cost, 20 positives", models, spread, 300)
+    assert found[:, 4].mean() > 0.95 - 2 * (0.95 * 0.05 / 300) ** 0.5
+
+
 def test_folds_are_as_correlated_as_they_are_said_to_be():
     rng = np.random.default_rng(0)
     shape = SCRIPT["DESIGNS"]["100 folds, unstable"]

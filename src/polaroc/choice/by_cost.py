@@ -102,7 +102,11 @@ def costs_of(
     if over is None:
         raise InvalidArgument(
             f"measure is {EXPECTED_COST!r}, which is taken over priors, and over is not given.",
-            hint=Hint("give {over}, a belief, or one prior twice.", over=(0.05, 0.20)),
+            hint=Hint(
+                "give {over}, a belief, or one prior twice.",
+                command_line="give {over}, or one prior twice.",
+                over=(0.05, 0.20),
+            ),
         )
     check_factor("cost_fn", cost_fn)
     check_factor("cost_fp", cost_fp)
@@ -128,15 +132,13 @@ def choose_by_cost(
         raise InvalidArgument(
             f"measure is {EXPECTED_COST!r}, which is taken of predictions, and truth and score are "
             "not given.",
-            hint="name their columns.",
+            hint=Hint("give {truth} and {score}.", truth="truth", score="score"),
         )
     if tuning is None:
         raise InvalidArgument(
             f"measure is {EXPECTED_COST!r}, and there are no cases to choose thresholds on.",
             hint=Hint(
-                "give {tuning}: predictions on cases that take no part otherwise.",
-                command_line="choose them with `polaroc threshold`.",
-                tuning=...,
+                "give {tuning}: predictions on cases that take no part otherwise.", tuning=...
             ),
         )
     table, tuned = as_lazy(predictions).collect(), as_lazy(tuning).collect()
@@ -173,7 +175,6 @@ def choose_by_cost(
     judged = judged.join(
         why, on=between, how="left", nulls_equal=True, maintain_order="left"
     ).with_columns(pl.coalesce(WHY, "note").alias("note"))
-    # The costs of few errors are not normal: limits hold those of exact intervals, too.
     exact = apply_thresholds(
         table, thresholds, **keyed, same_table=True, intervals="exact", level=level,
         priors=costs.belief.mean
@@ -209,7 +210,11 @@ def _between(
         raise InvalidArgument(
             f"{quoted(several)} has several values: models of folds are fitted anew, and a "
             "threshold belongs to one fitted model.",
-            hint=Hint("keep one of the values, or name the models alone: {by}.", by="model"),
+            hint=Hint(
+                "keep one of the values, or name the models alone: {by}.",
+                command_line="keep one of the values, or give --no-blocks.",
+                by="model",
+            ),
         )
     return MODEL if wide else between
 
@@ -316,11 +321,8 @@ def _choice(
         # Of a posterior more is better.
         known = posterior(-means, certainty.covariance, certainty.freedom, level=level)
     if known is not None:
-        known = known.negated()
-        known = known._replace(
-            lower=np.fmin(np.maximum(known.lower, 0), rated["cost_lower"].to_numpy()),
-            upper=np.fmax(known.upper, rated["cost_upper"].to_numpy()),
-        )
+        exact = (rated[f"cost_{end}"].to_numpy() for end in ("lower", "upper"))
+        known = of_costs(known, means, *exact)
     regrets = at_priors - at_priors.min(axis=1, initial=inf)[:, None]
     unknown = [None] * rated.height
     of_rated = pl.DataFrame(
@@ -378,6 +380,22 @@ def _choice(
         is_bound=certainty.is_bound,
         threshold=threshold,
         promise=costs.promise() if threshold is not None else None,
+    )
+
+
+def of_costs(known: Posterior, means: "Array", lower: "Array", upper: "Array") -> Posterior:
+    """The posterior of costs, from that of their negatives and exact limits of each cost.
+
+    The costs of few errors are not normal, and exact limits do not allow for a model having been
+    picked: they are widened by as much as its mean is corrected.
+    """
+    import numpy as np
+
+    corrected = -known.expected - means
+    return known._replace(
+        expected=-known.expected,
+        lower=np.maximum(np.fmin(-known.upper, lower + np.minimum(corrected, 0)), 0),
+        upper=np.fmax(-known.lower, upper + np.maximum(corrected, 0)),
     )
 
 

@@ -212,11 +212,12 @@ def choose(
     keys = [] if by is None else column_names(by, "by")
     if by is not None:
         between, block = (keys[0], keys[1:]) if keys else (between, ())
-    check_text("measure", measure, "auprec")
+    check_options(
+        measure, test_train_ratio=test_train_ratio, halves=halves, tuning=tuning, cost_fn=cost_fn,
+        cost_fp=cost_fp, constraints=constraints, confidence=confidence,
+    )  # fmt: skip
     check_share("level", level)
     if measure == EXPECTED_COST:
-        _refuse("for folds", f"measure is {EXPECTED_COST!r}: it judges fitted models on one test "
-                "set", test_train_ratio=test_train_ratio, halves=halves)  # fmt: skip
         usual = by is None and (between, block) == ("model", "fold")
         costs = costs_of(cost_fn, cost_fp, over, constraints, confidence, estimate)
         return choose_by_cost(
@@ -224,11 +225,6 @@ def choose(
             truth=truth, score=score, case=case, weight=weight, positive=positive, nulls=nulls,
             level=level,
         )  # fmt: skip
-    _refuse(
-        f"for measure={EXPECTED_COST!r}", f"measure is {measure!r}", tuning=tuning,
-        cost_fn=None if cost_fn == 1 else cost_fn, cost_fp=None if cost_fp == 1 else cost_fp,
-        constraints=constraints, confidence=confidence,
-    )  # fmt: skip
     measure = at_one_prior(measure)
     check_scores(truth, score, on_cases=case is not None)
     if truth is not None and score is not None:
@@ -295,6 +291,22 @@ def _at_estimate(
         .select(models.columns),
         warnings=(*choice.warnings, belief.carried),
     )
+
+
+def check_options(
+    measure: str, *, test_train_ratio: object, halves: object, cost_fn: object, cost_fp: object,
+    **of_costs: object,
+) -> None:  # fmt: skip
+    """Refuse arguments that are for another measure."""
+    check_text("measure", measure, "auprec")
+    if measure == EXPECTED_COST:
+        _refuse("for folds", f"measure is {EXPECTED_COST!r}: it judges fitted models on one test "
+                "set", test_train_ratio=test_train_ratio, halves=halves)  # fmt: skip
+        return
+    _refuse(
+        f"for measure={EXPECTED_COST!r}", f"measure is {measure!r}", **of_costs,
+        cost_fn=None if cost_fn == 1 else cost_fn, cost_fp=None if cost_fp == 1 else cost_fp,
+    )  # fmt: skip
 
 
 def _refuse(purpose: str, why: str, **arguments: object) -> None:

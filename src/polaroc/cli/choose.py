@@ -4,11 +4,13 @@ from typing import Annotated, Any
 
 import typer
 
-from polaroc.choice.choose import choose_measured
+from polaroc.choice.by_cost import EXPECTED_COST
+from polaroc.choice.choose import check_options, choose_measured
+from polaroc.choice.choose import choose as chosen
 from polaroc.choice.predictions import WEIGHTED, one_prior, options_of, paired, ratio_of
-from polaroc.choice.result import choice_parts
-from polaroc.cli.inputs import Columns, Grid, NullRows, Positive, Weight, grid_of
-from polaroc.cli.keys import roles_of, tell
+from polaroc.choice.result import Choice, choice_parts
+from polaroc.cli.inputs import Columns, Grid, NullRows, Positive, Weight, grid_of, limits_of
+from polaroc.cli.keys import Keys, roles_of, tell
 from polaroc.cli.measured import (
     Alpha,
     Between,
@@ -22,12 +24,14 @@ from polaroc.cli.measured import (
     columns_of,
     halves_in,
     measures_of,
+    predictions_or_measures,
     refuse_grid,
     show_results,
+    tuning_of,
 )
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import handle_errors, progress
-from polaroc.cli.sources import Decimal, Separator, TableName, opened
+from polaroc.cli.sources import Decimal, Separator, Source, TableName, opened
 from polaroc.errors import InvalidArgument
 from polaroc.measures.catalog import at_one_prior
 from polaroc.predictions.wide import CASE, MODEL
@@ -48,7 +52,8 @@ def choose(
     measure: Annotated[
         str,
         typer.Option(
-            help="What the models are judged by at each prior, such as auprec, brier or log_loss."
+            help="What the models are judged by at each prior, such as auprec, brier or log_loss; "
+            "expected_cost sets the threshold of each on --tuning, too."
         ),
     ] = "auprec",
     between: Between = None,
@@ -80,17 +85,52 @@ def choose(
     positive: Positive = None,
     nulls: NullRows = "raise",
     halves: HalvesFiles = None,
+    tuning: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="For expected_cost: predictions of the same models on other cases, to set "
+            "thresholds on.",
+            show_default=False,
+        ),
+    ] = None,
+    cost_fn: Annotated[
+        float, typer.Option(help="For expected_cost: cost of a missed positive.")
+    ] = 1.0,
+    cost_fp: Annotated[float, typer.Option(help="For expected_cost: cost of a false alarm.")] = 1.0,
+    constraint: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="For expected_cost: a limit that thresholds have to keep, such as precision=0.8; "
+            "repeat it for several.",
+            show_default=False,
+        ),
+    ] = None,
+    confidence: Annotated[
+        float | None,
+        typer.Option(
+            help="Probability with which the true rates of all models keep all constraints.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Choose a model for a range of priors, and say how sure.
 
     Example: polaroc choose 'predictions/*.parquet' --truth label --score p
     --over 0.05 0.20 --test-train-ratio 0.25
+
+    Model and threshold together: polaroc choose test.parquet --tuning tuning.parquet
+    --truth label --score p --case id --over 0.05 0.20 --measure expected_cost --cost-fn 5
     """
     if no_blocks and block:
         raise InvalidArgument(
             "both --block and --no-blocks are given.", hint="leave one of them out."
         )
+    limits = limits_of(constraint)
+    check_options(
+        measure, test_train_ratio=test_train_ratio, halves=halves, tuning=tuning, cost_fn=cost_fn,
+        cost_fp=cost_fp, constraints=limits, confidence=confidence,
+    )  # fmt: skip
     with progress() as say, opened(files, table, separator, decimal) as source:
         say("measuring")
         columns = columns_of(source, truth, score, weight, positive, nulls)
@@ -99,42 +139,81 @@ def choose(
                 "--case is for predictions, and the files hold measures.",
                 hint="leave it out, or give --truth and --score.",
             )
-        measure = at_one_prior(measure)
-        options = choice_options(over, columns, grid, measure)
         roles = roles_of(source, between, block, columns, case, no_blocks=no_blocks)
-        once = columns is not None and not (roles.blocks or weight)
-        if once:
-            options["intervals"] = "wald"
-        measures = measures_of(source, columns, roles.all, **options).collect()
-        say("choosing")
-        certainty = WEIGHTED if weight and not roles.blocks else None
-        if columns is not None and over is not None:
-            named = case or (CASE if columns.is_wide and once else None)
-            keys = [key for key in roles.all if not (columns.is_wide and key == MODEL)]
-            rows = () if named is None else (*keys, *([case] if case else []))
-            predictions = source.predictions(columns, rows)
-            if named is not None and once and nulls == "raise":
-                certainty = paired(
-                    predictions.collect(), over, roles.models[0], named, columns.truth,
-                    columns.score, columns.positive, measure,
-                )  # fmt: skip
-            elif case is not None and roles.blocks and test_train_ratio is None:
-                test_train_ratio = ratio_of(predictions.select(*keys, case).collect(), keys, case)
-        result = choose_measured(
-            measures, *roles.between_and_block, measure, over=over,
-            test_train_ratio=test_train_ratio, alpha=alpha, incomplete=incomplete, level=level,
-            certainty=certainty, halves=halves_in(halves),
-        )  # fmt: skip
+        if measure == EXPECTED_COST:
+            if grid is not None:
+                raise InvalidArgument(
+                    f"--grid is {grid}, and a cost needs none.", hint="leave --grid out."
+                )
+            say("choosing")
+            keys = roles.all if case is None else [*roles.all, case]
+            if columns is not None:
+                tell(source.notes(columns))
+            result = chosen(
+                predictions_or_measures(source, columns, keys), measure=measure, over=over,
+                tuning=tuning_of(tuning, columns, keys, table, separator, decimal), case=case,
+                level=level, cost_fn=cost_fn, cost_fp=cost_fp, constraints=limits,
+                confidence=confidence,
+                **({} if columns is None else columns.arguments(roles.all)),
+            )  # fmt: skip
+        else:
+            measure = at_one_prior(measure)
+            options = choice_options(over, columns, grid, measure)
+            result = _by_measure(
+                source, columns, roles, options, measure, over, case, test_train_ratio,
+                alpha=alpha, incomplete=incomplete, level=level, halves=halves_in(halves),
+            )  # fmt: skip
         source.check_unchanged()
     tell(roles.notes)
     if as_json:
+        together = (
+            {"threshold": result.threshold, "promise": result.promise}
+            if measure == EXPECTED_COST
+            else {}
+        )
         print_json({
             "answer": result.answer, "bayes": result.bayes, "minimax": result.minimax,
-            "steadiest": result.steadiest, "measure": result.measure, "models": result.models,
-            "priors": result.priors, "warnings": result.warnings,
+            "steadiest": result.steadiest, **together, "measure": result.measure,
+            "models": result.models, "priors": result.priors, "warnings": result.warnings,
         })  # fmt: skip
         return
     show_results(choice_parts(result))
+
+
+def _by_measure(
+    source: Source,
+    columns: Columns | None,
+    roles: Keys,
+    options: dict[str, Any],
+    measure: str,
+    over: tuple[float, float] | None,
+    case: str | None,
+    test_train_ratio: float | None,
+    **judging: Any,
+) -> Choice:
+    """The choice by a measure, of measures or of predictions."""
+    once = columns is not None and not (roles.blocks or columns.weight)
+    if once:
+        options["intervals"] = "wald"
+    measures = measures_of(source, columns, roles.all, **options).collect()
+    certainty = None
+    if columns is not None and over is not None:
+        certainty = WEIGHTED if columns.weight and not roles.blocks else None
+        named = case or (CASE if columns.is_wide and once else None)
+        keys = [key for key in roles.all if not (columns.is_wide and key == MODEL)]
+        rows = () if named is None else (*keys, *([case] if case else []))
+        predictions = source.predictions(columns, rows)
+        if named is not None and once and columns.nulls == "raise":
+            certainty = paired(
+                predictions.collect(), over, roles.models[0], named, columns.truth,
+                columns.score, columns.positive, measure,
+            )  # fmt: skip
+        elif case is not None and roles.blocks and test_train_ratio is None:
+            test_train_ratio = ratio_of(predictions.select(*keys, case).collect(), keys, case)
+    return choose_measured(
+        measures, *roles.between_and_block, measure, over=over, certainty=certainty,
+        test_train_ratio=test_train_ratio, **judging,
+    )  # fmt: skip
 
 
 def choice_options(

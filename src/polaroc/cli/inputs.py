@@ -192,3 +192,24 @@ def prior_in_words(word: str | None, option: str = "prior") -> Prior:
             f"--{option} is {word!r}, allowed are 0 < prior < 1 and 'observed'.",
             hint="5 % positives is prior 0.05.",
         ) from None
+
+
+def limits_of(words: list[str] | None) -> dict[str, float] | None:
+    """The constraints of words such as precision=0.8."""
+    if not words:
+        return None
+    limits: dict[str, float] = {}
+    for word in words:
+        name, mark, value = word.partition("=")
+        try:
+            limit = float(value) if mark else None
+        except ValueError:
+            limit = None
+        if limit is None or name in limits:
+            problem = "is given twice" if limit is not None else "is no RATE=LIMIT"
+            raise InvalidArgument(
+                f"--constraint {word!r} {problem}.",
+                hint="for example --constraint specificity=0.9.",
+            )
+        limits[name] = limit
+    return limits

@@ -19,6 +19,7 @@ from polaroc.comparison.design import Incomplete
 from polaroc.errors import InvalidArgument, quoted
 from polaroc.predictions.audit import label_notes
 from polaroc.typing import Nulls
+from polaroc.warehouse.connections import is_address
 
 Files = Annotated[
     list[str],
@@ -138,6 +139,21 @@ def predictions_or_measures(
     if columns is not None:
         return source.predictions(columns, keys)
     return source.rows([name for name in source.schema() if name not in RESERVED])
+
+
+def tuning_of(
+    files: list[str] | None,
+    columns: Columns | None,
+    keys: Sequence[str],
+    table: str | None,
+    separator: str | None,
+    decimal: str,
+) -> pl.DataFrame | None:
+    """The predictions that thresholds are set on, where there are any."""
+    if not files:
+        return None
+    with opened(files, table if is_address(files[0]) else None, separator, decimal) as source:
+        return predictions_or_measures(source, columns, keys).collect()
 
 
 def halves_in(files: list[str] | None) -> pl.DataFrame | None:

@@ -20,7 +20,7 @@ METAVARS = {
     "ranges": "N",
     "table": "TABLE",
     "name": "TABLE",
-    **dict.fromkeys(("halves", "out", "apply"), "PATH"),
+    **dict.fromkeys(("halves", "out", "apply", "tuning"), "PATH"),
     "constraint": "RATE=LIMIT",
     "rule": "RULE",
     "confidence": "SHARE",
@@ -44,5 +44,7 @@ OTHER_OPTIONS = {
     "--quiet": {"--silent"},
     "--case": {"--id", "--case-id"},
     "--alpha": {"--significance", "--significance-level"},
+    "--cost-fn": {"--false-negative", "--cost-false-negative", "--miss-cost"},
+    "--cost-fp": {"--false-positive", "--cost-false-positive", "--false-alarm-cost"},
     "--level": {"--confidence", "--confidence-level"},
 }  # fmt: skip

@@ -18,6 +18,7 @@ from polaroc.cli.measured import (
     predictions_or_measures,
     refuse_grid,
     show,
+    tuning_of,
 )
 from polaroc.cli.outputs import Force, replaced
 from polaroc.cli.pipes import or_stdout
@@ -95,6 +96,14 @@ def report(
     ] = None,
     cost_fn: Annotated[float | None, typer.Option(help="Cost of a missed positive.")] = None,
     cost_fp: Annotated[float | None, typer.Option(help="Cost of a false alarm.")] = None,
+    tuning: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Of one test set: predictions of the same models on other cases, on which the "
+            "threshold is set, with a promise.",
+            show_default=False,
+        ),
+    ] = None,
     incomplete: IncompleteBlocks = "raise",
     title: Annotated[str, typer.Option(help="Heading of the page.")] = TITLE,
     weight: Weight = None,
@@ -121,6 +130,7 @@ def report(
         if key_names.blocks and not key_names.models and not between:
             frame, model = with_one_model(frame)
             keys = [model, *keys]
+        tuned = tuning_of(tuning, columns, keys, table, separator, decimal)
         say("measuring, choosing, drawing")
         notes: list[str] = []
 
@@ -136,7 +146,7 @@ def report(
                 case=case,
                 test_train_ratio=test_train_ratio, alpha=alpha, level=level, recall=recall,
                 precision=precision, capacity=capacity, cost_fn=cost_fn, cost_fp=cost_fp,
-                incomplete=incomplete, title=title, tell=keep,
+                tuning=tuned, incomplete=incomplete, title=title, tell=keep,
             )  # fmt: skip
     screen = notes_console(file == path)
     tell(key_names.notes)

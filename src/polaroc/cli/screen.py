@@ -36,7 +36,7 @@ RENAMED = {
     "measures": "measure",
     "separator": "sep",
 }
-PLACEHOLDERS = {"positive": "LABEL", "scratch": "FOLDER"}
+PLACEHOLDERS = {"positive": "LABEL", "scratch": "FOLDER", "tuning": "FILE"}
 DISK = "check path, rights and free space."
 RENAME = "rename the file, folder or column."
 RAGGED = (

@@ -151,6 +151,9 @@ def defaults(
     if "between" in options and "by" not in options and not {"between", "block"} & given.keys():
         values = _roles(values.pop("by", [])) | values
     against = {name for flag, names in AGAINST.items() if flag in given for name in names}
+    if command == "choose":
+        costs = {"cost_fn", "cost_fp"}
+        against |= {"test_train_ratio"} if given.get("measure") == "expected_cost" else costs
     if command == "compare" and given.get("target", "algorithm") != "algorithm":
         against.add("test_train_ratio")
     for first, second in EITHER.get(command, ()):

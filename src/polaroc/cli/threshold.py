@@ -9,7 +9,16 @@ import typer
 from polaroc.base.columns import PROMISE
 from polaroc.base.text import number
 from polaroc.base.text import table as text_table
-from polaroc.cli.inputs import Files, NullRows, Positive, Score, Truth, Weight, prior_in_words
+from polaroc.cli.inputs import (
+    Files,
+    NullRows,
+    Positive,
+    Score,
+    Truth,
+    Weight,
+    limits_of,
+    prior_in_words,
+)
 from polaroc.cli.keys import By, NoBy, keys_of, tell
 from polaroc.cli.measured import show_results
 from polaroc.cli.outputs import Force
@@ -109,7 +118,7 @@ def threshold(
         "confidence": confidence, "cost_fn": cost_fn, "cost_fp": cost_fp, "out": out,
     }  # fmt: skip
     saved = None if apply is None else _saved(apply, given)
-    limits = _limits(constraint)
+    limits = limits_of(constraint)
     if out is not None:
         check_new(out, replace_any if force else never_replace)
     with progress() as say, opened(files, table, separator, decimal) as source:
@@ -158,27 +167,6 @@ def _saved(path: Path, given: dict[str, Any]) -> SavedThresholds:
             hint="give the file that `polaroc threshold --out` wrote.",
         )
     return SavedThresholds.read(path)
-
-
-def _limits(words: list[str] | None) -> dict[str, float] | None:
-    """The constraints of words such as precision=0.8."""
-    if not words:
-        return None
-    limits: dict[str, float] = {}
-    for word in words:
-        name, mark, value = word.partition("=")
-        try:
-            limit = float(value) if mark else None
-        except ValueError:
-            limit = None
-        if limit is None or name in limits:
-            problem = "is given twice" if limit is not None else "is no RATE=LIMIT"
-            raise InvalidArgument(
-                f"--constraint {word!r} {problem}.",
-                hint="for example --constraint specificity=0.9.",
-            )
-        limits[name] = limit
-    return limits
 
 
 def _chosen(

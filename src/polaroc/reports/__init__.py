@@ -52,6 +52,7 @@ def report(
     capacity: float | None = None,
     cost_fn: float | None = None,
     cost_fp: float | None = None,
+    tuning: Table | None = None,
     incomplete: Incomplete = "raise",
     title: str = TITLE,
     tell: Callable[[str], None] | None = None,
@@ -103,7 +104,8 @@ def report(
     alpha, incomplete
         As in `choose`.
     level
-        Coverage of the intervals of each model's expected AUPREC, in (0, 1).
+        Coverage of the intervals of each model's expected AUPREC, and confidence of
+        promises, in (0, 1).
     recall, precision, capacity
         What the threshold is for, one of them or costs: the least share of positives
         that it finds, in (0, 1); the least share of alarms that are right, at every
@@ -113,6 +115,11 @@ def report(
     cost_fn, cost_fp
         Costs > 0 of a missed positive and of a false alarm: the threshold is then that
         of least expected cost at the mean prior. One of them alone is against 1.
+    tuning
+        Of one test set: predictions of the same models on other cases. The threshold is
+        then set on these, and promises with the confidence `level` that its *true* rates
+        meet what is needed (costs cannot be promised); what it does is judged on the
+        cases of `frame`. Folds, whose models are fitted anew, promise nothing.
     title
         Heading of the page.
     tell
@@ -215,7 +222,12 @@ def report(
             hint="give both for predictions, none for measures.",
         )
     frame = as_polars(frame)
-    predictions = None
+    predictions = tuned = None
+    if tuning is not None and truth is None:
+        raise InvalidArgument(
+            "tuning is for predictions, and measures are given.",
+            hint="leave it out, or give predictions with truth and score.",
+        )
     unused: list[str] = []
     if truth is not None and score is not None:
         if over is None:
@@ -234,8 +246,21 @@ def report(
         )  # fmt: skip
     keys = measure_keys(frame) if predictions is None else predictions.keys
     models, blocks = roles(keys, between, block)
+    if tuning is not None and predictions is not None and truth is not None and score is not None:
+        if predictions.valid_rows.select(blocks).unique().collect().height > 1:
+            raise InvalidArgument(
+                f"tuning is given, and there are folds ({', '.join(blocks)}), whose models are "
+                "fitted anew: their thresholds promise nothing.",
+                hint="leave it out, or give predictions of fitted models on one test set.",
+            )
+        other = as_polars(tuning)
+        named = models in as_lazy(other).collect_schema() and not score_columns(score)
+        tuned = read_predictions(
+            other, truth=truth, score=score, by=[models] if named else [], weight=weight,
+            positive=positive, nulls=nulls, case=None,
+        )  # fmt: skip
     question = Question(
-        models, blocks, over, test_train_ratio, alpha, level, needs, incomplete, case
+        models, blocks, over, test_train_ratio, alpha, level, needs, incomplete, case, tuned
     )
     if predictions is None and question.estimated is not None:
         raise InvalidArgument(

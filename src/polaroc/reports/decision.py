@@ -37,7 +37,8 @@ class Decision:
 
 def decide(evidence: Evidence) -> Decision:
     """What the evidence says to do."""
-    known = (_take(evidence), _rates(evidence), _probability(evidence))
+    promise = "" if evidence.thresholds is None else evidence.thresholds.promise or ""
+    known = (_take(evidence), promise, _rates(evidence), _probability(evidence))
     return Decision(
         tuple(sentence for sentence in known if sentence), _how_sure(evidence), _changes(evidence)
     )
@@ -75,6 +76,9 @@ def _take(evidence: Evidence) -> str:
         area = "" if value is None else f": the {AREA} is {value:.3f}{_over(evidence)}"
         return f"Take {model}{area}."
     taken, need = evidence.thresholds.taken, evidence.thresholds.need
+    if evidence.thresholds.why_none is not None:
+        why = evidence.thresholds.why_none.removeprefix("no threshold can be promised: ")
+        return f"Take {model}; no threshold can be promised to {need}: {why}."
     if taken["tpr"] is None or taken["fpr"] is None:
         return f"Take {model}; its cases lack a class, so that no threshold can be judged."
     if taken["threshold"] is not None:
@@ -166,6 +170,21 @@ def _judged(thresholds: Thresholds, evidence: Evidence) -> str:
     """On which cases the rates at the threshold were measured."""
     level = percent(evidence.question.level)
     exact = thresholds.taken["tpr_lower"] is not None
+    if thresholds.is_tuned:
+        cases = (
+            f"{counted(thresholds.positives, 'positive')} and "
+            f"{counted(thresholds.negatives, 'negative')}"
+        )
+        promised = "" if thresholds.promise else ", and promises nothing: costs cannot be promised"
+        return (
+            f"The threshold was set on cases of its own{promised}. The rates are those of {cases} "
+            f"that took no part in setting it"
+            + (
+                f", with exact {level} intervals for independent cases{_right_alarms(thresholds)}."
+                if exact
+                else "."
+            )
+        )
     if thresholds.folds < 2:
         if exact:
             return (
@@ -175,7 +194,7 @@ def _judged(thresholds: Thresholds, evidence: Evidence) -> str:
             )
         return (
             "The rates are those of cases that took no part in setting the threshold, a fifth at "
-            "a time; how far they vary is not known."
+            "a time; how far they vary is not known. A promise takes cases of its own (tuning)."
         )
     spread = (
         f"their {level} intervals allow for training sets that overlap"
@@ -184,8 +203,9 @@ def _judged(thresholds: Thresholds, evidence: Evidence) -> str:
     )
     return (
         f"The rates are means over {thresholds.folds} folds, each judged at thresholds set on "
-        f"other folds; {spread}. A model fitted anew for use has scores of its own: set its "
-        "threshold again, on cases that it was not trained on."
+        f"other folds; {spread}. A model fitted anew for use has scores of its own, of which "
+        "these thresholds promise nothing: set its threshold again, on cases that it was not "
+        "trained on."
     )
 
 

@@ -118,6 +118,7 @@ class Question:
     needs: Needs
     incomplete: Incomplete
     case: str | None
+    tuning: ReportPredictions | None = None
 
     def __post_init__(self) -> None:
         check_share("alpha", self.alpha)

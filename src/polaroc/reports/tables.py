@@ -159,6 +159,11 @@ def threshold_table(evidence: Evidence) -> ReportTable | None:
         precision = rates.precision(recall, alarms, skew(prior)).fill_nan(None)
         right = points.select(precision.alias("right"))["right"]
         columns[f"right alarms at {percent(prior)} positives"] = percents(right)
+    if chosen.is_tuned:
+        columns["promise"] = [
+            promise or why or "none"
+            for promise, why in zip(chosen.promises, chosen.lacking, strict=True)
+        ]
     known = points["tpr_lower"].is_not_null().any()
     limits = f", with {percent(evidence.question.level)} intervals" if known else ""
     return ReportTable("thresholds", f"Thresholds of {evidence.models[0]}{limits}", columns)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from polaroc.base.statistics import binomial_band, error_of_mean
+from polaroc.errors import InvalidTable
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.reports.fold_thresholds import (
     Folds,
@@ -17,6 +18,9 @@ from polaroc.reports.fold_thresholds import (
 )
 from polaroc.reports.inputs import Question, ReportPredictions, within
 from polaroc.reports.needs import Need
+from polaroc.thresholds.apply_thresholds import apply_thresholds
+from polaroc.thresholds.operating_points import operating_points
+from polaroc.thresholds.saved import fingerprint
 
 # Tail of a belief at each end whose priors are not shown.
 TAIL = 0.05
@@ -49,6 +53,24 @@ class Thresholds:
     positives: int
     negatives: int
     cautions: tuple[str, ...] = ()
+    # Of thresholds that were set on cases of their own: what each promises, or why there is none.
+    promises: tuple[str | None, ...] = ()
+    lacking: tuple[str | None, ...] = ()
+
+    @property
+    def is_tuned(self) -> bool:
+        """Whether thresholds were set on cases of their own."""
+        return bool(self.promises)
+
+    @property
+    def promise(self) -> str | None:
+        """What the threshold that the report acts on promises."""
+        return self.promises[len(self.needs) // 2] if self.promises else None
+
+    @property
+    def why_none(self) -> str | None:
+        """Why there is no threshold to act on."""
+        return self.lacking[len(self.needs) // 2] if self.lacking else None
 
     @property
     def need(self) -> Need:
@@ -68,6 +90,8 @@ def thresholds(predictions: ReportPredictions, question: Question, model: pl.Ser
     needs = tuple(question.needs.at(priors))
     folds = read_folds(rows, question.blocks, question.case)
     count = int(folds.fold.max(initial=0)) + 1
+    if question.tuning is not None:
+        return _tuned(predictions, question, model, needs, priors)
     held_out = (rates_across_folds if count > 1 else rates_within_folds)(folds, needs)
     columns = {"threshold": folds.thresholds(needs), **_summary(held_out)}
     cautions = []
@@ -81,6 +105,61 @@ def thresholds(predictions: ReportPredictions, question: Question, model: pl.Ser
     if count == 1 and not predictions.weighted:
         points = _exact_where_possible(points, folds, needs, question.level)
     return Thresholds(points, needs, priors, count, *_totals(folds), tuple(cautions))
+
+
+def _tuned(
+    predictions: ReportPredictions,
+    question: Question,
+    model: pl.Series,
+    needs: tuple[Need, ...],
+    priors: tuple[float, ...],
+) -> Thresholds:
+    """Thresholds with a promise, from cases of their own, with their rates on the others."""
+    assert question.tuning is not None
+    by = [question.between]
+    one = model.alias(question.between).to_frame()
+    judging, tuning = (table.within(one) for table in (predictions, question.tuning))
+    curves = tuning.curves(by)
+    if curves.is_empty():
+        raise InvalidTable(
+            f"tuning has no cases of {model.item()!r}.",
+            hint="give predictions of the same models as tuning.",
+        )
+    if fingerprint(curves, by) == fingerprint(judging.curves(by), by):
+        raise InvalidTable(
+            "predictions and tuning are the same cases: the thresholds would be judged on the "
+            "cases they were chosen on.",
+            hint="give other cases as tuning.",
+        )
+    points = []
+    for need in needs:
+        is_cost = need.kind == "cost"
+        at = len(set(need.priors)) == 1 or need.kind == "recall"
+        chosen = operating_points(
+            curves, need.kind, target=None if is_cost else need.value,
+            priors=need.priors[:1] if at else None,
+            over=None if at else (need.priors[0], need.priors[-1]),
+            confidence=None if is_cost else question.level,
+            cost_fn=need.cost_fn, cost_fp=need.cost_fp,
+        )  # fmt: skip
+        judged = apply_thresholds(
+            judging.valid_rows.collect(), chosen, **judging.arguments, by=by, same_table=True,
+            intervals="exact", level=question.level,
+        )  # fmt: skip
+        promised = chosen["promise"][0] if "promise" in chosen.columns else None
+        points.append((judged.row(0, named=True), promised, chosen["note"][0]))
+    names = ("threshold", "tpr", "fpr", *LIMITS)
+    empty = dict.fromkeys(("tpr_sd", "fpr_sd", "lowest", "highest"))
+    table = pl.DataFrame(
+        [{name: row[name] for name in names} | empty for row, _, _ in points],
+        schema=dict.fromkeys((*names, *empty), pl.Float64),
+    )
+    first = points[0][0]
+    return Thresholds(
+        table, needs, priors, 1, first["positives"], first["negatives"],
+        promises=tuple(promised for _, promised, _ in points),
+        lacking=tuple(why if row["threshold"] is None else None for row, _, why in points),
+    )  # fmt: skip
 
 
 LIMITS = ("tpr_lower", "tpr_upper", "fpr_lower", "fpr_upper")

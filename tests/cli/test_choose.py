@@ -1,0 +1,118 @@
+import json
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import polaroc as pr
+from polaroc.cli import app
+
+TABLE = pr.datasets.satellite_predictions().filter(fold=1)
+TEST, TUNING = (TABLE.filter(pl.col("case") % 2 == part) for part in (1, 0))
+COLUMNS = {"truth": "truth", "score": "score"}
+WORDS = ["--truth", "truth", "--score", "score"]
+BY_COST = ["--measure", "expected_cost", "--over", 0.1, 0.3]
+
+
+def choose(*arguments: object):
+    return CliRunner().invoke(app, ["choose", *map(str, arguments)])
+
+
+def wide_table(table):
+    by_model = table.sort("model", "case").partition_by("model", maintain_order=True)
+    scores = {one["model"][0]: one["score"] for one in by_model}
+    return by_model[0].select("case", "truth").with_columns(**scores)
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    TEST.write_parquet("test.parquet")
+    TUNING.write_csv("tuning.csv")
+    return tmp_path
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_model_and_threshold_by_cost_as_in_python(files, wide):
+    tables, words, columns = [TEST, TUNING], [*WORDS, "--case", "case"], {**COLUMNS, "case": "case"}
+    if wide:
+        tables = [wide_table(one) for one in tables]
+        words = ["--truth", "truth", *(word for model in "ABC" for word in ("--score", model))]
+        columns = {"truth": "truth", "score": ["A", "B", "C"]}
+    for table, name in zip(tables, ("test.parquet", "tuning.parquet"), strict=True):
+        table.write_parquet(name)
+    limits = ["--constraint", "precision=0.25", "--constraint", "recall=0.5", "--confidence", 0.95]
+    call = ["test.parquet", "--tuning", "tuning.parquet", *words, *BY_COST, "--cost-fn", 5, *limits]
+    expected = pr.choose(
+        tables[0], measure="expected_cost", tuning=tables[1], over=(0.1, 0.3), cost_fn=5,
+        constraints={"precision": 0.25, "recall": 0.5}, confidence=0.95, **columns,
+    )  # fmt: skip
+    result = choose(*call, "--json")
+    assert result.exit_code == 0, result.output
+    read = json.loads(result.stdout)
+    assert (read["answer"], read["promise"]) == (expected.answer, expected.promise)
+    assert read["threshold"] == expected.threshold
+    assert [one["threshold"] for one in read["models"]] == expected.models["threshold"].to_list()
+    shown = " ".join(choose(*call).stdout.split())
+    assert expected.answer in shown
+    assert expected.promise in shown
+
+
+def test_text_and_other_formats_are_tuned_on_as_well(files):
+    call = ["test.parquet", "--tuning", "tuning.csv", *WORDS, "--case", "case", *BY_COST, "--json"]
+    expected = pr.choose(
+        TEST, measure="expected_cost", tuning=TUNING, over=(0.1, 0.3), case="case", **COLUMNS
+    )
+    assert json.loads(choose(*call).stdout)["answer"] == expected.answer
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (BY_COST, "give --tuning FILE"),
+        (["--measure", "expected_cost", "--tuning", "tuning.csv"], "give --over 0.05 0.20"),
+        ([*BY_COST, "--tuning", "test.parquet"], "the same cases"),
+        ([*BY_COST, "--tuning", "none.csv"], "no file matches"),
+        ([*BY_COST, "--tuning", "tuning.csv", "--grid", 9], "leave --grid out"),
+        ([*BY_COST, "--tuning", "tuning.csv", "--test-train-ratio", 0.25], "is for folds"),
+        ([*BY_COST, "--tuning", "tuning.csv", "--constraint", "recall"], "is no RATE=LIMIT"),
+        (["--over", 0.1, 0.3, "--cost-fn", 5], "measure='expected_cost'"),
+        (["--over", 0.1, 0.3, "--measure", "log_loss"], "--measure brier_skill"),
+        ([*BY_COST, "--false-negative", 5], "--cost-fn"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(files, words, said):
+    result = choose("test.parquet", *WORDS, *words)
+    assert result.exit_code == 2
+    assert said in " ".join(result.output.split())
+
+
+def test_folds_have_no_thresholds_of_their_own(files):
+    pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2).write_parquet("folds.parquet")
+    call = [*WORDS, *BY_COST, "--tuning", "tuning.csv"]
+    result = choose("folds.parquet", *call)
+    assert result.exit_code == 2
+    assert "give --no-blocks" in result.output
+
+
+def test_other_measures_are_chosen_by_as_in_python(files):
+    scores = (pl.col("score").rank() / pl.len()).over("model")
+    TEST.with_columns(scores).write_parquet("test.parquet")
+    call = ["test.parquet", *WORDS, "--over", 0.1, 0.3, "--measure", "brier_skill", "--json"]
+    read = json.loads(choose(*call).stdout)
+    expected = pr.choose(
+        TEST.with_columns(scores), "model", None, "brier_skill", over=(0.1, 0.3), **COLUMNS
+    )
+    assert (read["measure"], read["answer"]) == ("brier_skill", expected.answer)
+
+
+def test_settings_of_a_project_do_not_stand_in_the_way(files):
+    (files / "polaroc.toml").write_text("cost_fn = 5\ntest_train_ratio = 0.25\n")
+    range_ = ["--over", 0.1, 0.3]
+    assert choose("test.parquet", *WORDS, *range_).exit_code == 0
+    result = choose("test.parquet", *WORDS, *BY_COST, "--tuning", "tuning.csv", "--json")
+    assert result.exit_code == 0, result.output
+    expected = pr.choose(
+        TEST, measure="expected_cost", tuning=TUNING, over=(0.1, 0.3), cost_fn=5, **COLUMNS
+    )
+    assert json.loads(result.stdout)["answer"] == expected.answer

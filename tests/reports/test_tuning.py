@@ -1,0 +1,96 @@
+import polars as pl
+import pytest
+from pages import Page
+from typer.testing import CliRunner
+
+import polaroc as pr
+from polaroc.cli import app
+
+TABLE = pr.datasets.satellite_predictions().filter(fold=1).drop("fold")
+TEST, TUNING = (TABLE.filter(pl.col("case") % 2 == part) for part in (1, 0))
+OVER = (0.1, 0.3)
+COLUMNS = {"truth": "truth", "score": "score", "over": OVER}
+
+
+def answer(folder, table=TEST, **arguments):
+    told = []
+    arguments = {**COLUMNS, "tuning": TUNING, **arguments}
+    path = pr.report(table, path=folder / "report.html", tell=told.append, **arguments)
+    return " ".join(told[0].split("\n")), Page(path)
+
+
+@pytest.mark.parametrize(
+    ("needs", "rule", "promise"),
+    [
+        (
+            {"precision": 0.4},
+            {"rule": "precision", "target": 0.4, "over": OVER},
+            "With 95 % confidence at least 4 of 10 alarms are right, as long as 10 to 30 % are "
+            "positive.",
+        ),
+        (
+            {"recall": 0.8, "level": 0.9},
+            {"rule": "recall", "target": 0.8, "priors": 0.1, "confidence": 0.9},
+            "With 90 % confidence at least 8 of 10 positives are found.",
+        ),
+    ],
+)
+def test_a_threshold_from_cases_of_its_own_carries_its_promise(tmp_path, needs, rule, promise):
+    said, page = answer(tmp_path, **needs)
+    curves = pr.curve(TUNING.filter(model="A"), truth="truth", score="score", by="model")
+    (point,) = pr.operating_points(curves, **{"confidence": 0.95, **rule}).to_dicts()
+    assert point["promise"] == promise
+    assert said.startswith(f"Take A, and act on scores from {point['threshold']:.6g}. {promise} ")
+    assert "The threshold was set on cases of its own. The rates are those of" in page.text()
+    # Its rates are those of the cases that took no part.
+    found = TEST.filter(pl.col("truth"), model="A")["score"] >= point["threshold"]
+    shown = page.table("Thresholds of A")
+    assert shown["alarms of 100 positives"][0].startswith(f"{100 * found.mean():.0f}")
+    assert shown["promise"][0] == promise
+
+
+def test_what_cannot_be_promised_is_said(tmp_path):
+    said, page = answer(tmp_path, precision=0.95)
+    assert said.startswith(
+        "Take A; no threshold can be promised to be right in at least 95 % of alarms: about "
+    )
+    assert "more negatives would do" in said
+    assert not page.all("section[@class='case']")
+
+
+def test_costs_set_a_threshold_and_promise_nothing(tmp_path):
+    said, page = answer(tmp_path, cost_fn=5)
+    curves = pr.curve(TUNING.filter(model="A"), truth="truth", score="score", by="model")
+    at = pr.operating_points(curves, "cost", priors=0.2, cost_fn=5)["threshold"].item()
+    assert said.startswith(f"Take A, and act on scores from {at:.6g}. If 10 to 30 %")
+    assert "promises nothing: costs cannot be promised" in page.text()
+
+
+def test_folds_and_cases_that_are_judged_promise_nothing(tmp_path):
+    folds = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
+    for changed, said in (
+        ({"table": folds}, "their thresholds promise nothing"),
+        ({"tuning": TEST}, "the same cases"),
+        ({"tuning": TUNING.filter(pl.col("model") != "A")}, "no cases of 'A'"),
+    ):
+        with pytest.raises(pr.errors.PolarocError, match=said) as refused:
+            answer(tmp_path, **changed)
+        assert "Hint:" in str(refused.value)
+    measures = pr.evaluate(TEST, truth="truth", score="score", by="model", over=OVER)
+    with pytest.raises(pr.errors.InvalidArgument, match="tuning is for predictions"):
+        pr.report(measures, path=tmp_path / "report.html", tuning=TUNING)
+
+
+def test_the_command_line_says_the_same_of_one_model(tmp_path):
+    one, other = (table.filter(model="A").drop("model") for table in (TEST, TUNING))
+    one.write_parquet(tmp_path / "test.parquet")
+    other.write_csv(tmp_path / "tuning.csv")
+    said, _ = answer(tmp_path, one, tuning=other, precision=0.4)
+    call = [
+        "report", tmp_path / "test.parquet", "--tuning", tmp_path / "tuning.csv", "--truth",
+        "truth", "--score", "score", "--over", 0.1, 0.3, "--precision", 0.4, "--out",
+        tmp_path / "other.html",
+    ]  # fmt: skip
+    result = CliRunner().invoke(app, list(map(str, call)))
+    assert result.exit_code == 0, result.output
+    assert said in " ".join(result.stdout.split())

@@ -30,10 +30,20 @@ WHICH = PRIVATE + "which"
 
 
 def per_key(
-    cells: "Table", keys: Sequence[str], measures: Sequence[Measure], extra: Mapping[str, Any]
+    cells: "Table",
+    keys: Sequence[str],
+    measures: Sequence[Measure],
+    extra: Mapping[str, Any],
+    kept: Any,
 ) -> "Table":
-    """Per key: its totals, the sums and minima that the measures need, and `extra` aggregates."""
+    """Per key: its totals, the sums and minima that the measures need, and `extra` aggregates.
+
+    Of cells without positives, which have no area, those that are `kept` keep a key in the result
+    that has no others, and what `extra` is taken of.
+    """
     columns, sums, least = ingredients(measures)
+    if not any(measure.every_cell for measure in measures):
+        cells = cells.filter((deferred("pos") > 0) | kept)
     totals = {name: deferred(name).cast("float64") for name in ("positives", "negatives")}
     counts = {
         name: deferred(name).cast("float64") for name in ("pos", "neg", "tp", "fp") if sums or least

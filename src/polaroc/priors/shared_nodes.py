@@ -6,7 +6,6 @@ all; c is infinite where precision is 0 or 1. What replaces one weighted sum ove
 is then wrong by at most the greatest difference for a single c, which is one number to maximise.
 """
 
-from collections.abc import Sequence
 from functools import lru_cache
 from math import cos, log, pi
 from typing import NamedTuple

@@ -204,9 +204,7 @@ def measured(
 
 def key_totals(predictions: Predictions, rows: "Table", measures: Sequence[Measure]) -> "Table":
     """One row per key: its totals, its note, and the sums of the measures."""
-    wide = per_key(
-        rows, predictions.keys, measures, row_error_sums(predictions), noted_cells()
-    )
+    wide = per_key(rows, predictions.keys, measures, row_error_sums(predictions), noted_cells())
     valid = deferred(FATAL) == 0
     totals = {name: valid.ifelse(deferred(name), literal(None)) for name in TOTALS}
     key_notes = wide.mutate(note=row_error_note(predictions)).mutate(**totals)

@@ -20,6 +20,8 @@ DIALECTS = {
     "snowflake": "Snowflake",
     "trino": "Trino",
 }
+# Of a line, if it can be broken; a query nests deeply, so it is indented little.
+WIDTH = 96
 
 
 def sql(table: "Table", dialect: str) -> str:
@@ -66,7 +68,8 @@ def sql(table: "Table", dialect: str) -> str:
 
     compiler = getattr(compilers, DIALECTS[dialect] + "Compiler")()
     with _spark_options():
-        text: str = compiler.to_sqlglot(table).sql(compiler.dialect, pretty=True)
+        query = compiler.to_sqlglot(table)
+        text: str = query.sql(compiler.dialect, pretty=True, pad=1, indent=1, max_text_width=WIDTH)
     return text
 
 

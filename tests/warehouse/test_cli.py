@@ -164,7 +164,7 @@ def test_sql_prints_a_query_that_gives_the_measures(engine: Engine):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dialect", ["spark", "bigquery", "snowflake", "trino"])
+@pytest.mark.parametrize("dialect", ["spark", "bigquery", "snowflake", "trino", "clickhouse"])
 def test_sql_prints_one_query(dialect):
     asked = ["--table", "lake.predictions", *BASE, *KEYS, "--weight", "w"]
     asked += ["--over", 0.05, 0.2, "--measure", "iauprec"]

@@ -19,6 +19,7 @@ DIALECTS = {
     "bigquery": "BigQuery",
     "snowflake": "Snowflake",
     "trino": "Trino",
+    "clickhouse": "ClickHouse",
 }
 # Of a line, if it can be broken; a query nests deeply, so it is indented little.
 WIDTH = 96
@@ -33,7 +34,7 @@ def sql(table: "Table", dialect: str) -> str:
         The result of any function of `warehouse` but those that compute hulls.
     dialect
         ``"spark"``, ``"duckdb"``, ``"postgres"``, ``"bigquery"``,
-        ``"snowflake"`` or ``"trino"``.
+        ``"snowflake"``, ``"trino"`` or ``"clickhouse"``.
 
     Returns
     -------

@@ -82,7 +82,9 @@ def test_duckdb_of_the_extra_does_all_that_ibis_asks_of_it():
     assert_same(created, table)
     assert "predictions" in connection.list_tables()
     connection.insert("predictions", table)
-    assert pr.warehouse.collected(created.aggregate(rows=created.count())).item() == 2 * table.height
+    assert (
+        pr.warehouse.collected(created.aggregate(rows=created.count())).item() == 2 * table.height
+    )
     connection.drop_table("predictions")
     assert "predictions" not in connection.list_tables()
 

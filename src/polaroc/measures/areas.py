@@ -156,7 +156,8 @@ def with_shared_nodes(
         for weight, name in zip(shared.given, sums.values(), strict=True)
         if weight
     ]
-    own, columns = {}, {}
+    own: dict[str, Quantity] = {}
+    columns: dict[str, Quantity] = {}
     for i, (skewed, weight) in enumerate(zip(shared.skews, shared.weights, strict=True)):
         held, hold = _held(f"iauprec_{i}", backend)
         name = f"{PRIVATE}iauprec_{i}"

@@ -48,6 +48,10 @@ types:
 bench *ARGS:
     python tests/benchmarks/bench.py {{ARGS}}
 
+# Everything at 16 priors on DuckDB, Sail and Spark, beside an AUC in SQL written by hand.
+bench-warehouse *ARGS:
+    python tests/benchmarks/warehouse.py {{ARGS}}
+
 # How long `import polaroc` takes beside `import polars`; needed is at most 1.3 times.
 import-time *ARGS:
     python tests/benchmarks/import_time.py {{ARGS}}

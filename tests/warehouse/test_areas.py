@@ -66,12 +66,22 @@ def assert_step_same(curves: tuple[object, pl.DataFrame], step: str) -> None:
     assert_same(getattr(warehouse, name)(there, **asked), getattr(pr, name)(here, **asked))
 
 
+@pytest.mark.elsewhere(
+    "auc at low fpr",
+    "linear at some recalls",
+    "exact, limit",
+    "step, one",
+    "iauprec of a belief",
+    "of hulls",
+    "accsens by partial area",
+)
 @pytest.mark.slow
 @pytest.mark.parametrize("step", STEPS)
 def test_measures_of_curves_are_those_of_polars(curves, step):
     assert_step_same(curves, step)
 
 
+@pytest.mark.elsewhere("exact, limit", "accsens")
 @pytest.mark.slow
 @pytest.mark.parametrize("step", ["auc", "exact, limit", "linear at some recalls", "accsens"])
 def test_measures_of_weighted_curves_are_those_of_polars(weighted_curves, step):

@@ -50,7 +50,9 @@ def test_evaluate_at_an_address_prints_what_it_prints_of_files(engine: Engine, t
     file = tmp_path / "predictions.parquet"
     TABLE.write_parquet(file)
     expected = polaroc("evaluate", file, *BASE, *KEYS).output
-    for ranges in ([], ["--ranges", 5], ["--ranges", "auto"]):
+    # Of so small a table "auto" makes a single range, and the test above has no other.
+    others = ([], ["--ranges", "auto"]) if engine.name == "duckdb" else ()
+    for ranges in (["--ranges", 5], *others):
         there = polaroc("evaluate", address, "--table", name, *BASE, *KEYS, *ranges)
         assert there.output == expected
 
@@ -164,7 +166,7 @@ def test_sql_prints_a_query_that_gives_the_measures(engine: Engine):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dialect", ["spark", "bigquery", "snowflake", "trino"])
+@pytest.mark.parametrize("dialect", ["spark", "bigquery", "snowflake", "trino", "clickhouse"])
 def test_sql_prints_one_query(dialect):
     asked = ["--table", "lake.predictions", *BASE, *KEYS, "--weight", "w"]
     asked += ["--over", 0.05, 0.2, "--measure", "iauprec"]

@@ -2,7 +2,7 @@ import math
 
 import polars as pl
 import pytest
-from comparison import INFINITE, assert_same, predictions
+from comparison import ODD_ROWS, assert_same, lazily, odd, predictions
 from engines import Engine
 
 import polaroc as pr
@@ -10,40 +10,7 @@ from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable
 
 NAN = math.nan
 COLUMNS = {"truth": "truth", "score": "score"}
-# What may be wrong with a row, and what is right however odd.
-ODD_ROWS = {
-    "sound": [("a", True, 0.5, 1.0), ("a", False, 0.25, 1.0)],
-    "null score": [("a", True, None, 1.0), ("a", False, 0.25, 1.0), ("a", True, 0.5, 1.0)],
-    "NaN score": [("a", True, NAN, 1.0), ("a", False, NAN, 1.0), ("a", True, 0.5, 1.0)],
-    "null truth": [("a", None, 0.5, 1.0), ("a", False, 0.5, 1.0), ("a", True, 0.5, 1.0)],
-    "null weight": [("a", True, 0.5, None), ("a", False, 0.5, 1.0), ("a", True, 0.5, 1.0)],
-    "bad weight": [("a", True, 0.5, -1.0), ("a", False, 0.5, NAN), ("a", True, 0.5, INFINITE)],
-    "several troubles": [("a", None, None, None), ("b", True, NAN, 2.0), ("b", False, 1.0, 1.0)],
-    "infinite": [("a", True, INFINITE, 1.0), ("a", False, -INFINITE, 1.0), ("a", True, 0.0, 1.0)],
-    "zeros tie": [("a", True, 0.0, 1.0), ("a", False, -0.0, 1.0), ("a", True, 1.0, 1.0)],
-    "constant": [("a", True, 0.5, 1.0), ("a", False, 0.5, 1.0), ("a", False, 0.5, 1.0)],
-    "one class": [("a", True, 0.5, 1.0), ("b", False, 0.5, 1.0), ("c", None, 0.5, 1.0)],
-    "null key": [(None, True, 0.5, 1.0), (None, False, 0.4, 1.0), ("a", True, 0.1, 1.0)],
-    "no weight": [("a", True, 0.5, 0.0), ("a", False, 0.4, 1.0), ("a", True, 0.1, 1.0)],
-    "weightless class": [("a", True, 0.5, 0.0), ("a", False, 0.4, 1.0)],
-    "far apart": [("a", True, 0.5, 1e-9), ("a", False, 0.4, 1e9), ("a", True, 0.1, 1.0)],
-    "tiny": [("a", True, 5e-324, 1.0), ("a", False, 0.0, 1.0), ("a", True, 1e300, 1.0)],
-    "close": [("a", True, 0.1 + 0.2, 1.0), ("a", False, 0.3, 1.0)],
-    "empty": [],
-}
 ODD_NAMES = ["'; drop table x; --", "Größe", '"; drop table x; --', "it's", "`", "select", "pos "]
-SCHEMA = {
-    "model": pl.String, "truth": pl.Boolean, "score": pl.Float64, "weight": pl.Float64,
-}  # fmt: skip
-
-
-def odd(name: str) -> pl.DataFrame:
-    return pl.DataFrame(ODD_ROWS[name], SCHEMA, orient="row")
-
-
-def lazily(function, table: pl.DataFrame, **kwargs) -> pl.DataFrame:
-    """What a lazy plan says, which cannot raise."""
-    return function(table.lazy(), **kwargs).collect()
 
 
 @pytest.mark.parametrize(

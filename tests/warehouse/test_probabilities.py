@@ -37,6 +37,7 @@ def test_scoring_rules_are_those_of_the_polars_functions(engine: Engine, by, wei
     assert_same(found, pr.evaluate(table, **asked))
 
 
+@pytest.mark.elsewhere
 def test_scoring_rules_at_many_priors(engine: Engine):
     table = scored(3)
     asked = {**NAMES, "by": "model", "priors": np.linspace(0.01, 0.9, 26).tolist()}

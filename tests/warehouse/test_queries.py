@@ -3,6 +3,7 @@ import pytest
 import sqlglot
 from comparison import assert_same, predictions
 from engines import Engine
+from packaging import version
 
 import polaroc as pr
 from polaroc.errors import InvalidArgument
@@ -67,6 +68,25 @@ def test_the_text_gives_the_same_numbers(engine: Engine, labels, measures):
     text = query(engine.dialect, name=name, **asked)
     expected = pr.evaluate(table, **asked)
     assert_same(pl.DataFrame(engine.rows(text), expected.schema, orient="row"), expected)
+
+
+def test_duckdb_of_the_extra_does_all_that_ibis_asks_of_it():
+    import duckdb
+    import ibis
+
+    if version.parse(duckdb.__version__).major > 1 or version.parse(sqlglot.__version__).major > 29:
+        pytest.skip("these are not the versions that the extra warehouse installs")
+    connection = ibis.duckdb.connect()
+    table = predictions(1, 20)
+    created = connection.create_table("predictions", table)
+    assert_same(created, table)
+    assert "predictions" in connection.list_tables()
+    connection.insert("predictions", table)
+    assert (
+        pr.warehouse.collected(created.aggregate(rows=created.count())).item() == 2 * table.height
+    )
+    connection.drop_table("predictions")
+    assert "predictions" not in connection.list_tables()
 
 
 @pytest.mark.parametrize("name", ["", "a..b", "a.b.c.d"])

@@ -21,8 +21,16 @@ class Backend(Protocol):
         """The column of a name."""
         ...
 
+    @property
+    def holds(self) -> bool:
+        """Whether values that a formula repeats are columns of their own first."""
+        ...
+
     def where(self, condition: Quantity, then: Quantity, otherwise: Quantity = None) -> Quantity:
         """`then` where the condition holds, else `otherwise`: by default missing."""
+
+    def quotient(self, value: Quantity, by: Quantity) -> Quantity:
+        """The value ÷ `by`, which is not 0 in any row; ÷ itself asks for that where it must."""
 
     def log1p(self, value: Quantity) -> Quantity:
         """ln(1 + x), to the last digit also for small x."""
@@ -48,6 +56,8 @@ class Polars:
     ----------
     column
         `pl.col`, or `pl.field` within structs.
+    holds
+        Whether values that a formula repeats are columns of their own first.
 
     Examples
     --------
@@ -57,10 +67,15 @@ class Polars:
     """
 
     column: Callable[[str], pl.Expr] = pl.col
+    holds: bool = False
 
     def where(self, condition: pl.Expr, then: Quantity, otherwise: Quantity = None) -> pl.Expr:
         """`then` where the condition holds, else `otherwise`: by default missing."""
         return pl.when(condition).then(then).otherwise(otherwise)
+
+    def quotient(self, value: pl.Expr, by: pl.Expr) -> pl.Expr:
+        """The value ÷ `by`, which is not 0 in any row."""
+        return value / by
 
     def log1p(self, value: pl.Expr) -> pl.Expr:
         """ln(1 + x), to the last digit also for small x."""

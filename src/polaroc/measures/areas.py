@@ -1,5 +1,6 @@
 """AUC, AUPREC and IAUPREC as sums over the segments of a curve."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Literal, get_args
@@ -8,6 +9,7 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.backend import POLARS, Backend
+from polaroc.base.private_columns import PRIVATE
 from polaroc.curves.segments import segments_in
 from polaroc.errors import check_choice
 from polaroc.measures.gradients import area_gradient, auc_gradient
@@ -17,6 +19,7 @@ from polaroc.measures.spec import Measure, MeasureDefinition, total
 from polaroc.priors.beliefs import Belief, over_label, resolve_belief
 from polaroc.priors.chebyshev import condensed, many_priors
 from polaroc.priors.grids import resolve_priors, skew
+from polaroc.priors.shared_nodes import shared_nodes
 from polaroc.typing import Interpolation, Priors, Quantity, Start
 
 # Standard errors, those of a random score, below 0.5 from which an AUC has a note.
@@ -74,7 +77,8 @@ def auprec_measures(
         # Nodes are not rows of the result; the rows interpolated from them have the prior.
         prior = None if many is not None else resolved[i]
         skewed = negatives / positives if node is None else node
-        area = segment_area(skewed, interpolation, start, recall, backend)
+        columns, hold = _held(f"{label}_{i}", backend)
+        area = segment_area(skewed, interpolation, start, recall, backend, hold)
         gradient = (
             partial(area_gradient, [(skewed, 1.0)], interpolation, label=f"_{i}")
             if smooth
@@ -88,8 +92,11 @@ def auprec_measures(
         perfect = partial(_perfect_area, skewed=skewed if many is None else pl.col(SKEW))
         straight = interpolation in STRAIGHT_IN_ROC
         measures.append(
-            replace(summed, perfect_lower_limit=perfect, mergeable_segments=straight, many=many)
-        )
+            replace(
+                summed, columns=columns, perfect_lower_limit=perfect, mergeable_segments=straight,
+                many=many,
+            )
+        )  # fmt: skip
     return measures
 
 
@@ -128,6 +135,56 @@ def iauprec_measure(
     )
 
 
+def with_shared_nodes(
+    averaged: Measure,
+    over: tuple[float, float] | Belief,
+    beside: Sequence[Measure],
+    interpolation: Interpolation,
+    backend: Backend,
+) -> Measure:
+    """IAUPREC from the sums of AUPREC `beside` it, and of as few further nodes as it needs."""
+    belief = resolve_belief(over)
+    sums = {
+        measure.bias_skew: name
+        for measure in beside
+        for name in measure.sums
+        if isinstance(measure.bias_skew, float)
+    }
+    shared = shared_nodes(belief.skews, belief.weights, tuple(sums))
+    terms = [
+        (weight, backend.column(name))
+        for weight, name in zip(shared.given, sums.values(), strict=True)
+        if weight
+    ]
+    own: dict[str, Quantity] = {}
+    columns: dict[str, Quantity] = {}
+    for i, (skewed, weight) in enumerate(zip(shared.skews, shared.weights, strict=True)):
+        held, hold = _held(f"iauprec_{i}", backend)
+        name = f"{PRIVATE}iauprec_{i}"
+        own[name] = segment_area(skewed, interpolation, "limit", backend=backend, hold=hold)
+        columns |= held
+        terms.append((weight, backend.column(name)))
+    estimate = backend.total(weight * term for weight, term in terms)
+    of_others = {name: value for one in beside for name, value in one.sums.items()}
+    columns |= {name: value for one in beside for name, value in one.columns.items()}
+    return replace(averaged, estimate=estimate, sums=of_others | own, columns=columns)
+
+
+def _held(
+    label: str, backend: Backend
+) -> tuple[dict[str, Quantity], Callable[[str, Quantity], Quantity]]:
+    """Columns of intermediate values, and the function that adds one and gives its column."""
+    columns: dict[str, Quantity] = {}
+
+    def hold(name: str, value: Quantity) -> Quantity:
+        if not backend.holds:
+            return value
+        columns[f"{PRIVATE}{name}_{label}"] = value
+        return backend.column(f"{PRIVATE}{name}_{label}")
+
+    return columns, hold
+
+
 def _perfect_area(tail: float, skewed: Quantity) -> pl.Expr:
     """∫ t/(t + λf) dt up to t, with the least t and the greatest f that a perfect sample allows.
 
@@ -151,8 +208,12 @@ def segment_area(
     start: Start,
     recall: tuple[float, float] | None = None,
     backend: Backend = POLARS,
+    hold: Callable[[str, Quantity], Quantity] = lambda _, value: value,
 ) -> Quantity:
-    """∫ precision dt over the segment that ends at a row of the curve, within a range of t."""
+    """∫ precision dt over the segment that ends at a row of the curve, within a range of t.
+
+    `hold` gives the column that holds an intermediate value, or the value itself.
+    """
     cells = segments_in(backend)
     (t0, f0), (t1, f1), (dt, df) = cells.segment
     first, last, width = t0, t1, dt
@@ -169,12 +230,12 @@ def segment_area(
         area = width * (begin + (end - begin) * middle)
     else:
         called, rise = t0 + skewed * f0, dt + skewed * df
-        share = dt / rise
+        share = hold("share", backend.quotient(dt, rise))
         offset = t0 - called * share
         if recall is not None:
             called, rise = called + rise * ((first - t0) / dt), rise * (width / dt)
-        log_term = backend.where(cells.is_first, 0.0, offset * backend.log1p(rise / called))
-        area = (width + log_term) * share
+        ratio = backend.where(cells.is_first, 0.0, backend.quotient(rise, called))
+        area = (width + offset * backend.log1p(hold("ratio", ratio))) * share
     return backend.where(cells.is_first, 0.0, area) if start == "drop" else area
 
 

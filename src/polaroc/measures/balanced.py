@@ -17,17 +17,23 @@ from polaroc.typing import Quantity
 CLOSED_FORM_BEND = 0.2
 
 
-def balanced(prior: float, backend: Backend) -> tuple[Point, dict[str, Quantity]]:
+class BalancedPoint(NamedTuple):
+    """A balanced point, with the columns and minima it needs, as in `Measure`."""
+
+    point: Point
+    least: dict[str, Quantity]
+    held: dict[str, Quantity]
+
+
+def balanced(prior: float, backend: Backend) -> BalancedPoint:
     """The balanced point at a prior, and the minima over segments that it is computed from."""
     skewed = skew(prior)
     start, end, _ = segments_in(backend).segment
     # t and f never fall along the curve: of all segments that end beyond the ray of the
     # prior, the first has the least rates at its ends.
     beyond = 1 - end[0] <= skewed * end[1]
-    least = {
-        f"{PRIVATE}balanced_{prior!r}_{i}": backend.where(beyond, rate)
-        for i, rate in enumerate((*start, *end))
-    }
+    name = f"{PRIVATE}balanced_{prior!r}"
+    least = {f"{name}_{i}": backend.where(beyond, rate) for i, rate in enumerate((*start, *end))}
     t0, f0, t1, f1 = map(backend.column, least)
     # The ray crosses this segment, or the level run of negatives before it.
     shortfall = (1 - t0) - skewed * f0
@@ -35,7 +41,10 @@ def balanced(prior: float, backend: Backend) -> tuple[Point, dict[str, Quantity]
     inside = shortfall > 0
     t = backend.where(inside, t0 + share * (t1 - t0), t0)
     f = backend.where(inside, f0 + share * (f1 - f0), (1 - t0) / skewed)
-    return (t, f), least
+    if not backend.holds:
+        return BalancedPoint((t, f), least, {})
+    held = {f"{name}_t": t, f"{name}_f": f}
+    return BalancedPoint((backend.column(f"{name}_t"), backend.column(f"{name}_f")), least, held)
 
 
 def distance(low: Point, high: Point) -> Quantity:

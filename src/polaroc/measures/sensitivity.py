@@ -133,10 +133,15 @@ def accsens(
 
 def sens_measure(over: tuple[float, float], backend: Backend = POLARS) -> Measure:
     """Sens as a measure."""
-    distance, least = _sens(over, backend)
+    distance, least, held = _sens(over, backend)
     gradient_terms = _point_terms(over, 1 / distance, backend)
     return Measure(
-        "sens", distance, least=least, gradient_terms=gradient_terms, over=over_label(over)
+        "sens",
+        distance,
+        least=least,
+        gradient_terms=gradient_terms,
+        over=over_label(over),
+        held=held,
     )
 
 
@@ -159,7 +164,7 @@ def accsens_measure(
 ) -> Measure:
     """AccSens as a measure."""
     check_choice("area", area, AREAS)
-    distance, least = _sens(over, backend)
+    distance, least, held = _sens(over, backend)
     area_function = error_area if area == "error" else partial_area
     accuracy, columns, sums = area_function(over, backend)
     value = combined(accuracy, distance, weights)
@@ -169,14 +174,16 @@ def accsens_measure(
         by_points = _point_terms(over, weights[1] / (2 * value), backend)
         gradient_terms = (_area_term(over, by_area), *by_points)
     return Measure(
-        "accsens", value, columns, sums, least, gradient_terms=gradient_terms, over=over_label(over)
-    )
+        "accsens", value, columns, sums, least, gradient_terms=gradient_terms,
+        over=over_label(over), held=held,
+    )  # fmt: skip
 
 
 def equal_error_measure(backend: Backend = POLARS) -> Measure:
     """ε: the error where FNr = FPr, at the balanced point of prior 0.5."""
-    (_, f), least = balanced(0.5, backend)
-    return Measure("equal_error", f, least=least, gradient_terms=(_point_term(0.5, pl.lit(1.0)),))
+    (_, f), least, held = balanced(0.5, backend)
+    terms = (_point_term(0.5, pl.lit(1.0)),)
+    return Measure("equal_error", f, least=least, gradient_terms=terms, held=held)
 
 
 def combined(area: Quantity, sens: Quantity, weights: Sequence[float] = (1, 1)) -> Quantity:
@@ -231,17 +238,19 @@ def check_arc_weights(weights: Sequence[float]) -> None:
         )
 
 
-def _sens(over: tuple[float, float], backend: Backend) -> tuple[Quantity, dict[str, Quantity]]:
-    over = range_of(over)
-    (low, at_lo), (high, at_hi) = (balanced(prior, backend) for prior in over)
-    return distance(low, high), at_lo | at_hi
+def _sens(
+    over: tuple[float, float], backend: Backend
+) -> tuple[Quantity, dict[str, Quantity], dict[str, Quantity]]:
+    """Sens, and the minima and held values it needs."""
+    lo, hi = (balanced(prior, backend) for prior in range_of(over))
+    return distance(lo.point, hi.point), lo.least | hi.least, lo.held | hi.held
 
 
 def _point_terms(
     over: tuple[float, float], scale: Quantity, backend: Backend
 ) -> tuple[GradientTerm, ...]:
     """Gradient terms of the balanced points at both ends, for `scale` times ½ Sens²."""
-    (low, _), (high, _) = (balanced(prior, backend) for prior in over)
+    low, high = (balanced(prior, backend).point for prior in over)
     fall, run = low[0] - high[0], high[1] - low[1]
     # At a balanced point t = 1 − λf.
     by_low, by_high = (

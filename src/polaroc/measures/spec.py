@@ -73,6 +73,9 @@ class Measure:
         The number, from the columns of `sums` and `least` and the totals.
     columns
         By column name: intermediate values that `sums` and `least` use repeatedly.
+    held
+        By column name: values made of sums and minima that `estimate` uses repeatedly,
+        where a backend holds such values.
     sums, least
         By column name: quantities of a segment whose sum, or minimum, is taken over
         the segments (the rows of the curve with positives).
@@ -130,6 +133,7 @@ class Measure:
     no_limits: str | None = None
     mergeable_segments: bool = True
     many: ManyPriors | None = None
+    held: dict[str, Quantity] = field(default_factory=dict)
 
     @property
     def is_area(self) -> bool:

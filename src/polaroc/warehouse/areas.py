@@ -225,5 +225,6 @@ def measures_of_curves(curve: "Table", measures: Sequence[Measure]) -> "Table":
     keys = curve_keys(curve)
     measures = [replace(measure, over=None) for measure in measures]
     unranked = deferred("positives").isnull().ifelse(UNRANKED, no_note())
-    wide = per_key(curve, keys, measures, {}).mutate(note=unranked)
+    is_anchor = deferred("threshold").isnull()
+    wide = per_key(curve, keys, measures, {}, is_anchor).mutate(note=unranked)
     return tidy(wide, keys, measures, weighted=curve["positives"].type().is_floating())

@@ -1,5 +1,6 @@
 """The tie-collapsed cells of every key, computed by the engine."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from polaroc.base.private_columns import LEAST_NEG, LEAST_POS, PRIVATE, ROW_ERROR, TRUTH, WEIGHT
@@ -19,6 +20,8 @@ GREATEST = PRIVATE + "greatest"
 FATAL = PRIVATE + "fatal"
 # Whether a row is not a cell but the head of its range, see `cumulate_in_ranges`.
 HEAD = PRIVATE + "head"
+# The place of a cell in its window, from 0.
+PLACE = PRIVATE + "place"
 # The cumulative counts as the engine sums them.
 TP_SUM, FP_SUM = PRIVATE + "tp_sum", PRIVATE + "fp_sum"
 
@@ -80,7 +83,14 @@ def cumulate(predictions: Predictions, counts: "Table") -> "Table":
         FATAL: fatal_rows(predictions).sum().over(whole),
     }
     columns |= {name: deferred(name).min().over(whole) for name in predictions.least_weights}
+    columns[PLACE] = ibis.row_number().over(_falling(keys))
     return counts.mutate(**columns)
+
+
+def _falling(group: Sequence[str], *before: Any) -> Any:
+    """The window of all rows of a group, best score first."""
+    ibis = ibis_library()
+    return ibis.window(group_by=group, order_by=[*before, ibis.desc(SCORE)])
 
 
 def cumulate_in_ranges(predictions: Predictions, counts: "Table") -> "Table":
@@ -104,6 +114,7 @@ def cumulate_in_ranges(predictions: Predictions, counts: "Table") -> "Table":
         FP_SUM: deferred("neg").sum().over(down),
         **{name: deferred(name).max().over(down) for name in ("positives", "negatives", FATAL)},
         **{name: deferred(name).min().over(down) for name in predictions.least_weights},
+        PLACE: ibis.row_number().over(_falling(group, ibis.desc(HEAD))),
     }
     return rows.mutate(**columns).filter(deferred(HEAD) == 0).drop(RANGE, HEAD)
 
@@ -135,3 +146,12 @@ def _range_heads(predictions: Predictions, place: Any) -> "Table":
 def fatal_rows(predictions: Predictions) -> Any:
     """The number of rows of a cell that rule out a result for its key."""
     return deferred(ROW_ERROR).isin(predictions.fatal).ifelse(deferred(ROWS), literal(0))
+
+
+def noted_cells() -> Any:
+    """Whether a cell has rows in error, or is one of the best three of its window.
+
+    The notes of a key follow from these and from its cells with positives: three scores are
+    never labels of two classes alone.
+    """
+    return deferred(ROW_ERROR).notnull() | (deferred(PLACE) < literal(3))

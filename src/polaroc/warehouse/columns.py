@@ -134,19 +134,23 @@ class Ibis:
     """The `Backend` of all engines that ibis supports."""
 
     column: Callable[[str], Column] = column
+    holds: bool = True
 
     def where(self, condition: Column, then: object, otherwise: object = None) -> Column:
         """`then` where the condition holds, else `otherwise`: by default null."""
         return type(condition)(condition.value.ifelse(_operand(then), _operand(otherwise)))
 
+    def quotient(self, value: Column, by: Column) -> Column:
+        """The value ÷ `by`, which is not 0 in any row that is computed."""
+        return type(value)(value.value / by.value)
+
     def log1p(self, value: Column) -> Column:
         """ln(1 + x), for which few engines have a function.
 
-        Kahan's formula x·ln(1 + x)/((1 + x) − 1): the rounding errors of 1 + x cancel.
+        What rounding takes from 1 + x is added to its logarithm, to first order.
         """
         above = value.value + 1
-        quotient = above.ln() / (above - 1).nullif(0)
-        return type(value)((quotient * value.value).coalesce(value.value))
+        return type(value)(above.ln() + (value.value - (above - 1)) / above)
 
     def log(self, value: Column) -> Column:
         """ln x, for x > 0."""

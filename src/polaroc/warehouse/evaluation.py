@@ -15,6 +15,7 @@ from polaroc.evaluation.pipeline import with_intervals
 from polaroc.evaluation.request import Request
 from polaroc.files.memory import Memory
 from polaroc.files.progress import Progress
+from polaroc.measures.areas import AUPREC, IAUPREC, with_shared_nodes
 from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.measures.functions import table_sums
 from polaroc.measures.spec import Measure, ingredients
@@ -22,7 +23,7 @@ from polaroc.measures.table import per_key as local_per_key
 from polaroc.measures.table import tidy as local_tidy
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Interpolation, Intervals, Label, Nulls, Prior, Priors
-from polaroc.warehouse.cells import FATAL, cells, count_cells
+from polaroc.warehouse.cells import FATAL, cells, count_cells, noted_cells
 from polaroc.warehouse.columns import IBIS, deferred, literal, safe_name
 from polaroc.warehouse.connections import check_connected, collected
 from polaroc.warehouse.curves import TOTALS, fetch_hull_candidates, in_memory, to_curve_table
@@ -139,6 +140,7 @@ def evaluate(
     predictions = with_ranges(predictions, ranges)
     counts = _cells(predictions)
     _, on_curve, on_hull = request.select(IBIS)
+    on_curve = _share_nodes(on_curve, request)
     if not on_hull and intervals is None:
         return measured(predictions, counts, on_curve)
     check_connected(table)
@@ -150,6 +152,17 @@ def evaluate(
     if intervals is not None:
         return in_memory(local_intervals(predictions, points, wide, request))
     return in_memory(_with_hulls(predictions, points, wide, request))
+
+
+def _share_nodes(measures: Sequence[Measure], request: Request) -> list[Measure]:
+    """The measures, IAUPREC from the areas at the priors asked for as far as these will do."""
+    beside = [measure for measure in measures if measure.name == AUPREC.name]
+    return [
+        with_shared_nodes(measure, request.over, beside, request.interpolation, IBIS)
+        if measure.name == IAUPREC.name and request.over is not None
+        else measure
+        for measure in measures
+    ]
 
 
 def _refuse_local_options(**local: object) -> None:
@@ -191,7 +204,7 @@ def measured(
 
 def key_totals(predictions: Predictions, rows: "Table", measures: Sequence[Measure]) -> "Table":
     """One row per key: its totals, its note, and the sums of the measures."""
-    wide = per_key(rows, predictions.keys, measures, row_error_sums(predictions))
+    wide = per_key(rows, predictions.keys, measures, row_error_sums(predictions), noted_cells())
     valid = deferred(FATAL) == 0
     totals = {name: valid.ifelse(deferred(name), literal(None)) for name in TOTALS}
     key_notes = wide.mutate(note=row_error_note(predictions)).mutate(**totals)

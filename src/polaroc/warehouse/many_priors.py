@@ -15,6 +15,8 @@ from polaroc.warehouse.columns import deferred, ibis_library, literal, safe_name
 if TYPE_CHECKING:
     from ibis.expr.types import Table
 
+# The position of a measure that is not interpolated.
+WHICH = PRIVATE + "which"
 # The prior of an interpolated row; −1, −2, … for measures that are not interpolated.
 ROW_CODE = PRIVATE + "code"
 SKEW, LOG, WEIGHT, WEIGHT_SUM = (PRIVATE + name for name in ("skew", "log", "share", "shares"))
@@ -39,7 +41,8 @@ def at_many_priors(rows: "Table", many: ManyPriors, single: int, names: Sequence
     grid = grid.select(**{ROW_CODE: deferred(ROW_CODE).cast("float64")})
     # Codes that are no prior have no logarithm: replace them by any prior.
     prior = (deferred(ROW_CODE) > 0).ifelse(deferred(ROW_CODE), literal(0.5))
-    grid = grid.mutate(**{SKEW: (1 - prior) / prior})
+    which = (-1 - deferred(ROW_CODE)).cast("int64")
+    grid = grid.mutate(**{SKEW: (1 - prior) / prior, WHICH: which})
     bound = literal(GREATEST_SKEW)
     bounded = (deferred(SKEW) < bound).ifelse(deferred(SKEW), bound)
     crossed = rows.cross_join(grid.mutate(**{LOG: bounded.ln()}))
@@ -59,7 +62,7 @@ def at_many_priors(rows: "Table", many: ManyPriors, single: int, names: Sequence
 
 
 def row_values(
-    given: Mapping[str, Sequence[Any]], node: Measure, both: Any, names: Sequence[str]
+    given: Mapping[str, Any], node: Measure, both: Any, names: Sequence[str]
 ) -> dict[str, Any]:
     """The columns of the rows that `at_many_priors` gives."""
     ibis = ibis_library()
@@ -75,15 +78,8 @@ def row_values(
         OVER: ibis.literal(None, type="string"),
         **{name: deferred(PRIVATE + name).clip(*bounds) for name in names},
     }
-    return {
-        name: ibis.cases(
-            *((deferred(ROW_CODE) == literal(-1 - i), value) for i, value in enumerate(values)),
-            else_=other[name],
-        )
-        if values
-        else other[name]
-        for name, values in given.items()
-    }
+    interpolated = deferred(ROW_CODE) > 0
+    return {name: interpolated.ifelse(other[name], value) for name, value in given.items()}
 
 
 def _node_weight(node: float | None, weight: float) -> Any:

@@ -1,6 +1,7 @@
 """The tidy measure table as a query: one pass over the cells, which gives one row per key."""
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, Any
 
 from polaroc.base.columns import MEASURE_COLUMNS, OVER
@@ -19,21 +20,36 @@ from polaroc.warehouse.columns import (
     to_ibis,
     to_ibis_columns,
 )
-from polaroc.warehouse.many_priors import WARNING_OF_NODES, at_many_priors, node_column, row_values
+from polaroc.warehouse.many_priors import (
+    WARNING_OF_NODES,
+    WHICH,
+    at_many_priors,
+    node_column,
+    row_values,
+)
 from polaroc.warehouse.notes import BIAS_NOTE, join_notes, no_note, one_class_note, with_bias_note
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table
 
 COUNT = PRIVATE + "count"
-WHICH = PRIVATE + "which"
 
 
 def per_key(
-    cells: "Table", keys: Sequence[str], measures: Sequence[Measure], extra: Mapping[str, Any]
+    cells: "Table",
+    keys: Sequence[str],
+    measures: Sequence[Measure],
+    extra: Mapping[str, Any],
+    kept: Any,
 ) -> "Table":
-    """Per key: its totals, the sums and minima that the measures need, and `extra` aggregates."""
+    """Per key: its totals, the sums and minima that the measures need, and `extra` aggregates.
+
+    Of cells without positives, which have no area, those that are `kept` keep a key in the result
+    that has no others, and what `extra` is taken of.
+    """
     columns, sums, least = ingredients(measures)
+    if not any(measure.every_cell for measure in measures):
+        cells = cells.filter((deferred("pos") > 0) | kept)
     totals = {name: deferred(name).cast("float64") for name in ("positives", "negatives")}
     counts = {
         name: deferred(name).cast("float64") for name in ("pos", "neg", "tp", "fp") if sums or least
@@ -78,42 +94,36 @@ def tidy(
     positives, negatives = deferred("positives"), deferred("negatives")
     both = (positives > 0) & (negatives > 0)
     single, nodes, many = _split_nodes(measures)
-    # All numbers of a key in one row, then one row each: the cells are read only once.
-    numbers = {
-        "estimate": [_where(both, measures[i].estimate) for i in single],
-        "prior": [_prior(measures[i].prior) for i in single],
-        BIAS_RATIO: [_where(both, measures[i].bias_skew) / negatives.nullif(0) for i in single],
-        WARNING: [_warning(both, measures[i]) for i in single],
-        **{name: [_where(both, values[i]) for i in single] for name, values in limits.items()},
-    }
-    at_nodes = {
-        "estimate": [_where(both, measures[i].estimate) for i in nodes],
-        **{name: [_where(both, values[i]) for i in nodes] for name, values in limits.items()},
-    }
-    columns = {
-        f"{safe_name(name)}_{i}": value
-        for name, of in numbers.items()
-        for i, value in enumerate(of)
-    }
-    columns |= {
-        node_column(name, i): value for name, of in at_nodes.items() for i, value in enumerate(of)
-    }
-    if nodes:
-        columns[WARNING_OF_NODES] = _warning(both, measures[nodes[0]])
-    rows = wide.select(*keys, "positives", "negatives", "note", **columns)
+    skews = [measures[i].bias_skew for i in single]
     given = {
-        "measure": [ibis_library().literal(measures[i].name) for i in single],
-        OVER: [ibis_library().literal(measures[i].over, type="string") for i in single],
+        "estimate": _where(both, pick_row_value([measures[i].estimate for i in single])),
+        "prior": pick_row_value([measures[i].prior for i in single]),
+        BIAS_RATIO: _where(both, pick_row_value(skews)) / negatives.nullif(0),
+        WARNING: pick_row_value([_warning(both, measures[i]) for i in single], no_note()),
         **{
-            name: [deferred(f"{safe_name(name)}_{i}") for i in range(len(single))]
-            for name in numbers
+            name: _where(both, pick_row_value([values[i] for i in single]))
+            for name, values in limits.items()
         },
+        "measure": pick_row_text([measures[i].name for i in single]),
+        OVER: pick_row_text([measures[i].over for i in single]),
     }
+    held = {name: value for measure in measures for name, value in measure.held.items()}
+    rows = wide.mutate(**to_ibis_columns(held)) if held else wide
     if many is None:
-        shown = rows.cross_join(literal_rows(WHICH, len(single)))
-        values = {name: pick_row_value(of) for name, of in given.items()}
+        shown, values = rows.cross_join(literal_rows(WHICH, len(single))), given
     else:
-        shown = at_many_priors(rows, many, len(single), list(at_nodes))
+        at_nodes = {
+            "estimate": [_where(both, measures[i].estimate) for i in nodes],
+            **{name: [_where(both, values[i]) for i in nodes] for name, values in limits.items()},
+        }
+        columns = {
+            node_column(name, i): value
+            for name, of in at_nodes.items()
+            for i, value in enumerate(of)
+        }
+        warning = _warning(both, measures[nodes[0]])
+        columns[WARNING_OF_NODES] = no_note() if warning is None else warning
+        shown = at_many_priors(rows.mutate(**columns), many, len(single), list(at_nodes))
         values = row_values(given, measures[nodes[0]], both, list(at_nodes))
     kind = "float64" if weighted else "int64"
     long = shown.select(
@@ -155,13 +165,27 @@ def literal_rows(name: str, count: int) -> "Table":
     return ibis.union(first, *others) if others else first
 
 
-def pick_row_value(values: Sequence[Any]) -> Any:
-    """The value at the position that the column `WHICH` of a row has."""
-    which = deferred(WHICH)
-    first, *others = values
-    return ibis_library().cases(
-        (which == 0, first), *((which == i, value) for i, value in enumerate(others, 1))
-    )
+def pick_row_value(values: Sequence[Any], missing: Any = None) -> Any:
+    """The value at the position that the column `WHICH` of a row has, None being missing."""
+    missing = literal(None) if missing is None else missing
+    present = [(i, _value(value)) for i, value in enumerate(values) if value is not None]
+    return deferred(WHICH).cases(*present, else_=missing) if present else missing
+
+
+def pick_row_text(values: Sequence[str | None]) -> Any:
+    """The text at the position that the column `WHICH` of a row has."""
+    ibis = ibis_library()
+    runs = [(text, len(list(own))) for text, own in groupby(values)]
+    ends = accumulate(length for _, length in runs)
+    texts = [ibis.literal(text, type="string") for text, _ in runs]
+    if len(texts) < 2:
+        return texts[0] if texts else no_note()
+    below = [(deferred(WHICH) < end, text) for end, text in zip(ends, texts[:-1], strict=False)]
+    return ibis.cases(*below, else_=texts[-1])
+
+
+def _value(value: Any) -> Any:
+    return literal(value) if isinstance(value, int | float) else to_ibis(value)
 
 
 def _where(condition: Any, value: object) -> Any:
@@ -169,13 +193,11 @@ def _where(condition: Any, value: object) -> Any:
 
 
 def _warning(both: Any, measure: Measure) -> Any:
+    if measure.warning is None:
+        return None
     note = no_note()
     for warning in (measure.second_warning, measure.warning):
         if warning is not None:
             condition, text = warning
             note = (both & to_ibis(condition)).ifelse(text, note)
     return note
-
-
-def _prior(prior: Any) -> Any:
-    return prior.value if isinstance(prior, Column) else literal(prior)

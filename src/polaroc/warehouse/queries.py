@@ -19,7 +19,10 @@ DIALECTS = {
     "bigquery": "BigQuery",
     "snowflake": "Snowflake",
     "trino": "Trino",
+    "clickhouse": "ClickHouse",
 }
+# Of a line, if it can be broken; a query nests deeply, so it is indented little.
+WIDTH = 96
 
 
 def sql(table: "Table", dialect: str) -> str:
@@ -31,7 +34,7 @@ def sql(table: "Table", dialect: str) -> str:
         The result of any function of `warehouse` but those that compute hulls.
     dialect
         ``"spark"``, ``"duckdb"``, ``"postgres"``, ``"bigquery"``,
-        ``"snowflake"`` or ``"trino"``.
+        ``"snowflake"``, ``"trino"`` or ``"clickhouse"``.
 
     Returns
     -------
@@ -66,7 +69,8 @@ def sql(table: "Table", dialect: str) -> str:
 
     compiler = getattr(compilers, DIALECTS[dialect] + "Compiler")()
     with _spark_options():
-        text: str = compiler.to_sqlglot(table).sql(compiler.dialect, pretty=True)
+        query = compiler.to_sqlglot(table)
+        text: str = query.sql(compiler.dialect, pretty=True, pad=1, indent=1, max_text_width=WIDTH)
     return text
 
 

@@ -166,7 +166,8 @@ def _worst(name: str) -> Column:
     return (column(T0) == 0) & (column(F1) == 0) if name == FIRST else column(name)
 
 
-BEST, WORST = Ibis(_best), Ibis(_worst)
+# Held columns would have the same names as those of the estimate.
+BEST, WORST = Ibis(_best, holds=False), Ibis(_worst, holds=False)
 
 
 def bounded(

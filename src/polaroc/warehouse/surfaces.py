@@ -10,7 +10,8 @@ from polaroc.priors.grids import prior, resolve_priors, skew
 from polaroc.typing import Priors
 from polaroc.warehouse.columns import IBIS, deferred, ibis_library, ieee_column, literal, to_ibis
 from polaroc.warehouse.curves import curve_keys
-from polaroc.warehouse.measures import WHICH, literal_rows, pick_row_value
+from polaroc.warehouse.many_priors import WHICH
+from polaroc.warehouse.measures import literal_rows, pick_row_value
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table

@@ -171,7 +171,7 @@ def binned(
     predictions = read(
         frame, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
     )
-    _refuse_taken(predictions.keys)
+    refuse_edges(predictions.keys)
     return collect_like(frame, _binned(predictions, edges))
 
 
@@ -251,7 +251,8 @@ def merge_bins(*tables: Table) -> Any:
         others = bin_keys(frame.lazy())
         if set(others) != set(keys):
             raise InvalidTable(
-                f"one table has the keys {quoted(keys) or 'none'}, another {quoted(others) or 'none'}.",
+                f"one table has the keys {quoted(keys) or 'none'}, another "
+                f"{quoted(others) or 'none'}.",
                 hint="drop, or add, the columns that only some of them have.",
             )
     columns = [*keys, *BIN_COLUMNS]
@@ -381,7 +382,8 @@ def bin_keys(frame: pl.LazyFrame) -> list[str]:
     return keys
 
 
-def _refuse_taken(keys: Sequence[str]) -> None:
+def refuse_edges(keys: Sequence[str]) -> None:
+    """Raise for a key whose column a table of counts has itself."""
     if EDGES in keys:
         raise InvalidArgument(
             f"by has {EDGES!r}, which is a column of the table of counts.",

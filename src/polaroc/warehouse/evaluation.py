@@ -24,6 +24,7 @@ from polaroc.measures.table import per_key as local_per_key
 from polaroc.measures.table import tidy as local_tidy
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Interpolation, Intervals, Label, Nulls, Prior, Priors
+from polaroc.warehouse.bins import with_bins
 from polaroc.warehouse.cells import FATAL, cells, count_cells
 from polaroc.warehouse.columns import IBIS, deferred, literal, safe_name
 from polaroc.warehouse.connections import check_connected, collected
@@ -31,7 +32,7 @@ from polaroc.warehouse.curves import TOTALS, fetch_hull_candidates, in_memory, t
 from polaroc.warehouse.measures import per_key, tidy
 from polaroc.warehouse.notes import row_error_note, row_error_sums
 from polaroc.warehouse.predictions import Predictions, read
-from polaroc.warehouse.score_ranges import Ranges, with_bins, with_ranges
+from polaroc.warehouse.score_ranges import Ranges, with_ranges
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table

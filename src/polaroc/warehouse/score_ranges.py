@@ -1,4 +1,4 @@
-"""Ranges of scores, to cumulate large keys in pieces; bins of scores."""
+"""Ranges of scores, to cumulate large keys in pieces."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -110,40 +110,3 @@ def _checked_edges(edges: object) -> list[float]:
             ),
         )
     return sorted(set(map(float, listed)))
-
-
-def with_bins(predictions: Predictions, edges: Sequence[float], *, equal: bool) -> Predictions:
-    """The predictions with the lower edge of their bin as score; −∞ below the first edge.
-
-    With `equal`, edges are the multiples from 0 to 1 of one over their number less 1.
-    """
-    score = deferred(SCORE)
-    if equal and len(edges) > 2:
-        start = _equal_bin(score, len(edges) - 1)
-    else:
-        start = _start_of_bin([float("-inf"), *edges], score)
-    start = score.isnull().ifelse(literal(None), start)
-    return replace(predictions, rows=predictions.rows.mutate(**{SCORE: start}), rounded=True)
-
-
-def _equal_bin(score: Any, bins: int) -> Any:
-    """The lower edge of one of so many equal bins from 0 to 1."""
-    # The product is rounded: the edges themselves decide.
-    number = (score * literal(bins)).floor()
-    edge, following, before = ((number + step) / literal(bins) for step in (0, 1, -1))
-    return ibis_library().cases(
-        (score < 0, literal(float("-inf"))),
-        (score >= 1, literal(1)),
-        (following <= score, following),
-        (edge > score, before),
-        else_=edge,
-    )
-
-
-def _start_of_bin(starts: Sequence[float], score: Any) -> Any:
-    """The greatest of some rising scores that is not above a score, by bisection."""
-    if len(starts) == 1:
-        return literal(starts[0])
-    middle = len(starts) // 2
-    above, below = _start_of_bin(starts[middle:], score), _start_of_bin(starts[:middle], score)
-    return (score >= literal(starts[middle])).ifelse(above, below)

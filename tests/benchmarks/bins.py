@@ -102,7 +102,9 @@ def main() -> None:
     table = widths()
     print("greatest standard error", table.select((pl.col("error") / pl.col("width")).max()).item())
     table = table.with_columns(
-        measure=pl.concat_str("measure", pl.col("prior").cast(str), separator=" ", ignore_nulls=True)
+        measure=pl.concat_str(
+            "measure", pl.col("prior").cast(str), separator=" ", ignore_nulls=True
+        )
     )
     with pl.Config(tbl_rows=-1, tbl_hide_dataframe_shape=True, fmt_float="full", float_precision=5):
         print(table.pivot("measure", index=["bins", "kind"], values="width"))

@@ -305,7 +305,7 @@ def curve_from_bins(frame: Frame) -> Frame:
     >>> pr.curve_from_bins(counts).select("threshold", "tpr", "fpr").rows()
     [(None, 0.0, 0.0), (0.5, 1.0, 0.5), (0.0, 1.0, 1.0)]
     """
-    keys = bin_keys(frame.lazy())
+    keys: list[str] = bin_keys(frame.lazy())
     rows = _merged(merge_bins(frame).lazy(), keys)
     # Totals are the last of the sums, so that sums of weights end exactly at them.
     running = {name: _within(pl.col(count).cum_sum(), keys) for name, count in _CUMULATIVE.items()}
@@ -401,7 +401,7 @@ def _checked(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
         first = differ.drop(COUNT).head(1)
         of_key = rows.join(first, on=keys, how="semi", nulls_equal=True) if keys else rows
         raise InvalidTable(
-            f"the counts are of bins with different edges, {quoted(of_key[EDGES].unique().sort())}"
+            f"the counts are of bins with different edges, {quoted(of_key[EDGES].unique().sort().to_list())}"
             f"{first_keys(differ, keys)}.",
             hint=Hint(OF_ONE_SET),
         )

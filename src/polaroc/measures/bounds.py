@@ -98,7 +98,7 @@ def bounds(
     >>> [(name, round(lower, 2), round(upper, 2)) for name, lower, upper in found.rows()]
     [('auc', 0.56, 0.8), ('auprec', 0.64, 0.78)]
     """
-    keys = bin_keys(frame.lazy())
+    keys: list[str] = bin_keys(frame.lazy())
     names = bounded_measures(measures, over)
     bounded = with_bounds(lambda backend: select_measures(
         names, priors, over, "exact", backend
@@ -108,7 +108,7 @@ def bounds(
     wide = table_sums(curve, keys, bounded.all).with_columns(note)
     wide = wide.cache() if isinstance(frame, pl.LazyFrame) else wide.collect().lazy()
     measured = tidy(wide, keys, bounded.measures)
-    limits = [
+    limits: list[pl.LazyFrame] = [
         tidy(wide, keys, of).select((pl.col("estimate") + rounding).clip(0, 1).alias(name))
         for name, of, rounding in zip(BOUNDS, bounded[1:], (-ROUNDING, ROUNDING), strict=True)
     ]

@@ -400,8 +400,9 @@ def _checked(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     if differ.height:
         first = differ.drop(COUNT).head(1)
         of_key = rows.join(first, on=keys, how="semi", nulls_equal=True) if keys else rows
+        edges = of_key[EDGES].unique().sort().to_list()
         raise InvalidTable(
-            f"the counts are of bins with different edges, {quoted(of_key[EDGES].unique().sort().to_list())}"
+            f"the counts are of bins with different edges, {quoted(edges)}"
             f"{first_keys(differ, keys)}.",
             hint=Hint(OF_ONE_SET),
         )

@@ -111,7 +111,7 @@ def evaluate(
     """
     _refuse_local_options(memory=memory, scratch=scratch, progress=progress)
     if bins is not None:
-        measures, edges = bounded_measures(measures, over, interpolation), resolve_edges(bins)
+        measures = bounded_measures(measures, over, interpolation)
     request = Request(
         truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls,
         priors=priors, over=over, interpolation=interpolation, intervals=intervals, level=level,
@@ -124,7 +124,8 @@ def evaluate(
         )
     predictions = read(table, **request.columns)
     if bins is not None:
-        return _of_bins(with_bins(predictions, edges, equal=isinstance(bins, int)), request)
+        rows = with_bins(predictions, resolve_edges(bins), equal=isinstance(bins, int))
+        return _of_bins(rows, request)
     predictions = with_ranges(predictions, ranges)
     counts = _cells(predictions)
     _, on_curve, on_hull = request.select(IBIS)

@@ -130,6 +130,10 @@ prior-estimators *ARGS:
 in-use *ARGS:
     python tests/benchmarks/in_use.py {{ARGS}}
 
+# How far apart the bounds of counts in bins are, by number and kind of bins; `--time`: how long it takes.
+bins *ARGS:
+    python tests/benchmarks/bins.py {{ARGS}}
+
 # Make the embedded Satellite predictions again from the raw data.
 satellite:
     python -m polaroc.experiments.satellite

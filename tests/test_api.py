@@ -9,11 +9,13 @@ import polaroc as pr
 
 PUBLIC = {
     "accsens", "achievable", "anova", "apply_thresholds", "auc", "auprec", "auprec_bounds",
-    "beta", "bootstrap", "brier_curve", "calibration_curve", "charts", "check",
-    "check_calibration", "choose", "compare", "cost_curve", "curve", "datasets",
+    "beta", "bin_edges", "binned", "bootstrap", "bounds", "brier_curve",
+    "calibration_curve", "charts", "check",
+    "check_calibration", "choose", "compare", "cost_curve", "curve", "curve_from_bins", "datasets",
     "decision_curve", "delong", "dominance", "errors", "estimate_prior", "evaluate",
     "expected_cost", "experiments", "expr", "gate", "greatest_auprec", "h_measure", "hull",
     "iauprec", "intervals", "iso_lines", "label_budget", "macro", "mean_pr", "mean_roc",
+    "merge_bins",
     "monitor", "one_vs_rest", "operating_points", "points", "pr_band", "pr_from_roc", "prior",
     "prior_grid", "probabilities", "rates", "report", "roc_band", "roc_from_pr", "sens", "skew",
     "surface", "uniform", "warehouse",

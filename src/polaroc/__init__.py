@@ -12,6 +12,7 @@ from polaroc.comparison.anova import anova
 from polaroc.comparison.compare import compare
 from polaroc.comparison.delong import delong
 from polaroc.comparison.gate import gate
+from polaroc.curves.bins import bin_edges, binned, curve_from_bins, merge_bins
 from polaroc.curves.curve import curve
 from polaroc.curves.dominance import dominance
 from polaroc.curves.hull import achievable, hull
@@ -21,6 +22,7 @@ from polaroc.deployment.estimate_prior import estimate_prior
 from polaroc.deployment.label_budget import label_budget
 from polaroc.deployment.monitor import monitor
 from polaroc.evaluation.evaluate import evaluate
+from polaroc.measures.bounds import bounds
 from polaroc.measures.functions import auc, auprec, iauprec
 from polaroc.measures.sensitivity import accsens, sens
 from polaroc.predictions.audit import check
@@ -53,7 +55,10 @@ __all__ = [
     "auprec",
     "auprec_bounds",
     "beta",
+    "bin_edges",
+    "binned",
     "bootstrap",
+    "bounds",
     "brier_curve",
     "calibration_curve",
     "charts",
@@ -63,6 +68,7 @@ __all__ = [
     "compare",
     "cost_curve",
     "curve",
+    "curve_from_bins",
     "datasets",
     "decision_curve",
     "delong",
@@ -84,6 +90,7 @@ __all__ = [
     "macro",
     "mean_pr",
     "mean_roc",
+    "merge_bins",
     "monitor",
     "one_vs_rest",
     "operating_points",

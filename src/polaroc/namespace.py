@@ -13,8 +13,9 @@ import polars as pl
 import polaroc
 
 STEPS = (
-    "accsens", "achievable", "anova", "apply_thresholds", "auc", "auprec", "bootstrap",
-    "brier_curve", "check", "choose", "compare", "cost_curve", "curve", "decision_curve",
+    "accsens", "achievable", "anova", "apply_thresholds", "auc", "auprec", "binned",
+    "bootstrap", "bounds", "brier_curve", "check", "choose", "compare", "cost_curve", "curve",
+    "curve_from_bins", "decision_curve",
     "delong", "dominance", "estimate_prior", "evaluate", "expected_cost", "h_measure", "hull",
     "iauprec", "intervals", "macro", "one_vs_rest", "operating_points", "pr_band", "roc_band",
     "sens", "surface",

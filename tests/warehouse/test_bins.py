@@ -3,6 +3,7 @@ import polars as pl
 import pytest
 from comparison import INFINITE, assert_same, predictions
 from engines import Engine
+from polars.testing import assert_frame_equal
 
 import polaroc as pr
 from polaroc.errors import InvalidArgument
@@ -63,6 +64,21 @@ def test_bins_as_fine_as_the_scores_lose_nothing(engine: Engine):
     finite = table.filter(pl.col("score") < INFINITE)
     found = pr.warehouse.evaluate(engine.table(finite), **asked, bins=edges)
     assert_same(found.drop("lower", "upper"), pr.evaluate(finite, **asked))
+
+
+@pytest.mark.parametrize(
+    ("bins", "weighted"), [(100, False), ([-1.0, 0.1, 0.25, 0.7], True)], ids=str
+)
+def test_counts_are_those_of_polars(engine: Engine, bins, weighted):
+    table = predictions(6, 300, weights=weighted).with_columns(
+        score=pl.when(pl.int_range(pl.len()) % 29 == 3).then(0.29).otherwise("score"),
+        truth=pl.when(pl.int_range(pl.len()) != 70).then("truth"),
+    )
+    asked = COLUMNS | {"weight": "weight" if weighted else None, "bins": bins}
+    fetched = pr.warehouse.collected(pr.warehouse.binned(engine.table(table), **asked))
+    expected = pr.binned(table.lazy(), **asked).collect()
+    assert expected["pos"].null_count() == 1
+    assert_frame_equal(pr.merge_bins(fetched), expected, rel_tol=1e-12)
 
 
 @pytest.mark.parametrize("bins", [0, -1, 10**7, [], [1.0, 1.0], [2.0, 1.0], ["a"], "ab", True])

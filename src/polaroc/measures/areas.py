@@ -252,7 +252,7 @@ AUC = MeasureDefinition(
     build=lambda arguments: [auc_measure(backend=arguments.backend)],
     in_summary=True,
     in_report=True,
-    rises_within_ties=True,
+    monotone=True,
 )
 AUPREC = MeasureDefinition(
     name="auprec",
@@ -265,7 +265,7 @@ AUPREC = MeasureDefinition(
     on_hull=True,
     in_summary=True,
     in_report=True,
-    rises_within_ties=True,
+    monotone=True,
 )
 IAUPREC = MeasureDefinition(
     name="iauprec",
@@ -281,5 +281,5 @@ IAUPREC = MeasureDefinition(
     on_hull=True,
     in_summary=True,
     in_report=True,
-    rises_within_ties=True,
+    monotone=True,
 )

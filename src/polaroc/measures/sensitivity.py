@@ -300,6 +300,7 @@ AUC_RANGE = MeasureDefinition(
     build=lambda given: [auc_range_measure(given.over, given.backend)],
     over="range",
     in_report=True,
+    monotone=True,
 )
 ACCSENS = MeasureDefinition(
     name="accsens",
@@ -318,4 +319,5 @@ EQUAL_ERROR = MeasureDefinition(
     build=lambda given: [equal_error_measure(given.backend)],
     higher_is_better=False,
     over="range",
+    monotone=True,
 )

@@ -183,9 +183,9 @@ class MeasureDefinition:
         Whether `evaluate` computes it when no measures are named.
     in_summary, in_report
         Whether the terminal and the report show it.
-    rises_within_ties
-        Whether ranking tied cases better can only raise its one sum; it then has bounds
-        from binned scores.
+    monotone
+        Whether it is never worse on a curve that is nowhere below another; it then has
+        bounds from binned scores.
     """
 
     name: str
@@ -201,7 +201,7 @@ class MeasureDefinition:
     by_default: bool = True
     in_summary: bool = False
     in_report: bool = False
-    rises_within_ties: bool = False
+    monotone: bool = False
 
 
 def total(

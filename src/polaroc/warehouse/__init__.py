@@ -7,6 +7,7 @@ for Spark Connect the extra ``spark`` too.
 """
 
 from polaroc.warehouse.areas import accsens, auc, auprec, iauprec, sens
+from polaroc.warehouse.bins import binned
 from polaroc.warehouse.calibration import probabilities
 from polaroc.warehouse.connections import collected
 from polaroc.warehouse.curves import curve, hull
@@ -18,6 +19,7 @@ __all__ = [
     "accsens",
     "auc",
     "auprec",
+    "binned",
     "collected",
     "curve",
     "evaluate",

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from polaroc.base.columns import attach
 from polaroc.base.private_columns import FRACTIONAL, ROW_ERROR, WEIGHT
+from polaroc.curves.bins import Bins, resolve_edges
 from polaroc.curves.curve import in_order
 from polaroc.curves.hull import hull as hull_of
 from polaroc.errors import Hint, InvalidArgument
@@ -16,6 +17,7 @@ from polaroc.evaluation.request import Request
 from polaroc.files.memory import Memory
 from polaroc.files.progress import Progress
 from polaroc.measures.areas import AUPREC, IAUPREC, with_shared_nodes
+from polaroc.measures.bounds import BOUNDS, ROUNDING, bounded_measures, with_bounds
 from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.measures.functions import table_sums
 from polaroc.measures.spec import Measure, ingredients
@@ -23,6 +25,7 @@ from polaroc.measures.table import per_key as local_per_key
 from polaroc.measures.table import tidy as local_tidy
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Interpolation, Intervals, Label, Nulls, Prior, Priors
+from polaroc.warehouse.bins import with_bins
 from polaroc.warehouse.cells import FATAL, cells, count_cells, noted_cells
 from polaroc.warehouse.columns import IBIS, deferred, literal, safe_name
 from polaroc.warehouse.connections import check_connected, collected
@@ -30,16 +33,7 @@ from polaroc.warehouse.curves import TOTALS, fetch_hull_candidates, in_memory, t
 from polaroc.warehouse.measures import per_key, tidy
 from polaroc.warehouse.notes import row_error_note, row_error_sums
 from polaroc.warehouse.predictions import Predictions, read
-from polaroc.warehouse.score_ranges import (
-    BEST,
-    WORST,
-    Bins,
-    Ranges,
-    binned,
-    bounded,
-    check_bounded,
-    with_ranges,
-)
+from polaroc.warehouse.score_ranges import Ranges, with_ranges
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table
@@ -90,10 +84,8 @@ def evaluate(
         Must be None: they are for computations on this machine; the engine has its
         own settings.
     bins
-        Number of equal bins from 0 to 1, or the rising edges of bins, in which scores
-        count as tied, so that only bins are sorted; by default none. Scores below the
-        first edge are a bin of their own, those above the last edge belong to the last
-        bin. Only "auc", "auprec" and "iauprec" with exact interpolation are possible.
+        As in `binned`: scores count as tied within a bin, so that only bins are sorted; by
+        default none. Measures are those of `bounds`, with exact interpolation.
 
     Returns
     -------
@@ -120,7 +112,7 @@ def evaluate(
     """
     _refuse_local_options(memory=memory, scratch=scratch, progress=progress)
     if bins is not None:
-        measures = check_bounded(measures, interpolation, over)
+        measures = bounded_measures(measures, over, interpolation)
     request = Request(
         truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls,
         priors=priors, over=over, interpolation=interpolation, intervals=intervals, level=level,
@@ -133,10 +125,8 @@ def evaluate(
         )
     predictions = read(table, **request.columns)
     if bins is not None:
-        predictions = binned(predictions, bins)
-        lowest, highest = (request.select(of).measures for of in (WORST, BEST))
-        with_bounds, limits = bounded(request.select(IBIS).measures, lowest, highest)
-        return measured(predictions, _cells(predictions), with_bounds, **limits)
+        rows = with_bins(predictions, resolve_edges(bins), equal=isinstance(bins, int))
+        return _of_bins(rows, request)
     predictions = with_ranges(predictions, ranges)
     counts = _cells(predictions)
     _, on_curve, on_hull = request.select(IBIS)
@@ -190,16 +180,26 @@ def _with_hulls(
     return local_tidy(both, keys, measures).collect()
 
 
+def _of_bins(predictions: Predictions, request: Request) -> "Table":
+    """The measures of bins taken for ties, with their bounds."""
+    bounded = with_bounds(lambda backend: request.select(backend).measures, IBIS)
+    limits = {
+        name: [IBIS.clip(measure.estimate + rounding, 0, 1) for measure in of]
+        for name, of, rounding in zip(BOUNDS, bounded[1:], (-ROUNDING, ROUNDING), strict=True)
+    }
+    key_notes = key_totals(predictions, _cells(predictions), bounded.all)
+    keys, weighted = predictions.keys, predictions.weighted
+    return tidy(key_notes, keys, bounded.measures, weighted=weighted, limits=limits)
+
+
 def _cells(predictions: Predictions) -> "Table":
     return cells(predictions, count_cells(predictions))
 
 
-def measured(
-    predictions: Predictions, rows: "Table", measures: Sequence[Measure], **limits: Any
-) -> "Table":
+def measured(predictions: Predictions, rows: "Table", measures: Sequence[Measure]) -> "Table":
     """The tidy measures of cells, as a query."""
     key_notes = key_totals(predictions, rows, measures)
-    return tidy(key_notes, predictions.keys, measures, weighted=predictions.weighted, limits=limits)
+    return tidy(key_notes, predictions.keys, measures, weighted=predictions.weighted)
 
 
 def key_totals(predictions: Predictions, rows: "Table", measures: Sequence[Measure]) -> "Table":

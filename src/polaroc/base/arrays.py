@@ -131,6 +131,9 @@ class Arrays:
     [nan, 6.0]
     """
 
+    # A part that is used twice is computed once.
+    holds: bool = False
+
     def column(self, name: str) -> Formula:
         """The column of a name."""
         return _Column(_no_parts, (), name)
@@ -140,6 +143,10 @@ class Arrays:
         import numpy as np
 
         return Formula(np.where, (condition, then, np.nan if otherwise is None else otherwise))
+
+    def quotient(self, value: Quantity, by: Quantity) -> Quantity:
+        """The value ÷ `by`, which is not 0 in any row."""
+        return value / by
 
     def log1p(self, value: Quantity) -> Formula:
         """ln(1 + x), to the last digit also for small x."""

@@ -1,4 +1,5 @@
 import importlib
+import pydoc
 import re
 import runpy
 import shlex
@@ -142,3 +143,22 @@ def test_recipes_exist(page):
     recipes = (ROOT / "justfile").read_text()
     for recipe in re.findall(r"`just (\w+)", page.read_text()):
         assert re.search(rf"^{recipe}\b.*:", recipes, re.MULTILINE), recipe
+
+
+def test_every_page_of_a_function_says_what_to_see_also():
+    page = (ROOT / "docs" / "reference" / "index.md").read_text()
+    for name in re.findall(r"^   ([\w.]+)$", page, re.MULTILINE):
+        if not name.startswith("errors."):
+            # Results are not attributes of the package that offers them.
+            assert "See Also" in (pydoc.locate(f"polaroc.{name}").__doc__ or ""), name
+
+
+def test_error_rates_of_the_readme_are_those_of_the_page():
+    page = (ROOT / "docs" / "concepts" / "tests.md").read_text()
+    rates = re.findall(r"^\| `anova`, .* \| 0\.\d+ \| (0\.\d+) \|$", page, re.MULTILINE)
+    least, most = min(map(float, rates)), max(map(float, rates))
+    assert f"in {100 * least:.0f} to {100 * most:.0f} %" in README
+    row = r"^\| 20 hold-outs 80/20 \| (0\S+) \| (0\S+) \|$"
+    ((linear, nearest),) = re.findall(row, page, re.MULTILINE)
+    assert f"{100 * float(linear):.1g} % for linear discriminants" in README
+    assert f"{100 * float(nearest):.0f} % for nearest neighbours" in " ".join(README.split())

@@ -53,6 +53,11 @@ class Comparison:
         How many blocks there are.
     plan
         How it was compared: `target`, `test_train_ratio`, `alpha`, `level` …
+
+    See Also
+    --------
+    compare : Whether models differ on a measure.
+    charts.pairs : Models with letters, differences with intervals.
     """
 
     omnibus: pl.DataFrame

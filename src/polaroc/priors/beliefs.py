@@ -39,6 +39,12 @@ class Belief:
     weights
         Their weights, ≥ 0, that sum to 1.
 
+    See Also
+    --------
+    uniform : All priors of a range, equally likely.
+    beta : A beta distribution of the prior.
+    points : Priors with weights.
+
     Examples
     --------
     >>> points([0.1, 0.2], [3, 1])

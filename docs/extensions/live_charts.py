@@ -10,13 +10,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import altair as alt
 import pictures
-import vl_convert
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.osutil import relative_uri
+
+from polaroc.charts.libraries import browser_libraries
 
 LIBRARIES = "vega.js"
 DRAWING = "charts.js"
@@ -88,9 +88,7 @@ def with_libraries(
 
 def write_libraries(app: Sphinx, failure: Exception | None) -> None:
     if failure is None and app.builder.format == "html":
-        version = "_".join(alt.SCHEMA_VERSION.split(".")[:2])
-        bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", version)
         static = Path(app.outdir) / "_static"
-        (static / LIBRARIES).write_text(f"(() => {{{bundle}}})();")
+        (static / LIBRARIES).write_text(f"(() => {{{browser_libraries()}}})();")
         drawing = files("polaroc.reports") / "templates" / DRAWING
         (static / DRAWING).write_text(drawing.read_text())

@@ -163,9 +163,9 @@ seeds HOLDOUTS="30" SEEDS="20":
 tables:
     python docs/tables.py
 
-# Fill in what the Python blocks of the pages in docs/ print.
-outputs:
-    python docs/outputs.py
+# Fill in what the Python blocks of the README and of docs/ print, or of pages: `just outputs guide/files`.
+outputs *PAGES:
+    python docs/outputs.py {{PAGES}}
 
 # Make the pictures of the README and the site again.
 pictures:

@@ -60,9 +60,11 @@ html_theme_options = {
         "code-font-size": "0.8rem",
         "color-brand-primary": "#1f5f8b",
         "color-brand-content": "#1f5f8b",
+        "picture-filter": "none",
     },
     "dark_css_variables": {
         "color-brand-primary": "#8ec6ee",
         "color-brand-content": "#8ec6ee",
+        "picture-filter": "invert(0.92) hue-rotate(180deg)",
     },
 }

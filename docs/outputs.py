@@ -1,10 +1,11 @@
-"""Fill in what the Python blocks of the pages print.
+"""Fill in what the Python blocks of the pages and of the README print.
 
 A block ```` ```text ```` right after one of Python holds what that prints.
 """
 
 import io
 import re
+import sys
 from contextlib import chdir, redirect_stdout
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,7 +17,9 @@ BLOCK = re.compile(
 
 
 def main() -> None:
-    for page in pages():
+    """All pages, or those named, such as guide/files or ../README."""
+    named = [HERE / f"{name}.md" for name in sys.argv[1:]]
+    for page in named or [*pages(), HERE.parent / "README.md"]:
         page.write_text(filled(page.read_text(), page.name))
 
 

@@ -473,3 +473,58 @@ def test_best_model_by_prior():
     ahead = np.diff(np.sort(means, axis=0)[-2:], axis=0)[0]
     assert found["ahead"].to_list() == pytest.approx(ahead.tolist(), abs=2e-4)
     assert found["share"].to_list() == (values.argmax(axis=1) == 0).mean(axis=0).tolist()
+
+
+def test_promised_thresholds_are_judged_on_the_other_cases():
+    judged = run("thresholds_with_a_promise", SATELLITE.filter(fold=1))
+    assert judged.filter(pl.col("threshold").is_null())["model"].to_list() == ["B", "B"]
+    odd = SATELLITE.filter(pl.col("fold") == 1, pl.col("case") % 2 == 1)
+    for row in judged.drop_nulls("threshold").iter_rows(named=True):
+        truth, score = (
+            odd.filter(model=row["model"])[name].to_numpy() for name in ("truth", "score")
+        )
+        tpr = recall_score(truth, score >= row["threshold"])
+        fpr = 1 - recall_score(~truth, score < row["threshold"])
+        weight = np.where(truth, row["prior"] / truth.mean(), (1 - row["prior"]) / (~truth).mean())
+        precision = precision_score(truth, score >= row["threshold"], sample_weight=weight)
+        assert (row["tpr"], row["fpr"], row["precision"]) == pytest.approx((tpr, fpr, precision))
+
+
+def test_probabilities_at_other_priors_have_other_odds():
+    table = run("probabilities_at_three_priors", SATELLITE.filter(fold=1))
+    odds = (
+        pl.col("probability")
+        / (1 - pl.col("probability"))
+        * (1 - pl.col("prior"))
+        / pl.col("prior")
+    )
+    ratios = table.group_by("model", "case").agg((odds.max() / odds.min()).alias("ratio"))["ratio"]
+    assert ratios.to_numpy() == pytest.approx(np.ones(ratios.len()))
+    for _, one in table.filter(prior=0.1).group_by("model"):
+        assert one.sort("score")["probability"].is_sorted()
+
+
+def test_worth_of_the_prior_is_that_of_all_thresholds_on_a_grid():
+    answer = run("worth_of_knowing_the_prior", SATELLITE.filter(fold=1))
+    # The middle of 20,000 equal parts of the range.
+    priors = 0.02 + 0.28 * (np.arange(20_000) + 0.5) / 20_000
+    for row in answer.iter_rows(named=True):
+        fpr, tpr, _ = roc_curve(*scores(model=row["model"], fold=1))
+        costs = np.outer(10 / 11 * (1 - tpr), priors) + np.outer(fpr / 11, 1 - priors)
+        assert row["cost_fixed"] == pytest.approx(costs.mean(axis=1).min())
+        assert row["cost_following"] == pytest.approx(costs.min(axis=0).mean(), rel=1e-6)
+        assert row["worth_of_prior"] == pytest.approx(row["cost_fixed"] - row["cost_following"])
+
+
+def test_the_gate_lets_the_better_challenger_pass():
+    answer = run("challengers_at_the_gate", SATELLITE.filter(fold=1))
+    assert answer.select("challenger", "verdict").rows() == [("A", "pass"), ("B", "fail")]
+    assert (answer["lower"][0] >= -0.01, answer["upper"][1] < -0.01) == (True, True)
+
+
+def test_alarms_come_once_the_prior_has_left_the_range():
+    (file,) = [query for query in QUERIES if query.stem == "alarms_in_use"]
+    alarms = run("alarms_in_use", runpy.run_path(str(file))["simulated"]())
+    # From 10 % on day 15 to 40 % on day 20: above 20 % after day 16.
+    assert 16 < alarms["day"].min() <= 20
+    assert alarms["alarm"][0].startswith("the prior left the range 5 % to 20 %")

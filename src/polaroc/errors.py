@@ -39,6 +39,10 @@ class Hint(str):
         An example value of each argument that is named: ``...`` where it depends on the
         data, None where the argument is only named.
 
+    See Also
+    --------
+    errors.PolarocError : What every error on purpose is.
+
     Examples
     --------
     >>> print(Hint("give {over}, or name it among {by}.", over=(0.05, 0.2), by=None))
@@ -87,6 +91,10 @@ class PolarocError(ValueError):
     hint
         What to do about it.
 
+    See Also
+    --------
+    errors.Hint : What an error says to do.
+
     Examples
     --------
     >>> print(PolarocError("prior is 1.2, allowed is 0 < prior < 1.", hint="use a fraction."))
@@ -108,7 +116,12 @@ class InvalidArgument(PolarocError):
 
 
 class InvalidPredictions(PolarocError):
-    """A prediction table with rows or columns that cannot be evaluated."""
+    """A prediction table with rows or columns that cannot be evaluated.
+
+    See Also
+    --------
+    check : An audit of a prediction table.
+    """
 
 
 class InvalidTable(PolarocError):

@@ -76,6 +76,11 @@ def measure(
     Expr
         One Float64, or null.
 
+    See Also
+    --------
+    evaluate : All measures of predictions in one pass.
+    expr.auprec : The area under the precision-recall curve.
+
     Notes
     -----
     The calibration loss and the refinement loss need the hull: their expressions hold a
@@ -156,6 +161,11 @@ def auc(truth: IntoExpr, score: IntoExpr, *, weight: IntoExpr | None = None) -> 
     Expr
         One Float64 from 0 to 1, or null.
 
+    See Also
+    --------
+    polaroc.auc : The area under the ROC curve.
+    expr.measure : Any measure, by its name.
+
     Examples
     --------
     >>> import polaroc as pr
@@ -193,6 +203,11 @@ def auprec(
     Expr
         One Float64 from 0 to 1, or null.
 
+    See Also
+    --------
+    polaroc.auprec : The area under the precision-recall curve.
+    expr.average_precision : The same in steps.
+
     Examples
     --------
     >>> import polaroc as pr
@@ -221,6 +236,11 @@ def average_precision(
     -------
     Expr
         One Float64 from 0 to 1, or null.
+
+    See Also
+    --------
+    polaroc.auprec : The area under the precision-recall curve.
+    expr.auprec : The area under the precision-recall curve.
 
     Examples
     --------
@@ -258,6 +278,11 @@ def iauprec(
     Expr
         One Float64 from 0 to 1, or null.
 
+    See Also
+    --------
+    polaroc.iauprec : The mean AUPREC over a range of priors.
+    expr.auprec : The area under the precision-recall curve.
+
     Examples
     --------
     >>> import polaroc as pr
@@ -291,6 +316,11 @@ def sens(
     -------
     Expr
         One Float64 from 0 to 1, or null.
+
+    See Also
+    --------
+    polaroc.sens : How far the balanced point moves with the prior.
+    expr.measure : Any measure, by its name.
 
     Examples
     --------
@@ -328,6 +358,11 @@ def rate(
     -------
     Expr
         One Float64, null also where the rate is undefined.
+
+    See Also
+    --------
+    surface : Every point of the curve at every prior.
+    expr.measure : Any measure, by its name.
 
     Examples
     --------

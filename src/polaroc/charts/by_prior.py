@@ -58,6 +58,11 @@ def auprec_by_prior(
     InvalidTable, InvalidArgument
         Where the columns of a measure table are missing; for more than 300 keys.
 
+    See Also
+    --------
+    evaluate : All measures of predictions in one pass.
+    charts.interaction : Means and spread of models over priors.
+
     Examples
     --------
     >>> import polaroc as pr
@@ -148,6 +153,11 @@ def interaction(
     InvalidTable, InvalidArgument
         Where the columns of a measure table are missing; for a measure without
         priors; for more than 300 models.
+
+    See Also
+    --------
+    evaluate : All measures of predictions in one pass.
+    charts.auprec_by_prior : AUPREC against the prior.
 
     Notes
     -----

@@ -77,6 +77,10 @@ def export(
     InvalidArgument
         For an unknown format or theme.
 
+    See Also
+    --------
+    charts.save : One chart to one file.
+
     Examples
     --------
     >>> import tempfile
@@ -120,6 +124,11 @@ def save(chart: "alt.TopLevelMixin", file: str | Path, *, theme: Theme = "light"
     ------
     InvalidArgument
         For an unknown suffix or theme.
+
+    See Also
+    --------
+    charts.export : A chart in several formats.
+    charts.palette : A colour for each model.
 
     Examples
     --------

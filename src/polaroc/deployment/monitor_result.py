@@ -35,6 +35,11 @@ class Monitor:
         One row per key and time, this one's and all earlier ones: what `monitor` needs
         to go on. The keys, the time; `look` and `cases` Int64, `called`
         List(Int64), `plan` String.
+
+    See Also
+    --------
+    monitor : What deployed thresholds do, day by day.
+    charts.monitor : Quantities in use over time.
     """
 
     table: pl.DataFrame

@@ -139,6 +139,11 @@ def kfold(
     InvalidArgument, InvalidPredictions, InvalidTable, MissingExtra
         As in `holdouts`.
 
+    See Also
+    --------
+    sklearn.cross_val_predictions : Classifiers on any splits.
+    experiments.holdouts : Classifiers on stratified hold-outs.
+
     Examples
     --------
     >>> import polaroc as pr
@@ -187,6 +192,11 @@ def test_train_ratio(
     ------
     InvalidArgument
         Where the test sets are empty or as large as `cases`.
+
+    See Also
+    --------
+    compare : Whether models differ on a measure.
+    choose : Which model to take over uncertain priors.
 
     Examples
     --------

@@ -46,6 +46,12 @@ class Belief:
     ends
         The interval of an estimated prior, None of other beliefs.
 
+    See Also
+    --------
+    uniform : All priors of a range, equally likely.
+    beta : A beta distribution of the prior.
+    points : Priors with weights.
+
     Examples
     --------
     >>> points([0.1, 0.2], [3, 1])

@@ -47,6 +47,11 @@ def auc(
     InvalidTable, InvalidArgument
         As `polaroc.auc` does.
 
+    See Also
+    --------
+    polaroc.auc : The area under the ROC curve.
+    warehouse.evaluate : All measures of a table, where it is.
+
     Examples
     --------
     >>> import ibis
@@ -85,6 +90,11 @@ def auprec(
     ------
     InvalidTable, InvalidArgument
         As `polaroc.auprec` does.
+
+    See Also
+    --------
+    polaroc.auprec : The area under the precision-recall curve.
+    warehouse.evaluate : All measures of a table, where it is.
 
     Examples
     --------
@@ -132,6 +142,11 @@ def iauprec(
     InvalidTable, InvalidArgument
         As `polaroc.iauprec` does.
 
+    See Also
+    --------
+    polaroc.iauprec : The mean AUPREC over a range of priors.
+    warehouse.evaluate : All measures of a table, where it is.
+
     Examples
     --------
     >>> import ibis
@@ -168,6 +183,11 @@ def sens(curve: "Table", over: tuple[float, float]) -> "Table":
     ------
     InvalidTable, InvalidArgument
         As `polaroc.sens` does.
+
+    See Also
+    --------
+    polaroc.sens : How far the balanced point moves with the prior.
+    warehouse.evaluate : All measures of a table, where it is.
 
     Examples
     --------
@@ -206,6 +226,11 @@ def accsens(
     ------
     InvalidTable, InvalidArgument
         As `polaroc.accsens` does.
+
+    See Also
+    --------
+    polaroc.accsens : Error and prior sensitivity in one number.
+    warehouse.evaluate : All measures of a table, where it is.
 
     Examples
     --------

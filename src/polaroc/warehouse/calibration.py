@@ -75,6 +75,11 @@ def probabilities(
     InvalidTable, InvalidArgument
         As `polaroc.probabilities` does; for a table of Spark.
 
+    See Also
+    --------
+    polaroc.probabilities : The probability of each case at any prior.
+    warehouse.curve : The ROC curve of a table, where it is.
+
     Examples
     --------
     >>> import ibis

@@ -170,6 +170,7 @@ def _judged(thresholds: Thresholds, evidence: Evidence) -> str:
     """On which cases the rates at the threshold were measured."""
     level = percent(evidence.question.level)
     exact = thresholds.taken["tpr_lower"] is not None
+    alarms = _right_alarms(thresholds, evidence.question.estimated) if exact else ""
     if thresholds.is_tuned:
         cases = (
             f"{counted(thresholds.positives, 'positive')} and "
@@ -179,18 +180,14 @@ def _judged(thresholds: Thresholds, evidence: Evidence) -> str:
         return (
             f"The threshold was set on cases of its own{promised}. The rates are those of {cases} "
             f"that took no part in setting it"
-            + (
-                f", with exact {level} intervals for independent cases{_right_alarms(thresholds)}."
-                if exact
-                else "."
-            )
+            + (f", with exact {level} intervals for independent cases{alarms}." if exact else ".")
         )
     if thresholds.folds < 2:
         if exact:
             return (
                 f"The rates are those of {counted(thresholds.positives, 'positive')} and "
                 f"{counted(thresholds.negatives, 'negative')}, with exact {level} intervals for "
-                f"independent cases{_right_alarms(thresholds, evidence.question.estimated)}."
+                f"independent cases{alarms}."
             )
         return (
             "The rates are those of cases that took no part in setting the threshold, a fifth at "

@@ -31,6 +31,18 @@ def test_no_point_of_a_roc_curve_is_half_a_pixel_from_its_line(rows, decimals):
     assert len(record["x"]) <= 2_500
 
 
+def test_of_many_roc_curves_no_point_is_a_pixel_from_its_line():
+    few, many = (curves(predictions(keys * 1_000, keys=keys)) for keys in (40, 41))
+    drawn_few, drawn_many = (records(pr.charts.roc(curve)) for curve in (few, many))
+    for record, curve in zip(
+        drawn_many, many.partition_by("model", maintain_order=True), strict=True
+    ):
+        points = curve.select("fpr", "tpr").to_numpy()
+        assert distance_to_line(points, drawn(record)).max() <= 2 * HALF_A_PIXEL
+    points_drawn = [sum(len(record["x"]) for record in of) for of in (drawn_few, drawn_many)]
+    assert points_drawn[1] < points_drawn[0]
+
+
 @pytest.mark.parametrize("prior", [0.5, 0.01])
 @pytest.mark.parametrize(("rows", "decimals"), [(50, 1), (2_000, 6), (50_000, 6)])
 def test_no_point_of_a_precision_recall_curve_is_half_a_pixel_from_its_line(rows, decimals, prior):

@@ -10,12 +10,15 @@ from polaroc.base.private_columns import ALONG, PRIVATE, START, private
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.typing import Array
 
-# At 800 pixels per axis no point of a curve lies further than half a pixel from its line.
+# At 800 pixels per axis no point of a curve lies further than half a pixel from its line, and
+# where there are so many lines that they cover one another, than a pixel.
 # Thinning on a grid spends at most 0.09 of it (the diagonal of a cell),
 # straightening 0.25, rounding 0.06, hyperbolas drawn as chords 0.05.
 PIXELS = 800
 CELLS = 12_800
 STRAIGHT = 0.25
+STRAIGHT_OF_MANY = 0.75
+MANY_LINES = 40
 DIGITS = 4
 MOST_LINES = 300
 FEWER_FILES = "give the models alone as {by}, or fewer files."
@@ -152,8 +155,11 @@ def straight_lines(
 ) -> Lines:
     """Like `lines`, thinned to the points that are visible on axes from 0 to 1."""
     groups = groups_of(points, [*keys, *const])
+    tolerance = STRAIGHT if len(groups) <= MANY_LINES else STRAIGHT_OF_MANY
     kept = [
-        group[straightened(group[x].to_numpy(), group[y].to_numpy())] if group.height else group
+        group[straightened(group[x].to_numpy(), group[y].to_numpy(), tolerance=tolerance)]
+        if group.height
+        else group
         for group in groups
     ]
     rounded = pl.concat(kept).with_columns(pl.col(x, y).round(DIGITS)) if kept else points

@@ -77,7 +77,7 @@ def test_text_and_other_formats_are_tuned_on_as_well(files):
         ([*BY_COST, "--tuning", "tuning.csv", "--test-train-ratio", 0.25], "is for folds"),
         ([*BY_COST, "--tuning", "tuning.csv", "--constraint", "recall"], "is no RATE=LIMIT"),
         (["--over", 0.1, 0.3, "--cost-fn", 5], "measure='expected_cost'"),
-        (["--over", 0.1, 0.3, "--measure", "log_loss"], "--measure brier_skill"),
+        (["--over", 0.1, 0.3, "--measure", "log_loss"], "scores are not probabilities"),
         ([*BY_COST, "--false-negative", 5], "--cost-fn"),
     ],
 )

@@ -92,7 +92,7 @@ def test_a_single_prior_has_an_answer(tmp_path, table, over):
 @pytest.mark.parametrize(
     ("needs", "said"),
     [
-        ({}, "Nobody said what is needed"),
+        ({}, "none was given"),
         ({"recall": 0.7}, "set to find at least 70 % of positives."),
         ({"precision": 0.3}, "set to be right in at least 30 % of alarms."),
         ({"capacity": 50}, "set to look at no more than 50 of 1,000 cases."),

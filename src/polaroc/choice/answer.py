@@ -231,13 +231,16 @@ def one_name(model: object) -> str:
 
 
 def split_by_test(models: pl.Series, comparison: "Comparison") -> tuple[list[object], list[object]]:
-    """Other models: those that differ significantly from the first, and those that do not."""
+    """Other models, the best first: those that differ significantly from the first, and others."""
     a, b = comparison.pairs.columns[:2]
     first = pl.lit(models[:1]).first()
     rows = comparison.pairs.filter(pl.col(a).eq_missing(first) | pl.col(b).eq_missing(first))
     other = pl.when(pl.col(a).eq_missing(first)).then(pl.col(b)).otherwise(pl.col(a))
-    apart = pl.col("p_adjusted") < comparison.plan.alpha
-    return (
-        rows.filter(apart).select(other.alias("other"))["other"].to_list(),
-        rows.filter(~apart).select(other.alias("other"))["other"].to_list(),
+    apart = (pl.col("p_adjusted") < comparison.plan.alpha).alias("apart")
+    ranked = models.to_frame("other").join(
+        rows.select(other.alias("other"), apart), on="other", nulls_equal=True,
+        maintain_order="left",
+    )  # fmt: skip
+    return tuple(  # type: ignore[return-value]
+        ranked.filter(pl.col("apart") == is_apart)["other"].to_list() for is_apart in (True, False)
     )

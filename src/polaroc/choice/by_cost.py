@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from polaroc.base.checks import check_factor
+from polaroc.base.checks import check_factor, check_share
 from polaroc.base.columns import as_lazy
 from polaroc.base.private_columns import TRUTH, private
 from polaroc.base.statistics import ROUNDING
@@ -110,6 +110,8 @@ def costs_of(
         )
     check_factor("cost_fn", cost_fn)
     check_factor("cost_fp", cost_fp)
+    if confidence is not None:
+        check_share("confidence", confidence)
     return Costs(cost_fn, cost_fp, over, constraints, confidence, estimate)
 
 
@@ -267,7 +269,7 @@ def _certainty(
             "that these cases do not tell how much others would change that.",
         )
     basis = (
-        "How sure this is refers to these fitted models with these thresholds, on other cases like "
+        "The probability refers to these fitted models with these thresholds, on other cases like "
         "these, which must be independent."
     )
     if is_paired:

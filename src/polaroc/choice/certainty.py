@@ -37,7 +37,7 @@ def of_folds(values: "Array", test_train_ratio: float | None) -> Certainty:
     ratio = MOST_RATIO if test_train_ratio is None else test_train_ratio
     check_ratio(ratio)
     covariance = np.cov(values, rowvar=False) * (1 / folds + ratio)
-    about = "How sure this is refers to models trained anew on other samples of this size"
+    about = "The probability refers to models trained anew on other samples of this size"
     basis: str
     if test_train_ratio is None:
         basis = Hint(
@@ -56,7 +56,7 @@ def of_halves(means: ModelMeans) -> Certainty:
     """Of means over folds, from the same measure in disjoint halves of the cases."""
     return Certainty(
         means.covariance,
-        "How sure this is refers to models trained anew on other samples of this size, by the "
+        "The probability refers to models trained anew on other samples of this size, by the "
         "variance between disjoint halves of these cases.",
         means.df,
     )
@@ -82,7 +82,7 @@ def of_cases(
     number = cases.rows[case].n_unique()
     return Certainty(
         covariance,
-        "How sure this is refers to these fitted models on other cases like these "
+        "The probability refers to these fitted models on other cases like these "
         f"{number:,}, which must be independent.",
     )
 
@@ -113,7 +113,7 @@ def of_errors(
             return Certainty(
                 np.diag(errors.to_numpy() ** 2),
                 Hint(
-                    "How sure this is refers to these fitted models on other cases like these. "
+                    "The probability refers to these fitted models on other cases like these. "
                     "Their errors were taken for unrelated, which understates it where they were "
                     "tested on the same cases: give predictions with {case}.",
                     case="id",

@@ -23,7 +23,7 @@ from polaroc.comparison.half_splits import ModelMeans, half_split_means, read_ha
 from polaroc.comparison.layout import Layout, layout_of
 from polaroc.comparison.letters import check_result_name
 from polaroc.comparison.measure_rows import SAME, below_chance, over_labels, range_rows, rows_of
-from polaroc.errors import InvalidArgument
+from polaroc.errors import Hint, InvalidArgument, check_choice, nearest
 from polaroc.measures.catalog import (
     at_one_prior,
     bounds,
@@ -32,7 +32,7 @@ from polaroc.measures.catalog import (
     mean_name,
 )
 from polaroc.priors.beliefs import Belief, belief_of_estimate
-from polaroc.priors.grids import check_prior, check_range
+from polaroc.priors.grids import check_prior, check_range, range_of
 from polaroc.priors.in_use import widest
 from polaroc.typing import IntoExpr, Label, Nulls, Score, Table
 
@@ -203,8 +203,8 @@ def choose(
         # Of one model, but in use by all.
         estimate = as_lazy(over).collect()
         over = belief_of_estimate(estimate)
-    else:
-        over = over if over is None or isinstance(over, Belief) else pair_of(over) or over
+    elif not (over is None or isinstance(over, Belief)):
+        over = pair_of(over) or range_of(over)
     if one_prior(over) is not None:
         check_prior(one_prior(over))
     elif isinstance(over, tuple):
@@ -299,6 +299,8 @@ def check_options(
 ) -> None:  # fmt: skip
     """Refuse arguments that are for another measure."""
     check_text("measure", measure, "auprec")
+    if measure != EXPECTED_COST and nearest(measure, [EXPECTED_COST]):
+        check_choice("measure", measure, (EXPECTED_COST,))
     if measure == EXPECTED_COST:
         _refuse("for folds", f"measure is {EXPECTED_COST!r}: it judges fitted models on one test "
                 "set", test_train_ratio=test_train_ratio, halves=halves)  # fmt: skip
@@ -306,16 +308,18 @@ def check_options(
     _refuse(
         f"for measure={EXPECTED_COST!r}", f"measure is {measure!r}", **of_costs,
         cost_fn=None if cost_fn == 1 else cost_fn, cost_fp=None if cost_fp == 1 else cost_fp,
+        hint=Hint("give {measure} with {tuning} to choose a threshold, too, or leave them out.",
+                  measure=EXPECTED_COST, tuning=None),
     )  # fmt: skip
 
 
-def _refuse(purpose: str, why: str, **arguments: object) -> None:
+def _refuse(purpose: str, why: str, *, hint: Hint | None = None, **arguments: object) -> None:
     """Refuse arguments that are for something else."""
     given = [name for name, value in arguments.items() if value is not None]
     if given:
         raise InvalidArgument(
             f"{' and '.join(given)} {'is' if len(given) == 1 else 'are'} {purpose}, and {why}.",
-            hint="leave it out." if len(given) == 1 else "leave them out.",
+            hint=hint or ("leave it out." if len(given) == 1 else "leave them out."),
         )
 
 

@@ -62,9 +62,9 @@ def need_in_words(thresholds: Thresholds, *, given: bool) -> str:
     if given:
         return reason
     return (
-        f"{reason} Nobody said what is needed: this is only a usual wish. Say it with one of "
+        f"{reason} That is a common goal, taken because none was given; give one of your own by "
         "recall, precision, capacity (cases of 1,000 that can be looked at), or the costs cost_fn "
-        "and cost_fp, and make the page again."
+        "and cost_fp."
     )
 
 
@@ -112,6 +112,8 @@ def _rates(evidence: Evidence) -> str:
     low, high = thresholds.priors[0], thresholds.priors[-1]
     right = [float(rates.precision(recall, alarms, skew(prior))) for prior in (low, high)]
     one, other = map(of_ten, right)
+    if one.partition(" of ")[2] != other.partition(" of ")[2]:
+        one, other = (f"{of_hundred(share)} of 100" for share in right)
     if alarms == 0:
         correct = f"none of {counted(thresholds.negatives, 'negative')} raised a false alarm"
     elif one == other:
@@ -157,7 +159,10 @@ def _how_sure(evidence: Evidence) -> tuple[str, ...]:
             )
         sentences.append(f"The {AREA} of {model} is {row[EXPECTED]:.3f}{limits}.")
     if evidence.comparison is not None:
-        sentences.append(describe_separation(evidence.models, evidence.comparison))
+        sentences.append(
+            describe_separation(evidence.models, evidence.comparison)
+            + " A test asks for stronger evidence than being the likeliest best."
+        )
     elif evidence.choice is not None or evidence.thresholds is None:
         sentences.append(evidence.untested)
     thresholds = evidence.thresholds
@@ -223,7 +228,25 @@ def _right_alarms(thresholds: Thresholds, estimated: Belief | None) -> str:
 
 
 def _changes(evidence: Evidence) -> tuple[str, ...]:
-    return (*_other_models(evidence), *_wrong_prior(evidence))
+    return (*_other_models(evidence), *_wrong_prior(evidence), *_other_goal(evidence))
+
+
+def _other_goal(evidence: Evidence) -> list[str]:
+    """Where the threshold finds a share of the positives: what finding more would take."""
+    thresholds = evidence.thresholds
+    if thresholds is None or thresholds.need.kind != "recall" or len(thresholds.needs) < 2:
+        return []
+    taken, more = thresholds.taken, thresholds.points.row(-1, named=True)
+    alarms, more_alarms = taken["fpr"], more["fpr"]
+    if taken["threshold"] is None or more["threshold"] is None:
+        return []
+    if alarms is None or more_alarms is None:
+        return []
+    return [
+        f"Another goal moves the threshold: to {thresholds.needs[-1]}, act on scores from "
+        f"{threshold_in_words(more['threshold'])}; {of_hundred(more_alarms)} of 100 negatives then "
+        f"raise an alarm, in place of {of_hundred(alarms)}."
+    ]
 
 
 def _other_models(evidence: Evidence) -> list[str]:

@@ -145,7 +145,7 @@ def threshold_table(evidence: Evidence) -> ReportTable | None:
         return None
     points, ends = chosen.points, sorted({chosen.priors[0], chosen.priors[-1]})
     columns: dict[str, Column] = {
-        "what it is to do": [str(need) for need in chosen.needs],
+        "goal": [str(need) for need in chosen.needs],
         "threshold": column(points["threshold"], threshold_in_words),
     }
     if chosen.folds > 1:

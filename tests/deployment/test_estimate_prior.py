@@ -90,6 +90,7 @@ def test_scores_that_are_no_posteriors_are_said_to_be():
     note = doubted["note"].item()
     assert note.startswith("scores seem not to be posteriors (calibration slope 0.5")
     assert note.endswith("use method='confusion'")
+    assert doubted.select("lower", "upper", "std_error").row(0) == (None, None, None)
 
 
 @pytest.mark.parametrize(("scores", "ends"), [([-0.1, 0.5], "-0.1 to"), ([0.2, 1.5], "to 1.5")])

@@ -92,7 +92,8 @@ def estimate_prior(
         (Int64, Float64 if weighted); `shift_p` Float64, the p-value of a test that
         the deployed scores are a mixture of the two classes of the reference, and
         below 0.01 there is no interval; `note` String, null, or why there is no
-        estimate or why to doubt it, such as scores that are no posteriors.
+        estimate or why to doubt it, such as scores that are no posteriors, for
+        which "em" has no interval.
 
     Raises
     ------
@@ -264,6 +265,8 @@ def _row(
             notes.append(shift_note(shift_p))
         cells = labelled.score, labelled.pos, labelled.neg
         if method == "em" and (doubt := miscalibration_note(*cells)) is not None:
+            # An interval of such scores holds the prior far less often than it says.
+            estimate = replace(estimate, lower=None, upper=None, std_error=None)
             notes.append(f"{doubt}: use method='confusion'")
     if estimate.note is not None:
         notes.append(estimate.note)

@@ -74,6 +74,8 @@ COLUMN = {"truth": "truth", "score": "score", "weight": "weight"}
 CALLS = {
     "curve": (lambda **a: pr.curve(TABLE, **a), COLUMN | {"by": ["model"]}),
     "lazy curve": (lambda **a: pr.curve(TABLE.lazy(), **a), COLUMN | {"by": ["model"]}),
+    "bin_edges": (lambda **a: pr.bin_edges(TABLE, bins=3, **a), COLUMN),
+    "binned": (lambda **a: pr.binned(TABLE, bins=3, **a), COLUMN | {"by": ["model"]}),
     "evaluate": (lambda **a: pr.evaluate(TABLE, **a), COLUMN | {"by": ["model"]}),
     "evaluate within memory": (
         lambda **a: pr.evaluate(TABLE.lazy(), memory="600MB", **a), COLUMN | {"by": ["model"]},
@@ -161,6 +163,9 @@ CALLS = {
             ibis_table(), curves(), priors=0.1, same_table=True, **a
         ),
         {"score": "score", "by": ["model"]},
+    ),
+    "warehouse.binned": (
+        lambda **a: warehouse.binned(ibis_table(), bins=3, **a), COLUMN | {"by": ["model"]},
     ),
     "warehouse.curve": (
         lambda **a: warehouse.curve(ibis_table(), **a), COLUMN | {"by": ["model"]},

@@ -104,7 +104,7 @@ def test_names_are_text_for_thresholds_monitors_and_gates(tmp_path, column):
     for words in (
         ["threshold", file, *keys, "--rule", "youden", "--out", saved],
         ["threshold", other, *keys, "--apply", saved],
-        ["monitor", file, other, *keys, "--time", "day", "--points", saved],
+        ["monitor", other, file, *keys, "--time", "day", "--points", saved],
         ["gate", file, *BASE, *several, "--prior", "0.5", "--case", "case"],
     ):
         result = polaroc(*words)

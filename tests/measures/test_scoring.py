@@ -204,8 +204,9 @@ def test_compare_and_choose_know_what_is_better():
     measures = pr.evaluate(both, **NAMES, **asked)
     chosen = pr.choose(measures, measure="brier_skill", test_train_ratio=0.25)
     assert chosen.models["model"][0] == "better"
-    with pytest.raises(InvalidArgument, match="of which less is better"):
-        pr.choose(measures, measure="brier", test_train_ratio=0.25)
+    less = pr.choose(measures, measure="brier", test_train_ratio=0.25)
+    assert less.models["model"][0] == "better"
+    assert less.models["mean"].is_sorted()
     tested = pr.compare(measures, "brier", prior=0.2, test_train_ratio=0.25)
     assert tested.pairs.select("model_a", "model_b").row(0) == ("better", "worse")
     assert tested.pairs["difference"].item() < 0

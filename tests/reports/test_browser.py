@@ -70,22 +70,6 @@ def test_every_chart_is_drawn_without_errors_and_requests(opened):
     assert opened.requests() == [opened.path.as_uri()]
 
 
-def test_the_page_of_a_monitor_is_drawn(browser, tmp_path):
-    reference = pl.DataFrame({"truth": [1, 0] * 500, "score": ([0.9, 0.1] * 9 + [0.1, 0.9]) * 50})
-    used = pl.DataFrame(
-        {"day": np.repeat(np.arange(60), 100), "score": [0.9, 0.1, 0.1, 0.1] * 1500}
-    )
-    watched = pr.monitor(
-        reference, used, truth="truth", score="score", time="day", points=0.9, over=(0.01, 0.05)
-    )
-    assert watched.alarms.height
-    page = Opened(browser, pr.report(watched, path=tmp_path / "watched.html"))
-    assert page.run("return window.polaroc.failed") == []
-    assert page.driver.get_log("browser") == []
-    assert page.requests() == [page.path.as_uri()]
-    assert {"prior", "precision", "share of alarms", "cost per case"} <= set(page.texts("monitor"))
-
-
 def test_charts_show_the_models(opened):
     for chart in ("explorer", "roc", "auprec-by-prior"):
         assert {"A", "B", "C"} <= set(opened.texts(chart))
@@ -242,3 +226,20 @@ def test_a_script_that_is_not_of_the_page_would_not_run(browser, tmp_path):
     assert opened.run("return window.hacked") is None
     (refusal,) = opened.driver.get_log("browser")
     assert "Content Security Policy" in refusal["message"]
+
+
+# Last: it leaves the page that the others share.
+def test_the_page_of_a_monitor_is_drawn(browser, tmp_path):
+    reference = pl.DataFrame({"truth": [1, 0] * 500, "score": ([0.9, 0.1] * 9 + [0.1, 0.9]) * 50})
+    used = pl.DataFrame(
+        {"day": np.repeat(np.arange(60), 100), "score": [0.9, 0.1, 0.1, 0.1] * 1500}
+    )
+    watched = pr.monitor(
+        reference, used, truth="truth", score="score", time="day", points=0.9, over=(0.01, 0.05)
+    )
+    assert watched.alarms.height
+    page = Opened(browser, pr.report(watched, path=tmp_path / "watched.html"))
+    assert page.run("return window.polaroc.failed") == []
+    assert page.driver.get_log("browser") == []
+    assert page.requests() == [page.path.as_uri()]
+    assert {"prior", "precision", "share of alarms", "cost per case"} <= set(page.texts("monitor"))

@@ -179,7 +179,8 @@ class KeyLevels:
         for column in reversed(self.columns):
             values.append(column.values(places % column.size))
             places = places // column.size
-        return pl.DataFrame([index, *reversed(values)])
+        # Of a list of columns Polars renames one without a name.
+        return pl.DataFrame({column.name: column for column in (index, *reversed(values))})
 
 
 def key_levels(values: Sequence[pl.Series]) -> KeyLevels | None:

@@ -121,8 +121,12 @@ class CurveSums:
         """The same within `limit` bytes, for rows that can be read repeatedly."""
         counts = keys.totals.collect()
         max_rows = (limit - BASE) // self._bytes_per_row(keys.packing)
-        if self._bytes_in_arrays(counts) <= limit and (found := self.in_memory()) is not None:
-            return found
+        # What was noted on rows that were left out is known to the keys only.
+        unnoted = counts["note"].null_count() == counts.height
+        if unnoted and self._bytes_in_arrays(counts) <= limit:
+            found = self.in_memory()
+            if found is not None:
+                return found
         # All rows, also invalid ones; if they fit there is no need to count the valid ones.
         if counts[COUNT].cast(pl.Int64).sum() <= max_rows:
             return _collect(self.lazy(keys))

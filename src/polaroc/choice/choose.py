@@ -31,8 +31,8 @@ from polaroc.measures.catalog import (
     label,
     mean_name,
 )
-from polaroc.priors.beliefs import Belief, belief_of_estimate
-from polaroc.priors.grids import check_prior, check_range, range_of
+from polaroc.priors.beliefs import Belief, belief_of_estimate, resolve_belief
+from polaroc.priors.grids import check_prior, check_range
 from polaroc.priors.in_use import widest
 from polaroc.typing import IntoExpr, Label, Nulls, Score, Table
 
@@ -204,7 +204,7 @@ def choose(
         estimate = as_lazy(over).collect()
         over = belief_of_estimate(estimate)
     elif not (over is None or isinstance(over, Belief)):
-        over = pair_of(over) or range_of(over)
+        over = pair_of(over) or resolve_belief(over)
     if one_prior(over) is not None:
         check_prior(one_prior(over))
     elif isinstance(over, tuple):

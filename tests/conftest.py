@@ -12,7 +12,7 @@ if os.environ.get("PYTEST_XDIST_WORKER", "gw0") != "gw0":
 # tests its coverage.py would hide the package `coverage`.
 collect_ignore = ["benchmarks"]
 
-for name, examples in {"quick": 20, "thorough": 50}.items():
+for name, examples in {"quick": 10, "thorough": 50}.items():
     settings.register_profile(
         name,
         max_examples=examples,

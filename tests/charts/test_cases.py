@@ -30,7 +30,7 @@ def table(names: list[str]) -> pl.DataFrame:
     )
 
 
-@pytest.fixture(params=sorted(CASES))
+@pytest.fixture(params=sorted(CASES), scope="module")
 def chart(request):
     return CASES[request.param](table(["A", "B", "C"]))
 

@@ -62,7 +62,7 @@ def drawn_curve(name):
     return curve, record
 
 
-@pytest.mark.parametrize("prior", [0.001, 0.03, 0.37, 0.999])
+@pytest.mark.parametrize("prior", [0.001, 0.37])
 @pytest.mark.parametrize("name", sorted(CURVES))
 def test_lines_are_within_half_a_pixel_of_the_curve_at_every_prior(name, prior):
     (curve, record), skew = drawn_curve(name), (1 - prior) / prior
@@ -71,7 +71,7 @@ def test_lines_are_within_half_a_pixel_of_the_curve_at_every_prior(name, prior):
     segments = np.arange(curve.height - 1)
     if segments.size > 200:
         segments = np.concatenate([segments[:100], rng.choice(segments, 100, replace=False)])
-    f, t = along(curve, 60, np.sort(segments))
+    f, t = along(curve, 40, np.sort(segments))
     line = np.column_stack([record["tpr"], drawn_precision(record, skew)])
     exact = np.column_stack([t, rates.precision(t, f, skew)])[t + f > 0]
     assert distance_to_line(exact, line).max() <= HALF_A_PIXEL

@@ -76,7 +76,7 @@ WITH_HULL = {
     ),
 }
 STEPS = BEFORE_HULL | WITH_HULL
-KEYS = [[], ["model"], ["model", "fold"]]
+KEYS = [[], ["model", "fold"]]
 
 
 def close(found: pl.DataFrame, expected: pl.DataFrame) -> None:

@@ -67,8 +67,9 @@ TABLES = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("interpolation", "weight"), [("exact", None), ("hull", "weight")])
-@pytest.mark.parametrize("rows", [100, 700])
+@pytest.mark.parametrize(
+    ("interpolation", "weight", "rows"), [("exact", None, 100), ("hull", "weight", 700)]
+)
 @pytest.mark.parametrize("scores", TABLES.values(), ids=TABLES)
 def test_parts_add_up_to_the_whole(scores, rows, weight, interpolation):
     table = predictions(scores)

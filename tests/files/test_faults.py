@@ -21,7 +21,7 @@ from polaroc.files.read import Stamps
 
 pytestmark = pytest.mark.faults
 # `just faults` injects more of them.
-KILLS = int(os.environ.get("POLAROC_KILLS", "4"))
+KILLS = int(os.environ.get("POLAROC_KILLS", "2"))
 BASE = ["--truth", "truth", "--score", "score", "--by", "model", "--by", "fold"]
 TABLE = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
 RANGE = ["--over", "0.05", "0.2"]
@@ -170,7 +170,7 @@ def test_a_killed_command_leaves_the_old_output_or_the_new_one(command, tmp_path
     old = shapes(target)
     assert set(old) == files
     moments = random.Random(2)
-    for _ in range(max(2, KILLS // 4)):
+    for _ in range(max(1, KILLS // 4)):
         if once:
             # A chart does not replace another.
             target.unlink(missing_ok=True)

@@ -63,8 +63,21 @@ def of_plain_keys(function):
     return FUNCTIONS[function](TABLE.with_columns(key="k"))
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
-@pytest.mark.parametrize("key", KEYS)
+# Two functions get keys of every type, the others those of which a join or a sort could think
+# otherwise.
+EVERY_KEY = ("evaluate", "check")
+ODD_KEYS = ("Categorical", "Enum, the other way round", "Struct", "some null", "some NaN")
+
+
+@pytest.mark.parametrize(
+    ("key", "function"),
+    [
+        (key, function)
+        for key in KEYS
+        for function in FUNCTIONS
+        if function in EVERY_KEY or key in ODD_KEYS
+    ],
+)
 def test_keys_of_every_type(key, function):
     keyed = TABLE.with_columns(KEYS[key].alias("key"))
     found = FUNCTIONS[function](keyed)

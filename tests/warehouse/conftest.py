@@ -12,18 +12,21 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Of a test `elsewhere` these cases, and on Spark one, where not every engine must be there.
+    """All cases on DuckDB, and on each other engine one of each test, but all where CI asks for it.
 
-    Sail runs all that Spark would: it is sent the same statements, and needs no seconds for each.
+    Of a test `elsewhere` the other engines never run more than the cases that it names.
     """
     kept, left_out, seen = [], [], set()
+    others = set(ENGINES) - {"duckdb"}
     for item in items:
-        test, callspec = item.nodeid.partition("[")[0], getattr(item, "callspec", None)
+        callspec = getattr(item, "callspec", None)
         engine = callspec.params.get("engine") if callspec else None
-        again = engine == "spark" and test in seen and not os.environ.get(ALL_ENGINES)
-        (left_out if again or not _runs_on(engine, item) else kept).append(item)
-        if engine == "spark":
+        runs = _runs_on(engine, item)
+        if runs and engine in others and not os.environ.get(ALL_ENGINES):
+            test = engine, item.nodeid.partition("[")[0]
+            runs = test not in seen
             seen.add(test)
+        (kept if runs else left_out).append(item)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = kept

@@ -2,6 +2,7 @@ import ast
 import importlib
 import runpy
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,8 +20,13 @@ def package(file):
     return file.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
+@cache
 def imported(file):
     """Dotted names of what a file imports when it runs, also inside functions."""
+    return list(_imported(file))
+
+
+def _imported(file):
     tree = ast.parse(file.read_text())
     for_types = {
         id(inner)

@@ -109,17 +109,15 @@ def test_the_positive_label_can_be_named():
 
 
 @pytest.mark.parametrize(
-    "features",
+    ("features", "target"),
     [
-        X.tolist(), sparse.csr_array(X), sparse.coo_matrix(X),
-        pd.DataFrame(X, index=np.arange(60)[::-1]), pl.DataFrame(X),
-        pl.DataFrame(X).to_arrow(), duckdb.from_arrow(pl.DataFrame(X).to_arrow()),
+        (X.tolist(), Y.tolist()), (sparse.csr_array(X), Y), (sparse.coo_matrix(X), Y),
+        (pd.DataFrame(X, index=np.arange(60)[::-1]), pd.Series(Y == 1, index=np.arange(60)[::-1])),
+        (X, pd.Series(Y == 1, index=np.arange(60)[::-1])), (pl.DataFrame(X), pl.Series(Y)),
+        (pl.DataFrame(X).to_arrow(), Y),
+        (duckdb.from_arrow(pl.DataFrame(X).to_arrow()), Y),
     ],
-    ids=["list", "csr", "coo", "pandas", "polars", "pyarrow", "duckdb"],
-)  # fmt: skip
-@pytest.mark.parametrize(
-    "target", [Y.tolist(), pd.Series(Y == 1, index=np.arange(60)[::-1]), pl.Series(Y)],
-    ids=["list", "pandas", "polars"],
+    ids=["list", "csr", "coo", "pandas", "array and pandas", "polars", "pyarrow", "duckdb"],
 )  # fmt: skip
 def test_any_kind_of_table(features, target):
     model = {"m": LogisticRegression()}

@@ -188,8 +188,11 @@ def test_logit_is_symmetric_in_the_log_odds():
 
 
 # Of draws of the cells alone .25 to .92 held at the first two.
-@pytest.mark.parametrize("method", ["percentile", "bca", "logit"])
-@pytest.mark.parametrize(("positives", "negatives", "auc"), [(20, 20, 0.8), (20, 400, 0.9)])
+@pytest.mark.parametrize(
+    ("method", "positives", "negatives", "auc"),
+    [("percentile", 20, 20, 0.8), ("percentile", 20, 400, 0.9), ("bca", 20, 20, 0.8),
+     ("logit", 20, 400, 0.9)],
+)  # fmt: skip
 def test_coverage_of_the_true_measures(positives, negatives, auc, method):
     curves = binormal.curves(60, positives, negatives, auc, rounded=False, seed=1)
     asked = {"priors": 0.01, "measures": ["auc", "auprec"], "method": method, "draws": 200}

@@ -75,6 +75,7 @@ def test_few_files_stand_at_the_top():
     assert len([file for file in SOURCE.iterdir() if file.is_file()]) <= 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("library", "places"), HOUSE["libraries"]().items())
 def test_libraries_stay_in_their_place(library, places):
     users = {

@@ -73,6 +73,7 @@ GROUPS = pl.DataFrame(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MEASURES)
 @settings(max_examples=5)
 @given(table=tables())
@@ -83,6 +84,7 @@ def test_an_expression_gives_what_the_function_gives(name, table):
     alike(table.select(as_expression(**weight)).to_series(), [expected])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [n for n in MEASURES if not n.endswith(("one", "zero", "drop"))])
 def test_in_groups_and_over_groups(name):
     as_expression, measures_of_curves = MEASURES[name]
@@ -152,6 +154,7 @@ def test_several_at_once_lazily():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "spoilt",
     [
@@ -211,6 +214,7 @@ TRUTHS = {("truth", "Boolean")}
 OF_TYPE = r"determine supertype|`sign` operation not supported"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("column", "kind"), sorted(set(product(["truth", "score", "weight"], WRONG_TYPES)) - TRUTHS)
 )

@@ -78,6 +78,7 @@ def test_options_in_sentences_of_the_command_line_exist():
         assert spelled <= OPTIONS, (file, hint)
 
 
+@pytest.mark.slow
 def test_no_text_spells_an_argument_that_is_an_option():
     found = []
     for file in sorted(SOURCE.rglob("*.py")):

@@ -154,6 +154,7 @@ def check_like(table, result, frame):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_table_of_any_kind_gives_what_its_polars_frame_gives(name, kind):
@@ -161,6 +162,7 @@ def test_a_table_of_any_kind_gives_what_its_polars_frame_gives(name, kind):
     check_like(table, call(name, table, score="score"), expected(name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", WIDE_KINDS)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_wide_table_gives_what_its_rows_by_model_give(name, kind):
@@ -217,6 +219,7 @@ OF_MEASURES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", ["pandas", "pyarrow.RecordBatchReader", "pyarrow.dataset", "lists"]
 )
@@ -233,6 +236,7 @@ def test_tables_of_curves_and_measures(step, make, kind):
     check_like(table, step(table), step(make()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", WIDE_KINDS)
 def test_a_report_of_any_table(kind, tmp_path, monkeypatch):
     pages = []

@@ -226,6 +226,7 @@ def test_what_is_no_column_is_said_in_one_message(function):
             assert hint.endswith(".")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", sorted(set(CALLS) - {"report"}))
 def test_the_right_columns_are_taken(function):
     call, right = CALLS[function]
@@ -395,6 +396,7 @@ OTHERS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("argument", OTHERS)
 def test_what_an_argument_cannot_be_is_refused_with_a_hint(argument):
     call, right = OTHERS[argument]

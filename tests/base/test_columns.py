@@ -149,6 +149,7 @@ def test_plans_without_python_can_be_sent_elsewhere(name):
     close(sent.collect(), plan.collect(), ordered=name != "one_vs_rest")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", KEYS[1:], ids=len)
 @pytest.mark.parametrize("b", ["B", None])
 @pytest.mark.parametrize("name", PER_KEY)
@@ -189,6 +190,7 @@ SPOILT = {
 BUT_B = PREDICTIONS.filter(pl.col("model") != "B")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spoilt", SPOILT)
 @pytest.mark.parametrize("name", PER_KEY)
 def test_a_lazy_plan_never_ranks_a_key_with_rows_that_cannot_be(name, spoilt):
@@ -249,6 +251,7 @@ ONE_CLASS = PREDICTIONS.with_columns(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lazy", [False, True])
 @pytest.mark.parametrize("name", PER_KEY)
 def test_a_key_without_one_of_the_classes(name, lazy):

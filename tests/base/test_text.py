@@ -81,6 +81,7 @@ def test_names_are_text_in_charts(drawn, chart):
     assert "\x1b" not in json.dumps(json.loads((drawn / f"{chart}.json").read_text()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", NAMES)
 def test_names_are_text_on_the_terminal(tmp_path, column):
     table(column).write_parquet(tmp_path / "p.parquet")
@@ -92,6 +93,7 @@ def test_names_are_text_on_the_terminal(tmp_path, column):
         assert "[bold red]x[/bold red]" in result.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", [NAMES[0], *NAMES[15:18]])
 def test_names_are_text_for_thresholds_monitors_and_gates(tmp_path, column):
     file, other, saved = (tmp_path / name for name in ("p.parquet", "q.parquet", "saved.json"))
@@ -113,6 +115,7 @@ def test_names_are_text_for_thresholds_monitors_and_gates(tmp_path, column):
     assert {point[column] for point in json.loads(saved.read_text())["points"]} == set(NAMES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", NAMES)
 def test_names_are_text_in_messages(tmp_path, column):
     table(column).with_columns(truth=pl.lit("yes")).write_parquet(tmp_path / "p.parquet")

@@ -35,11 +35,13 @@ def chart(request):
     return CASES[request.param](table(["A", "B", "C"]))
 
 
+@pytest.mark.slow
 def test_is_valid_vega_lite(chart):
     spec = json.loads(json.dumps(chart.to_dict()))
     assert list(VALIDATOR.iter_errors(spec)) == []
 
 
+@pytest.mark.slow
 def test_is_drawn_without_a_warning(chart, tmp_path, capfd):
     (file,) = pr.charts.export(chart, tmp_path, "chart", ["png"])
     assert capfd.readouterr() == ("", "")
@@ -52,6 +54,7 @@ def test_is_drawn_without_a_warning(chart, tmp_path, capfd):
     assert chart.to_dict()["title"]
 
 
+@pytest.mark.slow
 def test_says_what_it_is_to_screen_readers(chart):
     spec = chart.to_dict()
     title = spec["title"]
@@ -59,6 +62,7 @@ def test_says_what_it_is_to_screen_readers(chart):
     assert spec["description"].startswith(heading)
 
 
+@pytest.mark.slow
 def test_a_dark_theme_keeps_the_data(chart, tmp_path):
     light, dark = (
         json.loads(pr.charts.save(chart, tmp_path / f"{theme}.json", theme=theme).read_text())

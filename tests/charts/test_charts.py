@@ -31,6 +31,7 @@ def test_no_point_of_a_roc_curve_is_half_a_pixel_from_its_line(rows, decimals):
     assert len(record["x"]) <= 2_500
 
 
+@pytest.mark.slow
 def test_of_many_roc_curves_no_point_is_a_pixel_from_its_line():
     few, many = (curves(predictions(keys * 1_000, keys=keys)) for keys in (40, 41))
     drawn_few, drawn_many = (records(pr.charts.roc(curve)) for curve in (few, many))
@@ -43,6 +44,7 @@ def test_of_many_roc_curves_no_point_is_a_pixel_from_its_line():
     assert points_drawn[1] < points_drawn[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", [0.5, 0.01])
 @pytest.mark.parametrize(("rows", "decimals"), [(50, 1), (2_000, 6), (50_000, 6)])
 def test_no_point_of_a_precision_recall_curve_is_half_a_pixel_from_its_line(rows, decimals, prior):
@@ -238,6 +240,7 @@ def iso_pr(iso: pl.DataFrame, priors=0.1, **options):
     return pr.charts.pr(surface, iso=iso, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", ["precision", "f_measure", "error"])
 @pytest.mark.parametrize(
     ("draw", "space", "axes"),

@@ -62,6 +62,7 @@ def drawn_curve(name):
     return curve, record
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", [0.001, 0.37])
 @pytest.mark.parametrize("name", sorted(CURVES))
 def test_lines_are_within_half_a_pixel_of_the_curve_at_every_prior(name, prior):

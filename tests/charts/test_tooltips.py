@@ -51,6 +51,7 @@ def test_points_are_spread_along_the_line():
     assert steps.max() <= 1.5 * 2 / PER_CURVE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", [of_roc, lambda table: of_pr(table, 0.1)])
 def test_many_curves_are_told_of_in_little_space(draw):
     records = told(draw(predictions(30_000, keys=60)))
@@ -59,6 +60,7 @@ def test_many_curves_are_told_of_in_little_space(draw):
     assert len(json.dumps(records)) <= 60_000
 
 
+@pytest.mark.slow
 def test_every_one_of_the_most_curves_is_told_of():
     table = predictions(30_000, keys=300)
     assert all(record["threshold"] for record in told(of_roc(table)))

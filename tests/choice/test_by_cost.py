@@ -116,6 +116,7 @@ def test_as_by_brute_force(over, prior, constraints):
     assert choice.answer.startswith(f"Take {choice.bayes}, and act on scores from")
 
 
+@pytest.mark.slow
 def test_regret_is_that_of_the_costs_at_each_prior():
     choice = choose()
     models = choice.models
@@ -145,6 +146,7 @@ def test_one_row_per_model_and_case_is_the_same():
     assert unpaired.models["expected_loss"][0] > wide["expected_loss"][0]
 
 
+@pytest.mark.slow
 def test_the_promise_holds_for_whichever_model_is_picked():
     constraints = {"precision": 0.2, "recall": 0.4}
     choice = choose(constraints=constraints, confidence=0.9)

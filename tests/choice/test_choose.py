@@ -289,6 +289,7 @@ def mean_iauprec(over):
     return dict(means.iter_rows())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("priors", [[0.5, 0.1, 0.01], GRID, pr.prior_grid(0.01, 0.4, 9), [0.3]])
 @pytest.mark.parametrize("over", [(0.05, 0.2), (1 / 30, 0.11), pr.beta(2, 18)])
 @pytest.mark.parametrize("asked", [True, False])

@@ -28,6 +28,7 @@ def by_model(choice):
     return choice.models.sort("model")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("over", [OVER, (0.1, 0.1), pr.beta(2, 18)])
 @pytest.mark.parametrize("folds", [True, False])
 def test_of_predictions_is_of_their_measures(over, folds):
@@ -72,6 +73,7 @@ def test_one_test_set_is_judged_case_by_case():
     assert "give predictions with case='id'" in " ".join(unpaired.warnings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("score", [["A", "B", "C"], {"A": "A", "B": "B", "C": pl.col("C")}])
 def test_with_a_column_of_scores_per_model_each_row_is_a_case(score):
     long = pr.choose(ONE, **COLUMNS, by="model", over=OVER, case="case")
@@ -84,6 +86,7 @@ def test_with_a_column_of_scores_per_model_each_row_is_a_case(score):
             )
 
 
+@pytest.mark.slow
 def test_usual_names_are_found_and_others_named():
     named = pr.choose(TABLE, **COLUMNS, over=OVER, by=["model", "fold"])
     assert_frame_equal(pr.choose(TABLE, **COLUMNS, over=OVER).models, named.models, abs_tol=1e-3)
@@ -206,6 +209,7 @@ def test_of_losses_less_is_better(measure):
     assert loss.comparison.letters["model"][0] == "A"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("over", [OVER, (0.1, 0.1)])
 @pytest.mark.parametrize("measure", ["brier", "log_loss"])
 def test_losses_of_one_test_set_are_judged_case_by_case(measure, over):

@@ -46,6 +46,7 @@ def spec(folder, tmp_path, name, *options):
     return json.loads((tmp_path / "chart.json").read_text())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DRAWINGS)
 def test_every_chart_is_drawn_from_predictions(folder, tmp_path, name):
     file = folder / ("probable.parquet" if name == "reliability" else "predictions.parquet")
@@ -54,6 +55,7 @@ def test_every_chart_is_drawn_from_predictions(folder, tmp_path, name):
     assert (title if isinstance(title, str) else title["text"]) == "as I say"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "draw"),
     [
@@ -75,6 +77,7 @@ def test_charts_are_those_of_the_functions(folder, tmp_path, name, draw):
     assert spec(file, tmp_path, name, *PREDICTIONS) == draw(curves).to_dict()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "options", "draw"),
     [

@@ -165,6 +165,7 @@ def test_choose_without_blocks(files):
     assert "measured once" in in_one_line(result.output)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -31,6 +31,7 @@ def test_kept_files_are_read_or_refused(tmp_path):
     assert set(fuzz.FOUND.glob("*")) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", fuzz.SUFFIXES)
 def test_files_that_end_too_early(suffix):
     table = pl.DataFrame({"truth": [1, 0] * 9, "score": [0.5, 0.25, 1.0] * 6, "model": "a"})

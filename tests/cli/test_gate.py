@@ -52,6 +52,7 @@ def test_the_exit_code_is_the_verdict(files, arguments, code):
     assert gate(files / "cases.csv", *ON_CASES, *arguments).exit_code == code
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [[], ["--json"]])
 def test_the_verdict_does_not_depend_on_who_reads_it(files, form):
     arguments = map(str, [files / "cases.csv", *ON_CASES, *of("A", "C"), *OVER, *form])

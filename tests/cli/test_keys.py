@@ -42,6 +42,7 @@ def test_usual_names_are_keys_and_are_said(named, command):
     assert said in result.stderr
 
 
+@pytest.mark.slow
 def test_the_same_keys_choose_compare_and_draw(named, tmp_path):
     file, (model, fold) = named
     keys = ["--between", model, "--block", fold]
@@ -136,6 +137,7 @@ def test_a_fold_that_is_no_key_is_said(named):
     assert "is no key" not in polaroc("evaluate", file, *BASE, "--by", model, "--by", fold).stderr
 
 
+@pytest.mark.slow
 def test_a_table_at_an_address_has_the_same_keys(tmp_path):
     file = tmp_path / "scores.duckdb"
     with duckdb.connect(file) as connection:
@@ -148,6 +150,7 @@ def test_a_table_at_an_address_has_the_same_keys(tmp_path):
     assert "clf" not in json.loads(polaroc(*asked, "--no-by").stdout)[0]
 
 
+@pytest.mark.slow
 def test_sql_says_that_it_looked_at_no_table():
     asked = ["sql", "--table", "predictions", *BASE]
     assert "Note: no --by is given" in polaroc(*asked).stderr

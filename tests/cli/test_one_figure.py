@@ -28,6 +28,7 @@ def answered(*arguments: object) -> dict:
     return json.loads(result.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folds", [True, False])
 def test_mean_difference_and_probability(tmp_path, folds):
     table = TABLE.filter(pl.col("fold") <= 4) if folds else TABLE.filter(fold=1)

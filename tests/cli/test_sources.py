@@ -112,6 +112,7 @@ def test_the_call_that_makes_what_a_folder_lacks_is_named(results, tmp_path):
         assert "--grid is 9" in refused(*command, results, "--grid", 9, *out)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "arguments"),
     [
@@ -133,6 +134,7 @@ def test_an_address_gives_what_files_give(places, command, arguments):
             assert there[name] == rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["roc", "winner_map"])
 def test_charts_of_an_address_are_those_of_files(places, name, tmp_path):
     by = [*PREDICTIONS, *([] if name == "roc" else OVER)]
@@ -145,6 +147,7 @@ def test_charts_of_an_address_are_those_of_files(places, name, tmp_path):
     assert there == {place: pytest.approx(value, abs=1e-9) for place, value in here.items()}
 
 
+@pytest.mark.slow
 def test_a_report_and_a_test_of_cases_fetch_the_rows(places, tmp_path):
     page = tmp_path / "page.html"
     made = polaroc("report", *places["table"], *PREDICTIONS, *OVER, "--grid", 8, "--out", page)
@@ -159,6 +162,7 @@ def test_a_report_and_a_test_of_cases_fetch_the_rows(places, tmp_path):
     assert there["pairs"][0]["p_adjusted"] == pytest.approx(here["pairs"][0]["p_adjusted"])
 
 
+@pytest.mark.slow
 def test_an_address_of_rows_that_cannot_be_ranked(tmp_path):
     with duckdb.connect(tmp_path / "scores.duckdb") as connection:
         connection.execute("CREATE TABLE p AS SELECT true AS truth, NULL::DOUBLE AS score")
@@ -174,6 +178,7 @@ def test_a_table_belongs_to_an_address(places):
     assert "none is named" in refused("check", places["table"][0], *PREDICTIONS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["wide file", "wide table"])
 def test_a_column_of_scores_per_model(places, place):
     schema = pr.evaluate(WIDE, truth="truth", score=SCORES).schema

@@ -106,6 +106,7 @@ ADJUSTED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", ADJUSTED)
 @given(
     level=st.sampled_from([None, 0.6, 0.95]),

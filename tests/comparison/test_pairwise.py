@@ -13,6 +13,7 @@ from polaroc.comparison.pairwise import holm, paired_t, tukey
 SHAPES = [(20, 3), (2, 2), (10, 5)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 def test_without_overlap_it_is_scipys_paired_test(shape):
     values = draw(*shape)
@@ -33,6 +34,7 @@ def test_one_pair_has_scipys_interval():
     assert found == pytest.approx(tuple(interval), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("ratio", [0.25, 1 / 9])
 def test_corrected_t_by_hand(shape, ratio):
@@ -121,6 +123,7 @@ def test_a_constant_difference_is_marked():
     assert (pairs.reach == 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_holm_is_statsmodels(seed):
     p_values = np.random.default_rng(seed).random(8).round(1)

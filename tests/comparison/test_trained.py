@@ -36,6 +36,7 @@ def test_pairs_are_delongs_with_limits_as_wide_as_the_adjusted_p_value_says():
     assert (found["difference"] - found["lower"]).to_list() == pytest.approx(reach)
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10**6), models=st.integers(2, 5), cases=st.integers(8, 40))
 def test_an_interval_leaves_out_zero_where_the_pair_is_told_apart(seed, models, cases):
     rng = np.random.default_rng(seed)
@@ -56,6 +57,7 @@ def test_an_interval_leaves_out_zero_where_the_pair_is_told_apart(seed, models, 
         assert outside == (not set(letters[row["model_a"]]) & set(letters[row["model_b"]]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("measure", "asked"), MEASURES.items(), ids=MEASURES)
 def test_estimates_and_errors_are_those_of_each_model(measure, asked):
     found = compare(measure=measure, **asked)

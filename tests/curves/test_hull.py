@@ -98,6 +98,7 @@ def monotone_chain(fp: list[int], tp: list[int]) -> list[int]:
     return kept
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("levels", "weights"), [(None, None), (10**5, None), (1000, None), (None, 4), (10**5, 4)]
 )
@@ -159,6 +160,7 @@ def test_vertices_are_rows_of_the_curve(several):
     assert_frame_equal(found.pipe(pr.hull), found)
 
 
+@pytest.mark.slow
 @given(st.lists(tables(kinds=["none"]), min_size=2, max_size=4))
 def test_each_key_has_its_own_hull(several):
     keyed = pl.concat([t.with_columns(k=pl.lit(i)) for i, t in enumerate(several)])
@@ -322,6 +324,7 @@ def test_a_curve_that_does_not_move_is_one_point():
     assert hull_vertices(np.array([0]), np.array([0])).tolist() == [0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [2.0**-800, 2.0**800])
 @given(table=tables(kinds=["whole"]))
 def test_the_scale_of_weights_does_not_move_the_vertices(scale, table):

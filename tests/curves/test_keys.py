@@ -92,6 +92,7 @@ def test_numbers_go_by_key(data):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("values", "calculated"),
     [
@@ -165,6 +166,7 @@ def test_rows_that_are_dropped_are_not_ranked(drop, missing):
     assert_frame_equal(found.drop("note"), kept.drop("note"), rel_tol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [

@@ -153,6 +153,7 @@ def test_each_key_has_the_expected_cost_under_its_own_estimate():
             assert value == (pytest.approx(expected, rel=1e-12) if is_number else expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lower", [0.05, 0.0])
 def test_a_choice_has_the_widest_limits_over_the_interval(lower):
     def limits(over):
@@ -215,6 +216,7 @@ def test_what_needs_one_estimate_says_so(call, match):
     assert "\nHint: " in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["em", "confusion"])
 def test_limits_hold_the_truth_from_the_estimate_to_the_judged_threshold(method):
     runs = 60

@@ -57,6 +57,7 @@ def test_the_prior_of_a_shifted_deployment_is_found(method, score, prior):
     assert (row["method"], row["deployed"], row["note"]) == (method, 20_000, None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize(("method", "score"), [("em", "score"), ("confusion", "odd")])
 def test_the_interval_holds_the_prior_as_often_as_it_says(method, score, prior):
@@ -165,6 +166,7 @@ def test_a_class_that_is_absent_is_said(method, truth, note):
     assert note in row["note"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("by", [[], ["a"], ["a", "b"]], ids=len)
 @pytest.mark.parametrize("weight", [None, "weight"])

@@ -17,6 +17,7 @@ def assessed(seed, priors, drift="none", sizes=(1_000, 9_000)):
     return SIMULATION["assessed"](known, SIMULATION["above"](rng, known, priors, drift), OVER)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [(50, 450), (1_000, 9_000)])
 def test_nothing_is_said_while_the_prior_stays_in_its_range(sizes):
     moving = 0.12 + 0.07 * np.sin(np.arange(DAYS) / 9)

@@ -36,6 +36,7 @@ def p_value(reference, deployed):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("prior", "use", "digits"), [(0.3, 0.1, None), (0.05, 0.5, None), (0.3, 0.01, 0)]
 )
@@ -48,6 +49,7 @@ def test_a_shift_of_the_prior_alone_is_found_as_rarely_as_the_level_says(prior, 
         assert np.mean(np.array(small) <= level) * runs <= stats.binom.ppf(0.999, runs, level)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("drift", DRIFTS)
 def test_drift_that_is_no_mixture_is_found(drift):
     change, power = DRIFTS[drift]

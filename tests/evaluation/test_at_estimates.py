@@ -41,6 +41,7 @@ def test_limits_reach_to_those_at_the_ends_of_the_interval():
     assert row["std_error"] is None
 
 
+@pytest.mark.slow
 def test_other_measures_and_the_order_of_rows_stay():
     arguments = NAMES | {"intervals": "logit", "over": (0.1, 0.2)}
     found = pr.evaluate(CASES, **arguments, priors=estimates())

@@ -115,6 +115,7 @@ def test_an_empty_table_gives_an_empty_result_of_the_same_schema(name, by):
     assert lazy.collect(engine="in-memory").is_empty()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BEFORE_HULL)
 def test_plans_without_hull_can_be_sent_elsewhere(name):
     plan = STEPS[name](PREDICTIONS.lazy(), by=["model"])
@@ -124,6 +125,7 @@ def test_plans_without_hull_can_be_sent_elsewhere(name):
     close(sent.collect(), plan.collect())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STEPS)
 def test_results_can_be_written_as_they_come(name, tmp_path):
     PREDICTIONS.write_parquet(tmp_path / "predictions.parquet", row_group_size=37)
@@ -178,6 +180,7 @@ VALUES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["curve", "surface", "auc", "hull", "evaluate", "evaluate on hull"]
 )
@@ -195,6 +198,7 @@ def test_each_key_alone_gives_what_it_gives_among_others(name, values):
         close(among, alone)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STEPS)
 def test_two_keys_are_one_key_of_both(name):
     both = pl.format("{}{}", "model", "fold").alias("k")
@@ -235,6 +239,7 @@ def test_keys_come_in_one_order_everywhere():
 # --- numbers -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("interpolation", INTERPOLATIONS)
 @pytest.mark.parametrize("weight", [None, "weight"])
 @pytest.mark.parametrize("by", KEYS, ids=len)
@@ -279,6 +284,7 @@ def test_evaluate_agrees_with_scikit_learn_on_many_rows():
 OVER = ["auc", "iauprec", "sens", "auc_range", "accsens", "equal_error"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
@@ -455,6 +461,7 @@ def test_many_priors_come_in_the_order_asked(count, engine):
         assert found["estimate"].to_list() == pytest.approx(priors * models)
 
 
+@pytest.mark.slow
 def test_limits_stay_with_their_prior_where_there_are_many():
     priors = [i / 100 for i in range(1, 41)]
     asked = {**NAMES, "by": "model", "measures": "auprec", "intervals": "logit"}

@@ -181,6 +181,7 @@ def test_too_many_folds_are_refused():
         kfold(SONAR, NAIVE, positive="mine", k=98)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "code",
     [
@@ -221,6 +222,7 @@ def conventions() -> list[object]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("estimator", "check"), conventions())
 def test_classifiers_keep_scikit_learn_conventions(estimator, check):
     check(estimator)

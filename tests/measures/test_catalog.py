@@ -99,6 +99,7 @@ def test_a_new_measure_is_named_and_described():
     assert "| `gini` | Gini | twice the AUC less one | higher |  | yes |" in page["markdown"]()
 
 
+@pytest.mark.slow
 def test_every_measure_is_an_expression():
     over = (0.05, 0.2)
     found = pr.evaluate(TWENTY, **NAMES, priors=0.1, over=over, measures=list(CATALOG))

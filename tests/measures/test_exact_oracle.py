@@ -54,6 +54,7 @@ def column(curves, name):
 # --- against rational numbers ------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_curves(crowd):
     found = crowd.curves
     assert found["threshold"].to_list() == column(crowd.exact, "thresholds")
@@ -87,6 +88,7 @@ def test_every_table_has_its_row_and_says_which_class_it_lacks(crowd):
     assert said == [note for note in lacking if note is not None]
 
 
+@pytest.mark.slow
 def test_auc(crowd):
     same(pr.auc(crowd.curves)["estimate"].drop_nulls(), [exact.auc(c) for c in crowd.both])
     found = pr.auc(crowd.curves, fpr=RANGE)["estimate"].drop_nulls()
@@ -114,6 +116,7 @@ def test_hulls(crowd):
     assert found["fp"].to_list() == column(hulls, "fp")
 
 
+@pytest.mark.slow
 def test_sens_and_equal_error(crowd):
     found = pr.sens(crowd.curves, RANGE)["estimate"].drop_nulls()
     same(found, [exact.sens(c, *RANGE) for c in crowd.both], atol=1e-9)
@@ -124,6 +127,7 @@ def test_sens_and_equal_error(crowd):
     same(errors["estimate"].drop_nulls(), [exact.equal_error(c) for c in crowd.both])
 
 
+@pytest.mark.slow
 def test_surfaces(crowd):
     points = crowd.curves.filter(
         pl.col("threshold").is_not_null(), pl.col("tpr").is_not_null(), pl.col("fpr").is_not_null()
@@ -138,12 +142,14 @@ def test_surfaces(crowd):
         same(found[name].drop_nulls(), numbers, atol=1e-14, err_msg=name)
 
 
+@pytest.mark.slow
 def test_cost_curves(crowd):
     shares = [0.0, 0.1, 0.5, 0.9, 1.0]
     found = pr.cost_curve(crowd.curves, shares)["cost"]
     same(found, [exact.least_cost(c, x) for c in crowd.both for x in shares])
 
 
+@pytest.mark.slow
 def test_dominance(crowd):
     pairs = crowd.curves.with_columns(model=pl.col("table") % 2, pair=pl.col("table") // 2)
     found = pr.dominance(pairs.drop("table"))
@@ -163,6 +169,7 @@ def chosen(crowd, rule, prior, **arguments):
     return points.filter((pl.col("positives") > 0) & (pl.col("negatives") > 0)).rows(named=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", [0.5, 0.1, "observed"])
 def test_balanced_points(crowd, prior):
     for curve, found in zip(crowd.both, chosen(crowd, "balanced", prior), strict=True):
@@ -174,6 +181,7 @@ def test_balanced_points(crowd, prior):
             assert found["share"] == pytest.approx(float(share), abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cost_fn", "cost_fp"), [(1, 1), (3, 1)])
 @pytest.mark.parametrize("prior", [0.5, 0.2])
 def test_cheapest_points(crowd, prior, cost_fn, cost_fp):
@@ -189,6 +197,7 @@ def test_cheapest_points(crowd, prior, cost_fn, cost_fp):
         assert float(cost(curve.points[at]) - least) < 1e-15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", [0.0, 0.3, 0.5, 2 / 3, 0.7, 1.0])
 def test_points_of_a_recall_and_of_a_false_positive_rate(crowd, target):
     # A share that is the target to the last digit reaches it.
@@ -202,6 +211,7 @@ def test_points_of_a_recall_and_of_a_false_positive_rate(crowd, target):
         assert found["threshold"] == curve.thresholds[at]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", [0.25, 1 / 3, 0.5, 0.6, 2 / 3, 0.75, 0.8])
 def test_points_of_a_precision(crowd, target):
     for curve, found in zip(
@@ -218,6 +228,7 @@ def test_points_of_a_precision(crowd, target):
 # --- against scikit-learn ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_scikit_learn(crowd):
     # It takes differences of scores, which overflow, and tells ties by them.
     tables = crowd.tables.filter(pl.col("score").abs() < 1e300, pl.col("table") < BESIDE)

@@ -76,6 +76,7 @@ def test_auprec_is_the_integral_of_precision_over_recall(interpolation, start, t
     assert found == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("interpolation", INTERPOLATIONS)
 @given(table=tables())
 def test_observed_is_the_share_of_positives(interpolation, table):
@@ -88,6 +89,7 @@ def test_observed_is_the_share_of_positives(interpolation, table):
 
 
 # 3/5 and 3 times 1/5 differ in the last digit, and Polars takes either for a quotient.
+@pytest.mark.slow
 @pytest.mark.parametrize("start", STARTS)
 @pytest.mark.parametrize("interpolation", INTERPOLATIONS)
 @pytest.mark.parametrize(("tied", "negatives"), [(3, 5), (6, 7), (7, 10), (5, 11), (47, 49)])
@@ -108,6 +110,7 @@ TIED_FIRST = [(True, 9.0, w) for w in (0.1, 0.2, 0.3)] + [(False, 9.0, w) for w 
 REST = [(False, 5.0, 0.3), (True, 4.0, 0.4), (False, 3.0, 0.6)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", STARTS)
 @pytest.mark.parametrize("interpolation", INTERPOLATIONS)
 @pytest.mark.parametrize("copies", [1, 2, 7, 40])
@@ -126,6 +129,7 @@ def test_step_is_average_precision_with_cases_weighted_to_the_prior(table, prior
     assert area(table, pr.auprec, prior, interpolation="step") == pytest.approx(theirs, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("interpolation", INTERPOLATIONS)
 @given(table=tables(kinds=["none"]), times=st.integers(1, 30))
 def test_a_prior_is_what_repeating_the_negatives_makes_of_it(interpolation, table, times):
@@ -192,6 +196,7 @@ def test_the_walk_through_twenty_rows(interpolation, start, expected):
 # --- iauprec -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("interpolation", INTERPOLATIONS)
 @given(table=tables(), over=st.sampled_from(RANGES), start=st.sampled_from(STARTS))
 def test_iauprec_is_the_mean_over_the_prior(interpolation, over, table, start):
@@ -219,6 +224,7 @@ def test_iauprec_is_the_mean_over_the_skew(interpolation, over, table, start):
     assert curves.pipe(pr.iauprec, belief, **how)["estimate"].item() == found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("interpolation", INTERPOLATIONS)
 @given(table=tables(), shape=st.sampled_from(BETAS))
 def test_iauprec_is_the_mean_under_a_beta_belief(interpolation, shape, table):
@@ -242,6 +248,7 @@ def test_iauprec_is_the_weighted_mean_under_points(interpolation, table, chances
     assert found == pytest.approx(np.average(each, weights=shares), abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", STARTS)
 @given(table=tables(), over=st.sampled_from(RANGES))
 def test_linear_iauprec_is_its_closed_form(start, over, table):
@@ -299,6 +306,7 @@ def test_a_weight_counts_as_that_many_rows(name, table):
         assert by_weight[total].to_list() == by_rows[total].to_list()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 @given(
     scale=st.sampled_from([1e-200, 1e-9, 0.1, 3.0, 1e12, 1e200]),
@@ -313,6 +321,7 @@ def test_the_scale_of_weights_does_not_matter(name, scale, table):
     assert second == pytest.approx(first, rel=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 @given(table=tables(), data=st.data())
 def test_an_increasing_map_of_the_scores_does_not_matter(name, table, data):

@@ -49,6 +49,7 @@ def test_rows_repeated_and_rows_with_weights(interpolation):
     same(measured(repeated, interpolation), measured(kept, interpolation), check_dtypes=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_scores_through_an_increasing_map(tables, interpolation, seed):
     levels = tables["score"].unique().sort().to_numpy()
@@ -70,6 +71,7 @@ def test_labels_swapped_and_scores_negated(tables):
         same(theirs.select("table", "estimate"), ours.select("table", "estimate"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "relabelled",
     [

@@ -54,6 +54,7 @@ def expected(table: pl.DataFrame, prior: float | None, score_prior: float | None
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("score_prior", [None, 0.5, 0.01])
 @pytest.mark.parametrize("prior", [None, 0.5, 0.01, 0.999])
 @pytest.mark.parametrize("digits", [1, 8])
@@ -72,6 +73,7 @@ def test_they_are_those_of_scikit_learn(prior, score_prior, digits, weighted):
         assert by_name == pytest.approx(expected(table, prior, score_prior), rel=1e-9, abs=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", AT_PRIORS)
 def test_the_mean_over_a_range_is_an_integral(name):
     table = predictions(4)
@@ -88,6 +90,7 @@ def test_the_mean_over_a_range_is_an_integral(name):
     assert found["estimate"].item() == pytest.approx(0.75 * at(0.1) + 0.25 * at(0.3), rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lazy", [True, False])
 def test_many_priors_are_as_one_by_one(lazy):
     table = predictions(5)
@@ -109,6 +112,7 @@ def test_many_priors_are_as_one_by_one(lazy):
     assert rest.select(pl.col("note").eq_missing(pl.col("note_alone")).all()).item()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scores", "losses", "note"),
     [
@@ -130,6 +134,7 @@ def test_what_is_no_probability_is_null_with_a_note(scores, losses, note, priors
         assert found.filter(pl.col("estimate").is_null())["note"].unique().to_list() == [note]
 
 
+@pytest.mark.slow
 def test_both_parts_are_never_negative():
     for seed in range(30):
         table = predictions(seed, rows=25, digits=1)
@@ -151,6 +156,7 @@ def test_calibration_repairs_calibration_and_keeps_refinement():
     assert after[3] == pytest.approx(before[3], rel=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", [0.05, "observed"])
 @pytest.mark.parametrize("score_prior", [0.4, "observed"])
 def test_expressions_are_the_frame_functions(prior, score_prior):

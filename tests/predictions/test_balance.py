@@ -101,6 +101,7 @@ def test_the_models_may_be_named():
     assert notes["second"].to_list() == [None, None, lack]
 
 
+@pytest.mark.slow
 @every_table
 @pytest.mark.parametrize("command", ["check", "evaluate"])
 def test_the_terminal_says_it(saved, command, table, said, where):

@@ -97,6 +97,7 @@ def test_the_first_keys_are_named():
     assert "and 2 more." in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("table", "said"), ANY)
 def test_a_lazy_plan_says_what_it_cannot_rank(table, said):
     found = EAGER["evaluate"](table.lazy(), by="k", weight="weight").collect()
@@ -120,6 +121,7 @@ def test_a_null_key_is_a_key_like_others():
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("interpolation", ["exact", "hull"])
 @pytest.mark.parametrize(("table", "said"), ANY)
 def test_a_lazy_plan_without_keys_says_it_too(table, said, interpolation):
@@ -131,6 +133,7 @@ def test_a_lazy_plan_without_keys_says_it_too(table, said, interpolation):
     assert set(found["note"]) == {said}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("table", "said"), ANY)
 def test_a_lazy_curve_has_no_totals_where_it_cannot_rank(table, said):
     curves = EAGER["curve"](table.lazy(), by="k", weight="weight")
@@ -145,6 +148,7 @@ def test_a_lazy_curve_has_no_totals_where_it_cannot_rank(table, said):
         assert measured.filter(k="a")["estimate"].null_count() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lazy", [False, True])
 @pytest.mark.parametrize(("table", "said"), MISSING)
 def test_missing_values_may_be_dropped(table, said, lazy):
@@ -215,6 +219,7 @@ def test_labels_that_are_clear(truth, lazy):
     assert found.select("tp", "fp").rows() == POINTS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("truth", "positive"),
     [

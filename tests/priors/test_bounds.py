@@ -41,6 +41,7 @@ def least_by_linear_programme(auc: float, prior: float, n: int = 120) -> float:
     return answer.fun
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("auc", "prior"), AREAS)
 def test_least_is_that_of_a_linear_programme(auc, prior):
     least, _ = pr.auprec_bounds(auc, prior)

@@ -53,6 +53,7 @@ def test_fewer_nodes_than_needed_would_not_do():
     assert np.abs(coarse(at) - 1 / (1 + np.exp(4 * at))).max() > 100 * TOLERANCE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("interpolation", ["exact", "linear", "step", "hull"])
 @pytest.mark.parametrize("grid", GRIDS)
 def test_many_priors_have_the_areas_of_rational_arithmetic(interpolation, grid):
@@ -64,6 +65,7 @@ def test_many_priors_have_the_areas_of_rational_arithmetic(interpolation, grid):
     assert found["estimate"].gather(list(some)).to_list() == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", ["one", "zero", "drop"])
 @pytest.mark.parametrize("interpolation", ["exact", "linear", "step"])
 def test_many_priors_have_the_areas_of_every_start(interpolation, start):

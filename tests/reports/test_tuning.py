@@ -19,6 +19,7 @@ def answer(folder, table=TEST, **arguments):
     return " ".join(told[0].split("\n")), Page(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("needs", "rule", "promise"),
     [
@@ -49,6 +50,7 @@ def test_a_threshold_from_cases_of_its_own_carries_its_promise(tmp_path, needs, 
     assert shown["promise"][0] == promise
 
 
+@pytest.mark.slow
 def test_what_cannot_be_promised_is_said(tmp_path):
     said, page = answer(tmp_path, precision=0.95)
     assert said.startswith(
@@ -58,6 +60,7 @@ def test_what_cannot_be_promised_is_said(tmp_path):
     assert not page.all("section[@class='case']")
 
 
+@pytest.mark.slow
 def test_costs_set_a_threshold_and_promise_nothing(tmp_path):
     said, page = answer(tmp_path, cost_fn=5)
     curves = pr.curve(TUNING.filter(model="A"), truth="truth", score="score", by="model")
@@ -81,6 +84,7 @@ def test_folds_and_cases_that_are_judged_promise_nothing(tmp_path):
         pr.report(measures, path=tmp_path / "report.html", tuning=TUNING)
 
 
+@pytest.mark.slow
 def test_the_command_line_says_the_same_of_one_model(tmp_path):
     one, other = (table.filter(model="A").drop("model") for table in (TEST, TUNING))
     one.write_parquet(tmp_path / "test.parquet")

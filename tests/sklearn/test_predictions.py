@@ -108,6 +108,7 @@ def test_the_positive_label_can_be_named():
         assert np.allclose(default["score"], turned)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("features", "target"),
     [

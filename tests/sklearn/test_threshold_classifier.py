@@ -44,6 +44,7 @@ def checks():
 
 
 # scikit-learn casts infinite labels before it refuses them.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast")
 @pytest.mark.parametrize(("estimator", "check"), checks())
 def test_it_keeps_scikit_learn_conventions(estimator, check):

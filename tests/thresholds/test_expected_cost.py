@@ -99,6 +99,7 @@ def test_the_best_fixed_threshold(name):
     assert found["prior"] == pytest.approx(distribution.mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share_name", SHARES)
 @pytest.mark.parametrize("prior_name", PRIORS)
 def test_prior_and_cost_both_uncertain(prior_name, share_name):

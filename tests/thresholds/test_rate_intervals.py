@@ -93,6 +93,7 @@ def enumerated(positives, negatives, prior, draws):
             yield np.mean([weights @ ((low <= p + 1e-7) & (p - 1e-7 <= high)) for p in truths])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", [0.02, 0.3])
 @pytest.mark.parametrize("sizes", [(20, 20), (20, 60)])
 def test_coverage_from_20_positives_on(sizes, prior):

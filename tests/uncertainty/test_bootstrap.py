@@ -188,6 +188,7 @@ def test_logit_is_symmetric_in_the_log_odds():
 
 
 # Of draws of the cells alone .25 to .92 held at the first two.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "positives", "negatives", "auc"),
     [("percentile", 20, 20, 0.8), ("percentile", 20, 400, 0.9), ("bca", 20, 20, 0.8),
@@ -204,6 +205,7 @@ def test_coverage_of_the_true_measures(positives, negatives, auc, method):
         assert own.select(pl.lit(true).is_between("lower", "upper").sum()).item() >= 51, measure
 
 
+@pytest.mark.slow
 def test_few_clusters_of_whole_classes_hold_the_true_area():
     # Ten patients of each class with ten cases each, whose scores share half their variance.
     rng, held = np.random.default_rng(7), 0
@@ -219,6 +221,7 @@ def test_few_clusters_of_whole_classes_hold_the_true_area():
     assert held >= 51
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["percentile", "bca", "logit"])
 def test_limits_are_near_those_of_the_influence(method):
     found = pr.bootstrap(CURVES, priors=0.3, over=(0.2, 0.6), method=method)
@@ -253,6 +256,7 @@ def test_where_the_sample_says_nothing_limits_are_null_with_a_note(
 # --- tables in, tables out ------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", [[], ["model"], ["model", "patient"]])
 def test_columns_schemas_and_kinds_of_frame(by):
     curves = pr.curve(TABLE.filter(pl.col("patient") < 3), **NAMES, by=by)
@@ -268,6 +272,7 @@ def test_columns_schemas_and_kinds_of_frame(by):
     assert empty.schema == found.schema
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["percentile", "bca"])
 def test_evaluate_resamples_as_bootstrap_does(method):
     asked = {"priors": ["observed", 0.5], "over": OVER}

@@ -69,6 +69,7 @@ def test_the_variance_of_the_auc_is_delongs(table):
         assert found**2 == pytest.approx(sum(shares), rel=1e-12, abs=1e-15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SMOOTH)
 def test_influence_is_the_derivative_by_the_weight_of_a_case(name):
     step = 1e-5
@@ -95,6 +96,7 @@ def test_influence_is_the_derivative_by_the_weight_of_a_case(name):
     assert std_error(TABLE, name) == pytest.approx(np.sqrt(variance), rel=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SMOOTH)
 def test_a_whole_weight_counts_as_so_many_rows(name):
     weighted = TABLE.with_columns(weight=pl.Series(rng.integers(0, 4, TABLE.height)))
@@ -129,6 +131,7 @@ def replications(count: int, positives: int, negatives: int) -> pl.DataFrame:
 # The spread of an estimate over new samples; the standard error of an SD over 1,500
 # replications is 2 %. The first order misses some of AUPREC's spread, and a chord
 # some of a slope's.
+@pytest.mark.slow
 @pytest.mark.parametrize("ties", [None, 0])
 def test_standard_errors_are_the_spread_over_new_samples(ties):
     table = replications(1500, 150, 450)

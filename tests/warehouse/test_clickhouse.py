@@ -43,6 +43,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
     session.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("by", "weighted", "interpolation", "priors"),
     [
@@ -62,6 +63,7 @@ def test_measures_are_those_of_polars(run: Run, by, weighted, interpolation, pri
     assert_same(run(table, **asked), pr.evaluate(table, **asked))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("weight", "nulls"), [(None, "drop"), ("weight", "raise")])
 def test_odd_rows_are_treated_as_polars_does(run: Run, weight, nulls):
     table = pl.concat(odd(name).with_columns(pl.lit(name).alias("case")) for name in ODD_ROWS)
@@ -71,6 +73,7 @@ def test_odd_rows_are_treated_as_polars_does(run: Run, weight, nulls):
     assert_same(run(table, **asked), lazily(pr.evaluate, table, **asked))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("labels", "positive"),
     [
@@ -88,6 +91,7 @@ def test_labels_are_read_as_in_polars(run: Run, labels, positive):
     assert_same(run(table, **asked), lazily(pr.evaluate, table, **asked))
 
 
+@pytest.mark.slow
 def test_ranges_and_bins_are_those_of_other_engines(run: Run):
     import ibis
 

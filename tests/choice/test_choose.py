@@ -290,9 +290,14 @@ def mean_iauprec(over):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("priors", [[0.5, 0.1, 0.01], GRID, pr.prior_grid(0.01, 0.4, 9), [0.3]])
-@pytest.mark.parametrize("over", [(0.05, 0.2), (1 / 30, 0.11), pr.beta(2, 18)])
-@pytest.mark.parametrize("asked", [True, False])
+@pytest.mark.parametrize(
+    ("priors", "over", "asked"),
+    [
+        ([0.5, 0.1, 0.01], (0.05, 0.2), True), (GRID, (0.05, 0.2), False),
+        (pr.prior_grid(0.01, 0.4, 9), (1 / 30, 0.11), True), ([0.3], (1 / 30, 0.11), False),
+        ([0.5, 0.1, 0.01], pr.beta(2, 18), True), (GRID, pr.beta(2, 18), True),
+    ],
+)  # fmt: skip
 def test_expected_auprec_over_the_range_of_the_table_is_its_iauprec(priors, over, asked):
     measures = evaluated(priors=priors, over=over)
     asked = asked or not isinstance(over, tuple)

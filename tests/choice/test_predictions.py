@@ -52,6 +52,7 @@ def test_of_predictions_is_of_their_measures(over, folds):
     assert one == ("at 10 % positives" in choice.answer)
 
 
+@pytest.mark.slow
 def test_one_test_set_is_judged_case_by_case():
     choice = pr.choose(ONE, **COLUMNS, by="model", over=OVER, case="case")
     # Pairs of the covariance are those of the paired test.

@@ -76,6 +76,7 @@ def test_designs_divide_the_cases():
         assert len(first | second) == 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("trees", "depth", "rate"), [(1, 3, 1.0), (10, 2, 0.3)])
 def test_trees_are_those_of_histograms(trees, depth, rate):
     rng, truth = np.random.default_rng(0), np.arange(320) < 80

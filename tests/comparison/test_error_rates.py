@@ -9,7 +9,7 @@ from scipy.stats import binom
 import polaroc as pr
 
 SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "error_rates.py"))
-REPLICATES = 120
+REPLICATES = 80
 DATASET = [
     "2-way on IAUPREC", "Greenhouse-Geisser", "Friedman", "Iman-Davenport",
     "within-fold permutation", "paired t + Holm",
@@ -46,12 +46,14 @@ def test_the_default_keeps_its_rate_under_both_nulls(below, null, test):
     assert below[null, test, 0.05] <= at_most(0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", DATASET)
 def test_tests_for_the_dataset_keep_their_rate_for_that_question_only(below, test):
     assert below["dataset", test, 0.05] <= at_most(0.05)
     assert below["population", test, 0.05] > at_most(0.2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("test", "dataset", "population"), [("3-way, K = 3", 0.3, 0.7), ("3-way, K = 16", 0.8, 0.9)]
 )

@@ -30,6 +30,7 @@ def test_independent_pairs_multiply():
     assert (drawn < 0.05).mean() == pytest.approx(1 - 0.95**2, abs=0.008)
 
 
+@pytest.mark.slow
 def test_all_hold_at_once_by_simulation():
     rng = np.random.default_rng(2)
     covariance = multivariate_t(shape=np.eye(4), df=30, seed=1).rvs(9).T

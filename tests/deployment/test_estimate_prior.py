@@ -58,7 +58,7 @@ def test_the_prior_of_a_shifted_deployment_is_found(method, score, prior):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("prior", PRIORS)
+@pytest.mark.parametrize("prior", PRIORS[::2])
 @pytest.mark.parametrize(("method", "score"), [("em", "score"), ("confusion", "odd")])
 def test_the_interval_holds_the_prior_as_often_as_it_says(method, score, prior):
     reference, deployed = cases(3, 400, 0.3, RUNS), cases(4, 1_000, prior, RUNS)

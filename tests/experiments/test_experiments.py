@@ -324,6 +324,7 @@ def test_phoneme_models_run_on_a_table_that_is_given():
     assert made["model"].unique().sort().to_list() == ["sc knnc1", "sc knnc3", "sc parzenc"]
 
 
+@pytest.mark.slow
 def test_satellite_models_depend_on_the_seed():
     one, other = (satellite.predictions(folds=1, seed=seed) for seed in (1, 2))
     assert not one.filter(model="B")["case"].equals(other.filter(model="B")["case"])

@@ -16,7 +16,7 @@ from polaroc.cli.screen import handle_errors, notes_console, progress
 from polaroc.cli.sources import Decimal, Separator, TableName, opened
 from polaroc.comparison.design import Target
 from polaroc.errors import InvalidArgument, check_choice
-from polaroc.files.atomic import atomic_file, check_new, never_replace, replace_any
+from polaroc.files.atomic import atomic_file, check_new
 
 
 @handle_errors
@@ -135,11 +135,10 @@ def chart(
             f"{names} does not change the chart {name!r}; it takes {taken or 'none'}.",
             hint="leave it out.",
         )
-    replaceable = replace_any if force else never_replace
     destination = file or Path(f"{name}.html")
     with or_stdout(destination, f"{name}.json") as where:
         check_formats([where.suffix[1:].lower()])
-        check_new(where, replaceable)
+        check_new(where, force)
         with progress() as say, opened(files, table, separator, decimal) as source:
             say("measuring")
             columns = columns_of(source, truth, score, weight, positive, nulls)
@@ -152,7 +151,7 @@ def chart(
             drawn = drawing.draw(drawn_from, **({} if title is None else {"title": title}))
             notes = [*wanted.dropped(), *doubtful(drawn_from)]
             source.check_unchanged()
-            with atomic_file(where, replaceable) as staging:
+            with atomic_file(where, force) as staging:
                 save(drawn, staging)
     tell(keys.notes)
     # Notes that a chart does not show.

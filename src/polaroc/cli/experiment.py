@@ -21,7 +21,7 @@ from polaroc.cli.sources import Decimal, Separator, text_format
 from polaroc.errors import InvalidTable
 from polaroc.experiments import accsens, holdouts, satellite, test_train_ratio
 from polaroc.experiments.runs import Progress as Callback
-from polaroc.files.atomic import atomic_file, check_new, never_replace, replace_any
+from polaroc.files.atomic import atomic_file, check_new
 from polaroc.files.read import scan
 from polaroc.files.text_files import TextFormat
 
@@ -85,11 +85,10 @@ def experiment(
     Phoneme: 1 and 3 nearest neighbours and Parzen, on scaled features.
     """
     where = file or Path(f"{Path(data).stem}_predictions.parquet")
-    replaceable = replace_any if force else never_replace
-    check_new(where, replaceable)
+    check_new(where, force)
     chosen = _experiment(data, truth, positive, text_format(separator, decimal))
     count = holdouts or chosen.holdouts
-    with _bar(chosen.models * count) as callback, atomic_file(where, replaceable) as staging:
+    with _bar(chosen.models * count) as callback, atomic_file(where, force) as staging:
         predictions = chosen.scores(count, seed, callback)
         predictions.write_parquet(staging)
     arguments = {

@@ -26,7 +26,7 @@ from polaroc.cli.pipes import AsJson, plain_rows, print_json
 from polaroc.cli.screen import handle_errors, progress
 from polaroc.cli.sources import Decimal, Separator, Source, TableName, columns_of, opened
 from polaroc.errors import InvalidArgument, quoted
-from polaroc.files.atomic import check_new, never_replace, replace_any
+from polaroc.files.atomic import check_new
 from polaroc.predictions.usual_keys import usual_name
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.constraints import resolve_constraints
@@ -120,7 +120,7 @@ def threshold(
     saved = None if apply is None else _saved(apply, given)
     limits = limits_of(constraint)
     if out is not None:
-        check_new(out, replace_any if force else never_replace)
+        check_new(out, force)
     with progress() as say, opened(files, table, separator, decimal) as source:
         say("reading")
         columns = columns_of(source, truth, score, weight, positive, nulls)

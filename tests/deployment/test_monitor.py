@@ -202,7 +202,7 @@ def of_points(**columns):
         (InvalidTable, "no rows for model='B'", of_points(model="A")),
         (InvalidTable, "have 2 rows for model='A'", TWO | {"points": pl.concat([POINTS, POINTS])}),
         (InvalidTable, "a threshold is null", of_points(threshold=None)),
-        (InvalidTable, "the key 'fold', which by has not", of_points(fold=1)),
+        (InvalidTable, "lacks the key 'fold'", of_points(fold=1)),
         (InvalidTable, "no column 'threshold'", TWO | {"points": POINTS.drop("threshold")}),
         (InvalidArgument, "points is nan", TWO | {"points": float("nan")}),
         (InvalidArgument, "over is 0.1, allowed is a range", TWO | {"over": 0.1}),

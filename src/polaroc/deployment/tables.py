@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from polaroc.base.checks import is_number
-from polaroc.base.columns import as_lazy, require
+from polaroc.base.columns import as_lazy, check_shared_keys, require
 from polaroc.base.private_columns import TRUTH
 from polaroc.deployment.limits import Reference, Threshold
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
@@ -85,12 +85,7 @@ def _thresholds(points: Table | float, keys: Sequence[str]) -> _Thresholds:
         return _Thresholds({(): found}, [], keys)
     lazy = as_lazy(points)
     shared = require(lazy, ["threshold"], source="operating_points(...)")
-    strange = [key for key in shared if key not in keys]
-    if strange:
-        raise InvalidTable(
-            f"the points have the key {', '.join(map(repr, strange))}, which by has not.",
-            hint="give by the keys of the points, and any others.",
-        )
+    check_shared_keys(shared, keys, "the points")
     table = lazy.collect()
     if table["threshold"].null_count():
         raise InvalidTable(

@@ -10,8 +10,9 @@ from polaroc.base.columns import (
     PRIOR_LIMITS,
     as_lazy,
     attach,
+    check_shared_keys,
     require,
-    text_keys_of_different_types,
+    with_key_types,
 )
 from polaroc.base.private_columns import private
 from polaroc.base.statistics import normal
@@ -51,14 +52,8 @@ def with_estimates(
     """
     schema = rows.collect_schema()
     table, named = _with_keys_of(schema, estimates)
-    strange = [name for name in named if name not in keys]
-    if strange:
-        raise InvalidTable(
-            f"the estimated priors have the key {', '.join(map(repr, strange))}, which by has not.",
-            hint=Hint(
-                "name it in {by}, or filter the estimates to one row for each key.", by=strange
-            ),
-        )
+    one_each = "name it in by, or filter the estimates to one row for each key."
+    check_shared_keys(named, keys, "the estimated priors", one_each)
     if table.height > (table.select(named).n_unique() if named else 1):
         raise InvalidTable(
             "there are several estimated priors for one key, needed is one.",
@@ -93,10 +88,8 @@ def _with_keys_of(
     table = as_lazy(estimates).collect()
     named = [name for name in table.columns if name not in ESTIMATE]
     shared = [name for name in named if name in schema]
-    differ = text_keys_of_different_types(
-        schema, table.schema, shared, ("the table", "the estimates")
-    )
-    return table.with_columns(pl.col(key).cast(schema[key], strict=False) for key in differ), named
+    typed = with_key_types(table.lazy(), schema, shared, ("the table", "the estimates"))
+    return typed.collect(), named
 
 
 def the_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> tuple[float, float, float]:

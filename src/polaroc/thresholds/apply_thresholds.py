@@ -11,11 +11,12 @@ from polaroc.base.columns import (
     PRIOR_LIMITS,
     as_lazy,
     attach,
+    check_shared_keys,
     collect_like,
     refuse_clash,
     require,
     takes_table,
-    text_keys_of_different_types,
+    with_key_types,
 )
 from polaroc.base.private_columns import FRACTIONAL, PRIVATE, SAME, TRUTH, WEIGHT, private
 from polaroc.base.statistics import ROUNDING
@@ -175,17 +176,13 @@ def apply_thresholds(
     given = require(has_point, POINTS, source="operating_points(...)")
     # Of points that were applied, or are those of `expected_cost`.
     shared = [key for key in given if key in table.keys or key not in NO_KEYS]
-    strange = [key for key in shared if key not in table.keys]
-    if strange:
-        raise InvalidTable(
-            f"the points have the key {', '.join(map(repr, strange))}, which by has not.",
-            hint="give by the keys of the points, and any others.",
-        )
-    typed = _with_key_types(has_point, table, shared)
+    check_shared_keys(shared, table.keys, "the points")
+    kinds, named = table.rows.collect_schema(), ("the predictions", "the points")
+    typed = with_key_types(has_point, kinds, shared, named)
     placed = with_priors_in_use(typed, priors, table.keys, level)
     present = placed.collect_schema().names()
     shared = [key for key in table.keys if key in present]
-    placed = _with_key_types(placed, table, shared)
+    placed = with_key_types(placed, kinds, shared, named)
     realised = _realised(table, placed, shared)
     columns = [*POINTS]
     uncertain = isinstance(priors, Belief) or is_estimate(priors)
@@ -209,18 +206,6 @@ def apply_thresholds(
             )
         return collected
     return result
-
-
-def _with_key_types(points: pl.LazyFrame, table: Predictions, keys: Sequence[str]) -> pl.LazyFrame:
-    """Cast keys of the points to the types of the predictions, where they fit."""
-    kinds = table.rows.collect_schema()
-    differ = text_keys_of_different_types(
-        kinds, points.collect_schema(), keys, ("the predictions", "the points")
-    )
-    for key in differ:
-        own = pl.col(key).cast(kinds[key], strict=False)
-        points = points.filter(own.is_null() == pl.col(key).is_null()).with_columns(own)
-    return points
 
 
 def _realised(table: Predictions, points: pl.LazyFrame, shared: Sequence[str]) -> pl.LazyFrame:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc.base.checks import check_flag
-from polaroc.base.columns import as_lazy, column_name, column_names, within
+from polaroc.base.columns import as_lazy, check_shared_keys, column_name, column_names, within
 from polaroc.base.columns import curve_keys as local_curve_keys
 from polaroc.base.private_columns import PLACE, SAME, private
 from polaroc.calibration.blocks import LEAST, OWN_SKEW, RATIO, hull_blocks
@@ -15,7 +15,6 @@ from polaroc.calibration.probabilities import (
     ADDED,
     NO_CURVE,
     SAME_SCORES,
-    check_shared_keys,
     refuse_added,
 )
 from polaroc.errors import InvalidTable
@@ -100,7 +99,7 @@ def probabilities(
     refuse_added(names)
     points, moments = _tuned(curve)
     keys = local_curve_keys(points.lazy())
-    check_shared_keys(keys, own)
+    check_shared_keys(keys, own, "the curve")
     blocks, grid = _probabilities_of_blocks(points, keys, priors)
     number = table[score].cast("float64")
     is_number = number.notnull() & ~number.isnan()

@@ -23,7 +23,7 @@ OTHER_NAMES = {
     "pr": {"prc", "pr_curve", "precision_recall", "precision_recall_curve"},
     "decision_curves": {"dca", "net_benefit"},
 }  # fmt: skip
-PLACE = re.compile(r"\{(\w+)\}")
+PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 class Hint(str):
@@ -142,7 +142,7 @@ def _rebuild(kind: type[PolarocError], found: str, hint: str) -> PolarocError:
 
 def _fill(template: str, arguments: Mapping[str, Any], spell: Callable[[str, Any], str]) -> str:
     # Braces of anything else, such as a mapping in an example, stay.
-    return PLACE.sub(
+    return PLACEHOLDER.sub(
         lambda place: spell(place[1], arguments[place[1]]) if place[1] in arguments else place[0],
         template,
     )

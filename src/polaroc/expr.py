@@ -19,13 +19,13 @@ from polaroc.base.columns import single_column
 from polaroc.curves.hull import hull_vertices
 from polaroc.curves.in_groups import (
     FIELDS,
+    RAW_SCORE,
     cases,
     group_constant,
     group_curve,
     group_sum,
     with_fields,
 )
-from polaroc.curves.in_groups import SCORE as RAW_SCORE
 from polaroc.curves.segments import CELLS, segment_columns
 from polaroc.curves.surface import RATES
 from polaroc.errors import Hint, InvalidArgument, check_choice

@@ -23,8 +23,8 @@ RESULT = {
 NOT_COUNTS = "weights are not counts of cases: no test"
 # Cases of the rarer class below which the prior of the cases is known too badly.
 FEW = 30
-LIBERAL = f"fewer than {FEW} cases of a class: calibrated scores are rejected too often"
-UNTOLD = "all scores are equal, or separate the classes: no slope"
+TOO_FEW = f"fewer than {FEW} cases of a class: calibrated scores are rejected too often"
+NO_SLOPE = "all scores are equal, or separate the classes: no slope"
 
 
 @takes_table
@@ -151,9 +151,9 @@ def _test(curve: pl.DataFrame, score_prior: Prior) -> dict[str, Any]:
         return row | {"note": NOT_COUNTS}
     found = recalibration(score, pos, neg, fitted_prior=score_prior != OBSERVED)
     line = fitted_line(score, pos, neg)
-    note = None if line is not None else UNTOLD
+    note = None if line is not None else NO_SLOPE
     if score_prior != OBSERVED and min(positives, negatives) < FEW:
-        note = "; ".join(filter(None, (note, LIBERAL)))
+        note = "; ".join(filter(None, (note, TOO_FEW)))
     if found.impossible:
         note = f"scores of 0 or 1 are wrong for {found.impossible:g} cases"
     intercept, slope = (None, None) if line is None else line

@@ -14,9 +14,9 @@ from polaroc.curves.segments import cells_in, segment_columns
 from polaroc.predictions.row_checks import GREATEST_WEIGHT
 from polaroc.typing import IntoExpr
 
-SCORE, LAST, VALUE = (PRIVATE + name for name in ("score", "last", "value"))
+RAW_SCORE, LAST, VALUE = (PRIVATE + name for name in ("score", "last", "value"))
 FIELDS = Polars(pl.field)
-COUNTS = cells_in(FIELDS)
+GROUP_CELLS = cells_in(FIELDS)
 
 
 @dataclass(frozen=True)
@@ -56,12 +56,12 @@ def group_curve(
     The last row of a tie has the counts of the tie, the others have zero.
     """
     group = cases(truth, score, weight)
-    rows = pl.struct(group.score.alias(SCORE), group.pos.alias("pos"), group.neg.alias("neg"))
+    rows = pl.struct(group.score.alias(RAW_SCORE), group.pos.alias("pos"), group.neg.alias("neg"))
     ranked = with_fields(
         rows.sort_by(group.score, descending=True),
         pl.field("pos").cum_sum().alias("tp"),
         pl.field("neg").cum_sum().alias("fp"),
-        (pl.field(SCORE) != pl.field(SCORE).shift(-1)).fill_null(True).alias(LAST),
+        (pl.field(RAW_SCORE) != pl.field(RAW_SCORE).shift(-1)).fill_null(True).alias(LAST),
     )
     tied = with_fields(
         ranked,
@@ -71,7 +71,7 @@ def group_curve(
         pl.field("fp").last().alias("negatives"),
     )
     segments = with_fields(
-        tied, *(end.alias(name) for name, end in segment_columns(COUNTS).items())
+        tied, *(end.alias(name) for name, end in segment_columns(GROUP_CELLS).items())
     )
     return segments, group.valid & (group.pos.sum() > 0) & (group.neg.sum() > 0)
 

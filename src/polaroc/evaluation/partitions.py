@@ -10,13 +10,12 @@ from pathlib import Path
 
 import polars as pl
 
-from polaroc.base.private_columns import PLACE, PRIVATE, ROW_ERROR, SIZE
+from polaroc.base.private_columns import PLACE, PRIVATE, RANGE, ROW_ERROR, SIZE
 from polaroc.curves.keys import Keys, keys_from_counts, score_extremes, totals
 from polaroc.curves.packing import rank_of, score_at
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions
 
-RANGE = PRIVATE + "range"
 PLACES = PRIVATE + "places"
 # Rows are counted by their score's rank without its last 44 bits; a range of too many rows
 # is counted again without 22 bits, then by the whole rank.

@@ -25,7 +25,7 @@ ESTIMATE = (
     "method", "prior", "lower", "upper", "std_error", "reference_prior", "deployed", "shift_p",
     "note",
 )  # fmt: skip
-ENDS = ("prior", "lower", "upper")
+PRIOR_AND_LIMITS = ("prior", "lower", "upper")
 # How an estimated prior was made, where known: limits from the rates of a threshold may depend
 # on the very cases that judge this one.
 METHOD = private("method")
@@ -33,7 +33,7 @@ NOT_ESTIMATED = "the prior was not estimated"
 NO_INTERVAL = "the estimated prior has no interval"
 AT_AN_END = "the estimated prior is 0 or 1"
 # Keeps odds finite where an estimate is 0 or 1.
-LEAST = 1e-12
+LEAST_PRIOR = 1e-12
 
 
 def is_estimate(priors: object) -> TypeGuard[pl.DataFrame | pl.LazyFrame]:
@@ -63,7 +63,7 @@ def with_estimates(
         *named,
         *(
             pl.col(name).cast(pl.Float64).alias(own)
-            for name, own in zip(ENDS, ("prior", *PRIOR_LIMITS), strict=True)
+            for name, own in zip(PRIOR_AND_LIMITS, ("prior", *PRIOR_LIMITS), strict=True)
         ),
         pl.col("method").alias(METHOD),
     )
@@ -94,7 +94,7 @@ def _with_keys_of(
 
 def the_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> tuple[float, float, float]:
     """The only estimate with its limits, of one prior in use for all."""
-    require(as_lazy(estimates), ENDS, source="estimate_prior(...)")
+    require(as_lazy(estimates), PRIOR_AND_LIMITS, source="estimate_prior(...)")
     table = as_lazy(estimates).collect()
     if table.height != 1:
         keys = [name for name in table.columns if name not in ESTIMATE]
@@ -103,7 +103,7 @@ def the_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> tuple[float, float, 
             hint="keep one row of the estimates"
             + (f", such as that of one {keys[0]}." if keys else "."),
         )
-    prior, lower, upper = table.select(ENDS).row(0)
+    prior, lower, upper = table.select(PRIOR_AND_LIMITS).row(0)
     note = table["note"].item() if "note" in table.columns else None
     if None in (prior, lower, upper):
         lack = NOT_ESTIMATED if prior is None else NO_INTERVAL
@@ -116,7 +116,7 @@ def the_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> tuple[float, float, 
 
 def within_unit(lower: float, upper: float) -> tuple[float, float]:
     """An interval without 0 and 1, at which there are no odds."""
-    return max(lower, LEAST), min(upper, 1 - LEAST)
+    return max(lower, LEAST_PRIOR), min(upper, 1 - LEAST_PRIOR)
 
 
 def widest(
@@ -179,7 +179,7 @@ class KnownPrior:
         """A few priors for each row, and their weights."""
         import numpy as np
 
-        return np.clip(self.prior, LEAST, 1 - LEAST)[:, None], np.ones(1)
+        return np.clip(self.prior, LEAST_PRIOR, 1 - LEAST_PRIOR)[:, None], np.ones(1)
 
     def below(self, prior: Array) -> Array:
         """The probability of at most a prior."""
@@ -210,7 +210,7 @@ class EstimatedPrior:
 
         below, above = (scale[:, None] for scale in self._scales())
         priors = self.prior[:, None] + scores * np.where(scores < 0, below, above)
-        return np.clip(priors, LEAST, 1 - LEAST), weights
+        return np.clip(priors, LEAST_PRIOR, 1 - LEAST_PRIOR), weights
 
     def below(self, prior: Array) -> Array:
         """The probability of at most a prior."""
@@ -255,7 +255,7 @@ class BelievedPrior:
             values, weights = map(np.array, (self.distribution.values, self.distribution.weights))
         else:
             values = self.distribution.quantile(ndtr(scores))
-        priors = np.clip(values, LEAST, 1 - LEAST)
+        priors = np.clip(values, LEAST_PRIOR, 1 - LEAST_PRIOR)
         return np.broadcast_to(priors, (len(self.centre), len(priors))), weights
 
     def below(self, prior: Array) -> Array:

@@ -18,7 +18,14 @@ from polaroc.predictions.table import one_class_note
 from polaroc.priors.beliefs import Belief, belief_of_estimate, beta, points, resolve_belief
 from polaroc.priors.distributions import Atoms, Distribution, Flat
 from polaroc.priors.grids import OBSERVED, check_prior
-from polaroc.priors.in_use import ENDS, METHOD, NO_INTERVAL, is_estimate, multiplied, with_estimates
+from polaroc.priors.in_use import (
+    METHOD,
+    NO_INTERVAL,
+    PRIOR_AND_LIMITS,
+    is_estimate,
+    multiplied,
+    with_estimates,
+)
 from polaroc.thresholds.operating_points import POINTS, operating_points
 from polaroc.typing import Array, Prior, Priors
 
@@ -159,11 +166,11 @@ def _beliefs_of_estimates(
     estimates: pl.DataFrame | pl.LazyFrame,
 ) -> tuple[pl.DataFrame, dict[tuple[float, ...], Belief]]:
     """The estimates, each moved to what it lets expect, and the belief at each of them."""
-    require(as_lazy(estimates), ENDS, source="estimate_prior(...)")
+    require(as_lazy(estimates), PRIOR_AND_LIMITS, source="estimate_prior(...)")
     table = as_lazy(estimates).collect()
     beliefs: dict[tuple[float, ...], Belief] = {}
     expected = []
-    for number, own in enumerate(table.select(ENDS).iter_rows()):
+    for number, own in enumerate(table.select(PRIOR_AND_LIMITS).iter_rows()):
         mean = own[0]
         if None not in own:
             belief = belief_of_estimate(table[number])

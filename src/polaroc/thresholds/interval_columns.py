@@ -31,8 +31,8 @@ UNSURE = pl.col(METHOD).is_not_null() & NO_LIMITS & pl.col("prior").is_not_null(
 COUNTS = tuple(private(name) for name in ("tp_least", "tp_most", "fp_least", "fp_most"))
 NO_PRIOR_LIMITS = "the estimated prior has no interval: none at it"
 NO_COUNTS = "weights are not whole numbers: no interval"
-ENDS = tuple(f"{quantity}_{end}" for quantity in QUANTITIES for end in ("lower", "upper"))
-ADDED = ("posfrac", "cost", *ENDS)
+LIMIT_COLUMNS = tuple(f"{quantity}_{end}" for quantity in QUANTITIES for end in ("lower", "upper"))
+ADDED = ("posfrac", "cost", *LIMIT_COLUMNS)
 # Rows whose nodes are in memory at once.
 CHUNK = 1_000
 
@@ -76,7 +76,7 @@ def with_interval_columns(
     )
     belief = priors if isinstance(priors, Belief) else None
     schema = values.collect_schema()
-    added = dict.fromkeys(ENDS, pl.Float64)
+    added = dict.fromkeys(LIMIT_COLUMNS, pl.Float64)
     note = pl.when(FRACTIONAL).then(pl.lit(NO_COUNTS)).when(UNSURE).then(pl.lit(NO_PRIOR_LIMITS))
     return values.map_batches(
         lambda frame: _with_limits(frame, belief, level, costs), schema={**schema, **added}
@@ -95,7 +95,7 @@ def _with_limits(
     kinds = [NO_LIMITS, ~NO_LIMITS & IS_EM, ~NO_LIMITS & ~IS_EM]
     parts = [part for kind in kinds for part in distinct.filter(kind).iter_slices(CHUNK)]
     known = [_limits(part, _priors(part, belief, level), level, costs) for part in parts]
-    empty = pl.DataFrame(schema={**distinct.schema, **dict.fromkeys(ENDS, pl.Float64)})
+    empty = pl.DataFrame(schema={**distinct.schema, **dict.fromkeys(LIMIT_COLUMNS, pl.Float64)})
     ends = pl.concat([empty, *known])
     return frame.join(ends, on=given, how="left", nulls_equal=True, maintain_order="left")
 
@@ -128,5 +128,5 @@ def _limits(
         columns[f"{quantity}_lower"] = np.min([low for low, _ in pairs], axis=0)
         columns[f"{quantity}_upper"] = np.max([high for _, high in pairs], axis=0)
     ends = part.with_columns(pl.Series(name, values) for name, values in columns.items())
-    at_prior = [name for name in ENDS if name.partition("_")[0] not in ("tpr", "fpr")]
+    at_prior = [name for name in LIMIT_COLUMNS if name.partition("_")[0] not in ("tpr", "fpr")]
     return ends.with_columns(pl.when(~UNSURE).then(name).alias(name) for name in at_prior)

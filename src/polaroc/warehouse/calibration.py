@@ -14,6 +14,7 @@ from polaroc.calibration.blocks import LEAST, OWN_SKEW, RATIO, hull_blocks
 from polaroc.calibration.probabilities import (
     ADDED,
     NO_CURVE,
+    OF_ROW,
     SAME_SCORES,
     refuse_added,
 )
@@ -29,8 +30,8 @@ from polaroc.warehouse.predictions import check_columns, check_table
 if TYPE_CHECKING:
     import ibis.expr.types
 
-# The score of a row and the score above its block, both within the floats that are finite.
-OF_ROW, MOST = private("score_of_row"), private("most")
+# The score above a block, within the floats that are finite, as is that of a row.
+MOST = private("most")
 FINITE = float_info.max
 # The number of cases of a key, and the sums of their squeezed scores and of the squares of these.
 MOMENTS = tuple(private(f"moment_{power}") for power in range(3))

@@ -9,11 +9,12 @@ from polaroc.base.private_columns import (
     LEAST_POS,
     PRIVATE,
     ROW_ERROR,
+    ROWS,
 )
 from polaroc.curves.keys import MAX_WEIGHT_RATIO, WEIGHT_RATIO_NOTE
 from polaroc.measures.table import BIAS_RATIO, BIASED, MAX_BIAS_RATIO
 from polaroc.predictions.row_checks import ONLY_LABELS, ROW_ERRORS, SCORE, THE_TRUTH
-from polaroc.warehouse.cells import FATAL, GREATEST, ROWS, fatal_rows
+from polaroc.warehouse.cells import FATAL, GREATEST, fatal_rows
 from polaroc.warehouse.columns import deferred, ibis_library, literal
 from polaroc.warehouse.predictions import Predictions
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from polaroc.charts.saving import check_formats, save
-from polaroc.cli.drawings import DRAWINGS, ChartInputs, doubtful
+from polaroc.cli.drawings import DRAWINGS, ChartInputs, notes_of
 from polaroc.cli.inputs import GRID, NullRows, Positive, Weight, beginnings, priors_in_words
 from polaroc.cli.keys import Keys, NoBy, keys_of, tell
 from polaroc.cli.measured import Files, Ratio, Score, Truth, columns_of, show
@@ -149,7 +149,7 @@ def chart(
             drawn_from = drawing.table(wanted)
             say("drawing")
             drawn = drawing.draw(drawn_from, **({} if title is None else {"title": title}))
-            notes = [*wanted.dropped(), *doubtful(drawn_from)]
+            notes = [*wanted.dropped(), *notes_of(drawn_from)]
             source.check_unchanged()
             with atomic_file(where, force) as staging:
                 save(drawn, staging)

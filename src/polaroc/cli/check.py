@@ -7,8 +7,9 @@ import typer
 from polaroc.base.text import escape_control, table
 from polaroc.cli.inputs import Files, Positive, Score, Truth, Weight
 from polaroc.cli.keys import By, NoBy, keys_of, tell
+from polaroc.cli.measures_table import MOST_ROWS, commonest_notes
 from polaroc.cli.pipes import AsJson, print_json
-from polaroc.cli.screen import MOST_ROWS, doubts, handle_errors, notes_console, out, progress
+from polaroc.cli.screen import handle_errors, notes_console, out, progress
 from polaroc.cli.sources import Decimal, Separator, TableName, columns_of, opened
 from polaroc.errors import InvalidPredictions
 from polaroc.predictions.audit import check as audit
@@ -61,7 +62,7 @@ def check(
     )
     if report.height > rows:
         notes_console(True).print(f"… and {report.height - rows} more; --rows shows them.")
-    for line in [*notes, *doubts(report.tail(-rows), "key")]:
+    for line in [*notes, *commonest_notes(report.tail(-rows), "key")]:
         notes_console(True).print(escape_control(line))
 
 

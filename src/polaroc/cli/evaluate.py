@@ -29,9 +29,10 @@ from polaroc.cli.inputs import (
     priors_in_words,
 )
 from polaroc.cli.keys import By, NoBy, keys_of, tell, with_model
+from polaroc.cli.measures_table import commonest_notes, measures_table
 from polaroc.cli.outputs import Force, Output, write_measures
 from polaroc.cli.pipes import AsJson, print_json
-from polaroc.cli.screen import QUIET, doubts, handle_errors, notes_console, out, progress, summary
+from polaroc.cli.screen import QUIET, handle_errors, notes_console, out, progress
 from polaroc.cli.sources import Decimal, FileSource, Separator, TableName, columns_of, opened
 from polaroc.curves.surface import surface
 from polaroc.errors import InvalidArgument, InvalidPredictions
@@ -242,13 +243,13 @@ def _show(
     if as_json:
         print_json(measures)
     elif output is None or not QUIET.get():
-        out().print(summary(measures, keys, priors, named))
+        out().print(measures_table(measures, keys, priors, named))
     # A result for another program has the standard output for itself.
     console = notes_console(not as_json)
     written = [] if output is None else [f"Written to {output.path}."]
     totals = measures.unique([*keys, "positives", "negatives"], maintain_order=True)
     uneven = totals.with_columns(balance_note(keys).alias("note"))
-    for line in [*doubts(measures), *doubts(uneven, "key"), *warnings, *written]:
+    for line in [*commonest_notes(measures), *commonest_notes(uneven, "key"), *warnings, *written]:
         console.print(escape_control(line))
 
 

@@ -1,7 +1,5 @@
 """`polaroc gate`: whether a challenger may replace the champion, as an exit code."""
 
-import os
-import sys
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -26,7 +24,7 @@ from polaroc.cli.measured import (
     show_results,
 )
 from polaroc.cli.pipes import AsJson, print_json
-from polaroc.cli.screen import handle_errors, progress
+from polaroc.cli.screen import exit_with, handle_errors, progress
 from polaroc.cli.sources import Decimal, Separator, TableName, opened
 from polaroc.comparison.gate import gate as gated
 
@@ -109,14 +107,10 @@ def gate(
         )  # fmt: skip
         source.check_unchanged()
     tell(roles.notes)
-    try:
+    with exit_with(EXIT_CODES[result.verdict]):
         if as_json:
             print_json({"answer": result.answer, **asdict(result)})
         else:
             show_results(
                 [result.answer, result.numbers, *(f"Note: {line}" for line in result.warnings)]
             )
-    except BrokenPipeError:
-        # A reader that has gone, such as `head`, ends other commands with 0: a pass.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    raise typer.Exit(EXIT_CODES[result.verdict])

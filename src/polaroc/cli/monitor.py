@@ -1,9 +1,7 @@
 """`polaroc monitor`: what deployed thresholds do, day by day, as an exit code and a table."""
 
-import os
-import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import polars as pl
 import typer
@@ -13,7 +11,7 @@ from polaroc.cli.keys import By, NoBy, keys_of, tell
 from polaroc.cli.measured import show_results
 from polaroc.cli.outputs import Force, Output, write_measures
 from polaroc.cli.pipes import AsJson, print_json
-from polaroc.cli.screen import handle_errors, progress
+from polaroc.cli.screen import exit_with, handle_errors, progress
 from polaroc.cli.sources import Decimal, FileSource, Separator, Source, columns_of, opened
 from polaroc.deployment.monitor import INCLUSION, STATE
 from polaroc.deployment.monitor import monitor as monitored
@@ -194,13 +192,8 @@ def _is_state(path: Path) -> bool:
 
 
 def _show(result: Monitor, as_json: bool, out: Path | None) -> None:
-    parts: list[Any] = monitor_parts(result)
-    try:
+    with exit_with(ALARM if result.alarms.height else 0):
         if as_json:
             print_json({"answer": result.answer, "alarms": result.alarms, "table": result.table})
         else:
-            show_results(parts, out)
-    except BrokenPipeError:
-        # A reader that has gone, such as `head`, ends other commands with 0: no alarm.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    raise typer.Exit(ALARM if result.alarms.height else 0)
+            show_results(monitor_parts(result), out)

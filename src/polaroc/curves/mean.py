@@ -10,6 +10,7 @@ from polaroc.base.checks import MOST_NUMBER, check_ratio, check_share, check_who
 from polaroc.base.columns import (
     CURVE,
     GRID,
+    HAS_BOTH,
     column_names,
     curve_keys,
     lazily,
@@ -262,8 +263,7 @@ def _on_grid(cells: pl.LazyFrame, start: pl.Expr, end: pl.Expr, last: int) -> pl
     Steps are computed from counts: a rate that is on the grid is found exactly, although its
     quotient is rounded.
     """
-    both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
-    placed = cells.filter(both).with_columns(
+    placed = cells.filter(HAS_BOTH).with_columns(
         start.cast(pl.Int64).alias(STEP), end.cast(pl.Int64).alias(private("end"))
     )
     covering = placed.filter(pl.col(STEP) < pl.col(private("end")))

@@ -1,14 +1,21 @@
 """Expected cost where the prior, and the cost of a miss, are uncertain; the H-measure."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from math import ceil
-from typing import Any
 
 import polars as pl
 
 from polaroc.base.checks import check_share, is_number, pair_of, shortened
-from polaroc.base.columns import PRIOR_LIMITS, as_lazy, attach, curve_keys, lazily, require
+from polaroc.base.columns import (
+    HAS_BOTH,
+    PRIOR_LIMITS,
+    as_lazy,
+    attach,
+    curve_keys,
+    lazily,
+    require,
+)
 from polaroc.base.statistics import quadrature
 from polaroc.curves.hull import hull
 from polaroc.curves.surface import at_priors
@@ -246,10 +253,8 @@ def h_measure(
     keys = curve_keys(curve)
 
     def saved(t: Array, f: Array, own: float) -> float:
-        at = Atoms((own,), (1.0,))
-        return 1 - _least(t, f, at, share.distribution) / _least(
-            *_trivial(), at, share.distribution
-        )
+        at, costs = Atoms((own,), (1.0,)), share.distribution
+        return 1 - _least(t, f, at, costs) / _least(*_trivial(), at, costs)
 
     hulls = hull(curve).cache()
     placed = at_priors(hulls, prior)
@@ -293,9 +298,8 @@ def _per_key(
     *extra: str,
 ) -> pl.LazyFrame:
     """Functions of recall and false positive rate at the vertices, and of extra columns, by key."""
-    both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
     vertices = (
-        hulls.filter(both)
+        hulls.filter(HAS_BOTH)
         .sort(*keys, pl.col("tp") + pl.col("fp"), nulls_last=True)
         .group_by(keys, maintain_order=True)
         .agg("tpr", "fpr", *(pl.col(name).first() for name in extra))
@@ -309,24 +313,16 @@ def _per_key(
     }
 
     def computed(frame: pl.DataFrame) -> pl.DataFrame:
+        import numpy as np
+
         rows = [
-            [
-                value(row["tpr"].to_numpy(), row["fpr"].to_numpy(), *more)
-                for value in values.values()
-            ]
-            for row in _rows(frame)
-            for more in [[row[name] for name in extra]]
+            [value(np.array(t), np.array(f), *more) for value in values.values()]
+            for t, f, *more in frame.select("tpr", "fpr", *extra).iter_rows()
         ]
         columns = pl.DataFrame(rows, schema=dict.fromkeys(values, pl.Float64), orient="row")
         return pl.concat([frame.select(keys), columns], how="horizontal") if keys else columns
 
     return vertices.map_batches(computed, schema=names)
-
-
-def _rows(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Rows whose lists are columns."""
-    for number in range(frame.height):
-        yield {name: frame[name][number] for name in frame.columns}
 
 
 def _trivial() -> tuple[Array, Array]:

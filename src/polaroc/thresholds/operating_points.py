@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import check_factor, check_share
-from polaroc.base.columns import OVER, PRIOR_LIMITS, PROMISE, curve_keys, lazily, require
+from polaroc.base.columns import HAS_BOTH, OVER, PRIOR_LIMITS, PROMISE, curve_keys, lazily, require
 from polaroc.base.private_columns import private
 from polaroc.curves.segments import CELLS
 from polaroc.curves.surface import at_priors, select_rates, surface
@@ -340,7 +340,7 @@ def _selected(
     (t0, f0), _, (dt, df) = CELLS.segment
     may, worth, order = (private(name) for name in ("may", "worth", "order"))
     # An estimate may be missing, or no prior.
-    both = (pl.col("positives") > 0) & (pl.col("negatives") > 0) & pl.col("skew").is_not_null()
+    both = HAS_BOTH & pl.col("skew").is_not_null()
     placed = surface.with_columns(
         (both & rule.admissible).alias(may),
         rule.objective.alias(worth),

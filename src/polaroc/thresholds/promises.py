@@ -38,7 +38,7 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import PRIOR_LIMITS
+from polaroc.base.columns import HAS_BOTH, PRIOR_LIMITS
 from polaroc.base.private_columns import private
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
 from polaroc.priors.in_use import NO_INTERVAL, within_unit
@@ -94,7 +94,7 @@ def _marked(
     place = private("place")
     curves = (
         points.with_row_index(place)
-        .filter((pl.col("positives") > 0) & (pl.col("negatives") > 0))
+        .filter(HAS_BOTH)
         .group_by(groups, maintain_order=True)
         .agg(pl.col("positives", "negatives").first(), pl.col(place, "tp", "fp"))
     )

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import polars as pl
 
 from polaroc.base.checks import MOST_NUMBER, check_share, check_whole
-from polaroc.base.columns import GRID, curve_keys, lazily, refuse_clash
+from polaroc.base.columns import GRID, HAS_BOTH, curve_keys, lazily, refuse_clash
 from polaroc.curves.mean import surface_keys
 from polaroc.typing import Array
 
@@ -182,10 +182,9 @@ def _bands(
     check_share("level", level)
     refuse_clash(keys, BAND)
     (x, y), (own, band) = axes, functions
-    both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
     counts = pl.col("tp", "fp").cast(pl.Float64)
     grouped = (
-        curve.filter(both)
+        curve.filter(HAS_BOTH)
         .sort(*keys, pl.col("tp") + pl.col("fp"), nulls_last=True)
         .group_by(keys, maintain_order=True)
         .agg(counts)

@@ -6,7 +6,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polaroc as pr
-from polaroc.deployment.monitor import RESULT, STATE
+from polaroc.deployment.history import STATE
+from polaroc.deployment.monitor import RESULT
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable
 
 NAMES = {"truth": "truth", "score": "score", "time": "day"}
@@ -205,7 +206,7 @@ def of_points(**columns):
         (InvalidTable, "lacks the key 'fold'", of_points(fold=1)),
         (InvalidTable, "no column 'threshold'", TWO | {"points": POINTS.drop("threshold")}),
         (InvalidArgument, "points is nan", TWO | {"points": float("nan")}),
-        (InvalidArgument, "over is 0.1, allowed is a range", TWO | {"over": 0.1}),
+        (InvalidArgument, "over is 0.1, allowed is a pair", TWO | {"over": 0.1}),
         (InvalidArgument, "level is 95", TWO | {"level": 95}),
         (InvalidArgument, "cost_fn is 0", TWO | {"cost_fn": 0}),
         (InvalidArgument, "there is no column 'date'", TWO | {"time": "date"}),

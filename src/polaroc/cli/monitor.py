@@ -13,7 +13,8 @@ from polaroc.cli.outputs import Force, Output, write_measures
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import exit_with, handle_errors, progress
 from polaroc.cli.sources import Decimal, FileSource, Separator, Source, columns_of, opened
-from polaroc.deployment.monitor import INCLUSION, STATE
+from polaroc.deployment.history import STATE
+from polaroc.deployment.monitor import INCLUSION
 from polaroc.deployment.monitor import monitor as monitored
 from polaroc.deployment.monitor_result import Monitor, monitor_parts
 from polaroc.errors import InvalidArgument, InvalidTable

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import log2
 
 from polaroc.base.statistics import Band, binomial_band
-from polaroc.deployment.mixture_test import nearest_prior
+from polaroc.deployment.mixture_test import nearest_prior, smoothed_variance
 from polaroc.typing import Array
 
 # Between neighbouring cuts lies about this share of the two classes, which count alike.
@@ -194,11 +194,11 @@ class Looks:
         t, f = self.reference.rates()
         size = np.maximum(self.cases[:, :1], 1)
         share = self.called[:, 0] / size
-        smoothed = (share * size + 0.5) / (size + 1)
-        variance = smoothed * (1 - smoothed) / size
-        for rate, cases in ((t, self.reference.positives), (f, self.reference.negatives)):
-            rate = (rate * cases + 0.5) / (cases + 1)
-            variance = variance + rate * (1 - rate) / cases / 4
+        reference = self.reference
+        of_rates = smoothed_variance(t, reference.positives) + smoothed_variance(
+            f, reference.negatives
+        )
+        variance = smoothed_variance(share, size) + of_rates / 4
         return nearest_prior(t, f, share, 1 / variance)[:, 0]
 
 

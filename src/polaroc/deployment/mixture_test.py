@@ -73,9 +73,9 @@ def mixture_distance(positive: "Array", negative: "Array", unlabelled: "Array") 
     for _ in range(2):
         mixture = prior * t + (1 - prior) * f
         weight = 1 / (
-            _variance(mixture, sizes[2])
-            + prior**2 * _variance(t, sizes[0])
-            + (1 - prior) ** 2 * _variance(f, sizes[1])
+            smoothed_variance(mixture, sizes[2])
+            + prior**2 * smoothed_variance(t, sizes[0])
+            + (1 - prior) ** 2 * smoothed_variance(f, sizes[1])
         )
         prior = nearest_prior(t, f, share, weight)
     squares: Array = (weight * (share - prior * t - (1 - prior) * f) ** 2).mean(axis=-1)
@@ -93,7 +93,7 @@ def nearest_prior(t: "Array", f: "Array", share: "Array", weight: "Array") -> "A
     return prior
 
 
-def _variance(share: "Array", size: "Array") -> "Array":
+def smoothed_variance(share: "Array", size: "Array | int") -> "Array":
     """Of a share, with half a case more of either kind so that none is zero."""
     smoothed = (share * size + 0.5) / (size + 1)
     variance: Array = smoothed * (1 - smoothed) / size

@@ -410,8 +410,8 @@ def _skew(prior: Prior, positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
     return pl.lit(skew(float(prior)))
 
 
-def _where(sound: pl.Expr, value: pl.Expr, name: str) -> pl.Expr:
-    return pl.when(sound).then(value.fill_nan(None)).alias(name)
+def _where(defined: pl.Expr, value: pl.Expr, name: str) -> pl.Expr:
+    return pl.when(defined).then(value.fill_nan(None)).alias(name)
 
 
 def at_prior(score: IntoExpr, *, prior: float | pl.Expr, to: float | pl.Expr) -> pl.Expr:

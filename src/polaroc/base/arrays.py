@@ -21,8 +21,8 @@ class Formula:
 
     def value(self, columns: Mapping[str, "Array"]) -> "Array":
         """The formula of these columns."""
-        found: Array = _value(self, columns, {}, dict(self._uses))
-        return found
+        value: Array = _value(self, columns, {}, dict(self._uses))
+        return value
 
     @cached_property
     def _uses(self) -> dict[int, int]:

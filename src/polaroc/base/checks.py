@@ -45,8 +45,8 @@ def check_factor(name: str, value: object) -> None:
 
 def check_ratio(ratio: object) -> None:
     """Refuse what is not a number of test cases per training case."""
-    sound = is_number(ratio) and isfinite(ratio) and ratio >= 0
-    if not sound or isinstance(ratio, bool):
+    valid = is_number(ratio) and isfinite(ratio) and ratio >= 0
+    if not valid or isinstance(ratio, bool):
         raise InvalidArgument(
             f"test_train_ratio is {ratio!r}, needed is a number ≥ 0: test over training cases of "
             "a block, which the table does not tell.",

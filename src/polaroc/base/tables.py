@@ -137,9 +137,9 @@ def _of_list(name: str, values: Sequence[Any]) -> pl.Series:
     return column
 
 
-def _not_flat(name: str, found: str) -> InvalidTable:
+def _not_flat(name: str, problem: str) -> InvalidTable:
     return InvalidTable(
-        f"{name!r} {found}, allowed are one-dimensional arrays.",
+        f"{name!r} {problem}, allowed are one-dimensional arrays.",
         hint="give one column of it, such as [:, 1] of what predict_proba returns.",
     )
 

@@ -149,17 +149,17 @@ def _test(curve: pl.DataFrame, score_prior: Prior) -> dict[str, Any]:
     }
     if any((counts % 1).any() for counts in (pos, neg)):
         return row | {"note": NOT_COUNTS}
-    found = recalibration(score, pos, neg, fitted_prior=score_prior != OBSERVED)
+    test = recalibration(score, pos, neg, fitted_prior=score_prior != OBSERVED)
     line = fitted_line(score, pos, neg)
     note = None if line is not None else NO_SLOPE
     if score_prior != OBSERVED and min(positives, negatives) < FEW:
         note = "; ".join(filter(None, (note, TOO_FEW)))
-    if found.impossible:
-        note = f"scores of 0 or 1 are wrong for {found.impossible:g} cases"
+    if test.impossible:
+        note = f"scores of 0 or 1 are wrong for {test.impossible:g} cases"
     intercept, slope = (None, None) if line is None else line
     return row | {
-        "intercept": intercept, "slope": slope, "statistic": found.statistic,
-        "freedom": found.freedom, "p_value": found.p_value, "note": note,
+        "intercept": intercept, "slope": slope, "statistic": test.statistic,
+        "freedom": test.freedom, "p_value": test.p_value, "note": note,
     }  # fmt: skip
 
 

@@ -70,10 +70,10 @@ def miscalibration_note(score: "Array", pos: "Array", neg: "Array") -> str | Non
     Cox, 1958; Miller, Hui and Tierney, 1991. A score of 0 for a positive, or of 1 for a
     negative, is evidence without a test.
     """
-    found = recalibration(score, pos, neg)
-    if found.impossible > 0:
-        return f"scores of 0 or 1 are wrong for {found.impossible:g} cases, so not posteriors"
-    if found.p_value >= FALSE_ALARMS:
+    test = recalibration(score, pos, neg)
+    if test.impossible > 0:
+        return f"scores of 0 or 1 are wrong for {test.impossible:g} cases, so not posteriors"
+    if test.p_value >= FALSE_ALARMS:
         return None
     size = pos + neg
     line = fitted_line(score, pos, neg)
@@ -81,7 +81,7 @@ def miscalibration_note(score: "Array", pos: "Array", neg: "Array") -> str | Non
     figures += [
         f"mean {size @ score / size.sum():.2g} for a share of positives of "
         f"{pos.sum() / size.sum():.2g}",
-        f"p = {found.p_value:.1g}" if found.p_value > LEAST else f"p < {LEAST:g}",
+        f"p = {test.p_value:.1g}" if test.p_value > LEAST else f"p < {LEAST:g}",
     ]
     return f"scores seem not to be posteriors ({', '.join(figures)})"
 

@@ -104,8 +104,8 @@ def posterior(
     best, loss = _best(fit, draws or _draws(len(own)), seed)
     expected = fit.means @ fit.weights
     lower, upper = (_quantile(fit, share) for share in ((1 - level) / 2, (1 + level) / 2))
-    found = ((center + expected)[first], (center + lower)[first], (center + upper)[first])
-    return Posterior(*found, (best / copies)[first], loss[first])
+    limits = ((center + expected)[first], (center + lower)[first], (center + upper)[first])
+    return Posterior(*limits, (best / copies)[first], loss[first])
 
 
 class _Fit(NamedTuple):
@@ -269,5 +269,5 @@ def _quantile(fit: _Fit, share: float) -> "Array":
         chance = ndtr(distance) if fit.freedom == inf else stdtr(fit.freedom, distance)
         above = chance @ weights > share
         low, high = np.where(above, low, middle), np.where(above, middle, high)
-    found: Array = (low + high) / 2
-    return found
+    quantile: Array = (low + high) / 2
+    return quantile

@@ -149,8 +149,8 @@ def _refuse_unranked(measures: pl.DataFrame, keys: Sequence[str]) -> None:
     if unranked.is_empty():
         return
     by_note = unranked.sort(*keys, "note").partition_by("note", maintain_order=True)
-    found = [f"{rows['note'][0]}{first_keys(rows, keys)}" for rows in by_note]
+    problems = [f"{rows['note'][0]}{first_keys(rows, keys)}" for rows in by_note]
     raise InvalidPredictions(
-        f"{'; '.join(found[:MOST_NOTES])}.",
+        f"{'; '.join(problems[:MOST_NOTES])}.",
         hint=DROP_ROWS,
     )

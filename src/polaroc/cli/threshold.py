@@ -209,6 +209,6 @@ def _show(points: pl.DataFrame, keys: list[str], out: Path | None, as_json: bool
     ]
     shown = text_table("Thresholds", [*keys, *SHOWN], rows, len(keys))
     notes = points.filter(pl.col("note").is_not_null()).select(*keys, "note").rows()
-    told = [f"Note: {', '.join(map(str, row[:-1]))}{': ' * bool(keys)}{row[-1]}." for row in notes]
-    parts = [*promises, shown, *dict.fromkeys(told)]
+    lines = [f"Note: {', '.join(map(str, row[:-1]))}{': ' * bool(keys)}{row[-1]}." for row in notes]
+    parts = [*promises, shown, *dict.fromkeys(lines)]
     show_results(parts if out is None else [*parts, f"Written to {out}."])

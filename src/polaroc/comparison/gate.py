@@ -335,8 +335,8 @@ def _on_cases(
             notes.append(NO_PROMISE.format(few))
         elif paired.fewest < FEW_CASES:
             rate = LARGEST_RATES.get(measure)
-            told = NOT_MEASURED if rate is None else MEASURED.format(rate)
-            notes.append(WIDENED.format(f"{paired.fewest:,}") + told)
+            checked = NOT_MEASURED if rate is None else MEASURED.format(rate)
+            notes.append(WIDENED.format(f"{paired.fewest:,}") + checked)
     noted = (
         own.drop_nulls("note")
         .group_by(humanize_note(pl.col("note")), maintain_order=True)

@@ -54,12 +54,12 @@ def ranked_cells(predictions: Predictions) -> RankedCells | None:
     ranked = None if levels is None else _sorted_codes(predictions, levels, extremes)
     if levels is None or ranked is None:
         return None
-    found = _cells(*ranked, levels)
+    cells = _cells(*ranked, levels)
     if extremes[HAS_ONES].item():
         by_key = predictions.rows.group_by(levels.index.alias(KEY_INDEX)).agg(label_extremes())
         notes = by_key.sort(KEY_INDEX).select(label_note().alias("note")).collect()
-        return RankedCells(found.totals.with_columns(notes["note"]), found.counts, found.starts)
-    return found
+        return RankedCells(cells.totals.with_columns(notes["note"]), cells.counts, cells.starts)
+    return cells
 
 
 def _levels(predictions: Predictions) -> KeyLevels | None:

@@ -89,7 +89,7 @@ class Assessment:
         shifted: Array = np.logical_or.reduce(self.shifted, axis=1)
         nearest = np.clip(self.looks.prior(), prior.lower, np.maximum(prior.lower, prior.upper))
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = rates.precision(t, f, (1 - nearest) / nearest)
+            estimate = rates.precision(t, f, (1 - nearest) / nearest)
         precision = Band(
             1 - _ratio((1 - prior.lower) * fpr.upper, share.lower, 1.0),
             1 - _ratio((1 - prior.upper) * fpr.lower, share.upper, 0.0),
@@ -106,7 +106,7 @@ class Assessment:
         cost = Band(np.minimum(*ends[0]), np.maximum(*ends[1]))
         limits = {
             "prior": (nearest, prior),
-            "precision": (np.clip(found, precision.lower, precision.upper), precision),
+            "precision": (np.clip(estimate, precision.lower, precision.upper), precision),
             "posfrac": (called, share),
             "cost": (self.plan.cost(nearest, t, f), cost),
         }
@@ -215,9 +215,9 @@ def _of_window(window: int) -> str:
     return f" of the last {WINDOWS[window]} times" if window else ""
 
 
-def _left(over: Sequence[float], found: str, window: int) -> str:
+def _left(over: Sequence[float], prior: str, window: int) -> str:
     inside = " to ".join(map(_percent, over))
-    return f"{LEFT_RANGE} {inside}: it is {found}{_on_average(window)}"
+    return f"{LEFT_RANGE} {inside}: it is {prior}{_on_average(window)}"
 
 
 def _saves(saved: float, window: int) -> str:

@@ -375,9 +375,9 @@ def _model_alarms(
         for at, time in enumerate(times):
             if time not in other_times:
                 continue
-            found = one.against(rival, at, other_times.index(time))
-            if found is not None and found[0] > alarms.get((key, at), (0.0, ""))[0]:
-                alarms[key, at] = found[0], better_model(str(other[place]), *found)
+            saving = one.against(rival, at, other_times.index(time))
+            if saving is not None and saving[0] > alarms.get((key, at), (0.0, ""))[0]:
+                alarms[key, at] = saving[0], better_model(str(other[place]), *saving)
     return alarms
 
 

@@ -124,9 +124,9 @@ class CurveSums:
         # What was noted on rows that were left out is known to the keys only.
         unnoted = counts["note"].null_count() == counts.height
         if unnoted and self._bytes_in_arrays(counts) <= limit:
-            found = self.in_memory()
-            if found is not None:
-                return found
+            in_arrays = self.in_memory()
+            if in_arrays is not None:
+                return in_arrays
         # All rows, also invalid ones; if they fit there is no need to count the valid ones.
         if counts[COUNT].cast(pl.Int64).sum() <= max_rows:
             return _collect(self.lazy(keys))

@@ -39,22 +39,22 @@ def array_sums(
         with np.errstate(all="ignore"):
             for name, formula in columns.items():
                 known[name] = formula.value(known)
-            found = {
+            of_block = {
                 name: np.add.reduceat(formula.value(known), inner) for name, formula in sums.items()
             } | {
                 name: np.fmin.reduceat(formula.value(known), inner)
                 for name, formula in least.items()
             }
-        return keys, found
+        return keys, of_block
 
     totals = {name: np.zeros(len(of_keys)) for name in sums}
     minima = {name: np.full(len(of_keys), np.nan) for name in least}
     with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
-        for keys, found in pool.map(block, range(0, int(starts[-1]), BLOCK)):
+        for keys, of_block in pool.map(block, range(0, int(starts[-1]), BLOCK)):
             for name, total in totals.items():
-                total[keys] += found[name]
+                total[keys] += of_block[name]
             for name, minimum in minima.items():
-                minimum[keys] = np.fmin(minimum[keys], found[name])
+                minimum[keys] = np.fmin(minimum[keys], of_block[name])
     result = {name: np.full(len(starts) - 1, np.nan) for name in (*totals, *minima)}
     for name, values in (totals | minima).items():
         result[name][of_keys] = values

@@ -129,8 +129,8 @@ def weight_column(dtype: pl.DataType, name: IntoExpr) -> tuple[pl.Expr, list[tup
     """The weight as Float64, and its errors."""
     _refuse_other_than_numbers("weight", dtype, name)
     value = pl.col(WEIGHT).cast(pl.Float64)
-    sound = value.is_between(0, GREATEST_WEIGHT)
-    return value.alias(WEIGHT), [(NULL_WEIGHT, value.is_null()), (BAD_WEIGHT, ~sound)]
+    valid = value.is_between(0, GREATEST_WEIGHT)
+    return value.alias(WEIGHT), [(NULL_WEIGHT, value.is_null()), (BAD_WEIGHT, ~valid)]
 
 
 def label_extremes(counts: pl.Expr | None = None) -> list[pl.Expr]:

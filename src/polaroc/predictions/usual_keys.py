@@ -65,14 +65,14 @@ def usual_name(name: str) -> Literal["model", "block"] | None:
     ['model', 'model', 'block', None]
     """
     words = _words(name)
-    telling = [word for word in words if word not in BESIDE]
-    if not telling and "cv" in words:
+    own = [word for word in words if word not in BESIDE]
+    if not own and "cv" in words:
         return "block"
     # Two words may be one, such as in "hold-out".
-    word = re.sub(r"^cv|(name|id|no|s)$", "", "".join(telling)) if len(telling) <= 2 else ""
-    if "".join(telling) in MODELS or word in MODELS:
+    word = re.sub(r"^cv|(name|id|no|s)$", "", "".join(own)) if len(own) <= 2 else ""
+    if "".join(own) in MODELS or word in MODELS:
         return "model"
-    return "block" if "".join(telling) in BLOCKS or word in BLOCKS else None
+    return "block" if "".join(own) in BLOCKS or word in BLOCKS else None
 
 
 def usual_names(names: Iterable[str]) -> UsualKeys:

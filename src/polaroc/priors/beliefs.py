@@ -270,8 +270,8 @@ def points(priors: Sequence[float], weights: Sequence[float] | None = None) -> B
         check_prior(value)
     chosen = [float(value) for value in values]
     shares: list[Any] = [1.0] * len(chosen) if weights is None else listed_values(weights) or []
-    sound = all(is_number(w) and isfinite(w) and w >= 0 for w in shares) and any(shares)
-    if len(shares) != len(chosen) or not sound:
+    valid = all(is_number(w) and isfinite(w) and w >= 0 for w in shares) and any(shares)
+    if len(shares) != len(chosen) or not valid:
         raise InvalidArgument(
             f"points got {len(chosen)} priors and the weights {shortened(weights)}, allowed is "
             "one weight ≥ 0 per prior, not all zero.",

@@ -201,8 +201,8 @@ def report(
         )
     check_new(file, is_report)
     if isinstance(frame, Monitor):
-        asked = {"truth": truth, "score": score, "by": by, "over": over, "case": case}
-        given = [name for name, value in asked.items() if value is not None]
+        options = {"truth": truth, "score": score, "by": by, "over": over, "case": case}
+        given = [name for name, value in options.items() if value is not None]
         if given:
             raise InvalidArgument(
                 f"{' and '.join(given)} {'is' if len(given) == 1 else 'are'} given, and the result "

@@ -75,8 +75,8 @@ class Evidence:
         tested = () if self.comparison is None else self.comparison.warnings
         chosen = () if self.choice is None else self.choice.warnings
         # What changes with the prior stands elsewhere on the page.
-        said = () if self.choice is None else (*tested, *changes(self.choice.priors))
-        cautions = [line for line in chosen if line not in said]
+        stated = () if self.choice is None else (*tested, *changes(self.choice.priors))
+        cautions = [line for line in chosen if line not in stated]
         if self.choice is None:
             notes = self.measures.filter(pl.col("measure").is_in(["auprec", "iauprec", "auc"]))[
                 "note"

@@ -80,8 +80,8 @@ KINDS = (
 
 def monitor_page(result: Monitor, title: str) -> str:
     """The whole page as HTML."""
-    said = result.alarms["alarm"]
-    kinds = [kind for kind in KINDS if said.str.contains(kind.name, literal=True).any()]
+    alarms = result.alarms["alarm"]
+    kinds = [kind for kind in KINDS if alarms.str.contains(kind.name, literal=True).any()]
     table = result.table
     keys = table.columns[: table.columns.index("quantity")]
     return rendered(
@@ -96,7 +96,7 @@ def monitor_page(result: Monitor, title: str) -> str:
         else None,
         chart=_figure(table, keys) if table.height else None,
         meanings=[*MEANINGS, *([EACH_TIME] if has_labels(table) else [])],
-        glossary=[*((word, said) for word, said in GLOSSARY if word in WORDS), *OWN_WORDS],
+        glossary=[*((word, meaning) for word, meaning in GLOSSARY if word in WORDS), *OWN_WORDS],
         versions=versions(),
     )
 

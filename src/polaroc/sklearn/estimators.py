@@ -57,8 +57,8 @@ def check_estimators(estimators: object, name: str, allowed: str, *, cloned: boo
         problem = f"{name} is of type {type_name(estimators)}"
     elif not estimators:
         problem = f"{name} is empty"
-    elif strange := [key for key in estimators if not isinstance(key, str)]:
-        problem = f"{name} has the name {quoted(strange[:1])}"
+    elif unnamed := [key for key in estimators if not isinstance(key, str)]:
+        problem = f"{name} has the name {quoted(unnamed[:1])}"
     elif wrong := [
         key
         for key, one in estimators.items()

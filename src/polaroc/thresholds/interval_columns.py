@@ -88,10 +88,10 @@ def _with_limits(
 ) -> pl.DataFrame:
     """Limits of distinct rows, which many keys and priors may share."""
     given = [*COUNTS, "positives", "negatives", "prior", *PRIOR_LIMITS, METHOD]
-    sound = ~pl.col(FRACTIONAL) & pl.all_horizontal(
+    valid = ~pl.col(FRACTIONAL) & pl.all_horizontal(
         pl.col(*COUNTS, "prior").is_not_null(), pl.col("positives", "negatives") > 0
     )
-    distinct = frame.filter(sound).select(given).unique(maintain_order=True)
+    distinct = frame.filter(valid).select(given).unique(maintain_order=True)
     kinds = [NO_LIMITS, ~NO_LIMITS & IS_EM, ~NO_LIMITS & ~IS_EM]
     parts = [part for kind in kinds for part in distinct.filter(kind).iter_slices(CHUNK)]
     known = [_limits(part, _priors(part, belief, level), level, costs) for part in parts]

@@ -223,6 +223,6 @@ def _weight(raw: Any, name: str) -> tuple[Any, list[tuple[int, Any]]]:
             hint="cast it first, for example table.mutate(weight=table.weight.cast('float64')).",
         )
     value = raw.cast("float64")
-    sound = ~value.isnan() & value.between(literal(0), literal(GREATEST_WEIGHT))
+    valid = ~value.isnan() & value.between(literal(0), literal(GREATEST_WEIGHT))
     missing = value.isnull() & ~value.isnan().coalesce(False)
-    return value, [(NULL_WEIGHT, missing), (BAD_WEIGHT, ~sound)]
+    return value, [(NULL_WEIGHT, missing), (BAD_WEIGHT, ~valid)]

@@ -132,7 +132,7 @@ class Arrays:
     """
 
     # A part that is used twice is computed once.
-    holds: bool = False
+    repeats_as_columns: bool = False
 
     def column(self, name: str) -> Formula:
         """The column of a name."""

@@ -132,7 +132,7 @@ def probabilities(
     if invalid.height:
         raise InvalidPredictions(
             f"{invalid.height} of {len(predictions)} rows cannot be scored: {invalid.item(0, 0)}.",
-            hint="drop such rows first: frame.drop_nulls(...), or mend them.",
+            hint="drop such rows first: frame.drop_nulls(...), or correct them.",
         )
     if flag.item():
         raise InvalidTable(

@@ -370,7 +370,7 @@ def _choice(
             *([certainty.basis] if is_any else []),
             *_corrected(ranked),
             *changes(priors),
-            *([] if costs.estimate is None else [belief.carried]),
+            *([] if costs.estimate is None else [belief.interval_note]),
             *(f"{one_name(model)} has no cost: {note}." for model, note in lacking),
             *warnings,
         ),

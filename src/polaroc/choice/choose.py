@@ -289,7 +289,7 @@ def _at_estimate(
         .join(limits, on=models.columns[0], nulls_equal=True, maintain_order="left")
         .with_columns(pl.when(is_known).then(pl.col("lower", "upper")))
         .select(models.columns),
-        warnings=(*choice.warnings, belief.carried),
+        warnings=(*choice.warnings, belief.interval_note),
     )
 
 

@@ -8,11 +8,11 @@ import typer
 from polaroc.charts.saving import check_formats, save
 from polaroc.cli.drawings import DRAWINGS, ChartInputs, notes_of
 from polaroc.cli.inputs import GRID, NullRows, Positive, Weight, beginnings, priors_in_words
-from polaroc.cli.keys import Keys, NoBy, keys_of, tell
-from polaroc.cli.measured import Files, Ratio, Score, Truth, columns_of, show
+from polaroc.cli.keys import Keys, NoBy, keys_of
+from polaroc.cli.measured import Files, Ratio, Score, Truth, columns_of
 from polaroc.cli.outputs import Force
 from polaroc.cli.pipes import or_stdout
-from polaroc.cli.screen import handle_errors, notes_console, progress
+from polaroc.cli.screen import handle_errors, notes_console, print_notes, progress, show
 from polaroc.cli.sources import Decimal, Separator, TableName, opened
 from polaroc.comparison.design import Target
 from polaroc.errors import InvalidArgument, check_choice
@@ -54,7 +54,7 @@ def chart(
         typer.Option(
             help="Key column, repeated for several: first the models, which give the colours, then "
             "folds. [default: of predictions the columns with usual names of "
-            "models and folds, which are said; of measures all]",
+            "models and folds, which a note names; of measures all]",
             show_default=False,
         ),
     ] = None,
@@ -153,7 +153,7 @@ def chart(
             source.check_unchanged()
             with atomic_file(where, force) as staging:
                 save(drawn, staging)
-    tell(keys.notes)
+    print_notes(keys.notes)
     # Notes that a chart does not show.
     to_file = where == destination
     show([f"Note: {line}" for line in notes], notes_console(to_file))

@@ -6,10 +6,10 @@ import typer
 
 from polaroc.base.text import escape_control, table
 from polaroc.cli.inputs import Files, Positive, Score, Truth, Weight
-from polaroc.cli.keys import By, NoBy, keys_of, tell
+from polaroc.cli.keys import By, NoBy, keys_of
 from polaroc.cli.measures_table import MOST_ROWS, commonest_notes
 from polaroc.cli.pipes import AsJson, print_json
-from polaroc.cli.screen import handle_errors, notes_console, out, progress
+from polaroc.cli.screen import handle_errors, notes_console, out, print_notes, progress
 from polaroc.cli.sources import Decimal, Separator, TableName, columns_of, opened
 from polaroc.errors import InvalidPredictions
 from polaroc.predictions.audit import check as audit
@@ -51,7 +51,7 @@ def check(
         source.check_unchanged()
     if report.is_empty():
         raise InvalidPredictions("the files hold no rows.", hint="check the files.")
-    tell(key_names.notes)
+    print_notes(key_names.notes)
     if as_json:
         print_json(report)
         return

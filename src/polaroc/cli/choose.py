@@ -10,7 +10,7 @@ from polaroc.choice.choose import choose as chosen
 from polaroc.choice.predictions import WEIGHTED, one_prior, options_of, paired, ratio_of
 from polaroc.choice.result import Choice, choice_parts
 from polaroc.cli.inputs import Columns, Grid, NullRows, Positive, Weight, grid_of, limits_of
-from polaroc.cli.keys import Keys, roles_of, tell
+from polaroc.cli.keys import Keys, roles_of
 from polaroc.cli.measured import (
     Alpha,
     Between,
@@ -26,11 +26,10 @@ from polaroc.cli.measured import (
     measures_of,
     predictions_or_measures,
     refuse_grid,
-    show_results,
     tuning_of,
 )
 from polaroc.cli.pipes import AsJson, print_json
-from polaroc.cli.screen import handle_errors, progress
+from polaroc.cli.screen import handle_errors, print_notes, progress, show_results
 from polaroc.cli.sources import Decimal, Separator, Source, TableName, opened
 from polaroc.errors import InvalidArgument
 from polaroc.measures.catalog import at_one_prior
@@ -148,7 +147,7 @@ def choose(
             say("choosing")
             keys = roles.all if case is None else [*roles.all, case]
             if columns is not None:
-                tell(source.notes(columns))
+                print_notes(source.notes(columns))
             result = chosen(
                 predictions_or_measures(source, columns, keys), measure=measure, over=over,
                 tuning=tuning_of(tuning, columns, keys, table, separator, decimal), case=case,
@@ -164,7 +163,7 @@ def choose(
                 alpha=alpha, incomplete=incomplete, level=level, halves=halves_in(halves),
             )  # fmt: skip
         source.check_unchanged()
-    tell(roles.notes)
+    print_notes(roles.notes)
     if as_json:
         together = (
             {"threshold": result.threshold, "promise": result.promise}

@@ -8,7 +8,7 @@ import typer
 
 from polaroc.base.text import escape_spreadsheet
 from polaroc.cli.inputs import Columns, NullRows, Positive, Weight, prior_in_words
-from polaroc.cli.keys import roles_of, tell
+from polaroc.cli.keys import roles_of
 from polaroc.cli.measured import (
     Alpha,
     Between,
@@ -23,11 +23,10 @@ from polaroc.cli.measured import (
     columns_of,
     halves_in,
     measures_of,
-    show_results,
 )
 from polaroc.cli.outputs import Force, Output
 from polaroc.cli.pipes import AsJson, print_json
-from polaroc.cli.screen import handle_errors, progress
+from polaroc.cli.screen import handle_errors, print_notes, progress, show_results
 from polaroc.cli.sources import Decimal, Separator, Source, TableName, opened
 from polaroc.comparison.compare import compare as comparison
 from polaroc.comparison.design import Adjust, Target
@@ -135,7 +134,7 @@ def compare(
                 escape_spreadsheet(result.pairs).write_csv(staging / "pairs.csv")
                 escape_spreadsheet(result.letters).write_csv(staging / "letters.csv")
                 (staging / "summary.txt").write_text(result.summary() + "\n", encoding="utf-8")
-    tell(roles.notes)
+    print_notes(roles.notes)
     if as_json:
         print_json({
             "measure": result.measure, "between": result.between, "block": result.block,
@@ -160,7 +159,7 @@ def _predictions(
             "--weight or --nulls is given, which --target trained does not know.",
             hint="leave it out; drop such rows before.",
         )
-    tell(source.notes(columns))
+    print_notes(source.notes(columns))
     names = {"truth": columns.truth, "score": columns.score, "positive": columns.positive}
     return source.predictions(columns, [*keys, case]), {**names, "case": case}
 

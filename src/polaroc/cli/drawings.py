@@ -13,9 +13,10 @@ from polaroc.choice.choose import choose
 from polaroc.choice.result import Choice
 from polaroc.cli.choose import choice_options
 from polaroc.cli.inputs import Columns, grid_of
-from polaroc.cli.keys import keys_of_measures, tell
+from polaroc.cli.keys import keys_of_measures
 from polaroc.cli.measured import measures_of, refuse_grid
 from polaroc.cli.measures_table import commonest_notes
+from polaroc.cli.screen import print_notes
 from polaroc.cli.sources import Source
 from polaroc.comparison.compare import compare
 from polaroc.comparison.design import Target
@@ -66,7 +67,7 @@ class ChartInputs:
                 "by `polaroc evaluate PREDICTIONS --truth ... --score ... --out FOLDER`.",
             )
         curves, notes = self.source.curves(self.columns, self.by)
-        tell(notes)
+        print_notes(notes)
         return curves
 
     def roc(self) -> "pl.LazyFrame | WithOverlay":

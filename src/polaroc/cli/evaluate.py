@@ -28,11 +28,11 @@ from polaroc.cli.inputs import (
     prior_in_words,
     priors_in_words,
 )
-from polaroc.cli.keys import By, NoBy, keys_of, tell, with_model
+from polaroc.cli.keys import By, NoBy, keys_of, with_model
 from polaroc.cli.measures_table import commonest_notes, measures_table
 from polaroc.cli.outputs import Force, Output, write_measures
 from polaroc.cli.pipes import AsJson, print_json
-from polaroc.cli.screen import QUIET, handle_errors, notes_console, out, progress
+from polaroc.cli.screen import QUIET, handle_errors, notes_console, out, print_notes, progress
 from polaroc.cli.sources import Decimal, FileSource, Separator, TableName, columns_of, opened
 from polaroc.curves.surface import surface
 from polaroc.errors import InvalidArgument, InvalidPredictions
@@ -148,7 +148,7 @@ def evaluate(
                 frames, arguments | {"memory": memory, "scratch": scratch}, output, priors,
                 charts_wanted=not no_charts, source=source, as_json=as_json,
             )  # fmt: skip
-    tell(keys.notes)
+    print_notes(keys.notes)
 
 
 def _evaluate_there(

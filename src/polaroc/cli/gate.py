@@ -7,7 +7,7 @@ import polars as pl
 import typer
 
 from polaroc.cli.inputs import NullRows, Positive, Weight, prior_in_words
-from polaroc.cli.keys import roles_of, tell
+from polaroc.cli.keys import roles_of
 from polaroc.cli.measured import (
     Between,
     Block,
@@ -21,10 +21,9 @@ from polaroc.cli.measured import (
     columns_of,
     halves_in,
     predictions_or_measures,
-    show_results,
 )
 from polaroc.cli.pipes import AsJson, print_json
-from polaroc.cli.screen import exit_with, handle_errors, progress
+from polaroc.cli.screen import exit_with, handle_errors, print_notes, progress, show_results
 from polaroc.cli.sources import Decimal, Separator, TableName, opened
 from polaroc.comparison.gate import gate as gated
 
@@ -90,7 +89,7 @@ def gate(
         arguments: dict[str, Any] = {"by": roles.all}
         if columns is not None:
             arguments = columns.arguments(roles.all)
-            tell(source.notes(columns))
+            print_notes(source.notes(columns))
         say("comparing")
         in_halves = halves_in(halves)
         # Names of models are words here.
@@ -106,7 +105,7 @@ def gate(
             halves=in_halves, guarded=guarded, **arguments,
         )  # fmt: skip
         source.check_unchanged()
-    tell(roles.notes)
+    print_notes(roles.notes)
     with exit_with(EXIT_CODES[result.verdict]):
         if as_json:
             print_json({"answer": result.answer, **asdict(result)})

@@ -1,18 +1,14 @@
 """Measures for the commands that compare: read from files, or evaluated from predictions."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, Any
 
 import polars as pl
 import typer
-from rich.console import Console
 
 from polaroc.base.columns import RESERVED
-from polaroc.base.text import escape_control
 from polaroc.cli.inputs import SCORE_HELP, Columns
-from polaroc.cli.keys import tell
-from polaroc.cli.screen import QUIET, out, with_options
+from polaroc.cli.screen import print_notes
 from polaroc.cli.sources import Source, opened
 from polaroc.cli.sources import columns_of as predicted_columns
 from polaroc.comparison.design import Incomplete
@@ -119,7 +115,7 @@ def measures_of(
         return predictions_or_measures(source, None, keys)
     measures, notes = source.measures(columns, keys, **options)
     measured_keys = [name for name in measures.collect_schema() if name not in RESERVED]
-    tell([*label_notes(measures, measured_keys), *notes])
+    print_notes([*label_notes(measures, measured_keys), *notes])
     return measures
 
 
@@ -163,20 +159,3 @@ def halves_in(files: list[str] | None) -> pl.DataFrame | None:
     with opened(files) as source:
         columns_of(source, None, None)
         return predictions_or_measures(source, None, ()).collect()
-
-
-def show_results(parts: Sequence[Any], folder: Path | None = None) -> None:
-    """Print the parts of a result; with --quiet no notes, and nothing that was written."""
-    if folder is not None:
-        parts = [*parts, f"Written to {folder}."]
-    if not QUIET.get():
-        show(parts)
-    elif folder is None:
-        show([part for part in parts if not str(part).startswith("Note: ")])
-
-
-def show(parts: Sequence[Any], on: Console | None = None) -> None:
-    """Print sentences and tables, by default where results go."""
-    console = on or out()
-    for part in parts:
-        console.print(escape_control(with_options(part)) if isinstance(part, str) else part)

@@ -7,11 +7,10 @@ import polars as pl
 import typer
 
 from polaroc.cli.inputs import Columns, Files, NullRows, Positive, Score, Truth
-from polaroc.cli.keys import By, NoBy, keys_of, tell
-from polaroc.cli.measured import show_results
+from polaroc.cli.keys import By, NoBy, keys_of
 from polaroc.cli.outputs import Force, Output, write_measures
 from polaroc.cli.pipes import AsJson, print_json
-from polaroc.cli.screen import exit_with, handle_errors, progress
+from polaroc.cli.screen import exit_with, handle_errors, print_notes, progress, show_results
 from polaroc.cli.sources import Decimal, FileSource, Separator, Source, columns_of, opened
 from polaroc.deployment.history import STATE
 from polaroc.deployment.monitor import INCLUSION
@@ -140,7 +139,7 @@ def monitor(
             # Last, so that times whose results were not written are given again.
             with atomic_file(state, _is_state) as file:
                 result.state.write_parquet(file)
-    tell(notes)
+    print_notes(notes)
     _show(result, as_json, out)
 
 

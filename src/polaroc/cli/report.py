@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from polaroc.cli.inputs import GRID, Grid, NullRows, Positive, Weight
-from polaroc.cli.keys import By, Keys, NoBy, keys_of, tell
+from polaroc.cli.keys import By, Keys, NoBy, keys_of
 from polaroc.cli.measured import (
     Alpha,
     Files,
@@ -17,12 +17,11 @@ from polaroc.cli.measured import (
     columns_of,
     predictions_or_measures,
     refuse_grid,
-    show,
     tuning_of,
 )
 from polaroc.cli.outputs import Force, replaced
 from polaroc.cli.pipes import or_stdout
-from polaroc.cli.screen import handle_errors, notes_console, progress
+from polaroc.cli.screen import handle_errors, notes_console, print_notes, progress, show
 from polaroc.cli.sources import Decimal, Separator, TableName, opened
 from polaroc.reports import TITLE
 from polaroc.reports import report as written
@@ -123,7 +122,7 @@ def report(
         key_names = Keys([], [], [])
         if columns is not None:
             key_names = keys_of(source, by, no_by, columns, case)
-            tell(source.notes(columns))
+            print_notes(source.notes(columns))
         roles = [*([between] if between else []), *(block or ())]
         keys = key_names.all if by or no_by else list(dict.fromkeys([*roles, *key_names.all]))
         frame = predictions_or_measures(source, columns, [*keys, *([case] if case else [])])
@@ -149,7 +148,7 @@ def report(
                 tuning=tuned, incomplete=incomplete, title=title, tell=keep,
             )  # fmt: skip
     screen = notes_console(file == path)
-    tell(key_names.notes)
+    print_notes(key_names.notes)
     answer, *others = notes
     show([answer, "", *(f"Note: {sentence}" for sentence in others)], screen)
     if file == path:

@@ -3,11 +3,12 @@
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
 from inspect import Parameter, signature
+from pathlib import Path
 from typing import Annotated, Any, NoReturn, ParamSpec, cast
 
 import polars as pl
@@ -234,3 +235,26 @@ def progress() -> Iterator[Callable[[str], None]]:
             bar.reset(task, description=what, total=None)
 
         yield say
+
+
+def print_notes(notes: Sequence[str]) -> None:
+    """Print notes where no result goes."""
+    for note in notes:
+        stderr_console().print(escape_control(note))
+
+
+def show_results(parts: Sequence[Any], folder: Path | None = None) -> None:
+    """Print the parts of a result; with --quiet no notes, and nothing that was written."""
+    if folder is not None:
+        parts = [*parts, f"Written to {folder}."]
+    if not QUIET.get():
+        show(parts)
+    elif folder is None:
+        show([part for part in parts if not str(part).startswith("Note: ")])
+
+
+def show(parts: Sequence[Any], on: Console | None = None) -> None:
+    """Print sentences and tables, by default where results go."""
+    console = on or out()
+    for part in parts:
+        console.print(escape_control(with_options(part)) if isinstance(part, str) else part)

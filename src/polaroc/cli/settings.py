@@ -78,7 +78,7 @@ def _table(file: Path) -> Mapping[str, Any] | None:
     except ValueError as error:
         raise InvalidArgument(
             f"{str(file)!r} is not TOML: {error}.",
-            hint="mend it, or give --no-config to leave it aside.",
+            hint="correct it, or give --no-config to leave it aside.",
         ) from None
     return content if ours else content.get("tool", {}).get("polaroc")
 

@@ -21,8 +21,8 @@ from polaroc.cli.inputs import (
     priors_in_words,
     score_columns,
 )
-from polaroc.cli.keys import NoBy, named_keys, tell
-from polaroc.cli.screen import handle_errors
+from polaroc.cli.keys import NoBy, named_keys
+from polaroc.cli.screen import handle_errors, print_notes
 from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.warehouse.queries import DIALECTS
 
@@ -78,4 +78,6 @@ def sql(
     )  # fmt: skip
     typer.echo(warehouse.sql(measures, dialect))
     if not (by or no_by):
-        tell(["Note: no --by is given, so all rows are taken as one model's (--no-by says so)."])
+        print_notes(
+            ["Note: no --by is given, so all rows are taken as one model's (--no-by says so)."]
+        )

@@ -19,11 +19,10 @@ from polaroc.cli.inputs import (
     limits_of,
     prior_in_words,
 )
-from polaroc.cli.keys import By, NoBy, keys_of, tell
-from polaroc.cli.measured import show_results
+from polaroc.cli.keys import By, NoBy, keys_of
 from polaroc.cli.outputs import Force
 from polaroc.cli.pipes import AsJson, plain_rows, print_json
-from polaroc.cli.screen import handle_errors, progress
+from polaroc.cli.screen import handle_errors, print_notes, progress, show_results
 from polaroc.cli.sources import Decimal, Separator, Source, TableName, columns_of, opened
 from polaroc.errors import InvalidArgument, quoted
 from polaroc.files.atomic import check_new
@@ -126,7 +125,7 @@ def threshold(
         columns = columns_of(source, truth, score, weight, positive, nulls)
         keys = keys_of(source, by, no_by, columns)
         curves, notes = source.curves(columns, keys.all)
-        tell([*keys.notes, *notes])
+        print_notes([*keys.notes, *notes])
         table_of_curves = curves.collect()
         if saved is None:
             say("choosing")

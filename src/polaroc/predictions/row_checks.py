@@ -29,13 +29,13 @@ ROW_ERRORS = MISSING | WRONG
 THE_TRUTH = "the score is the truth itself"
 ONLY_LABELS = "scores are 0 and 1 only: predicted labels, not scores"
 UNRANKED = "null, NaN or unclear values among the predictions"
-DROP_ROWS = Hint("drop such rows with {nulls}, or mend them before.", nulls="drop")
+DROP_ROWS = Hint("drop such rows with {nulls}, or correct them before.", nulls="drop")
 ROW_ERROR_HINTS = {
     UNKNOWN_LABEL: Hint(
         "name the positive label(s) with {positive}; else allowed are 0/1 and false/true.",
         positive=...,
     ),
-    BAD_WEIGHT: "weights must be ≥ 0 and at most 1e290; mend the weight column before.",
+    BAD_WEIGHT: "weights must be ≥ 0 and at most 1e290; correct the weight column before.",
     INEXACT: "scores must fit a 64-bit float without loss; rank or scale them before.",
 }
 CAST = Hint(

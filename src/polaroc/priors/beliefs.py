@@ -90,8 +90,8 @@ class Belief:
         return [end for end in self.ends or () if 0 < end < 1]
 
     @property
-    def carried(self) -> str:
-        """What limits hold for where the prior is estimated."""
+    def interval_note(self) -> str:
+        """A note on limits at an estimated prior: over which priors they hold."""
         return f"Limits hold wherever in its interval the share of positives is: {self.name}."
 
     @property

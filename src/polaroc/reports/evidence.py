@@ -88,7 +88,7 @@ class Evidence:
                 cautions.append(f"{len(noted)} of {of} keys carry a note, such as: {noted[0]}.")
         estimated = self.question.estimated
         if estimated is not None:
-            cautions.append(estimated.carried)
+            cautions.append(estimated.interval_note)
         cautions += () if self.thresholds is None else self.thresholds.cautions
         if self.predictions is not None and self.predictions.dropped:
             cautions.append(left_out(self.predictions.dropped))

@@ -14,7 +14,12 @@ from polaroc.deployment.tables import Key, named
 from polaroc.errors import InvalidTable, quoted
 from polaroc.typing import Array, Table
 
-STATE = {"look": pl.Int64, "cases": pl.Int64, "called": pl.List(pl.Int64), "plan": pl.String}
+STATE: dict[str, Any] = {
+    "look": pl.Int64,
+    "cases": pl.Int64,
+    "called": pl.List(pl.Int64),
+    "plan": pl.String,
+}
 
 
 class Look(NamedTuple):

@@ -34,8 +34,7 @@ from polaroc.measures.catalog import select_measures
 from polaroc.measures.spec import ingredients
 from polaroc.predictions.row_checks import SCORE
 from polaroc.priors.beliefs import Belief
-from polaroc.priors.grids import OBSERVED, check_prior, skew
-from polaroc.priors.reweighting import reweighted
+from polaroc.priors.grids import OBSERVED, check_prior, reweighted, skew
 from polaroc.typing import Interpolation, IntoExpr, Prior, Start
 
 INTERPOLATIONS = ("exact", "linear", "step")

@@ -11,8 +11,7 @@ from polaroc.curves.curve import in_order
 from polaroc.curves.hull import hull_vertices
 from polaroc.measures.scoring import check_score_prior
 from polaroc.predictions.row_checks import SCORE
-from polaroc.priors.grids import OBSERVED, resolve_priors, skew
-from polaroc.priors.reweighting import reweighted
+from polaroc.priors.grids import OBSERVED, resolve_priors, reweighted, skew
 from polaroc.typing import Array, Prior, Priors
 
 # Cells that are drawn from, and points between the ends of blocks that are shown.

@@ -11,8 +11,7 @@ from polaroc.calibration.score_test import fitted_line, recalibration
 from polaroc.curves.curve import curve, in_order
 from polaroc.measures.scoring import NOT_PROBABILITIES, check_score_prior
 from polaroc.predictions.row_checks import SCORE, UNRANKED
-from polaroc.priors.grids import OBSERVED, skew
-from polaroc.priors.reweighting import reweighted
+from polaroc.priors.grids import OBSERVED, reweighted, skew
 from polaroc.typing import By, Frame, IntoExpr, Label, Nulls, Prior, Score
 
 RESULT = {

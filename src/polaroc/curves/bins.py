@@ -178,7 +178,7 @@ def binned(
 def _binned(predictions: Predictions, edges: Sequence[float]) -> pl.LazyFrame:
     valid, truth = pl.col(ROW_ERROR).is_null(), pl.col(TRUTH)
     place = pl.lit(pl.Series(edges)).search_sorted(pl.col(SCORE), side="right")
-    if predictions.possible:
+    if predictions.possible_errors:
         place = pl.when(valid).then(place)
         truth = truth & valid
     # Sums of Booleans have 32 bits.

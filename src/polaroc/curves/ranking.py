@@ -85,7 +85,7 @@ def _sorted_codes(
     predictions: Predictions, levels: KeyLevels, extremes: pl.DataFrame
 ) -> tuple[pl.Series, Packing] | None:
     """The codes of all rows in 64 bits, ascending, in which exactly equal scores are tied."""
-    step = STEPS.get(predictions.kind, 1)
+    step = STEPS.get(predictions.score_type, 1)
     scores = pl.Series(extremes.select(SCORE_EXTREMES).row(0), dtype=pl.Float64)
     for spared in range(SPARE_BITS + 1):
         shared = packing(levels.size, scores, step << spared)

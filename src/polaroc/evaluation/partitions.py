@@ -44,7 +44,7 @@ def store_rows(predictions: Predictions, folder: Path) -> tuple[Predictions, Key
     )
     keys = keys_from_counts(predictions, *counted)
     rows = pl.scan_parquet(file).with_columns(pl.lit(None, pl.UInt8).alias(ROW_ERROR))
-    return replace(predictions, rows=rows, possible=[], repeatable=True), keys
+    return replace(predictions, rows=rows, possible_errors=[], repeatable=True), keys
 
 
 def count_by_rank(rows: pl.LazyFrame, shift: int = COARSEST) -> pl.LazyFrame:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeGuard
+from typing import TypeAlias, TypeGuard
 
 import polars as pl
 
@@ -145,30 +145,6 @@ def widest(
     )
 
 
-class PriorInUse(Protocol):
-    """What may be the prior in use, for each row."""
-
-    def nodes(self, scores: Array, weights: Array) -> tuple[Array, Array]:
-        """Priors, a column for each of a few nodes, and the weights of the nodes.
-
-        For a continuous prior, nodes are its quantiles at normal scores.
-        """
-        ...
-
-    def below(self, prior: Array) -> Array:
-        """The probability of at most a prior, for each row along the first axis."""
-        ...
-
-    def rows(self, rows: Array) -> "PriorInUse":
-        """Of some of the rows."""
-        ...
-
-    @property
-    def spread(self) -> tuple[Array, Array]:
-        """Centre and standard deviation; 0 where the nodes are the prior."""
-        ...
-
-
 @dataclass(frozen=True)
 class KnownPrior:
     """A prior for each row."""
@@ -176,13 +152,16 @@ class KnownPrior:
     prior: Array
 
     def nodes(self, scores: Array, weights: Array) -> tuple[Array, Array]:
-        """A few priors for each row, and their weights."""
+        """Priors, a column for each of a few nodes, and the weights of the nodes.
+
+        For a continuous prior, nodes are its quantiles at normal scores.
+        """
         import numpy as np
 
         return np.clip(self.prior, LEAST_PRIOR, 1 - LEAST_PRIOR)[:, None], np.ones(1)
 
     def below(self, prior: Array) -> Array:
-        """The probability of at most a prior."""
+        """The probability of at most a prior, for each row along the first axis."""
         return (prior >= _beside(self.prior, prior)).astype(float)
 
     def rows(self, rows: Array) -> "KnownPrior":
@@ -191,7 +170,7 @@ class KnownPrior:
 
     @property
     def spread(self) -> tuple[Array, Array]:
-        """Centre and standard deviation."""
+        """Centre and standard deviation; 0 where the nodes are the prior."""
         return self.prior, 0 * self.prior
 
 
@@ -281,3 +260,7 @@ class BelievedPrior:
 def _beside(per_row: Array, values: Array) -> Array:
     """A value per row, shaped to be compared with several per row."""
     return per_row.reshape((-1,) + (1,) * (values.ndim - 1))
+
+
+# The prior in use of each row.
+PriorInUse: TypeAlias = KnownPrior | EstimatedPrior | BelievedPrior

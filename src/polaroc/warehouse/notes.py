@@ -56,7 +56,7 @@ def row_error_sums(predictions: Predictions) -> dict[str, Any]:
     kind = deferred(ROW_ERROR)
     sums = {
         _row_error_column(code): (kind == code).ifelse(deferred(ROWS), literal(0)).sum()
-        for code in predictions.possible
+        for code in predictions.possible_errors
     }
     sums[FATAL] = fatal_rows(predictions).sum()
     sums |= {name: deferred(name).min() for name in predictions.least_weights}
@@ -68,7 +68,7 @@ def row_error_sums(predictions: Predictions) -> dict[str, Any]:
 def row_error_note(predictions: Predictions) -> Any:
     """A note with the counts of invalid or dropped rows, and notes on weights and labels."""
     counts = []
-    for code in predictions.possible:
+    for code in predictions.possible_errors:
         count = deferred(_row_error_column(code))
         ending = (count == 1).ifelse("", "s")
         note = count.cast("int64").cast("string") + f" {ROW_ERRORS[code]}" + ending

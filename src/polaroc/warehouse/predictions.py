@@ -64,7 +64,7 @@ class Predictions:
     keys: list[str]
     weighted: bool
     nulls: Nulls
-    possible: list[int]
+    possible_errors: list[int]
     edges: tuple[float, ...] = ()
     rounded: bool = False
 
@@ -76,7 +76,7 @@ class Predictions:
     @property
     def fatal(self) -> list[int]:
         """The codes of row errors that rule out a result for the key."""
-        return [kind for kind in self.possible if self.nulls == "raise" or kind in WRONG]
+        return [kind for kind in self.possible_errors if self.nulls == "raise" or kind in WRONG]
 
 
 def read(

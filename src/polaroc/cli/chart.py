@@ -7,9 +7,9 @@ import typer
 
 from polaroc.charts.saving import check_formats, save
 from polaroc.cli.drawings import DRAWINGS, ChartInputs, notes_of
-from polaroc.cli.inputs import GRID, NullRows, Positive, Weight, beginnings, priors_in_words
 from polaroc.cli.keys import Keys, NoBy, keys_of
-from polaroc.cli.measured import Files, Ratio, Score, Truth, columns_of
+from polaroc.cli.measures_or_predictions import Files, Ratio, Score, Truth, columns_of
+from polaroc.cli.options import GRID, NullRows, Positive, Weight, beginnings, priors_in_words
 from polaroc.cli.outputs import Force
 from polaroc.cli.pipes import or_stdout
 from polaroc.cli.screen import handle_errors, notes_console, print_notes, progress, show

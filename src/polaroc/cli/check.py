@@ -5,9 +5,9 @@ from typing import Annotated
 import typer
 
 from polaroc.base.text import escape_control, table
-from polaroc.cli.inputs import Files, Positive, Score, Truth, Weight
 from polaroc.cli.keys import By, NoBy, keys_of
 from polaroc.cli.measures_table import MOST_ROWS, commonest_notes
+from polaroc.cli.options import Files, Positive, Score, Truth, Weight
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import handle_errors, notes_console, out, print_notes, progress
 from polaroc.cli.sources import Decimal, Separator, TableName, columns_of, opened

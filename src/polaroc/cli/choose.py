@@ -9,9 +9,8 @@ from polaroc.choice.choose import check_options, choose_measured
 from polaroc.choice.choose import choose as chosen
 from polaroc.choice.predictions import WEIGHTED, one_prior, options_of, paired, ratio_of
 from polaroc.choice.result import Choice, choice_parts
-from polaroc.cli.inputs import Columns, Grid, NullRows, Positive, Weight, grid_of, limits_of
 from polaroc.cli.keys import Keys, roles_of
-from polaroc.cli.measured import (
+from polaroc.cli.measures_or_predictions import (
     Alpha,
     Between,
     Block,
@@ -28,6 +27,7 @@ from polaroc.cli.measured import (
     refuse_grid,
     tuning_of,
 )
+from polaroc.cli.options import Columns, Grid, NullRows, Positive, Weight, grid_of, limits_of
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import handle_errors, print_notes, progress, show_results
 from polaroc.cli.sources import Decimal, Separator, Source, TableName, opened

@@ -7,9 +7,8 @@ import polars as pl
 import typer
 
 from polaroc.base.text import escape_spreadsheet
-from polaroc.cli.inputs import Columns, NullRows, Positive, Weight, prior_in_words
 from polaroc.cli.keys import roles_of
-from polaroc.cli.measured import (
+from polaroc.cli.measures_or_predictions import (
     Alpha,
     Between,
     Block,
@@ -24,6 +23,7 @@ from polaroc.cli.measured import (
     halves_in,
     measures_of,
 )
+from polaroc.cli.options import Columns, NullRows, Positive, Weight, prior_in_words
 from polaroc.cli.outputs import Force, Output
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import handle_errors, print_notes, progress, show_results

@@ -12,10 +12,10 @@ from polaroc.calibration.calibration_curve import calibration_curve
 from polaroc.choice.choose import choose
 from polaroc.choice.result import Choice
 from polaroc.cli.choose import choice_options
-from polaroc.cli.inputs import Columns, grid_of
 from polaroc.cli.keys import keys_of_measures
-from polaroc.cli.measured import measures_of, refuse_grid
+from polaroc.cli.measures_or_predictions import measures_of, refuse_grid
 from polaroc.cli.measures_table import commonest_notes
+from polaroc.cli.options import Columns, grid_of
 from polaroc.cli.screen import print_notes
 from polaroc.cli.sources import Source
 from polaroc.comparison.compare import compare

@@ -9,7 +9,7 @@ import polars as pl
 
 from polaroc import warehouse
 from polaroc.base.private_columns import ROW_ERROR
-from polaroc.cli.inputs import Columns, negatives
+from polaroc.cli.options import Columns, negatives
 from polaroc.curves.curve import in_order
 from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError
 from polaroc.measures.catalog import CATALOG, DEFAULT_PRIORS

@@ -10,7 +10,9 @@ import typer
 from polaroc import charts
 from polaroc.base.text import escape_control
 from polaroc.cli.engines import TableSource
-from polaroc.cli.inputs import (
+from polaroc.cli.keys import By, NoBy, keys_of, with_model
+from polaroc.cli.measures_table import commonest_notes, measures_table
+from polaroc.cli.options import (
     BetweenPoints,
     Columns,
     Files,
@@ -28,8 +30,6 @@ from polaroc.cli.inputs import (
     prior_in_words,
     priors_in_words,
 )
-from polaroc.cli.keys import By, NoBy, keys_of, with_model
-from polaroc.cli.measures_table import commonest_notes, measures_table
 from polaroc.cli.outputs import Force, Output, write_measures
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import QUIET, handle_errors, notes_console, out, print_notes, progress

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from polaroc import datasets
 from polaroc.cli.evaluate import evaluate_frames
-from polaroc.cli.inputs import Positive, labels
+from polaroc.cli.options import Positive, labels
 from polaroc.cli.outputs import Force
 from polaroc.cli.pipes import AsJson
 from polaroc.cli.screen import handle_errors, notes_console, stderr_console

@@ -6,9 +6,8 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from polaroc.cli.inputs import NullRows, Positive, Weight, prior_in_words
 from polaroc.cli.keys import roles_of
-from polaroc.cli.measured import (
+from polaroc.cli.measures_or_predictions import (
     Between,
     Block,
     Files,
@@ -22,6 +21,7 @@ from polaroc.cli.measured import (
     halves_in,
     predictions_or_measures,
 )
+from polaroc.cli.options import NullRows, Positive, Weight, prior_in_words
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import exit_with, handle_errors, print_notes, progress, show_results
 from polaroc.cli.sources import Decimal, Separator, TableName, opened

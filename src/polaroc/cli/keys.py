@@ -7,7 +7,7 @@ import polars as pl
 import typer
 
 from polaroc.base.columns import RESERVED
-from polaroc.cli.inputs import Columns
+from polaroc.cli.options import Columns
 from polaroc.cli.sources import Source
 from polaroc.errors import InvalidArgument, quoted
 from polaroc.predictions.usual_keys import UsualKeys, usual_names

@@ -6,8 +6,8 @@ from typing import Annotated
 import polars as pl
 import typer
 
-from polaroc.cli.inputs import Columns, Files, NullRows, Positive, Score, Truth
 from polaroc.cli.keys import By, NoBy, keys_of
+from polaroc.cli.options import Columns, Files, NullRows, Positive, Score, Truth
 from polaroc.cli.outputs import Force, Output, write_measures
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import exit_with, handle_errors, print_notes, progress, show_results

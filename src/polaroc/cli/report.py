@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
-from polaroc.cli.inputs import GRID, Grid, NullRows, Positive, Weight
 from polaroc.cli.keys import By, Keys, NoBy, keys_of
-from polaroc.cli.measured import (
+from polaroc.cli.measures_or_predictions import (
     Alpha,
     Files,
     IncompleteBlocks,
@@ -19,6 +18,7 @@ from polaroc.cli.measured import (
     refuse_grid,
     tuning_of,
 )
+from polaroc.cli.options import GRID, Grid, NullRows, Positive, Weight
 from polaroc.cli.outputs import Force, replaced
 from polaroc.cli.pipes import or_stdout
 from polaroc.cli.screen import handle_errors, notes_console, print_notes, progress, show

@@ -10,7 +10,7 @@ import polars as pl
 import typer
 
 from polaroc.cli.engines import TableSource, table_of
-from polaroc.cli.inputs import Columns, labels, negatives, score_columns
+from polaroc.cli.options import Columns, labels, negatives, score_columns
 from polaroc.curves.curve import curve
 from polaroc.curves.keys import totals
 from polaroc.errors import InvalidArgument, InvalidPredictions

@@ -5,7 +5,8 @@ from typing import Annotated
 import typer
 
 from polaroc import warehouse
-from polaroc.cli.inputs import (
+from polaroc.cli.keys import NoBy, named_keys
+from polaroc.cli.options import (
     BetweenPoints,
     Columns,
     NullRows,
@@ -21,7 +22,6 @@ from polaroc.cli.inputs import (
     priors_in_words,
     score_columns,
 )
-from polaroc.cli.keys import NoBy, named_keys
 from polaroc.cli.screen import handle_errors, print_notes
 from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.warehouse.queries import DIALECTS

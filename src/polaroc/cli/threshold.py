@@ -9,7 +9,8 @@ import typer
 from polaroc.base.columns import PROMISE
 from polaroc.base.text import number
 from polaroc.base.text import table as text_table
-from polaroc.cli.inputs import (
+from polaroc.cli.keys import By, NoBy, keys_of
+from polaroc.cli.options import (
     Files,
     NullRows,
     Positive,
@@ -19,7 +20,6 @@ from polaroc.cli.inputs import (
     limits_of,
     prior_in_words,
 )
-from polaroc.cli.keys import By, NoBy, keys_of
 from polaroc.cli.outputs import Force
 from polaroc.cli.pipes import AsJson, plain_rows, print_json
 from polaroc.cli.screen import handle_errors, print_notes, progress, show_results

@@ -1,4 +1,4 @@
-"""Shared arguments of commands."""
+"""Options that commands share, and the values that their words stand for."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress

@@ -7,7 +7,7 @@ import polars as pl
 import typer
 
 from polaroc.base.columns import RESERVED
-from polaroc.cli.inputs import SCORE_HELP, Columns
+from polaroc.cli.options import SCORE_HELP, Columns
 from polaroc.cli.screen import print_notes
 from polaroc.cli.sources import Source, opened
 from polaroc.cli.sources import columns_of as predicted_columns

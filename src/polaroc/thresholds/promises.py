@@ -39,7 +39,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.columns import HAS_BOTH, PRIOR_LIMITS
-from polaroc.base.private_columns import private
+from polaroc.base.private_columns import PLACE, private
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
 from polaroc.priors.in_use import NO_INTERVAL, within_unit
 from polaroc.thresholds.constraints import Constraints
@@ -91,17 +91,16 @@ def _marked(
 
     is_promised = np.zeros(points.height, dtype=bool)
     lack = np.full(points.height, None, dtype=object)
-    place = private("place")
     curves = (
-        points.with_row_index(place)
+        points.with_row_index(PLACE)
         .filter(HAS_BOTH)
         .group_by(groups, maintain_order=True)
-        .agg(pl.col("positives", "negatives").first(), pl.col(place, "tp", "fp"))
+        .agg(pl.col("positives", "negatives").first(), pl.col(PLACE, "tp", "fp"))
     )
     estimated = [name for name in PRIOR_LIMITS if name in groups]
     totals = curves.select("skew", "positives", "negatives", *estimated).rows()
     for (own, positives, negatives, *interval), places, tp, fp in zip(
-        totals, curves[place], curves["tp"], curves["fp"], strict=True
+        totals, curves[PLACE], curves["tp"], curves["fp"], strict=True
     ):
         at = places.to_numpy()
         if own is None or None in interval:

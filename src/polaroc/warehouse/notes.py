@@ -133,7 +133,7 @@ def with_bias_note(rows: "Table") -> "Table":
 
 
 def _row_error_column(code: int) -> str:
-    return f"{PRIVATE}trouble_{code}"
+    return f"{ROW_ERROR}_{code}"
 
 
 def _weight_ratio_note() -> Any:

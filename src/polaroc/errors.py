@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 MOST_NAMES, MOST_LETTERS = 20, 60
-# What other libraries and papers call measures, rates, rules and charts.
+# Names that other libraries and papers have for measures, rates, rules and charts.
 OTHER_NAMES = {
     "auc": {"roc_auc", "auc_roc", "auroc", "rocauc", "roc_auc_score", "c_index", "c_statistic"},
     "auprec": {

@@ -1,4 +1,4 @@
-"""What the formulas need of an engine beside + − × ÷, powers, comparisons and `abs`."""
+"""The functions that formulas need of an engine, besides arithmetic and comparisons."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

@@ -9,7 +9,7 @@ import polars as pl
 
 from polaroc.errors import Hint, InvalidArgument, quoted
 
-# Of priors, recalls, points of a line: more are a mistake, and would take all memory.
+# The most priors, recalls or points of a line: more are a mistake, and would fill the memory.
 MOST_NUMBER = 1_000_000
 
 

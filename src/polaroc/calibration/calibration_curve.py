@@ -183,7 +183,7 @@ def _shown(pos: "Array", size: "Array") -> "Array":
 def _band(
     score: "Array", size: "Array", shown: "Array", level: float, draws: int, seed: int
 ) -> tuple["Array", "Array"]:
-    """Between what isotonic regressions of draws of calibrated cases are, at the shown cells."""
+    """Quantiles, at the shown cells, of isotonic regressions of draws of calibrated cases."""
     import numpy as np
 
     place = np.arange(len(score))

@@ -206,7 +206,7 @@ def interaction(
 
 
 def _value_axis(means: pl.DataFrame, title: str) -> dict[str, Any]:
-    """From 0 to 1 for shares, as wide as it must be for anything else."""
+    """An axis from 0 to 1 for shares, and over the values for anything else."""
     import altair as alt
 
     values = means["estimate"]

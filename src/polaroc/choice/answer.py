@@ -121,7 +121,7 @@ def percent(chance: float) -> str:
 
 
 def corrected(models: pl.DataFrame, measure: str, *, higher: bool = True) -> str:
-    """What is left of the first model's mean once it is corrected for having been picked."""
+    """The first model's mean, corrected for the model having been selected by it."""
     mean, expected = models.select("mean", "expected").row(0)
     too, far = ("high", "highest") if higher else ("low", "lowest")
     picked = (

@@ -41,7 +41,7 @@ FEWEST_POSITIVES = 10
 
 
 class Costs(NamedTuple):
-    """What a wrong call costs, how likely positives are thought to be, and what is to be kept."""
+    """Costs of wrong calls, the range or belief of the prior, and constraints."""
 
     fn: float
     fp: float
@@ -320,7 +320,7 @@ def _choice(
     least = at_nodes.min(axis=1, initial=inf)
     known = None
     if certainty.covariance is not None:
-        # Of a posterior more is better.
+        # The posterior is of numbers of which more is better.
         known = posterior(-means, certainty.covariance, certainty.freedom, level=level)
     if known is not None:
         exact = (rated[f"cost_{end}"].to_numpy() for end in ("lower", "upper"))
@@ -433,7 +433,7 @@ def _sentence(ranked: pl.DataFrame, costs: Costs, *, is_bound: bool) -> str:
 
 
 def _corrected(ranked: pl.DataFrame) -> list[str]:
-    """What is left of the first model's cost once it is corrected for having been picked."""
+    """The first model's cost, corrected for the model having been selected by it."""
     if ranked.height < 2:
         return []
     mean, expected = ranked.select("mean", "expected").row(0)

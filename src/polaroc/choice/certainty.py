@@ -30,7 +30,7 @@ class Certainty(NamedTuple):
 
 
 def of_folds(values: "Array", test_train_ratio: float | None) -> Certainty:
-    """Of means over folds, with Nadeau and Bengio's correction; values are folds × models."""
+    """The covariance of means over folds (folds × models), as Nadeau and Bengio correct it."""
     import numpy as np
 
     folds = len(values)
@@ -53,7 +53,7 @@ def of_folds(values: "Array", test_train_ratio: float | None) -> Certainty:
 
 
 def of_halves(means: ModelMeans) -> Certainty:
-    """Of means over folds, from the same measure in disjoint halves of the cases."""
+    """The covariance of means over folds, from the measure in disjoint halves of the cases."""
     return Certainty(
         means.covariance,
         "The probability refers to models trained anew on other samples of this size, by the "
@@ -65,7 +65,7 @@ def of_halves(means: ModelMeans) -> Certainty:
 def of_cases(
     predictions: pl.DataFrame, measure: Measure, between: str, case: str, **columns: Any
 ) -> Certainty:
-    """Of fitted models on one test set, paired by case."""
+    """The covariance of fitted models on one test set, paired by case."""
     import numpy as np
 
     cases = read_cases(predictions, between=between, case=case, by=(), **columns)
@@ -94,7 +94,7 @@ def of_errors(
     over: "tuple[float, float] | Belief | None",
     grid: Sequence[float],
 ) -> Certainty:
-    """Of one test set, from the standard error of each model, as if their errors were unrelated."""
+    """Variances on one test set, from standard errors, as if those of models were unrelated."""
     import numpy as np
 
     named = pl.col("measure").cast(pl.String) == measure

@@ -200,7 +200,7 @@ def choose(
     """
     estimate = None
     if isinstance(over, pl.DataFrame | pl.LazyFrame):
-        # Of one model, but in use by all.
+        # The prior in use, estimated with one model, is that of all.
         estimate = as_lazy(over).collect()
         over = belief_of_estimate(estimate)
     elif not (over is None or isinstance(over, Belief)):

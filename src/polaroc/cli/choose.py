@@ -221,7 +221,7 @@ def choice_options(
     grid: int | None = None,
     measure: str = "auprec",
 ) -> dict[str, Any]:
-    """What a choice needs to be evaluated of predictions."""
+    """The options of the evaluation of predictions that a choice needs."""
     if columns is None:
         refuse_grid(grid)
         return {}

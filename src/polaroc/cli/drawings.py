@@ -1,4 +1,4 @@
-"""The charts of the command line: what each is drawn from, and by which function."""
+"""The charts of the command line: the table and the function of each."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ RATES = ("accuracy", "precision", "tnr")
 
 @dataclass(frozen=True)
 class ChartInputs:
-    """What the command line says a chart is drawn from."""
+    """The source and the options of a chart, and the tables made of them."""
 
     source: Source
     columns: Columns | None  # of measures None
@@ -191,14 +191,14 @@ class ChartInputs:
 
 
 class WithOverlay:
-    """What a chart is drawn from, and what is drawn over it, by the name of the argument."""
+    """The table of a chart, and further tables by the name of their argument."""
 
     def __init__(self, table: pl.LazyFrame, **over: pl.LazyFrame) -> None:
         self.table, self.over = table, over
 
 
 def notes_of(table: Any) -> list[str]:
-    """The warnings of what a chart is drawn from."""
+    """The warnings of the tables of a chart."""
     if isinstance(table, WithOverlay):
         return [note for one in (table.table, *table.over.values()) for note in notes_of(one)]
     if isinstance(table, Choice | Comparison):
@@ -209,7 +209,7 @@ def notes_of(table: Any) -> list[str]:
 
 
 class Drawing(NamedTuple):
-    """A chart: what it is drawn from, by which function, and its options."""
+    """A chart: how its table is made, the function that draws it, and its options."""
 
     table: Callable[[ChartInputs], Any]
     draw: Callable[..., Any]

@@ -216,7 +216,7 @@ def evaluate_frames(
 
 
 def _grid(count: int | None, over: tuple[float, float] | None) -> list[float]:
-    """So many priors over the range."""
+    """`count` priors over the range."""
     if count is None:
         return []
     if over is None:
@@ -254,7 +254,7 @@ def _show(
 
 
 def _for_charts(priors: Sequence[Prior], over: tuple[float, float] | None) -> dict[str, Any]:
-    """What charts need of a request: AUPREC on a grid that spans its priors, and the curves."""
+    """The further results that charts need: AUPREC on a grid that spans the priors, and curves."""
     numbers = [prior for prior in resolve_priors(list(priors)) if prior is not None]
     numbers += over or ()
     lo, hi = min([*numbers, 0.01]), max([*numbers, 0.5])

@@ -135,7 +135,7 @@ def score_columns(words: Sequence[str], present: Collection[str] = ()) -> str | 
 def grid_of(
     over: tuple[float, float], count: int | None, spacing: Literal["linear", "log"] = "linear"
 ) -> list[float]:
-    """So many priors over the range."""
+    """`count` priors over the range."""
     return prior_grid(*over, GRID if count is None else count, spacing)["prior"].to_list()
 
 

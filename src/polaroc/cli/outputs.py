@@ -14,7 +14,7 @@ from polaroc.errors import InvalidArgument
 from polaroc.files.atomic import atomic_file, atomic_folder, check_new, check_replaceable
 from polaroc.files.read import COMPRESSED, FORMATS, MEASURES
 
-# What a folder is hardly meant to be called.
+# Suffixes that no folder is likely to have.
 OTHER_KINDS = {".xlsx", ".xls", ".json", ".txt", ".html", ".pdf", ".png", ".svg"}
 Force = Annotated[
     bool,

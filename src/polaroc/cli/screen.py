@@ -50,7 +50,7 @@ Quiet = Annotated[
 NoConfig = Annotated[
     bool, typer.Option("--no-config", help="Leave polaroc.toml and pyproject.toml aside.")
 ]
-# What every command takes besides its own arguments.
+# Parameters that every command has besides its own.
 COMMON = {"context": (typer.Context, Parameter.empty), "quiet": (Quiet, False),
           "no_config": (NoConfig, False)}  # fmt: skip
 _P = ParamSpec("_P")

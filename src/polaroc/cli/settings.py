@@ -29,15 +29,15 @@ EXAMPLES: dict[str, Any] = {
     "cost_fp": 1,
     "test_train_ratio": 0.25,
 }
-# Of measures there is nothing left to measure.
+# Options that are left out where the files hold measures.
 OF_PREDICTIONS = frozenset({"truth", "score", "by", "case", "weight", "positive", "prior", "over"})
 # Where a context keeps them.
 SETTINGS = "polaroc.settings"
 # Flags that speak against an option.
 AGAINST = {"no_by": {"by"}, "no_blocks": {"block"}}
-# Of these options a command takes one; where both are set, the first.
+# Pairs of options of which a command takes one; where both are set, the first.
 EITHER = {"gate": (("over", "prior"), ("test_train_ratio", "case"))}
-# What these commands are given is not the tables that the settings describe.
+# Commands that read other tables than the settings describe.
 WITHOUT = {"demo", "experiment"}
 
 
@@ -66,7 +66,7 @@ def read_settings(folder: Path) -> Settings | None:
 
 
 def _table(file: Path) -> Mapping[str, Any] | None:
-    """What a file sets; None where there is no file, or none of ours."""
+    """The settings of a file; None without a file, or where it has none of polaroc."""
     ours = file.name == "polaroc.toml"
     try:
         text = file.read_bytes()
@@ -136,7 +136,7 @@ def defaults(
     given: Mapping[str, Any],
     allowed: Callable[[str], bool],
 ) -> Settings | None:
-    """What the settings say of a command, next to the options that are `given`."""
+    """The settings that a command uses, besides the options that are `given`."""
     if command in WITHOUT or {"help", "no_config"} & given.keys():
         return None
     try:

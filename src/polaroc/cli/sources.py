@@ -137,7 +137,7 @@ def opened(
     separator: str | None = None,
     decimal: str = ".",
 ) -> Iterator[Source]:
-    """What stands at the place of files on the command line, as long as the block lasts."""
+    """The files, or the table at an address, given on the command line; open within the block."""
     text = text_format(separator, decimal)
     addresses = [word for word in files if is_address(word)]
     if addresses and len(files) > 1:

@@ -10,7 +10,7 @@ from polaroc.measures.catalog import label
 from polaroc.measures.spec import Measure
 from polaroc.typing import Array
 
-# Of more cases with the largest influence seen, for each class; more of other measures.
+# How many cases with the largest influence seen are added to each class, by measure.
 PSEUDO = {"auc": 1}
 MOST_PSEUDO = 2
 # Areas between 0 and 1, and the least that is taken as the largest influence on them.
@@ -37,7 +37,7 @@ class PairedDifference:
 
     @classmethod
     def of_block(cls, block: Block, model: int, other: int) -> "PairedDifference":
-        """Of two models of a block of paired cases."""
+        """The difference of two models of a block of paired cases."""
         estimates = float(block.estimates[model]), float(block.estimates[other])
         pairs = (
             tuple(among[place] - among[place].mean() for place in (model, other))
@@ -123,7 +123,7 @@ def _least_on_log_odds(lead: PairedDifference, quantile: float) -> float:
     from scipy.optimize import brentq
 
     reached, slope = _log_odds(lead.estimate)
-    # Of the differences, so that models that are all but equal do not drown in rounding.
+    # From the differences, since rounding would hide models that are all but equal.
     moved = [(own - other, other) for own, other in lead.influence]
     spread = sum(float(apart.var(ddof=1)) / apart.size for apart, _ in moved)
     joint = sum(

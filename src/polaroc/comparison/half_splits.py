@@ -149,7 +149,7 @@ def half_split_means(
     elif layout.times > 1:
         noise = np.cov(layout.repeat_means(values), rowvar=False) / layout.times
     else:
-        # Of one repeat, as of one in a half: with twice the cases half the variance.
+        # The noise of one repeat: half that of one in a half, with twice the cases.
         noise = split_noise(repeats) / 2
     return ModelMeans(
         design.models, values.mean(axis=0), half_split_covariance(repeats, noise),

@@ -121,7 +121,7 @@ def _adjusted(p_value: "Array", least_p: "Array") -> "Array":
 
 def _critical(alpha: float, least_p: "Array", pairs: int) -> float:
     """The p-value of a pair below which its adjusted one is below α."""
-    # As many draws may be as small that the adjusted p-value stays below α.
+    # How many draws may be as small while the adjusted p-value stays below α.
     count = ceil(alpha * (len(least_p) + 1)) - 2
     drawn = float(least_p[count]) if count >= 0 else 0.0
     return min(alpha, max(alpha / pairs, drawn))

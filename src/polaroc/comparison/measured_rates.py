@@ -20,7 +20,7 @@ LEARNERS = {
     "shallow tree": "shallow decision trees",
     "boosting": "gradient boosting",
 }
-# Of which there are enough samples, in this order in RATES.
+# Learners with enough samples, in the order of RATES.
 QUOTED = ("discriminant", "logistic", "nearest", "nearest label", "prototypes", "picker")
 # Per test and learner the rates at α = 0.05 and 0.005 where two algorithms are equal.
 RATES: dict[str, tuple[tuple[float, float], ...]] = {

@@ -53,20 +53,20 @@ class Block:
     paired: bool  # in the same order of cases
 
     def variance(self, a: int, b: int) -> float:
-        """Of the difference of two models, NaN where a class has fewer than two cases."""
+        """The variance of a difference, NaN where a class has fewer than two cases."""
         total = 0.0
         for among in self.influence:
             own, other = among[a], among[b]
             if min(own.size, other.size) < 2:
                 return float("nan")
-            # Of the differences, not from three variances: models that are all but
+            # From the differences, not from three variances: models that are all but
             # equal would drown in rounding.
             moved = [own - other] if self.paired else [own, other]
             total += sum(float(part.var(ddof=1)) / part.size for part in moved)
         return total
 
     def covariance(self) -> "Array":
-        """Of the estimates of all models, NaN where a class has fewer than two cases."""
+        """The covariance of all estimates, NaN where a class has fewer than two cases."""
         import numpy as np
 
         total = np.zeros((len(self.models), len(self.models)))

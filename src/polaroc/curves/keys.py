@@ -179,7 +179,7 @@ class KeyLevels:
         for column in reversed(self.columns):
             values.append(column.values(places % column.size))
             places = places // column.size
-        # Of a list of columns Polars renames one without a name.
+        # From a list, Polars would rename a column without a name.
         return pl.DataFrame({column.name: column for column in (index, *reversed(values))})
 
 

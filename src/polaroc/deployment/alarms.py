@@ -17,7 +17,7 @@ OTHER_SHIFT = "more than the prior has shifted"
 
 @dataclass(frozen=True)
 class Plan:
-    """For which priors thresholds were chosen, and what misses and false alarms cost."""
+    """The range of priors that thresholds were chosen for, and the costs of wrong calls."""
 
     over: tuple[float, float] | None
     cost_fn: float
@@ -64,13 +64,13 @@ class Assessment:
 
     @cached_property
     def shifted(self) -> "Array":
-        """By look and window, whether no prior gives these shares."""
+        """Whether no prior gives these shares, by look and window."""
         shifted: Array = self.priors.lower > self.priors.upper
         return shifted
 
     @cached_property
     def rates(self) -> tuple[Band, Band, Band]:
-        """Of the threshold: estimates and limits of its rates, each as limits of one value."""
+        """The estimates of the two rates of the threshold, and the limits of each."""
         reference, own = self.looks.reference, self.looks.reference.own
         tpr, fpr = reference.bands()
         t, f = (rate @ own for rate in reference.rates())
@@ -118,7 +118,7 @@ class Assessment:
         }
 
     def prior_alarms(self) -> list[str | None]:
-        """By look: more than the prior has shifted, or it has left its range."""
+        """The alarm of each look that the prior left its range, or that more has shifted."""
         import numpy as np
 
         alarms: list[str | None] = []
@@ -141,7 +141,7 @@ class Assessment:
         return alarms
 
     def threshold_alarms(self) -> list[tuple[float, str] | None]:
-        """By look: what another threshold saves at least, beyond what was accepted, and which."""
+        """The alarm of each look that another threshold is better, after the least it saves."""
         import numpy as np
 
         reference = self.looks.reference
@@ -165,7 +165,7 @@ class Assessment:
         return alarms
 
     def against(self, other: "Assessment", at: int, look: int) -> tuple[float, int] | None:
-        """What the other model saves at least at a look of its own, and in which window."""
+        """The least that another model saves, at a look of its own, and the window; else None."""
         import numpy as np
 
         (t, f), tpr, fpr = self.rates

@@ -53,7 +53,7 @@ class Mixture:
     count: "Array"
 
     def density(self, prior: float) -> "Array":
-        """Of each score at a prior."""
+        """The density of each score at a prior."""
         return prior * self.positive + (1 - prior) * self.negative
 
     def log_likelihood(self, prior: float) -> float:
@@ -63,7 +63,7 @@ class Mixture:
         return float(self.count @ np.log(self.density(prior)))
 
     def slopes(self, prior: float) -> "Array":
-        """What a case of each score adds to the slope of the log likelihood."""
+        """The contribution of a case of each score to the slope of the log likelihood."""
         import numpy as np
 
         with np.errstate(divide="ignore"):
@@ -142,7 +142,7 @@ class ThresholdRates:
         return (self.share - self.fpr) / (self.tpr - self.fpr)
 
     def std_error(self, prior: float) -> float:
-        """By the delta method, from three binomial variances."""
+        """The standard error by the delta method, from three binomial variances."""
         variance_t, variance_f, variance_share = (
             rate * (1 - rate) / size
             for rate, size in zip((self.tpr, self.fpr, self.share), self.sizes, strict=True)

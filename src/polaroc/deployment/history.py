@@ -146,7 +146,7 @@ def read_histories(
 
 
 def _fingerprint(reference: Reference) -> str:
-    """What a state must be of: the same cases, cuts, threshold and error rate."""
+    """A hash of the cases, cuts, threshold and error rate that a state belongs to."""
     text = repr(
         (
             reference.cuts.tolist(), reference.tp.tolist(), reference.fp.tolist(),

@@ -106,7 +106,7 @@ def _mean(
     # The cases of this time are themselves a sample.
     sampled = float(weight @ (value - mean) ** 2 / weight.sum()) + widest / size
     variance = max(variance, least) + sampled / float(weights.sum())
-    # As of as many cases as have this variance.
+    # The limits of as many independent cases as would have this variance.
     size_of_variance = widest / variance
     band = binomial_band(estimate / top * size_of_variance, size_of_variance, 1 - level)
     return estimate, float(band.lower) * top, float(band.upper) * top

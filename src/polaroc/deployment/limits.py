@@ -13,9 +13,9 @@ CUTS = 20
 # Numbers of the last times that are also taken together.
 WINDOWS = (1, 2, 4, 8, 16, 32, 64)
 LEAST_APART = 1e-12
-# Of the error rate of a key, the part for its reference: that error stays at any number of cases.
+# Part of the error rate of a key for its reference, whose cases do not get more.
 FOR_REFERENCE = 0.8
-# Of that part, those for the two rates and for their two differences.
+# Parts of that part for each of the two rates, and for each of their differences.
 FOR_RATE, FOR_DIFFERENCE = 0.4, 0.1
 
 
@@ -105,7 +105,7 @@ class Reference:
         return self.tp / self.positives, self.fp / self.negatives
 
     def bands(self) -> tuple[Band, Band]:
-        """Of the true and the false positive rates at all cuts at once."""
+        """Simultaneous limits of the true and the false positive rates at all cuts."""
         error = self.errors(self.error * FOR_REFERENCE * FOR_RATE)
         return (
             binomial_band(self.tp, self.positives, error),

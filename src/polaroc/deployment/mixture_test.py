@@ -94,7 +94,7 @@ def nearest_prior(t: "Array", f: "Array", share: "Array", weight: "Array") -> "A
 
 
 def smoothed_variance(share: "Array", size: "Array | int") -> "Array":
-    """Of a share, with half a case more of either kind so that none is zero."""
+    """The variance of a share, with half a case more of either kind so that none is zero."""
     smoothed = (share * size + 0.5) / (size + 1)
     variance: Array = smoothed * (1 - smoothed) / size
     return variance

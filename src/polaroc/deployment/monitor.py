@@ -364,7 +364,7 @@ def _joined(threshold: tuple[float, str] | None, model: tuple[float, str] | None
 def _model_alarms(
     assessed: Mapping[Key, tuple[list[Any], Assessment]], keys: Sequence[str]
 ) -> dict[tuple[Key, int], tuple[float, str]]:
-    """By key and place of its time: the model that saves most at least."""
+    """The other model with the greatest lower limit of savings, by key and place of its time."""
     names = usual_names(keys).models[:1]
     if not names:
         return {}

@@ -44,7 +44,7 @@ CAST = Hint(
 )
 # Totals of weights up to this do not overflow.
 GREATEST_WEIGHT = 1e290
-# What Polars compares with.
+# Polars compares with integers of up to 128 bits.
 GREATEST_INTEGER = 2**127
 EXACT_IN_FLOAT = (pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32)
 

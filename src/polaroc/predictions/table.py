@@ -190,7 +190,7 @@ def unaudited(
     check_keys(keys)
     check_ordered(lazy.select(by_keys).collect_schema())
     eager = isinstance(table, pl.DataFrame)
-    # Of a table what is computed is computed once: random numbers are then the same throughout.
+    # Expressions are computed once where the table is in memory, so that random ones agree.
     wide_errors: list[tuple[int, pl.Expr]] = []
     if scores:
         refuse_model_column(lazy.collect_schema().names(), keys)

@@ -63,7 +63,7 @@ class Belief:
     weights: tuple[float, ...]
     # Quantiles and probabilities, which the nodes of a continuous belief have only roughly.
     _exact: Distribution | None = field(default=None, repr=False, compare=False)
-    # Of an estimate, its interval.
+    # The interval of an estimate.
     ends: tuple[float, float] | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
@@ -288,7 +288,7 @@ def points(priors: Sequence[float], weights: Sequence[float] | None = None) -> B
 
 
 def belief_of_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> Belief:
-    """What an estimate says of the prior: half normal to either side, within its interval.
+    """An estimated prior as a belief: half normal to either side, within its interval.
 
     Examples
     --------
@@ -398,7 +398,7 @@ def _slope(u: float) -> float:
 
 
 def _beta_log_density(a: float, b: float) -> Callable[[float], float]:
-    """Of Beta(a, b) in ln λ: its log density at a shift from the mode, less that at the mode.
+    """The log density of Beta(a, b) in ln λ, at a shift from the mode, less that at the mode.
 
     That is −(a + b)·(ln(p + q·eˢ) − q·s) at the shift s, p and q the means of the prior
     and of what it leaves.

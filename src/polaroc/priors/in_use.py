@@ -165,7 +165,7 @@ class KnownPrior:
         return (prior >= _beside(self.prior, prior)).astype(float)
 
     def rows(self, rows: Array) -> "KnownPrior":
-        """Of some of the rows."""
+        """The priors of some of the rows."""
         return KnownPrior(self.prior[rows])
 
     @property
@@ -204,7 +204,7 @@ class EstimatedPrior:
         return np.where(prior >= 1, 1.0, np.where(prior < 0, 0.0, inside))
 
     def rows(self, rows: Array) -> "EstimatedPrior":
-        """Of some of the rows."""
+        """The priors of some of the rows."""
         return EstimatedPrior(self.prior[rows], self.lower[rows], self.upper[rows], self.level)
 
     @property
@@ -242,7 +242,7 @@ class BelievedPrior:
         return self.distribution.below(prior)
 
     def rows(self, rows: Array) -> "BelievedPrior":
-        """Of some of the rows."""
+        """The priors of some of the rows."""
         return BelievedPrior(self.distribution, self.centre[rows])
 
     @property

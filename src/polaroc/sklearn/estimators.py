@@ -74,7 +74,7 @@ def check_estimators(estimators: object, name: str, allowed: str, *, cloned: boo
 
 
 def fit_arguments(estimator: Any, metadata: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """What of the metadata goes to the `fit` of an estimator.
+    """The metadata that goes to the `fit` of an estimator.
 
     With metadata routing that is what it requests. Without, it is everything but
     the groups, and an estimator that takes no case weights is refused.
@@ -100,7 +100,7 @@ def fit_arguments(estimator: Any, metadata: Mapping[str, Any], name: str) -> dic
 
 
 def of_cases(values: Any, cases: Array, n: int) -> Any:
-    """Of metadata with one value per case, those of some cases; other metadata as they are."""
+    """The values of some cases, where metadata has one per case; else the metadata as it is."""
     import numpy as np
 
     if isinstance(values, str) or not hasattr(values, "__len__") or len(values) != n:

@@ -174,7 +174,7 @@ def apply_thresholds(
     )
     has_point = as_lazy(points).cache()
     given = require(has_point, POINTS, source="operating_points(...)")
-    # Of points that were applied, or are those of `expected_cost`.
+    # Points that were applied before, or are those of `expected_cost`, have further columns.
     shared = [key for key in given if key in table.keys or key not in NO_KEYS]
     check_shared_keys(shared, table.keys, "the points")
     kinds, named = table.rows.collect_schema(), ("the predictions", "the points")

@@ -40,7 +40,7 @@ EXPECTED_COSTS = (
     "cost_fixed", "cost_following", "cost_informed", "worth_of_prior", "cost_trivial",
 )  # fmt: skip
 H_MEASURE = ("prior", "h_measure", "positives", "negatives", "note")
-# Of Gauss and Legendre, on each panel of an integral, which has a length in log odds.
+# Gauss-Legendre nodes on each panel of an integral, panels, and their length in log odds.
 NODES, LEAST_PANELS, LONGEST = 16, 10, 3.0
 
 
@@ -376,7 +376,7 @@ def _logit(value: Array) -> Array:
 
 
 def _width(distribution: Distribution) -> float:
-    """Of the middle two thirds, in log odds; 0 of a few values."""
+    """The width of the middle two thirds, in log odds; 0 of a few values."""
     import numpy as np
 
     if isinstance(distribution, Atoms):

@@ -25,7 +25,7 @@ PriorsInUse: TypeAlias = Priors | Belief
 UNKNOWN = "unknown"
 IS_EM = pl.col(METHOD).eq_missing("em")
 NO_LIMITS = pl.col("prior_lower").is_null() | pl.col("prior_upper").is_null()
-# Of an estimate without an interval, as where more than the prior has shifted.
+# An estimate without an interval, as where more than the prior has shifted.
 UNSURE = pl.col(METHOD).is_not_null() & NO_LIMITS & pl.col("prior").is_not_null()
 # Cases of each class that are called at least and at most, without and with those that are tied.
 COUNTS = tuple(private(name) for name in ("tp_least", "tp_most", "fp_least", "fp_most"))

@@ -228,7 +228,7 @@ def operating_points(
 
 @dataclass(frozen=True)
 class _Request:
-    """At which priors points are chosen, and what they have to keep with which confidence."""
+    """The priors at which points are chosen, their constraints, and the confidence."""
 
     priors: Priors
     constraints: Constraints
@@ -242,7 +242,7 @@ class _Request:
 
     @property
     def columns(self) -> list[pl.Expr]:
-        """What is said of the range and of the promise."""
+        """The columns of the range and of the promise."""
         columns = [] if self.over is None else [pl.lit(self.over).alias(OVER)]
         if self.confidence is None:
             return columns
@@ -252,7 +252,7 @@ class _Request:
         elif self.estimated:
             confidence = self.confidence
             known = pl.when(pl.all_horizontal(pl.col(PRIOR_LIMITS).is_not_null()))
-            # Of a null there is no list, and nothing is promised.
+            # Where limits are null there is no list, and nothing is promised.
             sentence = known.then(pl.concat_list(PRIOR_LIMITS)).map_elements(
                 lambda interval: promise(limits, confidence, interval.to_list()),
                 return_dtype=pl.String,

@@ -48,7 +48,7 @@ class RateDistribution:
         return cls(calls.most + 1, calls.total - calls.most)
 
     def quantile(self, share: "Array | float") -> Array:
-        """Of each row, and of each share along a last axis."""
+        """The quantile of each row, at each share along a last axis."""
         import numpy as np
         from scipy.special import betaincinv
 
@@ -85,7 +85,7 @@ class RateDistribution:
 
 @dataclass(frozen=True)
 class Costs:
-    """Of a missed positive and of a false alarm."""
+    """The costs of a missed positive and of a false alarm."""
 
     fn: float = 1.0
     fp: float = 1.0
@@ -147,7 +147,7 @@ class Meld:
         return alarms if self.quantity == "posfrac" else cost
 
     def quantile(self, share: float) -> Array:
-        """By bisection, for each row."""
+        """The quantile of each row, by bisection."""
         import numpy as np
 
         nodes = self._nodes()
@@ -160,7 +160,7 @@ class Meld:
         return (low + high) / 2
 
     def _nodes(self) -> dict[str, tuple[Array, Array]]:
-        """Of each variable the nodes of every row, and their weights."""
+        """The nodes of each variable, for every row, and their weights."""
         from scipy.special import ndtr
 
         scores, weights = _normal_nodes()

@@ -16,7 +16,7 @@ BAND = ("lower", "upper", "interval", "note")
 NOT_COUNTS = "weights are not whole numbers: no band"
 # Order statistics of which limits are made: of larger classes some hundred, dense at both ends.
 MOST_LIMITS = 400
-# Of the logarithm of their error.
+# The tolerance of the logarithm of their error.
 TOLERANCE = 1e-3
 # Keeps a grid point on the side of a vertical or horizontal step that is asked for.
 NUDGE, TINY = 1e-12, 1e-9

@@ -25,7 +25,6 @@ def chart(
         str,
         typer.Argument(
             help=f"Which: {', '.join(DRAWINGS)}.",
-            show_default=False,
             autocompletion=beginnings(DRAWINGS),
         ),
     ],
@@ -37,13 +36,10 @@ def chart(
             "-o",
             help="File to write; its suffix json, html, svg, png or pdf gives the format; "
             "- prints JSON, in Vega-Lite. [default: NAME.html]",
-            show_default=False,
         ),
     ] = None,
     force: Force = False,
-    title: Annotated[
-        str | None, typer.Option(help="Heading of the chart.", show_default=False)
-    ] = None,
+    title: Annotated[str | None, typer.Option(help="Heading of the chart.")] = None,
     truth: Truth = None,
     score: Score = None,
     table: TableName = None,
@@ -55,51 +51,39 @@ def chart(
             help="Key column, repeated for several: first the models, which give the colours, then "
             "folds. [default: of predictions the columns with usual names of "
             "models and folds, which a note names; of measures all]",
-            show_default=False,
         ),
     ] = None,
     no_by: NoBy = False,
     prior: Annotated[
         list[str] | None,
-        typer.Option(help="Prior, or 'observed'; repeat it for several.", show_default=False),
+        typer.Option(help="Prior, or 'observed'; repeat it for several."),
     ] = None,
     over: Annotated[
         tuple[float, float] | None,
-        typer.Option(
-            help="Range of priors LO HI. [default: 0.01 0.5 where it may be left out]",
-            show_default=False,
-        ),
+        typer.Option(help="Range of priors LO HI. [default: 0.01 0.5 where it may be left out]"),
     ] = None,
     grid: Annotated[
         int | None,
-        typer.Option(
-            help=f"Number of priors over the range. [default: {GRID}]", min=2, show_default=False
-        ),
+        typer.Option(help=f"Number of priors over the range. [default: {GRID}]", min=2),
     ] = None,
     measure: Annotated[
         str | None,
-        typer.Option(help="What pairs compares. [default: iauprec]", show_default=False),
+        typer.Option(help="What pairs compares. [default: iauprec]"),
     ] = None,
     target: Annotated[
         Target | None,
-        typer.Option(
-            help="What pairs are compared for, as in compare. [default: algorithm]",
-            show_default=False,
-        ),
+        typer.Option(help="What pairs are compared for, as in compare. [default: algorithm]"),
     ] = None,
     test_train_ratio: Ratio = None,
     alpha: Annotated[
         float | None,
-        typer.Option(
-            help="Accepted chance of a false difference. [default: 0.005]", show_default=False
-        ),
+        typer.Option(help="Accepted chance of a false difference. [default: 0.005]"),
     ] = None,
     band: Annotated[
         float | None,
         typer.Option(
             help="Of roc and pr, on one test set: with bands that hold the whole true curve with "
             "this probability, such as 0.95.",
-            show_default=False,
         ),
     ] = None,
     brier: Annotated[

@@ -45,7 +45,6 @@ def choose(
         typer.Option(
             help="Range of priors LO HI, or one prior twice; by default those of the measures, "
             "equally likely.",
-            show_default=False,
         ),
     ] = None,
     measure: Annotated[
@@ -65,7 +64,6 @@ def choose(
         typer.Option(
             help="Column that tells the cases apart: of predictions on one test set, or on folds, "
             "for which it tells the ratio of test to training cases.",
-            show_default=False,
         ),
     ] = None,
     test_train_ratio: Ratio = None,
@@ -89,7 +87,6 @@ def choose(
         typer.Option(
             help="For expected_cost: predictions of the same models on other cases, to set "
             "thresholds on.",
-            show_default=False,
         ),
     ] = None,
     cost_fn: Annotated[
@@ -101,14 +98,12 @@ def choose(
         typer.Option(
             help="For expected_cost: a limit that thresholds have to keep, such as precision=0.8; "
             "repeat it for several.",
-            show_default=False,
         ),
     ] = None,
     confidence: Annotated[
         float | None,
         typer.Option(
-            help="Probability with which the true rates of all models keep all constraints.",
-            show_default=False,
+            help="Probability with which the true rates of all models keep all constraints."
         ),
     ] = None,
     as_json: AsJson = False,

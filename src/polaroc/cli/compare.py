@@ -44,13 +44,11 @@ def compare(
     block: Block = None,
     prior: Annotated[
         str | None,
-        typer.Option(help="Prior at which AUPREC is compared, or 'observed'.", show_default=False),
+        typer.Option(help="Prior at which AUPREC is compared, or 'observed'."),
     ] = None,
     contrast: Annotated[
         tuple[float, float] | None,
-        typer.Option(
-            help="Two priors: compare AUPREC at the first minus at the second.", show_default=False
-        ),
+        typer.Option(help="Two priors: compare AUPREC at the first minus at the second."),
     ] = None,
     target: Annotated[
         Target,
@@ -69,7 +67,6 @@ def compare(
         typer.Option(
             help="Confidence of the intervals of pairs: one leaves out 0 where the adjusted p is "
             "below 1 - level. [default: 1 - alpha]",
-            show_default=False,
         ),
     ] = None,
     adjust: Annotated[Adjust, typer.Option(help="How p-values of pairs are adjusted.")] = "holm",
@@ -82,7 +79,7 @@ def compare(
     decimal: Decimal = ".",
     over: Annotated[
         tuple[float, float] | None,
-        typer.Option(help="Of predictions: range of priors LO HI for IAUPREC.", show_default=False),
+        typer.Option(help="Of predictions: range of priors LO HI for IAUPREC."),
     ] = None,
     weight: Weight = None,
     positive: Positive = None,

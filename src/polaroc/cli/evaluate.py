@@ -74,7 +74,6 @@ def evaluate(
             help="Also take AUPREC at so many priors over the range, both ends included: 16 do for "
             "choose and report.",
             min=2,
-            show_default=False,
         ),
     ] = None,
     interpolation: BetweenPoints = "exact",
@@ -83,7 +82,6 @@ def evaluate(
         typer.Option(
             help="Measure, such as brier or log_loss; repeat it for several. [default: areas and "
             "balanced points]",
-            show_default=False,
             autocompletion=beginnings(tuple(CATALOG)),
         ),
     ] = None,
@@ -94,10 +92,7 @@ def evaluate(
     ] = "auto",
     scratch: Annotated[
         Path | None,
-        typer.Option(
-            help="Folder for rows that do not fit in memory; by default the system's.",
-            show_default=False,
-        ),
+        typer.Option(help="Folder for rows that do not fit in memory; by default the system's."),
     ] = None,
     table: TableName = None,
     separator: Separator = None,
@@ -107,7 +102,6 @@ def evaluate(
         typer.Option(
             help="At an address: ranges of the score that each key is cut into, where keys are too "
             "large for one worker; 'auto' is one for each million rows of the largest.",
-            show_default=False,
         ),
     ] = None,
     as_json: AsJson = False,

@@ -48,7 +48,6 @@ def experiment(
         typer.Argument(
             help="satellite, sonar, ionosphere; a file of the ELENA phoneme data; or, with "
             "--truth, any file of labels and numeric features.",
-            show_default=False,
         ),
     ],
     file: Annotated[
@@ -60,9 +59,7 @@ def experiment(
         ),
     ] = None,
     force: Force = False,
-    truth: Annotated[
-        str | None, typer.Option(help="Column of the labels, of a file.", show_default=False)
-    ] = None,
+    truth: Annotated[str | None, typer.Option(help="Column of the labels, of a file.")] = None,
     positive: Positive = None,
     separator: Separator = None,
     decimal: Decimal = ".",

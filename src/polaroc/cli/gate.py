@@ -33,18 +33,16 @@ EXIT_CODES = {"pass": 0, "fail": 1, "undecided": 3}
 @handle_errors
 def gate(
     files: Files,
-    champion: Annotated[str, typer.Option(help="The model in use.", show_default=False)],
-    challenger: Annotated[
-        str, typer.Option(help="The model that may replace it.", show_default=False)
-    ],
+    champion: Annotated[str, typer.Option(help="The model in use.")],
+    challenger: Annotated[str, typer.Option(help="The model that may replace it.")],
     measure: Annotated[str, typer.Option(help="What is compared.")] = "iauprec",
     over: Annotated[
         tuple[float, float] | None,
-        typer.Option(help="Range of priors LO HI that the measure is over.", show_default=False),
+        typer.Option(help="Range of priors LO HI that the measure is over."),
     ] = None,
     prior: Annotated[
         str | None,
-        typer.Option(help="A single prior, or 'observed', instead of a range.", show_default=False),
+        typer.Option(help="A single prior, or 'observed', instead of a range."),
     ] = None,
     margin: Annotated[float, typer.Option(help="By how much the challenger may be worse.")] = 0.0,
     alpha: Annotated[
@@ -54,10 +52,7 @@ def gate(
     block: Block = None,
     case: Annotated[
         str | None,
-        typer.Option(
-            help="Column that tells the cases apart, of fitted models on one test set.",
-            show_default=False,
-        ),
+        typer.Option(help="Column that tells the cases apart, of fitted models on one test set."),
     ] = None,
     test_train_ratio: Ratio = None,
     incomplete: IncompleteBlocks = "raise",

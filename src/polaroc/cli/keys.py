@@ -18,7 +18,6 @@ By = Annotated[
     typer.Option(
         help="Key column such as model or fold; repeat it for several. [default: the columns with "
         "usual names of models and folds, which a note names]",
-        show_default=False,
     ),
 ]
 NoBy = Annotated[bool, typer.Option("--no-by", help="No key: all rows are one model's.")]

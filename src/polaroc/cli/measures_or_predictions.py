@@ -23,19 +23,15 @@ Files = Annotated[
         help="Measures, as the folder that `polaroc evaluate --out` writes, or predictions with "
         "--truth and --score; patterns and folders too; - reads one of them from the standard "
         "input; or an address, with --table.",
-        show_default=False,
     ),
 ]
-Truth = Annotated[
-    str | None, typer.Option(help="Column of the labels, of predictions.", show_default=False)
-]
-Score = Annotated[list[str] | None, typer.Option(help=SCORE_HELP, show_default=False)]
+Truth = Annotated[str | None, typer.Option(help="Column of the labels, of predictions.")]
+Score = Annotated[list[str] | None, typer.Option(help=SCORE_HELP)]
 Between = Annotated[
     str | None,
     typer.Option(
         help="Column that tells the models apart. [default: model, or the one with another usual "
         "name of models]",
-        show_default=False,
     ),
 ]
 Block = Annotated[
@@ -43,7 +39,6 @@ Block = Annotated[
     typer.Option(
         help="Column of the folds; repeat it for several. [default: fold, and "
         "others with a usual name of folds; of measures all other keys]",
-        show_default=False,
     ),
 ]
 Ratio = Annotated[
@@ -51,7 +46,6 @@ Ratio = Annotated[
     typer.Option(
         "--test-train-ratio",
         help="Test over training cases of a fold: 0.25 for 80/20, 1/(k-1) for k folds.",
-        show_default=False,
     ),
 ]
 IncompleteBlocks = Annotated[
@@ -62,7 +56,6 @@ HalvesFiles = Annotated[
     typer.Option(
         help="Measures in disjoint halves of the same cases, with keys model, split, half, "
         "repeat, fold: what `polaroc evaluate --out` wrote of them.",
-        show_default=False,
     ),
 ]
 Guarded = Annotated[

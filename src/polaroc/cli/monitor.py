@@ -27,37 +27,27 @@ ALARM = 1
 
 @handle_errors
 def monitor(
-    reference: Annotated[
-        Path, typer.Argument(help="Labelled predictions, as one file.", show_default=False)
-    ],
+    reference: Annotated[Path, typer.Argument(help="Labelled predictions, as one file.")],
     files: Files,
     truth: Truth,
     score: Score,
-    time: Annotated[
-        str, typer.Option(help="Column of the day, or another time.", show_default=False)
-    ],
-    threshold: Annotated[
-        float | None, typer.Option(help="The threshold in use.", show_default=False)
-    ] = None,
+    time: Annotated[str, typer.Option(help="Column of the day, or another time.")],
+    threshold: Annotated[float | None, typer.Option(help="The threshold in use.")] = None,
     points: Annotated[
         Path | None,
         typer.Option(
             help="File of thresholds in use, instead of --threshold: what `polaroc threshold` "
             "wrote, or a table with columns threshold and the keys.",
-            show_default=False,
         ),
     ] = None,
     over: Annotated[
         tuple[float, float] | None,
-        typer.Option(
-            help="Range of priors LO HI that the thresholds were chosen for.", show_default=False
-        ),
+        typer.Option(help="Range of priors LO HI that the thresholds were chosen for."),
     ] = None,
     state: Annotated[
         Path | None,
         typer.Option(
-            help="Parquet file of what is known of earlier times; it is read, and replaced.",
-            show_default=False,
+            help="Parquet file of what is known of earlier times; it is read, and replaced."
         ),
     ] = None,
     labelled: Annotated[
@@ -65,7 +55,6 @@ def monitor(
         typer.Option(
             help="File of some cases in use with their truth, and the chance with which each was "
             f"drawn in a column {INCLUSION!r}, or drawn at random.",
-            show_default=False,
         ),
     ] = None,
     cost_fn: Annotated[float, typer.Option(help="Cost of a missed positive.")] = 1.0,
@@ -81,16 +70,13 @@ def monitor(
     decimal: Decimal = ".",
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out", "-o", help="Table of the results, such as watched.parquet.", show_default=False
-        ),
+        typer.Option("--out", "-o", help="Table of the results, such as watched.parquet."),
     ] = None,
     report: Annotated[
         Path | None,
         typer.Option(
             help="HTML page with the alarms in plain words and a chart, such as watched.html; an "
             "earlier one is replaced.",
-            show_default=False,
         ),
     ] = None,
     force: Force = False,

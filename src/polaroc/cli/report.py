@@ -50,34 +50,26 @@ def report(
         typer.Option(
             help="Range of priors LO HI, LO LO for a single one; needed for predictions. "
             "[default: of measures their priors, equally likely]",
-            show_default=False,
         ),
     ] = None,
     grid: Grid = None,
     prior: Annotated[
         list[float] | None,
-        typer.Option(help="A further prior to take AUPREC at; repeat it.", show_default=False),
+        typer.Option(help="A further prior to take AUPREC at; repeat it."),
     ] = None,
     between: Annotated[
         str | None,
-        typer.Option(
-            help="Key that tells the models apart. [default: model, else the first]",
-            show_default=False,
-        ),
+        typer.Option(help="Key that tells the models apart. [default: model, else the first]"),
     ] = None,
     block: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Key of the folds; repeat it. [default: all others]",
-            show_default=False,
-        ),
+        typer.Option(help="Key of the folds; repeat it. [default: all others]"),
     ] = None,
     case: Annotated[
         str | None,
         typer.Option(
             help="Column that tells the cases apart: to compare fitted models on one test set, and "
             "to judge thresholds on cases they were not set on where folds share cases.",
-            show_default=False,
         ),
     ] = None,
     test_train_ratio: Ratio = None,
@@ -100,7 +92,6 @@ def report(
         typer.Option(
             help="Of one test set: predictions of the same models on other cases, on which the "
             "threshold is set, with a promise.",
-            show_default=False,
         ),
     ] = None,
     incomplete: IncompleteBlocks = "raise",

@@ -31,7 +31,6 @@ TableName = Annotated[
         help="Table, schema.table or catalog.schema.table, where the rows are not in files but at "
         "an address: duckdb://FILE, postgres://USER:PASSWORD@HOST:PORT/DATABASE, sc://HOST:PORT "
         "for Spark Connect (there also a path of Parquet, with a / in it).",
-        show_default=False,
     ),
 ]
 Separator = Annotated[
@@ -40,7 +39,6 @@ Separator = Annotated[
         "--sep",
         help="Separator of CSV and TSV files, such as ';' or tab. [default: a comma, in .tsv a "
         "tab]",
-        show_default=False,
     ),
 ]
 Decimal = Annotated[

@@ -33,10 +33,7 @@ def sql(
     score: Score,
     table: Annotated[
         str,
-        typer.Option(
-            help="Table, schema.table or catalog.schema.table, as it is stored.",
-            show_default=False,
-        ),
+        typer.Option(help="Table, schema.table or catalog.schema.table, as it is stored."),
     ],
     dialect: Annotated[
         str,
@@ -47,7 +44,6 @@ def sql(
         typer.Option(
             help="Key column such as model or fold; repeat it for several: the table is not looked "
             "at.",
-            show_default=False,
         ),
     ] = None,
     no_by: NoBy = False,
@@ -59,7 +55,7 @@ def sql(
     interpolation: BetweenPoints = "exact",
     measure: Annotated[
         list[str] | None,
-        typer.Option(help="Measure; repeat it for several. [default: all]", show_default=False),
+        typer.Option(help="Measure; repeat it for several. [default: all]"),
     ] = None,
     score_prior: ScorePrior = None,
 ) -> None:

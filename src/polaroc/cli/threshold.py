@@ -52,25 +52,21 @@ def threshold(
     ] = "cost",
     target: Annotated[
         float | None,
-        typer.Option(help="What the rule aims at, such as a recall.", show_default=False),
+        typer.Option(help="What the rule aims at, such as a recall."),
     ] = None,
     over: Annotated[
         tuple[float, float] | None,
-        typer.Option(help="Range of priors LO HI that the threshold is for.", show_default=False),
+        typer.Option(help="Range of priors LO HI that the threshold is for."),
     ] = None,
     prior: Annotated[
         str | None,
-        typer.Option(
-            help="A single prior, or 'observed', instead of a range. [default: observed]",
-            show_default=False,
-        ),
+        typer.Option(help="A single prior, or 'observed', instead of a range. [default: observed]"),
     ] = None,
     constraint: Annotated[
         list[str] | None,
         typer.Option(
             help="A limit that the threshold has to keep, such as precision=0.8; repeat it for "
             "several.",
-            show_default=False,
         ),
     ] = None,
     confidence: Annotated[
@@ -78,7 +74,6 @@ def threshold(
         typer.Option(
             help="Probability with which the true rates keep all constraints; without it only "
             "those of the file do.",
-            show_default=False,
         ),
     ] = None,
     cost_fn: Annotated[float, typer.Option(help="Cost of a missed positive.")] = 1.0,
@@ -89,10 +84,7 @@ def threshold(
     force: Force = False,
     apply: Annotated[
         Path | None,
-        typer.Option(
-            help="Judge the thresholds of this JSON file on the files instead.",
-            show_default=False,
-        ),
+        typer.Option(help="Judge the thresholds of this JSON file on the files instead."),
     ] = None,
     table: TableName = None,
     separator: Separator = None,

@@ -150,18 +150,9 @@ def defaults(
     options = {one.name: one for one in parameters}
     if "between" in options and "by" not in options and not {"between", "block"} & given.keys():
         values = _roles(values.pop("by", [])) | values
-    against = {name for flag, names in AGAINST.items() if flag in given for name in names}
-    if command == "choose":
-        costs = {"cost_fn", "cost_fp"}
-        against |= {"test_train_ratio"} if given.get("measure") == "expected_cost" else costs
-    if command == "compare" and given.get("target", "algorithm") != "algorithm":
-        against.add("test_train_ratio")
-    for first, second in EITHER.get(command, ()):
-        against |= (
-            {first} if second in given else {second} if {first} & {*given, *values} else set()
-        )
     taken: dict[str, Any] = {}
-    for name in filter(allowed, values.keys() & options.keys() - against - given.keys()):
+    unset = options.keys() - given.keys() - _excluded(command, given, values)
+    for name in filter(allowed, values.keys() & unset):
         value = _listed(values[name])
         if (command, name) == ("report", "prior"):
             # The observed prior stands in every report.
@@ -176,6 +167,22 @@ def defaults(
             taken[name] = words[0]
     ordered = {name: taken[name] for name in EXAMPLES if name in taken}
     return Settings(settings.file, ordered) if ordered else None
+
+
+def _excluded(command: str, given: Mapping[str, Any], values: Mapping[str, Any]) -> set[str]:
+    """The options that do not go with the command or with options that are `given`."""
+    excluded = {name for flag, names in AGAINST.items() if flag in given for name in names}
+    if command == "choose":
+        costs = {"cost_fn", "cost_fp"}
+        excluded |= {"test_train_ratio"} if given.get("measure") == "expected_cost" else costs
+    if command == "compare" and given.get("target", "algorithm") != "algorithm":
+        excluded.add("test_train_ratio")
+    for first, second in EITHER.get(command, ()):
+        if second in given:
+            excluded.add(first)
+        elif first in given or first in values:
+            excluded.add(second)
+    return excluded
 
 
 def _roles(by: Any) -> dict[str, Any]:

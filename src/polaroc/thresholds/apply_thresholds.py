@@ -220,30 +220,10 @@ def _realised(table: Predictions, points: pl.LazyFrame, shared: Sequence[str]) -
     ).unique()  # fmt: skip
     # Join by values, since rows of a lazy table have no stable number.
     join_keys = [*table.keys, "rule", "prior", "share", *placed, private("at"), *tuned]
-    weight = pl.col(WEIGHT) if table.weighted else pl.lit(1, pl.Int64)
-    pos, neg = pl.col(TRUTH) * weight, ~pl.col(TRUTH) * weight
-    # Without a threshold nothing is called positive.
-    above, tied = (pl.col(SCORE) > limit).fill_null(False), (pl.col(SCORE) == limit)
-    tied = tied.fill_null(False)
-    called = above.cast(pl.Float64) + tied.cast(pl.Float64) * share
-    surely, perhaps = above | (tied & (share >= 1)), above | (tied & (share > 0))
-    least_and_most = (
-        (calls.fill_null(False) * cases).sum().cast(pl.Float64).alias(name)
-        for name, (cases, calls) in zip(
-            COUNTS, ((pos, surely), (pos, perhaps), (neg, surely), (neg, perhaps)), strict=True
-        )
-    )
-    calls = (
+    called = (
         attach(table.valid_rows, tuned_points, shared)
         .group_by(join_keys)
-        .agg(
-            (called * pos).sum().alias("tpr"),
-            (called * neg).sum().alias("fpr"),
-            *least_and_most,
-            (weight != weight.floor()).any().alias(FRACTIONAL)
-            if table.weighted
-            else pl.lit(False).alias(FRACTIONAL),
-        )
+        .agg(_called(limit, share, weighted=table.weighted))
     )
     counts = totals(table).select(*table.keys, "positives", "negatives", "note")
     positives, negatives = pl.col("positives"), pl.col("negatives")
@@ -257,7 +237,7 @@ def _realised(table: Predictions, points: pl.LazyFrame, shared: Sequence[str]) -
     skewed = (1 - pl.col("prior")) / pl.col("prior")
     return (
         attach(counts, tuned_points, shared, required=False)
-        .join(calls, on=join_keys, how="left", nulls_equal=True)
+        .join(called, on=join_keys, how="left", nulls_equal=True)
         .with_columns(t.alias("tpr"), f.alias("fpr"))
         .with_columns(
             rates.precision(pl.col("tpr"), pl.col("fpr"), skewed).fill_nan(None).alias("precision"),
@@ -268,6 +248,31 @@ def _realised(table: Predictions, points: pl.LazyFrame, shared: Sequence[str]) -
         )
         .sort(*table.keys, "prior", "rule", "threshold", nulls_last=True)
     )
+
+
+def _called(limit: pl.Expr, share: pl.Expr, *, weighted: bool) -> list[pl.Expr]:
+    """The cases called positive: of the positives, in `tpr`, and negatives, in `fpr`, and `COUNTS`.
+
+    Also whether the weights of these cases are fractions.
+    """
+    weight = pl.col(WEIGHT) if weighted else pl.lit(1, pl.Int64)
+    pos, neg = pl.col(TRUTH) * weight, ~pl.col(TRUTH) * weight
+    # Without a threshold nothing is called positive.
+    above = (pl.col(SCORE) > limit).fill_null(False)
+    tied = (pl.col(SCORE) == limit).fill_null(False)
+    called = above.cast(pl.Float64) + tied.cast(pl.Float64) * share
+    surely, perhaps = above | (tied & (share >= 1)), above | (tied & (share > 0))
+    least_and_most = ((pos, surely), (pos, perhaps), (neg, surely), (neg, perhaps))
+    fractional = (weight != weight.floor()).any() if weighted else pl.lit(False)
+    return [
+        (called * pos).sum().alias("tpr"),
+        (called * neg).sum().alias("fpr"),
+        *(
+            (is_called.fill_null(False) * cases).sum().cast(pl.Float64).alias(name)
+            for name, (cases, is_called) in zip(COUNTS, least_and_most, strict=True)
+        ),
+        fractional.alias(FRACTIONAL),
+    ]
 
 
 def _note_on_calls() -> pl.Expr:

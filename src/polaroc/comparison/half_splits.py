@@ -117,7 +117,7 @@ def read_halves(
     kept = rows.frame.filter(pl.col(between).is_in(models.unique().implode()))
     own = Rows(kept, rows.keys, rows.measure)
     design = balanced(own, priors, between, keys, noted=noted)
-    return Halves(design, _cases(kept, keys, between))
+    return Halves(design, _cases(kept, keys))
 
 
 def half_split_means(
@@ -157,7 +157,7 @@ def half_split_means(
     )  # fmt: skip
 
 
-def _cases(rows: pl.DataFrame, keys: Sequence[str], between: str) -> tuple[float, float]:
+def _cases(rows: pl.DataFrame, keys: Sequence[str]) -> tuple[float, float]:
     """The fewest positives and negatives of both halves of a split."""
     folds = rows.group_by(keys).agg(pl.col(CLASSES).max().cast(pl.Float64))
     if folds.select(pl.any_horizontal(pl.col(CLASSES).is_null().any())).item():

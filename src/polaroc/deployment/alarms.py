@@ -111,7 +111,7 @@ class Assessment:
             "cost": (self.plan.cost(nearest, t, f), cost),
         }
         return {
-            name: (value, Band(*(_unless(shifted, limit) for limit in band)))
+            name: (value, Band(*(np.where(shifted, np.nan, limit) for limit in band)))
             if name != "posfrac"
             else (value, band)
             for name, (value, band) in limits.items()
@@ -203,12 +203,6 @@ def _ratio(part: "Array", whole: "Array", otherwise: float) -> "Array":
 
     ratio: Array = np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), otherwise)
     return np.clip(ratio, 0.0, 1.0)
-
-
-def _unless(shifted: "Array", limit: "Array") -> "Array":
-    import numpy as np
-
-    return np.where(shifted, np.nan, limit)
 
 
 def _of_window(window: int) -> str:

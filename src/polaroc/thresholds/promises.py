@@ -196,7 +196,7 @@ def _simulated_boundary(
     rank = int(binom.ppf(EXCEEDED, draws, delta)) if safe else floor(delta * (draws + 1))
     index = _grid(negatives)
     generator = np.random.default_rng(SEED)
-    recalls = _least_recalls(index, negatives, lines, cap, draws + SHAPE_DRAWS, generator)
+    recalls = _least_recalls(index, lines, cap, draws + SHAPE_DRAWS, generator)
     # Where all recalls are needed, nothing can be promised.
     possible = recalls.min(axis=0) < 1
     counts = _counts(recalls[:, possible], positives, generator)
@@ -223,9 +223,8 @@ def _grid(negatives: int) -> Array:
 
 
 def _least_recalls(
-    index: Array, negatives: int, lines: Sequence[tuple[float, float]], cap: float, draws: int,
-    generator: Any,
-) -> Array:  # fmt: skip
+    index: Array, lines: Sequence[tuple[float, float]], cap: float, draws: int, generator: Any
+) -> Array:
     """Draws of g(U) at uniform order statistics."""
     import numpy as np
 

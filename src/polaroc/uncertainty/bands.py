@@ -255,12 +255,8 @@ def limits_of_counts(counts: Array, level: float) -> tuple[Array, Array]:
 def _limits(total: int, level: float) -> tuple[Array, Array]:
     """Limits for each count from 0 to the total."""
     import numpy as np
-    from scipy.special import betaincinv
 
-    order = _order_statistics(total)
-    local = _local_level(total, level)
-    low = betaincinv(order, total - order + 1, local / 2)
-    high = betaincinv(order, total - order + 1, 1 - local / 2)
+    order, low, high = _order_limits(total, _local_level(total, level))
     counts = np.arange(total + 1)
     # The share is at least that of the last order statistic reached, and at most that of the
     # next one.
@@ -277,6 +273,15 @@ def _order_statistics(total: int) -> Array:
     angles = np.linspace(0, np.pi / 2, MOST_LIMITS)
     spaced = np.rint(total * np.sin(angles) ** 2).astype(int)
     return np.unique(np.clip(spaced, 1, total))
+
+
+def _order_limits(total: int, local: float) -> tuple[Array, Array, Array]:
+    """Some order statistics of uniform variables, each with limits that fail with error `local`."""
+    from scipy.special import betaincinv
+
+    order = _order_statistics(total)
+    low = betaincinv(order, total - order + 1, local / 2)
+    return order, low, betaincinv(order, total - order + 1, 1 - local / 2)
 
 
 def _local_level(total: int, level: float) -> float:
@@ -302,11 +307,9 @@ def simultaneous_coverage(total: int, local: float) -> float:
     0.95
     """
     import numpy as np
-    from scipy.special import betaincinv, gammaln, xlogy
+    from scipy.special import gammaln, xlogy
 
-    order = _order_statistics(total)
-    low = betaincinv(order, total - order + 1, local / 2)
-    high = betaincinv(order, total - order + 1, 1 - local / 2)
+    order, low, high = _order_limits(total, local)
     at = np.concatenate([low, high, [1.0]])
     most = np.concatenate([order - 1, np.full(len(order) + 1, total)])
     least = np.concatenate([np.zeros(len(order), int), order, [total]])

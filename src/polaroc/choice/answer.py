@@ -139,7 +139,7 @@ def corrected(models: pl.DataFrame, measure: str, *, higher: bool = True) -> str
 
 
 def describe_tests(models: pl.DataFrame, comparison: "Comparison | None", blocks: int) -> str:
-    """From which models the first differs significantly, and in how many folds it is the best."""
+    """A sentence on the tests between the first model and others, and the folds that it wins."""
     sentences = []
     if comparison is not None:
         sentences.append(describe_separation(models[models.columns[0]], comparison))
@@ -149,7 +149,7 @@ def describe_tests(models: pl.DataFrame, comparison: "Comparison | None", blocks
 
 
 def describe_wins(share: float, blocks: int) -> str:
-    """In how many folds the first model is the best.
+    """A sentence on the folds in which the first model is the best.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def describe_wins(share: float, blocks: int) -> str:
 
 
 def describe_separation(models: pl.Series, comparison: "Comparison") -> str:
-    """From which of the other models the first differs significantly."""
+    """A sentence on the models from which the first differs significantly."""
     apart, not_apart = split_by_test(models, comparison)
     test = f"(corrected test, α = {comparison.plan.alpha:g})"
     first = one_name(models[0])

@@ -281,7 +281,7 @@ def _at_estimate(
     columns = [models.columns[0], "lower", "upper"]
     assert belief.ends is not None
     limits = widest([table.select(columns) for table in tables], columns[:1], belief.ends)
-    # Of other measures nothing is known at 0 and 1.
+    # Other measures than AUPREC have no limits at 0 and 1.
     is_known = pl.lit(choice.measure == "auprec" or len(belief.inner_ends) == len(belief.ends))
     return replace(
         choice,

@@ -250,7 +250,7 @@ def _other_goal(evidence: Evidence) -> list[str]:
 
 
 def _other_models(evidence: Evidence) -> list[str]:
-    """At which priors another model is better, and what is lost there."""
+    """The priors at which another model is better, and what is lost there."""
     choice = evidence.choice
     if choice is None:
         return []

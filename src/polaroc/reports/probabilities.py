@@ -58,7 +58,7 @@ class Calibration:
 
 
 def calibration(evidence: Evidence) -> Calibration:
-    """Of the first model, and of the next two where their scores are probabilities too."""
+    """The calibration of the first model, and of the next two with probabilities as scores."""
     if evidence.predictions is None or evidence.audit is None:
         return Calibration()
     first = evidence.models.head(MOST_CURVES)

@@ -53,7 +53,7 @@ class Thresholds:
     positives: int
     negatives: int
     cautions: tuple[str, ...] = ()
-    # Of thresholds that were set on cases of their own: what each promises, or why there is none.
+    # What each threshold that was set on cases of its own promises, or why there is none.
     promises: tuple[str | None, ...] = ()
     lacking: tuple[str | None, ...] = ()
 

@@ -6,6 +6,7 @@ import polars as pl
 
 from polaroc.base.checks import check_share, check_whole
 from polaroc.base.columns import curve_keys, lazily
+from polaroc.base.lazy import np
 from polaroc.calibration.check_calibration import parts_of, unusable
 from polaroc.curves.curve import in_order
 from polaroc.curves.hull import hull_vertices
@@ -120,8 +121,6 @@ def _of_curve(
     band: tuple[float, int, int],
 ) -> pl.DataFrame:
     """The rows of one curve."""
-    import numpy as np
-
     key, missing = curve[:1].select(keys), unusable(curve)
     if missing is not None:
         blank = {name: pl.lit(None, pl.Float64) for name in NUMBERS}
@@ -168,8 +167,6 @@ def isotonic(pos: "Array", size: "Array") -> "Array":
 
 def _shown(pos: "Array", size: "Array") -> "Array":
     """The ends of blocks, and cells that are evenly spread over the cases."""
-    import numpy as np
-
     above = np.concatenate(([0], (size - pos)[::-1].cumsum()))
     ends = hull_vertices(above, np.concatenate(([0], pos[::-1].cumsum())))
     # A vertex is after the last cell of its block, counted from the best.
@@ -184,8 +181,6 @@ def _band(
     score: "Array", size: "Array", shown: "Array", level: float, draws: int, seed: int
 ) -> tuple["Array", "Array"]:
     """Quantiles, at the shown cells, of isotonic regressions of draws of calibrated cases."""
-    import numpy as np
-
     place = np.arange(len(score))
     if len(score) > MOST_CELLS:
         # The middle of each cell decides on its bin.

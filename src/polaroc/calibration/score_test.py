@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from math import erfc, exp, sqrt
 
+from polaroc.base.lazy import np
 from polaroc.typing import Array
 
 # Significance level of the note that `estimate_prior` makes.
@@ -34,8 +35,6 @@ def recalibration(
     With `fitted_prior` the scores were re-weighted to the share of positives among these very
     cases: what the test knows of the intercept is then less by what it took to estimate it.
     """
-    import numpy as np
-
     impossible = float(pos[score == 0].sum() + neg[score == 1].sum())
     if impossible > 0:
         return Recalibration(float("inf"), 1, 0.0, impossible)
@@ -91,7 +90,6 @@ def fitted_line(score: "Array", pos: "Array", neg: "Array") -> tuple[float, floa
 
     None where all scores are one, or where they separate the classes.
     """
-    import numpy as np
     from scipy.optimize import minimize
     from scipy.special import expit
 

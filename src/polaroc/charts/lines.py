@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from polaroc.base.lazy import np
 from polaroc.base.private_columns import ALONG, PRIVATE, START, private
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.typing import Array
@@ -85,8 +86,6 @@ def straightened(*axes: "Array", tolerance: float = STRAIGHT) -> "Array":
     >>> straightened(np.array([0, 0.5, 1.0, 1.0]), np.array([0, 0.5, 1.0, 0.0])).tolist()
     [0, 2, 3]
     """
-    import numpy as np
-
     at = np.column_stack(axes) * PIXELS
     kept = np.zeros(len(at), dtype=bool)
     kept[[0, -1]] = True

@@ -1,19 +1,17 @@
 """Chart of what deployed thresholds do over time."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from polaroc.base.columns import as_lazy, require
 from polaroc.charts.layers import data
+from polaroc.charts.libraries import alt
 from polaroc.charts.lines import FEWER_KEYS
 from polaroc.charts.options import checked
 from polaroc.charts.theme import style, with_theme
 from polaroc.errors import InvalidArgument, InvalidTable
-
-if TYPE_CHECKING:
-    import altair as alt
 
 NEEDED = ("quantity", "estimate", "lower", "upper", "alarm")
 TITLES = {
@@ -70,8 +68,6 @@ def monitor(
     >>> len(pr.charts.monitor(watched.table).to_dict()["vconcat"])
     4
     """
-    import altair as alt
-
     lazy = as_lazy(table)
     keys = require(lazy, NEEDED, source="monitor(...).table")
     keys = [key for key in keys if key not in NEEDED]
@@ -108,8 +104,6 @@ def monitor(
 
 def _panel(rows: pl.DataFrame, heading: str, time: tuple[str, str], channels: Sequence[Any]) -> Any:
     """One quantity over time."""
-    import altair as alt
-
     base = data(rows.to_dicts())
     scale = alt.Undefined if time[0] == "x:O" else alt.Scale(nice=False)
     across = alt.X(time[0], title=time[1], scale=scale)

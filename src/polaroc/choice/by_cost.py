@@ -8,6 +8,7 @@ import polars as pl
 
 from polaroc.base.checks import check_factor, check_share
 from polaroc.base.columns import as_lazy
+from polaroc.base.lazy import np
 from polaroc.base.private_columns import TRUTH, private
 from polaroc.base.statistics import ROUNDING
 from polaroc.choice.answer import changes, describe_belief, how_sure, listed, one_name
@@ -232,8 +233,6 @@ def _certainty(
     columns: Mapping[str, Any],
 ) -> Certainty:
     """The covariance of the costs of models with fixed thresholds, over cases of one test set."""
-    import numpy as np
-
     if weight is not None:
         return WEIGHTED
     counts = rated.select(pl.min_horizontal("positives", "negatives").min()).item()
@@ -310,8 +309,6 @@ def _choice(
     level: float,
     warnings: Sequence[str],
 ) -> Choice:
-    import numpy as np
-
     belief, names = costs.belief, rated[between]
     fnr, fpr = 1 - rated["tpr"].to_numpy(), rated["fpr"].to_numpy()
     means = costs.at(belief.mean, fnr, fpr)
@@ -391,8 +388,6 @@ def of_costs(known: Posterior, means: "Array", lower: "Array", upper: "Array") -
     The costs of few errors are not normal, and exact limits do not allow for a model having been
     picked: they are widened by as much as its mean is corrected.
     """
-    import numpy as np
-
     corrected = -known.expected - means
     return known._replace(
         expected=-known.expected,

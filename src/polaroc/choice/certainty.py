@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polaroc.base.checks import check_ratio
+from polaroc.base.lazy import np
 from polaroc.comparison.half_splits import ModelMeans
 from polaroc.comparison.measure_rows import SAME, range_rows
 from polaroc.comparison.paired_cases import NO_VARIANCE, blocks_of, read_cases
@@ -31,8 +32,6 @@ class Certainty(NamedTuple):
 
 def of_folds(values: "Array", test_train_ratio: float | None) -> Certainty:
     """The covariance of means over folds (folds × models), as Nadeau and Bengio correct it."""
-    import numpy as np
-
     folds = len(values)
     ratio = MOST_RATIO if test_train_ratio is None else test_train_ratio
     check_ratio(ratio)
@@ -66,8 +65,6 @@ def of_cases(
     predictions: pl.DataFrame, measure: Measure, between: str, case: str, **columns: Any
 ) -> Certainty:
     """The covariance of fitted models on one test set, paired by case."""
-    import numpy as np
-
     cases = read_cases(predictions, between=between, case=case, by=(), **columns)
     block = next(blocks_of(cases, measure))
     covariance = block.covariance()
@@ -95,8 +92,6 @@ def of_errors(
     grid: Sequence[float],
 ) -> Certainty:
     """Variances on one test set, from standard errors, as if those of models were unrelated."""
-    import numpy as np
-
     named = pl.col("measure").cast(pl.String) == measure
     rows = measures.clear()
     mean = mean_name(measure)

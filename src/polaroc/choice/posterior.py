@@ -3,6 +3,7 @@
 from math import inf, log
 from typing import NamedTuple
 
+from polaroc.base.lazy import np
 from polaroc.typing import Array
 
 # Prior of the true SD of pairwise differences, in standard errors of a difference: its square is
@@ -89,8 +90,6 @@ def posterior(
     >>> result.expected.round(3).tolist()
     [0.792, 0.788]
     """
-    import numpy as np
-
     means, covariance = np.asarray(means, float), np.asarray(covariance, float)
     if not covariance.diagonal().max(initial=0.0) > 0:
         return None
@@ -121,8 +120,6 @@ class _Fit(NamedTuple):
 
 def _distinct(means: "Array", covariance: "Array") -> tuple["Array", "Array", "Array"]:
     """Places of different models, how many are the same as each, and for every model its place."""
-    import numpy as np
-
     variance = covariance.diagonal()
     apart = variance[:, None] + variance - 2 * covariance
     tiny = SAME * max(variance.max(initial=0.0), SAME)
@@ -134,7 +131,6 @@ def _distinct(means: "Array", covariance: "Array") -> tuple["Array", "Array", "A
 
 def _one(mean: float, variance: float, freedom: float, level: float, copies: "Array") -> Posterior:
     """All models are the same one."""
-    import numpy as np
     from scipy.special import stdtrit
 
     reach = stdtrit(min(freedom, 1e9), (1 + level) / 2) * variance**0.5
@@ -146,8 +142,6 @@ def _one(mean: float, variance: float, freedom: float, level: float, copies: "Ar
 
 def _fit(means: "Array", covariance: "Array", freedom: float) -> _Fit | None:
     """The posterior of the spread, and of the means given it."""
-    import numpy as np
-
     count, error = len(means), _error(covariance)
     if error <= SAME * covariance.trace() / count:
         return None
@@ -197,7 +191,6 @@ def _smoothed(covariance: "Array", freedom: float) -> tuple["Array", float]:
     of like models because the variance falls as the measure rises: taken as they are, the common
     level would be drawn to the luckiest.
     """
-    import numpy as np
     from scipy.special import polygamma
 
     count, variances = len(covariance), covariance.diagonal()
@@ -228,8 +221,6 @@ def _draws(models: int) -> int:
 
 def _best(fit: _Fit, draws: int, seed: int) -> tuple["Array", "Array"]:
     """How often each model is the best, and its mean loss, where models differ."""
-    import numpy as np
-
     rng = np.random.default_rng(seed)
     weights = fit.weights[1:] / fit.weights[1:].sum()
     half = draws // 2
@@ -252,7 +243,6 @@ def _best(fit: _Fit, draws: int, seed: int) -> tuple["Array", "Array"]:
 
 def _quantile(fit: _Fit, share: float) -> "Array":
     """Quantile of each model's mean, by bisection of the mixture over spreads."""
-    import numpy as np
     from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
     kept = fit.weights > NEGLIGIBLE

@@ -8,6 +8,7 @@ import polars as pl
 
 from polaroc.base.checks import MOST_NUMBER, check_flag, check_ratio, check_share, check_whole
 from polaroc.base.columns import column_name
+from polaroc.base.lazy import np
 from polaroc.base.private_columns import BLOCK, LEVEL
 from polaroc.comparison.measure_rows import SAME, Rows, listed_rows, value_columns
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, check_choice, quoted, spelling
@@ -237,8 +238,6 @@ def filled_array(
     rows: pl.DataFrame, axes: Sequence[pl.DataFrame], columns: Sequence[str]
 ) -> "Array":
     """Columns of rows as an array with an axis per table of key values, NaN for missing rows."""
-    import numpy as np
-
     places = [f"{LEVEL}_{i}" for i in range(len(axes))]
     for place, levels in zip(places, axes, strict=True):
         numbered = levels.with_row_index(place)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from polaroc.base.lazy import np
 from polaroc.base.private_columns import HAVE
 from polaroc.comparison.design import Design, balanced
 from polaroc.comparison.layout import REPEAT, Layout
@@ -38,8 +39,6 @@ class Halves:
 
     def repeats(self, values: "Array") -> "Array":
         """The means over folds of a table blocks × models: splits × 2 × repeats × models."""
-        import numpy as np
-
         blocks = self.design.blocks
         if REPEAT not in blocks.columns:
             blocks = blocks.with_columns(pl.lit(0).alias(REPEAT))
@@ -138,8 +137,6 @@ def half_split_means(
     values, half_values
         One number per block and model, where it is not that of the first prior of the designs.
     """
-    import numpy as np
-
     values = design.table if values is None else values
     half_values = halves.design.table if half_values is None else half_values
     _check_same_cases(layout, halves)
@@ -227,8 +224,6 @@ def half_split_covariance(halves: "Array", noise: "Array | None" = None) -> "Arr
     >>> half_split_covariance(halves).tolist()
     [[0.0625, 0.0], [0.0, 0.0]]
     """
-    import numpy as np
-
     means = halves.mean(axis=2)
     apart = means[:, 0] - means[:, 1]
     covariance: Array = apart.T @ apart / (4 * len(apart))
@@ -246,8 +241,6 @@ def split_noise(halves: "Array") -> "Array":
 
     Zero where there is one repeat.
     """
-    import numpy as np
-
     repeats = halves.shape[2]
     if repeats == 1:
         return np.zeros((halves.shape[3],) * 2)

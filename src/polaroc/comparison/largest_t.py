@@ -2,6 +2,7 @@
 
 from math import ceil, floor
 
+from polaroc.base.lazy import np
 from polaroc.base.statistics import ROUNDING
 from polaroc.comparison.design import Plan
 from polaroc.comparison.omnibus import Outcome
@@ -44,7 +45,6 @@ def largest_t(
     >>> pairs.statistic.round(6).tolist(), pairs.p_adjusted.round(4).tolist()
     ([2.5], [0.0217])
     """
-    import numpy as np
     from scipy.stats import t
 
     first, second = pair_places(len(means))
@@ -82,7 +82,6 @@ def least_p_values(covariance: "Array", df: float, draws: int = DRAWS, seed: int
     (Wishart), so that pairs have errors of their own. Whole degrees of freedom are drawn: on the
     scale of p-values their number hardly matters.
     """
-    import numpy as np
     from scipy.stats import t
 
     first, second = pair_places(len(covariance))
@@ -112,8 +111,6 @@ def least_p_values(covariance: "Array", df: float, draws: int = DRAWS, seed: int
 
 def _adjusted(p_value: "Array", least_p: "Array") -> "Array":
     """The share of draws with a p-value as small; Bonferroni's where that is less."""
-    import numpy as np
-
     share = (np.searchsorted(least_p, p_value, side="right") + 1) / (len(least_p) + 1)
     adjusted: Array = np.clip(np.minimum(share, len(p_value) * p_value), p_value, 1)
     return adjusted

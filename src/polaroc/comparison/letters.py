@@ -7,6 +7,7 @@ from string import ascii_letters
 import polars as pl
 
 from polaroc.base.columns import column_name
+from polaroc.base.lazy import np
 from polaroc.errors import InvalidArgument
 from polaroc.typing import Array
 
@@ -83,8 +84,6 @@ def _all_groups(models: int, apart: Sequence[tuple[int, int]]) -> list[frozenset
 
 def _enough_groups(models: int, apart: Sequence[tuple[int, int]]) -> list[frozenset[int]]:
     """Enough such sets that each insignificant pair, and each model, is in one."""
-    import numpy as np
-
     alike = np.ones((models, models), dtype=bool)
     np.fill_diagonal(alike, val=False)
     for a, b in apart:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from polaroc.base.columns import check_keys, column_name, key_columns
+from polaroc.base.lazy import np
 from polaroc.base.private_columns import TRUTH
 from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
@@ -67,8 +68,6 @@ class Block:
 
     def covariance(self) -> "Array":
         """The covariance of all estimates, NaN where a class has fewer than two cases."""
-        import numpy as np
-
         total = np.zeros((len(self.models), len(self.models)))
         for among in self.influence:
             if min(part.size for part in among) < 2:
@@ -121,8 +120,6 @@ def read_cases(
 
 def blocks_of(cases: PairedCases, measure: Measure) -> Iterator[Block]:
     """The estimates of a measure and their covariances, block by block."""
-    import numpy as np
-
     keys = [*cases.blocks, cases.between]
     curves = curve(cases.rows.lazy(), truth=TRUTH, score=SCORE, by=keys)
     value = (

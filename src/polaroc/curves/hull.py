@@ -7,6 +7,7 @@ import polars as pl
 from polaroc import rates
 from polaroc.base.checks import shares
 from polaroc.base.columns import HAS_BOTH, curve_keys, lazily
+from polaroc.base.lazy import np
 from polaroc.base.private_columns import RECALL
 from polaroc.curves.curve import in_order
 from polaroc.curves.segments import CELLS
@@ -150,8 +151,6 @@ def achievable(
 
 
 def _hulls(curves: pl.DataFrame) -> pl.DataFrame:
-    import numpy as np
-
     if curves.is_empty():
         return curves
     starts = np.flatnonzero(curves["threshold"].is_null().to_numpy())
@@ -189,7 +188,6 @@ def hull_vertices(fp: "Array", tp: "Array") -> "Array":
     >>> hull_vertices(np.array([0, 0, 1, 1, 2]), np.array([0, 1, 1, 2, 2])).tolist()
     [0, 1, 3, 4]
     """
-    import numpy as np
     from scipy.optimize import isotonic_regression
 
     # A weight may be too small to change the total.

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from polaroc.base.lazy import np
 from polaroc.base.private_columns import HAS_ONES, KEY_INDEX, PLACE, SORT_CODE, TRUTH
 from polaroc.curves.keys import (
     SCORE_EXTREMES,
@@ -104,8 +105,6 @@ def _sorted_codes(
 
 def _cells(codes: pl.Series, shared: Packing, levels: KeyLevels) -> RankedCells:
     """Totals and cells from sorted codes; where scores are tied negatives come first."""
-    import numpy as np
-
     ranked = codes.to_numpy()
     is_positive = pl.col(SORT_CODE) % 2 == 1
     positive = codes.to_frame().lazy().with_row_index(PLACE).filter(is_positive).collect()

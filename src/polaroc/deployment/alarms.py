@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from polaroc import rates
+from polaroc.base.lazy import np
 from polaroc.base.statistics import Band
 from polaroc.deployment.limits import WINDOWS, Looks, Reference
 from polaroc.typing import Array, Quantity
@@ -37,8 +38,6 @@ class Plan:
 
     def least(self, prior: Band, more: "Array", less: "Array") -> "Array":
         """The least that more true and fewer false positives save at priors within limits."""
-        import numpy as np
-
         saved: Array = np.minimum(
             *(self.cost_fn * end * more + self.cost_fp * (1 - end) * less for end in prior)
         )
@@ -79,8 +78,6 @@ class Assessment:
 
     def quantities(self) -> dict[str, tuple["Array", Band]]:
         """Estimates and limits at each look, NaN where there is none."""
-        import numpy as np
-
         own = self.looks.reference.own
         share = Band(*(limit[:, 0] @ own for limit in self.shares))
         prior = Band(*(limit[:, 0] for limit in self.priors))
@@ -119,8 +116,6 @@ class Assessment:
 
     def prior_alarms(self) -> list[str | None]:
         """The alarm of each look that the prior left its range, or that more has shifted."""
-        import numpy as np
-
         alarms: list[str | None] = []
         over = self.plan.over
         for shifted, lower, upper in zip(self.shifted, *self.priors, strict=True):
@@ -142,8 +137,6 @@ class Assessment:
 
     def threshold_alarms(self) -> list[tuple[float, str] | None]:
         """The alarm of each look that another threshold is better, after the least it saves."""
-        import numpy as np
-
         reference = self.looks.reference
         t, f = reference.rates()
         (own_t, own_f), _, _ = self.rates
@@ -166,8 +159,6 @@ class Assessment:
 
     def against(self, other: "Assessment", at: int, look: int) -> tuple[float, int] | None:
         """The least that another model saves, at a look of its own, and the window; else None."""
-        import numpy as np
-
         (t, f), tpr, fpr = self.rates
         (other_t, other_f), other_tpr, other_fpr = other.rates
         prior = Band(
@@ -191,16 +182,12 @@ def better_model(name: str, saved: float, window: int) -> str:
 
 def _accepted(plan: Plan, reference: Reference, more: "Array", less: "Array") -> "Array":
     """The most that a change saves where the prior was expected to be, by the estimates."""
-    import numpy as np
-
     ends = [plan.least(Band(np.array(p), np.array(p)), more, less) for p in plan.priors(reference)]
     accepted: Array = np.maximum(0.0, np.maximum.reduce(ends))
     return accepted
 
 
 def _ratio(part: "Array", whole: "Array", otherwise: float) -> "Array":
-    import numpy as np
-
     ratio: Array = np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), otherwise)
     return np.clip(ratio, 0.0, 1.0)
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import sqrt
 
+from polaroc.base.lazy import np
 from polaroc.typing import Array
 
 AT_AN_END = "the estimate is {:g}, outside (0, 1): it cannot be passed on as a prior"
@@ -58,14 +59,10 @@ class Mixture:
 
     def log_likelihood(self, prior: float) -> float:
         """Concave in the prior."""
-        import numpy as np
-
         return float(self.count @ np.log(self.density(prior)))
 
     def slopes(self, prior: float) -> "Array":
         """The contribution of a case of each score to the slope of the log likelihood."""
-        import numpy as np
-
         with np.errstate(divide="ignore"):
             return (self.positive - self.negative) / self.density(prior)
 
@@ -216,8 +213,6 @@ def _rates_by_prior(
     labelled: Labelled, unlabelled: Unlabelled
 ) -> Callable[[float], ThresholdRates]:
     """A function of a prior: the rates at the reference threshold of its balanced point."""
-    import numpy as np
-
     t, f = (counts.cumsum() / counts.sum() for counts in (labelled.pos, labelled.neg))
     sizes = tuple(float(counts.sum()) for counts in (labelled.pos, labelled.neg, unlabelled.count))
     above = np.concatenate(([0], unlabelled.count.cumsum())) / sizes[2]

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polaroc.base.columns import as_lazy
+from polaroc.base.lazy import np
 from polaroc.deployment.limits import WINDOWS, Looks, Reference
 from polaroc.deployment.tables import Key, named
 from polaroc.errors import InvalidTable, quoted
@@ -52,8 +53,6 @@ class History:
 
     def at(self, times: Sequence[Any], reference: Reference) -> Looks:
         """The looks at some times, with the counts of their windows."""
-        import numpy as np
-
         windows = [self._windows(time) for time in times]
         return Looks(
             reference,
@@ -64,8 +63,6 @@ class History:
 
     def _windows(self, time: Any) -> tuple["Array", "Array"]:
         """Counts and cases of the last times up to one, of those known by its look."""
-        import numpy as np
-
         last: list[Look] = []
         for place in range(bisect_right(self.times, time) - 1, -1, -1):
             look = self.looks[self.times[place]]
@@ -109,8 +106,6 @@ def read_histories(
     times: pl.DataType,
 ) -> dict[Key, History]:
     """The histories of each key, by the result of `history_table` that an earlier call gave."""
-    import numpy as np
-
     histories: dict[Key, History] = {}
     if state is None:
         return histories

@@ -7,6 +7,7 @@ import polars as pl
 
 from polaroc.base.checks import check_share
 from polaroc.base.columns import check_keys, key_columns
+from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
 from polaroc.base.statistics import normal
 from polaroc.deployment.labelled import Bins
@@ -136,8 +137,6 @@ def label_budget(
 
 def _budget(reference: Reference, score: "Array", quantity: str, half: float) -> pl.DataFrame:
     """The labels of each bin, the highest scores first."""
-    import numpy as np
-
     cases = score.size
     above = reference.counts(score, np.zeros(cases, dtype=int), 1)[0]
     window = np.zeros((1, len(WINDOWS), above.size), dtype=int)
@@ -167,8 +166,6 @@ def _budget(reference: Reference, score: "Array", quantity: str, half: float) ->
 
 def _allotted(count: "Array", weight: "Array", spread: "Array", half: float) -> "Array":
     """Neyman's allocation of as few labels as give the standard error, at most all cases."""
-    import numpy as np
-
     if weight.sum() == 0:
         return np.zeros(count.size, dtype=int)
     share = weight / weight.sum()

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log2
 
+from polaroc.base.lazy import np
 from polaroc.base.statistics import Band, binomial_band
 from polaroc.deployment.mixture_test import nearest_prior, smoothed_variance
 from polaroc.typing import Array
@@ -60,8 +61,6 @@ class Reference:
         cls, positive: "Array", negative: "Array", threshold: Threshold, error: float
     ) -> "Reference":
         """The reference with cuts at the threshold and at quantiles of its scores."""
-        import numpy as np
-
         own = [threshold.value]
         if threshold.share < 1:
             own.append(float(np.nextafter(threshold.value, np.inf)))
@@ -78,8 +77,6 @@ class Reference:
     @property
     def own(self) -> "Array":
         """Weights of the cuts whose sum is the threshold in use."""
-        import numpy as np
-
         weights = np.zeros(self.cuts.size)
         share = self.threshold.share
         weights[: self.own_cuts] = (share, 1 - share)[: self.own_cuts]
@@ -92,8 +89,6 @@ class Reference:
 
     def errors(self, error: "Array | float") -> "Array":
         """An error rate, divided: half for the cuts of the threshold in use, half for others."""
-        import numpy as np
-
         others = self.cuts.size - self.own_cuts
         part = np.full(self.cuts.size, 0.5 / others if others else 0.0)
         part[: self.own_cuts] = (0.5 if others else 1.0) / self.own_cuts
@@ -114,8 +109,6 @@ class Reference:
 
     def gains(self) -> tuple["Array", "Array"]:
         """Lower limits, at each cut instead of the threshold, of more TPr and of less FPr."""
-        import numpy as np
-
         error = self.error * FOR_REFERENCE * FOR_DIFFERENCE / self.cuts.size / self.own_cuts
         more, less = np.zeros(self.cuts.size), np.zeros(self.cuts.size)
         for own, weight in enumerate(self.own[: self.own_cuts]):
@@ -131,8 +124,6 @@ class Reference:
 
     def counts(self, score: "Array", code: "Array", times: int) -> "Array":
         """Cases in use at or above each cut, by the code of their time."""
-        import numpy as np
-
         order = np.argsort(self.cuts)
         passed = np.searchsorted(self.cuts[order], score, side="right")
         width = self.cuts.size + 1
@@ -144,8 +135,6 @@ class Reference:
 
 
 def _at_or_above(scores: "Array", cuts: "Array") -> "Array":
-    import numpy as np
-
     counted: Array = scores.size - np.searchsorted(np.sort(scores), cuts, side="left")
     return counted
 
@@ -165,8 +154,6 @@ class Looks:
 
     def shares(self) -> Band:
         """Limits of the shares at or above each cut, at all looks at once."""
-        import numpy as np
-
         # Half of the error rate for each time of its own.
         windows = np.full(len(WINDOWS), 0.5 / (len(WINDOWS) - 1))
         windows[0] = 0.5
@@ -189,8 +176,6 @@ class Looks:
 
     def prior(self) -> "Array":
         """The prior of the nearest mixture at each look, of its own time."""
-        import numpy as np
-
         t, f = self.reference.rates()
         size = np.maximum(self.cases[:, :1], 1)
         share = self.called[:, 0] / size
@@ -204,8 +189,6 @@ class Looks:
 
 def _solved(level: "Array", slope: "Array") -> Band:
     """Where level + π · slope ≥ 0 for π from 0 to 1, from lower to upper: crossed where nowhere."""
-    import numpy as np
-
     flat = np.abs(slope) < LEAST_APART
     root = -level / np.where(flat, 1.0, slope)
     empty = flat & (level < -LEAST_APART)
@@ -215,7 +198,5 @@ def _solved(level: "Array", slope: "Array") -> Band:
 
 
 def _largest(*arrays: "Array") -> "Array":
-    import numpy as np
-
     largest: Array = np.maximum.reduce([array.max(axis=-1) for array in arrays])
     return largest

@@ -8,6 +8,7 @@ import polars as pl
 
 from polaroc.base.checks import check_factor, check_share
 from polaroc.base.columns import as_lazy, check_keys, column_name, key_columns
+from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE, TRUTH, WEIGHT
 from polaroc.base.statistics import Band
 from polaroc.deployment.alarms import Assessment, Plan, better_model
@@ -224,8 +225,6 @@ def _assessed(
     reference: Reference, history: History, rows: pl.DataFrame, time: str, plan: Plan
 ) -> tuple[list[Any], Assessment]:
     """The times of new rows, and what is known of them."""
-    import numpy as np
-
     place = (pl.col(time).rank("dense") - 1).cast(pl.Int64).alias(PLACE)
     times = rows[time].unique().sort().to_list()
     code = rows.select(place).to_series().to_numpy()
@@ -295,8 +294,6 @@ def _labelled_blocks(
     plan: Plan,
     level: float,
 ) -> list[_Block]:
-    import numpy as np
-
     blocks = []
     for (*own, at), frame in by_key(labels.valid_rows.collect(), [*keys, time]).items():
         key = tuple(own)

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import polars as pl
 
 from polaroc.base.arrays import ARRAYS
+from polaroc.base.lazy import np
 from polaroc.curves.segments import cells_in, segment_columns
 from polaroc.measures.spec import Measure, ingredients
 from polaroc.typing import Array
@@ -22,8 +23,6 @@ def array_sums(
     `counts` has the columns of cells sorted by key; `starts` the first cell of each key, then
     the number of cells.
     """
-    import numpy as np
-
     columns, sums, least = ingredients(measures)
     columns = segment_columns(cells_in(ARRAYS)) | columns
     of_keys = np.flatnonzero(np.diff(starts))

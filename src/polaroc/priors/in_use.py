@@ -14,6 +14,7 @@ from polaroc.base.columns import (
     require,
     with_key_types,
 )
+from polaroc.base.lazy import np
 from polaroc.base.private_columns import private
 from polaroc.base.statistics import normal
 from polaroc.errors import Hint, InvalidTable
@@ -156,8 +157,6 @@ class KnownPrior:
 
         For a continuous prior, nodes are its quantiles at normal scores.
         """
-        import numpy as np
-
         return np.clip(self.prior, LEAST_PRIOR, 1 - LEAST_PRIOR)[:, None], np.ones(1)
 
     def below(self, prior: Array) -> Array:
@@ -185,15 +184,12 @@ class EstimatedPrior:
 
     def nodes(self, scores: Array, weights: Array) -> tuple[Array, Array]:
         """A few priors for each row, and their weights."""
-        import numpy as np
-
         below, above = (scale[:, None] for scale in self._scales())
         priors = self.prior[:, None] + scores * np.where(scores < 0, below, above)
         return np.clip(priors, LEAST_PRIOR, 1 - LEAST_PRIOR), weights
 
     def below(self, prior: Array) -> Array:
         """The probability of at most a prior."""
-        import numpy as np
         from scipy.special import ndtr
 
         centre = _beside(self.prior, prior)
@@ -227,7 +223,6 @@ class BelievedPrior:
 
     def nodes(self, scores: Array, weights: Array) -> tuple[Array, Array]:
         """A few priors for each row, and their weights."""
-        import numpy as np
         from scipy.special import ndtr
 
         if isinstance(self.distribution, Atoms):
@@ -248,7 +243,6 @@ class BelievedPrior:
     @property
     def spread(self) -> tuple[Array, Array]:
         """Centre and standard deviation."""
-        import numpy as np
         from scipy.special import ndtr
 
         if isinstance(self.distribution, Atoms):

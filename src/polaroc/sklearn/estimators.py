@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from polaroc.base.columns import type_name
+from polaroc.base.lazy import np
 from polaroc.errors import InvalidArgument, InvalidPredictions, MissingExtra, check_choice, quoted
 from polaroc.typing import Array
 
@@ -101,8 +102,6 @@ def fit_arguments(estimator: Any, metadata: Mapping[str, Any], name: str) -> dic
 
 def of_cases(values: Any, cases: Array, n: int) -> Any:
     """The values of some cases, where metadata has one per case; else the metadata as it is."""
-    import numpy as np
-
     if isinstance(values, str) or not hasattr(values, "__len__") or len(values) != n:
         return values
     return rows(values if hasattr(values, "shape") else np.asarray(values), cases)

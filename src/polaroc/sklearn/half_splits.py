@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.checks import check_whole
+from polaroc.base.lazy import np
 from polaroc.errors import Hint, InvalidPredictions
 from polaroc.files.progress import Progress
 from polaroc.sklearn.estimators import named_estimators, need_scikit_learn
@@ -111,8 +112,6 @@ def half_split_predictions(
 
 
 def _check_enough(cases: Cases, folds: int) -> None:
-    import numpy as np
-
     fewest = int(np.unique(cases.target.labels, return_counts=True)[1].min())
     if fewest < 2 * folds:
         raise InvalidPredictions(
@@ -126,7 +125,6 @@ def _check_enough(cases: Cases, folds: int) -> None:
 
 def _splits(cases: Cases, splits: int, folds: int, repeats: int, seed: int) -> Iterator[Split]:
     """The folds of every repeat in every half."""
-    import numpy as np
     from sklearn.model_selection import RepeatedStratifiedKFold
 
     rng = np.random.RandomState(seed)

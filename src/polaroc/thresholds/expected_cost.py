@@ -16,6 +16,7 @@ from polaroc.base.columns import (
     lazily,
     require,
 )
+from polaroc.base.lazy import np
 from polaroc.base.statistics import quadrature
 from polaroc.curves.hull import hull
 from polaroc.curves.surface import at_priors
@@ -313,8 +314,6 @@ def _per_key(
     }
 
     def computed(frame: pl.DataFrame) -> pl.DataFrame:
-        import numpy as np
-
         rows = [
             [value(np.array(t), np.array(f), *more) for value in values.values()]
             for t, f, *more in frame.select("tpr", "fpr", *extra).iter_rows()
@@ -327,15 +326,11 @@ def _per_key(
 
 def _trivial() -> tuple[Array, Array]:
     """The hull of calling all or none positive."""
-    import numpy as np
-
     return np.array([0.0, 1.0]), np.array([0.0, 1.0])
 
 
 def _least(t: Array, f: Array, prior: Distribution, share: Distribution) -> float:
     """E[min over the vertices of cπ(1−t) + (1−c)(1−π)f] of independent π and c."""
-    import numpy as np
-
     # From these odds cπ/((1−c)(1−π)) on, a vertex is better than the one before.
     with np.errstate(divide="ignore"):
         odds = np.diff(f) / np.diff(t)
@@ -345,8 +340,6 @@ def _least(t: Array, f: Array, prior: Distribution, share: Distribution) -> floa
 
 def _partial_means(odds: Array, prior: Distribution, share: Distribution) -> tuple[Array, Array]:
     """E[cπ] and E[(1−c)(1−π)], where cπ/((1−c)(1−π)) is at most each of the odds, else 0."""
-    import numpy as np
-
     # The two are alike: sum over the one that has few values, or integrate over the narrower.
     outer, inner = sorted((prior, share), key=_width)
     sums = []
@@ -360,8 +353,6 @@ def _partial_means(odds: Array, prior: Distribution, share: Distribution) -> tup
 
 def _given(odds: float, inner: Distribution, values: Array) -> tuple[Array, Array]:
     """The partial mean of `inner`, and of 1 less it, where its odds times those of values are ≤."""
-    import numpy as np
-
     bound = odds * (1 - values) / values
     with np.errstate(invalid="ignore"):
         limit = np.where(np.isinf(bound), 1.0, bound / (1 + bound))
@@ -370,15 +361,11 @@ def _given(odds: float, inner: Distribution, values: Array) -> tuple[Array, Arra
 
 
 def _logit(value: Array) -> Array:
-    import numpy as np
-
     return np.log(value) - np.log1p(-value)
 
 
 def _width(distribution: Distribution) -> float:
     """The width of the middle two thirds, in log odds; 0 of a few values."""
-    import numpy as np
-
     if isinstance(distribution, Atoms):
         return 0.0
     low, high = _logit(distribution.quantile(np.array([1 / 6, 5 / 6])))
@@ -391,8 +378,6 @@ def _nodes(outer: Distribution, inner: Distribution, odds: float) -> tuple[Array
     In log odds both are smooth on panels short against the width of `outer` and the distance π
     of the nearest singularity, but at the ends of a flat `inner`.
     """
-    import numpy as np
-
     if isinstance(outer, Atoms):
         return np.array(outer.values), np.array(outer.weights)
     low, high = outer.log_odds

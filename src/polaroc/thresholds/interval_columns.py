@@ -6,6 +6,7 @@ from typing import TypeAlias
 import polars as pl
 
 from polaroc.base.columns import PRIOR_LIMITS
+from polaroc.base.lazy import np
 from polaroc.base.private_columns import FRACTIONAL, private
 from polaroc.curves.surface import at_priors
 from polaroc.priors.beliefs import Belief
@@ -54,8 +55,6 @@ def with_priors_in_use(
         return points.with_columns(pl.when(NO_LIMITS).then(pl.lit(UNKNOWN)).alias(METHOD))
     moved = points.drop("prior", *PRIOR_LIMITS, strict=False)
     if isinstance(priors, Belief):
-        import numpy as np
-
         low, high = priors.distribution.quantile(np.array([(1 - level) / 2, (1 + level) / 2]))
         values = {"prior": priors.mean, "prior_lower": float(low), "prior_upper": float(high)}
         return moved.with_columns(no_method, **{name: pl.lit(v) for name, v in values.items()})
@@ -116,8 +115,6 @@ def _priors(part: pl.DataFrame, belief: Belief | None, level: float) -> list[Pri
 def _limits(
     part: pl.DataFrame, priors: Sequence[PriorInUse], level: float, costs: Costs
 ) -> pl.DataFrame:
-    import numpy as np
-
     tp_least, tp_most, fp_least, fp_most, positives, negatives = (
         part[name].to_numpy().astype(float) for name in (*COUNTS, "positives", "negatives")
     )

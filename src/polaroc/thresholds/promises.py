@@ -39,6 +39,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.columns import HAS_BOTH, PRIOR_LIMITS
+from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE, private
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
 from polaroc.priors.in_use import NO_INTERVAL, within_unit
@@ -87,8 +88,6 @@ def with_promises(
 def _marked(
     points: pl.DataFrame, groups: Sequence[str], constraints: Constraints, delta: float
 ) -> pl.DataFrame:
-    import numpy as np
-
     is_promised = np.zeros(points.height, dtype=bool)
     lack = np.full(points.height, None, dtype=object)
     curves = (
@@ -141,8 +140,6 @@ def promised(
     >>> promised(sample, Constraints({"recall": 0.9}), 9.0, 0.05).argmax()
     np.int64(96)
     """
-    import numpy as np
-
     lines = tuple((float(m), float(c)) for m, c in constraints.lines(own))
     capacity, cap = constraints.capacity, constraints.cap
     from_below, from_above = bool(lines) or cap < 1, capacity is not None
@@ -168,7 +165,6 @@ def boundary(
     delta: float, draws: int = DRAWS,
 ) -> tuple[Array, Array]:  # fmt: skip
     """Indices j of negatives, and the least positives above the j-th negative that promise."""
-    import numpy as np
     from scipy.stats import binom
 
     if not lines:
@@ -187,7 +183,6 @@ def _simulated_boundary(
     positives: int, negatives: int, lines: Sequence[tuple[float, float]], cap: float,
     delta: float, draws: int,
 ) -> tuple[Array, Array]:  # fmt: skip
-    import numpy as np
     from scipy.stats import binom
 
     draws = max(draws, ceil(20 / delta))
@@ -214,8 +209,6 @@ def _simulated_boundary(
 
 def _grid(negatives: int) -> Array:
     """Indices from 1 to N + 1 at equal ratios."""
-    import numpy as np
-
     steps = [1]
     while steps[-1] <= negatives:
         steps.append(min(max(steps[-1] + 1, ceil(steps[-1] * RATIO)), negatives + 1))
@@ -226,8 +219,6 @@ def _least_recalls(
     index: Array, lines: Sequence[tuple[float, float]], cap: float, draws: int, generator: Any
 ) -> Array:
     """Draws of g(U) at uniform order statistics."""
-    import numpy as np
-
     # Order statistics are partial sums of exponential variables as shares of the whole sum.
     gaps = np.diff(index, prepend=0)
     rates = generator.standard_gamma(gaps, (draws, len(index))).cumsum(axis=1)
@@ -238,8 +229,6 @@ def _least_recalls(
 
 def _counts(recalls: Array, positives: int, generator: Any) -> Array:
     """Draws of the numbers of positives within recalls that rise from column to column."""
-    import numpy as np
-
     counts = np.zeros(recalls.shape, dtype=np.int64)
     before, count = np.zeros(len(recalls)), np.zeros(len(recalls), dtype=np.int64)
     for column, recall in enumerate(recalls.T):
@@ -260,8 +249,6 @@ def highest_share(
     >>> 0.09 < highest_share(1000, 9000, 0.1, 0.1, 0.05) < 0.1
     True
     """
-    import numpy as np
-
     # Denser towards the ends, where a rate of 0 or 1 changes most.
     nodes = (1 - np.cos(np.linspace(0, np.pi, RECALLS))) / 2
     lowest = max(0.0, (capacity - (1 - prior)) / prior)
@@ -284,8 +271,6 @@ def _chance(
     share: float, positives: int, negatives: int, prior: float, recalls: Array, rates: Array
 ) -> float:
     """The greatest probability that at most this share of a table is called positive."""
-    import numpy as np
-
     most = min(positives, floor(share / prior * positives))
     # Fewer or more positives than eight standard errors from the mean have no weight.
     mean, error = positives * recalls, (positives * recalls * (1 - recalls)) ** 0.5
@@ -301,7 +286,6 @@ def _chance(
 
 def _at_most(counts: Array, cases: int, rates: Array) -> Array:
     """The probability of at most so many of the cases; scipy has none for counts below 0."""
-    import numpy as np
     from scipy.special import bdtr
 
     return np.where(counts < 0, 0.0, bdtr(counts.clip(0, cases), cases, rates))
@@ -309,8 +293,6 @@ def _at_most(counts: Array, cases: int, rates: Array) -> Array:
 
 def cases_needed(sample: Sample, constraints: Constraints, own: float, delta: float) -> str:
     """How many more cases a promise would take if the curve stays as it looks."""
-    import numpy as np
-
     t, f = sample.tp / sample.positives, sample.fp / sample.negatives
     keeps = np.all(list(constraints.kept(t, f, own)), axis=0) & (t > 0)
     if not keeps.any():

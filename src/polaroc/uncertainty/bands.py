@@ -9,6 +9,7 @@ import polars as pl
 
 from polaroc.base.checks import MOST_NUMBER, check_share, check_whole
 from polaroc.base.columns import GRID, HAS_BOTH, curve_keys, lazily, refuse_clash
+from polaroc.base.lazy import np
 from polaroc.curves.mean import surface_keys
 from polaroc.typing import Array
 
@@ -91,8 +92,6 @@ def roc_band(curve: pl.LazyFrame, n: int = 201, *, level: float = 0.95) -> pl.La
         return _at(grid + NUDGE, fp / fp[-1], tp / tp[-1])
 
     def band(tp: Array, fp: Array, _: float, grid: Array) -> tuple[Array, Array]:
-        import numpy as np
-
         (t_low, t_high), (f_low, f_high) = (limits_of_counts(c, level) for c in (tp, fp))
         below = _steps(f_high, t_low, grid)
         # The least upper limit among thresholds whose rate is surely greater.
@@ -157,8 +156,6 @@ def pr_band(surface: pl.LazyFrame, n: int = 201, *, level: float = 0.95) -> pl.L
         return precision(grid, fpr, skew)
 
     def band(tp: Array, fp: Array, skew: float, grid: Array) -> tuple[Array, Array]:
-        import numpy as np
-
         (t_low, t_high), (f_low, f_high) = (limits_of_counts(c, level) for c in (tp, fp))
         # False positive rates that a recall needs, at least and at most.
         least = _steps(t_high, f_low, grid - NUDGE)
@@ -201,8 +198,6 @@ def _bands(
     caption = f"band: the whole true curve, with {100 * level:.4g} % confidence"
 
     def computed(frame: pl.DataFrame) -> pl.DataFrame:
-        import numpy as np
-
         grid = np.arange(n) / (n - 1)
         rows: dict[str, list[object]] = {name: [] for name in (*values, "note")}
         for i in range(frame.height):
@@ -225,16 +220,12 @@ def _bands(
 
 
 def _at(grid: Array, x: Array, y: Array) -> Array:
-    import numpy as np
-
     values: Array = np.interp(grid, x, y)
     return values
 
 
 def _steps(x: Array, y: Array, grid: Array) -> Array:
     """The greatest y of the points with x at most each grid point, 0 of none; x ascends."""
-    import numpy as np
-
     reached = np.concatenate(([0.0], np.maximum.accumulate(y)))
     steps: Array = reached[np.searchsorted(x, grid, side="right")]
     return steps
@@ -254,8 +245,6 @@ def limits_of_counts(counts: Array, level: float) -> tuple[Array, Array]:
 @lru_cache(maxsize=64)
 def _limits(total: int, level: float) -> tuple[Array, Array]:
     """Limits for each count from 0 to the total."""
-    import numpy as np
-
     order, low, high = _order_limits(total, _local_level(total, level))
     counts = np.arange(total + 1)
     # The share is at least that of the last order statistic reached, and at most that of the
@@ -266,8 +255,6 @@ def _limits(total: int, level: float) -> tuple[Array, Array]:
 
 
 def _order_statistics(total: int) -> Array:
-    import numpy as np
-
     if total <= MOST_LIMITS:
         return np.arange(1, total + 1)
     angles = np.linspace(0, np.pi / 2, MOST_LIMITS)
@@ -306,7 +293,6 @@ def simultaneous_coverage(total: int, local: float) -> float:
     >>> round(simultaneous_coverage(1, 0.05), 12)
     0.95
     """
-    import numpy as np
     from scipy.special import gammaln, xlogy
 
     order, low, high = _order_limits(total, local)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-MOST_NAMES, MOST_LETTERS = 20, 60
+MAX_NAMES, MAX_LETTERS = 20, 60
 # Names that other libraries and papers have for measures, rates, rules and charts.
 OTHER_NAMES = {
     "auc": {"roc_auc", "auc_roc", "auroc", "rocauc", "roc_auc_score", "c_index", "c_statistic"},
@@ -177,7 +177,7 @@ def numbers(values: Sequence[float]) -> list[str]:
     return [f"{value:.{places}f}" for value in values]
 
 
-def quoted(names: Sequence[object], most: int = MOST_NAMES) -> str:
+def quoted(names: Sequence[object], most: int = MAX_NAMES) -> str:
     """Names for a message: the first of them, and of long ones the beginning.
 
     Examples
@@ -186,7 +186,7 @@ def quoted(names: Sequence[object], most: int = MOST_NAMES) -> str:
     "'a', 'b'"
     """
     words = [_written(name) for name in names[:most]]
-    shown = [w if len(w) <= MOST_LETTERS else f"{w[:MOST_LETTERS]}…" for w in words]
+    shown = [w if len(w) <= MAX_LETTERS else f"{w[:MAX_LETTERS]}…" for w in words]
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(shown) + more
 

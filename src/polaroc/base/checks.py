@@ -10,7 +10,7 @@ import polars as pl
 from polaroc.errors import Hint, InvalidArgument, quoted
 
 # The most priors, recalls or points of a line: more are a mistake, and would fill the memory.
-MOST_NUMBER = 1_000_000
+MAX_NUMBER = 1_000_000
 
 
 def is_number(value: object) -> TypeGuard[float]:
@@ -118,7 +118,7 @@ def pair_of(values: object) -> tuple[float, float] | None:
 
 def shares(name: str, given: object, *, closed: bool = True) -> list[float]:
     """Distinct shares from 0 to 1, or so many at equal steps; 1 only where the range is closed."""
-    if isinstance(given, int) and not isinstance(given, bool) and 2 <= given <= MOST_NUMBER:
+    if isinstance(given, int) and not isinstance(given, bool) and 2 <= given <= MAX_NUMBER:
         return [i / (given - 1 if closed else given) for i in range(given)]
     values = listed_values(given) or []
     inside = all(is_number(one) and (0 <= one < 1 or (closed and one == 1)) for one in values)
@@ -126,7 +126,7 @@ def shares(name: str, given: object, *, closed: bool = True) -> list[float]:
         end = "≤ 1" if closed else "< 1"
         raise InvalidArgument(
             f"{name} is {shortened(given)}, allowed are values ≥ 0 and {end}, or their number "
-            f"from 2 to {MOST_NUMBER:,}.",
+            f"from 2 to {MAX_NUMBER:,}.",
             hint=Hint.example(name, [0.1, 0.2]),
         )
     return sorted({float(value) for value in values})

@@ -16,8 +16,8 @@ from polaroc.priors.grids import OBSERVED, resolve_priors, reweighted, skew
 from polaroc.typing import Array, Prior, Priors
 
 # Cells that are drawn from, and points between the ends of blocks that are shown.
-MOST_CELLS, POINTS = 2000, 40
-FEWEST_DRAWS = 100
+MAX_CELLS, POINTS = 2000, 40
+MIN_DRAWS = 100
 NUMBERS = ("prior", "score", "probability", "lower", "upper")
 
 
@@ -93,7 +93,7 @@ def calibration_curve(
     keys = curve_keys(curve)
     check_score_prior(score_prior)
     check_share("level", level)
-    check_whole("draws", draws, FEWEST_DRAWS)
+    check_whole("draws", draws, MIN_DRAWS)
     check_whole("seed", seed, 0)
     resolved = resolve_priors(priors)
     kinds = curve.collect_schema()
@@ -182,10 +182,10 @@ def _band(
 ) -> tuple["Array", "Array"]:
     """Quantiles, at the shown cells, of isotonic regressions of draws of calibrated cases."""
     place = np.arange(len(score))
-    if len(score) > MOST_CELLS:
+    if len(score) > MAX_CELLS:
         # The middle of each cell decides on its bin.
         middle = (size.cumsum() - size / 2) / size.sum()
-        place = np.unique((middle * MOST_CELLS).astype(int), return_inverse=True)[1]
+        place = np.unique((middle * MAX_CELLS).astype(int), return_inverse=True)[1]
     counts = np.bincount(place, weights=size)
     mean = np.bincount(place, weights=size * score) / counts
     rng = np.random.default_rng(seed)

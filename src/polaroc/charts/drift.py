@@ -15,7 +15,7 @@ from polaroc.errors import Hint, InvalidArgument
 from polaroc.thresholds.operating_points import POINTS
 
 SHAPES = ("triangle-up", "circle", "square", "diamond", "cross", "triangle-down")
-MOST_POINTS = 1_000
+MAX_POINTS = 1_000
 MEAN_CAPTION = (
     "small: each {}; large: their mean, joined from the lowest share of positives to the highest"
 )
@@ -203,8 +203,8 @@ def _check(priors: int, points: int) -> None:
                 priors=[0.1, 0.5, 0.9],
             ),
         )
-    if points > MOST_POINTS:
+    if points > MAX_POINTS:
         raise InvalidArgument(
-            f"there are {points} points to draw, allowed are {MOST_POINTS}.",
+            f"there are {points} points to draw, allowed are {MAX_POINTS}.",
             hint=FEWER_KEYS,
         )

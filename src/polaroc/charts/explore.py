@@ -18,7 +18,7 @@ from polaroc.errors import InvalidArgument
 from polaroc.priors.grids import range_of
 
 WIDTH = 260
-MOST_CURVES = 30
+MAX_CURVES = 30
 ARRAYS = ["fpr", "tpr", "threshold", "at"]
 FORMULAS = {
     "prior": "prior",
@@ -224,9 +224,9 @@ def _selections() -> list["alt.TopLevelSelectionParameter"]:
 def _records(points: pl.DataFrame, keys: Sequence[str]) -> Lines:
     """A record per curve with the `ARRAYS`, all of one length."""
     count = points.select(keys).n_unique() if keys else 1
-    if count > MOST_CURVES:
+    if count > MAX_CURVES:
         raise InvalidArgument(
-            f"there are {count} curves to explore, allowed are {MOST_CURVES}.",
+            f"there are {count} curves to explore, allowed are {MAX_CURVES}.",
             hint=FEWER_CURVES,
         )
     drawn = lines(points, keys, "fpr", "tpr", const=FIRST)

@@ -19,7 +19,7 @@ from polaroc.errors import Hint, InvalidArgument
 from polaroc.priors.isolines import PR_POINT, precision_contours
 
 LEVELS = (0.1, 0.3, 0.5, 0.7, 0.9)
-MOST_PANELS = 12
+MAX_PANELS = 12
 # Pixels of a letter of a label, and of a panel beside others.
 LETTER, NARROW = 6, 0.45 * SIZE
 
@@ -142,9 +142,9 @@ def _check(table: pl.DataFrame, panels: int) -> None:
                     recall=51,
                 ),
             )
-    if panels > MOST_PANELS:
+    if panels > MAX_PANELS:
         raise InvalidArgument(
-            f"there are {panels} panels to draw, allowed are {MOST_PANELS}.",
+            f"there are {panels} panels to draw, allowed are {MAX_PANELS}.",
             hint=FEWER_CURVES,
         )
 

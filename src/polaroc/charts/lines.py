@@ -21,7 +21,7 @@ STRAIGHT = 0.25
 STRAIGHT_OF_MANY = 0.75
 MANY_LINES = 40
 DIGITS = 4
-MOST_LINES = 300
+MAX_LINES = 300
 FEWER_FILES = "give the models alone as {by}, or fewer files."
 FEWER_KEYS = Hint("filter the keys that matter before drawing.", command_line=FEWER_FILES, by=None)
 FEWER_CURVES = Hint(
@@ -120,9 +120,9 @@ def lines(
 ) -> Lines:
     """Points, sorted by key and along each curve, as lines; `const` are the same along one."""
     groups = groups_of(points, [*keys, *const])
-    if len(groups) > MOST_LINES:
+    if len(groups) > MAX_LINES:
         raise InvalidArgument(
-            f"there are {len(groups)} curves to draw, allowed are {MOST_LINES}.",
+            f"there are {len(groups)} curves to draw, allowed are {MAX_LINES}.",
             hint=FEWER_KEYS,
         )
     records = []

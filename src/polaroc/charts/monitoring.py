@@ -19,7 +19,7 @@ TITLES = {
     "cost": "cost per case", "prior_labelled": "prior, with labels",
     "precision_labelled": "precision, with labels", "cost_labelled": "cost, with labels",
 }  # fmt: skip
-WIDTH, HEIGHT, MOST_POINTS, RED = 640, 110, 20_000, "#B2182B"
+WIDTH, HEIGHT, MAX_POINTS, RED = 640, 110, 20_000, "#B2182B"
 # Significant digits.
 DIGITS = 6
 
@@ -77,9 +77,9 @@ def monitor(
         )
     *keys, time = keys
     rows = lazy.collect()
-    if rows.height > MOST_POINTS:
+    if rows.height > MAX_POINTS:
         raise InvalidArgument(
-            f"there are {rows.height:,} points to draw, allowed are {MOST_POINTS:,}.",
+            f"there are {rows.height:,} points to draw, allowed are {MAX_POINTS:,}.",
             hint=FEWER_KEYS,
         )
     names = [pl.col(key).cast(pl.String).fill_null("None") for key in keys] or [pl.lit("")]

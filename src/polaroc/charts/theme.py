@@ -20,7 +20,7 @@ SIZE = 400
 GREY = "#8A8A8A"
 PERCENT = ".0%"
 # Letters that fit in a line of a legend below a chart, and the width of a symbol in letters.
-LETTERS, SYMBOL, MOST_COLUMNS = 84, 6, 6
+LETTERS, SYMBOL, MAX_COLUMNS = 84, 6, 6
 INK = "#222222"
 PALE = "#E6E9ED"
 # Colours that cannot be seen on a dark page, and what stands for them there.
@@ -162,7 +162,7 @@ def with_theme(chart: Any, below: Sequence[str] | None = None) -> Any:
     legend: dict[str, Any] = {"orient": "right", "columns": 1, "labelLimit": 300}
     if below is not None:
         widest = max(map(len, below), default=0)
-        columns = min(MOST_COLUMNS, max(1, LETTERS // (widest + SYMBOL)))
+        columns = min(MAX_COLUMNS, max(1, LETTERS // (widest + SYMBOL)))
         legend = {"orient": "bottom", "columns": columns, "labelLimit": 500}
     dark = "#555555"
     themed = chart.copy(deep=False)

@@ -38,7 +38,7 @@ EXPECTED_COST = "expected_cost"
 AT, WRONG, KNOWN, WHY = (private(name) for name in ("at", "wrong", "known", "why"))
 COLUMNS = ("threshold", "tpr", "fpr")
 # Positives, at the least, among the cases of which the answer speaks.
-FEWEST_POSITIVES = 10
+MIN_POSITIVES = 10
 
 
 class Costs(NamedTuple):
@@ -403,7 +403,7 @@ def _sentence(ranked: pl.DataFrame, costs: Costs, *, is_bound: bool) -> str:
     name, cost, threshold, tpr, fpr = ranked.select(ranked.columns[0], "mean", *COLUMNS).row(0)
     at, prior = one_prior(costs.over), costs.belief.mean
     cases = 1000
-    while cases * prior < FEWEST_POSITIVES:
+    while cases * prior < MIN_POSITIVES:
         cases *= 10
     positives, missed = cases * prior, cases * prior * (1 - tpr)
     alarms = cases * (1 - prior) * fpr

@@ -18,7 +18,7 @@ from polaroc.priors.beliefs import Belief
 from polaroc.typing import Array
 
 # Test sets as large as training sets: the most that is usual.
-MOST_RATIO = 1.0
+MAX_RATIO = 1.0
 
 
 class Certainty(NamedTuple):
@@ -33,7 +33,7 @@ class Certainty(NamedTuple):
 def of_folds(values: "Array", test_train_ratio: float | None) -> Certainty:
     """The covariance of means over folds (folds × models), as Nadeau and Bengio correct it."""
     folds = len(values)
-    ratio = MOST_RATIO if test_train_ratio is None else test_train_ratio
+    ratio = MAX_RATIO if test_train_ratio is None else test_train_ratio
     check_ratio(ratio)
     covariance = np.cov(values, rowvar=False) * (1 / folds + ratio)
     about = "The probability refers to models trained anew on other samples of this size"

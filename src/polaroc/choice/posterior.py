@@ -13,7 +13,7 @@ SPREAD_SCALE, SPREAD_FREEDOM = 0.7, 3.0
 EQUAL = 0.5
 # Spreads considered, in standard errors of a difference, and their number.
 SPREADS, NODES = (0.05, 500.0), 96
-FEWEST_DRAWS, MOST_DRAWS, DRAWN_VALUES = 4_000, 20_000, 2_000_000
+MIN_DRAWS, MAX_DRAWS, DRAWN_VALUES = 4_000, 20_000, 2_000_000
 # Models whose difference and its variance are smaller, relative to the others, are the same.
 SAME = 1e-12
 HALVINGS, NEGLIGIBLE = 20, 1e-7
@@ -216,7 +216,7 @@ def _smoothed(covariance: "Array", freedom: float) -> tuple["Array", float]:
 
 
 def _draws(models: int) -> int:
-    return int(min(max(DRAWN_VALUES / models, FEWEST_DRAWS), MOST_DRAWS))
+    return int(min(max(DRAWN_VALUES / models, MIN_DRAWS), MAX_DRAWS))
 
 
 def _best(fit: _Fit, draws: int, seed: int) -> tuple["Array", "Array"]:

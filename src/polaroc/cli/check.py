@@ -6,7 +6,7 @@ import typer
 
 from polaroc.base.text import escape_control, table
 from polaroc.cli.keys import By, NoBy, keys_of
-from polaroc.cli.measures_table import MOST_ROWS, commonest_notes
+from polaroc.cli.measures_table import MAX_ROWS, commonest_notes
 from polaroc.cli.options import Files, Positive, Score, Truth, Weight
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import handle_errors, notes_console, out, print_notes, progress
@@ -31,7 +31,7 @@ def check(
         str | None,
         typer.Option(help="Column that tells the cases apart, to find repeated ones."),
     ] = None,
-    rows: Annotated[int, typer.Option(help="How many keys to show.", min=1)] = MOST_ROWS,
+    rows: Annotated[int, typer.Option(help="How many keys to show.", min=1)] = MAX_ROWS,
     as_json: AsJson = False,
 ) -> None:
     """Audit a prediction table: what each key holds. Or say why it cannot be evaluated.

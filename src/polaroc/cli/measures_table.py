@@ -12,7 +12,7 @@ from polaroc.measures.catalog import CATALOG, label
 from polaroc.measures.table import humanize_note
 from polaroc.typing import Prior
 
-MOST_ROWS = 40
+MAX_ROWS = 40
 
 
 def measures_table(
@@ -61,8 +61,8 @@ def measures_table(
     rows = [list(compress(row, has_room)) for row in rows]
     named = [column for column in columns if column is not None]
     over_keys = f", mean (SD) over {', '.join(keys[1:])}" if len(keys) > 1 else ""
-    more = f"; the first {MOST_ROWS} of {len(rows)}" if len(rows) > MOST_ROWS else ""
-    return table(f"Measures{over_keys}{more}", named, rows[:MOST_ROWS], len(shown))
+    more = f"; the first {MAX_ROWS} of {len(rows)}" if len(rows) > MAX_ROWS else ""
+    return table(f"Measures{over_keys}{more}", named, rows[:MAX_ROWS], len(shown))
 
 
 def _heading(measure: str, priors: Iterator[Prior] | None) -> str | None:

@@ -12,7 +12,7 @@ from polaroc.typing import Array
 DRAWS = 40_000
 CHUNK = 4_000
 # With more degrees of freedom the dependence of the p-values does not change any more.
-MOST_FREEDOM = 200
+MAX_FREEDOM = 200
 
 
 def largest_t(
@@ -96,7 +96,7 @@ def least_p_values(covariance: "Array", df: float, draws: int = DRAWS, seed: int
     unit = contrasts[varying] / lengths[varying, None]
     dimensions = unit.shape[1]
     squares = (unit[:, :, None] * unit[:, None, :]).reshape(len(unit), -1).T
-    whole = min(max(1, floor(df + 1e-9)), MOST_FREEDOM)
+    whole = min(max(1, floor(df + 1e-9)), MAX_FREEDOM)
     rng = np.random.default_rng(seed)
     largest = []
     for start in range(0, draws, CHUNK):

@@ -12,7 +12,7 @@ from polaroc.errors import InvalidArgument
 from polaroc.typing import Array
 
 # With more models, finding all groups takes minutes.
-MOST_MODELS = 200
+MAX_MODELS = 200
 COLUMNS = ("mean", "sd", "letters")
 
 
@@ -67,7 +67,7 @@ def letter_display(models: int, apart: Iterable[tuple[int, int]]) -> list[str]:
 
 def _all_groups(models: int, apart: Sequence[tuple[int, int]]) -> list[frozenset[int]]:
     """All maximal sets of models without a significant pair; empty where they are many."""
-    if models > MOST_MODELS:
+    if models > MAX_MODELS:
         return []
     groups = [frozenset(range(models))]
     for a, b in apart:

@@ -13,7 +13,7 @@ from polaroc.comparison.design import Plan
 from polaroc.typing import Array
 
 # Number of arrangements up to which the permutation test is exact.
-MOST_EXACT = 100_000
+MAX_EXACT = 100_000
 CHUNK = 20_000
 OMNIBUS = {
     "test": pl.String, "statistic": pl.Float64, "df1": pl.Float64, "df2": pl.Float64,
@@ -152,7 +152,7 @@ def permutation(values: "Array", permutations: int, seed: int) -> Outcome:
     blocks, models = values.shape
     count = 0
     # By symmetry the first block may stay fixed.
-    exact = factorial(models) ** (blocks - 1) <= MOST_EXACT
+    exact = factorial(models) ** (blocks - 1) <= MAX_EXACT
     drawn = _all_arrangements(blocks, models) if exact else _draws(values.shape, permutations, seed)
     total = 0
     for order in drawn:

@@ -11,7 +11,7 @@ from polaroc.base.backend import Polars
 from polaroc.base.columns import single_column
 from polaroc.base.private_columns import PRIVATE
 from polaroc.curves.segments import cells_in, segment_columns
-from polaroc.predictions.row_checks import GREATEST_WEIGHT
+from polaroc.predictions.row_checks import MAX_WEIGHT
 from polaroc.typing import IntoExpr
 
 RAW_SCORE, LAST, VALUE = (PRIVATE + name for name in ("score", "last", "value"))
@@ -43,7 +43,7 @@ def cases(truth: IntoExpr, score: IntoExpr, weight: IntoExpr | None) -> GroupCas
     if weight is not None:
         raw_weight = single_column(weight, "weight")
         count = raw_weight.cast(pl.Float64)
-        is_valid = is_valid & _is_number(raw_weight) & count.is_between(0, GREATEST_WEIGHT)
+        is_valid = is_valid & _is_number(raw_weight) & count.is_between(0, MAX_WEIGHT)
     pos, neg = (in_class.cast(pl.Int64) * count for in_class in (is_pos, is_neg))
     return GroupCases(raw, pos, neg, is_valid.fill_null(False).all())
 

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.checks import MOST_NUMBER, check_ratio, check_share, check_whole
+from polaroc.base.checks import MAX_NUMBER, check_ratio, check_share, check_whole
 from polaroc.base.columns import (
     CURVE,
     GRID,
@@ -247,7 +247,7 @@ class _Interval:
 
 def _remaining_keys(keys: Sequence[str], across: str | Sequence[str], n: int) -> list[str]:
     """Keys that are not averaged over."""
-    check_whole("n", n, 2, MOST_NUMBER)
+    check_whole("n", n, 2, MAX_NUMBER)
     averaged = column_names(across, "across")
     unknown = [name for name in averaged if name not in keys]
     if unknown or not averaged:

@@ -22,7 +22,7 @@ from polaroc.typing import Array
 # Bits of a score that codes may lack, if no scores are then tied.
 SPARE_BITS = 24
 # Possible keys are counted one by one: in small tables this many, else as many as rows.
-MOST_POSSIBLE = 1_000
+MAX_POSSIBLE = 1_000
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def _levels(predictions: Predictions) -> KeyLevels | None:
         values.append(rows.select(column.unique()))
     *columns, size = pl.collect_all([*values, rows.select(pl.len())])
     levels = key_levels([column.to_series() for column in columns])
-    most = max(size.item(), MOST_POSSIBLE)
+    most = max(size.item(), MAX_POSSIBLE)
     return None if levels is None or levels.size > most else levels
 
 

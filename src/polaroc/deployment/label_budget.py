@@ -24,8 +24,8 @@ COLUMNS: dict[str, Any] = {
     "inclusion": pl.Float64, "expected": pl.Float64, "at_random": pl.Int64,
 }  # fmt: skip
 # A class that the reference rules out is still looked for.
-LEAST_SHARE = 0.01
-LEAST_LABELS = 2
+MIN_SHARE = 0.01
+MIN_LABELS = 2
 
 
 def label_budget(
@@ -145,7 +145,7 @@ def _budget(reference: Reference, score: "Array", quantity: str, half: float) ->
     bins = Bins.at_prior(reference, above, cases, float(looks.prior()[0]))
     domain = bins.called if quantity == "precision" else np.ones(bins.count.size)
     weight = bins.count * domain
-    expected = np.clip(bins.expected, LEAST_SHARE, 1 - LEAST_SHARE)
+    expected = np.clip(bins.expected, MIN_SHARE, 1 - MIN_SHARE)
     spread = np.sqrt(expected * (1 - expected))
     labels = _allotted(bins.count, weight, spread, half)
     mean = float(weight @ expected / max(weight.sum(), 1))
@@ -179,6 +179,6 @@ def _allotted(count: "Array", weight: "Array", spread: "Array", half: float) -> 
         if not full.any():
             break
         whole |= full
-    least = np.where(weight > 0, np.minimum(LEAST_LABELS, count), 0)
+    least = np.where(weight > 0, np.minimum(MIN_LABELS, count), 0)
     allotted: Array = np.clip(labels, least, count).astype(int)
     return allotted

@@ -13,7 +13,7 @@ from polaroc.typing import Array
 CUTS = 20
 # Numbers of the last times that are also taken together.
 WINDOWS = (1, 2, 4, 8, 16, 32, 64)
-LEAST_APART = 1e-12
+MIN_APART = 1e-12
 # Part of the error rate of a key for its reference, whose cases do not get more.
 FOR_REFERENCE = 0.8
 # Parts of that part for each of the two rates, and for each of their differences.
@@ -189,9 +189,9 @@ class Looks:
 
 def _solved(level: "Array", slope: "Array") -> Band:
     """Where level + π · slope ≥ 0 for π from 0 to 1, from lower to upper: crossed where nowhere."""
-    flat = np.abs(slope) < LEAST_APART
+    flat = np.abs(slope) < MIN_APART
     root = -level / np.where(flat, 1.0, slope)
-    empty = flat & (level < -LEAST_APART)
+    empty = flat & (level < -MIN_APART)
     lower = np.where(empty, 2.0, np.where(~flat & (slope > 0), root, 0.0))
     upper = np.where(empty, -1.0, np.where(~flat & (slope < 0), root, 1.0))
     return Band(np.maximum(lower, 0.0), np.minimum(upper, 1.0))

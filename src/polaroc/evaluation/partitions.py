@@ -22,7 +22,7 @@ PLACES = PRIVATE + "places"
 FINER = {44: 22, 22: 0}
 COARSEST = 44
 # Each row is compared with all edges, so that many ranges are split in two levels.
-MOST_RANGES = 128
+MAX_RANGES = 128
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def partitions(
     `counted` is the result of `count_by_rank` with `shift`. The file of a partition is deleted
     when the next one is requested.
     """
-    ranges = _ranges(counted, max(max_rows, -(-int(counted[SIZE].sum()) // MOST_RANGES)))
+    ranges = _ranges(counted, max(max_rows, -(-int(counted[SIZE].sum()) // MAX_RANGES)))
     edges = [_score(place, shift) for place in ranges[PLACE].to_list()[:-1]]
     if edges:
         _write(rows, edges, folder)

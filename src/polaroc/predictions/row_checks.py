@@ -43,9 +43,9 @@ CAST = Hint(
     command_line="cast it first, for example when the file is written.",
 )
 # Totals of weights up to this do not overflow.
-GREATEST_WEIGHT = 1e290
+MAX_WEIGHT = 1e290
 # Polars compares with integers of up to 128 bits.
-GREATEST_INTEGER = 2**127
+MAX_INTEGER = 2**127
 EXACT_IN_FLOAT = (pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32)
 
 
@@ -100,7 +100,7 @@ def labels_of(
     fits = all(
         isinstance(label, kinds)
         and (bool in kinds or not isinstance(label, bool))
-        and (not isinstance(label, int) or abs(label) < GREATEST_INTEGER)
+        and (not isinstance(label, int) or abs(label) < MAX_INTEGER)
         for label in labels
     )
     if not labels or not fits:
@@ -129,7 +129,7 @@ def weight_column(dtype: pl.DataType, name: IntoExpr) -> tuple[pl.Expr, list[tup
     """The weight as Float64, and its errors."""
     _refuse_other_than_numbers("weight", dtype, name)
     value = pl.col(WEIGHT).cast(pl.Float64)
-    valid = value.is_between(0, GREATEST_WEIGHT)
+    valid = value.is_between(0, MAX_WEIGHT)
     return value.alias(WEIGHT), [(NULL_WEIGHT, value.is_null()), (BAD_WEIGHT, ~valid)]
 
 

@@ -27,7 +27,7 @@ CASES = {
     "observation", "obs", "record", "item",
 }  # fmt: skip
 # A key has few values, each in several rows; two whole numbers are more likely labels.
-PEEKED_ROWS, MOST_VALUES, LEAST_ROWS, LEAST_WHOLE = 10_000, 200, 5, 3
+PEEKED_ROWS, MAX_VALUES, MIN_ROWS, MIN_WHOLE = 10_000, 200, 5, 3
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def usual_keys(frame: pl.LazyFrame, taken: Collection[str]) -> UsualKeys:
     schema = frame.collect_schema()
     named, others = _candidates(schema, taken)
     sampled = frame.head(PEEKED_ROWS).select(pl.col(others).n_unique()).collect()
-    key_like = [name for name in others if sampled[name][0] <= MOST_VALUES]
+    key_like = [name for name in others if sampled[name][0] <= MAX_VALUES]
     whole = [name for name in named.blocks if schema[name].is_float()]
     counted = [*named.blocks, *key_like]
     if not counted:
@@ -116,8 +116,8 @@ def usual_keys(frame: pl.LazyFrame, taken: Collection[str]) -> UsualKeys:
     unused: dict[str, int | None] = {
         name: n_values[name]
         for name in key_like
-        if n_values[name] >= (LEAST_WHOLE if schema[name].is_integer() else 2)
-        and n_values[name] <= min(MOST_VALUES, n_values[ROWS] / LEAST_ROWS)
+        if n_values[name] >= (MIN_WHOLE if schema[name].is_integer() else 2)
+        and n_values[name] <= min(MAX_VALUES, n_values[ROWS] / MIN_ROWS)
     }
     return UsualKeys(named.models, blocks, unused)
 

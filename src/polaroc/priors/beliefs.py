@@ -15,12 +15,12 @@ from polaroc.priors.grids import check_prior, check_range, prior, range_of, skew
 from polaroc.priors.in_use import the_estimate
 
 TOLERANCE = 1e-12
-MOST_NODES = 1000
+MAX_NODES = 1000
 LARGE_GAMMA = 100
 # Keeps skews and their products within the range of floats.
-MOST_LOG_SKEW = log(1e300)
+MAX_LOG_SKEW = log(1e300)
 # Number of nodes above which λ/N is checked on bins.
-MOST_BINS = 256
+MAX_BINS = 256
 # Share of a range that is left out at an extreme end.
 NEGLIGIBLE = 1e-13
 # Nodes on either side of an estimate, and the share of its distribution within its interval.
@@ -97,13 +97,13 @@ class Belief:
     @property
     def in_bins(self) -> list[tuple[float, float]]:
         """Skews and weights; many nodes are averaged over bins of ln λ."""
-        if len(self.skews) <= MOST_BINS:
+        if len(self.skews) <= MAX_BINS:
             return list(zip(self.skews, self.weights, strict=True))
         logs = [log(node) for node in self.skews]
-        lo, width = min(logs), (max(logs) - min(logs)) / MOST_BINS or 1.0
+        lo, width = min(logs), (max(logs) - min(logs)) / MAX_BINS or 1.0
         masses: dict[int, tuple[float, float]] = {}
         for node, weight, u in zip(self.skews, self.weights, logs, strict=True):
-            number = min(int((u - lo) / width), MOST_BINS - 1)
+            number = min(int((u - lo) / width), MAX_BINS - 1)
             moment, mass = masses.get(number, (0.0, 0.0))
             masses[number] = moment + weight * node, mass + weight
         return [(moment / mass, mass) for moment, mass in masses.values() if mass > 0]
@@ -206,7 +206,7 @@ def beta(a: float, b: float) -> Belief:
             hint="beta(2, 18) has mean 0.1; larger parameters are narrower.",
         )
     a, b = float(a), float(b)
-    if abs(log(b) - log(a)) > MOST_LOG_SKEW:
+    if abs(log(b) - log(a)) > MAX_LOG_SKEW:
         raise InvalidArgument(
             f"beta({a:g}, {b:g}): its mean is nearer to 0 or 1 than 1e-300.",
             hint="use parameters that are nearer to each other.",
@@ -218,9 +218,9 @@ def beta(a: float, b: float) -> Belief:
         while log_density(shift) > log(TOLERANCE / 10):
             shifts.append(shift)
             shift += direction
-            if len(shifts) > MOST_NODES or abs(mode + shift) > MOST_LOG_SKEW:
+            if len(shifts) > MAX_NODES or abs(mode + shift) > MAX_LOG_SKEW:
                 raise InvalidArgument(
-                    f"beta({a:g}, {b:g}) is spread too widely: it needs more than {MOST_NODES} "
+                    f"beta({a:g}, {b:g}) is spread too widely: it needs more than {MAX_NODES} "
                     "nodes, or priors nearer to 0 or 1 than 1e-300.",
                     hint="use larger or less unequal parameters, or points([...]) for a few "
                     "likely priors.",

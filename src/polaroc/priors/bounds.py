@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from math import log, log1p
 
-from polaroc.base.checks import MOST_NUMBER, check_whole, is_number, shortened
+from polaroc.base.checks import MAX_NUMBER, check_whole, is_number, shortened
 from polaroc.base.lazy import np
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.priors.grids import check_prior, skew
@@ -125,7 +125,7 @@ def greatest_auprec(
     for one in (prior, *auprec):
         check_prior(one)
     for name, count in (("positives", positives), ("negatives", negatives)):
-        check_whole(name, count, 1, MOST_NUMBER)
+        check_whole(name, count, 1, MAX_NUMBER)
     if not is_number(auc) or not all(is_number(area) for area in auprec.values()):
         raise InvalidArgument(
             f"auc is {shortened(auc)} and auprec is {shortened(auprec)}, allowed are numbers.",

@@ -36,7 +36,7 @@ DIRECT = 24
 LONGEST = 8.0
 ANGLES = 200
 # Beyond, with weights above 1e-26 of the total, an area changes by less than 1e-12.
-GREATEST_SKEW = 1e40
+MAX_SKEW = 1e40
 
 
 @dataclass(frozen=True)
@@ -200,4 +200,4 @@ def _piece(skews: Sequence[float]) -> Piece:
 
 
 def _bounded(skewed: float) -> float:
-    return min(skewed, GREATEST_SKEW)
+    return min(skewed, MAX_SKEW)

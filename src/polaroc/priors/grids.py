@@ -6,7 +6,7 @@ from typing import Literal
 import polars as pl
 
 from polaroc.base.checks import (
-    MOST_NUMBER,
+    MAX_NUMBER,
     check_whole,
     is_number,
     listed_values,
@@ -153,7 +153,7 @@ def prior_grid(
     """
     check_range(lo, hi)
     check_choice("spacing", spacing, ("linear", "log", "skew"))
-    check_whole("n", n, 2, MOST_NUMBER)
+    check_whole("n", n, 2, MAX_NUMBER)
     steps = [i / (n - 1) for i in range(n)]
     if spacing == "linear":
         inner = [lo + (hi - lo) * step for step in steps]

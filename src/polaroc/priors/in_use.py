@@ -34,7 +34,7 @@ NOT_ESTIMATED = "the prior was not estimated"
 NO_INTERVAL = "the estimated prior has no interval"
 AT_AN_END = "the estimated prior is 0 or 1"
 # Keeps odds finite where an estimate is 0 or 1.
-LEAST_PRIOR = 1e-12
+MIN_PRIOR = 1e-12
 
 
 def is_estimate(priors: object) -> TypeGuard[pl.DataFrame | pl.LazyFrame]:
@@ -117,7 +117,7 @@ def the_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> tuple[float, float, 
 
 def within_unit(lower: float, upper: float) -> tuple[float, float]:
     """An interval without 0 and 1, at which there are no odds."""
-    return max(lower, LEAST_PRIOR), min(upper, 1 - LEAST_PRIOR)
+    return max(lower, MIN_PRIOR), min(upper, 1 - MIN_PRIOR)
 
 
 def widest(
@@ -157,7 +157,7 @@ class KnownPrior:
 
         For a continuous prior, nodes are its quantiles at normal scores.
         """
-        return np.clip(self.prior, LEAST_PRIOR, 1 - LEAST_PRIOR)[:, None], np.ones(1)
+        return np.clip(self.prior, MIN_PRIOR, 1 - MIN_PRIOR)[:, None], np.ones(1)
 
     def below(self, prior: Array) -> Array:
         """The probability of at most a prior, for each row along the first axis."""
@@ -186,7 +186,7 @@ class EstimatedPrior:
         """A few priors for each row, and their weights."""
         below, above = (scale[:, None] for scale in self._scales())
         priors = self.prior[:, None] + scores * np.where(scores < 0, below, above)
-        return np.clip(priors, LEAST_PRIOR, 1 - LEAST_PRIOR), weights
+        return np.clip(priors, MIN_PRIOR, 1 - MIN_PRIOR), weights
 
     def below(self, prior: Array) -> Array:
         """The probability of at most a prior."""
@@ -229,7 +229,7 @@ class BelievedPrior:
             values, weights = map(np.array, (self.distribution.values, self.distribution.weights))
         else:
             values = self.distribution.quantile(ndtr(scores))
-        priors = np.clip(values, LEAST_PRIOR, 1 - LEAST_PRIOR)
+        priors = np.clip(values, MIN_PRIOR, 1 - MIN_PRIOR)
         return np.broadcast_to(priors, (len(self.centre), len(priors))), weights
 
     def below(self, prior: Array) -> Array:

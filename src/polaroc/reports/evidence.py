@@ -32,7 +32,7 @@ from polaroc.reports.thresholds import Thresholds, thresholds
 MODELS = private("models")
 # Priors on either side of the range at which models are compared.
 OUTSIDE = 7
-MOST_TESTED = 2_000_000
+MAX_TESTED = 2_000_000
 SAME = 1e-9
 
 
@@ -343,9 +343,9 @@ def _comparison(
             "No test was made: each model was measured once, and no column was named that says "
             "which rows are of the same case (case), by which fitted models could be compared."
         )
-    if predictions.valid_rows.select(pl.len()).collect().item() > MOST_TESTED:
+    if predictions.valid_rows.select(pl.len()).collect().item() > MAX_TESTED:
         return None, (
-            f"No test was made of more than {MOST_TESTED:,} rows, since it would take long: see "
+            f"No test was made of more than {MAX_TESTED:,} rows, since it would take long: see "
             "the chance of each model to be the best."
         )
     if predictions.weighted:

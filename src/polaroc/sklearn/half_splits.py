@@ -14,7 +14,7 @@ from polaroc.sklearn.fitting import Cases, Split, labelled_cases
 from polaroc.sklearn.predictions import fitted_on_splits
 from polaroc.typing import Label
 
-MOST_SPLITS, MOST_FOLDS = 10_000, 1_000
+MAX_SPLITS, MAX_FOLDS = 10_000, 1_000
 
 
 def half_split_predictions(
@@ -99,9 +99,9 @@ def half_split_predictions(
     'largest |t|, half-split variance'
     """
     need_scikit_learn()
-    check_whole("splits", splits, 2, MOST_SPLITS)
-    check_whole("folds", folds, 2, MOST_FOLDS)
-    check_whole("repeats", repeats, 1, MOST_SPLITS)
+    check_whole("splits", splits, 2, MAX_SPLITS)
+    check_whole("folds", folds, 2, MAX_FOLDS)
+    check_whole("repeats", repeats, 1, MAX_SPLITS)
     check_whole("seed", seed, 0)
     named = named_estimators(estimators)
     cases = labelled_cases(X, y, pos_label, sample_weight)

@@ -42,7 +42,7 @@ EXPECTED_COSTS = (
 )  # fmt: skip
 H_MEASURE = ("prior", "h_measure", "positives", "negatives", "note")
 # Gauss-Legendre nodes on each panel of an integral, panels, and their length in log odds.
-NODES, LEAST_PANELS, LONGEST = 16, 10, 3.0
+NODES, MIN_PANELS, LONGEST = 16, 10, 3.0
 
 
 @lazily
@@ -381,7 +381,7 @@ def _nodes(outer: Distribution, inner: Distribution, odds: float) -> tuple[Array
     if isinstance(outer, Atoms):
         return np.array(outer.values), np.array(outer.weights)
     low, high = outer.log_odds
-    panels = max(LEAST_PANELS, ceil((high - low) / LONGEST))
+    panels = max(MIN_PANELS, ceil((high - low) / LONGEST))
     edges = np.linspace(low, high, panels + 1)
     if isinstance(inner, Flat) and 0 < odds < np.inf:
         kinks = np.log(odds) - _logit(np.array([inner.lo, inner.hi]))

@@ -51,12 +51,12 @@ DRAWS, ROUGH_DRAWS, SHAPE_DRAWS = 20_000, 1_000, 5_000
 # How likely it is that a boundary, for its draws, is crossed more often than it should be.
 EXCEEDED = 0.001
 # Neighbouring indices of the grid differ by this factor; more counts of positives are binned.
-RATIO, MOST_COUNTS = 1.15, 2048
+RATIO, MAX_COUNTS = 1.15, 2048
 SEED = 24
 # Shares of positives at which the least favourable one is sought.
-RECALLS, MOST_BINS, HALVINGS = 49, 96, 10
+RECALLS, MAX_BINS, HALVINGS = 49, 96, 10
 # Factors of the table's size up to which the cases needed are sought, and thresholds tried.
-MOST_TIMES, MOST_TRIED = 1024.0, 100
+MAX_TIMES, MAX_TRIED = 1024.0, 100
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ def _simulated_boundary(
     # Where all recalls are needed, nothing can be promised.
     possible = recalls.min(axis=0) < 1
     counts = _counts(recalls[:, possible], positives, generator)
-    width = positives // MOST_COUNTS + 1
+    width = positives // MAX_COUNTS + 1
     binned, bins = counts // width, positives // width + 1
     shape, crossing = binned[:SHAPE_DRAWS], binned[SHAPE_DRAWS:]
     at_least = [np.bincount(column, minlength=bins)[::-1].cumsum()[::-1] for column in shape.T]
@@ -277,7 +277,7 @@ def _chance(
     first = np.floor(mean - 8 * error - 30).clip(0, most)
     last = np.ceil(mean + 8 * error + 30).clip(first, most)
     # Counts in bins, each taken as its least one, so that the probability is not too low.
-    bins = np.linspace(0, 1, MOST_BINS + 1)
+    bins = np.linspace(0, 1, MAX_BINS + 1)
     edges = np.floor(first[:, None] + (last - first + 1)[:, None] * bins)
     mass = np.diff(_at_most(edges - 1, positives, recalls[:, None]), axis=1)
     alarms = np.floor((share - prior * edges[:, :-1] / positives) / (1 - prior) * negatives + 1e-9)
@@ -301,7 +301,7 @@ def cases_needed(sample: Sample, constraints: Constraints, own: float, delta: fl
             "number of cases would do if the curve stays as it looks"
         )
     at = np.flatnonzero(keeps)
-    at = at[np.unique(np.linspace(0, len(at) - 1, MOST_TRIED).astype(int))]
+    at = at[np.unique(np.linspace(0, len(at) - 1, MAX_TRIED).astype(int))]
     few = Sample(sample.tp[at], sample.fp[at], sample.positives, sample.negatives)
 
     def enough(more_positives: float, more_negatives: float) -> bool:
@@ -323,7 +323,7 @@ def _least_times(enough: Any) -> float | None:
     """The least factor that is enough, to a tenth; None where none up to the most is."""
     low, high = 1.0, 1.0
     while not enough(high):
-        if high >= MOST_TIMES:
+        if high >= MAX_TIMES:
             return None
         low, high = high, 2 * high
     while high / low > 1.1:
@@ -338,7 +338,7 @@ def _needed_in_words(
     start = "no threshold can be promised"
     if both is None:
         return (
-            f"{start}: not even {MOST_TIMES:,.0f} times as many cases would do if the curve "
+            f"{start}: not even {MAX_TIMES:,.0f} times as many cases would do if the curve "
             "stays as it looks"
         )
     more = {

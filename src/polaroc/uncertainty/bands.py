@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import polars as pl
 
-from polaroc.base.checks import MOST_NUMBER, check_share, check_whole
+from polaroc.base.checks import MAX_NUMBER, check_share, check_whole
 from polaroc.base.columns import GRID, HAS_BOTH, curve_keys, lazily, refuse_clash
 from polaroc.base.lazy import np
 from polaroc.curves.mean import surface_keys
@@ -16,7 +16,7 @@ from polaroc.typing import Array
 BAND = ("lower", "upper", "interval", "note")
 NOT_COUNTS = "weights are not whole numbers: no band"
 # Order statistics of which limits are made: of larger classes some hundred, dense at both ends.
-MOST_LIMITS = 400
+MAX_LIMITS = 400
 # The tolerance of the logarithm of their error.
 TOLERANCE = 1e-3
 # Keeps a grid point on the side of a vertical or horizontal step that is asked for.
@@ -175,7 +175,7 @@ def _bands(
     level: float,
     functions: tuple[OwnCurve, Band],
 ) -> pl.LazyFrame:
-    check_whole("n", n, 2, MOST_NUMBER)
+    check_whole("n", n, 2, MAX_NUMBER)
     check_share("level", level)
     refuse_clash(keys, BAND)
     (x, y), (own, band) = axes, functions
@@ -255,9 +255,9 @@ def _limits(total: int, level: float) -> tuple[Array, Array]:
 
 
 def _order_statistics(total: int) -> Array:
-    if total <= MOST_LIMITS:
+    if total <= MAX_LIMITS:
         return np.arange(1, total + 1)
-    angles = np.linspace(0, np.pi / 2, MOST_LIMITS)
+    angles = np.linspace(0, np.pi / 2, MAX_LIMITS)
     spaced = np.rint(total * np.sin(angles) ** 2).astype(int)
     return np.unique(np.clip(spaced, 1, total))
 

@@ -5,7 +5,7 @@ from hashlib import blake2b
 
 import polars as pl
 
-from polaroc.base.checks import MOST_NUMBER, check_whole
+from polaroc.base.checks import MAX_NUMBER, check_whole
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import DRAW, TRUTH
 from polaroc.predictions.row_checks import SCORE
@@ -14,13 +14,13 @@ from polaroc.uncertainty.pseudo_cases import BEST, NONE, PSEUDO, WORST, with_pse
 
 # Counts in memory at once, over all draws of a block.
 BLOCK = 4_000_000
-FEWEST_DRAWS = 100
+MIN_DRAWS = 100
 MANY_PER_GROUP = 20
 
 
 def check_draws(draws: int, seed: int) -> None:
     """Raise on too few draws or an invalid seed."""
-    check_whole("draws", draws, FEWEST_DRAWS, MOST_NUMBER)
+    check_whole("draws", draws, MIN_DRAWS, MAX_NUMBER)
     check_whole("seed", seed, 0)
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ibis.expr.types import Table
 
 # The most cells that are fetched, about 2 GB.
-MOST_CELLS = 20_000_000
+MAX_CELLS = 20_000_000
 
 
 def evaluate(
@@ -229,10 +229,10 @@ def local_intervals(
 
 
 def _fetched_cells(curve: "Table") -> pl.DataFrame:
-    cells = collected(curve.limit(MOST_CELLS + 1))
-    if cells.height > MOST_CELLS:
+    cells = collected(curve.limit(MAX_CELLS + 1))
+    if cells.height > MAX_CELLS:
         raise InvalidArgument(
-            f"there are more than {MOST_CELLS:,} different scores per key in all, and intervals "
+            f"there are more than {MAX_CELLS:,} different scores per key in all, and intervals "
             "are finished on this machine.",
             hint="round the scores first, evaluate some of the keys, or leave intervals out.",
         )

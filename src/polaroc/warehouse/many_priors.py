@@ -9,7 +9,7 @@ from polaroc.base.columns import OVER
 from polaroc.base.private_columns import PRIVATE
 from polaroc.measures.spec import Measure
 from polaroc.measures.table import BIAS_RATIO, WARNING
-from polaroc.priors.chebyshev import GREATEST_SKEW, ManyPriors, cuts
+from polaroc.priors.chebyshev import MAX_SKEW, ManyPriors, cuts
 from polaroc.warehouse.columns import deferred, ibis_library, literal, safe_name, total
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def at_many_priors(rows: "Table", many: ManyPriors, single: int, names: Sequence
     prior = (deferred(ROW_CODE) > 0).ifelse(deferred(ROW_CODE), literal(0.5))
     which = (-1 - deferred(ROW_CODE)).cast("int64")
     grid = grid.mutate(**{SKEW: (1 - prior) / prior, WHICH: which})
-    bound = literal(GREATEST_SKEW)
+    bound = literal(MAX_SKEW)
     bounded = (deferred(SKEW) < bound).ifelse(deferred(SKEW), bound)
     crossed = rows.cross_join(grid.mutate(**{LOG: bounded.ln()}))
     weights = [weight for piece in many.pieces for weight in piece.weights]

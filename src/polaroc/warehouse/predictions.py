@@ -23,8 +23,8 @@ from polaroc.errors import (
 )
 from polaroc.predictions.row_checks import (
     BAD_WEIGHT,
-    GREATEST_WEIGHT,
     INEXACT,
+    MAX_WEIGHT,
     NAN_SCORE,
     NULL_SCORE,
     NULL_TRUTH,
@@ -47,7 +47,7 @@ EXACT = 2**53
 # How engines write the floats 0 and 1.
 FLOATS = ("0.0", "0.0e0"), ("1.0", "1.0e0")
 # The bounds of Int64, the upper one as the next lower float.
-LEAST_WHOLE, GREATEST_WHOLE = -(2.0**63), 2.0**63 - 1024
+MIN_WHOLE, MAX_WHOLE = -(2.0**63), 2.0**63 - 1024
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ def _score(raw: Any, name: str) -> tuple[Any, list[tuple[int, Any]]]:
     value = raw.cast("float64")
     errors = [(NULL_SCORE, raw.isnull()), (NAN_SCORE, value.isnan())]
     if kind.is_integer() and kind.nbytes == 8:
-        held = value.between(literal(LEAST_WHOLE), literal(GREATEST_WHOLE))
+        held = value.between(literal(MIN_WHOLE), literal(MAX_WHOLE))
         whole = held.ifelse(value, literal(0)).cast(kind)
         large = (raw > EXACT) | (raw < -EXACT)
         errors.append((INEXACT, large & ~(held & (whole == raw))))
@@ -223,6 +223,6 @@ def _weight(raw: Any, name: str) -> tuple[Any, list[tuple[int, Any]]]:
             hint="cast it first, for example table.mutate(weight=table.weight.cast('float64')).",
         )
     value = raw.cast("float64")
-    valid = ~value.isnan() & value.between(literal(0), literal(GREATEST_WEIGHT))
+    valid = ~value.isnan() & value.between(literal(0), literal(MAX_WEIGHT))
     missing = value.isnull() & ~value.isnan().coalesce(False)
     return value, [(NULL_WEIGHT, missing), (BAD_WEIGHT, ~valid)]

@@ -112,11 +112,11 @@ __all__ = [
 ]
 
 # Imported when they are first named, so that `import polaroc` costs little.
-LATER = ("charts", "experiments", "sklearn", "warehouse")
+LAZY_MODULES = ("charts", "experiments", "sklearn", "warehouse")
 
 
 def __getattr__(name: str) -> Any:
-    if name in LATER:
+    if name in LAZY_MODULES:
         return import_module(f"polaroc.{name}")
     raise AttributeError(f"module 'polaroc' has no attribute {name!r}")
 

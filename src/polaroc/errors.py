@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-MOST_NAMES, MOST_LETTERS = 20, 60
-# What other libraries and papers call measures, rates, rules and charts.
+MAX_NAMES, MAX_LETTERS = 20, 60
+# Names that other libraries and papers have for measures, rates, rules and charts.
 OTHER_NAMES = {
     "auc": {"roc_auc", "auc_roc", "auroc", "rocauc", "roc_auc_score", "c_index", "c_statistic"},
     "auprec": {
@@ -23,7 +23,7 @@ OTHER_NAMES = {
     "pr": {"prc", "pr_curve", "precision_recall", "precision_recall_curve"},
     "decision_curves": {"dca", "net_benefit"},
 }  # fmt: skip
-PLACE = re.compile(r"\{(\w+)\}")
+PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 class Hint(str):
@@ -142,7 +142,7 @@ def _rebuild(kind: type[PolarocError], found: str, hint: str) -> PolarocError:
 
 def _fill(template: str, arguments: Mapping[str, Any], spell: Callable[[str, Any], str]) -> str:
     # Braces of anything else, such as a mapping in an example, stay.
-    return PLACE.sub(
+    return PLACEHOLDER.sub(
         lambda place: spell(place[1], arguments[place[1]]) if place[1] in arguments else place[0],
         template,
     )
@@ -177,7 +177,7 @@ def numbers(values: Sequence[float]) -> list[str]:
     return [f"{value:.{places}f}" for value in values]
 
 
-def quoted(names: Sequence[object], most: int = MOST_NAMES) -> str:
+def quoted(names: Sequence[object], most: int = MAX_NAMES) -> str:
     """Names for a message: the first of them, and of long ones the beginning.
 
     Examples
@@ -186,7 +186,7 @@ def quoted(names: Sequence[object], most: int = MOST_NAMES) -> str:
     "'a', 'b'"
     """
     words = [_written(name) for name in names[:most]]
-    shown = [w if len(w) <= MOST_LETTERS else f"{w[:MOST_LETTERS]}…" for w in words]
+    shown = [w if len(w) <= MAX_LETTERS else f"{w[:MAX_LETTERS]}…" for w in words]
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(shown) + more
 

@@ -19,13 +19,13 @@ from polaroc.base.columns import single_column
 from polaroc.curves.hull import hull_vertices
 from polaroc.curves.in_groups import (
     FIELDS,
+    RAW_SCORE,
     cases,
     group_constant,
     group_curve,
     group_sum,
     with_fields,
 )
-from polaroc.curves.in_groups import SCORE as RAW_SCORE
 from polaroc.curves.segments import CELLS, segment_columns
 from polaroc.curves.surface import RATES
 from polaroc.errors import Hint, InvalidArgument, check_choice
@@ -34,8 +34,7 @@ from polaroc.measures.catalog import select_measures
 from polaroc.measures.spec import ingredients
 from polaroc.predictions.row_checks import SCORE
 from polaroc.priors.beliefs import Belief
-from polaroc.priors.grids import OBSERVED, check_prior, skew
-from polaroc.priors.reweighting import reweighted
+from polaroc.priors.grids import OBSERVED, check_prior, reweighted, skew
 from polaroc.typing import Interpolation, IntoExpr, Prior, Start
 
 INTERPOLATIONS = ("exact", "linear", "step")
@@ -410,8 +409,8 @@ def _skew(prior: Prior, positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
     return pl.lit(skew(float(prior)))
 
 
-def _where(sound: pl.Expr, value: pl.Expr, name: str) -> pl.Expr:
-    return pl.when(sound).then(value.fill_nan(None)).alias(name)
+def _where(defined: pl.Expr, value: pl.Expr, name: str) -> pl.Expr:
+    return pl.when(defined).then(value.fill_nan(None)).alias(name)
 
 
 def at_prior(score: IntoExpr, *, prior: float | pl.Expr, to: float | pl.Expr) -> pl.Expr:

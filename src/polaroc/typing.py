@@ -41,7 +41,7 @@ Start: TypeAlias = Literal["limit", "one", "zero", "drop"]
 Prior: TypeAlias = float | Literal["observed"]
 Priors: TypeAlias = Prior | Sequence[Prior] | pl.DataFrame | pl.LazyFrame
 
-# Of numbers, of any shape.
+# An array of numbers, of any shape.
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 
 # A float, a numpy array, a pl.Expr or an ibis column: whatever has arithmetic.

@@ -10,7 +10,7 @@ import polaroc as pr
 PRIORS = pr.prior_grid(0.01, 0.5, 16, "log")
 OVER = (0.05, 0.20)
 # A loop over more keys than this is timed on these many, and scaled.
-MOST_LOOPS = 2_000
+MAX_LOOPS = 2_000
 
 
 def keys(frame: pl.LazyFrame) -> list[str]:
@@ -162,7 +162,7 @@ def _loop(frame: pl.LazyFrame, work: Callable[..., object]) -> float:
         parts = [table]
     else:
         found = table.select(by).unique(maintain_order=True)
-        wanted = found.head(MOST_LOOPS)
+        wanted = found.head(MAX_LOOPS)
         parts = table.join(wanted, on=by).partition_by(by)
     for part in parts:
         weight = part["weight"].to_numpy() if "weight" in part.columns else None

@@ -32,11 +32,11 @@ from scipy.special import logit
 from scipy.stats import norm, t
 
 from polaroc.comparison.case_limits import (
-    LEAST_CASES,
-    LEAST_INFLUENCE,
-    MOST_BIAS,
-    MOST_ENRICHED,
-    MOST_PSEUDO,
+    MAX_BIAS,
+    MAX_ENRICHED,
+    MAX_PSEUDO,
+    MIN_CASES,
+    MIN_INFLUENCE,
     PSEUDO,
 )
 
@@ -171,8 +171,7 @@ def verdicts(
     # Where nothing varies there is no interval.
     varies = variance(moved) > 1e-26
     errors = {
-        "gate": quantile
-        * variance(moved, PSEUDO.get(measure, MOST_PSEUDO), LEAST_INFLUENCE) ** 0.5,
+        "gate": quantile * variance(moved, PSEUDO.get(measure, MAX_PSEUDO), MIN_INFLUENCE) ** 0.5,
         "normal": norm.ppf(1 - alpha / 2) * variance(moved) ** 0.5,
         "student": quantile * variance(moved) ** 0.5,
         "three pseudo-cases": quantile * variance(moved, 3) ** 0.5,
@@ -201,8 +200,8 @@ def true_area(measure: str, auc: float) -> float:
 def refused(positives: int, negatives: int, measure: str) -> bool:
     """Whether `gate` takes these cases for too few."""
     skew = sum(skew * weight for skew, weight in NODES[measure])
-    needed = skew * min(positives / MOST_ENRICHED, positives**0.5 / MOST_BIAS)
-    return min(positives, negatives) < LEAST_CASES or needed > negatives
+    needed = skew * min(positives / MAX_ENRICHED, positives**0.5 / MAX_BIAS)
+    return min(positives, negatives) < MIN_CASES or needed > negatives
 
 
 def largest_rates(

@@ -6,7 +6,7 @@ from simulations import binormal, expit
 from sklearn.linear_model import LogisticRegression
 
 import polaroc as pr
-from polaroc.calibration.check_calibration import LIBERAL, NOT_COUNTS, UNTOLD
+from polaroc.calibration.check_calibration import NO_SLOPE, NOT_COUNTS, TOO_FEW
 from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.measures.scoring import NOT_PROBABILITIES
 
@@ -62,7 +62,7 @@ def test_a_wrong_score_prior_is_found_out():
     [
         ([0.0, 0.5, 0.4], [1, 0, 1], 0.0, "wrong for 1 case"),
         ([1.0, 0.5, 0.4], [0, 0, 1], 0.0, "wrong for 1 case"),
-        ([0.5, 0.5, 0.5], [0, 1, 1], stats.chi2.sf(1 / 3, 1), UNTOLD),
+        ([0.5, 0.5, 0.5], [0, 1, 1], stats.chi2.sf(1 / 3, 1), NO_SLOPE),
         ([0.5, 1.5, 0.5], [0, 1, 1], None, NOT_PROBABILITIES),
         ([0.5, 0.2, 0.5], [1, 1, 1], None, "no negatives"),
         ([], [], None, "no positives and no negatives"),
@@ -95,7 +95,7 @@ def test_keys_weights_and_few_cases():
     found = pr.check_calibration(halved, **NAMES, weight="weight").row(0, named=True)
     assert (found["p_value"], found["note"]) == (None, NOT_COUNTS)
     few = pr.check_calibration(table[:40], **NAMES, score_prior=0.3)
-    assert few["note"].item() == LIBERAL
+    assert few["note"].item() == TOO_FEW
 
 
 def test_wrong_arguments_are_refused():

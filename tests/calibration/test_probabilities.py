@@ -135,7 +135,7 @@ def test_what_has_no_probability_says_why():
     ("change", "error", "words"),
     [
         ({"priors": 0}, InvalidArgument, "prior is 0"),
-        ({"by": ()}, InvalidTable, "which by has not"),
+        ({"by": ()}, InvalidTable, "by lacks the key"),
         ({"score": "model"}, InvalidPredictions, "allowed are numbers"),
         ({"score": ["score", "score"]}, InvalidArgument, "score"),
         ({"same_table": "yes"}, InvalidArgument, "same_table is 'yes'"),

@@ -3,7 +3,7 @@ import pytest
 from scipy import optimize, stats
 from simulations import binormal, expit, labelled, unlabelled
 
-from polaroc.deployment.estimators import UNTOLD, Labelled, Mixture, Unlabelled, em_prior
+from polaroc.deployment.estimators import UNIDENTIFIED, Labelled, Mixture, Unlabelled, em_prior
 
 Z = stats.norm.ppf(0.975)
 NO_NOISE = 1e12
@@ -128,4 +128,4 @@ def test_a_constant_score_tells_no_prior(score):
         Z,
     )
     assert (found.prior, found.lower, found.upper, found.std_error) == (None,) * 4
-    assert found.note == UNTOLD
+    assert found.note == UNIDENTIFIED

@@ -6,7 +6,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polaroc as pr
-from polaroc.deployment.monitor import RESULT, STATE
+from polaroc.deployment.history import STATE
+from polaroc.deployment.monitor import RESULT
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable
 
 NAMES = {"truth": "truth", "score": "score", "time": "day"}
@@ -202,10 +203,10 @@ def of_points(**columns):
         (InvalidTable, "no rows for model='B'", of_points(model="A")),
         (InvalidTable, "have 2 rows for model='A'", TWO | {"points": pl.concat([POINTS, POINTS])}),
         (InvalidTable, "a threshold is null", of_points(threshold=None)),
-        (InvalidTable, "the key 'fold', which by has not", of_points(fold=1)),
+        (InvalidTable, "lacks the key 'fold'", of_points(fold=1)),
         (InvalidTable, "no column 'threshold'", TWO | {"points": POINTS.drop("threshold")}),
         (InvalidArgument, "points is nan", TWO | {"points": float("nan")}),
-        (InvalidArgument, "over is 0.1, allowed is a range", TWO | {"over": 0.1}),
+        (InvalidArgument, "over is 0.1, allowed is a pair", TWO | {"over": 0.1}),
         (InvalidArgument, "level is 95", TWO | {"level": 95}),
         (InvalidArgument, "cost_fn is 0", TWO | {"cost_fn": 0}),
         (InvalidArgument, "there is no column 'date'", TWO | {"time": "date"}),

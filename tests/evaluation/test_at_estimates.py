@@ -75,8 +75,8 @@ def test_an_interval_that_begins_at_zero():
     assert found["upper"] == pytest.approx(at(0.2, "A", intervals="logit")["upper"])
 
 
-def test_keys_that_by_has_not():
-    with pytest.raises(InvalidTable, match="have the key 'day', which by has not"):
+def test_keys_that_by_lacks():
+    with pytest.raises(InvalidTable, match="by lacks the key 'day'"):
         auprec(estimates(day=1))
 
 

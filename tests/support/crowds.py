@@ -23,14 +23,14 @@ WEIGHTS = {
     "past 53 bits": (2**53, 2**54, 3 * 2**52, 2**60),
     "tiny": (2.0**-1000, 2.0**-999, 3 * 2.0**-1000),
 }
-MOST_ROWS = 14
+MAX_ROWS = 14
 
 
 def crowd(kind: str, count: int, seed: int) -> pl.DataFrame:
     """So many tables, told apart by `table`; some lack a class."""
     FIGURES[TABLES] += count
     rng = np.random.default_rng([seed, *kind.encode()])
-    sizes = rng.integers(1, MOST_ROWS + 1, count)
+    sizes = rng.integers(1, MAX_ROWS + 1, count)
     owner = np.repeat(np.arange(count), sizes)
     # Each table has its own share of positives and its own taste for ties.
     share = rng.choice([0.1, 0.3, 0.5, 0.8], count)[owner]

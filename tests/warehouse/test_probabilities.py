@@ -83,7 +83,7 @@ def test_the_tuning_table_is_noted(engine: Engine):
     ("change", "error", "words"),
     [
         ({"score": "p"}, InvalidArgument, "no column 'p'"),
-        ({"by": ()}, InvalidTable, "which by has not"),
+        ({"by": ()}, InvalidTable, "by lacks the key"),
         ({"priors": 1}, InvalidArgument, "prior is 1"),
         ({"same_table": 1}, InvalidArgument, "same_table is 1"),
     ],

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any
 
+from polaroc.base.lazy import np
 from polaroc.typing import Array, Quantity
 
 Function = Callable[..., Any]
@@ -21,8 +22,8 @@ class Formula:
 
     def value(self, columns: Mapping[str, "Array"]) -> "Array":
         """The formula of these columns."""
-        found: Array = _value(self, columns, {}, dict(self._uses))
-        return found
+        value: Array = _value(self, columns, {}, dict(self._uses))
+        return value
 
     @cached_property
     def _uses(self) -> dict[int, int]:
@@ -132,7 +133,7 @@ class Arrays:
     """
 
     # A part that is used twice is computed once.
-    holds: bool = False
+    repeats_as_columns: bool = False
 
     def column(self, name: str) -> Formula:
         """The column of a name."""
@@ -140,8 +141,6 @@ class Arrays:
 
     def where(self, condition: Quantity, then: Quantity, otherwise: Quantity = None) -> Formula:
         """`then` where the condition holds, else `otherwise`: by default missing."""
-        import numpy as np
-
         return Formula(np.where, (condition, then, np.nan if otherwise is None else otherwise))
 
     def quotient(self, value: Quantity, by: Quantity) -> Quantity:
@@ -150,26 +149,18 @@ class Arrays:
 
     def log1p(self, value: Quantity) -> Formula:
         """ln(1 + x), to the last digit also for small x."""
-        import numpy as np
-
         return Formula(np.log1p, (value,))
 
     def log(self, value: Quantity) -> Formula:
         """ln x."""
-        import numpy as np
-
         return Formula(np.log, (value,))
 
     def clip(self, value: Quantity, lo: float, hi: float) -> Formula:
         """The value, or the end of the range that it is beyond; missing stays missing."""
-        import numpy as np
-
         return Formula(np.clip, (value, lo, hi))
 
     def minimum(self, value: Quantity, other: Quantity) -> Formula:
         """The lesser of two values, the second a column."""
-        import numpy as np
-
         return Formula(np.minimum, (value, other))
 
     def total(self, values: Iterable[Quantity]) -> Quantity:

@@ -1,4 +1,4 @@
-"""What the formulas need of an engine beside + − × ÷, powers, comparisons and `abs`."""
+"""The functions that formulas need of an engine, besides arithmetic and comparisons."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Backend(Protocol):
         ...
 
     @property
-    def holds(self) -> bool:
+    def repeats_as_columns(self) -> bool:
         """Whether values that a formula repeats are columns of their own first."""
         ...
 
@@ -56,7 +56,7 @@ class Polars:
     ----------
     column
         `pl.col`, or `pl.field` within structs.
-    holds
+    repeats_as_columns
         Whether values that a formula repeats are columns of their own first.
 
     Examples
@@ -67,7 +67,7 @@ class Polars:
     """
 
     column: Callable[[str], pl.Expr] = pl.col
-    holds: bool = False
+    repeats_as_columns: bool = False
 
     def where(self, condition: pl.Expr, then: Quantity, otherwise: Quantity = None) -> pl.Expr:
         """`then` where the condition holds, else `otherwise`: by default missing."""

@@ -9,8 +9,8 @@ import polars as pl
 
 from polaroc.errors import Hint, InvalidArgument, quoted
 
-# Of priors, recalls, points of a line: more are a mistake, and would take all memory.
-MOST_NUMBER = 1_000_000
+# The most priors, recalls or points of a line: more are a mistake, and would fill the memory.
+MAX_NUMBER = 1_000_000
 
 
 def is_number(value: object) -> TypeGuard[float]:
@@ -45,8 +45,8 @@ def check_factor(name: str, value: object) -> None:
 
 def check_ratio(ratio: object) -> None:
     """Refuse what is not a number of test cases per training case."""
-    sound = is_number(ratio) and isfinite(ratio) and ratio >= 0
-    if not sound or isinstance(ratio, bool):
+    valid = is_number(ratio) and isfinite(ratio) and ratio >= 0
+    if not valid or isinstance(ratio, bool):
         raise InvalidArgument(
             f"test_train_ratio is {ratio!r}, needed is a number ≥ 0: test over training cases of "
             "a block, which the table does not tell.",
@@ -118,7 +118,7 @@ def pair_of(values: object) -> tuple[float, float] | None:
 
 def shares(name: str, given: object, *, closed: bool = True) -> list[float]:
     """Distinct shares from 0 to 1, or so many at equal steps; 1 only where the range is closed."""
-    if isinstance(given, int) and not isinstance(given, bool) and 2 <= given <= MOST_NUMBER:
+    if isinstance(given, int) and not isinstance(given, bool) and 2 <= given <= MAX_NUMBER:
         return [i / (given - 1 if closed else given) for i in range(given)]
     values = listed_values(given) or []
     inside = all(is_number(one) and (0 <= one < 1 or (closed and one == 1)) for one in values)
@@ -126,7 +126,7 @@ def shares(name: str, given: object, *, closed: bool = True) -> list[float]:
         end = "≤ 1" if closed else "< 1"
         raise InvalidArgument(
             f"{name} is {shortened(given)}, allowed are values ≥ 0 and {end}, or their number "
-            f"from 2 to {MOST_NUMBER:,}.",
+            f"from 2 to {MAX_NUMBER:,}.",
             hint=Hint.example(name, [0.1, 0.2]),
         )
     return sorted({float(value) for value in values})

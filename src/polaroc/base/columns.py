@@ -26,6 +26,8 @@ PRIOR_LIMITS = ("prior_lower", "prior_upper")
 PROMISE = "promise"
 WITH_INTERVAL = (*MEASURE_COLUMNS[:3], *INTERVAL, *MEASURE_COLUMNS[3:])
 POINT = ("rule", "share")
+# Whether a curve has both classes.
+HAS_BOTH = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
 RESERVED = frozenset(
     (*CURVE, *GRID, *MEASURE_COLUMNS, *INTERVAL, *POINT, OVER, PROMISE, *PRIOR_LIMITS, "precision")
 )
@@ -309,6 +311,35 @@ def text_keys_of_different_types(
                 hint="cast one of them first, for example pl.col(...).cast(pl.String).",
             )
     return [key for key in differ if _is_text(kinds[key])]
+
+
+def with_key_types(
+    table: pl.LazyFrame,
+    kinds: Mapping[str, pl.DataType],
+    keys: Sequence[str],
+    tables: tuple[str, str],
+) -> pl.LazyFrame:
+    """The table with its text keys in the types that they have in another, to be joined to it.
+
+    Keys whose values that type does not have are left out.
+    """
+    for key in text_keys_of_different_types(kinds, table.collect_schema(), keys, tables):
+        own = pl.col(key).cast(kinds[key], strict=False)
+        # As nulls, values that do not fit would match keys that are null.
+        table = table.filter(own.is_null() == pl.col(key).is_null()).with_columns(own)
+    return table
+
+
+def check_shared_keys(
+    keys: Sequence[str], by: Sequence[str], table: str, hint: str | None = None
+) -> None:
+    """Refuse keys of a table, named in the message, that are not among those in `by`."""
+    unknown = [key for key in keys if key not in by]
+    if unknown:
+        raise InvalidTable(
+            f"by lacks the key {', '.join(map(repr, unknown))} of {table}.",
+            hint=hint or f"give by the keys of {table}, and any others.",
+        )
 
 
 def _is_text(kind: pl.DataType) -> bool:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from polaroc.base.lazy import np
 from polaroc.typing import Array, Quantity
 
 NORMAL = NormalDist()
@@ -44,7 +45,6 @@ def binomial_band(count: "Array | float", size: "Array | float", error: "Array |
     >>> band.lower.round(3).tolist(), band.upper.round(3).tolist()
     ([0.0, 0.187], [0.308, 0.813])
     """
-    import numpy as np
     from scipy.special import betaincinv
 
     count = np.asarray(count)

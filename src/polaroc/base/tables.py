@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.checks import is_number
+from polaroc.base.lazy import np
 from polaroc.errors import InvalidTable, quoted
 
 TABLES = (
@@ -110,8 +111,6 @@ def _of_array(name: object, values: Any) -> pl.Series:
 
 
 def _of_numpy(name: str, values: Any) -> pl.Series:
-    import numpy as np
-
     array = values if isinstance(values, np.ndarray) else np.asarray(values)
     return _of_list(name, array.tolist()) if array.dtype.kind == "O" else pl.Series(name, array)
 
@@ -137,9 +136,9 @@ def _of_list(name: str, values: Sequence[Any]) -> pl.Series:
     return column
 
 
-def _not_flat(name: str, found: str) -> InvalidTable:
+def _not_flat(name: str, problem: str) -> InvalidTable:
     return InvalidTable(
-        f"{name!r} {found}, allowed are one-dimensional arrays.",
+        f"{name!r} {problem}, allowed are one-dimensional arrays.",
         hint="give one column of it, such as [:, 1] of what predict_proba returns.",
     )
 
@@ -162,8 +161,6 @@ def _of_pandas(table: Any) -> pl.DataFrame:
 
 def _of_pandas_column(name: str, column: Any) -> pl.Series:
     """A column without its index; NaN, which stands for missing values in pandas, is null."""
-    import numpy as np
-
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
         return pl.Series(name, column.to_numpy(), nan_to_null=True)
     if column.dtype != object:

@@ -6,18 +6,18 @@ import polars as pl
 
 from polaroc.base.checks import check_share, check_whole
 from polaroc.base.columns import curve_keys, lazily
+from polaroc.base.lazy import np
 from polaroc.calibration.check_calibration import parts_of, unusable
 from polaroc.curves.curve import in_order
 from polaroc.curves.hull import hull_vertices
 from polaroc.measures.scoring import check_score_prior
 from polaroc.predictions.row_checks import SCORE
-from polaroc.priors.grids import OBSERVED, resolve_priors, skew
-from polaroc.priors.reweighting import reweighted
+from polaroc.priors.grids import OBSERVED, resolve_priors, reweighted, skew
 from polaroc.typing import Array, Prior, Priors
 
 # Cells that are drawn from, and points between the ends of blocks that are shown.
-MOST_CELLS, POINTS = 2000, 40
-FEWEST_DRAWS = 100
+MAX_CELLS, POINTS = 2000, 40
+MIN_DRAWS = 100
 NUMBERS = ("prior", "score", "probability", "lower", "upper")
 
 
@@ -93,7 +93,7 @@ def calibration_curve(
     keys = curve_keys(curve)
     check_score_prior(score_prior)
     check_share("level", level)
-    check_whole("draws", draws, FEWEST_DRAWS)
+    check_whole("draws", draws, MIN_DRAWS)
     check_whole("seed", seed, 0)
     resolved = resolve_priors(priors)
     kinds = curve.collect_schema()
@@ -121,8 +121,6 @@ def _of_curve(
     band: tuple[float, int, int],
 ) -> pl.DataFrame:
     """The rows of one curve."""
-    import numpy as np
-
     key, missing = curve[:1].select(keys), unusable(curve)
     if missing is not None:
         blank = {name: pl.lit(None, pl.Float64) for name in NUMBERS}
@@ -169,8 +167,6 @@ def isotonic(pos: "Array", size: "Array") -> "Array":
 
 def _shown(pos: "Array", size: "Array") -> "Array":
     """The ends of blocks, and cells that are evenly spread over the cases."""
-    import numpy as np
-
     above = np.concatenate(([0], (size - pos)[::-1].cumsum()))
     ends = hull_vertices(above, np.concatenate(([0], pos[::-1].cumsum())))
     # A vertex is after the last cell of its block, counted from the best.
@@ -184,14 +180,12 @@ def _shown(pos: "Array", size: "Array") -> "Array":
 def _band(
     score: "Array", size: "Array", shown: "Array", level: float, draws: int, seed: int
 ) -> tuple["Array", "Array"]:
-    """Between what isotonic regressions of draws of calibrated cases are, at the shown cells."""
-    import numpy as np
-
+    """Quantiles, at the shown cells, of isotonic regressions of draws of calibrated cases."""
     place = np.arange(len(score))
-    if len(score) > MOST_CELLS:
+    if len(score) > MAX_CELLS:
         # The middle of each cell decides on its bin.
         middle = (size.cumsum() - size / 2) / size.sum()
-        place = np.unique((middle * MOST_CELLS).astype(int), return_inverse=True)[1]
+        place = np.unique((middle * MAX_CELLS).astype(int), return_inverse=True)[1]
     counts = np.bincount(place, weights=size)
     mean = np.bincount(place, weights=size * score) / counts
     rng = np.random.default_rng(seed)

@@ -11,8 +11,7 @@ from polaroc.calibration.score_test import fitted_line, recalibration
 from polaroc.curves.curve import curve, in_order
 from polaroc.measures.scoring import NOT_PROBABILITIES, check_score_prior
 from polaroc.predictions.row_checks import SCORE, UNRANKED
-from polaroc.priors.grids import OBSERVED, skew
-from polaroc.priors.reweighting import reweighted
+from polaroc.priors.grids import OBSERVED, reweighted, skew
 from polaroc.typing import By, Frame, IntoExpr, Label, Nulls, Prior, Score
 
 RESULT = {
@@ -23,8 +22,8 @@ RESULT = {
 NOT_COUNTS = "weights are not counts of cases: no test"
 # Cases of the rarer class below which the prior of the cases is known too badly.
 FEW = 30
-LIBERAL = f"fewer than {FEW} cases of a class: calibrated scores are rejected too often"
-UNTOLD = "all scores are equal, or separate the classes: no slope"
+TOO_FEW = f"fewer than {FEW} cases of a class: calibrated scores are rejected too often"
+NO_SLOPE = "all scores are equal, or separate the classes: no slope"
 
 
 @takes_table
@@ -149,17 +148,17 @@ def _test(curve: pl.DataFrame, score_prior: Prior) -> dict[str, Any]:
     }
     if any((counts % 1).any() for counts in (pos, neg)):
         return row | {"note": NOT_COUNTS}
-    found = recalibration(score, pos, neg, fitted_prior=score_prior != OBSERVED)
+    test = recalibration(score, pos, neg, fitted_prior=score_prior != OBSERVED)
     line = fitted_line(score, pos, neg)
-    note = None if line is not None else UNTOLD
+    note = None if line is not None else NO_SLOPE
     if score_prior != OBSERVED and min(positives, negatives) < FEW:
-        note = "; ".join(filter(None, (note, LIBERAL)))
-    if found.impossible:
-        note = f"scores of 0 or 1 are wrong for {found.impossible:g} cases"
+        note = "; ".join(filter(None, (note, TOO_FEW)))
+    if test.impossible:
+        note = f"scores of 0 or 1 are wrong for {test.impossible:g} cases"
     intercept, slope = (None, None) if line is None else line
     return row | {
-        "intercept": intercept, "slope": slope, "statistic": found.statistic,
-        "freedom": found.freedom, "p_value": found.p_value, "note": note,
+        "intercept": intercept, "slope": slope, "statistic": test.statistic,
+        "freedom": test.freedom, "p_value": test.p_value, "note": note,
     }  # fmt: skip
 
 

@@ -9,12 +9,13 @@ from polaroc.base.columns import (
     as_lazy,
     attach,
     check_keys,
+    check_shared_keys,
     collect_like,
     curve_keys,
     key_expressions,
     single_column,
     takes_table,
-    text_keys_of_different_types,
+    with_key_types,
 )
 from polaroc.base.private_columns import KEY_INDEX, PLACE, ROW, SAME, private
 from polaroc.calibration.blocks import LEAST, OWN_SKEW, RATIO, hull_blocks
@@ -118,8 +119,9 @@ def probabilities(
     tuned = as_lazy(curve)
     shared = curve_keys(tuned)
     rows, keys = _rows(predictions.lazy(), score, by)
-    check_shared_keys(shared, keys)
-    tuned = _with_key_types(tuned, rows, shared)
+    check_shared_keys(shared, keys, "the curve")
+    named = ("the predictions", "the curve")
+    tuned = with_key_types(tuned, rows.collect_schema(), shared, named)
     names = predictions.collect_schema().names()
     calibrated = _at_priors(_in_blocks(rows, hull_blocks(tuned, shared), shared), priors)
     no_flag = pl.LazyFrame({SAME: [False]})
@@ -130,7 +132,7 @@ def probabilities(
     if invalid.height:
         raise InvalidPredictions(
             f"{invalid.height} of {len(predictions)} rows cannot be scored: {invalid.item(0, 0)}.",
-            hint="drop such rows first: frame.drop_nulls(...), or mend them.",
+            hint="drop such rows first: frame.drop_nulls(...), or correct them.",
         )
     if flag.item():
         raise InvalidTable(
@@ -171,24 +173,6 @@ def refuse_added(names: Sequence[str]) -> None:
             "adds.",
             hint="rename or drop it first.",
         )
-
-
-def check_shared_keys(of_curve: Sequence[str], keys: Sequence[str]) -> None:
-    """Refuse a curve with keys that the predictions have not."""
-    strange = [key for key in of_curve if key not in keys]
-    if strange:
-        raise InvalidTable(
-            f"the curve has the key {', '.join(map(repr, strange))}, which by has not.",
-            hint="give by the keys of the curve, and any others.",
-        )
-
-
-def _with_key_types(curve: pl.LazyFrame, rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    kinds = rows.collect_schema()
-    differ = text_keys_of_different_types(
-        kinds, curve.collect_schema(), keys, ("the predictions", "the curve")
-    )
-    return curve.with_columns(pl.col(key).cast(kinds[key], strict=False) for key in differ)
 
 
 def _in_blocks(rows: pl.LazyFrame, blocks: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from math import erfc, exp, sqrt
 
+from polaroc.base.lazy import np
 from polaroc.typing import Array
 
 # Significance level of the note that `estimate_prior` makes.
@@ -34,8 +35,6 @@ def recalibration(
     With `fitted_prior` the scores were re-weighted to the share of positives among these very
     cases: what the test knows of the intercept is then less by what it took to estimate it.
     """
-    import numpy as np
-
     impossible = float(pos[score == 0].sum() + neg[score == 1].sum())
     if impossible > 0:
         return Recalibration(float("inf"), 1, 0.0, impossible)
@@ -70,10 +69,10 @@ def miscalibration_note(score: "Array", pos: "Array", neg: "Array") -> str | Non
     Cox, 1958; Miller, Hui and Tierney, 1991. A score of 0 for a positive, or of 1 for a
     negative, is evidence without a test.
     """
-    found = recalibration(score, pos, neg)
-    if found.impossible > 0:
-        return f"scores of 0 or 1 are wrong for {found.impossible:g} cases, so not posteriors"
-    if found.p_value >= FALSE_ALARMS:
+    test = recalibration(score, pos, neg)
+    if test.impossible > 0:
+        return f"scores of 0 or 1 are wrong for {test.impossible:g} cases, so not posteriors"
+    if test.p_value >= FALSE_ALARMS:
         return None
     size = pos + neg
     line = fitted_line(score, pos, neg)
@@ -81,7 +80,7 @@ def miscalibration_note(score: "Array", pos: "Array", neg: "Array") -> str | Non
     figures += [
         f"mean {size @ score / size.sum():.2g} for a share of positives of "
         f"{pos.sum() / size.sum():.2g}",
-        f"p = {found.p_value:.1g}" if found.p_value > LEAST else f"p < {LEAST:g}",
+        f"p = {test.p_value:.1g}" if test.p_value > LEAST else f"p < {LEAST:g}",
     ]
     return f"scores seem not to be posteriors ({', '.join(figures)})"
 
@@ -91,7 +90,6 @@ def fitted_line(score: "Array", pos: "Array", neg: "Array") -> tuple[float, floa
 
     None where all scores are one, or where they separate the classes.
     """
-    import numpy as np
     from scipy.optimize import minimize
     from scipy.special import expit
 

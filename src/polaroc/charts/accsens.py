@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from math import ceil, floor, log10, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -10,14 +10,12 @@ from polaroc.base.columns import as_lazy, attach
 from polaroc.base.private_columns import ERROR, SENS
 from polaroc.charts.iso import iso_label_layers, iso_line_layer
 from polaroc.charts.layers import data
+from polaroc.charts.libraries import alt
 from polaroc.charts.options import checked
 from polaroc.charts.over_prior import DECIMALS
 from polaroc.charts.theme import SIZE, point_style, with_theme
 from polaroc.comparison.measure_rows import rows_of
 from polaroc.measures.sensitivity import accsens_arcs, check_arc_weights
-
-if TYPE_CHECKING:
-    import altair as alt
 
 ERROR_TITLE = "1 − AUC over the range"
 # Approximate number of arcs, and the margin of their labels as a share of an axis.
@@ -78,8 +76,6 @@ def accsens_plane(
     >>> pr.charts.accsens_plane(measures).to_dict()["title"]["subtitle"]
     'grey: equal AccSens'
     """
-    import altair as alt
-
     check_arc_weights(weights)
     table = as_lazy(measures).collect()
     area, distance = (rows_of(table, name) for name in ("auc_range", "sens"))
@@ -131,8 +127,6 @@ def _means(points: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
 def _point_layer(
     points: pl.DataFrame, keys: list[str], shared: list[Any], **mark_options: Any
 ) -> "alt.Chart":
-    import altair as alt
-
     records = []
     for *values, error, sens in points.select(*keys, ERROR, SENS).rows():
         names = [str(value) for value in values]

@@ -1,11 +1,12 @@
 """Charts of measures against the prior: the area under the precision-recall curve, and any mean."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from polaroc.base.columns import MEASURE_COLUMNS, as_lazy, require
+from polaroc.charts.libraries import alt
 from polaroc.charts.options import checked
 from polaroc.charts.over_prior import (
     lines_by_prior,
@@ -17,9 +18,6 @@ from polaroc.charts.over_prior import (
 from polaroc.charts.theme import SIZE, folds_name, measure_name, share_axis, style, with_theme
 from polaroc.comparison.measure_rows import fold_means, rows_of
 from polaroc.errors import Hint, InvalidArgument
-
-if TYPE_CHECKING:
-    import altair as alt
 
 LIMITS = ("lower", "upper")
 # Bands of more models than these are paler.
@@ -73,8 +71,6 @@ def auprec_by_prior(
     >>> pr.charts.auprec_by_prior(measures).to_dict()["title"]["subtitle"]
     'band: from lower to upper limit'
     """
-    import altair as alt
-
     lazy = as_lazy(measures)
     keys = require(lazy, MEASURE_COLUMNS, source="evaluate(...) or auprec(...)")
     points = _points(lazy, keys)
@@ -174,8 +170,6 @@ def interaction(
     >>> pr.charts.interaction(measures).to_dict()["title"]["text"]
     'Models by prior'
     """
-    import altair as alt
-
     rows = rows_of(measures, measure)
     if not rows.has_prior:
         raise InvalidArgument(
@@ -206,9 +200,7 @@ def interaction(
 
 
 def _value_axis(means: pl.DataFrame, title: str) -> dict[str, Any]:
-    """From 0 to 1 for shares, as wide as it must be for anything else."""
-    import altair as alt
-
+    """An axis from 0 to 1 for shares, and over the values for anything else."""
     values = means["estimate"]
     if values.is_empty() or (values.min() >= 0 and values.max() <= 1):  # type: ignore[operator]
         return share_axis(title)

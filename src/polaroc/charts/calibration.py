@@ -9,6 +9,7 @@ from polaroc.base.columns import as_lazy, require
 from polaroc.base.private_columns import PANEL
 from polaroc.charts.explore import slider
 from polaroc.charts.layers import chance_diagonal, columns_of, data, panels_of
+from polaroc.charts.libraries import alt
 from polaroc.charts.lines import groups_of, lines
 from polaroc.charts.options import checked
 from polaroc.charts.saving import STATIC_SUBTITLE
@@ -17,8 +18,6 @@ from polaroc.errors import Hint, InvalidTable
 from polaroc.priors.grids import range_of
 
 if TYPE_CHECKING:
-    import altair as alt
-
     from polaroc.charts.lines import Lines
 
 NEEDED = ("prior", "score", "probability", "lower", "upper", "cases", "note")
@@ -74,8 +73,6 @@ def reliability(
     >>> chart.to_dict()["title"]["text"]
     'Reliability'
     """
-    import altair as alt
-
     lazy = as_lazy(calibration)
     names = require(lazy, NEEDED, source="calibration_curve(...)")
     keys = [name for name in names if name not in NEEDED]
@@ -131,8 +128,6 @@ def _records(panel: pl.DataFrame, keys: list[str]) -> "Lines":
 def _layers(
     drawn: "Lines", keys: list[str], colours: Mapping[str, str] | None, *, moved: bool = False
 ) -> "alt.LayerChart":
-    import altair as alt
-
     base = data(drawn.records).transform_flatten(["x", "y", "lower", "upper", "cases", "at"])
     if moved:
         # The prior of the slider and its skew are parameters of the chart.

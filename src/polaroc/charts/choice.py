@@ -1,12 +1,13 @@
 """Charts of a choice over uncertain priors: regret, and the best model at each prior."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from polaroc.base.private_columns import HIGH, LEFT, LOW, RIGHT, SHARE
 from polaroc.charts.layers import data
+from polaroc.charts.libraries import alt
 from polaroc.charts.options import checked
 from polaroc.charts.over_prior import DECIMALS, lines_by_prior, prior_axis, prior_lines, same_prior
 from polaroc.charts.theme import (
@@ -24,9 +25,6 @@ from polaroc.charts.theme import (
 )
 from polaroc.choice.result import Choice
 from polaroc.errors import Hint, InvalidTable
-
-if TYPE_CHECKING:
-    import altair as alt
 
 BESIDE_WIDTH = 90
 HEADROOM = 1.08
@@ -83,8 +81,6 @@ def regret(
     >>> len(chart.to_dict()["hconcat"])
     2
     """
-    import altair as alt
-
     table, between = table_of_choice(choice)
     drawn = lines_by_prior(table, [between], "regret")
     regrets = choice.models.select(pl.max_horizontal("mean_regret", "worst_regret").max())
@@ -118,8 +114,6 @@ def regret(
 
 
 def _diamonds(records: list[dict[str, Any]], encoding: list[Any]) -> "alt.Chart":
-    import altair as alt
-
     return (
         data(records)
         .mark_point(shape="diamond", filled=True, size=150, opacity=1)
@@ -140,8 +134,6 @@ def _mean_and_worst(
     scale: "alt.Scale",
     colours: Mapping[str, str] | None,
 ) -> "alt.LayerChart | alt.FacetChart":
-    import altair as alt
-
     between = choice.models.columns[0]
     table = choice.models.select(between, pl.col("mean_regret", "worst_regret").round(DECIMALS))
     table = table.sort(between, nulls_last=True)
@@ -223,8 +215,6 @@ def winner_map(
     >>> [panel["encoding"]["y"]["title"] for panel in chart.to_dict()["vconcat"]]
     ['best mean', 'share of folds won']
     """
-    import altair as alt
-
     table, between = table_of_choice(choice)
     tied_share = pl.lit(1.0) / pl.col("best").sum().over("prior")
     best = _stacked(table, pl.when("best").then(tied_share).otherwise(0.0))
@@ -281,8 +271,6 @@ def _with_names(
     cells: "alt.Chart", table: pl.DataFrame, between: str, names_needed: bool
 ) -> "alt.Chart | alt.LayerChart | alt.FacetChart":
     """The cells; if `names_needed`, each model's name is in the middle of its largest cells."""
-    import altair as alt
-
     if not names_needed:
         return cells
     records = []
@@ -299,8 +287,6 @@ def _cells(
     table: pl.DataFrame, between: str, vertical: dict[str, Any], tint: Any, *, alone: bool = True
 ) -> "alt.Chart":
     """Cells in the colours of the models; with an axis of priors only if `alone`."""
-    import altair as alt
-
     names = {LEFT: "x", RIGHT: "right", LOW: "y", HIGH: "top"}
     values = ["prior", "mean", "regret", "share"]
     records = [

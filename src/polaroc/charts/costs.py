@@ -1,7 +1,6 @@
 """Charts of cost curves and decision curves."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -15,14 +14,12 @@ from polaroc.charts.layers import (
     overlay,
     panels_of,
 )
+from polaroc.charts.libraries import alt
 from polaroc.charts.lines import Lines, lines
 from polaroc.charts.options import checked
 from polaroc.charts.theme import GREY, SIZE, share_axis, with_theme
 from polaroc.errors import InvalidTable
 from polaroc.thresholds.costs import PROBABILITY_COST
-
-if TYPE_CHECKING:
-    import altair as alt
 
 # Range of negative net benefits, as a share of the greatest possible one.
 BELOW = 0.2
@@ -73,8 +70,6 @@ def cost_curves(
     >>> curves.pipe(pr.cost_curve).pipe(pr.charts.cost_curves).to_dict()["title"]["text"]
     'Cost curves'
     """
-    import altair as alt
-
     drawn, keys = _cost_lines(costs, "cost_curve(...)")
     trivial = dashed_line((0, 0), (0.5, 0.5), (1, 0))
     axis = alt.Y(
@@ -151,8 +146,6 @@ def decision_curves(
     >>> curves.pipe(pr.decision_curve).pipe(pr.charts.decision_curves).to_dict()["title"]["text"]
     'Decision curves'
     """
-    import altair as alt
-
     lazy = as_lazy(benefits)
     needed = ("prior", "threshold", "tpr", "fpr", "net_benefit", "treat_all")
     names = require(lazy, needed, source="decision_curve(...)")
@@ -189,8 +182,6 @@ def decision_curves(
 def _decisions(
     panel: pl.DataFrame, keys: Sequence[str], colours: Mapping[str, str] | None
 ) -> "alt.LayerChart":
-    import altair as alt
-
     own, every = (
         lines(
             panel.with_columns((pl.col(name) * 100).round(DECIMALS)),

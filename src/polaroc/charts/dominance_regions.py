@@ -1,17 +1,15 @@
 """Chart of the dominance of curves."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from polaroc.base.columns import as_lazy
 from polaroc.charts.layers import data
+from polaroc.charts.libraries import alt
 from polaroc.charts.options import checked
 from polaroc.charts.theme import folds_name, with_theme
 from polaroc.errors import InvalidTable
-
-if TYPE_CHECKING:
-    import altair as alt
 
 # Pixels of a cell, and the letters of a name that fit above it.
 CELL, SHORT = 64, 8
@@ -61,8 +59,6 @@ def dominance(
     >>> chart.to_dict()["title"]["subtitle"]
     'in how many folds the row dominates the column'
     """
-    import altair as alt
-
     table, between, blocks = _pairs_of_models(as_lazy(relations).collect())
     models = pl.concat([table[:, -3], table[:, -2].alias(table.columns[-3])]).unique()
     names = [str(model) for model in models.sort(nulls_last=True)]
@@ -131,6 +127,4 @@ def _cell(row: str, column: str, cell: dict[str, int], single: bool) -> dict[str
 
 
 def _axis(**look: Any) -> "alt.Axis":
-    import altair as alt
-
     return alt.Axis(grid=False, ticks=False, domain=False, labelLimit=200, **look)

@@ -1,23 +1,21 @@
 """Charts of operating points that move with the prior."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from polaroc.base.columns import as_lazy, curve_keys, require
 from polaroc.charts.layers import chance_diagonal, curves, data
+from polaroc.charts.libraries import alt
 from polaroc.charts.lines import DIGITS, FEWER_KEYS, straight_lines, thinned
 from polaroc.charts.options import checked
 from polaroc.charts.theme import SIZE, prior_label, share_axis, style, with_theme
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.thresholds.operating_points import POINTS
 
-if TYPE_CHECKING:
-    import altair as alt
-
 SHAPES = ("triangle-up", "circle", "square", "diamond", "cross", "triangle-down")
-MOST_POINTS = 1_000
+MAX_POINTS = 1_000
 MEAN_CAPTION = (
     "small: each {}; large: their mean, joined from the lowest share of positives to the highest"
 )
@@ -76,8 +74,6 @@ def operating_drift(
     >>> pr.charts.operating_drift(points, curves).to_dict()["title"]["text"]
     'Where operating points drift as the prior changes'
     """
-    import altair as alt
-
     lazy = as_lazy(points)
     keys = require(lazy, POINTS, source="operating_points(...)")
     # Collect together: both tables must come from the same rows.
@@ -155,8 +151,6 @@ def _means(drawn: pl.DataFrame) -> pl.DataFrame:
 
 def _placed(points: pl.DataFrame, shade: "alt.Color | alt.StrokeDash") -> "alt.Chart":
     """Points in the colour of their series."""
-    import altair as alt
-
     return data(points.to_dicts()).encode(
         alt.X("x:Q", **share_axis("false positive rate")),
         alt.Y("y:Q", **share_axis("true positive rate (recall)")),
@@ -168,8 +162,6 @@ def _joined(
     points: "alt.Chart", priors: Sequence[str], dashes: Sequence[Any], width: float
 ) -> "alt.Chart":
     """Lines from the lowest share of positives to the highest, dashed where colours repeat."""
-    import altair as alt
-
     ends = [priors[0], priors[-1]] if priors else []
     return (
         points.transform_filter(alt.FieldOneOfPredicate("label", ends))
@@ -180,8 +172,6 @@ def _joined(
 
 def _tooltip(name: str | None, *, mean: bool = False) -> list["alt.Tooltip"]:
     """Tooltip of a point; a mean has no threshold and no precision."""
-    import altair as alt
-
     named = [] if name is None else [alt.Tooltip("line:N", title=name)]
     at_prior = alt.Tooltip("prior:Q", title="prior", format=".3~p")
     rates = [
@@ -213,8 +203,8 @@ def _check(priors: int, points: int) -> None:
                 priors=[0.1, 0.5, 0.9],
             ),
         )
-    if points > MOST_POINTS:
+    if points > MAX_POINTS:
         raise InvalidArgument(
-            f"there are {points} points to draw, allowed are {MOST_POINTS}.",
+            f"there are {points} points to draw, allowed are {MAX_POINTS}.",
             hint=FEWER_KEYS,
         )

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from math import log10
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from polaroc.base.columns import as_lazy, curve_keys
 from polaroc.charts.layers import chance_diagonal, data
+from polaroc.charts.libraries import alt
 from polaroc.charts.lines import FEWER_CURVES, Lines, lines
 from polaroc.charts.options import checked
 from polaroc.charts.prior_slider import FIRST, thinned_for_any_prior
@@ -17,11 +17,8 @@ from polaroc.charts.tooltips import in_json
 from polaroc.errors import InvalidArgument
 from polaroc.priors.grids import range_of
 
-if TYPE_CHECKING:
-    import altair as alt
-
 WIDTH = 260
-MOST_CURVES = 30
+MAX_CURVES = 30
 ARRAYS = ["fpr", "tpr", "threshold", "at"]
 FORMULAS = {
     "prior": "prior",
@@ -117,8 +114,6 @@ def explorer(
     >>> [param["name"] for param in pr.charts.explorer(curves).to_dict()["params"][:3]]
     ['log_odds', 'prior', 'skew']
     """
-    import altair as alt
-
     over = range_of(over)
     if not over[0] <= prior <= over[1]:
         raise InvalidArgument(
@@ -174,8 +169,6 @@ def _panel(
 
     `x` and `y` are the field and the title of an axis.
     """
-    import altair as alt
-
     many = len(drawn.records) > len(drawn.series)
     base = alt.Chart().encode(
         alt.X(f"{x[0]}:Q", **share_axis(x[1])), alt.Y(f"{y[0]}:Q", **share_axis(y[1]))
@@ -200,16 +193,12 @@ def _panel(
 
 def _chance_level() -> "alt.Chart":
     """The precision of chance, which is the prior."""
-    import altair as alt
-
     level = data([{}]).transform_calculate(chance="prior")
     return level.mark_rule(color=GREY, strokeDash=[4, 4]).encode(alt.Y("chance:Q"))
 
 
 def slider(prior: float, over: tuple[float, float]) -> list["alt.VariableParameter"]:
     """The parameters of the prior."""
-    import altair as alt
-
     lo, hi, start = (log10(share / (1 - share)) for share in (*over, prior))
     shown = {"input": "range", "min": lo, "max": hi, "step": 0.001, "name": SLIDER}
     return [
@@ -221,8 +210,6 @@ def slider(prior: float, over: tuple[float, float]) -> list["alt.VariableParamet
 
 def _selections() -> list["alt.TopLevelSelectionParameter"]:
     """The parameters of the point nearest to the pointer, in both panels, and of the boxes."""
-    import altair as alt
-
     selection = alt.TopLevelSelectionParameter
     nearest = {"type": "point", "on": "pointerover", "nearest": True, "fields": ["id", "at"]}
     # Altair names views by position, and does not update parameters accordingly.
@@ -237,9 +224,9 @@ def _selections() -> list["alt.TopLevelSelectionParameter"]:
 def _records(points: pl.DataFrame, keys: Sequence[str]) -> Lines:
     """A record per curve with the `ARRAYS`, all of one length."""
     count = points.select(keys).n_unique() if keys else 1
-    if count > MOST_CURVES:
+    if count > MAX_CURVES:
         raise InvalidArgument(
-            f"there are {count} curves to explore, allowed are {MOST_CURVES}.",
+            f"there are {count} curves to explore, allowed are {MAX_CURVES}.",
             hint=FEWER_CURVES,
         )
     drawn = lines(points, keys, "fpr", "tpr", const=FIRST)

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from itertools import chain, pairwise
 from math import exp, log, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from polaroc.base.columns import GRID, as_lazy, require
 from polaroc.charts.iso import LabelPlace, label_place
 from polaroc.charts.layers import columns_of, data, drawn_lines, in_panels
+from polaroc.charts.libraries import alt
 from polaroc.charts.lines import DIGITS, FEWER_CURVES, groups_of
 from polaroc.charts.options import checked
 from polaroc.charts.over_prior import prior_axis
@@ -17,11 +18,8 @@ from polaroc.charts.theme import SIZE, share_axis, with_theme
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.priors.isolines import PR_POINT, precision_contours
 
-if TYPE_CHECKING:
-    import altair as alt
-
 LEVELS = (0.1, 0.3, 0.5, 0.7, 0.9)
-MOST_PANELS = 12
+MAX_PANELS = 12
 # Pixels of a letter of a label, and of a panel beside others.
 LETTER, NARROW = 6, 0.45 * SIZE
 
@@ -68,8 +66,6 @@ def surface(
     >>> pr.charts.surface(grid).to_dict()["title"]["text"]
     'Achievable precision by recall and prior'
     """
-    import altair as alt
-
     lazy = as_lazy(curve)
     keys = require(lazy, (*GRID, *PR_POINT), source="achievable(...)")
     table = lazy.sort(*keys, "prior", "tpr", nulls_last=True).collect()
@@ -96,8 +92,6 @@ def surface(
 
 def _heat(base: "alt.Chart", priors: Sequence[float], panel: str, *, narrow: bool) -> "alt.Chart":
     """The cells in the colour of their precision."""
-    import altair as alt
-
     across = share_axis("recall")
     if narrow:
         across["axis"] = alt.Axis(values=[0, 0.5, 1], format=".1f")
@@ -127,8 +121,6 @@ def _heat(base: "alt.Chart", priors: Sequence[float], panel: str, *, narrow: boo
 
 def _labelled_lines(base: "alt.Chart") -> list["alt.Chart"]:
     """The lines of equal precision, and their labels in a halo."""
-    import altair as alt
-
     lines = base.transform_filter("datum.kind === 'line'")
     axes = alt.X("x:Q"), alt.Y("y:Q")
     line = drawn_lines(lines, *axes, per="level", color="#FFFFFF", strokeWidth=1.2, clip=True)
@@ -150,9 +142,9 @@ def _check(table: pl.DataFrame, panels: int) -> None:
                     recall=51,
                 ),
             )
-    if panels > MOST_PANELS:
+    if panels > MAX_PANELS:
         raise InvalidArgument(
-            f"there are {panels} panels to draw, allowed are {MOST_PANELS}.",
+            f"there are {panels} panels to draw, allowed are {MAX_PANELS}.",
             hint=FEWER_CURVES,
         )
 

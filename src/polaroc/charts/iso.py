@@ -2,18 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import polars as pl
 
 from polaroc.base.columns import as_lazy
 from polaroc.charts.layers import drawn_lines
+from polaroc.charts.libraries import alt
 from polaroc.charts.lines import DIGITS
 from polaroc.charts.theme import SIZE, prior_label
 from polaroc.errors import InvalidArgument, InvalidTable
-
-if TYPE_CHECKING:
-    import altair as alt
 
 NAMES = {"f_measure": "F", "loss": "cost"}
 PALE, INK = "#BDBDBD", "#6E6E6E"
@@ -106,16 +104,12 @@ def _check_priors(priors: Sequence[str], panels: Sequence[str] | None) -> None:
 
 def iso_line_layer(base: "alt.Chart") -> "alt.Chart":
     """The lines, to go behind the curves; `base` holds their records."""
-    import altair as alt
-
     axes = alt.X("x:Q"), alt.Y("y:Q")
     return drawn_lines(base, *axes, per="iso", color=PALE, strokeWidth=1, clip=True)
 
 
 def iso_label_layers(base: "alt.Chart") -> list["alt.Chart"]:
     """Their labels, to go before the curves; `base` holds the records, or the labels of them."""
-    import altair as alt
-
     text = base.encode(alt.X("label_x:Q"), alt.Y("label_y:Q"), alt.Text("label:N"))
     halo = text.mark_text(fontSize=10, stroke="white", strokeWidth=4, strokeJoin="round")
     return [halo, text.mark_text(fontSize=10, color=INK)]

@@ -1,17 +1,15 @@
 """Shared layers of charts of curves: lines, bands around means, and panels by prior."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from polaroc.base.columns import require
+from polaroc.charts.libraries import alt
 from polaroc.charts.lines import DIGITS, Lines, groups_of, lines
 from polaroc.charts.theme import GREY, colour, prior_label, share_axis, style
 from polaroc.charts.tooltips import tooltip_layer
-
-if TYPE_CHECKING:
-    import altair as alt
 
 WIDE = 3
 # Pixels between two panels: the last label of one axis and the first of the next keep apart.
@@ -20,8 +18,6 @@ APART = 26
 
 def data(records: list[dict[str, Any]]) -> "alt.Chart":
     """A chart of plain records; a record holds a whole line, which avoids row limits."""
-    import altair as alt
-
     return alt.Chart(alt.Data(values=records))
 
 
@@ -32,8 +28,6 @@ def chance_diagonal() -> "alt.Chart":
 
 def dashed_line(*points: tuple[float, float]) -> "alt.Chart":
     """A dashed grey reference line."""
-    import altair as alt
-
     return (
         data([{"x": x, "y": y} for x, y in points])
         .mark_line(color=GREY, strokeDash=[4, 4], strokeWidth=1)
@@ -45,8 +39,6 @@ def drawn_lines(
     base: "alt.Chart", *channels: Any, per: str = "id", **mark_options: Any
 ) -> "alt.Chart":
     """The lines whose arrays `x` and `y` are in the records of `base`, one for each `per`."""
-    import altair as alt
-
     flat = base.transform_flatten(["x", "y", "at"]).mark_line(**mark_options)
     return flat.encode(*channels, alt.Detail(f"{per}:N"), alt.Order("at:Q"))
 
@@ -64,8 +56,6 @@ def curves(
 
     `base` is the chart of the records in `drawn`, which layers in facets must share.
     """
-    import altair as alt
-
     return line_marks(base, drawn, panels=panels, colours=colours).encode(
         alt.X("x:Q", **share_axis(x)),
         alt.Y("y:Q", **share_axis(y)),
@@ -89,8 +79,6 @@ def line_marks(
 
 def overlay(base: "alt.Chart", drawn: Lines, colours: Mapping[str, str] | None) -> "alt.Chart":
     """Dashed lines over the curves in `drawn`, in the colours of these."""
-    import altair as alt
-
     channels = alt.X("x:Q"), alt.Y("y:Q"), colour(drawn.series, drawn.title, colours)
     return drawn_lines(base, *channels, strokeWidth=1.5, strokeDash=[5, 3], clip=True)
 
@@ -118,8 +106,6 @@ def _caption(means: pl.DataFrame) -> str:
 
 def band_layer(base: "alt.Chart", drawn: Lines, colours: Mapping[str, str] | None) -> "alt.Chart":
     """The bands; `base` is the chart of the records in `drawn`."""
-    import altair as alt
-
     return (
         base.transform_flatten(["x", "lower", "upper"])
         .transform_filter("isValid(datum.lower)")
@@ -138,8 +124,6 @@ def band_tooltips(
     base: "alt.Chart", drawn: Lines, x: str, y: str, *, averaged: bool
 ) -> "alt.Chart":
     """Tooltips of means, or curves, and their bands, on axes titled `x` and `y`."""
-    import altair as alt
-
     tooltip = [
         *([alt.Tooltip("line:N", title="mean of" if averaged else "curve")] if drawn.title else []),
         alt.Tooltip("x:Q", title=x, format=".3~f"),
@@ -174,8 +158,6 @@ def in_panels(
     layers: "alt.LayerChart | alt.FacetChart", panels: Sequence[str], columns: int
 ) -> "alt.FacetChart":
     """The layers once per panel, of which the records name theirs; all share one table."""
-    import altair as alt
-
     facet = alt.Facet("panel:N", sort=list(panels), title=None)
     chart = layers.facet(facet, columns=columns, spacing=APART)
     # Shared axes would be drawn below empty panels.

@@ -1,10 +1,20 @@
-"""The libraries that draw a chart in a browser, as one script for pages that load nothing."""
+"""The libraries of charts: Altair, and what draws its charts in a browser, as one script."""
 
 import os
 from contextlib import suppress
 from functools import cache
 from importlib import metadata
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from polaroc.base.lazy import LazyModule
+
+__all__ = ["alt", "browser_libraries"]
+
+if TYPE_CHECKING:
+    import altair as alt
+else:
+    alt = LazyModule("altair")
 
 # A kept script that ends otherwise was not written to its end.
 END = "\n/* end of the libraries */\n"
@@ -13,7 +23,6 @@ END = "\n/* end of the libraries */\n"
 @cache
 def browser_libraries() -> str:
     """Vega, Vega-Lite and Vega-Embed as one script; made once per user, as that takes a second."""
-    import altair as alt
     import vl_convert as convert
 
     version = "_".join(alt.SCHEMA_VERSION.split(".")[:2])

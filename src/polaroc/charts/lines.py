@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from polaroc.base.lazy import np
 from polaroc.base.private_columns import ALONG, PRIVATE, START, private
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.typing import Array
@@ -20,7 +21,7 @@ STRAIGHT = 0.25
 STRAIGHT_OF_MANY = 0.75
 MANY_LINES = 40
 DIGITS = 4
-MOST_LINES = 300
+MAX_LINES = 300
 FEWER_FILES = "give the models alone as {by}, or fewer files."
 FEWER_KEYS = Hint("filter the keys that matter before drawing.", command_line=FEWER_FILES, by=None)
 FEWER_CURVES = Hint(
@@ -85,8 +86,6 @@ def straightened(*axes: "Array", tolerance: float = STRAIGHT) -> "Array":
     >>> straightened(np.array([0, 0.5, 1.0, 1.0]), np.array([0, 0.5, 1.0, 0.0])).tolist()
     [0, 2, 3]
     """
-    import numpy as np
-
     at = np.column_stack(axes) * PIXELS
     kept = np.zeros(len(at), dtype=bool)
     kept[[0, -1]] = True
@@ -121,9 +120,9 @@ def lines(
 ) -> Lines:
     """Points, sorted by key and along each curve, as lines; `const` are the same along one."""
     groups = groups_of(points, [*keys, *const])
-    if len(groups) > MOST_LINES:
+    if len(groups) > MAX_LINES:
         raise InvalidArgument(
-            f"there are {len(groups)} curves to draw, allowed are {MOST_LINES}.",
+            f"there are {len(groups)} curves to draw, allowed are {MAX_LINES}.",
             hint=FEWER_KEYS,
         )
     records = []

@@ -1,19 +1,17 @@
 """Chart of what deployed thresholds do over time."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from polaroc.base.columns import as_lazy, require
 from polaroc.charts.layers import data
+from polaroc.charts.libraries import alt
 from polaroc.charts.lines import FEWER_KEYS
 from polaroc.charts.options import checked
 from polaroc.charts.theme import style, with_theme
 from polaroc.errors import InvalidArgument, InvalidTable
-
-if TYPE_CHECKING:
-    import altair as alt
 
 NEEDED = ("quantity", "estimate", "lower", "upper", "alarm")
 TITLES = {
@@ -21,7 +19,7 @@ TITLES = {
     "cost": "cost per case", "prior_labelled": "prior, with labels",
     "precision_labelled": "precision, with labels", "cost_labelled": "cost, with labels",
 }  # fmt: skip
-WIDTH, HEIGHT, MOST_POINTS, RED = 640, 110, 20_000, "#B2182B"
+WIDTH, HEIGHT, MAX_POINTS, RED = 640, 110, 20_000, "#B2182B"
 # Significant digits.
 DIGITS = 6
 
@@ -70,8 +68,6 @@ def monitor(
     >>> len(pr.charts.monitor(watched.table).to_dict()["vconcat"])
     4
     """
-    import altair as alt
-
     lazy = as_lazy(table)
     keys = require(lazy, NEEDED, source="monitor(...).table")
     keys = [key for key in keys if key not in NEEDED]
@@ -81,9 +77,9 @@ def monitor(
         )
     *keys, time = keys
     rows = lazy.collect()
-    if rows.height > MOST_POINTS:
+    if rows.height > MAX_POINTS:
         raise InvalidArgument(
-            f"there are {rows.height:,} points to draw, allowed are {MOST_POINTS:,}.",
+            f"there are {rows.height:,} points to draw, allowed are {MAX_POINTS:,}.",
             hint=FEWER_KEYS,
         )
     names = [pl.col(key).cast(pl.String).fill_null("None") for key in keys] or [pl.lit("")]
@@ -108,8 +104,6 @@ def monitor(
 
 def _panel(rows: pl.DataFrame, heading: str, time: tuple[str, str], channels: Sequence[Any]) -> Any:
     """One quantity over time."""
-    import altair as alt
-
     base = data(rows.to_dicts())
     scale = alt.Undefined if time[0] == "x:O" else alt.Scale(nice=False)
     across = alt.X(time[0], title=time[1], scale=scale)

@@ -2,15 +2,13 @@
 
 from collections.abc import Sequence
 from math import floor, log10
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from polaroc.charts.layers import data, drawn_lines
+from polaroc.charts.libraries import alt
 from polaroc.charts.lines import Lines, lines
-
-if TYPE_CHECKING:
-    import altair as alt
 
 # Relative difference below which priors are equal.
 NEAR = 1e-9
@@ -25,8 +23,6 @@ APART = 0.08
 
 def prior_axis(priors: Sequence[float], title: str = "share of positives in use") -> Any:
     """A logarithmic axis that spans the priors, marked in percent."""
-    import altair as alt
-
     ends = min(priors, default=0.01), max(priors, default=1.0)
     lo, hi = (float(f"{end:.{DIGITS}g}") for end in ends)
     if hi <= lo * (1 + NEAR):
@@ -89,8 +85,6 @@ def prior_lines(
     points: bool = True,
 ) -> "alt.Chart":
     """Lines against the prior."""
-    import altair as alt
-
     tooltip = [
         alt.Tooltip("line:N", title="key"),
         alt.Tooltip("x:Q", title="prior", format=".3~%"),
@@ -107,8 +101,6 @@ def prior_bands(
     points: pl.DataFrame, keys: Sequence[str], encoding: Sequence[Any], opacity: float = 0.18
 ) -> "alt.Chart":
     """A pale band from `lower` to `upper` for each key, broken where they are null."""
-    import altair as alt
-
     low, high = (lines_by_prior(points, keys, limit) for limit in ("lower", "upper"))
     records = [
         {**below, "top": above["y"]} for below, above in zip(low.records, high.records, strict=True)

@@ -2,19 +2,17 @@
 
 from collections.abc import Mapping
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from polaroc.charts.layers import data
+from polaroc.charts.libraries import alt
 from polaroc.charts.options import checked
 from polaroc.charts.theme import GREY, INK, SIZE, filled, folds_name, measure_name, with_theme
 from polaroc.comparison.letters import shortened
 from polaroc.comparison.result import Comparison, first_pairs, interval_rule
 from polaroc.errors import InvalidTable
-
-if TYPE_CHECKING:
-    import altair as alt
 
 ROW = 24
 
@@ -67,8 +65,6 @@ def pairs(
     >>> chart.to_dict()["title"]["subtitle"][1]
     'below: an interval leaves out 0 only where the pair is told apart at α = 0.005 (filled)'
     """
-    import altair as alt
-
     if not isinstance(comparison, Comparison):
         kind = type(comparison)
         raise InvalidTable(
@@ -97,8 +93,6 @@ def _models(
     comparison: Comparison, colours: Mapping[str, str] | None
 ) -> "alt.LayerChart | alt.FacetChart":
     """The mean of each model and its letters, in the colours of the models."""
-    import altair as alt
-
     letters = comparison.letters.rows()
     records = [
         {"series": str(model), "x": _finite(mean), "low": _finite(mean - sd),
@@ -135,8 +129,6 @@ def _models(
 
 def _forest(shown: pl.DataFrame, comparison: Comparison) -> "alt.LayerChart | alt.FacetChart":
     """The difference of each pair with its interval, and a line at zero."""
-    import altair as alt
-
     names = _pair_names(shown)
     columns = ["difference", "lower", "upper", "p_adjusted"]
     records = [
@@ -172,8 +164,6 @@ def _forest(shown: pl.DataFrame, comparison: Comparison) -> "alt.LayerChart | al
 
 
 def _rows(names: list[str]) -> dict[str, Any]:
-    import altair as alt
-
     return {
         "scale": alt.Scale(domain=names),
         "axis": alt.Axis(labelLimit=340, ticks=False, domain=False, grid=True),

@@ -1,7 +1,7 @@
 """Chart of precision against recall."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -19,15 +19,13 @@ from polaroc.charts.layers import (
     overlay,
     panels_of,
 )
+from polaroc.charts.libraries import alt
 from polaroc.charts.lines import PIXELS, Lines, straight_lines, thinned
 from polaroc.charts.options import checked
 from polaroc.charts.theme import GREY, SIZE, prior_label, with_captions, with_theme
 from polaroc.charts.tooltips import curve_tooltips, tooltip_points
 from polaroc.curves.mean import mean_pr, surface_keys
 from polaroc.errors import InvalidArgument
-
-if TYPE_CHECKING:
-    import altair as alt
 
 COLUMNS = 2
 INSERTED_POINTS = 100
@@ -95,8 +93,6 @@ def pr(
     >>> chart.to_dict()["title"]
     'Precision-recall curves'
     """
-    import altair as alt
-
     lazy = as_lazy(surface)
     require(lazy, ("precision",), source="surface(...)")
     keys = surface_keys(lazy)

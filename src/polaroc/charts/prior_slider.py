@@ -11,6 +11,7 @@ from math import log
 
 import polars as pl
 
+from polaroc.base.lazy import np
 from polaroc.base.private_columns import private
 from polaroc.charts.lines import PIXELS, groups_of, straightened, thinned
 from polaroc.priors.grids import skew
@@ -59,8 +60,6 @@ def _ends(over: tuple[float, float]) -> tuple[float, float]:
 
 
 def _thinned(curve: pl.DataFrame, over: tuple[float, float]) -> pl.DataFrame:
-    import numpy as np
-
     f, t, row = _interpolated(curve["fpr"].to_numpy(), curve["tpr"].to_numpy(), _ends(over))
     u = np.clip(_log_ratio(f, t), *_ends(over))
     straight = straightened(f, t, u / 4, tolerance=STRAIGHT)
@@ -84,8 +83,6 @@ def _thinned(curve: pl.DataFrame, over: tuple[float, float]) -> pl.DataFrame:
 
 def _log_ratio(f: "Array", t: "Array") -> "Array":
     """u = ln(t/f), from −∞ to ∞; at the origin, its limit along the first segment."""
-    import numpy as np
-
     with np.errstate(divide="ignore", invalid="ignore"):
         u = np.log(t) - np.log(f)
     if len(u) > 1 and t[0] == f[0] == 0:
@@ -101,8 +98,6 @@ def _interpolated(
     Returns f, t and the row of each point, −1 if inserted. Along a segment t is a convex
     function of u, so that the error of a chord is at most twice that at its middle u.
     """
-    import numpy as np
-
     row = np.arange(len(f))
     while True:
         u = _log_ratio(f, t)
@@ -128,8 +123,6 @@ def _interpolated(
 
 def _target(u: "Array", ends: tuple[float, float]) -> tuple["Array", "Array"]:
     """The u at which to split each segment, and whether it leaves the ends of u there."""
-    import numpy as np
-
     start, stop = u[:-1], u[1:]
     target, leaving = (np.clip(start, *ends) + np.clip(stop, *ends)) / 2, np.zeros(len(start), bool)
     for end, side in zip(ends, (-1, 1), strict=True):
@@ -143,15 +136,11 @@ def _target(u: "Array", ends: tuple[float, float]) -> tuple["Array", "Array"]:
 
 def _image_error(step_t: "Array", step_u: "Array") -> "Array":
     """Bound on the distance of a chord in (t, u) from its image at any prior."""
-    import numpy as np
-
     return np.minimum(LOGISTIC_CURVATURE * step_u**2, np.abs(step_t))
 
 
 def _dense(kept: "Array", f: "Array", t: "Array", u: "Array", real: "Array") -> "Array":
     """The kept points, with more where images are curved or points are far apart."""
-    import numpy as np
-
     places = set(kept.tolist())
     spans = list(pairwise(kept.tolist()))
     while spans:

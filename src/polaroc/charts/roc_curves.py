@@ -1,7 +1,6 @@
 """Charts of ROC curves."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -16,14 +15,12 @@ from polaroc.charts.layers import (
     data,
     overlay,
 )
+from polaroc.charts.libraries import alt
 from polaroc.charts.lines import straight_lines, thinned
 from polaroc.charts.options import checked
 from polaroc.charts.theme import SIZE, with_captions, with_theme
 from polaroc.charts.tooltips import curve_tooltips, tooltip_points
 from polaroc.curves.mean import mean_roc
-
-if TYPE_CHECKING:
-    import altair as alt
 
 
 @checked
@@ -84,8 +81,6 @@ def roc(
     >>> pr.charts.roc(curves).to_dict()["title"]
     'ROC curves'
     """
-    import altair as alt
-
     lazy = as_lazy(curve)
     keys = curve_keys(lazy)
     layers: list[alt.Chart | alt.LayerChart] = [chance_diagonal()]

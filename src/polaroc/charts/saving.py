@@ -5,15 +5,12 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from polaroc.base.checks import check_path, listed_values, shortened
-from polaroc.charts.libraries import browser_libraries
+from polaroc.charts.libraries import alt, browser_libraries
 from polaroc.charts.theme import dark_config, on_dark
 from polaroc.errors import InvalidArgument, quoted
-
-if TYPE_CHECKING:
-    import altair as alt
 
 PAGE = Template(
     """<!DOCTYPE html>
@@ -202,7 +199,6 @@ def escape_names(spec: dict[str, Any]) -> dict[str, Any]:
 
 
 def _rendered(spec: dict[str, Any], kind: str) -> bytes:
-    import altair as alt
     import vl_convert as convert
 
     version = "_".join(alt.SCHEMA_VERSION.split(".")[:2])

@@ -2,20 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from math import floor, log10
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from polaroc.base.columns import as_lazy, require
 from polaroc.charts.layers import data
+from polaroc.charts.libraries import alt
 from polaroc.charts.lines import lines
 from polaroc.charts.options import checked
 from polaroc.charts.theme import DASHES, SIZE, colour, share_axis, with_theme
 from polaroc.curves.surface import RATES
 from polaroc.errors import InvalidTable
-
-if TYPE_CHECKING:
-    import altair as alt
 
 DEFAULT_RATES = ("accuracy", "precision", "tnr")
 NAMES = {"tnr": "true negative rate", "tpr": "true positive rate", "fpr": "false positive rate"}
@@ -69,8 +66,6 @@ def skew_effect(
     >>> pr.charts.skew_effect(rates.filter(threshold=0.54)).to_dict()["title"]
     'What the skew does to accuracy and precision'
     """
-    import altair as alt
-
     lazy = as_lazy(table)
     others = require(lazy, ("skew",), source="surface(..., rates=[...]), of one point each")
     selected = _selected_rates(lazy.collect_schema().names(), rates)
@@ -147,8 +142,6 @@ def _rate_name(rate: str) -> str:
 
 
 def _dashes(names: Sequence[str]) -> "alt.StrokeDash":
-    import altair as alt
-
     dashes = [DASHES[i % len(DASHES)] for i in range(len(names))]
     legend = alt.Legend(title="rate", symbolType="stroke", symbolStrokeColor="#333333")
     return alt.StrokeDash("rate:N", scale=alt.Scale(domain=names, range=dashes), legend=legend)

@@ -1,16 +1,14 @@
 """The shared theme of charts: colours, dashes, legends, axes, and names of measures and folds."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from polaroc.base.checks import listed_values, shortened
+from polaroc.charts.libraries import alt
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.measures.catalog import label
-
-if TYPE_CHECKING:
-    import altair as alt
 
 # The palette of Okabe and Ito, distinct with any colour vision; black last.
 COLOURS = (
@@ -22,7 +20,7 @@ SIZE = 400
 GREY = "#8A8A8A"
 PERCENT = ".0%"
 # Letters that fit in a line of a legend below a chart, and the width of a symbol in letters.
-LETTERS, SYMBOL, MOST_COLUMNS = 84, 6, 6
+LETTERS, SYMBOL, MAX_COLUMNS = 84, 6, 6
 INK = "#222222"
 PALE = "#E6E9ED"
 # Colours that cannot be seen on a dark page, and what stands for them there.
@@ -42,8 +40,6 @@ def prior_label(prior: pl.Expr) -> pl.Expr:
 
 def share_axis(title: str) -> dict[str, Any]:
     """An axis for a share: from 0 to 1, marked in tenths, labelled in fifths."""
-    import altair as alt
-
     return {
         "scale": alt.Scale(domain=[0, 1], nice=False),
         "axis": alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], format=".1f"),
@@ -88,8 +84,6 @@ def colour(
     series: Sequence[str], title: str, colours: Mapping[str, str] | None = None
 ) -> "alt.Color":
     """One colour per series: those of a `palette`, or one made from these series."""
-    import altair as alt
-
     assigned = _assigned_colours(series, colours)
     series = ordered(series, colours)
     scale = alt.Scale(domain=series, range=[assigned[name] for name in series])
@@ -100,8 +94,6 @@ def style(
     series: Sequence[str], title: str, colours: Mapping[str, str] | None = None
 ) -> list["alt.Color | alt.StrokeDash"]:
     """The colour of lines, with their dashes where one colour stands for several series."""
-    import altair as alt
-
     channels: list[alt.Color | alt.StrokeDash] = [colour(series, title, colours)]
     series = ordered(series, colours)
     rounds = palette_rounds(series, colours)
@@ -154,8 +146,6 @@ def _assigned_colours(
 
 
 def _legend(series: Sequence[str], title: str) -> "alt.Legend | None":
-    import altair as alt
-
     if len(series) < 2:
         return None
     return alt.Legend(title=title, symbolType="stroke", symbolOpacity=1)
@@ -163,8 +153,6 @@ def _legend(series: Sequence[str], title: str) -> "alt.Legend | None":
 
 def with_captions(title: str, captions: Iterable[str]) -> "str | alt.TitleParams":
     """A title with an optional subtitle."""
-    import altair as alt
-
     parts = [caption for caption in captions if caption]
     return alt.TitleParams(title, subtitle="; ".join(parts)) if parts else title
 
@@ -174,10 +162,8 @@ def with_theme(chart: Any, below: Sequence[str] | None = None) -> Any:
     legend: dict[str, Any] = {"orient": "right", "columns": 1, "labelLimit": 300}
     if below is not None:
         widest = max(map(len, below), default=0)
-        columns = min(MOST_COLUMNS, max(1, LETTERS // (widest + SYMBOL)))
+        columns = min(MAX_COLUMNS, max(1, LETTERS // (widest + SYMBOL)))
         legend = {"orient": "bottom", "columns": columns, "labelLimit": 500}
-    import altair as alt
-
     dark = "#555555"
     themed = chart.copy(deep=False)
     themed.description = _described(chart.title)
@@ -254,8 +240,6 @@ def point_style(
     series: Sequence[str], title: str, colours: Mapping[str, str] | None = None
 ) -> list["alt.Color | alt.Shape"]:
     """The colours of filled points, with their shapes where one colour stands for several."""
-    import altair as alt
-
     series = ordered(series, colours)
     rounds = palette_rounds(series, colours)
     if not any(rounds):

@@ -2,16 +2,14 @@
 
 from collections.abc import Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from polaroc.base.private_columns import PLACE, PRIVATE
+from polaroc.charts.libraries import alt
 from polaroc.charts.lines import groups_of, name_of
 from polaroc.charts.saving import INVISIBLE_LAYER
-
-if TYPE_CHECKING:
-    import altair as alt
 
 # Points per curve and in all, which keeps charts small, and the area of a point in square
 # pixels.
@@ -57,8 +55,6 @@ def tooltip_layer(
     base: "alt.Chart", x: str, y: str, tooltip: Sequence["alt.Tooltip"], arrays: Sequence[str]
 ) -> "alt.Chart":
     """Invisible points with tooltips, the top layer; `base` holds their records."""
-    import altair as alt
-
     return (
         base.transform_flatten(list(arrays))
         .mark_point(filled=True, size=AREA, opacity=0, aria=False)
@@ -69,8 +65,6 @@ def tooltip_layer(
 
 def curve_tooltips(base: "alt.Chart", keys: Sequence[str], x: str, y: str) -> "alt.Chart":
     """The layer of the records of `tooltip_points`, with the prior where precision is drawn."""
-    import altair as alt
-
     at_prior = y == "precision"
     tooltip = [
         *([alt.Tooltip("line:N", title="curve")] if keys else []),

@@ -7,15 +7,15 @@ import polars as pl
 
 from polaroc.base.statistics import ROUNDING
 from polaroc.base.text import escape_control
-from polaroc.errors import MOST_LETTERS
+from polaroc.errors import MAX_LETTERS
 
 if TYPE_CHECKING:
     from polaroc.comparison.result import Comparison
     from polaroc.priors.beliefs import Belief
 
-MOST_NAMED = 5
+MAX_NAMED = 5
 # Probabilities nearer to 1 are not told apart, nor differences below this.
-ALMOST, LEAST_SHOWN = 0.995, 0.001
+ALMOST, MIN_SHOWN = 0.995, 0.001
 NUMBERS = (
     "none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
 )  # fmt: skip
@@ -40,7 +40,7 @@ def describe_belief(
         return f"{'at' if is_estimated else 'under'} {over!r}"
     if len(grid) == 1:
         return f"at {100 * grid[0]:.3g} % positives"
-    if len(grid) > MOST_NAMED:
+    if len(grid) > MAX_NAMED:
         return f"at {len(grid)} priors from {grid[0]:.3g} to {grid[-1]:.3g}, equally likely"
     return f"at the priors {', '.join(f'{prior:.3g}' for prior in grid)}, equally likely"
 
@@ -91,7 +91,7 @@ def how_sure(
     between = models.columns[0]
     other = models.slice(1).sort("probability_best", descending=True, maintain_order=True)
     lost = loss / (1 - chance)
-    about = "about " * (not higher or lost >= LEAST_SHOWN) + _apart(lost, higher)
+    about = "about " * (not higher or lost >= MIN_SHOWN) + _apart(lost, higher)
     which = "" if models.height == 2 else " most likely"
     return f"{words}, and if it is not, {one_name(other[between][0])}{which} is, by {about}"
 
@@ -104,7 +104,7 @@ def _apart(difference: float, higher: bool) -> str:
     """A difference of two means."""
     if not higher:
         return f"{difference:.2g}"
-    return f"{difference:.3f}" if difference >= LEAST_SHOWN else f"less than {LEAST_SHOWN}"
+    return f"{difference:.3f}" if difference >= MIN_SHOWN else f"less than {MIN_SHOWN}"
 
 
 def percent(chance: float) -> str:
@@ -121,7 +121,7 @@ def percent(chance: float) -> str:
 
 
 def corrected(models: pl.DataFrame, measure: str, *, higher: bool = True) -> str:
-    """What is left of the first model's mean once it is corrected for having been picked."""
+    """The first model's mean, corrected for the model having been selected by it."""
     mean, expected = models.select("mean", "expected").row(0)
     too, far = ("high", "highest") if higher else ("low", "lowest")
     picked = (
@@ -139,7 +139,7 @@ def corrected(models: pl.DataFrame, measure: str, *, higher: bool = True) -> str
 
 
 def describe_tests(models: pl.DataFrame, comparison: "Comparison | None", blocks: int) -> str:
-    """From which models the first differs significantly, and in how many folds it is the best."""
+    """A sentence on the tests between the first model and others, and the folds that it wins."""
     sentences = []
     if comparison is not None:
         sentences.append(describe_separation(models[models.columns[0]], comparison))
@@ -149,7 +149,7 @@ def describe_tests(models: pl.DataFrame, comparison: "Comparison | None", blocks
 
 
 def describe_wins(share: float, blocks: int) -> str:
-    """In how many folds the first model is the best.
+    """A sentence on the folds in which the first model is the best.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def describe_wins(share: float, blocks: int) -> str:
 
 
 def describe_separation(models: pl.Series, comparison: "Comparison") -> str:
-    """From which of the other models the first differs significantly."""
+    """A sentence on the models from which the first differs significantly."""
     apart, not_apart = split_by_test(models, comparison)
     test = f"(corrected test, α = {comparison.plan.alpha:g})"
     first = one_name(models[0])
@@ -205,9 +205,9 @@ def listed(models: Sequence[object], last: str) -> str:
     >>> listed(["A", "B", "C"], "or")
     'A, B or C'
     """
-    words = [one_name(model) for model in models[:MOST_NAMED]]
-    if len(models) > MOST_NAMED:
-        words.append(f"{len(models) - MOST_NAMED} more")
+    words = [one_name(model) for model in models[:MAX_NAMED]]
+    if len(models) > MAX_NAMED:
+        words.append(f"{len(models) - MAX_NAMED} more")
     return f" {last} ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
@@ -227,7 +227,7 @@ def one_name(model: object) -> str:
     name = escape_control(str(model)).replace("\n", "\\n")
     if not name.strip():
         return repr(name)
-    return name if len(name) <= MOST_LETTERS else f"{name[:MOST_LETTERS]}…"
+    return name if len(name) <= MAX_LETTERS else f"{name[:MAX_LETTERS]}…"
 
 
 def split_by_test(models: pl.Series, comparison: "Comparison") -> tuple[list[object], list[object]]:

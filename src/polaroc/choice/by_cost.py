@@ -8,6 +8,7 @@ import polars as pl
 
 from polaroc.base.checks import check_factor, check_share
 from polaroc.base.columns import as_lazy
+from polaroc.base.lazy import np
 from polaroc.base.private_columns import TRUTH, private
 from polaroc.base.statistics import ROUNDING
 from polaroc.choice.answer import changes, describe_belief, how_sure, listed, one_name
@@ -37,11 +38,11 @@ EXPECTED_COST = "expected_cost"
 AT, WRONG, KNOWN, WHY = (private(name) for name in ("at", "wrong", "known", "why"))
 COLUMNS = ("threshold", "tpr", "fpr")
 # Positives, at the least, among the cases of which the answer speaks.
-FEWEST_POSITIVES = 10
+MIN_POSITIVES = 10
 
 
 class Costs(NamedTuple):
-    """What a wrong call costs, how likely positives are thought to be, and what is to be kept."""
+    """Costs of wrong calls, the range or belief of the prior, and constraints."""
 
     fn: float
     fp: float
@@ -232,8 +233,6 @@ def _certainty(
     columns: Mapping[str, Any],
 ) -> Certainty:
     """The covariance of the costs of models with fixed thresholds, over cases of one test set."""
-    import numpy as np
-
     if weight is not None:
         return WEIGHTED
     counts = rated.select(pl.min_horizontal("positives", "negatives").min()).item()
@@ -310,8 +309,6 @@ def _choice(
     level: float,
     warnings: Sequence[str],
 ) -> Choice:
-    import numpy as np
-
     belief, names = costs.belief, rated[between]
     fnr, fpr = 1 - rated["tpr"].to_numpy(), rated["fpr"].to_numpy()
     means = costs.at(belief.mean, fnr, fpr)
@@ -320,7 +317,7 @@ def _choice(
     least = at_nodes.min(axis=1, initial=inf)
     known = None
     if certainty.covariance is not None:
-        # Of a posterior more is better.
+        # The posterior is of numbers of which more is better.
         known = posterior(-means, certainty.covariance, certainty.freedom, level=level)
     if known is not None:
         exact = (rated[f"cost_{end}"].to_numpy() for end in ("lower", "upper"))
@@ -370,7 +367,7 @@ def _choice(
             *([certainty.basis] if is_any else []),
             *_corrected(ranked),
             *changes(priors),
-            *([] if costs.estimate is None else [belief.carried]),
+            *([] if costs.estimate is None else [belief.interval_note]),
             *(f"{one_name(model)} has no cost: {note}." for model, note in lacking),
             *warnings,
         ),
@@ -391,8 +388,6 @@ def of_costs(known: Posterior, means: "Array", lower: "Array", upper: "Array") -
     The costs of few errors are not normal, and exact limits do not allow for a model having been
     picked: they are widened by as much as its mean is corrected.
     """
-    import numpy as np
-
     corrected = -known.expected - means
     return known._replace(
         expected=-known.expected,
@@ -408,7 +403,7 @@ def _sentence(ranked: pl.DataFrame, costs: Costs, *, is_bound: bool) -> str:
     name, cost, threshold, tpr, fpr = ranked.select(ranked.columns[0], "mean", *COLUMNS).row(0)
     at, prior = one_prior(costs.over), costs.belief.mean
     cases = 1000
-    while cases * prior < FEWEST_POSITIVES:
+    while cases * prior < MIN_POSITIVES:
         cases *= 10
     positives, missed = cases * prior, cases * prior * (1 - tpr)
     alarms = cases * (1 - prior) * fpr
@@ -433,7 +428,7 @@ def _sentence(ranked: pl.DataFrame, costs: Costs, *, is_bound: bool) -> str:
 
 
 def _corrected(ranked: pl.DataFrame) -> list[str]:
-    """What is left of the first model's cost once it is corrected for having been picked."""
+    """The first model's cost, corrected for the model having been selected by it."""
     if ranked.height < 2:
         return []
     mean, expected = ranked.select("mean", "expected").row(0)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polaroc.base.checks import check_ratio
+from polaroc.base.lazy import np
 from polaroc.comparison.half_splits import ModelMeans
 from polaroc.comparison.measure_rows import SAME, range_rows
 from polaroc.comparison.paired_cases import NO_VARIANCE, blocks_of, read_cases
@@ -17,7 +18,7 @@ from polaroc.priors.beliefs import Belief
 from polaroc.typing import Array
 
 # Test sets as large as training sets: the most that is usual.
-MOST_RATIO = 1.0
+MAX_RATIO = 1.0
 
 
 class Certainty(NamedTuple):
@@ -30,11 +31,9 @@ class Certainty(NamedTuple):
 
 
 def of_folds(values: "Array", test_train_ratio: float | None) -> Certainty:
-    """Of means over folds, with Nadeau and Bengio's correction; values are folds × models."""
-    import numpy as np
-
+    """The covariance of means over folds (folds × models), as Nadeau and Bengio correct it."""
     folds = len(values)
-    ratio = MOST_RATIO if test_train_ratio is None else test_train_ratio
+    ratio = MAX_RATIO if test_train_ratio is None else test_train_ratio
     check_ratio(ratio)
     covariance = np.cov(values, rowvar=False) * (1 / folds + ratio)
     about = "The probability refers to models trained anew on other samples of this size"
@@ -53,7 +52,7 @@ def of_folds(values: "Array", test_train_ratio: float | None) -> Certainty:
 
 
 def of_halves(means: ModelMeans) -> Certainty:
-    """Of means over folds, from the same measure in disjoint halves of the cases."""
+    """The covariance of means over folds, from the measure in disjoint halves of the cases."""
     return Certainty(
         means.covariance,
         "The probability refers to models trained anew on other samples of this size, by the "
@@ -65,9 +64,7 @@ def of_halves(means: ModelMeans) -> Certainty:
 def of_cases(
     predictions: pl.DataFrame, measure: Measure, between: str, case: str, **columns: Any
 ) -> Certainty:
-    """Of fitted models on one test set, paired by case."""
-    import numpy as np
-
+    """The covariance of fitted models on one test set, paired by case."""
     cases = read_cases(predictions, between=between, case=case, by=(), **columns)
     block = next(blocks_of(cases, measure))
     covariance = block.covariance()
@@ -94,9 +91,7 @@ def of_errors(
     over: "tuple[float, float] | Belief | None",
     grid: Sequence[float],
 ) -> Certainty:
-    """Of one test set, from the standard error of each model, as if their errors were unrelated."""
-    import numpy as np
-
+    """Variances on one test set, from standard errors, as if those of models were unrelated."""
     named = pl.col("measure").cast(pl.String) == measure
     rows = measures.clear()
     mean = mean_name(measure)

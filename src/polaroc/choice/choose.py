@@ -200,7 +200,7 @@ def choose(
     """
     estimate = None
     if isinstance(over, pl.DataFrame | pl.LazyFrame):
-        # Of one model, but in use by all.
+        # The prior in use, estimated with one model, is that of all.
         estimate = as_lazy(over).collect()
         over = belief_of_estimate(estimate)
     elif not (over is None or isinstance(over, Belief)):
@@ -281,7 +281,7 @@ def _at_estimate(
     columns = [models.columns[0], "lower", "upper"]
     assert belief.ends is not None
     limits = widest([table.select(columns) for table in tables], columns[:1], belief.ends)
-    # Of other measures nothing is known at 0 and 1.
+    # Other measures than AUPREC have no limits at 0 and 1.
     is_known = pl.lit(choice.measure == "auprec" or len(belief.inner_ends) == len(belief.ends))
     return replace(
         choice,
@@ -289,7 +289,7 @@ def _at_estimate(
         .join(limits, on=models.columns[0], nulls_equal=True, maintain_order="left")
         .with_columns(pl.when(is_known).then(pl.col("lower", "upper")))
         .select(models.columns),
-        warnings=(*choice.warnings, belief.carried),
+        warnings=(*choice.warnings, belief.interval_note),
     )
 
 

@@ -3,6 +3,7 @@
 from math import inf, log
 from typing import NamedTuple
 
+from polaroc.base.lazy import np
 from polaroc.typing import Array
 
 # Prior of the true SD of pairwise differences, in standard errors of a difference: its square is
@@ -12,7 +13,7 @@ SPREAD_SCALE, SPREAD_FREEDOM = 0.7, 3.0
 EQUAL = 0.5
 # Spreads considered, in standard errors of a difference, and their number.
 SPREADS, NODES = (0.05, 500.0), 96
-FEWEST_DRAWS, MOST_DRAWS, DRAWN_VALUES = 4_000, 20_000, 2_000_000
+MIN_DRAWS, MAX_DRAWS, DRAWN_VALUES = 4_000, 20_000, 2_000_000
 # Models whose difference and its variance are smaller, relative to the others, are the same.
 SAME = 1e-12
 HALVINGS, NEGLIGIBLE = 20, 1e-7
@@ -89,8 +90,6 @@ def posterior(
     >>> result.expected.round(3).tolist()
     [0.792, 0.788]
     """
-    import numpy as np
-
     means, covariance = np.asarray(means, float), np.asarray(covariance, float)
     if not covariance.diagonal().max(initial=0.0) > 0:
         return None
@@ -104,8 +103,8 @@ def posterior(
     best, loss = _best(fit, draws or _draws(len(own)), seed)
     expected = fit.means @ fit.weights
     lower, upper = (_quantile(fit, share) for share in ((1 - level) / 2, (1 + level) / 2))
-    found = ((center + expected)[first], (center + lower)[first], (center + upper)[first])
-    return Posterior(*found, (best / copies)[first], loss[first])
+    limits = ((center + expected)[first], (center + lower)[first], (center + upper)[first])
+    return Posterior(*limits, (best / copies)[first], loss[first])
 
 
 class _Fit(NamedTuple):
@@ -121,8 +120,6 @@ class _Fit(NamedTuple):
 
 def _distinct(means: "Array", covariance: "Array") -> tuple["Array", "Array", "Array"]:
     """Places of different models, how many are the same as each, and for every model its place."""
-    import numpy as np
-
     variance = covariance.diagonal()
     apart = variance[:, None] + variance - 2 * covariance
     tiny = SAME * max(variance.max(initial=0.0), SAME)
@@ -134,7 +131,6 @@ def _distinct(means: "Array", covariance: "Array") -> tuple["Array", "Array", "A
 
 def _one(mean: float, variance: float, freedom: float, level: float, copies: "Array") -> Posterior:
     """All models are the same one."""
-    import numpy as np
     from scipy.special import stdtrit
 
     reach = stdtrit(min(freedom, 1e9), (1 + level) / 2) * variance**0.5
@@ -146,8 +142,6 @@ def _one(mean: float, variance: float, freedom: float, level: float, copies: "Ar
 
 def _fit(means: "Array", covariance: "Array", freedom: float) -> _Fit | None:
     """The posterior of the spread, and of the means given it."""
-    import numpy as np
-
     count, error = len(means), _error(covariance)
     if error <= SAME * covariance.trace() / count:
         return None
@@ -197,7 +191,6 @@ def _smoothed(covariance: "Array", freedom: float) -> tuple["Array", float]:
     of like models because the variance falls as the measure rises: taken as they are, the common
     level would be drawn to the luckiest.
     """
-    import numpy as np
     from scipy.special import polygamma
 
     count, variances = len(covariance), covariance.diagonal()
@@ -223,13 +216,11 @@ def _smoothed(covariance: "Array", freedom: float) -> tuple["Array", float]:
 
 
 def _draws(models: int) -> int:
-    return int(min(max(DRAWN_VALUES / models, FEWEST_DRAWS), MOST_DRAWS))
+    return int(min(max(DRAWN_VALUES / models, MIN_DRAWS), MAX_DRAWS))
 
 
 def _best(fit: _Fit, draws: int, seed: int) -> tuple["Array", "Array"]:
     """How often each model is the best, and its mean loss, where models differ."""
-    import numpy as np
-
     rng = np.random.default_rng(seed)
     weights = fit.weights[1:] / fit.weights[1:].sum()
     half = draws // 2
@@ -252,7 +243,6 @@ def _best(fit: _Fit, draws: int, seed: int) -> tuple["Array", "Array"]:
 
 def _quantile(fit: _Fit, share: float) -> "Array":
     """Quantile of each model's mean, by bisection of the mixture over spreads."""
-    import numpy as np
     from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
     kept = fit.weights > NEGLIGIBLE
@@ -269,5 +259,5 @@ def _quantile(fit: _Fit, share: float) -> "Array":
         chance = ndtr(distance) if fit.freedom == inf else stdtr(fit.freedom, distance)
         above = chance @ weights > share
         low, high = np.where(above, low, middle), np.where(above, middle, high)
-    found: Array = (low + high) / 2
-    return found
+    quantile: Array = (low + high) / 2
+    return quantile

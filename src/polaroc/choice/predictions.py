@@ -1,4 +1,4 @@
-"""What a choice needs of predictions: their measures, and how far these may be off."""
+"""Measures of predictions for a choice, and the covariance of their means."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple

@@ -7,6 +7,7 @@ from math import log
 
 import polars as pl
 
+from polaroc.base.lazy import np
 from polaroc.base.statistics import ROUNDING
 from polaroc.comparison.measure_rows import SAME, Rows, distinct, only_range, range_rows, rows_of
 from polaroc.errors import Hint, InvalidArgument
@@ -82,15 +83,11 @@ class ExpectedMeasures:
         return 1 if self.higher else -1
 
     def _expectation(self, at_nodes: "Array") -> "Array":
-        import numpy as np
-
         expectation: Array = at_nodes @ np.array(self.belief.weights)
         return expectation
 
     def _at(self, priors: Sequence[float]) -> "Array":
         """The measure at other priors, interpolated in ln λ."""
-        import numpy as np
-
         known = [-log(skew(prior)) for prior in self.grid]
         positions = [-log(skew(prior)) for prior in priors]
         places = np.interp(positions, known, np.arange(len(known)))
@@ -220,8 +217,6 @@ def shortfall(means: "Array") -> "Array":
 
 def best_shares(values: "Array") -> "Array":
     """1 for the best model (axis 1), shared among those that tie, 0 for the others."""
-    import numpy as np
-
     best = values.max(axis=1, keepdims=True)
     ties = values >= best - ROUNDING * np.abs(best)
     shared: Array = ties / ties.sum(axis=1, keepdims=True)

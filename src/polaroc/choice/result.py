@@ -15,7 +15,7 @@ from polaroc.priors.beliefs import Belief
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-MOST_PRIORS = 12
+MAX_PRIORS = 12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -184,7 +184,7 @@ def _choice_blocks(choice: Choice) -> Iterator[Block]:
     if best.is_empty():
         return
     # Spread evenly, with both ends.
-    rows = min(best.height, MOST_PRIORS)
+    rows = min(best.height, MAX_PRIORS)
     shown = [round(i * (best.height - 1) / max(rows - 1, 1)) for i in range(rows)]
     which = "each prior" if rows == best.height else f"{rows} of the {best.height} priors"
     yield (

@@ -20,7 +20,7 @@ from polaroc.cli.evaluate import evaluate
 from polaroc.cli.experiment import experiment
 from polaroc.cli.gate import gate
 from polaroc.cli.monitor import monitor
-from polaroc.cli.names import METAVARS, OTHER_OPTIONS
+from polaroc.cli.option_names import METAVARS, OTHER_OPTIONS
 from polaroc.cli.report import report
 from polaroc.cli.screen import refuse, with_options
 from polaroc.cli.settings import SETTINGS, defaults

@@ -6,17 +6,17 @@ from typing import Annotated, Any
 import typer
 
 from polaroc.charts.saving import check_formats, save
-from polaroc.cli.drawings import DRAWINGS, ChartInputs, doubtful
-from polaroc.cli.inputs import GRID, NullRows, Positive, Weight, beginnings, priors_in_words
-from polaroc.cli.keys import Keys, NoBy, keys_of, tell
-from polaroc.cli.measured import Files, Ratio, Score, Truth, columns_of, show
+from polaroc.cli.drawings import DRAWINGS, ChartInputs, notes_of
+from polaroc.cli.keys import Keys, NoBy, keys_of
+from polaroc.cli.measures_or_predictions import Files, Ratio, Score, Truth, columns_of
+from polaroc.cli.options import GRID, NullRows, Positive, Weight, beginnings, priors_in_words
 from polaroc.cli.outputs import Force
 from polaroc.cli.pipes import or_stdout
-from polaroc.cli.screen import handle_errors, notes_console, progress
+from polaroc.cli.screen import handle_errors, notes_console, print_notes, progress, show
 from polaroc.cli.sources import Decimal, Separator, TableName, opened
 from polaroc.comparison.design import Target
 from polaroc.errors import InvalidArgument, check_choice
-from polaroc.files.atomic import atomic_file, check_new, never_replace, replace_any
+from polaroc.files.atomic import atomic_file, check_new
 
 
 @handle_errors
@@ -25,7 +25,6 @@ def chart(
         str,
         typer.Argument(
             help=f"Which: {', '.join(DRAWINGS)}.",
-            show_default=False,
             autocompletion=beginnings(DRAWINGS),
         ),
     ],
@@ -37,13 +36,10 @@ def chart(
             "-o",
             help="File to write; its suffix json, html, svg, png or pdf gives the format; "
             "- prints JSON, in Vega-Lite. [default: NAME.html]",
-            show_default=False,
         ),
     ] = None,
     force: Force = False,
-    title: Annotated[
-        str | None, typer.Option(help="Heading of the chart.", show_default=False)
-    ] = None,
+    title: Annotated[str | None, typer.Option(help="Heading of the chart.")] = None,
     truth: Truth = None,
     score: Score = None,
     table: TableName = None,
@@ -54,52 +50,40 @@ def chart(
         typer.Option(
             help="Key column, repeated for several: first the models, which give the colours, then "
             "folds. [default: of predictions the columns with usual names of "
-            "models and folds, which are said; of measures all]",
-            show_default=False,
+            "models and folds, which a note names; of measures all]",
         ),
     ] = None,
     no_by: NoBy = False,
     prior: Annotated[
         list[str] | None,
-        typer.Option(help="Prior, or 'observed'; repeat it for several.", show_default=False),
+        typer.Option(help="Prior, or 'observed'; repeat it for several."),
     ] = None,
     over: Annotated[
         tuple[float, float] | None,
-        typer.Option(
-            help="Range of priors LO HI. [default: 0.01 0.5 where it may be left out]",
-            show_default=False,
-        ),
+        typer.Option(help="Range of priors LO HI. [default: 0.01 0.5 where it may be left out]"),
     ] = None,
     grid: Annotated[
         int | None,
-        typer.Option(
-            help=f"Number of priors over the range. [default: {GRID}]", min=2, show_default=False
-        ),
+        typer.Option(help=f"Number of priors over the range. [default: {GRID}]", min=2),
     ] = None,
     measure: Annotated[
         str | None,
-        typer.Option(help="What pairs compares. [default: iauprec]", show_default=False),
+        typer.Option(help="What pairs compares. [default: iauprec]"),
     ] = None,
     target: Annotated[
         Target | None,
-        typer.Option(
-            help="What pairs are compared for, as in compare. [default: algorithm]",
-            show_default=False,
-        ),
+        typer.Option(help="What pairs are compared for, as in compare. [default: algorithm]"),
     ] = None,
     test_train_ratio: Ratio = None,
     alpha: Annotated[
         float | None,
-        typer.Option(
-            help="Accepted chance of a false difference. [default: 0.005]", show_default=False
-        ),
+        typer.Option(help="Accepted chance of a false difference. [default: 0.005]"),
     ] = None,
     band: Annotated[
         float | None,
         typer.Option(
             help="Of roc and pr, on one test set: with bands that hold the whole true curve with "
             "this probability, such as 0.95.",
-            show_default=False,
         ),
     ] = None,
     brier: Annotated[
@@ -135,11 +119,10 @@ def chart(
             f"{names} does not change the chart {name!r}; it takes {taken or 'none'}.",
             hint="leave it out.",
         )
-    replaceable = replace_any if force else never_replace
     destination = file or Path(f"{name}.html")
     with or_stdout(destination, f"{name}.json") as where:
         check_formats([where.suffix[1:].lower()])
-        check_new(where, replaceable)
+        check_new(where, force)
         with progress() as say, opened(files, table, separator, decimal) as source:
             say("measuring")
             columns = columns_of(source, truth, score, weight, positive, nulls)
@@ -150,11 +133,11 @@ def chart(
             drawn_from = drawing.table(wanted)
             say("drawing")
             drawn = drawing.draw(drawn_from, **({} if title is None else {"title": title}))
-            notes = [*wanted.dropped(), *doubtful(drawn_from)]
+            notes = [*wanted.dropped(), *notes_of(drawn_from)]
             source.check_unchanged()
-            with atomic_file(where, replaceable) as staging:
+            with atomic_file(where, force) as staging:
                 save(drawn, staging)
-    tell(keys.notes)
+    print_notes(keys.notes)
     # Notes that a chart does not show.
     to_file = where == destination
     show([f"Note: {line}" for line in notes], notes_console(to_file))

@@ -5,10 +5,11 @@ from typing import Annotated
 import typer
 
 from polaroc.base.text import escape_control, table
-from polaroc.cli.inputs import Files, Positive, Score, Truth, Weight
-from polaroc.cli.keys import By, NoBy, keys_of, tell
+from polaroc.cli.keys import By, NoBy, keys_of
+from polaroc.cli.measures_table import MAX_ROWS, commonest_notes
+from polaroc.cli.options import Files, Positive, Score, Truth, Weight
 from polaroc.cli.pipes import AsJson, print_json
-from polaroc.cli.screen import MOST_ROWS, doubts, handle_errors, notes_console, out, progress
+from polaroc.cli.screen import handle_errors, notes_console, out, print_notes, progress
 from polaroc.cli.sources import Decimal, Separator, TableName, columns_of, opened
 from polaroc.errors import InvalidPredictions
 from polaroc.predictions.audit import check as audit
@@ -30,7 +31,7 @@ def check(
         str | None,
         typer.Option(help="Column that tells the cases apart, to find repeated ones."),
     ] = None,
-    rows: Annotated[int, typer.Option(help="How many keys to show.", min=1)] = MOST_ROWS,
+    rows: Annotated[int, typer.Option(help="How many keys to show.", min=1)] = MAX_ROWS,
     as_json: AsJson = False,
 ) -> None:
     """Audit a prediction table: what each key holds. Or say why it cannot be evaluated.
@@ -50,7 +51,7 @@ def check(
         source.check_unchanged()
     if report.is_empty():
         raise InvalidPredictions("the files hold no rows.", hint="check the files.")
-    tell(key_names.notes)
+    print_notes(key_names.notes)
     if as_json:
         print_json(report)
         return
@@ -61,7 +62,7 @@ def check(
     )
     if report.height > rows:
         notes_console(True).print(f"… and {report.height - rows} more; --rows shows them.")
-    for line in [*notes, *doubts(report.tail(-rows), "key")]:
+    for line in [*notes, *commonest_notes(report.tail(-rows), "key")]:
         notes_console(True).print(escape_control(line))
 
 

@@ -9,9 +9,8 @@ from polaroc.choice.choose import check_options, choose_measured
 from polaroc.choice.choose import choose as chosen
 from polaroc.choice.predictions import WEIGHTED, one_prior, options_of, paired, ratio_of
 from polaroc.choice.result import Choice, choice_parts
-from polaroc.cli.inputs import Columns, Grid, NullRows, Positive, Weight, grid_of, limits_of
-from polaroc.cli.keys import Keys, roles_of, tell
-from polaroc.cli.measured import (
+from polaroc.cli.keys import Keys, roles_of
+from polaroc.cli.measures_or_predictions import (
     Alpha,
     Between,
     Block,
@@ -26,11 +25,11 @@ from polaroc.cli.measured import (
     measures_of,
     predictions_or_measures,
     refuse_grid,
-    show_results,
     tuning_of,
 )
+from polaroc.cli.options import Columns, Grid, NullRows, Positive, Weight, grid_of, limits_of
 from polaroc.cli.pipes import AsJson, print_json
-from polaroc.cli.screen import handle_errors, progress
+from polaroc.cli.screen import handle_errors, print_notes, progress, show_results
 from polaroc.cli.sources import Decimal, Separator, Source, TableName, opened
 from polaroc.errors import InvalidArgument
 from polaroc.measures.catalog import at_one_prior
@@ -46,7 +45,6 @@ def choose(
         typer.Option(
             help="Range of priors LO HI, or one prior twice; by default those of the measures, "
             "equally likely.",
-            show_default=False,
         ),
     ] = None,
     measure: Annotated[
@@ -66,7 +64,6 @@ def choose(
         typer.Option(
             help="Column that tells the cases apart: of predictions on one test set, or on folds, "
             "for which it tells the ratio of test to training cases.",
-            show_default=False,
         ),
     ] = None,
     test_train_ratio: Ratio = None,
@@ -90,7 +87,6 @@ def choose(
         typer.Option(
             help="For expected_cost: predictions of the same models on other cases, to set "
             "thresholds on.",
-            show_default=False,
         ),
     ] = None,
     cost_fn: Annotated[
@@ -102,14 +98,12 @@ def choose(
         typer.Option(
             help="For expected_cost: a limit that thresholds have to keep, such as precision=0.8; "
             "repeat it for several.",
-            show_default=False,
         ),
     ] = None,
     confidence: Annotated[
         float | None,
         typer.Option(
-            help="Probability with which the true rates of all models keep all constraints.",
-            show_default=False,
+            help="Probability with which the true rates of all models keep all constraints."
         ),
     ] = None,
     as_json: AsJson = False,
@@ -148,7 +142,7 @@ def choose(
             say("choosing")
             keys = roles.all if case is None else [*roles.all, case]
             if columns is not None:
-                tell(source.notes(columns))
+                print_notes(source.notes(columns))
             result = chosen(
                 predictions_or_measures(source, columns, keys), measure=measure, over=over,
                 tuning=tuning_of(tuning, columns, keys, table, separator, decimal), case=case,
@@ -164,7 +158,7 @@ def choose(
                 alpha=alpha, incomplete=incomplete, level=level, halves=halves_in(halves),
             )  # fmt: skip
         source.check_unchanged()
-    tell(roles.notes)
+    print_notes(roles.notes)
     if as_json:
         together = (
             {"threshold": result.threshold, "promise": result.promise}
@@ -222,7 +216,7 @@ def choice_options(
     grid: int | None = None,
     measure: str = "auprec",
 ) -> dict[str, Any]:
-    """What a choice needs to be evaluated of predictions."""
+    """The options of the evaluation of predictions that a choice needs."""
     if columns is None:
         refuse_grid(grid)
         return {}

@@ -7,9 +7,8 @@ import polars as pl
 import typer
 
 from polaroc.base.text import escape_spreadsheet
-from polaroc.cli.inputs import Columns, NullRows, Positive, Weight, prior_in_words
-from polaroc.cli.keys import roles_of, tell
-from polaroc.cli.measured import (
+from polaroc.cli.keys import roles_of
+from polaroc.cli.measures_or_predictions import (
     Alpha,
     Between,
     Block,
@@ -23,11 +22,11 @@ from polaroc.cli.measured import (
     columns_of,
     halves_in,
     measures_of,
-    show_results,
 )
+from polaroc.cli.options import Columns, NullRows, Positive, Weight, prior_in_words
 from polaroc.cli.outputs import Force, Output
 from polaroc.cli.pipes import AsJson, print_json
-from polaroc.cli.screen import handle_errors, progress
+from polaroc.cli.screen import handle_errors, print_notes, progress, show_results
 from polaroc.cli.sources import Decimal, Separator, Source, TableName, opened
 from polaroc.comparison.compare import compare as comparison
 from polaroc.comparison.design import Adjust, Target
@@ -45,13 +44,11 @@ def compare(
     block: Block = None,
     prior: Annotated[
         str | None,
-        typer.Option(help="Prior at which AUPREC is compared, or 'observed'.", show_default=False),
+        typer.Option(help="Prior at which AUPREC is compared, or 'observed'."),
     ] = None,
     contrast: Annotated[
         tuple[float, float] | None,
-        typer.Option(
-            help="Two priors: compare AUPREC at the first minus at the second.", show_default=False
-        ),
+        typer.Option(help="Two priors: compare AUPREC at the first minus at the second."),
     ] = None,
     target: Annotated[
         Target,
@@ -70,7 +67,6 @@ def compare(
         typer.Option(
             help="Confidence of the intervals of pairs: one leaves out 0 where the adjusted p is "
             "below 1 - level. [default: 1 - alpha]",
-            show_default=False,
         ),
     ] = None,
     adjust: Annotated[Adjust, typer.Option(help="How p-values of pairs are adjusted.")] = "holm",
@@ -83,7 +79,7 @@ def compare(
     decimal: Decimal = ".",
     over: Annotated[
         tuple[float, float] | None,
-        typer.Option(help="Of predictions: range of priors LO HI for IAUPREC.", show_default=False),
+        typer.Option(help="Of predictions: range of priors LO HI for IAUPREC."),
     ] = None,
     weight: Weight = None,
     positive: Positive = None,
@@ -135,7 +131,7 @@ def compare(
                 escape_spreadsheet(result.pairs).write_csv(staging / "pairs.csv")
                 escape_spreadsheet(result.letters).write_csv(staging / "letters.csv")
                 (staging / "summary.txt").write_text(result.summary() + "\n", encoding="utf-8")
-    tell(roles.notes)
+    print_notes(roles.notes)
     if as_json:
         print_json({
             "measure": result.measure, "between": result.between, "block": result.block,
@@ -160,7 +156,7 @@ def _predictions(
             "--weight or --nulls is given, which --target trained does not know.",
             hint="leave it out; drop such rows before.",
         )
-    tell(source.notes(columns))
+    print_notes(source.notes(columns))
     names = {"truth": columns.truth, "score": columns.score, "positive": columns.positive}
     return source.predictions(columns, [*keys, case]), {**names, "case": case}
 

@@ -42,15 +42,15 @@ def demo(
     columns: dict[str, Any] = {
         "truth": "truth", "score": "score", "by": ["model", "fold"], "over": OVER,
     }  # fmt: skip
-    said: list[str] = []
+    sentences: list[str] = []
     with progress() as say, output.staging() as staging:
         say("measuring")
         write_measures(evaluate(predictions, **columns, priors=PRIORS), staging)
         say("choosing, drawing")
         report(
             predictions, **columns, case="case", test_train_ratio=RATIO, path=staging / PAGE,
-            tell=said.append,
+            tell=sentences.append,
         )  # fmt: skip
-    for sentence in said[0].splitlines():
+    for sentence in sentences[0].splitlines():
         out().print(sentence)
     notes.print(f"\nOpen {folder / PAGE} in a browser for what that rests on.")

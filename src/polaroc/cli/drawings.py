@@ -1,4 +1,4 @@
-"""The charts of the command line: what each is drawn from, and by which function."""
+"""The charts of the command line: the table and the function of each."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,10 +12,11 @@ from polaroc.calibration.calibration_curve import calibration_curve
 from polaroc.choice.choose import choose
 from polaroc.choice.result import Choice
 from polaroc.cli.choose import choice_options
-from polaroc.cli.inputs import Columns, grid_of
-from polaroc.cli.keys import keys_of_measures, tell
-from polaroc.cli.measured import measures_of, refuse_grid
-from polaroc.cli.screen import doubts
+from polaroc.cli.keys import keys_of_measures
+from polaroc.cli.measures_or_predictions import measures_of, refuse_grid
+from polaroc.cli.measures_table import commonest_notes
+from polaroc.cli.options import Columns, grid_of
+from polaroc.cli.screen import print_notes
 from polaroc.cli.sources import Source
 from polaroc.comparison.compare import compare
 from polaroc.comparison.design import Target
@@ -38,7 +39,7 @@ RATES = ("accuracy", "precision", "tnr")
 
 @dataclass(frozen=True)
 class ChartInputs:
-    """What the command line says a chart is drawn from."""
+    """The source and the options of a chart, and the tables made of them."""
 
     source: Source
     columns: Columns | None  # of measures None
@@ -66,22 +67,22 @@ class ChartInputs:
                 "by `polaroc evaluate PREDICTIONS --truth ... --score ... --out FOLDER`.",
             )
         curves, notes = self.source.curves(self.columns, self.by)
-        tell(notes)
+        print_notes(notes)
         return curves
 
-    def roc(self) -> "pl.LazyFrame | Both":
+    def roc(self) -> "pl.LazyFrame | WithOverlay":
         """The curves, and bands that hold the true ones."""
         curves = self.curves()
         if self.band is None:
             return curves
-        return Both(curves, band=roc_band(curves, level=self.band))
+        return WithOverlay(curves, band=roc_band(curves, level=self.band))
 
-    def at_priors(self) -> "pl.LazyFrame | Both":
+    def at_priors(self) -> "pl.LazyFrame | WithOverlay":
         """The precision of each point of the curves at the priors, and bands."""
         precisions = self.curves().pipe(surface, list(self.prior or DEFAULT_PRIORS))
         if self.band is None:
             return precisions
-        return Both(precisions, band=pr_band(precisions, level=self.band))
+        return WithOverlay(precisions, band=pr_band(precisions, level=self.band))
 
     def relations(self) -> pl.LazyFrame:
         """Which curve dominates which, between the first key."""
@@ -104,12 +105,12 @@ class ChartInputs:
         points = operating_points(self.curves(), "cost", priors=0.5)
         return shifted_rates(points, self._grid(), RATES)
 
-    def costs(self) -> "pl.LazyFrame | Both":
+    def costs(self) -> "pl.LazyFrame | WithOverlay":
         """The least expected cost of each curve, and that of acting on scores as they are."""
         curves = self.curves()
         if not self.brier:
             return cost_curve(curves)
-        return Both(cost_curve(curves), brier=brier_curve(curves))
+        return WithOverlay(cost_curve(curves), brier=brier_curve(curves))
 
     def calibration(self) -> pl.LazyFrame:
         """How often scores are right, at the priors or at each key's own."""
@@ -189,37 +190,37 @@ class ChartInputs:
         return keys[0], keys[1:]
 
 
-class Both:
-    """What a chart is drawn from, and what is drawn over it, by the name of the argument."""
+class WithOverlay:
+    """The table of a chart, and further tables by the name of their argument."""
 
     def __init__(self, table: pl.LazyFrame, **over: pl.LazyFrame) -> None:
         self.table, self.over = table, over
 
 
-def doubtful(table: Any) -> list[str]:
-    """The warnings of what a chart is drawn from."""
-    if isinstance(table, Both):
-        return [note for one in (table.table, *table.over.values()) for note in doubtful(one)]
+def notes_of(table: Any) -> list[str]:
+    """The warnings of the tables of a chart."""
+    if isinstance(table, WithOverlay):
+        return [note for one in (table.table, *table.over.values()) for note in notes_of(one)]
     if isinstance(table, Choice | Comparison):
         return list(table.warnings)
     if isinstance(table, pl.LazyFrame) and "note" in table.collect_schema():
-        return doubts(table.collect())
+        return commonest_notes(table.collect())
     return []
 
 
 class Drawing(NamedTuple):
-    """A chart: what it is drawn from, by which function, and its options."""
+    """A chart: how its table is made, the function that draws it, and its options."""
 
     table: Callable[[ChartInputs], Any]
     draw: Callable[..., Any]
     options: tuple[str, ...] = ()
 
 
-def drawn_over(draw: Callable[..., Any]) -> Callable[..., Any]:
+def with_overlay(draw: Callable[..., Any]) -> Callable[..., Any]:
     """The function of a chart, for a table with something to draw over it."""
 
     def both(table: Any, **options: Any) -> Any:
-        if isinstance(table, Both):
+        if isinstance(table, WithOverlay):
             return draw(table.table, **table.over, **options)
         return draw(table, **options)
 
@@ -228,8 +229,8 @@ def drawn_over(draw: Callable[..., Any]) -> Callable[..., Any]:
 
 TESTED = ("prior", "over", "measure", "target", "test_train_ratio", "alpha")
 DRAWINGS = {
-    "roc": Drawing(ChartInputs.roc, drawn_over(charts.roc), ("band",)),
-    "pr": Drawing(ChartInputs.at_priors, drawn_over(charts.pr), ("prior", "band")),
+    "roc": Drawing(ChartInputs.roc, with_overlay(charts.roc), ("band",)),
+    "pr": Drawing(ChartInputs.at_priors, with_overlay(charts.pr), ("prior", "band")),
     "dominance": Drawing(ChartInputs.relations, charts.dominance),
     "explorer": Drawing(ChartInputs.curves, charts.explorer),
     "surface": Drawing(ChartInputs.achievable, charts.surface, ("over", "grid")),
@@ -237,7 +238,7 @@ DRAWINGS = {
         ChartInputs.drift, lambda both, **more: charts.operating_drift(*both, **more), ("over",)
     ),
     "skew_effect": Drawing(ChartInputs.by_skew, charts.skew_effect, ("over", "grid")),
-    "cost_curves": Drawing(ChartInputs.costs, drawn_over(charts.cost_curves), ("brier",)),
+    "cost_curves": Drawing(ChartInputs.costs, with_overlay(charts.cost_curves), ("brier",)),
     "reliability": Drawing(ChartInputs.calibration, charts.reliability, ("prior",)),
     "decision_curves": Drawing(ChartInputs.benefits, charts.decision_curves, ("prior",)),
     "auprec_by_prior": Drawing(

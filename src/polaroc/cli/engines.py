@@ -9,7 +9,7 @@ import polars as pl
 
 from polaroc import warehouse
 from polaroc.base.private_columns import ROW_ERROR
-from polaroc.cli.inputs import Columns, negatives
+from polaroc.cli.options import Columns, negatives
 from polaroc.curves.curve import in_order
 from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError
 from polaroc.measures.catalog import CATALOG, DEFAULT_PRIORS
@@ -18,13 +18,13 @@ from polaroc.predictions.table import check_columns, first_keys
 from polaroc.predictions.usual_keys import UsualKeys, keys_by_type
 from polaroc.typing import Prior
 from polaroc.warehouse.connections import collected, table_at, without_password
-from polaroc.warehouse.evaluation import MOST_CELLS as MOST_ROWS
+from polaroc.warehouse.evaluation import MAX_CELLS as MAX_ROWS
 from polaroc.warehouse.predictions import read
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table
 
-MOST_NOTES = 3
+MAX_NOTES = 3
 
 
 @dataclass(frozen=True)
@@ -93,10 +93,10 @@ class TableSource:
 
     def _fetched(self, table: "Table") -> pl.LazyFrame:
         with _engine_errors():
-            rows = collected(table.limit(MOST_ROWS + 1))
-        if rows.height > MOST_ROWS:
+            rows = collected(table.limit(MAX_ROWS + 1))
+        if rows.height > MAX_ROWS:
             raise InvalidArgument(
-                f"there are more than {MOST_ROWS:,} rows, which are needed on this machine here.",
+                f"there are more than {MAX_ROWS:,} rows, which are needed on this machine here.",
                 hint="make a view of some of them; or let `polaroc evaluate --out` measure them "
                 "there, and give its folder.",
             )
@@ -149,8 +149,8 @@ def _refuse_unranked(measures: pl.DataFrame, keys: Sequence[str]) -> None:
     if unranked.is_empty():
         return
     by_note = unranked.sort(*keys, "note").partition_by("note", maintain_order=True)
-    found = [f"{rows['note'][0]}{first_keys(rows, keys)}" for rows in by_note]
+    problems = [f"{rows['note'][0]}{first_keys(rows, keys)}" for rows in by_note]
     raise InvalidPredictions(
-        f"{'; '.join(found[:MOST_NOTES])}.",
+        f"{'; '.join(problems[:MAX_NOTES])}.",
         hint=DROP_ROWS,
     )

@@ -10,7 +10,9 @@ import typer
 from polaroc import charts
 from polaroc.base.text import escape_control
 from polaroc.cli.engines import TableSource
-from polaroc.cli.inputs import (
+from polaroc.cli.keys import By, NoBy, keys_of, with_model
+from polaroc.cli.measures_table import commonest_notes, measures_table
+from polaroc.cli.options import (
     BetweenPoints,
     Columns,
     Files,
@@ -28,10 +30,9 @@ from polaroc.cli.inputs import (
     prior_in_words,
     priors_in_words,
 )
-from polaroc.cli.keys import By, NoBy, keys_of, tell, with_model
 from polaroc.cli.outputs import Force, Output, write_measures
 from polaroc.cli.pipes import AsJson, print_json
-from polaroc.cli.screen import QUIET, doubts, handle_errors, notes_console, out, progress, summary
+from polaroc.cli.screen import QUIET, handle_errors, notes_console, out, print_notes, progress
 from polaroc.cli.sources import Decimal, FileSource, Separator, TableName, columns_of, opened
 from polaroc.curves.surface import surface
 from polaroc.errors import InvalidArgument, InvalidPredictions
@@ -73,7 +74,6 @@ def evaluate(
             help="Also take AUPREC at so many priors over the range, both ends included: 16 do for "
             "choose and report.",
             min=2,
-            show_default=False,
         ),
     ] = None,
     interpolation: BetweenPoints = "exact",
@@ -82,7 +82,6 @@ def evaluate(
         typer.Option(
             help="Measure, such as brier or log_loss; repeat it for several. [default: areas and "
             "balanced points]",
-            show_default=False,
             autocompletion=beginnings(tuple(CATALOG)),
         ),
     ] = None,
@@ -93,10 +92,7 @@ def evaluate(
     ] = "auto",
     scratch: Annotated[
         Path | None,
-        typer.Option(
-            help="Folder for rows that do not fit in memory; by default the system's.",
-            show_default=False,
-        ),
+        typer.Option(help="Folder for rows that do not fit in memory; by default the system's."),
     ] = None,
     table: TableName = None,
     separator: Separator = None,
@@ -106,7 +102,6 @@ def evaluate(
         typer.Option(
             help="At an address: ranges of the score that each key is cut into, where keys are too "
             "large for one worker; 'auto' is one for each million rows of the largest.",
-            show_default=False,
         ),
     ] = None,
     as_json: AsJson = False,
@@ -147,7 +142,7 @@ def evaluate(
                 frames, arguments | {"memory": memory, "scratch": scratch}, output, priors,
                 charts_wanted=not no_charts, source=source, as_json=as_json,
             )  # fmt: skip
-    tell(keys.notes)
+    print_notes(keys.notes)
 
 
 def _evaluate_there(
@@ -215,7 +210,7 @@ def evaluate_frames(
 
 
 def _grid(count: int | None, over: tuple[float, float] | None) -> list[float]:
-    """So many priors over the range."""
+    """`count` priors over the range."""
     if count is None:
         return []
     if over is None:
@@ -242,18 +237,18 @@ def _show(
     if as_json:
         print_json(measures)
     elif output is None or not QUIET.get():
-        out().print(summary(measures, keys, priors, named))
+        out().print(measures_table(measures, keys, priors, named))
     # A result for another program has the standard output for itself.
     console = notes_console(not as_json)
     written = [] if output is None else [f"Written to {output.path}."]
     totals = measures.unique([*keys, "positives", "negatives"], maintain_order=True)
     uneven = totals.with_columns(balance_note(keys).alias("note"))
-    for line in [*doubts(measures), *doubts(uneven, "key"), *warnings, *written]:
+    for line in [*commonest_notes(measures), *commonest_notes(uneven, "key"), *warnings, *written]:
         console.print(escape_control(line))
 
 
 def _for_charts(priors: Sequence[Prior], over: tuple[float, float] | None) -> dict[str, Any]:
-    """What charts need of a request: AUPREC on a grid that spans its priors, and the curves."""
+    """The further results that charts need: AUPREC on a grid that spans the priors, and curves."""
     numbers = [prior for prior in resolve_priors(list(priors)) if prior is not None]
     numbers += over or ()
     lo, hi = min([*numbers, 0.01]), max([*numbers, 0.5])

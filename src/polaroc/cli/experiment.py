@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from polaroc import datasets
 from polaroc.cli.evaluate import evaluate_frames
-from polaroc.cli.inputs import Positive, labels
+from polaroc.cli.options import Positive, labels
 from polaroc.cli.outputs import Force
 from polaroc.cli.pipes import AsJson
 from polaroc.cli.screen import handle_errors, notes_console, stderr_console
@@ -21,7 +21,7 @@ from polaroc.cli.sources import Decimal, Separator, text_format
 from polaroc.errors import InvalidTable
 from polaroc.experiments import accsens, holdouts, satellite, test_train_ratio
 from polaroc.experiments.runs import Progress as Callback
-from polaroc.files.atomic import atomic_file, check_new, never_replace, replace_any
+from polaroc.files.atomic import atomic_file, check_new
 from polaroc.files.read import scan
 from polaroc.files.text_files import TextFormat
 
@@ -48,7 +48,6 @@ def experiment(
         typer.Argument(
             help="satellite, sonar, ionosphere; a file of the ELENA phoneme data; or, with "
             "--truth, any file of labels and numeric features.",
-            show_default=False,
         ),
     ],
     file: Annotated[
@@ -60,9 +59,7 @@ def experiment(
         ),
     ] = None,
     force: Force = False,
-    truth: Annotated[
-        str | None, typer.Option(help="Column of the labels, of a file.", show_default=False)
-    ] = None,
+    truth: Annotated[str | None, typer.Option(help="Column of the labels, of a file.")] = None,
     positive: Positive = None,
     separator: Separator = None,
     decimal: Decimal = ".",
@@ -85,11 +82,10 @@ def experiment(
     Phoneme: 1 and 3 nearest neighbours and Parzen, on scaled features.
     """
     where = file or Path(f"{Path(data).stem}_predictions.parquet")
-    replaceable = replace_any if force else never_replace
-    check_new(where, replaceable)
+    check_new(where, force)
     chosen = _experiment(data, truth, positive, text_format(separator, decimal))
     count = holdouts or chosen.holdouts
-    with _bar(chosen.models * count) as callback, atomic_file(where, replaceable) as staging:
+    with _bar(chosen.models * count) as callback, atomic_file(where, force) as staging:
         predictions = chosen.scores(count, seed, callback)
         predictions.write_parquet(staging)
     arguments = {

@@ -1,16 +1,13 @@
 """`polaroc gate`: whether a challenger may replace the champion, as an exit code."""
 
-import os
-import sys
 from dataclasses import asdict
 from typing import Annotated, Any
 
 import polars as pl
 import typer
 
-from polaroc.cli.inputs import NullRows, Positive, Weight, prior_in_words
-from polaroc.cli.keys import roles_of, tell
-from polaroc.cli.measured import (
+from polaroc.cli.keys import roles_of
+from polaroc.cli.measures_or_predictions import (
     Between,
     Block,
     Files,
@@ -23,10 +20,10 @@ from polaroc.cli.measured import (
     columns_of,
     halves_in,
     predictions_or_measures,
-    show_results,
 )
+from polaroc.cli.options import NullRows, Positive, Weight, prior_in_words
 from polaroc.cli.pipes import AsJson, print_json
-from polaroc.cli.screen import handle_errors, progress
+from polaroc.cli.screen import exit_with, handle_errors, print_notes, progress, show_results
 from polaroc.cli.sources import Decimal, Separator, TableName, opened
 from polaroc.comparison.gate import gate as gated
 
@@ -36,18 +33,16 @@ EXIT_CODES = {"pass": 0, "fail": 1, "undecided": 3}
 @handle_errors
 def gate(
     files: Files,
-    champion: Annotated[str, typer.Option(help="The model in use.", show_default=False)],
-    challenger: Annotated[
-        str, typer.Option(help="The model that may replace it.", show_default=False)
-    ],
+    champion: Annotated[str, typer.Option(help="The model in use.")],
+    challenger: Annotated[str, typer.Option(help="The model that may replace it.")],
     measure: Annotated[str, typer.Option(help="What is compared.")] = "iauprec",
     over: Annotated[
         tuple[float, float] | None,
-        typer.Option(help="Range of priors LO HI that the measure is over.", show_default=False),
+        typer.Option(help="Range of priors LO HI that the measure is over."),
     ] = None,
     prior: Annotated[
         str | None,
-        typer.Option(help="A single prior, or 'observed', instead of a range.", show_default=False),
+        typer.Option(help="A single prior, or 'observed', instead of a range."),
     ] = None,
     margin: Annotated[float, typer.Option(help="By how much the challenger may be worse.")] = 0.0,
     alpha: Annotated[
@@ -57,10 +52,7 @@ def gate(
     block: Block = None,
     case: Annotated[
         str | None,
-        typer.Option(
-            help="Column that tells the cases apart, of fitted models on one test set.",
-            show_default=False,
-        ),
+        typer.Option(help="Column that tells the cases apart, of fitted models on one test set."),
     ] = None,
     test_train_ratio: Ratio = None,
     incomplete: IncompleteBlocks = "raise",
@@ -92,7 +84,7 @@ def gate(
         arguments: dict[str, Any] = {"by": roles.all}
         if columns is not None:
             arguments = columns.arguments(roles.all)
-            tell(source.notes(columns))
+            print_notes(source.notes(columns))
         say("comparing")
         in_halves = halves_in(halves)
         # Names of models are words here.
@@ -108,15 +100,11 @@ def gate(
             halves=in_halves, guarded=guarded, **arguments,
         )  # fmt: skip
         source.check_unchanged()
-    tell(roles.notes)
-    try:
+    print_notes(roles.notes)
+    with exit_with(EXIT_CODES[result.verdict]):
         if as_json:
             print_json({"answer": result.answer, **asdict(result)})
         else:
             show_results(
                 [result.answer, result.numbers, *(f"Note: {line}" for line in result.warnings)]
             )
-    except BrokenPipeError:
-        # A reader that has gone, such as `head`, ends other commands with 0: a pass.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    raise typer.Exit(EXIT_CODES[result.verdict])

@@ -7,9 +7,7 @@ import polars as pl
 import typer
 
 from polaroc.base.columns import RESERVED
-from polaroc.base.text import escape_control
-from polaroc.cli.inputs import Columns
-from polaroc.cli.screen import stderr_console
+from polaroc.cli.options import Columns
 from polaroc.cli.sources import Source
 from polaroc.errors import InvalidArgument, quoted
 from polaroc.predictions.usual_keys import UsualKeys, usual_names
@@ -19,8 +17,7 @@ By = Annotated[
     list[str] | None,
     typer.Option(
         help="Key column such as model or fold; repeat it for several. [default: the columns with "
-        "usual names of models and folds, which are said]",
-        show_default=False,
+        "usual names of models and folds, which a note names]",
     ),
 ]
 NoBy = Annotated[bool, typer.Option("--no-by", help="No key: all rows are one model's.")]
@@ -132,12 +129,6 @@ def keys_of_measures(names: Sequence[str]) -> list[str]:
     """The keys of measures, first the one that tells the models apart by its name."""
     models = usual_names(names).models[:1]
     return [*models, *(name for name in names if name not in models)]
-
-
-def tell(notes: Sequence[str]) -> None:
-    """Print notes where no result goes."""
-    for note in notes:
-        stderr_console().print(escape_control(note))
 
 
 def _roles_of_measures(

@@ -1,21 +1,19 @@
 """`polaroc monitor`: what deployed thresholds do, day by day, as an exit code and a table."""
 
-import os
-import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import polars as pl
 import typer
 
-from polaroc.cli.inputs import Columns, Files, NullRows, Positive, Score, Truth
-from polaroc.cli.keys import By, NoBy, keys_of, tell
-from polaroc.cli.measured import show_results
+from polaroc.cli.keys import By, NoBy, keys_of
+from polaroc.cli.options import Columns, Files, NullRows, Positive, Score, Truth
 from polaroc.cli.outputs import Force, Output, write_measures
 from polaroc.cli.pipes import AsJson, print_json
-from polaroc.cli.screen import handle_errors, progress
+from polaroc.cli.screen import exit_with, handle_errors, print_notes, progress, show_results
 from polaroc.cli.sources import Decimal, FileSource, Separator, Source, columns_of, opened
-from polaroc.deployment.monitor import INCLUSION, STATE
+from polaroc.deployment.history import STATE
+from polaroc.deployment.monitor import INCLUSION
 from polaroc.deployment.monitor import monitor as monitored
 from polaroc.deployment.monitor_result import Monitor, monitor_parts
 from polaroc.errors import InvalidArgument, InvalidTable
@@ -29,37 +27,27 @@ ALARM = 1
 
 @handle_errors
 def monitor(
-    reference: Annotated[
-        Path, typer.Argument(help="Labelled predictions, as one file.", show_default=False)
-    ],
+    reference: Annotated[Path, typer.Argument(help="Labelled predictions, as one file.")],
     files: Files,
     truth: Truth,
     score: Score,
-    time: Annotated[
-        str, typer.Option(help="Column of the day, or another time.", show_default=False)
-    ],
-    threshold: Annotated[
-        float | None, typer.Option(help="The threshold in use.", show_default=False)
-    ] = None,
+    time: Annotated[str, typer.Option(help="Column of the day, or another time.")],
+    threshold: Annotated[float | None, typer.Option(help="The threshold in use.")] = None,
     points: Annotated[
         Path | None,
         typer.Option(
             help="File of thresholds in use, instead of --threshold: what `polaroc threshold` "
             "wrote, or a table with columns threshold and the keys.",
-            show_default=False,
         ),
     ] = None,
     over: Annotated[
         tuple[float, float] | None,
-        typer.Option(
-            help="Range of priors LO HI that the thresholds were chosen for.", show_default=False
-        ),
+        typer.Option(help="Range of priors LO HI that the thresholds were chosen for."),
     ] = None,
     state: Annotated[
         Path | None,
         typer.Option(
-            help="Parquet file of what is known of earlier times; it is read, and replaced.",
-            show_default=False,
+            help="Parquet file of what is known of earlier times; it is read, and replaced."
         ),
     ] = None,
     labelled: Annotated[
@@ -67,7 +55,6 @@ def monitor(
         typer.Option(
             help="File of some cases in use with their truth, and the chance with which each was "
             f"drawn in a column {INCLUSION!r}, or drawn at random.",
-            show_default=False,
         ),
     ] = None,
     cost_fn: Annotated[float, typer.Option(help="Cost of a missed positive.")] = 1.0,
@@ -83,16 +70,13 @@ def monitor(
     decimal: Decimal = ".",
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out", "-o", help="Table of the results, such as watched.parquet.", show_default=False
-        ),
+        typer.Option("--out", "-o", help="Table of the results, such as watched.parquet."),
     ] = None,
     report: Annotated[
         Path | None,
         typer.Option(
             help="HTML page with the alarms in plain words and a chart, such as watched.html; an "
             "earlier one is replaced.",
-            show_default=False,
         ),
     ] = None,
     force: Force = False,
@@ -141,7 +125,7 @@ def monitor(
             # Last, so that times whose results were not written are given again.
             with atomic_file(state, _is_state) as file:
                 result.state.write_parquet(file)
-    tell(notes)
+    print_notes(notes)
     _show(result, as_json, out)
 
 
@@ -194,13 +178,8 @@ def _is_state(path: Path) -> bool:
 
 
 def _show(result: Monitor, as_json: bool, out: Path | None) -> None:
-    parts: list[Any] = monitor_parts(result)
-    try:
+    with exit_with(ALARM if result.alarms.height else 0):
         if as_json:
             print_json({"answer": result.answer, "alarms": result.alarms, "table": result.table})
         else:
-            show_results(parts, out)
-    except BrokenPipeError:
-        # A reader that has gone, such as `head`, ends other commands with 0: no alarm.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    raise typer.Exit(ALARM if result.alarms.height else 0)
+            show_results(monitor_parts(result), out)

@@ -11,17 +11,10 @@ import typer
 
 from polaroc.base.text import escape_spreadsheet
 from polaroc.errors import InvalidArgument
-from polaroc.files.atomic import (
-    atomic_file,
-    atomic_folder,
-    check_new,
-    check_replaceable,
-    never_replace,
-    replace_any,
-)
+from polaroc.files.atomic import atomic_file, atomic_folder, check_new, check_replaceable
 from polaroc.files.read import COMPRESSED, FORMATS, MEASURES
 
-# What a folder is hardly meant to be called.
+# Suffixes that no folder is likely to have.
 OTHER_KINDS = {".xlsx", ".xls", ".json", ".txt", ".html", ".pdf", ".png", ".svg"}
 Force = Annotated[
     bool,
@@ -65,7 +58,7 @@ class Output:
                 hint="name a folder, without such a suffix.",
             )
         if self.is_table:
-            check_new(self.path, replace_any if self.force else never_replace)
+            check_new(self.path, self.force)
         else:
             check_replaceable(self.path, self.force)
 
@@ -74,7 +67,7 @@ class Output:
         """A temporary folder, or file, that becomes the output."""
         self.check()
         if self.is_table:
-            with atomic_file(self.path, replace_any if self.force else never_replace) as file:
+            with atomic_file(self.path, self.force) as file:
                 yield file
         else:
             with atomic_folder(self.path, self.force) as folder:
@@ -105,5 +98,5 @@ def write_measures(measures: pl.DataFrame, where: Path) -> None:
 @contextmanager
 def replaced(file: Path, force: bool) -> Iterator[Path]:
     """The file, or with `force` a temporary one that replaces it."""
-    with atomic_file(file, replace_any) if force else nullcontext(file) as where:
+    with atomic_file(file, True) if force else nullcontext(file) as where:
         yield where

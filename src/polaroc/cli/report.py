@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
-from polaroc.cli.inputs import GRID, Grid, NullRows, Positive, Weight
-from polaroc.cli.keys import By, Keys, NoBy, keys_of, tell
-from polaroc.cli.measured import (
+from polaroc.cli.keys import By, Keys, NoBy, keys_of
+from polaroc.cli.measures_or_predictions import (
     Alpha,
     Files,
     IncompleteBlocks,
@@ -17,12 +16,12 @@ from polaroc.cli.measured import (
     columns_of,
     predictions_or_measures,
     refuse_grid,
-    show,
     tuning_of,
 )
+from polaroc.cli.options import GRID, Grid, NullRows, Positive, Weight
 from polaroc.cli.outputs import Force, replaced
 from polaroc.cli.pipes import or_stdout
-from polaroc.cli.screen import handle_errors, notes_console, progress
+from polaroc.cli.screen import handle_errors, notes_console, print_notes, progress, show
 from polaroc.cli.sources import Decimal, Separator, TableName, opened
 from polaroc.reports import TITLE
 from polaroc.reports import report as written
@@ -51,34 +50,26 @@ def report(
         typer.Option(
             help="Range of priors LO HI, LO LO for a single one; needed for predictions. "
             "[default: of measures their priors, equally likely]",
-            show_default=False,
         ),
     ] = None,
     grid: Grid = None,
     prior: Annotated[
         list[float] | None,
-        typer.Option(help="A further prior to take AUPREC at; repeat it.", show_default=False),
+        typer.Option(help="A further prior to take AUPREC at; repeat it."),
     ] = None,
     between: Annotated[
         str | None,
-        typer.Option(
-            help="Key that tells the models apart. [default: model, else the first]",
-            show_default=False,
-        ),
+        typer.Option(help="Key that tells the models apart. [default: model, else the first]"),
     ] = None,
     block: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Key of the folds; repeat it. [default: all others]",
-            show_default=False,
-        ),
+        typer.Option(help="Key of the folds; repeat it. [default: all others]"),
     ] = None,
     case: Annotated[
         str | None,
         typer.Option(
             help="Column that tells the cases apart: to compare fitted models on one test set, and "
             "to judge thresholds on cases they were not set on where folds share cases.",
-            show_default=False,
         ),
     ] = None,
     test_train_ratio: Ratio = None,
@@ -101,7 +92,6 @@ def report(
         typer.Option(
             help="Of one test set: predictions of the same models on other cases, on which the "
             "threshold is set, with a promise.",
-            show_default=False,
         ),
     ] = None,
     incomplete: IncompleteBlocks = "raise",
@@ -123,7 +113,7 @@ def report(
         key_names = Keys([], [], [])
         if columns is not None:
             key_names = keys_of(source, by, no_by, columns, case)
-            tell(source.notes(columns))
+            print_notes(source.notes(columns))
         roles = [*([between] if between else []), *(block or ())]
         keys = key_names.all if by or no_by else list(dict.fromkeys([*roles, *key_names.all]))
         frame = predictions_or_measures(source, columns, [*keys, *([case] if case else [])])
@@ -149,7 +139,7 @@ def report(
                 tuning=tuned, incomplete=incomplete, title=title, tell=keep,
             )  # fmt: skip
     screen = notes_console(file == path)
-    tell(key_names.notes)
+    print_notes(key_names.notes)
     answer, *others = notes
     show([answer, "", *(f"Note: {sentence}" for sentence in others)], screen)
     if file == path:

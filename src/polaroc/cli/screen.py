@@ -1,4 +1,4 @@
-"""What the commands share: the screen, progress, refusals, and measures as a table."""
+"""What the commands share: results and notes on the screen, progress, and refusals."""
 
 import os
 import shlex
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
 from inspect import Parameter, signature
-from itertools import compress
+from pathlib import Path
 from typing import Annotated, Any, NoReturn, ParamSpec, cast
 
 import polars as pl
@@ -17,18 +17,12 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from polaroc.base.columns import within
-from polaroc.base.private_columns import private
-from polaroc.base.text import FoldedTable, escape_control, is_utf8, table
+from polaroc.base.text import escape_control, is_utf8
 from polaroc.cli.pipes import without_stdin
 from polaroc.cli.settings import SETTINGS, Settings, for_measures
 from polaroc.errors import Hint, InvalidArgument, PolarocError, numbers
 from polaroc.files.text_files import ONLY_UTF_8
-from polaroc.measures.catalog import CATALOG, label
-from polaroc.measures.table import humanize_note
-from polaroc.typing import Prior
 
-MOST_ROWS = 40
 # Options that are named otherwise than the argument, and what stands for a value.
 RENAMED = {
     "constraints": "constraint",
@@ -56,7 +50,7 @@ Quiet = Annotated[
 NoConfig = Annotated[
     bool, typer.Option("--no-config", help="Leave polaroc.toml and pyproject.toml aside.")
 ]
-# What every command takes besides its own arguments.
+# Parameters that every command has besides its own.
 COMMON = {"context": (typer.Context, Parameter.empty), "quiet": (Quiet, False),
           "no_config": (NoConfig, False)}  # fmt: skip
 _P = ParamSpec("_P")
@@ -105,7 +99,7 @@ def handle_errors(command: Callable[_P, None]) -> Callable[_P, None]:
                     _leave_out(settings, command, options)
                 command(*args, **kwargs)
         except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _discard_output()
             raise typer.Exit(0) from None
         except PolarocError as error:
             refuse(f"{error.found}\nHint: {with_options(error.hint)}")
@@ -139,6 +133,22 @@ def handle_errors(command: Callable[_P, None]) -> Callable[_P, None]:
         name: kind for name, (kind, _) in COMMON.items()
     }
     return guarded
+
+
+@contextmanager
+def exit_with(code: int) -> Iterator[None]:
+    """Print results in the block, and exit with `code`, also where nobody reads them."""
+    try:
+        yield
+    except BrokenPipeError:
+        # A reader that has gone, such as `head`, ends other commands with 0.
+        _discard_output()
+    raise typer.Exit(code)
+
+
+def _discard_output() -> None:
+    """Write what is still to be printed nowhere, since its reader has gone."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _leave_out(settings: Settings, command: Callable[..., None], options: dict[str, Any]) -> None:
@@ -227,79 +237,24 @@ def progress() -> Iterator[Callable[[str], None]]:
         yield say
 
 
-def summary(
-    measures: pl.DataFrame,
-    keys: Sequence[str],
-    priors: Sequence[Prior],
-    measure_names: Sequence[str] | None = None,
-) -> FoldedTable:
-    """One line per key; where there are several keys, the mean (SD) over all but the first.
-
-    Measures at priors are shown at `priors`, the first of those they were taken at. Shown are
-    the measures that were named, by default the common ones.
-    """
-    at, mean, sd, lacking = (private(name) for name in ("at", "mean", "sd", "lacking"))
-    shown = list(keys[:1])
-    # The files hold all measures; these fit a terminal.
-    in_summary = [name for name, one in CATALOG.items() if one.in_summary]
-    if measure_names is not None:
-        in_summary = [name for name in CATALOG if name in measure_names]
-    # Measures come in the same order for all keys.
-    place = within(pl.int_range(pl.len()), keys).alias(at)
-    groups = (
-        measures.with_columns(place)
-        .filter(pl.col("measure").is_in(in_summary))
-        .group_by([*shown, at, "measure"], maintain_order=True)
-        .agg(
-            pl.col("estimate").mean().alias(mean),
-            pl.col("estimate").std().alias(sd),
-            pl.col("estimate").null_count().alias(lacking),
-        )
-        .sort(at, maintain_order=True)
-    )
-    parts = groups.partition_by(shown, maintain_order=True) if shown else [groups]
-    rows = [
-        [
-            *(part[key][0] for key in shown),
-            *(_cell(*pair) for pair in part.select(mean, sd, lacking).rows()),
-        ]
-        for part in parts
-    ]
-    places = {name: iter(priors) for name in in_summary if CATALOG[name].at_priors}
-    headings = [_heading(name, places.get(name)) for name in (parts[0]["measure"] if parts else [])]
-    columns = [*shown, *headings]
-    # A column without a name is one all the same.
-    has_room = [column is not None for column in columns]
-    rows = [list(compress(row, has_room)) for row in rows]
-    named = [column for column in columns if column is not None]
-    over_keys = f", mean (SD) over {', '.join(keys[1:])}" if len(keys) > 1 else ""
-    more = f"; the first {MOST_ROWS} of {len(rows)}" if len(rows) > MOST_ROWS else ""
-    return table(f"Measures{over_keys}{more}", named, rows[:MOST_ROWS], len(shown))
+def print_notes(notes: Sequence[str]) -> None:
+    """Print notes where no result goes."""
+    for note in notes:
+        stderr_console().print(escape_control(note))
 
 
-def _heading(measure: str, priors: Iterator[Prior] | None) -> str | None:
-    """The heading of a measure, at the next of its priors; None where it is not shown."""
-    if priors is None:
-        return label(measure)
-    prior = next(priors, None)
-    if prior is None:
-        return None
-    return f"{label(measure)} {prior if isinstance(prior, str) else f'{prior:g}'}"
+def show_results(parts: Sequence[Any], folder: Path | None = None) -> None:
+    """Print the parts of a result; with --quiet no notes, and nothing that was written."""
+    if folder is not None:
+        parts = [*parts, f"Written to {folder}."]
+    if not QUIET.get():
+        show(parts)
+    elif folder is None:
+        show([part for part in parts if not str(part).startswith("Note: ")])
 
 
-def _cell(mean: float | None, sd: float | None, lacking: int) -> str | None:
-    if mean is None:
-        return None
-    text = f"{mean:.3f}" if sd is None else f"{mean:.3f} ({sd:.3f})"
-    return f"{text} without {lacking}" if lacking else text
-
-
-def doubts(table: pl.DataFrame, of: str = "estimate", most: int = 5) -> list[str]:
-    """The notes of measures, or of something else that has a row each, the commonest first."""
-    kinds = humanize_note(pl.col("note").str.split("; ").explode())
-    counts = table.drop_nulls("note").select(kinds.alias("note")).group_by("note").len()
-    ordered = counts.sort("len", "note", descending=[True, False])
-    lines = [f"Note on {count} {of}(s): {note}" for note, count in ordered.head(most).rows()]
-    if ordered.height > most:
-        lines.append(f"… and {ordered.height - most} kinds of note more, in the column 'note'.")
-    return lines
+def show(parts: Sequence[Any], on: Console | None = None) -> None:
+    """Print sentences and tables, by default where results go."""
+    console = on or out()
+    for part in parts:
+        console.print(escape_control(with_options(part)) if isinstance(part, str) else part)

@@ -29,15 +29,15 @@ EXAMPLES: dict[str, Any] = {
     "cost_fp": 1,
     "test_train_ratio": 0.25,
 }
-# Of measures there is nothing left to measure.
+# Options that are left out where the files hold measures.
 OF_PREDICTIONS = frozenset({"truth", "score", "by", "case", "weight", "positive", "prior", "over"})
 # Where a context keeps them.
 SETTINGS = "polaroc.settings"
 # Flags that speak against an option.
 AGAINST = {"no_by": {"by"}, "no_blocks": {"block"}}
-# Of these options a command takes one; where both are set, the first.
+# Pairs of options of which a command takes one; where both are set, the first.
 EITHER = {"gate": (("over", "prior"), ("test_train_ratio", "case"))}
-# What these commands are given is not the tables that the settings describe.
+# Commands that read other tables than the settings describe.
 WITHOUT = {"demo", "experiment"}
 
 
@@ -66,7 +66,7 @@ def read_settings(folder: Path) -> Settings | None:
 
 
 def _table(file: Path) -> Mapping[str, Any] | None:
-    """What a file sets; None where there is no file, or none of ours."""
+    """The settings of a file; None without a file, or where it has none of polaroc."""
     ours = file.name == "polaroc.toml"
     try:
         text = file.read_bytes()
@@ -78,7 +78,7 @@ def _table(file: Path) -> Mapping[str, Any] | None:
     except ValueError as error:
         raise InvalidArgument(
             f"{str(file)!r} is not TOML: {error}.",
-            hint="mend it, or give --no-config to leave it aside.",
+            hint="correct it, or give --no-config to leave it aside.",
         ) from None
     return content if ours else content.get("tool", {}).get("polaroc")
 
@@ -136,7 +136,7 @@ def defaults(
     given: Mapping[str, Any],
     allowed: Callable[[str], bool],
 ) -> Settings | None:
-    """What the settings say of a command, next to the options that are `given`."""
+    """The settings that a command uses, besides the options that are `given`."""
     if command in WITHOUT or {"help", "no_config"} & given.keys():
         return None
     try:
@@ -150,18 +150,9 @@ def defaults(
     options = {one.name: one for one in parameters}
     if "between" in options and "by" not in options and not {"between", "block"} & given.keys():
         values = _roles(values.pop("by", [])) | values
-    against = {name for flag, names in AGAINST.items() if flag in given for name in names}
-    if command == "choose":
-        costs = {"cost_fn", "cost_fp"}
-        against |= {"test_train_ratio"} if given.get("measure") == "expected_cost" else costs
-    if command == "compare" and given.get("target", "algorithm") != "algorithm":
-        against.add("test_train_ratio")
-    for first, second in EITHER.get(command, ()):
-        against |= (
-            {first} if second in given else {second} if {first} & {*given, *values} else set()
-        )
     taken: dict[str, Any] = {}
-    for name in filter(allowed, values.keys() & options.keys() - against - given.keys()):
+    unset = options.keys() - given.keys() - _excluded(command, given, values)
+    for name in filter(allowed, values.keys() & unset):
         value = _listed(values[name])
         if (command, name) == ("report", "prior"):
             # The observed prior stands in every report.
@@ -176,6 +167,22 @@ def defaults(
             taken[name] = words[0]
     ordered = {name: taken[name] for name in EXAMPLES if name in taken}
     return Settings(settings.file, ordered) if ordered else None
+
+
+def _excluded(command: str, given: Mapping[str, Any], values: Mapping[str, Any]) -> set[str]:
+    """The options that do not go with the command or with options that are `given`."""
+    excluded = {name for flag, names in AGAINST.items() if flag in given for name in names}
+    if command == "choose":
+        costs = {"cost_fn", "cost_fp"}
+        excluded |= {"test_train_ratio"} if given.get("measure") == "expected_cost" else costs
+    if command == "compare" and given.get("target", "algorithm") != "algorithm":
+        excluded.add("test_train_ratio")
+    for first, second in EITHER.get(command, ()):
+        if second in given:
+            excluded.add(first)
+        elif first in given or first in values:
+            excluded.add(second)
+    return excluded
 
 
 def _roles(by: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import polars as pl
 import typer
 
 from polaroc.cli.engines import TableSource, table_of
-from polaroc.cli.inputs import Columns, labels, negatives, score_columns
+from polaroc.cli.options import Columns, labels, negatives, score_columns
 from polaroc.curves.curve import curve
 from polaroc.curves.keys import totals
 from polaroc.errors import InvalidArgument, InvalidPredictions
@@ -31,7 +31,6 @@ TableName = Annotated[
         help="Table, schema.table or catalog.schema.table, where the rows are not in files but at "
         "an address: duckdb://FILE, postgres://USER:PASSWORD@HOST:PORT/DATABASE, sc://HOST:PORT "
         "for Spark Connect (there also a path of Parquet, with a / in it).",
-        show_default=False,
     ),
 ]
 Separator = Annotated[
@@ -40,7 +39,6 @@ Separator = Annotated[
         "--sep",
         help="Separator of CSV and TSV files, such as ';' or tab. [default: a comma, in .tsv a "
         "tab]",
-        show_default=False,
     ),
 ]
 Decimal = Annotated[
@@ -137,7 +135,7 @@ def opened(
     separator: str | None = None,
     decimal: str = ".",
 ) -> Iterator[Source]:
-    """What stands at the place of files on the command line, as long as the block lasts."""
+    """The files, or the table at an address, given on the command line; open within the block."""
     text = text_format(separator, decimal)
     addresses = [word for word in files if is_address(word)]
     if addresses and len(files) > 1:

@@ -5,7 +5,8 @@ from typing import Annotated
 import typer
 
 from polaroc import warehouse
-from polaroc.cli.inputs import (
+from polaroc.cli.keys import NoBy, named_keys
+from polaroc.cli.options import (
     BetweenPoints,
     Columns,
     NullRows,
@@ -21,8 +22,7 @@ from polaroc.cli.inputs import (
     priors_in_words,
     score_columns,
 )
-from polaroc.cli.keys import NoBy, named_keys, tell
-from polaroc.cli.screen import handle_errors
+from polaroc.cli.screen import handle_errors, print_notes
 from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.warehouse.queries import DIALECTS
 
@@ -33,10 +33,7 @@ def sql(
     score: Score,
     table: Annotated[
         str,
-        typer.Option(
-            help="Table, schema.table or catalog.schema.table, as it is stored.",
-            show_default=False,
-        ),
+        typer.Option(help="Table, schema.table or catalog.schema.table, as it is stored."),
     ],
     dialect: Annotated[
         str,
@@ -47,7 +44,6 @@ def sql(
         typer.Option(
             help="Key column such as model or fold; repeat it for several: the table is not looked "
             "at.",
-            show_default=False,
         ),
     ] = None,
     no_by: NoBy = False,
@@ -59,7 +55,7 @@ def sql(
     interpolation: BetweenPoints = "exact",
     measure: Annotated[
         list[str] | None,
-        typer.Option(help="Measure; repeat it for several. [default: all]", show_default=False),
+        typer.Option(help="Measure; repeat it for several. [default: all]"),
     ] = None,
     score_prior: ScorePrior = None,
 ) -> None:
@@ -78,4 +74,6 @@ def sql(
     )  # fmt: skip
     typer.echo(warehouse.sql(measures, dialect))
     if not (by or no_by):
-        tell(["Note: no --by is given, so all rows are taken as one model's (--no-by says so)."])
+        print_notes(
+            ["Note: no --by is given, so all rows are taken as one model's (--no-by says so)."]
+        )

@@ -9,7 +9,8 @@ import typer
 from polaroc.base.columns import PROMISE
 from polaroc.base.text import number
 from polaroc.base.text import table as text_table
-from polaroc.cli.inputs import (
+from polaroc.cli.keys import By, NoBy, keys_of
+from polaroc.cli.options import (
     Files,
     NullRows,
     Positive,
@@ -19,14 +20,12 @@ from polaroc.cli.inputs import (
     limits_of,
     prior_in_words,
 )
-from polaroc.cli.keys import By, NoBy, keys_of, tell
-from polaroc.cli.measured import show_results
 from polaroc.cli.outputs import Force
 from polaroc.cli.pipes import AsJson, plain_rows, print_json
-from polaroc.cli.screen import handle_errors, progress
+from polaroc.cli.screen import handle_errors, print_notes, progress, show_results
 from polaroc.cli.sources import Decimal, Separator, Source, TableName, columns_of, opened
 from polaroc.errors import InvalidArgument, quoted
-from polaroc.files.atomic import check_new, never_replace, replace_any
+from polaroc.files.atomic import check_new
 from polaroc.predictions.usual_keys import usual_name
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.constraints import resolve_constraints
@@ -53,25 +52,21 @@ def threshold(
     ] = "cost",
     target: Annotated[
         float | None,
-        typer.Option(help="What the rule aims at, such as a recall.", show_default=False),
+        typer.Option(help="What the rule aims at, such as a recall."),
     ] = None,
     over: Annotated[
         tuple[float, float] | None,
-        typer.Option(help="Range of priors LO HI that the threshold is for.", show_default=False),
+        typer.Option(help="Range of priors LO HI that the threshold is for."),
     ] = None,
     prior: Annotated[
         str | None,
-        typer.Option(
-            help="A single prior, or 'observed', instead of a range. [default: observed]",
-            show_default=False,
-        ),
+        typer.Option(help="A single prior, or 'observed', instead of a range. [default: observed]"),
     ] = None,
     constraint: Annotated[
         list[str] | None,
         typer.Option(
             help="A limit that the threshold has to keep, such as precision=0.8; repeat it for "
             "several.",
-            show_default=False,
         ),
     ] = None,
     confidence: Annotated[
@@ -79,7 +74,6 @@ def threshold(
         typer.Option(
             help="Probability with which the true rates keep all constraints; without it only "
             "those of the file do.",
-            show_default=False,
         ),
     ] = None,
     cost_fn: Annotated[float, typer.Option(help="Cost of a missed positive.")] = 1.0,
@@ -90,10 +84,7 @@ def threshold(
     force: Force = False,
     apply: Annotated[
         Path | None,
-        typer.Option(
-            help="Judge the thresholds of this JSON file on the files instead.",
-            show_default=False,
-        ),
+        typer.Option(help="Judge the thresholds of this JSON file on the files instead."),
     ] = None,
     table: TableName = None,
     separator: Separator = None,
@@ -120,13 +111,13 @@ def threshold(
     saved = None if apply is None else _saved(apply, given)
     limits = limits_of(constraint)
     if out is not None:
-        check_new(out, replace_any if force else never_replace)
+        check_new(out, force)
     with progress() as say, opened(files, table, separator, decimal) as source:
         say("reading")
         columns = columns_of(source, truth, score, weight, positive, nulls)
         keys = keys_of(source, by, no_by, columns)
         curves, notes = source.curves(columns, keys.all)
-        tell([*keys.notes, *notes])
+        print_notes([*keys.notes, *notes])
         table_of_curves = curves.collect()
         if saved is None:
             say("choosing")
@@ -209,6 +200,6 @@ def _show(points: pl.DataFrame, keys: list[str], out: Path | None, as_json: bool
     ]
     shown = text_table("Thresholds", [*keys, *SHOWN], rows, len(keys))
     notes = points.filter(pl.col("note").is_not_null()).select(*keys, "note").rows()
-    told = [f"Note: {', '.join(map(str, row[:-1]))}{': ' * bool(keys)}{row[-1]}." for row in notes]
-    parts = [*promises, shown, *dict.fromkeys(told)]
+    lines = [f"Note: {', '.join(map(str, row[:-1]))}{': ' * bool(keys)}{row[-1]}." for row in notes]
+    parts = [*promises, shown, *dict.fromkeys(lines)]
     show_results(parts if out is None else [*parts, f"Written to {out}."])

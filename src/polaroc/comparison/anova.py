@@ -10,6 +10,7 @@ import polars as pl
 
 from polaroc.base.checks import check_ratio, check_text, listed_values
 from polaroc.base.columns import as_lazy, column_names
+from polaroc.base.lazy import np
 from polaroc.base.private_columns import LEVEL, RESPONSE
 from polaroc.comparison import caveats, omnibus
 from polaroc.comparison.design import filled_array
@@ -181,7 +182,6 @@ def _interaction(
 
 def _sums_of_squares(layout: Layout, terms: Sequence[tuple[str, ...]]) -> list[float]:
     """Type II sums of squares of the terms and the residual."""
-    import numpy as np
     import pandas as pd
     from statsmodels.formula.api import ols
     from statsmodels.stats.anova import anova_lm

@@ -10,18 +10,18 @@ from polaroc.measures.catalog import label
 from polaroc.measures.spec import Measure
 from polaroc.typing import Array
 
-# Of more cases with the largest influence seen, for each class; more of other measures.
+# How many cases with the largest influence seen are added to each class, by measure.
 PSEUDO = {"auc": 1}
-MOST_PSEUDO = 2
+MAX_PSEUDO = 2
 # Areas between 0 and 1, and the least that is taken as the largest influence on them.
 AREAS = ("auc", "auprec", "iauprec")
-LEAST_INFLUENCE = 0.25
+MIN_INFLUENCE = 0.25
 # Below, the limits were wrong in simulation (`just gate-small`).
-LEAST_CASES = 20
+MIN_CASES = 20
 # How many times more frequent positives may be than at the priors asked for, and how large the
 # bias may be beside the standard error where they are more frequent.
-MOST_ENRICHED = 2.5
-MOST_BIAS = 0.15
+MAX_ENRICHED = 2.5
+MAX_BIAS = 0.15
 ROOM = 1e-9
 # The largest rate of passes and of fails at the margin, of which each may be 0.025.
 LARGEST_RATES = {"auc": 0.03, "auprec": 0.03, "iauprec": 0.03}
@@ -37,7 +37,7 @@ class PairedDifference:
 
     @classmethod
     def of_block(cls, block: Block, model: int, other: int) -> "PairedDifference":
-        """Of two models of a block of paired cases."""
+        """The difference of two models of a block of paired cases."""
         estimates = float(block.estimates[model]), float(block.estimates[other])
         pairs = (
             tuple(among[place] - among[place].mean() for place in (model, other))
@@ -91,12 +91,12 @@ def why_no_promise(estimates: pl.DataFrame, measure: Measure) -> str | None:
     """
     positives, negatives = estimates.select("positives", "negatives").row(0)
     fewest = min(positives, negatives)
-    if fewest < LEAST_CASES:
-        return f"a class has {fewest} cases, {LEAST_CASES} are needed"
+    if fewest < MIN_CASES:
+        return f"a class has {fewest} cases, {MIN_CASES} are needed"
     if measure.bias_skew is None:
         return None
     skew = estimates.select(pl.lit(0.0) + measure.bias_skew).item(0, 0)
-    needed = skew * min(positives / MOST_ENRICHED, positives**0.5 / MOST_BIAS)
+    needed = skew * min(positives / MAX_ENRICHED, positives**0.5 / MAX_BIAS)
     if needed <= negatives:
         return None
     step = 10 ** max(0, int(log10(needed)) - 1)
@@ -108,8 +108,8 @@ def why_no_promise(estimates: pl.DataFrame, measure: Measure) -> str | None:
 
 def _std_error(lead: PairedDifference, measure: str) -> float:
     """The standard error of the difference, with pseudo-cases of the largest influence."""
-    least = LEAST_INFLUENCE if measure in AREAS else 0.0
-    pseudo = PSEUDO.get(measure, MOST_PSEUDO)
+    least = MIN_INFLUENCE if measure in AREAS else 0.0
+    pseudo = PSEUDO.get(measure, MAX_PSEUDO)
     total = 0.0
     for own, other in lead.influence:
         moved = own - other
@@ -123,7 +123,7 @@ def _least_on_log_odds(lead: PairedDifference, quantile: float) -> float:
     from scipy.optimize import brentq
 
     reached, slope = _log_odds(lead.estimate)
-    # Of the differences, so that models that are all but equal do not drown in rounding.
+    # From the differences, since rounding would hide models that are all but equal.
     moved = [(own - other, other) for own, other in lead.influence]
     spread = sum(float(apart.var(ddof=1)) / apart.size for apart, _ in moved)
     joint = sum(

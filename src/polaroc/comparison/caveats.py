@@ -22,7 +22,7 @@ ASSUMPTION = (
     "It asks whether the algorithms would differ if trained anew on other samples of this size."
 )
 # The covariance of more models was not tried.
-MOST_MODELS = 10
+MAX_MODELS = 10
 
 
 def of_design(
@@ -73,9 +73,9 @@ def half_split(models: int, plan: Plan, layout: Layout, means: ModelMeans) -> li
             "whose means vary more: name their repeats in a key 'repeat', as "
             "cross_val_predictions does, and more may be found."
         )
-    if models > MOST_MODELS:
+    if models > MAX_MODELS:
         warnings.append(
-            f"The test was tried with up to {MOST_MODELS} models, not with {models}: leave out "
+            f"The test was tried with up to {MAX_MODELS} models, not with {models}: leave out "
             "those that do not matter."
         )
     return [*warnings, measured_rates(plan, layout, models)]

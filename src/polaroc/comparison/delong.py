@@ -9,6 +9,7 @@ import polars as pl
 
 from polaroc.base.checks import check_share
 from polaroc.base.columns import collect_like, takes_table
+from polaroc.base.lazy import np
 from polaroc.base.statistics import normal
 from polaroc.comparison.paired_cases import (
     NO_DIFFERENCE,
@@ -163,8 +164,6 @@ def holm_of_known(p_values: Sequence[float | None]) -> list[float | None]:
     >>> holm_of_known([0.01, None, 0.04, 0.03])
     [0.03, None, 0.06, 0.06]
     """
-    import numpy as np
-
     known = np.array([p for p in p_values if p is not None], dtype=float)
     adjusted = iter(holm(known).tolist())
     return [None if p is None else next(adjusted) for p in p_values]

@@ -6,8 +6,9 @@ from typing import Literal, get_args
 
 import polars as pl
 
-from polaroc.base.checks import MOST_NUMBER, check_flag, check_ratio, check_share, check_whole
+from polaroc.base.checks import MAX_NUMBER, check_flag, check_ratio, check_share, check_whole
 from polaroc.base.columns import column_name
+from polaroc.base.lazy import np
 from polaroc.base.private_columns import BLOCK, LEVEL
 from polaroc.comparison.measure_rows import SAME, Rows, listed_rows, value_columns
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, check_choice, quoted, spelling
@@ -17,7 +18,7 @@ from polaroc.priors.grids import check_prior
 from polaroc.typing import Array, Prior
 
 Incomplete = Literal["raise", "drop"]
-MOST_NOTES = 5
+MAX_NOTES = 5
 Target = Literal["algorithm", "dataset", "trained"]
 Adjust = Literal["holm", "tukey"]
 
@@ -225,10 +226,10 @@ def _warnings(wide: pl.DataFrame, between: str, blocks: Sequence[str]) -> list[s
     kinds = wide.drop_nulls("note").select(listed).to_series().explode().value_counts(name="rows")
     # Groups have no defined order: sort, so that the text is the same in every run.
     ordered = kinds.sort("rows", "note", descending=[True, False])
-    more = f"; {ordered.height - MOST_NOTES} more kinds" if ordered.height > MOST_NOTES else ""
+    more = f"; {ordered.height - MAX_NOTES} more kinds" if ordered.height > MAX_NOTES else ""
     warnings += [
         f"{count} of {wide.height} estimates carry a note: {note}{more}."
-        for note, count in ordered.head(MOST_NOTES).rows()
+        for note, count in ordered.head(MAX_NOTES).rows()
     ]
     return warnings
 
@@ -237,8 +238,6 @@ def filled_array(
     rows: pl.DataFrame, axes: Sequence[pl.DataFrame], columns: Sequence[str]
 ) -> "Array":
     """Columns of rows as an array with an axis per table of key values, NaN for missing rows."""
-    import numpy as np
-
     places = [f"{LEVEL}_{i}" for i in range(len(axes))]
     for place, levels in zip(places, axes, strict=True):
         numbered = levels.with_row_index(place)
@@ -293,7 +292,7 @@ class Plan:
                 f"test_train_ratio is given with target {self.target!r}, which does not use it.",
                 hint=Hint("leave it out, or take {target}.", target="algorithm"),
             )
-        check_whole("permutations", self.permutations, 1, MOST_NUMBER)
+        check_whole("permutations", self.permutations, 1, MAX_NUMBER)
         check_whole("seed", self.seed, 0)
 
     @property

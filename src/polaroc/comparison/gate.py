@@ -263,7 +263,7 @@ def gate(
         )  # fmt: skip
         lead = _on_folds(compared, champion)
     higher = higher_is_better(measure)
-    # Of a table that has the measure at one prior, the table knows which.
+    # A table that has the measure at one prior only tells which.
     shown = at if has_scores and measure in CATALOG and CATALOG[measure].at_priors else prior
     place = at_in_words(taken_over if needs_range(measure) else None, shown)
     return GateResult(
@@ -275,7 +275,7 @@ def gate(
 
 
 class Lead(NamedTuple):
-    """What is known of the challenger minus the champion."""
+    """The challenger minus the champion: estimate, limits and notes."""
 
     difference: float
     lower: float | None
@@ -294,7 +294,7 @@ def _on_cases(
     alpha: float,
     columns: dict[str, Any],
 ) -> Lead:
-    """Of two fitted models, challenger and champion, paired by case."""
+    """The lead of one fitted model over another, challenger and champion, paired by case."""
     measure = measured["measure"]
     compared = single_measure(measure, measured["prior"], measured["over"], "exact")
     cases = read_cases(table, between=between, case=case, by=(), **columns)
@@ -335,8 +335,8 @@ def _on_cases(
             notes.append(NO_PROMISE.format(few))
         elif paired.fewest < FEW_CASES:
             rate = LARGEST_RATES.get(measure)
-            told = NOT_MEASURED if rate is None else MEASURED.format(rate)
-            notes.append(WIDENED.format(f"{paired.fewest:,}") + told)
+            checked = NOT_MEASURED if rate is None else MEASURED.format(rate)
+            notes.append(WIDENED.format(f"{paired.fewest:,}") + checked)
     noted = (
         own.drop_nulls("note")
         .group_by(humanize_note(pl.col("note")), maintain_order=True)
@@ -350,7 +350,7 @@ def _on_cases(
 
 
 def _on_folds(compared: Comparison, champion: object) -> Lead:
-    """Of two models that are fitted anew for each fold."""
+    """The lead where both models are fitted anew for each fold."""
     difference, lower, upper = _limits(compared.pairs, champion)
     notes = []
     if compared.pairs["std_error"].item() == 0:

@@ -32,13 +32,13 @@ def check_design(
             check_ratio(test_train_ratio)
         return False
     if (case is None) == (test_train_ratio is None):
-        found = (
+        problem = (
             "neither case nor test_train_ratio is"
             if case is None
             else "case and test_train_ratio are both"
         )
         raise InvalidArgument(
-            f"{found} given, needed is one of them.",
+            f"{problem} given, needed is one of them.",
             hint=Hint(
                 "{case} for fitted models on one test set; {test_train_ratio} for folds of "
                 "80/20 hold-outs, 1/(k-1) for k folds.",

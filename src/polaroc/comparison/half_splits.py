@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from polaroc.base.lazy import np
 from polaroc.base.private_columns import HAVE
 from polaroc.comparison.design import Design, balanced
 from polaroc.comparison.layout import REPEAT, Layout
@@ -38,8 +39,6 @@ class Halves:
 
     def repeats(self, values: "Array") -> "Array":
         """The means over folds of a table blocks × models: splits × 2 × repeats × models."""
-        import numpy as np
-
         blocks = self.design.blocks
         if REPEAT not in blocks.columns:
             blocks = blocks.with_columns(pl.lit(0).alias(REPEAT))
@@ -117,7 +116,7 @@ def read_halves(
     kept = rows.frame.filter(pl.col(between).is_in(models.unique().implode()))
     own = Rows(kept, rows.keys, rows.measure)
     design = balanced(own, priors, between, keys, noted=noted)
-    return Halves(design, _cases(kept, keys, between))
+    return Halves(design, _cases(kept, keys))
 
 
 def half_split_means(
@@ -138,8 +137,6 @@ def half_split_means(
     values, half_values
         One number per block and model, where it is not that of the first prior of the designs.
     """
-    import numpy as np
-
     values = design.table if values is None else values
     half_values = halves.design.table if half_values is None else half_values
     _check_same_cases(layout, halves)
@@ -149,7 +146,7 @@ def half_split_means(
     elif layout.times > 1:
         noise = np.cov(layout.repeat_means(values), rowvar=False) / layout.times
     else:
-        # Of one repeat, as of one in a half: with twice the cases half the variance.
+        # The noise of one repeat: half that of one in a half, with twice the cases.
         noise = split_noise(repeats) / 2
     return ModelMeans(
         design.models, values.mean(axis=0), half_split_covariance(repeats, noise),
@@ -157,7 +154,7 @@ def half_split_means(
     )  # fmt: skip
 
 
-def _cases(rows: pl.DataFrame, keys: Sequence[str], between: str) -> tuple[float, float]:
+def _cases(rows: pl.DataFrame, keys: Sequence[str]) -> tuple[float, float]:
     """The fewest positives and negatives of both halves of a split."""
     folds = rows.group_by(keys).agg(pl.col(CLASSES).max().cast(pl.Float64))
     if folds.select(pl.any_horizontal(pl.col(CLASSES).is_null().any())).item():
@@ -227,8 +224,6 @@ def half_split_covariance(halves: "Array", noise: "Array | None" = None) -> "Arr
     >>> half_split_covariance(halves).tolist()
     [[0.0625, 0.0], [0.0, 0.0]]
     """
-    import numpy as np
-
     means = halves.mean(axis=2)
     apart = means[:, 0] - means[:, 1]
     covariance: Array = apart.T @ apart / (4 * len(apart))
@@ -246,8 +241,6 @@ def split_noise(halves: "Array") -> "Array":
 
     Zero where there is one repeat.
     """
-    import numpy as np
-
     repeats = halves.shape[2]
     if repeats == 1:
         return np.zeros((halves.shape[3],) * 2)

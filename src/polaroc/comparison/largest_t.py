@@ -2,6 +2,7 @@
 
 from math import ceil, floor
 
+from polaroc.base.lazy import np
 from polaroc.base.statistics import ROUNDING
 from polaroc.comparison.design import Plan
 from polaroc.comparison.omnibus import Outcome
@@ -11,7 +12,7 @@ from polaroc.typing import Array
 DRAWS = 40_000
 CHUNK = 4_000
 # With more degrees of freedom the dependence of the p-values does not change any more.
-MOST_FREEDOM = 200
+MAX_FREEDOM = 200
 
 
 def largest_t(
@@ -44,7 +45,6 @@ def largest_t(
     >>> pairs.statistic.round(6).tolist(), pairs.p_adjusted.round(4).tolist()
     ([2.5], [0.0217])
     """
-    import numpy as np
     from scipy.stats import t
 
     first, second = pair_places(len(means))
@@ -82,7 +82,6 @@ def least_p_values(covariance: "Array", df: float, draws: int = DRAWS, seed: int
     (Wishart), so that pairs have errors of their own. Whole degrees of freedom are drawn: on the
     scale of p-values their number hardly matters.
     """
-    import numpy as np
     from scipy.stats import t
 
     first, second = pair_places(len(covariance))
@@ -97,7 +96,7 @@ def least_p_values(covariance: "Array", df: float, draws: int = DRAWS, seed: int
     unit = contrasts[varying] / lengths[varying, None]
     dimensions = unit.shape[1]
     squares = (unit[:, :, None] * unit[:, None, :]).reshape(len(unit), -1).T
-    whole = min(max(1, floor(df + 1e-9)), MOST_FREEDOM)
+    whole = min(max(1, floor(df + 1e-9)), MAX_FREEDOM)
     rng = np.random.default_rng(seed)
     largest = []
     for start in range(0, draws, CHUNK):
@@ -112,8 +111,6 @@ def least_p_values(covariance: "Array", df: float, draws: int = DRAWS, seed: int
 
 def _adjusted(p_value: "Array", least_p: "Array") -> "Array":
     """The share of draws with a p-value as small; Bonferroni's where that is less."""
-    import numpy as np
-
     share = (np.searchsorted(least_p, p_value, side="right") + 1) / (len(least_p) + 1)
     adjusted: Array = np.clip(np.minimum(share, len(p_value) * p_value), p_value, 1)
     return adjusted
@@ -121,7 +118,7 @@ def _adjusted(p_value: "Array", least_p: "Array") -> "Array":
 
 def _critical(alpha: float, least_p: "Array", pairs: int) -> float:
     """The p-value of a pair below which its adjusted one is below α."""
-    # As many draws may be as small that the adjusted p-value stays below α.
+    # How many draws may be as small while the adjusted p-value stays below α.
     count = ceil(alpha * (len(least_p) + 1)) - 2
     drawn = float(least_p[count]) if count >= 0 else 0.0
     return min(alpha, max(alpha / pairs, drawn))

@@ -6,6 +6,7 @@ from typing import Literal
 
 import polars as pl
 
+from polaroc.base.lazy import np
 from polaroc.base.private_columns import BLOCK, HAVE
 from polaroc.comparison.design import Design
 from polaroc.comparison.measure_rows import Rows
@@ -52,8 +53,6 @@ class Layout:
 
     def repeat_means(self, values: "Array") -> "Array":
         """The means over the folds of each repeat: repeats × models."""
-        import numpy as np
-
         places = np.array(self.repeats)
         means: Array = np.stack([values[places == place].mean(axis=0) for place in set(places)])
         return means

@@ -7,11 +7,12 @@ from string import ascii_letters
 import polars as pl
 
 from polaroc.base.columns import column_name
+from polaroc.base.lazy import np
 from polaroc.errors import InvalidArgument
 from polaroc.typing import Array
 
 # With more models, finding all groups takes minutes.
-MOST_MODELS = 200
+MAX_MODELS = 200
 COLUMNS = ("mean", "sd", "letters")
 
 
@@ -66,7 +67,7 @@ def letter_display(models: int, apart: Iterable[tuple[int, int]]) -> list[str]:
 
 def _all_groups(models: int, apart: Sequence[tuple[int, int]]) -> list[frozenset[int]]:
     """All maximal sets of models without a significant pair; empty where they are many."""
-    if models > MOST_MODELS:
+    if models > MAX_MODELS:
         return []
     groups = [frozenset(range(models))]
     for a, b in apart:
@@ -83,8 +84,6 @@ def _all_groups(models: int, apart: Sequence[tuple[int, int]]) -> list[frozenset
 
 def _enough_groups(models: int, apart: Sequence[tuple[int, int]]) -> list[frozenset[int]]:
     """Enough such sets that each insignificant pair, and each model, is in one."""
-    import numpy as np
-
     alike = np.ones((models, models), dtype=bool)
     np.fill_diagonal(alike, val=False)
     for a, b in apart:

@@ -20,7 +20,7 @@ LEARNERS = {
     "shallow tree": "shallow decision trees",
     "boosting": "gradient boosting",
 }
-# Of which there are enough samples, in this order in RATES.
+# Learners with enough samples, in the order of RATES.
 QUOTED = ("discriminant", "logistic", "nearest", "nearest label", "prototypes", "picker")
 # Per test and learner the rates at α = 0.05 and 0.005 where two algorithms are equal.
 RATES: dict[str, tuple[tuple[float, float], ...]] = {
@@ -244,7 +244,7 @@ def better_design(plan: Plan, layout: Layout) -> list[str]:
     own, repeats, best = (
         POWER[name] for name in (design.name, "ten 10-folds", "ten 10-folds, halves")
     )
-    found = (
+    power = (
         f"A lead of 0.07 of linear discriminants is found on such folds in {_pair(*own)} of "
         "samples at these α; by ten 10-folds with "
     )
@@ -255,8 +255,8 @@ def better_design(plan: Plan, layout: Layout) -> list[str]:
     ends = f" in {_pair(*best)}, and none of these learners errs clearly too often{errs}."
     return [
         Hint(
-            f"{found}compare({{halves}}) and sklearn.half_split_predictions{ends}",
-            command_line=f"{found}`polaroc compare --halves`{ends}",
+            f"{power}compare({{halves}}) and sklearn.half_split_predictions{ends}",
+            command_line=f"{power}`polaroc compare --halves`{ends}",
             halves=...,
         )
     ]

@@ -7,12 +7,13 @@ from math import factorial, inf, prod
 
 import polars as pl
 
+from polaroc.base.lazy import np
 from polaroc.base.statistics import ROUNDING
 from polaroc.comparison.design import Plan
 from polaroc.typing import Array
 
 # Number of arrangements up to which the permutation test is exact.
-MOST_EXACT = 100_000
+MAX_EXACT = 100_000
 CHUNK = 20_000
 OMNIBUS = {
     "test": pl.String, "statistic": pl.Float64, "df1": pl.Float64, "df2": pl.Float64,
@@ -50,8 +51,6 @@ def outcomes(values: "Array", plan: Plan) -> list[Outcome]:
 
 def rounded(values: "Array") -> "Array":
     """Round off the digits in which equal sums of floats may differ."""
-    import numpy as np
-
     largest = np.abs(values).max(initial=0.0)
     if largest == 0:
         return values
@@ -77,8 +76,6 @@ def two_way(values: "Array") -> tuple[float, float]:
 
 def rounding_floor(values: "Array") -> float:
     """Largest sum of squares due to rounding alone."""
-    import numpy as np
-
     largest = float(np.abs(values).max(initial=0.0))
     return values.size * (ROUNDING * largest) ** 2
 
@@ -112,8 +109,6 @@ def greenhouse_geisser(values: "Array") -> Outcome:
 
 def sphericity(values: "Array") -> float:
     """Greenhouse and Geisser's ε, from 1/(I−1) to 1."""
-    import numpy as np
-
     models = values.shape[1]
     if two_way(values)[1] == 0:
         return 1.0
@@ -150,8 +145,6 @@ def friedman(values: "Array") -> tuple[Outcome, Outcome]:
 
 def permutation(values: "Array", permutations: int, seed: int) -> Outcome:
     """The models' labels permuted within blocks: exact where few arrangements, else seeded."""
-    import numpy as np
-
     table = rounded(values)
     table = table - table.mean(axis=1, keepdims=True)
     seen = float((table.mean(axis=0) ** 2).sum())
@@ -159,7 +152,7 @@ def permutation(values: "Array", permutations: int, seed: int) -> Outcome:
     blocks, models = values.shape
     count = 0
     # By symmetry the first block may stay fixed.
-    exact = factorial(models) ** (blocks - 1) <= MOST_EXACT
+    exact = factorial(models) ** (blocks - 1) <= MAX_EXACT
     drawn = _all_arrangements(blocks, models) if exact else _draws(values.shape, permutations, seed)
     total = 0
     for order in drawn:
@@ -174,8 +167,6 @@ def permutation(values: "Array", permutations: int, seed: int) -> Outcome:
 
 
 def _all_arrangements(blocks: int, models: int) -> Iterator["Array"]:
-    import numpy as np
-
     orders = np.array(list(permutations(range(models))))
     choices = product(range(len(orders)), repeat=blocks - 1)
     while chosen := list(islice(choices, CHUNK)):
@@ -185,8 +176,6 @@ def _all_arrangements(blocks: int, models: int) -> Iterator["Array"]:
 
 
 def _draws(shape: tuple[int, ...], count: int, seed: int) -> Iterator["Array"]:
-    import numpy as np
-
     rng = np.random.default_rng(seed)
     size = max(1, 1_000_000 // prod(shape))
     for start in range(0, count, size):
@@ -206,8 +195,6 @@ def _f_test(name: str, statistic: float, df1: float, df2: float) -> Outcome:
 
 def _chance_of_agreement(ranks: "Array") -> float:
     """The chance that all blocks rank as the first does."""
-    import numpy as np
-
     blocks, models = ranks.shape
     ties = np.unique(ranks[0], return_counts=True)[1]
     alike = prod(factorial(int(tied)) for tied in ties) / factorial(models)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from polaroc.base.columns import check_keys, column_name, key_columns
+from polaroc.base.lazy import np
 from polaroc.base.private_columns import TRUTH
 from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
@@ -53,22 +54,20 @@ class Block:
     paired: bool  # in the same order of cases
 
     def variance(self, a: int, b: int) -> float:
-        """Of the difference of two models, NaN where a class has fewer than two cases."""
+        """The variance of a difference, NaN where a class has fewer than two cases."""
         total = 0.0
         for among in self.influence:
             own, other = among[a], among[b]
             if min(own.size, other.size) < 2:
                 return float("nan")
-            # Of the differences, not from three variances: models that are all but
+            # From the differences, not from three variances: models that are all but
             # equal would drown in rounding.
             moved = [own - other] if self.paired else [own, other]
             total += sum(float(part.var(ddof=1)) / part.size for part in moved)
         return total
 
     def covariance(self) -> "Array":
-        """Of the estimates of all models, NaN where a class has fewer than two cases."""
-        import numpy as np
-
+        """The covariance of all estimates, NaN where a class has fewer than two cases."""
         total = np.zeros((len(self.models), len(self.models)))
         for among in self.influence:
             if min(part.size for part in among) < 2:
@@ -121,8 +120,6 @@ def read_cases(
 
 def blocks_of(cases: PairedCases, measure: Measure) -> Iterator[Block]:
     """The estimates of a measure and their covariances, block by block."""
-    import numpy as np
-
     keys = [*cases.blocks, cases.between]
     curves = curve(cases.rows.lazy(), truth=TRUTH, score=SCORE, by=keys)
     value = (

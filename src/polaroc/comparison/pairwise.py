@@ -6,6 +6,7 @@ from math import sqrt
 
 import polars as pl
 
+from polaroc.base.lazy import np
 from polaroc.base.statistics import error_of_mean
 from polaroc.comparison.omnibus import rounding_floor, two_way
 from polaroc.typing import Array
@@ -55,7 +56,6 @@ def paired_t(values: "Array", level: float, test_train_ratio: float = 0.0) -> Pa
 
     An interval reaches zero where the adjusted p-value is one minus the level.
     """
-    import numpy as np
     from scipy.stats import t
 
     blocks = values.shape[0]
@@ -77,7 +77,6 @@ def paired_t(values: "Array", level: float, test_train_ratio: float = 0.0) -> Pa
 
 def tukey(values: "Array", level: float) -> Pairs:
     """Tukey's test with the residual of the two-way layout as the error of every pair."""
-    import numpy as np
     from scipy.stats import studentized_range, t
 
     blocks, models = values.shape
@@ -107,8 +106,6 @@ def holm(p_values: "Array") -> "Array":
     >>> holm(np.array([0.01, 0.04, 0.03])).round(4).tolist()
     [0.03, 0.06, 0.06]
     """
-    import numpy as np
-
     count = len(p_values)
     order = np.argsort(p_values, kind="stable")
     stepped = np.maximum.accumulate((count - np.arange(count)) * p_values[order])
@@ -129,8 +126,6 @@ def holm_factors(p_values: "Array") -> "Array":
     >>> holm_factors(np.array([0.01, 0.04, 0.03])).round(4).tolist()
     [3.0, 1.5, 2.0]
     """
-    import numpy as np
-
     count = len(p_values)
     order = np.argsort(p_values, kind="stable")
     steps = (count - np.arange(count)).astype(float)
@@ -143,15 +138,11 @@ def holm_factors(p_values: "Array") -> "Array":
 
 def pair_places(models: int) -> tuple["Array", "Array"]:
     """The places of the first and of the second model of each pair."""
-    import numpy as np
-
     pairs = np.array(list(combinations(range(models), 2)))
     return pairs[:, 0], pairs[:, 1]
 
 
 def t_ratio(difference: "Array", std_error: "Array") -> "Array":
     """The test statistic: 0 where the difference is 0, ±∞ where only its standard error is 0."""
-    import numpy as np
-
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(difference == 0, 0.0, difference / std_error)

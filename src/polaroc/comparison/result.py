@@ -23,7 +23,7 @@ from polaroc.comparison.letters import shortened
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-MOST_PAIRS = 45
+MAX_PAIRS = 45
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -145,7 +145,7 @@ def interval_rule(plan: "Plan") -> str:
     )
 
 
-def first_pairs(comparison: "Comparison", most: int = MOST_PAIRS) -> "tuple[pl.DataFrame, str]":
+def first_pairs(comparison: "Comparison", most: int = MAX_PAIRS) -> "tuple[pl.DataFrame, str]":
     """The first pairs, and a description where some are left out.
 
     Pairs of the model with the best mean come first, closest first.

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from polaroc.base.checks import check_whole, is_number, shortened
-from polaroc.base.columns import CURVE, attach, check_keys, collect_like, takes_table
+from polaroc.base.columns import CURVE, attach, check_keys, collect_like, takes_table, within
 from polaroc.base.private_columns import COUNT, PLACE, ROW_ERROR, ROWS, TRUTH, WEIGHT
 from polaroc.base.tables import as_polars
 from polaroc.curves.curve import in_order, rate
@@ -178,7 +178,7 @@ def binned(
 def _binned(predictions: Predictions, edges: Sequence[float]) -> pl.LazyFrame:
     valid, truth = pl.col(ROW_ERROR).is_null(), pl.col(TRUTH)
     place = pl.lit(pl.Series(edges)).search_sorted(pl.col(SCORE), side="right")
-    if predictions.possible:
+    if predictions.possible_errors:
         place = pl.when(valid).then(place)
         truth = truth & valid
     # Sums of Booleans have 32 bits.
@@ -308,7 +308,7 @@ def curve_from_bins(frame: Frame) -> Frame:
     keys: list[str] = bin_keys(frame.lazy())
     rows = _merged(merge_bins(frame).lazy(), keys)
     # Totals are the last of the sums, so that sums of weights end exactly at them.
-    running = {name: _within(pl.col(count).cum_sum(), keys) for name, count in _CUMULATIVE.items()}
+    running = {name: within(pl.col(count).cum_sum(), keys) for name, count in _CUMULATIVE.items()}
     cells = rows.with_columns(**running)
     unranked = pl.any_horizontal(pl.col(*COUNTS).is_null().any())
     totals = _per_key(
@@ -416,7 +416,7 @@ def _merged(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
         name: pl.col(name).cast(pl.Float64 if schema[name].is_float() else pl.Int64)
         for name in COUNTS
     }
-    one_set = _within(pl.col(EDGES).n_unique(), keys) == 1
+    one_set = within(pl.col(EDGES).n_unique(), keys) == 1
     merged = (
         rows.with_columns(**counts)
         .group_by(*keys, "threshold", EDGES)
@@ -430,10 +430,6 @@ def _merged(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
 def _sorted(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     by_key = [False] * len(keys)
     return rows.sort(*keys, "threshold", descending=[*by_key, True], nulls_last=True)
-
-
-def _within(expr: pl.Expr, keys: Sequence[str]) -> pl.Expr:
-    return expr.over(keys) if keys else expr
 
 
 def _per_key(rows: pl.LazyFrame, keys: Sequence[str], **columns: pl.Expr) -> pl.LazyFrame:

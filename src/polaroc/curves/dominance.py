@@ -7,6 +7,7 @@ from itertools import combinations, pairwise
 import polars as pl
 
 from polaroc.base.columns import column_name, curve_keys, lazily, not_among_keys, refuse_clash
+from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.curve import in_order
@@ -113,8 +114,6 @@ def _pairs(
 
 
 def _relation(a: pl.DataFrame, b: pl.DataFrame) -> tuple[str | None, list[dict[str, float]] | None]:
-    import numpy as np
-
     if any(frame[name].null_count() for frame in (a, b) for name in ("fpr", "tpr")):
         return None, None
     # f + t never falls along a curve, so t − f is a function of it even where the curve is
@@ -132,8 +131,6 @@ def _relation(a: pl.DataFrame, b: pl.DataFrame) -> tuple[str | None, list[dict[s
 
 def _crossings(along: "Array", height: "Array", lead: "Array") -> Iterator[dict[str, float]]:
     """Where the lead changes sign: the middle of a stretch on which the curves touch."""
-    import numpy as np
-
     distinct_places = np.flatnonzero(np.abs(lead) > ROUNDING)
     for i, j in pairwise(distinct_places.tolist()):
         if lead[i] * lead[j] > 0:

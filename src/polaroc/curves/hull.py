@@ -6,7 +6,8 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import shares
-from polaroc.base.columns import curve_keys, lazily
+from polaroc.base.columns import HAS_BOTH, curve_keys, lazily
+from polaroc.base.lazy import np
 from polaroc.base.private_columns import RECALL
 from polaroc.curves.curve import in_order
 from polaroc.curves.segments import CELLS
@@ -130,9 +131,7 @@ def achievable(
     target = pl.col(RECALL)
     # Recall 0 belongs to the segment that starts there, others to the one that reaches them.
     in_segment = (t0 < target) & (target <= t1) | ((target == 0) & (pl.col("tp") == pl.col("pos")))
-    segments = surface(hull(curve), priors, rates={}).filter(
-        (pl.col("pos") > 0) & (pl.col("positives") > 0) & (pl.col("negatives") > 0)
-    )
+    segments = surface(hull(curve), priors, rates={}).filter((pl.col("pos") > 0) & HAS_BOTH)
     f = f0 + (target - t0) * df / dt
     # Precision is constant along the segment from the origin.
     limit = rates.precision(dt, df, pl.col("skew"))
@@ -152,8 +151,6 @@ def achievable(
 
 
 def _hulls(curves: pl.DataFrame) -> pl.DataFrame:
-    import numpy as np
-
     if curves.is_empty():
         return curves
     starts = np.flatnonzero(curves["threshold"].is_null().to_numpy())
@@ -191,7 +188,6 @@ def hull_vertices(fp: "Array", tp: "Array") -> "Array":
     >>> hull_vertices(np.array([0, 0, 1, 1, 2]), np.array([0, 1, 1, 2, 2])).tolist()
     [0, 1, 3, 4]
     """
-    import numpy as np
     from scipy.optimize import isotonic_regression
 
     # A weight may be too small to change the total.

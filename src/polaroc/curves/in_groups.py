@@ -11,12 +11,12 @@ from polaroc.base.backend import Polars
 from polaroc.base.columns import single_column
 from polaroc.base.private_columns import PRIVATE
 from polaroc.curves.segments import cells_in, segment_columns
-from polaroc.predictions.row_checks import GREATEST_WEIGHT
+from polaroc.predictions.row_checks import MAX_WEIGHT
 from polaroc.typing import IntoExpr
 
-SCORE, LAST, VALUE = (PRIVATE + name for name in ("score", "last", "value"))
+RAW_SCORE, LAST, VALUE = (PRIVATE + name for name in ("score", "last", "value"))
 FIELDS = Polars(pl.field)
-COUNTS = cells_in(FIELDS)
+GROUP_CELLS = cells_in(FIELDS)
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def cases(truth: IntoExpr, score: IntoExpr, weight: IntoExpr | None) -> GroupCas
     if weight is not None:
         raw_weight = single_column(weight, "weight")
         count = raw_weight.cast(pl.Float64)
-        is_valid = is_valid & _is_number(raw_weight) & count.is_between(0, GREATEST_WEIGHT)
+        is_valid = is_valid & _is_number(raw_weight) & count.is_between(0, MAX_WEIGHT)
     pos, neg = (in_class.cast(pl.Int64) * count for in_class in (is_pos, is_neg))
     return GroupCases(raw, pos, neg, is_valid.fill_null(False).all())
 
@@ -56,12 +56,12 @@ def group_curve(
     The last row of a tie has the counts of the tie, the others have zero.
     """
     group = cases(truth, score, weight)
-    rows = pl.struct(group.score.alias(SCORE), group.pos.alias("pos"), group.neg.alias("neg"))
+    rows = pl.struct(group.score.alias(RAW_SCORE), group.pos.alias("pos"), group.neg.alias("neg"))
     ranked = with_fields(
         rows.sort_by(group.score, descending=True),
         pl.field("pos").cum_sum().alias("tp"),
         pl.field("neg").cum_sum().alias("fp"),
-        (pl.field(SCORE) != pl.field(SCORE).shift(-1)).fill_null(True).alias(LAST),
+        (pl.field(RAW_SCORE) != pl.field(RAW_SCORE).shift(-1)).fill_null(True).alias(LAST),
     )
     tied = with_fields(
         ranked,
@@ -71,7 +71,7 @@ def group_curve(
         pl.field("fp").last().alias("negatives"),
     )
     segments = with_fields(
-        tied, *(end.alias(name) for name, end in segment_columns(COUNTS).items())
+        tied, *(end.alias(name) for name, end in segment_columns(GROUP_CELLS).items())
     )
     return segments, group.valid & (group.pos.sum() > 0) & (group.neg.sum() > 0)
 

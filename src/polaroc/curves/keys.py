@@ -94,7 +94,7 @@ def score_extremes(predictions: Predictions) -> pl.LazyFrame:
 
 def keys_from_counts(predictions: Predictions, counts: pl.DataFrame, scores: pl.DataFrame) -> Keys:
     """The keys of predictions from their collected `totals` and `score_extremes`."""
-    names, step = predictions.keys, STEPS.get(predictions.kind, 1)
+    names, step = predictions.keys, STEPS.get(predictions.score_type, 1)
     extremes = pl.Series(scores.select(SCORE_EXTREMES).row(0), dtype=pl.Float64)
     dense = packing(counts.height, extremes, step)
     levels = key_levels([counts[name] for name in names])
@@ -179,7 +179,7 @@ class KeyLevels:
         for column in reversed(self.columns):
             values.append(column.values(places % column.size))
             places = places // column.size
-        # Of a list of columns Polars renames one without a name.
+        # From a list, Polars would rename a column without a name.
         return pl.DataFrame({column.name: column for column in (index, *reversed(values))})
 
 
@@ -231,7 +231,7 @@ def totals(predictions: Predictions, *, labels: bool = True) -> pl.LazyFrame:
     is_valid = pl.col(ROW_ERROR).is_null()
     truth = pl.col(TRUTH)
     weight: pl.Expr = pl.lit(1, pl.Int64)
-    is_counted = is_valid if predictions.possible else None
+    is_counted = is_valid if predictions.possible_errors else None
     if predictions.weighted:
         weight = pl.when(is_valid).then(pl.col(WEIGHT)).otherwise(0.0)
         is_counted = weight > 0
@@ -241,7 +241,7 @@ def totals(predictions: Predictions, *, labels: bool = True) -> pl.LazyFrame:
         ((~truth & is_valid) * weight).sum().alias("negatives"),
         *(
             (pl.col(ROW_ERROR) == kind).sum().alias(_error_count_column(kind))
-            for kind in predictions.possible
+            for kind in predictions.possible_errors
         ),
         *_least(predictions),
         *(label_extremes(is_counted) if labels else []),
@@ -301,7 +301,7 @@ def _row_errors(predictions: Predictions, fatal: pl.Expr) -> pl.Expr:
     """Counts of invalid rows by kind, prefixed with "dropped" where the key is still used."""
     # Null where no error is possible.
     notes = [pl.lit(None, pl.String)]
-    for kind in predictions.possible:
+    for kind in predictions.possible_errors:
         count = pl.col(_error_count_column(kind))
         one, more = (pl.format("{} " + ROW_ERRORS[kind] + end, count) for end in ("", "s"))
         notes.append(pl.when(count == 1).then(one).when(count > 1).then(more))

@@ -6,10 +6,11 @@ from typing import Literal, TypeAlias
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.checks import MOST_NUMBER, check_ratio, check_share, check_whole
+from polaroc.base.checks import MAX_NUMBER, check_ratio, check_share, check_whole
 from polaroc.base.columns import (
     CURVE,
     GRID,
+    HAS_BOTH,
     column_names,
     curve_keys,
     lazily,
@@ -246,7 +247,7 @@ class _Interval:
 
 def _remaining_keys(keys: Sequence[str], across: str | Sequence[str], n: int) -> list[str]:
     """Keys that are not averaged over."""
-    check_whole("n", n, 2, MOST_NUMBER)
+    check_whole("n", n, 2, MAX_NUMBER)
     averaged = column_names(across, "across")
     unknown = [name for name in averaged if name not in keys]
     if unknown or not averaged:
@@ -262,8 +263,7 @@ def _on_grid(cells: pl.LazyFrame, start: pl.Expr, end: pl.Expr, last: int) -> pl
     Steps are computed from counts: a rate that is on the grid is found exactly, although its
     quotient is rounded.
     """
-    both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
-    placed = cells.filter(both).with_columns(
+    placed = cells.filter(HAS_BOTH).with_columns(
         start.cast(pl.Int64).alias(STEP), end.cast(pl.Int64).alias(private("end"))
     )
     covering = placed.filter(pl.col(STEP) < pl.col(private("end")))

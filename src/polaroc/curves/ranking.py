@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from polaroc.base.lazy import np
 from polaroc.base.private_columns import HAS_ONES, KEY_INDEX, PLACE, SORT_CODE, TRUTH
 from polaroc.curves.keys import (
     SCORE_EXTREMES,
@@ -21,7 +22,7 @@ from polaroc.typing import Array
 # Bits of a score that codes may lack, if no scores are then tied.
 SPARE_BITS = 24
 # Possible keys are counted one by one: in small tables this many, else as many as rows.
-MOST_POSSIBLE = 1_000
+MAX_POSSIBLE = 1_000
 
 
 @dataclass(frozen=True)
@@ -54,12 +55,12 @@ def ranked_cells(predictions: Predictions) -> RankedCells | None:
     ranked = None if levels is None else _sorted_codes(predictions, levels, extremes)
     if levels is None or ranked is None:
         return None
-    found = _cells(*ranked, levels)
+    cells = _cells(*ranked, levels)
     if extremes[HAS_ONES].item():
         by_key = predictions.rows.group_by(levels.index.alias(KEY_INDEX)).agg(label_extremes())
         notes = by_key.sort(KEY_INDEX).select(label_note().alias("note")).collect()
-        return RankedCells(found.totals.with_columns(notes["note"]), found.counts, found.starts)
-    return found
+        return RankedCells(cells.totals.with_columns(notes["note"]), cells.counts, cells.starts)
+    return cells
 
 
 def _levels(predictions: Predictions) -> KeyLevels | None:
@@ -77,7 +78,7 @@ def _levels(predictions: Predictions) -> KeyLevels | None:
         values.append(rows.select(column.unique()))
     *columns, size = pl.collect_all([*values, rows.select(pl.len())])
     levels = key_levels([column.to_series() for column in columns])
-    most = max(size.item(), MOST_POSSIBLE)
+    most = max(size.item(), MAX_POSSIBLE)
     return None if levels is None or levels.size > most else levels
 
 
@@ -85,7 +86,7 @@ def _sorted_codes(
     predictions: Predictions, levels: KeyLevels, extremes: pl.DataFrame
 ) -> tuple[pl.Series, Packing] | None:
     """The codes of all rows in 64 bits, ascending, in which exactly equal scores are tied."""
-    step = STEPS.get(predictions.kind, 1)
+    step = STEPS.get(predictions.score_type, 1)
     scores = pl.Series(extremes.select(SCORE_EXTREMES).row(0), dtype=pl.Float64)
     for spared in range(SPARE_BITS + 1):
         shared = packing(levels.size, scores, step << spared)
@@ -104,8 +105,6 @@ def _sorted_codes(
 
 def _cells(codes: pl.Series, shared: Packing, levels: KeyLevels) -> RankedCells:
     """Totals and cells from sorted codes; where scores are tied negatives come first."""
-    import numpy as np
-
     ranked = codes.to_numpy()
     is_positive = pl.col(SORT_CODE) % 2 == 1
     positive = codes.to_frame().lazy().with_row_index(PLACE).filter(is_positive).collect()

@@ -12,7 +12,7 @@ from polaroc.base.columns import RESERVED, curve_keys, lazily, within
 from polaroc.base.private_columns import private
 from polaroc.curves.segments import CELLS, Point
 from polaroc.errors import Hint, InvalidArgument, quoted, spelling
-from polaroc.priors.grids import prior, resolve_priors, skew
+from polaroc.priors.grids import prior, skew, some_priors
 from polaroc.priors.in_use import METHOD, is_estimate, with_estimates
 from polaroc.typing import Priors, Quantity
 
@@ -132,9 +132,7 @@ def at_priors(frame: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
         has_skew = (own > 0) & (own < 1)
         estimated = with_estimates(frame, priors, frame.collect_schema().names()).drop(METHOD)
         return estimated.with_columns(pl.when(has_skew).then(skew(own)).alias("skew"))
-    resolved = resolve_priors(priors)
-    if not resolved:
-        raise InvalidArgument("priors has no prior.", hint=Hint.example("priors", [0.5, 0.1]))
+    resolved = some_priors(priors)
     grid = pl.LazyFrame(
         {"prior": resolved, "skew": [None if p is None else skew(p) for p in resolved]},
         schema={"prior": pl.Float64, "skew": pl.Float64},

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from polaroc import rates
+from polaroc.base.lazy import np
 from polaroc.base.statistics import Band
 from polaroc.deployment.limits import WINDOWS, Looks, Reference
 from polaroc.typing import Array, Quantity
@@ -17,7 +18,7 @@ OTHER_SHIFT = "more than the prior has shifted"
 
 @dataclass(frozen=True)
 class Plan:
-    """For which priors thresholds were chosen, and what misses and false alarms cost."""
+    """The range of priors that thresholds were chosen for, and the costs of wrong calls."""
 
     over: tuple[float, float] | None
     cost_fn: float
@@ -37,8 +38,6 @@ class Plan:
 
     def least(self, prior: Band, more: "Array", less: "Array") -> "Array":
         """The least that more true and fewer false positives save at priors within limits."""
-        import numpy as np
-
         saved: Array = np.minimum(
             *(self.cost_fn * end * more + self.cost_fp * (1 - end) * less for end in prior)
         )
@@ -64,13 +63,13 @@ class Assessment:
 
     @cached_property
     def shifted(self) -> "Array":
-        """By look and window, whether no prior gives these shares."""
+        """Whether no prior gives these shares, by look and window."""
         shifted: Array = self.priors.lower > self.priors.upper
         return shifted
 
     @cached_property
     def rates(self) -> tuple[Band, Band, Band]:
-        """Of the threshold: estimates and limits of its rates, each as limits of one value."""
+        """The estimates of the two rates of the threshold, and the limits of each."""
         reference, own = self.looks.reference, self.looks.reference.own
         tpr, fpr = reference.bands()
         t, f = (rate @ own for rate in reference.rates())
@@ -79,8 +78,6 @@ class Assessment:
 
     def quantities(self) -> dict[str, tuple["Array", Band]]:
         """Estimates and limits at each look, NaN where there is none."""
-        import numpy as np
-
         own = self.looks.reference.own
         share = Band(*(limit[:, 0] @ own for limit in self.shares))
         prior = Band(*(limit[:, 0] for limit in self.priors))
@@ -89,7 +86,7 @@ class Assessment:
         shifted: Array = np.logical_or.reduce(self.shifted, axis=1)
         nearest = np.clip(self.looks.prior(), prior.lower, np.maximum(prior.lower, prior.upper))
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = rates.precision(t, f, (1 - nearest) / nearest)
+            estimate = rates.precision(t, f, (1 - nearest) / nearest)
         precision = Band(
             1 - _ratio((1 - prior.lower) * fpr.upper, share.lower, 1.0),
             1 - _ratio((1 - prior.upper) * fpr.lower, share.upper, 0.0),
@@ -106,21 +103,19 @@ class Assessment:
         cost = Band(np.minimum(*ends[0]), np.maximum(*ends[1]))
         limits = {
             "prior": (nearest, prior),
-            "precision": (np.clip(found, precision.lower, precision.upper), precision),
+            "precision": (np.clip(estimate, precision.lower, precision.upper), precision),
             "posfrac": (called, share),
             "cost": (self.plan.cost(nearest, t, f), cost),
         }
         return {
-            name: (value, Band(*(_unless(shifted, limit) for limit in band)))
+            name: (value, Band(*(np.where(shifted, np.nan, limit) for limit in band)))
             if name != "posfrac"
             else (value, band)
             for name, (value, band) in limits.items()
         }
 
     def prior_alarms(self) -> list[str | None]:
-        """By look: more than the prior has shifted, or it has left its range."""
-        import numpy as np
-
+        """The alarm of each look that the prior left its range, or that more has shifted."""
         alarms: list[str | None] = []
         over = self.plan.over
         for shifted, lower, upper in zip(self.shifted, *self.priors, strict=True):
@@ -141,9 +136,7 @@ class Assessment:
         return alarms
 
     def threshold_alarms(self) -> list[tuple[float, str] | None]:
-        """By look: what another threshold saves at least, beyond what was accepted, and which."""
-        import numpy as np
-
+        """The alarm of each look that another threshold is better, after the least it saves."""
         reference = self.looks.reference
         t, f = reference.rates()
         (own_t, own_f), _, _ = self.rates
@@ -165,9 +158,7 @@ class Assessment:
         return alarms
 
     def against(self, other: "Assessment", at: int, look: int) -> tuple[float, int] | None:
-        """What the other model saves at least at a look of its own, and in which window."""
-        import numpy as np
-
+        """The least that another model saves, at a look of its own, and the window; else None."""
         (t, f), tpr, fpr = self.rates
         (other_t, other_f), other_tpr, other_fpr = other.rates
         prior = Band(
@@ -191,33 +182,23 @@ def better_model(name: str, saved: float, window: int) -> str:
 
 def _accepted(plan: Plan, reference: Reference, more: "Array", less: "Array") -> "Array":
     """The most that a change saves where the prior was expected to be, by the estimates."""
-    import numpy as np
-
     ends = [plan.least(Band(np.array(p), np.array(p)), more, less) for p in plan.priors(reference)]
     accepted: Array = np.maximum(0.0, np.maximum.reduce(ends))
     return accepted
 
 
 def _ratio(part: "Array", whole: "Array", otherwise: float) -> "Array":
-    import numpy as np
-
     ratio: Array = np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), otherwise)
     return np.clip(ratio, 0.0, 1.0)
-
-
-def _unless(shifted: "Array", limit: "Array") -> "Array":
-    import numpy as np
-
-    return np.where(shifted, np.nan, limit)
 
 
 def _of_window(window: int) -> str:
     return f" of the last {WINDOWS[window]} times" if window else ""
 
 
-def _left(over: Sequence[float], found: str, window: int) -> str:
+def _left(over: Sequence[float], prior: str, window: int) -> str:
     inside = " to ".join(map(_percent, over))
-    return f"{LEFT_RANGE} {inside}: it is {found}{_on_average(window)}"
+    return f"{LEFT_RANGE} {inside}: it is {prior}{_on_average(window)}"
 
 
 def _saves(saved: float, window: int) -> str:

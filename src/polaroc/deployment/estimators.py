@@ -4,10 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import sqrt
 
+from polaroc.base.lazy import np
 from polaroc.typing import Array
 
 AT_AN_END = "the estimate is {:g}, outside (0, 1): it cannot be passed on as a prior"
-UNTOLD = "the scores do not tell the prior"
+UNIDENTIFIED = "the scores do not tell the prior"
 # Distance from 0 and 1 at which the likelihood is still finite.
 TINY = 1e-300
 ALMOST_ONE = 1 - 2.0**-53
@@ -53,19 +54,15 @@ class Mixture:
     count: "Array"
 
     def density(self, prior: float) -> "Array":
-        """Of each score at a prior."""
+        """The density of each score at a prior."""
         return prior * self.positive + (1 - prior) * self.negative
 
     def log_likelihood(self, prior: float) -> float:
         """Concave in the prior."""
-        import numpy as np
-
         return float(self.count @ np.log(self.density(prior)))
 
     def slopes(self, prior: float) -> "Array":
-        """What a case of each score adds to the slope of the log likelihood."""
-        import numpy as np
-
+        """The contribution of a case of each score to the slope of the log likelihood."""
         with np.errstate(divide="ignore"):
             return (self.positive - self.negative) / self.density(prior)
 
@@ -84,7 +81,7 @@ def em_prior(labelled: Labelled, unlabelled: Unlabelled, z: float) -> Estimate:
     size = labelled.pos + labelled.neg
     mean = float(size @ labelled.score) / float(size.sum())
     if not 0 < mean < 1:
-        return Estimate(note=UNTOLD)
+        return Estimate(note=UNIDENTIFIED)
     # The mean of posteriors estimates their prior with less noise than the share of positives.
     mixture = Mixture(
         unlabelled.score / mean, (1 - unlabelled.score) / (1 - mean), unlabelled.count
@@ -92,7 +89,7 @@ def em_prior(labelled: Labelled, unlabelled: Unlabelled, z: float) -> Estimate:
     prior = mixture.peak()
     information = float(mixture.count @ mixture.slopes(prior) ** 2)
     if information == 0:
-        return Estimate(note=UNTOLD)
+        return Estimate(note=UNIDENTIFIED)
     # Derivative of the estimate by the logit of the mean, and the variance of that.
     by_logit = mixture.positive * mixture.negative / mixture.density(prior) ** 2
     moved = float(mixture.count @ by_logit) / information
@@ -112,7 +109,7 @@ def em_prior(labelled: Labelled, unlabelled: Unlabelled, z: float) -> Estimate:
     lower = 0.0 if prior == 0 or beyond(TINY) < 0 else _root(beyond, TINY, prior)
     upper = 1.0 if prior == 1 or beyond(ALMOST_ONE) < 0 else _root(beyond, prior)
     if (lower, upper) == (0, 1):
-        return Estimate(note=UNTOLD)
+        return Estimate(note=UNIDENTIFIED)
     if prior in (0, 1):
         return Estimate(prior, lower, upper, note=AT_AN_END.format(prior))
     return Estimate(prior, lower, upper, sqrt(variance))
@@ -142,7 +139,7 @@ class ThresholdRates:
         return (self.share - self.fpr) / (self.tpr - self.fpr)
 
     def std_error(self, prior: float) -> float:
-        """By the delta method, from three binomial variances."""
+        """The standard error by the delta method, from three binomial variances."""
         variance_t, variance_f, variance_share = (
             rate * (1 - rate) / size
             for rate, size in zip((self.tpr, self.fpr, self.share), self.sizes, strict=True)
@@ -187,7 +184,7 @@ def adjusted_count(labelled: Labelled, unlabelled: Unlabelled, z: float) -> Esti
     limits = point.limits(z)
     if limits is None:
         separation, error = point.separation(z)
-        explanation = ": are the scores reversed?" if separation < -error else f": {UNTOLD}"
+        explanation = ": are the scores reversed?" if separation < -error else f": {UNIDENTIFIED}"
         return Estimate(note=f"TPr − FPr = {separation:.2g} ± {error:.2g}{explanation}")
     if not _overlaps_unit(limits):
         return Estimate(
@@ -216,8 +213,6 @@ def _rates_by_prior(
     labelled: Labelled, unlabelled: Unlabelled
 ) -> Callable[[float], ThresholdRates]:
     """A function of a prior: the rates at the reference threshold of its balanced point."""
-    import numpy as np
-
     t, f = (counts.cumsum() / counts.sum() for counts in (labelled.pos, labelled.neg))
     sizes = tuple(float(counts.sum()) for counts in (labelled.pos, labelled.neg, unlabelled.count))
     above = np.concatenate(([0], unlabelled.count.cumsum())) / sizes[2]

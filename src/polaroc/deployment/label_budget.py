@@ -7,6 +7,7 @@ import polars as pl
 
 from polaroc.base.checks import check_share
 from polaroc.base.columns import check_keys, key_columns
+from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
 from polaroc.base.statistics import normal
 from polaroc.deployment.labelled import Bins
@@ -23,8 +24,8 @@ COLUMNS: dict[str, Any] = {
     "inclusion": pl.Float64, "expected": pl.Float64, "at_random": pl.Int64,
 }  # fmt: skip
 # A class that the reference rules out is still looked for.
-LEAST_SHARE = 0.01
-LEAST_LABELS = 2
+MIN_SHARE = 0.01
+MIN_LABELS = 2
 
 
 def label_budget(
@@ -136,8 +137,6 @@ def label_budget(
 
 def _budget(reference: Reference, score: "Array", quantity: str, half: float) -> pl.DataFrame:
     """The labels of each bin, the highest scores first."""
-    import numpy as np
-
     cases = score.size
     above = reference.counts(score, np.zeros(cases, dtype=int), 1)[0]
     window = np.zeros((1, len(WINDOWS), above.size), dtype=int)
@@ -146,7 +145,7 @@ def _budget(reference: Reference, score: "Array", quantity: str, half: float) ->
     bins = Bins.at_prior(reference, above, cases, float(looks.prior()[0]))
     domain = bins.called if quantity == "precision" else np.ones(bins.count.size)
     weight = bins.count * domain
-    expected = np.clip(bins.expected, LEAST_SHARE, 1 - LEAST_SHARE)
+    expected = np.clip(bins.expected, MIN_SHARE, 1 - MIN_SHARE)
     spread = np.sqrt(expected * (1 - expected))
     labels = _allotted(bins.count, weight, spread, half)
     mean = float(weight @ expected / max(weight.sum(), 1))
@@ -167,8 +166,6 @@ def _budget(reference: Reference, score: "Array", quantity: str, half: float) ->
 
 def _allotted(count: "Array", weight: "Array", spread: "Array", half: float) -> "Array":
     """Neyman's allocation of as few labels as give the standard error, at most all cases."""
-    import numpy as np
-
     if weight.sum() == 0:
         return np.zeros(count.size, dtype=int)
     share = weight / weight.sum()
@@ -182,6 +179,6 @@ def _allotted(count: "Array", weight: "Array", spread: "Array", half: float) -> 
         if not full.any():
             break
         whole |= full
-    least = np.where(weight > 0, np.minimum(LEAST_LABELS, count), 0)
+    least = np.where(weight > 0, np.minimum(MIN_LABELS, count), 0)
     allotted: Array = np.clip(labels, least, count).astype(int)
     return allotted

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from polaroc.base.lazy import np
 from polaroc.base.statistics import binomial_band
 from polaroc.deployment.alarms import Plan
 from polaroc.deployment.limits import Reference
@@ -26,8 +27,6 @@ class Bins:
     @classmethod
     def at_prior(cls, reference: Reference, above: "Array", cases: int, prior: float) -> "Bins":
         """The bins of cases, of which so many are at or above each cut."""
-        import numpy as np
-
         order = np.argsort(reference.cuts)
         pos, neg, count = (
             -np.diff([total, *at_or_above[order], 0])
@@ -55,8 +54,6 @@ class Labels:
 
 def labelled_estimates(bins: Bins, labels: Labels, plan: Plan, level: float) -> Estimates:
     """Prior, precision and cost with limits, each at the level alone."""
-    import numpy as np
-
     called, everything = bins.called, np.ones(bins.count.size)
     # The cost of a negative and of a positive of each bin.
     costs = plan.cost_fp * called, plan.cost_fn * (1 - called)
@@ -71,8 +68,6 @@ def _mean(
     bins: Bins, labels: Labels, domain: "Array", values: tuple["Array", "Array"], level: float
 ) -> tuple[float, float, float]:
     """The mean, weighted by `domain`, of the values of negatives and positives."""
-    import numpy as np
-
     inside = domain[labels.place] > 0
     size, weights = int(inside.sum()), bins.count * domain
     if size < 2 or weights.sum() == 0:
@@ -106,7 +101,7 @@ def _mean(
     # The cases of this time are themselves a sample.
     sampled = float(weight @ (value - mean) ** 2 / weight.sum()) + widest / size
     variance = max(variance, least) + sampled / float(weights.sum())
-    # As of as many cases as have this variance.
+    # The limits of as many independent cases as would have this variance.
     size_of_variance = widest / variance
     band = binomial_band(estimate / top * size_of_variance, size_of_variance, 1 - level)
     return estimate, float(band.lower) * top, float(band.upper) * top

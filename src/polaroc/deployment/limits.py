@@ -4,18 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log2
 
+from polaroc.base.lazy import np
 from polaroc.base.statistics import Band, binomial_band
-from polaroc.deployment.mixture_test import nearest_prior
+from polaroc.deployment.mixture_test import nearest_prior, smoothed_variance
 from polaroc.typing import Array
 
 # Between neighbouring cuts lies about this share of the two classes, which count alike.
 CUTS = 20
 # Numbers of the last times that are also taken together.
 WINDOWS = (1, 2, 4, 8, 16, 32, 64)
-LEAST_APART = 1e-12
-# Of the error rate of a key, the part for its reference: that error stays at any number of cases.
+MIN_APART = 1e-12
+# Part of the error rate of a key for its reference, whose cases do not get more.
 FOR_REFERENCE = 0.8
-# Of that part, those for the two rates and for their two differences.
+# Parts of that part for each of the two rates, and for each of their differences.
 FOR_RATE, FOR_DIFFERENCE = 0.4, 0.1
 
 
@@ -60,8 +61,6 @@ class Reference:
         cls, positive: "Array", negative: "Array", threshold: Threshold, error: float
     ) -> "Reference":
         """The reference with cuts at the threshold and at quantiles of its scores."""
-        import numpy as np
-
         own = [threshold.value]
         if threshold.share < 1:
             own.append(float(np.nextafter(threshold.value, np.inf)))
@@ -78,8 +77,6 @@ class Reference:
     @property
     def own(self) -> "Array":
         """Weights of the cuts whose sum is the threshold in use."""
-        import numpy as np
-
         weights = np.zeros(self.cuts.size)
         share = self.threshold.share
         weights[: self.own_cuts] = (share, 1 - share)[: self.own_cuts]
@@ -92,8 +89,6 @@ class Reference:
 
     def errors(self, error: "Array | float") -> "Array":
         """An error rate, divided: half for the cuts of the threshold in use, half for others."""
-        import numpy as np
-
         others = self.cuts.size - self.own_cuts
         part = np.full(self.cuts.size, 0.5 / others if others else 0.0)
         part[: self.own_cuts] = (0.5 if others else 1.0) / self.own_cuts
@@ -105,7 +100,7 @@ class Reference:
         return self.tp / self.positives, self.fp / self.negatives
 
     def bands(self) -> tuple[Band, Band]:
-        """Of the true and the false positive rates at all cuts at once."""
+        """Simultaneous limits of the true and the false positive rates at all cuts."""
         error = self.errors(self.error * FOR_REFERENCE * FOR_RATE)
         return (
             binomial_band(self.tp, self.positives, error),
@@ -114,8 +109,6 @@ class Reference:
 
     def gains(self) -> tuple["Array", "Array"]:
         """Lower limits, at each cut instead of the threshold, of more TPr and of less FPr."""
-        import numpy as np
-
         error = self.error * FOR_REFERENCE * FOR_DIFFERENCE / self.cuts.size / self.own_cuts
         more, less = np.zeros(self.cuts.size), np.zeros(self.cuts.size)
         for own, weight in enumerate(self.own[: self.own_cuts]):
@@ -131,8 +124,6 @@ class Reference:
 
     def counts(self, score: "Array", code: "Array", times: int) -> "Array":
         """Cases in use at or above each cut, by the code of their time."""
-        import numpy as np
-
         order = np.argsort(self.cuts)
         passed = np.searchsorted(self.cuts[order], score, side="right")
         width = self.cuts.size + 1
@@ -144,8 +135,6 @@ class Reference:
 
 
 def _at_or_above(scores: "Array", cuts: "Array") -> "Array":
-    import numpy as np
-
     counted: Array = scores.size - np.searchsorted(np.sort(scores), cuts, side="left")
     return counted
 
@@ -165,8 +154,6 @@ class Looks:
 
     def shares(self) -> Band:
         """Limits of the shares at or above each cut, at all looks at once."""
-        import numpy as np
-
         # Half of the error rate for each time of its own.
         windows = np.full(len(WINDOWS), 0.5 / (len(WINDOWS) - 1))
         windows[0] = 0.5
@@ -189,33 +176,27 @@ class Looks:
 
     def prior(self) -> "Array":
         """The prior of the nearest mixture at each look, of its own time."""
-        import numpy as np
-
         t, f = self.reference.rates()
         size = np.maximum(self.cases[:, :1], 1)
         share = self.called[:, 0] / size
-        smoothed = (share * size + 0.5) / (size + 1)
-        variance = smoothed * (1 - smoothed) / size
-        for rate, cases in ((t, self.reference.positives), (f, self.reference.negatives)):
-            rate = (rate * cases + 0.5) / (cases + 1)
-            variance = variance + rate * (1 - rate) / cases / 4
+        reference = self.reference
+        of_rates = smoothed_variance(t, reference.positives) + smoothed_variance(
+            f, reference.negatives
+        )
+        variance = smoothed_variance(share, size) + of_rates / 4
         return nearest_prior(t, f, share, 1 / variance)[:, 0]
 
 
 def _solved(level: "Array", slope: "Array") -> Band:
     """Where level + π · slope ≥ 0 for π from 0 to 1, from lower to upper: crossed where nowhere."""
-    import numpy as np
-
-    flat = np.abs(slope) < LEAST_APART
+    flat = np.abs(slope) < MIN_APART
     root = -level / np.where(flat, 1.0, slope)
-    empty = flat & (level < -LEAST_APART)
+    empty = flat & (level < -MIN_APART)
     lower = np.where(empty, 2.0, np.where(~flat & (slope > 0), root, 0.0))
     upper = np.where(empty, -1.0, np.where(~flat & (slope < 0), root, 1.0))
     return Band(np.maximum(lower, 0.0), np.minimum(upper, 1.0))
 
 
 def _largest(*arrays: "Array") -> "Array":
-    import numpy as np
-
     largest: Array = np.maximum.reduce([array.max(axis=-1) for array in arrays])
     return largest

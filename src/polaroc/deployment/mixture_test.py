@@ -1,13 +1,10 @@
 """Test whether scores in use are a mixture of the two classes of the reference."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from polaroc.base.lazy import np
 from polaroc.deployment.estimators import Labelled, Unlabelled
 from polaroc.typing import Array
-
-if TYPE_CHECKING:
-    import numpy as np
 
 # Below this p-value an estimate of the prior has no interval.
 SHIFTED = 0.01
@@ -35,8 +32,6 @@ def mixture_p_value(labelled: Labelled, unlabelled: Unlabelled) -> float | None:
     the nearest mixture. Its null distribution is drawn from the mixture of greatest likelihood,
     the reference anew each time, until ten draws fit worse (Besag and Clifford, 1991).
     """
-    import numpy as np
-
     counts = _binned(labelled, unlabelled)
     if counts[0].size < 2:
         return None
@@ -61,8 +56,6 @@ def mixture_distance(positive: "Array", negative: "Array", unlabelled: "Array") 
 
     Squared differences of cumulative shares, each over its variance, of the reference too.
     """
-    import numpy as np
-
     sizes = [counts.sum(axis=-1, keepdims=True) for counts in (positive, negative, unlabelled)]
     t, f, share = (
         counts.cumsum(axis=-1)[..., :-1] / size
@@ -73,9 +66,9 @@ def mixture_distance(positive: "Array", negative: "Array", unlabelled: "Array") 
     for _ in range(2):
         mixture = prior * t + (1 - prior) * f
         weight = 1 / (
-            _variance(mixture, sizes[2])
-            + prior**2 * _variance(t, sizes[0])
-            + (1 - prior) ** 2 * _variance(f, sizes[1])
+            smoothed_variance(mixture, sizes[2])
+            + prior**2 * smoothed_variance(t, sizes[0])
+            + (1 - prior) ** 2 * smoothed_variance(f, sizes[1])
         )
         prior = nearest_prior(t, f, share, weight)
     squares: Array = (weight * (share - prior * t - (1 - prior) * f) ** 2).mean(axis=-1)
@@ -84,8 +77,6 @@ def mixture_distance(positive: "Array", negative: "Array", unlabelled: "Array") 
 
 def nearest_prior(t: "Array", f: "Array", share: "Array", weight: "Array") -> "Array":
     """The prior in [0, 1] with the least weighted squares of the shares' distance from it."""
-    import numpy as np
-
     apart = weight * (t - f)
     spread = (apart * (t - f)).sum(axis=-1, keepdims=True)
     fitted = (apart * (share - f)).sum(axis=-1, keepdims=True) / np.maximum(spread, 1e-300)
@@ -93,8 +84,8 @@ def nearest_prior(t: "Array", f: "Array", share: "Array", weight: "Array") -> "A
     return prior
 
 
-def _variance(share: "Array", size: "Array") -> "Array":
-    """Of a share, with half a case more of either kind so that none is zero."""
+def smoothed_variance(share: "Array", size: "Array | int") -> "Array":
+    """The variance of a share, with half a case more of either kind so that none is zero."""
     smoothed = (share * size + 0.5) / (size + 1)
     variance: Array = smoothed * (1 - smoothed) / size
     return variance
@@ -107,8 +98,6 @@ def _drawn(rng: "np.random.Generator", counts: "Array", share: "Array", draws: i
 
 def _binned(labelled: Labelled, unlabelled: Unlabelled) -> list["Array"]:
     """Numbers of positives, negatives and unlabelled cases, in bins that share all three."""
-    import numpy as np
-
     samples: Sequence[tuple[Array, Array]] = (
         (labelled.score, labelled.pos),
         (labelled.score, labelled.neg),
@@ -130,8 +119,6 @@ def _fitted(
     positive: "Array", negative: "Array", unlabelled: "Array"
 ) -> tuple["Array", "Array", float]:
     """Shares of the bins in either class, and the prior, of greatest likelihood together."""
-    import numpy as np
-
     sizes = [float(counts.sum()) for counts in (positive, negative, unlabelled)]
     p, q = ((counts + 0.5) / (counts + 0.5).sum() for counts in (positive, negative))
     prior = 0.5

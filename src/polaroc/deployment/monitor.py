@@ -1,20 +1,20 @@
 """What a deployed threshold does, day by day, from scores without labels."""
 
-from bisect import bisect_right, insort
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from hashlib import sha256
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from polaroc.base.checks import check_factor, check_share, pair_of
+from polaroc.base.checks import check_factor, check_share
 from polaroc.base.columns import as_lazy, check_keys, column_name, key_columns
+from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE, TRUTH, WEIGHT
 from polaroc.base.statistics import Band
 from polaroc.deployment.alarms import Assessment, Plan, better_model
+from polaroc.deployment.history import STATE, History, history_table, read_histories
 from polaroc.deployment.labelled import Bins, Labels, labelled_estimates
-from polaroc.deployment.limits import WINDOWS, Looks, Reference
+from polaroc.deployment.limits import Reference
 from polaroc.deployment.monitor_result import Monitor
 from polaroc.deployment.tables import (
     DEPLOYED,
@@ -26,11 +26,11 @@ from polaroc.deployment.tables import (
     references_of,
     rows_by_key,
 )
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, InvalidTable, quoted
+from polaroc.errors import InvalidPredictions
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
 from polaroc.predictions.usual_keys import usual_names
-from polaroc.priors.grids import check_range
+from polaroc.priors.grids import range_of
 from polaroc.typing import Array, By, IntoExpr, Label, Nulls, Score, Table
 
 RESULT = {
@@ -42,7 +42,6 @@ QUANTITIES = (
     "prior", "precision", "posfrac", "cost", "prior_labelled", "precision_labelled",
     "cost_labelled",
 )  # fmt: skip
-STATE = {"look": pl.Int64, "cases": pl.Int64, "called": pl.List(pl.Int64), "plan": pl.String}
 
 
 def monitor(
@@ -175,7 +174,8 @@ def monitor(
     check_share("level", level)
     for name, cost in (("cost_fn", cost_fn), ("cost_fp", cost_fp)):
         check_factor(name, cost)
-    plan = Plan(_range(over), cost_fn, cost_fp)
+    ends = None if over is None else range_of(over)
+    plan = Plan(ends, cost_fn, cost_fp)
     own: list[IntoExpr] = key_columns(by)
     with errors_named(REFERENCE):
         known = read(
@@ -198,7 +198,7 @@ def monitor(
     keys = known.keys
     references = references_of(known, points, level)
     schema = used.rows.collect_schema()
-    histories = _histories(state, keys, time, references, schema[used.keys[-1]])
+    histories = read_histories(state, keys, time, references, schema[used.keys[-1]])
     _check_times(used, time)
     rows = rows_by_key(used, keys, references)
     assessed = {
@@ -209,64 +209,7 @@ def monitor(
     blocks = _blocks(assessed, keys)
     if labels is not None:
         blocks += _labelled_blocks(labels, keys, time, references, histories, plan, level)
-    return Monitor(_table(blocks, types), _state(histories, references, keys, types))
-
-
-def _range(over: object) -> tuple[float, float] | None:
-    if over is None:
-        return None
-    pair = pair_of(over)
-    if pair is None:
-        raise InvalidArgument(
-            f"over is {quoted([over])}, allowed is a range (low, high) of priors.",
-            hint=Hint.example("over", (0.05, 0.2)),
-        )
-    check_range(*pair)
-    return float(pair[0]), float(pair[1])
-
-
-@dataclass
-class History:
-    """The times of one key that were looked at, in order, with their counts."""
-
-    times: list[Any] = field(default_factory=list)
-    looks: dict[Any, tuple[int, int, "Array"]] = field(default_factory=dict)
-
-    def add(self, time: Any, cases: int, called: "Array") -> None:
-        """Look at a time; one that is known has the same counts."""
-        if time in self.looks:
-            _, known, before = self.looks[time]
-            if known != cases or (before != called).any():
-                raise InvalidTable(
-                    f"the state has {time} already, with {known:,} cases; now it has {cases:,}, "
-                    "or others.",
-                    hint="give all rows of a time at once, and each time once.",
-                )
-            return
-        insort(self.times, time)
-        self.looks[time] = len(self.looks) + 1, cases, called
-
-    def windows(self, time: Any) -> tuple["Array", "Array"]:
-        """Counts and cases of the last times up to one, of those known by its look."""
-        import numpy as np
-
-        number = self.looks[time][0]
-        last: list[tuple[int, int, Array]] = []
-        for place in range(bisect_right(self.times, time) - 1, -1, -1):
-            look = self.looks[self.times[place]]
-            # A time that came late was not known before.
-            if look[0] <= number:
-                last.append(look)
-            if len(last) == WINDOWS[-1]:
-                break
-        called = np.cumsum([called for *_, called in last], axis=0)
-        cases = np.cumsum([cases for _, cases, _ in last])
-        filled = [size - 1 for size in WINDOWS if size <= len(last)]
-        missing = len(WINDOWS) - len(filled)
-        return (
-            np.pad(called[filled], ((0, missing), (0, 0))),
-            np.pad(cases[filled], (0, missing)),
-        )
+    return Monitor(_table(blocks, types), history_table(histories, references, keys, types))
 
 
 def _check_times(used: Predictions, time: str) -> None:
@@ -282,8 +225,6 @@ def _assessed(
     reference: Reference, history: History, rows: pl.DataFrame, time: str, plan: Plan
 ) -> tuple[list[Any], Assessment]:
     """The times of new rows, and what is known of them."""
-    import numpy as np
-
     place = (pl.col(time).rank("dense") - 1).cast(pl.Int64).alias(PLACE)
     times = rows[time].unique().sort().to_list()
     code = rows.select(place).to_series().to_numpy()
@@ -291,19 +232,7 @@ def _assessed(
     cases = np.bincount(code, minlength=len(times))
     for one, size, called in zip(times, cases, counts, strict=True):
         history.add(one, int(size), called)
-    return times, Assessment(_looks(reference, history, times), plan)
-
-
-def _looks(reference: Reference, history: History, times: Sequence[Any]) -> Looks:
-    import numpy as np
-
-    windows = [history.windows(one) for one in times]
-    return Looks(
-        reference,
-        [history.looks[one][0] for one in times],
-        np.array([called for called, _ in windows]),
-        np.array([size for _, size in windows]),
-    )
+    return times, Assessment(history.at(times, reference), plan)
 
 
 @dataclass(frozen=True)
@@ -365,8 +294,6 @@ def _labelled_blocks(
     plan: Plan,
     level: float,
 ) -> list[_Block]:
-    import numpy as np
-
     blocks = []
     for (*own, at), frame in by_key(labels.valid_rows.collect(), [*keys, time]).items():
         key = tuple(own)
@@ -384,7 +311,7 @@ def _labelled_blocks(
                 hint="labelled cases are among those in use; give their scores, too.",
             )
         reference = references[key]
-        prior = float(_looks(reference, history, [at]).prior()[0])
+        prior = float(history.at([at], reference).prior()[0])
         drawn = (
             frame[WEIGHT].to_numpy()
             if labels.weighted
@@ -434,7 +361,7 @@ def _joined(threshold: tuple[float, str] | None, model: tuple[float, str] | None
 def _model_alarms(
     assessed: Mapping[Key, tuple[list[Any], Assessment]], keys: Sequence[str]
 ) -> dict[tuple[Key, int], tuple[float, str]]:
-    """By key and place of its time: the model that saves most at least."""
+    """The other model with the greatest lower limit of savings, by key and place of its time."""
     names = usual_names(keys).models[:1]
     if not names:
         return {}
@@ -445,9 +372,9 @@ def _model_alarms(
         for at, time in enumerate(times):
             if time not in other_times:
                 continue
-            found = one.against(rival, at, other_times.index(time))
-            if found is not None and found[0] > alarms.get((key, at), (0.0, ""))[0]:
-                alarms[key, at] = found[0], better_model(str(other[place]), *found)
+            saving = one.against(rival, at, other_times.index(time))
+            if saving is not None and saving[0] > alarms.get((key, at), (0.0, ""))[0]:
+                alarms[key, at] = saving[0], better_model(str(other[place]), *saving)
     return alarms
 
 
@@ -458,74 +385,3 @@ def _rivals(keys: Sequence[Key], place: int) -> Iterator[tuple[Key, Key]]:
             apart = [i for i, pair in enumerate(zip(key, other, strict=True)) if pair[0] != pair[1]]
             if apart == [place]:
                 yield key, other
-
-
-def _fingerprint(reference: Reference) -> str:
-    """What a state must be of: the same cases, cuts, threshold and error rate."""
-    text = repr(
-        (
-            reference.cuts.tolist(), reference.tp.tolist(), reference.fp.tolist(),
-            reference.positives, reference.negatives, reference.threshold.share, reference.error,
-        )
-    )  # fmt: skip
-    return sha256(text.encode()).hexdigest()[:16]
-
-
-def _state(
-    histories: Mapping[Key, History],
-    references: Mapping[Key, Reference],
-    keys: Sequence[str],
-    types: Mapping[str, Any],
-) -> pl.DataFrame:
-    rows = [
-        (*key, time, *history.looks[time][:2], history.looks[time][2].tolist(), plan)
-        for key, history in histories.items()
-        for plan in [_fingerprint(references[key])]
-        for time in history.times
-    ]
-    schema = {**types, **STATE}
-    return pl.DataFrame(rows, schema=schema, orient="row").sort(
-        *keys, [*types][-1], nulls_last=True
-    )
-
-
-def _histories(
-    state: Table | None,
-    keys: Sequence[str],
-    time: str,
-    references: Mapping[Key, Reference],
-    times: pl.DataType,
-) -> dict[Key, History]:
-    import numpy as np
-
-    histories: dict[Key, History] = {}
-    if state is None:
-        return histories
-    lazy = as_lazy(state)
-    present = lazy.collect_schema().names()
-    if set(present) != {*keys, time, *STATE}:
-        raise InvalidTable(
-            f"the state has the columns {quoted(present)}, needed are "
-            f"{quoted([*keys, time, *STATE])}.",
-            hint="give the state of a monitor with the same keys and time.",
-        )
-    if (kind := lazy.collect_schema()[time]) != times and not (
-        kind.is_integer() and times.is_integer()
-    ):
-        raise InvalidTable(
-            f"the time {time!r} is {kind} in the state and {times} in the deployed scores.",
-            hint=f"cast it first, for example pl.col({time!r}).cast(pl.Date).",
-        )
-    plans = {key: _fingerprint(reference) for key, reference in references.items()}
-    for row in lazy.collect().iter_rows(named=True):
-        key = tuple(row[name] for name in keys)
-        if plans.get(key) != row["plan"]:
-            raise InvalidTable(
-                f"the state is of another reference, threshold, level or model{named(keys, key)}.",
-                hint="give the reference and the points of the monitor that made it, or start "
-                "without a state.",
-            )
-        history = histories.setdefault(key, History())
-        insort(history.times, row[time])
-        history.looks[row[time]] = row["look"], row["cases"], np.array(row["called"], dtype=int)
-    return histories

@@ -104,7 +104,7 @@ def has_labels(results: pl.DataFrame) -> bool:
 
 
 def alarms_by_key(alarms: pl.DataFrame) -> pl.DataFrame:
-    """Of each key and kind of alarm: the first and the last time, and the last alarm."""
+    """The first and the last time, and the last alarm, of each key and kind of alarm."""
     *keys, time = _keys(alarms)
     kind = pl.col("alarm").str.split(":").list.first().alias("quantity")
     grouped = alarms.group_by([*keys, kind], maintain_order=True)

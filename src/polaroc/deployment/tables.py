@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from polaroc.base.checks import is_number
-from polaroc.base.columns import as_lazy, require
+from polaroc.base.columns import as_lazy, check_shared_keys, require
 from polaroc.base.private_columns import TRUTH
 from polaroc.deployment.limits import Reference, Threshold
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
@@ -67,30 +67,25 @@ class _Thresholds:
     keys: Sequence[str]
 
     def __call__(self, key: Key) -> Threshold:
-        found = self.by_key.get(tuple(key[place] for place in self.places), [])
-        if len(found) != 1:
+        own = self.by_key.get(tuple(key[place] for place in self.places), [])
+        if len(own) != 1:
             one = "keep one row per key, such as that of one prior: points.filter(prior=0.1)."
             raise InvalidTable(
-                f"the points have {len(found) or 'no'} rows{named(self.keys, key)}, needed is one.",
-                hint=one if found else "choose a threshold for each key of the reference.",
+                f"the points have {len(own) or 'no'} rows{named(self.keys, key)}, needed is one.",
+                hint=one if own else "choose a threshold for each key of the reference.",
             )
-        return found[0]
+        return own[0]
 
 
 def _thresholds(points: Table | float, keys: Sequence[str]) -> _Thresholds:
     if is_number(points):
-        found = [Threshold(float(points), 1.0)]
-        if found[0].value != found[0].value:
+        own = [Threshold(float(points), 1.0)]
+        if own[0].value != own[0].value:
             raise InvalidArgument("points is nan, allowed are numbers.", hint="give a threshold.")
-        return _Thresholds({(): found}, [], keys)
+        return _Thresholds({(): own}, [], keys)
     lazy = as_lazy(points)
     shared = require(lazy, ["threshold"], source="operating_points(...)")
-    strange = [key for key in shared if key not in keys]
-    if strange:
-        raise InvalidTable(
-            f"the points have the key {', '.join(map(repr, strange))}, which by has not.",
-            hint="give by the keys of the points, and any others.",
-        )
+    check_shared_keys(shared, keys, "the points")
     table = lazy.collect()
     if table["threshold"].null_count():
         raise InvalidTable(

@@ -15,8 +15,8 @@ NO_LIMITS_AT_AN_END = "no interval at an end of that of the prior"
 def priors_and_ends(estimates: pl.DataFrame) -> list[float]:
     """The priors at which measures are needed: estimates and the ends of their intervals."""
     columns = estimates.select("prior", "lower", "upper").iter_columns()
-    found = {value for column in columns for value in column if value is not None}
-    return sorted(value for value in found if 0 < value < 1) or [0.5]
+    needed = {value for column in columns for value in column if value is not None}
+    return sorted(value for value in needed if 0 < value < 1) or [0.5]
 
 
 def at_estimates(measures: pl.LazyFrame, estimates: pl.DataFrame) -> pl.LazyFrame:
@@ -38,10 +38,10 @@ def at_estimates(measures: pl.LazyFrame, estimates: pl.DataFrame) -> pl.LazyFram
     rows = at_prior.filter(pl.col("prior") == first).drop("prior", *values)
     rows = with_estimates(rows, estimates, keys).drop(METHOD)
     for end in ENDS:
-        found = at_prior.select(
+        at_end = at_prior.select(
             *each, pl.col("prior").alias(end), pl.col(*values).name.prefix(_prefix(end))
         )
-        rows = rows.join(found, on=[*each, end], how="left", nulls_equal=True)
+        rows = rows.join(at_end, on=[*each, end], how="left", nulls_equal=True)
     own = [pl.col(_prefix("prior") + name).alias(name) for name in values]
     rows = rows.with_columns(own)
     if "lower" in names:

@@ -164,5 +164,5 @@ def evaluate(
         measures=measures, score_prior=score_prior, memory=memory, scratch=scratch,
         progress=progress,
     )  # fmt: skip
-    found = run(frame, request).measures
-    return collect_like(frame, found if estimates is None else at_estimates(found, estimates))
+    result = run(frame, request).measures
+    return collect_like(frame, result if estimates is None else at_estimates(result, estimates))

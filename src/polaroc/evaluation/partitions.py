@@ -10,20 +10,19 @@ from pathlib import Path
 
 import polars as pl
 
-from polaroc.base.private_columns import PLACE, PRIVATE, ROW_ERROR, SIZE
+from polaroc.base.private_columns import PLACE, PRIVATE, RANGE, ROW_ERROR, SIZE
 from polaroc.curves.keys import Keys, keys_from_counts, score_extremes, totals
 from polaroc.curves.packing import rank_of, score_at
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions
 
-RANGE = PRIVATE + "range"
 PLACES = PRIVATE + "places"
 # Rows are counted by their score's rank without its last 44 bits; a range of too many rows
 # is counted again without 22 bits, then by the whole rank.
 FINER = {44: 22, 22: 0}
 COARSEST = 44
 # Each row is compared with all edges, so that many ranges are split in two levels.
-MOST_RANGES = 128
+MAX_RANGES = 128
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ def store_rows(predictions: Predictions, folder: Path) -> tuple[Predictions, Key
     )
     keys = keys_from_counts(predictions, *counted)
     rows = pl.scan_parquet(file).with_columns(pl.lit(None, pl.UInt8).alias(ROW_ERROR))
-    return replace(predictions, rows=rows, possible=[], repeatable=True), keys
+    return replace(predictions, rows=rows, possible_errors=[], repeatable=True), keys
 
 
 def count_by_rank(rows: pl.LazyFrame, shift: int = COARSEST) -> pl.LazyFrame:
@@ -62,7 +61,7 @@ def partitions(
     `counted` is the result of `count_by_rank` with `shift`. The file of a partition is deleted
     when the next one is requested.
     """
-    ranges = _ranges(counted, max(max_rows, -(-int(counted[SIZE].sum()) // MOST_RANGES)))
+    ranges = _ranges(counted, max(max_rows, -(-int(counted[SIZE].sum()) // MAX_RANGES)))
     edges = [_score(place, shift) for place in ranges[PLACE].to_list()[:-1]]
     if edges:
         _write(rows, edges, folder)

@@ -95,7 +95,8 @@ class CurveSums:
     def in_memory(self) -> CurveTotals | None:
         """The same of rows in memory, computed now; None where this takes the plan."""
         of_areas = all(measure.mergeable_segments for measure in self.on_curve)
-        if self.predictions.weighted or self.predictions.possible or not of_areas or self._curves:
+        is_plain = not (self.predictions.weighted or self.predictions.possible_errors)
+        if not (is_plain and of_areas) or self._curves:
             return None
         ranked = ranked_cells(self.predictions)
         if ranked is None:
@@ -124,9 +125,9 @@ class CurveSums:
         # What was noted on rows that were left out is known to the keys only.
         unnoted = counts["note"].null_count() == counts.height
         if unnoted and self._bytes_in_arrays(counts) <= limit:
-            found = self.in_memory()
-            if found is not None:
-                return found
+            in_arrays = self.in_memory()
+            if in_arrays is not None:
+                return in_arrays
         # All rows, also invalid ones; if they fit there is no need to count the valid ones.
         if counts[COUNT].cast(pl.Int64).sum() <= max_rows:
             return _collect(self.lazy(keys))

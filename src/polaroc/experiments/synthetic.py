@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
+from polaroc.base.lazy import np
 from polaroc.errors import InvalidArgument
 from polaroc.experiments.estimators import Estimator
 from polaroc.sklearn.estimators import need_scikit_learn
@@ -72,8 +73,6 @@ def case_study(n: int, seed: int) -> pl.DataFrame:
     >>> case_study(100, seed=0).shape
     (200, 3)
     """
-    import numpy as np
-
     _check_count(n)
     rng = np.random.default_rng(seed)
     centres = np.where(rng.random(n)[:, None] < 1 / 32, [-2.0, 5.0], [3.0, 2.0])

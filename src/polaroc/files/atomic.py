@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import TypeAlias
 
 from polaroc.base.text import is_utf8
 from polaroc.errors import Hint, OutputRefused
@@ -18,6 +19,9 @@ ASIDE, NEW, EARLIER = ".polaroc-", "new", "earlier"
 AT_FDCWD, RENAME_EXCHANGE = -100, 2
 # Error numbers of a system, or a file system, that cannot exchange names.
 CANNOT_EXCHANGE = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM}
+
+# Whether an earlier file may be replaced, or a function of it that tells.
+Replaceable: TypeAlias = bool | Callable[[Path], bool]
 
 
 @contextmanager
@@ -173,21 +177,12 @@ def _mark(folder: Path, names: set[str]) -> None:
     (folder / MARK).write_text(text, encoding="utf-8")
 
 
-def never_replace(file: Path) -> bool:
-    """No file may be replaced."""
-    return False
-
-
-def replace_any(file: Path) -> bool:
-    """Any file may be replaced."""
-    return True
-
-
 @contextmanager
-def atomic_file(file: Path, ours: Callable[[Path], bool] = never_replace) -> Iterator[Path]:
+def atomic_file(file: Path, replaceable: Replaceable = False) -> Iterator[Path]:
     """A temporary file that becomes `file` when the block ends without an error.
 
-    A file that is there already is refused before the block starts, unless it is `ours`.
+    A file that is there already is refused before the block starts, unless it is
+    `replaceable`.
 
     Examples
     --------
@@ -198,26 +193,29 @@ def atomic_file(file: Path, ours: Callable[[Path], bool] = never_replace) -> Ite
     >>> where.read_text()
     'auc'
     """
-    check_new(file, ours)
+    check_new(file, replaceable)
     with _staging(file.parent.resolve() / file.name) as (staging, target):
         staging.mkdir()
         yield staging / file.name
-        _place_file(staging / file.name, target, ours)
+        _place_file(staging / file.name, target, replaceable)
 
 
-def _place_file(staging: Path, file: Path, ours: Callable[[Path], bool]) -> None:
+def _place_file(staging: Path, file: Path, replaceable: Replaceable) -> None:
     """Move the new file to its name, unless another file has taken it meanwhile."""
     try:
         os.link(staging, file)
     except OSError:
         # The file exists already, or the file system has no hard links.
-        check_new(file, ours)
+        check_new(file, replaceable)
         staging.replace(file)
 
 
-def check_new(file: Path, ours: Callable[[Path], bool] = never_replace) -> None:
-    """Refuse the name of a file that exists and is not `ours`."""
-    if os.path.lexists(file) and not (file.is_file() and ours(file)):
+def check_new(file: Path, replaceable: Replaceable = False) -> None:
+    """Refuse the name of a file that exists and may not be replaced."""
+    if not os.path.lexists(file):
+        return
+    may_replace = replaceable(file) if callable(replaceable) else replaceable
+    if not (file.is_file() and may_replace):
         raise OutputRefused(
             f"{str(file)!r} is there already.",
             hint=Hint(

@@ -177,7 +177,7 @@ def _held(
     columns: dict[str, Quantity] = {}
 
     def hold(name: str, value: Quantity) -> Quantity:
-        if not backend.holds:
+        if not backend.repeats_as_columns:
             return value
         columns[f"{PRIVATE}{name}_{label}"] = value
         return backend.column(f"{PRIVATE}{name}_{label}")

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import polars as pl
 
 from polaroc.base.arrays import ARRAYS
+from polaroc.base.lazy import np
 from polaroc.curves.segments import cells_in, segment_columns
 from polaroc.measures.spec import Measure, ingredients
 from polaroc.typing import Array
@@ -22,8 +23,6 @@ def array_sums(
     `counts` has the columns of cells sorted by key; `starts` the first cell of each key, then
     the number of cells.
     """
-    import numpy as np
-
     columns, sums, least = ingredients(measures)
     columns = segment_columns(cells_in(ARRAYS)) | columns
     of_keys = np.flatnonzero(np.diff(starts))
@@ -39,22 +38,22 @@ def array_sums(
         with np.errstate(all="ignore"):
             for name, formula in columns.items():
                 known[name] = formula.value(known)
-            found = {
+            of_block = {
                 name: np.add.reduceat(formula.value(known), inner) for name, formula in sums.items()
             } | {
                 name: np.fmin.reduceat(formula.value(known), inner)
                 for name, formula in least.items()
             }
-        return keys, found
+        return keys, of_block
 
     totals = {name: np.zeros(len(of_keys)) for name in sums}
     minima = {name: np.full(len(of_keys), np.nan) for name in least}
     with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
-        for keys, found in pool.map(block, range(0, int(starts[-1]), BLOCK)):
+        for keys, of_block in pool.map(block, range(0, int(starts[-1]), BLOCK)):
             for name, total in totals.items():
-                total[keys] += found[name]
+                total[keys] += of_block[name]
             for name, minimum in minima.items():
-                minimum[keys] = np.fmin(minimum[keys], found[name])
+                minimum[keys] = np.fmin(minimum[keys], of_block[name])
     result = {name: np.full(len(starts) - 1, np.nan) for name in (*totals, *minima)}
     for name, values in (totals | minima).items():
         result[name][of_keys] = values

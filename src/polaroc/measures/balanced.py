@@ -41,7 +41,7 @@ def balanced(prior: float, backend: Backend) -> BalancedPoint:
     inside = shortfall > 0
     t = backend.where(inside, t0 + share * (t1 - t0), t0)
     f = backend.where(inside, f0 + share * (f1 - f0), (1 - t0) / skewed)
-    if not backend.holds:
+    if not backend.repeats_as_columns:
         return BalancedPoint((t, f), least, {})
     held = {f"{name}_t": t, f"{name}_f": f}
     return BalancedPoint((backend.column(f"{name}_t"), backend.column(f"{name}_f")), least, held)

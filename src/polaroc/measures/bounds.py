@@ -20,7 +20,7 @@ from polaroc.priors.beliefs import Belief
 from polaroc.typing import Frame, Priors, Quantity
 
 # Bound on the rounding errors of sums.
-ROUNDING = 1e-10
+SUM_ERROR = 1e-10
 BOUNDS = ("lower", "upper")
 DEFAULT_MEASURES = ("auc", "auprec", "iauprec")
 UNCOUNTED = "rows that cannot be ranked, or bins with different edges, among the counts"
@@ -110,7 +110,7 @@ def bounds(
     measured = tidy(wide, keys, bounded.measures)
     limits: list[pl.LazyFrame] = [
         tidy(wide, keys, of).select((pl.col("estimate") + rounding).clip(0, 1).alias(name))
-        for name, of, rounding in zip(BOUNDS, bounded[1:], (-ROUNDING, ROUNDING), strict=True)
+        for name, of, rounding in zip(BOUNDS, bounded[1:], (-SUM_ERROR, SUM_ERROR), strict=True)
     ]
     columns = [*keys, *MEASURE_COLUMNS[:3], *BOUNDS, *MEASURE_COLUMNS[3:]]
     if any(measure.over for measure in bounded.measures):

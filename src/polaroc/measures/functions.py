@@ -9,12 +9,12 @@ import polars as pl
 from polaroc.base.columns import attach, curve_keys, lazily
 from polaroc.curves.curve import in_order
 from polaroc.curves.hull import hull, hulls
-from polaroc.errors import Hint, InvalidArgument
 from polaroc.measures.areas import auc_measure, auprec_measures, iauprec_measure
 from polaroc.measures.spec import Measure, hull_part
 from polaroc.measures.table import OR_ANCHOR, curve_sums, per_key, tidy
 from polaroc.predictions.row_checks import UNRANKED
 from polaroc.priors.beliefs import Belief
+from polaroc.priors.grids import some_priors
 from polaroc.typing import Interpolation, Priors, Start
 
 
@@ -144,9 +144,8 @@ def auprec(
     >>> round(area["estimate"].item(), 6)
     0.619124
     """
+    some_priors(priors)
     measures = auprec_measures(priors, interpolation, start, recall)
-    if not measures:
-        raise InvalidArgument("priors has no prior.", hint=Hint.example("priors", [0.5, 0.1]))
     return measures_of_curves(_interpolated(curve, interpolation), measures)
 
 

@@ -6,6 +6,7 @@ from itertools import pairwise
 import polars as pl
 
 from polaroc.base.columns import OVER
+from polaroc.base.lazy import np
 from polaroc.base.private_columns import PRIVATE
 from polaroc.measures.spec import Measure
 from polaroc.priors.chebyshev import ManyPriors
@@ -93,8 +94,6 @@ def interpolated(
 
 def _row_layout(measures: Sequence[Measure], many: ManyPriors) -> tuple[pl.DataFrame, "Array"]:
     """The columns that are the same for every key, and the weights of the nodes (nodes, rows)."""
-    import numpy as np
-
     rows: list[tuple[object, ...]] = []
     bases, which = [], 0
     for measure in measures:

@@ -4,11 +4,10 @@ from dataclasses import replace
 
 from polaroc.base.backend import Backend
 from polaroc.base.checks import pair_of, shortened
+from polaroc.base.statistics import ROUNDING
 from polaroc.curves.segments import segments_in
 from polaroc.errors import InvalidArgument
 from polaroc.measures.spec import Measure, total
-
-ROUNDING = 1e-12
 
 
 def partial_auc(

@@ -10,6 +10,7 @@ import polars as pl
 from polaroc.base.backend import POLARS, Backend
 from polaroc.base.checks import pair_of, shortened
 from polaroc.base.columns import lazily
+from polaroc.base.lazy import np
 from polaroc.base.private_columns import PRIVATE
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.measures.balanced import balanced, distance, error_area, partial_area
@@ -270,8 +271,6 @@ def _area_term(over: tuple[float, float], slope: Quantity) -> GradientTerm:
 
 
 def _arc(level: float, by_error: float, by_sens: float) -> "dict[str, Array]":
-    import numpy as np
-
     share = np.linspace(0, 1, ARC_STEPS + 1)
     level *= sqrt(2)
     if not by_error:

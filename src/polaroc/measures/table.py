@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from polaroc.base.columns import INTERVAL, MEASURE_COLUMNS, OVER, WITH_INTERVAL, attach
-from polaroc.base.private_columns import PRIVATE, private
+from polaroc.base.private_columns import COUNT, PRIVATE, private
 from polaroc.curves.segments import with_segments
 from polaroc.measures.interleaving import IS_MANY, PRIOR, SKEW, interleaved, interpolated
 from polaroc.measures.spec import Measure, chunks, ingredients
@@ -14,7 +14,6 @@ from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import one_class_note
 from polaroc.typing import Quantity
 
-WHICH = PRIVATE + "which"
 BIAS_RATIO = PRIVATE + "bias_ratio"
 WARNING = PRIVATE + "warning"
 LIMITS_NOTE = PRIVATE + "limits_note"
@@ -92,14 +91,14 @@ def per_key(
         .select(*kept, *needed, **sums, **least)
         .group_by(keys)
         .agg(
-            pl.len().alias(WHICH),
+            pl.len().alias(COUNT),
             pl.col("positives", "negatives").max(),
             *(pl.col(name).sum() for name in sums),
             *(pl.col(name).min() for name in least),
             **extra,
         )
-        .filter(pl.col(WHICH) > 0)
-        .drop(WHICH)
+        .filter(pl.col(COUNT) > 0)
+        .drop(COUNT)
     )
 
 

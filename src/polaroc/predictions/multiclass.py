@@ -18,7 +18,7 @@ from polaroc.base.columns import (
     single_column,
     within,
 )
-from polaroc.base.private_columns import LABEL, private
+from polaroc.base.private_columns import LABEL, PLACE, WEIGHT, private
 from polaroc.errors import InvalidArgument, quoted
 from polaroc.predictions.table import check_columns
 from polaroc.typing import By, IntoExpr, Label
@@ -91,7 +91,7 @@ def one_vs_rest(
     check_keys(names, also=["class", "truth", "score", "weight"])
     kept = [*keys, pl.col(truth).alias(LABEL)]
     if weight is not None:
-        kept.append(single_column(weight, "weight", frame).alias(private("weight")))
+        kept.append(single_column(weight, "weight", frame).alias(WEIGHT))
     wanted = {private(str(i)): name for i, name in enumerate(columns.values())}
     classes = pl.Series(list(columns)).cast(present[truth], strict=False)
     if classes.null_count():
@@ -105,7 +105,7 @@ def one_vs_rest(
         frame.select(*kept, *(pl.col(name).alias(at) for at, name in wanted.items()))
         .unpivot(
             list(wanted),
-            index=[*names, LABEL, *([private("weight")] if weight is not None else [])],
+            index=[*names, LABEL, *([WEIGHT] if weight is not None else [])],
             variable_name="class",
             value_name="score",
         )
@@ -113,7 +113,7 @@ def one_vs_rest(
     )
     known = label.is_in(classes.implode())
     is_own = pl.when(known).then(label == pl.col("class")).alias("truth")
-    weights = [] if weight is None else [pl.col(private("weight")).alias("weight")]
+    weights = [] if weight is None else [pl.col(WEIGHT).alias("weight")]
     return long.select(*names, "class", is_own, "score", *weights)
 
 
@@ -167,14 +167,13 @@ def macro(measures: pl.LazyFrame, over: str = "class", *, weighted: bool = False
             hint="evaluate by the class too.",
         )
     others = [key for key in keys if key != over]
-    place = private("place")
     estimate, size = pl.col("estimate"), pl.col("positives")
     mean = (estimate * size).sum() / size.sum() if weighted else estimate.mean()
     lacking = estimate.null_count()
     ranged = [OVER] if OVER in measures.collect_schema() else []
     return (
-        measures.with_columns(within(pl.int_range(pl.len()), keys).alias(place))
-        .group_by(*others, place, "measure")
+        measures.with_columns(within(pl.int_range(pl.len()), keys).alias(PLACE))
+        .group_by(*others, PLACE, "measure")
         .agg(
             pl.when(pl.col("prior").n_unique() == 1).then(pl.col("prior").first()).alias("prior"),
             pl.when(lacking == 0).then(mean).alias("estimate"),
@@ -187,6 +186,6 @@ def macro(measures: pl.LazyFrame, over: str = "class", *, weighted: bool = False
             .alias("note"),
             pl.col(ranged).first(),
         )
-        .sort(*others, place, nulls_last=True)
+        .sort(*others, PLACE, nulls_last=True)
         .select(*others, *MEASURE_COLUMNS, *ranged)
     )

@@ -29,13 +29,13 @@ ROW_ERRORS = MISSING | WRONG
 THE_TRUTH = "the score is the truth itself"
 ONLY_LABELS = "scores are 0 and 1 only: predicted labels, not scores"
 UNRANKED = "null, NaN or unclear values among the predictions"
-DROP_ROWS = Hint("drop such rows with {nulls}, or mend them before.", nulls="drop")
+DROP_ROWS = Hint("drop such rows with {nulls}, or correct them before.", nulls="drop")
 ROW_ERROR_HINTS = {
     UNKNOWN_LABEL: Hint(
         "name the positive label(s) with {positive}; else allowed are 0/1 and false/true.",
         positive=...,
     ),
-    BAD_WEIGHT: "weights must be ≥ 0 and at most 1e290; mend the weight column before.",
+    BAD_WEIGHT: "weights must be ≥ 0 and at most 1e290; correct the weight column before.",
     INEXACT: "scores must fit a 64-bit float without loss; rank or scale them before.",
 }
 CAST = Hint(
@@ -43,9 +43,9 @@ CAST = Hint(
     command_line="cast it first, for example when the file is written.",
 )
 # Totals of weights up to this do not overflow.
-GREATEST_WEIGHT = 1e290
-# What Polars compares with.
-GREATEST_INTEGER = 2**127
+MAX_WEIGHT = 1e290
+# Polars compares with integers of up to 128 bits.
+MAX_INTEGER = 2**127
 EXACT_IN_FLOAT = (pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32)
 
 
@@ -100,7 +100,7 @@ def labels_of(
     fits = all(
         isinstance(label, kinds)
         and (bool in kinds or not isinstance(label, bool))
-        and (not isinstance(label, int) or abs(label) < GREATEST_INTEGER)
+        and (not isinstance(label, int) or abs(label) < MAX_INTEGER)
         for label in labels
     )
     if not labels or not fits:
@@ -129,8 +129,8 @@ def weight_column(dtype: pl.DataType, name: IntoExpr) -> tuple[pl.Expr, list[tup
     """The weight as Float64, and its errors."""
     _refuse_other_than_numbers("weight", dtype, name)
     value = pl.col(WEIGHT).cast(pl.Float64)
-    sound = value.is_between(0, GREATEST_WEIGHT)
-    return value.alias(WEIGHT), [(NULL_WEIGHT, value.is_null()), (BAD_WEIGHT, ~sound)]
+    valid = value.is_between(0, MAX_WEIGHT)
+    return value.alias(WEIGHT), [(NULL_WEIGHT, value.is_null()), (BAD_WEIGHT, ~valid)]
 
 
 def label_extremes(counts: pl.Expr | None = None) -> list[pl.Expr]:

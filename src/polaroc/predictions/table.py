@@ -31,38 +31,38 @@ class Predictions:
     """A prediction table in private columns: keys, score, truth, weight, row error.
 
     `rows` has every input row; its `ROW_ERROR` is null for a valid row, else the code of
-    the error. `possible` are the codes that can occur: those of columns of these types,
-    less those that an audit has excluded; without any, all rows are valid. `kind` is the
-    input type of the score; `repeatable` whether every reading of `rows` is the same.
+    the error. `possible_errors` are the codes that can occur: those of columns of these types,
+    less those that an audit has excluded; without any, all rows are valid. `score_type` is
+    that of the score as given; `repeatable` whether every reading of `rows` is the same.
     """
 
     rows: pl.LazyFrame
     keys: list[str]
     weighted: bool
     nulls: Nulls
-    possible: list[int]
-    kind: pl.DataType
+    possible_errors: list[int]
+    score_type: pl.DataType
     repeatable: bool = False
 
     @property
     def fatal(self) -> list[int]:
         """Codes of errors for which no result is computed."""
-        return [kind for kind in self.possible if self.nulls == "raise" or kind in WRONG]
+        return [kind for kind in self.possible_errors if self.nulls == "raise" or kind in WRONG]
 
     @property
     def valid_rows(self) -> pl.LazyFrame:
         """Rows without errors."""
-        rows = self.rows.filter(pl.col(ROW_ERROR).is_null()) if self.possible else self.rows
+        rows = self.rows.filter(pl.col(ROW_ERROR).is_null()) if self.possible_errors else self.rows
         return rows.drop(ROW_ERROR)
 
     @property
     def validated(self) -> "Predictions":
         """The same predictions once an audit has excluded fatal errors."""
-        possible = [kind for kind in self.possible if kind not in self.fatal]
+        possible = [kind for kind in self.possible_errors if kind not in self.fatal]
         if possible:
-            return replace(self, possible=possible)
+            return replace(self, possible_errors=possible)
         none = self.rows.with_columns(pl.lit(None, pl.UInt8).alias(ROW_ERROR))
-        return replace(self, rows=none, possible=possible)
+        return replace(self, rows=none, possible_errors=possible)
 
     def count_invalid(self) -> int:
         """Number of rows with errors."""
@@ -190,7 +190,7 @@ def unaudited(
     check_keys(keys)
     check_ordered(lazy.select(by_keys).collect_schema())
     eager = isinstance(table, pl.DataFrame)
-    # Of a table what is computed is computed once: random numbers are then the same throughout.
+    # Expressions are computed once where the table is in memory, so that random ones agree.
     wide_errors: list[tuple[int, pl.Expr]] = []
     if scores:
         refuse_model_column(lazy.collect_schema().names(), keys)

@@ -27,7 +27,7 @@ CASES = {
     "observation", "obs", "record", "item",
 }  # fmt: skip
 # A key has few values, each in several rows; two whole numbers are more likely labels.
-PEEKED_ROWS, MOST_VALUES, LEAST_ROWS, LEAST_WHOLE = 10_000, 200, 5, 3
+PEEKED_ROWS, MAX_VALUES, MIN_ROWS, MIN_WHOLE = 10_000, 200, 5, 3
 
 
 @dataclass(frozen=True)
@@ -65,14 +65,14 @@ def usual_name(name: str) -> Literal["model", "block"] | None:
     ['model', 'model', 'block', None]
     """
     words = _words(name)
-    telling = [word for word in words if word not in BESIDE]
-    if not telling and "cv" in words:
+    own = [word for word in words if word not in BESIDE]
+    if not own and "cv" in words:
         return "block"
     # Two words may be one, such as in "hold-out".
-    word = re.sub(r"^cv|(name|id|no|s)$", "", "".join(telling)) if len(telling) <= 2 else ""
-    if "".join(telling) in MODELS or word in MODELS:
+    word = re.sub(r"^cv|(name|id|no|s)$", "", "".join(own)) if len(own) <= 2 else ""
+    if "".join(own) in MODELS or word in MODELS:
         return "model"
-    return "block" if "".join(telling) in BLOCKS or word in BLOCKS else None
+    return "block" if "".join(own) in BLOCKS or word in BLOCKS else None
 
 
 def usual_names(names: Iterable[str]) -> UsualKeys:
@@ -97,7 +97,7 @@ def usual_keys(frame: pl.LazyFrame, taken: Collection[str]) -> UsualKeys:
     schema = frame.collect_schema()
     named, others = _candidates(schema, taken)
     sampled = frame.head(PEEKED_ROWS).select(pl.col(others).n_unique()).collect()
-    key_like = [name for name in others if sampled[name][0] <= MOST_VALUES]
+    key_like = [name for name in others if sampled[name][0] <= MAX_VALUES]
     whole = [name for name in named.blocks if schema[name].is_float()]
     counted = [*named.blocks, *key_like]
     if not counted:
@@ -116,8 +116,8 @@ def usual_keys(frame: pl.LazyFrame, taken: Collection[str]) -> UsualKeys:
     unused: dict[str, int | None] = {
         name: n_values[name]
         for name in key_like
-        if n_values[name] >= (LEAST_WHOLE if schema[name].is_integer() else 2)
-        and n_values[name] <= min(MOST_VALUES, n_values[ROWS] / LEAST_ROWS)
+        if n_values[name] >= (MIN_WHOLE if schema[name].is_integer() else 2)
+        and n_values[name] <= min(MAX_VALUES, n_values[ROWS] / MIN_ROWS)
     }
     return UsualKeys(named.models, blocks, unused)
 

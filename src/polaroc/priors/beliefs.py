@@ -15,12 +15,12 @@ from polaroc.priors.grids import check_prior, check_range, prior, range_of, skew
 from polaroc.priors.in_use import the_estimate
 
 TOLERANCE = 1e-12
-MOST_NODES = 1000
+MAX_NODES = 1000
 LARGE_GAMMA = 100
 # Keeps skews and their products within the range of floats.
-MOST_LOG_SKEW = log(1e300)
+MAX_LOG_SKEW = log(1e300)
 # Number of nodes above which λ/N is checked on bins.
-MOST_BINS = 256
+MAX_BINS = 256
 # Share of a range that is left out at an extreme end.
 NEGLIGIBLE = 1e-13
 # Nodes on either side of an estimate, and the share of its distribution within its interval.
@@ -63,7 +63,7 @@ class Belief:
     weights: tuple[float, ...]
     # Quantiles and probabilities, which the nodes of a continuous belief have only roughly.
     _exact: Distribution | None = field(default=None, repr=False, compare=False)
-    # Of an estimate, its interval.
+    # The interval of an estimate.
     ends: tuple[float, float] | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
@@ -90,20 +90,20 @@ class Belief:
         return [end for end in self.ends or () if 0 < end < 1]
 
     @property
-    def carried(self) -> str:
-        """What limits hold for where the prior is estimated."""
+    def interval_note(self) -> str:
+        """A note on limits at an estimated prior: over which priors they hold."""
         return f"Limits hold wherever in its interval the share of positives is: {self.name}."
 
     @property
     def in_bins(self) -> list[tuple[float, float]]:
         """Skews and weights; many nodes are averaged over bins of ln λ."""
-        if len(self.skews) <= MOST_BINS:
+        if len(self.skews) <= MAX_BINS:
             return list(zip(self.skews, self.weights, strict=True))
         logs = [log(node) for node in self.skews]
-        lo, width = min(logs), (max(logs) - min(logs)) / MOST_BINS or 1.0
+        lo, width = min(logs), (max(logs) - min(logs)) / MAX_BINS or 1.0
         masses: dict[int, tuple[float, float]] = {}
         for node, weight, u in zip(self.skews, self.weights, logs, strict=True):
-            number = min(int((u - lo) / width), MOST_BINS - 1)
+            number = min(int((u - lo) / width), MAX_BINS - 1)
             moment, mass = masses.get(number, (0.0, 0.0))
             masses[number] = moment + weight * node, mass + weight
         return [(moment / mass, mass) for moment, mass in masses.values() if mass > 0]
@@ -206,7 +206,7 @@ def beta(a: float, b: float) -> Belief:
             hint="beta(2, 18) has mean 0.1; larger parameters are narrower.",
         )
     a, b = float(a), float(b)
-    if abs(log(b) - log(a)) > MOST_LOG_SKEW:
+    if abs(log(b) - log(a)) > MAX_LOG_SKEW:
         raise InvalidArgument(
             f"beta({a:g}, {b:g}): its mean is nearer to 0 or 1 than 1e-300.",
             hint="use parameters that are nearer to each other.",
@@ -218,9 +218,9 @@ def beta(a: float, b: float) -> Belief:
         while log_density(shift) > log(TOLERANCE / 10):
             shifts.append(shift)
             shift += direction
-            if len(shifts) > MOST_NODES or abs(mode + shift) > MOST_LOG_SKEW:
+            if len(shifts) > MAX_NODES or abs(mode + shift) > MAX_LOG_SKEW:
                 raise InvalidArgument(
-                    f"beta({a:g}, {b:g}) is spread too widely: it needs more than {MOST_NODES} "
+                    f"beta({a:g}, {b:g}) is spread too widely: it needs more than {MAX_NODES} "
                     "nodes, or priors nearer to 0 or 1 than 1e-300.",
                     hint="use larger or less unequal parameters, or points([...]) for a few "
                     "likely priors.",
@@ -270,8 +270,8 @@ def points(priors: Sequence[float], weights: Sequence[float] | None = None) -> B
         check_prior(value)
     chosen = [float(value) for value in values]
     shares: list[Any] = [1.0] * len(chosen) if weights is None else listed_values(weights) or []
-    sound = all(is_number(w) and isfinite(w) and w >= 0 for w in shares) and any(shares)
-    if len(shares) != len(chosen) or not sound:
+    valid = all(is_number(w) and isfinite(w) and w >= 0 for w in shares) and any(shares)
+    if len(shares) != len(chosen) or not valid:
         raise InvalidArgument(
             f"points got {len(chosen)} priors and the weights {shortened(weights)}, allowed is "
             "one weight ≥ 0 per prior, not all zero.",
@@ -288,7 +288,7 @@ def points(priors: Sequence[float], weights: Sequence[float] | None = None) -> B
 
 
 def belief_of_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> Belief:
-    """What an estimate says of the prior: half normal to either side, within its interval.
+    """An estimated prior as a belief: half normal to either side, within its interval.
 
     Examples
     --------
@@ -398,7 +398,7 @@ def _slope(u: float) -> float:
 
 
 def _beta_log_density(a: float, b: float) -> Callable[[float], float]:
-    """Of Beta(a, b) in ln λ: its log density at a shift from the mode, less that at the mode.
+    """The log density of Beta(a, b) in ln λ, at a shift from the mode, less that at the mode.
 
     That is −(a + b)·(ln(p + q·eˢ) − q·s) at the shift s, p and q the means of the prior
     and of what it leaves.

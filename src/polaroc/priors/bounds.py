@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from math import log, log1p
 
-from polaroc.base.checks import MOST_NUMBER, check_whole, is_number, shortened
+from polaroc.base.checks import MAX_NUMBER, check_whole, is_number, shortened
+from polaroc.base.lazy import np
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.priors.grids import check_prior, skew
 from polaroc.typing import Array
@@ -114,7 +115,6 @@ def greatest_auprec(
     >>> round(greatest_auprec(0.1, auc=0.905, auprec=known, positives=60, negatives=60), 2)
     0.51
     """
-    import numpy as np
     from scipy.optimize import minimize
 
     if not isinstance(auprec, Mapping):
@@ -125,7 +125,7 @@ def greatest_auprec(
     for one in (prior, *auprec):
         check_prior(one)
     for name, count in (("positives", positives), ("negatives", negatives)):
-        check_whole(name, count, 1, MOST_NUMBER)
+        check_whole(name, count, 1, MAX_NUMBER)
     if not is_number(auc) or not all(is_number(area) for area in auprec.values()):
         raise InvalidArgument(
             f"auc is {shortened(auc)} and auprec is {shortened(auprec)}, allowed are numbers.",
@@ -152,8 +152,6 @@ def greatest_auprec(
 
 def _areas(positives: int, fpr: "Array", skewed: float) -> "Array":
     """∫ precision dt from each positive to the next (rows) at each false positive rate."""
-    import numpy as np
-
     start = np.arange(positives)[:, None] / positives
     bend = skewed * fpr[None, :]
     # At false positive rate 0 precision is 1.
@@ -164,8 +162,6 @@ def _areas(positives: int, fpr: "Array", skewed: float) -> "Array":
 
 def _greatest(values: "Array") -> float:
     """Greatest sum of one value per row over non-decreasing columns."""
-    import numpy as np
-
     best = np.zeros(values.shape[1])
     for row in values:
         best = np.maximum.accumulate(best + row)

@@ -23,6 +23,7 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import asinh, ceil, cos, exp, log, pi, sin, tan
 
+from polaroc.base.lazy import np
 from polaroc.priors.grids import skew
 from polaroc.typing import Array
 
@@ -35,7 +36,7 @@ DIRECT = 24
 LONGEST = 8.0
 ANGLES = 200
 # Beyond, with weights above 1e-26 of the total, an area changes by less than 1e-12.
-GREATEST_SKEW = 1e40
+MAX_SKEW = 1e40
 
 
 @dataclass(frozen=True)
@@ -83,16 +84,12 @@ class ManyPriors:
     @cached_property
     def piece_of(self) -> "Array":
         """Index of the piece of each prior; each key's own comes after the last."""
-        import numpy as np
-
         places = np.searchsorted(cuts(self.pieces), self._logs)
         return np.where([p is None for p in self.priors], len(self.pieces), places)
 
     @cached_property
     def basis(self) -> "Array":
         """Weights of the nodes at each prior; shape (priors, width)."""
-        import numpy as np
-
         counts = np.zeros((len(self.priors), self.width))
         counts[:, 0] = 1.0
         for i, piece in enumerate(self.pieces):
@@ -102,8 +99,6 @@ class ManyPriors:
 
     @cached_property
     def _logs(self) -> "Array":
-        import numpy as np
-
         return np.log([1.0 if p is None else _bounded(skew(p)) for p in self.priors])
 
     def at(self, place: int, values: "Array") -> "Array":
@@ -134,8 +129,6 @@ def pieces(skews: Sequence[float]) -> list[Piece]:
     >>> [len(piece.skews) for piece in pieces([1 + i / 1000 for i in range(1000)])]
     [12]
     """
-    import numpy as np
-
     known = np.unique([_bounded(skewed) for skewed in skews])
     logs = np.log(known)
     count = max(1, ceil((logs[-1] - logs[0]) / LONGEST))
@@ -151,8 +144,6 @@ def cuts(parts: Sequence[Piece]) -> list[float]:
 
 def cardinals(piece: Piece, logs: "Array") -> "Array":
     """Weights of the nodes at each ln λ; shape (len(logs), nodes)."""
-    import numpy as np
-
     away = logs[:, None] - np.log(piece.skews)
     # At a node its own term is infinite.
     shares = np.array(piece.weights) / np.where(away == 0, 1e-200, away)
@@ -165,8 +156,6 @@ def condensed(skews: Sequence[float], weights: Sequence[float]) -> tuple[list[fl
 
     Returned unchanged where interpolation needs as many.
     """
-    import numpy as np
-
     parts = pieces(skews)
     nodes = [node for piece in parts for node in piece.skews]
     if len(skews) <= DIRECT or len(nodes) >= len(skews):
@@ -211,4 +200,4 @@ def _piece(skews: Sequence[float]) -> Piece:
 
 
 def _bounded(skewed: float) -> float:
-    return min(skewed, GREATEST_SKEW)
+    return min(skewed, MAX_SKEW)

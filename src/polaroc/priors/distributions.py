@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from math import log, log1p
 from typing import Literal, TypeAlias
 
+from polaroc.base.lazy import np
 from polaroc.typing import Array
 
 # Share of a distribution that is left out at either end.
@@ -24,8 +25,6 @@ class Atoms:
 
     def quantile(self, share: Array) -> Array:
         """The value below which a share lies."""
-        import numpy as np
-
         values, weights = self._sorted()
         reached = np.searchsorted(weights.cumsum() / weights.sum(), share)
         return values[np.minimum(reached, len(values) - 1)]
@@ -39,15 +38,11 @@ class Atoms:
         return self._summed(value, by_value=True)
 
     def _summed(self, limit: Array, *, by_value: bool) -> Array:
-        import numpy as np
-
         values, weights = self._sorted()
         sums = np.concatenate(([0.0], (weights * values if by_value else weights).cumsum()))
         return sums[np.searchsorted(values, limit, side="right")]
 
     def _sorted(self) -> tuple[Array, Array]:
-        import numpy as np
-
         order = np.argsort(self.values)
         return np.array(self.values)[order], np.array(self.weights)[order]
 
@@ -69,8 +64,6 @@ class Flat:
 
     def below(self, value: Array) -> Array:
         """The probability of at most a value."""
-        import numpy as np
-
         inside = np.clip(value, self.lo, self.hi)
         if self.measure == "prior":
             return (inside - self.lo) / (self.hi - self.lo)
@@ -78,8 +71,6 @@ class Flat:
 
     def mean_below(self, value: Array) -> Array:
         """The mean over values up to one, those above counted as zero."""
-        import numpy as np
-
         inside = np.clip(value, self.lo, self.hi)
         if self.measure == "prior":
             return (inside - self.lo) * (inside + self.lo) / 2 / (self.hi - self.lo)
@@ -113,7 +104,6 @@ class Beta:
 
     def below(self, value: Array) -> Array:
         """The probability of at most a value."""
-        import numpy as np
         from scipy.special import betainc
 
         share: Array = betainc(self.a, self.b, np.clip(value, 0, 1))
@@ -121,7 +111,6 @@ class Beta:
 
     def mean_below(self, value: Array) -> Array:
         """The mean over values up to one, those above counted as zero."""
-        import numpy as np
         from scipy.special import betainc
 
         share: Array = betainc(self.a + 1, self.b, np.clip(value, 0, 1))
@@ -129,7 +118,6 @@ class Beta:
 
     def density(self, value: Array) -> Array:
         """The density at a value."""
-        import numpy as np
         from scipy.special import betaln, xlog1py, xlogy
 
         logs = xlogy(self.a - 1, value) + xlog1py(self.b - 1, -value)

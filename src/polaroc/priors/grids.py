@@ -1,4 +1,4 @@
-"""Class priors: prior ↔ skew, and grids of priors."""
+"""Class priors: prior ↔ skew, probabilities moved from one to another, and grids of priors."""
 
 from math import isfinite
 from typing import Literal
@@ -6,7 +6,7 @@ from typing import Literal
 import polars as pl
 
 from polaroc.base.checks import (
-    MOST_NUMBER,
+    MAX_NUMBER,
     check_whole,
     is_number,
     listed_values,
@@ -102,6 +102,20 @@ def prior(skew: Quantity) -> Quantity:
     return 1 / (1 + skew)
 
 
+def reweighted(probability: Quantity, skew_from: Quantity, skew_to: Quantity) -> Quantity:
+    """A probability that is right where the skew is `skew_from`, where it is `skew_to`.
+
+    Its odds are multiplied by the ratio of the skews; 0 and 1 stay what they are.
+
+    Examples
+    --------
+    >>> reweighted(0.5, 1.0, 99.0)
+    0.01
+    """
+    up = probability * skew_from
+    return up / (up + (1 - probability) * skew_to)
+
+
 def prior_grid(
     lo: float, hi: float, n: int, spacing: Literal["linear", "log", "skew"] = "linear"
 ) -> pl.DataFrame:
@@ -139,7 +153,7 @@ def prior_grid(
     """
     check_range(lo, hi)
     check_choice("spacing", spacing, ("linear", "log", "skew"))
-    check_whole("n", n, 2, MOST_NUMBER)
+    check_whole("n", n, 2, MAX_NUMBER)
     steps = [i / (n - 1) for i in range(n)]
     if spacing == "linear":
         inner = [lo + (hi - lo) * step for step in steps]
@@ -180,6 +194,14 @@ def resolve_priors(priors: Priors) -> list[float | None]:
             check_prior(value)
             resolved.append(float(value))  # type: ignore[arg-type]
     return list(dict.fromkeys(resolved))
+
+
+def some_priors(priors: Priors) -> list[float | None]:
+    """Like `resolve_priors`; raise where there is none."""
+    resolved = resolve_priors(priors)
+    if not resolved:
+        raise InvalidArgument("priors has no prior.", hint=Hint.example("priors", [0.5, 0.1]))
+    return resolved
 
 
 def check_prior(value: object) -> None:

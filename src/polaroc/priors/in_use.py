@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeGuard
+from typing import TypeAlias, TypeGuard
 
 import polars as pl
 
@@ -10,9 +10,11 @@ from polaroc.base.columns import (
     PRIOR_LIMITS,
     as_lazy,
     attach,
+    check_shared_keys,
     require,
-    text_keys_of_different_types,
+    with_key_types,
 )
+from polaroc.base.lazy import np
 from polaroc.base.private_columns import private
 from polaroc.base.statistics import normal
 from polaroc.errors import Hint, InvalidTable
@@ -24,7 +26,7 @@ ESTIMATE = (
     "method", "prior", "lower", "upper", "std_error", "reference_prior", "deployed", "shift_p",
     "note",
 )  # fmt: skip
-ENDS = ("prior", "lower", "upper")
+PRIOR_AND_LIMITS = ("prior", "lower", "upper")
 # How an estimated prior was made, where known: limits from the rates of a threshold may depend
 # on the very cases that judge this one.
 METHOD = private("method")
@@ -32,7 +34,7 @@ NOT_ESTIMATED = "the prior was not estimated"
 NO_INTERVAL = "the estimated prior has no interval"
 AT_AN_END = "the estimated prior is 0 or 1"
 # Keeps odds finite where an estimate is 0 or 1.
-LEAST = 1e-12
+MIN_PRIOR = 1e-12
 
 
 def is_estimate(priors: object) -> TypeGuard[pl.DataFrame | pl.LazyFrame]:
@@ -51,14 +53,8 @@ def with_estimates(
     """
     schema = rows.collect_schema()
     table, named = _with_keys_of(schema, estimates)
-    strange = [name for name in named if name not in keys]
-    if strange:
-        raise InvalidTable(
-            f"the estimated priors have the key {', '.join(map(repr, strange))}, which by has not.",
-            hint=Hint(
-                "name it in {by}, or filter the estimates to one row for each key.", by=strange
-            ),
-        )
+    one_each = "name it in by, or filter the estimates to one row for each key."
+    check_shared_keys(named, keys, "the estimated priors", one_each)
     if table.height > (table.select(named).n_unique() if named else 1):
         raise InvalidTable(
             "there are several estimated priors for one key, needed is one.",
@@ -68,7 +64,7 @@ def with_estimates(
         *named,
         *(
             pl.col(name).cast(pl.Float64).alias(own)
-            for name, own in zip(ENDS, ("prior", *PRIOR_LIMITS), strict=True)
+            for name, own in zip(PRIOR_AND_LIMITS, ("prior", *PRIOR_LIMITS), strict=True)
         ),
         pl.col("method").alias(METHOD),
     )
@@ -93,15 +89,13 @@ def _with_keys_of(
     table = as_lazy(estimates).collect()
     named = [name for name in table.columns if name not in ESTIMATE]
     shared = [name for name in named if name in schema]
-    differ = text_keys_of_different_types(
-        schema, table.schema, shared, ("the table", "the estimates")
-    )
-    return table.with_columns(pl.col(key).cast(schema[key], strict=False) for key in differ), named
+    typed = with_key_types(table.lazy(), schema, shared, ("the table", "the estimates"))
+    return typed.collect(), named
 
 
 def the_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> tuple[float, float, float]:
     """The only estimate with its limits, of one prior in use for all."""
-    require(as_lazy(estimates), ENDS, source="estimate_prior(...)")
+    require(as_lazy(estimates), PRIOR_AND_LIMITS, source="estimate_prior(...)")
     table = as_lazy(estimates).collect()
     if table.height != 1:
         keys = [name for name in table.columns if name not in ESTIMATE]
@@ -110,7 +104,7 @@ def the_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> tuple[float, float, 
             hint="keep one row of the estimates"
             + (f", such as that of one {keys[0]}." if keys else "."),
         )
-    prior, lower, upper = table.select(ENDS).row(0)
+    prior, lower, upper = table.select(PRIOR_AND_LIMITS).row(0)
     note = table["note"].item() if "note" in table.columns else None
     if None in (prior, lower, upper):
         lack = NOT_ESTIMATED if prior is None else NO_INTERVAL
@@ -123,7 +117,7 @@ def the_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> tuple[float, float, 
 
 def within_unit(lower: float, upper: float) -> tuple[float, float]:
     """An interval without 0 and 1, at which there are no odds."""
-    return max(lower, LEAST), min(upper, 1 - LEAST)
+    return max(lower, MIN_PRIOR), min(upper, 1 - MIN_PRIOR)
 
 
 def widest(
@@ -152,30 +146,6 @@ def widest(
     )
 
 
-class PriorInUse(Protocol):
-    """What may be the prior in use, for each row."""
-
-    def nodes(self, scores: Array, weights: Array) -> tuple[Array, Array]:
-        """Priors, a column for each of a few nodes, and the weights of the nodes.
-
-        For a continuous prior, nodes are its quantiles at normal scores.
-        """
-        ...
-
-    def below(self, prior: Array) -> Array:
-        """The probability of at most a prior, for each row along the first axis."""
-        ...
-
-    def rows(self, rows: Array) -> "PriorInUse":
-        """Of some of the rows."""
-        ...
-
-    @property
-    def spread(self) -> tuple[Array, Array]:
-        """Centre and standard deviation; 0 where the nodes are the prior."""
-        ...
-
-
 @dataclass(frozen=True)
 class KnownPrior:
     """A prior for each row."""
@@ -183,22 +153,23 @@ class KnownPrior:
     prior: Array
 
     def nodes(self, scores: Array, weights: Array) -> tuple[Array, Array]:
-        """A few priors for each row, and their weights."""
-        import numpy as np
+        """Priors, a column for each of a few nodes, and the weights of the nodes.
 
-        return np.clip(self.prior, LEAST, 1 - LEAST)[:, None], np.ones(1)
+        For a continuous prior, nodes are its quantiles at normal scores.
+        """
+        return np.clip(self.prior, MIN_PRIOR, 1 - MIN_PRIOR)[:, None], np.ones(1)
 
     def below(self, prior: Array) -> Array:
-        """The probability of at most a prior."""
+        """The probability of at most a prior, for each row along the first axis."""
         return (prior >= _beside(self.prior, prior)).astype(float)
 
     def rows(self, rows: Array) -> "KnownPrior":
-        """Of some of the rows."""
+        """The priors of some of the rows."""
         return KnownPrior(self.prior[rows])
 
     @property
     def spread(self) -> tuple[Array, Array]:
-        """Centre and standard deviation."""
+        """Centre and standard deviation; 0 where the nodes are the prior."""
         return self.prior, 0 * self.prior
 
 
@@ -213,15 +184,12 @@ class EstimatedPrior:
 
     def nodes(self, scores: Array, weights: Array) -> tuple[Array, Array]:
         """A few priors for each row, and their weights."""
-        import numpy as np
-
         below, above = (scale[:, None] for scale in self._scales())
         priors = self.prior[:, None] + scores * np.where(scores < 0, below, above)
-        return np.clip(priors, LEAST, 1 - LEAST), weights
+        return np.clip(priors, MIN_PRIOR, 1 - MIN_PRIOR), weights
 
     def below(self, prior: Array) -> Array:
         """The probability of at most a prior."""
-        import numpy as np
         from scipy.special import ndtr
 
         centre = _beside(self.prior, prior)
@@ -232,7 +200,7 @@ class EstimatedPrior:
         return np.where(prior >= 1, 1.0, np.where(prior < 0, 0.0, inside))
 
     def rows(self, rows: Array) -> "EstimatedPrior":
-        """Of some of the rows."""
+        """The priors of some of the rows."""
         return EstimatedPrior(self.prior[rows], self.lower[rows], self.upper[rows], self.level)
 
     @property
@@ -255,14 +223,13 @@ class BelievedPrior:
 
     def nodes(self, scores: Array, weights: Array) -> tuple[Array, Array]:
         """A few priors for each row, and their weights."""
-        import numpy as np
         from scipy.special import ndtr
 
         if isinstance(self.distribution, Atoms):
             values, weights = map(np.array, (self.distribution.values, self.distribution.weights))
         else:
             values = self.distribution.quantile(ndtr(scores))
-        priors = np.clip(values, LEAST, 1 - LEAST)
+        priors = np.clip(values, MIN_PRIOR, 1 - MIN_PRIOR)
         return np.broadcast_to(priors, (len(self.centre), len(priors))), weights
 
     def below(self, prior: Array) -> Array:
@@ -270,13 +237,12 @@ class BelievedPrior:
         return self.distribution.below(prior)
 
     def rows(self, rows: Array) -> "BelievedPrior":
-        """Of some of the rows."""
+        """The priors of some of the rows."""
         return BelievedPrior(self.distribution, self.centre[rows])
 
     @property
     def spread(self) -> tuple[Array, Array]:
         """Centre and standard deviation."""
-        import numpy as np
         from scipy.special import ndtr
 
         if isinstance(self.distribution, Atoms):
@@ -288,3 +254,7 @@ class BelievedPrior:
 def _beside(per_row: Array, values: Array) -> Array:
     """A value per row, shaped to be compared with several per row."""
     return per_row.reshape((-1,) + (1,) * (values.ndim - 1))
+
+
+# The prior in use of each row.
+PriorInUse: TypeAlias = KnownPrior | EstimatedPrior | BelievedPrior

@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import (
-    MOST_NUMBER,
+    MAX_NUMBER,
     check_factor,
     check_share,
     check_whole,
@@ -95,7 +95,7 @@ def iso_lines(
     """
     check_choice("rate", rate, RATES)
     check_choice("space", space, tuple(SPACES))
-    check_whole("n", n, 2, MOST_NUMBER)
+    check_whole("n", n, 2, MAX_NUMBER)
     for name, value in (("beta", beta), ("cost_fn", cost_fn), ("cost_fp", cost_fp)):
         check_factor(name, value)
     check_share("theta", theta)

@@ -10,6 +10,7 @@ from functools import lru_cache
 from math import cos, log, pi
 from typing import NamedTuple
 
+from polaroc.base.lazy import np
 from polaroc.priors.chebyshev import condensed
 from polaroc.typing import Array
 
@@ -53,8 +54,6 @@ def shared_nodes(
     >>> len(belief.skews), len(shared.skews)
     (9, 5)
     """
-    import numpy as np
-
     own = condensed(skews, weights)
     logs, masses = np.log(own[0]), np.array(own[1])
     low, high = logs.min(), logs.max()
@@ -79,16 +78,12 @@ def shared_nodes(
 
 def _precisions(logs: Array, places: Array) -> Array:
     """1/(1 + exp(u − c)) for each node u and place c."""
-    import numpy as np
-
     precisions: Array = 1 / (1 + np.exp(np.subtract.outer(logs, places)))
     return precisions
 
 
 def _places(low: float, high: float) -> Array:
     """Values of c, dense where the functions bend."""
-    import numpy as np
-
     core = np.arange(low, high, 0.05)
     return np.concatenate(
         [np.arange(low - TAIL, low, 0.5), core, np.arange(high, high + TAIL, 0.5)]

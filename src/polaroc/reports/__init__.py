@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from polaroc.base.checks import (
-    MOST_NUMBER,
+    MAX_NUMBER,
     check_path,
     check_whole,
     listed_values,
@@ -201,8 +201,8 @@ def report(
         )
     check_new(file, is_report)
     if isinstance(frame, Monitor):
-        asked = {"truth": truth, "score": score, "by": by, "over": over, "case": case}
-        given = [name for name, value in asked.items() if value is not None]
+        options = {"truth": truth, "score": score, "by": by, "over": over, "case": case}
+        given = [name for name, value in options.items() if value is not None]
         if given:
             raise InvalidArgument(
                 f"{' and '.join(given)} {'is' if len(given) == 1 else 'are'} given, and the result "
@@ -215,7 +215,7 @@ def report(
     values = listed_values(priors)
     for one in [priors] if values is None else values:
         check_prior(one)
-    check_whole("grid", grid, 2, MOST_NUMBER)
+    check_whole("grid", grid, 2, MAX_NUMBER)
     if (truth is None) != (score is None):
         raise InvalidArgument(
             "only one of truth and score is given, needed are both or none.",

@@ -21,7 +21,7 @@ from polaroc.reports.words import percent
 from polaroc.thresholds.operating_points import operating_points
 
 # Heat maps of many models would fill pages; on a grid that looks smooth in so small a panel.
-MOST_PANELS, ROWS, RECALLS, AT_RECALL, SAME = 4, 15, 41, 0.8, 1e-9
+MAX_PANELS, ROWS, RECALLS, AT_RECALL, SAME = 4, 15, 41, 0.8, 1e-9
 POOLED = "; the rows of all folds of a model are in one curve"
 # Least range of the slider of the explorer.
 SLIDER = (0.001, 0.999)
@@ -77,9 +77,9 @@ def surface(evidence: Evidence) -> Figure | None:
     if len(priors) < 2:
         return None
     curves = evidence.predictions.curves([between])
-    shown = evidence.models.head(MOST_PANELS).to_frame()
+    shown = evidence.models.head(MAX_PANELS).to_frame()
     few = within(curves, shown)
-    few_names = model_names(evidence)[:MOST_PANELS]
+    few_names = model_names(evidence)[:MAX_PANELS]
     grid = achievable(few, prior_grid(priors[0], priors[-1], ROWS, "log"), recall=RECALLS)
     all_shown = len(few_names) == len(evidence.models) + evidence.undrawn
     which = "Precision" if all_shown else "The best models: precision"

@@ -105,10 +105,10 @@ def _rates(evidence: Evidence) -> str:
     recall, alarms = taken["tpr"], taken["fpr"]
     if recall is None or alarms is None:
         return ""
-    found = of_hundred(recall)
+    caught = of_hundred(recall)
     if taken["tpr_lower"] is not None and taken["tpr_upper"] is not None:
         ends = of_hundred(taken["tpr_lower"]), of_hundred(taken["tpr_upper"])
-        found = ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
+        caught = ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
     low, high = thresholds.priors[0], thresholds.priors[-1]
     right = [float(rates.precision(recall, alarms, skew(prior))) for prior in (low, high)]
     one, other = map(of_ten, right)
@@ -121,7 +121,7 @@ def _rates(evidence: Evidence) -> str:
     else:
         correct = f"{one} alarms (at {percent(low)}) to {other} (at {percent(high)}) are right"
     return (
-        f"If {percent_range(low, high)} of cases are positive, it finds {found} of 100 positives, "
+        f"If {percent_range(low, high)} of cases are positive, it finds {caught} of 100 positives, "
         f"and {correct}."
     )
 
@@ -250,7 +250,7 @@ def _other_goal(evidence: Evidence) -> list[str]:
 
 
 def _other_models(evidence: Evidence) -> list[str]:
-    """At which priors another model is better, and what is lost there."""
+    """The priors at which another model is better, and what is lost there."""
     choice = evidence.choice
     if choice is None:
         return []

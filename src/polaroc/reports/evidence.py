@@ -32,7 +32,7 @@ from polaroc.reports.thresholds import Thresholds, thresholds
 MODELS = private("models")
 # Priors on either side of the range at which models are compared.
 OUTSIDE = 7
-MOST_TESTED = 2_000_000
+MAX_TESTED = 2_000_000
 SAME = 1e-9
 
 
@@ -75,8 +75,8 @@ class Evidence:
         tested = () if self.comparison is None else self.comparison.warnings
         chosen = () if self.choice is None else self.choice.warnings
         # What changes with the prior stands elsewhere on the page.
-        said = () if self.choice is None else (*tested, *changes(self.choice.priors))
-        cautions = [line for line in chosen if line not in said]
+        stated = () if self.choice is None else (*tested, *changes(self.choice.priors))
+        cautions = [line for line in chosen if line not in stated]
         if self.choice is None:
             notes = self.measures.filter(pl.col("measure").is_in(["auprec", "iauprec", "auc"]))[
                 "note"
@@ -88,7 +88,7 @@ class Evidence:
                 cautions.append(f"{len(noted)} of {of} keys carry a note, such as: {noted[0]}.")
         estimated = self.question.estimated
         if estimated is not None:
-            cautions.append(estimated.carried)
+            cautions.append(estimated.interval_note)
         cautions += () if self.thresholds is None else self.thresholds.cautions
         if self.predictions is not None and self.predictions.dropped:
             cautions.append(left_out(self.predictions.dropped))
@@ -343,9 +343,9 @@ def _comparison(
             "No test was made: each model was measured once, and no column was named that says "
             "which rows are of the same case (case), by which fitted models could be compared."
         )
-    if predictions.valid_rows.select(pl.len()).collect().item() > MOST_TESTED:
+    if predictions.valid_rows.select(pl.len()).collect().item() > MAX_TESTED:
         return None, (
-            f"No test was made of more than {MOST_TESTED:,} rows, since it would take long: see "
+            f"No test was made of more than {MAX_TESTED:,} rows, since it would take long: see "
             "the chance of each model to be the best."
         )
     if predictions.weighted:

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     import altair as alt
 
 # Number of models in captions, and of lines that can be distinguished.
-MOST_NAMED, MOST_DRAWN = 5, 12
+MAX_NAMED, MAX_DRAWN = 5, 12
 # Letters of a name that a legend has room for; pixels of a letter, and of what stands beside.
-MOST_LETTERS, LETTER, SIDE = 40, 7, 20
+MAX_LETTERS, LETTER, SIDE = 40, 7, 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,11 +41,11 @@ class Figure:
         heading = spec.pop("title", "")
         layout = {
             "polaroc_title": heading if isinstance(heading, str) else heading["text"],
-            "polaroc_letters": min(max(map(len, self.names), default=0), MOST_LETTERS),
+            "polaroc_letters": min(max(map(len, self.names), default=0), MAX_LETTERS),
             "polaroc_panels": spec.get("columns", len(self.names)),
         }
         if self.labels:
-            longest = min(max(map(len, self.labels)), MOST_LETTERS)
+            longest = min(max(map(len, self.labels)), MAX_LETTERS)
             layout["polaroc_side"] = SIDE + LETTER * longest
         spec["usermeta"] = spec.get("usermeta", {}) | layout
         # A single description for screen readers, instead of one per mark.
@@ -66,7 +66,7 @@ Maker: TypeAlias = Callable[[Evidence], Figure | None]
 
 def figures(evidence: Evidence, makers: Sequence[Maker]) -> list[Figure]:
     """The figures that the evidence allows, with a limited number of models."""
-    seen = drawn(evidence, MOST_DRAWN)
+    seen = drawn(evidence, MAX_DRAWN)
     made = (maker(seen) for maker in makers)
     return [figure for figure in made if figure is not None]
 
@@ -86,18 +86,18 @@ def means_in_words(evidence: Evidence, column: str, label: str) -> str:
     """The value of each of the first models in a column of the ranking."""
     pairs = zip(evidence.models, evidence.ranking[column], strict=True)
     means = [f"{model} {value:.3f}" for model, value in pairs if value is not None]
-    return f"{label}: {listed(means[:MOST_NAMED], evidence)}."
+    return f"{label}: {listed(means[:MAX_NAMED], evidence)}."
 
 
 def first_models(evidence: Evidence) -> Iterator[pl.Series]:
     """The models named in captions, each as a series."""
-    for place in range(min(len(evidence.models), MOST_NAMED)):
+    for place in range(min(len(evidence.models), MAX_NAMED)):
         yield evidence.models[place : place + 1]
 
 
 def listed(sentences: Sequence[str], evidence: Evidence) -> str:
     """Phrases on the first models, and the number of further models."""
-    rest = len(evidence.models) + evidence.undrawn - MOST_NAMED
+    rest = len(evidence.models) + evidence.undrawn - MAX_NAMED
     return "; ".join([*sentences, *([f"and {rest} more"] if rest > 0 else [])])
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from polaroc.base.lazy import np
 from polaroc.base.private_columns import CASE, FOLD, LACKING, TRUTH, WEIGHT
 from polaroc.errors import InvalidPredictions
 from polaroc.predictions.row_checks import SCORE
@@ -42,16 +43,12 @@ class Folds:
     @property
     def share_cases(self) -> bool:
         """Whether a case is in more than one fold."""
-        import numpy as np
-
         first = np.full(self.case.max(initial=0) + 1, -1)
         first[self.case] = self.fold
         return bool((first[self.case] != self.fold).any())
 
     def thresholds(self, needs: Sequence[Need]) -> list[float | None]:
         """The threshold that meets each need best; None for calling nothing positive."""
-        import numpy as np
-
         if not len(self.score):
             return [None] * len(needs)
         ends = np.append(np.flatnonzero(self.score[1:] != self.score[:-1]), len(self.score) - 1)
@@ -63,8 +60,6 @@ class Folds:
 
     def totals(self, count: int) -> "Array":
         """The positives and the negatives of each of so many folds."""
-        import numpy as np
-
         classes = (self.truth, ~self.truth)
         return np.array(
             [np.bincount(self.fold[in_class], self.weight[in_class], count) for in_class in classes]
@@ -72,8 +67,6 @@ class Folds:
 
     def _mean_rate(self, in_class: "Array") -> "Array":
         """The mean over folds of the share of a class that scores at least as much as each row."""
-        import numpy as np
-
         counted = np.where(in_class, self.weight, 0.0)
         totals = np.bincount(self.fold, counted)
         share = np.divide(1, totals, out=np.zeros_like(totals), where=totals > 0)
@@ -92,8 +85,6 @@ class HeldOutRates:
 
 def read_folds(rows: pl.LazyFrame, blocks: Sequence[str], case: str | None) -> Folds:
     """Read the predictions of one model with their folds and cases."""
-    import numpy as np
-
     columns = rows.collect_schema().names()
     weight = pl.col(WEIGHT) if WEIGHT in columns else pl.lit(1.0)
     numbered = (
@@ -127,8 +118,6 @@ def _numbered(rows: pl.LazyFrame, names: list[str], number: str) -> pl.LazyFrame
 
 def rates_across_folds(folds: Folds, needs: Sequence[Need]) -> HeldOutRates:
     """Rates of each fold at thresholds from other folds that share no case with it."""
-    import numpy as np
-
     group = folds.fold % GROUPS
     part = folds.case % GROUPS if folds.share_cases else np.zeros_like(folds.case)
     splits = (
@@ -142,8 +131,6 @@ def rates_across_folds(folds: Folds, needs: Sequence[Need]) -> HeldOutRates:
 
 def rates_within_folds(folds: Folds, needs: Sequence[Need]) -> HeldOutRates:
     """Rates of each fold at thresholds from other cases of the same fold."""
-    import numpy as np
-
     part = np.random.default_rng(0).permutation(folds.case.max(initial=0) + 1) % GROUPS
     splits = (
         (fold_rows.where(part[fold_rows.case] == b), fold_rows.where(part[fold_rows.case] != b))
@@ -159,8 +146,6 @@ def compare_scales(common: "Array", per_fold: "Array") -> bool:
     Thresholds per fold are set on fewer cases, and cost more where the scores of all
     folds are on one scale.
     """
-    import numpy as np
-
     known = ~np.isnan(common - per_fold)
     common, per_fold = common[known], per_fold[known]
     mostly = (common > per_fold).sum() > len(per_fold) / 2
@@ -171,8 +156,6 @@ def _held_out_rates(
     folds: Folds, needs: Sequence[Need], splits: Iterator[tuple[Folds, Folds]]
 ) -> HeldOutRates:
     """Rates of held-out rows at the thresholds that meet the needs best on the other rows."""
-    import numpy as np
-
     count = folds.fold.max(initial=0) + 1
     called = np.zeros((len(needs), 2, count))
     thresholds: list[list[float | None]] = [[] for _ in needs]

@@ -9,7 +9,7 @@ from polaroc.choice.result import Choice
 from polaroc.comparison.result import first_pairs, interval_rule
 from polaroc.reports.evidence import Evidence
 from polaroc.reports.figures import (
-    MOST_NAMED,
+    MAX_NAMED,
     Figure,
     Maker,
     colours,
@@ -104,7 +104,7 @@ def pairs(evidence: Evidence) -> Figure | None:
     """Differences of pairs of models."""
     if evidence.comparison is None:
         return None
-    shown, _ = first_pairs(evidence.comparison, MOST_NAMED)
+    shown, _ = first_pairs(evidence.comparison, MAX_NAMED)
     first = shown.select(*shown.columns[:2], "difference", "lower", "upper")
     sentences = [
         f"{a} − {b} {d:.3f} ({limit(lo)} to {limit(hi)})" for a, b, d, lo, hi in first.iter_rows()
@@ -125,7 +125,7 @@ def pairs(evidence: Evidence) -> Figure | None:
 
 
 # How many lines or points of single folds can still be seen.
-MOST_SINGLE = 300
+MAX_SINGLE = 300
 OVER_THE_RANGE: tuple[Maker, ...] = (auprec_by_prior, regret, winner_map, accsens_plane)
 DIFFERENCES: tuple[Maker, ...] = (pairs,)
 
@@ -150,7 +150,7 @@ def _drawn(rows: pl.DataFrame, evidence: Evidence) -> pl.DataFrame:
 
 
 def _too_many_folds(evidence: Evidence) -> bool:
-    return len(evidence.models) * evidence.blocks > MOST_SINGLE
+    return len(evidence.models) * evidence.blocks > MAX_SINGLE
 
 
 def _folds_in_words(evidence: Evidence, marks: str = "lines") -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from polaroc import charts
-from polaroc.charts.monitoring import MOST_POINTS
+from polaroc.charts.monitoring import MAX_POINTS
 from polaroc.deployment.alarms import BETTER_MODEL, BETTER_THRESHOLD, LEFT_RANGE, OTHER_SHIFT
 from polaroc.deployment.monitor_result import (
     EACH_TIME,
@@ -80,8 +80,8 @@ KINDS = (
 
 def monitor_page(result: Monitor, title: str) -> str:
     """The whole page as HTML."""
-    said = result.alarms["alarm"]
-    kinds = [kind for kind in KINDS if said.str.contains(kind.name, literal=True).any()]
+    alarms = result.alarms["alarm"]
+    kinds = [kind for kind in KINDS if alarms.str.contains(kind.name, literal=True).any()]
     table = result.table
     keys = table.columns[: table.columns.index("quantity")]
     return rendered(
@@ -96,7 +96,7 @@ def monitor_page(result: Monitor, title: str) -> str:
         else None,
         chart=_figure(table, keys) if table.height else None,
         meanings=[*MEANINGS, *([EACH_TIME] if has_labels(table) else [])],
-        glossary=[*((word, said) for word, said in GLOSSARY if word in WORDS), *OWN_WORDS],
+        glossary=[*((word, meaning) for word, meaning in GLOSSARY if word in WORDS), *OWN_WORDS],
         versions=versions(),
     )
 
@@ -120,7 +120,7 @@ def _figure(table: pl.DataFrame, keys: list[str]) -> Figure:
     """The chart of all times, or of as many of the last ones as can be drawn."""
     *own, time = keys
     times = table[time].unique().sort()
-    shown = times.tail(max(MOST_POINTS * len(times) // table.height, 1))
+    shown = times.tail(max(MAX_POINTS * len(times) // table.height, 1))
     drawn = table.filter(pl.col(time) >= shown[0])
     left_out = len(times) - len(shown)
     series = drawn.select(pl.concat_str(own, separator=" · ")) if own else pl.DataFrame({"": [""]})

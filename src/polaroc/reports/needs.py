@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from polaroc import rates
 from polaroc.base.checks import check_factor, check_share, is_number
+from polaroc.base.lazy import np
 from polaroc.base.statistics import ROUNDING
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.priors.grids import skew
@@ -29,8 +30,6 @@ class Need:
 
         That place also stands for a condition that no other rates meet.
         """
-        import numpy as np
-
         low, high = min(self.priors), max(self.priors)
         if self.kind == "cost":
             totals = self.cost(recall, alarms)

@@ -18,7 +18,7 @@ from polaroc.reports.cases import case_counts
 from polaroc.reports.curve_figures import CURVES
 from polaroc.reports.decision import counts, decide, need_in_words
 from polaroc.reports.evidence import Evidence
-from polaroc.reports.figures import MOST_DRAWN, figures
+from polaroc.reports.figures import MAX_DRAWN, figures
 from polaroc.reports.model_figures import DIFFERENCES, OVER_THE_RANGE
 from polaroc.reports.probabilities import calibration
 
@@ -84,8 +84,8 @@ def _contents(evidence: Evidence) -> dict[str, Any]:
         "need": thresholds and need_in_words(thresholds, given=question.needs.is_given),
         "rankings": rankings,
         "notes_on_columns": tables.notes_on_columns(rankings[0]),
-        "thinned": f"Charts show the best {MOST_DRAWN} of {count} models; tables have all."
-        if count > MOST_DRAWN
+        "thinned": f"Charts show the best {MAX_DRAWN} of {count} models; tables have all."
+        if count > MAX_DRAWN
         else "",
         "thresholds": tables.threshold_table(evidence),
         "verdict": None if comparison is None else verdict(comparison),

@@ -17,15 +17,15 @@ from polaroc.measures.scoring import (
     skill_measures,
 )
 from polaroc.reports.curve_figures import POOLED, SLIDER
-from polaroc.reports.evidence import MOST_TESTED, Evidence, drawn
-from polaroc.reports.figures import MOST_DRAWN, Figure, colours
+from polaroc.reports.evidence import MAX_TESTED, Evidence, drawn
+from polaroc.reports.figures import MAX_DRAWN, Figure, colours
 from polaroc.reports.inputs import within
 from polaroc.reports.tables import Column, ReportTable, column, numbers, percents
 from polaroc.reports.thresholds import shown_priors
 from polaroc.reports.words import percent
 
 USABLE = private("usable")
-MOST_CURVES, DIGITS = 3, 4
+MAX_CURVES, DIGITS = 3, 4
 PARTS = {
     "brier": "Brier score",
     "calibration_loss": "can be repaired",
@@ -42,7 +42,7 @@ NO_PROBABILITIES = (
     "polaroc.probabilities makes probabilities of them, with other cases."
 )
 TOO_MANY = (
-    f"How often probabilities are right is not shown of more than {MOST_TESTED:,} rows: see "
+    f"How often probabilities are right is not shown of more than {MAX_TESTED:,} rows: see "
     "polaroc.calibration_curve."
 )
 
@@ -58,16 +58,16 @@ class Calibration:
 
 
 def calibration(evidence: Evidence) -> Calibration:
-    """Of the first model, and of the next two where their scores are probabilities too."""
+    """The calibration of the first model, and of the next two with probabilities as scores."""
     if evidence.predictions is None or evidence.audit is None:
         return Calibration()
-    first = evidence.models.head(MOST_CURVES)
+    first = evidence.models.head(MAX_CURVES)
     keys = within(first.to_frame(), _with_probabilities(evidence.audit, first.name))
     if first[:1].is_in(keys.to_series().implode(), nulls_equal=True).not_().item():
         return Calibration(missing=NO_PROBABILITIES.format(one_name(first[0])))
-    if evidence.audit["rows"].sum() > MOST_TESTED:
+    if evidence.audit["rows"].sum() > MAX_TESTED:
         return Calibration(missing=TOO_MANY)
-    seen = drawn(evidence, MOST_DRAWN)
+    seen = drawn(evidence, MAX_DRAWN)
     assert seen.predictions is not None
     curves = within(seen.predictions.curves([first.name]), keys)
     table = _table(curves, keys, shown_priors(evidence.question.over))

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 NOTHING = "–"
 Column: TypeAlias = Sequence[str | None]
-MOST_KEYS = 400
+MAX_KEYS = 400
 # Rows of a ranking that is not folded, and those above one that is.
-MOST_ROWS, FIRST_ROWS = 25, 20
+MAX_ROWS, FIRST_ROWS = 25, 20
 RANKING_NOTES = (
     ("area", "mean area under the precision-recall curve over the shares of positives: 1 is "
      "perfect, and chance has the share of positives."),
@@ -101,7 +101,7 @@ def ranking_tables(evidence: Evidence) -> list[ReportTable]:
     """The models, the best first; of many models, the first ones before all."""
     count = evidence.ranking.height
     caption = "The models, the largest area first"
-    if count <= MOST_ROWS:
+    if count <= MAX_ROWS:
         return [_ranking_table(evidence, evidence.ranking, "ranking", caption)]
     first = evidence.ranking.head(FIRST_ROWS)
     return [
@@ -256,8 +256,8 @@ def keys_table(evidence: Evidence) -> ReportTable | None:
     audit, keys = evidence.audit, evidence.question.keys
     if audit is None or len(keys) < 2:
         return None
-    shown = audit.head(MOST_KEYS)
-    rest = f"; the first {MOST_KEYS} of {audit.height:,}" if audit.height > MOST_KEYS else ""
+    shown = audit.head(MAX_KEYS)
+    rest = f"; the first {MAX_KEYS} of {audit.height:,}" if audit.height > MAX_KEYS else ""
     parts = [column(shown[key]) for key in keys]
     named = {" · ".join(keys): [" · ".join(map(str, row)) for row in zip(*parts, strict=True)]}
     values: dict[str, Column] = {

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from polaroc.base.lazy import np
 from polaroc.base.statistics import binomial_band, error_of_mean
 from polaroc.errors import InvalidTable
 from polaroc.priors.beliefs import Belief, resolve_belief
@@ -53,7 +54,7 @@ class Thresholds:
     positives: int
     negatives: int
     cautions: tuple[str, ...] = ()
-    # Of thresholds that were set on cases of their own: what each promises, or why there is none.
+    # What each threshold that was set on cases of its own promises, or why there is none.
     promises: tuple[str | None, ...] = ()
     lacking: tuple[str | None, ...] = ()
 
@@ -237,7 +238,6 @@ def _exact_where_possible(
 
 def _limits_over_folds(held_out: HeldOutRates, question: Question) -> dict[str, list[float | None]]:
     """Limits of the mean rates over folds, by the correction for training sets that overlap."""
-    import numpy as np
     from scipy.stats import t
 
     if question.test_train_ratio is None:
@@ -262,8 +262,6 @@ def _limits_over_folds(held_out: HeldOutRates, question: Question) -> dict[str, 
 
 def _summary(held_out: HeldOutRates) -> dict[str, list[float | None]]:
     """Means and spreads over the folds, and of the thresholds."""
-    import numpy as np
-
     columns: dict[str, list[float | None]] = {}
     with warnings.catch_warnings():
         # A class that is in no block has no rate, in one block it has no spread.

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from polaroc.base.columns import type_name
+from polaroc.base.lazy import np
 from polaroc.errors import InvalidArgument, InvalidPredictions, MissingExtra, check_choice, quoted
 from polaroc.typing import Array
 
@@ -57,8 +58,8 @@ def check_estimators(estimators: object, name: str, allowed: str, *, cloned: boo
         problem = f"{name} is of type {type_name(estimators)}"
     elif not estimators:
         problem = f"{name} is empty"
-    elif strange := [key for key in estimators if not isinstance(key, str)]:
-        problem = f"{name} has the name {quoted(strange[:1])}"
+    elif unnamed := [key for key in estimators if not isinstance(key, str)]:
+        problem = f"{name} has the name {quoted(unnamed[:1])}"
     elif wrong := [
         key
         for key, one in estimators.items()
@@ -74,7 +75,7 @@ def check_estimators(estimators: object, name: str, allowed: str, *, cloned: boo
 
 
 def fit_arguments(estimator: Any, metadata: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """What of the metadata goes to the `fit` of an estimator.
+    """The metadata that goes to the `fit` of an estimator.
 
     With metadata routing that is what it requests. Without, it is everything but
     the groups, and an estimator that takes no case weights is refused.
@@ -100,9 +101,7 @@ def fit_arguments(estimator: Any, metadata: Mapping[str, Any], name: str) -> dic
 
 
 def of_cases(values: Any, cases: Array, n: int) -> Any:
-    """Of metadata with one value per case, those of some cases; other metadata as they are."""
-    import numpy as np
-
+    """The values of some cases, where metadata has one per case; else the metadata as it is."""
     if isinstance(values, str) or not hasattr(values, "__len__") or len(values) != n:
         return values
     return rows(values if hasattr(values, "shape") else np.asarray(values), cases)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from polaroc.base.lazy import np
 from polaroc.base.tables import as_polars
 from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.files.progress import Progress
@@ -85,7 +86,6 @@ class Fit:
 
 def labelled_cases(X: Any, y: Any, pos_label: Label | None, sample_weight: Any = None) -> Cases:
     """The cases, refused where features, labels and weights are not equally many."""
-    import numpy as np
     from sklearn.utils import indexable
 
     target = binary_target(y, pos_label)
@@ -139,8 +139,6 @@ def split_cases(cv: Any, cases: Cases, groups: Any = None) -> list[Split]:
 
 def _check_classes(split: Split, cases: Cases) -> None:
     """Refuse a training set without cases of both classes that count."""
-    import numpy as np
-
     labels = cases.target.truth[split.train]
     if cases.weight is not None:
         labels = labels[cases.weight[split.train] != 0]
@@ -153,8 +151,6 @@ def _check_classes(split: Split, cases: Cases) -> None:
 
 def numbered(splits: Iterable[tuple[Any, Any]], n: int) -> list[Split]:
     """The splits with numbers; a repeat ends before a case would be tested again."""
-    import numpy as np
-
     result: list[Split] = []
     repeat, tested = 1, np.zeros(n, dtype=bool)
     for fold, (train, test) in enumerate(splits, start=1):

@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.checks import check_whole
+from polaroc.base.lazy import np
 from polaroc.errors import Hint, InvalidPredictions
 from polaroc.files.progress import Progress
 from polaroc.sklearn.estimators import named_estimators, need_scikit_learn
@@ -13,7 +14,7 @@ from polaroc.sklearn.fitting import Cases, Split, labelled_cases
 from polaroc.sklearn.predictions import fitted_on_splits
 from polaroc.typing import Label
 
-MOST_SPLITS, MOST_FOLDS = 10_000, 1_000
+MAX_SPLITS, MAX_FOLDS = 10_000, 1_000
 
 
 def half_split_predictions(
@@ -98,9 +99,9 @@ def half_split_predictions(
     'largest |t|, half-split variance'
     """
     need_scikit_learn()
-    check_whole("splits", splits, 2, MOST_SPLITS)
-    check_whole("folds", folds, 2, MOST_FOLDS)
-    check_whole("repeats", repeats, 1, MOST_SPLITS)
+    check_whole("splits", splits, 2, MAX_SPLITS)
+    check_whole("folds", folds, 2, MAX_FOLDS)
+    check_whole("repeats", repeats, 1, MAX_SPLITS)
     check_whole("seed", seed, 0)
     named = named_estimators(estimators)
     cases = labelled_cases(X, y, pos_label, sample_weight)
@@ -111,8 +112,6 @@ def half_split_predictions(
 
 
 def _check_enough(cases: Cases, folds: int) -> None:
-    import numpy as np
-
     fewest = int(np.unique(cases.target.labels, return_counts=True)[1].min())
     if fewest < 2 * folds:
         raise InvalidPredictions(
@@ -126,7 +125,6 @@ def _check_enough(cases: Cases, folds: int) -> None:
 
 def _splits(cases: Cases, splits: int, folds: int, repeats: int, seed: int) -> Iterator[Split]:
     """The folds of every repeat in every half."""
-    import numpy as np
     from sklearn.model_selection import RepeatedStratifiedKFold
 
     rng = np.random.RandomState(seed)

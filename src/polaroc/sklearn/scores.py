@@ -5,6 +5,7 @@ from typing import Any
 
 import polars as pl
 
+from polaroc.base.lazy import np
 from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.priors.beliefs import Belief
@@ -178,8 +179,6 @@ def check_one_prior(prior: object) -> None:
 
 def one_per_case(values: Any, name: str, n: int) -> Array:
     """An array with one number per case."""
-    import numpy as np
-
     array = np.asarray(values)
     if array.ndim != 1:
         two_columns = array.ndim == 2 and array.shape[1] == 2

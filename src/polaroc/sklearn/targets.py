@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+from polaroc.base.lazy import np
 from polaroc.errors import Hint, InvalidArgument, quoted
 from polaroc.typing import Array, Label
 
@@ -40,7 +41,6 @@ def binary_target(
         Whether of other labels the one that scikit-learn sorts last is positive by
         default, its ``classes_[1]``.
     """
-    import numpy as np
     from sklearn.utils.multiclass import type_of_target
     from sklearn.utils.validation import column_or_1d
 

@@ -11,11 +11,12 @@ from polaroc.base.columns import (
     PRIOR_LIMITS,
     as_lazy,
     attach,
+    check_shared_keys,
     collect_like,
     refuse_clash,
     require,
     takes_table,
-    text_keys_of_different_types,
+    with_key_types,
 )
 from polaroc.base.private_columns import FRACTIONAL, PRIVATE, SAME, TRUTH, WEIGHT, private
 from polaroc.base.statistics import ROUNDING
@@ -173,19 +174,15 @@ def apply_thresholds(
     )
     has_point = as_lazy(points).cache()
     given = require(has_point, POINTS, source="operating_points(...)")
-    # Of points that were applied, or are those of `expected_cost`.
+    # Points that were applied before, or are those of `expected_cost`, have further columns.
     shared = [key for key in given if key in table.keys or key not in NO_KEYS]
-    strange = [key for key in shared if key not in table.keys]
-    if strange:
-        raise InvalidTable(
-            f"the points have the key {', '.join(map(repr, strange))}, which by has not.",
-            hint="give by the keys of the points, and any others.",
-        )
-    typed = _with_key_types(has_point, table, shared)
+    check_shared_keys(shared, table.keys, "the points")
+    kinds, named = table.rows.collect_schema(), ("the predictions", "the points")
+    typed = with_key_types(has_point, kinds, shared, named)
     placed = with_priors_in_use(typed, priors, table.keys, level)
     present = placed.collect_schema().names()
     shared = [key for key in table.keys if key in present]
-    placed = _with_key_types(placed, table, shared)
+    placed = with_key_types(placed, kinds, shared, named)
     realised = _realised(table, placed, shared)
     columns = [*POINTS]
     uncertain = isinstance(priors, Belief) or is_estimate(priors)
@@ -211,18 +208,6 @@ def apply_thresholds(
     return result
 
 
-def _with_key_types(points: pl.LazyFrame, table: Predictions, keys: Sequence[str]) -> pl.LazyFrame:
-    """Cast keys of the points to the types of the predictions, where they fit."""
-    kinds = table.rows.collect_schema()
-    differ = text_keys_of_different_types(
-        kinds, points.collect_schema(), keys, ("the predictions", "the points")
-    )
-    for key in differ:
-        own = pl.col(key).cast(kinds[key], strict=False)
-        points = points.filter(own.is_null() == pl.col(key).is_null()).with_columns(own)
-    return points
-
-
 def _realised(table: Predictions, points: pl.LazyFrame, shared: Sequence[str]) -> pl.LazyFrame:
     """The points with their rates on a table, and whether all equal the tuned ones."""
     limit, share = pl.col(private("at")), pl.col("share")
@@ -235,30 +220,10 @@ def _realised(table: Predictions, points: pl.LazyFrame, shared: Sequence[str]) -
     ).unique()  # fmt: skip
     # Join by values, since rows of a lazy table have no stable number.
     join_keys = [*table.keys, "rule", "prior", "share", *placed, private("at"), *tuned]
-    weight = pl.col(WEIGHT) if table.weighted else pl.lit(1, pl.Int64)
-    pos, neg = pl.col(TRUTH) * weight, ~pl.col(TRUTH) * weight
-    # Without a threshold nothing is called positive.
-    above, tied = (pl.col(SCORE) > limit).fill_null(False), (pl.col(SCORE) == limit)
-    tied = tied.fill_null(False)
-    called = above.cast(pl.Float64) + tied.cast(pl.Float64) * share
-    surely, perhaps = above | (tied & (share >= 1)), above | (tied & (share > 0))
-    least_and_most = (
-        (calls.fill_null(False) * cases).sum().cast(pl.Float64).alias(name)
-        for name, (cases, calls) in zip(
-            COUNTS, ((pos, surely), (pos, perhaps), (neg, surely), (neg, perhaps)), strict=True
-        )
-    )
-    calls = (
+    called = (
         attach(table.valid_rows, tuned_points, shared)
         .group_by(join_keys)
-        .agg(
-            (called * pos).sum().alias("tpr"),
-            (called * neg).sum().alias("fpr"),
-            *least_and_most,
-            (weight != weight.floor()).any().alias(FRACTIONAL)
-            if table.weighted
-            else pl.lit(False).alias(FRACTIONAL),
-        )
+        .agg(_called(limit, share, weighted=table.weighted))
     )
     counts = totals(table).select(*table.keys, "positives", "negatives", "note")
     positives, negatives = pl.col("positives"), pl.col("negatives")
@@ -272,7 +237,7 @@ def _realised(table: Predictions, points: pl.LazyFrame, shared: Sequence[str]) -
     skewed = (1 - pl.col("prior")) / pl.col("prior")
     return (
         attach(counts, tuned_points, shared, required=False)
-        .join(calls, on=join_keys, how="left", nulls_equal=True)
+        .join(called, on=join_keys, how="left", nulls_equal=True)
         .with_columns(t.alias("tpr"), f.alias("fpr"))
         .with_columns(
             rates.precision(pl.col("tpr"), pl.col("fpr"), skewed).fill_nan(None).alias("precision"),
@@ -283,6 +248,31 @@ def _realised(table: Predictions, points: pl.LazyFrame, shared: Sequence[str]) -
         )
         .sort(*table.keys, "prior", "rule", "threshold", nulls_last=True)
     )
+
+
+def _called(limit: pl.Expr, share: pl.Expr, *, weighted: bool) -> list[pl.Expr]:
+    """The cases called positive: of the positives, in `tpr`, and negatives, in `fpr`, and `COUNTS`.
+
+    Also whether the weights of these cases are fractions.
+    """
+    weight = pl.col(WEIGHT) if weighted else pl.lit(1, pl.Int64)
+    pos, neg = pl.col(TRUTH) * weight, ~pl.col(TRUTH) * weight
+    # Without a threshold nothing is called positive.
+    above = (pl.col(SCORE) > limit).fill_null(False)
+    tied = (pl.col(SCORE) == limit).fill_null(False)
+    called = above.cast(pl.Float64) + tied.cast(pl.Float64) * share
+    surely, perhaps = above | (tied & (share >= 1)), above | (tied & (share > 0))
+    least_and_most = ((pos, surely), (pos, perhaps), (neg, surely), (neg, perhaps))
+    fractional = (weight != weight.floor()).any() if weighted else pl.lit(False)
+    return [
+        (called * pos).sum().alias("tpr"),
+        (called * neg).sum().alias("fpr"),
+        *(
+            (is_called.fill_null(False) * cases).sum().cast(pl.Float64).alias(name)
+            for name, (cases, is_called) in zip(COUNTS, least_and_most, strict=True)
+        ),
+        fractional.alias(FRACTIONAL),
+    ]
 
 
 def _note_on_calls() -> pl.Expr:

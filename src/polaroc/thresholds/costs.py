@@ -7,7 +7,7 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import shares
-from polaroc.base.columns import curve_keys, lazily, within
+from polaroc.base.columns import HAS_BOTH, curve_keys, lazily, within
 from polaroc.base.private_columns import SHARES, SOUGHT, private
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.hull import hull
@@ -72,16 +72,12 @@ def cost_curve(curve: pl.LazyFrame, probability_cost: int | Sequence[float] = 10
     0.3
     """
     keys = curve_keys(curve)
-    grid = pl.LazyFrame(
-        {PROBABILITY_COST: shares("probability_cost", probability_cost)},
-        schema={PROBABILITY_COST: pl.Float64},
-    )
+    grid = _grid(probability_cost)
     x, t, f = pl.col(PROBABILITY_COST), pl.col("tpr"), pl.col("fpr")
-    has_classes = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
     order = private("order")
     return (
         hull(curve)
-        .filter(has_classes)
+        .filter(HAS_BOTH)
         .join(grid, how="cross")
         .with_columns(
             ((1 - t) * x + f * (1 - x)).alias("cost"), (pl.col("tp") + pl.col("fp")).alias(order)
@@ -154,10 +150,7 @@ def brier_curve(
     """
     keys = curve_keys(curve)
     x = pl.col(PROBABILITY_COST)
-    grid = pl.LazyFrame(
-        {PROBABILITY_COST: shares("probability_cost", probability_cost)},
-        schema={PROBABILITY_COST: pl.Float64},
-    )
+    grid = _grid(probability_cost)
     ranked, totals = _classes(curve, keys)
     odds = (1 - x) / x / _true_skew(score_prior)
     # Calling from the greatest odds on calls nothing positive.
@@ -274,6 +267,11 @@ def decision_curve(
     )
 
 
+def _grid(probability_cost: int | Sequence[float]) -> pl.LazyFrame:
+    costs = shares("probability_cost", probability_cost)
+    return pl.LazyFrame({PROBABILITY_COST: costs}, schema={PROBABILITY_COST: pl.Float64})
+
+
 def _raw_threshold(score_prior: float | Literal["observed"] | None) -> pl.Expr:
     """The raw score whose probability is `threshold` at the prior."""
     p, skewed = pl.col("threshold"), pl.col("skew")
@@ -295,7 +293,7 @@ def _true_skew(score_prior: Prior) -> pl.Expr:
 
 def _classes(curve: pl.LazyFrame, keys: Sequence[str]) -> tuple[pl.LazyFrame, pl.LazyFrame]:
     """Curves with both classes, and per key the totals and whether scores are from 0 to 1."""
-    ranked = curve.filter((pl.col("positives") > 0) & (pl.col("negatives") > 0))
+    ranked = curve.filter(HAS_BOTH)
     lowest, highest = pl.col("threshold").min(), pl.col("threshold").max()
     totals = (
         ranked.group_by(keys)

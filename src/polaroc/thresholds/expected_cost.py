@@ -1,14 +1,22 @@
 """Expected cost where the prior, and the cost of a miss, are uncertain; the H-measure."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from math import ceil
-from typing import Any
 
 import polars as pl
 
 from polaroc.base.checks import check_share, is_number, pair_of, shortened
-from polaroc.base.columns import PRIOR_LIMITS, as_lazy, attach, curve_keys, lazily, require
+from polaroc.base.columns import (
+    HAS_BOTH,
+    PRIOR_LIMITS,
+    as_lazy,
+    attach,
+    curve_keys,
+    lazily,
+    require,
+)
+from polaroc.base.lazy import np
 from polaroc.base.statistics import quadrature
 from polaroc.curves.hull import hull
 from polaroc.curves.surface import at_priors
@@ -18,7 +26,14 @@ from polaroc.predictions.table import one_class_note
 from polaroc.priors.beliefs import Belief, belief_of_estimate, beta, points, resolve_belief
 from polaroc.priors.distributions import Atoms, Distribution, Flat
 from polaroc.priors.grids import OBSERVED, check_prior
-from polaroc.priors.in_use import ENDS, METHOD, NO_INTERVAL, is_estimate, multiplied, with_estimates
+from polaroc.priors.in_use import (
+    METHOD,
+    NO_INTERVAL,
+    PRIOR_AND_LIMITS,
+    is_estimate,
+    multiplied,
+    with_estimates,
+)
 from polaroc.thresholds.operating_points import POINTS, operating_points
 from polaroc.typing import Array, Prior, Priors
 
@@ -26,8 +41,8 @@ EXPECTED_COSTS = (
     "cost_fixed", "cost_following", "cost_informed", "worth_of_prior", "cost_trivial",
 )  # fmt: skip
 H_MEASURE = ("prior", "h_measure", "positives", "negatives", "note")
-# Of Gauss and Legendre, on each panel of an integral, which has a length in log odds.
-NODES, LEAST_PANELS, LONGEST = 16, 10, 3.0
+# Gauss-Legendre nodes on each panel of an integral, panels, and their length in log odds.
+NODES, MIN_PANELS, LONGEST = 16, 10, 3.0
 
 
 @lazily
@@ -159,11 +174,11 @@ def _beliefs_of_estimates(
     estimates: pl.DataFrame | pl.LazyFrame,
 ) -> tuple[pl.DataFrame, dict[tuple[float, ...], Belief]]:
     """The estimates, each moved to what it lets expect, and the belief at each of them."""
-    require(as_lazy(estimates), ENDS, source="estimate_prior(...)")
+    require(as_lazy(estimates), PRIOR_AND_LIMITS, source="estimate_prior(...)")
     table = as_lazy(estimates).collect()
     beliefs: dict[tuple[float, ...], Belief] = {}
     expected = []
-    for number, own in enumerate(table.select(ENDS).iter_rows()):
+    for number, own in enumerate(table.select(PRIOR_AND_LIMITS).iter_rows()):
         mean = own[0]
         if None not in own:
             belief = belief_of_estimate(table[number])
@@ -239,10 +254,8 @@ def h_measure(
     keys = curve_keys(curve)
 
     def saved(t: Array, f: Array, own: float) -> float:
-        at = Atoms((own,), (1.0,))
-        return 1 - _least(t, f, at, share.distribution) / _least(
-            *_trivial(), at, share.distribution
-        )
+        at, costs = Atoms((own,), (1.0,)), share.distribution
+        return 1 - _least(t, f, at, costs) / _least(*_trivial(), at, costs)
 
     hulls = hull(curve).cache()
     placed = at_priors(hulls, prior)
@@ -286,9 +299,8 @@ def _per_key(
     *extra: str,
 ) -> pl.LazyFrame:
     """Functions of recall and false positive rate at the vertices, and of extra columns, by key."""
-    both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
     vertices = (
-        hulls.filter(both)
+        hulls.filter(HAS_BOTH)
         .sort(*keys, pl.col("tp") + pl.col("fp"), nulls_last=True)
         .group_by(keys, maintain_order=True)
         .agg("tpr", "fpr", *(pl.col(name).first() for name in extra))
@@ -303,12 +315,8 @@ def _per_key(
 
     def computed(frame: pl.DataFrame) -> pl.DataFrame:
         rows = [
-            [
-                value(row["tpr"].to_numpy(), row["fpr"].to_numpy(), *more)
-                for value in values.values()
-            ]
-            for row in _rows(frame)
-            for more in [[row[name] for name in extra]]
+            [value(np.array(t), np.array(f), *more) for value in values.values()]
+            for t, f, *more in frame.select("tpr", "fpr", *extra).iter_rows()
         ]
         columns = pl.DataFrame(rows, schema=dict.fromkeys(values, pl.Float64), orient="row")
         return pl.concat([frame.select(keys), columns], how="horizontal") if keys else columns
@@ -316,23 +324,13 @@ def _per_key(
     return vertices.map_batches(computed, schema=names)
 
 
-def _rows(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Rows whose lists are columns."""
-    for number in range(frame.height):
-        yield {name: frame[name][number] for name in frame.columns}
-
-
 def _trivial() -> tuple[Array, Array]:
     """The hull of calling all or none positive."""
-    import numpy as np
-
     return np.array([0.0, 1.0]), np.array([0.0, 1.0])
 
 
 def _least(t: Array, f: Array, prior: Distribution, share: Distribution) -> float:
     """E[min over the vertices of cπ(1−t) + (1−c)(1−π)f] of independent π and c."""
-    import numpy as np
-
     # From these odds cπ/((1−c)(1−π)) on, a vertex is better than the one before.
     with np.errstate(divide="ignore"):
         odds = np.diff(f) / np.diff(t)
@@ -342,8 +340,6 @@ def _least(t: Array, f: Array, prior: Distribution, share: Distribution) -> floa
 
 def _partial_means(odds: Array, prior: Distribution, share: Distribution) -> tuple[Array, Array]:
     """E[cπ] and E[(1−c)(1−π)], where cπ/((1−c)(1−π)) is at most each of the odds, else 0."""
-    import numpy as np
-
     # The two are alike: sum over the one that has few values, or integrate over the narrower.
     outer, inner = sorted((prior, share), key=_width)
     sums = []
@@ -357,8 +353,6 @@ def _partial_means(odds: Array, prior: Distribution, share: Distribution) -> tup
 
 def _given(odds: float, inner: Distribution, values: Array) -> tuple[Array, Array]:
     """The partial mean of `inner`, and of 1 less it, where its odds times those of values are ≤."""
-    import numpy as np
-
     bound = odds * (1 - values) / values
     with np.errstate(invalid="ignore"):
         limit = np.where(np.isinf(bound), 1.0, bound / (1 + bound))
@@ -367,15 +361,11 @@ def _given(odds: float, inner: Distribution, values: Array) -> tuple[Array, Arra
 
 
 def _logit(value: Array) -> Array:
-    import numpy as np
-
     return np.log(value) - np.log1p(-value)
 
 
 def _width(distribution: Distribution) -> float:
-    """Of the middle two thirds, in log odds; 0 of a few values."""
-    import numpy as np
-
+    """The width of the middle two thirds, in log odds; 0 of a few values."""
     if isinstance(distribution, Atoms):
         return 0.0
     low, high = _logit(distribution.quantile(np.array([1 / 6, 5 / 6])))
@@ -388,12 +378,10 @@ def _nodes(outer: Distribution, inner: Distribution, odds: float) -> tuple[Array
     In log odds both are smooth on panels short against the width of `outer` and the distance π
     of the nearest singularity, but at the ends of a flat `inner`.
     """
-    import numpy as np
-
     if isinstance(outer, Atoms):
         return np.array(outer.values), np.array(outer.weights)
     low, high = outer.log_odds
-    panels = max(LEAST_PANELS, ceil((high - low) / LONGEST))
+    panels = max(MIN_PANELS, ceil((high - low) / LONGEST))
     edges = np.linspace(low, high, panels + 1)
     if isinstance(inner, Flat) and 0 < odds < np.inf:
         kinks = np.log(odds) - _logit(np.array([inner.lo, inner.hi]))

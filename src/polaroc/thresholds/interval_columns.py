@@ -6,6 +6,7 @@ from typing import TypeAlias
 import polars as pl
 
 from polaroc.base.columns import PRIOR_LIMITS
+from polaroc.base.lazy import np
 from polaroc.base.private_columns import FRACTIONAL, private
 from polaroc.curves.surface import at_priors
 from polaroc.priors.beliefs import Belief
@@ -25,14 +26,14 @@ PriorsInUse: TypeAlias = Priors | Belief
 UNKNOWN = "unknown"
 IS_EM = pl.col(METHOD).eq_missing("em")
 NO_LIMITS = pl.col("prior_lower").is_null() | pl.col("prior_upper").is_null()
-# Of an estimate without an interval, as where more than the prior has shifted.
+# An estimate without an interval, as where more than the prior has shifted.
 UNSURE = pl.col(METHOD).is_not_null() & NO_LIMITS & pl.col("prior").is_not_null()
 # Cases of each class that are called at least and at most, without and with those that are tied.
 COUNTS = tuple(private(name) for name in ("tp_least", "tp_most", "fp_least", "fp_most"))
 NO_PRIOR_LIMITS = "the estimated prior has no interval: none at it"
 NO_COUNTS = "weights are not whole numbers: no interval"
-ENDS = tuple(f"{quantity}_{end}" for quantity in QUANTITIES for end in ("lower", "upper"))
-ADDED = ("posfrac", "cost", *ENDS)
+LIMIT_COLUMNS = tuple(f"{quantity}_{end}" for quantity in QUANTITIES for end in ("lower", "upper"))
+ADDED = ("posfrac", "cost", *LIMIT_COLUMNS)
 # Rows whose nodes are in memory at once.
 CHUNK = 1_000
 
@@ -54,8 +55,6 @@ def with_priors_in_use(
         return points.with_columns(pl.when(NO_LIMITS).then(pl.lit(UNKNOWN)).alias(METHOD))
     moved = points.drop("prior", *PRIOR_LIMITS, strict=False)
     if isinstance(priors, Belief):
-        import numpy as np
-
         low, high = priors.distribution.quantile(np.array([(1 - level) / 2, (1 + level) / 2]))
         values = {"prior": priors.mean, "prior_lower": float(low), "prior_upper": float(high)}
         return moved.with_columns(no_method, **{name: pl.lit(v) for name, v in values.items()})
@@ -76,7 +75,7 @@ def with_interval_columns(
     )
     belief = priors if isinstance(priors, Belief) else None
     schema = values.collect_schema()
-    added = dict.fromkeys(ENDS, pl.Float64)
+    added = dict.fromkeys(LIMIT_COLUMNS, pl.Float64)
     note = pl.when(FRACTIONAL).then(pl.lit(NO_COUNTS)).when(UNSURE).then(pl.lit(NO_PRIOR_LIMITS))
     return values.map_batches(
         lambda frame: _with_limits(frame, belief, level, costs), schema={**schema, **added}
@@ -88,14 +87,14 @@ def _with_limits(
 ) -> pl.DataFrame:
     """Limits of distinct rows, which many keys and priors may share."""
     given = [*COUNTS, "positives", "negatives", "prior", *PRIOR_LIMITS, METHOD]
-    sound = ~pl.col(FRACTIONAL) & pl.all_horizontal(
+    valid = ~pl.col(FRACTIONAL) & pl.all_horizontal(
         pl.col(*COUNTS, "prior").is_not_null(), pl.col("positives", "negatives") > 0
     )
-    distinct = frame.filter(sound).select(given).unique(maintain_order=True)
+    distinct = frame.filter(valid).select(given).unique(maintain_order=True)
     kinds = [NO_LIMITS, ~NO_LIMITS & IS_EM, ~NO_LIMITS & ~IS_EM]
     parts = [part for kind in kinds for part in distinct.filter(kind).iter_slices(CHUNK)]
     known = [_limits(part, _priors(part, belief, level), level, costs) for part in parts]
-    empty = pl.DataFrame(schema={**distinct.schema, **dict.fromkeys(ENDS, pl.Float64)})
+    empty = pl.DataFrame(schema={**distinct.schema, **dict.fromkeys(LIMIT_COLUMNS, pl.Float64)})
     ends = pl.concat([empty, *known])
     return frame.join(ends, on=given, how="left", nulls_equal=True, maintain_order="left")
 
@@ -116,8 +115,6 @@ def _priors(part: pl.DataFrame, belief: Belief | None, level: float) -> list[Pri
 def _limits(
     part: pl.DataFrame, priors: Sequence[PriorInUse], level: float, costs: Costs
 ) -> pl.DataFrame:
-    import numpy as np
-
     tp_least, tp_most, fp_least, fp_most, positives, negatives = (
         part[name].to_numpy().astype(float) for name in (*COUNTS, "positives", "negatives")
     )
@@ -128,5 +125,5 @@ def _limits(
         columns[f"{quantity}_lower"] = np.min([low for low, _ in pairs], axis=0)
         columns[f"{quantity}_upper"] = np.max([high for _, high in pairs], axis=0)
     ends = part.with_columns(pl.Series(name, values) for name, values in columns.items())
-    at_prior = [name for name in ENDS if name.partition("_")[0] not in ("tpr", "fpr")]
+    at_prior = [name for name in LIMIT_COLUMNS if name.partition("_")[0] not in ("tpr", "fpr")]
     return ends.with_columns(pl.when(~UNSURE).then(name).alias(name) for name in at_prior)

@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import check_factor, check_share
-from polaroc.base.columns import OVER, PRIOR_LIMITS, PROMISE, curve_keys, lazily, require
+from polaroc.base.columns import HAS_BOTH, OVER, PRIOR_LIMITS, PROMISE, curve_keys, lazily, require
 from polaroc.base.private_columns import private
 from polaroc.curves.segments import CELLS
 from polaroc.curves.surface import at_priors, select_rates, surface
@@ -228,7 +228,7 @@ def operating_points(
 
 @dataclass(frozen=True)
 class _Request:
-    """At which priors points are chosen, and what they have to keep with which confidence."""
+    """The priors at which points are chosen, their constraints, and the confidence."""
 
     priors: Priors
     constraints: Constraints
@@ -242,7 +242,7 @@ class _Request:
 
     @property
     def columns(self) -> list[pl.Expr]:
-        """What is said of the range and of the promise."""
+        """The columns of the range and of the promise."""
         columns = [] if self.over is None else [pl.lit(self.over).alias(OVER)]
         if self.confidence is None:
             return columns
@@ -252,7 +252,7 @@ class _Request:
         elif self.estimated:
             confidence = self.confidence
             known = pl.when(pl.all_horizontal(pl.col(PRIOR_LIMITS).is_not_null()))
-            # Of a null there is no list, and nothing is promised.
+            # Where limits are null there is no list, and nothing is promised.
             sentence = known.then(pl.concat_list(PRIOR_LIMITS)).map_elements(
                 lambda interval: promise(limits, confidence, interval.to_list()),
                 return_dtype=pl.String,
@@ -340,7 +340,7 @@ def _selected(
     (t0, f0), _, (dt, df) = CELLS.segment
     may, worth, order = (private(name) for name in ("may", "worth", "order"))
     # An estimate may be missing, or no prior.
-    both = (pl.col("positives") > 0) & (pl.col("negatives") > 0) & pl.col("skew").is_not_null()
+    both = HAS_BOTH & pl.col("skew").is_not_null()
     placed = surface.with_columns(
         (both & rule.admissible).alias(may),
         rule.objective.alias(worth),

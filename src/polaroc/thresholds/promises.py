@@ -38,8 +38,9 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import PRIOR_LIMITS
-from polaroc.base.private_columns import private
+from polaroc.base.columns import HAS_BOTH, PRIOR_LIMITS
+from polaroc.base.lazy import np
+from polaroc.base.private_columns import PLACE, private
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
 from polaroc.priors.in_use import NO_INTERVAL, within_unit
 from polaroc.thresholds.constraints import Constraints
@@ -50,12 +51,12 @@ DRAWS, ROUGH_DRAWS, SHAPE_DRAWS = 20_000, 1_000, 5_000
 # How likely it is that a boundary, for its draws, is crossed more often than it should be.
 EXCEEDED = 0.001
 # Neighbouring indices of the grid differ by this factor; more counts of positives are binned.
-RATIO, MOST_COUNTS = 1.15, 2048
+RATIO, MAX_COUNTS = 1.15, 2048
 SEED = 24
 # Shares of positives at which the least favourable one is sought.
-RECALLS, MOST_BINS, HALVINGS = 49, 96, 10
+RECALLS, MAX_BINS, HALVINGS = 49, 96, 10
 # Factors of the table's size up to which the cases needed are sought, and thresholds tried.
-MOST_TIMES, MOST_TRIED = 1024.0, 100
+MAX_TIMES, MAX_TRIED = 1024.0, 100
 
 
 @dataclass(frozen=True)
@@ -87,21 +88,18 @@ def with_promises(
 def _marked(
     points: pl.DataFrame, groups: Sequence[str], constraints: Constraints, delta: float
 ) -> pl.DataFrame:
-    import numpy as np
-
     is_promised = np.zeros(points.height, dtype=bool)
     lack = np.full(points.height, None, dtype=object)
-    place = private("place")
     curves = (
-        points.with_row_index(place)
-        .filter((pl.col("positives") > 0) & (pl.col("negatives") > 0))
+        points.with_row_index(PLACE)
+        .filter(HAS_BOTH)
         .group_by(groups, maintain_order=True)
-        .agg(pl.col("positives", "negatives").first(), pl.col(place, "tp", "fp"))
+        .agg(pl.col("positives", "negatives").first(), pl.col(PLACE, "tp", "fp"))
     )
     estimated = [name for name in PRIOR_LIMITS if name in groups]
     totals = curves.select("skew", "positives", "negatives", *estimated).rows()
     for (own, positives, negatives, *interval), places, tp, fp in zip(
-        totals, curves[place], curves["tp"], curves["fp"], strict=True
+        totals, curves[PLACE], curves["tp"], curves["fp"], strict=True
     ):
         at = places.to_numpy()
         if own is None or None in interval:
@@ -142,8 +140,6 @@ def promised(
     >>> promised(sample, Constraints({"recall": 0.9}), 9.0, 0.05).argmax()
     np.int64(96)
     """
-    import numpy as np
-
     lines = tuple((float(m), float(c)) for m, c in constraints.lines(own))
     capacity, cap = constraints.capacity, constraints.cap
     from_below, from_above = bool(lines) or cap < 1, capacity is not None
@@ -169,7 +165,6 @@ def boundary(
     delta: float, draws: int = DRAWS,
 ) -> tuple[Array, Array]:  # fmt: skip
     """Indices j of negatives, and the least positives above the j-th negative that promise."""
-    import numpy as np
     from scipy.stats import binom
 
     if not lines:
@@ -188,7 +183,6 @@ def _simulated_boundary(
     positives: int, negatives: int, lines: Sequence[tuple[float, float]], cap: float,
     delta: float, draws: int,
 ) -> tuple[Array, Array]:  # fmt: skip
-    import numpy as np
     from scipy.stats import binom
 
     draws = max(draws, ceil(20 / delta))
@@ -197,11 +191,11 @@ def _simulated_boundary(
     rank = int(binom.ppf(EXCEEDED, draws, delta)) if safe else floor(delta * (draws + 1))
     index = _grid(negatives)
     generator = np.random.default_rng(SEED)
-    recalls = _least_recalls(index, negatives, lines, cap, draws + SHAPE_DRAWS, generator)
+    recalls = _least_recalls(index, lines, cap, draws + SHAPE_DRAWS, generator)
     # Where all recalls are needed, nothing can be promised.
     possible = recalls.min(axis=0) < 1
     counts = _counts(recalls[:, possible], positives, generator)
-    width = positives // MOST_COUNTS + 1
+    width = positives // MAX_COUNTS + 1
     binned, bins = counts // width, positives // width + 1
     shape, crossing = binned[:SHAPE_DRAWS], binned[SHAPE_DRAWS:]
     at_least = [np.bincount(column, minlength=bins)[::-1].cumsum()[::-1] for column in shape.T]
@@ -215,8 +209,6 @@ def _simulated_boundary(
 
 def _grid(negatives: int) -> Array:
     """Indices from 1 to N + 1 at equal ratios."""
-    import numpy as np
-
     steps = [1]
     while steps[-1] <= negatives:
         steps.append(min(max(steps[-1] + 1, ceil(steps[-1] * RATIO)), negatives + 1))
@@ -224,12 +216,9 @@ def _grid(negatives: int) -> Array:
 
 
 def _least_recalls(
-    index: Array, negatives: int, lines: Sequence[tuple[float, float]], cap: float, draws: int,
-    generator: Any,
-) -> Array:  # fmt: skip
+    index: Array, lines: Sequence[tuple[float, float]], cap: float, draws: int, generator: Any
+) -> Array:
     """Draws of g(U) at uniform order statistics."""
-    import numpy as np
-
     # Order statistics are partial sums of exponential variables as shares of the whole sum.
     gaps = np.diff(index, prepend=0)
     rates = generator.standard_gamma(gaps, (draws, len(index))).cumsum(axis=1)
@@ -240,8 +229,6 @@ def _least_recalls(
 
 def _counts(recalls: Array, positives: int, generator: Any) -> Array:
     """Draws of the numbers of positives within recalls that rise from column to column."""
-    import numpy as np
-
     counts = np.zeros(recalls.shape, dtype=np.int64)
     before, count = np.zeros(len(recalls)), np.zeros(len(recalls), dtype=np.int64)
     for column, recall in enumerate(recalls.T):
@@ -262,8 +249,6 @@ def highest_share(
     >>> 0.09 < highest_share(1000, 9000, 0.1, 0.1, 0.05) < 0.1
     True
     """
-    import numpy as np
-
     # Denser towards the ends, where a rate of 0 or 1 changes most.
     nodes = (1 - np.cos(np.linspace(0, np.pi, RECALLS))) / 2
     lowest = max(0.0, (capacity - (1 - prior)) / prior)
@@ -286,15 +271,13 @@ def _chance(
     share: float, positives: int, negatives: int, prior: float, recalls: Array, rates: Array
 ) -> float:
     """The greatest probability that at most this share of a table is called positive."""
-    import numpy as np
-
     most = min(positives, floor(share / prior * positives))
     # Fewer or more positives than eight standard errors from the mean have no weight.
     mean, error = positives * recalls, (positives * recalls * (1 - recalls)) ** 0.5
     first = np.floor(mean - 8 * error - 30).clip(0, most)
     last = np.ceil(mean + 8 * error + 30).clip(first, most)
     # Counts in bins, each taken as its least one, so that the probability is not too low.
-    bins = np.linspace(0, 1, MOST_BINS + 1)
+    bins = np.linspace(0, 1, MAX_BINS + 1)
     edges = np.floor(first[:, None] + (last - first + 1)[:, None] * bins)
     mass = np.diff(_at_most(edges - 1, positives, recalls[:, None]), axis=1)
     alarms = np.floor((share - prior * edges[:, :-1] / positives) / (1 - prior) * negatives + 1e-9)
@@ -303,7 +286,6 @@ def _chance(
 
 def _at_most(counts: Array, cases: int, rates: Array) -> Array:
     """The probability of at most so many of the cases; scipy has none for counts below 0."""
-    import numpy as np
     from scipy.special import bdtr
 
     return np.where(counts < 0, 0.0, bdtr(counts.clip(0, cases), cases, rates))
@@ -311,8 +293,6 @@ def _at_most(counts: Array, cases: int, rates: Array) -> Array:
 
 def cases_needed(sample: Sample, constraints: Constraints, own: float, delta: float) -> str:
     """How many more cases a promise would take if the curve stays as it looks."""
-    import numpy as np
-
     t, f = sample.tp / sample.positives, sample.fp / sample.negatives
     keeps = np.all(list(constraints.kept(t, f, own)), axis=0) & (t > 0)
     if not keeps.any():
@@ -321,7 +301,7 @@ def cases_needed(sample: Sample, constraints: Constraints, own: float, delta: fl
             "number of cases would do if the curve stays as it looks"
         )
     at = np.flatnonzero(keeps)
-    at = at[np.unique(np.linspace(0, len(at) - 1, MOST_TRIED).astype(int))]
+    at = at[np.unique(np.linspace(0, len(at) - 1, MAX_TRIED).astype(int))]
     few = Sample(sample.tp[at], sample.fp[at], sample.positives, sample.negatives)
 
     def enough(more_positives: float, more_negatives: float) -> bool:
@@ -343,7 +323,7 @@ def _least_times(enough: Any) -> float | None:
     """The least factor that is enough, to a tenth; None where none up to the most is."""
     low, high = 1.0, 1.0
     while not enough(high):
-        if high >= MOST_TIMES:
+        if high >= MAX_TIMES:
             return None
         low, high = high, 2 * high
     while high / low > 1.1:
@@ -358,7 +338,7 @@ def _needed_in_words(
     start = "no threshold can be promised"
     if both is None:
         return (
-            f"{start}: not even {MOST_TIMES:,.0f} times as many cases would do if the curve "
+            f"{start}: not even {MAX_TIMES:,.0f} times as many cases would do if the curve "
             "stays as it looks"
         )
     more = {

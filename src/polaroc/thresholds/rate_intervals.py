@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from polaroc.base.lazy import np
 from polaroc.priors.in_use import PriorInUse
 from polaroc.typing import Array
 
@@ -48,8 +49,7 @@ class RateDistribution:
         return cls(calls.most + 1, calls.total - calls.most)
 
     def quantile(self, share: "Array | float") -> Array:
-        """Of each row, and of each share along a last axis."""
-        import numpy as np
+        """The quantile of each row, at each share along a last axis."""
         from scipy.special import betaincinv
 
         a, b = self._shaped(share)
@@ -59,7 +59,6 @@ class RateDistribution:
 
     def below(self, rate: Array) -> Array:
         """The probability of at most a rate, for each row and along further axes."""
-        import numpy as np
         from scipy.special import betainc
 
         a, b = (x.reshape(x.shape + (1,) * (rate.ndim - 1)) for x in (self.a, self.b))
@@ -70,14 +69,10 @@ class RateDistribution:
     @property
     def spread(self) -> tuple[Array, Array]:
         """Mean and standard deviation."""
-        import numpy as np
-
         a, b, n = self.a, self.b, self.a + self.b
         return a / n, np.sqrt(a * b / (n + 1)) / n
 
     def _shaped(self, share: "Array | float") -> tuple[Array, Array]:
-        import numpy as np
-
         if np.ndim(share) == 0:
             return self.a, self.b
         return self.a[:, None], self.b[:, None]
@@ -85,15 +80,13 @@ class RateDistribution:
 
 @dataclass(frozen=True)
 class Costs:
-    """Of a missed positive and of a false alarm."""
+    """The costs of a missed positive and of a false alarm."""
 
     fn: float = 1.0
     fp: float = 1.0
 
 
 def _precision(t: Array, f: Array, p: Array) -> Array:
-    import numpy as np
-
     right, wrong = p * t, (1 - p) * f
     # Where nothing is called positive, precision may be anything.
     called = right + wrong
@@ -147,9 +140,7 @@ class Meld:
         return alarms if self.quantity == "posfrac" else cost
 
     def quantile(self, share: float) -> Array:
-        """By bisection, for each row."""
-        import numpy as np
-
+        """The quantile of each row, by bisection."""
         nodes = self._nodes()
         low, high = self._range({name: values for name, (values, _) in nodes.items()})
         below = self._below(nodes)
@@ -160,7 +151,7 @@ class Meld:
         return (low + high) / 2
 
     def _nodes(self) -> dict[str, tuple[Array, Array]]:
-        """Of each variable the nodes of every row, and their weights."""
+        """The nodes of each variable, for every row, and their weights."""
         from scipy.special import ndtr
 
         scores, weights = _normal_nodes()
@@ -173,16 +164,12 @@ class Meld:
 
     def _range(self, nodes: dict[str, Array]) -> tuple[Array, Array]:
         """The least and the greatest value: at the ends of each variable."""
-        import numpy as np
-
         t, f, p = (np.stack([nodes[name].min(axis=1), nodes[name].max(axis=1)]) for name in "tfp")
         corners = self.value(t[:, None, None], f[None, :, None], p[None, None, :])
         return corners.min(axis=(0, 1, 2)), corners.max(axis=(0, 1, 2))
 
     def _below(self, nodes: dict[str, tuple[Array, Array]]) -> Callable[[Array], Array]:
         """The distribution function, exact in what spreads most and summed over the other two."""
-        import numpy as np
-
         widest = self._widest()
         groups = [(name, np.flatnonzero(widest == name)) for name in "tfp"]
 
@@ -202,8 +189,6 @@ class Meld:
 
     def _widest(self) -> Array:
         """Which of the three moves the quantity most, for each row."""
-        import numpy as np
-
         (t, sd_t), (f, sd_f) = self.t.spread, self.f.spread
         p, sd_p = self.prior.spread
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -220,8 +205,6 @@ class Meld:
 
     def _given(self, name: str, nodes: dict[str, tuple[Array, Array]], level: Array) -> Array:
         """The distribution function, exact in the variable `name`."""
-        import numpy as np
-
         first, second = (other for other in "tfp" if other != name)
         (values, w), (others, v) = nodes[first], nodes[second]
         given = {first: values[:, :, None], second: others[:, None, :]}
@@ -231,8 +214,6 @@ class Meld:
         return summed
 
     def _by_t(self, q: Array, f: Array, p: Array) -> Array:
-        import numpy as np
-
         if self.quantity == "precision":
             at = np.nan_to_num(q * (1 - p) * f / (p * (1 - q)), nan=0.0, posinf=2.0)
             return self.t.below(at)
@@ -242,8 +223,6 @@ class Meld:
         return 1 - self.t.below(at)
 
     def _by_f(self, q: Array, t: Array, p: Array) -> Array:
-        import numpy as np
-
         if self.quantity == "precision":
             at = np.nan_to_num(p * t * (1 - q) / (q * (1 - p)), nan=0.0, posinf=2.0)
             return 1 - self.f.below(at)
@@ -252,8 +231,6 @@ class Meld:
         return self.f.below((q - self.costs.fn * p * (1 - t)) / (self.costs.fp * (1 - p)))
 
     def _by_p(self, q: Array, t: Array, f: Array) -> Array:
-        import numpy as np
-
         if self.quantity == "precision":
             at = q * f / (q * f + (1 - q) * t)
             return self.prior.below(np.nan_to_num(at, nan=1.0))
@@ -269,8 +246,6 @@ class Meld:
 
 def _normal_nodes() -> tuple[Array, Array]:
     """Normal scores and their weights, which sum to 1."""
-    import numpy as np
-
     scores = np.arange(-FURTHEST, FURTHEST + STEP / 2, STEP)
     density = np.exp(-(scores**2) / 2)
     return scores, density / density.sum()

@@ -11,7 +11,7 @@ import polars as pl
 
 from polaroc.curves.curve import in_order
 from polaroc.errors import InvalidTable, quoted
-from polaroc.files.atomic import atomic_file, never_replace, replace_any
+from polaroc.files.atomic import atomic_file
 
 FORMAT = "polaroc thresholds 1"
 NUMBERS = ("prior", "threshold", "share", "tpr", "fpr", "precision")
@@ -50,7 +50,7 @@ class SavedThresholds:
     def write(self, path: Path, force: bool = False) -> None:
         """Write the file whole, or not at all."""
         document = {"format": FORMAT, **asdict(self)}
-        with atomic_file(path, replace_any if force else never_replace) as file:
+        with atomic_file(path, force) as file:
             text = json.dumps(document, indent=2, ensure_ascii=False, default=str)
             file.write_text(text + "\n", encoding="utf-8")
 

@@ -7,16 +7,17 @@ from typing import TypeAlias
 
 import polars as pl
 
-from polaroc.base.checks import MOST_NUMBER, check_share, check_whole
-from polaroc.base.columns import GRID, curve_keys, lazily, refuse_clash
+from polaroc.base.checks import MAX_NUMBER, check_share, check_whole
+from polaroc.base.columns import GRID, HAS_BOTH, curve_keys, lazily, refuse_clash
+from polaroc.base.lazy import np
 from polaroc.curves.mean import surface_keys
 from polaroc.typing import Array
 
 BAND = ("lower", "upper", "interval", "note")
 NOT_COUNTS = "weights are not whole numbers: no band"
 # Order statistics of which limits are made: of larger classes some hundred, dense at both ends.
-MOST_LIMITS = 400
-# Of the logarithm of their error.
+MAX_LIMITS = 400
+# The tolerance of the logarithm of their error.
 TOLERANCE = 1e-3
 # Keeps a grid point on the side of a vertical or horizontal step that is asked for.
 NUDGE, TINY = 1e-12, 1e-9
@@ -91,8 +92,6 @@ def roc_band(curve: pl.LazyFrame, n: int = 201, *, level: float = 0.95) -> pl.La
         return _at(grid + NUDGE, fp / fp[-1], tp / tp[-1])
 
     def band(tp: Array, fp: Array, _: float, grid: Array) -> tuple[Array, Array]:
-        import numpy as np
-
         (t_low, t_high), (f_low, f_high) = (limits_of_counts(c, level) for c in (tp, fp))
         below = _steps(f_high, t_low, grid)
         # The least upper limit among thresholds whose rate is surely greater.
@@ -157,8 +156,6 @@ def pr_band(surface: pl.LazyFrame, n: int = 201, *, level: float = 0.95) -> pl.L
         return precision(grid, fpr, skew)
 
     def band(tp: Array, fp: Array, skew: float, grid: Array) -> tuple[Array, Array]:
-        import numpy as np
-
         (t_low, t_high), (f_low, f_high) = (limits_of_counts(c, level) for c in (tp, fp))
         # False positive rates that a recall needs, at least and at most.
         least = _steps(t_high, f_low, grid - NUDGE)
@@ -178,14 +175,13 @@ def _bands(
     level: float,
     functions: tuple[OwnCurve, Band],
 ) -> pl.LazyFrame:
-    check_whole("n", n, 2, MOST_NUMBER)
+    check_whole("n", n, 2, MAX_NUMBER)
     check_share("level", level)
     refuse_clash(keys, BAND)
     (x, y), (own, band) = axes, functions
-    both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
     counts = pl.col("tp", "fp").cast(pl.Float64)
     grouped = (
-        curve.filter(both)
+        curve.filter(HAS_BOTH)
         .sort(*keys, pl.col("tp") + pl.col("fp"), nulls_last=True)
         .group_by(keys, maintain_order=True)
         .agg(counts)
@@ -202,8 +198,6 @@ def _bands(
     caption = f"band: the whole true curve, with {100 * level:.4g} % confidence"
 
     def computed(frame: pl.DataFrame) -> pl.DataFrame:
-        import numpy as np
-
         grid = np.arange(n) / (n - 1)
         rows: dict[str, list[object]] = {name: [] for name in (*values, "note")}
         for i in range(frame.height):
@@ -226,16 +220,12 @@ def _bands(
 
 
 def _at(grid: Array, x: Array, y: Array) -> Array:
-    import numpy as np
-
     values: Array = np.interp(grid, x, y)
     return values
 
 
 def _steps(x: Array, y: Array, grid: Array) -> Array:
     """The greatest y of the points with x at most each grid point, 0 of none; x ascends."""
-    import numpy as np
-
     reached = np.concatenate(([0.0], np.maximum.accumulate(y)))
     steps: Array = reached[np.searchsorted(x, grid, side="right")]
     return steps
@@ -255,13 +245,7 @@ def limits_of_counts(counts: Array, level: float) -> tuple[Array, Array]:
 @lru_cache(maxsize=64)
 def _limits(total: int, level: float) -> tuple[Array, Array]:
     """Limits for each count from 0 to the total."""
-    import numpy as np
-    from scipy.special import betaincinv
-
-    order = _order_statistics(total)
-    local = _local_level(total, level)
-    low = betaincinv(order, total - order + 1, local / 2)
-    high = betaincinv(order, total - order + 1, 1 - local / 2)
+    order, low, high = _order_limits(total, _local_level(total, level))
     counts = np.arange(total + 1)
     # The share is at least that of the last order statistic reached, and at most that of the
     # next one.
@@ -271,13 +255,20 @@ def _limits(total: int, level: float) -> tuple[Array, Array]:
 
 
 def _order_statistics(total: int) -> Array:
-    import numpy as np
-
-    if total <= MOST_LIMITS:
+    if total <= MAX_LIMITS:
         return np.arange(1, total + 1)
-    angles = np.linspace(0, np.pi / 2, MOST_LIMITS)
+    angles = np.linspace(0, np.pi / 2, MAX_LIMITS)
     spaced = np.rint(total * np.sin(angles) ** 2).astype(int)
     return np.unique(np.clip(spaced, 1, total))
+
+
+def _order_limits(total: int, local: float) -> tuple[Array, Array, Array]:
+    """Some order statistics of uniform variables, each with limits that fail with error `local`."""
+    from scipy.special import betaincinv
+
+    order = _order_statistics(total)
+    low = betaincinv(order, total - order + 1, local / 2)
+    return order, low, betaincinv(order, total - order + 1, 1 - local / 2)
 
 
 def _local_level(total: int, level: float) -> float:
@@ -302,12 +293,9 @@ def simultaneous_coverage(total: int, local: float) -> float:
     >>> round(simultaneous_coverage(1, 0.05), 12)
     0.95
     """
-    import numpy as np
-    from scipy.special import betaincinv, gammaln, xlogy
+    from scipy.special import gammaln, xlogy
 
-    order = _order_statistics(total)
-    low = betaincinv(order, total - order + 1, local / 2)
-    high = betaincinv(order, total - order + 1, 1 - local / 2)
+    order, low, high = _order_limits(total, local)
     at = np.concatenate([low, high, [1.0]])
     most = np.concatenate([order - 1, np.full(len(order) + 1, total)])
     least = np.concatenate([np.zeros(len(order), int), order, [total]])

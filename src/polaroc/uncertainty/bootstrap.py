@@ -19,6 +19,7 @@ from polaroc.base.columns import (
     takes_table,
     within,
 )
+from polaroc.base.lazy import np
 from polaroc.base.private_columns import (
     BOOTSTRAP_NOTE,
     CLUSTER,
@@ -234,8 +235,6 @@ def _limits(
 
 def _key_limits(part: pl.DataFrame, key: Sequence[object], spec: BootstrapSpec) -> list[Limits]:
     """Lower and upper limit, standard error and note of each measure of a key."""
-    import numpy as np
-
     clustered = CLUSTER in part.columns
     if clustered and part[CLUSTER].null_count():
         raise InvalidPredictions(

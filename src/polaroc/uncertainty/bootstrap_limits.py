@@ -5,6 +5,7 @@ from typing import TypeAlias
 
 import polars as pl
 
+from polaroc.base.lazy import np
 from polaroc.base.private_columns import CLUSTER, TRUTH
 from polaroc.base.statistics import NORMAL, ROUNDING, normal
 from polaroc.measures.spec import Measure, values_by_row
@@ -23,8 +24,6 @@ def limits_of_draws(
 
     `smallest` replaces a distance of zero from 0 or 1, whose log-odds would be infinite.
     """
-    import numpy as np
-
     known = drawn[np.isfinite(drawn)]
     # Sums over fractions of cases may exceed the range of a measure by rounding.
     for end in (0, 1):
@@ -71,8 +70,6 @@ def accelerations(
 
     The units are cases or, where `cases` with a column `CLUSTER` are given, clusters.
     """
-    import numpy as np
-
     cells = influence(roc.lazy().filter(pl.col(SCORE).is_not_null()), [], measures).collect()
     shares = [
         (
@@ -108,8 +105,6 @@ def accelerations(
 def _on_log_odds(
     estimate: float, known: "Array", level: float, smallest: float
 ) -> tuple[float, float] | tuple[None, None]:
-    import numpy as np
-
     if not 0 < estimate < 1:
         return None, None
     inside = np.clip(known, smallest, 1 - smallest)

@@ -15,7 +15,7 @@ from polaroc.uncertainty.influence import no_limits_note
 
 # The moments of the losses of a class, and the derivative by the score prior.
 MOMENTS = tuple(private(f"loss_{name}") for name in ("p", "pp", "pm", "n", "nn", "nm", "d"))
-# Of the mean loss of a case, relative to which a smaller variance is rounding.
+# Variances below this share of the mean loss of a case are rounding.
 NO_VARIANCE = 1e-13
 # One more case of a class, with the least or the greatest loss; none in the first row.
 MORE_POS, MORE_NEG, WORST = (private(name) for name in ("more_pos", "more_neg", "worst"))

@@ -2,35 +2,30 @@
 
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polaroc.base.checks import MOST_NUMBER, check_whole
+from polaroc.base.checks import MAX_NUMBER, check_whole
+from polaroc.base.lazy import np
 from polaroc.base.private_columns import DRAW, TRUTH
 from polaroc.predictions.row_checks import SCORE
 from polaroc.typing import Array
 from polaroc.uncertainty.pseudo_cases import BEST, NONE, PSEUDO, WORST, with_pseudo_cases
 
-if TYPE_CHECKING:
-    import numpy as np
-
 # Counts in memory at once, over all draws of a block.
 BLOCK = 4_000_000
-FEWEST_DRAWS = 100
+MIN_DRAWS = 100
 MANY_PER_GROUP = 20
 
 
 def check_draws(draws: int, seed: int) -> None:
     """Raise on too few draws or an invalid seed."""
-    check_whole("draws", draws, FEWEST_DRAWS, MOST_NUMBER)
+    check_whole("draws", draws, MIN_DRAWS, MAX_NUMBER)
     check_whole("seed", seed, 0)
 
 
 def generator(seed: int, key: Sequence[object]) -> "np.random.Generator":
     """Random numbers of one key, independent of other keys."""
-    import numpy as np
-
     digest = blake2b(repr(tuple(key)).encode(), digest_size=16).digest()
     return np.random.default_rng([seed, int.from_bytes(digest, "big")])
 
@@ -45,8 +40,6 @@ def draws_of_cells(
     one number, so that the cost of a draw is proportional to the number of segments.
     Pseudo-cases at a `place` may be drawn too.
     """
-    import numpy as np
-
     cells = curve.filter(pl.col("pos") > 0)
     pos, neg, fp = (cells[name].to_numpy().astype(np.int64) for name in ("pos", "neg", "fp"))
     positives, negatives = int(pos.sum()), int(curve["negatives"][0])
@@ -68,8 +61,6 @@ def draws_of_clusters(
 
     Otherwise as `draws_of_cells`; a pseudo-cluster is a fraction of a mean cluster.
     """
-    import numpy as np
-
     ordered = cases.sort(SCORE, descending=True)
     member = ordered[cluster].rank("dense").to_numpy().astype(np.int64) - 1
     truth, score = ordered[TRUTH].to_numpy(), ordered[SCORE].to_numpy()
@@ -97,8 +88,6 @@ def draws_of_clusters(
 
 def _drawn(groups: "Array", total: int, rng: "np.random.Generator", size: int) -> "Array":
     """Draws of `total` cases, counted by group; shape (size, groups)."""
-    import numpy as np
-
     filled = np.flatnonzero(groups)
     drawn = np.zeros((size, groups.size), dtype=np.int64)
     if total > MANY_PER_GROUP * filled.size:
@@ -135,8 +124,6 @@ def segments_of_draws(
     Counts have the shape (draws, cells), best score first; totals are one for all draws or
     one for each.
     """
-    import numpy as np
-
     kept = np.flatnonzero(pos)
     draw = kept // pos.shape[1]
     totals = {"positives": positives, "negatives": negatives}

@@ -7,6 +7,7 @@ the lower limit of a measure, those at the best ranks its upper limit.
 
 import polars as pl
 
+from polaroc.base.lazy import np
 from polaroc.base.private_columns import PSEUDO_PLACE
 from polaroc.predictions.row_checks import SCORE
 from polaroc.typing import Array
@@ -55,8 +56,6 @@ def with_pseudo_cases(
     Per segment its positives, the negatives on the level run before it and its negatives; `rest`
     is the number of negatives below the last segment.
     """
-    import numpy as np
-
     if place == NONE:
         return pos, level, neg, rest
     if place == BEST:

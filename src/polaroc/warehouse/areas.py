@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from polaroc.errors import Hint, InvalidArgument
 from polaroc.measures.areas import auc_measure, auprec_measures, iauprec_measure
 from polaroc.measures.functions import auprec as local_auprec
 from polaroc.measures.functions import iauprec as local_iauprec
@@ -12,6 +11,7 @@ from polaroc.measures.sensitivity import accsens_measure, sens_measure
 from polaroc.measures.spec import Measure
 from polaroc.predictions.row_checks import UNRANKED
 from polaroc.priors.beliefs import Belief
+from polaroc.priors.grids import some_priors
 from polaroc.typing import Interpolation, Priors, Start
 from polaroc.warehouse.columns import IBIS, deferred
 from polaroc.warehouse.curves import curve_keys, fetch_hull_candidates, in_memory
@@ -106,9 +106,8 @@ def auprec(
     >>> round(area.estimate.to_polars()[0], 6)
     0.619124
     """
+    some_priors(priors)
     measures = auprec_measures(priors, interpolation, start, recall, IBIS)
-    if not measures:
-        raise InvalidArgument("priors has no prior.", hint=Hint.example("priors", [0.5, 0.1]))
     if interpolation == "hull":
         return in_memory(
             local_auprec(fetch_hull_candidates(curve), priors, interpolation, start, recall)

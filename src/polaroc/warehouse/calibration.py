@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc.base.checks import check_flag
-from polaroc.base.columns import as_lazy, column_name, column_names, within
+from polaroc.base.columns import as_lazy, check_shared_keys, column_name, column_names, within
 from polaroc.base.columns import curve_keys as local_curve_keys
 from polaroc.base.private_columns import PLACE, SAME, private
 from polaroc.calibration.blocks import LEAST, OWN_SKEW, RATIO, hull_blocks
 from polaroc.calibration.probabilities import (
     ADDED,
     NO_CURVE,
+    OF_ROW,
     SAME_SCORES,
-    check_shared_keys,
     refuse_added,
 )
 from polaroc.errors import InvalidTable
@@ -30,8 +30,8 @@ from polaroc.warehouse.predictions import check_columns, check_table
 if TYPE_CHECKING:
     import ibis.expr.types
 
-# The score of a row and the score above its block, both within the floats that are finite.
-OF_ROW, MOST = private("score_of_row"), private("most")
+# The score above a block, within the floats that are finite, as is that of a row.
+MOST = private("most")
 FINITE = float_info.max
 # The number of cases of a key, and the sums of their squeezed scores and of the squares of these.
 MOMENTS = tuple(private(f"moment_{power}") for power in range(3))
@@ -100,7 +100,7 @@ def probabilities(
     refuse_added(names)
     points, moments = _tuned(curve)
     keys = local_curve_keys(points.lazy())
-    check_shared_keys(keys, own)
+    check_shared_keys(keys, own, "the curve")
     blocks, grid = _probabilities_of_blocks(points, keys, priors)
     number = table[score].cast("float64")
     is_number = number.notnull() & ~number.isnan()

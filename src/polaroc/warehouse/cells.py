@@ -3,25 +3,31 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from polaroc.base.private_columns import LEAST_NEG, LEAST_POS, PRIVATE, ROW_ERROR, TRUTH, WEIGHT
+from polaroc.base.private_columns import (
+    LEAST_NEG,
+    LEAST_POS,
+    PLACE,
+    PRIVATE,
+    RANGE,
+    ROW_ERROR,
+    ROWS,
+    TRUTH,
+    WEIGHT,
+)
 from polaroc.curves.segments import snap_to_total
 from polaroc.predictions.row_checks import SCORE
 from polaroc.warehouse.columns import IBIS, deferred, ibis_library, literal, to_ibis
 from polaroc.warehouse.predictions import Predictions
-from polaroc.warehouse.score_ranges import RANGE, range_number
+from polaroc.warehouse.score_ranges import range_number
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table
 
-# Number of rows of a cell, or of invalid rows of one kind.
-ROWS = PRIVATE + "rows"
 GREATEST = PRIVATE + "greatest"
 # Number of invalid rows of a key that rule out a result for it.
 FATAL = PRIVATE + "fatal"
 # Whether a row is not a cell but the head of its range, see `cumulate_in_ranges`.
 HEAD = PRIVATE + "head"
-# The place of a cell in its window, from 0.
-PLACE = PRIVATE + "place"
 # The cumulative counts as the engine sums them.
 TP_SUM, FP_SUM = PRIVATE + "tp_sum", PRIVATE + "fp_sum"
 

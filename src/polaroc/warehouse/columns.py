@@ -134,7 +134,7 @@ class Ibis:
     """The `Backend` of all engines that ibis supports."""
 
     column: Callable[[str], Column] = column
-    holds: bool = True
+    repeats_as_columns: bool = True
 
     def where(self, condition: Column, then: object, otherwise: object = None) -> Column:
         """`then` where the condition holds, else `otherwise`: by default null."""

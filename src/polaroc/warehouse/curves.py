@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc.base.columns import CURVE, GRID, RESERVED
-from polaroc.base.private_columns import PRIVATE
+from polaroc.base.private_columns import PRIVATE, ROWS
 from polaroc.curves.hull import hull as hull_of
 from polaroc.curves.segments import share
 from polaroc.errors import InvalidTable, quoted
 from polaroc.predictions.row_checks import SCORE
 from polaroc.typing import Label, Nulls
-from polaroc.warehouse.cells import FATAL, ROWS, cells, count_cells
+from polaroc.warehouse.cells import FATAL, cells, count_cells
 from polaroc.warehouse.columns import IBIS, column, deferred, ibis_library, literal, to_ibis
 from polaroc.warehouse.connections import check_connected, collected
 from polaroc.warehouse.predictions import Predictions, check_table, read
@@ -21,7 +21,7 @@ from polaroc.warehouse.score_ranges import Ranges, with_ranges
 if TYPE_CHECKING:
     from ibis.expr.types import Table
 
-ENDS = ("pos", "neg", "tp", "fp")
+CELL_COUNTS = ("pos", "neg", "tp", "fp")
 TOTALS = ("positives", "negatives")
 # Distances, in points, of the ends of the chords that a point is compared with.
 REACHES = (1, 4, 16, 64)
@@ -110,18 +110,18 @@ def to_curve_table(predictions: Predictions, summed: "Table") -> "Table":
         .select(
             *keys,
             **{SCORE: literal(None)},
-            **{name: literal(0) for name in ENDS},
+            **{name: literal(0) for name in CELL_COUNTS},
             **{name: deferred(name) for name in TOTALS},
         )
     )
     rows = counts.filter((deferred("pos") > 0) | (deferred("neg") > 0))
-    return with_rates(predictions, anchors.union(rows.select(*keys, SCORE, *ENDS, *TOTALS)))
+    return with_rates(predictions, anchors.union(rows.select(*keys, SCORE, *CELL_COUNTS, *TOTALS)))
 
 
 def with_rates(predictions: Predictions, rows: "Table") -> "Table":
     """The columns of a curve table with their types, and the rates."""
     kind = "float64" if predictions.weighted else "int64"
-    columns: dict[str, Any] = {name: deferred(name).cast(kind) for name in (*ENDS, *TOTALS)}
+    columns: dict[str, Any] = {name: deferred(name).cast(kind) for name in (*CELL_COUNTS, *TOTALS)}
     columns["tpr"] = to_ibis(share(column("tp"), column("positives"), IBIS))
     columns["fpr"] = to_ibis(share(column("fp"), column("negatives"), IBIS))
     columns_in_order = {name: columns.get(name, deferred(name)) for name in CURVE}

@@ -17,7 +17,7 @@ from polaroc.evaluation.request import Request
 from polaroc.files.memory import Memory
 from polaroc.files.progress import Progress
 from polaroc.measures.areas import AUPREC, IAUPREC, with_shared_nodes
-from polaroc.measures.bounds import BOUNDS, ROUNDING, bounded_measures, with_bounds
+from polaroc.measures.bounds import BOUNDS, SUM_ERROR, bounded_measures, with_bounds
 from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.measures.functions import table_sums
 from polaroc.measures.spec import Measure, ingredients
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ibis.expr.types import Table
 
 # The most cells that are fetched, about 2 GB.
-MOST_CELLS = 20_000_000
+MAX_CELLS = 20_000_000
 
 
 def evaluate(
@@ -190,7 +190,7 @@ def _of_bins(predictions: Predictions, request: Request) -> "Table":
     bounded = with_bounds(lambda backend: request.select(backend).measures, IBIS)
     limits = {
         name: [IBIS.clip(measure.estimate + rounding, 0, 1) for measure in of]
-        for name, of, rounding in zip(BOUNDS, bounded[1:], (-ROUNDING, ROUNDING), strict=True)
+        for name, of, rounding in zip(BOUNDS, bounded[1:], (-SUM_ERROR, SUM_ERROR), strict=True)
     }
     key_notes = key_totals(predictions, _cells(predictions), bounded.all)
     keys, weighted = predictions.keys, predictions.weighted
@@ -229,10 +229,10 @@ def local_intervals(
 
 
 def _fetched_cells(curve: "Table") -> pl.DataFrame:
-    cells = collected(curve.limit(MOST_CELLS + 1))
-    if cells.height > MOST_CELLS:
+    cells = collected(curve.limit(MAX_CELLS + 1))
+    if cells.height > MAX_CELLS:
         raise InvalidArgument(
-            f"there are more than {MOST_CELLS:,} different scores per key in all, and intervals "
+            f"there are more than {MAX_CELLS:,} different scores per key in all, and intervals "
             "are finished on this machine.",
             hint="round the scores first, evaluate some of the keys, or leave intervals out.",
         )

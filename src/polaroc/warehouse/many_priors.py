@@ -9,7 +9,7 @@ from polaroc.base.columns import OVER
 from polaroc.base.private_columns import PRIVATE
 from polaroc.measures.spec import Measure
 from polaroc.measures.table import BIAS_RATIO, WARNING
-from polaroc.priors.chebyshev import GREATEST_SKEW, ManyPriors, cuts
+from polaroc.priors.chebyshev import MAX_SKEW, ManyPriors, cuts
 from polaroc.warehouse.columns import deferred, ibis_library, literal, safe_name, total
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 WHICH = PRIVATE + "which"
 # The prior of an interpolated row; −1, −2, … for measures that are not interpolated.
 ROW_CODE = PRIVATE + "code"
-SKEW, LOG, WEIGHT, WEIGHT_SUM = (PRIVATE + name for name in ("skew", "log", "share", "shares"))
+SKEW, LOG, NODE_WEIGHT, WEIGHT_SUM = (PRIVATE + name for name in ("skew", "log", "share", "shares"))
 # The warning of the measure that is interpolated.
 WARNING_OF_NODES = PRIVATE + "warning_of_nodes"
 # Replaces the distance 0 of a prior that coincides with a node, as a divisor.
@@ -43,18 +43,18 @@ def at_many_priors(rows: "Table", many: ManyPriors, single: int, names: Sequence
     prior = (deferred(ROW_CODE) > 0).ifelse(deferred(ROW_CODE), literal(0.5))
     which = (-1 - deferred(ROW_CODE)).cast("int64")
     grid = grid.mutate(**{SKEW: (1 - prior) / prior, WHICH: which})
-    bound = literal(GREATEST_SKEW)
+    bound = literal(MAX_SKEW)
     bounded = (deferred(SKEW) < bound).ifelse(deferred(SKEW), bound)
     crossed = rows.cross_join(grid.mutate(**{LOG: bounded.ln()}))
     weights = [weight for piece in many.pieces for weight in piece.weights]
     nodes = list(zip(many.nodes, weights, strict=False))
     weighted = {
-        f"{WEIGHT}_{i}": _node_weight(node, weight) for i, (node, weight) in enumerate(nodes)
+        f"{NODE_WEIGHT}_{i}": _node_weight(node, weight) for i, (node, weight) in enumerate(nodes)
     }
     crossed = crossed.mutate(**weighted)
     of_piece = [range(*ends) for ends in pairwise(many.firsts)]
     sums = {
-        f"{WEIGHT_SUM}_{i}": total([deferred(f"{WEIGHT}_{node}") for node in own])
+        f"{WEIGHT_SUM}_{i}": total([deferred(f"{NODE_WEIGHT}_{node}") for node in own])
         for i, own in enumerate(of_piece)
     }
     crossed = crossed.mutate(**sums)
@@ -95,7 +95,7 @@ def _interpolated(name: str, many: ManyPriors, of_piece: Sequence[range]) -> Any
         start = deferred(node_column(name, own[0]))
         # Weighted differences of a constant are exactly zero, weighted sums are rounded.
         moved = [
-            deferred(f"{WEIGHT}_{node}") * (deferred(node_column(name, node)) - start)
+            deferred(f"{NODE_WEIGHT}_{node}") * (deferred(node_column(name, node)) - start)
             for node in own[1:]
         ]
         sum_ = deferred(f"{WEIGHT_SUM}_{i}")

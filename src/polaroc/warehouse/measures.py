@@ -5,7 +5,7 @@ from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, Any
 
 from polaroc.base.columns import MEASURE_COLUMNS, OVER
-from polaroc.base.private_columns import PRIVATE
+from polaroc.base.private_columns import COUNT
 from polaroc.curves.segments import cells_in, segment_columns
 from polaroc.measures.spec import Measure, chunks, ingredients
 from polaroc.measures.table import BIAS_RATIO, WARNING
@@ -31,8 +31,6 @@ from polaroc.warehouse.notes import BIAS_NOTE, join_notes, no_note, one_class_no
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table
-
-COUNT = PRIVATE + "count"
 
 
 def per_key(

@@ -9,11 +9,12 @@ from polaroc.base.private_columns import (
     LEAST_POS,
     PRIVATE,
     ROW_ERROR,
+    ROWS,
 )
 from polaroc.curves.keys import MAX_WEIGHT_RATIO, WEIGHT_RATIO_NOTE
 from polaroc.measures.table import BIAS_RATIO, BIASED, MAX_BIAS_RATIO
 from polaroc.predictions.row_checks import ONLY_LABELS, ROW_ERRORS, SCORE, THE_TRUTH
-from polaroc.warehouse.cells import FATAL, GREATEST, ROWS, fatal_rows
+from polaroc.warehouse.cells import FATAL, GREATEST, fatal_rows
 from polaroc.warehouse.columns import deferred, ibis_library, literal
 from polaroc.warehouse.predictions import Predictions
 
@@ -55,7 +56,7 @@ def row_error_sums(predictions: Predictions) -> dict[str, Any]:
     kind = deferred(ROW_ERROR)
     sums = {
         _row_error_column(code): (kind == code).ifelse(deferred(ROWS), literal(0)).sum()
-        for code in predictions.possible
+        for code in predictions.possible_errors
     }
     sums[FATAL] = fatal_rows(predictions).sum()
     sums |= {name: deferred(name).min() for name in predictions.least_weights}
@@ -67,7 +68,7 @@ def row_error_sums(predictions: Predictions) -> dict[str, Any]:
 def row_error_note(predictions: Predictions) -> Any:
     """A note with the counts of invalid or dropped rows, and notes on weights and labels."""
     counts = []
-    for code in predictions.possible:
+    for code in predictions.possible_errors:
         count = deferred(_row_error_column(code))
         ending = (count == 1).ifelse("", "s")
         note = count.cast("int64").cast("string") + f" {ROW_ERRORS[code]}" + ending
@@ -132,7 +133,7 @@ def with_bias_note(rows: "Table") -> "Table":
 
 
 def _row_error_column(code: int) -> str:
-    return f"{PRIVATE}trouble_{code}"
+    return f"{ROW_ERROR}_{code}"
 
 
 def _weight_ratio_note() -> Any:

@@ -23,8 +23,8 @@ from polaroc.errors import (
 )
 from polaroc.predictions.row_checks import (
     BAD_WEIGHT,
-    GREATEST_WEIGHT,
     INEXACT,
+    MAX_WEIGHT,
     NAN_SCORE,
     NULL_SCORE,
     NULL_TRUTH,
@@ -47,7 +47,7 @@ EXACT = 2**53
 # How engines write the floats 0 and 1.
 FLOATS = ("0.0", "0.0e0"), ("1.0", "1.0e0")
 # The bounds of Int64, the upper one as the next lower float.
-LEAST_WHOLE, GREATEST_WHOLE = -(2.0**63), 2.0**63 - 1024
+MIN_WHOLE, MAX_WHOLE = -(2.0**63), 2.0**63 - 1024
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Predictions:
     keys: list[str]
     weighted: bool
     nulls: Nulls
-    possible: list[int]
+    possible_errors: list[int]
     edges: tuple[float, ...] = ()
     rounded: bool = False
 
@@ -76,7 +76,7 @@ class Predictions:
     @property
     def fatal(self) -> list[int]:
         """The codes of row errors that rule out a result for the key."""
-        return [kind for kind in self.possible if self.nulls == "raise" or kind in WRONG]
+        return [kind for kind in self.possible_errors if self.nulls == "raise" or kind in WRONG]
 
 
 def read(
@@ -101,16 +101,16 @@ def read(
         refuse_model_column(table.columns, keys)
     check_keys(keys)
     _check_case(keys)
-    label, truth_trouble = _truth(table[truth], truth, positive)
-    columns, troubles = {key: table[key] for key in keys} | {TRUTH: label}, truth_trouble
+    label, truth_errors = _truth(table[truth], truth, positive)
+    columns, errors = {key: table[key] for key in keys} | {TRUTH: label}, truth_errors
     if weight is not None:
-        columns[WEIGHT], weight_trouble = _weight(table[weight], weight)
-        troubles = [*troubles, *weight_trouble]
+        columns[WEIGHT], weight_errors = _weight(table[weight], weight)
+        errors = [*errors, *weight_errors]
     if not models:
-        rows, possible = _rows(table, columns_of_scores[0], columns, troubles)
+        rows, possible = _rows(table, columns_of_scores[0], columns, errors)
         return Predictions(rows, keys, weight is not None, nulls, possible)
     of_models = [
-        _rows(table, column, {MODEL: ibis_library().literal(model)} | columns, troubles)
+        _rows(table, column, {MODEL: ibis_library().literal(model)} | columns, errors)
         for model, column in models.items()
     ]
     rows = ibis_library().union(*(rows for rows, _ in of_models), distinct=False)
@@ -119,19 +119,19 @@ def read(
 
 
 def _rows(
-    table: "Table", score: str, columns: dict[str, Any], troubles: list[tuple[int, Any]]
+    table: "Table", score: str, columns: dict[str, Any], errors: list[tuple[int, Any]]
 ) -> tuple["Table", list[int]]:
     """The rows of one column of scores, and the codes of what may be wrong with them."""
-    value, score_trouble = _score(table[score], score)
-    troubles = [*score_trouble, *troubles]
+    value, score_errors = _score(table[score], score)
+    errors = [*score_errors, *errors]
     ibis = ibis_library()
     # For some engines NaN is null too, so it is asked for first.
-    first = sorted(troubles, key=lambda trouble: trouble[0] != NAN_SCORE)
-    trouble = ibis.cases(*((is_so, ibis.literal(code, "int8")) for code, is_so in first))
+    first = sorted(errors, key=lambda error: error[0] != NAN_SCORE)
+    row_error = ibis.cases(*((is_so, ibis.literal(code, "int8")) for code, is_so in first))
     # Engines differ in whether −0 is 0; equal scores are one tie.
-    ranked = ibis.cases((trouble.notnull(), None), (value == 0, literal(0)), else_=value)
-    rows = table.select(**columns, **{SCORE: ranked.cast("float64"), ROW_ERROR: trouble})
-    return rows, [code for code, _ in troubles]
+    ranked = ibis.cases((row_error.notnull(), None), (value == 0, literal(0)), else_=value)
+    rows = table.select(**columns, **{SCORE: ranked.cast("float64"), ROW_ERROR: row_error})
+    return rows, [code for code, _ in errors]
 
 
 def check_table(table: object) -> None:
@@ -175,15 +175,15 @@ def _score(raw: Any, name: str) -> tuple[Any, list[tuple[int, Any]]]:
             hint="cast it first, for example table.mutate(score=table.score.cast('float64')).",
         )
     value = raw.cast("float64")
-    trouble = [(NULL_SCORE, raw.isnull()), (NAN_SCORE, value.isnan())]
+    errors = [(NULL_SCORE, raw.isnull()), (NAN_SCORE, value.isnan())]
     if kind.is_integer() and kind.nbytes == 8:
-        held = value.between(literal(LEAST_WHOLE), literal(GREATEST_WHOLE))
+        held = value.between(literal(MIN_WHOLE), literal(MAX_WHOLE))
         whole = held.ifelse(value, literal(0)).cast(kind)
         large = (raw > EXACT) | (raw < -EXACT)
-        trouble.append((INEXACT, large & ~(held & (whole == raw))))
+        errors.append((INEXACT, large & ~(held & (whole == raw))))
     elif kind.is_decimal():
-        trouble.append((INEXACT, value.cast(kind) != raw))
-    return value, trouble
+        errors.append((INEXACT, value.cast(kind) != raw))
+    return value, errors
 
 
 def _truth(
@@ -223,6 +223,6 @@ def _weight(raw: Any, name: str) -> tuple[Any, list[tuple[int, Any]]]:
             hint="cast it first, for example table.mutate(weight=table.weight.cast('float64')).",
         )
     value = raw.cast("float64")
-    sound = ~value.isnan() & value.between(literal(0), literal(GREATEST_WEIGHT))
+    valid = ~value.isnan() & value.between(literal(0), literal(MAX_WEIGHT))
     missing = value.isnull() & ~value.isnan().coalesce(False)
-    return value, [(NULL_WEIGHT, missing), (BAD_WEIGHT, ~sound)]
+    return value, [(NULL_WEIGHT, missing), (BAD_WEIGHT, ~valid)]

@@ -21,7 +21,7 @@ DIALECTS = {
     "trino": "Trino",
     "clickhouse": "ClickHouse",
 }
-# Of a line, if it can be broken; a query nests deeply, so it is indented little.
+# The width of lines that can be broken; a query nests deeply, so it is indented little.
 WIDTH = 96
 
 

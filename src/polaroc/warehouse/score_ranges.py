@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 import polars as pl
 
 from polaroc.base.checks import is_number
-from polaroc.base.private_columns import PRIVATE
+from polaroc.base.private_columns import COUNT
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.predictions.row_checks import SCORE
 from polaroc.warehouse.columns import deferred, ibis_library, literal
@@ -16,8 +16,6 @@ from polaroc.warehouse.connections import check_connected, collected
 from polaroc.warehouse.predictions import Predictions
 
 Ranges: TypeAlias = int | Sequence[float] | Literal["auto"] | None
-RANGE = PRIVATE + "range"
-COUNT = PRIVATE + "count"
 # A query has one comparison per edge.
 MAX_RANGES = 256
 # Rows of the largest key per range, where the number of ranges is automatic.

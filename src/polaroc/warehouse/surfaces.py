@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from polaroc.base.private_columns import PRIVATE
 from polaroc.curves.surface import Rate, rate_at, select_rates
-from polaroc.errors import Hint, InvalidArgument
-from polaroc.priors.grids import prior, resolve_priors, skew
+from polaroc.priors.grids import prior, skew, some_priors
 from polaroc.typing import Priors
 from polaroc.warehouse.columns import IBIS, deferred, ibis_library, ieee_column, literal, to_ibis
 from polaroc.warehouse.curves import curve_keys
@@ -62,9 +61,7 @@ def surface(
     """
     keys = curve_keys(curve)
     chosen = select_rates(rates, keys)
-    resolved = resolve_priors(priors)
-    if not resolved:
-        raise InvalidArgument("priors has no prior.", hint=Hint.example("priors", [0.5, 0.1]))
+    resolved = some_priors(priors)
     t, f, origin = deferred("tpr"), deferred("fpr"), deferred("threshold").isnull()
     whole = ibis_library().window(group_by=keys)
     is_first = (deferred("tp") == deferred("pos")) & (deferred("fp") == deferred("neg")) & ~origin

@@ -1,18 +1,14 @@
 """Measures for the commands that compare: read from files, or evaluated from predictions."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, Any
 
 import polars as pl
 import typer
-from rich.console import Console
 
 from polaroc.base.columns import RESERVED
-from polaroc.base.text import escape_control
-from polaroc.cli.inputs import SCORE_HELP, Columns
-from polaroc.cli.keys import tell
-from polaroc.cli.screen import QUIET, out, with_options
+from polaroc.cli.options import SCORE_HELP, Columns
+from polaroc.cli.screen import print_notes
 from polaroc.cli.sources import Source, opened
 from polaroc.cli.sources import columns_of as predicted_columns
 from polaroc.comparison.design import Incomplete
@@ -27,19 +23,15 @@ Files = Annotated[
         help="Measures, as the folder that `polaroc evaluate --out` writes, or predictions with "
         "--truth and --score; patterns and folders too; - reads one of them from the standard "
         "input; or an address, with --table.",
-        show_default=False,
     ),
 ]
-Truth = Annotated[
-    str | None, typer.Option(help="Column of the labels, of predictions.", show_default=False)
-]
-Score = Annotated[list[str] | None, typer.Option(help=SCORE_HELP, show_default=False)]
+Truth = Annotated[str | None, typer.Option(help="Column of the labels, of predictions.")]
+Score = Annotated[list[str] | None, typer.Option(help=SCORE_HELP)]
 Between = Annotated[
     str | None,
     typer.Option(
         help="Column that tells the models apart. [default: model, or the one with another usual "
         "name of models]",
-        show_default=False,
     ),
 ]
 Block = Annotated[
@@ -47,7 +39,6 @@ Block = Annotated[
     typer.Option(
         help="Column of the folds; repeat it for several. [default: fold, and "
         "others with a usual name of folds; of measures all other keys]",
-        show_default=False,
     ),
 ]
 Ratio = Annotated[
@@ -55,7 +46,6 @@ Ratio = Annotated[
     typer.Option(
         "--test-train-ratio",
         help="Test over training cases of a fold: 0.25 for 80/20, 1/(k-1) for k folds.",
-        show_default=False,
     ),
 ]
 IncompleteBlocks = Annotated[
@@ -66,7 +56,6 @@ HalvesFiles = Annotated[
     typer.Option(
         help="Measures in disjoint halves of the same cases, with keys model, split, half, "
         "repeat, fold: what `polaroc evaluate --out` wrote of them.",
-        show_default=False,
     ),
 ]
 Guarded = Annotated[
@@ -119,7 +108,7 @@ def measures_of(
         return predictions_or_measures(source, None, keys)
     measures, notes = source.measures(columns, keys, **options)
     measured_keys = [name for name in measures.collect_schema() if name not in RESERVED]
-    tell([*label_notes(measures, measured_keys), *notes])
+    print_notes([*label_notes(measures, measured_keys), *notes])
     return measures
 
 
@@ -163,20 +152,3 @@ def halves_in(files: list[str] | None) -> pl.DataFrame | None:
     with opened(files) as source:
         columns_of(source, None, None)
         return predictions_or_measures(source, None, ()).collect()
-
-
-def show_results(parts: Sequence[Any], folder: Path | None = None) -> None:
-    """Print the parts of a result; with --quiet no notes, and nothing that was written."""
-    if folder is not None:
-        parts = [*parts, f"Written to {folder}."]
-    if not QUIET.get():
-        show(parts)
-    elif folder is None:
-        show([part for part in parts if not str(part).startswith("Note: ")])
-
-
-def show(parts: Sequence[Any], on: Console | None = None) -> None:
-    """Print sentences and tables, by default where results go."""
-    console = on or out()
-    for part in parts:
-        console.print(escape_control(with_options(part)) if isinstance(part, str) else part)

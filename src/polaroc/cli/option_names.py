@@ -1,6 +1,6 @@
 """Names of options: in help, and in other libraries."""
 
-# What stands for the value of an option, by its argument.
+# Placeholders of the values of options, by argument.
 METAVARS = {
     **dict.fromkeys(
         ("truth", "score", "by", "weight", "between", "block", "case", "column", "time"), "COLUMN"
@@ -26,7 +26,7 @@ METAVARS = {
     "confidence": "SHARE",
     "threshold": "SCORE",
 }
-# What other libraries call an option.
+# Names that other libraries have for an option.
 OTHER_OPTIONS = {
     "--truth": {"--y-true", "--label", "--labels", "--target-column", "--y"},
     "--score": {

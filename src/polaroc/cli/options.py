@@ -1,4 +1,4 @@
-"""Shared arguments of commands."""
+"""Options that commands share, and the values that their words stand for."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
@@ -19,19 +19,18 @@ Files = Annotated[
     typer.Argument(
         help="Parquet, CSV, TSV, IPC/Arrow or NDJSON files, glob patterns, hive folders; - reads "
         "one of them from the standard input; or an address, with --table.",
-        show_default=False,
     ),
 ]
-Truth = Annotated[str, typer.Option(help="Column of the labels.", show_default=False)]
+Truth = Annotated[str, typer.Option(help="Column of the labels.")]
 SCORE_HELP = (
     "Column of the scores, higher is more positive; repeated for models with a column each, as "
     "COLUMN or MODEL=COLUMN."
 )
-Score = Annotated[list[str], typer.Option(help=SCORE_HELP, show_default=False)]
-Weight = Annotated[str | None, typer.Option(help="Column of case weights.", show_default=False)]
+Score = Annotated[list[str], typer.Option(help=SCORE_HELP)]
+Weight = Annotated[str | None, typer.Option(help="Column of case weights.")]
 Positive = Annotated[
     list[str] | None,
-    typer.Option(help="Label that counts as positive; repeat it for several.", show_default=False),
+    typer.Option(help="Label that counts as positive; repeat it for several."),
 ]
 NullRows = Annotated[Nulls, typer.Option(help="What to do with null or NaN rows.")]
 PriorWords = Annotated[
@@ -40,7 +39,6 @@ PriorWords = Annotated[
         "--prior",
         help="Prior at which AUPREC is taken, or 'observed'; repeat it for several. "
         f"[default: {' '.join(map(str, DEFAULT_PRIORS))}]",
-        show_default=False,
     ),
 ]
 ScorePrior = Annotated[
@@ -48,12 +46,11 @@ ScorePrior = Annotated[
     typer.Option(
         help="Prior at which scores are right as probabilities, for brier and log_loss. "
         "[default: the share of positives of each key]",
-        show_default=False,
     ),
 ]
 Over = Annotated[
     tuple[float, float] | None,
-    typer.Option(help="Range of priors LO HI for IAUPREC.", show_default=False),
+    typer.Option(help="Range of priors LO HI for IAUPREC."),
 ]
 GRID = 25
 Grid = Annotated[
@@ -62,7 +59,6 @@ Grid = Annotated[
         help="Of predictions: number of priors over the range that AUPREC is taken at, both ends "
         f"included. [default: {GRID}]",
         min=2,
-        show_default=False,
     ),
 ]
 BetweenPoints = Annotated[
@@ -135,7 +131,7 @@ def score_columns(words: Sequence[str], present: Collection[str] = ()) -> str | 
 def grid_of(
     over: tuple[float, float], count: int | None, spacing: Literal["linear", "log"] = "linear"
 ) -> list[float]:
-    """So many priors over the range."""
+    """`count` priors over the range."""
     return prior_grid(*over, GRID if count is None else count, spacing)["prior"].to_list()
 
 

@@ -1,0 +1,151 @@
+"""The times that a monitor has looked at, and the table that keeps them."""
+
+from bisect import bisect_right, insort
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from polaroc.base.columns import as_lazy
+from polaroc.base.lazy import np
+from polaroc.deployment.limits import WINDOWS, Looks, Reference
+from polaroc.deployment.tables import Key, named
+from polaroc.errors import InvalidTable, quoted
+from polaroc.typing import Array, Table
+
+STATE: dict[str, Any] = {
+    "look": pl.Int64,
+    "cases": pl.Int64,
+    "called": pl.List(pl.Int64),
+    "plan": pl.String,
+}
+
+
+class Look(NamedTuple):
+    """The number of a look, and the cases of its time: all, and those at or above each cut."""
+
+    number: int
+    cases: int
+    called: "Array"
+
+
+@dataclass
+class History:
+    """The times of one key that were looked at, in order, with their counts."""
+
+    times: list[Any] = field(default_factory=list)
+    looks: dict[Any, Look] = field(default_factory=dict)
+
+    def add(self, time: Any, cases: int, called: "Array") -> None:
+        """Look at a time; one that is known has the same counts."""
+        known = self.looks.get(time)
+        if known is None:
+            insort(self.times, time)
+            self.looks[time] = Look(len(self.looks) + 1, cases, called)
+        elif known.cases != cases or (known.called != called).any():
+            raise InvalidTable(
+                f"the state has {time} already, with {known.cases:,} cases; now it has {cases:,}, "
+                "or others.",
+                hint="give all rows of a time at once, and each time once.",
+            )
+
+    def at(self, times: Sequence[Any], reference: Reference) -> Looks:
+        """The looks at some times, with the counts of their windows."""
+        windows = [self._windows(time) for time in times]
+        return Looks(
+            reference,
+            [self.looks[time].number for time in times],
+            np.array([called for called, _ in windows]),
+            np.array([cases for _, cases in windows]),
+        )
+
+    def _windows(self, time: Any) -> tuple["Array", "Array"]:
+        """Counts and cases of the last times up to one, of those known by its look."""
+        last: list[Look] = []
+        for place in range(bisect_right(self.times, time) - 1, -1, -1):
+            look = self.looks[self.times[place]]
+            # A time that came late was not known before.
+            if look.number <= self.looks[time].number:
+                last.append(look)
+            if len(last) == WINDOWS[-1]:
+                break
+        called = np.cumsum([look.called for look in last], axis=0)
+        cases = np.cumsum([look.cases for look in last])
+        filled = [size - 1 for size in WINDOWS if size <= len(last)]
+        missing = len(WINDOWS) - len(filled)
+        return (
+            np.pad(called[filled], ((0, missing), (0, 0))),
+            np.pad(cases[filled], (0, missing)),
+        )
+
+
+def history_table(
+    histories: Mapping[Key, History],
+    references: Mapping[Key, Reference],
+    keys: Sequence[str],
+    types: Mapping[str, Any],
+) -> pl.DataFrame:
+    """The looks at all keys and times, with the columns `STATE`."""
+    rows = [
+        (*key, time, look.number, look.cases, look.called.tolist(), plan)
+        for key, history in histories.items()
+        for plan in [_fingerprint(references[key])]
+        for time, look in history.looks.items()
+    ]
+    table = pl.DataFrame(rows, schema={**types, **STATE}, orient="row")
+    return table.sort(*keys, [*types][-1], nulls_last=True)
+
+
+def read_histories(
+    state: Table | None,
+    keys: Sequence[str],
+    time: str,
+    references: Mapping[Key, Reference],
+    times: pl.DataType,
+) -> dict[Key, History]:
+    """The histories of each key, by the result of `history_table` that an earlier call gave."""
+    histories: dict[Key, History] = {}
+    if state is None:
+        return histories
+    lazy = as_lazy(state)
+    present = lazy.collect_schema().names()
+    if set(present) != {*keys, time, *STATE}:
+        raise InvalidTable(
+            f"the state has the columns {quoted(present)}, needed are "
+            f"{quoted([*keys, time, *STATE])}.",
+            hint="give the state of a monitor with the same keys and time.",
+        )
+    if (kind := lazy.collect_schema()[time]) != times and not (
+        kind.is_integer() and times.is_integer()
+    ):
+        raise InvalidTable(
+            f"the time {time!r} is {kind} in the state and {times} in the deployed scores.",
+            hint=f"cast it first, for example pl.col({time!r}).cast(pl.Date).",
+        )
+    plans = {key: _fingerprint(reference) for key, reference in references.items()}
+    for row in lazy.collect().iter_rows(named=True):
+        key = tuple(row[name] for name in keys)
+        if plans.get(key) != row["plan"]:
+            raise InvalidTable(
+                f"the state is of another reference, threshold, level or model{named(keys, key)}.",
+                hint="give the reference and the points of the monitor that made it, or start "
+                "without a state.",
+            )
+        history = histories.setdefault(key, History())
+        insort(history.times, row[time])
+        called = np.array(row["called"], dtype=int)
+        history.looks[row[time]] = Look(row["look"], row["cases"], called)
+    return histories
+
+
+def _fingerprint(reference: Reference) -> str:
+    """A hash of the cases, cuts, threshold and error rate that a state belongs to."""
+    text = repr(
+        (
+            reference.cuts.tolist(), reference.tp.tolist(), reference.fp.tolist(),
+            reference.positives, reference.negatives, reference.threshold.share, reference.error,
+        )
+    )  # fmt: skip
+    return sha256(text.encode()).hexdigest()[:16]

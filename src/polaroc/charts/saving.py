@@ -8,7 +8,7 @@ from string import Template
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from polaroc.base.checks import check_path, listed_values, shortened
-from polaroc.charts.libraries import browser_libraries
+from polaroc.charts.libraries import browser_libraries, say_prior
 from polaroc.charts.theme import dark_config, on_dark
 from polaroc.errors import InvalidArgument, quoted
 
@@ -22,16 +22,18 @@ PAGE = Template(
 <body>
 <div id="chart" role="img" aria-label="$title"></div>
 <script>$libraries</script>
-<script>vegaEmbed("#chart", $spec, {"mode": "vega-lite"});</script>
+<script>
+$say_prior
+vegaEmbed("#chart", $spec, {mode: "vega-lite"}).then(({view}) => sayPrior(document, view));
+</script>
 </body>
 </html>
 """
 )
-# A slider as wide as a chart, without the number that Vega shows next to it.
+# A slider as wide as a chart.
 STYLE = """
-.vega-bindings label { font: 14px sans-serif }
-.vega-bindings input[type=range] { width: 24em; vertical-align: middle }
-.vega-bindings input[type=range] + span { display: none }
+.vega-bindings label { font: 14px sans-serif; display: flex; gap: 0.5em }
+.vega-bindings input[type=range] { width: 24em }
 """
 # Control characters in JSON, which SVG does not allow.
 CONTROL = re.compile(r"(?<!\\)((?:\\\\)*)\\(?:u00([01][0-9a-f])|u(fff[ef])|([bf]))")
@@ -238,4 +240,6 @@ def _page(spec: dict[str, Any], libraries: str) -> str:
     title = spec.get("title", "chart")
     heading = title if isinstance(title, str) else str(title.get("text", "chart"))
     data = json.dumps(spec).translate({ord(c): f"\\u{ord(c):04x}" for c in "<>&"})
-    return PAGE.substitute(title=escape(heading), style=STYLE, libraries=libraries, spec=data)
+    return PAGE.substitute(
+        title=escape(heading), style=STYLE, libraries=libraries, say_prior=say_prior(), spec=data
+    )

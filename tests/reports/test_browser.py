@@ -126,6 +126,8 @@ def test_the_slider_is_moved_by_keys_and_says_its_prior(opened):
         "return window.polaroc.views.explorer.runAsync().then(v => v.signal('prior'))"
     )
     assert slider.get_attribute("aria-valuetext") == f"{100 * shown:.3g} %"
+    told = opened.run("return document.querySelector('#figure-explorer .vega-bind').innerText")
+    assert f"{100 * shown:.3g} %" in told
     assert slider.get_attribute("aria-label") == "Share of positives in use"
 
 
@@ -260,8 +262,9 @@ def test_the_slider_of_a_chart_saved_as_a_page_says_its_prior(browser, tmp_path)
     label = browser.find_element(By.CSS_SELECTOR, ".vega-bind")
     assert label.text.split() == ["Share", "of", "positives", "in", "use", "5", "%"]
     slider.send_keys(*[Keys.ARROW_RIGHT] * 100)
-    # A tenth more in log₁₀ of the odds.
-    odds = 5 / 95 * 10**0.1
+    odds = 10 ** float(slider.get_attribute("value"))
+    # A tenth more in log₁₀.
+    assert odds == pytest.approx(5 / 95 * 10**0.1, rel=2e-3)
     while label.text.split()[-2:] != [f"{100 * odds / (1 + odds):.3g}", "%"]:
         assert time.monotonic() < end, label.text
         time.sleep(0.02)

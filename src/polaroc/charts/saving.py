@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from polaroc.base.checks import check_path, listed_values, shortened
 from polaroc.charts.libraries import browser_libraries, say_prior
-from polaroc.charts.theme import dark_config, on_dark
+from polaroc.charts.theme import DARK_BACKGROUND, dark_config, on_dark
 from polaroc.errors import InvalidArgument, quoted
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ STYLE = """
 .vega-bindings label { font: 14px sans-serif; display: flex; gap: 0.5em }
 .vega-bindings input[type=range] { width: 24em }
 """
+DARK_STYLE = f":root {{ color-scheme: dark; background: {DARK_BACKGROUND} }}"
 # Control characters in JSON, which SVG does not allow.
 CONTROL = re.compile(r"(?<!\\)((?:\\\\)*)\\(?:u00([01][0-9a-f])|u(fff[ef])|([bf]))")
 # Metadata key: the subtitle in a static picture.
@@ -240,6 +241,8 @@ def _page(spec: dict[str, Any], libraries: str) -> str:
     title = spec.get("title", "chart")
     heading = title if isinstance(title, str) else str(title.get("text", "chart"))
     data = json.dumps(spec).translate({ord(c): f"\\u{ord(c):04x}" for c in "<>&"})
+    dark = spec.get("config", {}).get("background") == DARK_BACKGROUND
+    style = STYLE + DARK_STYLE * dark
     return PAGE.substitute(
-        title=escape(heading), style=STYLE, libraries=libraries, say_prior=say_prior(), spec=data
+        title=escape(heading), style=style, libraries=libraries, say_prior=say_prior(), spec=data
     )

@@ -3,7 +3,9 @@ function sayPrior(place, view) {
   const slider = place.querySelector("input[type=range]");
   if (slider === null) return;
   const name = "Share of positives in use";
-  const told = slider.nextElementSibling;
+  // Vega writes its number anew whenever the slider is let go.
+  const told = document.createElement("output");
+  slider.nextElementSibling.replaceWith(told);
   const say = (_, prior) => {
     told.textContent = `${Number((100 * prior).toPrecision(3))} %`;
     slider.setAttribute("aria-valuetext", told.textContent);

@@ -187,7 +187,11 @@ fuzz SECONDS="300":
 fuzz-guided SECONDS="300":
     python tests/tools/fuzz.py --guided {{SECONDS}}
 
-# Small changes to the formulas: those that no test notices.
+# Lengths of modules and functions, names, comments and docstrings, beside those of packages named.
+house *PACKAGES:
+    python tests/tools/code_figures.py {{PACKAGES}}
+
+# Small changes to the formulas that no test notices: a sample of each module, or all of those named.
 mutants *ARGS:
     python tests/tools/mutants.py {{ARGS}}
 

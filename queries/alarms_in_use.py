@@ -9,10 +9,10 @@ rates are taken from the others. From then on scores alone are looked at.
 
 import sys
 
-import numpy as np
 import polars as pl
 
 import polaroc as pr
+from polaroc.experiments.synthetic import drifting_predictions
 
 OVER = (0.05, 0.20)
 FIRST = 10
@@ -39,17 +39,9 @@ def query(stream: pl.LazyFrame) -> pl.LazyFrame:
     return alarms.select("day", "quantity", "estimate", "alarm").sort("day", "quantity")
 
 
-def simulated(seed: int = 1) -> pl.DataFrame:
-    """A thousand cases a day; positives score two standard deviations higher."""
-    draw = np.random.default_rng(seed)
-    days = np.repeat(np.arange(30), 1_000)
-    truth = draw.random(days.size) < np.interp(days, [15, 20], [0.1, 0.4])
-    return pl.DataFrame(
-        {"day": days, "truth": truth, "score": draw.normal(size=days.size) + 2 * truth}
-    )
-
-
 if __name__ == "__main__":
     asked = sys.argv[1:]
     with pl.Config(fmt_str_lengths=100):
-        print(query(pl.scan_parquet(asked[0]) if asked else simulated().lazy()).collect())
+        print(
+            query(pl.scan_parquet(asked[0]) if asked else drifting_predictions().lazy()).collect()
+        )

@@ -6,6 +6,7 @@ import shlex
 import sys
 from inspect import getmembers, isclass, isfunction, ismodule
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from typer.main import get_command
@@ -94,6 +95,22 @@ def test_commands_of_docs_are_understood(command):
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(((?!http)[^)]+)\)", page.read_text()):
         assert (page.parent / target.partition("#")[0]).exists(), target
+
+
+def test_external_links_are_whole_addresses():
+    for page in [*PAGES, ROOT / "CITATION.cff"]:
+        for address in re.findall(r"\bhttps?:[^\s)>\"'`]*", page.read_text()):
+            parts = urlsplit(address)
+            assert (parts.scheme, "." in parts.netloc) == ("https", True), (page.name, address)
+
+
+def test_the_version_is_the_same_wherever_it_is_written():
+    (version,) = re.findall(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(), re.M)
+    citation = (ROOT / "CITATION.cff").read_text()
+    (cited,) = re.findall(r"^version: (.+)$", citation, re.M)
+    (day,) = re.findall(r"^date-released: (.+)$", citation, re.M)
+    (newest, *_) = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(), re.M)
+    assert (cited, newest) == (version, f"{version} ({day})")
 
 
 def test_every_page_is_in_a_table_of_contents():

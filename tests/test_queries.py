@@ -528,9 +528,109 @@ def test_the_gate_lets_the_better_challenger_pass():
     assert (answer["lower"][0] >= -0.01, answer["upper"][1] < -0.01) == (True, True)
 
 
-def test_alarms_come_once_the_prior_has_left_the_range():
-    (file,) = [query for query in QUERIES if query.stem == "alarms_in_use"]
-    alarms = run("alarms_in_use", runpy.run_path(str(file))["simulated"]())
+@pytest.fixture(scope="module")
+def days() -> pl.DataFrame:
+    return synthetic.drifting_predictions()
+
+
+def test_alarms_come_once_the_prior_has_left_the_range(days):
+    alarms = run("alarms_in_use", days)
     # From 10 % on day 15 to 40 % on day 20: above 20 % after day 16.
     assert 16 < alarms["day"].min() <= 20
     assert alarms["alarm"][0].startswith("the prior left the range 5 % to 20 %")
+
+
+def test_the_share_of_positives_of_each_day_is_within_its_limits(days):
+    answer = run("share_of_positives_by_day", days)
+    true = days.filter(pl.col("day") >= 10).group_by("day").agg(pl.col("truth").mean()).sort("day")
+    assert answer["day"].to_list() == true["day"].to_list() == list(range(10, 30))
+    inside = true["truth"].is_between(answer["lower"], answer["upper"])
+    # Of 20 intervals that hold with 95 %, three fail in less than 2 % of samples.
+    assert inside.sum() >= 18
+    assert (answer["upper"] - answer["lower"]).max() < 0.12
+
+
+def test_labels_are_as_many_as_the_width_needs(days):
+    budget = run("labels_to_ask_for", days)
+    cases, labels, expected = (budget[name].to_numpy() for name in ("cases", "labels", "expected"))
+    assert cases.sum() == days.filter(pl.col("day") >= 20).height == 10_000
+    # The standard error of an estimate by strata, and of one without.
+    half = 0.03 / stats.norm.ppf(0.975)
+    shares, variances = cases / cases.sum(), np.clip(expected, 0.01, 0.99)
+    variances = variances * (1 - variances)
+    assert 0.9 * half < sqrt((shares**2 * variances / labels).sum()) <= half
+    prior = float(shares @ expected)
+    at_random = prior * (1 - prior) / half**2
+    assert budget["at_random"].to_list() == pytest.approx([at_random] * len(labels), abs=3)
+    assert prior == pytest.approx(days.filter(pl.col("day") >= 20)["truth"].mean(), abs=0.02)
+    assert labels.sum() < at_random / 2
+
+
+def test_the_model_that_costs_least_at_the_threshold_of_other_cases():
+    first = SATELLITE.filter(fold=1)
+    answer = run("model_and_threshold_by_cost", first)
+    prior = 0.16
+    even = pl.col("case") % 2 == 0
+    for row in answer.iter_rows(named=True):
+        costs = []
+        for cases in (even, ~even):
+            part = first.filter(cases, model=row["model"])
+            truth, score = part["truth"].to_numpy(), part["score"].to_numpy()
+            if not costs:
+                thresholds = np.append(np.sort(score), np.inf)
+            called = score >= thresholds[:, None]
+            missed, alarms = 1 - called[:, truth].mean(axis=1), called[:, ~truth].mean(axis=1)
+            costs.append(10 * prior * missed + (1 - prior) * alarms)
+        tuned, tested = costs
+        assert row["mean"] == pytest.approx(tested[tuned.argmin()])
+    assert answer["mean"].is_sorted()
+    assert answer["probability_best"].sum() == pytest.approx(1)
+
+
+def test_differences_have_the_standard_error_between_halves():
+    (file,) = [query for query in QUERIES if query.stem == "differences_by_half_splits"]
+    table = runpy.run_path(str(file))["sonar"](splits=3)
+    answer = run("differences_by_half_splits", table)
+    keys = ["model", "split", "half", "repeat", "fold"]
+    folds = pl.DataFrame(
+        [(*key, roc_auc_score(part["truth"], part["score"])) for key, part in table.group_by(keys)],
+        schema=[*keys, "auc"],
+        orient="row",
+    ).pivot("model", index=keys[1:], values="auc", aggregate_function="first")
+    for row in answer.iter_rows(named=True):
+        both = folds.with_columns((pl.col(row["model_a"]) - pl.col(row["model_b"])).alias("d"))
+        whole = both.filter(pl.col("split").is_null())
+        assert row["difference"] == pytest.approx(whole["d"].mean())
+        halves = both.drop_nulls("split").group_by("split", "half").agg(pl.col("d").mean())
+        first, second = (halves.filter(half=half).sort("split")["d"] for half in (1, 2))
+        # Half the mean square of the difference is the variance in half the cases; how the cases
+        # were divided adds what the two repeats of the whole show of it.
+        repeats = whole.group_by("repeat").agg(pl.col("d").mean())["d"]
+        variance = ((first - second) ** 2).mean() / 2 / 2 + repeats.var() / 2
+        assert row["std_error"] == pytest.approx(sqrt(variance))
+
+
+def test_shared_counts_bound_the_areas_of_all_rows():
+    answer = run("areas_from_shared_counts", SATELLITE)
+    first = SATELLITE.filter(fold=1)
+    edges = pr.bin_edges(first, truth="truth", score="score", bins=200)["edge"].to_numpy()
+    nodes, weights = np.polynomial.legendre.leggauss(8)
+    recall = (np.arange(4000) + 0.5) / 4000
+    for model in "ABC":
+        truth, score = scores(model=model)
+        area = roc_auc_score(truth, score)
+        found = answer.filter(model=model, measure="auc").row(0, named=True)
+        bins = np.searchsorted(edges, score, side="right")
+        counts = [np.bincount(bins[of], minlength=edges.size + 1) for of in (truth, ~truth)]
+        together = counts[0] @ counts[1] / truth.sum() / (~truth).sum()
+        assert found["lower"] <= area <= found["upper"]
+        assert found["upper"] - found["lower"] == pytest.approx(together)
+        fpr, tpr, _ = roc_curve(truth, score, drop_intermediate=False)
+        f = np.interp(recall, tpr, fpr)
+        priors = 0.125 + 0.075 * nodes
+        mean = sum(
+            w / 2 * (recall / (recall + (1 - p) / p * f)).mean()
+            for p, w in zip(priors, weights, strict=True)
+        )
+        found = answer.filter(model=model, measure="iauprec").row(0, named=True)
+        assert found["lower"] < mean < found["upper"]

@@ -125,7 +125,7 @@ def test_what_has_no_probability_says_why():
     assert found["probability"].to_list() == [None] * 8
     expected = ["null score", "NaN score", "no positives", NO_CURVE]
     assert found["note"].to_list() == [note for note in expected for _ in range(2)]
-    with pytest.raises(InvalidPredictions, match="2 of 4 rows cannot be scored"):
+    with pytest.raises(InvalidPredictions, match="2 of 4 rows cannot be scored: null score"):
         pr.probabilities(use, curve, **asked)
     empty = pr.probabilities(use.clear(), curve, **asked)
     assert empty.schema == found.schema

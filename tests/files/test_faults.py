@@ -25,6 +25,7 @@ KILLS = int(os.environ.get("POLAROC_KILLS", "2"))
 BASE = ["--truth", "truth", "--score", "score", "--by", "model", "--by", "fold"]
 TABLE = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
 RANGE = ["--over", "0.05", "0.2"]
+RECALL = [*RANGE, "--rule", "recall", "--target", "0.9"]
 # By command that writes: its arguments, its output and the files that are in it.
 COMMANDS = {
     "evaluate": (
@@ -42,10 +43,15 @@ COMMANDS = {
         "page.html",
         {"page.html"},
     ),
+    "threshold": (
+        ["threshold", "FILE", *BASE, *RECALL, "--force", "--out"],
+        "threshold.json",
+        {"threshold.json"},
+    ),
     "chart": (["chart", "winner_map", "FILE", *BASE, *RANGE, "--out"], "map.svg", {"map.svg"}),
 }
 # The last line of a page.
-ENDS = {".html": "</html>", ".svg": "</svg>"}
+ENDS = {".html": "</html>", ".svg": "</svg>", ".json": "}"}
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="a small disk is mounted as root only")
 needs_user = pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 

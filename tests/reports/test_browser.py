@@ -126,6 +126,8 @@ def test_the_slider_is_moved_by_keys_and_says_its_prior(opened):
         "return window.polaroc.views.explorer.runAsync().then(v => v.signal('prior'))"
     )
     assert slider.get_attribute("aria-valuetext") == f"{100 * shown:.3g} %"
+    told = opened.run("return document.querySelector('#figure-explorer .vega-bind').innerText")
+    assert f"{100 * shown:.3g} %" in told
     assert slider.get_attribute("aria-label") == "Share of positives in use"
 
 
@@ -243,3 +245,27 @@ def test_the_page_of_a_monitor_is_drawn(browser, tmp_path):
     assert page.driver.get_log("browser") == []
     assert page.requests() == [page.path.as_uri()]
     assert {"prior", "precision", "share of alarms", "cost per case"} <= set(page.texts("monitor"))
+
+
+def test_the_slider_of_a_chart_saved_as_a_page_says_its_prior(browser, tmp_path):
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+
+    curves = pr.curve(satellite(), **ASKED, by="model")
+    path = pr.charts.save(pr.charts.explorer(curves, prior=0.05), tmp_path / "explorer.html")
+    visit(browser, path)
+    end = time.monotonic() + PATIENCE
+    while not (found := browser.find_elements(By.CSS_SELECTOR, "input[type=range]")):
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    (slider,) = found
+    label = browser.find_element(By.CSS_SELECTOR, ".vega-bind")
+    assert label.text.split() == ["Share", "of", "positives", "in", "use", "5", "%"]
+    slider.send_keys(*[Keys.ARROW_RIGHT] * 100)
+    odds = 10 ** float(slider.get_attribute("value"))
+    # A tenth more in log₁₀.
+    assert odds == pytest.approx(5 / 95 * 10**0.1, rel=2e-3)
+    while label.text.split()[-2:] != [f"{100 * odds / (1 + odds):.3g}", "%"]:
+        assert time.monotonic() < end, label.text
+        time.sleep(0.02)
+    assert browser.get_log("browser") == []

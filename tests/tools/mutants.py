@@ -1,14 +1,17 @@
 """Small changes to the formulas, one at a time: does a test fail for each?
 
-``python tests/tools/mutants.py rates curves/hull`` prints the changes that no test noticed and that
-docs/mutants.md does not explain; `--most` takes a random sample, `--write` puts the figures
-of whole modules into that page. Each change is tried in a fork of one process that has
-imported the libraries, but not polaroc; as many at once as there are processors.
+``python tests/tools/mutants.py rates curves`` prints the changes of a module and of all modules of a
+package that no test noticed and that docs/mutants.md does not explain; without names a random
+sample of each module with formulas, and the figures by package. `--most` says how many of each
+module, `--write` puts the figures of whole modules into that page. With `--keep FILE` what was
+found is kept, and not tried again. Each change is tried in a fork of one process that has imported
+the libraries, but not polaroc; as many at once as there are processors.
 """
 
 import argparse
 import ast
 import importlib
+import json
 import os
 import random
 import re
@@ -20,6 +23,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -35,42 +39,102 @@ POINTS = [
         "points_of_a_precision",
     )
 ]  # fmt: skip
-# What is changed, and the tests that are to notice: the quick ones first.
+# What has formulas: packages and modules.
+FORMULAS = (
+    "rates", "priors", "curves", "measures", "thresholds", "calibration", "uncertainty",
+    "comparison", "choice/posterior", "choice/by_cost", "choice/certainty", "choice/regret",
+    "deployment",
+)  # fmt: skip
+SAMPLE = 4
+MEASURES = [
+    "tests/measures/test_exact_oracle.py::test_auc",
+    "tests/measures/test_exact_oracle.py::test_auprec", "tests/measures/test_functions.py",
+]  # fmt: skip
+INTERVALS = [
+    "tests/uncertainty/test_intervals.py", "tests/uncertainty/test_influence.py",
+    "tests/uncertainty/test_case_losses.py",
+]  # fmt: skip
+MONITOR = [
+    "tests/deployment/test_monitor.py", "tests/deployment/test_limits.py",
+    "tests/deployment/test_in_use.py",
+]  # fmt: skip
+# Tests that are to notice a change beside the examples of a module and the tests of its name.
 TESTS = {
-    "curves/packing": ["tests/curves/test_packing.py", "tests/curves/test_keys.py", "tests/curves/test_curve.py"],
-    "curves/keys": ["tests/curves/test_keys.py"],
+    "curves/packing": ["tests/curves/test_keys.py", "tests/curves/test_curve.py", "tests/curves/test_ranking.py"],
+    "curves/ranking": ["tests/curves/test_curve.py", "tests/evaluation/test_evaluate.py"],
+    "curves/in_groups": ["tests/curves/test_ranking.py", "tests/evaluation/test_evaluate.py"],
+    "curves/thinning": ["tests/charts/test_curve_charts.py", "tests/uncertainty/test_bands.py"],
+    "curves/bins": ["tests/measures/test_bounds.py"],
+    "curves/dominance": ["tests/measures/test_exact_oracle.py::test_dominance"],
+    "curves/surface": ["tests/measures/test_exact_oracle.py::test_surfaces"],
     "rates": ["tests/test_rates.py", "tests/curves/test_surface.py"],
-    "curves/hull": ["tests/measures/test_exact_oracle.py::test_hulls", "tests/curves/test_hull.py"],
-    "measures/functions": ["tests/measures/test_exact_oracle.py::test_auc", "tests/measures/test_exact_oracle.py::test_auprec",
-              "tests/measures/test_partial_areas.py", "tests/measures/test_functions.py"],
+    "curves/hull": ["tests/measures/test_exact_oracle.py::test_hulls"],
+    "measures/functions": [*MEASURES[:2], "tests/measures/test_partial_areas.py"],
     "measures/areas": [
+        *MEASURES, "tests/measures/test_partial_areas.py", "tests/uncertainty/test_influence.py",
         "tests/evaluation/test_evaluate.py::test_scores_are_reversed_from_four_standard_errors_on",
         "tests/uncertainty/test_intervals.py::test_a_perfect_score_has_a_lower_limit_from_the_numbers"
         "_of_cases",
         "tests/uncertainty/test_intervals.py::test_so_has_its_mean_over_priors",
-        "tests/measures/test_exact_oracle.py::test_auc", "tests/measures/test_exact_oracle.py::test_auprec",
-        "tests/measures/test_partial_areas.py", "tests/measures/test_functions.py", "tests/uncertainty/test_influence.py",
     ],
-    "measures/partial_areas": ["tests/measures/test_partial_areas.py", "tests/measures/test_functions.py"],
+    "measures/array_sums": [*MEASURES, "tests/evaluation/test_evaluate.py"],
+    "measures/corrected_areas": [*MEASURES, "tests/measures/test_catalog.py", "tests/evaluation/test_evaluate.py"],
+    "measures/gradients": INTERVALS,
+    "measures/interleaving": ["tests/measures/test_bounds.py", *MEASURES],
+    "measures/spec": [*MEASURES, "tests/measures/test_catalog.py", "tests/evaluation/test_evaluate.py"],
+    "measures/table": [*MEASURES, "tests/evaluation/test_evaluate.py", *INTERVALS[:1]],
+    "measures/partial_areas": ["tests/measures/test_functions.py"],
+    "measures/scoring": ["tests/evaluation/test_evaluate.py"],
     "base/backend": ["tests/measures/test_functions.py", "tests/test_rates.py", "tests/curves/test_surface.py"],
-    "curves/segments": ["tests/measures/test_exact_oracle.py::test_auc", "tests/measures/test_exact_oracle.py::test_auprec",
-              "tests/measures/test_functions.py", "tests/curves/test_curve.py", "tests/curves/test_hull.py"],
+    "curves/segments": [*MEASURES, "tests/curves/test_curve.py", "tests/curves/test_hull.py"],
     "evaluation/sums": ["tests/curves/test_keys.py", "tests/evaluation/test_evaluate.py", "tests/evaluation/test_partitions.py"],
-    "curves/curve": ["tests/measures/test_exact_oracle.py::test_curves", "tests/curves/test_curve.py", "tests/predictions/test_dtypes.py",
+    "curves/curve": ["tests/measures/test_exact_oracle.py::test_curves", "tests/predictions/test_dtypes.py",
                "tests/evaluation/test_evaluate.py"],
     "comparison/caveats": ["tests/comparison/test_compare.py", "tests/comparison/test_trained.py", "tests/comparison/test_anova.py"],
-    "comparison/compare": ["tests/comparison/test_compare.py", "tests/comparison/test_trained.py", "tests/choice/test_choose.py"],
-    "comparison/delong": ["tests/comparison/test_delong.py"],
-    "comparison/pairwise": ["tests/comparison/test_pairwise.py", "tests/comparison/test_compare.py"],
-    "comparison/omnibus": ["tests/comparison/test_omnibus.py", "tests/comparison/test_compare.py"],
+    "comparison/compare": ["tests/comparison/test_trained.py", "tests/choice/test_choose.py"],
+    "comparison/pairwise": ["tests/comparison/test_compare.py"],
+    "comparison/omnibus": ["tests/comparison/test_compare.py"],
+    "comparison/case_limits": ["tests/comparison/test_gate_small.py", "tests/comparison/test_trained.py"],
+    "comparison/gate": ["tests/comparison/test_gate_small.py"],
+    "comparison/gate_checks": ["tests/comparison/test_gate.py", "tests/comparison/test_gate_small.py"],
+    "comparison/measure_rows": ["tests/comparison/test_compare.py", "tests/comparison/test_layout.py"],
+    "comparison/measured_rates": ["tests/comparison/test_design_rates.py", "tests/comparison/test_compare.py", "tests/comparison/test_warnings.py"],
+    "comparison/paired_cases": ["tests/comparison/test_trained.py", "tests/comparison/test_delong.py"],
+    "comparison/result": ["tests/comparison/test_compare.py", "tests/comparison/test_trained.py"],
+    "comparison/trained": ["tests/comparison/test_gate.py"],
+    "comparison/verdict": ["tests/comparison/test_gate.py", "tests/comparison/test_gate_small.py"],
+    "choice/posterior": ["tests/choice/test_how_sure.py", "tests/choice/test_choose.py"],
+    "choice/certainty": ["tests/choice/test_how_sure.py", "tests/choice/test_choose.py"],
+    "choice/regret": ["tests/choice/test_choose.py", "tests/choice/test_predictions.py"],
     "choice/choose": ["tests/choice/test_choose.py"],
-    "thresholds/operating_points": ["tests/thresholds/test_operating_points.py", *POINTS],
+    "thresholds/operating_points": [*POINTS, "tests/thresholds/test_constraints.py"],
     "thresholds/rules": ["tests/thresholds/test_operating_points.py", *POINTS],
-    "thresholds/apply_thresholds": ["tests/thresholds/test_operating_points.py"],
-    "measures/sensitivity": ["tests/measures/test_exact_oracle.py::test_sens_and_equal_error", "tests/measures/test_sensitivity.py"],
+    "thresholds/apply_thresholds": ["tests/thresholds/test_operating_points.py", "tests/thresholds/test_rate_intervals.py"],
+    "thresholds/costs": ["tests/measures/test_exact_oracle.py::test_cost_curves"],
+    "thresholds/interval_columns": ["tests/thresholds/test_rate_intervals.py", "tests/thresholds/test_shifted_rates.py"],
+    "thresholds/rate_intervals": ["tests/thresholds/test_shifted_rates.py"],
+    "thresholds/saved": ["tests/cli/test_threshold.py"],
+    "measures/sensitivity": ["tests/measures/test_exact_oracle.py::test_sens_and_equal_error"],
     "measures/balanced": ["tests/measures/test_exact_oracle.py::test_sens_and_equal_error",
                           "tests/measures/test_sensitivity.py", "tests/evaluation/test_evaluate.py"],
+    "calibration/blocks": ["tests/calibration"],
+    "uncertainty/bootstrap_limits": ["tests/uncertainty/test_bootstrap.py"],
+    "uncertainty/draws": ["tests/uncertainty/test_bootstrap.py"],
+    "uncertainty/pseudo_cases": INTERVALS,
+    "uncertainty/influence": INTERVALS[:1],
+    "priors/grids": ["tests/priors", "tests/curves/test_surface.py", "tests/test_hints.py"],
+    "priors/in_use": ["tests/deployment/test_carried.py", "tests/evaluation/test_at_estimates.py"],
+    "priors/reweighting": ["tests/calibration", "tests/measures/test_scoring.py"],
+    "deployment/alarms": MONITOR,
+    "deployment/estimators": ["tests/deployment/test_em.py", "tests/deployment/test_confusion.py", "tests/deployment/test_estimate_prior.py"],
+    "deployment/label_budget": ["tests/deployment/test_labels.py"],
+    "deployment/labelled": ["tests/deployment/test_labels.py"],
+    "deployment/monitor": MONITOR,
+    "deployment/monitor_result": MONITOR[:1],
+    "deployment/tables": ["tests/deployment/test_estimate_prior.py", *MONITOR[:1]],
 }  # fmt: skip
+# A database, a browser or a fault is none that a change to a formula has to be noticed by.
+MARKED = "not engine and not browser and not faults"
 # Imported once: with them a run of a few tests takes a second, without them three.
 LIBRARIES = (
     "polars", "scipy.optimize", "scipy.stats", "scipy.spatial", "scipy.integrate",
@@ -170,7 +234,22 @@ def defaults(given: ast.arguments) -> list[tuple[ast.arg, ast.expr]]:
 
 
 class Quick:
-    """The same random tables each time, however long they take, and failures as they come."""
+    """The same random tables each time, the tests that take least first, and how long they take."""
+
+    def __init__(self, times: Path) -> None:
+        self.times = times
+        self.taken = json.loads(times.read_text()) if times.exists() else {}
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items):
+        items.sort(key=lambda item: self.taken.get(item.nodeid, 0))
+
+    def pytest_runtest_logreport(self, report):
+        self.taken[report.nodeid] = self.taken.get(report.nodeid, 0) + report.duration
+
+    def pytest_sessionfinish(self):
+        if not self.times.exists():
+            self.times.write_text(json.dumps(self.taken))
 
     def pytest_collection(self):
         phases = (Phase.explicit, Phase.generate)
@@ -195,45 +274,85 @@ def judge(root: Path, tests: list[str], longest: float) -> int:
     sys.path.insert(0, str(root / "src"))
     # Hypothesis is imported before pytest could rewrite its assertions.
     late = "ignore::pytest.PytestAssertRewriteWarning"
-    options = ["-q", "-x", "--tb=no", "-n", "0", "-p", "no:cacheprovider", "-W", late]
-    code = pytest.main([*options, *tests], [Quick()])
+    options = ["-q", "-x", "--tb=no", "-n", "0", "-p", "no:cacheprovider", "-W", late, "-m", MARKED]
+    code = pytest.main([*options, *tests], [Quick(root.parent.parent / "times.json")])
     os._exit(int(code))
 
 
-def survivors(
-    module: str, most: int, rng: random.Random, at_once: int
-) -> tuple[int, int, list[str]]:
-    """How many mutants of a module there are, how many were tried, and those that lived."""
+def tried(
+    module: str, most: int, seed: int, at_once: int, kept: dict[str, bool]
+) -> tuple[int, dict[str, bool]]:
+    """How many changes of a module there are, and of those tried whether no test noticed them."""
+    place = Path("src") / "polaroc" / f"{module}.py"
+    changed = list(mutants((ROOT / place).read_text(encoding="utf-8")))
+    if most < len(changed):
+        random.Random(f"{seed} {module}").shuffle(changed)
+    # The same words may stand for several changes: each is one of its own.
+    seen: Counter[str] = Counter()
+    sample = []
+    for words, mutant in changed[:most]:
+        seen[words] += 1
+        sample.append((words + seen[words] * "\0", mutant))
+    found = {words: kept[words] for words, _ in sample if words in kept}
+    sample = [change for change in sample if change[0] not in found]
+    if not sample:
+        return len(changed), found
     with tempfile.TemporaryDirectory() as folder:
         free = [copied(Path(folder) / str(place) / "polaroc") for place in range(at_once)]
-        place = Path("src") / "polaroc" / f"{module}.py"
-        tests = [str(place), *TESTS[module]]
+        tests = [str(place), *tests_of(module)]
         started = time.monotonic()
         if os.waitpid(judge(free[0], tests, 3600), 0)[1]:
             sys.exit(f"the tests of {module} fail without any change")
         longest = 30 + LOOPS * (time.monotonic() - started)
-        changed = list(mutants((ROOT / place).read_text(encoding="utf-8")))
-        sample = changed if most >= len(changed) else rng.sample(changed, most)
         judged: dict[int, tuple[str, Path]] = {}
-        alive = []
 
         def end_of_one() -> None:
             child, status = os.wait()
             words, root = judged.pop(child)
             free.append(root)
+            found[words] = status == 0
+            kept[words] = status == 0
             if status == 0:
-                alive.append(words)
-                print(f"{module} {words}", flush=True)
+                print(f"{module} {words.rstrip(chr(0))}", flush=True)
 
-        for words, mutant in sample:
-            if not free:
+        try:
+            for words, mutant in sample:
+                if not free:
+                    end_of_one()
+                root = free.pop()
+                (root / place).write_text(mutant, encoding="utf-8")
+                judged[judge(root, tests, longest)] = words, root
+            while judged:
                 end_of_one()
-            root = free.pop()
-            (root / place).write_text(mutant, encoding="utf-8")
-            judged[judge(root, tests, longest)] = words, root
-        while judged:
-            end_of_one()
-        return len(changed), len(sample), alive
+        finally:
+            for child in judged:
+                os.kill(child, signal.SIGKILL)
+        return len(changed), found
+
+
+def tests_of(module: str) -> list[str]:
+    """The tests of its name, and those listed; of a module with neither those of its package."""
+    package, _, name = module.rpartition("/")
+    own = f"tests/{package}/test_{name}.py"
+    tests = [own] * (ROOT / own).exists() + TESTS.get(module, [])
+    return list(dict.fromkeys(tests)) or [f"tests/{package}"]
+
+
+def modules_of(names: list[str]) -> list[str]:
+    """Modules by name, and those of packages, as far as there is something to change."""
+    source = ROOT / "src" / "polaroc"
+    found = []
+    for name in names:
+        file = source / f"{name}.py"
+        files = [file] if file.exists() else sorted((source / name).glob("[!_]*.py"))
+        if not files:
+            sys.exit(f"there is no module or package {name}.")
+        found += [
+            str(one.relative_to(source).with_suffix(""))
+            for one in files
+            if next(places(ast.parse(one.read_text(encoding="utf-8"))), None)
+        ]
+    return found
 
 
 def copied(root: Path) -> Path:
@@ -267,44 +386,85 @@ def write(module: str, count: int, alive: int) -> None:
     PAGE.write_text(place.sub(lambda _: row, text), encoding="utf-8")
 
 
+class Kept:
+    """What was found, by a mark of the module and its tests: a change to either begins anew."""
+
+    def __init__(self, file: Path | None) -> None:
+        self.file = file
+        lines = file.read_text(encoding="utf-8").splitlines() if file and file.exists() else []
+        self.found = {(mark, words): alive for mark, words, alive in map(json.loads, lines)}
+
+    def of(self, module: str) -> "Results":
+        texts = [ROOT / "src" / "polaroc" / f"{module}.py"]
+        for test in tests_of(module):
+            place = ROOT / test.partition("::")[0]
+            texts += sorted(place.glob("test_*.py")) if place.is_dir() else [place]
+        return Results(self, sha256(b"".join(text.read_bytes() for text in texts)).hexdigest()[:16])
+
+
+class Results(dict[str, bool]):
+    """Of one module: from a change to whether no test noticed it."""
+
+    def __init__(self, kept: Kept, mark: str) -> None:
+        self.kept, self.mark = kept, mark
+        super().__init__({words: alive for (of, words), alive in kept.found.items() if of == mark})
+
+    def __setitem__(self, words: str, alive: bool) -> None:
+        super().__setitem__(words, alive)
+        if self.kept.file:
+            with self.kept.file.open("a", encoding="utf-8") as file:
+                file.write(json.dumps([self.mark, words, alive]) + "\n")
+
+
 def main() -> int:
     reader = argparse.ArgumentParser()
-    reader.add_argument(
-        "modules",
-        nargs="*",
-        default=[
-            "rates",
-            "curves/hull",
-            "measures/functions",
-            "measures/areas",
-            "comparison/compare",
-        ],
-    )
-    reader.add_argument("--most", type=int, default=10_000, help="for each module")
+    reader.add_argument("modules", nargs="*", help="and packages; by default all with formulas")
+    reader.add_argument("--most", type=int, help=f"for each module; without names {SAMPLE}")
     reader.add_argument("--seed", type=int, default=0)
+    reader.add_argument("--keep", type=Path, help="a file for what was found")
     reader.add_argument("--write", action="store_true", help="the figures into docs/mutants.md")
     reader.add_argument("--at-once", type=int, default=os.cpu_count() or 1, help="changes")
     arguments = reader.parse_args()
+    most = arguments.most or (10_000 if arguments.modules else SAMPLE)
     sys.dont_write_bytecode = True
     os.environ |= {
         "POLAROC_TABLES": "600", "POLARS_MAX_THREADS": "1", "HYPOTHESIS_PROFILE": "thorough",
     }  # fmt: skip
     for library in LIBRARIES:
         importlib.import_module(library)
-    unexplained = 0
-    for module in arguments.modules:
-        rng = random.Random(arguments.seed)
-        count, tried, alive = survivors(module, arguments.most, rng, arguments.at_once)
+    # What is ended takes the tests that run with it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    kept, packages = Kept(arguments.keep), {}
+    for module in modules_of(arguments.modules or list(FORMULAS)):
+        count, found = tried(module, most, arguments.seed, arguments.at_once, kept.of(module))
+        alive = Counter(words.rstrip("\0") for words, lived in found.items() if lived)
         known = Counter({words: n for (of, words), n in explained().items() if of == module})
-        new = Counter(alive) - known
-        unexplained += new.total()
-        print(
-            f"{module}: {tried} of {count} changes, {tried - len(alive)} noticed, "
-            f"{len(alive) - new.total()} explained, {new.total()} not.", *new, sep="\n  ",
+        new = alive - known
+        figures = Counter(
+            modules=1, changes=count, tried=len(found), noticed=len(found) - alive.total(),
+            explained=alive.total() - new.total(), unexplained=new.total(),
         )  # fmt: skip
-        if arguments.write and tried == count:
-            write(module, count, len(alive))
-    return 1 if unexplained else 0
+        packages.setdefault(module.partition("/")[0], Counter()).update(figures)
+        print(
+            f"{module}: {len(found)} of {count} changes, {figures['noticed']} noticed, "
+            f"{figures['explained']} explained, {new.total()} not.", *new, sep="\n  ", flush=True,
+        )  # fmt: skip
+        if arguments.write and len(found) == count:
+            write(module, count, alive.total())
+    print(table(packages))
+    return 1 if any(figures["unexplained"] for figures in packages.values()) else 0
+
+
+def table(packages: dict[str, Counter[str]]) -> str:
+    """The figures of each package, and of all of them."""
+    total = sum(packages.values(), Counter())
+    columns = list(dict.fromkeys(name for figures in packages.values() for name in figures))
+    rows = [
+        [name, *(str(figures[column]) for column in columns)]
+        for name, figures in {**packages, "all": total}.items()
+    ]
+    lines = [["package", *columns], ["---"] * (len(columns) + 1), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,11 @@ else:
 END = "\n/* end of the libraries */\n"
 
 
+def say_prior() -> str:
+    """A script with the function that labels the slider of a drawn chart with its prior."""
+    return Path(__file__).with_name("say_prior.js").read_text(encoding="utf-8")
+
+
 @cache
 def browser_libraries() -> str:
     """Vega, Vega-Lite and Vega-Embed as one script; made once per user, as that takes a second."""

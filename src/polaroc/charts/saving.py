@@ -8,8 +8,8 @@ from string import Template
 from typing import Any, Literal, TypeAlias
 
 from polaroc.base.checks import check_path, listed_values, shortened
-from polaroc.charts.libraries import alt, browser_libraries
-from polaroc.charts.theme import dark_config, on_dark
+from polaroc.charts.libraries import alt, browser_libraries, say_prior
+from polaroc.charts.theme import DARK_BACKGROUND, dark_config, on_dark
 from polaroc.errors import InvalidArgument, quoted
 
 PAGE = Template(
@@ -19,17 +19,20 @@ PAGE = Template(
 <body>
 <div id="chart" role="img" aria-label="$title"></div>
 <script>$libraries</script>
-<script>vegaEmbed("#chart", $spec, {"mode": "vega-lite"});</script>
+<script>
+$say_prior
+vegaEmbed("#chart", $spec, {mode: "vega-lite"}).then(({view}) => sayPrior(document, view));
+</script>
 </body>
 </html>
 """
 )
-# A slider as wide as a chart, without the number that Vega shows next to it.
+# A slider as wide as a chart.
 STYLE = """
-.vega-bindings label { font: 14px sans-serif }
-.vega-bindings input[type=range] { width: 24em; vertical-align: middle }
-.vega-bindings input[type=range] + span { display: none }
+.vega-bindings label { font: 14px sans-serif; display: flex; gap: 0.5em }
+.vega-bindings input[type=range] { width: 24em }
 """
+DARK_STYLE = f":root {{ color-scheme: dark; background: {DARK_BACKGROUND} }}"
 # Control characters in JSON, which SVG does not allow.
 CONTROL = re.compile(r"(?<!\\)((?:\\\\)*)\\(?:u00([01][0-9a-f])|u(fff[ef])|([bf]))")
 # Metadata key: the subtitle in a static picture.
@@ -234,4 +237,8 @@ def _page(spec: dict[str, Any], libraries: str) -> str:
     title = spec.get("title", "chart")
     heading = title if isinstance(title, str) else str(title.get("text", "chart"))
     data = json.dumps(spec).translate({ord(c): f"\\u{ord(c):04x}" for c in "<>&"})
-    return PAGE.substitute(title=escape(heading), style=STYLE, libraries=libraries, spec=data)
+    dark = spec.get("config", {}).get("background") == DARK_BACKGROUND
+    style = STYLE + DARK_STYLE * dark
+    return PAGE.substitute(
+        title=escape(heading), style=style, libraries=libraries, say_prior=say_prior(), spec=data
+    )

@@ -23,9 +23,10 @@ PERCENT = ".0%"
 LETTERS, SYMBOL, MAX_COLUMNS = 84, 6, 6
 INK = "#222222"
 PALE = "#E6E9ED"
+DARK_BACKGROUND = "#12161B"
 # Colours that cannot be seen on a dark page, and what stands for them there.
 DARK = {
-    "#000000": "#FFFFFF", INK: PALE, "#E6E6E6": "#2B333B", "#555555": "#AAB3BD", "white": "#12161B",
+    "#000000": "#FFFFFF", INK: PALE, "#E6E6E6": "#2B333B", "#555555": "#AAB3BD", "white": DARK_BACKGROUND,
 }  # fmt: skip
 # For the first eight models, the next eight, …
 SHAPES = ("circle", "square", "triangle-up", "diamond")
@@ -211,7 +212,7 @@ def dark_config(config: dict[str, Any]) -> dict[str, Any]:
     words = {"labelColor": PALE, "titleColor": PALE}
     changed = on_dark(config)
     return changed | {
-        "background": "#12161B",
+        "background": DARK_BACKGROUND,
         "axis": changed.get("axis", {}) | words,
         "legend": changed.get("legend", {}) | words | {"symbolStrokeColor": PALE},
         "header": changed.get("header", {}) | words,

@@ -1,4 +1,4 @@
-"""The sources' synthetic classes, and classifiers trained on them, as tables of predictions."""
+"""Synthetic tables of predictions: the sources' classes with classifiers, and days that drift."""
 
 from collections.abc import Mapping
 
@@ -137,6 +137,34 @@ def case_study_predictions(n: int = 750, seed: int = 2006) -> pl.DataFrame:
         "B": SVC(kernel="poly", degree=2, gamma=1, coef0=1),
     }
     return _trained(models, case_study(n, seed), case_study(n, seed + 1))
+
+
+def drifting_predictions(seed: int = 1) -> pl.DataFrame:
+    """Thirty days of a thousand cases, from day 15 to 20 of which the prior goes from 0.1 to 0.4.
+
+    Parameters
+    ----------
+    seed
+        Seed ≥ 0.
+
+    Returns
+    -------
+    DataFrame
+        `day` Int64 from 0; `truth` Boolean; `score` Float64, normal with a standard deviation
+        of 1, around 2 for positives and 0 for negatives on every day.
+
+    Examples
+    --------
+    >>> drifting_predictions().group_by("day").len()["len"].unique().to_list()
+    [1000]
+    """
+    import numpy as np
+
+    rng = np.random.default_rng(seed)
+    days = np.repeat(np.arange(30), 1_000)
+    truth = rng.random(days.size) < np.interp(days, [15, 20], [0.1, 0.4])
+    score = rng.normal(size=days.size) + 2 * truth
+    return pl.DataFrame({"day": days, "truth": truth, "score": score})
 
 
 def _trained(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from polaroc.base.text import escape_control
-from polaroc.charts.libraries import browser_libraries
+from polaroc.charts.libraries import browser_libraries, say_prior
 from polaroc.comparison.result import verdict
 from polaroc.reports import tables
 from polaroc.reports.cases import case_counts
@@ -42,7 +42,7 @@ def rendered(template: str, title: str, **contents: Any) -> str:
     from markupsafe import Markup
 
     environment = _environment()
-    scripts = [browser_libraries(), _asset("charts.js")]
+    scripts = [browser_libraries(), say_prior(), _asset("charts.js")]
     policy = [
         "default-src 'none'",
         f"script-src {' '.join(map(_digest, scripts))}",

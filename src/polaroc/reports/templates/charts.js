@@ -6,22 +6,6 @@ window.polaroc = { views: {}, drawn: 0, failed: [] };
 // Pixels beside a panel for its axis, between panels, and of a letter of a legend.
 const AXIS = 62, APART = 26, LETTER = 7.5, SYMBOL = 34, NARROW = 560, LEAST = 180;
 
-// Says the prior that a slider stands for: what it moves is the logarithm of the odds.
-function sayPrior(place, view) {
-  const slider = place.querySelector("input[type=range]");
-  if (slider === null) return;
-  const name = "Share of positives in use";
-  const told = slider.nextElementSibling;
-  const say = (_, prior) => {
-    told.textContent = `${Number((100 * prior).toPrecision(3))} %`;
-    slider.setAttribute("aria-valuetext", told.textContent);
-  };
-  slider.closest(".vega-bind").querySelector(".vega-bind-name").textContent = name;
-  slider.setAttribute("aria-label", name);
-  view.addSignalListener("prior", say);
-  say("prior", view.signal("prior"));
-}
-
 // Makes a panel, and what it is layered of, as wide as its room, and no taller than wide.
 function widen(panel, room, tallest = room) {
   for (const part of [panel, ...(panel.layer ?? [])]) {

@@ -1,0 +1,38 @@
+"""What is the share of positives on each day in use, where cases have scores but no labels?
+
+The days before the tenth have labels: they are the reference. Scores need not be probabilities.
+
+``python queries/share_of_positives_by_day.py [FILE]``, where FILE is a Parquet file with `day`,
+`truth` and `score`; by default thirty simulated days, on which the share goes from 10 to 40 %.
+"""
+
+import sys
+
+import polars as pl
+
+import polaroc as pr
+from polaroc.experiments.synthetic import drifting_predictions
+
+FIRST = 10
+
+
+def query(stream: pl.LazyFrame) -> pl.LazyFrame:
+    return (
+        stream.filter(pl.col("day") < FIRST)
+        .select("truth", "score")
+        .pipe(
+            pr.estimate_prior,
+            stream.filter(pl.col("day") >= FIRST).select("day", "score"),
+            truth="truth",
+            score="score",
+            deployed_by="day",
+            method="confusion",
+        )
+        .select("day", "prior", "lower", "upper", "shift_p", "note")
+    )
+
+
+if __name__ == "__main__":
+    asked = sys.argv[1:]
+    stream = pl.scan_parquet(asked[0]) if asked else drifting_predictions().lazy()
+    print(query(stream).collect())

@@ -95,7 +95,7 @@ class CurveSums:
     def in_memory(self) -> CurveTotals | None:
         """The same of rows in memory, computed now; None where this takes the plan."""
         of_areas = all(measure.mergeable_segments for measure in self.on_curve)
-        if self.predictions.weighted or self.predictions.possible or not of_areas or self._curves:
+        if self.predictions.possible or not of_areas or self._curves:
             return None
         ranked = ranked_cells(self.predictions)
         if ranked is None:

@@ -240,7 +240,8 @@ def _increments(values: "Array", starts: "Array") -> "Array":
 
     before = np.append(0, values)[:-1]
     before[starts[:-1][np.diff(starts) > 0]] = 0
-    return values - before
+    added: Array = values - before
+    return added
 
 
 def _cells(counts: _Counts) -> "tuple[dict[str, Array], Array]":

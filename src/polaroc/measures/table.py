@@ -203,17 +203,14 @@ def tidy_in_memory(
         return made.collect(engine="in-memory")
     noted = tidy(distinct.lazy(), [WHICH], measures).select("note").collect(engine="in-memory")
     measured = made.drop("note").collect(engine="in-memory")
-    of_key = rows.join(
+    same = rows.join(
         distinct.select(WHICH, *causes), on=causes, nulls_equal=True, maintain_order="left"
     )
     count = len(measured) // max(len(rows), 1)
     place = pl.int_range(pl.len(), dtype=pl.UInt32)
-    note = noted["note"].gather(
-        measured.select(
-            pl.lit(of_key[WHICH]).gather(place // count) * count + place % count
-        ).to_series()
-    )
-    return measured.with_columns(note).select(made.collect_schema().names())
+    noted_at = pl.lit(same[WHICH]).gather(place // count) * count + place % count
+    notes = pl.lit(noted.to_series()).gather(noted_at).alias("note")
+    return measured.with_columns(notes).select(made.collect_schema().names())
 
 
 def in_order_of_parts(parts: Sequence[pl.LazyFrame], keys: Sequence[str]) -> pl.LazyFrame:

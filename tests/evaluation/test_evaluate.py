@@ -483,6 +483,19 @@ def test_scores_are_reversed_from_four_standard_errors_on(won, said):
     assert (area["note"].item() is not None) == said
 
 
+@pytest.mark.parametrize("by", [["key"], []])
+@pytest.mark.parametrize("priors", [[0.001, 0.3, "observed"], pr.prior_grid(0.001, 0.5, 200)])
+def test_notes_of_many_keys_are_those_of_each(by, priors):
+    rng = np.random.default_rng(8)
+    key, truth = rng.integers(0, 120, 2_000), rng.random(2_000) < 0.2
+    # Scores of some keys are reversed, those of others labels.
+    score = np.where(key % 3, rng.normal(size=2_000) - 3 * truth * (key % 2), truth.astype(float))
+    table = pl.DataFrame({"key": key, "truth": truth, "score": score})
+    found = pr.evaluate(table, **NAMES, by=by, priors=priors)
+    assert found["note"].n_unique() > len(by) * 10
+    close(found, pr.evaluate(table.lazy(), **NAMES, by=by, priors=priors).collect())
+
+
 @pytest.mark.parametrize(("spread", "said"), [(1e10, False), (1e14, True), (1e300, True)])
 def test_weights_lost_in_rounding_are_said(spread, said):
     table = PREDICTIONS.with_columns(weight=pl.when(pl.col("truth")).then(1 / spread).otherwise(1))

@@ -245,7 +245,7 @@ def totals(predictions: Predictions, *, labels: bool = True) -> pl.LazyFrame:
         ),
         *_least(predictions),
         *(label_extremes(is_counted) if labels else []),
-        _weight_ratio_note(predictions).alias("note"),
+        weight_ratio_note(predictions).alias("note"),
     )
     kept = counted.filter(pl.col(COUNT) > 0)
     ordered = kept.sort(predictions.keys, nulls_last=True) if predictions.keys else kept
@@ -309,7 +309,7 @@ def _row_errors(predictions: Predictions, fatal: pl.Expr) -> pl.Expr:
     return pl.when(fatal).then(listed).otherwise(pl.format("dropped {}", listed))
 
 
-def _weight_ratio_note(predictions: Predictions) -> pl.Expr:
+def weight_ratio_note(predictions: Predictions) -> pl.Expr:
     """Note on weights so different that their sums lose the smaller ones."""
     if not predictions.weighted:
         return pl.lit(None, pl.String)

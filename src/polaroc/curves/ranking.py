@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import HAS_ONES, KEY_INDEX, PLACE, SORT_CODE, TRUTH
+from polaroc.base.private_columns import HAS_ONES, KEY_INDEX, PLACE, SORT_CODE, TRUTH, WEIGHT
 from polaroc.curves.keys import (
     SCORE_EXTREMES,
     KeyLevels,
@@ -13,6 +13,7 @@ from polaroc.curves.keys import (
     is_word,
     key_levels,
     score_extremes,
+    weight_ratio_note,
 )
 from polaroc.curves.packing import PACK_128, STEPS, Packing, packing
 from polaroc.predictions.row_checks import SCORE, label_extremes, label_note
@@ -45,22 +46,72 @@ class RankedCells:
     starts: "Array"
 
 
+@dataclass(frozen=True)
+class _Runs:
+    """Runs of positives with equal scores, as places among the sorted rows.
+
+    Attributes
+    ----------
+    tied, first, end
+        The first negative with the score of a run, its first positive, the row after its last.
+    starts
+        The first run of each possible key, then the number of runs.
+    rows
+        The first row of each possible key, then the number of rows.
+    """
+
+    tied: "Array"
+    first: "Array"
+    end: "Array"
+    starts: "Array"
+    rows: "Array"
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """Counts of rows, or sums of weights.
+
+    Attributes
+    ----------
+    tp, fp
+        Of a run: those of its key at its score or above.
+    neg
+        Of a run: the negatives with its score.
+    starts
+        The first run of each possible key, then the number of runs.
+    positives, negatives
+        Of each possible key.
+    """
+
+    tp: "Array"
+    fp: "Array"
+    neg: "Array"
+    starts: "Array"
+    positives: "Array"
+    negatives: "Array"
+
+
 def ranked_cells(predictions: Predictions) -> RankedCells | None:
-    """The cells of rows in memory that have neither weights nor errors.
+    """The cells of rows in memory that have no errors.
 
     None where the keys cannot be numbered, or their numbers and the scores need 128 bits.
     """
     extremes = score_extremes(predictions).collect()
     levels = _levels(predictions)
-    ranked = None if levels is None else _sorted_codes(predictions, levels, extremes)
+    ranked = None if levels is None else _sorted_rows(predictions, levels, extremes)
     if levels is None or ranked is None:
         return None
-    cells = _cells(*ranked, levels)
-    if extremes[HAS_ONES].item():
-        by_key = predictions.rows.group_by(levels.index.alias(KEY_INDEX)).agg(label_extremes())
-        notes = by_key.sort(KEY_INDEX).select(label_note().alias("note")).collect()
-        return RankedCells(cells.totals.with_columns(notes["note"]), cells.counts, cells.starts)
-    return cells
+    rows, shared = ranked
+    runs = _runs(rows[SORT_CODE], shared, levels.size)
+    counts = _sums(runs, rows[WEIGHT].to_numpy()) if predictions.weighted else _counts(runs)
+    present = np.flatnonzero(np.diff(runs.rows))
+    totals = levels.keys(pl.Series(KEY_INDEX, present, pl.UInt32)).with_columns(
+        pl.Series("positives", counts.positives[present]),
+        pl.Series("negatives", counts.negatives[present]),
+        _notes(predictions, levels, labels=extremes[HAS_ONES].item()),
+    )
+    of_areas, starts = _cells(counts)
+    return RankedCells(totals, of_areas, np.append(starts[present], starts[-1]))
 
 
 def _levels(predictions: Predictions) -> KeyLevels | None:
@@ -82,10 +133,10 @@ def _levels(predictions: Predictions) -> KeyLevels | None:
     return None if levels is None or levels.size > most else levels
 
 
-def _sorted_codes(
+def _sorted_rows(
     predictions: Predictions, levels: KeyLevels, extremes: pl.DataFrame
-) -> tuple[pl.Series, Packing] | None:
-    """The codes of all rows in 64 bits, ascending, in which exactly equal scores are tied."""
+) -> tuple[pl.DataFrame, Packing] | None:
+    """The codes, and weights, of all rows, by code: 64 bits in which only equal scores tie."""
     step = STEPS.get(predictions.score_type, 1)
     scores = pl.Series(extremes.select(SCORE_EXTREMES).row(0), dtype=pl.Float64)
     for spared in range(SPARE_BITS + 1):
@@ -95,49 +146,106 @@ def _sorted_codes(
     else:
         return None
     code = shared.code(levels.index, pl.col(SCORE), pl.col(TRUTH)).alias(SORT_CODE)
-    codes = predictions.rows.select(code).collect(engine="streaming").to_series().sort()
+    columns = [code, pl.col(WEIGHT)] if predictions.weighted else [code]
+    rows = predictions.rows.select(columns).collect(engine="streaming")
+    if predictions.weighted:
+        rows = rows.lazy().sort(SORT_CODE).collect(engine="in-memory")
+    else:
+        rows = rows.to_series().sort().to_frame()
     if spared:
-        ranked = codes.to_numpy()
+        ranked = rows[SORT_CODE].to_numpy()
         if ((ranked[1:] ^ ranked[:-1]) < 2).any():
             return None
-    return codes, shared
+    return rows, shared
 
 
-def _cells(codes: pl.Series, shared: Packing, levels: KeyLevels) -> RankedCells:
-    """Totals and cells from sorted codes; where scores are tied negatives come first."""
+def _notes(predictions: Predictions, levels: KeyLevels, *, labels: bool) -> pl.Series | pl.Expr:
+    """The `note` of each key; `labels`: whether scores may be labels."""
+    ratio = weight_ratio_note(predictions).alias("note")
+    if not labels and predictions.rows.select(ratio).first().collect().item() is None:
+        return pl.lit(None, pl.String).alias("note")
+    counted = pl.col(WEIGHT) > 0 if predictions.weighted else None
+    by_key = predictions.rows.group_by(levels.index.alias(KEY_INDEX))
+    noted = by_key.agg(ratio, *label_extremes(counted)).sort(KEY_INDEX)
+    both = pl.concat_str("note", label_note(), separator="; ", ignore_nulls=True)
+    return noted.select(both.replace("", None).alias("note")).collect().to_series()
+
+
+def _runs(codes: pl.Series, shared: Packing, keys: int) -> _Runs:
+    """The runs of positives in sorted codes; where scores are tied negatives come first."""
     ranked = codes.to_numpy()
     is_positive = pl.col(SORT_CODE) % 2 == 1
     positive = codes.to_frame().lazy().with_row_index(PLACE).filter(is_positive).collect()
     place, code = positive[PLACE].to_numpy().astype(np.int64), positive[SORT_CODE].to_numpy()
-    anchors = np.arange(levels.size + 1, dtype=np.uint64) * np.uint64(2 * shared.scores)
-    first_row = np.searchsorted(ranked, anchors)
-    present = np.flatnonzero(np.diff(first_row))
-    first_positive = np.searchsorted(code, anchors)
-    # A cell ends at the last positive with its score: all counts are over all keys.
-    ends = np.flatnonzero(np.append(code[1:] != code[:-1], True)) if len(code) else place
-    start = np.searchsorted(ends, first_positive)
-    code, tp = code[ends], ends + 1
-    fp = place[ends] + 1 - tp
-    pos = np.diff(tp, prepend=0)
-    row = place[ends] - pos
-    tied = np.flatnonzero((row >= 0) & (ranked[row] == code - 1))
-    neg = np.zeros(len(ends), np.int64)
-    neg[tied] = row[tied] + 1 - np.searchsorted(ranked, code[tied] - 1)
-    kept = np.append((neg[:-1] > 0) | (fp[1:] != fp[:-1]), True)[: len(ends)]
-    kept[start[1:][np.diff(start) > 0] - 1] = True
-    start = np.append(0, np.cumsum(kept))[start]
-    tp, fp, neg = tp[kept], fp[kept], neg[kept]
-    cells, positives = np.diff(start), np.diff(first_positive)
-    negatives = np.diff(first_row) - positives
-    counts = {
-        "pos": np.diff(tp, prepend=0), "neg": neg,
-        "tp": tp - np.repeat(first_positive[:-1], cells),
-        "fp": fp - np.repeat((first_row - first_positive)[:-1], cells),
-        "positives": np.repeat(positives, cells), "negatives": np.repeat(negatives, cells),
-    }  # fmt: skip
-    index = pl.Series(KEY_INDEX, present, pl.UInt32)
-    totals = levels.keys(index).with_columns(
-        pl.Series("positives", positives[present]), pl.Series("negatives", negatives[present]),
-        pl.lit(None, pl.String).alias("note"),
+    last = np.flatnonzero(np.append(code[1:] != code[:-1], True)[: len(code)])
+    code, end = code[last], place[last] + 1
+    first = end - np.diff(last, prepend=-1)
+    above = np.flatnonzero((first > 0) & (ranked[first - 1] == code - 1))
+    tied = first.copy()
+    tied[above] = np.searchsorted(ranked, code[above] - 1)
+    anchors = np.arange(keys + 1, dtype=np.uint64) * np.uint64(2 * shared.scores)
+    starts, rows = np.searchsorted(code, anchors), np.searchsorted(ranked, anchors)
+    return _Runs(tied, first, end, starts, rows)
+
+
+def _counts(runs: _Runs) -> _Counts:
+    """Counts of rows."""
+    tp = np.cumsum(runs.end - runs.first)
+    above = np.append(0, tp)[runs.starts]
+    positives, size, number = np.diff(above), np.diff(runs.rows), np.diff(runs.starts)
+    return _Counts(
+        tp - np.repeat(above[:-1], number),
+        runs.end - tp - np.repeat((runs.rows - above)[:-1], number),
+        runs.first - runs.tied, runs.starts, positives, size - positives,
     )  # fmt: skip
-    return RankedCells(totals, counts, np.append(start[present], start[-1]))
+
+
+def _sums(runs: _Runs, weights: "Array") -> _Counts:
+    """Sums of weights, from zero in each key: a small one must not drown in another key's."""
+    number = np.diff(runs.starts)
+    key = np.repeat(np.arange(len(number)), number)
+    # Where a sum begins: of each key its first row, then of each of its runs all three places.
+    of_key = 3 * runs.starts + np.arange(len(runs.starts))
+    of_run = 3 * np.arange(len(key)) + key
+    edges = np.empty(of_key[-1], np.int64)
+    edges[of_key[:-1]] = runs.rows[:-1]
+    edges[of_run + 1], edges[of_run + 2], edges[of_run + 3] = runs.tied, runs.first, runs.end
+    sums = np.zeros(len(edges))
+    inside = int(np.searchsorted(edges, len(weights)))
+    sums[:inside] = np.add.reduceat(weights, edges[:inside])
+    sums[np.diff(edges, append=len(weights)) == 0] = 0
+    between, neg, pos = sums[of_run], sums[of_run + 1], sums[of_run + 2]
+    added = pl.DataFrame({KEY_INDEX: key, "tp": pos, "fp": between + neg}).lazy()
+    running = added.select(pl.col("tp", "fp").cum_sum().over(KEY_INDEX)).collect()
+    tp, fp = running["tp"].to_numpy(), running["fp"].to_numpy()
+    last = np.where(number > 0, runs.starts[1:], 0)
+    positives, negatives = (np.append(0.0, of_runs)[last] for of_runs in (tp, fp))
+    # What is after the last run of a key is before the first row of the next.
+    negatives = negatives + sums[of_key[1:] - 1]
+    kept = _increments(tp, runs.starts) > 0
+    starts = np.append(0, np.cumsum(kept))[runs.starts]
+    return _Counts(tp[kept], fp[kept], neg[kept], starts, positives, negatives)
+
+
+def _increments(values: "Array", starts: "Array") -> "Array":
+    """What each value, cumulated in its key, adds to the one before."""
+    before = np.append(0, values)[:-1]
+    before[starts[:-1][np.diff(starts) > 0]] = 0
+    added: Array = values - before
+    return added
+
+
+def _cells(counts: _Counts) -> "tuple[dict[str, Array], Array]":
+    """The cells that areas need by column name, and the first of each possible key."""
+    tp, fp, neg, starts = counts.tp, counts.fp, counts.neg, counts.starts
+    # A run from which the next rises straight up is left out.
+    kept = np.append((neg[:-1] > 0) | (fp[1:] != fp[:-1]), True)[: len(tp)]
+    kept[starts[1:][np.diff(starts) > 0] - 1] = True
+    starts = np.append(0, np.cumsum(kept))[starts]
+    number, tp = np.diff(starts), tp[kept]
+    of_areas = {
+        "pos": _increments(tp, starts), "neg": neg[kept], "tp": tp, "fp": fp[kept],
+        "positives": np.repeat(counts.positives, number),
+        "negatives": np.repeat(counts.negatives, number),
+    }  # fmt: skip
+    return of_areas, starts

@@ -11,7 +11,7 @@ from polaroc.curves.curve import curve_tables
 from polaroc.curves.keys import build_key_index
 from polaroc.evaluation.request import Request
 from polaroc.evaluation.sums import CurveSums, CurveTotals
-from polaroc.measures.table import tidy
+from polaroc.measures.table import tidy, tidy_in_memory
 from polaroc.predictions.table import Predictions, read
 from polaroc.uncertainty.bootstrap import resampled
 from polaroc.uncertainty.intervals import check_counts, with_fractional_flag, with_limits
@@ -39,7 +39,7 @@ def run(frame: pl.LazyFrame | pl.DataFrame, request: Request) -> Result:
     if request.intervals is not None and eager:
         check_counts(predictions)
     elif eager and (totals := sums.in_memory()) is not None:
-        return _collected(_result(totals, predictions.keys, request))
+        return _computed(totals.wide.collect(), predictions.keys, request)
     keys = build_key_index(predictions, eager=eager)
     result = _result(sums.lazy(keys), predictions.keys, request)
     if request.intervals is None:
@@ -89,10 +89,11 @@ def _result(totals: CurveTotals, keys: Sequence[str], request: Request) -> Resul
     return Result(measures, extra, totals.curves)
 
 
-def _collected(result: Result) -> Result:
-    """The same, computed now: for long tables in memory the in-memory engine takes less time."""
-    tables = (one if one is None else one.collect(engine="in-memory").lazy() for one in result)
-    return Result(*tables)  # type: ignore[arg-type]
+def _computed(wide: pl.DataFrame, keys: Sequence[str], request: Request) -> Result:
+    """The result from sums in memory, computed now."""
+    measures = tidy_in_memory(wide, keys, request.selected.measures)
+    extra = tidy_in_memory(wide, keys, request.extra).lazy() if request.extra else None
+    return Result(measures.lazy(), extra, None)
 
 
 def _concatenated(tables: Sequence[pl.LazyFrame], keys: Sequence[str]) -> pl.LazyFrame:

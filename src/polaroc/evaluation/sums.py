@@ -43,8 +43,8 @@ KEPT = cs.by_name(KEY_INDEX, "positives", "negatives", *LEAST_WEIGHTS, require_a
 # weights and points of curves add. Then the most bytes per row on disk.
 IN_MEMORY, SAVED_WITH_64_BITS, WEIGHT_IN_MEMORY, CURVE_IN_MEMORY = 40, 16, 60, 80
 ON_DISK, WEIGHT_ON_DISK = 14, 8
-# Peak bytes per row, and those that a positive adds, where tables are ranked as arrays.
-IN_ARRAY, POSITIVE_IN_ARRAY = 32, 160
+# Peak bytes per row where tables are ranked as arrays, and what weights and a positive add.
+IN_ARRAY, WEIGHT_IN_ARRAY, POSITIVE_IN_ARRAY = 32, 32, 160
 # Bytes that the process uses before the first row.
 BASE = 300_000_000
 
@@ -95,8 +95,7 @@ class CurveSums:
     def in_memory(self) -> CurveTotals | None:
         """The same of rows in memory, computed now; None where this takes the plan."""
         of_areas = all(measure.mergeable_segments for measure in self.on_curve)
-        is_plain = not (self.predictions.weighted or self.predictions.possible_errors)
-        if not (is_plain and of_areas) or self._curves:
+        if self.predictions.possible_errors or not of_areas or self._curves:
             return None
         ranked = ranked_cells(self.predictions)
         if ranked is None:
@@ -177,8 +176,12 @@ class CurveSums:
 
     def _bytes_in_arrays(self, counts: pl.DataFrame) -> int:
         """The most bytes that `in_memory` needs."""
-        rows, positives = (int(counts[name].sum()) for name in (COUNT, "positives"))
-        return BASE + rows * IN_ARRAY + positives * POSITIVE_IN_ARRAY
+        weights = self.predictions.weighted
+        rows = int(counts[COUNT].sum())
+        # The totals are then not numbers of rows.
+        positives = rows if weights else int(counts["positives"].sum())
+        of_row = IN_ARRAY + weights * WEIGHT_IN_ARRAY
+        return BASE + rows * of_row + positives * POSITIVE_IN_ARRAY
 
     def _cells(self, rows: pl.LazyFrame, keys: Keys) -> pl.LazyFrame:
         mergeable = all(measure.mergeable_segments for measure in self.on_curve)

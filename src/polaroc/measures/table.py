@@ -184,6 +184,34 @@ def tidy(
     return rows.with_columns(note.alias("note")).select(shown)
 
 
+def tidy_in_memory(
+    wide: pl.DataFrame, keys: Sequence[str], measures: Sequence[Measure]
+) -> pl.DataFrame:
+    """The result of `tidy`, computed now: notes, which are slow, once for keys that share them."""
+    warnings = {
+        f"{WARNING}{i}": _warning(measure)
+        for i, measure in enumerate(measures)
+        if measure.warning is not None
+    }
+    rows = wide.sort(keys, nulls_last=True) if keys else wide
+    rows = rows.with_columns(**warnings)
+    causes = ["positives", "negatives", "note", *warnings]
+    distinct = rows.unique(causes, keep="any").drop(keys).with_row_index(WHICH)
+    made = tidy(rows.lazy(), keys, measures)
+    if 2 * distinct.height > rows.height:
+        return made.collect(engine="in-memory")
+    noted = tidy(distinct.lazy(), [WHICH], measures).select("note").collect(engine="in-memory")
+    measured = made.drop("note").collect(engine="in-memory")
+    same = rows.join(
+        distinct.select(WHICH, *causes), on=causes, nulls_equal=True, maintain_order="left"
+    )
+    count = len(measured) // max(len(rows), 1)
+    place = pl.int_range(pl.len(), dtype=pl.UInt32)
+    noted_at = pl.lit(same[WHICH]).gather(place // count) * count + place % count
+    notes = pl.lit(noted.to_series()).gather(noted_at).alias("note")
+    return measured.with_columns(notes).select(made.collect_schema().names())
+
+
 def in_order_of_parts(parts: Sequence[pl.LazyFrame], keys: Sequence[str]) -> pl.LazyFrame:
     """Tidy measures from those of some measures each, sorted by key and in the order given."""
     place = private("part")

@@ -398,7 +398,7 @@ def test_scores_of_different_types_lose_nothing(types, wrong):
         ({"score": [0.1, 0.2]}, r"(?s)score is of type list.*pr.evaluate\(\{"),
         ({"score": ["a", "nope"]}, "no column 'nope'"),
         ({"score": ["a", pl.col("a", "b")]}, "score is an expression of several columns"),
-        ({"score": ["a", "kind"]}, "score kind is String"),
+        ({"score": ["a", "kind"]}, "the score column 'kind' is String"),
         ({"score": MODELS, "by": pl.col("fold").alias("model")}, "by has one, too"),
     ],
 )

@@ -18,7 +18,7 @@ from polaroc.choice.regret import priors_to_evaluate
 from polaroc.choice.result import Choice
 from polaroc.comparison.gate_checks import keys_of
 from polaroc.comparison.letters import check_result_name
-from polaroc.comparison.paired_cases import read_cases
+from polaroc.comparison.paired_cases import check_has_models, common_cases, read_cases
 from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
 from polaroc.predictions.row_checks import SCORE
@@ -146,7 +146,11 @@ def choose_by_cost(
     table, tuned = as_lazy(predictions).collect(), as_lazy(tuning).collect()
     wide = bool(score_columns(score))
     between = _between(table, tuned, by, [truth, score, weight, case], wide=wide)
+    check_has_models(table.columns, between, score)
     check_result_name(between, (*Posterior._fields, *COLUMNS, "mean", "prior", "regret", "best"))
+    left_out = None
+    if nulls == "drop" and weight is None:
+        table, left_out = common_cases(table, truth=truth, score=score, between=between, case=case)
     columns: dict[str, Any] = {"truth": truth, "score": score, "positive": positive}
     keyed: dict[str, Any] = {
         **columns,
@@ -186,8 +190,9 @@ def choose_by_cost(
     )  # fmt: skip
     judged = judged.with_columns(exact.select("cost_lower", "cost_upper"))
     rated = judged.filter(KNOWN)
-    certainty = _certainty(table, rated, between, case, costs, weight, nulls, columns)
-    return _choice(judged, rated, between, costs, certainty, level, _shared(table, tuned, case))
+    certainty = _certainty(table, rated, between, case, costs, weight, columns)
+    warnings = [*([] if left_out is None else [left_out]), *_shared(table, tuned, case)]
+    return _choice(judged, rated, between, costs, certainty, level, warnings)
 
 
 def _between(
@@ -228,7 +233,6 @@ def _certainty(
     case: str | None,
     costs: Costs,
     weight: IntoExpr | None,
-    nulls: Nulls,
     columns: Mapping[str, Any],
 ) -> Certainty:
     """The covariance of the costs of models with fixed thresholds, over cases of one test set."""
@@ -244,7 +248,8 @@ def _certainty(
     covariance = np.zeros((rated.height, rated.height))
     if case is None and score_columns(columns["score"]):
         case = CASE
-    is_paired = case is not None and nulls == "raise"
+    # Cases that not all models scored are left out.
+    is_paired = case is not None
     if is_paired:
         cases = read_cases(table, between=between, case=case, by=(), **columns)
         placed = rated.select(

@@ -238,7 +238,7 @@ def choose(
                 measure, over, truth=truth, score=score, case=case, weight=weight,
                 positive=positive, nulls=nulls,
             )  # fmt: skip
-            return choose_measured(
+            choice = choose_measured(
                 known.measures, known.between, known.blocks, measure, over=over,
                 test_train_ratio=known.test_train_ratio
                 if test_train_ratio is None
@@ -246,6 +246,9 @@ def choose(
                 alpha=alpha, incomplete=incomplete, level=level, certainty=known.certainty,
                 halves=None if halves is None else _measures_in_halves(halves),
             )  # fmt: skip
+            if known.left_out is None:
+                return choice
+            return replace(choice, warnings=(known.left_out, *choice.warnings))
 
         if estimate is None:
             return of_predictions(over)

@@ -304,9 +304,7 @@ def test_truth_of_a_type_without_labels_is_refused(dtype):
     truth = pl.Series("truth", [None, None], dtype=dtype)
     table = pl.DataFrame([truth, pl.Series("score", [1.0, 2.0])])
     for frame in (table, table.lazy()):
-        with pytest.raises(
-            InvalidPredictions, match=r"(?s)the truth column 'truth' is .*\nHint: "
-        ):
+        with pytest.raises(InvalidPredictions, match=r"(?s)the truth column 'truth' is .*\nHint: "):
             EAGER["curve"](frame)
 
 

@@ -20,7 +20,7 @@ from polaroc.comparison.gate_checks import keys_of
 from polaroc.comparison.letters import check_result_name
 from polaroc.comparison.paired_cases import check_has_models, common_cases, read_cases
 from polaroc.curves.curve import curve
-from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
+from polaroc.errors import Hint, InvalidArgument, quoted
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.wide import CASE, MODEL, score_columns
 from polaroc.priors.beliefs import Belief, points, resolve_belief
@@ -29,7 +29,7 @@ from polaroc.priors.in_use import ESTIMATE
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.constraints import promise, resolve_constraints
 from polaroc.thresholds.operating_points import operating_points
-from polaroc.thresholds.saved import fingerprint
+from polaroc.thresholds.tuning_cases import refuse_tuning_cases, refuse_tuning_rows
 from polaroc.typing import Array, IntoExpr, Label, Nulls, Table
 from polaroc.typing import Score as Scores
 
@@ -165,12 +165,10 @@ def choose_by_cost(
             f"{between!r} has {models} value(s), a choice needs two.",
             hint="operating_points(...) chooses the threshold of one model.",
         )
-    if fingerprint(curves, [between]) == fingerprint(own, [between]):
-        raise InvalidTable(
-            "predictions and tuning are the same cases: the thresholds would be judged on the "
-            "cases they were chosen on.",
-            hint="give other cases as tuning.",
-        )
+    refuse_tuning_cases(own, curves, [between])
+    if case is not None:
+        parts = [truth, *(score_columns(score).values() or [between, score])]
+        refuse_tuning_rows(table.lazy(), tuned.lazy(), case, parts)
     # Refused above; equal rates of other cases are chance.
     thresholds = costs.thresholds(curves, models)
     judged = apply_thresholds(table, thresholds, **keyed, same_table=True).with_columns(

@@ -105,7 +105,9 @@ def choose(
     level
         Probability that `lower` and `upper` of a model hold its true measure, in (0, 1).
     truth, score, weight, positive, nulls
-        Of predictions, as in `evaluate`.
+        Of predictions, as in `evaluate`. With ``nulls="drop"`` fitted models that can be
+        paired are compared on the cases that all of them scored; a warning says which were
+        left out.
     by
         The columns of the models and of the folds in one: in place of `between` and
         `block`. With one score column per model only those of the folds.
@@ -120,7 +122,8 @@ def choose(
         needed.
     tuning
         For "expected_cost": predictions of the same models on other cases, on which the
-        thresholds are chosen. Models fitted anew for each fold have none.
+        thresholds are chosen. Models fitted anew for each fold have none. The same cases,
+        or some of them, are refused where that can be seen.
     cost_fn, cost_fp
         For "expected_cost": costs > 0 of a missed positive and of a false alarm.
     constraints, confidence

@@ -67,9 +67,7 @@ def measured(
     once = not blocks and weight is None
     left_out = None
     if once and nulls == "drop":
-        table, left_out = common_cases(
-            table, truth=truth, score=score, between=between, case=case
-        )
+        table, left_out = common_cases(table, truth=truth, score=score, between=between, case=case)
         # Of what is left nothing is missing where cases can be told apart.
         nulls = "raise" if wide or case is not None else nulls
     measures = evaluate(

@@ -21,6 +21,7 @@ PAIR = (
     "difference", "std_error", "lower", "upper", "statistic", "p_value", "p_adjusted",
 )  # fmt: skip
 FEW = 3
+TWO_SCORES = ["p_logreg", "p_forest"]
 # Differences and variances below are mere rounding.
 NO_DIFFERENCE, NO_VARIANCE = 1e-12, 1e-26
 
@@ -112,7 +113,7 @@ def read_cases(
     if rows[between].n_unique() < 2:
         raise InvalidArgument(
             f"{between!r} has {rows[between].n_unique()} value(s), a comparison needs two.",
-            hint=Hint("give a column of scores for each model: {score}.", score=["p_logreg", "p_forest"])
+            hint=Hint("give a column of scores for each model: {score}.", score=TWO_SCORES)
             if score_columns(score)
             else Hint("name the column that tells the models apart with {between}.", between=...),
         )
@@ -135,7 +136,7 @@ def check_has_models(columns: Sequence[str], between: str, score: Score | None) 
             Hint(
                 "give one column of scores per model, {score}, or with a row per model and case "
                 "the column that tells the models apart, {between}.",
-                score=["p_logreg", "p_forest"],
+                score=TWO_SCORES,
                 between="model",
             ),
         ),

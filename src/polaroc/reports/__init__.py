@@ -23,6 +23,7 @@ from polaroc.predictions.usual_keys import may_be_keys, usual_keys, usual_name
 from polaroc.predictions.wide import score_columns
 from polaroc.priors.beliefs import Belief, belief_of_estimate, points
 from polaroc.priors.grids import check_prior
+from polaroc.thresholds.tuning_cases import refuse_tuning_rows
 from polaroc.typing import IntoExpr, Label, Nulls, Score, Table
 
 TITLE = "Which model, how sure, at which threshold"
@@ -72,7 +73,7 @@ def report(
         with `path`, `title` and `tell`: the page then has its alarms in plain words.
     path
         The file to write. An earlier report there is replaced, whole or not at
-        all; any other file is left alone.
+        all; any other file is left alone. Folders that are missing are made.
     truth, score, weight, positive, nulls
         As in `evaluate`, for predictions.
     by
@@ -254,6 +255,9 @@ def report(
                 hint="leave it out, or give predictions of fitted models on one test set.",
             )
         other = as_polars(tuning)
+        if case is not None:
+            parts = [truth, *(score_columns(score).values() or [score])]
+            refuse_tuning_rows(as_lazy(frame), as_lazy(other), case, parts)
         named = models in as_lazy(other).collect_schema() and not score_columns(score)
         tuned = read_predictions(
             other, truth=truth, score=score, by=[models] if named else [], weight=weight,

@@ -197,7 +197,8 @@ def _truth(
         raw = raw.cast("string")
     elif not (kind.is_numeric() or kind.is_string() or kind.is_boolean() or kind.is_null()):
         raise InvalidPredictions(
-            f"{column_in_words('truth', name)} is {kind}, allowed are truth values, numbers and text.",
+            f"{column_in_words('truth', name)} is {kind}, allowed are truth values, numbers "
+            "and text.",
             hint="make a truth value of it first, for example table.mutate(truth=...).",
         )
     textual = raw.type().is_string()

@@ -5,6 +5,7 @@ from typer.testing import CliRunner
 
 import polaroc as pr
 from polaroc.cli import app
+from polaroc.errors import InvalidTable
 
 TABLE = pr.datasets.satellite_predictions().filter(fold=1).drop("fold")
 TEST, TUNING = (TABLE.filter(pl.col("case") % 2 == part) for part in (1, 0))
@@ -94,3 +95,16 @@ def test_the_command_line_says_the_same_of_one_model(tmp_path):
     result = CliRunner().invoke(app, list(map(str, call)))
     assert result.exit_code == 0, result.output
     assert said in " ".join(result.stdout.split())
+
+
+@pytest.mark.parametrize("case", [None, "case"])
+def test_tuning_cases_among_the_others_are_refused(tmp_path, case):
+    with pytest.raises(InvalidTable, match="all cases of tuning are among the predictions"):
+        answer(tmp_path, tuning=TEST.filter(pl.col("case") % 3 == 0), case=case, recall=0.8)
+    if case is not None:
+        labels = {one: table.with_columns(score=pl.col("score") > 0) for one, table in (
+            ("frame", TEST), ("tuning", TEST.filter(pl.col("case") % 3 == 0)))}  # fmt: skip
+        numbers = {one: table.cast({"score": pl.Int64}) for one, table in labels.items()}
+        with pytest.raises(InvalidTable, match="all cases of tuning are among"):
+            answer(tmp_path, numbers["frame"], tuning=numbers["tuning"], case=case, recall=0.8)
+    assert not (tmp_path / "report.html").exists()

@@ -467,7 +467,9 @@ def _models(
     known = None
     if certainty.covariance is not None:
         gains = measured.gain.mean(axis=0)
-        known = posterior(gains, certainty.covariance, certainty.freedom, level=level)
+        least, most = limits
+        ends = limits if measured.higher else (_negative(most), _negative(least))
+        known = posterior(gains, certainty.covariance, certainty.freedom, level=level, limits=ends)
     if known is not None and not measured.higher:
         known = known.negated()
     table = pl.DataFrame(
@@ -488,6 +490,10 @@ def _models(
     else:
         table = table.join(sens, on=models.name, how="left", nulls_equal=True)
     return table.sort("mean", descending=measured.higher, maintain_order=True)
+
+
+def _negative(limit: float | None) -> float | None:
+    return None if limit is None else -limit
 
 
 def _priors(measured: ExpectedMeasures, models: pl.Series) -> pl.DataFrame:

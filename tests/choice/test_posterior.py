@@ -3,7 +3,7 @@ import pytest
 from scipy import integrate, stats
 
 from polaroc.choice import posterior as module
-from polaroc.choice.posterior import posterior
+from polaroc.choice.posterior import at_least_own, posterior
 
 
 def slab(spread):
@@ -141,3 +141,19 @@ def test_no_model_loses_more_than_a_measure_can():
     assert (free.expected_loss > 1).any()
     assert (bounded.expected_loss < 1).all()
     assert bounded.probability_best.tolist() == free.probability_best.tolist()
+
+
+@pytest.mark.parametrize("error", [(0.05, 0.05), (0.05, 0.0)])
+def test_limits_hold_where_models_differ_more_than_the_prior_expects(error):
+    rng, runs, covariance = np.random.default_rng(8), 150, np.diag(np.square(error))
+    true = np.array([0.5 + 4 * np.hypot(*error), 0.5])
+    held, posterior_held = 0, 0
+    for _ in range(runs):
+        means = true + np.array(error) * rng.normal(size=2)
+        known = posterior(means, covariance, draws=20)
+        limits = at_least_own(known, means, covariance, np.inf, 0.95)
+        held += limits.lower[0] <= true[0] <= limits.upper[0]
+        posterior_held += known.lower[0] <= true[0] <= known.upper[0]
+    assert held >= stats.binom.ppf(0.001, runs, 0.95)
+    # What it is for.
+    assert posterior_held < held

@@ -12,7 +12,7 @@ from polaroc.base.statistics import ROUNDING
 from polaroc.choice.answer import changes, corrected, describe_belief, one_sentence
 from polaroc.choice.by_cost import EXPECTED_COST, choose_by_cost, costs_of
 from polaroc.choice.certainty import Certainty, of_errors, of_folds, of_halves
-from polaroc.choice.posterior import Posterior, posterior
+from polaroc.choice.posterior import Posterior, at_least_own, posterior
 from polaroc.choice.predictions import measured, one_prior
 from polaroc.choice.regret import ExpectedMeasures, best_shares, measure_under_belief
 from polaroc.choice.result import Choice
@@ -472,6 +472,8 @@ def _models(
         known = posterior(gains, certainty.covariance, certainty.freedom, level=level, limits=ends)
     if known is not None and not measured.higher:
         known = known.negated()
+    if known is not None and certainty.covariance is not None:
+        known = at_least_own(known, means, certainty.covariance, certainty.freedom, level)
     table = pl.DataFrame(
         [
             models,

@@ -120,6 +120,23 @@ def posterior(
     return Posterior(*found, (best / copies)[first], loss[first])
 
 
+def at_least_own(
+    known: Posterior, means: "Array", covariance: "Array", freedom: float, level: float
+) -> Posterior:
+    """The posterior with limits that reach as far as those of each model by itself.
+
+    Where models differ by several standard errors, more than the prior expects, a mean is drawn
+    too far towards the others, and its limits with it.
+    """
+    import numpy as np
+    from scipy.special import stdtrit
+
+    reach = stdtrit(min(freedom, 1e9), (1 + level) / 2) * np.sqrt(covariance.diagonal())
+    return known._replace(
+        lower=np.minimum(known.lower, means - reach), upper=np.maximum(known.upper, means + reach)
+    )
+
+
 class _Fit(NamedTuple):
     """Given each spread (last axis, the first being that of equal models)."""
 

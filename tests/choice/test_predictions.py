@@ -293,3 +293,14 @@ def test_one_model_is_no_comparison(call):
         call(table, truth="truth", score="p")
     assert "score=['p_logreg', 'p_forest']" in error.value.hint
     assert "between='model'" in error.value.hint
+
+
+def test_a_column_named_id_beside_several_scores_is_no_case_unless_named():
+    rng = np.random.default_rng(9)
+    truth = np.arange(80) < 20
+    table = pl.DataFrame({"truth": truth, "a": rng.normal(size=80) + truth, "b": truth + 0.0})
+    asked = {"truth": "truth", "score": ["a", "b"], "over": (0.05, 0.2)}
+    patients = table.with_columns(id=pl.int_range(80) // 2)
+    assert pr.choose(patients, **asked).models.equals(pr.choose(table, **asked).models)
+    with pytest.raises(InvalidPredictions, match="twice"):
+        pr.choose(patients, case="id", **asked)

@@ -22,7 +22,7 @@ from polaroc.comparison.paired_cases import check_has_models, common_cases, read
 from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, quoted
 from polaroc.predictions.row_checks import SCORE
-from polaroc.predictions.wide import CASE, MODEL, score_columns
+from polaroc.predictions.wide import MODEL, score_columns, with_row_cases
 from polaroc.priors.beliefs import Belief, points, resolve_belief
 from polaroc.priors.grids import prior_grid
 from polaroc.priors.in_use import ESTIMATE
@@ -245,7 +245,8 @@ def _certainty(
     worth = {True: prior * costs.fn, False: (1 - prior) * costs.fp}
     covariance = np.zeros((rated.height, rated.height))
     if case is None and score_columns(columns["score"]):
-        case = CASE
+        numbered, case = with_row_cases(table)
+        table = numbered.lazy().collect()
     # Cases that not all models scored are left out.
     is_paired = case is not None
     if is_paired:

@@ -12,7 +12,7 @@ from polaroc.comparison.paired_cases import check_has_models, common_cases
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import label, mean_name, select_measures
-from polaroc.predictions.wide import CASE, MODEL, score_columns
+from polaroc.predictions.wide import MODEL, score_columns, with_row_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import prior_grid
 from polaroc.typing import IntoExpr, Label, Nulls, Score
@@ -66,6 +66,9 @@ def measured(
     keys = blocks if wide else [between, *blocks]
     once = not blocks and weight is None
     left_out = None
+    if wide and case is None and once:
+        numbered, case = with_row_cases(table)
+        table = numbered.lazy().collect()
     if once and nulls == "drop":
         table, left_out = common_cases(table, truth=truth, score=score, between=between, case=case)
         # Of what is left nothing is missing where cases can be told apart.
@@ -77,8 +80,6 @@ def measured(
     ratio = certainty = None
     if blocks and case is not None:
         ratio = ratio_of(table, keys, case)
-    if wide and case is None:
-        case = CASE
     if weight is not None and not blocks:
         certainty = WEIGHTED
     if case is not None and once and nulls == "raise":

@@ -147,6 +147,22 @@ def with_cases(frame: Frame, score: Score | None, case: str | None) -> Frame:
     return frame.with_row_index(CASE)
 
 
+def with_row_cases(
+    frame: pl.LazyFrame | pl.DataFrame,
+) -> tuple[pl.LazyFrame | pl.DataFrame, str]:
+    """A wide table with a column that numbers its rows, each being a case, and its name.
+
+    Examples
+    --------
+    >>> with_row_cases(pl.DataFrame({"id": [7, 7], "p": [0.1, 0.2]}))[1]
+    'id_1'
+    """
+    present = frame.lazy().collect_schema().names()
+    names = (CASE, *(f"{CASE}_{i}" for i in range(1, len(present) + 1)))
+    name = next(name for name in names if name not in present)
+    return frame.with_row_index(name), name
+
+
 def models_as_rows(
     table: pl.DataFrame, scores: Mapping[str, IntoExpr]
 ) -> tuple[pl.DataFrame, pl.Expr]:

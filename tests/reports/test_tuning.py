@@ -111,7 +111,9 @@ def test_tuning_cases_among_the_others_are_refused(tmp_path, case):
 
 
 def test_rows_of_one_column_per_model_are_cases(tmp_path):
-    wide = TEST.pivot("model", index=["case", "truth"], values="score").drop("case")
+    wide = TEST.pivot(
+        "model", index=["case", "truth"], values="score", aggregate_function="first"
+    ).drop("case")
     scores = wide.columns[1:]
     asked = {"truth": "truth", "over": OVER}
     pages = []
@@ -129,7 +131,7 @@ def test_rows_of_one_column_per_model_are_cases(tmp_path):
 
 
 def test_cases_that_not_all_models_scored_are_said(tmp_path):
-    wide = TEST.pivot("model", index=["case", "truth"], values="score")
+    wide = TEST.pivot("model", index=["case", "truth"], values="score", aggregate_function="first")
     holes = wide.with_columns(A=pl.when(pl.int_range(pl.len()) != 3).then("A"))
     told = []
     path = pr.report(holes, truth="truth", score=["A", "B", "C"], over=OVER, nulls="drop",

@@ -2,6 +2,7 @@ import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from scipy import stats
 
 import polaroc as pr
 from polaroc.choice.certainty import of_cases
@@ -60,7 +61,12 @@ def test_one_test_set_is_judged_case_by_case():
     c = known.covariance
     errors = [(c[a, a] + c[b, b] - 2 * c[a, b]) ** 0.5 for a, b in ((0, 1), (0, 2), (1, 2))]
     assert pairs["std_error"].to_list() == pytest.approx(errors)
-    expected = posterior(by_model(choice)["mean"].to_numpy(), c)
+    means = by_model(choice)["mean"].to_numpy()
+    expected, reach = posterior(means, c), stats.norm.ppf(0.975) * np.sqrt(c.diagonal())
+    expected = expected._replace(
+        lower=np.minimum(expected.lower, means - reach),
+        upper=np.maximum(expected.upper, means + reach),
+    )
     for name in SURE:
         assert by_model(choice)[name].to_list() == pytest.approx(getattr(expected, name).tolist())
     assert "at least" not in choice.answer

@@ -402,13 +402,25 @@ def test_scores_of_different_types_lose_nothing(types, wrong):
         ({"score": [0.1, 0.2]}, r"(?s)score is of type list.*pr.evaluate\(\{"),
         ({"score": ["a", "nope"]}, "no column 'nope'"),
         ({"score": ["a", pl.col("a", "b")]}, "score is an expression of several columns"),
-        ({"score": ["a", "kind"]}, "score kind is String"),
+        ({"score": ["a", "kind"]}, "the score column 'kind' is String"),
         ({"score": MODELS, "by": pl.col("fold").alias("model")}, "by has one, too"),
     ],
 )
 def test_scores_that_name_no_models_are_refused(arguments, message):
     with pytest.raises((InvalidArgument, InvalidPredictions), match=message):
         pr.evaluate(WIDE, **TRUTH, **arguments)
+
+
+def test_arrays_in_place_of_columns_are_told_the_call_that_works():
+    y, scores = np.array([0, 1, 0, 1]), {"lr": np.arange(4.0), "rf": np.arange(4.0)}
+    with pytest.raises(InvalidArgument, match=r"numpy.ndarray for the model 'lr'") as error:
+        pr.evaluate({"truth": y}, truth="truth", score=scores)
+    call = error.value.hint.split(": ", 1)[1].rstrip(".")
+    assert call == "pr.evaluate({'truth': y, 'lr': …, 'rf': …}, truth='truth', score=['lr', 'rf'])"
+    filled = call.replace("'lr': …, 'rf': …", "**scores")
+    # The call as it stands in the hint.
+    found = eval(filled, {"pr": pr, "y": y, "scores": scores})
+    assert found["model"].unique().sort().to_list() == ["lr", "rf"]
 
 
 def test_a_column_model_beside_several_scores_is_refused():

@@ -28,7 +28,7 @@ from rich.table import Table
 from scipy.stats import norm, rankdata
 
 from polaroc.choice.by_cost import of_costs
-from polaroc.choice.posterior import posterior
+from polaroc.choice.posterior import at_least_own, posterior
 from polaroc.priors.in_use import KnownPrior
 from polaroc.thresholds.rate_intervals import Calls, Costs, limits
 
@@ -100,6 +100,7 @@ def answers(design: str, models: int, spread: float, replicates: int, seed: int 
         said = posterior(means, covariance, freedom, draws=DRAWS, seed=replicate)
         if said is None:
             continue
+        said = at_least_own(said, means, covariance, freedom, 0.95)
         one = means.argmax()
         rows.append(
             Answer(

@@ -318,3 +318,9 @@ def test_a_table_without_iso_lines_draws_none():
 def test_iso_lines_of_another_chart_are_refused(draw, iso, said):
     with pytest.raises(pr.errors.PolarocError, match=rf"(?s){said}.*Hint:"):
         draw(iso)
+
+
+def test_folders_that_are_missing_are_made(tmp_path):
+    drawn = pr.charts.roc(pr.curve(pr.datasets.twenty_scores(), truth="truth", score="score"))
+    assert pr.charts.save(drawn, tmp_path / "a" / "b" / "roc.json").is_file()
+    assert all(file.is_file() for file in pr.charts.export(drawn, tmp_path / "c", "roc", ["json"]))

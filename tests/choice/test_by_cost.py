@@ -253,3 +253,46 @@ def test_folds_and_cases_that_a_model_lacks_are_refused():
         choose(long(TEST).head(-1), score="score", tuning=long(TUNING), case="id")
     with pytest.raises(InvalidTable, match="by expected cost"):
         pr.charts.regret(choose())
+
+
+@pytest.mark.parametrize("with_case", [False, True])
+@pytest.mark.parametrize("is_long", [False, True])
+def test_tuning_cases_among_the_others_are_refused(with_case, is_long):
+    # Without a column of cases only scores that differ tell cases apart.
+    rng = np.random.default_rng(4)
+    noise = rng.normal(size=TEST.height) * (not with_case)
+    test = TEST.with_columns(pl.col("A", "B", "C") + noise)
+    within = test.filter(pl.col("id") % 3 == 0)
+    shape = long if is_long else lambda table: table
+    named = {"case": "id"} if with_case else {}
+    named |= {"score": "score"} if is_long else {}
+    for table, tuning, said in (
+        (test, within, "all cases of tuning are among the predictions"),
+        (within, test, "all cases of the predictions are among tuning"),
+    ):
+        with pytest.raises(InvalidTable, match=said):
+            choose(shape(table), tuning=shape(tuning), **named)
+
+
+def test_few_scores_do_not_tell_cases_apart():
+    few = TEST.filter(pl.col("id") % 3 == 0)
+    assert choose(few, tuning=TUNING).bayes
+    other = few.with_columns(pl.col("id") + 10_000)
+    assert choose(TEST, tuning=other, case="id").bayes
+
+
+@pytest.mark.parametrize("is_long", [False, True])
+def test_cases_that_not_all_models_scored_are_left_out_of_all(is_long):
+    holes = TEST.with_columns(
+        A=pl.when(pl.int_range(pl.len()) != 3).then("A"),
+        B=pl.when(pl.int_range(pl.len()) >= 2).then("B").otherwise(float("nan")),
+    )
+    kept = choose(TEST.filter(~pl.int_range(pl.len()).is_in([0, 1, 3])), case="id")
+    if is_long:
+        found = choose(long(holes), score="score", tuning=long(TUNING), case="id", nulls="drop")
+    else:
+        found = choose(holes, nulls="drop")
+    assert found.models.equals(kept.models)
+    said = "3 of 280 cases were left out of all models, which are compared on the same 277"
+    assert f"{said}: scores are missing: 1 of 'A', 2 of 'B'." in found.warnings
+    assert not found.is_bound

@@ -3,7 +3,7 @@ import pytest
 from scipy import integrate, stats
 
 from polaroc.choice import posterior as module
-from polaroc.choice.posterior import posterior
+from polaroc.choice.posterior import at_least_own, posterior
 
 
 def slab(spread):
@@ -110,3 +110,50 @@ def test_many_models_on_few_folds():
     assert (result.lower < result.expected).all()
     assert (result.expected < result.upper).all()
     assert np.abs(result.expected).max() < 0.5 * np.abs(folds.mean(axis=0)).max()
+
+
+@pytest.mark.parametrize("folds", [2, 4])
+@pytest.mark.parametrize("sds", [(0.03, 0.03), (0.015, 0.06)])
+def test_limits_of_the_better_of_two_models_hold_on_few_folds(folds, sds):
+    rng, runs, shared = np.random.default_rng(5), 80, 0.6
+    covariance = np.outer(sds, sds) * np.array([[1, shared], [shared, 1]])
+    error = covariance * (1 / folds + 1 / (folds - 1 or 1))
+    # True differences of two standard errors.
+    spread = 2 * np.sqrt((error[0, 0] + error[1, 1] - 2 * error[0, 1]) / 2)
+    held = 0
+    for _ in range(runs):
+        true = 0.8 + spread * rng.normal(size=2)
+        means = rng.multivariate_normal(true, error)
+        values = rng.multivariate_normal([0, 0], error, size=folds)
+        result = posterior(means, np.cov(values.T), folds - 1, draws=20)
+        first = means.argmax()
+        held += result.lower[first] <= true[first] <= result.upper[first]
+        assert (result.expected >= means.min() - 1e-12).all()
+        assert (result.expected <= means.max() + 1e-12).all()
+    assert held >= stats.binom.ppf(0.001, runs, 0.95)
+
+
+def test_no_model_loses_more_than_a_measure_can():
+    means, covariance = np.array([0.9, 0.5]), np.array([[0.2, 0.1], [0.1, 0.4]])
+    free, bounded = (
+        posterior(means, covariance, 1, limits=limits) for limits in ((None, None), (0, 1))
+    )
+    assert (free.expected_loss > 1).any()
+    assert (bounded.expected_loss < 1).all()
+    assert bounded.probability_best.tolist() == free.probability_best.tolist()
+
+
+@pytest.mark.parametrize("error", [(0.05, 0.05), (0.05, 0.0)])
+def test_limits_hold_where_models_differ_more_than_the_prior_expects(error):
+    rng, runs, covariance = np.random.default_rng(8), 150, np.diag(np.square(error))
+    true = np.array([0.5 + 4 * np.hypot(*error), 0.5])
+    held, posterior_held = 0, 0
+    for _ in range(runs):
+        means = true + np.array(error) * rng.normal(size=2)
+        known = posterior(means, covariance, draws=20)
+        limits = at_least_own(known, means, covariance, np.inf, 0.95)
+        held += limits.lower[0] <= true[0] <= limits.upper[0]
+        posterior_held += known.lower[0] <= true[0] <= known.upper[0]
+    assert held >= stats.binom.ppf(0.001, runs, 0.95)
+    # What it is for.
+    assert posterior_held < held

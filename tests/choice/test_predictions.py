@@ -2,6 +2,7 @@ import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from scipy import stats
 
 import polaroc as pr
 from polaroc.choice.certainty import of_cases
@@ -62,7 +63,12 @@ def test_one_test_set_is_judged_case_by_case():
     c = known.covariance
     errors = [(c[a, a] + c[b, b] - 2 * c[a, b]) ** 0.5 for a, b in ((0, 1), (0, 2), (1, 2))]
     assert pairs["std_error"].to_list() == pytest.approx(errors)
-    expected = posterior(by_model(choice)["mean"].to_numpy(), c)
+    means = by_model(choice)["mean"].to_numpy()
+    expected, reach = posterior(means, c), stats.norm.ppf(0.975) * np.sqrt(c.diagonal())
+    expected = expected._replace(
+        lower=np.minimum(expected.lower, means - reach),
+        upper=np.maximum(expected.upper, means + reach),
+    )
     for name in SURE:
         assert by_model(choice)[name].to_list() == pytest.approx(getattr(expected, name).tolist())
     assert "at least" not in choice.answer
@@ -254,3 +260,58 @@ def test_measures_without_errors_say_so(measure, over, why):
     assert choice.models["probability_best"].null_count() == 3
     assert "nothing says how sure that is" in choice.answer
     assert why in " ".join(choice.warnings)
+
+
+@pytest.mark.parametrize("is_long", [False, True])
+def test_models_are_paired_on_the_cases_that_all_of_them_scored(is_long):
+    rng = np.random.default_rng(6)
+    truth = np.arange(120) < 30
+    whole = pl.DataFrame(
+        {"id": np.arange(120), "truth": truth}
+        | {name: rng.normal(size=120) + gap * truth for name, gap in (("a", 1.5), ("b", 1.0))}
+    )
+    holes = whole.with_columns(a=pl.when(pl.col("id") != 40).then("a").otherwise(float("nan")))
+    asked = {"truth": "truth", "over": (0.05, 0.2)}
+    kept = pr.choose(whole.filter(pl.col("id") != 40), score=["a", "b"], **asked)
+    if is_long:
+        rows = holes.unpivot(["a", "b"], index=["id", "truth"], variable_name="model",
+                             value_name="score")  # fmt: skip
+        found = pr.choose(rows, score="score", case="id", nulls="drop", **asked)
+    else:
+        found = pr.choose(holes, score=["a", "b"], nulls="drop", **asked)
+    for name in ("mean", "expected", "lower", "probability_best"):
+        assert found.models[name].to_list() == pytest.approx(kept.models[name].to_list())
+    assert found.warnings[0] == (
+        "1 of 120 cases was left out of all models, which are compared on the same 119: scores "
+        "are missing: 1 of 'a'."
+    )
+    assert "different numbers of cases" not in " ".join(found.warnings)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda table, **named: pr.choose(table, over=(0.05, 0.2), **named),
+        lambda table, **named: pr.choose(table, over=(0.05, 0.2), measure="expected_cost",
+                                         tuning=table, **named),
+        lambda table, **named: pr.compare(table, "auc", target="trained", **named),
+        lambda table, **named: pr.delong(table, case=None, **named),
+    ],
+)  # fmt: skip
+def test_one_model_is_no_comparison(call):
+    table = {"truth": [0, 1, 0, 1], "p": [0.1, 0.4, 0.3, 0.8]}
+    with pytest.raises(InvalidArgument, match="a comparison needs two models") as error:
+        call(table, truth="truth", score="p")
+    assert "score=['p_logreg', 'p_forest']" in error.value.hint
+    assert "between='model'" in error.value.hint
+
+
+def test_a_column_named_id_beside_several_scores_is_no_case_unless_named():
+    rng = np.random.default_rng(9)
+    truth = np.arange(80) < 20
+    table = pl.DataFrame({"truth": truth, "a": rng.normal(size=80) + truth, "b": truth + 0.0})
+    asked = {"truth": "truth", "score": ["a", "b"], "over": (0.05, 0.2)}
+    patients = table.with_columns(id=pl.int_range(80) // 2)
+    assert pr.choose(patients, **asked).models.equals(pr.choose(table, **asked).models)
+    with pytest.raises(InvalidPredictions, match="twice"):
+        pr.choose(patients, case="id", **asked)

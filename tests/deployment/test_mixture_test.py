@@ -104,3 +104,17 @@ def test_each_key_has_the_p_value_that_it_has_alone():
 def test_scores_that_are_all_the_same_have_no_p_value():
     one = pl.DataFrame({"truth": [True, False], "score": [0.5, 0.5]})
     assert pr.estimate_prior(one, one, **NAMES)["shift_p"].item() is None
+
+
+@pytest.mark.parametrize("prior", [0.01, 0.5])
+def test_few_labelled_cases_beside_many_scores_find_no_drift_too_often(prior):
+    rng, runs = np.random.default_rng(3), 300
+    truth = np.arange(40) < 20
+
+    def labels(truth):
+        return (rng.normal(size=truth.size) + 1.5 * truth > 0.7).astype(float)
+
+    deployed = [rng.random(2_000) < prior for _ in range(runs)]
+    p_values = np.array([p_value((labels(truth), truth), (labels(one), one)) for one in deployed])
+    for level in (0.05, 0.2):
+        assert (p_values <= level).sum() <= stats.binom.ppf(0.999, runs, level)

@@ -5,6 +5,7 @@ from typer.testing import CliRunner
 
 import polaroc as pr
 from polaroc.cli import app
+from polaroc.errors import InvalidTable
 
 TABLE = pr.datasets.satellite_predictions().filter(fold=1).drop("fold")
 TEST, TUNING = (TABLE.filter(pl.col("case") % 2 == part) for part in (1, 0))
@@ -98,3 +99,51 @@ def test_the_command_line_says_the_same_of_one_model(tmp_path):
     result = CliRunner().invoke(app, list(map(str, call)))
     assert result.exit_code == 0, result.output
     assert said in " ".join(result.stdout.split())
+
+
+@pytest.mark.parametrize("case", [None, "case"])
+def test_tuning_cases_among_the_others_are_refused(tmp_path, case):
+    with pytest.raises(InvalidTable, match="all cases of tuning are among the predictions"):
+        answer(tmp_path, tuning=TEST.filter(pl.col("case") % 3 == 0), case=case, recall=0.8)
+    if case is not None:
+        labels = {one: table.with_columns(score=pl.col("score") > 0) for one, table in (
+            ("frame", TEST), ("tuning", TEST.filter(pl.col("case") % 3 == 0)))}  # fmt: skip
+        numbers = {one: table.cast({"score": pl.Int64}) for one, table in labels.items()}
+        with pytest.raises(InvalidTable, match="all cases of tuning are among"):
+            answer(tmp_path, numbers["frame"], tuning=numbers["tuning"], case=case, recall=0.8)
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_rows_of_one_column_per_model_are_cases(tmp_path):
+    wide = TEST.pivot(
+        "model", index=["case", "truth"], values="score", aggregate_function="first"
+    ).drop("case")
+    scores = wide.columns[1:]
+    asked = {"truth": "truth", "over": OVER}
+    pages = []
+    for name, table, more in (
+        ("wide", wide, {"score": scores}),
+        # A column with that name need not tell rows apart.
+        ("id", wide.with_columns(id=1), {"score": scores}),
+        ("long", TEST, {"score": "score", "by": "model", "case": "case"}),
+    ):
+        told = []
+        pr.report(table, path=tmp_path / f"{name}.html", tell=told.append, **asked, **more)
+        pages.append(told)
+    assert "with a probability of" in pages[0][0]
+    assert pages[0] == pages[1] == pages[2]
+
+
+def test_cases_that_not_all_models_scored_are_said(tmp_path):
+    wide = TEST.pivot("model", index=["case", "truth"], values="score", aggregate_function="first")
+    holes = wide.with_columns(A=pl.when(pl.int_range(pl.len()) != 3).then("A"))
+    told = []
+    path = pr.report(holes, truth="truth", score=["A", "B", "C"], over=OVER, nulls="drop",
+                     path=tmp_path / "report.html", tell=told.append)  # fmt: skip
+    said = f"1 of {wide.height} cases was left out of all models"
+    assert any(said in sentence for sentence in told)
+    assert said in path.read_text(encoding="utf-8")
+    kept = []
+    pr.report(wide.filter(pl.int_range(pl.len()) != 3), truth="truth", score=["A", "B", "C"],
+              over=OVER, path=tmp_path / "kept.html", tell=kept.append)  # fmt: skip
+    assert told[0] == kept[0]

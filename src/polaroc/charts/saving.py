@@ -58,7 +58,7 @@ def export(
     chart
         An Altair chart.
     folder
-        An existing folder.
+        Where to write; folders that are missing are made.
     name
         File name without suffix.
     formats
@@ -97,7 +97,7 @@ def export(
     files = []
     for kind in formats:
         file = Path(folder) / f"{name}.{kind}"
-        file.write_bytes(_rendered(spec, kind))
+        _write(file, _rendered(spec, kind))
         files.append(file)
     return files
 
@@ -111,7 +111,7 @@ def save(chart: "alt.TopLevelMixin", file: str | Path, *, theme: Theme = "light"
         An Altair chart.
     file
         Where to write; the suffix is ".json", ".html", ".svg", ".png" or ".pdf",
-        as in `export`. A file of that name is replaced.
+        as in `export`. A file of that name is replaced; folders that are missing are made.
     theme
         For a "light" or a "dark" page.
 
@@ -143,8 +143,13 @@ def save(chart: "alt.TopLevelMixin", file: str | Path, *, theme: Theme = "light"
     path = Path(file)
     kind = path.suffix[1:].lower()
     check_formats([kind])
-    path.write_bytes(_rendered(_themed(escape_names(chart.to_dict()), theme), kind))
+    _write(path, _rendered(_themed(escape_names(chart.to_dict()), theme), kind))
     return path
+
+
+def _write(file: Path, content: bytes) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(content)
 
 
 def _themed(spec: dict[str, Any], theme: Theme) -> dict[str, Any]:

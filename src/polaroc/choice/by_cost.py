@@ -19,18 +19,18 @@ from polaroc.choice.regret import priors_to_evaluate
 from polaroc.choice.result import Choice
 from polaroc.comparison.gate_checks import keys_of
 from polaroc.comparison.letters import check_result_name
-from polaroc.comparison.paired_cases import read_cases
+from polaroc.comparison.paired_cases import check_has_models, common_cases, read_cases
 from polaroc.curves.curve import curve
-from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
+from polaroc.errors import Hint, InvalidArgument, quoted
 from polaroc.predictions.row_checks import SCORE
-from polaroc.predictions.wide import CASE, MODEL, score_columns
+from polaroc.predictions.wide import MODEL, score_columns, with_row_cases
 from polaroc.priors.beliefs import Belief, points, resolve_belief
 from polaroc.priors.grids import prior_grid
 from polaroc.priors.in_use import ESTIMATE
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.constraints import promise, resolve_constraints
 from polaroc.thresholds.operating_points import operating_points
-from polaroc.thresholds.saved import fingerprint
+from polaroc.thresholds.tuning_cases import refuse_tuning_cases, refuse_tuning_rows
 from polaroc.typing import Array, IntoExpr, Label, Nulls, Table
 from polaroc.typing import Score as Scores
 
@@ -147,7 +147,11 @@ def choose_by_cost(
     table, tuned = as_lazy(predictions).collect(), as_lazy(tuning).collect()
     wide = bool(score_columns(score))
     between = _between(table, tuned, by, [truth, score, weight, case], wide=wide)
+    check_has_models(table.columns, between, score)
     check_result_name(between, (*Posterior._fields, *COLUMNS, "mean", "prior", "regret", "best"))
+    left_out = None
+    if nulls == "drop" and weight is None:
+        table, left_out = common_cases(table, truth=truth, score=score, between=between, case=case)
     columns: dict[str, Any] = {"truth": truth, "score": score, "positive": positive}
     keyed: dict[str, Any] = {
         **columns,
@@ -162,12 +166,10 @@ def choose_by_cost(
             f"{between!r} has {models} value(s), a choice needs two.",
             hint="operating_points(...) chooses the threshold of one model.",
         )
-    if fingerprint(curves, [between]) == fingerprint(own, [between]):
-        raise InvalidTable(
-            "predictions and tuning are the same cases: the thresholds would be judged on the "
-            "cases they were chosen on.",
-            hint="give other cases as tuning.",
-        )
+    refuse_tuning_cases(own, curves, [between])
+    if case is not None:
+        parts = [truth, *(score_columns(score).values() or [between, score])]
+        refuse_tuning_rows(table.lazy(), tuned.lazy(), case, parts)
     # Refused above; equal rates of other cases are chance.
     thresholds = costs.thresholds(curves, models)
     judged = apply_thresholds(table, thresholds, **keyed, same_table=True).with_columns(
@@ -187,8 +189,9 @@ def choose_by_cost(
     )  # fmt: skip
     judged = judged.with_columns(exact.select("cost_lower", "cost_upper"))
     rated = judged.filter(KNOWN)
-    certainty = _certainty(table, rated, between, case, costs, weight, nulls, columns)
-    return _choice(judged, rated, between, costs, certainty, level, _shared(table, tuned, case))
+    certainty = _certainty(table, rated, between, case, costs, weight, columns)
+    warnings = [*([] if left_out is None else [left_out]), *_shared(table, tuned, case)]
+    return _choice(judged, rated, between, costs, certainty, level, warnings)
 
 
 def _between(
@@ -229,7 +232,6 @@ def _certainty(
     case: str | None,
     costs: Costs,
     weight: IntoExpr | None,
-    nulls: Nulls,
     columns: Mapping[str, Any],
 ) -> Certainty:
     """The covariance of the costs of models with fixed thresholds, over cases of one test set."""
@@ -242,8 +244,10 @@ def _certainty(
     worth = {True: prior * costs.fn, False: (1 - prior) * costs.fp}
     covariance = np.zeros((rated.height, rated.height))
     if case is None and score_columns(columns["score"]):
-        case = CASE
-    is_paired = case is not None and nulls == "raise"
+        numbered, case = with_row_cases(table)
+        table = numbered.lazy().collect()
+    # Cases that not all models scored are left out.
+    is_paired = case is not None
     if is_paired:
         cases = read_cases(table, between=between, case=case, by=(), **columns)
         placed = rated.select(

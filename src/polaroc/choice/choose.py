@@ -12,7 +12,7 @@ from polaroc.base.statistics import ROUNDING
 from polaroc.choice.answer import changes, corrected, describe_belief, one_sentence
 from polaroc.choice.by_cost import EXPECTED_COST, choose_by_cost, costs_of
 from polaroc.choice.certainty import Certainty, of_errors, of_folds, of_halves
-from polaroc.choice.posterior import Posterior, posterior
+from polaroc.choice.posterior import Posterior, at_least_own, posterior
 from polaroc.choice.predictions import measured, one_prior
 from polaroc.choice.regret import ExpectedMeasures, best_shares, measure_under_belief
 from polaroc.choice.result import Choice
@@ -105,7 +105,9 @@ def choose(
     level
         Probability that `lower` and `upper` of a model hold its true measure, in (0, 1).
     truth, score, weight, positive, nulls
-        Of predictions, as in `evaluate`.
+        Of predictions, as in `evaluate`. With ``nulls="drop"`` fitted models that can be
+        paired are compared on the cases that all of them scored; a warning says which were
+        left out.
     by
         The columns of the models and of the folds in one: in place of `between` and
         `block`. With one score column per model only those of the folds.
@@ -120,7 +122,8 @@ def choose(
         needed.
     tuning
         For "expected_cost": predictions of the same models on other cases, on which the
-        thresholds are chosen. Models fitted anew for each fold have none.
+        thresholds are chosen. Models fitted anew for each fold have none. The same cases,
+        or some of them, are refused where that can be seen.
     cost_fn, cost_fp
         For "expected_cost": costs > 0 of a missed positive and of a false alarm.
     constraints, confidence
@@ -238,7 +241,7 @@ def choose(
                 measure, over, truth=truth, score=score, case=case, weight=weight,
                 positive=positive, nulls=nulls,
             )  # fmt: skip
-            return choose_measured(
+            choice = choose_measured(
                 known.measures, known.between, known.blocks, measure, over=over,
                 test_train_ratio=known.test_train_ratio
                 if test_train_ratio is None
@@ -246,6 +249,9 @@ def choose(
                 alpha=alpha, incomplete=incomplete, level=level, certainty=known.certainty,
                 halves=None if halves is None else _measures_in_halves(halves),
             )  # fmt: skip
+            if known.left_out is None:
+                return choice
+            return replace(choice, warnings=(known.left_out, *choice.warnings))
 
         if estimate is None:
             return of_predictions(over)
@@ -461,9 +467,13 @@ def _models(
     known = None
     if certainty.covariance is not None:
         gains = measured.gain.mean(axis=0)
-        known = posterior(gains, certainty.covariance, certainty.freedom, level=level)
+        least, most = limits
+        ends = limits if measured.higher else (_negative(most), _negative(least))
+        known = posterior(gains, certainty.covariance, certainty.freedom, level=level, limits=ends)
     if known is not None and not measured.higher:
         known = known.negated()
+    if known is not None and certainty.covariance is not None:
+        known = at_least_own(known, means, certainty.covariance, certainty.freedom, level)
     table = pl.DataFrame(
         [
             models,
@@ -482,6 +492,10 @@ def _models(
     else:
         table = table.join(sens, on=models.name, how="left", nulls_equal=True)
     return table.sort("mean", descending=measured.higher, maintain_order=True)
+
+
+def _negative(limit: float | None) -> float | None:
+    return None if limit is None else -limit
 
 
 def _priors(measured: ExpectedMeasures, models: pl.Series) -> pl.DataFrame:

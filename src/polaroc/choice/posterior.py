@@ -1,5 +1,6 @@
 """How sure a choice is: the posterior of the models' true means, by a hierarchical model."""
 
+from collections.abc import Sequence
 from math import inf, log
 from typing import NamedTuple
 
@@ -17,6 +18,8 @@ MIN_DRAWS, MAX_DRAWS, DRAWN_VALUES = 4_000, 20_000, 2_000_000
 # Models whose difference and its variance are smaller, relative to the others, are the same.
 SAME = 1e-12
 HALVINGS, NEGLIGIBLE = 20, 1e-7
+# Below so many degrees of freedom (five folds) nothing tells which model varies more.
+FEW_FREEDOM = 5
 # Variance of the logarithms of variances up to which models are taken to be equally variable.
 LIKE_VARIANCES = 0.05
 
@@ -41,6 +44,7 @@ def posterior(
     freedom: float = inf,
     *,
     level: float = 0.95,
+    limits: tuple[float | None, float | None] = (None, None),
     draws: int | None = None,
     seed: int = 0,
 ) -> Posterior | None:
@@ -56,6 +60,9 @@ def posterior(
         Degrees of freedom of the covariance; infinite where it is known.
     level
         Of the limits, in (0, 1).
+    limits
+        The least and the greatest value that a mean may have. They matter with few degrees of
+        freedom, where a loss without limits may have no mean.
     draws
         Random draws, by default 20,000, or fewer from a hundred models on.
     seed
@@ -75,7 +82,8 @@ def posterior(
     in standard errors of a difference, has a scaled inverse χ² as its prior. The scale of the
     covariance is integrated out. A covariance with ν degrees of freedom is drawn towards one
     correlation with weight 1 − ν/(ν + k(k − 1) − 2), and variances towards each other as far as
-    they differ by chance.
+    they differ by chance. With fewer than five degrees of freedom the models share one variance,
+    and the variances of differences stay.
 
     `expected`, `lower` and `upper` also give all models being equal a prior probability of one
     half: without it the best of two equal models would keep half of its lead. Which model is best
@@ -97,14 +105,35 @@ def posterior(
     if len(own) == 1:
         return _one(means[own][0], float(covariance[own[0], own[0]]), freedom, level, copies)
     center = means.mean()
+    is_few = freedom < FEW_FREEDOM
+    if is_few:
+        covariance = _of_one_variance(covariance)
     fit = _fit(means[own] - center, covariance[np.ix_(own, own)], freedom)
     if fit is None:
         return None
-    best, loss = _best(fit, draws or _draws(len(own)), seed)
+    ends = [None if one is None or not is_few else one - center for one in limits]
+    best, loss = _best(fit, draws or _draws(len(own)), seed, ends)
     expected = fit.means @ fit.weights
     lower, upper = (_quantile(fit, share) for share in ((1 - level) / 2, (1 + level) / 2))
     limits = ((center + expected)[first], (center + lower)[first], (center + upper)[first])
     return Posterior(*limits, (best / copies)[first], loss[first])
+
+
+def at_least_own(
+    known: Posterior, means: "Array", covariance: "Array", freedom: float, level: float
+) -> Posterior:
+    """The posterior with limits that reach as far as those of each model by itself.
+
+    Where models differ by several standard errors, more than the prior expects, a mean is drawn
+    too far towards the others, and its limits with it.
+    """
+    import numpy as np
+    from scipy.special import stdtrit
+
+    reach = stdtrit(min(freedom, 1e9), (1 + level) / 2) * np.sqrt(covariance.diagonal())
+    return known._replace(
+        lower=np.minimum(known.lower, means - reach), upper=np.maximum(known.upper, means + reach)
+    )
 
 
 class _Fit(NamedTuple):
@@ -138,6 +167,17 @@ def _one(mean: float, variance: float, freedom: float, level: float, copies: "Ar
     return Posterior(
         mean * each, (mean - reach) * each, (mean + reach) * each, each / each.sum(), 0 * each
     )
+
+
+def _of_one_variance(covariance: "Array") -> "Array":
+    """The covariance of models of one variance, whose differences vary as before.
+
+    From few folds the common level would be drawn far beyond all models.
+    """
+    variances = covariance.diagonal()
+    shift = (variances.mean() - variances) / 2
+    shared: Array = covariance + shift[:, None] + shift
+    return shared
 
 
 def _fit(means: "Array", covariance: "Array", freedom: float) -> _Fit | None:
@@ -219,7 +259,9 @@ def _draws(models: int) -> int:
     return int(min(max(DRAWN_VALUES / models, MIN_DRAWS), MAX_DRAWS))
 
 
-def _best(fit: _Fit, draws: int, seed: int) -> tuple["Array", "Array"]:
+def _best(
+    fit: _Fit, draws: int, seed: int, limits: Sequence[float | None]
+) -> tuple["Array", "Array"]:
     """How often each model is the best, and its mean loss, where models differ."""
     rng = np.random.default_rng(seed)
     weights = fit.weights[1:] / fit.weights[1:].sum()
@@ -237,6 +279,8 @@ def _best(fit: _Fit, draws: int, seed: int) -> tuple["Array", "Array"]:
     # Each draw and its mirror image: equal models are equally often the best.
     for means in (fit.means[:, drawn] + moved, fit.means[:, drawn] - moved):
         best += np.bincount(means.argmax(axis=0), minlength=count)
+        if any(end is not None for end in limits):
+            means = np.clip(means, *limits)
         loss += means.max(axis=0).sum() - means.sum(axis=1)
     return best / (2 * half), loss / (2 * half)
 

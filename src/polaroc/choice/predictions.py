@@ -8,10 +8,11 @@ import polars as pl
 from polaroc.base.columns import column_name
 from polaroc.choice.certainty import Certainty, of_cases
 from polaroc.comparison.gate_checks import keys_of
+from polaroc.comparison.paired_cases import check_has_models, common_cases
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import label, mean_name, select_measures
-from polaroc.predictions.wide import CASE, MODEL, score_columns
+from polaroc.predictions.wide import MODEL, score_columns, with_row_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import prior_grid
 from polaroc.typing import IntoExpr, Label, Nulls, Score
@@ -30,6 +31,7 @@ class Measured(NamedTuple):
     blocks: list[str]
     certainty: Certainty | None  # None where it follows from the measures
     test_train_ratio: float | None
+    left_out: str | None = None  # what is to be said of cases that not all models scored
 
 
 def measured(
@@ -58,10 +60,19 @@ def measured(
     wide = bool(score_columns(score))
     taken = [name for name in (truth, *_scores(score), weight, case) if isinstance(name, str)]
     between, *blocks = keys_of(table, _with_model(by) if wide else by, taken, on_cases=True)
+    check_has_models(table.columns, between, score)
     if all(name in table.columns for name in blocks) and table.select(blocks).n_unique() < 2:
         blocks = []
     keys = blocks if wide else [between, *blocks]
     once = not blocks and weight is None
+    left_out = None
+    if wide and case is None and once:
+        numbered, case = with_row_cases(table)
+        table = numbered.lazy().collect()
+    if once and nulls == "drop":
+        table, left_out = common_cases(table, truth=truth, score=score, between=between, case=case)
+        # Of what is left nothing is missing where cases can be told apart.
+        nulls = "raise" if wide or case is not None else nulls
     measures = evaluate(
         table, by=keys, truth=truth, score=score, weight=weight, positive=positive, nulls=nulls,
         intervals="wald" if once else None, **options_of(over, measure),
@@ -69,13 +80,11 @@ def measured(
     ratio = certainty = None
     if blocks and case is not None:
         ratio = ratio_of(table, keys, case)
-    if wide and case is None:
-        case = CASE
     if weight is not None and not blocks:
         certainty = WEIGHTED
     if case is not None and once and nulls == "raise":
         certainty = paired(table, over, between, case, truth, score, positive, measure)
-    return Measured(measures, between, blocks, certainty, ratio)
+    return Measured(measures, between, blocks, certainty, ratio, left_out)
 
 
 def paired(

@@ -9,7 +9,7 @@ from polaroc.base.columns import check_keys, column_name, key_columns
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import TRUTH
 from polaroc.curves.curve import curve
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted, spelling
 from polaroc.measures.functions import table_sums
 from polaroc.measures.spec import Measure
 from polaroc.predictions.row_checks import SCORE
@@ -22,6 +22,7 @@ PAIR = (
     "difference", "std_error", "lower", "upper", "statistic", "p_value", "p_adjusted",
 )  # fmt: skip
 FEW = 3
+TWO_SCORES = ["p_logreg", "p_forest"]
 # Differences and variances below are mere rounding.
 NO_DIFFERENCE, NO_VARIANCE = 1e-12, 1e-26
 
@@ -98,6 +99,7 @@ def read_cases(
             f"between is {between!r}, and score has one column per model: their key is {MODEL!r}.",
             hint=Hint("{between}, which is the default.", between=MODEL),
         )
+    check_has_models(frame.lazy().collect_schema().names(), between, score)
     of_case = [] if case is None else [column_name(case, "case")]
     predictions = read(
         with_cases(frame.lazy(), score, case), truth=truth, score=score, by=[*keys, *of_case],
@@ -110,12 +112,75 @@ def read_cases(
     if rows[between].n_unique() < 2:
         raise InvalidArgument(
             f"{between!r} has {rows[between].n_unique()} value(s), a comparison needs two.",
-            hint=Hint("name the column that tells the models apart with {between}.", between=...),
+            hint=Hint("give a column of scores for each model: {score}.", score=TWO_SCORES)
+            if score_columns(score)
+            else Hint("name the column that tells the models apart with {between}.", between=...),
         )
     cases = PairedCases(rows, blocks, between, case)
     if case is not None:
         _refuse_unpaired(cases, case)
     return cases
+
+
+def check_has_models(columns: Sequence[str], between: str, score: Score | None) -> None:
+    """Refuse a table with one column of scores and none that tells the models apart."""
+    if between in columns or score_columns(score):
+        return
+    raise InvalidArgument(
+        f"there is no column {between!r}, and one column of scores: a comparison needs two models "
+        f"or more; the table has {quoted(columns)}.",
+        hint=spelling(
+            [between],
+            columns,
+            Hint(
+                "give one column of scores per model, {score}, or with a row per model and case "
+                "the column that tells the models apart, {between}.",
+                score=TWO_SCORES,
+                between="model",
+            ),
+        ),
+    )
+
+
+def common_cases(
+    table: pl.DataFrame, *, truth: IntoExpr, score: Score, between: str, case: str | None
+) -> tuple[pl.DataFrame, str | None]:
+    """The cases that all models of a test set scored, and what is to be said of the others.
+
+    Without `case` rows of one column of scores cannot be paired: the table is returned as it is.
+    """
+    wide = score_columns(score)
+    if not wide and (case is None or case not in table.columns):
+        return table, None
+    missing = {model: _is_missing(table, column, "score") for model, column in wide.items()}
+    unscored = pl.any_horizontal(missing.values()) if wide else _is_missing(table, score, "score")
+    out = table.select(out=unscored | _is_missing(table, truth, "truth"))["out"]
+    if not out.any():
+        return table, None
+    if wide:
+        lost = table.select(**{model: is_so.sum() for model, is_so in missing.items()})
+        by_model = [(model, count) for model, count in lost.row(0, named=True).items() if count]
+        kept = table.filter(~out)
+        cases, left = table.height, table.height - kept.height
+    else:
+        without = table.filter(unscored)
+        by_model = list(without.group_by(between).len().sort(between).iter_rows())
+        ids = table.filter(out).select(case).unique()
+        kept = table.join(ids, on=case, how="anti", nulls_equal=True, maintain_order="left")
+        cases, left = table[case].n_unique(), ids.height
+    names = ", ".join(f"{count:,} of {quoted([model])}" for model, count in by_model)
+    why = f"scores are missing: {names}" if by_model else "their truth is missing"
+    return kept, (
+        f"{left:,} of {cases:,} cases {'was' if left == 1 else 'were'} left out of all models, "
+        f"which are compared on the same {cases - left:,}: {why}."
+    )
+
+
+def _is_missing(table: pl.DataFrame, column: IntoExpr, argument: str) -> pl.Expr:
+    """Whether a value is null or NaN."""
+    value = column_name(column, argument, table.lazy())
+    dtype = table.lazy().select(value).collect_schema().dtypes()[0]
+    return (value.is_null() | value.is_nan()) if dtype.is_float() else value.is_null()
 
 
 def blocks_of(cases: PairedCases, measure: Measure) -> Iterator[Block]:

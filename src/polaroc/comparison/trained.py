@@ -12,6 +12,7 @@ from polaroc.comparison.delong import paired_test
 from polaroc.comparison.design import Plan
 from polaroc.comparison.letters import check_result_name, letter_frame
 from polaroc.comparison.measure_rows import below_chance
+from polaroc.comparison.paired_cases import check_has_models
 from polaroc.comparison.pairwise import holm_factors
 from polaroc.comparison.result import Comparison
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
@@ -48,6 +49,7 @@ def compare_trained(
         )
     check_result_name(between)
     table = with_cases(as_lazy(predictions).collect(), score, case)
+    check_has_models(table.columns, between, score)
     _refuse_blocks(table, block)
     at: Prior = "observed" if prior is None else prior
     named: dict[str, Any] = {"truth": truth, "score": score, "positive": positive}

@@ -49,8 +49,23 @@ MAX_INTEGER = 2**127
 EXACT_IN_FLOAT = (pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32)
 
 
+def column_in_words(argument: str, column: IntoExpr | Sequence[IntoExpr]) -> str:
+    """The column of an argument, or its columns, as the subject of a sentence.
+
+    Examples
+    --------
+    >>> column_in_words("score", "p")
+    "the score column 'p'"
+    >>> print(column_in_words("score", ["p_forest", pl.col("p") + pl.col("q")]))
+    the score columns 'p_forest', [(col("p")) + (col("q"))]
+    """
+    columns = [column] if isinstance(column, str | pl.Expr) else column
+    names = ", ".join(repr(name) if isinstance(name, str) else str(name) for name in columns)
+    return f"the {argument} column{'s' if len(columns) > 1 else ''} {names}"
+
+
 def score_column(
-    dtype: pl.DataType, name: IntoExpr, column: str = SCORE
+    dtype: pl.DataType, name: IntoExpr | Sequence[IntoExpr], column: str = SCORE
 ) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:
     """The score as Float64, and its errors."""
     raw = pl.col(column)
@@ -71,7 +86,8 @@ def truth_column(
     textual = dtype in (pl.String, pl.Categorical, pl.Enum)
     if not (dtype.is_numeric() or textual or dtype in (pl.Boolean, pl.Null)):
         raise InvalidPredictions(
-            f"truth {name!s} is {dtype}, allowed are Boolean, numbers, String, Categorical, Enum.",
+            f"{column_in_words('truth', name)} is {dtype}, allowed are Boolean, numbers, String, "
+            "Categorical, Enum.",
             hint="make a Boolean column first, for example pl.col(...) == ...",
         )
     if textual:
@@ -158,6 +174,10 @@ def label_note() -> pl.Expr:
     )
 
 
-def _refuse_other_than_numbers(argument: str, dtype: pl.DataType, name: IntoExpr) -> None:
+def _refuse_other_than_numbers(
+    argument: str, dtype: pl.DataType, name: IntoExpr | Sequence[IntoExpr]
+) -> None:
     if not (dtype.is_numeric() or dtype == pl.Null):
-        raise InvalidPredictions(f"{argument} {name!s} is {dtype}, allowed are numbers.", hint=CAST)
+        raise InvalidPredictions(
+            f"{column_in_words(argument, name)} is {dtype}, allowed are numbers.", hint=CAST
+        )

@@ -18,6 +18,7 @@ from polaroc.predictions.row_checks import (
     SCORE,
     UNKNOWN_LABEL,
     WRONG,
+    column_in_words,
     score_column,
     truth_column,
     weight_column,
@@ -198,11 +199,12 @@ def unaudited(
         named, wide_errors = rows_by_model(table, scores, chosen)
     else:
         named = table.select(*chosen, single_column(score, "score", lazy).alias(SCORE)).lazy()
-    score_name = ", ".join(map(str, scores.values() or [score]))
+    # Not a mapping here: that names columns.
+    score_names = [*scores.values()] or score
     schema = named.collect_schema()
     if schema[SCORE] == pl.String:
-        _refuse_words(named, score_name)
-    value, score_errors = score_column(schema[SCORE], score_name)
+        _refuse_words(named, column_in_words("score", score_names))
+    value, score_errors = score_column(schema[SCORE], score_names)
     label, truth_errors = truth_column(schema[TRUTH], truth, positive)
     columns, row_errors = [value, label], [*score_errors, *truth_errors, *wide_errors]
     if weight is not None:
@@ -276,12 +278,12 @@ def _refuse_words(named: pl.LazyFrame, score: str) -> None:
     first, rows = named.select(word.filter(is_none).first(), rows=pl.len()).collect().row(0)
     if not rows:
         raise InvalidPredictions(
-            f"there are no rows, and score {score} is String.",
+            f"there are no rows, and {score} is String.",
             hint="an empty table needs a column of numbers, too.",
         )
     if first is not None:
         raise InvalidPredictions(
-            f"score {score} is String, allowed are numbers; {first!r} is none.",
+            f"{score} is String, allowed are numbers; {first!r} is none.",
             hint="write all of them as numbers; a missing one is null, in CSV an empty field.",
         )
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import single_column
+from polaroc.base.columns import single_column, type_name
 from polaroc.base.private_columns import private
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.predictions.row_checks import (
@@ -44,6 +44,8 @@ def score_columns(score: Score | None) -> dict[str, IntoExpr]:
     else:
         return {}
     for model, column in named:
+        if isinstance(score, Mapping) and isinstance(model, str):
+            _refuse_values(column, model, [name for name, _ in named])
         single_column(column, "score")
         if not isinstance(model, str):
             raise InvalidArgument(
@@ -55,6 +57,24 @@ def score_columns(score: Score | None) -> dict[str, IntoExpr]:
         wrong = f"has the model {quoted(twice)} twice" if twice else "has no column"
         raise InvalidArgument(f"score {wrong}, needed is one column per model.", hint=EXAMPLE)
     return dict(named)
+
+
+def _refuse_values(column: object, model: str, models: Sequence[object]) -> None:
+    """Refuse an array in the place of the name of a column."""
+    if isinstance(column, str | pl.Expr) or not hasattr(column, "__len__"):
+        return
+    names = [str(name) for name in models]
+    values = ", ".join(f"{name!r}: …" for name in names[:2])
+    raise InvalidArgument(
+        f"score is of type {type_name(column)} for the model {model!r}, allowed are column names "
+        "and Polars expressions.",
+        hint=Hint(
+            "put the arrays in the table and name its columns: "
+            f"pr.evaluate({{'truth': y, {values}}}, {{truth}}, {{score}}).",
+            truth="truth",
+            score=names[:2],
+        ),
+    )
 
 
 def rows_by_model(
@@ -125,6 +145,22 @@ def with_cases(frame: Frame, score: Score | None, case: str | None) -> Frame:
     if not unnamed or CASE in frame.lazy().collect_schema():
         return frame
     return frame.with_row_index(CASE)
+
+
+def with_row_cases(
+    frame: pl.LazyFrame | pl.DataFrame,
+) -> tuple[pl.LazyFrame | pl.DataFrame, str]:
+    """A wide table with a column that numbers its rows, each being a case, and its name.
+
+    Examples
+    --------
+    >>> with_row_cases(pl.DataFrame({"id": [7, 7], "p": [0.1, 0.2]}))[1]
+    'id_1'
+    """
+    present = frame.lazy().collect_schema().names()
+    names = (CASE, *(f"{CASE}_{i}" for i in range(1, len(present) + 1)))
+    name = next(name for name in names if name not in present)
+    return frame.with_row_index(name), name
 
 
 def models_as_rows(

@@ -1,6 +1,7 @@
 """A report: one self-contained HTML page that says which model, how sure, at which threshold."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -16,13 +17,15 @@ from polaroc.base.checks import (
 from polaroc.base.columns import as_lazy, collect_like, column_names
 from polaroc.base.tables import as_polars
 from polaroc.comparison.design import Incomplete
+from polaroc.comparison.paired_cases import common_cases
 from polaroc.deployment.monitor_result import Monitor
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.files.atomic import atomic_file, check_new
 from polaroc.predictions.usual_keys import may_be_keys, usual_keys, usual_name
-from polaroc.predictions.wide import score_columns
+from polaroc.predictions.wide import MODEL, score_columns, with_row_cases
 from polaroc.priors.beliefs import Belief, belief_of_estimate, points
 from polaroc.priors.grids import check_prior
+from polaroc.thresholds.tuning_cases import refuse_tuning_rows
 from polaroc.typing import IntoExpr, Label, Nulls, Score, Table
 
 TITLE = "Which model, how sure, at which threshold"
@@ -72,7 +75,7 @@ def report(
         with `path`, `title` and `tell`: the page then has its alarms in plain words.
     path
         The file to write. An earlier report there is replaced, whole or not at
-        all; any other file is left alone.
+        all; any other file is left alone. Folders that are missing are made.
     truth, score, weight, positive, nulls
         As in `evaluate`, for predictions.
     by
@@ -97,7 +100,8 @@ def report(
         The column that tells the cases apart. Where each model was measured once
         it lets the fitted models be compared, case by case. Where there are blocks,
         thresholds are then judged on cases that took no part in setting them, also
-        if blocks share cases, as repeated hold-outs do.
+        if blocks share cases, as repeated hold-outs do. With one column of scores per
+        model, measured once, each row is a case without it.
     test_train_ratio
         Test over training cases of a block, as in `compare`; without it no test
         over blocks is made.
@@ -240,10 +244,21 @@ def report(
         scores = score_columns(score)
         taken: list[object] = [truth, weight, cases, *(scores.values() if scores else [score])]
         frame, named_keys, unused = _keyed(frame, by, taken, one_model=not scores)
+        one_test_set = weight is None and set(named_keys) <= {MODEL}
+        if scores and case is None and one_test_set:
+            frame, case = with_row_cases(frame)
+        of_others = None
+        folds = [key for key in named_keys if key != between and usual_name(key) != "model"]
+        if nulls == "drop" and weight is None and not folds:
+            frame, of_others = common_cases(
+                as_lazy(frame).collect(), truth=truth, score=score,
+                between=named_keys[0] if named_keys else MODEL, case=case,
+            )  # fmt: skip
         predictions = read_predictions(
             frame, truth=truth, score=score, by=named_keys,
             weight=weight, positive=positive, nulls=nulls, case=case,
         )  # fmt: skip
+        predictions = replace(predictions, of_others=of_others)
     keys = measure_keys(frame) if predictions is None else predictions.keys
     models, blocks = roles(keys, between, block)
     if tuning is not None and predictions is not None and truth is not None and score is not None:
@@ -254,6 +269,9 @@ def report(
                 hint="leave it out, or give predictions of fitted models on one test set.",
             )
         other = as_polars(tuning)
+        if case is not None:
+            parts = [truth, *(score_columns(score).values() or [score])]
+            refuse_tuning_rows(as_lazy(frame), as_lazy(other), case, parts)
         named = models in as_lazy(other).collect_schema() and not score_columns(score)
         tuned = read_predictions(
             other, truth=truth, score=score, by=[models] if named else [], weight=weight,

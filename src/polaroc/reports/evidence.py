@@ -90,6 +90,8 @@ class Evidence:
         if estimated is not None:
             cautions.append(estimated.interval_note)
         cautions += () if self.thresholds is None else self.thresholds.cautions
+        if self.predictions is not None and self.predictions.of_others is not None:
+            cautions.append(self.predictions.of_others)
         if self.predictions is not None and self.predictions.dropped:
             cautions.append(left_out(self.predictions.dropped))
         frame = pl.Series("caution", cautions, pl.String).to_frame()

@@ -21,7 +21,7 @@ from polaroc.reports.inputs import Question, ReportPredictions, within
 from polaroc.reports.needs import Need
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.operating_points import operating_points
-from polaroc.thresholds.saved import fingerprint
+from polaroc.thresholds.tuning_cases import refuse_tuning_cases
 
 # Tail of a belief at each end whose priors are not shown.
 TAIL = 0.05
@@ -126,12 +126,7 @@ def _tuned(
             f"tuning has no cases of {model.item()!r}.",
             hint="give predictions of the same models as tuning.",
         )
-    if fingerprint(curves, by) == fingerprint(judging.curves(by), by):
-        raise InvalidTable(
-            "predictions and tuning are the same cases: the thresholds would be judged on the "
-            "cases they were chosen on.",
-            hint="give other cases as tuning.",
-        )
+    refuse_tuning_cases(judging.curves(by), curves, by)
     points = []
     for need in needs:
         is_cost = need.kind == "cost"

@@ -32,6 +32,7 @@ from polaroc.predictions.row_checks import (
     SCORE,
     UNKNOWN_LABEL,
     WRONG,
+    column_in_words,
     labels_of,
     listed,
 )
@@ -171,7 +172,7 @@ def _score(raw: Any, name: str) -> tuple[Any, list[tuple[int, Any]]]:
     kind = raw.type()
     if not (kind.is_numeric() or kind.is_null() or kind.is_unknown()):
         raise InvalidPredictions(
-            f"score {name!r} is {kind}, allowed are numbers.",
+            f"{column_in_words('score', name)} is {kind}, allowed are numbers.",
             hint="cast it first, for example table.mutate(score=table.score.cast('float64')).",
         )
     value = raw.cast("float64")
@@ -196,7 +197,8 @@ def _truth(
         raw = raw.cast("string")
     elif not (kind.is_numeric() or kind.is_string() or kind.is_boolean() or kind.is_null()):
         raise InvalidPredictions(
-            f"truth {name!r} is {kind}, allowed are truth values, numbers and text.",
+            f"{column_in_words('truth', name)} is {kind}, allowed are truth values, numbers "
+            "and text.",
             hint="make a truth value of it first, for example table.mutate(truth=...).",
         )
     textual = raw.type().is_string()
@@ -219,7 +221,7 @@ def _weight(raw: Any, name: str) -> tuple[Any, list[tuple[int, Any]]]:
     kind = raw.type()
     if not (kind.is_numeric() or kind.is_null() or kind.is_unknown()):
         raise InvalidPredictions(
-            f"weight {name!r} is {kind}, allowed are numbers.",
+            f"{column_in_words('weight', name)} is {kind}, allowed are numbers.",
             hint="cast it first, for example table.mutate(weight=table.weight.cast('float64')).",
         )
     value = raw.cast("float64")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from polaroc.base.columns import check_keys, column_name, key_columns
+from polaroc.base.columns import check_keys, column_name, key_columns, single_column
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import TRUTH
 from polaroc.curves.curve import curve
@@ -178,7 +178,7 @@ def common_cases(
 
 def _is_missing(table: pl.DataFrame, column: IntoExpr, argument: str) -> pl.Expr:
     """Whether a value is null or NaN."""
-    value = column_name(column, argument, table.lazy())
+    value = single_column(column, argument, table.lazy())
     dtype = table.lazy().select(value).collect_schema().dtypes()[0]
     return (value.is_null() | value.is_nan()) if dtype.is_float() else value.is_null()
 

@@ -115,8 +115,8 @@ def posterior(
     best, loss = _best(fit, draws or _draws(len(own)), seed, ends)
     expected = fit.means @ fit.weights
     lower, upper = (_quantile(fit, share) for share in ((1 - level) / 2, (1 + level) / 2))
-    limits = ((center + expected)[first], (center + lower)[first], (center + upper)[first])
-    return Posterior(*limits, (best / copies)[first], loss[first])
+    of_means = ((center + expected)[first], (center + lower)[first], (center + upper)[first])
+    return Posterior(*of_means, (best / copies)[first], loss[first])
 
 
 def at_least_own(

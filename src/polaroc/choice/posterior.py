@@ -1,6 +1,5 @@
 """How sure a choice is: the posterior of the models' true means, by a hierarchical model."""
 
-from collections.abc import Sequence
 from math import inf, log
 from typing import NamedTuple
 
@@ -111,8 +110,8 @@ def posterior(
     fit = _fit(means[own] - center, covariance[np.ix_(own, own)], freedom)
     if fit is None:
         return None
-    ends = [None if one is None or not is_few else one - center for one in limits]
-    best, loss = _best(fit, draws or _draws(len(own)), seed, ends)
+    low, high = (None if one is None or not is_few else one - center for one in limits)
+    best, loss = _best(fit, draws or _draws(len(own)), seed, low, high)
     expected = fit.means @ fit.weights
     lower, upper = (_quantile(fit, share) for share in ((1 - level) / 2, (1 + level) / 2))
     of_means = ((center + expected)[first], (center + lower)[first], (center + upper)[first])
@@ -260,7 +259,7 @@ def _draws(models: int) -> int:
 
 
 def _best(
-    fit: _Fit, draws: int, seed: int, limits: Sequence[float | None]
+    fit: _Fit, draws: int, seed: int, least: float | None, most: float | None
 ) -> tuple["Array", "Array"]:
     """How often each model is the best, and its mean loss, where models differ."""
     rng = np.random.default_rng(seed)
@@ -279,8 +278,8 @@ def _best(
     # Each draw and its mirror image: equal models are equally often the best.
     for means in (fit.means[:, drawn] + moved, fit.means[:, drawn] - moved):
         best += np.bincount(means.argmax(axis=0), minlength=count)
-        if any(end is not None for end in limits):
-            means = np.clip(means, *limits)
+        if least is not None or most is not None:
+            means = np.clip(means, least, most)
         loss += means.max(axis=0).sum() - means.sum(axis=1)
     return best / (2 * half), loss / (2 * half)
 

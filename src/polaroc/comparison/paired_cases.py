@@ -150,14 +150,17 @@ def common_cases(
     Without `case` rows of one column of scores cannot be paired: the table is returned as it is.
     """
     wide = score_columns(score)
-    if not wide and (case is None or case not in table.columns):
-        return table, None
     missing = {model: _is_missing(table, column, "score") for model, column in wide.items()}
-    unscored = pl.any_horizontal(missing.values()) if wide else _is_missing(table, score, "score")
+    if isinstance(score, str | pl.Expr):
+        if case is None or case not in table.columns:
+            return table, None
+        unscored = _is_missing(table, score, "score")
+    else:
+        unscored = pl.any_horizontal(missing.values())
     out = table.select(out=unscored | _is_missing(table, truth, "truth"))["out"]
     if not out.any():
         return table, None
-    if wide:
+    if case is None or wide:
         lost = table.select(**{model: is_so.sum() for model, is_so in missing.items()})
         by_model = [(model, count) for model, count in lost.row(0, named=True).items() if count]
         kept = table.filter(~out)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from typing import Any
 
 import polars as pl
 
@@ -199,8 +200,7 @@ def unaudited(
         named, wide_errors = rows_by_model(table, scores, chosen)
     else:
         named = table.select(*chosen, single_column(score, "score", lazy).alias(SCORE)).lazy()
-    # Not a mapping here: that names columns.
-    score_names = [*scores.values()] or score
+    score_names: list[Any] = [*scores.values()] or [score]
     schema = named.collect_schema()
     if schema[SCORE] == pl.String:
         _refuse_words(named, column_in_words("score", score_names))

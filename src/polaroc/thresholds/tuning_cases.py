@@ -31,27 +31,25 @@ def refuse_tuning_cases(judging: pl.DataFrame, tuning: pl.DataFrame, keys: Seque
     """
     if fingerprint(tuning, keys) == fingerprint(judging, keys):
         raise InvalidTable(f"predictions and tuning are the same cases: {JUDGED}", hint=OTHERS)
-    cells = [_cells(curves) for curves in (judging, tuning)]
-    if all(_tells_apart(of) for of in cells):
-        _refuse_contained(*cells, [*keys, "threshold"], ["pos", "neg"])
+    judged, tuned = _cells(judging), _cells(tuning)
+    if _tells_apart(judged) and _tells_apart(tuned):
+        _refuse_contained(judged, tuned, [*keys, "threshold"], ["pos", "neg"])
 
 
 def refuse_tuning_rows(
     judging: pl.LazyFrame, tuning: pl.LazyFrame, case: str, columns: Sequence[IntoExpr]
 ) -> None:
     """Refuse rows of the same case that are alike in `columns`, such as truth and scores."""
-    schemas = [table.collect_schema() for table in (judging, tuning)]
-    if not all(case in schema for schema in schemas):
+    if not all(case in table.collect_schema() for table in (judging, tuning)):
         return
-    rows = [
-        table.select(
-            pl.col(case), *(single_column(column, "score").alias(f"column_{i}")
-                            for i, column in enumerate(columns)),
-        ).with_columns(pl.lit(1).alias("rows")).collect()
-        for table in (judging, tuning)
-    ]  # fmt: skip
-    if rows[0].schema == rows[1].schema:
-        _refuse_contained(*rows, [name for name in rows[0].columns if name != "rows"], ["rows"])
+    names = [f"column_{i}" for i in range(len(columns) + 1)]
+    parts = [
+        single_column(column, "score").alias(name)
+        for name, column in zip(names, (case, *columns), strict=True)
+    ]
+    judged, tuned = (table.select(*parts, rows=1).collect() for table in (judging, tuning))
+    if judged.schema == tuned.schema:
+        _refuse_contained(judged, tuned, names, ["rows"])
 
 
 def _cells(curves: pl.DataFrame) -> pl.DataFrame:

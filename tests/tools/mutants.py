@@ -152,15 +152,13 @@ COMPARISONS = {
 LOOPS = 10
 
 
-def mutants(source: str) -> Iterator[tuple[str, str]]:
-    """Each change in words, and the source with it."""
-    count = sum(1 for _ in places(ast.parse(source)))
-    for number in range(count):
-        tree = ast.parse(source)
-        node, change = next(found for i, found in enumerate(places(tree)) if i == number)
-        around, before = function_of(tree, node), line_of(tree, node)
-        change()
-        yield f"{around}: {before}  →  {line_of(tree, node)}", ast.unparse(tree)
+def mutant_of(source: str, number: int) -> tuple[str, str]:
+    """The change of one of the places in words, and the source with it."""
+    tree = ast.parse(source)
+    node, change = next(found for i, found in enumerate(places(tree)) if i == number)
+    around, before = function_of(tree, node), line_of(tree, node)
+    change()
+    return f"{around}: {before}  →  {line_of(tree, node)}", ast.unparse(tree)
 
 
 def function_of(tree: ast.Module, node: ast.AST) -> str:
@@ -284,19 +282,20 @@ def tried(
 ) -> tuple[int, dict[str, bool]]:
     """How many changes of a module there are, and of those tried whether no test noticed them."""
     place = Path("src") / "polaroc" / f"{module}.py"
-    changed = list(mutants((ROOT / place).read_text(encoding="utf-8")))
-    if most < len(changed):
-        random.Random(f"{seed} {module}").shuffle(changed)
+    source = (ROOT / place).read_text(encoding="utf-8")
+    numbers = list(range(sum(1 for _ in places(ast.parse(source)))))
+    if most < len(numbers):
+        random.Random(f"{seed} {module}").shuffle(numbers)
     # The same words may stand for several changes: each is one of its own.
     seen: Counter[str] = Counter()
     sample = []
-    for words, mutant in changed[:most]:
+    for words, mutant in (mutant_of(source, number) for number in numbers[:most]):
         seen[words] += 1
         sample.append((words + seen[words] * "\0", mutant))
     found = {words: kept[words] for words, _ in sample if words in kept}
     sample = [change for change in sample if change[0] not in found]
     if not sample:
-        return len(changed), found
+        return len(numbers), found
     with tempfile.TemporaryDirectory() as folder:
         free = [copied(Path(folder) / str(place) / "polaroc") for place in range(at_once)]
         tests = [str(place), *tests_of(module)]
@@ -327,7 +326,7 @@ def tried(
         finally:
             for child in judged:
                 os.kill(child, signal.SIGKILL)
-        return len(changed), found
+        return len(numbers), found
 
 
 def tests_of(module: str) -> list[str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from polaroc.base.columns import INTERVAL, MEASURE_COLUMNS, OVER, WITH_INTERVAL, attach
-from polaroc.base.private_columns import COUNT, KEY_INDEX, PRIVATE, private
+from polaroc.base.private_columns import COUNT, PRIVATE, ROW, private
 from polaroc.curves.segments import with_segments
 from polaroc.measures.interleaving import IS_MANY, PRIOR, SKEW, interleaved, interpolated
 from polaroc.measures.spec import Measure, chunks, ingredients
@@ -196,18 +196,18 @@ def tidy_in_memory(
     rows = wide.sort(keys, nulls_last=True) if keys else wide
     rows = rows.with_columns(**warnings)
     causes = ["positives", "negatives", "note", *warnings]
-    distinct = rows.unique(causes, keep="any").drop(keys).with_row_index(KEY_INDEX)
+    distinct = rows.unique(causes, keep="any").drop(keys).with_row_index(ROW)
     made = tidy(rows.lazy(), keys, measures)
     if 2 * distinct.height > rows.height:
         return made.collect(engine="in-memory")
-    noted = tidy(distinct.lazy(), [KEY_INDEX], measures).select("note").collect(engine="in-memory")
+    noted = tidy(distinct.lazy(), [ROW], measures).select("note").collect(engine="in-memory")
     measured = made.drop("note").collect(engine="in-memory")
     same = rows.join(
-        distinct.select(KEY_INDEX, *causes), on=causes, nulls_equal=True, maintain_order="left"
+        distinct.select(ROW, *causes), on=causes, nulls_equal=True, maintain_order="left"
     )
     count = len(measured) // max(len(rows), 1)
     place = pl.int_range(pl.len(), dtype=pl.UInt32)
-    noted_at = pl.lit(same[KEY_INDEX]).gather(place // count) * count + place % count
+    noted_at = pl.lit(same[ROW]).gather(place // count) * count + place % count
     notes = pl.lit(noted.to_series()).gather(noted_at).alias("note")
     return measured.with_columns(notes).select(made.collect_schema().names())
 

@@ -28,7 +28,8 @@ PALE = "#E6E9ED"
 DARK_BACKGROUND = "#12161B"
 # Colours that cannot be seen on a dark page, and what stands for them there.
 DARK = {
-    "#000000": "#FFFFFF", INK: PALE, "#E6E6E6": "#2B333B", "#555555": "#AAB3BD", "white": DARK_BACKGROUND,
+    "#000000": "#FFFFFF", INK: PALE, "#E6E6E6": "#2B333B", "#555555": "#AAB3BD",
+    "white": DARK_BACKGROUND,
 }  # fmt: skip
 # For the first eight models, the next eight, …
 SHAPES = ("circle", "square", "triangle-up", "diamond")

@@ -166,6 +166,13 @@ def test_every_format_is_written(tmp_path):
     assert files[4].read_bytes().startswith(b"%PDF")
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_page_of_a_dark_chart_is_dark(theme, tmp_path):
+    chart = pr.charts.roc(curves(predictions(500, keys=2)))
+    page = pr.charts.save(chart, tmp_path / "roc.html", theme=theme).read_text()
+    assert ("color-scheme: dark" in page) == (theme == "dark")
+
+
 def test_a_table_without_keys_is_one_line():
     table = predictions(300).drop("model")
     measures = pr.evaluate(table, truth="truth", score="score", priors=[0.5, 0.1])

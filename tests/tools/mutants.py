@@ -122,6 +122,7 @@ TESTS = {
     "uncertainty/draws": ["tests/uncertainty/test_bootstrap.py"],
     "uncertainty/pseudo_cases": INTERVALS,
     "uncertainty/influence": INTERVALS[:1],
+    "uncertainty/intervals": INTERVALS[1:],
     "priors/grids": ["tests/priors", "tests/curves/test_surface.py", "tests/test_hints.py"],
     "priors/in_use": ["tests/deployment/test_carried.py", "tests/evaluation/test_at_estimates.py"],
     "priors/reweighting": ["tests/calibration", "tests/measures/test_scoring.py"],

@@ -126,5 +126,6 @@ def test_curves_have_the_same_intervals():
     asked = {"priors": 0.1, "measures": ["auc", "brier"], "score_prior": 0.4}
     curves = pr.curve(table, **NAMES, by="set")
     found = pr.intervals(curves, **asked)
+    assert found["measure"].to_list() == ["auc", "brier"] * 2
     expected = pr.evaluate(table, **NAMES, by="set", intervals="logit", **asked)
     assert found["upper"].to_list() == pytest.approx(expected["upper"].to_list())

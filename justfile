@@ -64,6 +64,10 @@ formulations *ARGS:
 coverage *ARGS:
     python tests/benchmarks/coverage.py {{ARGS}}
 
+# The same where cases come in clusters, or with sampling weights.
+dependent-cases *ARGS:
+    python tests/benchmarks/dependent_cases.py {{ARGS}}
+
 # Probabilities: coverage of the intervals of scoring rules, size of the test of calibration, and log
 # loss at priors in use (parts: intervals, size, use).
 calibration *ARGS:
@@ -84,6 +88,10 @@ spark-scale *ARGS:
 # How often `compare` finds a difference where there is none, by design and learner, and its power.
 error-rates *ARGS:
     python tests/benchmarks/design_rates.py {{ARGS}}
+
+# The variance from splits into halves beside those from thirds and quarters.
+split-shares *ARGS:
+    python tests/benchmarks/split_shares.py {{ARGS}}
 
 # The rates of all tests of one design, P-ROC's among them.
 test-rates *ARGS:

@@ -112,6 +112,9 @@ STEPS = {
     "check": lambda table, **columns: pr.check(table, case="id", **columns),
     "bootstrap": partial(pr.bootstrap, measures="auc", draws=100),
     "bootstrap, clusters": partial(pr.bootstrap, measures="auc", draws=100, cluster="patient"),
+    "bootstrap, sampled": partial(
+        pr.bootstrap, measures="auc", draws=100, sampling_weight="weight"
+    ),
     "apply_thresholds": lambda table, **columns: pr.apply_thresholds(table, points(), **columns),
     "estimate_prior": lambda table, **columns: pr.estimate_prior(
         table, WIDE if "by" not in columns else LONG, method="confusion", **columns

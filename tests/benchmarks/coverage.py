@@ -6,12 +6,14 @@ binormal scores with AUC 0.8, 0.9 and 0.995, continuous and in five levels, 20 t
 four priors and IAUPREC over 0.05 to 0.20, at a nominal 0.95. The methods with
 influence see N test sets of each kind (a quarter where there are 500 positives),
 those that resample M of B draws each. An interval that is not given counts neither way.
+``--cases 20+10000 …``: these numbers of positives and negatives in place of the grid's.
 """
 
 import argparse
 import json
 import sys
 import time
+from collections.abc import Sequence
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -28,6 +30,7 @@ import binormal
 OVER = (0.05, 0.20)
 PRIORS = [0.5, 0.2, 0.1, 0.01]
 POSITIVES, RATIOS, AUCS = (20, 50, 100, 500), (1, 4, 20, 200), (0.8, 0.9, 0.995)
+SIZES = tuple(product(POSITIVES, RATIOS))
 ASKED = {"priors": PRIORS, "over": OVER}
 MEASURES = ["auc", "auprec", "iauprec"]
 INFLUENCE, RESAMPLED = ("logit", "wald"), ("percentile", "bca", "bootstrap logit")
@@ -64,11 +67,17 @@ def covered(found: pl.DataFrame, true: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def grid(replications: int, resampled: int, draws: int) -> pl.DataFrame:
+def grid(
+    replications: int,
+    resampled: int,
+    draws: int,
+    sizes: Sequence[tuple[int, int]] = SIZES,
+    first_seed: int = 0,
+) -> pl.DataFrame:
     """Coverage of every method in every kind of test set."""
     parts, started = [], time.perf_counter()
-    kinds = list(product(AUCS, (False, True), POSITIVES, RATIOS))
-    for seed, (auc, rounded, positives, ratio) in enumerate(kinds):
+    kinds = list(product(AUCS, (False, True), sizes))
+    for seed, (auc, rounded, (positives, ratio)) in enumerate(kinds, first_seed):
         true = true_values(auc, rounded)
         for methods, count in ((INFLUENCE, replications), (RESAMPLED, resampled)):
             count = count // 4 if positives == max(POSITIVES) else count
@@ -83,7 +92,10 @@ def grid(replications: int, resampled: int, draws: int) -> pl.DataFrame:
                 size = {"positives": positives, "ratio": ratio, "replications": count}
                 named = {name: pl.lit(value) for name, value in (place | size).items()}
                 parts.append(told.with_columns(**named))
-        print(f"{seed + 1}/{len(kinds)}: {time.perf_counter() - started:.0f} s", file=sys.stderr)
+        print(
+            f"{seed + 1 - first_seed}/{len(kinds)}: {time.perf_counter() - started:.0f} s",
+            file=sys.stderr,
+        )
     share = pl.col("hold") / pl.col("given")
     return pl.concat(parts).select(
         *KEYS, "replications", "given", "too_high", "width",
@@ -116,7 +128,7 @@ def report(found: pl.DataFrame, console: Console) -> None:
         at = "" if prior is None else f" at prior {prior:g}"
         cells = Table(title=f"{method}: {measure}{at}, coverage (width)")
         cells.add_column("AUC, scores")
-        for positives, ratio in product(POSITIVES, RATIOS):
+        for positives, ratio in part.select("positives", "ratio").unique().sort(pl.all()).rows():
             cells.add_column(f"{positives} + {positives * ratio}")
         for (auc, rounded), own in part.group_by("auc", "rounded", maintain_order=True):
             ordered = own.sort("positives", "ratio")
@@ -134,9 +146,13 @@ def main() -> None:
     parser.add_argument("--replications", type=int, default=2000)
     parser.add_argument("--resampled", type=int, default=200)
     parser.add_argument("--draws", type=int, default=500)
+    parser.add_argument("--cases", nargs="+", help="such as 20+10000, in place of the grid's")
+    parser.add_argument("--seed", type=int, default=0, help="of the first kind of test set")
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
-    found = grid(asked.replications, asked.resampled, asked.draws)
+    given = [tuple(map(int, cases.split("+"))) for cases in asked.cases or ()]
+    sizes = [(positives, negatives // positives) for positives, negatives in given] or SIZES
+    found = grid(asked.replications, asked.resampled, asked.draws, sizes, asked.seed)
     report(found.sort(KEYS, nulls_last=True), Console(width=260))
     if asked.json:
         asked.json.write_text(json.dumps(found.to_dicts(), indent=1))

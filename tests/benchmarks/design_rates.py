@@ -294,11 +294,12 @@ Values = dict[str, np.ndarray]  # fits × models, by design
 
 def sample_values(
     rng: np.random.Generator, positives: int, negatives: int, learner: str, models: int,
-    ahead: float, features: int = FEATURES, shift: float = SHIFT,
+    ahead: float, features: int = FEATURES, shift: float = SHIFT, noise: int = 0,
 ) -> dict[str, Values]:  # fmt: skip
     """The AUCs of every fit of one sample, by learner and design."""
     truth = np.arange(positives + negatives) < positives
-    X = rng.normal(size=(len(truth), models, features)) + shift * truth[:, None, None]
+    X = rng.normal(size=(len(truth), models, features))
+    X[:, :, : features - noise] += shift * truth[:, None, None]
     X[:, 0] += ahead * truth[:, None]
     fits = designs(rng, positives, negatives)
     drawn = [
@@ -376,12 +377,15 @@ def outcomes(values: Values, positives: int, negatives: int) -> dict[str, float]
 def simulate(
     positives: int, negatives: int, learner: str, models: int, ahead: float, replicates: int,
     seed: int = 0, seconds: float = np.inf, features: int = FEATURES, shift: float = SHIFT,
+    noise: int = 0,
 ) -> pl.DataFrame:  # fmt: skip
     """One row per replicate and learner, with a column per test."""
     started, rows = time.perf_counter(), []
     for replicate in range(replicates):
         rng = np.random.default_rng([seed, replicate, positives, negatives, models])
-        drawn = sample_values(rng, positives, negatives, learner, models, ahead, features, shift)
+        drawn = sample_values(
+            rng, positives, negatives, learner, models, ahead, features, shift, noise
+        )
         for kind, values in drawn.items():
             setting = dict(zip(KEYS, (positives, negatives, kind, models, ahead), strict=True))
             rows.append(setting | {"seed": seed} | outcomes(values, positives, negatives))
@@ -512,6 +516,7 @@ def main() -> None:
     parser.add_argument("--models", type=int, default=2)
     parser.add_argument("--ahead", type=float, default=0.0)
     parser.add_argument("--features", type=int, default=FEATURES, help="of each algorithm")
+    parser.add_argument("--noise", type=int, default=0, help="of these that say nothing")
     parser.add_argument("--shift", type=float, default=SHIFT, help="of the positives' means")
     parser.add_argument("--replicates", type=int, default=1000)
     parser.add_argument("--seconds", type=float, default=np.inf, help="stop after these")
@@ -526,7 +531,7 @@ def main() -> None:
         return
     runs = simulate(
         asked.positives, asked.negatives, asked.learner, asked.models, asked.ahead,
-        asked.replicates, asked.seed, asked.seconds, asked.features, asked.shift,
+        asked.replicates, asked.seed, asked.seconds, asked.features, asked.shift, asked.noise,
     )  # fmt: skip
     if asked.out:
         asked.out.mkdir(parents=True, exist_ok=True)

@@ -1,3 +1,4 @@
+import re
 import runpy
 from pathlib import Path
 
@@ -40,16 +41,56 @@ def test_the_rates_that_are_quoted_are_those_counted():
             )
         above = set(own.filter("above")["learner"])
         assert set(measured_rates.ABOVE.get(test, ())) == above
-    assert set(measured_rates.TEN_MODELS) == set(measured_rates.RATES)
-    for test, (learner, rate) in measured_rates.TEN_MODELS.items():
-        own = rates.filter(test=test, models=10, alpha=0.05, ahead=0.0)
-        assert own.filter(rate=own["rate"].max())["learner"].item() == learner
-        assert rate == pytest.approx(own["rate"].max(), abs=0.0055)
+    assert set(measured_rates.MORE_MODELS) == set(measured_rates.RATES)
+    for test, by_models in measured_rates.MORE_MODELS.items():
+        assert list(by_models) == [3, 10]
+        for models, (learner, rate) in by_models.items():
+            own = rates.filter(test=test, models=models, alpha=0.05, ahead=0.0)
+            assert learner in own.filter(rate=own["rate"].max())["learner"].to_list()
+            assert rate == pytest.approx(own["rate"].max(), abs=0.0055)
     leads = rates.filter(pl.col("ahead") > 0, learner="discriminant")
     for test, given in measured_rates.POWER.items():
         counted = leads.filter(test=test).sort("alpha", descending=True)
         assert given == pytest.approx(counted["rate"].to_list(), abs=0.0051)
     assert leads["lead"].round(2).unique().to_list() == [0.07]
+
+
+def test_the_rates_of_fitted_models_are_those_of_the_page():
+    rows = re.findall(
+        r"\| (\d+) \+ ([\d,]+) cases, 0\.\d \| (\w+) \| ([\d.]+) \([\d.]+\) \| ([\d.]+) ",
+        SCRIPT["PAGE"].read_text(encoding="utf-8"),
+    )
+    assert len(rows) == 12
+    for measure, by_cases in measured_rates.TRAINED.items():
+        for (positives, negatives), quoted in by_cases.items():
+            cases = str(positives), f"{negatives:,}"
+            own = [row[3:] for row in rows if row[:2] == cases and row[2].lower() == measure]
+            most = [max(float(rate) for rate in rates) for rates in zip(*own, strict=True)]
+            assert quoted == pytest.approx(most, abs=0.0006)
+
+
+def test_the_rates_on_one_dataset_are_those_of_the_page():
+    cell = r" ([\d.]+) / ([\d.]+) \|"
+    rows = re.findall(
+        rf"\| ([^|]+) \| ([^|]+) \| [\d,]+ \|{cell}{cell}{cell}{cell}\n",
+        SCRIPT["PAGE"].read_text(encoding="utf-8"),
+    )
+    found: dict[str, dict[str, tuple[float, float]]] = {}
+    for folds, learner, *cells in rows:
+        name = {"5×2 folds": "5x2"}.get(folds, folds)
+        found.setdefault(name, {})[learner] = (float(cells[2]), float(cells[3]))
+    assert set(found) == set(measured_rates.DATASET)
+    for name, (learners, *rates) in measured_rates.DATASET.items():
+        assert {measured_rates.LEARNERS[one] for one in learners} == set(found[name])
+        assert rates == [max(one[place] for one in found[name].values()) for place in (0, 1)]
+
+
+def test_whatever_is_surely_above_is_named_by_the_result():
+    # Of all numbers of cases and models, at both levels.
+    above = SCRIPT["with_rates"](COUNTS).filter("above", pl.col("test").is_in(measured_rates.RATES))
+    cells = above.select("test", "learner").unique().rows()
+    assert cells
+    assert all(learner in measured_rates.ABOVE.get(test, ()) for test, learner in cells)
 
 
 def test_no_rate_with_halves_is_surely_above():

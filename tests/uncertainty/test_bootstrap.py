@@ -110,6 +110,60 @@ def test_alike_cases_of_a_cluster_make_it_less_sure():
     assert pr.bootstrap(repeated, **NAMES, **asked)["std_error"].item() < 0.06
 
 
+def test_equal_sampling_weights_of_any_size_are_as_sure_as_cases():
+    table = TABLE.filter(pl.col("model") == "A")
+    asked = {"measures": ["auc", "iauprec"], "over": OVER, "draws": 4000}
+    cases = pr.bootstrap(ONE, **asked)
+    found = [
+        pr.bootstrap(table.with_columns(w=pl.lit(size)), **NAMES, sampling_weight="w", **asked)
+        for size in (1, 0.001)
+    ]
+    for name in ("estimate", *INTERVAL):
+        assert found[0][name].to_list() == pytest.approx(found[1][name].to_list(), rel=1e-9)
+    for name in ("estimate", "lower", "upper"):
+        assert found[0][name].to_list() == pytest.approx(cases[name].to_list(), abs=0.01)
+    assert not found[0]["note"].str.contains("counts").any()
+
+
+def test_sampling_weights_that_vary_make_it_less_sure():
+    # By Kish's design effect, since the weights say nothing of the scores.
+    rng = np.random.default_rng(4)
+    truth = np.arange(2_000) < 600
+    table = pl.DataFrame({"truth": truth, "score": rng.normal(size=2_000) + 1.5 * truth})
+    weight = rng.permuted(np.repeat([1.0, 9.0], 1_000))
+    table = table.with_columns(w=weight)
+    asked = {"measures": "auc", "draws": 2_000}
+    plain = pr.bootstrap(table, **NAMES, **asked)["std_error"].item()
+    found = pr.bootstrap(table, **NAMES, sampling_weight="w", **asked)
+    effect = 2_000 * (weight**2).sum() / weight.sum() ** 2
+    assert found["std_error"].item() == pytest.approx(plain * effect**0.5, rel=0.1)
+    expected = pr.evaluate(table, **NAMES, weight="w", measures="auc")["estimate"]
+    assert found["estimate"].item() == pytest.approx(expected.item(), rel=1e-12)
+    # Taken for counts, they would make it surer.
+    counts = pr.curve(table, **NAMES, weight="w").pipe(pr.bootstrap, **asked)
+    assert counts["std_error"].item() < plain
+
+
+@pytest.mark.parametrize("method", ["percentile", "bca", "logit"])
+def test_clusters_of_weighted_cases_are_those_of_repeated_cases(method):
+    # Where whole clusters are drawn, cases of weight two are two cases.
+    table = TABLE.filter(pl.col("model") == "A").with_columns(w=pl.int_range(pl.len()) % 2 + 1.0)
+    repeated = table.select(pl.all().repeat_by(pl.col("w").cast(pl.Int64)).explode())
+    asked = {"cluster": "patient", "measures": "auc", "draws": 300, "method": method}
+    found = pr.bootstrap(table, **NAMES, sampling_weight="w", **asked)
+    expected = pr.bootstrap(repeated, **NAMES, **asked)
+    for name in ("estimate", *INTERVAL):
+        assert found[name].item() == pytest.approx(expected[name].item(), rel=2e-3), name
+
+
+def test_sampling_weights_that_leave_one_case_of_a_class_have_no_interval():
+    first = (pl.int_range(pl.len()).over("truth") == 0) | ~pl.col("truth")
+    table = TABLE.filter(pl.col("model") == "A").with_columns(w=pl.when(first).then(2).otherwise(0))
+    found = pr.bootstrap(table, **NAMES, sampling_weight="w", measures="auc", draws=100)
+    assert found.select("lower", "upper").row(0) == (None, None)
+    assert "one positive" in found["note"].item()
+
+
 # --- limits ------------------------------------------------------------------------------------
 
 
@@ -340,6 +394,7 @@ def test_a_key_that_cannot_be_ranked_has_no_interval():
         ({"level": 0}, "0 < level < 1"),
         ({"interpolation": "hull"}, "hull"),
         ({"cluster": "patient"}, "a curve knows no clusters"),
+        ({"sampling_weight": "patient"}, "a curve knows no single rows"),
         ({"truth": "truth"}, "both or none"),
     ],
 )

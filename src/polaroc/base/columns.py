@@ -31,13 +31,15 @@ HAS_BOTH = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
 RESERVED = frozenset(
     (*CURVE, *GRID, *MEASURE_COLUMNS, *INTERVAL, *POINT, OVER, PROMISE, *PRIOR_LIMITS, "precision")
 )
-COLUMN_ARGUMENTS = ("truth", "score", "by", "weight", "cluster", "between", "case")
+COLUMN_ARGUMENTS = (
+    "truth", "score", "by", "weight", "cluster", "sampling_weight", "between", "case",
+)  # fmt: skip
 # Types that name a column, and an example for the hint of each argument.
 ALLOWED = {str: "column names", pl.Expr: "Polars expressions"}
 EXAMPLES = {
     "truth": "truth", "score": "score", "weight": "weight", "by": "model", "between": "model",
     "block": "fold", "across": "fold", "case": "case", "cluster": "patient",
-    "deployed_by": "day", "time": "day",
+    "deployed_by": "day", "time": "day", "sampling_weight": "weight",
 }  # fmt: skip
 
 _C = TypeVar("_C", str, pl.Expr, str | pl.Expr)

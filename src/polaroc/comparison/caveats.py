@@ -8,7 +8,7 @@ from math import exp, lgamma
 from polaroc.comparison.design import Design, Plan
 from polaroc.comparison.half_splits import ModelMeans
 from polaroc.comparison.layout import Layout
-from polaroc.comparison.measured_rates import better_design, measured_rates
+from polaroc.comparison.measured_rates import better_design, dataset_rates, measured_rates
 from polaroc.comparison.pairwise import Pairs
 from polaroc.errors import Hint
 
@@ -40,7 +40,7 @@ def of_design(
     elif plan.target == "algorithm":
         warnings = algorithm(plan.test_train_ratio or 0.0, layout, models)
     else:
-        warnings = dataset(blocks)
+        warnings = dataset(layout)
         least_p_value = exp((1 - blocks) * lgamma(models + 1))
         if least_p_value > plan.alpha:
             warnings.append(
@@ -111,23 +111,24 @@ def algorithm(test_train_ratio: float, layout: Layout, models: int) -> list[str]
     ]
 
 
-def dataset(blocks: int) -> list[str]:
+def dataset(layout: Layout) -> list[str]:
     """Warnings on tests for one dataset."""
-    measured = Hint(
-        f"Measured false-positive rate at α = 0.005 ({SETTING}): 0.004 to 0.006 where the "
-        "procedures are equal on the dataset; 0.27 to 0.37 where the algorithms are equal over the "
-        "population: for that question take {target}.",
-        target="algorithm",
-    )
-    unknown = Hint(
-        f"How often it errs was not measured for {blocks} folds. Whether the algorithms would "
-        "differ on other samples is another question: for it take {target}.",
-        target="algorithm",
+    measured = dataset_rates(layout)
+    if measured is None:
+        measured = f"How often it errs was not measured for {layout.blocks} folds."
+    population = (
+        f", of which it errs in 0.27 to 0.37 at α = 0.005 ({SETTING})"
+        if layout.blocks == HOLD_OUTS and layout.kind != "k-fold"
+        else ""
     )
     return [
         "It asks whether the procedures differ on this dataset, over further splits of it; of "
         "another sample it says nothing.",
-        measured if blocks == HOLD_OUTS else unknown,
+        Hint(
+            f"{measured} Whether the algorithms would differ on other samples is another question"
+            f"{population}: for it take {{target}}.",
+            target="algorithm",
+        ),
     ]
 
 

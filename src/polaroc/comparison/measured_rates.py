@@ -137,19 +137,19 @@ ABOVE: dict[str, tuple[str, ...]] = {
     ),
     "5x2": ("nearest",),
 }
-# The largest rate at α = 0.05 with ten algorithms, and of which learner.
-TEN_MODELS: dict[str, tuple[str, float]] = {
-    "one 10-fold": ("picker", 0.08),
-    "ten 10-folds": ("nearest", 0.31),
-    "5 hold-outs": ("nearest", 0.15),
-    "20 hold-outs": ("nearest", 0.31),
-    "30 hold-outs": ("nearest", 0.33),
-    "5x2": ("nearest", 0.14),
-    "one 10-fold, halves": ("nearest", 0.06),
-    "5 hold-outs, halves": ("nearest label", 0.04),
-    "30 hold-outs, halves": ("nearest label", 0.05),
-    "ten 10-folds, halves": ("nearest label", 0.08),
-    "ten 10-folds, halves, guarded": ("nearest label", 0.08),
+# The largest rate at α = 0.05 with three and with ten algorithms, and of which learner.
+MORE_MODELS: dict[str, dict[int, tuple[str, float]]] = {
+    "one 10-fold": {3: ("nearest", 0.04), 10: ("picker", 0.08)},
+    "ten 10-folds": {3: ("nearest", 0.19), 10: ("nearest", 0.31)},
+    "5 hold-outs": {3: ("nearest", 0.09), 10: ("nearest", 0.15)},
+    "20 hold-outs": {3: ("nearest", 0.19), 10: ("nearest", 0.31)},
+    "30 hold-outs": {3: ("nearest", 0.20), 10: ("nearest", 0.33)},
+    "5x2": {3: ("nearest", 0.09), 10: ("nearest", 0.14)},
+    "one 10-fold, halves": {3: ("discriminant", 0.03), 10: ("nearest", 0.06)},
+    "5 hold-outs, halves": {3: ("nearest label", 0.05), 10: ("nearest label", 0.04)},
+    "30 hold-outs, halves": {3: ("nearest label", 0.05), 10: ("nearest label", 0.05)},
+    "ten 10-folds, halves": {3: ("nearest label", 0.05), 10: ("nearest label", 0.08)},
+    "ten 10-folds, halves, guarded": {3: ("nearest label", 0.04), 10: ("nearest label", 0.08)},
 }
 # The share found of a lead of 0.07 between linear discriminants, at both α.
 POWER: dict[str, tuple[float, float]] = {
@@ -166,6 +166,25 @@ POWER: dict[str, tuple[float, float]] = {
     "ten 10-folds, halves, guarded": (0.66, 0.22),
 }
 
+# Of two fitted models that are equal, by measure and cases: the rates at both α
+# (`just gate --only equal`).
+TRAINED: dict[str, dict[tuple[int, int], tuple[float, float]]] = {
+    "auc": {(20, 80): (0.030, 0.000), (50, 450): (0.062, 0.007), (200, 1800): (0.048, 0.003)},
+    "iauprec": {(20, 80): (0.083, 0.015), (50, 450): (0.075, 0.005), (200, 1800): (0.060, 0.010)},
+}
+
+# Of pairs by Holm's method, three procedures that are equal on the dataset: the largest rates at
+# both α of these learners (`just test-rates --null dataset`).
+STABLE, BOTH = ("discriminant",), ("discriminant", "nearest")
+DATASET: dict[str, tuple[tuple[str, ...], float, float]] = {
+    "one 10-fold": (BOTH, 0.058, 0.005),
+    "ten 10-folds": (STABLE, 0.023, 0.003),
+    "5 hold-outs": (BOTH, 0.042, 0.006),
+    "20 hold-outs": (BOTH, 0.058, 0.007),
+    "30 hold-outs": (STABLE, 0.052, 0.004),
+    "5x2": (BOTH, 0.048, 0.007),
+}
+
 
 @dataclass(frozen=True)
 class MeasuredDesign:
@@ -177,6 +196,15 @@ class MeasuredDesign:
     folds: int  # of a repeat, 0 of hold-outs
     ratio: float
     named: bool = False  # whether the same numbers of folds may be another design
+
+    def has_folds(self, layout: Layout) -> bool:
+        """Whether these are the folds, as far as their numbers tell."""
+        if layout.kind is None:
+            # So many hold-outs; other numbers may be of any design.
+            return not self.folds and not self.named and layout.blocks == self.blocks
+        same_kind = layout.kind == ("k-fold" if self.folds else "hold-outs")
+        same_folds = layout.kind != "k-fold" or layout.folds == self.folds
+        return same_kind and same_folds and layout.blocks == self.blocks
 
     def matches(self, plan: Plan, layout: Layout) -> bool:
         """Whether these are the folds."""
@@ -223,17 +251,51 @@ def measured_rates(plan: Plan, layout: Layout, models: int) -> str:
         f"Measured false-positive rates at α = 0.05 and 0.005 where algorithms are equal "
         f"({design.words}{halves}, {SAMPLE}): {'; '.join(listed)}."
     )
-    learner, rate = TEN_MODELS[test]
-    ten = f"{rate:.2f} for 10 models of {LEARNERS[learner]} at 0.05"
+    (few, least), (many, most_of) = MORE_MODELS[test].values()
+    of_few = "" if few == many else f" models of {LEARNERS[few]}"
+    counts = (
+        f"{least:.2f} for 3{of_few} and {most_of:.2f} for 10 models of {LEARNERS[many]} at 0.05"
+    )
     if above:
-        more = f", the more the more models ({ten})" if models > 2 else ""
+        more = f", the more the more models ({counts})" if models > 2 else ""
         text += (
             f" So it errs too often with {'this learner' if len(above) == 1 else 'these learners'}"
             f" and their like{more}."
         )
     elif models > 2:
-        text += f" The most with more models was {ten}."
+        text += f" The most with more models was {counts}."
     return text
+
+
+def dataset_rates(layout: Layout) -> str | None:
+    """The rates of the test for one dataset on such folds, None where they were not measured."""
+    design = next((one for one in DESIGNS if one.has_folds(layout)), None)
+    if design is None:
+        return None
+    learners, *rates = DATASET[design.name]
+    return (
+        "Measured false-positive rates at α = 0.05 and 0.005 where procedures are equal on the "
+        f"dataset ({design.words}, 3 models, IAUPREC): at most {_pair(rates[0], rates[1])} for "
+        f"{_joined([LEARNERS[name] for name in learners])}."
+    )
+
+
+def trained_rates(measure: str) -> str:
+    """The rates of the test of two fitted models that are equal."""
+    known = measure if measure in TRAINED else "iauprec"
+    rates = [
+        f"{_pair(*rate)} with {positives:,} + {negatives:,} cases"
+        for (positives, negatives), rate in TRAINED[known].items()
+    ]
+    equal = "" if known == "auc" else "IAUPREC over 5 to 20 %, at an "
+    text = (
+        "Measured false-positive rates at α = 0.05 and 0.005 where two fitted models have the same "
+        f"{equal}AUC of 0.90: {_joined(rates)}."
+    )
+    if known != "auc":
+        text += " So with few cases it errs too often; gate takes wider limits there."
+    unknown = f"How often it errs for {measure!r} was not measured. "
+    return text if known == measure else unknown + text
 
 
 def better_design(plan: Plan, layout: Layout) -> list[str]:

@@ -12,6 +12,7 @@ from polaroc.comparison.delong import paired_test
 from polaroc.comparison.design import Plan
 from polaroc.comparison.letters import check_result_name, letter_frame
 from polaroc.comparison.measure_rows import below_chance
+from polaroc.comparison.measured_rates import trained_rates
 from polaroc.comparison.paired_cases import check_has_models
 from polaroc.comparison.pairwise import holm_factors
 from polaroc.comparison.result import Comparison
@@ -93,6 +94,7 @@ def compare_trained(
         ),
         warnings=(
             caveats.TRAINED,
+            trained_rates(measure),
             *(f"{model}: {note}." for model, note in noted),
             *below_chance(measured, measure),
         ),

@@ -27,6 +27,7 @@ from polaroc.base.private_columns import (
     PLACE,
     PSEUDO_PLACE,
     TRUTH,
+    WEIGHT,
 )
 from polaroc.curves.curve import curve, curve_tables
 from polaroc.curves.keys import build_key_index
@@ -61,6 +62,7 @@ class BootstrapSpec:
     level: float
     draws: int = 2000
     seed: int = 0
+    counted: bool = True  # whether weights are counts of equal cases
 
     def __post_init__(self) -> None:
         check_choice("method", self.method, METHODS)
@@ -77,6 +79,7 @@ def bootstrap(
     by: By = (),
     positive: Label | Sequence[Label] | None = None,
     cluster: IntoExpr | None = None,
+    sampling_weight: IntoExpr | None = None,
     priors: Priors = DEFAULT_PRIORS,
     over: tuple[float, float] | Belief | None = None,
     interpolation: Interpolation = "exact",
@@ -89,9 +92,10 @@ def bootstrap(
     """The measures of each curve with intervals from resampled test sets.
 
     Each draw resamples the cases within their class or, given `cluster`, whole
-    clusters. As in `intervals`, weights are counts of equal cases, and the limits are
-    the widest of three bootstraps: of the test set as it is, and with half a case of
-    each class (half a cluster of mean size) added at the worst or at the best rank.
+    clusters. As in `intervals`, the weights of a curve are counts of equal cases, and the
+    limits are the widest of three bootstraps: of the test set as it is, and with half a case
+    of each class (half a cluster of mean size) added at the worst or at the best rank. Of
+    sampling weights it is half a case as heavy as the heaviest of its class.
 
     Parameters
     ----------
@@ -103,6 +107,10 @@ def bootstrap(
     cluster
         The group of dependent cases, such as a patient; needs predictions. Class
         totals then vary from draw to draw, and so does the ``"observed"`` prior.
+    sampling_weight
+        How many cases of the population each row stands for, such as one over the
+        chance that it was sampled; needs predictions. Rows are then resampled with their
+        weights, or whole clusters are, and class totals vary too.
     priors, over, interpolation, measures
         As in `evaluate`; interpolation ``"hull"`` has no interval.
     method
@@ -154,13 +162,16 @@ def bootstrap(
     """
     check_interpolation(interpolation)
     selected = select_measures(measures, priors, over, interpolation).measures
-    spec = BootstrapSpec(selected, method, level, draws, seed)
+    spec = BootstrapSpec(selected, method, level, draws, seed, counted=sampling_weight is None)
     if truth is None and score is None:
-        if cluster is not None:
-            raise InvalidArgument(
-                "cluster is given, but truth and score are not: a curve knows no clusters.",
-                hint=Hint("pass predictions, with {truth} and {score}.", truth=..., score=...),
-            )
+        given = {"cluster": cluster, "sampling_weight": sampling_weight}
+        for name, value in given.items():
+            if value is not None:
+                raise InvalidArgument(
+                    f"{name} is given, but truth and score are not: a curve knows no "
+                    f"{'clusters' if name == 'cluster' else 'single rows'}.",
+                    hint=Hint("pass predictions, with {truth} and {score}.", truth=..., score=...),
+                )
         # Cache: measures and draws must come from the same rows.
         curves = source = as_lazy(frame).cache()
         keys = curve_keys(curves)
@@ -169,18 +180,29 @@ def bootstrap(
             f"truth is {truth!r} and score is {score!r}, allowed are both or none.",
             hint="predictions need both; a curve needs none.",
         )
-    elif cluster is None:
+    elif cluster is None and sampling_weight is None:
         curves = source = as_lazy(curve(frame, truth=truth, score=score, by=by, positive=positive))
         keys = curve_keys(curves)
     else:
-        single_column(cluster, "cluster", as_lazy(frame))
-        keys_of_cases = [*key_columns(by), cluster]
-        cases = read(frame, truth=truth, score=score, by=keys_of_cases, positive=positive)
-        *keys, name = cases.keys
+        by_cases = key_columns(by)
+        if sampling_weight is not None:
+            single_column(sampling_weight, "sampling_weight", as_lazy(frame))
+        if cluster is not None:
+            single_column(cluster, "cluster", as_lazy(frame))
+            by_cases = [*by_cases, cluster]
+        cases = read(
+            frame, truth=truth, score=score, by=by_cases, positive=positive, weight=sampling_weight
+        )
+        keys, rows = cases.keys, cases.rows
+        if cluster is None:
+            source = cases.valid_rows.with_row_index(CLUSTER)
+        else:
+            *keys, name = keys
+            rows = rows.drop(name)
+            source = cases.valid_rows.rename({name: CLUSTER})
         # Curves of the same rows that are resampled.
-        unclustered = replace(cases, rows=cases.rows.drop(name), keys=keys)
+        unclustered = replace(cases, rows=rows, keys=keys)
         curves = curve_tables(unclustered, build_key_index(unclustered, eager=False))
-        source = cases.valid_rows.rename({name: CLUSTER})
     return collect_like(
         frame, resampled(measures_of_curves(curves, spec.measures), source, keys, spec)
     )
@@ -208,7 +230,8 @@ def resampled(
     limits = pl.when(pl.col("estimate").is_not_null()).then(pl.col(*INTERVAL)).name.keep()
     ranged = [OVER] if OVER in measured.collect_schema() else []
     rows = joined.with_columns(limits, notes.replace("", None).alias("note"))
-    return with_counts_note(rows.select(*keys, *WITH_INTERVAL, *ranged))
+    chosen = rows.select(*keys, *WITH_INTERVAL, *ranged)
+    return with_counts_note(chosen) if spec.counted else chosen
 
 
 def _limits(
@@ -241,8 +264,10 @@ def _key_limits(part: pl.DataFrame, key: Sequence[object], spec: BootstrapSpec) 
             f"{part[CLUSTER].null_count()} cases have no cluster.",
             hint="drop them, or give each a cluster of its own.",
         )
-    roc = curve(part, truth=TRUTH, score=SCORE) if clustered else part
-    note, has_none = _no_interval_note(roc)
+    weight = WEIGHT if WEIGHT in part.columns else None
+    roc = curve(part, truth=TRUTH, score=SCORE, weight=weight) if clustered else part
+    cases = _cases_of_classes(part, roc)
+    note, has_none = _no_interval_note(roc, cases, counted=spec.counted)
     count = sum(1 for _ in values_by_row(spec.measures, np.zeros(len(spec.measures))))
     if has_none:
         return [(None, None, None, note)] * count
@@ -257,11 +282,19 @@ def _key_limits(part: pl.DataFrame, key: Sequence[object], spec: BootstrapSpec) 
     rng = generator(spec.seed, key)
     pseudo: list[float | pl.Expr] = [PSEUDO, PSEUDO]
     if clustered:
-        share = PSEUDO / part[CLUSTER].n_unique()
-        pseudo = [share * pl.col(name) for name in ("positives", "negatives")]
+        clusters = part[CLUSTER].n_unique()
+        if clusters == part.height:
+            # Half a case of each class, as heavy as the heaviest: what is not seen may be so.
+            mass = pl.lit(1.0) if weight is None else pl.col(weight)
+            pseudo = [
+                PSEUDO * part.filter(pl.col(TRUTH) == label).select(mass.max()).item()
+                for label in (True, False)
+            ]
+        else:
+            pseudo = [PSEUDO / clusters * pl.col(name) for name in ("positives", "negatives")]
     anchored = roc.lazy().filter((pl.col("pos") > 0) | pl.col(SCORE).is_null())
     curves = curves_with_pseudo_cases(anchored, *pseudo).collect()
-    smallest = 1 / (2 * roc["positives"][0] * roc["negatives"][0])
+    smallest = 1 / (2 * cases[0] * cases[1])
     per_place = []
     for place in PLACES:
         segments = curves.lazy().filter(pl.col(PSEUDO_PLACE) == place)
@@ -300,14 +333,23 @@ def _estimates(segments: pl.LazyFrame, keys: Sequence[str], measures: Sequence[M
     return wide.select(columns).collect().to_numpy()
 
 
-def _no_interval_note(roc: pl.DataFrame) -> tuple[str | None, bool]:
+def _cases_of_classes(part: pl.DataFrame, roc: pl.DataFrame) -> tuple[float, float]:
+    """The numbers of positives and negatives, of those with a sampling weight above zero."""
+    if WEIGHT not in part.columns:
+        return roc["positives"][0], roc["negatives"][0]
+    positives = part.filter(pl.col(WEIGHT) > 0)[TRUTH]
+    return positives.sum(), (~positives).sum()
+
+
+def _no_interval_note(
+    roc: pl.DataFrame, cases: tuple[float, float], *, counted: bool
+) -> tuple[str | None, bool]:
     """A note on why a curve has no interval, None if it has one already; whether it has none."""
-    positives, negatives = roc["positives"][0], roc["negatives"][0]
-    if not positives or not negatives:
+    if not all(cases):
         return None, True
-    for total, name in ((positives, "positive"), (negatives, "negative")):
+    for total, name in zip(cases, ("positive", "negative"), strict=True):
         if total <= 1:
             return f"one {name}: no interval", True
     whole = [(pl.col(name) == pl.col(name).floor()).fill_null(False) for name in ("pos", "neg")]
-    counts = roc.select(pl.all_horizontal(whole).all()).item()
+    counts = not counted or roc.select(pl.all_horizontal(whole).all()).item()
     return (None, False) if counts else (NOT_COUNTS, True)

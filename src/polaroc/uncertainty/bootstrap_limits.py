@@ -6,7 +6,7 @@ from typing import TypeAlias
 import polars as pl
 
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import CLUSTER, TRUTH
+from polaroc.base.private_columns import CLUSTER, TRUTH, WEIGHT
 from polaroc.base.statistics import NORMAL, ROUNDING, normal
 from polaroc.measures.spec import Measure, values_by_row
 from polaroc.predictions.row_checks import SCORE
@@ -87,11 +87,12 @@ def accelerations(
             for power in (2, 3)
         ]
     else:
+        weight = pl.col(WEIGHT) if WEIGHT in cases.columns else pl.lit(1.0)
         units = (
             cases.join(cells, on=SCORE)
             .group_by(CLUSTER)
             .agg(
-                pl.when(TRUTH).then(of_pos).otherwise(of_neg).sum().alias(str(i))
+                (weight * pl.when(TRUTH).then(of_pos).otherwise(of_neg)).sum().alias(str(i))
                 for i, (of_pos, of_neg) in enumerate(shares)
             )
             .drop(CLUSTER)

@@ -7,7 +7,7 @@ import polars as pl
 
 from polaroc.base.checks import MAX_NUMBER, check_whole
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import DRAW, TRUTH
+from polaroc.base.private_columns import DRAW, TRUTH, WEIGHT
 from polaroc.predictions.row_checks import SCORE
 from polaroc.typing import Array
 from polaroc.uncertainty.pseudo_cases import BEST, NONE, PSEUDO, WORST, with_pseudo_cases
@@ -59,7 +59,9 @@ def draws_of_clusters(
 ) -> Iterator[pl.DataFrame]:
     """Bootstrap draws of whole clusters, in which class totals vary.
 
-    Otherwise as `draws_of_cells`; a pseudo-cluster is a fraction of a mean cluster.
+    Otherwise as `draws_of_cells`; a pseudo-cluster is a fraction of a mean cluster, or where
+    clusters are single cases of the heaviest case of each class. Cases with a column `WEIGHT`
+    count as much as it says.
     """
     ordered = cases.sort(SCORE, descending=True)
     member = ordered[cluster].rank("dense").to_numpy().astype(np.int64) - 1
@@ -67,10 +69,16 @@ def draws_of_clusters(
     last = np.append(score[1:] != score[:-1], True)
     clusters = int(member.max()) + 1
     shares = np.append(np.ones(clusters), 0 if place == NONE else PSEUDO)
-    means = truth.sum() / clusters, (~truth).sum() / clusters
+    weighted = WEIGHT in ordered.columns
+    mass = ordered[WEIGHT].to_numpy() if weighted else np.ones(truth.size, np.int64)
+    single = clusters == truth.size
+    means = [
+        mass[own].max(initial=0) if single else mass[own].sum() / clusters
+        for own in (truth, ~truth)
+    ]
     for first, size in blocks_of_draws(count, 2 * truth.size):
         times = rng.multinomial(clusters, shares / shares.sum(), size=size)
-        weight = times[:, member]
+        weight = times[:, member] * mass
         tp, fp = ((weight * mask).cumsum(axis=1)[:, last] for mask in (truth, ~truth))
         # Positives of the pseudo-cluster come first if best, last if worst.
         more_pos, more_neg = (times[:, -1:] * mean for mean in means)

@@ -51,8 +51,9 @@ def intervals(
     The intervals are for the sampling error of the test set, for a fitted model:
     cases are taken as independent, weights as counts of equal cases, class totals
     and priors as fixed (``"observed"`` too, at its value). Dependent cases, such as
-    those of one patient, need `bootstrap` with `cluster`. Sampling weights have no
-    interval here; those that are whole numbers cannot be distinguished from counts.
+    those of one patient, need `bootstrap` with `cluster`, and sampling weights need it
+    with `sampling_weight`; those that are whole numbers cannot be distinguished from
+    counts here.
 
     Parameters
     ----------
@@ -296,7 +297,8 @@ def with_fractional_flag(frame: pl.LazyFrame, predictions: Predictions) -> pl.La
 
 def check_counts(
     predictions: Predictions,
-    hint: str = "leave intervals out, or weight out, or bootstrap the rows yourself.",
+    hint: str = "leave intervals out, or weight out; for sampling weights take bootstrap with "
+    "sampling_weight.",
 ) -> None:
     """Raise on weights that are not counts of cases."""
     if not predictions.weighted:

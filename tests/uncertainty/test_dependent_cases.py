@@ -1,0 +1,53 @@
+"""Small versions of the simulation of clusters and of sampling weights."""
+
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "dependent_cases.py"))
+SAMPLES, DRAWS, METHODS = 40, 100, ["percentile"]
+
+
+def counts(limits):
+    return {
+        (found["method"][0], measure): round(of * coverage)
+        for found in limits
+        for measure, of, coverage, *_ in SCRIPT["held"](found).iter_rows()
+    }
+
+
+def few(share):
+    """Fewer than 99.9 % of samples have at this coverage."""
+    return binom.ppf(1e-3, SAMPLES, share)
+
+
+@pytest.mark.slow
+def test_few_clusters_are_held_where_cases_are_not():
+    kind = SCRIPT["Clusters"](5, 15)
+    held = counts(SCRIPT["cluster_limits"](kind, SAMPLES, DRAWS, 3, METHODS))
+    for (method, _), count in held.items():
+        if method != "clusters neglected":
+            assert count >= few(0.93)
+    assert held["clusters neglected", "auc"] < few(0.9)
+
+
+@pytest.mark.slow
+def test_sampling_weights_are_held_where_counts_are_not():
+    held = counts(SCRIPT["weight_limits"]("by score", SAMPLES, DRAWS, 3, METHODS))
+    for (method, _), count in held.items():
+        if method != "taken for counts":
+            assert count >= few(0.93)
+    assert held["taken for counts", "auc"] < few(0.9)
+
+
+def test_sizes_and_classes_of_clusters_are_those_asked_for():
+    rng = np.random.default_rng(0)
+    whole = SCRIPT["in_clusters"](rng, SCRIPT["Clusters"](5, 15))
+    assert whole.group_by("cluster", "truth").len()["len"].to_list() == [10] * 20
+    mixed = SCRIPT["in_clusters"](rng, SCRIPT["Clusters"](20))
+    assert mixed.group_by("cluster", "truth").len().height > 20
+    uneven = SCRIPT["in_clusters"](rng, SCRIPT["Clusters"](20, uneven=True))
+    assert uneven["cluster"].value_counts()["count"].n_unique() > 5

@@ -171,13 +171,14 @@ def test_models_without_a_promise_come_last():
     assert some.models["model"].to_list()[2] == "C"
     last = some.models.row(2, named=True)
     assert [last[name] for name in ("mean", "threshold", "tpr", *SURE)] == [None] * 8
-    assert "C has no cost: no threshold can be promised" in " ".join(some.warnings)
+    assert "No cost of C: no threshold can be promised" in " ".join(some.warnings)
     assert some.models["probability_best"][:2].sum() == pytest.approx(1)
     assert "better of the two" in some.answer
     none = choose(constraints={"precision": 0.99}, confidence=0.9)
     assert (none.bayes, none.minimax, none.threshold, none.promise) == (None,) * 4
     assert none.models["mean"].null_count() == 3
-    assert none.answer.startswith("No model has a threshold")
+    assert none.answer.startswith("No threshold can be promised: for A about ")
+    assert "more negatives would do" in none.answer
     assert "C" in none.summary()
 
 

@@ -273,7 +273,9 @@ def short_threshold(threshold: float, below: float | None = None) -> str:
         return f"{threshold:g}"
     least = -inf if below is None else (below + threshold) / 2
     for digits in range(2 if below is not None else 3, 18):
-        rounded = float(Context(prec=digits, rounding=ROUND_FLOOR).plus(Decimal(repr(float(threshold)))))
+        rounded = float(
+            Context(prec=digits, rounding=ROUND_FLOOR).plus(Decimal(repr(float(threshold))))
+        )
         if least < rounded <= threshold:
             return repr(rounded).removesuffix(".0")
     return repr(threshold)

@@ -111,10 +111,8 @@ def drawn(evidence: Evidence, most: int) -> Evidence:
     shown, choice, comparison = models.head(most), evidence.choice, evidence.comparison
     if choice is not None:
         winners = choice.priors.filter("best").select(between).unique()
-        both = (
-            pl.concat([winners, models]).unique(maintain_order=True).head(max(most, len(winners)))
-        )
-        shown = within(models, both)
+        both = pl.concat([within(models, winners), models]).unique(maintain_order=True)
+        shown = within(models, both.head(most))
         choice = replace(
             choice, models=within(choice.models, shown), priors=within(choice.priors, shown)
         )

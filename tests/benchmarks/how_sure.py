@@ -27,10 +27,10 @@ own, so that their runs are independent. Then come the same ten 10-folds without
 import argparse
 import sys
 import time
-from functools import cache, lru_cache
+from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
-import design_rates
 import numpy as np
 from rich.console import Console
 from rich.table import Table
@@ -42,6 +42,9 @@ from polaroc.choice.posterior import posterior
 from polaroc.comparison.half_splits import half_split_covariance, half_split_freedom
 from polaroc.priors.in_use import KnownPrior
 from polaroc.thresholds.rate_intervals import Calls, Costs, limits
+
+sys.path.append(str(Path(__file__).parent))
+import design_rates
 
 MODELS = (2, 3, 10)
 SPREADS = (0.0, 0.5, 1.0, 2.0, 4.0)
@@ -176,7 +179,7 @@ def fitted(fit: str, count: int, sd: float, seed: int) -> dict[str, Runs]:
     }
 
 
-@lru_cache
+@cache
 def error_ahead(learner: str) -> float:
     """The standard error of a difference of equal models, as one of how far classes are apart."""
     runs = fitted(LEARNERS[learner], PILOT, PILOT_SD, 1)[learner]

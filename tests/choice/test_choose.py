@@ -465,6 +465,17 @@ def test_halves_say_how_sure_a_choice_is():
     assert "disjoint halves" in choice.summary()
 
 
+def test_a_poor_model_with_a_large_error_is_not_named_as_the_likeliest_rival():
+    noise = draw(20, 3, spread=[0.3, 1, 4]) - 0.7
+    choice = pr.choose(
+        at_priors({0.1: noise + np.array([0.78, 0.735, 0.57])}), test_train_ratio=0.25
+    )
+    ranked = choice.models.sort("probability_best", descending=True)
+    assert choice.models["model"].to_list() == ["A", "B", "C"]
+    assert ranked["model"].to_list() == ["A", "C", "B"]
+    assert re.search(r"if it is not, about 0\.\d+ is lost; B comes next\.$", choice.answer)
+
+
 def test_halves_of_predictions_or_of_one_test_set_are_refused():
     whole, halves = in_halves()
     with pytest.raises(InvalidTable, match=r"no column 'measure'(.|\n)*evaluate"):

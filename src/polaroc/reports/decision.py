@@ -43,10 +43,8 @@ class Decision:
 def decide(evidence: Evidence) -> Decision:
     """What the evidence says to do."""
     promise = "" if evidence.thresholds is None else evidence.thresholds.promise or ""
-    known = (
-        _take(evidence), promise, _threshold_of_folds(evidence), _rates(evidence),
-        _probability(evidence),
-    )  # fmt: skip
+    does = f"{_threshold_of_folds(evidence)} {_rates(evidence)}".strip()
+    known = (_take(evidence), promise, does, _probability(evidence))
     return Decision(
         tuple(sentence for sentence in known if sentence), _how_sure(evidence), _changes(evidence)
     )

@@ -466,7 +466,7 @@ def test_halves_say_how_sure_a_choice_is():
 
 
 def test_a_poor_model_with_a_large_error_is_not_named_as_the_likeliest_rival():
-    noise = draw(20, 3, spread=[0.3, 1, 4]) - 0.7
+    noise = draw(20, 3, spread=[0.3, 1, 8]) - 0.7
     choice = pr.choose(
         at_priors({0.1: noise + np.array([0.78, 0.735, 0.57])}), test_train_ratio=0.25
     )

@@ -111,7 +111,7 @@ def test_threshold_and_loss_are_written_alike(tmp_path):
     told = []
     page = tmp_path / "page.html"
     pr.report(test, tuning=tuning, cost_fn=5, cost_fp=1, path=page, tell=told.append, **asked)
-    written = r"Take (\w+), and act on scores from ([^ :]+[^ :.])"
+    written = r"Take (\w+), and act on scores from (\S+)[.:]\s"
     assert re.match(written, told[0]).groups() == re.match(written, choice.answer).groups()
 
     sure = pr.choose(test, **asked).answer.partition("; ")[2]

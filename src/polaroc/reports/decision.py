@@ -9,7 +9,7 @@ from polaroc.base.statistics import ROUNDING
 from polaroc.choice.answer import describe_separation, how_sure, named, one_name
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import skew
-from polaroc.reports.evidence import Evidence
+from polaroc.reports.evidence import BIASED, FEW_NEGATIVES, Evidence
 from polaroc.reports.ranking import EXPECTED
 from polaroc.reports.thresholds import Thresholds
 from polaroc.reports.words import (
@@ -20,15 +20,7 @@ from polaroc.reports.words import (
     percent_range,
 )
 
-# The notes on areas from too few negatives.
-BIASED = "biased upward"
 AREA = "area under the precision-recall curve"
-FEW_NEGATIVES = (
-    "Areas are biased upward: they are higher here than they would be on more cases, because at so "
-    "small a share of positives a few negatives with high scores decide how many alarms are right, "
-    "and few were tested. More negatives in the test would mend that. The recall and the false "
-    "alarm rate of a threshold are not affected."
-)
 
 
 @dataclass(frozen=True)
@@ -166,17 +158,12 @@ def _probability(evidence: Evidence) -> str:
     if choice.models["probability_best"][0] is None:
         return f"The largest {AREA} is that of {one_name(evidence.models[0])}; {words}."
     doubt = ""
-    if _few_negatives(evidence):
+    areas = evidence.measures.filter(measure="iauprec")
+    if areas["note"].drop_nulls().str.contains(BIASED).any():
         doubt = (
             " That may be too sure: few negatives were tested for so small a share of positives."
         )
     return f"{words[0].upper()}{words[1:]}.{doubt}"
-
-
-def _few_negatives(evidence: Evidence) -> bool:
-    """Whether areas are too high for want of negatives."""
-    areas = evidence.measures.filter(measure="iauprec")
-    return bool(areas["note"].drop_nulls().str.contains(BIASED).any())
 
 
 def _how_sure(evidence: Evidence) -> tuple[str, ...]:
@@ -191,8 +178,9 @@ def _how_sure(evidence: Evidence) -> tuple[str, ...]:
                 f"{row['upper']:.3f})"
             )
         sentences.append(f"The {AREA} of {model} is {row[EXPECTED]:.3f}{limits}.")
-    if _few_negatives(evidence):
-        sentences.append(FEW_NEGATIVES)
+    # What the number just said means comes before how it was made.
+    cautions = evidence.cautions
+    sentences += [line for line in cautions if line == FEW_NEGATIVES]
     if evidence.comparison is not None:
         sentences.append(
             describe_separation(evidence.models, evidence.comparison)
@@ -203,9 +191,7 @@ def _how_sure(evidence: Evidence) -> tuple[str, ...]:
     thresholds = evidence.thresholds
     if thresholds is not None and thresholds.taken["threshold"] is not None:
         sentences.append(_judged(thresholds, evidence))
-    # Explained above.
-    others = (line for line in evidence.cautions if BIASED not in line)
-    return (*sentences, *others)
+    return (*sentences, *(line for line in cautions if line != FEW_NEGATIVES))
 
 
 def _judged(thresholds: Thresholds, evidence: Evidence) -> str:

@@ -34,6 +34,14 @@ MODELS = private("models")
 OUTSIDE = 7
 MOST_TESTED = 2_000_000
 SAME = 1e-9
+# The notes on areas from too few negatives, and what they mean.
+BIASED = "biased upward"
+FEW_NEGATIVES = (
+    "Areas are biased upward: they are higher here than they would be on more cases, because at so "
+    "small a share of positives a few negatives with high scores decide how many alarms are right, "
+    "and few were tested. More negatives in the test would mend that. The recall and the false "
+    "alarm rate of a threshold are not affected."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +100,8 @@ class Evidence:
         cautions += () if self.thresholds is None else self.thresholds.cautions
         if self.predictions is not None and self.predictions.dropped:
             cautions.append(left_out(self.predictions.dropped))
+        if any(BIASED in line for line in cautions):
+            cautions = [FEW_NEGATIVES, *(line for line in cautions if BIASED not in line)]
         frame = pl.Series("caution", cautions, pl.String).to_frame()
         return (
             frame.select(humanize_note(pl.col("caution")))["caution"]

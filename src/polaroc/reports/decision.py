@@ -264,9 +264,11 @@ def _other_goal(evidence: Evidence) -> list[str]:
         return []
     if alarms is None or more_alarms is None:
         return []
+    at = thresholds.texts[-1]
+    act = f"it is {at} in these folds" if thresholds.folds > 1 else f"act on scores from {at}"
     return [
-        f"Another goal moves the threshold: to {thresholds.needs[-1]}, act on scores from "
-        f"{thresholds.texts[-1]}; {of_hundred(more_alarms)} of 100 negatives then "
+        f"Another goal moves the threshold: to {thresholds.needs[-1]}, {act}; "
+        f"{of_hundred(more_alarms)} of 100 negatives then "
         f"raise an alarm, in place of {of_hundred(alarms)}."
     ]
 

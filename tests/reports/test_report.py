@@ -479,12 +479,12 @@ def test_of_many_models_and_folds_what_can_be_seen_is_drawn(place, models, folds
     )
     assert file.stat().st_size < 5e6
     text = page.text()
-    if models > 12:
-        assert f"Charts show the best 12 of {models} models" in text
+    if models > 8:
+        assert f"Charts show the best 8 of {models} models" in text
         assert page.table(f"The best 20 of {models} models").height == 20
     else:
         assert "Charts show" not in text
-    assert (f"drawn are means over the {folds} folds" in text) == (folds * min(models, 12) > 300)
+    assert (f"drawn are means over the {folds} folds" in text) == (folds * min(models, 8) > 300)
 
 
 @pytest.mark.slow

@@ -1,6 +1,6 @@
 """How often the model that `choose` picks is the best, beside the probability that it gives.
 
-``python tests/benchmarks/how_sure.py [--replicates N] [--seed S] [--design NAME]``
+``python tests/benchmarks/how_sure.py [--replicates N] [--seed S] [--design NAME] [--models K]``
 
 The true means of k models are drawn around a common one, so that the SD of their pairwise
 differences is so many standard errors of a difference (the spread). Then data are drawn:
@@ -15,11 +15,20 @@ one test set
     Ten 10-folds whose errors are so correlated that the standard error is 1.4 times what the
     correction says: where that test errs in 0.16 in place of 0.05 of samples, as was
     measured for a nearest neighbour.
+
+With ``--halves [--runs N] [--learner NAME]`` learners of `just error-rates` are fitted to samples
+of 80 + 240 cases, in ten 10-folds and in 25 splits into halves; how far classes are apart varies
+as the spread says. Every k runs count as the models of one replicate: models have features of their
+own, so that their runs are independent. Then come the same ten 10-folds without halves.
+
+``--prior SCALE FREEDOM`` gives the spread another prior than that of `choose`.
 """
 
 import argparse
 import sys
 import time
+from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -27,10 +36,15 @@ from rich.console import Console
 from rich.table import Table
 from scipy.stats import norm, rankdata
 
+import polaroc.choice.posterior as module
 from polaroc.choice.by_cost import of_costs
 from polaroc.choice.posterior import at_least_own, posterior
+from polaroc.comparison.half_splits import half_split_covariance, half_split_freedom
 from polaroc.priors.in_use import KnownPrior
 from polaroc.thresholds.rate_intervals import Calls, Costs, limits
+
+sys.path.append(str(Path(__file__).parent))
+import design_rates
 
 MODELS = (2, 3, 10)
 SPREADS = (0.0, 0.5, 1.0, 2.0, 4.0)
@@ -67,6 +81,15 @@ DESIGNS: dict[str, Folds | CostCases | None] = {
 }
 
 
+# Learners of `just error-rates`, and the function that fits each.
+LEARNERS = {
+    "discriminant": "discriminant", "nearest": "nearest", "nearest label": "nearest",
+    "picker": "picker", "prototypes": "prototypes", "boosting": "boosting",
+}  # fmt: skip
+SHOWN = ("discriminant", "nearest", "nearest label", "picker", "prototypes")
+SAMPLE, PILOT, PILOT_SD = (80, 240), 200, 0.15
+
+
 class Answer(NamedTuple):
     """What was said of the picked model, and what is true of it."""
 
@@ -101,18 +124,95 @@ def answers(design: str, models: int, spread: float, replicates: int, seed: int 
         if said is None:
             continue
         said = at_least_own(said, means, covariance, freedom, 0.95)
-        one = means.argmax()
-        rows.append(
-            Answer(
-                said.probability_best[one],
-                true.argmax() == one,
-                means[one] - true[one],
-                said.expected[one] - true[one],
-                said.lower[one] <= true[one] <= said.upper[one],
-                said.expected_loss[one],
-                true.max() - true[one],
-            )
+        rows.append(answer(said, means, true, int(true.argmax())))
+    return np.array(rows, float)
+
+
+def answer(said: module.Posterior, means: np.ndarray, true: np.ndarray, best: int) -> Answer:
+    """What was said of the model with the highest mean, beside what is true."""
+    one = means.argmax()
+    return Answer(
+        said.probability_best[one],
+        best == one,
+        means[one] - true[one],
+        said.expected[one] - true[one],
+        said.lower[one] <= true[one] <= said.upper[one],
+        said.expected_loss[one],
+        true.max() - true[one],
+    )
+
+
+class Runs(NamedTuple):
+    """Fits of one learner to samples: runs × what."""
+
+    ahead: np.ndarray  # logarithm of how far classes are apart, in the usual distances
+    folds: np.ndarray  # runs × repeats × folds
+    halves: np.ndarray  # runs × splits × 2 × repeats
+
+    @property
+    def means(self) -> np.ndarray:
+        """Over all folds."""
+        return self.folds.mean(axis=(1, 2))
+
+
+@cache
+def fitted(fit: str, count: int, sd: float, seed: int) -> dict[str, Runs]:
+    """So many runs of the learners that are fitted at once."""
+    rng = np.random.default_rng((seed, count, int(1e6 * sd)))
+    truth = np.arange(sum(SAMPLE)) < SAMPLE[0]
+    ahead = sd * rng.normal(size=count)
+    found: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {}
+    for apart in design_rates.SHIFT * np.exp(ahead):
+        X = rng.normal(size=(len(truth), design_rates.FEATURES)) + apart * truth[:, None]
+        fits = design_rates.designs(rng, *SAMPLE)
+        both = [design_rates.LEARNERS[fit](rng, X, fits[name]) for name in ("folds", "halves")]
+        for kind in both[0]:
+            found.setdefault(kind, []).append((both[0][kind], both[1][kind]))
+    folds = design_rates.REPEATS, design_rates.FOLDS
+    halves = design_rates.SPLITS, 2, design_rates.HALF_REPEATS, design_rates.HALF_FOLDS
+    return {
+        kind: Runs(
+            ahead,
+            np.array([one.reshape(folds) for one, _ in values]),
+            np.array([half.reshape(halves).mean(axis=3) for _, half in values]),
         )
+        for kind, values in found.items()
+    }
+
+
+@cache
+def error_ahead(learner: str) -> float:
+    """The standard error of a difference of equal models, as one of how far classes are apart."""
+    runs = fitted(LEARNERS[learner], PILOT, PILOT_SD, 1)[learner]
+    slope, level = np.polyfit(runs.ahead, runs.means, 1)
+    return float(2**0.5 * np.std(runs.means - level - slope * runs.ahead, ddof=2) / slope)
+
+
+def answers_with_halves(
+    learner: str, models: int, spread: float, runs: int, seed: int = 0, *, halves: bool = True
+) -> np.ndarray:
+    """The answers from ten 10-folds, with the variance between halves or that of the folds."""
+    # All models of a fit share the samples: the spread is that of the first of them.
+    step = spread * error_ahead(LEARNERS[learner]) / 2**0.5
+    drawn = fitted(LEARNERS[learner], runs, step, seed)[learner]
+    true = np.polyval(np.polyfit(drawn.ahead, drawn.means, 3 if step else 0), drawn.ahead)
+    rows = []
+    for first in range(0, runs - models + 1, models):
+        own = slice(first, first + models)
+        means, repeated = drawn.means[own], drawn.folds[own].mean(axis=2).T
+        if halves:
+            noise = np.cov(repeated, rowvar=False) / len(repeated)
+            covariance = half_split_covariance(np.moveaxis(drawn.halves[own], 0, -1), noise)
+            freedom = half_split_freedom(design_rates.SPLITS, min(SAMPLE))
+        else:
+            values = drawn.folds[own].reshape(models, -1)
+            freedom = values.shape[1] - 1
+            covariance = np.cov(values) * (1 / values.shape[1] + 1 / (design_rates.FOLDS - 1))
+        said = posterior(means, covariance, freedom, draws=DRAWS, seed=first)
+        assert said is not None
+        said = at_least_own(said, means, covariance, freedom, 0.95)
+        # A curve that was fitted need not rise everywhere.
+        rows.append(answer(said, means, true[own], int(drawn.ahead[own].argmax())))
     return np.array(rows, float)
 
 
@@ -230,7 +330,7 @@ def of_cases(rng: np.random.Generator, true: np.ndarray) -> tuple[np.ndarray, np
     return above.mean(axis=0), covariance
 
 
-def bands(found: np.ndarray) -> list[tuple[float, int, float, float]]:
+def bands_of(found: np.ndarray) -> list[tuple[float, int, float, float]]:
     """Per band of the probability: its lower end, answers, share right, distance from the band."""
     probability, right = found[:, 0], found[:, 1]
     rows = []
@@ -247,7 +347,7 @@ def bands(found: np.ndarray) -> list[tuple[float, int, float, float]]:
 def summary(found: np.ndarray) -> dict[str, float]:
     """The figures of one design, number of models and spread."""
     count = len(found)
-    off = [row[3] for row in bands(found)] or [0.0]
+    off = [row[3] for row in bands_of(found)] or [0.0]
     return {
         "probability": found[:, 0].mean(),
         "right": found[:, 1].mean(),
@@ -266,42 +366,71 @@ def main() -> None:
     parser.add_argument("--replicates", type=int, default=2_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--design", choices=DESIGNS, action="append")
+    parser.add_argument("--models", type=int, action="append")
+    parser.add_argument("--spread", type=float, action="append")
     parser.add_argument("--bands", action="store_true", help="every band, too")
+    parser.add_argument(
+        "--halves", action="store_true", help="learners with the variance of halves"
+    )
+    parser.add_argument("--learner", choices=LEARNERS, action="append", help="with --halves")
+    parser.add_argument("--runs", type=int, default=1_000, help="with --halves: fits per spread")
+    parser.add_argument("--prior", type=float, nargs=2, metavar=("SCALE", "FREEDOM"))
     options = parser.parse_args()
+    if options.prior:
+        module.SPREAD_SCALE, module.SPREAD_FREEDOM = options.prior
     start = time.perf_counter()
     console = Console(width=120)
-    for design in options.design or DESIGNS:
-        table = Table(title=f"{design}: {options.replicates:,} replicates")
-        for name in (
-            "models", "spread", "probability", "right (SE)", "off a band, below", "above",
-            "bias kept (SE)", "interval covers", "said / true loss",
-        ):  # fmt: skip
-            table.add_column(name, justify="right")
-        detail = []
-        for models in MODELS:
-            for spread in SPREADS:
-                found = answers(design, models, spread, options.replicates, options.seed)
-                row = summary(found)
-                equal = spread == 0
-                table.add_row(
-                    str(models), f"{spread:g}", f"{row['probability']:.3f}",
-                    "" if equal else f"{row['right']:.3f} ({row['SE']:.3f})",
-                    "" if equal else f"{row['below']:+.3f}",
-                    "" if equal else f"{row['above']:+.3f}",
-                    f"{row['bias kept']:.2f} ({row['kept SE']:.2f})",
-                    f"{row['covered']:.3f}",
-                    "" if equal else f"{row['loss']:.2f}",
-                )  # fmt: skip
-                detail += [(models, spread, *band) for band in bands(found)] if not equal else []
-        console.print(table)
-        if options.bands:
-            for models, spread, low, count, share, off in detail:
-                error = (share * (1 - share) / count) ** 0.5
-                console.print(
-                    f"{models:3} models, spread {spread:g}, {low:.1f} to {low + 0.1:.1f}: right in "
-                    f"{share:.3f} ({error:.3f}) of {count}, off by {off:+.3f}"
-                )
+    cells = [(k, s) for k in options.models or MODELS for s in options.spread or SPREADS]
+    if options.halves:
+        for learner in options.learner or SHOWN:
+            for halves in (True, False):
+                rows = {
+                    cell: answers_with_halves(
+                        learner, *cell, options.runs, options.seed, halves=halves
+                    )
+                    for cell in cells
+                }
+                how = "with halves" if halves else "without"
+                show(console, f"{learner}, {how}: {options.runs:,} fits", rows, bands=options.bands)
+    else:
+        for design in options.design or DESIGNS:
+            rows = {
+                cell: answers(design, *cell, options.replicates, options.seed) for cell in cells
+            }
+            show(console, f"{design}: {options.replicates:,} replicates", rows, bands=options.bands)
     console.print(f"{time.perf_counter() - start:.0f} s, seed {options.seed}")
+
+
+def show(
+    console: Console, title: str, rows: dict[tuple[int, float], np.ndarray], *, bands: bool
+) -> None:
+    """Print the figures of each number of models and spread."""
+    table = Table(title=title)
+    for name in (
+        "models", "spread", "probability", "right (SE)", "off a band, below", "above",
+        "bias kept (SE)", "interval covers", "said / true loss",
+    ):  # fmt: skip
+        table.add_column(name, justify="right")
+    for (models, spread), found in sorted(rows.items()):
+        row = summary(found)
+        equal = spread == 0
+        table.add_row(
+            str(models), f"{spread:g}", f"{row['probability']:.3f}",
+            "" if equal else f"{row['right']:.3f} ({row['SE']:.3f})",
+            "" if equal else f"{row['below']:+.3f}",
+            "" if equal else f"{row['above']:+.3f}",
+            f"{row['bias kept']:.2f} ({row['kept SE']:.2f})",
+            f"{row['covered']:.3f}",
+            "" if equal else f"{row['loss']:.2f}",
+        )  # fmt: skip
+    console.print(table)
+    for (models, spread), found in sorted(rows.items()) if bands else ():
+        for low, count, share, off in bands_of(found) if spread else ():
+            error = (share * (1 - share) / count) ** 0.5
+            console.print(
+                f"{models:3} models, spread {spread:g}, {low:.1f} to {low + 0.1:.1f}: right in "
+                f"{share:.3f} ({error:.3f}) of {count}, off by {off:+.3f}"
+            )
 
 
 if __name__ == "__main__":

@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import polars as pl
 import pytest
@@ -113,7 +115,12 @@ def test_as_by_brute_force(over, prior, constraints):
     first = int(np.argmin(means))
     assert (choice.bayes, choice.threshold) == ("ABC"[first], thresholds[first])
     assert choice.promise is None
-    assert choice.answer.startswith(f"Take {choice.bayes}, and act on scores from")
+    (written,) = re.findall(
+        rf"Take {choice.bayes}, and act on scores from (\S+): of", choice.answer
+    )
+    for table in (TEST, TUNING):
+        score = table[choice.bayes]
+        assert (score >= float(written)).equals(score >= choice.threshold)
 
 
 @pytest.mark.slow
@@ -173,13 +180,14 @@ def test_models_without_a_promise_come_last():
     assert some.models["model"].to_list()[2] == "C"
     last = some.models.row(2, named=True)
     assert [last[name] for name in ("mean", "threshold", "tpr", *SURE)] == [None] * 8
-    assert "C has no cost: no threshold can be promised" in " ".join(some.warnings)
+    assert "No cost of C: no threshold can be promised" in " ".join(some.warnings)
     assert some.models["probability_best"][:2].sum() == pytest.approx(1)
     assert "better of the two" in some.answer
     none = choose(constraints={"precision": 0.99}, confidence=0.9)
     assert (none.bayes, none.minimax, none.threshold, none.promise) == (None,) * 4
     assert none.models["mean"].null_count() == 3
-    assert none.answer.startswith("No model has a threshold")
+    assert none.answer.startswith("No threshold can be promised: for A about ")
+    assert "more negatives would do" in none.answer
     assert "C" in none.summary()
 
 

@@ -41,8 +41,8 @@ def test_demo_says_what_it_found_and_writes_it(tmp_path):
     assert result.exit_code == 0, result.output
     page = (tmp_path / "out" / "report.html").read_text()
     for start in (
-        "Take A, and act on scores from ",
-        "If 5 to 20 % of cases",
+        "Take A, and set the threshold anew on the model that you put to use.",
+        "In these folds it was ",
         "It is the best of the",
     ):
         (said,) = [line for line in result.output.splitlines() if line.startswith(start)]

@@ -97,3 +97,24 @@ def test_mean_difference_and_probability(tmp_path, folds):
     result = polaroc("report", raw, *WORDS, *RANGE, *words, "--out", shell)
     assert result.exit_code == 0, result.output
     assert f"{means['A']:.3f}" in shell.read_text()
+
+
+def test_threshold_and_loss_are_written_alike(tmp_path):
+    table = TABLE.filter(fold=1).drop("fold")
+    test, tuning = (table.filter(pl.col("case") % 2 == part) for part in (1, 0))
+    for name, part in (("test", test), ("tuning", tuning)):
+        part.write_parquet(tmp_path / f"{name}.parquet")
+    files = [tmp_path / "test.parquet", "--tuning", tmp_path / "tuning.parquet", "--case", "case"]
+    asked = {**COLUMNS, "over": OVER, "case": "case"}
+    choice = pr.choose(test, measure="expected_cost", tuning=tuning, cost_fn=5, **asked)
+    words = ["--measure", "expected_cost", "--cost-fn", 5]
+    assert answered("choose", *files, *WORDS, *RANGE, *words)["answer"] == choice.answer
+    told = []
+    page = tmp_path / "page.html"
+    pr.report(test, tuning=tuning, cost_fn=5, cost_fp=1, path=page, tell=told.append, **asked)
+    written = r"Take (\w+), and act on scores from (\S+)[.:]\s"
+    assert re.match(written, told[0]).groups() == re.match(written, choice.answer).groups()
+
+    sure = pr.choose(test, **asked).answer.partition("; ")[2]
+    loss = re.search(r"about 0\.\d+", sure)[0]
+    assert f"I{sure[1:]}".replace(loss, f"{loss} of the area") in told[0].replace("\n", " ")

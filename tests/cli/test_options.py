@@ -337,6 +337,12 @@ def test_settings_are_not_for_other_data(here):
         (["check", "p.parquet", "--trut", "label"], "--truth"),
         (["check", "p.parquet", "--y-true", "label"], "did you mean --truth?"),
         (["evaluate", "p.parquet", *COLUMNS, "--overwrite"], "did you mean --force?"),
+        (["choose", "p.parquet", *COLUMNS, "--by", "model"], "did you mean --between?"),
+        (["compare", "p.parquet", *COLUMNS, "--fold", "fold"], "did you mean --block?"),
+        (
+            ["choose", "p.parquet", *COLUMNS, "--over", 0.1, 0.2, "--between", "modle"],
+            "did you mean 'model'?",
+        ),
         (["chart", "roc_curve", "p.parquet", *COLUMNS], "did you mean roc?"),
         (["chart", "regrets", "p.parquet", *COLUMNS], "did you mean regret?"),
         (

@@ -149,6 +149,26 @@ def test_the_page_fits_narrow_and_wide_screens(opened):
     opened.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
+def test_many_models_fit_a_narrow_page_and_have_colours_of_their_own(browser, tmp_path):
+    table = models(40, folds=1, cases=100)
+    path = pr.report(table, **ASKED, by="model", over=OVER, path=tmp_path / "report.html")
+    size = {"width": 400, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    drawn = Opened(browser, path)
+    assert drawn.run("return document.documentElement.scrollWidth") <= 400
+    widths = drawn.run(
+        "return [...document.querySelectorAll('.chart')]"
+        ".map(place => [place.dataset.chart, place.clientWidth, place.scrollWidth])"
+    )
+    assert [name for name, room, chart in widths if chart > room] == []
+    colours = drawn.run(
+        "return [...document.querySelectorAll('#figure-roc .role-legend-symbol path')]"
+        ".map(symbol => symbol.getAttribute('stroke'))"
+    )
+    assert len(colours) == len(set(colours)) == 8
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
 def test_the_keyboard_reaches_links_and_tables(opened):
     from selenium.webdriver.common.action_chains import ActionChains
     from selenium.webdriver.common.keys import Keys

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING, TypeAlias
 
 import polars as pl
@@ -252,6 +253,32 @@ def limit(value: float | None, digits: int = 3) -> str | None:
     if value is None or value == 0 or abs(value) >= 0.5 * 10**-digits:
         return number(value, digits)
     return f"{value:.2g}"
+
+
+def short_threshold(threshold: float, below: float | None = None) -> str:
+    """A threshold in as few digits as select the same cases, of which `below` is the next score.
+
+    Rounded down, two digits or more, and nearer to the threshold than to the next score: so scores
+    of single precision are on the same side of it, too.
+
+    Examples
+    --------
+    >>> short_threshold(0.767285, 0.7661), short_threshold(-1.83818, -1.8382), short_threshold(3.0)
+    ('0.767', '-1.83818', '3')
+    """
+    from decimal import ROUND_FLOOR, Context, Decimal
+    from math import isfinite
+
+    if not isfinite(threshold):
+        return f"{threshold:g}"
+    least = -inf if below is None else (below + threshold) / 2
+    for digits in range(2 if below is not None else 3, 18):
+        rounded = float(
+            Context(prec=digits, rounding=ROUND_FLOOR).plus(Decimal(repr(float(threshold))))
+        )
+        if least < rounded <= threshold:
+            return repr(rounded).removesuffix(".0")
+    return repr(threshold)
 
 
 def chance(value: float | None) -> str | None:

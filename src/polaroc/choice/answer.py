@@ -74,9 +74,19 @@ def one_sentence(
 
 
 def how_sure(
-    models: pl.DataFrame, tied: int = 1, *, is_bound: bool = False, higher: bool = True
+    models: pl.DataFrame,
+    tied: int = 1,
+    *,
+    is_bound: bool = False,
+    higher: bool = True,
+    unit: str = "",
 ) -> str:
-    """How likely the first model is the best, and what is lost if it is not."""
+    """How likely the first model is the best, and what is lost if it is not.
+
+    The model that comes next is the likeliest to be better only if it is also next in the ranking:
+    of a poor model that was measured with a large error hardly more is known than what models are
+    like, and a sentence that names it would not be understood.
+    """
     chance, loss = models.select("probability_best", "expected_loss").row(0)
     if chance is None:
         return "nothing says how sure that is"
@@ -88,12 +98,15 @@ def how_sure(
     words = f"{it} {among} with a probability of {least}{percent(chance)}"
     if chance >= ALMOST or tied > 1:
         return words
-    between = models.columns[0]
-    other = models.slice(1).sort("probability_best", descending=True, maintain_order=True)
+    others = models.slice(1)
     lost = loss / (1 - chance)
-    about = "about " * (not higher or lost >= MIN_SHOWN) + _apart(lost, higher)
-    which = "" if models.height == 2 else " most likely"
-    return f"{words}, and if it is not, {one_name(other[between][0])}{which} is, by {about}"
+    about = "about " * (not higher or lost >= MIN_SHOWN) + _apart(lost, higher) + unit
+    other = one_name(others[models.columns[0]][0])
+    if models.height == 2:
+        return f"{words}, and if it is not, {other} is, by {about}"
+    if others["probability_best"][0] < others["probability_best"].max():
+        return f"{words}, and if it is not, {about} is lost; {other} comes next"
+    return f"{words}, and if it is not, {other} most likely is, by {about}"
 
 
 def _figure(mean: float, higher: bool) -> str:
@@ -162,15 +175,14 @@ def describe_wins(share: float, blocks: int) -> str:
 def describe_separation(models: pl.Series, comparison: "Comparison") -> str:
     """A sentence on the models from which the first differs significantly."""
     apart, not_apart = split_by_test(models, comparison)
-    test = f"(corrected test, α = {comparison.plan.alpha:g})"
-    first = one_name(models[0])
+    first = f"By the corrected test at α = {comparison.plan.alpha:g}, {one_name(models[0])}"
     if not not_apart:
-        return f"{first} differs significantly from {named(apart)} {test}."
+        return f"{first} differs significantly from {named(apart)}."
     if not apart:
-        return f"{first} does not differ significantly from {listed(not_apart, 'or')} {test}."
+        return f"{first} does not differ significantly from {listed(not_apart, 'or')}."
     return (
         f"{first} differs significantly from {named(apart)}, but not from "
-        f"{listed(not_apart, 'or')} {test}."
+        f"{listed(not_apart, 'or')}."
     )
 
 

@@ -11,7 +11,14 @@ from polaroc.base.columns import as_lazy
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import TRUTH, private
 from polaroc.base.statistics import ROUNDING
-from polaroc.choice.answer import changes, describe_belief, how_sure, listed, one_name
+from polaroc.base.text import short_threshold
+from polaroc.choice.answer import (
+    changes,
+    describe_belief,
+    how_sure,
+    listed,
+    one_name,
+)
 from polaroc.choice.certainty import Certainty
 from polaroc.choice.posterior import Posterior, posterior
 from polaroc.choice.predictions import GRID, WEIGHTED, one_prior
@@ -37,6 +44,9 @@ from polaroc.typing import Score as Scores
 EXPECTED_COST = "expected_cost"
 AT, WRONG, KNOWN, WHY = (private(name) for name in ("at", "wrong", "known", "why"))
 COLUMNS = ("threshold", "tpr", "fpr")
+# Models of which the answer says why they have no threshold.
+MAX_REASONS = 3
+NOT_PROMISED = "no threshold can be promised: "
 # Positives, at the least, among the cases of which the answer speaks.
 MIN_POSITIVES = 10
 
@@ -191,7 +201,7 @@ def choose_by_cost(
     rated = judged.filter(KNOWN)
     certainty = _certainty(table, rated, between, case, costs, weight, columns)
     warnings = [*([] if left_out is None else [left_out]), *_shared(table, tuned, case)]
-    return _choice(judged, rated, between, costs, certainty, level, warnings)
+    return _choice(judged, rated, between, costs, certainty, level, warnings, (own, curves))
 
 
 def _between(
@@ -312,6 +322,7 @@ def _choice(
     certainty: Certainty,
     level: float,
     warnings: Sequence[str],
+    curves: Sequence[pl.DataFrame],
 ) -> Choice:
     belief, names = costs.belief, rated[between]
     fnr, fpr = 1 - rated["tpr"].to_numpy(), rated["fpr"].to_numpy()
@@ -364,7 +375,9 @@ def _choice(
         bayes=ranked[between][0] if is_any else None,
         minimax=ranked.filter(close)[between][0] if is_any else None,
         steadiest=None,
-        answer=_sentence(ranked, costs, is_bound=certainty.is_bound),
+        answer=_sentence(ranked, costs, curves, is_bound=certainty.is_bound)
+        if is_any
+        else _why_none(judged, between),
         models=models,
         priors=priors,
         warnings=(
@@ -372,7 +385,7 @@ def _choice(
             *_corrected(ranked),
             *changes(priors),
             *([] if costs.estimate is None else [belief.interval_note]),
-            *(f"{one_name(model)} has no cost: {note}." for model, note in lacking),
+            *(f"No cost of {one_name(model)}: {note}." for model, note in lacking),
             *warnings,
         ),
         comparison=None,
@@ -400,10 +413,34 @@ def of_costs(known: Posterior, means: "Array", lower: "Array", upper: "Array") -
     )
 
 
-def _sentence(ranked: pl.DataFrame, costs: Costs, *, is_bound: bool) -> str:
+def _why_none(judged: pl.DataFrame, between: str) -> str:
+    """Why no model has a threshold."""
+    notes = judged.filter(pl.col("note").is_not_null()).select(between, "note")
+    is_promise = notes["note"].str.starts_with(NOT_PROMISED).all()
+    start = NOT_PROMISED if is_promise else "no model has a threshold that may be used: "
+    start = f"{start[0].upper()}{start[1:]}"
+    reasons = notes.with_columns(pl.col("note").str.strip_prefix(NOT_PROMISED))
+    if reasons["note"].n_unique() == 1:
+        return f"{start}{reasons['note'][0]}."
+    each = [f"for {one_name(model)} {note}" for model, note in reasons.head(MAX_REASONS).rows()]
+    rest = [f"{reasons.height - MAX_REASONS} more are in the notes"]
+    return f"{start}{'; '.join(each + rest * (reasons.height > MAX_REASONS))}."
+
+
+def _written(threshold: float, model: pl.Series, curves: Sequence[pl.DataFrame]) -> str:
+    """A threshold in as few digits as select the same cases of all tables."""
+    below = []
+    for one in curves:
+        own = pl.lit(model.cast(one.schema[model.name])).first()
+        scores = one.filter(pl.col(model.name).eq_missing(own))["threshold"].drop_nulls()
+        below += scores.filter(scores < threshold).to_list()[:1]
+    return short_threshold(threshold, max(below, default=None))
+
+
+def _sentence(
+    ranked: pl.DataFrame, costs: Costs, curves: Sequence[pl.DataFrame], *, is_bound: bool
+) -> str:
     """Which model with which threshold, what that does and costs, and how sure it is."""
-    if ranked.is_empty():
-        return "No model has a threshold that may be used: the warnings say why."
     name, cost, threshold, tpr, fpr = ranked.select(ranked.columns[0], "mean", *COLUMNS).row(0)
     at, prior = one_prior(costs.over), costs.belief.mean
     cases = 1000
@@ -411,7 +448,11 @@ def _sentence(ranked: pl.DataFrame, costs: Costs, *, is_bound: bool) -> str:
         cases *= 10
     positives, missed = cases * prior, cases * prior * (1 - tpr)
     alarms = cases * (1 - prior) * fpr
-    act = "raise no alarm" if threshold is None else f"act on scores from {threshold:.4g}"
+    act = (
+        "raise no alarm"
+        if threshold is None
+        else f"act on scores from {_written(threshold, ranked.to_series(0)[:1], curves)}"
+    )
     ends = costs.over if isinstance(costs.over, tuple) and at is None else None
     belief = describe_belief(ends, costs.over if at is None else None, [prior])
     plural = "" if round(alarms) == 1 else "s"

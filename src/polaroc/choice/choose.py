@@ -197,7 +197,7 @@ def choose(
     ... )
     >>> print(choice.answer)
     Take A: AUPREC over 5 to 20 % positives is 0.779, 0.043 more than that of C; it is the best
-    of the three with a probability of 88 %, and if it is not, B most likely is, by about 0.023.
+    of the three with a probability of 88 %, and if it is not, about 0.023 is lost; C comes next.
     >>> choice.models["model"].to_list()
     ['A', 'C', 'B']
     """

@@ -126,7 +126,6 @@ def at_least_own(
     Where models differ by several standard errors, more than the prior expects, a mean is drawn
     too far towards the others, and its limits with it.
     """
-    import numpy as np
     from scipy.special import stdtrit
 
     reach = stdtrit(min(freedom, 1e9), (1 + level) / 2) * np.sqrt(covariance.diagonal())

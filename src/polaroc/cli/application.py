@@ -70,8 +70,9 @@ class Command(TyperCommand):
         own = {name for parameter in self.params for name in parameter.opts}
         for word in args:
             name = word.partition("=")[0].lower().replace("_", "-")
-            right = next((one for one, others in OTHER_OPTIONS.items() if name in others), None)
-            if word.startswith("--") and word not in own and right in own:
+            names = (one for one, others in OTHER_OPTIONS.items() if name in others and one in own)
+            right = next(names, None)
+            if word.startswith("--") and word not in own and right is not None:
                 refuse(f"there is no option {word.partition('=')[0]}.\nHint: did you mean {right}?")
 
 

@@ -36,6 +36,8 @@ OTHER_OPTIONS = {
     "--positive": {"--pos-label", "--positive-label", "--event-level"},
     "--weight": {"--sample-weight", "--weights"},
     "--by": {"--group", "--groups", "--group-by", "--keys", "--key", "--model", "--fold"},
+    "--between": {"--by", "--model", "--models"},
+    "--block": {"--fold", "--folds"},
     "--prior": {"--prevalence", "--base-rate", "--pi"},
     "--over": {"--range", "--prior-range"},
     "--measure": {"--metric", "--metrics", "--scoring"},

@@ -11,7 +11,7 @@ SHIFTED = 0.01
 BINS = 20
 EM_STEPS = 60
 # Where the steps start, of a prior at its end: from there they would not move.
-LEAST_SHARE = 1e-3
+MIN_SHARE = 1e-3
 # Sizes of the batches of draws, 999 in all; ten draws beyond the observed fit end the test.
 BATCHES = (49, 200, 750)
 ENOUGH = 10
@@ -126,7 +126,7 @@ def _fitted(
     # The steps are slow where few cases are labelled: from a far prior they would not arrive.
     t, f, share = (of.cumsum()[:-1] for of in (p, q, unlabelled / sizes[2]))
     nearest = float(nearest_prior(t, f, share, np.ones_like(share))[0])
-    prior = min(max(nearest, LEAST_SHARE), 1 - LEAST_SHARE)
+    prior = min(max(nearest, MIN_SHARE), 1 - MIN_SHARE)
     for _ in range(EM_STEPS):
         density = np.maximum(prior * p + (1 - prior) * q, 1e-300)
         members = unlabelled * (prior * p / density)

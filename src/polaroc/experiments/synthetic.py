@@ -158,8 +158,6 @@ def drifting_predictions(seed: int = 1) -> pl.DataFrame:
     >>> drifting_predictions().group_by("day").len()["len"].unique().to_list()
     [1000]
     """
-    import numpy as np
-
     rng = np.random.default_rng(seed)
     days = np.repeat(np.arange(30), 1_000)
     truth = rng.random(days.size) < np.interp(days, [15, 20], [0.1, 0.4])

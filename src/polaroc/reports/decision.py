@@ -9,7 +9,7 @@ from polaroc.base.statistics import ROUNDING
 from polaroc.choice.answer import describe_separation, how_sure, named, one_name
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import skew
-from polaroc.reports.evidence import Evidence
+from polaroc.reports.evidence import BIASED, FEW_NEGATIVES, Evidence
 from polaroc.reports.ranking import EXPECTED
 from polaroc.reports.thresholds import Thresholds
 from polaroc.reports.words import (
@@ -18,11 +18,8 @@ from polaroc.reports.words import (
     of_ten,
     percent,
     percent_range,
-    threshold_in_words,
 )
 
-# The notes on areas from too few negatives.
-BIASED = "biased upward"
 AREA = "area under the precision-recall curve"
 
 
@@ -38,7 +35,8 @@ class Decision:
 def decide(evidence: Evidence) -> Decision:
     """What the evidence says to do."""
     promise = "" if evidence.thresholds is None else evidence.thresholds.promise or ""
-    known = (_take(evidence), promise, _rates(evidence), _probability(evidence))
+    does = f"{_threshold_of_folds(evidence)} {_rates(evidence)}".strip()
+    known = (_take(evidence), promise, does, _probability(evidence))
     return Decision(
         tuple(sentence for sentence in known if sentence), _how_sure(evidence), _changes(evidence)
     )
@@ -82,13 +80,36 @@ def _take(evidence: Evidence) -> str:
     if taken["tpr"] is None or taken["fpr"] is None:
         return f"Take {model}; its cases lack a class, so that no threshold can be judged."
     if taken["threshold"] is not None:
-        at = threshold_in_words(taken["threshold"])
+        action = (
+            "set the threshold anew on the model that you put to use"
+            if evidence.thresholds.folds > 1
+            else f"act on scores from {evidence.thresholds.text}"
+        )
         if evidence.choice is None:
-            return f"Act on scores from {at}."
-        return f"Take {model}, and act on scores from {at}."
+            return f"{action[0].upper()}{action[1:]}."
+        return f"Take {model}, and {action}."
     if need.kind == "cost":
         return f"Take {model}, and act on no score: at these costs no threshold pays."
     return f"Take {model}; none of its thresholds would {need}."
+
+
+def _threshold_of_folds(evidence: Evidence) -> str:
+    """The threshold in folds, and as the share of cases that are acted on, which carries over."""
+    thresholds = evidence.thresholds
+    if thresholds is None or thresholds.folds < 2 or thresholds.taken["threshold"] is None:
+        return ""
+    recall, alarms = thresholds.taken["tpr"], thresholds.taken["fpr"]
+    if recall is None or alarms is None or not thresholds.is_comparable:
+        return ""
+    low, high = (
+        f"{1000 * rates.posfrac(recall, alarms, skew(prior)):,.0f}"
+        for prior in (thresholds.priors[0], thresholds.priors[-1])
+    )
+    count = low if low == high else f"{low} to {high}"
+    return (
+        f"In these folds it was {thresholds.text}, which acts on the highest {count} of 1,000 "
+        "scores."
+    )
 
 
 def _over(evidence: Evidence) -> str:
@@ -133,17 +154,16 @@ def _probability(evidence: Evidence) -> str:
         return ""
     top = choice.models["mean"][0]
     tied = int((choice.models["mean"] >= top - ROUNDING * abs(top)).sum())
-    words = how_sure(choice.models, tied, is_bound=choice.is_bound)
+    words = how_sure(choice.models, tied, is_bound=choice.is_bound, unit=" of the area")
     if choice.models["probability_best"][0] is None:
-        return f"{one_name(evidence.models[0])} has the largest {AREA}; {words}."
-    lost = " of the area" if words.endswith(tuple("0123456789")) else ""
+        return f"The largest {AREA} is that of {one_name(evidence.models[0])}; {words}."
     doubt = ""
     areas = evidence.measures.filter(measure="iauprec")
     if areas["note"].drop_nulls().str.contains(BIASED).any():
         doubt = (
             " That may be too sure: few negatives were tested for so small a share of positives."
         )
-    return f"{words[0].upper()}{words[1:]}{lost}.{doubt}"
+    return f"{words[0].upper()}{words[1:]}.{doubt}"
 
 
 def _how_sure(evidence: Evidence) -> tuple[str, ...]:
@@ -158,6 +178,9 @@ def _how_sure(evidence: Evidence) -> tuple[str, ...]:
                 f"{row['upper']:.3f})"
             )
         sentences.append(f"The {AREA} of {model} is {row[EXPECTED]:.3f}{limits}.")
+    # What the number just said means comes before how it was made.
+    cautions = evidence.cautions
+    sentences += [line for line in cautions if line == FEW_NEGATIVES]
     if evidence.comparison is not None:
         sentences.append(
             describe_separation(evidence.models, evidence.comparison)
@@ -168,7 +191,7 @@ def _how_sure(evidence: Evidence) -> tuple[str, ...]:
     thresholds = evidence.thresholds
     if thresholds is not None and thresholds.taken["threshold"] is not None:
         sentences.append(_judged(thresholds, evidence))
-    return (*sentences, *evidence.cautions)
+    return (*sentences, *(line for line in cautions if line != FEW_NEGATIVES))
 
 
 def _judged(thresholds: Thresholds, evidence: Evidence) -> str:
@@ -206,8 +229,7 @@ def _judged(thresholds: Thresholds, evidence: Evidence) -> str:
     return (
         f"The rates are means over {thresholds.folds} folds, each judged at thresholds set on "
         f"other folds; {spread}. A model fitted anew for use has scores of its own, of which "
-        "these thresholds promise nothing: set its threshold again, on cases that it was not "
-        "trained on."
+        "these thresholds promise nothing: set its threshold on cases that it was not trained on."
     )
 
 
@@ -242,9 +264,11 @@ def _other_goal(evidence: Evidence) -> list[str]:
         return []
     if alarms is None or more_alarms is None:
         return []
+    at = thresholds.texts[-1]
+    act = f"it is {at} in these folds" if thresholds.folds > 1 else f"act on scores from {at}"
     return [
-        f"Another goal moves the threshold: to {thresholds.needs[-1]}, act on scores from "
-        f"{threshold_in_words(more['threshold'])}; {of_hundred(more_alarms)} of 100 negatives then "
+        f"Another goal moves the threshold: to {thresholds.needs[-1]}, {act}; "
+        f"{of_hundred(more_alarms)} of 100 negatives then "
         f"raise an alarm, in place of {of_hundred(alarms)}."
     ]
 
@@ -263,20 +287,15 @@ def _other_models(evidence: Evidence) -> list[str]:
     name = one_name(evidence.models[0])
     if own.height > 1 and worse.is_empty():
         sentences.append(
-            f"{name} has the largest area at every share of positives from "
-            f"{percent_range(low, high)}."
+            f"At every share of positives from {percent_range(low, high)} the largest area is that "
+            f"of {name}."
         )
     for start, end in _runs(own["prior"].to_list(), worse["prior"].to_list()):
         there = choice.priors.filter(pl.col("prior").is_between(start, end) & pl.col("best"))
         winners = named(there[between].unique(maintain_order=True).to_list())
-        lost = worse.filter(pl.col("prior").is_between(start, end))["regret"].max()
-        loss = float(lost)  # type: ignore[arg-type]
         at = f"From {percent_range(start, end)}" if end > start else f"At {percent(start)}"
         verb = "has" if there[between].n_unique() == 1 else "have"
-        sentences.append(
-            f"{at} positives {winners} {verb} the larger area: taking {name} there costs at most "
-            f"{loss:.2g} of it."
-        )
+        sentences.append(f"{at} positives {winners} {verb} a larger area than {name}.")
     sentences += [
         f"Beyond the range, from {percent_range(*sorted(ends))} positives, {one_name(winner)} has "
         "the largest area."

@@ -34,6 +34,14 @@ MODELS = private("models")
 OUTSIDE = 7
 MAX_TESTED = 2_000_000
 SAME = 1e-9
+# The notes on areas from too few negatives, and what they mean.
+BIASED = "biased upward"
+FEW_NEGATIVES = (
+    "Areas are biased upward: they are higher here than they would be on more cases, because at so "
+    "small a share of positives a few negatives with high scores decide how many alarms are right, "
+    "and few were tested. More negatives in the test would mend that. The recall and the false "
+    "alarm rate of a threshold are not affected."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +102,8 @@ class Evidence:
             cautions.append(self.predictions.of_others)
         if self.predictions is not None and self.predictions.dropped:
             cautions.append(left_out(self.predictions.dropped))
+        if any(BIASED in line for line in cautions):
+            cautions = [FEW_NEGATIVES, *(line for line in cautions if BIASED not in line)]
         frame = pl.Series("caution", cautions, pl.String).to_frame()
         return (
             frame.select(humanize_note(pl.col("caution")))["caution"]
@@ -113,10 +123,8 @@ def drawn(evidence: Evidence, most: int) -> Evidence:
     shown, choice, comparison = models.head(most), evidence.choice, evidence.comparison
     if choice is not None:
         winners = choice.priors.filter("best").select(between).unique()
-        both = (
-            pl.concat([winners, models]).unique(maintain_order=True).head(max(most, len(winners)))
-        )
-        shown = within(models, both)
+        both = pl.concat([within(models, winners), models]).unique(maintain_order=True)
+        shown = within(models, both.head(most))
         choice = replace(
             choice, models=within(choice.models, shown), priors=within(choice.priors, shown)
         )

@@ -9,13 +9,14 @@ import polars as pl
 
 from polaroc import charts
 from polaroc.base.text import escape_control
+from polaroc.charts.theme import COLOURS
 from polaroc.reports.evidence import Evidence, drawn
 
 if TYPE_CHECKING:
     import altair as alt
 
-# Number of models in captions, and of lines that can be distinguished.
-MAX_NAMED, MAX_DRAWN = 5, 12
+# Number of models in captions, and of those that have a colour of their own.
+MAX_NAMED, MAX_DRAWN = 5, len(COLOURS)
 # Letters of a name that a legend has room for; pixels of a letter, and of what stands beside.
 MAX_LETTERS, LETTER, SIDE = 40, 7, 20
 

@@ -53,7 +53,8 @@ def winner_map(evidence: Evidence) -> Figure | None:
     best = choice.priors.filter("best")
     low, high = (percent(float(prior)) for prior in (best["prior"][0], best["prior"][-1]))
     sentences = changes(choice.priors) or [
-        f"{best[evidence.question.between][0]} is the best at every prior from {low} to {high}."
+        f"The best at every share of positives from {low} to {high} is "
+        f"{best[evidence.question.between][0]}."
     ]
     return Figure(
         "winner-map",

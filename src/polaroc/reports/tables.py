@@ -13,7 +13,7 @@ from polaroc.comparison.result import first_pairs, interval_rule
 from polaroc.priors.grids import skew
 from polaroc.reports.evidence import Evidence
 from polaroc.reports.ranking import EXPECTED
-from polaroc.reports.words import of_hundred, percent, percent_range, threshold_in_words
+from polaroc.reports.words import of_hundred, percent, percent_range
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -146,7 +146,7 @@ def threshold_table(evidence: Evidence) -> ReportTable | None:
     points, ends = chosen.points, sorted({chosen.priors[0], chosen.priors[-1]})
     columns: dict[str, Column] = {
         "goal": [str(need) for need in chosen.needs],
-        "threshold": column(points["threshold"], threshold_in_words),
+        "threshold": chosen.texts,
     }
     if chosen.folds > 1:
         spread = zip(points["lowest"], points["highest"], strict=True)
@@ -287,7 +287,7 @@ def _with_limits(share: float | None, low: float | None, high: float | None) -> 
 def _spread(low: float | None, high: float | None) -> str | None:
     if low is None or high is None:
         return None
-    return f"{threshold_in_words(low)} to {threshold_in_words(high)}"
+    return f"{low:.4g} to {high:.4g}"
 
 
 def _integers(values: pl.Series) -> Column:

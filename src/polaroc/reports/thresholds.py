@@ -7,7 +7,9 @@ import polars as pl
 
 from polaroc.base.lazy import np
 from polaroc.base.statistics import binomial_band, error_of_mean
+from polaroc.base.text import short_threshold
 from polaroc.errors import InvalidTable
+from polaroc.predictions.row_checks import SCORE
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.reports.fold_thresholds import (
     Folds,
@@ -22,6 +24,7 @@ from polaroc.reports.needs import Need
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.operating_points import operating_points
 from polaroc.thresholds.tuning_cases import refuse_tuning_cases
+from polaroc.typing import Array
 
 # Tail of a belief at each end whose priors are not shown.
 TAIL = 0.05
@@ -57,6 +60,8 @@ class Thresholds:
     # What each threshold that was set on cases of its own promises, or why there is none.
     promises: tuple[str | None, ...] = ()
     lacking: tuple[str | None, ...] = ()
+    # Each threshold in as few digits as select the same cases, here and where it was set.
+    texts: tuple[str, ...] = ()
 
     @property
     def is_tuned(self) -> bool:
@@ -77,6 +82,16 @@ class Thresholds:
     def need(self) -> Need:
         """What the threshold that the report acts on achieves."""
         return self.needs[len(self.needs) // 2]
+
+    @property
+    def text(self) -> str:
+        """The threshold that the report acts on, as it is written."""
+        return self.texts[len(self.needs) // 2]
+
+    @property
+    def is_comparable(self) -> bool:
+        """Whether scores of different folds can be compared."""
+        return OWN_SCALES not in self.cautions
 
     @property
     def taken(self) -> dict[str, float | None]:
@@ -105,7 +120,10 @@ def thresholds(predictions: ReportPredictions, question: Question, model: pl.Ser
     points = pl.DataFrame(columns | missing, schema=schema, nan_to_null=True)
     if count == 1 and not predictions.weighted:
         points = _exact_where_possible(points, folds, needs, question.level)
-    return Thresholds(points, needs, priors, count, *_totals(folds), tuple(cautions))
+    return Thresholds(
+        points, needs, priors, count, *_totals(folds), tuple(cautions),
+        texts=_texts(points, folds.score),
+    )  # fmt: skip
 
 
 def _tuned(
@@ -155,7 +173,22 @@ def _tuned(
         table, needs, priors, 1, first["positives"], first["negatives"],
         promises=tuple(promised for _, promised, _ in points),
         lacking=tuple(why if row["threshold"] is None else None for row, _, why in points),
+        texts=_texts(
+            table, *(one.valid_rows.collect()[SCORE].to_numpy() for one in (judging, tuning))
+        ),
     )  # fmt: skip
+
+
+def _texts(points: pl.DataFrame, *scores: "Array") -> tuple[str, ...]:
+    """Each threshold as it is written, beside the highest scores below it."""
+    texts = []
+    for threshold in points["threshold"]:
+        if threshold is None:
+            texts.append("none")
+            continue
+        below = [float(own[own < threshold].max()) for own in scores if (own < threshold).any()]
+        texts.append(short_threshold(threshold, max(below, default=None)))
+    return tuple(texts)
 
 
 LIMITS = ("tpr_lower", "tpr_upper", "fpr_lower", "fpr_upper")

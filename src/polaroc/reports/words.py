@@ -59,8 +59,3 @@ def counted(count: int, noun: str) -> str:
     ('1 fold', '1,200 cases')
     """
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def threshold_in_words(threshold: float | None) -> str:
-    """A threshold to six digits."""
-    return "none" if threshold is None else f"{threshold:.6g}"

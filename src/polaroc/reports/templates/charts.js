@@ -55,8 +55,14 @@ function fit(spec, room) {
     // The page answers between two charts.
     await new Promise((done) => setTimeout(done));
     try {
-      const spec = fit(JSON.parse(document.getElementById(name).textContent), place.clientWidth);
-      const { view } = await vegaEmbed(place, spec, options);
+      const text = document.getElementById(name).textContent, room = place.clientWidth;
+      let { view } = await vegaEmbed(place, fit(JSON.parse(text), room), options);
+      // Labels may be wider than was thought: on a narrow page the rest makes room for them.
+      const excess = place.querySelector("svg.marks").viewBox.baseVal.width - room;
+      if (room < NARROW && excess > 1) {
+        view.finalize();
+        ({ view } = await vegaEmbed(place, fit(JSON.parse(text), room - excess), options));
+      }
       sayPrior(place, view);
       window.polaroc.views[name] = view;
       window.polaroc.drawn += 1;

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polaroc.base.columns import as_lazy, curve_keys
-from polaroc.charts.layers import chance_diagonal, data
+from polaroc.charts.layers import Records, chance_diagonal, data
 from polaroc.charts.lines import FEWER_CURVES, Lines, lines
 from polaroc.charts.options import checked
 from polaroc.charts.prior_slider import FIRST, thinned_for_any_prior
@@ -149,7 +149,7 @@ def explorer(
     ]
     chart = alt.HConcatChart(
         hconcat=panels,
-        data=alt.Data(name="points", values=drawn.records),
+        data=alt.Data(name="points", values=Records(drawn.records)),
         transform=[
             alt.FlattenTransform(flatten=ARRAYS),
             *(

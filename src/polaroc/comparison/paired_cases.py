@@ -112,17 +112,25 @@ def read_cases(
     return cases
 
 
-def blocks_of(cases: PairedCases, measure: Measure) -> Iterator[Block]:
-    """The estimates of a measure and their covariances, block by block."""
+def blocks_of(
+    cases: PairedCases, measure: Measure, curves: pl.DataFrame | None = None
+) -> Iterator[Block]:
+    """The estimates of a measure and the influence of the cases, block by block.
+
+    `curves` are those of the cases, where they are known.
+    """
     import numpy as np
 
     keys = [*cases.blocks, cases.between]
-    curves = curve(cases.rows, truth=TRUTH, score=SCORE, by=keys).lazy()
-    numbered = curves.filter(pl.col(SCORE).is_not_null()).with_row_index(PLACE)
+    if curves is None:
+        curves = curve(cases.rows, truth=TRUTH, score=SCORE, by=keys)
+    numbered = curves.lazy().filter(pl.col(SCORE).is_not_null()).with_row_index(PLACE)
     names = [influence_column(0, "pos"), influence_column(0, "neg")]
     sizes = (pl.col("pos") + pl.col("neg")).alias(SIZE)
     moved = influence(numbered, keys, [measure]).select(*keys, PLACE, sizes, *names).sort(PLACE)
-    value = table_sums(curves, keys, [measure]).select(*keys, measure.estimate.alias("estimate"))
+    value = table_sums(curves.lazy(), keys, [measure]).select(
+        *keys, measure.estimate.alias("estimate")
+    )
     cells, estimates = pl.collect_all([moved, value])
     firsts = cells.group_by(keys).agg(pl.col(PLACE).min(), pl.len())
     models = cases.rows.group_by(keys, maintain_order=True).agg(pl.len().alias(SIZE))

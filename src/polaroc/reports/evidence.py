@@ -187,9 +187,8 @@ def of_predictions(
             maintain_order="left",
         )  # fmt: skip
         if question.case is not None and measures[question.between].n_unique() > 1:
-            tested = _tested(
-                rows, question, pl.concat([limits, measures.filter(measure="auc")], how="diagonal")
-            )
+            both = pl.concat([limits, measures.filter(measure="auc")], how="diagonal")
+            tested = _tested(predictions, question, both)
     choice = _choice(measures, question, tested)
     comparison, untested = _comparison(choice, question, predictions, tested)
     judged = _judged_blocks(measures, question)
@@ -309,14 +308,17 @@ def _beyond(
                 break
 
 
-def _tested(rows: pl.DataFrame, question: Question, measured: pl.DataFrame) -> TestedCases:
+def _tested(
+    predictions: ReportPredictions, question: Question, measured: pl.DataFrame
+) -> TestedCases:
     """The cases of one test set, by which models are compared."""
     cases = read_cases(
-        rows, truth=TRUTH, score=SCORE, between=question.between, case=question.case, by=(),
-        positive=None,
+        predictions.valid_rows, truth=TRUTH, score=SCORE, between=question.between,
+        case=question.case, by=(), positive=None,
     )  # fmt: skip
+    curves = predictions.curves([question.between])
     one = single_measure("iauprec", "observed", question.over, "exact")
-    return TestedCases(cases, next(blocks_of(cases, one)), measured)
+    return TestedCases(cases, next(blocks_of(cases, one, curves)), measured)
 
 
 def _choice(

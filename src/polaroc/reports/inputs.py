@@ -12,6 +12,7 @@ from polaroc.base.columns import as_lazy, collect_like, column_name, column_name
 from polaroc.base.private_columns import TRUTH, WEIGHT
 from polaroc.comparison.design import Incomplete
 from polaroc.curves.curve import curve
+from polaroc.curves.hull import hulls
 from polaroc.errors import InvalidArgument, spelling
 from polaroc.predictions.audit import check
 from polaroc.predictions.balance import model_key
@@ -54,6 +55,10 @@ class ReportPredictions:
         if tuple(by) not in self._curves:
             self._curves[tuple(by)] = curve(self.valid_rows, by=list(by), **self.arguments)
         return self._curves[tuple(by)]
+
+    def hulls(self, by: Sequence[str]) -> pl.DataFrame:
+        """Their upper convex hulls."""
+        return hulls(self.curves(by).lazy()).collect()
 
 
 def read_predictions(

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import contenders
 import numpy as np
-import pages
+import page_times
 import polars as pl
 from rich.console import Console
 from rich.table import Table
@@ -258,7 +258,7 @@ def main() -> None:
             "to the first": ".1f",
         }
         for run in range(asked.runs):
-            console.print(drawn(f"run {run + 1}", list(pages.timed(asked.rows)), formats))
+            console.print(drawn(f"run {run + 1}", list(page_times.timed(asked.rows)), formats))
         return
     only_targets = asked.only == "targets"
     runs = [

@@ -5,7 +5,8 @@ makes the data from a seed. All contenders run in turn in one process, after a w
 time is the median of the repeats of a run, shown from the least to the greatest over the
 runs, and ratios are of times of the same run. Each figure of memory is the peak of a
 process of its own, which reads the table from Parquet. ``--only targets`` times what
-the targets compare, without other libraries.
+the targets compare, without other libraries; ``--only pages`` the report and
+`polaroc evaluate` with charts, for which ``--rows 5_000_000`` is aimed at.
 """
 
 import argparse
@@ -21,6 +22,7 @@ from pathlib import Path
 
 import contenders
 import numpy as np
+import page_times
 import polars as pl
 from rich.console import Console
 from rich.table import Table
@@ -240,7 +242,10 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--runs", type=int, default=2, help="over which ranges are shown")
-    parser.add_argument("--only", choices=["targets"], help="only what the targets compare")
+    parser.add_argument(
+        "--only", choices=["targets", "pages"],
+        help="only what the targets compare, or only the report and charts",
+    )  # fmt: skip
     parser.add_argument("--grow", type=float, nargs="*", default=[1e6, 1e7, 1e8])
     parser.add_argument("--memory", help="memory given to evaluate as the table grows")
     parser.add_argument(
@@ -256,6 +261,17 @@ def main() -> None:
         one(asked.one, asked.memory)
         return
     console, sizes = Console(), [int(rows) for rows in asked.grow]
+    if asked.only == "pages":
+        formats = {
+            "table": "",
+            "work": "",
+            "seconds": ".2f",
+            "processor": ".2f",
+            "to the first": ".1f",
+        }
+        for run in range(asked.runs):
+            console.print(drawn(f"run {run + 1}", list(page_times.timed(asked.rows)), formats))
+        return
     only_targets = asked.only == "targets"
     runs = [
         timed(asked.rows, asked.repeats, only_targets)

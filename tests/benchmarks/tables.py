@@ -39,6 +39,20 @@ def predictions(
     return table.with_columns(named.cast(kind))
 
 
+def one_test_set(rows: int, models: int = 4, seed: int = 0) -> pl.DataFrame:
+    """The same cases scored by several models, whose scores are related, with their `id`."""
+    rng = np.random.default_rng(seed)
+    cases = rows // models
+    truth, common = rng.random(cases) < 0.1, rng.normal(size=cases)
+    parts = []
+    for model in range(models):
+        own = 0.8 * common + 0.6 * rng.normal(size=cases) + (1.5 + 0.05 * model) * truth
+        columns = {"truth": truth, "score": 1 / (1 + np.exp(-own))}
+        named = pl.lit(f"model number {model}").alias("model")
+        parts.append(pl.DataFrame(columns).with_row_index("id").select(named, pl.all()))
+    return pl.concat(parts)
+
+
 def write(file: Path, rows: int, keys: str = "integer") -> None:
     """The same as a Parquet file, made in chunks so that any number of rows will do."""
     parts = file.parent / f"{file.stem}-parts"

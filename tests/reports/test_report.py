@@ -378,6 +378,15 @@ def test_fitted_models_are_compared_case_by_case(place):
 
 
 @pytest.mark.slow
+def test_of_very_many_pairs_and_cases_no_test_is_made(place, monkeypatch):
+    table = satellite(1)
+    # Three models have three pairs.
+    monkeypatch.setattr("polaroc.reports.evidence.MAX_COMPARED", table.height - 1)
+    made = pr.report(table, **ASKED, by="model", case="case", over=OVER, path=place / "large.html")
+    assert "No test was made of so many pairs" in Page(made).text()
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("asked", "said"),
     [

@@ -109,7 +109,7 @@ def operating_drift(
         pale = single.mark_point(filled=True, size=24, opacity=0.35, strokeWidth=0)
         bold = mean.mark_point(filled=True, size=150, opacity=1, stroke="white", strokeWidth=1.5)
         layers = [
-            *(lines.mark_line(strokeWidth=0.5, strokeOpacity=0.2, clip=True) for lines in behind),
+            *(lines.mark_line(strokeWidth=0.5, strokeOpacity=0.2) for lines in behind),
             pale.encode(shape, tooltip=tooltip),
             _joined(mean, priors, dashes, 2),
             bold.encode(shape, tooltip=_tooltip(f"mean of {first}", mean=True)),
@@ -191,7 +191,7 @@ def _behind(
     drawn = straight_lines(curve, keys, "fpr", "tpr")
     names = "false positive rate", "true positive rate (recall)"
     lines = curves(data(drawn.records), drawn, *names, colours=colours)
-    return lines.mark_line(strokeWidth=1, strokeOpacity=0.5, clip=True)
+    return lines.mark_line(strokeWidth=1, strokeOpacity=0.5)
 
 
 def _check(priors: int, points: int) -> None:

@@ -6,7 +6,7 @@ from math import log10
 import polars as pl
 
 from polaroc.base.columns import as_lazy, curve_keys
-from polaroc.charts.layers import chance_diagonal, data
+from polaroc.charts.layers import Records, chance_diagonal, data
 from polaroc.charts.libraries import alt
 from polaroc.charts.lines import FEWER_CURVES, Lines, lines
 from polaroc.charts.options import checked
@@ -144,7 +144,7 @@ def explorer(
     ]
     chart = alt.HConcatChart(
         hconcat=panels,
-        data=alt.Data(name="points", values=drawn.records),
+        data=alt.Data(name="points", values=Records(drawn.records)),
         transform=[
             alt.FlattenTransform(flatten=ARRAYS),
             *(

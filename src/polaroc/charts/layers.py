@@ -1,7 +1,7 @@
 """Shared layers of charts of curves: lines, bands around means, and panels by prior."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 
@@ -16,9 +16,25 @@ WIDE = 3
 APART = 26
 
 
+class Records:
+    """Plain records that Altair takes whole.
+
+    Of a list it looks at every number, whenever a chart is copied.
+    """
+
+    _schema: ClassVar = {"type": "array"}
+
+    def __init__(self, records: list[dict[str, Any]]) -> None:
+        self.records = records
+
+    def to_dict(self, *_args: Any, **_options: Any) -> list[dict[str, Any]]:
+        """The records."""
+        return self.records
+
+
 def data(records: list[dict[str, Any]]) -> "alt.Chart":
     """A chart of plain records; a record holds a whole line, which avoids row limits."""
-    return alt.Chart(alt.Data(values=records))
+    return alt.Chart(alt.Data(values=Records(records)))
 
 
 def chance_diagonal() -> "alt.Chart":
@@ -56,7 +72,7 @@ def curves(
 
     `base` is the chart of the records in `drawn`, which layers in facets must share.
     """
-    return line_marks(base, drawn, panels=panels, colours=colours).encode(
+    return line_marks(base, drawn, panels=panels, colours=colours, clip=False).encode(
         alt.X("x:Q", **share_axis(x)),
         alt.Y("y:Q", **share_axis(y)),
         alt.Tooltip("line:N", title="curve"),
@@ -69,12 +85,16 @@ def line_marks(
     *,
     panels: int = 1,
     colours: Mapping[str, str] | None = None,
+    clip: bool = True,
 ) -> "alt.Chart":
-    """Lines in the style of their series, without axes."""
+    """Lines in the style of their series, without axes.
+
+    Each clipped line takes a picture longer to make, which is noticed where they are many.
+    """
     many = len(drawn.records) > len(drawn.series) * panels
     width, opacity = (1, 0.5) if many else (2, 1)
     channels = style(drawn.series, drawn.title, colours)
-    return drawn_lines(base, *channels, strokeWidth=width, strokeOpacity=opacity, clip=True)
+    return drawn_lines(base, *channels, strokeWidth=width, strokeOpacity=opacity, clip=clip)
 
 
 def overlay(base: "alt.Chart", drawn: Lines, colours: Mapping[str, str] | None) -> "alt.Chart":

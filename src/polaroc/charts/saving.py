@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from string import Template
 from typing import Any, Literal, TypeAlias
@@ -94,11 +95,10 @@ def export(
     check_path("folder", folder)
     # Convert once, since Altair walks all values of a chart.
     spec = _themed(escape_names(chart.to_dict()), theme)
-    files = []
-    for kind in formats:
-        file = Path(folder) / f"{name}.{kind}"
-        _write(file, _rendered(spec, kind))
-        files.append(file)
+    files = [Path(folder) / f"{name}.{kind}" for kind in formats]
+    picture = cache(lambda: _svg(spec))
+    for file, kind in zip(files, formats, strict=True):
+        _write(file, _rendered(spec, kind, picture))
     return files
 
 
@@ -143,7 +143,8 @@ def save(chart: "alt.TopLevelMixin", file: str | Path, *, theme: Theme = "light"
     path = Path(file)
     kind = path.suffix[1:].lower()
     check_formats([kind])
-    _write(path, _rendered(_themed(escape_names(chart.to_dict()), theme), kind))
+    spec = _themed(escape_names(chart.to_dict()), theme)
+    _write(path, _rendered(spec, kind, lambda: _svg(spec)))
     return path
 
 
@@ -206,23 +207,31 @@ def escape_names(spec: dict[str, Any]) -> dict[str, Any]:
     return cleaned
 
 
-def _rendered(spec: dict[str, Any], kind: str) -> bytes:
+def _rendered(spec: dict[str, Any], kind: str, picture: Callable[[], str]) -> bytes:
+    """A chart in one format; `picture` makes it as SVG."""
     import vl_convert as convert
 
-    version = "_".join(alt.SCHEMA_VERSION.split(".")[:2])
     if kind == "json":
         return json.dumps(spec, ensure_ascii=False).encode()
     if kind == "html":
         return _page(spec, browser_libraries()).encode()
+    if kind == "svg":
+        return picture().encode()
+    if kind == "png":
+        return convert.svg_to_png(picture(), scale=2)
+    return convert.svg_to_pdf(picture())
+
+
+def _svg(spec: dict[str, Any]) -> str:
+    """A chart as a picture, without what is there for the pointer."""
+    import vl_convert as convert
+
     subtitle = spec.get("usermeta", {}).get(STATIC_SUBTITLE)
     spec = _without_invisible(spec)
     if subtitle is not None:
         spec = {**spec, "title": {**spec["title"], "subtitle": subtitle}}
-    if kind == "svg":
-        return convert.vegalite_to_svg(spec, vl_version=version).encode()
-    if kind == "png":
-        return convert.vegalite_to_png(spec, vl_version=version, scale=2)
-    return convert.vegalite_to_pdf(spec, vl_version=version)
+    version = "_".join(alt.SCHEMA_VERSION.split(".")[:2])
+    return convert.vegalite_to_svg(spec, vl_version=version)
 
 
 def _without_invisible(part: dict[str, Any]) -> dict[str, Any]:

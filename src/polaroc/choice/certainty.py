@@ -10,7 +10,13 @@ from polaroc.base.checks import check_ratio
 from polaroc.base.lazy import np
 from polaroc.comparison.half_splits import ModelMeans
 from polaroc.comparison.measure_rows import SAME, range_rows
-from polaroc.comparison.paired_cases import NO_VARIANCE, blocks_of, read_cases
+from polaroc.comparison.paired_cases import (
+    NO_VARIANCE,
+    Block,
+    PairedCases,
+    blocks_of,
+    read_cases,
+)
 from polaroc.errors import Hint
 from polaroc.measures.catalog import mean_name
 from polaroc.measures.spec import Measure
@@ -64,9 +70,13 @@ def of_halves(means: ModelMeans) -> Certainty:
 def of_cases(
     predictions: pl.DataFrame, measure: Measure, between: str, case: str, **columns: Any
 ) -> Certainty:
-    """The covariance of fitted models on one test set, paired by case."""
+    """Of fitted models on one test set, paired by case."""
     cases = read_cases(predictions, between=between, case=case, by=(), **columns)
-    block = next(blocks_of(cases, measure))
+    return of_block(cases, next(blocks_of(cases, measure)))
+
+
+def of_block(cases: PairedCases, block: Block) -> Certainty:
+    """Of fitted models on one test set, from the influence of its cases."""
     covariance = block.covariance()
     if np.isnan(covariance).any():
         return Certainty(None, "Nothing says how sure this is: a class has fewer than two cases.")
@@ -76,7 +86,7 @@ def of_cases(
             "Nothing says how sure this is: the models separate the classes perfectly, so that "
             "these cases do not tell how much others would change that.",
         )
-    number = cases.rows[case].n_unique()
+    number = cases.rows.height // len(block.models)
     return Certainty(
         covariance,
         "The probability refers to these fitted models on other cases like these "

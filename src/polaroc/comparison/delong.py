@@ -1,6 +1,6 @@
 """Fitted models on one test set: tests of their differences, paired by case."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 from math import erfc, sqrt
 from typing import TypeAlias
@@ -136,12 +136,13 @@ def paired_test(
         predictions, truth=truth, score=score, between=between, case=case, by=by,
         positive=positive,
     )  # fmt: skip
-    return collect_like(predictions, _pairs(cases, one, level).lazy())
+    return collect_like(predictions, pairs_of(cases, blocks_of(cases, one), level).lazy())
 
 
-def _pairs(cases: PairedCases, measure: Measure, level: float) -> pl.DataFrame:
+def pairs_of(cases: PairedCases, blocks: Iterable[Block], level: float = 0.95) -> pl.DataFrame:
+    """The tests of each two models, block by block."""
     rows: list[tuple[object, ...]] = []
-    for block in blocks_of(cases, measure):
+    for block in blocks:
         pairs = list(combinations(range(len(block.models)), 2))
         tests = [_wald(block, a, b, level) for a, b in pairs]
         adjusted = holm_of_known([numbers[-1] for numbers in tests])

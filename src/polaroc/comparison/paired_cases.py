@@ -7,7 +7,7 @@ import polars as pl
 
 from polaroc.base.columns import check_keys, column_name, key_columns, single_column
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import TRUTH
+from polaroc.base.private_columns import PLACE, SIZE, TRUTH
 from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted, spelling
 from polaroc.measures.functions import table_sums
@@ -35,13 +35,6 @@ class PairedCases:
     blocks: list[str]
     between: str
     case: str | None
-
-    def parts(self) -> Iterator[tuple[tuple[object, ...], pl.DataFrame]]:
-        """The rows of each block, with its key."""
-        blocks = self.rows.partition_by(self.blocks, maintain_order=True) if self.blocks else []
-        for part in blocks or [self.rows]:
-            if not part.is_empty():
-                yield part.select(self.blocks).row(0) if self.blocks else (), part
 
 
 @dataclass(frozen=True)
@@ -186,34 +179,49 @@ def _is_missing(table: pl.DataFrame, column: IntoExpr, argument: str) -> pl.Expr
     return (value.is_null() | value.is_nan()) if dtype.is_float() else value.is_null()
 
 
-def blocks_of(cases: PairedCases, measure: Measure) -> Iterator[Block]:
-    """The estimates of a measure and their covariances, block by block."""
+def blocks_of(
+    cases: PairedCases, measure: Measure, curves: pl.DataFrame | None = None
+) -> Iterator[Block]:
+    """The estimates of a measure and the influence of the cases, block by block.
+
+    `curves` are those of the cases, where they are known.
+    """
     keys = [*cases.blocks, cases.between]
-    curves = curve(cases.rows.lazy(), truth=TRUTH, score=SCORE, by=keys)
-    value = (
-        table_sums(curves, keys, [measure])
-        .select(*keys, measure.estimate.alias("estimate"))
-    )  # fmt: skip
+    if curves is None:
+        curves = curve(cases.rows, truth=TRUTH, score=SCORE, by=keys)
+    numbered = curves.lazy().filter(pl.col(SCORE).is_not_null()).with_row_index(PLACE)
     names = [influence_column(0, "pos"), influence_column(0, "neg")]
-    cells = influence(curves.filter(pl.col(SCORE).is_not_null()), keys, [measure])
-    moved = pl.when(TRUTH).then(pl.col(names[0])).otherwise(pl.col(names[1]))
-    weighted_rows = (
-        cases.rows.lazy()
-        .join(cells.select(*keys, SCORE, *names), on=[*keys, SCORE], how="left",
-              nulls_equal=True, maintain_order="left")
-        .join(value, on=keys, how="left", nulls_equal=True, maintain_order="left")
-        .with_columns(moved.alias(names[0]))
-        .collect()
-    )  # fmt: skip
-    for key, part in PairedCases(weighted_rows, cases.blocks, cases.between, cases.case).parts():
-        models = part.partition_by(cases.between, maintain_order=True)
-        estimates = np.array([model["estimate"][0] for model in models], dtype=float)
-        positives, negatives = (
-            [m.filter(pl.col(TRUTH) == label)[names[0]].to_numpy() for m in models]
-            for label in (True, False)
-        )
-        named = [model[cases.between][0] for model in models]
-        yield Block(key, named, estimates, (positives, negatives), cases.case is not None)
+    sizes = (pl.col("pos") + pl.col("neg")).alias(SIZE)
+    moved = influence(numbered, keys, [measure]).select(*keys, PLACE, sizes, *names).sort(PLACE)
+    value = table_sums(curves.lazy(), keys, [measure]).select(
+        *keys, measure.estimate.alias("estimate")
+    )
+    cells, estimates = pl.collect_all([moved, value])
+    firsts = cells.group_by(keys).agg(pl.col(PLACE).min(), pl.len())
+    models = cases.rows.group_by(keys, maintain_order=True).agg(pl.len().alias(SIZE))
+    for table in (firsts, estimates):
+        models = models.join(table, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    on_pos, on_neg, size = (cells[name].to_numpy() for name in (*names, SIZE))
+    score, truth = (cases.rows[name].to_numpy() for name in (SCORE, TRUTH))
+    start = 0
+    for block in (
+        models.partition_by(cases.blocks, maintain_order=True) if cases.blocks else [models]
+    ):
+        among: tuple[list[Array], list[Array]] = ([], [])
+        for rows, first, count in block.select(SIZE, PLACE, "len").iter_rows():
+            own = slice(start, start + rows)
+            # Rows from the worst score to the best have the cells of the curve in reverse.
+            cell = np.empty(rows, np.int64)
+            reverse = np.arange(first + count - 1, first - 1, -1)
+            cell[np.argsort(score[own])] = np.repeat(reverse, size[reverse])
+            among[0].append(on_pos[cell[truth[own]]])
+            among[1].append(on_neg[cell[~truth[own]]])
+            start += rows
+        yield Block(
+            block.select(cases.blocks).row(0) if cases.blocks else (),
+            block[cases.between].to_list(), block["estimate"].to_numpy().astype(float), among,
+            cases.case is not None,
+        )  # fmt: skip
 
 
 def _refuse_unpaired(cases: PairedCases, case: str) -> None:
@@ -222,6 +230,8 @@ def _refuse_unpaired(cases: PairedCases, case: str) -> None:
         raise InvalidPredictions(
             f"{rows[case].null_count()} rows have no case.", hint=f"fill in the column {case!r}."
         )
+    if _is_paired(cases, case):
+        return
     twice = rows.group_by(*key, cases.between).len().filter(pl.col("len") > 1)
     _refuse(twice, [*key, cases.between], "cases are there twice for a model",
             Hint("keep one row per case and model, or name the folds with {by}.", by=...),
@@ -242,6 +252,17 @@ def _refuse_unpaired(cases: PairedCases, case: str) -> None:
             )  # fmt: skip
     _refuse(counts.filter(pl.col("kinds") > 1), key, "cases have a truth that differs by model",
             "one case has one truth: check how the tables were joined.")  # fmt: skip
+
+
+def _is_paired(cases: PairedCases, case: str) -> bool:
+    """Whether all models of a block have the same rows of a case and its truth, each once."""
+    rows = cases.rows.select(*cases.blocks, cases.between, case, TRUTH)
+    blocks = rows.partition_by(cases.blocks, include_key=False) if cases.blocks else [rows]
+    for block in blocks:
+        first, *others = block.partition_by(cases.between, include_key=False, maintain_order=True)
+        if first[case].n_unique() < first.height or not all(map(first.equals, others)):
+            return False
+    return True
 
 
 def _refuse(cases: pl.DataFrame, key: Sequence[str], what: str, hint: str) -> None:

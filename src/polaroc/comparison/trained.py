@@ -8,12 +8,18 @@ import polars as pl
 from polaroc.base.columns import as_lazy
 from polaroc.base.statistics import normal
 from polaroc.comparison import caveats, omnibus
-from polaroc.comparison.delong import paired_test
+from polaroc.comparison.delong import pairs_of, single_measure
 from polaroc.comparison.design import Plan
 from polaroc.comparison.letters import check_result_name, letter_frame
 from polaroc.comparison.measure_rows import below_chance
 from polaroc.comparison.measured_rates import trained_rates
-from polaroc.comparison.paired_cases import check_has_models
+from polaroc.comparison.paired_cases import (
+    Block,
+    PairedCases,
+    blocks_of,
+    check_has_models,
+    read_cases,
+)
 from polaroc.comparison.pairwise import holm_factors
 from polaroc.comparison.result import Comparison
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
@@ -62,12 +68,31 @@ def compare_trained(
     }
     by = () if score_columns(score) else between
     measured = evaluate(table, by=by, **named, **arguments)
+    at_prior = f" at prior {at}" if measure in CATALOG and CATALOG[measure].at_priors else ""
+    one = single_measure(measure, at, over, "exact")
+    cases = read_cases(table, between=between, case=case, by=(), **named)
+    return of_cases(
+        cases, next(blocks_of(cases, one)), measured, measure, plan, label=f"{measure}{at_prior}",
+        descending=descending,
+    )  # fmt: skip
+
+
+def of_cases(
+    cases: PairedCases,
+    block: Block,
+    measured: pl.DataFrame,
+    measure: str,
+    plan: Plan,
+    *,
+    label: str,
+    descending: bool = True,
+) -> Comparison:
+    """The comparison from the influence of the cases, and the measures with their errors."""
+    assert cases.case is not None
+    between = cases.between
     estimates = measured.filter(measure=measure)
     models = estimates[between]
-    pairs = paired_test(
-        table, between=between, case=case, measure=measure, prior=at, over=over,
-        **named,
-    )  # fmt: skip
+    pairs = pairs_of(cases, [block])
     if pairs["p_adjusted"].null_count():
         raise InvalidPredictions(
             "there are too few cases of a class to compare the models by.",
@@ -83,7 +108,6 @@ def compare_trained(
     greatest = pl.col("statistic").abs().max()
     largest, least = pairs.select(greatest, pl.col("p_adjusted").min()).row(0)
     noted = estimates.drop_nulls("note").select(between, "note").rows()
-    at_prior = f" at prior {at}" if measure in CATALOG and CATALOG[measure].at_priors else ""
     return Comparison(
         # They differ where a pair does, adjusted for the number of pairs.
         omnibus=omnibus.frame([omnibus.Outcome("largest |z|, Holm", largest, None, None, least)]),
@@ -98,10 +122,10 @@ def compare_trained(
             *(f"{model}: {note}." for model, note in noted),
             *below_chance(measured, measure),
         ),
-        measure=f"{measure}{at_prior}",
+        measure=label,
         between=between,
-        block=(case,),
-        blocks=table[case].n_unique(),
+        block=(cases.case,),
+        blocks=cases.rows.height // len(block.models),
         plan=plan,
         higher_is_better=descending,
     )  # fmt: skip

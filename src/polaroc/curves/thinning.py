@@ -8,8 +8,9 @@ from polaroc import rates
 from polaroc.base.private_columns import KEY_INDEX, private
 from polaroc.priors.grids import skew
 
-# Cells per axis of the grid; at 800 pixels a cell is an eighth of a pixel wide.
-GRID = 6400
+# Cells per axis of the grid; at 800 pixels a cell is an eighth of a pixel wide, and half a pixel
+# where there are so many curves that they cover one another.
+GRID, GRID_OF_MANY, MANY_CURVES = 6400, 1600, 40
 
 
 def thin(table: pl.LazyFrame, priors: Sequence[float | None]) -> pl.LazyFrame:
@@ -20,8 +21,10 @@ def thin(table: pl.LazyFrame, priors: Sequence[float | None]) -> pl.LazyFrame:
     """
     t, f = pl.col("tpr"), pl.col("fpr")
     heights = [t, f, *(rates.precision(t, f, _skew(prior)) for prior in priors)]
+    many = pl.col(KEY_INDEX).max() >= MANY_CURVES
+    grid = pl.when(many).then(GRID_OF_MANY).otherwise(GRID)
     cells = {
-        private(f"cell_{i}"): (height * GRID).floor().fill_nan(None)
+        private(f"cell_{i}"): (height * grid).floor().fill_nan(None)
         for i, height in enumerate(heights)
     }
     changes = pl.any_horizontal(

@@ -262,7 +262,7 @@ def report(
     keys = measure_keys(frame) if predictions is None else predictions.keys
     models, blocks = roles(keys, between, block)
     if tuning is not None and predictions is not None and truth is not None and score is not None:
-        if predictions.valid_rows.select(blocks).unique().collect().height > 1:
+        if predictions.valid_rows.select(blocks).n_unique() > 1:
             raise InvalidArgument(
                 f"tuning is given, and there are folds ({', '.join(blocks)}), whose models are "
                 "fitted anew: their thresholds promise nothing.",

@@ -76,9 +76,8 @@ def surface(evidence: Evidence) -> Figure | None:
     priors = shown_priors(evidence.question.over)
     if len(priors) < 2:
         return None
-    curves = evidence.predictions.curves([between])
     shown = evidence.models.head(MAX_PANELS).to_frame()
-    few = within(curves, shown)
+    few = within(evidence.predictions.hulls([between]), shown)
     few_names = model_names(evidence)[:MAX_PANELS]
     grid = achievable(few, prior_grid(priors[0], priors[-1], ROWS, "log"), recall=RECALLS)
     all_shown = len(few_names) == len(evidence.models) + evidence.undrawn

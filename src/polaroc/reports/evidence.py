@@ -4,20 +4,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from polaroc.base.columns import MEASURE_COLUMNS, as_lazy, require
 from polaroc.base.private_columns import LACKING, TRUTH, private
 from polaroc.choice.answer import changes
+from polaroc.choice.certainty import of_block
 from polaroc.choice.choose import choose_measured
-from polaroc.choice.predictions import paired
 from polaroc.choice.regret import evaluate_hint
 from polaroc.choice.result import Choice
-from polaroc.comparison.compare import compare
+from polaroc.comparison.delong import single_measure
+from polaroc.comparison.design import Plan
 from polaroc.comparison.measure_rows import of_range, only_range, over_labels, range_rows
+from polaroc.comparison.paired_cases import Block, PairedCases, blocks_of, read_cases
 from polaroc.comparison.result import Comparison
+from polaroc.comparison.trained import of_cases
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG
@@ -32,7 +35,8 @@ from polaroc.reports.thresholds import Thresholds, thresholds
 MODELS = private("models")
 # Priors on either side of the range at which models are compared.
 OUTSIDE = 7
-MAX_TESTED = 2_000_000
+# Pairs of models times cases up to which they are tested.
+MAX_COMPARED = 500_000_000
 SAME = 1e-9
 # The notes on areas from too few negatives, and what they mean.
 BIASED = "biased upward"
@@ -42,6 +46,20 @@ FEW_NEGATIVES = (
     "and few were tested. More negatives in the test would mend that. The recall and the false "
     "alarm rate of a threshold are not affected."
 )
+
+
+class TestedCases(NamedTuple):
+    """The cases of one test set with their influence on IAUPREC, and the measures."""
+
+    cases: PairedCases
+    block: Block
+    measured: pl.DataFrame
+
+    @property
+    def compared(self) -> int:
+        """The cases of all pairs of models."""
+        count = len(self.block.models)
+        return self.cases.rows.height * (count - 1) // 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,9 +181,10 @@ def of_predictions(
     rows = predictions.valid_rows
     measures = evaluate(
         rows, priors=_priors(question, priors, grid), measures=_measures(question), **arguments
-    ).collect()
+    )
     # Where a model was measured once, on cases that count once. Limits at each prior would take
     # ten times as long.
+    tested = None
     if not (question.blocks or predictions.weighted):
         ends = _ends_of_estimate(question)
         limits = evaluate(
@@ -174,11 +193,14 @@ def of_predictions(
         )  # fmt: skip
         each = [*question.keys, "measure", "prior"]
         measures = measures.join(
-            limits.select(*each, "lower", "upper").collect(), on=each, how="left",
-            nulls_equal=True, maintain_order="left",
+            limits.select(*each, "lower", "upper"), on=each, how="left", nulls_equal=True,
+            maintain_order="left",
         )  # fmt: skip
-    choice = _choice(measures, question, predictions)
-    comparison, untested = _comparison(choice, question, predictions)
+        if question.case is not None and measures[question.between].n_unique() > 1:
+            both = pl.concat([limits, measures.filter(measure="auc")], how="diagonal")
+            tested = _tested(predictions, question, both)
+    choice = _choice(measures, question, tested)
+    comparison, untested = _comparison(choice, question, predictions, tested)
     judged = _judged_blocks(measures, question)
     if judged is not None:
         measures, predictions = within(measures, judged), predictions.within(judged)
@@ -196,11 +218,11 @@ def of_measures(measures: pl.LazyFrame | pl.DataFrame, question: Question) -> Ev
     table = as_lazy(measures).collect()
     if question.over is None:
         question = replace(question, over=only_range(table))
-    choice = _choice(table, question, None)
+    choice = _choice(table, question)
     if choice is None:
         _check_single(table, question)
     table = of_range(table, question.over)
-    comparison, untested = _comparison(choice, question, None)
+    comparison, untested = _comparison(choice, question)
     judged = _judged_blocks(table, question)
     table = table if judged is None else within(table, judged)
     ranked = ranking(table, question, choice, comparison)
@@ -296,21 +318,29 @@ def _beyond(
                 break
 
 
+def _tested(
+    predictions: ReportPredictions, question: Question, measured: pl.DataFrame
+) -> TestedCases:
+    """The cases of one test set, by which models are compared."""
+    cases = read_cases(
+        predictions.valid_rows, truth=TRUTH, score=SCORE, between=question.between,
+        case=question.case, by=(), positive=None,
+    )  # fmt: skip
+    curves = predictions.curves([question.between])
+    one = single_measure("iauprec", "observed", question.over, "exact")
+    return TestedCases(cases, next(blocks_of(cases, one, curves)), measured)
+
+
 def _choice(
-    measures: pl.DataFrame, question: Question, predictions: ReportPredictions | None
+    measures: pl.DataFrame, question: Question, tested: TestedCases | None = None
 ) -> Choice | None:
     if measures[question.between].n_unique() < 2:
         return None
-    certainty, over, case = None, question.over, question.case
-    once = not (question.blocks or predictions is None or predictions.weighted)
-    if predictions is not None and once and over is not None and case is not None:
-        rows = predictions.valid_rows.collect()
-        certainty = paired(rows, over, question.between, case, TRUTH, SCORE, None)
     return choose_measured(
         measures, question.between, question.blocks or None, over=question.over,
         test_train_ratio=question.test_train_ratio if question.blocks else None,
         alpha=question.alpha, incomplete=question.incomplete, level=question.level,
-        certainty=certainty,
+        certainty=None if tested is None else of_block(tested.cases, tested.block),
     )  # fmt: skip
 
 
@@ -333,7 +363,10 @@ def _judged_blocks(measures: pl.DataFrame, question: Question) -> pl.DataFrame |
 
 
 def _comparison(
-    choice: Choice | None, question: Question, predictions: ReportPredictions | None
+    choice: Choice | None,
+    question: Question,
+    predictions: ReportPredictions | None = None,
+    tested: TestedCases | None = None,
 ) -> tuple[Comparison | None, str]:
     """The test of the models, or why there is none."""
     if choice is None:
@@ -353,14 +386,14 @@ def _comparison(
             "No test was made: each model was measured once, and no column was named that says "
             "which rows are of the same case (case), by which fitted models could be compared."
         )
-    if predictions.valid_rows.select(pl.len()).collect().item() > MAX_TESTED:
-        return None, (
-            f"No test was made of more than {MAX_TESTED:,} rows, since it would take long: see "
-            "the chance of each model to be the best."
-        )
-    if predictions.weighted:
+    if tested is None:
         return None, "No test was made: that of fitted models takes no weights."
-    return compare(
-        predictions.valid_rows, "iauprec", question.between, target="trained", truth=TRUTH,
-        score=SCORE, case=question.case, over=question.over, alpha=question.alpha,
+    if tested.compared > MAX_COMPARED:
+        return None, (
+            "No test was made of so many pairs of models on so many cases, since it would take "
+            "long: see the chance of each model to be the best."
+        )
+    return of_cases(
+        tested.cases, tested.block, tested.measured, "iauprec",
+        Plan("trained", alpha=question.alpha), label="iauprec",
     ), ""  # fmt: skip

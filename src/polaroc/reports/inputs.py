@@ -12,6 +12,7 @@ from polaroc.base.columns import as_lazy, collect_like, column_name, column_name
 from polaroc.base.private_columns import TRUTH, WEIGHT
 from polaroc.comparison.design import Incomplete
 from polaroc.curves.curve import curve
+from polaroc.curves.hull import hulls
 from polaroc.errors import InvalidArgument, spelling
 from polaroc.predictions.audit import check
 from polaroc.predictions.balance import model_key
@@ -30,7 +31,7 @@ NAMELESS = "the model"
 class ReportPredictions:
     """Predictions that can be ranked."""
 
-    valid_rows: pl.LazyFrame  # keys, case, and our own columns
+    valid_rows: pl.DataFrame  # keys, case, and our own columns
     keys: tuple[str, ...]
     weighted: bool
     dropped: int  # rows that cannot be ranked
@@ -53,9 +54,12 @@ class ReportPredictions:
     def curves(self, by: Sequence[str]) -> pl.DataFrame:
         """The curves of all rows that share a key."""
         if tuple(by) not in self._curves:
-            made = curve(self.valid_rows, by=list(by), **self.arguments).collect()
-            self._curves[tuple(by)] = made
+            self._curves[tuple(by)] = curve(self.valid_rows, by=list(by), **self.arguments)
         return self._curves[tuple(by)]
+
+    def hulls(self, by: Sequence[str]) -> pl.DataFrame:
+        """Their upper convex hulls."""
+        return hulls(self.curves(by).lazy()).collect()
 
 
 def read_predictions(
@@ -85,7 +89,7 @@ def read_predictions(
         table, truth=truth, score=score, by=named, weight=weight, positive=positive, nulls=nulls,
         collected=True,
     )  # fmt: skip
-    rows = ranked.valid_rows.collect().lazy()
+    rows = ranked.valid_rows.collect()
     keys = [key for key in ranked.keys if key != case]
     return ReportPredictions(rows, tuple(keys), ranked.weighted, ranked.count_invalid())
 

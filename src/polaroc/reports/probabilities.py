@@ -17,7 +17,7 @@ from polaroc.measures.scoring import (
     skill_measures,
 )
 from polaroc.reports.curve_figures import POOLED, SLIDER
-from polaroc.reports.evidence import MAX_TESTED, Evidence, drawn
+from polaroc.reports.evidence import Evidence, drawn
 from polaroc.reports.figures import MAX_DRAWN, Figure, colours
 from polaroc.reports.inputs import within
 from polaroc.reports.tables import Column, ReportTable, column, numbers, percents
@@ -25,7 +25,7 @@ from polaroc.reports.thresholds import shown_priors
 from polaroc.reports.words import percent
 
 USABLE = private("usable")
-MAX_CURVES, DIGITS = 3, 4
+MAX_CURVES, DIGITS, MAX_ROWS = 3, 4, 2_000_000
 PARTS = {
     "brier": "Brier score",
     "calibration_loss": "can be repaired",
@@ -42,7 +42,7 @@ NO_PROBABILITIES = (
     "polaroc.probabilities makes probabilities of them, with other cases."
 )
 TOO_MANY = (
-    f"How often probabilities are right is not shown of more than {MAX_TESTED:,} rows: see "
+    f"How often probabilities are right is not shown of more than {MAX_ROWS:,} rows: see "
     "polaroc.calibration_curve."
 )
 
@@ -65,7 +65,7 @@ def calibration(evidence: Evidence) -> Calibration:
     keys = within(first.to_frame(), _with_probabilities(evidence.audit, first.name))
     if first[:1].is_in(keys.to_series().implode(), nulls_equal=True).not_().item():
         return Calibration(missing=NO_PROBABILITIES.format(one_name(first[0])))
-    if evidence.audit["rows"].sum() > MAX_TESTED:
+    if evidence.audit["rows"].sum() > MAX_ROWS:
         return Calibration(missing=TOO_MANY)
     seen = drawn(evidence, MAX_DRAWN)
     assert seen.predictions is not None

@@ -104,7 +104,7 @@ def thresholds(predictions: ReportPredictions, question: Question, model: pl.Ser
     rows = within(predictions.valid_rows, model.alias(question.between).to_frame())
     priors = tuple(shown_priors(question.over))
     needs = tuple(question.needs.at(priors))
-    folds = read_folds(rows, question.blocks, question.case)
+    folds = read_folds(rows.lazy(), question.blocks, question.case)
     count = int(folds.fold.max(initial=0)) + 1
     if question.tuning is not None:
         return _tuned(predictions, question, model, needs, priors)
@@ -157,7 +157,7 @@ def _tuned(
             cost_fn=need.cost_fn, cost_fp=need.cost_fp,
         )  # fmt: skip
         judged = apply_thresholds(
-            judging.valid_rows.collect(), chosen, **judging.arguments, by=by, same_table=True,
+            judging.valid_rows, chosen, **judging.arguments, by=by, same_table=True,
             intervals="exact", level=question.level,
         )  # fmt: skip
         promised = chosen["promise"][0] if "promise" in chosen.columns else None

@@ -341,18 +341,31 @@ def _selected(
     may, worth, order = (private(name) for name in ("may", "worth", "order"))
     # An estimate may be missing, or no prior.
     both = HAS_BOTH & pl.col("skew").is_not_null()
-    placed = surface.with_columns(
+    # Cached: the curve is read once.
+    placed = surface.select(
+        *groups,
+        SCORE,
+        "positives",
+        "negatives",
+        *kept,
         (both & rule.admissible).alias(may),
         rule.objective.alias(worth),
         (pl.col("tp") + pl.col("fp")).alias(order),
         rule.share.alias("share"),
         (t0 + rule.share * dt).alias("tpr"),
         (f0 + rule.share * df).alias("fpr"),
-    )
-    first_of_best = [pl.col(worth).filter(may), pl.col(order).filter(may)]
-    best = pl.col(SCORE, "share", "tpr", "fpr").filter(may)
-    return placed.group_by(groups).agg(
-        best.sort_by(first_of_best, descending=[True, False]).first(),
+    ).cache()
+    best = placed.group_by(groups).agg(
+        pl.col(worth).filter(may).max(),
         pl.col("positives", "negatives").max(),
         pl.col(kept).first(),
     )
+    on = [*groups, worth]
+    points = placed.filter(may).select(*groups, worth, order, SCORE, "share", "tpr", "fpr")
+    first_of_best = (
+        points.join(best.select(on), on=on, how="semi", nulls_equal=True)
+        .sort(order)
+        .unique(groups, keep="first", maintain_order=True)
+    )
+    chosen = best.join(first_of_best, on=on, how="left", nulls_equal=True)
+    return chosen.drop(worth, order)

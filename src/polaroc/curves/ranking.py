@@ -1,6 +1,6 @@
 """Rank the rows of a table in memory: totals and cells from one sorted array."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -25,40 +25,101 @@ MOST_POSSIBLE = 1_000
 
 
 @dataclass(frozen=True)
-class RankedCells:
-    """The totals of each key, and the cells that areas need, sorted by key, best score first.
+class CellArrays:
+    """Cells sorted by key, best score first.
 
     Attributes
     ----------
-    totals
-        The key columns, `positives`, `negatives` and `note` of each key.
     counts
         By column name: `pos`, `neg`, `tp`, `fp`, `positives` and `negatives` of each cell.
-        Cells without positives are left out, a vertical run is its last cell.
     starts
-        The first cell of each row of `totals`, then the number of cells.
+        The first cell of each key, then the number of cells.
     """
 
-    totals: pl.DataFrame
     counts: "dict[str, Array]"
     starts: "Array"
 
+    def block(self, start: int, stop: int) -> "dict[str, Array]":
+        """The columns of these cells."""
+        return {name: values[start:stop] for name, values in self.counts.items()}
 
-def ranked_cells(predictions: Predictions) -> RankedCells | None:
+
+@dataclass(frozen=True)
+class ScoredCells:
+    """All cells with their scores, which are taken from the codes of the rows block by block.
+
+    Attributes
+    ----------
+    codes
+        The codes of all rows, ascending.
+    firsts
+        The first row of each cell, None where no scores are tied and each row is one.
+    starts
+        As of `CellArrays`.
+    of_keys
+        By column name: `positives` and `negatives` of each key.
+    """
+
+    codes: "Array"
+    firsts: "Array | None"
+    starts: "Array"
+    of_keys: "dict[str, Array]"
+    shared: Packing
+
+    def block(self, start: int, stop: int) -> "dict[str, Array]":
+        """The columns of these cells: `SCORE`, `pos`, `neg`, `positives` and `negatives`."""
+        import numpy as np
+
+        stop = min(stop, int(self.starts[-1]))
+        cells_of_keys = np.diff(np.clip(self.starts, start, stop))
+        present = np.flatnonzero(cells_of_keys)
+        columns = {
+            name: np.repeat(values[present], cells_of_keys[present])
+            for name, values in self.of_keys.items()
+        }
+        if self.firsts is None:
+            code = self.codes[start:stop]
+            pos = (code & np.uint64(1)).astype(np.int64)
+            size: Array | int = 1
+        else:
+            end = self.firsts[stop] if stop < len(self.firsts) else len(self.codes)
+            rows = self.codes[self.firsts[start] : end]
+            first = self.firsts[start:stop] - self.firsts[start]
+            code, size = rows[first], np.diff(first, append=len(rows))
+            pos = np.add.reduceat((rows & np.uint64(1)).astype(np.int64), first)
+        codes = pl.Series(SORT_CODE, code).to_frame()
+        score = codes.select(self.shared.score_of(pl.col(SORT_CODE))).to_series().to_numpy()
+        return columns | {SCORE: score, "pos": pos, "neg": size - pos}
+
+
+@dataclass(frozen=True)
+class RankedCells(CellArrays):
+    """The cells that areas need, the totals of each key, and all cells where they are needed.
+
+    Of `counts`, cells without positives are left out, a vertical run is its last cell. `totals`
+    has the key columns, `positives`, `negatives` and `note` of each key.
+    """
+
+    totals: pl.DataFrame
+    scored: ScoredCells | None = None
+
+
+def ranked_cells(predictions: Predictions, *, scored: bool = False) -> RankedCells | None:
     """The cells of rows in memory that have neither weights nor errors.
 
     None where the keys cannot be numbered, or their numbers and the scores need 128 bits.
     """
     extremes = score_extremes(predictions).collect()
     levels = _levels(predictions)
-    ranked = None if levels is None else _sorted_codes(predictions, levels, extremes)
+    spare = 0 if scored else SPARE_BITS
+    ranked = None if levels is None else _sorted_codes(predictions, levels, extremes, spare)
     if levels is None or ranked is None:
         return None
-    found = _cells(*ranked, levels)
+    found = _cells(*ranked, levels, scored=scored)
     if extremes[HAS_ONES].item():
         by_key = predictions.rows.group_by(levels.index.alias(KEY_INDEX)).agg(label_extremes())
         notes = by_key.sort(KEY_INDEX).select(label_note().alias("note")).collect()
-        return RankedCells(found.totals.with_columns(notes["note"]), found.counts, found.starts)
+        return replace(found, totals=found.totals.with_columns(notes["note"]))
     return found
 
 
@@ -82,12 +143,15 @@ def _levels(predictions: Predictions) -> KeyLevels | None:
 
 
 def _sorted_codes(
-    predictions: Predictions, levels: KeyLevels, extremes: pl.DataFrame
+    predictions: Predictions, levels: KeyLevels, extremes: pl.DataFrame, spare: int
 ) -> tuple[pl.Series, Packing] | None:
-    """The codes of all rows in 64 bits, ascending, in which exactly equal scores are tied."""
+    """The codes of all rows in 64 bits, ascending, in which exactly equal scores are tied.
+
+    They may lack up to `spare` bits of the scores.
+    """
     step = STEPS.get(predictions.kind, 1)
     scores = pl.Series(extremes.select(SCORE_EXTREMES).row(0), dtype=pl.Float64)
-    for spared in range(SPARE_BITS + 1):
+    for spared in range(spare + 1):
         shared = packing(levels.size, scores, step << spared)
         if shared != PACK_128:
             break
@@ -102,7 +166,7 @@ def _sorted_codes(
     return codes, shared
 
 
-def _cells(codes: pl.Series, shared: Packing, levels: KeyLevels) -> RankedCells:
+def _cells(codes: pl.Series, shared: Packing, levels: KeyLevels, *, scored: bool) -> RankedCells:
     """Totals and cells from sorted codes; where scores are tied negatives come first."""
     import numpy as np
 
@@ -141,4 +205,25 @@ def _cells(codes: pl.Series, shared: Packing, levels: KeyLevels) -> RankedCells:
         pl.Series("positives", positives[present]), pl.Series("negatives", negatives[present]),
         pl.lit(None, pl.String).alias("note"),
     )  # fmt: skip
-    return RankedCells(totals, counts, np.append(start[present], start[-1]))
+    all_cells = None
+    if scored:
+        of_keys = {name: totals[name].to_numpy() for name in ("positives", "negatives")}
+        first_row = np.append(first_row[present], first_row[-1])
+        all_cells = _scored_cells(ranked, first_row, of_keys, shared)
+    return RankedCells(counts, np.append(start[present], start[-1]), totals, all_cells)
+
+
+def _scored_cells(
+    ranked: "Array", first_row: "Array", of_keys: "dict[str, Array]", shared: Packing
+) -> ScoredCells:
+    """All cells, from sorted codes and the first row of each key."""
+    import numpy as np
+
+    # Codes of one key and score differ in the truth alone, their last bit.
+    new = np.empty(len(ranked), bool)
+    new[:1] = True
+    np.greater(ranked[1:] ^ ranked[:-1], 1, out=new[1:])
+    if new.all():
+        return ScoredCells(ranked, None, first_row, of_keys, shared)
+    firsts = np.flatnonzero(new)
+    return ScoredCells(ranked, firsts, np.searchsorted(firsts, first_row), of_keys, shared)

@@ -87,9 +87,7 @@ class ScoredCells:
             first = self.firsts[start:stop] - self.firsts[start]
             code, size = rows[first], np.diff(first, append=len(rows))
             pos = np.add.reduceat((rows & np.uint64(1)).astype(np.int64), first)
-        codes = pl.Series(SORT_CODE, code).to_frame()
-        score = codes.select(self.shared.score_of(pl.col(SORT_CODE))).to_series().to_numpy()
-        return columns | {SCORE: score, "pos": pos, "neg": size - pos}
+        return columns | {SCORE: self.shared.scores_of(code), "pos": pos, "neg": size - pos}
 
 
 @dataclass(frozen=True)

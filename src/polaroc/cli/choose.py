@@ -9,7 +9,17 @@ from polaroc.choice.choose import check_options, choose_measured
 from polaroc.choice.choose import choose as chosen
 from polaroc.choice.predictions import WEIGHTED, one_prior, options_of, paired, ratio_of
 from polaroc.choice.result import Choice, choice_parts
-from polaroc.cli.inputs import Columns, Grid, NullRows, Positive, Weight, grid_of, limits_of
+from polaroc.cli.inputs import (
+    Columns,
+    Grid,
+    NullRows,
+    Positive,
+    ScorePrior,
+    Weight,
+    grid_of,
+    limits_of,
+    prior_in_words,
+)
 from polaroc.cli.keys import Keys, roles_of, tell
 from polaroc.cli.measured import (
     Alpha,
@@ -112,6 +122,7 @@ def choose(
             show_default=False,
         ),
     ] = None,
+    score_prior: ScorePrior = None,
     as_json: AsJson = False,
 ) -> None:
     """Choose a model for a range of priors, and say how sure.
@@ -129,7 +140,7 @@ def choose(
     limits = limits_of(constraint)
     check_options(
         measure, test_train_ratio=test_train_ratio, halves=halves, tuning=tuning, cost_fn=cost_fn,
-        cost_fp=cost_fp, constraints=limits, confidence=confidence,
+        cost_fp=cost_fp, constraints=limits, confidence=confidence, score_prior=score_prior,
     )  # fmt: skip
     with progress() as say, opened(files, table, separator, decimal) as source:
         say("measuring")
@@ -159,6 +170,7 @@ def choose(
         else:
             measure = at_one_prior(measure)
             options = choice_options(over, columns, grid, measure)
+            options["score_prior"] = prior_in_words(score_prior, "score-prior")
             result = _by_measure(
                 source, columns, roles, options, measure, over, case, test_train_ratio,
                 alpha=alpha, incomplete=incomplete, level=level, halves=halves_in(halves),
@@ -206,7 +218,7 @@ def _by_measure(
         if named is not None and once and columns.nulls == "raise":
             certainty = paired(
                 predictions.collect(), over, roles.models[0], named, columns.truth,
-                columns.score, columns.positive, measure,
+                columns.score, columns.positive, measure, options["score_prior"],
             )  # fmt: skip
         elif case is not None and roles.blocks and test_train_ratio is None:
             test_train_ratio = ratio_of(predictions.select(*keys, case).collect(), keys, case)

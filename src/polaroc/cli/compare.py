@@ -7,7 +7,7 @@ import polars as pl
 import typer
 
 from polaroc.base.text import escape_spreadsheet
-from polaroc.cli.inputs import Columns, NullRows, Positive, Weight, prior_in_words
+from polaroc.cli.inputs import Columns, NullRows, Positive, ScorePrior, Weight, prior_in_words
 from polaroc.cli.keys import roles_of, tell
 from polaroc.cli.measured import (
     Alpha,
@@ -90,6 +90,7 @@ def compare(
     nulls: NullRows = "raise",
     halves: HalvesFiles = None,
     guarded: Guarded = False,
+    score_prior: ScorePrior = None,
     folder: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="Folder for omnibus, pairs, letters and the summary."),
@@ -106,6 +107,7 @@ def compare(
     if output is not None:
         output.check()
     at = None if prior is None else prior_in_words(prior)
+    scores_at = prior_in_words(score_prior, "score-prior")
     with progress() as say, opened(files, table, separator, decimal) as source:
         say("measuring")
         columns = columns_of(source, truth, score, weight, positive, nulls)
@@ -113,9 +115,11 @@ def compare(
         roles = roles_of(source, between, block, columns, of_case)
         if target == "trained":
             compared, of_target = _predictions(source, columns, roles.all, case)
-            of_target["over"] = over
+            of_target |= {"over": over, "score_prior": scores_at}
         else:
-            options: dict[str, Any] = {"over": over, "priors": _priors(at, contrast)}
+            options: dict[str, Any] = {
+                "over": over, "priors": _priors(at, contrast), "score_prior": scores_at,
+            }  # fmt: skip
             if measure in CATALOG:
                 options["measures"] = sorted({measure, "auc"})
             compared = measures_of(source, columns, roles.all, **options)

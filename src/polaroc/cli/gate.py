@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from polaroc.cli.inputs import NullRows, Positive, Weight, prior_in_words
+from polaroc.cli.inputs import NullRows, Positive, ScorePrior, Weight, prior_in_words
 from polaroc.cli.keys import roles_of, tell
 from polaroc.cli.measured import (
     Between,
@@ -74,6 +74,7 @@ def gate(
     nulls: NullRows = "raise",
     halves: HalvesFiles = None,
     guarded: Guarded = False,
+    score_prior: ScorePrior = None,
     as_json: AsJson = False,
 ) -> None:
     """Test whether a challenger may replace the champion.
@@ -105,7 +106,8 @@ def gate(
             case=case, measure=measure, over=over,
             prior=None if prior is None else prior_in_words(prior),
             test_train_ratio=test_train_ratio, margin=margin, alpha=alpha, incomplete=incomplete,
-            halves=in_halves, guarded=guarded, **arguments,
+            halves=in_halves, guarded=guarded,
+            score_prior=prior_in_words(score_prior, "score-prior"), **arguments,
         )  # fmt: skip
         source.check_unchanged()
     tell(roles.notes)

@@ -71,6 +71,21 @@ def check_scores(truth: object, score: object, *, on_cases: bool) -> bool:
     return truth is not None
 
 
+def refuse_score_prior(score_prior: object) -> None:
+    """Refuse a prior of scores where measures are given, which are taken at it or are not."""
+    if score_prior != OBSERVED:
+        raise InvalidArgument(
+            f"score_prior is {score_prior!r}, and there are no predictions: measures are already "
+            "taken at the prior that their scores were right at.",
+            hint=Hint(
+                "give {score_prior} to evaluate(...), or predictions with {truth} and {score}.",
+                command_line="give {score_prior} to `polaroc evaluate`, or predictions with "
+                "{truth} and {score}.",
+                score_prior=score_prior, truth=None, score=None,
+            ),
+        )  # fmt: skip
+
+
 def at_prior(measure: str, over: object, prior: Prior | None, *, has_scores: bool) -> str:
     """The measure itself, or what it is at the one prior."""
     check_text("measure", measure, "iauprec")

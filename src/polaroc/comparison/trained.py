@@ -35,6 +35,7 @@ def compare_trained(
     positive: Label | Sequence[Label] | None,
     prior: Prior | None,
     over: tuple[float, float] | Belief | None,
+    score_prior: Prior,
     descending: bool,
 ) -> Comparison:
     """The comparison of the models as they are, paired by case; see `compare`."""
@@ -56,6 +57,7 @@ def compare_trained(
         "priors": at,
         "over": over,
         "intervals": "wald",
+        "score_prior": score_prior,
     }
     by = () if score_columns(score) else between
     measured = evaluate(table, by=by, **named, **arguments)
@@ -63,7 +65,7 @@ def compare_trained(
     models = estimates[between]
     pairs = paired_test(
         table, between=between, case=case, measure=measure, prior=at, over=over,
-        **named,
+        score_prior=score_prior, **named,
     )  # fmt: skip
     if pairs["p_adjusted"].null_count():
         raise InvalidPredictions(

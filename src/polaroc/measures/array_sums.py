@@ -9,6 +9,7 @@ from polaroc.base.arrays import ARRAYS
 from polaroc.curves.ranking import CellArrays, ScoredCells
 from polaroc.curves.segments import cells_in, segment_columns
 from polaroc.measures.spec import Measure, ingredients
+from polaroc.typing import Array
 
 # Cells of a block: few enough for the cache of a processor, and enough for threads to pay.
 BLOCK = 65_536
@@ -28,7 +29,7 @@ def array_sums(cells: CellArrays | ScoredCells, measures: Sequence[Measure]) -> 
     of_keys = np.flatnonzero(np.diff(starts))
     firsts = starts[of_keys]
 
-    def block(start: int) -> "tuple[slice, dict[str, Array]]":
+    def block(start: int) -> tuple[slice, "dict[str, Array]"]:
         known = cells.block(start, start + BLOCK)
         keys = slice(
             int(np.searchsorted(firsts, start, "right")) - 1,

@@ -57,10 +57,6 @@ def test_probabilities_are_those_of_the_polars_function(engine: Engine, by):
     asked = {"score": "score", "by": by, "priors": ["observed", 0.05]}
     expected = pr.probabilities(use.lazy(), pr.curve(tuning, **NAMES, by=by), **asked).collect()
     there, curve = engine.table(use), pr.warehouse.curve(engine.table(tuning), **NAMES, by=by)
-    if there.get_backend().name == "pyspark":
-        with pytest.raises(InvalidTable, match="one of Spark"):
-            pr.warehouse.probabilities(there, curve, **asked)
-        return
     assert_same(pr.warehouse.probabilities(there, curve, **asked), expected)
     local = pr.curve(tuning, **NAMES, by=by)
     assert_same(pr.warehouse.probabilities(there, local, **asked), expected)
@@ -69,8 +65,6 @@ def test_probabilities_are_those_of_the_polars_function(engine: Engine, by):
 def test_the_tuning_table_is_noted(engine: Engine):
     table = predictions(3).with_columns(pl.col("score").clip(-9, 9))
     there = engine.table(table)
-    if there.get_backend().name == "pyspark":
-        return
     curve = pr.warehouse.curve(there, **NAMES, by="model")
     asked = {"score": "score", "by": "model", "priors": 0.1}
     found = pr.warehouse.collected(pr.warehouse.probabilities(there, curve, **asked))

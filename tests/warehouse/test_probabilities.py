@@ -7,6 +7,7 @@ from engines import Engine
 import polaroc as pr
 from polaroc.calibration.probabilities import SAME_SCORES
 from polaroc.errors import InvalidArgument, InvalidTable
+from polaroc.measures.scoring import INFINITE
 
 NAMES = {"truth": "truth", "score": "score"}
 SCORING = ["brier", "log_loss", "calibration_loss", "refinement_loss", "brier_skill"]
@@ -35,6 +36,14 @@ def test_scoring_rules_are_those_of_the_polars_functions(engine: Engine, by, wei
     }  # fmt: skip
     found = pr.warehouse.evaluate(engine.table(table), **asked)
     assert_same(found, pr.evaluate(table, **asked))
+
+
+def test_an_infinite_log_loss_is_said_not_clipped(engine: Engine):
+    table = pl.DataFrame({"truth": [True, False, True, False], "score": [0.0, 0.2, 0.9, 0.4]})
+    asked = {**NAMES, "priors": 0.1, "over": (0.1, 0.2), "measures": ["log_loss", "log_loss_range"]}
+    found = pr.warehouse.collected(pr.warehouse.evaluate(engine.table(table), **asked))
+    assert found["estimate"].null_count() == 2
+    assert found["note"].unique().to_list() == [INFINITE]
 
 
 @pytest.mark.elsewhere

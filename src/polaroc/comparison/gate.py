@@ -20,6 +20,7 @@ from polaroc.comparison.design import Incomplete
 from polaroc.comparison.gate_checks import (
     at_prior,
     check_design,
+    check_estimates,
     check_measures,
     check_numbers,
     check_scores,
@@ -306,6 +307,12 @@ def _on_cases(
         measure, measured["prior"], measured["over"], "exact", measured["score_prior"]
     )
     cases = read_cases(table, between=between, case=case, by=(), **columns)
+    estimates = evaluate(
+        table, by=between, measures=sorted({measure, "auc"}), priors=measured["prior"],
+        over=measured["over"], score_prior=measured["score_prior"], intervals="wald", **columns,
+    )  # fmt: skip
+    own = estimates.filter(measure=measure)
+    check_estimates(own, between, measure)
     (block,) = blocks_of(cases, compared)
     places = [block.models.index(model) for model in models]
     variance = block.variance(*places)
@@ -316,11 +323,6 @@ def _on_cases(
         )
     paired = PairedDifference.of_block(block, *places)
     difference = paired.estimate - paired.other
-    estimates = evaluate(
-        table, by=between, measures=sorted({measure, "auc"}), priors=measured["prior"],
-        over=measured["over"], score_prior=measured["score_prior"], intervals="wald", **columns,
-    )  # fmt: skip
-    own = estimates.filter(measure=measure)
     notes = [ON_CASES]
     lower: float | None
     upper: float | None

@@ -8,8 +8,15 @@ import polars as pl
 from polaroc.base.checks import check_ratio, check_share, check_text, is_number
 from polaroc.base.columns import OVER, RESERVED, column_name, column_names
 from polaroc.comparison.measure_rows import over_labels
-from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted, spelling
-from polaroc.measures.catalog import CATALOG, at_one_prior, bounds
+from polaroc.errors import (
+    Hint,
+    InvalidArgument,
+    InvalidPredictions,
+    InvalidTable,
+    quoted,
+    spelling,
+)
+from polaroc.measures.catalog import CATALOG, at_one_prior, bounds, label
 from polaroc.predictions.usual_keys import usual_keys, usual_names
 from polaroc.priors.beliefs import Belief, labelled_range, same_over
 from polaroc.priors.grids import OBSERVED, check_prior
@@ -84,6 +91,19 @@ def refuse_score_prior(score_prior: object) -> None:
                 score_prior=score_prior, truth=None, score=None,
             ),
         )  # fmt: skip
+
+
+def check_estimates(estimates: pl.DataFrame, between: str, measure: str) -> None:
+    """Refuse a model whose measure is null although it has cases of both classes."""
+    lacking = estimates.filter(
+        pl.col("estimate").is_null(), pl.col("positives") > 0, pl.col("negatives") > 0
+    )
+    if lacking.height:
+        model, note = lacking.select(between, "note").row(0)
+        raise InvalidPredictions(
+            f"the {label(measure)} of {model!r} is null: {note}.",
+            hint="leave the model out, or take another measure.",
+        )
 
 
 def at_prior(measure: str, over: object, prior: Prior | None, *, has_scores: bool) -> str:

@@ -10,6 +10,7 @@ from polaroc.base.statistics import normal
 from polaroc.comparison import caveats, omnibus
 from polaroc.comparison.delong import paired_test
 from polaroc.comparison.design import Plan
+from polaroc.comparison.gate_checks import check_estimates
 from polaroc.comparison.letters import check_result_name, letter_frame
 from polaroc.comparison.measure_rows import below_chance
 from polaroc.comparison.pairwise import holm_factors
@@ -62,6 +63,7 @@ def compare_trained(
     by = () if score_columns(score) else between
     measured = evaluate(table, by=by, **named, **arguments)
     estimates = measured.filter(measure=measure)
+    check_estimates(estimates, between, measure)
     models = estimates[between]
     pairs = paired_test(
         table, between=between, case=case, measure=measure, prior=at, over=over,

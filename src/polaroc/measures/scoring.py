@@ -141,7 +141,7 @@ def scored_columns(score_prior: float | str, backend: Backend) -> dict[str, Quan
 def check_score_prior(score_prior: object) -> None:
     """Raise unless it is "observed" or a prior."""
     if score_prior != OBSERVED:
-        check_prior(score_prior)
+        check_prior(score_prior, "score_prior")
 
 
 def _check_sums(backend: Backend) -> dict[str, Quantity]:

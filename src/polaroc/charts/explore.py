@@ -1,7 +1,7 @@
 """Interactive chart with a slider for the prior and a lookup of operating points."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -143,7 +143,7 @@ def explorer(
     pr_heading = alt.ExprRef(
         "'Precision and recall with ' + format(100 * prior, '.3~r') + ' % positives'"
     )
-    panels = [
+    panels: list[tuple[alt.LayerChart, Any]] = [
         (alt.layer(chance, *(layer.encode(*channels) for layer in layers)), heading)
         for chance, layers, heading in (
             (chance_diagonal(), roc, "ROC, at every share of positives"),

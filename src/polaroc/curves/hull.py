@@ -203,7 +203,8 @@ def hulls_of_cells(cells: CellArrays) -> CellArrays:
         ends = vertices[1 : size + 1]
         both = (np.full(size, total) for total in totals)
         parts.append((pos[:size], neg[:size], tp[ends], fp[ends], *both))
-    columns = map(np.concatenate, zip(*parts, strict=True)) if parts else [np.zeros(0)] * 6
+    columns: list[Array] = [np.concatenate(part) for part in zip(*parts, strict=True)]
+    columns = columns or [np.zeros(0)] * len(COUNTS)
     return CellArrays(
         dict(zip(COUNTS, columns, strict=True)), np.concatenate(([0], sizes.cumsum()))
     )

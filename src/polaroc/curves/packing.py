@@ -94,9 +94,11 @@ class Packing:
         below_best = ((codes >> np.uint64(1)) % np.uint64(self.scores)).view(np.int64)
         rank = self.best - below_best
         if self.above_zero:
-            return (rank * self.step + self.zero_gap).view(np.float64)
+            scores: Array = (rank * self.step + self.zero_gap).view(np.float64)
+            return scores
         size = np.where(rank == 0, 0, np.abs(rank) * self.step + self.zero_gap)
-        return np.copysign(size.view(np.float64), rank)
+        scores = np.copysign(size.view(np.float64), rank)
+        return scores
 
     def ends_run(self, code: pl.Expr) -> pl.Expr:
         """Whether a row, sorted by code, is the last of its key and score."""

@@ -40,6 +40,8 @@ CLICKHOUSE = {
 FURTHER = {
     "evaluate, AUC": contenders.evaluate_auc,
     "evaluate, 1,000 priors": contenders.evaluate_1000,
+    "evaluate, areas": contenders.evaluate_areas,
+    "evaluate, losses": contenders.evaluate_losses,
 }
 PEERS = {
     "polarbearings, AUC": contenders.polarbearings_auc,
@@ -77,6 +79,7 @@ TARGETS = [
     Target(USUAL, "evaluate, as a plan", 1.25, "evaluate"),
     Target(WEIGHTS, "evaluate", 1.5, "evaluate", on=USUAL),
     Target(USUAL, "evaluate, 1,000 priors", 2, "evaluate"),
+    Target(USUAL, "evaluate, losses", 4, "evaluate, areas"),
 ]
 # What else is aimed at, and the recipe that measures it.
 ELSEWHERE = {

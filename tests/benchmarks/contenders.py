@@ -47,6 +47,22 @@ def evaluate_auc(frame: pl.LazyFrame) -> float:
     return 1
 
 
+def evaluate_areas(frame: pl.LazyFrame) -> float:
+    """AUC and AUPREC at 16 priors alone."""
+    return _evaluate_alone(frame, "auc", "auprec")
+
+
+def evaluate_losses(frame: pl.LazyFrame) -> float:
+    """Brier score, its two parts, and log loss at 16 priors."""
+    return _evaluate_alone(frame, "brier", "calibration_loss", "refinement_loss", "log_loss")
+
+
+def _evaluate_alone(frame: pl.LazyFrame, *measures: str) -> float:
+    names = {"truth": "truth", "score": "score", "by": keys(frame)}
+    frame.collect().pipe(pr.evaluate, **names, priors=PRIORS, measures=measures)
+    return 1
+
+
 def bare_sort(frame: pl.LazyFrame) -> float:
     """The engine's own sort of the whole table by score."""
     places = pl.all().to_physical().cast(pl.Float64, strict=False).arg_max()

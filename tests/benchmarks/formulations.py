@@ -97,7 +97,7 @@ def stages(frame: pl.LazyFrame) -> dict[str, Callable[[pl.LazyFrame], object]]:
     table = frame.collect()
     rows = _read(table)
     sums = CurveSums(rows, Request(**NAMED, by=KEYS, priors=PRIORS, over=OVER))
-    measures, of_arrays = sums.request.selected.measures, sums.request.on_curve_of(ARRAYS)
+    measures, of_arrays = sums.request.selected.measures, sums.request.written_for(ARRAYS)[0]
     ranked, totals = ranked_cells(rows), sums.in_memory()
     assert ranked is not None
     assert totals is not None
@@ -106,7 +106,7 @@ def stages(frame: pl.LazyFrame) -> dict[str, Callable[[pl.LazyFrame], object]]:
     return {
         "evaluate": lambda _: evaluate(table),
         "  rows sorted as one array, and cells": lambda _: ranked_cells(rows),
-        "  sums of all measures": lambda _: array_sums(ranked.counts, ranked.starts, of_arrays),
+        "  sums of all measures": lambda _: array_sums(ranked, of_arrays),
         "  rows of the result": lambda _: tidy(totals.wide, KEYS, measures).collect(),
         "evaluate of a plan": evaluate,
         "  cells by a plan, rows counted first": drained(

@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import polars as pl
 import pytest
@@ -59,6 +61,64 @@ def test_the_slider_moves_scores_and_shares():
         assert f"(1 - datum.{name}) * skew" in calculated
 
 
+def calculated(spec: dict) -> list[tuple[str, str]]:
+    """The fields that a chart works out, with their formulas."""
+    steps = [step for layer in spec["layer"] for step in layer.get("transform", [])]
+    return [(step["as"], step["calculate"]) for step in steps if "calculate" in step]
+
+
+def test_no_field_replaces_its_own_source():
+    spec = pr.charts.reliability(calibration(right=1.0), over=(0.01, 0.5)).to_dict()
+    assert len(calculated(spec)) == 8
+    assert [name for name, formula in calculated(spec) if f"datum.{name} " in formula] == []
+
+
+def test_it_is_a_panel_of_the_explorer():
+    table = pl.DataFrame(
+        {"truth": [1, 0, 1, 0], "B": [0.5, 0.2, 0.9, 0.6], "A": [2.0, -3.0, 0.1, 1.0]}
+    )
+    curves = pr.curve(table, truth="truth", score=["A", "B"])
+    scores = pr.calibration_curve(curves, 0.2)
+    *_, panel = pr.charts.explorer(curves, calibration=scores).to_dict()["hconcat"]
+    alone = pr.charts.reliability(scores, over=(0.01, 0.5)).to_dict()
+    assert [record["x"] for record in lines_of(panel)] == [r["x"] for r in lines_of(alone)]
+    assert calculated(panel) == calculated(alone)
+    # A has no probabilities: B keeps the colour that it has in the other panels.
+    (hue,) = {str(layer["encoding"]["color"]["scale"]) for layer in panel["layer"][1:]}
+    assert hue == str({"domain": ["B"], "range": [pr.charts.palette(["A", "B"])["B"]]})
+    assert len(pr.charts.explorer(curves).to_dict()["hconcat"]) == 2
+
+
+@pytest.mark.browser
+def test_the_slider_moves_lines_there_and_back(tmp_path):
+    from chromium import chromium, visit
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
+    chart = pr.charts.explorer(curves, calibration=pr.calibration_curve(curves))
+    page = pr.charts.save(chart, tmp_path / "explorer.html")
+    path = (
+        "const lines = document.querySelectorAll('.concat_2_group .mark-line path');"
+        "return lines.length ? lines[lines.length - 1].getAttribute('d') : ''"
+    )
+    with chromium(tmp_path) as driver:
+        visit(driver, page)
+        wait = WebDriverWait(driver, 10)
+
+        def drawn() -> list[float]:
+            return [float(one) for one in re.findall(r"[0-9.]+", driver.execute_script(path))]
+
+        at_first = wait.until(lambda _: drawn())
+        slider = driver.find_element(By.CSS_SELECTOR, ".vega-bind input")
+        slider.send_keys(*[Keys.ARROW_LEFT] * 200)
+        wait.until(lambda _: drawn() != pytest.approx(at_first, abs=1))
+        slider.send_keys(*[Keys.ARROW_RIGHT] * 200)
+        # A slider stops at full steps from its end.
+        wait.until(lambda _: drawn() == pytest.approx(at_first, abs=0.1))
+
+
 def test_keys_without_probabilities_are_left_out():
     table = pl.DataFrame({"truth": [1, 0, 1], "p": [0.5, 0.2, 0.9], "margin": [2.0, -3.0, 0.1]})
     curves = pr.curve(table, truth="truth", score=["p", "margin"])
@@ -73,3 +133,6 @@ def test_wrong_arguments_are_refused():
         pr.charts.reliability(pl.DataFrame({"prior": [0.1]}))
     with pytest.raises(InvalidArgument, match="lower end first"):
         pr.charts.reliability(calibration(right=1.0), over=(0.5, 0.1))
+    curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
+    with pytest.raises(InvalidArgument, match="none for 'right'"):
+        pr.charts.explorer(curves, calibration=calibration(right=1.0))

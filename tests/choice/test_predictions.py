@@ -238,6 +238,33 @@ def test_losses_of_one_test_set_are_judged_case_by_case(measure, over):
     assert again.answer == choice.answer
 
 
+@pytest.mark.parametrize("over", [OVER, (0.1, 0.1)])
+def test_scores_are_right_at_the_prior_given(over):
+    asked = {"truth": "truth", "by": "model", "over": over, "case": "case", "measure": "brier"}
+    moved = pr.expr.at_prior(PROBABLE["score"], prior=0.5, to=ONE["truth"].mean())
+    expected = pr.choose(ONE, score=moved, **asked)
+    found = pr.choose(ONE, score=PROBABLE["score"], score_prior=0.5, **asked)
+    assert_frame_equal(found.models, expected.models, rel_tol=1e-9)
+    assert found.answer == expected.answer
+
+
+def test_a_prior_of_scores_is_for_predictions_and_losses():
+    losses = pr.evaluate(ONE, **PROBABLE, by="model", priors=0.1, measures="brier")
+    for given, words in (
+        (lambda: pr.choose(losses, block=None, measure="brier", score_prior=0.5), "no predictions"),
+        (
+            lambda: pr.choose(ONE, **PROBABLE, measure="expected_cost", score_prior=0.5),
+            "score_prior is for measures of probabilities",
+        ),
+        (
+            lambda: pr.choose(ONE, **PROBABLE, measure="brier", over=OVER, score_prior=2),
+            "score_prior is 2, allowed is 0 < prior < 1",
+        ),
+    ):
+        with pytest.raises(InvalidArgument, match=words):
+            given()
+
+
 def test_limits_are_those_of_the_measure():
     choice = pr.choose(ONE, **PROBABLE, by="model", over=(0.1, 0.1), case="case",
                        measure="brier_skill")  # fmt: skip

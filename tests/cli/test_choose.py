@@ -106,6 +106,37 @@ def test_other_measures_are_chosen_by_as_in_python(files):
     assert (read["measure"], read["answer"]) == ("brier_skill", expected.answer)
 
 
+def test_scores_are_right_at_the_prior_given(files):
+    scores = 1 / (1 + (-pl.col("score")).exp())
+    table = TEST.with_columns(score=scores)
+    table.write_parquet("test.parquet")
+    asked = {"measure": "log_loss", "case": "case", "score_prior": 0.5, **COLUMNS}
+    words = [*WORDS, "--measure", "log_loss", "--case", "case", "--score-prior", 0.5, "--json"]
+    chosen = json.loads(choose("test.parquet", *words, "--over", 0.1, 0.3).stdout)
+    assert chosen["answer"] == pr.choose(table, over=(0.1, 0.3), **asked).answer
+    run = CliRunner().invoke
+    models = {"champion": "A", "challenger": "C"}
+    words = ["test.parquet", *map(str, words), "--prior", "0.1"]
+    gated = json.loads(run(app, ["gate", *words, "--champion", "A", "--challenger", "C"]).stdout)
+    assert gated["difference"] == pr.gate(table, prior=0.1, **asked, **models).difference
+    compared = json.loads(run(app, ["compare", *words, "--target", "trained"]).stdout)
+    expected = pr.compare(table, prior=0.1, target="trained", **asked)
+    assert compared["pairs"][0]["difference"] == expected.pairs["difference"][0]
+    pr.evaluate(table, **COLUMNS, by="model", priors=0.1).write_parquet("measures.parquet")
+    refused = choose("measures.parquet", "--no-blocks", "--score-prior", 0.5)
+    assert "give --score-prior 0.5 to `polaroc evaluate`" in " ".join(refused.output.split())
+
+
+def test_an_infinite_loss_is_said_not_clipped(files):
+    wrong = (pl.col("truth") == 1) & (pl.col("case") == pl.col("case").filter(truth=1).min())
+    scores = pl.when(wrong).then(0.0).otherwise(1 / (1 + (-pl.col("score")).exp()))
+    TEST.with_columns(scores.alias("score")).write_parquet("test.parquet")
+    words = [*WORDS, "--by", "model", "--prior", "0.1", "--measure", "log_loss"]
+    shown = CliRunner().invoke(app, ["evaluate", "test.parquet", *words])
+    note = "infinite: a positive has the score 0, or a negative the score 1"
+    assert f"Note on 3 estimate(s): {note}" in " ".join(shown.output.split())
+
+
 def test_settings_of_a_project_do_not_stand_in_the_way(files):
     (files / "polaroc.toml").write_text("cost_fn = 5\ntest_train_ratio = 0.25\n")
     range_ = ["--over", 0.1, 0.3]

@@ -298,6 +298,38 @@ def test_a_belief_is_named():
     assert on_folds(measures).measure == "IAUPREC under beta(2, 18)"
 
 
+def test_scores_are_right_at_the_prior_given():
+    score = 1 / (1 + (-pl.col("score").clip(-9, 9)).exp())
+    own = pl.col("truth").mean()
+    table = PREDICTIONS.with_columns(score.alias("score"))
+    # The odds at the prior of each key, of scores that are right at 0.5.
+    keys = ["model", "fold"]
+    odds = pl.col("score") / (1 - pl.col("score")) * (own / (1 - own)).over(keys)
+    moved = PREDICTIONS.with_columns(score.alias("score")).with_columns(score=odds / (1 + odds))
+    asked = {"measure": "log_loss", "prior": 0.1}
+    for gated, options in ((on_cases, {}), (on_folds, {**NAMES, "by": keys})):
+        one = [part if options else part.filter(fold=1) for part in (table, moved)]
+        found, expected, other = (
+            gated(part, **asked, **options, score_prior=prior)
+            for part, prior in zip((*one, one[0]), (0.5, "observed", "observed"), strict=True)
+        )
+        numbers = [(each.difference, each.lower, each.upper) for each in (found, expected)]
+        assert numbers[0] == pytest.approx(numbers[1], rel=1e-9)
+        assert other.difference != pytest.approx(found.difference, rel=0.01)
+
+
+def test_a_loss_that_is_infinite_is_said():
+    scores = 1 / (1 + (-pl.col("score")).exp())
+    wrong = pl.col("truth").cast(bool) & (pl.col("model") == "C") & (pl.col("score") > 0)
+    table = ONE.with_columns(score=pl.when(wrong).then(0.0).otherwise(scores))
+    for refused in (
+        lambda: on_cases(table, measure="log_loss", prior=0.1),
+        lambda: pr.compare(table, "log_loss", prior=0.1, target="trained", case="case", **NAMES),
+    ):
+        with pytest.raises(InvalidPredictions, match=r"log loss of 'C' is null: infinite: a pos"):
+            refused()
+
+
 # --- Refusals ------------------------------------------------------------------------------------
 
 
@@ -330,6 +362,7 @@ def test_a_belief_is_named():
         ({"by": ["model", "fald"]}, "did you mean 'fold'?"),
         ({"truth": "truth"}, "only one of truth and score"),
         ({"positive": 1}, "weight, positive or nulls is given without truth and score"),
+        ({"score_prior": 0.5}, "score_prior is 0.5, and there are no predictions"),
     ],
     ids=str,
 )

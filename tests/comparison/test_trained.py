@@ -87,6 +87,21 @@ def test_of_losses_less_is_better():
         pr.compare(TABLE, "refinement_loss", prior=0.1, **asked)
 
 
+def test_scores_are_right_at_the_prior_given():
+    probable = 1 / (1 + (-pl.col("score")).exp())
+    asked = {"prior": 0.1, "score": probable}
+    own = TABLE["truth"].mean()
+    moved = pr.expr.at_prior(probable, prior=0.5, to=own)
+    expected = compare(measure="brier", **asked | {"score": moved})
+    assert_frame_equal(
+        compare(measure="brier", **asked, score_prior=0.5).pairs, expected.pairs, rel_tol=1e-9
+    )
+    measures = pr.evaluate(TABLE, truth="truth", score=probable, by=["model", "fold"], priors=0.1,
+                           measures="brier", score_prior=0.5)  # fmt: skip
+    with pytest.raises(InvalidArgument, match=r"score_prior is 0\.5, and there"):
+        pr.compare(measures, "brier", test_train_ratio=0.25, score_prior=0.5)
+
+
 def test_models_with_the_same_scores_are_equal():
     twice = TABLE.filter(pl.col("model") == "A")
     both = pl.concat([twice, twice.with_columns(model=pl.lit("copy"))])

@@ -8,6 +8,7 @@ from sklearn.metrics import roc_auc_score
 
 import polaroc as pr
 from polaroc.curves import ranking
+from polaroc.curves.hull import hulls_of_cells
 from polaroc.curves.ranking import ranked_cells
 from polaroc.measures import array_sums
 from polaroc.predictions.table import read
@@ -99,6 +100,72 @@ def test_weights_that_differ_too_much_are_noted_by_key():
         "the score is the truth itself",
         None,
     ]
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(-1, 2), st.sampled_from([-2.0, -0.0, 0.25, 0.5, 1.0]), st.booleans()),
+        min_size=1,
+        max_size=25,
+    ),
+    st.integers(1, 30),
+)
+def test_all_cells_have_their_scores(rows, size):
+    table = pl.DataFrame(rows, schema=["key", "score", "truth"], orient="row")
+    found = ranked_cells(read(table, by="key", **NAMES), scored=True)
+    assert found is not None
+    assert found.scored is not None
+    starts = range(0, int(found.scored.starts[-1]), size)
+    blocks = [pl.DataFrame(found.scored.block(start, start + size)) for start in starts]
+    expected = pr.curve(table, by="key", **NAMES).filter(pl.col("threshold").is_not_null())
+    of_cells = ["threshold", "pos", "neg", "positives", "negatives"]
+    assert_frame_equal(pl.concat(blocks).select(of_cells), expected.select(of_cells))
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 1), st.sampled_from([0.0, 0.1, 0.5, 0.7]), st.booleans()),
+        min_size=1,
+        max_size=25,
+    )
+)
+def test_hulls_of_cells_are_those_of_curves(rows):
+    table = pl.DataFrame(rows, schema=["key", "score", "truth"], orient="row")
+    found = hulls_of_cells(cells(table, "key"))
+    counts = ["pos", "neg", "tp", "fp", "positives", "negatives"]
+    both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
+    expected = pr.hull(pr.curve(table, by="key", **NAMES)).filter(both, pl.col("pos") > 0)
+    assert pl.DataFrame(found.counts).select(counts).rows() == expected.select(counts).rows()
+
+
+LOSSES = ["brier", "log_loss", "calibration_loss", "refinement_loss", "brier_range"]
+
+
+@pytest.mark.parametrize("decimals", [2, 17])
+@pytest.mark.parametrize("interpolation", ["exact", "hull"])
+def test_losses_of_arrays_are_those_of_a_plan(monkeypatch, decimals, interpolation):
+    monkeypatch.setattr(array_sums, "BLOCK", 100)
+    rng = np.random.default_rng(6)
+    key, truth = rng.integers(0, 7, 900), rng.random(900) < 0.4
+    # One key has no positives, one no negatives, in one a positive has the score 0.
+    truth = (truth & (key != 2)) | (key == 3)
+    score = (1 / (1 + np.exp(-rng.normal(size=900) - truth))).round(decimals)
+    score[np.flatnonzero(truth & (key == 4))[0]] = 0
+    table = pl.DataFrame({"key": key, "truth": truth, "score": score})
+    assert ranked_cells(read(table, by="key", **NAMES), scored=True) is not None
+    asked = ASKED | {"by": "key", "measures": [*LOSSES, "auprec"], "interpolation": interpolation}
+    plan = pr.evaluate(table.lazy(), **asked).collect()
+    assert_frame_equal(pr.evaluate(table, **asked), plan, rel_tol=1e-12, abs_tol=1e-14)
+    few = pr.evaluate(table.lazy(), memory="2GB", **asked).collect()
+    assert_frame_equal(few, plan, rel_tol=1e-12, abs_tol=1e-14)
+
+
+def test_losses_of_scores_that_need_many_bits_are_not_taken_from_codes():
+    table = far_apart(np.random.default_rng(7).random(2_000))
+    assert ranked_cells(read(table, by="key", **NAMES), scored=True) is None
+    asked = NAMES | {"by": "key", "priors": 0.1, "measures": "refinement_loss"}
+    plan = pr.evaluate(table.lazy(), **asked).collect()
+    assert_frame_equal(pr.evaluate(table, **asked), plan, rel_tol=1e-12)
 
 
 def test_blocks_add_up(monkeypatch):

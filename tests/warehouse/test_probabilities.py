@@ -7,6 +7,7 @@ from engines import Engine
 import polaroc as pr
 from polaroc.calibration.probabilities import SAME_SCORES
 from polaroc.errors import InvalidArgument, InvalidTable
+from polaroc.measures.scoring import INFINITE
 
 NAMES = {"truth": "truth", "score": "score"}
 SCORING = ["brier", "log_loss", "calibration_loss", "refinement_loss", "brier_skill"]
@@ -37,6 +38,14 @@ def test_scoring_rules_are_those_of_the_polars_functions(engine: Engine, by, wei
     assert_same(found, pr.evaluate(table, **asked))
 
 
+def test_an_infinite_log_loss_is_said_not_clipped(engine: Engine):
+    table = pl.DataFrame({"truth": [True, False, True, False], "score": [0.0, 0.2, 0.9, 0.4]})
+    asked = {**NAMES, "priors": 0.1, "over": (0.1, 0.2), "measures": ["log_loss", "log_loss_range"]}
+    found = pr.warehouse.collected(pr.warehouse.evaluate(engine.table(table), **asked))
+    assert found["estimate"].null_count() == 2
+    assert found["note"].unique().to_list() == [INFINITE]
+
+
 @pytest.mark.elsewhere
 def test_scoring_rules_at_many_priors(engine: Engine):
     table = scored(3)
@@ -57,10 +66,6 @@ def test_probabilities_are_those_of_the_polars_function(engine: Engine, by):
     asked = {"score": "score", "by": by, "priors": ["observed", 0.05]}
     expected = pr.probabilities(use.lazy(), pr.curve(tuning, **NAMES, by=by), **asked).collect()
     there, curve = engine.table(use), pr.warehouse.curve(engine.table(tuning), **NAMES, by=by)
-    if there.get_backend().name == "pyspark":
-        with pytest.raises(InvalidTable, match="one of Spark"):
-            pr.warehouse.probabilities(there, curve, **asked)
-        return
     assert_same(pr.warehouse.probabilities(there, curve, **asked), expected)
     local = pr.curve(tuning, **NAMES, by=by)
     assert_same(pr.warehouse.probabilities(there, local, **asked), expected)
@@ -69,8 +74,6 @@ def test_probabilities_are_those_of_the_polars_function(engine: Engine, by):
 def test_the_tuning_table_is_noted(engine: Engine):
     table = predictions(3).with_columns(pl.col("score").clip(-9, 9))
     there = engine.table(table)
-    if there.get_backend().name == "pyspark":
-        return
     curve = pr.warehouse.curve(there, **NAMES, by="model")
     asked = {"score": "score", "by": "model", "priors": 0.1}
     found = pr.warehouse.collected(pr.warehouse.probabilities(there, curve, **asked))

@@ -74,6 +74,9 @@ class Formula:
     def __and__(self, other: Quantity) -> "Formula":
         return Formula(operator.and_, (self, other))
 
+    def __or__(self, other: Quantity) -> "Formula":
+        return Formula(operator.or_, (self, other))
+
     def __lt__(self, other: Quantity) -> "Formula":
         return Formula(operator.lt, (self, other))
 

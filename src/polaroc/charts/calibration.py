@@ -1,17 +1,18 @@
 """Chart of calibration curves: how often a score is right that says 30 %."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polaroc.base.columns import as_lazy, require
+from polaroc.base.columns import as_lazy, require, within
 from polaroc.base.private_columns import PANEL
-from polaroc.charts.explore import slider
 from polaroc.charts.layers import chance_diagonal, columns_of, data, panels_of
 from polaroc.charts.libraries import alt
 from polaroc.charts.lines import groups_of, lines
 from polaroc.charts.options import checked
+from polaroc.charts.prior_slider import slider
 from polaroc.charts.saving import STATIC_SUBTITLE
 from polaroc.charts.theme import SIZE, colour, share_axis, with_theme
 from polaroc.errors import Hint, InvalidTable
@@ -73,30 +74,17 @@ def reliability(
     >>> chart.to_dict()["title"]["text"]
     'Reliability'
     """
-    lazy = as_lazy(calibration)
-    names = require(lazy, NEEDED, source="calibration_curve(...)")
-    keys = [name for name in names if name not in NEEDED]
-    every = lazy.collect()
-    table = every.drop_nulls("score").sort(*keys, "prior", "score", nulls_last=True)
-    if table.is_empty() and not every.is_empty():
-        raise InvalidTable(
-            "no key has scores that are probabilities, from 0 to 1.",
-            hint=Hint("turn scores into probabilities first: polaroc.probabilities(...)."),
-        )
+    known = check_calibration_curve(calibration)
+    table, keys = known.table, known.keys
     subtitle = BAND
-    if table.height < every.height:
-        left_out = every.filter(pl.col("score").is_null()).select(keys).n_unique()
-        subtitle += f"; left out, scores are not probabilities: {left_out} key(s)"
+    if known.left_out:
+        subtitle += f"; left out, scores are not probabilities: {known.left_out} key(s)"
     heading = alt.TitleParams(title, subtitle=subtitle)
     if over is not None:
         over = range_of(over)
-        first = pl.col("prior") == (
-            pl.col("prior").first().over(keys) if keys else pl.col("prior").first()
-        )
-        shown = table.filter(first)
+        shown = known.at_first_prior
         start = min(max(shown["prior"][0] if shown.height else over[0], over[0]), over[1])
-        layers = _layers(_records(shown, keys), keys, colours, moved=True)
-        chart = layers.properties(
+        chart = reliability_panel(known, colours).properties(
             width=SIZE, height=SIZE, title=heading, params=slider(start, over),
             usermeta={STATIC_SUBTITLE: f"drawn with {100 * start:.3g} % positives; {BAND}"},
         )  # fmt: skip
@@ -117,6 +105,44 @@ def reliability(
     return with_theme(alt.concat(*charts, columns=columns).properties(title=heading))
 
 
+@dataclass(frozen=True)
+class CalibrationCurves:
+    """The rows of a calibration curve that have a score, and the number of keys without any."""
+
+    table: pl.DataFrame
+    keys: list[str]
+    left_out: int
+
+    @property
+    def at_first_prior(self) -> pl.DataFrame:
+        """The rows at the first prior of each key."""
+        return self.table.filter(pl.col("prior") == within(pl.col("prior").first(), self.keys))
+
+
+def check_calibration_curve(calibration: pl.LazyFrame | pl.DataFrame) -> CalibrationCurves:
+    """Raise where columns are missing, or no key has scores that are probabilities."""
+    lazy = as_lazy(calibration)
+    names = require(lazy, NEEDED, source="calibration_curve(...)")
+    keys = [name for name in names if name not in NEEDED]
+    every = lazy.collect()
+    table = every.drop_nulls("score").sort(*keys, "prior", "score", nulls_last=True)
+    if table.is_empty() and not every.is_empty():
+        raise InvalidTable(
+            "no key has scores that are probabilities, from 0 to 1.",
+            hint=Hint("turn scores into probabilities first: polaroc.probabilities(...)."),
+        )
+    left_out = every.filter(pl.col("score").is_null()).select(keys).unique().height
+    return CalibrationCurves(table, keys, left_out)
+
+
+def reliability_panel(
+    known: CalibrationCurves, colours: Mapping[str, str] | None
+) -> "alt.LayerChart":
+    """The curves at the prior of the `slider` of the chart that they are in."""
+    drawn = _records(known.at_first_prior, known.keys)
+    return _layers(drawn, known.keys, colours, moved=True)
+
+
 def _records(panel: pl.DataFrame, keys: list[str]) -> "Lines":
     shown = panel.with_columns(pl.col("score", "probability", "lower", "upper").round(DIGITS))
     drawn = lines(shown, keys, "score", "probability", const=["prior"])
@@ -129,33 +155,34 @@ def _layers(
     drawn: "Lines", keys: list[str], colours: Mapping[str, str] | None, *, moved: bool = False
 ) -> "alt.LayerChart":
     base = data(drawn.records).transform_flatten(["x", "y", "lower", "upper", "cases", "at"])
+    x, y, lower, upper = shown = (*"xy", "lower", "upper")
     if moved:
+        # A field that replaced its own source would be moved from where it was last.
+        x, y, lower, upper = moved_to = [f"{name}_at_prior" for name in shown]
         # The prior of the slider and its skew are parameters of the chart.
-        for name in ("x", "y", "lower", "upper"):
+        for name, new in zip(shown, moved_to, strict=True):
             value = f"datum.{name}"
             up = f"{value} * (1 - datum.prior) / datum.prior"
             moved_value = f"isValid({value}) ? {up} / ({up} + (1 - {value}) * skew) : null"
-            base = base.transform_calculate(**{name: moved_value})
-    across = alt.X("x:Q", **share_axis(SAYS))
-    up_axis = alt.Y("y:Q", **share_axis(RIGHT))
+            base = base.transform_calculate(**{new: moved_value})
+    across = alt.X(f"{x}:Q", **share_axis(SAYS))
+    up_axis = alt.Y(f"{y}:Q", **share_axis(RIGHT))
     hue = colour(drawn.series, drawn.title, colours)
     band = (
         base.transform_filter("isValid(datum.lower)")
         .mark_area(opacity=0.15, line=False, clip=True)
         .encode(
             across,
-            alt.Y("lower:Q", **share_axis(RIGHT)),
-            alt.Y2("upper:Q"),
+            alt.Y(f"{lower}:Q", **share_axis(RIGHT)),
+            alt.Y2(f"{upper}:Q"),
             hue,
             alt.Detail("id:N"),
         )
     )
+    titles = {x: SAYS, y: RIGHT, lower: "band from", upper: "band to"}
     tooltip = [
         *([alt.Tooltip("line:N", title="scores of")] if keys else []),
-        alt.Tooltip("x:Q", title=SAYS, format=".3f"),
-        alt.Tooltip("y:Q", title=RIGHT, format=".3f"),
-        alt.Tooltip("lower:Q", title="band from", format=".3f"),
-        alt.Tooltip("upper:Q", title="band to", format=".3f"),
+        *(alt.Tooltip(f"{name}:Q", title=says, format=".3f") for name, says in titles.items()),
     ]
     line = base.mark_line(strokeWidth=2, clip=True, point=alt.OverlayMarkDef(size=14)).encode(
         across, up_axis, hue, alt.Detail("id:N"), alt.Order("at:Q"), tooltip=tooltip

@@ -1,18 +1,19 @@
 """Interactive chart with a slider for the prior and a lookup of operating points."""
 
 from collections.abc import Mapping, Sequence
-from math import log10
+from typing import Any
 
 import polars as pl
 
 from polaroc.base.columns import as_lazy, curve_keys
+from polaroc.charts.calibration import check_calibration_curve, reliability_panel
 from polaroc.charts.layers import Records, chance_diagonal, data
 from polaroc.charts.libraries import alt
 from polaroc.charts.lines import FEWER_CURVES, Lines, lines
 from polaroc.charts.options import checked
-from polaroc.charts.prior_slider import FIRST, thinned_for_any_prior
+from polaroc.charts.prior_slider import FIRST, slider, thinned_for_any_prior
 from polaroc.charts.saving import STATIC_SUBTITLE
-from polaroc.charts.theme import GREY, share_axis, style, with_theme
+from polaroc.charts.theme import GREY, assigned_colours, share_axis, style, with_theme
 from polaroc.charts.tooltips import in_json
 from polaroc.errors import InvalidArgument
 from polaroc.priors.grids import range_of
@@ -29,7 +30,6 @@ FORMULAS = {
     "score": "isNumber(datum.threshold) ? format(datum.threshold, '.6~g') : datum.threshold",
 }
 PANELS = ("roc", "pr")
-SLIDER = "Share of positives (log₁₀ of the odds) "
 # Whether a point is in all boxes drawn.
 BOXED = {
     "and": [
@@ -47,6 +47,7 @@ READOUT = (
     f"'precision': format({NEAREST_POINT}.precision, '.4f')",
     "'share of positives': format(100 * prior, '.3~r') + ' %'",
 )
+RELIABILITY = "When it says 30 %, how often is it right?"
 INSTRUCTIONS = (
     "Move the slider to change the share of positives, point at a curve for its threshold, or drag "
     "a box."
@@ -61,8 +62,11 @@ def explorer(
     prior: float = 0.1,
     over: tuple[float, float] = (0.001, 0.999),
     colours: Mapping[str, str] | None = None,
+    calibration: pl.LazyFrame | pl.DataFrame | None = None,
 ) -> "alt.HConcatChart":
     """ROC and precision-recall curves side by side, with a slider for the prior.
+
+    With `calibration` the share of positives by score stands beside them.
 
     Parameters
     ----------
@@ -78,6 +82,9 @@ def explorer(
         The range (lo, hi) of priors of the slider, 0 < lo < hi < 1.
     colours
         From name to colour, as `palette` gives them, for the same in every chart.
+    calibration
+        The result of `calibration_curve` on curves of the same first key, for a third
+        panel: how often scores are right at the prior of the slider.
 
     Returns
     -------
@@ -99,6 +106,7 @@ def explorer(
     curve : The ROC curve from predictions.
     charts.roc : ROC curves.
     charts.pr : Precision-recall curves.
+    charts.reliability : How often scores are right, alone.
 
     Notes
     -----
@@ -131,19 +139,28 @@ def explorer(
     pr_heading = alt.ExprRef(
         "'Precision and recall with ' + format(100 * prior, '.3~r') + ' % positives'"
     )
-    panels = [
-        alt.layer(chance, *(layer.encode(*channels) for layer in layers)).properties(
-            width=WIDTH,
-            height=WIDTH,
-            title=alt.TitleParams(heading, fontSize=13, fontWeight="normal", offset=6),
-        )
+    panels: list[tuple[alt.LayerChart, Any]] = [
+        (alt.layer(chance, *(layer.encode(*channels) for layer in layers)), heading)
         for chance, layers, heading in (
             (chance_diagonal(), roc, "ROC, at every share of positives"),
             (_chance_level(), pr, pr_heading),
         )
     ]
+    if calibration is not None:
+        usable = check_calibration_curve(calibration)
+        taken = assigned_colours(drawn.series, colours)
+        panels.append(
+            (reliability_panel(usable, taken), "When it says 30 %, how often is it right?")
+        )
     chart = alt.HConcatChart(
-        hconcat=panels,
+        hconcat=[
+            panel.properties(
+                width=WIDTH,
+                height=WIDTH,
+                title=alt.TitleParams(heading, fontSize=13, fontWeight="normal", offset=6),
+            )
+            for panel, heading in panels
+        ],
         data=alt.Data(name="points", values=Records(drawn.records)),
         transform=[
             alt.FlattenTransform(flatten=ARRAYS),
@@ -195,17 +212,6 @@ def _chance_level() -> "alt.Chart":
     """The precision of chance, which is the prior."""
     level = data([{}]).transform_calculate(chance="prior")
     return level.mark_rule(color=GREY, strokeDash=[4, 4]).encode(alt.Y("chance:Q"))
-
-
-def slider(prior: float, over: tuple[float, float]) -> list["alt.VariableParameter"]:
-    """The parameters of the prior."""
-    lo, hi, start = (log10(share / (1 - share)) for share in (*over, prior))
-    shown = {"input": "range", "min": lo, "max": hi, "step": 0.001, "name": SLIDER}
-    return [
-        alt.VariableParameter(name="log_odds", value=start, bind=shown),
-        alt.VariableParameter(name="prior", expr="1 / (1 + pow(10, -log_odds))"),
-        alt.VariableParameter(name="skew", expr="pow(10, -log_odds)"),
-    ]
 
 
 def _selections() -> list["alt.TopLevelSelectionParameter"]:

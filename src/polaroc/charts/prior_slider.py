@@ -1,4 +1,4 @@
-"""ROC points from which a precision-recall curve can be drawn at any prior of a range.
+"""The slider of the prior, and ROC points for precision-recall curves at any prior of its range.
 
 The logit of precision is u − ln λ with u = ln(t/f). As the logistic function rises by
 at most a quarter, two points of (t, u/4) are no nearer than their images (t, precision)
@@ -7,16 +7,18 @@ are at whatever prior: what is thinned there is thinned for all priors at once.
 
 from collections.abc import Sequence
 from itertools import pairwise
-from math import log
+from math import log, log10
 
 import polars as pl
 
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import private
+from polaroc.charts.libraries import alt
 from polaroc.charts.lines import PIXELS, groups_of, straightened, thinned
 from polaroc.priors.grids import skew
 from polaroc.typing import Array
 
+SLIDER = "Share of positives (log₁₀ of the odds) "
 # The error of half a pixel, at 800 pixels per axis, is divided among: a cell of the grid in
 # three dimensions (0.11); chords between inserted points (0.03); straightening (0.2); the
 # curvature of the logistic function (0.1); clipping of u (0.03); rounding (0.02).
@@ -33,6 +35,17 @@ MAX_POINT_GAP = 1 / 60
 AXIS_TOLERANCE = 1e-9
 LIMIT = private("first_")
 FIRST = (LIMIT + "fpr", LIMIT + "tpr")
+
+
+def slider(prior: float, over: tuple[float, float]) -> list["alt.VariableParameter"]:
+    """The parameters of the prior."""
+    lo, hi, start = (log10(share / (1 - share)) for share in (*over, prior))
+    shown = {"input": "range", "min": lo, "max": hi, "step": 0.001, "name": SLIDER}
+    return [
+        alt.VariableParameter(name="log_odds", value=start, bind=shown),
+        alt.VariableParameter(name="prior", expr="1 / (1 + pow(10, -log_odds))"),
+        alt.VariableParameter(name="skew", expr="pow(10, -log_odds)"),
+    ]
 
 
 def thinned_for_any_prior(

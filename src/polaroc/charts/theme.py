@@ -86,7 +86,7 @@ def colour(
     series: Sequence[str], title: str, colours: Mapping[str, str] | None = None
 ) -> "alt.Color":
     """One colour per series: those of a `palette`, or one made from these series."""
-    assigned = _assigned_colours(series, colours)
+    assigned = assigned_colours(series, colours)
     series = ordered(series, colours)
     scale = alt.Scale(domain=series, range=[assigned[name] for name in series])
     return alt.Color("series:N", scale=scale, legend=_legend(series, title))
@@ -126,15 +126,14 @@ def palette_rounds(series: Sequence[str], colours: Mapping[str, str] | None = No
     >>> palette_rounds(["A", "C"], {"A": "red", "B": "blue", "C": "red"})
     [0, 1]
     """
-    assigned = _assigned_colours(series, colours)
+    assigned = assigned_colours(series, colours)
     shades = list(assigned.values())
     rounds = {name: shades[:i].count(shade) for i, (name, shade) in enumerate(assigned.items())}
     return [rounds[name] for name in series]
 
 
-def _assigned_colours(
-    series: Sequence[str], colours: Mapping[str, str] | None
-) -> Mapping[str, str]:
+def assigned_colours(series: Sequence[str], colours: Mapping[str, str] | None) -> Mapping[str, str]:
+    """The colour of each series: those given, which must have all, or in turn."""
     if colours is None:
         return {name: COLOURS[i % len(COLOURS)] for i, name in enumerate(series)}
     missing = [name for name in series if name not in colours]

@@ -18,7 +18,7 @@ from polaroc.choice.regret import ExpectedMeasures, best_shares, measure_under_b
 from polaroc.choice.result import Choice
 from polaroc.comparison.compare import of_design
 from polaroc.comparison.design import Design, Incomplete, Plan, balanced, check_blocks
-from polaroc.comparison.gate_checks import check_scores
+from polaroc.comparison.gate_checks import check_scores, refuse_score_prior
 from polaroc.comparison.half_splits import ModelMeans, half_split_means, read_halves
 from polaroc.comparison.layout import Layout, layout_of
 from polaroc.comparison.letters import check_result_name
@@ -32,9 +32,9 @@ from polaroc.measures.catalog import (
     mean_name,
 )
 from polaroc.priors.beliefs import Belief, belief_of_estimate, resolve_belief
-from polaroc.priors.grids import check_prior, check_range
+from polaroc.priors.grids import OBSERVED, check_prior, check_range
 from polaroc.priors.in_use import widest
-from polaroc.typing import IntoExpr, Label, Nulls, Score, Table
+from polaroc.typing import IntoExpr, Label, Nulls, Prior, Score, Table
 
 COLUMNS = (
     "mean", "expected", "lower", "upper", "probability_best", "expected_loss", "regret", "best",
@@ -68,6 +68,7 @@ def choose(
     cost_fp: float = 1,
     constraints: Mapping[str, float] | None = None,
     confidence: float | None = None,
+    score_prior: Prior = "observed",
 ) -> Choice:
     """Which model to take over a range of priors, and how sure that is.
 
@@ -130,6 +131,9 @@ def choose(
         For "expected_cost": what thresholds have to keep, as in `operating_points`. The
         promises of all models hold at once with the probability `confidence`, so that
         that of the model that is picked does, too.
+    score_prior
+        Of predictions, for measures of probabilities such as "brier": the prior at which
+        scores are right, as in `evaluate`.
 
     Returns
     -------
@@ -165,8 +169,8 @@ def choose(
     without 0.5 % at either end. Priors that are each key's own
     ("observed") and differ between keys are not used.
 
-    For losses scores are taken as right at the share of positives of each key; those that
-    are right at another prior, `expr.at_prior` re-weights to it.
+    For losses scores are taken as right at `score_prior`, by default the share of positives
+    of each key.
 
     The expected cost of fixed thresholds is linear in the prior, and so that at the mean
     prior π of the belief: cost_fn·π(1−t) + cost_fp·(1−π)f. How sure a choice by
@@ -218,6 +222,7 @@ def choose(
     check_options(
         measure, test_train_ratio=test_train_ratio, halves=halves, tuning=tuning, cost_fn=cost_fn,
         cost_fp=cost_fp, constraints=constraints, confidence=confidence,
+        score_prior=None if score_prior == OBSERVED else score_prior,
     )  # fmt: skip
     check_share("level", level)
     if measure == EXPECTED_COST:
@@ -239,7 +244,7 @@ def choose(
                 table,
                 None if usual else [between, *column_names(block, "block")] if by is None else keys,
                 measure, over, truth=truth, score=score, case=case, weight=weight,
-                positive=positive, nulls=nulls,
+                positive=positive, nulls=nulls, score_prior=score_prior,
             )  # fmt: skip
             choice = choose_measured(
                 known.measures, known.between, known.blocks, measure, over=over,
@@ -268,6 +273,7 @@ def choose(
             "weight, positive or nulls is given without truth and score: they are for predictions.",
             hint="leave it out, or name the columns of predictions.",
         )
+    refuse_score_prior(score_prior)
     lazy = as_lazy(measures)
     require(lazy, ("measure", "estimate"), source="evaluate(...)")
     return choose_measured(
@@ -301,7 +307,7 @@ def _at_estimate(
 
 def check_options(
     measure: str, *, test_train_ratio: object, halves: object, cost_fn: object, cost_fp: object,
-    **of_costs: object,
+    score_prior: object = None, **of_costs: object,
 ) -> None:  # fmt: skip
     """Refuse arguments that are for another measure."""
     check_text("measure", measure, "auprec")
@@ -310,6 +316,8 @@ def check_options(
     if measure == EXPECTED_COST:
         _refuse("for folds", f"measure is {EXPECTED_COST!r}: it judges fitted models on one test "
                 "set", test_train_ratio=test_train_ratio, halves=halves)  # fmt: skip
+        _refuse("for measures of probabilities", f"measure is {EXPECTED_COST!r}",
+                score_prior=score_prior)  # fmt: skip
         return
     _refuse(
         f"for measure={EXPECTED_COST!r}", f"measure is {measure!r}", **of_costs,

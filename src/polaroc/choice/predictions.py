@@ -15,7 +15,7 @@ from polaroc.measures.catalog import label, mean_name, select_measures
 from polaroc.predictions.wide import MODEL, score_columns, with_row_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import prior_grid
-from polaroc.typing import IntoExpr, Label, Nulls, Score
+from polaroc.typing import IntoExpr, Label, Nulls, Prior, Score
 
 GRID = 25
 WEIGHTED = Certainty(
@@ -46,6 +46,7 @@ def measured(
     weight: IntoExpr | None,
     positive: Label | Sequence[Label] | None,
     nulls: Nulls,
+    score_prior: Prior = "observed",
 ) -> Measured:
     """The measures of predictions, on folds or on one test set."""
     if over is None:
@@ -75,7 +76,7 @@ def measured(
         nulls = "raise" if wide or case is not None else nulls
     measures = evaluate(
         table, by=keys, truth=truth, score=score, weight=weight, positive=positive, nulls=nulls,
-        intervals="wald" if once else None, **options_of(over, measure),
+        intervals="wald" if once else None, score_prior=score_prior, **options_of(over, measure),
     )  # fmt: skip
     ratio = certainty = None
     if blocks and case is not None:
@@ -83,7 +84,7 @@ def measured(
     if weight is not None and not blocks:
         certainty = WEIGHTED
     if case is not None and once and nulls == "raise":
-        certainty = paired(table, over, between, case, truth, score, positive, measure)
+        certainty = paired(table, over, between, case, truth, score, positive, measure, score_prior)
     return Measured(measures, between, blocks, certainty, ratio, left_out)
 
 
@@ -96,19 +97,21 @@ def paired(
     score: Score,
     positive: Label | Sequence[Label] | None,
     measure: str = "auprec",
+    score_prior: Prior = "observed",
 ) -> Certainty:
     """What the cases of one test set say of a measure over a range of priors, or at one."""
     at, mean = one_prior(over), mean_name(measure)
     if at is not None:
-        (selected,) = select_measures(measure, [at], None, "exact").measures
+        chosen = select_measures(measure, [at], None, "exact", score_prior=score_prior)
     elif mean is not None:
-        (selected,) = select_measures(mean, "observed", over, "exact").measures
+        chosen = select_measures(mean, "observed", over, "exact", score_prior=score_prior)
     else:
         return Certainty(
             None,
             f"Nothing says how sure this is: of the {label(measure)} averaged over priors it is "
             "known at a single prior, or from several folds.",
         )
+    (selected,) = chosen.measures
     if not (selected.gradient_terms or selected.case_loss):
         return Certainty(
             None,

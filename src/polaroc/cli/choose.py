@@ -27,7 +27,17 @@ from polaroc.cli.measures_or_predictions import (
     refuse_grid,
     tuning_of,
 )
-from polaroc.cli.options import Columns, Grid, NullRows, Positive, Weight, grid_of, limits_of
+from polaroc.cli.options import (
+    Columns,
+    Grid,
+    NullRows,
+    Positive,
+    ScorePrior,
+    Weight,
+    grid_of,
+    limits_of,
+    prior_in_words,
+)
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import handle_errors, print_notes, progress, show_results
 from polaroc.cli.sources import Decimal, Separator, Source, TableName, opened
@@ -106,6 +116,7 @@ def choose(
             help="Probability with which the true rates of all models keep all constraints."
         ),
     ] = None,
+    score_prior: ScorePrior = None,
     as_json: AsJson = False,
 ) -> None:
     """Choose a model for a range of priors, and say how sure.
@@ -123,7 +134,7 @@ def choose(
     limits = limits_of(constraint)
     check_options(
         measure, test_train_ratio=test_train_ratio, halves=halves, tuning=tuning, cost_fn=cost_fn,
-        cost_fp=cost_fp, constraints=limits, confidence=confidence,
+        cost_fp=cost_fp, constraints=limits, confidence=confidence, score_prior=score_prior,
     )  # fmt: skip
     with progress() as say, opened(files, table, separator, decimal) as source:
         say("measuring")
@@ -153,6 +164,7 @@ def choose(
         else:
             measure = at_one_prior(measure)
             options = choice_options(over, columns, grid, measure)
+            options["score_prior"] = prior_in_words(score_prior, "score-prior")
             result = _by_measure(
                 source, columns, roles, options, measure, over, case, test_train_ratio,
                 alpha=alpha, incomplete=incomplete, level=level, halves=halves_in(halves),
@@ -200,7 +212,7 @@ def _by_measure(
         if named is not None and once and columns.nulls == "raise":
             certainty = paired(
                 predictions.collect(), over, roles.models[0], named, columns.truth,
-                columns.score, columns.positive, measure,
+                columns.score, columns.positive, measure, options["score_prior"],
             )  # fmt: skip
         elif case is not None and roles.blocks and test_train_ratio is None:
             test_train_ratio = ratio_of(predictions.select(*keys, case).collect(), keys, case)

@@ -23,7 +23,7 @@ from polaroc.cli.measures_or_predictions import (
     halves_in,
     measures_of,
 )
-from polaroc.cli.options import Columns, NullRows, Positive, Weight, prior_in_words
+from polaroc.cli.options import Columns, NullRows, Positive, ScorePrior, Weight, prior_in_words
 from polaroc.cli.outputs import Force, Output
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import handle_errors, print_notes, progress, show_results
@@ -86,6 +86,7 @@ def compare(
     nulls: NullRows = "raise",
     halves: HalvesFiles = None,
     guarded: Guarded = False,
+    score_prior: ScorePrior = None,
     folder: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="Folder for omnibus, pairs, letters and the summary."),
@@ -102,6 +103,7 @@ def compare(
     if output is not None:
         output.check()
     at = None if prior is None else prior_in_words(prior)
+    scores_at = prior_in_words(score_prior, "score-prior")
     with progress() as say, opened(files, table, separator, decimal) as source:
         say("measuring")
         columns = columns_of(source, truth, score, weight, positive, nulls)
@@ -109,9 +111,11 @@ def compare(
         roles = roles_of(source, between, block, columns, of_case)
         if target == "trained":
             compared, of_target = _predictions(source, columns, roles.all, case)
-            of_target["over"] = over
+            of_target |= {"over": over, "score_prior": scores_at}
         else:
-            options: dict[str, Any] = {"over": over, "priors": _priors(at, contrast)}
+            options: dict[str, Any] = {
+                "over": over, "priors": _priors(at, contrast), "score_prior": scores_at,
+            }  # fmt: skip
             if measure in CATALOG:
                 options["measures"] = sorted({measure, "auc"})
             compared = measures_of(source, columns, roles.all, **options)

@@ -21,7 +21,7 @@ from polaroc.cli.measures_or_predictions import (
     halves_in,
     predictions_or_measures,
 )
-from polaroc.cli.options import NullRows, Positive, Weight, prior_in_words
+from polaroc.cli.options import NullRows, Positive, ScorePrior, Weight, prior_in_words
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import exit_with, handle_errors, print_notes, progress, show_results
 from polaroc.cli.sources import Decimal, Separator, TableName, opened
@@ -66,6 +66,7 @@ def gate(
     nulls: NullRows = "raise",
     halves: HalvesFiles = None,
     guarded: Guarded = False,
+    score_prior: ScorePrior = None,
     as_json: AsJson = False,
 ) -> None:
     """Test whether a challenger may replace the champion.
@@ -97,7 +98,8 @@ def gate(
             case=case, measure=measure, over=over,
             prior=None if prior is None else prior_in_words(prior),
             test_train_ratio=test_train_ratio, margin=margin, alpha=alpha, incomplete=incomplete,
-            halves=in_halves, guarded=guarded, **arguments,
+            halves=in_halves, guarded=guarded,
+            score_prior=prior_in_words(score_prior, "score-prior"), **arguments,
         )  # fmt: skip
         source.check_unchanged()
     print_notes(roles.notes)

@@ -12,8 +12,10 @@ from polaroc.cli.screen import print_notes
 from polaroc.cli.sources import Source, opened
 from polaroc.cli.sources import columns_of as predicted_columns
 from polaroc.comparison.design import Incomplete
+from polaroc.comparison.gate_checks import refuse_score_prior
 from polaroc.errors import InvalidArgument, quoted
 from polaroc.predictions.audit import label_notes
+from polaroc.priors.grids import OBSERVED
 from polaroc.typing import Nulls
 from polaroc.warehouse.connections import is_address
 
@@ -105,6 +107,7 @@ def measures_of(
             raise InvalidArgument(
                 "--over is for predictions, and the files hold measures.", hint="leave it out."
             )
+        refuse_score_prior(options.get("score_prior", OBSERVED))
         return predictions_or_measures(source, None, keys)
     measures, notes = source.measures(columns, keys, **options)
     measured_keys = [name for name in measures.collect_schema() if name not in RESERVED]

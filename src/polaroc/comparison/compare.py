@@ -16,6 +16,7 @@ from polaroc.comparison.design import (
     two_priors,
 )
 from polaroc.comparison.design import contrast as contrasted
+from polaroc.comparison.gate_checks import refuse_score_prior
 from polaroc.comparison.half_splits import ModelMeans, half_split_means, halves_of, read_halves
 from polaroc.comparison.largest_t import largest_t, largest_t_outcome
 from polaroc.comparison.layout import Layout, layout_of
@@ -54,6 +55,7 @@ def compare(
     over: tuple[float, float] | Belief | None = None,
     halves: Table | None = None,
     guarded: bool = False,
+    score_prior: Prior = "observed",
 ) -> Comparison:
     """Whether models differ on one measure, and which: over common folds, or on common cases.
 
@@ -121,6 +123,9 @@ def compare(
     guarded
         With `halves`: the variance of a pair is that of the overlap of training sets,
         where that is greater. `test_train_ratio` is then needed as it is without `halves`.
+    score_prior
+        For "trained" and measures of probabilities, such as "brier": the prior at which
+        scores are right, as in `evaluate`.
 
     Returns
     -------
@@ -206,13 +211,14 @@ def compare(
         return compare_trained(
             measures, measure, between, column_names(block, "block"), plan,
             truth=truth, score=score, case=case, positive=positive, prior=prior, over=over,
-            descending=higher_is_better(measure),
+            score_prior=score_prior, descending=higher_is_better(measure),
         )  # fmt: skip
     if truth is not None or score is not None or over is not None:
         raise InvalidArgument(
             f"truth, score or over is given with target {target!r}, which compares measures.",
             hint=Hint("evaluate the predictions first, or take {target}.", target="trained"),
         )
+    refuse_score_prior(score_prior)
     table = as_lazy(measures).collect()
     rows = rows_of(table, measure)
     blocks = column_names(block, "block")

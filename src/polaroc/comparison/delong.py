@@ -128,10 +128,11 @@ def paired_test(
     over: tuple[float, float] | Belief | None = None,
     interpolation: Interpolation = "exact",
     level: float = 0.95,
+    score_prior: Prior = "observed",
 ) -> Frame:
     """The test of `delong` for any one of the measures of `evaluate`."""
     check_share("level", level)
-    one = single_measure(measure, prior, over, interpolation)
+    one = single_measure(measure, prior, over, interpolation, score_prior)
     cases = read_cases(
         predictions, truth=truth, score=score, between=between, case=case, by=by,
         positive=positive,
@@ -175,6 +176,7 @@ def single_measure(
     prior: Prior,
     over: tuple[float, float] | Belief | None,
     interpolation: Interpolation,
+    score_prior: Prior = "observed",
 ) -> Measure:
     """The one measure that is compared; raise where there is none or more."""
     allowed = (*default_measures(), *OF_CASES)
@@ -188,7 +190,7 @@ def single_measure(
     if name in ("auprec", "iauprec"):
         check_interpolation(interpolation)
     priors: Priors = [prior] if isinstance(prior, str | float | int) else prior
-    selected = select_measures(name, priors, over, interpolation).measures
+    selected = select_measures(name, priors, over, interpolation, score_prior=score_prior).measures
     if len(selected) != 1:
         raise InvalidArgument(
             f"prior is {prior!r}, allowed is one prior.", hint="test one prior at a time."

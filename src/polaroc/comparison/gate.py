@@ -20,6 +20,7 @@ from polaroc.comparison.design import Incomplete
 from polaroc.comparison.gate_checks import (
     at_prior,
     check_design,
+    check_estimates,
     check_measures,
     check_numbers,
     check_scores,
@@ -27,6 +28,7 @@ from polaroc.comparison.gate_checks import (
     needs_range,
     of_one_range,
     refuse_folds,
+    refuse_score_prior,
     two_models,
 )
 from polaroc.comparison.half_splits import KEYS as HALF_KEYS
@@ -88,6 +90,7 @@ def gate(
     nulls: Nulls = "raise",
     halves: Table | None = None,
     guarded: bool = False,
+    score_prior: Prior = "observed",
 ) -> GateResult:
     """Whether a challenger is worse than the champion by more than a margin.
 
@@ -136,6 +139,9 @@ def gate(
         `sklearn.half_split_predictions` gives them.
     guarded
         As in `compare`.
+    score_prior
+        Of predictions, for measures of probabilities such as "brier": the prior at which
+        scores are right, as in `evaluate`.
 
     Returns
     -------
@@ -220,6 +226,7 @@ def gate(
     check_numbers(measure, margin, alpha)
     table = as_lazy(predictions_or_measures).collect()
     if not has_scores:
+        refuse_score_prior(score_prior)
         check_measures(table)
     if models:
         table, score = models_as_rows(with_cases(table, score, case), models)
@@ -236,13 +243,13 @@ def gate(
     taken_over: tuple[float, float] | Belief | str | None = over
     if on_cases:
         refuse_folds(table, folds)
-        taken_at = {"measure": measure, "prior": at, "over": over}
+        taken_at = {"measure": measure, "prior": at, "over": over, "score_prior": score_prior}
         models_compared = (challenger, champion)
         lead = _on_cases(table, between, models_compared, str(case), taken_at, alpha, columns)
     else:
         wanted: dict[str, Any] = {
             "measures": sorted({measure, "auc"}), "over": over, "priors": at, "weight": weight,
-            "nulls": nulls, **columns,
+            "nulls": nulls, "score_prior": score_prior, **columns,
         }  # fmt: skip
         if has_scores:
             table = evaluate(table, by=[between, *folds], **wanted)
@@ -296,8 +303,16 @@ def _on_cases(
 ) -> Lead:
     """The lead of one fitted model over another, challenger and champion, paired by case."""
     measure = measured["measure"]
-    compared = single_measure(measure, measured["prior"], measured["over"], "exact")
+    compared = single_measure(
+        measure, measured["prior"], measured["over"], "exact", measured["score_prior"]
+    )
     cases = read_cases(table, between=between, case=case, by=(), **columns)
+    estimates = evaluate(
+        table, by=between, measures=sorted({measure, "auc"}), priors=measured["prior"],
+        over=measured["over"], score_prior=measured["score_prior"], intervals="wald", **columns,
+    )  # fmt: skip
+    own = estimates.filter(measure=measure)
+    check_estimates(own, between, measure)
     (block,) = blocks_of(cases, compared)
     places = [block.models.index(model) for model in models]
     variance = block.variance(*places)
@@ -308,11 +323,6 @@ def _on_cases(
         )
     paired = PairedDifference.of_block(block, *places)
     difference = paired.estimate - paired.other
-    estimates = evaluate(
-        table, by=between, measures=sorted({measure, "auc"}), priors=measured["prior"],
-        over=measured["over"], intervals="wald", **columns,
-    )  # fmt: skip
-    own = estimates.filter(measure=measure)
     notes = [ON_CASES]
     lower: float | None
     upper: float | None

@@ -8,8 +8,15 @@ import polars as pl
 from polaroc.base.checks import check_ratio, check_share, check_text, is_number
 from polaroc.base.columns import OVER, RESERVED, column_name, column_names
 from polaroc.comparison.measure_rows import over_labels
-from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted, spelling
-from polaroc.measures.catalog import CATALOG, at_one_prior, bounds
+from polaroc.errors import (
+    Hint,
+    InvalidArgument,
+    InvalidPredictions,
+    InvalidTable,
+    quoted,
+    spelling,
+)
+from polaroc.measures.catalog import CATALOG, at_one_prior, bounds, label
 from polaroc.predictions.usual_keys import usual_keys, usual_names
 from polaroc.priors.beliefs import Belief, labelled_range, same_over
 from polaroc.priors.grids import OBSERVED, check_prior
@@ -69,6 +76,34 @@ def check_scores(truth: object, score: object, *, on_cases: bool) -> bool:
             ),
         )
     return truth is not None
+
+
+def refuse_score_prior(score_prior: object) -> None:
+    """Refuse a prior of scores where measures are given, which are taken at it or are not."""
+    if score_prior != OBSERVED:
+        raise InvalidArgument(
+            f"score_prior is {score_prior!r}, and there are no predictions: measures are already "
+            "taken at the prior that their scores were right at.",
+            hint=Hint(
+                "give {score_prior} to evaluate(...), or predictions with {truth} and {score}.",
+                command_line="give {score_prior} to `polaroc evaluate`, or predictions with "
+                "{truth} and {score}.",
+                score_prior=score_prior, truth=None, score=None,
+            ),
+        )  # fmt: skip
+
+
+def check_estimates(estimates: pl.DataFrame, between: str, measure: str) -> None:
+    """Refuse a model whose measure is null although it has cases of both classes."""
+    lacking = estimates.filter(
+        pl.col("estimate").is_null(), pl.col("positives") > 0, pl.col("negatives") > 0
+    )
+    if lacking.height:
+        model, note = lacking.select(between, "note").row(0)
+        raise InvalidPredictions(
+            f"the {label(measure)} of {model!r} is null: {note}.",
+            hint="leave the model out, or take another measure.",
+        )
 
 
 def at_prior(measure: str, over: object, prior: Prior | None, *, has_scores: bool) -> str:

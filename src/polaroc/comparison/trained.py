@@ -10,6 +10,7 @@ from polaroc.base.statistics import normal
 from polaroc.comparison import caveats, omnibus
 from polaroc.comparison.delong import pairs_of, single_measure
 from polaroc.comparison.design import Plan
+from polaroc.comparison.gate_checks import check_estimates
 from polaroc.comparison.letters import check_result_name, letter_frame
 from polaroc.comparison.measure_rows import below_chance
 from polaroc.comparison.measured_rates import trained_rates
@@ -43,6 +44,7 @@ def compare_trained(
     positive: Label | Sequence[Label] | None,
     prior: Prior | None,
     over: tuple[float, float] | Belief | None,
+    score_prior: Prior,
     descending: bool,
 ) -> Comparison:
     """The comparison of the models as they are, paired by case; see `compare`."""
@@ -65,11 +67,12 @@ def compare_trained(
         "priors": at,
         "over": over,
         "intervals": "wald",
+        "score_prior": score_prior,
     }
     by = () if score_columns(score) else between
     measured = evaluate(table, by=by, **named, **arguments)
     at_prior = f" at prior {at}" if measure in CATALOG and CATALOG[measure].at_priors else ""
-    one = single_measure(measure, at, over, "exact")
+    one = single_measure(measure, at, over, "exact", score_prior)
     cases = read_cases(table, between=between, case=case, by=(), **named)
     return of_cases(
         cases, next(blocks_of(cases, one)), measured, measure, plan, label=f"{measure}{at_prior}",
@@ -91,6 +94,7 @@ def of_cases(
     assert cases.case is not None
     between = cases.between
     estimates = measured.filter(measure=measure)
+    check_estimates(estimates, between, measure)
     models = estimates[between]
     pairs = pairs_of(cases, [block])
     if pairs["p_adjusted"].null_count():

@@ -1,6 +1,7 @@
 """ROC convex hull: the operating points that are optimal at some prior or cost."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import polars as pl
 
@@ -10,7 +11,8 @@ from polaroc.base.columns import HAS_BOTH, curve_keys, lazily
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import RECALL
 from polaroc.curves.curve import in_order
-from polaroc.curves.segments import CELLS
+from polaroc.curves.ranking import CellArrays
+from polaroc.curves.segments import CELLS, COUNTS
 from polaroc.curves.surface import surface
 from polaroc.typing import Array, Priors
 
@@ -174,6 +176,32 @@ def _hulls(curves: pl.DataFrame) -> pl.DataFrame:
         .cast(vertices[total].dtype)
         .alias(increment)
         for increment, total in (("pos", "tp"), ("neg", "fp"))
+    )
+
+
+def hulls_of_cells(cells: CellArrays) -> CellArrays:
+    """The segments with positives of the hull of each key, none of a key that lacks a class."""
+    counts, sizes = cells.counts, np.zeros(len(cells.starts) - 1, np.int64)
+    parts: list[tuple[Array, ...]] = []
+    for i, (start, end) in enumerate(pairwise(cells.starts.tolist())):
+        if start == end or counts["negatives"][start] == 0:
+            continue
+        totals = counts["positives"][start], counts["negatives"][start]
+        tp, fp = (
+            np.concatenate(([0], counts[name][start:end], [total]))
+            for name, total in zip(("tp", "fp"), totals, strict=True)
+        )
+        vertices = hull_vertices(fp, tp)
+        pos, neg = np.diff(tp[vertices]), np.diff(fp[vertices])
+        # Only the last segment can have no positives.
+        size = sizes[i] = int((pos > 0).sum())
+        ends = vertices[1 : size + 1]
+        both = (np.full(size, total) for total in totals)
+        parts.append((pos[:size], neg[:size], tp[ends], fp[ends], *both))
+    columns: list[Array] = [np.concatenate(part) for part in zip(*parts, strict=True)]
+    columns = columns or [np.zeros(0)] * len(COUNTS)
+    return CellArrays(
+        dict(zip(COUNTS, columns, strict=True)), np.concatenate(([0], sizes.cumsum()))
     )
 
 

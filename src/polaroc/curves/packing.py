@@ -4,6 +4,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from polaroc.base.lazy import np
+from polaroc.typing import Array
+
 MAGNITUDE = 2**63 - 1
 # Least number of Float64 ranks between neighbours of a narrower type.
 STEPS: dict[pl.DataType, int] = {
@@ -84,6 +87,17 @@ class Packing:
         """The score in a code, as Float64."""
         below_best = ((code // self._literal(2)) % self._literal(self.scores)).cast(self._signed)
         return score_at((self._best() - below_best).cast(pl.Int64), self.zero_gap, self.step)
+
+    def scores_of(self, codes: "Array") -> "Array":
+        """The scores in an array of codes of 64 bits, which takes a fraction of the time."""
+        below_best = ((codes >> np.uint64(1)) % np.uint64(self.scores)).view(np.int64)
+        rank = self.best - below_best
+        if self.above_zero:
+            scores: Array = (rank * self.step + self.zero_gap).view(np.float64)
+            return scores
+        size = np.where(rank == 0, 0, np.abs(rank) * self.step + self.zero_gap)
+        scores = np.copysign(size.view(np.float64), rank)
+        return scores
 
     def ends_run(self, code: pl.Expr) -> pl.Expr:
         """Whether a row, sorted by code, is the last of its key and score."""

@@ -27,23 +27,79 @@ MAX_POSSIBLE = 1_000
 
 
 @dataclass(frozen=True)
-class RankedCells:
-    """The totals of each key, and the cells that areas need, sorted by key, best score first.
+class CellArrays:
+    """Cells sorted by key, best score first.
 
     Attributes
     ----------
-    totals
-        The key columns, `positives`, `negatives` and `note` of each key.
     counts
         By column name: `pos`, `neg`, `tp`, `fp`, `positives` and `negatives` of each cell.
-        Cells without positives are left out, a vertical run is its last cell.
     starts
-        The first cell of each row of `totals`, then the number of cells.
+        The first cell of each key, then the number of cells.
+    """
+
+    counts: "dict[str, Array]"
+    starts: "Array"
+
+    def block(self, start: int, stop: int) -> "dict[str, Array]":
+        """The columns of these cells."""
+        return {name: values[start:stop] for name, values in self.counts.items()}
+
+
+@dataclass(frozen=True)
+class ScoredCells:
+    """All cells with their scores, which are taken from the codes of the rows block by block.
+
+    Attributes
+    ----------
+    codes
+        The codes of all rows, ascending.
+    firsts
+        The first row of each cell, None where no scores are tied and each row is one.
+    starts
+        As of `CellArrays`.
+    of_keys
+        By column name: `positives` and `negatives` of each key.
+    """
+
+    codes: "Array"
+    firsts: "Array | None"
+    starts: "Array"
+    of_keys: "dict[str, Array]"
+    shared: Packing
+
+    def block(self, start: int, stop: int) -> "dict[str, Array]":
+        """The columns of these cells: `SCORE`, `pos`, `neg`, `positives` and `negatives`."""
+        stop = min(stop, int(self.starts[-1]))
+        cells_of_keys = np.diff(np.clip(self.starts, start, stop))
+        present = np.flatnonzero(cells_of_keys)
+        columns = {
+            name: np.repeat(values[present], cells_of_keys[present])
+            for name, values in self.of_keys.items()
+        }
+        if self.firsts is None:
+            code = self.codes[start:stop]
+            pos = (code & np.uint64(1)).astype(np.int64)
+            size: Array | int = 1
+        else:
+            end = self.firsts[stop] if stop < len(self.firsts) else len(self.codes)
+            rows = self.codes[self.firsts[start] : end]
+            first = self.firsts[start:stop] - self.firsts[start]
+            code, size = rows[first], np.diff(first, append=len(rows))
+            pos = np.add.reduceat((rows & np.uint64(1)).astype(np.int64), first)
+        return columns | {SCORE: self.shared.scores_of(code), "pos": pos, "neg": size - pos}
+
+
+@dataclass(frozen=True)
+class RankedCells(CellArrays):
+    """The cells that areas need, the totals of each key, and all cells where they are needed.
+
+    Of `counts`, cells without positives are left out, a vertical run is its last cell. `totals`
+    has the key columns, `positives`, `negatives` and `note` of each key.
     """
 
     totals: pl.DataFrame
-    counts: "dict[str, Array]"
-    starts: "Array"
+    scored: ScoredCells | None = None
 
 
 @dataclass(frozen=True)
@@ -91,27 +147,33 @@ class _Counts:
     negatives: "Array"
 
 
-def ranked_cells(predictions: Predictions) -> RankedCells | None:
-    """The cells of rows in memory that have no errors.
+def ranked_cells(predictions: Predictions, *, scored: bool = False) -> RankedCells | None:
+    """The cells of rows in memory that have no errors; `scored`: with all cells, if unweighted.
+
 
     None where the keys cannot be numbered, or their numbers and the scores need 128 bits.
     """
     extremes = score_extremes(predictions).collect()
     levels = _levels(predictions)
-    ranked = None if levels is None else _sorted_rows(predictions, levels, extremes)
+    spare = 0 if scored else SPARE_BITS
+    ranked = None if levels is None else _sorted_rows(predictions, levels, extremes, spare)
     if levels is None or ranked is None:
         return None
     rows, shared = ranked
     runs = _runs(rows[SORT_CODE], shared, levels.size)
     counts = _sums(runs, rows[WEIGHT].to_numpy()) if predictions.weighted else _counts(runs)
     present = np.flatnonzero(np.diff(runs.rows))
+    of_keys = {"positives": counts.positives[present], "negatives": counts.negatives[present]}
     totals = levels.keys(pl.Series(KEY_INDEX, present, pl.UInt32)).with_columns(
-        pl.Series("positives", counts.positives[present]),
-        pl.Series("negatives", counts.negatives[present]),
+        *(pl.Series(name, values) for name, values in of_keys.items()),
         _notes(predictions, levels, labels=extremes[HAS_ONES].item()),
     )
     of_areas, starts = _cells(counts)
-    return RankedCells(totals, of_areas, np.append(starts[present], starts[-1]))
+    all_cells = None
+    if scored and not predictions.weighted:
+        first_row = np.append(runs.rows[present], runs.rows[-1])
+        all_cells = _scored_cells(rows[SORT_CODE].to_numpy(), first_row, of_keys, shared)
+    return RankedCells(of_areas, np.append(starts[present], starts[-1]), totals, all_cells)
 
 
 def _levels(predictions: Predictions) -> KeyLevels | None:
@@ -134,12 +196,15 @@ def _levels(predictions: Predictions) -> KeyLevels | None:
 
 
 def _sorted_rows(
-    predictions: Predictions, levels: KeyLevels, extremes: pl.DataFrame
+    predictions: Predictions, levels: KeyLevels, extremes: pl.DataFrame, spare: int
 ) -> tuple[pl.DataFrame, Packing] | None:
-    """The codes, and weights, of all rows, by code: 64 bits in which only equal scores tie."""
+    """The codes, and weights, of all rows, by code: 64 bits in which only equal scores tie.
+
+    They may lack up to `spare` bits of the scores.
+    """
     step = STEPS.get(predictions.score_type, 1)
     scores = pl.Series(extremes.select(SCORE_EXTREMES).row(0), dtype=pl.Float64)
-    for spared in range(SPARE_BITS + 1):
+    for spared in range(spare + 1):
         shared = packing(levels.size, scores, step << spared)
         if shared != PACK_128:
             break
@@ -249,3 +314,17 @@ def _cells(counts: _Counts) -> "tuple[dict[str, Array], Array]":
         "negatives": np.repeat(counts.negatives, number),
     }  # fmt: skip
     return of_areas, starts
+
+
+def _scored_cells(
+    ranked: "Array", first_row: "Array", of_keys: "dict[str, Array]", shared: Packing
+) -> ScoredCells:
+    """All cells, from sorted codes and the first row of each key."""
+    # Codes of one key and score differ in the truth alone, their last bit.
+    new = np.empty(len(ranked), bool)
+    new[:1] = True
+    np.greater(ranked[1:] ^ ranked[:-1], 1, out=new[1:])
+    if new.all():
+        return ScoredCells(ranked, None, first_row, of_keys, shared)
+    firsts = np.flatnonzero(new)
+    return ScoredCells(ranked, firsts, np.searchsorted(firsts, first_row), of_keys, shared)

@@ -116,9 +116,13 @@ class Request:
         on_curve = self.selected.on_curve
         return on_curve if self.interpolation == "hull" else [*on_curve, *self.extra]
 
-    def on_curve_of(self, backend: Backend) -> list[Measure]:
-        """The same, written for a backend."""
-        return [*self.select(backend).on_curve, *self._extra(backend)]
+    def written_for(self, backend: Backend) -> tuple[list[Measure], list[Measure]]:
+        """The measures taken on the curves and on the hulls, written for a backend."""
+        selected, extra = self.select(backend), self._extra(backend)
+        on_curve, on_hull = selected.on_curve, selected.on_hull
+        if self.interpolation == "hull":
+            return on_curve, [*on_hull, *extra]
+        return [*on_curve, *extra], on_hull
 
     @property
     def on_hull(self) -> list[Measure]:

@@ -20,10 +20,10 @@ from polaroc.base.private_columns import (
     WEIGHT,
 )
 from polaroc.curves.curve import anchors, cells, indexed_curves, to_curve_table
-from polaroc.curves.hull import hulls
+from polaroc.curves.hull import hulls, hulls_of_cells
 from polaroc.curves.keys import LEAST_WEIGHTS, Keys, attach_key_index, build_key_index
 from polaroc.curves.packing import PACK_128, Packing
-from polaroc.curves.ranking import ranked_cells
+from polaroc.curves.ranking import CellArrays, ScoredCells, ranked_cells
 from polaroc.curves.thinning import recompute_steps, thin
 from polaroc.evaluation.partitions import Partition, count_by_rank, partitions, store_rows
 from polaroc.evaluation.request import Request
@@ -43,8 +43,10 @@ KEPT = cs.by_name(KEY_INDEX, "positives", "negatives", *LEAST_WEIGHTS, require_a
 # weights and points of curves add. Then the most bytes per row on disk.
 IN_MEMORY, SAVED_WITH_64_BITS, WEIGHT_IN_MEMORY, CURVE_IN_MEMORY = 40, 16, 60, 80
 ON_DISK, WEIGHT_ON_DISK = 14, 8
-# Peak bytes per row where tables are ranked as arrays, and what weights and a positive add.
+# Peak bytes per row where tables are ranked as arrays, and those that a weight and a positive add;
+# what all cells and hulls add to them.
 IN_ARRAY, WEIGHT_IN_ARRAY, POSITIVE_IN_ARRAY = 32, 32, 160
+SCORED_IN_ARRAY, HULL_IN_ARRAY = 16, 160
 # Bytes that the process uses before the first row.
 BASE = 300_000_000
 
@@ -94,14 +96,25 @@ class CurveSums:
 
     def in_memory(self) -> CurveTotals | None:
         """The same of rows in memory, computed now; None where this takes the plan."""
-        of_areas = all(measure.mergeable_segments for measure in self.on_curve)
-        if self.predictions.possible_errors or not of_areas or self._curves:
+        of_arrays = all(one.mergeable_segments or one.every_cell for one in self.on_curve)
+        rows, drawn = self.predictions, self.request.drawn_at is not None
+        # Losses and hulls of weighted cases are taken by the plan.
+        only_areas = not (self._scored or self.on_hull)
+        if rows.possible_errors or drawn or not of_arrays or (rows.weighted and not only_areas):
             return None
-        ranked = ranked_cells(self.predictions)
+        ranked = ranked_cells(rows, scored=self._scored)
         if ranked is None:
             return None
-        sums = array_sums(ranked.counts, ranked.starts, self.request.on_curve_of(ARRAYS))
-        return CurveTotals(ranked.totals.hstack(sums).lazy(), None)
+        on_curve, on_hull = self.request.written_for(ARRAYS)
+        taken: list[tuple[CellArrays | ScoredCells, list[Measure]]] = [
+            (ranked, [measure for measure in on_curve if not measure.every_cell])
+        ]
+        if ranked.scored is not None:
+            taken.append((ranked.scored, [measure for measure in on_curve if measure.every_cell]))
+        if on_hull:
+            taken.append((hulls_of_cells(ranked), on_hull))
+        sums = [array_sums(cells, measures) for cells, measures in taken if measures]
+        return CurveTotals(pl.concat([ranked.totals, *sums], how="horizontal").lazy(), None)
 
     def out_of_core(self) -> CurveTotals:
         """The same, computed within `memory`: in ranges of the score where rows do not fit.
@@ -165,6 +178,11 @@ class CurveSums:
         )
 
     @property
+    def _scored(self) -> bool:
+        """Whether measures need all cells, with their scores."""
+        return any(measure.every_cell for measure in self.on_curve)
+
+    @property
     def _curves(self) -> bool:
         """Whether the points of the curves are needed, and not only sums over them."""
         return bool(self.on_hull) or self.request.drawn_at is not None
@@ -180,8 +198,9 @@ class CurveSums:
         rows = int(counts[COUNT].sum())
         # The totals are then not numbers of rows.
         positives = rows if weights else int(counts["positives"].sum())
-        of_row = IN_ARRAY + weights * WEIGHT_IN_ARRAY
-        return BASE + rows * of_row + positives * POSITIVE_IN_ARRAY
+        of_row = IN_ARRAY + weights * WEIGHT_IN_ARRAY + self._scored * SCORED_IN_ARRAY
+        of_positive = POSITIVE_IN_ARRAY + bool(self.on_hull) * HULL_IN_ARRAY
+        return BASE + rows * of_row + positives * of_positive
 
     def _cells(self, rows: pl.LazyFrame, keys: Keys) -> pl.LazyFrame:
         mergeable = all(measure.mergeable_segments for measure in self.on_curve)
@@ -191,7 +210,7 @@ class CurveSums:
 
     def _with_score(self, cells: pl.LazyFrame, packing: Packing) -> pl.LazyFrame:
         """Cells with their score, where a measure needs it."""
-        if not any(measure.every_cell for measure in self.on_curve):
+        if not self._scored:
             return cells
         return cells.with_columns(packing.score_of(pl.col(SORT_CODE)).alias(SCORE))
 

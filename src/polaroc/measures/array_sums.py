@@ -1,12 +1,13 @@
 """The sums that measures need, from the cells of a table in memory."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import polars as pl
 
 from polaroc.base.arrays import ARRAYS
 from polaroc.base.lazy import np
+from polaroc.curves.ranking import CellArrays, ScoredCells
 from polaroc.curves.segments import cells_in, segment_columns
 from polaroc.measures.spec import Measure, ingredients
 from polaroc.typing import Array
@@ -15,21 +16,20 @@ from polaroc.typing import Array
 BLOCK = 65_536
 
 
-def array_sums(
-    counts: "Mapping[str, Array]", starts: "Array", measures: Sequence[Measure]
-) -> pl.DataFrame:
+def array_sums(cells: CellArrays | ScoredCells, measures: Sequence[Measure]) -> pl.DataFrame:
     """Per key the sums and minima that measures of `ARRAYS` need, NaN for a key without cells.
 
-    `counts` has the columns of cells sorted by key; `starts` the first cell of each key, then
-    the number of cells.
+    The measures are of every cell where `cells` have scores, else of segments.
     """
+    starts = cells.starts
     columns, sums, least = ingredients(measures)
-    columns = segment_columns(cells_in(ARRAYS)) | columns
+    if isinstance(cells, CellArrays):
+        columns = segment_columns(cells_in(ARRAYS)) | columns
     of_keys = np.flatnonzero(np.diff(starts))
     firsts = starts[of_keys]
 
-    def block(start: int) -> "tuple[slice, dict[str, Array]]":
-        known = {name: values[start : start + BLOCK] for name, values in counts.items()}
+    def block(start: int) -> tuple[slice, "dict[str, Array]"]:
+        known = cells.block(start, start + BLOCK)
         keys = slice(
             int(np.searchsorted(firsts, start, "right")) - 1,
             int(np.searchsorted(firsts, start + BLOCK)),

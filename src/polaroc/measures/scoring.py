@@ -27,6 +27,8 @@ ON_THE_HULL = "the hull is fitted to these cases: no interval"
 UP, DOWN, OF_POSITIVES, OF_NEGATIVES = (
     PRIVATE + name for name in ("up", "down", "of_positives", "of_negatives")
 )
+# What the squared errors of positives and of negatives are made of at every prior.
+DOWN_SQUARED, UP_SQUARED = (PRIVATE + name for name in ("down_squared", "up_squared"))
 # Sums that do not depend on the prior: cases with scores that are no probabilities, and with
 # scores of 0 or 1 that are wrong; the logarithms of a over positives, and of c over negatives.
 OUTSIDE, WRONG, LOG_UP, LOG_DOWN = (
@@ -62,12 +64,9 @@ class ScoringRule:
 
 
 def _brier_term(skewed: Quantity, backend: Backend) -> Quantity:
-    up, down, pos, neg = map(backend.column, (UP, DOWN, OF_POSITIVES, OF_NEGATIVES))
-    called = up + skewed * down
-    return (
-        (1 - _prior(skewed)) * (neg * (up * up) + skewed * (pos * (down * down)))
-        / (called * called)
-    )  # fmt: skip
+    called = backend.column(UP) + skewed * backend.column(DOWN)
+    errors = backend.column(UP_SQUARED) + skewed * backend.column(DOWN_SQUARED)
+    return (1 - _prior(skewed)) * errors / (called * called)
 
 
 def _log_term(skewed: Quantity, backend: Backend) -> Quantity:
@@ -131,18 +130,18 @@ def scored_columns(score_prior: float | str, backend: Backend) -> dict[str, Quan
     positives, negatives = backend.column("positives"), backend.column("negatives")
     own = negatives / positives if score_prior == OBSERVED else skew(float(score_prior))
     score = backend.clip(backend.column(SCORE), 0.0, 1.0)
+    up, down = score * own, 1 - score
+    pos, neg = backend.column("pos") / positives, backend.column("neg") / negatives
     return {
-        UP: score * own,
-        DOWN: 1 - score,
-        OF_POSITIVES: backend.column("pos") / positives,
-        OF_NEGATIVES: backend.column("neg") / negatives,
-    }
+        UP: up, DOWN: down, OF_POSITIVES: pos, OF_NEGATIVES: neg,
+        DOWN_SQUARED: pos * (down * down), UP_SQUARED: neg * (up * up),
+    }  # fmt: skip
 
 
 def check_score_prior(score_prior: object) -> None:
     """Raise unless it is "observed" or a prior."""
     if score_prior != OBSERVED:
-        check_prior(score_prior)
+        check_prior(score_prior, "score_prior")
 
 
 def _check_sums(backend: Backend) -> dict[str, Quantity]:

@@ -204,12 +204,12 @@ def some_priors(priors: Priors) -> list[float | None]:
     return resolved
 
 
-def check_prior(value: object) -> None:
+def check_prior(value: object, name: str = "prior") -> None:
     """Raise unless 0 < prior < 1."""
     number = float(value) if is_number(value) else 0.0
     if not 0 < number < 1 or isinstance(value, bool) or not isfinite((1 - number) / number):
         raise InvalidArgument(
-            f"prior is {value!r}, allowed is 0 < prior < 1.",
+            f"{name} is {value!r}, allowed is 0 < prior < 1.",
             hint="a prior is a share: 5 % positives is 0.05.",
         )
 

@@ -287,7 +287,7 @@ def _true_skew(score_prior: Prior) -> pl.Expr:
     """The skew at which scores are right as they stand."""
     if isinstance(score_prior, str) and score_prior == OBSERVED:
         return pl.col("negatives") / pl.col("positives")
-    check_prior(score_prior)
+    check_prior(score_prior, "score_prior")
     return pl.lit(skew(float(score_prior)))
 
 

@@ -18,13 +18,12 @@ from polaroc.calibration.probabilities import (
     SAME_SCORES,
     refuse_added,
 )
-from polaroc.errors import InvalidTable
 from polaroc.predictions.row_checks import SCORE
 from polaroc.priors.grids import resolve_priors
 from polaroc.typing import Priors, Table
 from polaroc.warehouse.columns import deferred, ibis_library, literal
-from polaroc.warehouse.connections import collected
-from polaroc.warehouse.curves import fetch_hull_candidates, in_memory
+from polaroc.warehouse.connections import collected, sent_along
+from polaroc.warehouse.curves import fetch_hull_candidates
 from polaroc.warehouse.predictions import check_columns, check_table
 
 if TYPE_CHECKING:
@@ -73,12 +72,17 @@ def probabilities(
     Raises
     ------
     InvalidTable, InvalidArgument
-        As `polaroc.probabilities` does; for a table of Spark.
+        As `polaroc.probabilities` does.
 
     See Also
     --------
     polaroc.probabilities : The probability of each case at any prior.
     warehouse.curve : The ROC curve of a table, where it is.
+
+    Notes
+    -----
+    The thresholds go along with the query; Spark holds them as temporary views until its session
+    ends.
 
     Examples
     --------
@@ -94,7 +98,6 @@ def probabilities(
     """
     check_flag("same_table", same_table)
     check_table(table)
-    _refuse_spark(table)
     names, own = table.columns, column_names(by, "by")
     check_columns(table, [column_name(score, "score"), *own])
     refuse_added(names)
@@ -106,9 +109,9 @@ def probabilities(
     is_number = number.notnull() & ~number.isnan()
     limited = number.clip(literal(-FINITE), literal(FINITE))
     rows = table.mutate(**{OF_ROW: is_number.ifelse(limited, literal(None))})
-    crossed = rows.cross_join(in_memory(grid.rename({"prior": private("given")})))
+    crossed = rows.cross_join(sent_along(grid.rename({"prior": private("given")}), table))
     of_blocks = {key: private(f"key_{i}") for i, key in enumerate(keys)}
-    block = in_memory(blocks.rename(of_blocks))
+    block = sent_along(blocks.rename(of_blocks), table)
     joined = crossed.left_join(
         block,
         [
@@ -130,18 +133,6 @@ def probabilities(
     if same_table:
         return shown.select(*names, *ADDED)
     return _with_note_on_same(shown, rows, moments, keys).select(*names, *ADDED)
-
-
-def _refuse_spark(table: "ibis.expr.types.Table") -> None:
-    """Raise on engines that take no small tables along with a query."""
-    from ibis.backends import BaseBackend
-
-    backends: list[BaseBackend] = table._find_backends()[0]
-    if any(backend.name == "pyspark" for backend in backends):
-        raise InvalidTable(
-            "the table is one of Spark, which takes no table of thresholds with a query.",
-            hint="read its rows into Polars, in parts, and use polaroc.probabilities.",
-        )
 
 
 def _squeezed(score: Any) -> Any:
@@ -205,7 +196,8 @@ def _with_note_on_same(
     own = {f"own_{i}": value.sum() for i, value in enumerate(powers)}
     per_key = rows.filter(deferred(OF_ROW).notnull()).aggregate(by=keys, **own)
     names = {key: private(f"tuned_{i}") for i, key in enumerate(keys)}
-    tuned = in_memory(moments.rename(names).with_columns(pl.col(MOMENTS).cast(pl.Float64)))
+    sums = moments.rename(names).with_columns(pl.col(MOMENTS).cast(pl.Float64))
+    tuned = sent_along(sums, rows)
     matches = [per_key[key].identical_to(tuned[name]) for key, name in names.items()]
     both = per_key.inner_join(tuned, matches or [ibis_library().literal(True)])
     close = [

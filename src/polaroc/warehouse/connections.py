@@ -205,6 +205,22 @@ def collected(table: "Table") -> pl.DataFrame:
     return rows
 
 
+def sent_along(frame: pl.DataFrame, table: "Table") -> "Table":
+    """A small local frame as a table that can be joined to that of an engine."""
+    ibis = ibis_library()
+    backends: list[Any] = table._find_backends()[0]
+    spark = next((backend for backend in backends if backend.name == "pyspark"), None)
+    if spark is None:
+        joined: Table = ibis.memtable(frame)
+        return joined
+    # A frame of pandas, as which ibis sends it, has no nulls but NaN.
+    session, name = spark.raw_sql("SELECT 1").sparkSession, ibis.util.gen_name("polaroc")
+    arrow = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+    session.createDataFrame(arrow).createOrReplaceTempView(name)
+    joined = spark.table(name)
+    return joined
+
+
 def check_connected(table: "Table") -> None:
     """Raise for a table without a connection."""
     if table.op().find(ibis_library().expr.operations.UnboundTable):

@@ -313,7 +313,7 @@ def test_rows_of_any_table_are_audited(kind):
 def test_columns_that_are_not_used_may_hold_anything():
     table = LONG.to_pandas().assign(other=[1, "a"] * CASES)
     assert call("curve", table, score="score").equals(expected("curve"))
-    with pytest.raises(InvalidPredictions, match="score other is Object"):
+    with pytest.raises(InvalidPredictions, match="score column 'other' is Object"):
         call("curve", table, score="other")
 
 

@@ -184,15 +184,15 @@ def bootstrap(
         curves = source = as_lazy(curve(frame, truth=truth, score=score, by=by, positive=positive))
         keys = curve_keys(curves)
     else:
-        by_cases = key_columns(by)
         if sampling_weight is not None:
             single_column(sampling_weight, "sampling_weight", as_lazy(frame))
         if cluster is not None:
             single_column(cluster, "cluster", as_lazy(frame))
-            by_cases = [*by_cases, cluster]
+        own = [] if cluster is None else [cluster]
         cases = read(
-            frame, truth=truth, score=score, by=by_cases, positive=positive, weight=sampling_weight
-        )
+            frame, truth=truth, score=score, by=[*key_columns(by), *own], positive=positive,
+            weight=sampling_weight,
+        )  # fmt: skip
         keys, rows = cases.keys, cases.rows
         if cluster is None:
             source = cases.valid_rows.with_row_index(CLUSTER)
@@ -337,8 +337,9 @@ def _cases_of_classes(part: pl.DataFrame, roc: pl.DataFrame) -> tuple[float, flo
     """The numbers of positives and negatives, of those with a sampling weight above zero."""
     if WEIGHT not in part.columns:
         return roc["positives"][0], roc["negatives"][0]
-    positives = part.filter(pl.col(WEIGHT) > 0)[TRUTH]
-    return positives.sum(), (~positives).sum()
+    weighing = part.filter(pl.col(WEIGHT) > 0)
+    positives = weighing.filter(pl.col(TRUTH)).height
+    return positives, weighing.height - positives
 
 
 def _no_interval_note(

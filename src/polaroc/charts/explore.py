@@ -139,7 +139,7 @@ def explorer(
     pr_heading = alt.ExprRef(
         "'Precision and recall with ' + format(100 * prior, '.3~r') + ' % positives'"
     )
-    panels: list[tuple[alt.LayerChart, Any]] = [
+    panels: list[tuple[Any, Any]] = [
         (alt.layer(chance, *(layer.encode(*channels) for layer in layers)), heading)
         for chance, layers, heading in (
             (chance_diagonal(), roc, "ROC, at every share of positives"),

@@ -174,7 +174,7 @@ def _tuned(
         promises=tuple(promised for _, promised, _ in points),
         lacking=tuple(why if row["threshold"] is None else None for row, _, why in points),
         texts=_texts(
-            table, *(one.valid_rows.collect()[SCORE].to_numpy() for one in (judging, tuning))
+            table, *(one.valid_rows[SCORE].to_numpy() for one in (judging, tuning))
         ),
     )  # fmt: skip
 

@@ -187,7 +187,7 @@ def bootstrap(
             single_column(sampling_weight, "sampling_weight", as_lazy(frame))
         if cluster is not None:
             single_column(cluster, "cluster", as_lazy(frame))
-        own = [] if cluster is None else [cluster]
+        own: list[IntoExpr] = [] if cluster is None else [cluster]
         cases = read(
             frame, truth=truth, score=score, by=[*key_columns(by), *own], positive=positive,
             weight=sampling_weight,

@@ -124,7 +124,7 @@ def test_permutation_draws_are_seeded_and_counted_with_the_one_that_was_seen(mon
     values = draw(12, 2, seed=5)
     exact = omnibus.permutation(values, 1, 0)
     assert "exact" in exact.test
-    monkeypatch.setattr(omnibus, "MOST_EXACT", 0)
+    monkeypatch.setattr(omnibus, "MAX_EXACT", 0)
     drawn = omnibus.permutation(values, 19_999, 0)
     assert drawn == omnibus.permutation(values, 19_999, 0)
     se = np.sqrt(exact.p_value * (1 - exact.p_value) / 19_999)

@@ -211,7 +211,7 @@ def test_keys_far_apart_are_counted_first(monkeypatch):
     table = pl.DataFrame({"key": [0, 5], "truth": [True, False], "score": [0.5, 0.25]})
     predictions = read(table, by="key", **NAMES)
     for most, ranked in ((6, True), (5, False)):
-        monkeypatch.setattr(ranking, "MOST_POSSIBLE", most)
+        monkeypatch.setattr(ranking, "MAX_POSSIBLE", most)
         assert (ranked_cells(predictions) is not None) == ranked
 
 

@@ -59,7 +59,7 @@ def test_limits_from_labels_are_said_to_be_of_one_time_each(tmp_path):
 
 
 def test_only_times_that_can_be_drawn_are_drawn(tmp_path, monkeypatch):
-    monkeypatch.setattr(monitor_page, "MOST_POINTS", 8)
+    monkeypatch.setattr(monitor_page, "MAX_POINTS", 8)
     text = Page(pr.report(watched(), path=tmp_path / "page.html")).text()
     assert "Estimates at the last 2 of 3 times with their limits" in text
 

@@ -136,9 +136,9 @@ def test_weights_that_are_no_counts_have_no_band(tmp_path):
 
 @pytest.mark.slow
 def test_very_many_rows_are_left_out(tmp_path, monkeypatch):
-    monkeypatch.setattr(probabilities, "MOST_ROWS", 599)
+    monkeypatch.setattr(probabilities, "MAX_ROWS", 599)
     page = written(predictions(["A"]), tmp_path)
     assert page.table(CAPTION) is None
     assert "is not shown of more than" in page.text("section[@id='methods']")
-    monkeypatch.setattr(probabilities, "MOST_ROWS", 600)
+    monkeypatch.setattr(probabilities, "MAX_ROWS", 600)
     assert written(predictions(["A"]), tmp_path).table(CAPTION).height == 3

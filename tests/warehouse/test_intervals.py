@@ -63,7 +63,7 @@ def test_rows_that_cannot_be_ranked_have_no_interval(engine: Engine):
 def test_more_cells_than_fit_are_refused(monkeypatch):
     import ibis
 
-    monkeypatch.setattr(evaluation, "MOST_CELLS", 5)
+    monkeypatch.setattr(evaluation, "MAX_CELLS", 5)
     table = ibis.memtable(predictions(36, 40))
     with pytest.raises(InvalidArgument, match="more than 5 different scores"):
         pr.warehouse.evaluate(table, **COLUMNS, intervals="logit")

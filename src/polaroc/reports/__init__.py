@@ -14,7 +14,7 @@ from polaroc.base.checks import (
     listed_values,
     pair_of,
 )
-from polaroc.base.columns import as_lazy, collect_like, column_names
+from polaroc.base.columns import as_lazy, collect_like, column_name, column_names
 from polaroc.base.tables import as_polars
 from polaroc.comparison.design import Incomplete
 from polaroc.comparison.paired_cases import common_cases
@@ -248,7 +248,8 @@ def report(
         if scores and case is None and one_test_set:
             frame, case = with_row_cases(frame)
         of_others = None
-        folds = [key for key in named_keys if key != between and usual_name(key) != "model"]
+        one = None if between is None else column_name(between, "between")
+        folds = [key for key in named_keys if key != one and usual_name(key) != "model"]
         if nulls == "drop" and weight is None and not folds:
             frame, of_others = common_cases(
                 as_lazy(frame).collect(), truth=truth, score=score,

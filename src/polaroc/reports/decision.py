@@ -266,8 +266,11 @@ def _other_goal(evidence: Evidence) -> list[str]:
         return []
     at = thresholds.texts[-1]
     act = f"it is {at} in these folds" if thresholds.folds > 1 else f"act on scores from {at}"
+    goal = "Another goal moves the threshold"
+    if not evidence.question.needs.is_given:
+        goal = f"No goal was given, so the threshold is set to {thresholds.need}. Another moves it"
     return [
-        f"Another goal moves the threshold: to {thresholds.needs[-1]}, {act}; "
+        f"{goal}: to {thresholds.needs[-1]}, {act}; "
         f"{of_hundred(more_alarms)} of 100 negatives then "
         f"raise an alarm, in place of {of_hundred(alarms)}."
     ]

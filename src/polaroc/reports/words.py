@@ -38,14 +38,14 @@ def of_hundred(share: float) -> str:
 
 
 def of_ten(share: float) -> str:
-    """A share as a number of 10, or of 100 where it is small.
+    """A share as a number of 10, or of 100 where tenths would be off by a twentieth of it.
 
     Examples
     --------
-    >>> of_ten(0.83), of_ten(0.034)
-    ('8 of 10', '3 of 100')
+    >>> of_ten(0.83), of_ten(0.16), of_ten(0.034)
+    ('8 of 10', '16 of 100', '3 of 100')
     """
-    if share >= 0.095 or share == 0:
+    if abs(round(10 * share) / 10 - share) <= share / 20:
         return f"{10 * share:.0f} of 10"
     return f"{100 * share:.0f} of 100" if share >= 0.0095 else f"{1000 * share:.2g} of 1,000"
 

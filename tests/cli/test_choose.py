@@ -118,10 +118,12 @@ def test_scores_are_right_at_the_prior_given(files):
     models = {"champion": "A", "challenger": "C"}
     words = ["test.parquet", *map(str, words), "--prior", "0.1"]
     gated = json.loads(run(app, ["gate", *words, "--champion", "A", "--challenger", "C"]).stdout)
-    assert gated["difference"] == pr.gate(table, prior=0.1, **asked, **models).difference
+    difference = pr.gate(table, prior=0.1, **asked, **models).difference
+    assert gated["difference"] == pytest.approx(difference, rel=1e-12)
     compared = json.loads(run(app, ["compare", *words, "--target", "trained"]).stdout)
     expected = pr.compare(table, prior=0.1, target="trained", **asked)
-    assert compared["pairs"][0]["difference"] == expected.pairs["difference"][0]
+    difference = expected.pairs["difference"][0]
+    assert compared["pairs"][0]["difference"] == pytest.approx(difference, rel=1e-12)
     pr.evaluate(table, **COLUMNS, by="model", priors=0.1).write_parquet("measures.parquet")
     refused = choose("measures.parquet", "--no-blocks", "--score-prior", 0.5)
     assert "give --score-prior 0.5 to `polaroc evaluate`" in " ".join(refused.output.split())

@@ -248,8 +248,8 @@ def report(
         if scores and case is None and one_test_set:
             frame, case = with_row_cases(frame)
         of_others = None
-        one = None if between is None else column_name(between, "between")
-        folds = [key for key in named_keys if key != one and usual_name(key) != "model"]
+        model_key = None if between is None else column_name(between, "between")
+        folds = [key for key in named_keys if key != model_key and usual_name(key) != "model"]
         if nulls == "drop" and weight is None and not folds:
             frame, of_others = common_cases(
                 as_lazy(frame).collect(), truth=truth, score=score,

@@ -68,9 +68,9 @@ def _refuse_contained(
         (tuning, judging, ("tuning", "the predictions")),
         (judging, tuning, ("the predictions", "tuning")),
     ):
-        found = part.join(whole, on=on, how="left", suffix="_whole", nulls_equal=True)
+        matched = part.join(whole, on=on, how="left", suffix="_whole", nulls_equal=True)
         among = pl.all_horizontal(pl.col(name) <= pl.col(f"{name}_whole") for name in counts)
-        if found.height and found.select(among.fill_null(False).all()).item():
+        if matched.height and matched.select(among.fill_null(False).all()).item():
             raise InvalidTable(
                 f"all cases of {names[0]} are among {names[1]}: {JUDGED}", hint=OTHERS
             )

@@ -52,7 +52,7 @@ bench *ARGS:
 bench-warehouse *ARGS:
     python tests/benchmarks/warehouse.py {{ARGS}}
 
-# How long `import polaroc` takes beside `import polars`; needed is at most 1.3 times.
+# How long `import polaroc` takes beside `import polars`, at most 1.25 times, and names of it.
 import-time *ARGS:
     python tests/benchmarks/import_time.py {{ARGS}}
 

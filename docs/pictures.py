@@ -37,7 +37,10 @@ SCREENS = {
     "report_narrow": ("400,1180", {}),
     "report_print": (
         "794,1123",
-        {"@media print": "@media all", "none; padding: 0;": "none; padding: 12mm;"},
+        {
+            "@media print": "@media all",
+            "max-width: none; padding: 0;": "max-width: none; padding: 12mm;",
+        },
     ),
 }
 PATIENCE = 300

@@ -3,11 +3,14 @@ import os
 import pytest
 from figures import FIGURES
 from hypothesis import HealthCheck, settings
+from xdist.scheduler import LoadScopeScheduling
 
 os.environ.setdefault("POLARS_WARN_UNSTABLE", "1")
 # Processes side by side share the processors; the first keeps all threads, so that both are tried.
 if os.environ.get("PYTEST_XDIST_WORKER", "gw0") != "gw0":
     os.environ.setdefault("POLARS_MAX_THREADS", "1")
+# Processes that tests start, those side by side too, compile the package once, not each anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # Programs without doctests, which import one another from their own folder: on the path of the
 # tests its coverage.py would hide the package `coverage`.
 collect_ignore = ["benchmarks"]
@@ -23,8 +26,27 @@ for name, examples in {"quick": 10, "thorough": 50}.items():
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 
+ENGINES = ("spark", "sail", "postgres", "duckdb")
 # Groups that take minutes: a process that begins with one ends no later than the others.
 LONGEST_FIRST = ("spark", "sail", "tests/files/test_faults.py", "postgres", "duckdb")
+
+
+def group_of(nodeid):
+    """The engine that a test asks, else its file: those of one group run in one process."""
+    file, _, case = nodeid.partition("::")
+    parameters = case.partition("[")[2].rstrip("]").split("-")
+    engines = [engine for engine in ENGINES if engine in parameters]
+    return engines[0] if file.startswith("tests/warehouse/") and engines else file
+
+
+class Groups(LoadScopeScheduling):
+    # `--dist loadgroup` adds the names of groups to those of tests, which pytest 9.2 ignores.
+    def _split_scope(self, nodeid):
+        return group_of(nodeid)
+
+
+def pytest_xdist_make_scheduler(config, log):
+    return Groups(config, log)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -32,11 +54,9 @@ def pytest_collection_modifyitems(items):
     """One process for the tests of an engine, and for those that share what a module makes."""
     order = {}
     for item in items:
-        group = item.nodeid.partition("::")[0]
         if "engine" in getattr(item, "fixturenames", ()):
-            group = item.callspec.params["engine"]
             item.add_marker(pytest.mark.engine)
-        item.add_marker(pytest.mark.xdist_group(group))
+        group = group_of(item.nodeid)
         order[item] = LONGEST_FIRST.index(group) if group in LONGEST_FIRST else len(LONGEST_FIRST)
     items.sort(key=order.__getitem__)
 

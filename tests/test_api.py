@@ -47,12 +47,12 @@ def test_tab_offers_no_files_of_a_module(module):
     assert dir(module) == sorted(module.__all__)
 
 
-def test_modules_imported_later_are_there_when_named():
-    code = "import sys, polaroc as pr; "
-    code += "late = {f'polaroc.{name}' for name in ('charts', 'sklearn', 'warehouse')}; "
-    code += "assert not late & set(sys.modules); "
-    code += "pr.charts.roc, pr.sklearn.scorer, pr.warehouse.evaluate, pr.experiments; "
-    code += "assert late <= set(sys.modules)"
+def test_public_names_are_imported_when_they_are_first_used():
+    code = "import polaroc as pr, sys; own = lambda: {m for m in sys.modules if 'polaroc.' in m}; "
+    code += "assert own() == set(); pr.skew; assert 'polaroc.priors.grids' in own(); "
+    code += "assert 'polaroc.evaluation' not in own(); "
+    code += "pr.charts.roc, pr.sklearn.scorer, pr.warehouse.evaluate; "
+    code += "from polaroc import evaluate; assert pr.evaluate is evaluate"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
@@ -70,11 +70,13 @@ def test_docstrings_have_the_form_of_numpydoc(name):
     assert [(code, text) for code, text in errors if code not in IGNORED] == []
 
 
-def test_importing_polaroc_imports_nothing_heavy():
-    code = "import sys, polars; before = set(sys.modules); import polaroc; "
+def test_importing_all_names_imports_nothing_heavy():
+    code = "import sys, polars; before = set(sys.modules); from polaroc import *; "
     code += "print(*(set(sys.modules) - before))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert {name.split(".")[0] for name in run.stdout.split()} & set(HEAVY) == set()
+    loaded = set(run.stdout.split())
+    assert "polaroc.evaluation.evaluate" in loaded
+    assert {name.split(".")[0] for name in loaded} & set(HEAVY) == set()
 
 
 @pytest.mark.parametrize(

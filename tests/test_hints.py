@@ -2,6 +2,7 @@ import ast
 import inspect
 import pickle
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -44,12 +45,14 @@ def is_literal(call):
     return None not in names
 
 
-HINTS = [
-    (file, eval(ast.unparse(call)))
-    for name in ("Hint", "Hint.example")
-    for file, call in calls(name)
-    if is_literal(call)
-]
+@cache
+def hints():
+    return [
+        (file, eval(ast.unparse(call)))
+        for name in ("Hint", "Hint.example")
+        for file, call in calls(name)
+        if is_literal(call)
+    ]
 
 
 def parameters():
@@ -62,18 +65,18 @@ def parameters():
 
 
 def test_hints_name_arguments_and_options_that_exist():
-    assert len(HINTS) > 40
+    assert len(hints()) > 40
     known = parameters()
-    for file, hint in HINTS:
+    for file, hint in hints():
         places = set(re.findall(r"\{(\w+)\}", hint.template + hint.command_line))
         assert places == set(hint.arguments), (file, hint)
         assert set(hint.arguments) <= known, (file, hint)
-    named = {name for _, hint in HINTS for name in re.findall(r"\{(\w+)\}", hint.command_line)}
+    named = {name for _, hint in hints() for name in re.findall(r"\{(\w+)\}", hint.command_line)}
     assert {name for name in named if option(name, None) not in OPTIONS} == ONLY_IN_PYTHON
 
 
 def test_options_in_sentences_of_the_command_line_exist():
-    for file, hint in HINTS:
+    for file, hint in hints():
         spelled = set(re.findall(r"--[a-z-]+", hint.command_line))
         assert spelled <= OPTIONS, (file, hint)
 

@@ -16,7 +16,7 @@ from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.osutil import relative_uri
 
-from polaroc.charts.libraries import browser_libraries, say_prior
+from polaroc.charts.libraries import browser_libraries, page_functions
 
 LIBRARIES = "vega.js"
 DRAWING = "charts.js"
@@ -91,4 +91,4 @@ def write_libraries(app: Sphinx, failure: Exception | None) -> None:
         static = Path(app.outdir) / "_static"
         (static / LIBRARIES).write_text(f"(() => {{{browser_libraries()}}})();")
         drawing = files("polaroc.reports") / "templates" / DRAWING
-        (static / DRAWING).write_text(say_prior() + drawing.read_text())
+        (static / DRAWING).write_text(page_functions() + drawing.read_text())

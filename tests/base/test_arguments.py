@@ -25,6 +25,7 @@ TABLE = pl.DataFrame(
         "weight": [1.0, 2.0, 1.0, 1.0, 3.0, 1.0] * 2,
     }
 )
+ONE_TEST_SET = TABLE.drop("fold")
 NAMES = {"truth": "truth", "score": "score"}
 WIDE = pl.DataFrame({"kind": ["a", "b"], "a": [0.9, 0.2], "b": [0.1, 0.8], "w": [1, 2]})
 FEATURES = pl.DataFrame({"class": [0, 1] * 9, "x": range(18)})
@@ -86,7 +87,7 @@ CALLS = {
         NAMES | {"by": ["model"], "cluster": "case"},
     ),
     "delong": (
-        lambda **a: pr.delong(TABLE, **a),
+        lambda **a: pr.delong(ONE_TEST_SET, **a),
         NAMES | {"by": [], "between": "model", "case": "case"},
     ),
     "apply_thresholds": (
@@ -124,7 +125,7 @@ CALLS = {
         {"by": ["model", "fold"]},
     ),
     "gate on cases": (
-        lambda **a: pr.gate(TABLE, champion="A", challenger="B", measure="auc", **a),
+        lambda **a: pr.gate(ONE_TEST_SET, champion="A", challenger="B", measure="auc", **a),
         NAMES | {"by": ["model"], "case": "case"},
     ),
     "choose": (
@@ -137,7 +138,7 @@ CALLS = {
     "mean_roc": (lambda **a: pr.mean_roc(curves("model", "fold"), **a), {"across": ["fold"]}),
     "mean_pr": (lambda **a: pr.mean_pr(surface(), **a), {"across": ["fold"]}),
     "report": (
-        lambda **a: pr.report(TABLE, path="never.html", over=(0.1, 0.2), **a),
+        lambda **a: pr.report(ONE_TEST_SET, path="never.html", over=(0.1, 0.2), **a),
         COLUMN | {"by": ["model"], "between": "model", "block": [], "case": "case"},
     ),
     "proc.curve": (lambda **a: TABLE.proc.curve(**a), COLUMN | {"by": ["model"]}),
@@ -392,7 +393,7 @@ OTHERS = {
     "weighted": (lambda x: pr.macro(measures(), "fold", weighted=x), ()),
     "formats": (lambda x: pr.charts.export(pr.charts.roc(curves()), "never", "a", x), ([],)),
     "file": (lambda x: pr.charts.save(pr.charts.roc(curves()), x), ()),
-    "path": (lambda x: pr.report(TABLE, path=x), ("zzz",)),
+    "path": (lambda x: pr.report(ONE_TEST_SET, path=x), ("zzz",)),
 }  # fmt: skip
 
 

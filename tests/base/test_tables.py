@@ -96,3 +96,26 @@ def test_pandas_tables_with_evil_names():
     twice = pd.DataFrame([[1, 0.9, 1.0], [0, 0.2, 1.0]], columns=["truth", "score", "score"])
     with pytest.raises(pr.errors.InvalidTable, match="more than one column 'score'"):
         pr.evaluate(twice, **NAMES)
+
+
+def pandas_with(**columns):
+    return TABLE.to_pandas().assign(**columns)
+
+
+@pytest.mark.parametrize(
+    ("table", "names", "hint"),
+    [
+        (lambda: "scores.csv", NAMES, "pl.scan_csv"),
+        (lambda: TABLE.to_pandas().set_axis([0, 1], axis=1), {"truth": 0, "score": 1}, "truth='0'"),
+        (lambda: TABLE.to_pandas().set_index("truth"), NAMES, "reset_index()"),
+        (lambda: pandas_with(score=[0.1, 0.2, 0.3, float("nan")]), NAMES, "NaN is in pandas"),
+        (lambda: TABLE, {"truth": "truth", "score": {"score": "A"}}, "score={'A': 'score'}"),
+        (lambda: pandas_with(score=pd.Categorical(["1"] * 4)), NAMES, "pd.to_numeric"),
+        (lambda: pandas_with(score=pd.Timestamp("2026-03-01")), NAMES, "that has the scores"),
+        (lambda: TABLE, {**NAMES, "priors": "obs"}, "did you mean 'observed'?"),
+    ],
+)  # fmt: skip
+def test_slips_are_refused_with_what_to_write(table, names, hint):
+    with pytest.raises(pr.errors.PolarocError) as refused:
+        pr.evaluate(table(), **names)
+    assert hint in refused.value.hint

@@ -70,7 +70,7 @@ def drawn(tmp_path_factory):
 def test_names_are_text_in_charts(drawn, chart):
     page = Tags((drawn / f"{chart}.html").read_text(encoding="utf-8")).found
     assert [tag for tag, _ in page] == [
-        "html", "head", "meta", "title", "style", "body", "div", "script", "script",
+        "html", "head", "meta", "meta", "title", "style", "body", "div", "script", "script",
     ]  # fmt: skip
     assert not any(name.startswith("on") for _, attributes in page for name in attributes)
     assert not any("src" in attributes or "href" in attributes for _, attributes in page)

@@ -77,7 +77,7 @@ def assessed(
     known: Reference, called: np.ndarray, over: tuple[float, float], cases: int = CASES
 ) -> Assessment:
     looks = Looks(known, range(1, len(called) + 1), *windows(called, cases))
-    return Assessment(looks, Plan(over, 1, 1))
+    return Assessment(looks, Plan(over, 1, 1), np.zeros(len(called)))
 
 
 def first(alarms: list[object]) -> int | None:

@@ -19,7 +19,7 @@ def panels(table):
 def test_each_quantity_has_a_panel_with_its_rows():
     drawn = panels(WATCHED)
     titles = [panel["layer"][1]["encoding"]["y"]["title"] for panel in drawn]
-    assert titles == ["prior", "precision", "share of alarms", "cost per case"]
+    assert titles == ["prior", "precision", "share called positive", "cost per case"]
     for panel, name in zip(drawn, ("prior", "precision", "posfrac", "cost"), strict=True):
         rows = panel.get("data", panel["layer"][0].get("data"))["values"]
         expected = WATCHED.filter(quantity=name)

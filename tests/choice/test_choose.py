@@ -64,7 +64,7 @@ def test_at_a_few_priors_by_hand():
     assert choice.bayes == "ABC"[int((weights @ means).argmax())]
     assert choice.minimax == "ABC"[int(regrets.max(0).argmin())]
     assert choice.steadiest is None
-    assert any("changes with the share of positives" in line for line in choice.warnings)
+    assert any("best depends on the share of positives" in line for line in choice.warnings)
 
 
 def test_bayes_choice_and_minimax_choice_may_differ():
@@ -122,9 +122,9 @@ def test_identical_models_share_everything():
     assert by_model(choice, "worst_regret") == {"A": 0, "B": 0}
     assert by_model(choice, "probability_best") == {"A": 0.5, "B": 0.5}
     assert by_model(choice, "expected_loss") == {"A": 0, "B": 0}
-    assert choice.answer.startswith("Take A or B: AUPREC")
-    assert choice.answer.endswith("; they are equal on all that was measured.")
-    assert "It is the best in 2.5 of the 5 folds." in choice.summary().replace("\n", " ")
+    assert choice.answer.startswith("Take A or B: the area (AUPREC)")
+    assert choice.answer.endswith(". They are equal on all that was measured.")
+    assert "A is the best in 2.5 of the 5 folds." in choice.summary().replace("\n", " ")
 
 
 def test_the_best_comes_first_where_models_differ_by_rounding_only():
@@ -141,7 +141,7 @@ def test_satellite():
     tested = pr.compare(measures, test_train_ratio=0.25, alpha=0.2)
     expected = choice.comparison.pairs["p_adjusted"].to_list()
     assert expected == pytest.approx(tested.pairs["p_adjusted"].to_list(), rel=0.01)
-    assert "A differs significantly from C and B." in choice.summary()
+    assert "The test tells A from C and B." in choice.summary()
     sens = measures.filter(measure="sens", model="C")["estimate"].mean()
     assert by_model(choice, "sens")["C"] == pytest.approx(sens)
 
@@ -149,9 +149,9 @@ def test_satellite():
 @pytest.mark.parametrize(
     ("leads", "told"),
     [
-        ((0, 0, 0), "C does not differ significantly from B or A."),
-        ((-9, 0, 0), "C differs significantly from A, but not from B."),
-        ((-9, -9, 0), "C differs significantly from B and A."),
+        ((0, 0, 0), "The test does not tell C from B or A. It asks for more than being probably"),
+        ((-9, 0, 0), "The test tells C from A, but not from B. It asks for more than being"),
+        ((-9, -9, 0), "The test tells C from B and A. Note:"),
     ],
 )
 def test_the_summary_says_from_which_models_the_best_differs(leads, told):
@@ -167,8 +167,8 @@ def test_without_blocks_nothing_is_sure(one):
     table = at_priors({p: v[:1] for p, v in crossing().items()})
     block = None if one == "none" else "fold"
     choice = pr.choose(table, block=block, test_train_ratio=0.25)
-    assert choice.answer.endswith("; nothing says how sure that is.")
-    assert "measured once, so nothing says how sure" in " ".join(choice.warnings)
+    assert choice.answer.startswith("Take B, though nothing says how sure that is: the area")
+    assert "To know how sure the choice is, give predictions" in " ".join(choice.warnings)
     for column in ("expected", "lower", "upper", "probability_best", "expected_loss"):
         assert choice.models[column].null_count() == 3
     assert choice.comparison is None
@@ -210,11 +210,11 @@ def test_wins_come_last_and_the_number_of_the_winner_is_said_to_be_too_high(rati
     choice = pr.choose(at_priors(crossing()), test_train_ratio=ratio)
     assert "folds" not in choice.answer
     said = " ".join(choice.summary().split())
-    assert re.search(r"It is the best in [\d.]+ of the 6 folds\. Note:", said)
-    assert "likely too high, because it is the highest of 3" in said
+    assert re.search(r"A is the best in [\d.]+ of the 6 folds\. (The test|Note:)", said)
+    assert "likely too high, because it was picked for being the highest of 3" in said
     mean, expected = choice.models.select("mean", "expected").row(0)
     assert expected < mean
-    assert f"Corrected for that, the mean of {mean:.3f} becomes {expected:.3f}." in said
+    assert f"Corrected for that, {mean:.3f} becomes {expected:.3f}." in said
 
 
 def test_a_model_without_a_name_has_its_sens():
@@ -247,7 +247,7 @@ def test_priors_that_are_each_keys_own_are_not_used():
         ({"over": (0.3, 0.2)}, "allowed is lo < hi"),
         ({"over": 0.3}, "allowed are a pair"),
         ({"block": "nope"}, "no key 'nope'"),
-        ({"measure": "auc"}, "no measure 'auc'"),
+        ({"measure": "auc"}, "does not depend on the share of positives"),
         ({"test_train_ratio": -1}, "test_train_ratio is -1"),
         ({"test_train_ratio": 0.25, "alpha": 2}, "alpha is 2"),
     ],
@@ -331,7 +331,7 @@ def test_where_few_priors_lie_within_the_range_regrets_are_not_known():
     assert none.priors.is_empty()
     assert none.priors.schema == choice.priors.schema
     assert "The best model at" not in none.summary()
-    assert none.answer.startswith("Take A: AUPREC over 2 to 9 % positives is 0.6")
+    assert none.answer.startswith("Take A: the area (AUPREC) over 2 to 9 % ")
 
 
 def test_iauprec_and_sens_of_another_range_are_not_used():
@@ -361,7 +361,7 @@ def test_one_prior_is_enough():
         evaluated(priors=0.05, measures="auprec").group_by("model").agg(pl.col("estimate").mean())
     )
     assert by_model(choice, "mean") == pytest.approx(dict(means.iter_rows()))
-    assert choice.answer.startswith("Take A: AUPREC at 5 % positives is 0.682, ")
+    assert "the area (AUPREC) at 5 % positives is 0.682, " in choice.answer
 
 
 def test_an_iauprec_that_nobody_knows_is_of_no_other_range():
@@ -419,7 +419,7 @@ def test_an_answer_shows_names_that_are_no_words(name, shown):
         answer = pr.choose(pr.evaluate(named, **columns)).answer
         assert shown in answer
         assert answer.isprintable()
-        assert len(answer) < 400
+        assert len(answer) < 450
 
 
 def test_an_answer_says_first_that_scores_seem_reversed():
@@ -427,9 +427,8 @@ def test_an_answer_says_first_that_scores_seem_reversed():
     predictions = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
     turned = predictions.with_columns(score=-pl.col("score"))
     answer = pr.choose(pr.evaluate(turned, **columns)).answer
-    first, _, rest = answer.partition("Take ")
-    assert "6 of 6 AUCs are below chance: are the scores reversed?" in first
-    assert rest
+    assert answer.startswith("6 of 6 AUCs are below chance: are the scores reversed?")
+    assert "the area (AUPREC) at the priors" in answer
     assert "reversed" not in pr.choose(pr.evaluate(predictions, **columns)).answer
 
 
@@ -479,7 +478,24 @@ def test_a_poor_model_with_a_large_error_is_not_named_as_the_likeliest_rival():
     ranked = choice.models.sort("probability_best", descending=True)
     assert choice.models["model"].to_list() == ["A", "B", "C"]
     assert ranked["model"].to_list() == ["A", "C", "B"]
-    assert re.search(r"if it is not, about 0\.\d+ is lost; B comes next\.$", choice.answer)
+    loss, chance = choice.models.select("expected_loss", "probability_best").row(0)
+    lost = (
+        f"; if it is not, the loss is about {loss / (1 - chance):.3f} of area, where 1 is perfect."
+    )
+    assert choice.answer.endswith(lost)
+
+
+@pytest.mark.parametrize(
+    ("lead", "words"),
+    [(0.01, "Take A, though it is only just ahead: "), (0.04, "Take A: "), (0.2, "Take A: ")],
+)
+def test_the_first_words_are_as_bold_as_the_probability(lead, words):
+    noise = draw(20, 2)
+    values = 0.5 + noise - noise.mean(axis=0) + np.array([lead, 0])
+    choice = pr.choose(at_priors({0.1: values}), test_train_ratio=0.25)
+    chance = choice.models["probability_best"][0]
+    assert ("only just" in words) == (chance < 2 / 3)
+    assert choice.answer.startswith(words)
 
 
 def test_halves_of_predictions_or_of_one_test_set_are_refused():

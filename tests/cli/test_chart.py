@@ -1,4 +1,5 @@
 import json
+from functools import reduce
 
 import polars as pl
 import pytest
@@ -166,6 +167,41 @@ def test_pairs_compare_what_is_asked(folder, tmp_path, measures):
     assert found == json.loads(json.dumps(pr.charts.pairs(asked).to_dict()))
 
 
+@pytest.mark.parametrize("wide", [True, False])
+def test_fitted_models_on_one_test_set_are_paired_by_their_cases(tmp_path, wide):
+    one = TABLE.filter(fold=1).drop("fold")
+    models = one["model"].unique().to_list()
+    names = {"truth": "truth", "score": models if wide else "score"}
+    if wide:
+        each = [one.filter(model=name).rename({"score": name}).drop("model") for name in models]
+        one = reduce(lambda left, right: left.join(right, on=["case", "truth"]), each)
+    one.write_parquet(tmp_path / "one.parquet")
+    scores = [word for name in models for word in ("--score", name)] if wide else PREDICTIONS[2:4]
+    usual = [tmp_path / "one.parquet", *PREDICTIONS[:2], *scores, *OVER]
+    case = [] if wide else ["--case", "case"]
+    found = json.loads(chart("pairs", *usual, *case, "--target", "trained", "-o", "-").stdout)
+    case_of = {} if wide else {"case": "case"}
+    asked = pr.compare(one, **names, **case_of, over=(0.05, 0.2), target="trained")
+    assert found == json.loads(json.dumps(pr.charts.pairs(asked).to_dict()))
+
+    folds = chart("pairs", *usual)
+    assert folds.exit_code == 2
+    assert "measured once, on one test set" in folds.output
+    assert "--target trained" in folds.output
+    if not wide:
+        unnamed = chart("pairs", *usual, "--target", "trained")
+        assert unnamed.exit_code == 2
+        assert "Hint: name it with --case COLUMN." in unnamed.output
+    few = ["--prior", 0.0001, "-o", tmp_path / "lines.json"]
+    drawn = chart("auprec_by_prior", *usual[:-3], *few)
+    assert "Note: Note" not in drawn.output
+    assert "biased upward" in drawn.output
+    chosen = chart("winner_map", *usual, *case, "-o", tmp_path / "best.json")
+    assert chosen.exit_code == 0, chosen.output
+    assert "these fitted models on other cases" in chosen.output
+    assert "case=" not in chart("winner_map", *usual, "-o", tmp_path / "other.json").output
+
+
 def test_the_first_key_named_has_the_colours(folder, tmp_path):
     turned = ["--truth", "truth", "--score", "score", "--by", "fold", "--by", "model"]
     for file in ("predictions", "measures"):
@@ -212,6 +248,7 @@ def test_by_default_the_file_is_named_after_the_chart(folder, tmp_path, monkeypa
         (["accsens_plane", "P", *PREDICTIONS], "over is None"),
         (["accsens_plane", "M", *OVER], "--over is for predictions"),
         (["pairs", "M"], "test_train_ratio"),
+        (["pairs", "M", "--case", "case"], "--case is for predictions"),
         (["pairs", "M", *OVER], "--over is for predictions"),
         (["pairs", "M", "--prior", 0.1, "--prior", 0.2], "--prior is given 2 times"),
         (["pairs", "P"], "the files hold no measures"),

@@ -32,6 +32,7 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wide", [False, True])
 def test_model_and_threshold_by_cost_as_in_python(files, wide):
     tables, words, columns = [TEST, TUNING], [*WORDS, "--case", "case"], {**COLUMNS, "case": "case"}
@@ -66,6 +67,20 @@ def test_text_and_other_formats_are_tuned_on_as_well(files):
     assert json.loads(choose(*call).stdout)["answer"] == expected.answer
 
 
+def test_columns_with_obvious_names_are_suggested(tmp_path):
+    file = tmp_path / "predictions.parquet"
+    pr.datasets.satellite_predictions().filter(fold=1).drop("fold").write_parquet(file)
+    refused = choose(file, "--over", 0.05, 0.2)
+    assert "Hint: these look like predictions: give --truth truth --score score." in refused.output
+    words = [str(word) for word in (file, *WORDS, "--over", 0.05, 0.2)]
+    for command, more in (("choose", []), ("report", ["--out", str(tmp_path / "page.html")])):
+        result = CliRunner().invoke(app, [command, *words, *more])
+        assert "give predictions with --case case" in " ".join(result.output.split())
+    table = pl.read_parquet(file)
+    asked = {"truth": "truth", "score": "score", "by": "model", "over": (0.05, 0.2)}
+    assert any("case='case'" in line for line in pr.choose(table, **asked).warnings)
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -92,7 +107,7 @@ def test_folds_have_no_thresholds_of_their_own(files):
     call = [*WORDS, *BY_COST, "--tuning", "tuning.csv"]
     result = choose("folds.parquet", *call)
     assert result.exit_code == 2
-    assert "give --no-blocks" in result.output
+    assert "keep one of the values" in result.output
 
 
 def test_other_measures_are_chosen_by_as_in_python(files):
@@ -149,3 +164,16 @@ def test_settings_of_a_project_do_not_stand_in_the_way(files):
         TEST, measure="expected_cost", tuning=TUNING, over=(0.1, 0.3), cost_fn=5, **COLUMNS
     )
     assert json.loads(result.stdout)["answer"] == expected.answer
+
+
+def test_one_test_set_without_cases_is_as_sure_as_in_python(tmp_path):
+    table = pr.datasets.satellite_predictions().filter(fold=1).select("model", "truth", "score")
+    file = tmp_path / "predictions.parquet"
+    table.write_parquet(file)
+    result = CliRunner().invoke(
+        app,
+        ["choose", str(file), "--truth", "truth", "--score", "score", "--over", "0.05", "0.2",
+         "--json"],
+    )  # fmt: skip
+    choice = pr.choose(table, truth="truth", score="score", over=(0.05, 0.2))
+    assert json.loads(result.stdout)["answer"] == choice.answer

@@ -41,9 +41,9 @@ def test_demo_says_what_it_found_and_writes_it(tmp_path):
     assert result.exit_code == 0, result.output
     page = (tmp_path / "out" / "report.html").read_text()
     for start in (
-        "Take A, and set the threshold anew on the model that you put to use.",
-        "In these folds it was ",
-        "It is the best of the",
+        "Take A, and set the threshold of the final model to find at least 90 % of",
+        "Set it on cases that the final model was not trained on",
+        "A is the best of the",
     ):
         (said,) = [line for line in result.output.splitlines() if line.startswith(start)]
         assert said.replace(" %", "\N{NO-BREAK SPACE}%") in page
@@ -251,7 +251,7 @@ def test_the_command_is_installed():
 
 @pytest.mark.slow
 def test_hive_folders_that_follow_the_keys_need_no_scratch(tmp_path, monkeypatch):
-    table = pr.datasets.satellite_predictions()
+    table = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 5)
     folder = tmp_path / "predictions"
     for (model, fold), part in table.partition_by("model", "fold", as_dict=True).items():
         inner = folder / f"model={model}" / f"fold={fold}"
@@ -440,7 +440,9 @@ def test_an_interrupt_during_the_imports_is_no_traceback(moment):
     assert "Traceback" not in said
     # Python that has run everything and is ending heeds no handler any more.
     assert process.returncode in (0, 130, -signal.SIGINT)
-    assert said == ("Interrupted: nothing was written.\n" if process.returncode == 130 else "")
+    # Typer, while it reads the arguments, ends with 130 without a word.
+    assert said in ("", "Interrupted: nothing was written.\n")
+    assert process.returncode == 130 or not said
 
 
 def test_a_choice_at_a_single_prior(file):

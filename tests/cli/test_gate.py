@@ -102,7 +102,7 @@ def test_models_are_told_apart_by_numbers_too(files):
         ("folds.parquet", [*ON_CASES, *OVER], "take --test-train-ratio 0.25 in place of --case"),
         ("cases.csv", [*ON_CASES, *OVER, "--margin", -1], "for example --margin 0.01"),
         ("cases.csv", [*ON_CASES, *OVER, "--between", "clf"], "'clf'"),
-        ("cases.csv", [*OVER], "give --truth and --score for predictions"),
+        ("cases.csv", [*OVER], "give --truth truth --score score"),
         ("measures.parquet", [*ON_FOLDS, "--over", 0.1, 0.3], "name one of these as --over"),
     ],
 )

@@ -93,12 +93,13 @@ def test_folds_alone_are_of_one_model(tmp_path):
     TABLE.filter(model="A").drop("model").write_parquet(file)
     result = polaroc("report", file, *BASE, *OVER, "--out", "-")
     assert result.exit_code == 0, result.output
-    assert "<span>Set the threshold anew on the model" in result.stdout
+    assert "<span>Set the threshold of the final model" in result.stdout
     said = []
     asked = {"truth": "truth", "score": "score", "over": (0.05, 0.2), "tell": said.append}
     pr.report(pl.read_parquet(file), path=tmp_path / "page.html", **asked)
-    assert said[0].startswith("Set the threshold anew on the model")
-    assert f"<span>{said[0].splitlines()[0]}</span>" in (tmp_path / "page.html").read_text()
+    assert said[0].startswith("Set the threshold of the final model")
+    shown = said[0].splitlines()[0].replace(" %", "\N{NO-BREAK SPACE}%")
+    assert f"<span>{shown}</span>" in (tmp_path / "page.html").read_text()
 
 
 @pytest.mark.parametrize("command", ["evaluate", "check"])

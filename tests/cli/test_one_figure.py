@@ -99,6 +99,7 @@ def test_mean_difference_and_probability(tmp_path, folds):
     assert f"{means['A']:.3f}" in shell.read_text()
 
 
+@pytest.mark.slow
 def test_threshold_and_loss_are_written_alike(tmp_path):
     table = TABLE.filter(fold=1).drop("fold")
     test, tuning = (table.filter(pl.col("case") % 2 == part) for part in (1, 0))
@@ -112,9 +113,8 @@ def test_threshold_and_loss_are_written_alike(tmp_path):
     told = []
     page = tmp_path / "page.html"
     pr.report(test, tuning=tuning, cost_fn=5, cost_fp=1, path=page, tell=told.append, **asked)
-    written = r"Take (\w+), and act on scores from (\S+)[.:]\s"
+    written = r"Take (\w+).*?, and act on scores from (\S+)\.\s"
     assert re.match(written, told[0]).groups() == re.match(written, choice.answer).groups()
 
-    sure = pr.choose(test, **asked).answer.partition("; ")[2]
-    loss = re.search(r"about 0\.\d+", sure)[0]
-    assert f"I{sure[1:]}".replace(loss, f"{loss} of the area") in told[0].replace("\n", " ")
+    sure = re.search(r"\w+ is the best .*", pr.choose(test, **asked).answer)[0]
+    assert sure in told[0].replace("\n", " ")

@@ -134,3 +134,73 @@ def test_wrong_options_are_refused(files, monkeypatch, arguments, message):
     assert message in output
     assert "Hint: " in output
     assert (files / "tuning.csv").read_bytes() == before
+
+
+def test_the_rule_that_is_used_where_none_is_named_is_said(files):
+    tuning = [files / "tuning.csv", *COLUMNS]
+    curves = pr.curve(pl.read_csv(files / "tuning.csv"), truth="truth", score="score")
+    for more, rule, options in (
+        ([], "balanced", {}),
+        (["--cost-fn", 5], "cost", {"cost_fn": 5}),
+        (["--constraint", "fpr=0.1"], "max_recall", {"constraints": {"fpr": 0.1}}),
+    ):
+        result = threshold(*tuning, *more, "--json")
+        assert f"no --rule is given: {rule!r}" in result.stderr
+        expected = pr.operating_points(curves, rule, **options)
+        assert json.loads(result.stdout) == expected.to_dicts()
+        assert "no --rule" not in threshold(*tuning, *more, "--rule", rule).output
+    asked = threshold(*tuning, "--over", 0.05, 0.2)
+    assert asked.exit_code == 2
+    assert "no --rule is given, nor what errors cost" in asked.output
+
+
+def test_over_a_range_the_precision_is_shown_at_both_ends(files):
+    result = threshold(files / "tuning.csv", *COLUMNS, *PROMISED, "--json")
+    (point,) = json.loads(result.stdout)
+    shown = threshold(files / "tuning.csv", *COLUMNS, *PROMISED).output
+    heading = next(line for line in shown.splitlines() if "threshold" in line)
+    assert "precision at 0.1" in heading
+    assert "precision at 0.3" in heading
+    for prior in (0.1, 0.3):
+        at_end = prior * point["tpr"] / (prior * point["tpr"] + (1 - prior) * point["fpr"])
+        assert f"{at_end:.3f}" in shown
+
+
+def test_a_threshold_in_use_is_judged_by_its_number(files):
+    test = pl.read_csv(files / "test.csv")
+    judged = threshold(files / "test.csv", *COLUMNS, "--apply", 1.5, "--json")
+    (row,) = json.loads(judged.stdout)
+    called, truth = test["score"] >= 1.5, test["truth"]
+    assert row["tpr"] == pytest.approx((called & truth).sum() / truth.sum())
+    assert row["precision"] == pytest.approx((called & truth).sum() / called.sum())
+    (rare,) = json.loads(
+        threshold(
+            files / "test.csv", *COLUMNS, "--apply", 1.5, "--prior", 0.01, "--json"
+        ).stdout
+    )  # fmt: skip
+    t, f = row["tpr"], row["fpr"]
+    assert rare["precision"] == pytest.approx(0.01 * t / (0.01 * t + 0.99 * f))
+    refused = threshold(files / "test.csv", *COLUMNS, "--apply", 1.5, "--rule", "recall")
+    assert refused.exit_code == 2
+    assert "--rule is for choosing" in refused.output
+
+
+@pytest.mark.parametrize(
+    ("options", "hint"),
+    [
+        (["--rule", "recall"], "for example --target 0.9."),
+        (["--rule", "capacity"], "for example --target 0.05."),
+        (["--rule", "precision", "--target", 50], "50 % is --target 0.5."),
+        (["--prior", "obs"], "did you mean 'observed'?"),
+        (["--prior", 20], "a prior is a share: 20 % positives is 0.2."),
+        (
+            ["--rule", "cost", "--over", 0, 0.2],
+            "positives that are never met need no model",
+        ),
+        (["--rule", "cost", "--confidence", 95], "95 % is --confidence 0.95."),
+    ],
+)
+def test_hints_are_options_with_values_of_what_was_given(files, options, hint):
+    result = threshold(files / "tuning.csv", *COLUMNS, *options)
+    assert result.exit_code == 2
+    assert f"Hint: {hint}" in " ".join(result.output.split())

@@ -276,7 +276,7 @@ def test_what_is_asked_is_said():
 )
 def test_rates_are_quoted_of_the_design_at_hand_only(blocks, ratio, design):
     said = pr.compare(tidy(draw(blocks, 3)), test_train_ratio=ratio).warnings[1]
-    assert ("Measured false-positive rate" in said) == (design is not None)
+    assert ("How often the test errs was measured" in said) == (design is not None)
     assert f"({design}, 2 models" in said or f"not measured for {blocks} folds" in said
 
 
@@ -424,3 +424,30 @@ def test_in_short_a_comparison_is_its_first_test():
     found = pr.compare(long(SOME), measure="auc", target="dataset")
     p = found.omnibus.filter(pl.col("test").str.starts_with("Greenhouse"))["p_value"].item()
     assert f"p={p:.2g};" in repr(found)
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_predictions_on_folds_give_what_their_measures_give(measures, wide):
+    predictions = pr.datasets.satellite_predictions()
+    names = {"truth": "truth", "score": "score", "by": ["model", "fold"]}
+    if wide:
+        parts = [
+            predictions.filter(model=m).rename({"score": m}).drop("model") for m in ("A", "B", "C")
+        ]
+        on = ["fold", "case", "truth"]
+        predictions = parts[0].join(parts[1], on=on).join(parts[2], on=on)
+        names = {"truth": "truth", "score": ["A", "B", "C"], "by": "fold"}
+    found = pr.compare(predictions, **names, case="case", over=(0.05, 0.20))
+    # Each fold tests some cases, and its models were fitted on all others.
+    sizes = predictions.group_by(*(["fold"] if wide else ["fold", "model"])).len()["len"]
+    cases = predictions["case"].n_unique()
+    ratio = sizes.mean() / (cases - sizes.mean())
+    expected = pr.compare(measures, test_train_ratio=ratio)
+    columns = ["difference", "lower", "upper", "p_adjusted"]
+    assert found.pairs["model_a"].to_list() == expected.pairs["model_a"].to_list()
+    np.testing.assert_allclose(found.pairs.select(columns), expected.pairs.select(columns))
+    dataset = pr.compare(predictions, "auprec", **names, prior=0.1, target="dataset")
+    known = pr.compare(measures, "auprec", prior=0.1, target="dataset")
+    assert dataset.pairs["p_value"].to_list() == pytest.approx(known.pairs["p_value"].to_list())
+    with pytest.raises(InvalidArgument, match="which need both truth and score"):
+        pr.compare(measures, over=(0.05, 0.2), test_train_ratio=0.25)

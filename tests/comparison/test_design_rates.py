@@ -14,6 +14,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import polaroc as pr
 from polaroc.comparison import measured_rates
+from polaroc.comparison.design import Plan
+from polaroc.comparison.layout import Layout
 
 SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "design_rates.py"))
 COUNTS = pl.read_csv(SCRIPT["COUNTS"])
@@ -88,14 +90,24 @@ def test_the_rates_on_one_dataset_are_those_of_the_page():
 def test_whatever_is_surely_above_is_named_by_the_result():
     # Of all numbers of cases and models, at both levels.
     above = SCRIPT["with_rates"](COUNTS).filter("above", pl.col("test").is_in(measured_rates.RATES))
-    cells = above.select("test", "learner").unique().rows()
+    cells = above.select("test", "learner", "models").unique().rows()
     assert cells
-    assert all(learner in measured_rates.ABOVE.get(test, ()) for test, learner in cells)
+    of_two, of_more = measured_rates.ABOVE, measured_rates.ABOVE_OF_MORE
+    for test, learner, models in cells:
+        named = (*of_two.get(test, ()), *(of_more.get(test, ()) if models > 2 else ()))
+        assert learner in named
+    layout, plan = Layout(blocks=10, kind="k-fold", folds=10), Plan(halves=True)
+    said = "So it errs too often with more than two models of pickers of one feature."
+    assert said in measured_rates.measured_rates(plan, layout, 3)
+    assert said not in measured_rates.measured_rates(plan, layout, 2)
 
 
-def test_no_rate_with_halves_is_surely_above():
-    above = SCRIPT["with_rates"](COUNTS).filter("above", pl.col("test").str.contains("halves"))
-    assert set(above["test"]) <= {"ten 10-folds, halves, less noise"}
+def test_with_halves_only_three_pickers_on_one_10_fold_are_surely_above():
+    rates = SCRIPT["with_rates"](COUNTS).filter("above", pl.col("test").str.contains("halves"))
+    above = rates.filter(pl.col("test") != "ten 10-folds, halves, less noise")
+    assert above.select("test", "learner", "models").unique().rows() == [
+        ("one 10-fold, halves", "picker", 3)
+    ]
     powers = COUNTS.filter(pl.col("ahead") > 0, learner="discriminant", alpha=0.05)
     found = dict(powers.select("test", pl.col("below") / pl.col("of")).iter_rows())
     assert found["ten 10-folds, halves"] >= 0.8 * found["oracle"]

@@ -154,7 +154,7 @@ def test_columns_of_predictions_are_refused_for_measures():
     measures = pr.datasets.satellite_predictions().pipe(
         pr.evaluate, truth="truth", score="score", by=["model", "fold"]
     )
-    with pytest.raises(InvalidArgument, match="target='trained'"):
+    with pytest.raises(InvalidArgument, match="need both truth and score"):
         pr.compare(measures, measure="auc", truth="truth", test_train_ratio=0.25)
 
 

@@ -91,6 +91,21 @@ def test_a_crossing_by_hand():
     assert (point["fpr"], point["tpr"]) == pytest.approx((1 / 3, 2 / 3))
 
 
+def test_curves_that_touch_cross_in_the_middle_of_where_they_touch():
+    # Of fpr, tpr: both go (¼, ½), (½, ½), (½, ¾); before that A is above, after it B.
+    a = pl.DataFrame({
+        "truth": [1, 1, 0, 0, 1, 1, 0, 0], "score": [7.0, 7.0, 6.0, 5.0, 4.0, 2.0, 2.0, 2.0],
+    })  # fmt: skip
+    b = pl.DataFrame({
+        "truth": [1, 1, 0, 0, 1, 1, 0, 0], "score": [6.0, 6.0, 6.0, 5.0, 4.0, 3.0, 2.0, 2.0],
+    })  # fmt: skip
+    row = pr.dominance(two(a, b)).row(0, named=True)
+    assert row["relation"] == "crosses"
+    (point,) = row["crossings"]
+    # Along the way they share, fpr + tpr goes from ¾ to 1¼.
+    assert (point["fpr"], point["tpr"]) == pytest.approx((1 / 2, 1 / 2))
+
+
 def test_pairs_within_blocks():
     table = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 3)
     curve = pr.curve(table, **NAMES, by=["model", "fold"])

@@ -187,7 +187,7 @@ def test_the_intervals_of_a_report_reach_over_that_of_the_prior(tmp_path):
     text = " ".join(re.sub(r"<[^>]+>", "", page.read_text()).replace("\N{NBSP}", " ").split())
     areas = pr.evaluate(test, **COLUMNS, priors=[0.05, 0.2], measures="auprec", intervals="logit")
     low, high = areas["lower"].min(), areas["upper"].max()
-    assert f"(95 % interval {low:.3f} to {high:.3f})" in text
+    assert f"(margin of error: {low:.3f} to {high:.3f})" in text
     assert "at 5 to 20 % positives" in text
     assert "Limits hold wherever in its interval the share of positives is" in text
 
@@ -198,6 +198,10 @@ def test_the_intervals_of_a_report_reach_over_that_of_the_prior(tmp_path):
         (lambda: pr.auprec(CURVES, estimates()), "priors are 2 estimates, each of a key"),
         (lambda: pr.choose(TEST, **NAMES, over=estimates()), "there are 2 estimated priors"),
         (lambda: pr.choose(TEST, **NAMES, over=ONE.with_columns(lower=None)), "has no interval"),
+        (
+            lambda: pr.choose(TEST, **NAMES, over=ONE.with_columns(lower=None, note=pl.lit("why"))),
+            "has no interval: why",
+        ),
         (lambda: pr.choose(TEST, **NAMES, over=ONE.with_columns(prior=None)), "not estimated"),
         (lambda: pr.choose(pr.evaluate(TEST, **NAMES), over=ONE), "there are no predictions"),
         (lambda: pr.choose(TEST, **NAMES, over=pr.prior_grid(0.1, 0.2, 2)), "no column 'lower'"),

@@ -65,6 +65,7 @@ def test_with_all_cases_labelled_the_estimates_are_their_shares():
         assert found[name][1] < value < found[name][2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("prior", "shift"), [(0.2, 0.0), (0.05, 0.0), (0.3, -1.0)])
 def test_intervals_hold_what_is_true_whatever_the_drift(prior, shift):
     reference, runs, held = known(), 120, np.zeros(3)

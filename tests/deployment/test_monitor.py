@@ -242,7 +242,7 @@ def test_the_summary_has_alarms_and_the_last_time():
     text = result.summary()
     assert text == repr(result)
     assert "the prior left the range 6 % to 15 %" in text
-    assert "Last time of each key" in text
+    assert "Last time\n" in text
     assert "<table" in result._repr_html_()
 
 
@@ -264,3 +264,44 @@ def test_tables_of_any_kind_give_the_same(kind):
         used = used.with_columns(pl.col("model").cast(pl.Categorical))
     found = monitored(used, reference, **TWO).table
     assert_frame_equal(found, plain, check_dtypes=False, categorical_as_str=True)
+
+
+@pytest.mark.parametrize("size", [3, 2_000])
+def test_scores_in_per_cent_tell_no_share_of_positives(size):
+    fractions = {"score": 1 / (1 + (-pl.col("score")).exp())}
+    used = days([0.1], size=size).with_columns(**fractions)
+    reference = REFERENCE.with_columns(**fractions)
+    points = 0.6
+    result = monitored(used.with_columns(pl.col("score") * 100), reference, points=points)
+    rows = {row["quantity"]: row for row in result.table.iter_rows(named=True)}
+    assert all(rows[name]["estimate"] is None for name in ("prior", "precision", "cost"))
+    assert rows["prior"]["lower"] is rows["prior"]["upper"] is None
+    reach = 100 * used["score"].max()
+    known = reference["score"].max()
+    said = f"deployed scores reach {reach:.3g}, those of the reference {known:.3g}: another unit?"
+    assert rows["prior"]["alarm"].endswith(said)
+    # The same the other way round, where scores up to 1 might be per cents.
+    swapped = monitored(used, reference.with_columns(pl.col("score") * 100), points=60)
+    told = swapped.alarms.filter(quantity="prior")["alarm"].to_list()
+    assert ["another unit?" in alarm for alarm in told] == ([True] if size > 3 else [])
+    assert monitored(used, reference, points=points).alarms.is_empty()
+
+
+def test_without_a_range_the_monitor_says_that_no_prior_raises_an_alarm():
+    silent = "No range of priors was given (over=), so no shift of the share of positives raises"
+    calm = monitored(days([0.1, 0.5]), over=None, points=1.0)
+    assert calm.alarms.is_empty()
+    assert silent in calm.answer
+    assert silent not in monitored(days([0.1])).summary()
+    alarmed = monitored(days([0.7] * 6), over=None, cost_fn=5)
+    assert silent not in alarmed.answer
+    assert silent in " ".join(alarmed.summary().split())
+
+
+def test_the_table_that_the_threshold_was_chosen_on_is_no_reference():
+    said = "on the cases it was chosen on, its rates are too good"
+    tuned = monitored(days([0.1]))
+    assert said in " ".join(tuned.summary().split())
+    other = monitored(days([0.1]), cases(1, 10_000, 0.1))
+    assert not other.warnings
+    assert not monitored(days([0.1]), points=POINTS.select("threshold")).warnings

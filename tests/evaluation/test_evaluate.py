@@ -1,5 +1,6 @@
 import io
 from datetime import date
+from functools import cache
 from math import inf
 
 import numpy as np
@@ -79,6 +80,12 @@ STEPS = BEFORE_HULL | WITH_HULL
 KEYS = [[], ["model", "fold"]]
 
 
+@cache
+def whole(name: str, *by: str) -> pl.DataFrame:
+    """What a step makes of all predictions."""
+    return STEPS[name](PREDICTIONS, by=[*by])
+
+
 def close(found: pl.DataFrame, expected: pl.DataFrame) -> None:
     assert_frame_equal(found, expected, rel_tol=1e-12, abs_tol=1e-14)
 
@@ -90,7 +97,7 @@ def close(found: pl.DataFrame, expected: pl.DataFrame) -> None:
 @pytest.mark.parametrize("by", KEYS, ids=len)
 @pytest.mark.parametrize("name", STEPS)
 def test_lazy_frames_stay_lazy_and_agree_on_both_engines(name, by):
-    eager = STEPS[name](PREDICTIONS, by=by)
+    eager = whole(name, *by)
     lazy = STEPS[name](PREDICTIONS.lazy(), by=by)
     assert isinstance(eager, pl.DataFrame)
     assert isinstance(lazy, pl.LazyFrame)
@@ -104,7 +111,7 @@ def test_lazy_frames_stay_lazy_and_agree_on_both_engines(name, by):
 @pytest.mark.parametrize("by", KEYS, ids=len)
 @pytest.mark.parametrize("name", STEPS)
 def test_an_empty_table_gives_an_empty_result_of_the_same_schema(name, by):
-    expected = STEPS[name](PREDICTIONS, by=by).schema
+    expected = whole(name, *by).schema
     empty = PREDICTIONS.clear()
     eager, lazy = STEPS[name](empty, by=by), STEPS[name](empty.lazy(), by=by)
     assert eager.is_empty()
@@ -132,7 +139,7 @@ def test_results_can_be_written_as_they_come(name, tmp_path):
     plan = STEPS[name](pl.scan_parquet(tmp_path / "predictions.parquet"), by=["model", "fold"])
     plan.sink_parquet(tmp_path / "result.parquet")
     written = pl.read_parquet(tmp_path / "result.parquet")
-    close(written, STEPS[name](PREDICTIONS, by=["model", "fold"]))
+    close(written, whole(name, "model", "fold"))
 
 
 @pytest.mark.parametrize("by", KEYS, ids=len)
@@ -186,7 +193,8 @@ VALUES = {
 )
 @pytest.mark.parametrize("values", VALUES.values(), ids=VALUES)
 def test_each_key_alone_gives_what_it_gives_among_others(name, values):
-    table = PREDICTIONS.with_columns(values.gather(PREDICTIONS["fold"] - 1).alias("k"))
+    # Without the usual names of keys: alone, a note would name what is taken together.
+    table = PREDICTIONS.select("truth", "score", values.gather(PREDICTIONS["fold"] - 1).alias("k"))
     keyed = STEPS[name](table, by=["k"])
     assert keyed.schema["k"] == values.dtype
     levels = table["k"].unique()
@@ -202,15 +210,15 @@ def test_each_key_alone_gives_what_it_gives_among_others(name, values):
 @pytest.mark.parametrize("name", STEPS)
 def test_two_keys_are_one_key_of_both(name):
     both = pl.format("{}{}", "model", "fold").alias("k")
-    apart = STEPS[name](PREDICTIONS, by=["model", "fold"])
+    apart = whole(name, "model", "fold")
     together = STEPS[name](PREDICTIONS, by=[both])
     close(apart.select(both, pl.exclude("model", "fold")), together)
 
 
 @pytest.mark.parametrize("name", ["curve", "auc", "hull", "evaluate"])
 def test_one_constant_key_changes_nothing(name):
-    keyed = STEPS[name](PREDICTIONS, by=[pl.lit("only").alias("k")])
-    close(keyed.drop("k"), STEPS[name](PREDICTIONS))
+    table = PREDICTIONS.select("truth", "score")
+    close(STEPS[name](table, by=[pl.lit("only").alias("k")]).drop("k"), STEPS[name](table))
 
 
 @given(st.lists(tables(kinds=["none"]), min_size=1, max_size=5), st.randoms(use_true_random=False))

@@ -221,7 +221,9 @@ def test_iauprec_is_the_mean_over_the_skew(interpolation, over, table, start):
     found = curves.pipe(pr.iauprec, over, measure="skew", **how)["estimate"].item()
     assert found == pytest.approx(expected, abs=1e-9)
     belief = pr.uniform(*over, measure="skew")
-    assert curves.pipe(pr.iauprec, belief, **how)["estimate"].item() == found
+    # Approximately: two runs may add the same numbers in another order.
+    by_belief = curves.pipe(pr.iauprec, belief, **how)["estimate"].item()
+    assert by_belief == pytest.approx(found, rel=1e-12)
 
 
 @pytest.mark.slow

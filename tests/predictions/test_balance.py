@@ -87,7 +87,8 @@ def test_keys_that_lie_within_each_other_are_not_uneven():
 
 @pytest.mark.parametrize("keys", [[], ["model"]])
 def test_without_blocks_nothing_is_uneven(keys):
-    assert pr.check(UNEQUAL, "truth", "score", keys)["note"].null_count() == max(2 * len(keys), 1)
+    notes = pr.check(UNEQUAL, "truth", "score", keys)["note"].drop_nulls()
+    assert not notes.str.contains("lack|different|usual number|blocks").any()
 
 
 def test_the_models_may_be_named():

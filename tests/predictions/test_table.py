@@ -496,7 +496,8 @@ def test_check_says_which_cases_have_two_truths():
         "1 rows without a case",
     ]
     assert pr.check(table, "truth", "score", case="id")["note"].to_list() == [
-        "1 rows without a case; 4 rows repeat a case; 1 cases have two truths"
+        "1 rows without a case; 4 rows repeat a case; 1 cases have two truths; not in by, so that "
+        "their rows are taken together: 'fold'"
     ]
 
 
@@ -562,3 +563,14 @@ def test_a_label_is_found_in_every_type(kind, label):
     for frame in (table, table.lazy()):
         found = pr.curve(frame, truth="truth", score="score", positive=label).lazy().collect()
         assert found["positives"].unique().to_list() == [2]
+
+
+def test_swapped_truth_and_score_are_suspected():
+    swapped = {"truth": [i / 100 for i in range(100)], "score": [0, 1] * 50}
+    with pytest.raises(InvalidPredictions, match="are truth and score swapped"):
+        pr.evaluate(swapped, truth="truth", score="score")
+
+
+def test_three_classes_are_for_one_vs_rest():
+    with pytest.raises(InvalidPredictions, match="one_vs_rest"):
+        pr.evaluate({"t": [0, 1, 2], "p": [0.1, 0.2, 0.3]}, truth="t", score="p")

@@ -19,7 +19,7 @@ def shared_mean(belief, priors, ratio: float) -> float:
     return float(np.array([*shared.given, *shared.weights]) @ (1 / (1 + nodes * ratio)))
 
 
-@pytest.mark.parametrize("priors", [GRID, [0.5, 0.1, 0.01], [1e-9]], ids=len)
+@pytest.mark.parametrize("priors", [GRID, [*GRID, 1e-9], [0.5, 0.1, 0.01], [1e-9]], ids=len)
 @pytest.mark.parametrize("ratio", [0.0, 1e-6, 0.01, 0.3, 1.0, 50.0, 1e12])
 def test_means_over_a_range_are_the_integral(priors, ratio):
     lo, hi = 0.05, 0.20

@@ -264,7 +264,9 @@ def test_the_page_of_a_monitor_is_drawn(browser, tmp_path):
     assert page.run("return window.polaroc.failed") == []
     assert page.driver.get_log("browser") == []
     assert page.requests() == [page.path.as_uri()]
-    assert {"prior", "precision", "share of alarms", "cost per case"} <= set(page.texts("monitor"))
+    assert {"prior", "precision", "share called positive", "cost per case"} <= set(
+        page.texts("monitor")
+    )
 
 
 def test_the_slider_of_a_chart_saved_as_a_page_says_its_prior(browser, tmp_path):

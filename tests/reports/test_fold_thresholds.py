@@ -184,14 +184,18 @@ def test_a_report_says_whether_cases_are_known(tmp_path, case):
     page = Page(made)
     unknown = [line for line in told if line.startswith("No column was named that tells the cases")]
     assert len(unknown) == (case is None)
-    assert "A model fitted anew for use has scores of its own" in page.text()
+    assert "Set it on cases that the final model was not trained on" in page.text()
     folds = read_folds(
         table.lazy().rename(dict(zip(ASKED.values(), TAKEN.values(), strict=True))), ["fold"], case
     )
     needs = [Need("cost", (prior,)) for prior in (0.05, 0.125, 0.2)]
     judged = rates_across_folds(folds, needs)
+    # With the cases the overlap of training sets is known, and so is a margin of error.
     shown = page.table("Thresholds of A")["alarms of 100 positives"].to_list()
-    assert shown == [f"{100 * recall:.0f}" for recall in judged.tpr.mean(axis=1)]
+    assert all(("(" in text) == (case is not None) for text in shown)
+    assert [text.split()[0] for text in shown] == [
+        f"{100 * recall:.0f}" for recall in judged.tpr.mean(axis=1)
+    ]
 
 
 @pytest.mark.slow

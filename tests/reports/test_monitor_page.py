@@ -31,11 +31,12 @@ def test_the_page_says_what_should_change(tmp_path):
     assert not page.mistakes
     text = page.text()
     assert said == [result.answer]
-    assert result.answer in text
+    assert monitor_page.in_page_words(result.answer) in text
+    assert "the prior left" not in text
     assert "Choose the threshold, or the model, for another range." in text
     assert "Label cases from use" not in text
     for alarm in result.alarms["alarm"]:
-        assert alarm in text
+        assert monitor_page.in_page_words(alarm) in text
     assert "Thresholds in use" in page.text("h1")
     (spec,) = (one for one in page.all("script") if one.get("id") == "monitor")
     assert "vconcat" in "".join(spec.itertext())
@@ -83,3 +84,14 @@ def test_a_monitor_without_times_and_other_arguments(tmp_path):
     assert "No alarm: nothing shows" in text
     with pytest.raises(InvalidArgument, match="truth and by are given, and the result of monitor"):
         pr.report(empty, path=tmp_path / "page.html", truth="truth", by="model")
+
+
+def test_days_have_no_hours_and_a_monitor_of_one_model_names_no_keys(tmp_path):
+    used = cases(1, 1_000, 0.6).with_columns(day=pl.datetime(2026, 3, 1))
+    result = pr.monitor(REFERENCE, used, **NAMES, over=(0.05, 0.2))
+    text = Page(pr.report(result, path=tmp_path / "page.html")).text()
+    for shown in (text, result.summary()):
+        assert "2026-03-01" in shown
+        assert "00:00" not in shown
+        assert "of each key" not in shown
+    assert "share of alarms" not in text

@@ -43,15 +43,36 @@ def caption(page: Page) -> str:
     return figure.find("figcaption").text
 
 
-def parts(truth: np.ndarray, score: np.ndarray, prior: float) -> list[float]:
+def parts(
+    truth: np.ndarray, score: np.ndarray, prior: float, right_at: float | None = None
+) -> list[float]:
     """Brier score, both of its parts and the skill, by scikit-learn."""
     own = truth.mean()
-    odds = score / (1 - score) * (prior / (1 - prior)) / (own / (1 - own))
+    right = own if right_at is None else right_at
+    odds = score / (1 - score) * (prior / (1 - prior)) / (right / (1 - right))
     moved, weight = odds / (1 + odds), np.where(truth, prior / own, (1 - prior) / (1 - own))
     brier = brier_score_loss(truth, moved, sample_weight=weight)
     fitted = IsotonicRegression().fit_transform(moved, truth, sample_weight=weight)
     refinement = brier_score_loss(truth, np.clip(fitted, 0, 1), sample_weight=weight)
     return [brier, brier - refinement, refinement, 1 - brier / (prior * (1 - prior))]
+
+
+@pytest.mark.slow
+def test_scores_are_right_at_the_prior_that_is_given(tmp_path):
+    table = predictions(["A"])
+    made = written(table, tmp_path, score_prior=0.1)
+    shown = made.table(CAPTION)
+    truth, score = table["truth"].to_numpy(), table["score"].to_numpy()
+    for prior, row in zip(PRIORS, shown.rows(), strict=True):
+        brier, repaired, stays, _ = parts(truth, score, prior, 0.1)
+        assert [float(value) for value in row[2:5]] == pytest.approx(
+            [brier, repaired, stays], abs=6e-5
+        )
+    assert "right at 10 % positives" in made.text()
+    at_own = written(table, tmp_path).table(CAPTION)
+    assert at_own["Brier score"].to_list() != shown["Brier score"].to_list()
+    with pytest.raises(pr.errors.InvalidArgument, match="score_prior"):
+        written(table, tmp_path, score_prior=1.5)
 
 
 @pytest.fixture(scope="module")

@@ -50,7 +50,7 @@ def test_a_threshold_from_cases_of_its_own_carries_its_promise(tmp_path, needs, 
     curves = pr.curve(TUNING.filter(model="A"), truth="truth", score="score", by="model")
     (point,) = pr.operating_points(curves, **{"confidence": 0.95, **rule}).to_dicts()
     assert point["promise"] == promise
-    written = re.match(r"Take A, and act on scores from (\S+)\. (.*)", said)
+    written = re.match(r"Take A.*?, and act on scores from (\S+)\. (.*)", said)
     assert written[2].startswith(f"{promise} ")
     assert_same_cases(float(written[1]), point["threshold"])
     assert "The threshold was set on cases of its own. The rates are those of" in page.text()
@@ -64,9 +64,7 @@ def test_a_threshold_from_cases_of_its_own_carries_its_promise(tmp_path, needs, 
 @pytest.mark.slow
 def test_what_cannot_be_promised_is_said(tmp_path):
     said, page = answer(tmp_path, precision=0.95)
-    assert said.startswith(
-        "Take A; no threshold can be promised to be right in at least 95 % of alarms: about "
-    )
+    assert ". No threshold can be promised to be right in at least 95 % of alarms: about " in said
     assert "more negatives would do" in said
     assert not page.all("section[@class='case']")
 
@@ -76,7 +74,7 @@ def test_costs_set_a_threshold_and_promise_nothing(tmp_path):
     said, page = answer(tmp_path, cost_fn=5)
     curves = pr.curve(TUNING.filter(model="A"), truth="truth", score="score", by="model")
     at = pr.operating_points(curves, "cost", priors=0.2, cost_fn=5)["threshold"].item()
-    written = re.match(r"Take A, and act on scores from (\S+)\. If 10 to 30 %", said)
+    written = re.match(r"Take A.*?, and act on scores from (\S+)\. That finds", said)
     assert_same_cases(float(written[1]), at)
     assert "promises nothing: costs cannot be promised" in page.text()
 
@@ -125,6 +123,7 @@ def test_tuning_cases_among_the_others_are_refused(tmp_path, case):
     assert not (tmp_path / "report.html").exists()
 
 
+@pytest.mark.slow
 def test_rows_of_one_column_per_model_are_cases(tmp_path):
     wide = TEST.pivot(
         "model", index=["case", "truth"], values="score", aggregate_function="first"

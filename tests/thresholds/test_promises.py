@@ -1,6 +1,7 @@
 import numpy as np
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 from scipy.stats import binom, binomtest, norm
 
 import polaroc as pr
@@ -193,7 +194,8 @@ def test_keys_priors_lazy_plans_and_whole_weights():
     assert points.height == 6
     for seed in range(3):
         alone = pr.operating_points(pr.curve(table(seed), **NAMES), "max_recall", **asked)
-        assert points.filter(model=seed).drop("model").equals(alone)
+        # The two are collected by different engines.
+        assert_frame_equal(points.filter(model=seed).drop("model"), alone, rel_tol=1e-12)
     twice = table(1).with_columns(weight=2.0)
     weighted = pr.operating_points(pr.curve(twice, **NAMES, weight="weight"), "max_recall", **asked)
     repeated = pr.operating_points(

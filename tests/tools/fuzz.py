@@ -130,7 +130,7 @@ def kept(way: int) -> bytes:
         table, out = Path(folder) / "p.parquet", Path(folder) / "kept.parquet"
         TABLE.write_parquet(table)
         if way == APPLIED:
-            words = ["threshold", table, *BASE, *RANGE, "--out", out]
+            words = ["threshold", table, *BASE, *RANGE, "--rule", "cost", "--out", out]
         else:
             words = ["monitor", table, table, *COMMANDS[STATE][3:-1], out]
         result = CliRunner().invoke(app, [str(word) for word in words])

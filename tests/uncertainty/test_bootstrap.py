@@ -125,6 +125,7 @@ def test_equal_sampling_weights_of_any_size_are_as_sure_as_cases():
     assert not found[0]["note"].str.contains("counts").any()
 
 
+@pytest.mark.slow
 def test_sampling_weights_that_vary_make_it_less_sure():
     # By Kish's design effect, since the weights say nothing of the scores.
     rng = np.random.default_rng(4)

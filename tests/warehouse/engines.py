@@ -150,9 +150,16 @@ FOR_MINUTES = "-XX:TieredStopAtLevel=1"
 def spark() -> Iterator[Engine]:
     if java() is None:
         missing("Java is not installed (Debian package openjdk-17-jre-headless)")
+    # Six programs start, where all must be there; else one, which plans and computes the same.
+    workers = 2 if os.environ.get(ALL_ENGINES) else 0
     with (
         TemporaryDirectory(prefix="polaroc-spark-") as folder,
-        spark_cluster(Path(folder), settings=FOR_SMALL_TABLES, java_options=FOR_MINUTES) as cluster,
+        spark_cluster(
+            Path(folder),
+            workers=workers,
+            settings=FOR_SMALL_TABLES,
+            java_options=FOR_MINUTES,
+        ) as cluster,
         connected("spark", cluster.address, Path(folder)) as engine,
     ):
         yield engine

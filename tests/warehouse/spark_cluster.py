@@ -76,14 +76,14 @@ def spark_cluster(
     settings: Mapping[str, str] | None = None,
     java_options: str = "",
 ) -> Iterator[Cluster]:
-    """A master, workers of one core each and a Spark Connect server whose tasks they run.
+    """A Spark Connect server, and a master and workers of one core each that run its tasks.
 
     Parameters
     ----------
     folder
         For logs, scratch files and tables.
     workers
-        How many workers, each with one executor.
+        How many workers, each with one executor; none: the server runs its tasks itself.
     executor_memory, driver_memory
         Heaps of an executor and of the Connect server.
     settings
@@ -101,7 +101,10 @@ def spark_cluster(
         def started(name: str, command: Sequence[str], memory: str = "256m") -> Process:
             return stack.enter_context(_process(name, command, folder, memory, java_options))
 
-        url = _said(started("master", MASTER), rf"Starting Spark master at (spark://{HOST}:\d+)")
+        url = "local[2]"
+        if workers:
+            master = started("master", MASTER)
+            url = _said(master, rf"Starting Spark master at (spark://{HOST}:\d+)")
         room = ["--memory", executor_memory, "--work-dir", str(folder / "work")]
         running = [started(f"worker-{i}", [*WORKER, *room, url]) for i in range(workers)]
         for worker in running:

@@ -11,6 +11,8 @@ from polaroc.errors import Hint, InvalidArgument, quoted
 
 # The most priors, recalls or points of a line: more are a mistake, and would fill the memory.
 MAX_NUMBER = 1_000_000
+# Examples of shares, for a hint.
+SHARES = {"level": 0.95, "confidence": 0.95, "theta": 0.5, "recall": 0.9, "precision": 0.8}
 
 
 def is_number(value: object) -> TypeGuard[float]:
@@ -29,10 +31,22 @@ def check_share(name: str, value: object) -> None:
     if not is_number(value) or isinstance(value, bool) or not 0 < float(value) < 1:
         raise InvalidArgument(
             f"{name} is {shortened(value)}, allowed is 0 < {name} < 1.",
-            hint=Hint.example(
-                name, {"level": 0.95, "confidence": 0.95, "theta": 0.5}.get(name, 0.05)
-            ),
+            hint=share_hint(name, value, SHARES.get(name, 0.05)),
         )
+
+
+def share_hint(name: str, value: object, usual: float) -> Hint:
+    """The hint at a share between 0 and 1: of a value in per cent that share, else a usual one.
+
+    Examples
+    --------
+    >>> print(share_hint("recall", 90, 0.5), share_hint("recall", -1, 0.5))
+    90 % is recall=0.9. for example recall=0.5.
+    """
+    if is_number(value) and 1 < value <= 100:
+        share: dict[str, Any] = {name: value / 100}
+        return Hint(f"{value:g} % is {{{name}}}.", **share)
+    return Hint.example(name, usual)
 
 
 def check_factor(name: str, value: object) -> None:
@@ -49,14 +63,14 @@ def check_ratio(ratio: object) -> None:
     if not valid or isinstance(ratio, bool):
         raise InvalidArgument(
             f"test_train_ratio is {ratio!r}, needed is a number ≥ 0: test over training cases of "
-            "a block, which the table does not tell.",
+            "a fold, which the table does not tell.",
             hint=Hint(
                 "{test_train_ratio} for 80/20 hold-outs, 1/(k-1) for k folds; "
                 "compare({target}) needs none; for fitted models on one test set, "
                 "compare(target='trained') and predictions.",
                 command_line="{test_train_ratio} for 80/20 hold-outs, 1/(k-1) for k folds; "
-                "{target} of `polaroc compare` needs none; for fitted models on one test set, its "
-                "--target trained and predictions.",
+                "`polaroc compare {target}` needs none, nor does --target trained, for "
+                "predictions of fitted models on one test set.",
                 test_train_ratio=0.25,
                 target="dataset",
             ),

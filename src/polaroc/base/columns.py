@@ -42,6 +42,10 @@ EXAMPLES = {
     "deployed_by": "day", "time": "day", "sampling_weight": "weight",
 }  # fmt: skip
 
+# Of so few rows the streaming engine takes longer to begin than the other to end.
+FEW_ROWS = 10_000
+Engine = Literal["auto", "in-memory"]
+
 _C = TypeVar("_C", str, pl.Expr, str | pl.Expr)
 
 
@@ -117,7 +121,15 @@ def collect_like(frame: EagerTable, result: pl.LazyFrame) -> pl.DataFrame: ...
 
 def collect_like(frame: Table, result: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame | pl.DataFrame:
     """`result`, collected unless `frame` is a LazyFrame."""
-    return result if isinstance(frame, pl.LazyFrame) else result.lazy().collect()
+    if isinstance(frame, pl.LazyFrame) or isinstance(result, pl.DataFrame):
+        return result
+    return result.collect(engine=engine_for(frame))
+
+
+def engine_for(frame: object) -> Engine:
+    """The engine by which results of a table are collected."""
+    few = isinstance(frame, pl.DataFrame) and frame.height <= FEW_ROWS
+    return "in-memory" if few else "auto"
 
 
 def single_column(column: object, argument: str, frame: pl.LazyFrame | None = None) -> pl.Expr:
@@ -202,6 +214,11 @@ def _no_column(
             "pr.evaluate({'truth': y, 'score': p}, {truth}, {score}).",
             truth="truth",
             score="score",
+        )
+    elif isinstance(value, int) and not isinstance(value, bool):
+        hint = Hint(
+            f"names are text, those of numbered columns too: {{{argument}}}.",
+            **{argument: str(value)},
         )
     elif scalar:
         hint = Hint.example(argument, example)

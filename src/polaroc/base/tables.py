@@ -4,6 +4,7 @@ import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from os import PathLike
 from typing import Any
 
 import polars as pl
@@ -19,6 +20,12 @@ TABLES = (
 CONVERT = (
     "arrays go in a mapping, such as {'truth': y, 'score': p}; convert other tables first, for "
     "example with pl.DataFrame(...)."
+)
+
+
+READ = (
+    "read the file first, for example with pl.scan_csv(...), pl.scan_parquet(...) or "
+    "pd.read_csv(...)."
 )
 
 
@@ -38,6 +45,11 @@ def as_polars(table: Any) -> pl.DataFrame | pl.LazyFrame:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", pl.exceptions.UnstableWarning)
             return pl.scan_pyarrow_dataset(table)
+    if isinstance(table, str | PathLike):
+        raise InvalidTable(
+            f"got a path or a text, {quoted([str(table)])}, allowed are {TABLES}.",
+            hint=READ,
+        )
     kind = f"{type(table).__module__}.{type(table).__qualname__}"
     if not hasattr(type(table), "__arrow_c_stream__") or isinstance(table, pl.Series):
         raise InvalidTable(f"got a {kind}, allowed are {TABLES}.", hint=CONVERT)

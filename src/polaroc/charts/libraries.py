@@ -16,13 +16,15 @@ if TYPE_CHECKING:
 else:
     alt = LazyModule("altair")
 
+FUNCTIONS = ("fit.js", "say_prior.js")
 # A kept script that ends otherwise was not written to its end.
 END = "\n/* end of the libraries */\n"
 
 
-def say_prior() -> str:
-    """A script with the function that labels the slider of a drawn chart with its prior."""
-    return Path(__file__).with_name("say_prior.js").read_text(encoding="utf-8")
+def page_functions() -> str:
+    """A script with functions of pages: to fit charts into their room, and to label a slider."""
+    here = Path(__file__).parent
+    return "\n".join((here / name).read_text(encoding="utf-8") for name in FUNCTIONS)
 
 
 @cache

@@ -8,18 +8,18 @@ import polars as pl
 
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import ALONG, PRIVATE, START, private
+from polaroc.curves.thinning import CELLS, MANY_LINES, cells_per_axis
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.typing import Array
 
 # At 800 pixels per axis no point of a curve lies further than half a pixel from its line, and
-# where there are so many lines that they cover one another, than a pixel.
-# Thinning on a grid spends at most 0.09 of it (the diagonal of a cell),
-# straightening 0.25, rounding 0.06, hyperbolas drawn as chords 0.05.
+# where there are so many lines that they cover one another, than 1.3 pixels, of precision 1.6.
+# Thinning on a grid, that of `thin`, spends at most a cell's side of it where both rates rise
+# (0.13, of many lines 0.5) and its diagonal where precision may fall (0.18 and 0.71);
+# straightening 0.2 and 0.75, rounding 0.06, hyperbolas drawn as chords 0.05.
 PIXELS = 800
-CELLS = 12_800
-STRAIGHT = 0.25
+STRAIGHT = 0.2
 STRAIGHT_OF_MANY = 0.75
-MANY_LINES = 40
 DIGITS = 4
 MAX_LINES = 300
 FEWER_FILES = "give the models alone as {by}, or fewer files."
@@ -57,17 +57,18 @@ def thinned(
 
     Rates and counts only grow along a curve, so their greatest values in a cell
     are those of its last point; a `y` that also falls stays within the cell. `third_axis` is a
-    third dimension of the grid.
+    third dimension of the grid, which is then twice as fine, however many lines there are.
     """
     along = (pl.col("tp") + pl.col("fp")).alias(ALONG)
     start = pl.col("threshold").is_null().alias(START)
     axes = {private(x): pl.col(x), private(y): pl.col(y)}
     if third_axis is not None:
         axes[private("beside")] = third_axis
-    cells = [(axis * CELLS).floor().cast(pl.Int32).alias(name) for name, axis in axes.items()]
+    cells = pl.lit(2 * CELLS) if third_axis is not None else cells_per_axis(start.sum())
+    in_grid = [(axis * cells).floor().cast(pl.Int32).alias(name) for name, axis in axes.items()]
     return (
         frame.filter(pl.col(x).is_not_null() & pl.col(y).is_not_null())
-        .select(*keys, x, y, *keep, "threshold", along, start, *cells)
+        .select(*keys, x, y, *keep, "threshold", along, start, *in_grid)
         .group_by(*keys, START, *axes)
         .agg(pl.col(x, y, *keep, ALONG).max(), pl.col("threshold").min())
         .sort(*keys, ALONG, nulls_last=True)
@@ -86,26 +87,29 @@ def straightened(*axes: "Array", tolerance: float = STRAIGHT) -> "Array":
     >>> straightened(np.array([0, 0.5, 1.0, 1.0]), np.array([0, 0.5, 1.0, 0.0])).tolist()
     [0, 2, 3]
     """
-    at = np.column_stack(axes) * PIXELS
-    kept = np.zeros(len(at), dtype=bool)
+    at = [axis * PIXELS for axis in axes]
+    kept = np.zeros(len(at[0]), dtype=bool)
     kept[[0, -1]] = True
-    first, last = np.array([0]), np.array([len(at) - 1])
+    first, last = np.array([0]), np.array([len(kept) - 1])
     # All spans of one depth at once.
     while (wide := last - first > 1).any():
         first, last = first[wide], last[wide]
         inside = last - first - 1
         starts = np.cumsum(inside) - inside
-        span = np.repeat(np.arange(len(first)), inside)
-        index = np.arange(inside.sum()) - starts[span] + first[span] + 1
-        chord, inner = (at[last] - at[first])[span], at[index] - at[first][span]
-        length = np.einsum("ij,ij->i", chord, chord)
-        along = np.einsum("ij,ij->i", inner, chord)
-        share = np.clip(np.divide(along, length, out=np.zeros_like(along), where=length > 0), 0, 1)
-        offset = inner - share[:, None] * chord
-        distance = np.einsum("ij,ij->i", offset, offset)
+        index = np.arange(inside.sum()) + np.repeat(first + 1 - starts, inside)
+        chords = [axis[last] - axis[first] for axis in at]
+        length = sum(chord**2 for chord in chords)
+        inner = [axis[index] - np.repeat(axis[first], inside) for axis in at]
+        each = [np.repeat(chord, inside) for chord in chords]
+        along = sum(offset * chord for offset, chord in zip(inner, each, strict=True))
+        share = along * np.repeat(1 / np.where(length > 0, length, np.inf), inside)
+        share = np.clip(share, 0, 1)
+        distance = sum(
+            (offset - share * chord) ** 2 for offset, chord in zip(inner, each, strict=True)
+        )
         greatest = np.maximum.reduceat(distance, starts)
-        furthest = np.flatnonzero(distance == greatest[span])
-        middle = index[furthest[np.unique(span[furthest], return_index=True)[1]]]
+        furthest = np.flatnonzero(distance == np.repeat(greatest, inside))
+        middle = index[furthest[np.searchsorted(furthest, starts)]]
         bent = greatest > tolerance**2
         kept[middle[bent]] = True
         first, last = (
@@ -150,11 +154,19 @@ def name_of(curve: pl.DataFrame, keys: Sequence[str]) -> str:
 
 
 def straight_lines(
-    points: pl.DataFrame, keys: Sequence[str], x: str, y: str, const: Sequence[str] = ()
+    points: pl.DataFrame,
+    keys: Sequence[str],
+    x: str,
+    y: str,
+    const: Sequence[str] = (),
+    size: float = 1,
 ) -> Lines:
-    """Like `lines`, thinned to the points that are visible on axes from 0 to 1."""
+    """Like `lines`, thinned to the points that are visible on axes from 0 to 1.
+
+    `size` is that of a panel, as a share of a chart that stands alone.
+    """
     groups = groups_of(points, [*keys, *const])
-    tolerance = STRAIGHT if len(groups) <= MANY_LINES else STRAIGHT_OF_MANY
+    tolerance = (STRAIGHT if len(groups) <= MANY_LINES else STRAIGHT_OF_MANY) / size
     kept = [
         group[straightened(group[x].to_numpy(), group[y].to_numpy(), tolerance=tolerance)]
         if group.height

@@ -15,7 +15,7 @@ from polaroc.errors import InvalidArgument, InvalidTable
 
 NEEDED = ("quantity", "estimate", "lower", "upper", "alarm")
 TITLES = {
-    "prior": "prior", "precision": "precision", "posfrac": "share of alarms",
+    "prior": "prior", "precision": "precision", "posfrac": "share called positive",
     "cost": "cost per case", "prior_labelled": "prior, with labels",
     "precision_labelled": "precision, with labels", "cost_labelled": "cost, with labels",
 }  # fmt: skip
@@ -31,7 +31,7 @@ def monitor(
     *,
     colours: Mapping[str, str] | None = None,
 ) -> "alt.VConcatChart":
-    """Prior, precision, share of alarms and cost in use, one panel each, over time.
+    """Prior, precision, share called positive and cost in use, one panel each, over time.
 
     Parameters
     ----------

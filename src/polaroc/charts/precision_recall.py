@@ -70,7 +70,8 @@ def pr(
     -------
     altair.FacetChart
         Lines that follow the exact interpolation between ROC points (D&G §3),
-        with the precision of chance, π, in each panel; thinned as in `roc`.
+        with the precision of chance, π, in each panel; thinned as in `roc`, more
+        than 40 lines to within 1.6 pixels; each of several panels has 560 pixels, not 800.
 
     Raises
     ------
@@ -131,13 +132,18 @@ def pr(
             by_kind["curve"], drawn, "recall", "precision", averaged="curves" in points.columns
         ),
     ]
-    width = SIZE if len(panels) == 1 else 0.7 * SIZE
+    width = SIZE * _size(panels)
     captions = [caption, "dashed: achievable curve" if above else "", equal.caption]
     chart = alt.layer(*layers).properties(width=width, height=width)
     columns = min(COLUMNS, len(panels)) or 1
     return with_theme(
         in_panels(chart, panels, columns).properties(title=with_captions(title, captions))
     )
+
+
+def _size(panels: Sequence[str]) -> float:
+    """The size of a panel, as a share of a chart that stands alone."""
+    return 1 if len(panels) == 1 else 0.7
 
 
 def _tables(
@@ -168,16 +174,19 @@ def _curves(
     points: pl.DataFrame, keys: Sequence[str]
 ) -> tuple[Lines, list[str], list[dict[str, Any]]]:
     """Curves as lines, their panels, and records of tooltips."""
-    line_keys = [*keys, "prior"]
-    interpolated = _interpolated(points, line_keys).with_columns(
+    placed = points.with_columns(
         panels_of(points, keys).alias(PANEL), pl.col("prior").round_sig_figs(3).alias(CHANCE)
     )
-    ordered = interpolated.sort("prior", descending=True, maintain_order=True)
-    drawn = straight_lines(ordered, keys, "tpr", "precision", const=["prior", PANEL, CHANCE])
+    ordered = placed.sort("prior", descending=True, maintain_order=True)
+    panels = ordered[PANEL].unique(maintain_order=True).to_list()
+    const = ["prior", PANEL, CHANCE]
+    drawn = straight_lines(
+        _interpolated(ordered, [*keys, "prior"]), keys, "tpr", "precision", const, _size(panels)
+    )
     precision = rates.precision(pl.col("tpr"), pl.col("fpr"), pl.col("skew"))
-    exact = points.with_columns(panels_of(points, keys).alias(PANEL), precision.alias("precision"))
+    exact = placed.with_columns(precision.alias("precision"))
     tooltips = tooltip_points(exact, keys, "tpr", "precision", const=["prior", PANEL])
-    return drawn, ordered[PANEL].unique(maintain_order=True).to_list(), tooltips
+    return drawn, panels, tooltips
 
 
 def _means(table: pl.DataFrame) -> tuple[Lines, list[str], str]:

@@ -59,8 +59,8 @@ def roc(
     -------
     altair.LayerChart
         The lines over the chance diagonal, drawn through as few points as keep
-        every point of the curve within half a pixel at 800 pixels, or within a pixel
-        where there are more than 40 lines.
+        every point of the curve within half a pixel at 800 pixels, or within 1.3
+        pixels where there are more than 40 lines.
 
     Raises
     ------

@@ -9,20 +9,26 @@ from string import Template
 from typing import Any, Literal, TypeAlias
 
 from polaroc.base.checks import check_path, listed_values, shortened
-from polaroc.charts.libraries import alt, browser_libraries, say_prior
+from polaroc.charts.libraries import alt, browser_libraries, page_functions
 from polaroc.charts.theme import DARK_BACKGROUND, dark_config, on_dark
 from polaroc.errors import InvalidArgument, quoted
 
 PAGE = Template(
     """<!DOCTYPE html>
 <html lang="en">
-<head><meta charset="utf-8"><title>$title</title><style>$style</style></head>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>$title</title><style>$style</style></head>
 <body>
 <div id="chart" role="img" aria-label="$title"></div>
 <script>$libraries</script>
 <script>
-$say_prior
-vegaEmbed("#chart", $spec, {mode: "vega-lite"}).then(({view}) => sayPrior(document, view));
+$functions
+const spec = $spec, place = document.getElementById("chart"), room = place.clientWidth;
+const options = {mode: "vega-lite"};
+const drawn = room < NARROW
+  ? drawInRoom(place, JSON.stringify(wrapTitle(spec, room)), room, options)
+  : vegaEmbed(place, spec, options).then(({view}) => view);
+drawn.then((view) => sayPrior(document, view));
 </script>
 </body>
 </html>
@@ -30,8 +36,9 @@ vegaEmbed("#chart", $spec, {mode: "vega-lite"}).then(({view}) => sayPrior(docume
 )
 # A slider as wide as a chart.
 STYLE = """
-.vega-bindings label { font: 14px sans-serif; display: flex; gap: 0.5em }
-.vega-bindings input[type=range] { width: 24em }
+.vega-bindings label { font: 14px sans-serif; display: flex; flex-wrap: wrap; gap: 0.5em }
+.vega-bindings input[type=range] { width: min(24em, 60vw) }
+@media (max-width: 36rem) { #chart { padding-right: 0 !important } }
 """
 DARK_STYLE = f":root {{ color-scheme: dark; background: {DARK_BACKGROUND} }}"
 # Control characters in JSON, which SVG does not allow.
@@ -254,5 +261,9 @@ def _page(spec: dict[str, Any], libraries: str) -> str:
     dark = spec.get("config", {}).get("background") == DARK_BACKGROUND
     style = STYLE + DARK_STYLE * dark
     return PAGE.substitute(
-        title=escape(heading), style=style, libraries=libraries, say_prior=say_prior(), spec=data
+        title=escape(heading),
+        style=style,
+        libraries=libraries,
+        functions=page_functions(),
+        spec=data,
     )

@@ -10,9 +10,9 @@ from polaroc.charts.libraries import alt
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.measures.catalog import label
 
-# The palette of Okabe and Ito, distinct with any colour vision; black last.
+# The palette of Okabe and Ito, distinct with any colour vision, so that neighbours differ most.
 COLOURS = (
-    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F", "#000000",
+    "#0072B2", "#E69F00", "#009E73", "#56B4E9", "#7F7F7F", "#D55E00", "#CC79A7", "#000000",
 )  # fmt: skip
 # Solid first.
 DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3])
@@ -70,7 +70,7 @@ def palette(models: Iterable[object]) -> dict[str, str]:
     Examples
     --------
     >>> palette(["C", "A", "B", "A"])
-    {'A': '#0072B2', 'B': '#D55E00', 'C': '#009E73'}
+    {'A': '#0072B2', 'B': '#E69F00', 'C': '#009E73'}
     """
     values = list(models) if isinstance(models, Mapping) else listed_values(models)
     if values is None:

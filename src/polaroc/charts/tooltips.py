@@ -6,10 +6,12 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.private_columns import PLACE, PRIVATE
+from polaroc.base.lazy import np
+from polaroc.base.private_columns import PRIVATE
 from polaroc.charts.libraries import alt
 from polaroc.charts.lines import groups_of, name_of
 from polaroc.charts.saving import INVISIBLE_LAYER
+from polaroc.typing import Array
 
 # Points per curve and in all, which keeps charts small, and the area of a point in square
 # pixels.
@@ -26,7 +28,7 @@ def tooltip_points(
     most = min(PER_CURVE, IN_ALL // max(1, len(groups)))
     records = []
     for group in groups:
-        spaced = _evenly_spaced(group, x, y, most)
+        spaced = group[_evenly_spaced(group[x].to_numpy(), group[y].to_numpy(), most)]
         scores = spaced["threshold"].round_sig_figs(SCORE_DIGITS)
         records.append(
             {
@@ -80,10 +82,9 @@ def curve_tooltips(base: "alt.Chart", keys: Sequence[str], x: str, y: str) -> "a
     return tooltip_layer(base, x, y, tooltip, ["threshold", *RATES[: 2 + at_prior]])
 
 
-def _evenly_spaced(curve: pl.DataFrame, x: str, y: str, most: int) -> pl.DataFrame:
-    """A limited number of points, evenly spaced along the line."""
-    step = (pl.col(x).diff() ** 2 + pl.col(y).diff() ** 2).sqrt().fill_null(0)
-    along = step.cum_sum()
-    place = (along / along.max() * most).floor().clip(upper_bound=most - 1)
-    placed = curve.with_columns(place.alias(PLACE))
-    return placed.unique(PLACE, keep="first", maintain_order=True)
+def _evenly_spaced(x: "Array", y: "Array", most: int) -> "Array":
+    """Indices of a limited number of points, evenly spaced along the line."""
+    along = np.cumsum(np.hypot(np.diff(x, prepend=x[:1]), np.diff(y, prepend=y[:1])))
+    length = along[-1] if along[-1:].any() else 1
+    place = np.minimum(along * most // length, most - 1)
+    return np.flatnonzero(np.diff(place, prepend=-1))

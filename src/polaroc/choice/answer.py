@@ -5,17 +5,17 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from polaroc.base.names import MAX_NAMED, listed, named, one_name
 from polaroc.base.statistics import ROUNDING
-from polaroc.base.text import escape_control
-from polaroc.errors import MAX_LETTERS
 
 if TYPE_CHECKING:
     from polaroc.comparison.result import Comparison
     from polaroc.priors.beliefs import Belief
 
-MAX_NAMED = 5
 # Probabilities nearer to 1 are not told apart, nor differences below this.
 ALMOST, MIN_SHOWN = 0.995, 0.001
+# The least probability of being the best at which the first words have no doubt.
+LIKELY = 2 / 3
 NUMBERS = (
     "none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
 )  # fmt: skip
@@ -45,8 +45,42 @@ def describe_belief(
     return f"at the priors {', '.join(f'{prior:.3g}' for prior in grid)}, equally likely"
 
 
-def one_sentence(
-    models: pl.DataFrame, judged_by: str, *, is_bound: bool = False, higher: bool = True
+def first_words(models: pl.DataFrame) -> str:
+    """Which model to take, no more boldly than it is likely the best.
+
+    Examples
+    --------
+    >>> for chance in (0.88, 0.44):
+    ...     chances = {"probability_best": [chance, 1 - chance]}
+    ...     print(first_words(pl.DataFrame({"model": ["A", "B"], "mean": [0.8, 0.7]} | chances)))
+    Take A
+    Take A, though it is only just ahead
+    """
+    tied = count_tied(models)
+    name = listed(models[models.columns[0]][:tied].to_list(), "or")
+    chance = models["probability_best"][0]
+    if tied == models.height:
+        return f"Take {name}"
+    if chance is None:
+        return f"Take {name}, though nothing says how sure that is"
+    if tied * chance >= LIKELY:
+        return f"Take {name}"
+    return f"Take {name}, though {'it is' if tied == 1 else 'they are'} only just ahead"
+
+
+def count_tied(models: pl.DataFrame) -> int:
+    """How many models have the best mean."""
+    top = models["mean"][0]
+    return int(((models["mean"] - top).abs() <= ROUNDING * abs(top)).sum())
+
+
+def full_answer(
+    models: pl.DataFrame,
+    judged_by: str,
+    *,
+    is_bound: bool = False,
+    higher: bool = True,
+    is_area: bool = False,
 ) -> str:
     """Which model, by how much, how likely it is the best, and what is lost if it is not.
 
@@ -55,58 +89,60 @@ def one_sentence(
     models
         As in a `Choice`, the best first.
     judged_by
-        The measure with the priors, such as "AUPREC over 5 to 20 % positives".
+        The measure with the priors, such as "area (AUPREC) over 5 to 20 % positives".
     is_bound
         Whether the probability is at least as high.
     higher
         Whether more of the measure is better. Losses are small where positives are rare,
         and have three significant digits.
+    is_area
+        Whether the measure is the mean precision over all recalls.
     """
-    top = models["mean"][0]
-    tied = models.filter((pl.col("mean") - top).abs() <= ROUNDING * abs(top))
-    names = tied[models.columns[0]].to_list()
-    sentence = f"Take {listed(names, 'or')}: {judged_by} is {_figure(top, higher)}"
-    if tied.height < models.height:
-        other, mean = models.select(models.columns[0], "mean").row(tied.height)
+    top, tied = models["mean"][0], count_tied(models)
+    sentence = f"{first_words(models)}: the {judged_by} is {_figure(top, higher)}"
+    if tied < models.height:
+        other, mean = models.select(models.columns[0], "mean").row(tied)
         than = "more" if higher else "less"
         sentence += f", {_apart(abs(top - mean), higher)} {than} than that of {one_name(other)}"
-    return f"{sentence}; {how_sure(models, tied.height, is_bound=is_bound, higher=higher)}."
+    sure = how_sure(models, is_bound=is_bound, higher=higher, is_area=is_area)
+    return f"{sentence}. {sure}".rstrip()
 
 
 def how_sure(
-    models: pl.DataFrame,
-    tied: int = 1,
-    *,
-    is_bound: bool = False,
-    higher: bool = True,
-    unit: str = "",
+    models: pl.DataFrame, *, is_bound: bool = False, higher: bool = True, is_area: bool = False
 ) -> str:
-    """How likely the first model is the best, and what is lost if it is not.
+    """How likely the first model is the best, and what is lost if it is not; "" if unknown.
 
-    The model that comes next is the likeliest to be better only if it is also next in the ranking:
-    of a poor model that was measured with a large error hardly more is known than what models are
-    like, and a sentence that names it would not be understood.
+    Another model is named only if it is next in the ranking and the likeliest to be better: of a
+    poor model that was measured with a large error hardly more is known than what models are like,
+    and a sentence that names it would not be understood.
     """
     chance, loss = models.select("probability_best", "expected_loss").row(0)
-    if chance is None:
-        return "nothing says how sure that is"
+    tied = count_tied(models)
     if tied == models.height:
-        return "they are equal on all that was measured"
-    it = "it is" if tied == 1 else "each is"
+        return "They are equal on all that was measured." if tied > 1 else ""
+    if chance is None:
+        return ""
+    first = one_name(models[models.columns[0]][0]) if tied == 1 else "Each"
     among = "the better of the two" if models.height == 2 else f"the best of the {_count(models)}"
     least = "at least " if is_bound and chance < ALMOST else ""
-    words = f"{it} {among} with a probability of {least}{percent(chance)}"
+    words = f"{first} is {among} with a probability of {least}{percent(chance)}"
     if chance >= ALMOST or tied > 1:
-        return words
+        return f"{words}."
     others = models.slice(1)
-    lost = loss / (1 - chance)
-    about = "about " * (not higher or lost >= MIN_SHOWN) + _apart(lost, higher) + unit
+    about = _loss(loss / (1 - chance), higher, is_area)
     other = one_name(others[models.columns[0]][0])
     if models.height == 2:
-        return f"{words}, and if it is not, {other} is, by {about}"
+        return f"{words}; if it is not, {other} is, by {about}."
     if others["probability_best"][0] < others["probability_best"].max():
-        return f"{words}, and if it is not, {about} is lost; {other} comes next"
-    return f"{words}, and if it is not, {other} most likely is, by {about}"
+        return f"{words}; if it is not, the loss is {about}."
+    return f"{words}; if it is not, {other} most likely is, by {about}."
+
+
+def _loss(lost: float, higher: bool, is_area: bool) -> str:
+    """What is lost if another model is the best."""
+    about = "about " if not higher or lost >= MIN_SHOWN else ""
+    return f"{about}{_apart(lost, higher)}{' of area, where 1 is perfect' if is_area else ''}"
 
 
 def _figure(mean: float, higher: bool) -> str:
@@ -138,51 +174,47 @@ def corrected(models: pl.DataFrame, measure: str, *, higher: bool = True) -> str
     mean, expected = models.select("mean", "expected").row(0)
     too, far = ("high", "highest") if higher else ("low", "lowest")
     picked = (
-        f"The mean {measure} of the first model is likely too {too}, because it is the {far} of "
-        f"{models.height}: chance helped to make it so, the more the closer the models are"
+        f"The {measure} of the first model is likely too {too}, because it was picked for being "
+        f"the {far} of {models.height}, and chance helped"
     )
     if expected is None:
         return f"{picked}."
     before, after = _figure(mean, higher), _figure(expected, higher)
     if expected >= mean if higher else expected <= mean:
         # Models that vary together move together, which can outweigh the shrinking.
-        turn = "fall" if higher else "rise"
-        return f"Corrected for having been picked, the mean {measure} of {before} does not {turn}."
-    return f"{picked}. Corrected for that, the mean of {before} becomes {after}."
+        turn = "lower" if higher else "higher"
+        return (
+            f"Corrected for the model having been picked, the {measure} is {after}, not {turn} "
+            f"than {before} as measured."
+        )
+    return f"{picked}. Corrected for that, {before} becomes {after}."
 
 
 def describe_tests(models: pl.DataFrame, comparison: "Comparison | None", blocks: int) -> str:
     """A sentence on the tests between the first model and others, and the folds that it wins."""
-    sentences = []
-    if comparison is not None:
-        sentences.append(describe_separation(models[models.columns[0]], comparison))
+    sentences, first = [], models[models.columns[0]]
     if blocks > 1:
-        sentences.append(describe_wins(models["share"][0], blocks))
+        wins = round(models["share"][0] * blocks, 2)
+        sentences.append(f"{one_name(first[0])} is the best in {wins:g} of the {blocks} folds.")
+    if comparison is not None:
+        sentences.append(describe_separation(first, comparison))
     return " ".join(sentences)
 
 
-def describe_wins(share: float, blocks: int) -> str:
-    """A sentence on the folds in which the first model is the best.
-
-    Examples
-    --------
-    >>> describe_wins(0.85, 20)
-    'It is the best in 17 of the 20 folds.'
-    """
-    return f"It is the best in {round(share * blocks, 2):g} of the {blocks} folds."
-
-
 def describe_separation(models: pl.Series, comparison: "Comparison") -> str:
-    """A sentence on the models from which the first differs significantly."""
+    """Sentences on the models from which a test tells the first, and what it asks for."""
     apart, not_apart = split_by_test(models, comparison)
-    first = f"By the corrected test at α = {comparison.plan.alpha:g}, {one_name(models[0])}"
+    tells = f"The test tells {one_name(models[0])} from {named(apart)}"
     if not not_apart:
-        return f"{first} differs significantly from {named(apart)}."
+        return f"{tells}."
     if not apart:
-        return f"{first} does not differ significantly from {listed(not_apart, 'or')}."
+        tells = f"The test does not tell {one_name(models[0])} from {listed(not_apart, 'or')}"
+    else:
+        tells += f", but not from {listed(not_apart, 'or')}"
+    rare = 1 / comparison.plan.alpha
     return (
-        f"{first} differs significantly from {named(apart)}, but not from "
-        f"{listed(not_apart, 'or')}."
+        f"{tells}. It asks for more than being probably the best: for a lead so large that, among "
+        f"equal models, chance would make one in fewer than 1 of {rare:,.3g} such studies."
     )
 
 
@@ -195,51 +227,12 @@ def changes(priors: pl.DataFrame) -> list[str]:
     if len(starts) < 2:
         return []
     runs = [f"{one_name(models[i])} from {100 * at[i]:.3g} %" for i in starts]
-    return [f"The best model changes with the share of positives: {', '.join(runs)}."]
-
-
-def named(models: Sequence[object]) -> str:
-    """The first names as an enumeration.
-
-    Examples
-    --------
-    >>> named(["A", "B", "C"])
-    'A, B and C'
-    """
-    return listed(models, "and")
-
-
-def listed(models: Sequence[object], last: str) -> str:
-    """The first names, with a word before the last of them.
-
-    Examples
-    --------
-    >>> listed(["A", "B", "C"], "or")
-    'A, B or C'
-    """
-    words = [one_name(model) for model in models[:MAX_NAMED]]
-    if len(models) > MAX_NAMED:
-        words.append(f"{len(models) - MAX_NAMED} more")
-    return f" {last} ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+    return [f"Which model is best depends on the share of positives: {', '.join(runs)} on."]
 
 
 def _count(models: pl.DataFrame) -> str:
     """How many models there are, small numbers in words."""
     return NUMBERS[models.height] if models.height < len(NUMBERS) else f"{models.height:,}"
-
-
-def one_name(model: object) -> str:
-    """A name for a sentence: quoted if blank, cut if long.
-
-    Examples
-    --------
-    >>> one_name("A"), one_name(""), len(one_name("a" * 5_000))
-    ('A', "''", 61)
-    """
-    name = escape_control(str(model)).replace("\n", "\\n")
-    if not name.strip():
-        return repr(name)
-    return name if len(name) <= MAX_LETTERS else f"{name[:MAX_LETTERS]}…"
 
 
 def split_by_test(models: pl.Series, comparison: "Comparison") -> tuple[list[object], list[object]]:

@@ -9,20 +9,21 @@ import polars as pl
 from polaroc.base.checks import check_factor, check_share
 from polaroc.base.columns import as_lazy
 from polaroc.base.lazy import np
+from polaroc.base.names import listed, noted_by_kind, one_name
 from polaroc.base.private_columns import TRUTH, private
 from polaroc.base.statistics import ROUNDING
 from polaroc.base.text import short_threshold
 from polaroc.choice.answer import (
     changes,
+    count_tied,
     describe_belief,
+    first_words,
     how_sure,
-    listed,
-    one_name,
 )
 from polaroc.choice.certainty import Certainty
 from polaroc.choice.posterior import Posterior, posterior
 from polaroc.choice.predictions import GRID, WEIGHTED, one_prior
-from polaroc.choice.regret import priors_to_evaluate
+from polaroc.choice.regret import priors_to_evaluate, table_of_priors
 from polaroc.choice.result import Choice
 from polaroc.comparison.gate_checks import keys_of
 from polaroc.comparison.letters import check_result_name
@@ -44,8 +45,6 @@ from polaroc.typing import Score as Scores
 EXPECTED_COST = "expected_cost"
 AT, WRONG, KNOWN, WHY = (private(name) for name in ("at", "wrong", "known", "why"))
 COLUMNS = ("threshold", "tpr", "fpr")
-# Models of which the answer says why they have no threshold.
-MAX_REASONS = 3
 NOT_PROMISED = "no threshold can be promised: "
 # Positives, at the least, among the cases of which the answer speaks.
 MIN_POSITIVES = 10
@@ -226,11 +225,7 @@ def _between(
         raise InvalidArgument(
             f"{quoted(several)} has several values: models of folds are fitted anew, and a "
             "threshold belongs to one fitted model.",
-            hint=Hint(
-                "keep one of the values, or name the models alone: {by}.",
-                command_line="keep one of the values, or give --no-blocks.",
-                by="model",
-            ),
+            hint="keep one of the values, or drop the column if its values are not those of folds.",
         )
     return MODEL if wide else between
 
@@ -314,16 +309,15 @@ def _shared(table: pl.DataFrame, tuned: pl.DataFrame, case: str | None) -> list[
     ]
 
 
-def _choice(
+def _tables(
     judged: pl.DataFrame,
     rated: pl.DataFrame,
     between: str,
     costs: Costs,
     certainty: Certainty,
     level: float,
-    warnings: Sequence[str],
-    curves: Sequence[pl.DataFrame],
-) -> Choice:
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The models, the one that costs least first, and their costs and regrets at each prior."""
     belief, names = costs.belief, rated[between]
     fnr, fpr = 1 - rated["tpr"].to_numpy(), rated["fpr"].to_numpy()
     means = costs.at(belief.mean, fnr, fpr)
@@ -357,18 +351,23 @@ def _choice(
         .with_columns(judged.select(COLUMNS))
         .sort("mean", nulls_last=True, maintain_order=True)
     )
-    priors = pl.DataFrame(
-        [
-            pl.Series("prior", np.repeat(costs.priors, rated.height), pl.Float64),
-            pl.concat([names] * len(costs.priors)),
-            pl.Series("mean", at_priors.ravel(), pl.Float64),
-            pl.Series("regret", regrets.ravel(), pl.Float64),
-            pl.Series("share", [None] * regrets.size, pl.Float64),
-        ]
-    ).with_columns((pl.col("regret") <= ROUNDING * pl.col("mean").abs()).alias("best"))
+    return models, table_of_priors(costs.priors, names, at_priors.ravel(), regrets.ravel())
+
+
+def _choice(
+    judged: pl.DataFrame,
+    rated: pl.DataFrame,
+    between: str,
+    costs: Costs,
+    certainty: Certainty,
+    level: float,
+    warnings: Sequence[str],
+    curves: Sequence[pl.DataFrame],
+) -> Choice:
+    models, priors = _tables(judged, rated, between, costs, certainty, level)
     ranked = models.filter(pl.col("mean").is_not_null())
     is_any = not ranked.is_empty()
-    lacking = judged.filter(~pl.col(KNOWN)).select(between, "note").iter_rows()
+    lacking = judged.filter(~pl.col(KNOWN)).select(between, "note").rows()
     close = pl.col("worst_regret") <= pl.col("worst_regret").min() + ROUNDING
     threshold = ranked["threshold"][0] if is_any else None
     return Choice(
@@ -384,12 +383,12 @@ def _choice(
             *([certainty.basis] if is_any else []),
             *_corrected(ranked),
             *changes(priors),
-            *([] if costs.estimate is None else [belief.interval_note]),
-            *(f"No cost of {one_name(model)}: {note}." for model, note in lacking),
+            *([] if costs.estimate is None else [costs.belief.interval_note]),
+            *(f"No cost of {noted}" for noted in noted_by_kind(lacking)),
             *warnings,
         ),
         comparison=None,
-        over=belief,
+        over=costs.belief,
         measure=EXPECTED_COST,
         block=(),
         level=level,
@@ -422,9 +421,7 @@ def _why_none(judged: pl.DataFrame, between: str) -> str:
     reasons = notes.with_columns(pl.col("note").str.strip_prefix(NOT_PROMISED))
     if reasons["note"].n_unique() == 1:
         return f"{start}{reasons['note'][0]}."
-    each = [f"for {one_name(model)} {note}" for model, note in reasons.head(MAX_REASONS).rows()]
-    rest = [f"{reasons.height - MAX_REASONS} more are in the notes"]
-    return f"{start}{'; '.join(each + rest * (reasons.height > MAX_REASONS))}."
+    return f"{start}{' '.join(noted_by_kind(reasons.rows()))}"
 
 
 def _written(threshold: float, model: pl.Series, curves: Sequence[pl.DataFrame]) -> str:
@@ -441,8 +438,8 @@ def _sentence(
     ranked: pl.DataFrame, costs: Costs, curves: Sequence[pl.DataFrame], *, is_bound: bool
 ) -> str:
     """Which model with which threshold, what that does and costs, and how sure it is."""
-    name, cost, threshold, tpr, fpr = ranked.select(ranked.columns[0], "mean", *COLUMNS).row(0)
-    at, prior = one_prior(costs.over), costs.belief.mean
+    cost, threshold, tpr, fpr = ranked.select("mean", *COLUMNS).row(0)
+    at, prior, tied = one_prior(costs.over), costs.belief.mean, count_tied(ranked)
     cases = 1000
     while cases * prior < MIN_POSITIVES:
         cases *= 10
@@ -457,19 +454,16 @@ def _sentence(
     belief = describe_belief(ends, costs.over if at is None else None, [prior])
     plural = "" if round(alarms) == 1 else "s"
     sentence = (
-        f"Take {one_name(name)}, and {act}: of {cases:,} cases, {belief}, it misses on average "
-        f"{missed:,.0f} of {positives:,.0f} positives and raises {alarms:,.0f} false "
-        f"alarm{plural}, a cost of {cost:.4g} per case"
+        f"{first_words(ranked if tied == 1 else ranked[:1])}, and {act}. Of {cases:,} cases, "
+        f"{belief}, it misses on average {missed:,.0f} of {positives:,.0f} positives and raises "
+        f"{alarms:,.0f} false alarm{plural}, a cost of {cost:.4g} per case"
     )
-    tied = ranked.filter(pl.col("mean") <= cost + ROUNDING * cost)
-    if tied.height > 1:
-        sentence += f", as much as {listed(tied[ranked.columns[0]].to_list()[1:], 'and')}"
-    if tied.height < ranked.height:
-        other, more = ranked.select(ranked.columns[0], "mean").row(tied.height)
+    if tied > 1:
+        sentence += f", as much as {listed(ranked[ranked.columns[0]][1:tied].to_list(), 'and')}"
+    if tied < ranked.height:
+        other, more = ranked.select(ranked.columns[0], "mean").row(tied)
         sentence += f", {more - cost:.3g} less than that of {one_name(other)}"
-    if ranked.height == 1:
-        return f"{sentence}."
-    return f"{sentence}; {how_sure(ranked, tied.height, is_bound=is_bound)}."
+    return f"{sentence}. {how_sure(ranked, is_bound=is_bound)}".rstrip()
 
 
 def _corrected(ranked: pl.DataFrame) -> list[str]:

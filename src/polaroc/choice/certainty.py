@@ -20,9 +20,13 @@ from polaroc.comparison.paired_cases import (
 from polaroc.errors import Hint
 from polaroc.measures.catalog import mean_name
 from polaroc.measures.spec import Measure
+from polaroc.predictions.row_checks import SCORE
+from polaroc.predictions.usual_keys import usual_case
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Array
 
+# A column of cases, where none is known.
+ANY_CASE = "id"
 # Test sets as large as training sets: the most that is usual.
 MAX_RATIO = 1.0
 
@@ -53,7 +57,15 @@ def of_folds(values: "Array", test_train_ratio: float | None) -> Certainty:
             case="id",
         )
     else:
-        basis = f"{about}: the {folds} folds count as {1 / (1 / folds + ratio):.1f} independent."
+        basis = (
+            f"{about}: the {folds} folds, which share cases, count as "
+            f"{1 / (1 / folds + ratio):.1f} independent ones."
+        )
+        if ratio > MAX_RATIO:
+            basis += (
+                f" The ratio of {ratio:.3g} says that folds test on more cases than they train on: "
+                "it is test over training, 0.25 for 80/20."
+            )
     return Certainty(covariance, basis, folds - 1, test_train_ratio is None)
 
 
@@ -81,6 +93,13 @@ def of_block(cases: PairedCases, block: Block) -> Certainty:
     if np.isnan(covariance).any():
         return Certainty(None, "Nothing says how sure this is: a class has fewer than two cases.")
     if covariance.diagonal().max() < NO_VARIANCE:
+        scores = cases.rows.group_by(cases.between).agg(pl.col(SCORE).n_unique())[SCORE]
+        if scores.max() == 1:
+            return Certainty(
+                None,
+                "Nothing says how sure this is: each model gives all cases the same score, which "
+                "does not tell the classes apart.",
+            )
         return Certainty(
             None,
             "Nothing says how sure this is: the models separate the classes perfectly, so that "
@@ -121,15 +140,32 @@ def of_errors(
                     "The probability refers to these fitted models on other cases like these. "
                     "Their errors were taken for unrelated, which understates it where they were "
                     "tested on the same cases: give predictions with {case}.",
-                    case="id",
+                    case=ANY_CASE,
                 ),
                 is_bound=True,
             )
     return Certainty(
         None,
         Hint(
-            "Each model was measured once, so nothing says how sure this is: give predictions, "
-            "with {case} for the cases of one test set, or measures of several folds.",
-            case="id",
+            "To know how sure the choice is, give predictions with {case}, which names the cases "
+            "of one test set, or measures of several folds: each model was measured once.",
+            case=ANY_CASE,
         ),
+    )
+
+
+def name_case(warnings: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+    """Warnings whose hint to name the cases names a column of the table, where one looks like it.
+
+    Examples
+    --------
+    >>> name_case([Hint("give {case}.", case=ANY_CASE)], ["model", "case", "score"])
+    ("give case='case'.",)
+    """
+    case = usual_case(names)
+    return tuple(
+        Hint(one.template, command_line=one.command_line, **{**one.arguments, "case": case})
+        if case is not None and isinstance(one, Hint) and one.arguments.get("case") == ANY_CASE
+        else one
+        for one in warnings
     )

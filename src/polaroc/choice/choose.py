@@ -2,35 +2,49 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import polars as pl
 
 from polaroc.base.checks import check_share, check_text, pair_of
-from polaroc.base.columns import as_lazy, column_names, require
+from polaroc.base.columns import RESERVED, as_lazy, column_name, column_names, require
 from polaroc.base.statistics import ROUNDING
-from polaroc.choice.answer import changes, corrected, describe_belief, one_sentence
+from polaroc.choice.answer import changes, corrected, describe_belief, full_answer
 from polaroc.choice.by_cost import EXPECTED_COST, choose_by_cost, costs_of
-from polaroc.choice.certainty import Certainty, of_errors, of_folds, of_halves
+from polaroc.choice.certainty import Certainty, name_case, of_errors, of_folds, of_halves
 from polaroc.choice.posterior import Posterior, at_least_own, posterior
 from polaroc.choice.predictions import measured, one_prior
-from polaroc.choice.regret import ExpectedMeasures, best_shares, measure_under_belief
+from polaroc.choice.regret import (
+    ExpectedMeasures,
+    best_shares,
+    measure_under_belief,
+    table_of_priors,
+)
 from polaroc.choice.result import Choice
 from polaroc.comparison.compare import of_design
 from polaroc.comparison.design import Design, Incomplete, Plan, balanced, check_blocks
-from polaroc.comparison.gate_checks import check_scores, refuse_score_prior
+from polaroc.comparison.gate_checks import (
+    check_scores,
+    refuse_one_class,
+    refuse_prediction_options,
+)
 from polaroc.comparison.half_splits import ModelMeans, half_split_means, read_halves
 from polaroc.comparison.layout import Layout, layout_of
 from polaroc.comparison.letters import check_result_name
-from polaroc.comparison.measure_rows import SAME, below_chance, over_labels, range_rows, rows_of
+from polaroc.comparison.measure_rows import SAME, doubts, over_labels, range_rows, rows_of
 from polaroc.errors import Hint, InvalidArgument, check_choice, nearest
 from polaroc.measures.catalog import (
+    CATALOG,
     at_one_prior,
     bounds,
     higher_is_better,
-    label,
+    in_words,
+    is_area,
     mean_name,
 )
+from polaroc.predictions.usual_keys import column_names_of, usual_keys, usual_names
+from polaroc.predictions.wide import score_columns
 from polaroc.priors.beliefs import Belief, belief_of_estimate, resolve_belief
 from polaroc.priors.grids import OBSERVED, check_prior, check_range
 from polaroc.priors.in_use import widest
@@ -84,8 +98,8 @@ def choose(
         The key column that tells the models apart.
     block
         The key column, or columns, of the folds; None where each model was measured
-        once. Of predictions, columns with usual names of models and folds are found
-        where neither it, `between` nor `by` is given.
+        once. Where there is no "fold", and `by` is not given, columns with usual names of
+        folds are found, if any; of predictions also those of models, without `between`.
     measure
         A measure taken at priors, such as "auprec", or "brier" and "log_loss", of which
         less is better, for scores that are probabilities; or ``"expected_cost"``, to
@@ -200,11 +214,76 @@ def choose(
     ...     by=["model", "fold"], over=(0.05, 0.20), test_train_ratio=0.25,
     ... )
     >>> print(choice.answer)
-    Take A: AUPREC over 5 to 20 % positives is 0.779, 0.043 more than that of C; it is the best
-    of the three with a probability of 88 %, and if it is not, about 0.023 is lost; C comes next.
+    Take A: the area (AUPREC) over 5 to 20 % positives is 0.779, 0.043 more than that of C. A is the
+    best of the three with a probability of 88 %; if it is not, the loss is about 0.023 of area,
+    where 1 is perfect.
     >>> choice.models["model"].to_list()
     ['A', 'C', 'B']
     """
+    over, estimate = _checked_priors(over)
+    keys = [] if by is None else column_names(by, "by")
+    if by is not None:
+        between, block = (keys[0], keys[1:]) if keys else (between, ())
+    elif isinstance(block, str) and block == "fold":
+        measures = as_lazy(measures)
+        block = _folds(measures, between, [truth, score, weight, case])
+    check_options(
+        measure, test_train_ratio=test_train_ratio, halves=halves, tuning=tuning, cost_fn=cost_fn,
+        cost_fp=cost_fp, constraints=constraints, confidence=confidence,
+        score_prior=None if score_prior == OBSERVED else score_prior,
+    )  # fmt: skip
+    check_share("level", level)
+    given = [column_name(between, "between"), *column_names(block, "block")]
+    usual = by is None and isinstance(block, str) and given == ["model", "fold"]
+    named = None if usual else given
+    if measure == EXPECTED_COST:
+        costs = costs_of(cost_fn, cost_fp, over, constraints, confidence, estimate)
+        return choose_by_cost(
+            measures, tuning, named, costs, truth=truth, score=score, case=case, weight=weight,
+            positive=positive, nulls=nulls, level=level,
+        )  # fmt: skip
+    measure = at_one_prior(measure)
+    check_scores(truth, score, on_cases=case is not None)
+    choose_of = partial(
+        choose_measured, measure=measure, alpha=alpha, incomplete=incomplete, level=level,
+        halves=None if halves is None else _read_measures(halves),
+    )  # fmt: skip
+    if truth is None or score is None:
+        if estimate is not None:
+            raise InvalidArgument(
+                "over is an estimated prior, and there are no predictions: measures at one prior "
+                "do not say what they are at others.",
+                hint="give predictions, with truth and score, or a range of priors.",
+            )
+        refuse_prediction_options(weight, positive, nulls, score_prior)
+        return choose_of(
+            _read_measures(measures), between, block, over=over, test_train_ratio=test_train_ratio
+        )
+    table = as_lazy(measures).collect()
+
+    def of_predictions(over: tuple[float, float] | Belief | None) -> Choice:
+        known = measured(
+            table, named if by is None else keys, measure, over, truth=truth, score=score,
+            case=case, weight=weight, positive=positive, nulls=nulls, score_prior=score_prior,
+        )  # fmt: skip
+        ratio = known.test_train_ratio if test_train_ratio is None else test_train_ratio
+        choice = choose_of(
+            known.measures, known.between, known.blocks, over=over, test_train_ratio=ratio,
+            certainty=known.certainty,
+        )  # fmt: skip
+        left_out = [] if known.left_out is None else [known.left_out]
+        return replace(choice, warnings=(*left_out, *name_case(choice.warnings, table.columns)))
+
+    if estimate is None:
+        return of_predictions(over)
+    _refuse("for ranges and beliefs", "over is an estimate", halves=halves)
+    return _at_estimate(of_predictions, belief_of_estimate(estimate))
+
+
+def _checked_priors(
+    over: tuple[float, float] | Belief | pl.DataFrame | pl.LazyFrame | None,
+) -> tuple[tuple[float, float] | Belief | None, pl.DataFrame | None]:
+    """The range or belief that was given, and the estimate where it is the belief of one."""
     estimate = None
     if isinstance(over, pl.DataFrame | pl.LazyFrame):
         # The prior in use, estimated with one model, is that of all.
@@ -212,75 +291,25 @@ def choose(
         over = belief_of_estimate(estimate)
     elif not (over is None or isinstance(over, Belief)):
         over = pair_of(over) or resolve_belief(over)
-    if one_prior(over) is not None:
-        check_prior(one_prior(over))
+    if (prior := one_prior(over)) is not None:
+        check_prior(prior)
     elif isinstance(over, tuple):
         check_range(*over)
-    keys = [] if by is None else column_names(by, "by")
-    if by is not None:
-        between, block = (keys[0], keys[1:]) if keys else (between, ())
-    check_options(
-        measure, test_train_ratio=test_train_ratio, halves=halves, tuning=tuning, cost_fn=cost_fn,
-        cost_fp=cost_fp, constraints=constraints, confidence=confidence,
-        score_prior=None if score_prior == OBSERVED else score_prior,
-    )  # fmt: skip
-    check_share("level", level)
-    if measure == EXPECTED_COST:
-        usual = by is None and (between, block) == ("model", "fold")
-        costs = costs_of(cost_fn, cost_fp, over, constraints, confidence, estimate)
-        return choose_by_cost(
-            measures, tuning, None if usual else [between, *column_names(block, "block")], costs,
-            truth=truth, score=score, case=case, weight=weight, positive=positive, nulls=nulls,
-            level=level,
-        )  # fmt: skip
-    measure = at_one_prior(measure)
-    check_scores(truth, score, on_cases=case is not None)
-    if truth is not None and score is not None:
-        usual = by is None and (between, block) == ("model", "fold")
-        table = as_lazy(measures).collect()
+    return over, estimate
 
-        def of_predictions(over: tuple[float, float] | Belief | None) -> Choice:
-            known = measured(
-                table,
-                None if usual else [between, *column_names(block, "block")] if by is None else keys,
-                measure, over, truth=truth, score=score, case=case, weight=weight,
-                positive=positive, nulls=nulls, score_prior=score_prior,
-            )  # fmt: skip
-            choice = choose_measured(
-                known.measures, known.between, known.blocks, measure, over=over,
-                test_train_ratio=known.test_train_ratio
-                if test_train_ratio is None
-                else test_train_ratio,
-                alpha=alpha, incomplete=incomplete, level=level, certainty=known.certainty,
-                halves=None if halves is None else _measures_in_halves(halves),
-            )  # fmt: skip
-            if known.left_out is None:
-                return choice
-            return replace(choice, warnings=(known.left_out, *choice.warnings))
 
-        if estimate is None:
-            return of_predictions(over)
-        _refuse("for ranges and beliefs", "over is an estimate", halves=halves)
-        return _at_estimate(of_predictions, belief_of_estimate(estimate))
-    if estimate is not None:
-        raise InvalidArgument(
-            "over is an estimated prior, and there are no predictions: measures at one prior do "
-            "not say what they are at others.",
-            hint="give predictions, with truth and score, or a range of priors.",
-        )
-    if weight is not None or positive is not None or nulls != "raise":
-        raise InvalidArgument(
-            "weight, positive or nulls is given without truth and score: they are for predictions.",
-            hint="leave it out, or name the columns of predictions.",
-        )
-    refuse_score_prior(score_prior)
-    lazy = as_lazy(measures)
-    require(lazy, ("measure", "estimate"), source="evaluate(...)")
-    return choose_measured(
-        lazy.collect(), between, block, measure, over=over, test_train_ratio=test_train_ratio,
-        alpha=alpha, incomplete=incomplete, level=level,
-        halves=None if halves is None else _measures_in_halves(halves),
-    )  # fmt: skip
+def _folds(table: pl.LazyFrame, between: str, taken: Sequence[object]) -> str | list[str] | None:
+    """The columns of folds where none is named: "fold", others with usual names, or none."""
+    names = table.collect_schema().names()
+    truth, score, *_ = taken
+    if "fold" in names or (truth is not None and between == "model"):
+        return "fold"
+    if truth is None:
+        keys = [name for name in names if name != between and name not in RESERVED]
+        return usual_names(keys).blocks or None
+    columns: list[object] = [*score_columns(score).values()] or [score]  # type: ignore[arg-type]
+    used = column_names_of([*taken, *columns])
+    return usual_keys(table, [*used, between]).blocks or None
 
 
 def _at_estimate(
@@ -313,6 +342,16 @@ def check_options(
     check_text("measure", measure, "auprec")
     if measure != EXPECTED_COST and nearest(measure, [EXPECTED_COST]):
         check_choice("measure", measure, (EXPECTED_COST,))
+    if measure in CATALOG and not CATALOG[measure].at_priors and CATALOG[measure].over is None:
+        raise InvalidArgument(
+            f"measure is {measure!r}, which does not depend on the share of positives, and a "
+            "choice is one over shares of positives.",
+            hint=Hint(
+                "compare(...) and gate({measure}) take it; for a choice take measure='auprec'.",
+                command_line="`polaroc compare` and `polaroc gate` take {measure}.",
+                measure=measure,
+            ),
+        )
     if measure == EXPECTED_COST:
         _refuse("for folds", f"measure is {EXPECTED_COST!r}: it judges fitted models on one test "
                 "set", test_train_ratio=test_train_ratio, halves=halves)  # fmt: skip
@@ -353,19 +392,16 @@ def choose_measured(
 ) -> Choice:
     """The choice from tidy measures; `certainty` where it does not follow from these."""
     check_result_name(between, COLUMNS)
+    refuse_one_class(frame)
     if (prior := one_prior(over)) is not None:
         frame, over = _at_prior(frame, measure, prior), None
         halves = None if halves is None else _at_prior(halves, measure, prior)
     under_belief = measure_under_belief(frame, measure, over)
     blocks = column_names(block, "block")
     design = balanced(
-        under_belief.rows,
-        under_belief.columns,
-        between,
-        blocks,
-        incomplete,
+        under_belief.rows, under_belief.columns, between, blocks, incomplete,
         noted=under_belief.noted,
-    )
+    )  # fmt: skip
     measured = under_belief.expected_measures(design.values)
     over, ends, belief = under_belief.over, under_belief.ends, under_belief.belief
     sens = _sens(frame, between, over)
@@ -386,25 +422,26 @@ def choose_measured(
     priors = _priors(measured, named)
     comparison = None
     if len(design.values) > 1 and (test_train_ratio is not None or means is not None):
-        expected_design = Design(design.models, design.blocks, measured.expected[:, :, None])
-        plan = Plan(test_train_ratio=test_train_ratio, alpha=alpha, halves=means is not None)
         comparison = of_design(
-            expected_design, f"expected {measure}", between, blocks, plan, means=means,
-            layout=layout, descending=higher_is_better(measure),
+            Design(design.models, design.blocks, measured.expected[:, :, None]),
+            f"expected {measure}", between, blocks,
+            Plan(test_train_ratio=test_train_ratio, alpha=alpha, halves=means is not None),
+            means=means, layout=layout, descending=higher_is_better(measure),
         )  # fmt: skip
-    name = label(measure)
-    below_chance_warnings = below_chance(frame, measure)
-    answer = one_sentence(
+    name = in_words(measure)
+    doubted = doubts(frame, measure)
+    answer = full_answer(
         models,
         f"{name} {describe_belief(ends, over, under_belief.grid)}",
         is_bound=certainty.is_bound,
         higher=higher_is_better(measure),
+        is_area=is_area(measure),
     )
     return Choice(
         bayes=models[between][0],
         minimax=_least(models, between, "worst_regret"),
         steadiest=_least(models, between, "sens"),
-        answer="".join(f"{warning} " for warning in below_chance_warnings) + answer,
+        answer="".join(f"{warning} " for warning in doubted) + answer,
         models=models,
         priors=priors,
         warnings=(
@@ -415,7 +452,7 @@ def choose_measured(
             *([] if under_belief.is_exact else _other_range(frame, models, between, measure, over)),
             *([] if comparison is None else comparison.warnings),
             *design.warnings,
-            *below_chance_warnings,
+            *doubted,
         ),
         comparison=comparison,
         over=belief,
@@ -427,8 +464,8 @@ def choose_measured(
     )
 
 
-def _measures_in_halves(halves: Table) -> pl.DataFrame:
-    lazy = as_lazy(halves)
+def _read_measures(measures: Table) -> pl.DataFrame:
+    lazy = as_lazy(measures)
     require(lazy, ("measure", "estimate"), source="evaluate(...)")
     return lazy.collect()
 
@@ -508,29 +545,10 @@ def _negative(limit: float | None) -> float | None:
 
 def _priors(measured: ExpectedMeasures, models: pl.Series) -> pl.DataFrame:
     if not measured.evaluated_priors:
-        numbers = dict.fromkeys(("mean", "regret", "share"), pl.Float64())
-        return pl.DataFrame(
-            schema={
-                "prior": pl.Float64(),
-                models.name: models.dtype,
-                **numbers,
-                "best": pl.Boolean(),
-            }
-        )
-    blocks, count = len(measured.values), len(models)
-    priors = pl.Series(
-        "prior", [p for p in measured.evaluated_priors for _ in range(count)], pl.Float64
-    )
-    shares = measured.shares.T.ravel() if blocks > 1 else [None] * len(priors)
-    return pl.DataFrame(
-        [
-            priors,
-            pl.concat([models] * len(measured.evaluated_priors)),
-            pl.Series("mean", measured.means.T.ravel()),
-            pl.Series("regret", measured.regret.T.ravel()),
-            pl.Series("share", shares, pl.Float64),
-        ]
-    ).with_columns((pl.col("regret") <= ROUNDING * pl.col("mean").abs()).alias("best"))
+        return table_of_priors((), models, (), ())
+    shares = measured.shares.T.ravel() if len(measured.values) > 1 else None
+    means, regrets = measured.means.T.ravel(), measured.regret.T.ravel()
+    return table_of_priors(measured.evaluated_priors, models, means, regrets, shares)
 
 
 def _sens(

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from polaroc.base.columns import column_name
 from polaroc.choice.certainty import Certainty, of_cases
-from polaroc.comparison.gate_checks import keys_of
+from polaroc.comparison.gate_checks import keys_of, refuse_empty
+from polaroc.comparison.layout import ratio_of
 from polaroc.comparison.paired_cases import check_has_models, common_cases
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
@@ -58,6 +58,7 @@ def measured(
                 over=(0.05, 0.20),
             ),
         )
+    refuse_empty(table)
     wide = bool(score_columns(score))
     taken = [name for name in (truth, *_scores(score), weight, case) if isinstance(name, str)]
     between, *blocks = keys_of(table, _with_model(by) if wide else by, taken, on_cases=True)
@@ -141,13 +142,6 @@ def options_of(
 def one_prior(over: object) -> float | None:
     """The prior of a range of one point."""
     return over[0] if isinstance(over, tuple) and over[0] == over[1] else None
-
-
-def ratio_of(table: pl.DataFrame, keys: Sequence[str], case: str) -> float | None:
-    """Test over training cases, where all cases that a fold does not test are trained on."""
-    tested = table.group_by(keys).len().select(pl.col("len").cast(pl.Float64).mean()).item()
-    cases = table.get_column(column_name(case, "case")).n_unique()
-    return tested / (cases - tested) if tested is not None and tested < cases else None
 
 
 def _scores(score: Score) -> list[object]:

@@ -223,6 +223,26 @@ def best_shares(values: "Array") -> "Array":
     return shared
 
 
+def table_of_priors(
+    priors: Sequence[float],
+    models: pl.Series,
+    means: "Array | tuple[()]",
+    regrets: "Array | tuple[()]",
+    shares: "Array | None" = None,
+) -> pl.DataFrame:
+    """Mean and regret of all models at one prior after the other; `shares` of several blocks."""
+    unknown = [None] * len(means)
+    return pl.DataFrame(
+        [
+            pl.Series("prior", [prior for prior in priors for _ in models], pl.Float64),
+            pl.concat([models.clear(), *[models] * len(priors)]),
+            pl.Series("mean", means, pl.Float64),
+            pl.Series("regret", regrets, pl.Float64),
+            pl.Series("share", unknown if shares is None else shares, pl.Float64),
+        ]
+    ).with_columns((pl.col("regret") <= ROUNDING * pl.col("mean").abs()).alias("best"))
+
+
 def priors_used(
     over: tuple[float, float] | None, belief: Belief, grid: Sequence[float]
 ) -> list[float]:

@@ -74,6 +74,14 @@ def chart(
         Target | None,
         typer.Option(help="What pairs are compared for, as in compare. [default: algorithm]"),
     ] = None,
+    case: Annotated[
+        str | None,
+        typer.Option(
+            help="Of predictions on one test set, for pairs with --target trained, winner_map and "
+            "regret: column that tells the cases apart. [default: of pairs id; the rows where "
+            "each model has a column of scores]",
+        ),
+    ] = None,
     test_train_ratio: Ratio = None,
     alpha: Annotated[
         float | None,
@@ -106,8 +114,8 @@ def chart(
     drawing = DRAWINGS[name]
     options: dict[str, Any] = {
         "prior": priors_in_words(prior) or None, "over": over, "grid": grid,
-        "measure": measure, "target": target, "test_train_ratio": test_train_ratio, "alpha": alpha,
-        "band": band, "brier": brier or None,
+        "measure": measure, "target": target, "case": case, "test_train_ratio": test_train_ratio,
+        "alpha": alpha, "band": band, "brier": brier or None,
     }  # fmt: skip
     given: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
     if unused := [key for key in given if key not in drawing.options]:
@@ -128,7 +136,12 @@ def chart(
             columns = columns_of(source, truth, score, weight, positive, nulls)
             keys = Keys(by or [], [], [])
             if columns is not None:
-                keys = keys_of(source, by, no_by, columns)
+                keys = keys_of(source, by, no_by, columns, case)
+            elif case is not None:
+                raise InvalidArgument(
+                    "--case is for predictions, and the files hold measures.",
+                    hint="leave it out, or give --truth and --score.",
+                )
             wanted = ChartInputs(source, columns, keys.all, **given)
             drawn_from = drawing.table(wanted)
             say("drawing")
@@ -140,6 +153,8 @@ def chart(
     print_notes(keys.notes)
     # Notes that a chart does not show.
     to_file = where == destination
-    show([f"Note: {line}" for line in notes], notes_console(to_file))
+    # Those of a table's own column begin with the word.
+    notes = [line if line.startswith("Note ") else "Note: " + line for line in notes]
+    show(notes, notes_console(to_file))
     if to_file:
         notes_console(True).print(f"Written to {where}.")

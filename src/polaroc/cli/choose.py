@@ -1,13 +1,15 @@
 """`polaroc choose`: which model to take over a range of priors."""
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
 
 from polaroc.choice.by_cost import EXPECTED_COST
+from polaroc.choice.certainty import name_case
 from polaroc.choice.choose import check_options, choose_measured
 from polaroc.choice.choose import choose as chosen
-from polaroc.choice.predictions import WEIGHTED, one_prior, options_of, paired, ratio_of
+from polaroc.choice.predictions import WEIGHTED, one_prior, options_of, paired
 from polaroc.choice.result import Choice, choice_parts
 from polaroc.cli.keys import Keys, roles_of
 from polaroc.cli.measures_or_predictions import (
@@ -41,6 +43,7 @@ from polaroc.cli.options import (
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import handle_errors, print_notes, progress, show_results
 from polaroc.cli.sources import Decimal, Separator, Source, TableName, opened
+from polaroc.comparison.layout import ratio_of
 from polaroc.errors import InvalidArgument
 from polaroc.measures.catalog import at_one_prior
 from polaroc.predictions.wide import CASE, MODEL
@@ -165,7 +168,7 @@ def choose(
             measure = at_one_prior(measure)
             options = choice_options(over, columns, grid, measure)
             options["score_prior"] = prior_in_words(score_prior, "score-prior")
-            result = _by_measure(
+            result = choice_by_measure(
                 source, columns, roles, options, measure, over, case, test_train_ratio,
                 alpha=alpha, incomplete=incomplete, level=level, halves=halves_in(halves),
             )  # fmt: skip
@@ -186,7 +189,7 @@ def choose(
     show_results(choice_parts(result))
 
 
-def _by_measure(
+def choice_by_measure(
     source: Source,
     columns: Columns | None,
     roles: Keys,
@@ -216,10 +219,11 @@ def _by_measure(
             )  # fmt: skip
         elif case is not None and roles.blocks and test_train_ratio is None:
             test_train_ratio = ratio_of(predictions.select(*keys, case).collect(), keys, case)
-    return choose_measured(
+    choice = choose_measured(
         measures, *roles.between_and_block, measure, over=over, certainty=certainty,
         test_train_ratio=test_train_ratio, **judging,
     )  # fmt: skip
+    return replace(choice, warnings=name_case(choice.warnings, list(source.schema())))
 
 
 def choice_options(

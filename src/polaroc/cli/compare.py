@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-import polars as pl
 import typer
 
 from polaroc.base.text import escape_spreadsheet
@@ -22,16 +21,17 @@ from polaroc.cli.measures_or_predictions import (
     columns_of,
     halves_in,
     measures_of,
+    paired_predictions,
+    refuse_one_test_set,
 )
-from polaroc.cli.options import Columns, NullRows, Positive, ScorePrior, Weight, prior_in_words
+from polaroc.cli.options import NullRows, Positive, ScorePrior, Weight, prior_in_words
 from polaroc.cli.outputs import Force, Output
 from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import handle_errors, print_notes, progress, show_results
-from polaroc.cli.sources import Decimal, Separator, Source, TableName, opened
+from polaroc.cli.sources import Decimal, Separator, TableName, opened
 from polaroc.comparison.compare import compare as comparison
 from polaroc.comparison.design import Adjust, Target
 from polaroc.comparison.result import comparison_parts
-from polaroc.errors import InvalidArgument
 from polaroc.measures.catalog import CATALOG
 from polaroc.typing import Prior
 
@@ -109,8 +109,9 @@ def compare(
         columns = columns_of(source, truth, score, weight, positive, nulls)
         of_case = case if target == "trained" else None
         roles = roles_of(source, between, block, columns, of_case)
+        refuse_one_test_set(columns, roles.blocks, target)
         if target == "trained":
-            compared, of_target = _predictions(source, columns, roles.all, case)
+            compared, of_target = paired_predictions(source, columns, roles.all, case)
             of_target |= {"over": over, "score_prior": scores_at}
         else:
             options: dict[str, Any] = {
@@ -144,25 +145,6 @@ def compare(
         })  # fmt: skip
         return
     show_results(comparison_parts(result), folder)
-
-
-def _predictions(
-    source: Source, columns: Columns | None, keys: list[str], case: str
-) -> tuple[pl.LazyFrame, dict[str, Any]]:
-    """The predictions of fitted models, and what `compare` is told of their columns."""
-    if columns is None:
-        raise InvalidArgument(
-            "--target trained compares predictions, and the files hold measures.",
-            hint="give predictions with --truth and --score, or leave --target out.",
-        )
-    if columns.weight is not None or columns.nulls != "raise":
-        raise InvalidArgument(
-            "--weight or --nulls is given, which --target trained does not know.",
-            hint="leave it out; drop such rows before.",
-        )
-    print_notes(source.notes(columns))
-    names = {"truth": columns.truth, "score": columns.score, "positive": columns.positive}
-    return source.predictions(columns, [*keys, case]), {**names, "case": case}
 
 
 def _priors(prior: Prior | None, contrast: tuple[float, float] | None) -> list[Prior]:

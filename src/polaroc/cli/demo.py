@@ -9,7 +9,7 @@ from polaroc import datasets
 from polaroc.cli.outputs import Force, Output, write_measures
 from polaroc.cli.screen import handle_errors, notes_console, out, progress
 from polaroc.evaluation.evaluate import evaluate
-from polaroc.reports import report
+from polaroc.reports.report import report
 
 OVER = (0.05, 0.20)
 PRIORS = (0.5, 0.1, 0.01)

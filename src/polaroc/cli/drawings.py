@@ -9,11 +9,15 @@ import polars as pl
 from polaroc import charts
 from polaroc.base.columns import require
 from polaroc.calibration.calibration_curve import calibration_curve
-from polaroc.choice.choose import choose
 from polaroc.choice.result import Choice
-from polaroc.cli.choose import choice_options
-from polaroc.cli.keys import keys_of_measures
-from polaroc.cli.measures_or_predictions import measures_of, refuse_grid
+from polaroc.cli.choose import choice_by_measure, choice_options
+from polaroc.cli.keys import Keys, keys_of_measures
+from polaroc.cli.measures_or_predictions import (
+    measures_of,
+    paired_predictions,
+    refuse_grid,
+    refuse_one_test_set,
+)
 from polaroc.cli.measures_table import commonest_notes
 from polaroc.cli.options import Columns, grid_of
 from polaroc.cli.screen import print_notes
@@ -27,6 +31,7 @@ from polaroc.curves.surface import surface
 from polaroc.errors import InvalidArgument
 from polaroc.measures.catalog import CATALOG, DEFAULT_PRIORS
 from polaroc.predictions.row_checks import left_out
+from polaroc.predictions.wide import CASE
 from polaroc.priors.grids import OBSERVED, check_range
 from polaroc.thresholds.costs import brier_curve, cost_curve, decision_curve
 from polaroc.thresholds.operating_points import operating_points, shifted_rates
@@ -49,6 +54,7 @@ class ChartInputs:
     grid: int | None = None
     measure: str | None = None
     target: Target = "algorithm"
+    case: str | None = None
     test_train_ratio: float | None = None
     alpha: float = 0.005
     band: float | None = None
@@ -134,10 +140,12 @@ class ChartInputs:
 
     def choice(self) -> Choice:
         """Which model to take over the range of priors."""
-        options = choice_options(self.over, self.columns, self.grid)
-        measures = self._measures(**options)
-        between, blocks = self._models(measures)
-        return choose(measures, between, blocks or None, over=self.over)
+        options = choice_options(self.over, self.columns, self.grid) | {"score_prior": OBSERVED}
+        between, blocks = self._models(None if self.by else self._measures(**options))
+        return choice_by_measure(
+            self.source, self.columns, Keys([between], blocks, []), options, "auprec", self.over,
+            self.case, None, alpha=self.alpha, incomplete="raise",
+        )  # fmt: skip
 
     def comparison(self) -> Comparison:
         """Which models differ on one measure."""
@@ -147,6 +155,10 @@ class ChartInputs:
                 f"--prior is given {len(self.prior)} times.", hint="models are compared at one."
             )
         at = self.prior[0] if self.prior else None
+        if self.target == "trained":
+            return self._of_fitted_models(measure, at)
+        if self.by:
+            refuse_one_test_set(self.columns, self.by[1:], self.target)
         arguments: dict[str, Any] = {"over": self.over, "priors": [at or OBSERVED]}
         if measure in CATALOG:
             arguments["measures"] = sorted({measure, "auc"})
@@ -155,6 +167,17 @@ class ChartInputs:
         return compare(
             measures, measure, between, blocks, prior=at, target=self.target,
             test_train_ratio=self.test_train_ratio, alpha=self.alpha,
+        )  # fmt: skip
+
+    def _of_fitted_models(self, measure: str, prior: Prior | None) -> Comparison:
+        """Which models differ on the cases of one test set."""
+        predictions, named = paired_predictions(
+            self.source, self.columns, self.by, self.case or CASE
+        )
+        between, blocks = self._models()
+        return compare(
+            predictions, measure, between, blocks, prior=prior, target="trained", alpha=self.alpha,
+            test_train_ratio=self.test_train_ratio, over=self.over, **named,
         )  # fmt: skip
 
     def _measures(self, **options: Any) -> pl.LazyFrame:
@@ -227,7 +250,7 @@ def with_overlay(draw: Callable[..., Any]) -> Callable[..., Any]:
     return both
 
 
-TESTED = ("prior", "over", "measure", "target", "test_train_ratio", "alpha")
+TESTED = ("prior", "over", "measure", "target", "case", "test_train_ratio", "alpha")
 DRAWINGS = {
     "roc": Drawing(ChartInputs.roc, with_overlay(charts.roc), ("band",)),
     "pr": Drawing(ChartInputs.at_priors, with_overlay(charts.pr), ("prior", "band")),
@@ -245,8 +268,8 @@ DRAWINGS = {
         ChartInputs.by_prior, charts.auprec_by_prior, ("prior", "over", "grid")
     ),
     "interaction": Drawing(ChartInputs.by_prior, charts.interaction, ("prior", "over", "grid")),
-    "winner_map": Drawing(ChartInputs.choice, charts.winner_map, ("over", "grid")),
-    "regret": Drawing(ChartInputs.choice, charts.regret, ("over", "grid")),
+    "winner_map": Drawing(ChartInputs.choice, charts.winner_map, ("over", "grid", "case")),
+    "regret": Drawing(ChartInputs.choice, charts.regret, ("over", "grid", "case")),
     "accsens_plane": Drawing(ChartInputs.over_range, charts.accsens_plane, ("over",)),
     "pairs": Drawing(ChartInputs.comparison, charts.pairs, TESTED),
 }

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -11,13 +11,13 @@ from polaroc import warehouse
 from polaroc.base.private_columns import ROW_ERROR
 from polaroc.cli.options import Columns, negatives
 from polaroc.curves.curve import in_order
-from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError
+from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError, quoted
 from polaroc.measures.catalog import CATALOG, DEFAULT_PRIORS
 from polaroc.predictions.row_checks import DROP_ROWS
 from polaroc.predictions.table import check_columns, first_keys
-from polaroc.predictions.usual_keys import UsualKeys, keys_by_type
+from polaroc.predictions.usual_keys import PEEKED_ROWS, UsualKeys, keys_by_type, usual_keys
 from polaroc.typing import Prior
-from polaroc.warehouse.connections import collected, table_at, without_password
+from polaroc.warehouse.connections import collected, table_at, tables_at, without_password
 from polaroc.warehouse.evaluation import MAX_CELLS as MAX_ROWS
 from polaroc.warehouse.predictions import read
 
@@ -44,7 +44,29 @@ class TableSource:
 
     def usual_keys(self, taken: Sequence[str]) -> UsualKeys:
         """Key columns by names and types, less those that are `taken`."""
-        return keys_by_type(self.schema(), taken)
+        usual = keys_by_type(self.schema(), taken)
+        names = list(usual.unused)
+        if not names:
+            return usual
+        with _engine_errors():
+            sample = collected(self.table.select(names).limit(PEEKED_ROWS)).lazy()
+        # Their numbers of values are those of a sample.
+        return replace(usual, unused=dict.fromkeys(usual_keys(sample, ()).unused))
+
+    def pooled_folds(self, keys: Sequence[str], taken: Sequence[str]) -> list[str]:
+        """Columns of folds that are no keys, and of which a key has several values."""
+        named = keys_by_type(self.schema(), [*taken, *keys]).blocks
+        if not named:
+            return []
+        own = [key for key in keys if key in self.table.columns]
+        grouped = self.table.group_by(own) if own else self.table
+        counts = {name: self.table[name].nunique() for name in named}
+        several = {
+            name: (count > 1) & (count < self.table.count()) for name, count in counts.items()
+        }
+        with _engine_errors():
+            found = collected(grouped.aggregate(**several))
+        return [name for name in named if found[name].any()]
 
     def check_unchanged(self) -> None:
         """Each query sees one state of the table."""
@@ -107,9 +129,12 @@ class TableSource:
 def table_of(address: str, name: str | None) -> Iterator[TableSource]:
     """A table of the engine at an address, as long as the block lasts."""
     if name is None:
+        tables = tables_at(address)
         raise InvalidArgument(
-            f"{without_password(address)} has many tables, and none is named.",
-            hint="name it with --table.",
+            f"{without_password(address)} has tables, and none is named.",
+            hint=f"name it with --table; there are {quoted(tables)}."
+            if tables
+            else "name it with --table.",
         )
     with table_at(address, name) as table:
         yield TableSource(table)

@@ -9,6 +9,7 @@ import typer
 from polaroc.base.columns import RESERVED
 from polaroc.cli.options import Columns
 from polaroc.cli.sources import Source
+from polaroc.comparison.gate_checks import refuse_folds_left_out
 from polaroc.errors import InvalidArgument, quoted
 from polaroc.predictions.usual_keys import UsualKeys, usual_names
 from polaroc.predictions.wide import MODEL
@@ -92,6 +93,22 @@ def roles_of(
     no_blocks: bool = False,
 ) -> Keys:
     """The columns of the models and of the blocks, of predictions or, without columns, measures."""
+    roles = _roles(source, between, block, columns, case, no_blocks=no_blocks)
+    if columns is not None and (block or no_blocks):
+        taken = [*columns.names, *([case] if case else [])]
+        refuse_folds_left_out(source.pooled_folds(roles.all, taken), roles.all)
+    return roles
+
+
+def _roles(
+    source: Source,
+    between: str | None,
+    block: Sequence[str] | None,
+    columns: Columns | None,
+    case: str | None,
+    *,
+    no_blocks: bool,
+) -> Keys:
     if columns is not None and columns.is_wide:
         if between not in (None, MODEL):
             raise InvalidArgument(

@@ -11,10 +11,11 @@ from polaroc.cli.options import SCORE_HELP, Columns
 from polaroc.cli.screen import print_notes
 from polaroc.cli.sources import Source, opened
 from polaroc.cli.sources import columns_of as predicted_columns
-from polaroc.comparison.design import Incomplete
+from polaroc.comparison.design import Incomplete, Target
 from polaroc.comparison.gate_checks import refuse_score_prior
-from polaroc.errors import InvalidArgument, quoted
+from polaroc.errors import Hint, InvalidArgument, quoted
 from polaroc.predictions.audit import label_notes
+from polaroc.predictions.usual_keys import usual_columns
 from polaroc.priors.grids import OBSERVED
 from polaroc.typing import Nulls
 from polaroc.warehouse.connections import is_address
@@ -82,13 +83,19 @@ def columns_of(
         )
     if truth is not None and score:
         return predicted_columns(source, truth, score, weight, positive, nulls)
-    present = source.schema().names()
+    present = list(source.schema())
     if not {"measure", "estimate"} <= set(present):
+        usual = usual_columns(present)
         raise InvalidArgument(
             f"the files hold no measures; they have {quoted(present)}.",
-            hint="give --truth and --score for predictions, or the folder that "
-            "`polaroc evaluate --out` writes.",
-        )
+            hint=Hint(
+                "give {truth} and {score} for predictions, or the folder that `polaroc evaluate "
+                "--out` writes."
+                if usual is None
+                else "these look like predictions: give {truth} {score}.",
+                truth=usual and usual[0], score=usual and usual[1],
+            ),
+        )  # fmt: skip
     given = [name for name, value in (("--weight", weight), ("--positive", positive)) if value]
     if given:
         raise InvalidArgument(
@@ -131,6 +138,45 @@ def predictions_or_measures(
     if columns is not None:
         return source.predictions(columns, keys)
     return source.rows([name for name in source.schema() if name not in RESERVED])
+
+
+def refuse_one_test_set(columns: Columns | None, blocks: Sequence[str], target: Target) -> None:
+    """Refuse predictions without folds where models are not compared as they are."""
+    if columns is not None and not blocks and target != "trained":
+        raise InvalidArgument(
+            f"each model was measured once, on one test set, and target {target!r} compares models "
+            "over several folds.",
+            hint=Hint(
+                "these fitted models are compared case by case with {target}; folds are "
+                "named with --block, or --by of `polaroc chart`.",
+                target="trained",
+            ),
+        )
+
+
+def paired_predictions(
+    source: Source, columns: Columns | None, keys: list[str], case: str
+) -> tuple[pl.LazyFrame, dict[str, Any]]:
+    """The predictions of fitted models, and what `compare` is told of their columns."""
+    if columns is None:
+        raise InvalidArgument(
+            "--target trained compares predictions, and the files hold measures.",
+            hint="give predictions with --truth and --score, or leave --target out.",
+        )
+    if not columns.is_wide and case not in source.schema():
+        raise InvalidArgument(
+            f"the cases of fitted models are paired, and there is no column {quoted([case])} that "
+            "tells them apart.",
+            hint=Hint("name it with {case}.", case=...),
+        )
+    if columns.weight is not None or columns.nulls != "raise":
+        raise InvalidArgument(
+            "--weight or --nulls is given, which --target trained does not know.",
+            hint="leave it out; drop such rows before.",
+        )
+    print_notes(source.notes(columns))
+    names = {"truth": columns.truth, "score": columns.score, "positive": columns.positive}
+    return source.predictions(columns, [*keys, case]), {**names, "case": case}
 
 
 def tuning_of(

@@ -19,7 +19,7 @@ from polaroc.deployment.monitor_result import Monitor, monitor_parts
 from polaroc.errors import InvalidArgument, InvalidTable
 from polaroc.files.atomic import atomic_file
 from polaroc.files.read import scan
-from polaroc.reports import report as write_report
+from polaroc.reports.report import report as write_report
 from polaroc.thresholds.saved import SavedThresholds
 
 ALARM = 1

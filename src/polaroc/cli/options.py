@@ -11,7 +11,7 @@ import typer
 from polaroc.errors import InvalidArgument, quoted
 from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.predictions.wide import MODEL
-from polaroc.priors.grids import OBSERVED, prior_grid
+from polaroc.priors.grids import OBSERVED, prior_grid, prior_hint
 from polaroc.typing import Interpolation, Label, Nulls, Prior
 
 Files = Annotated[
@@ -186,7 +186,7 @@ def prior_in_words(word: str | None, option: str = "prior") -> Prior:
     except ValueError:
         raise InvalidArgument(
             f"--{option} is {word!r}, allowed are 0 < prior < 1 and 'observed'.",
-            hint="5 % positives is prior 0.05.",
+            hint=prior_hint(word),
         ) from None
 
 

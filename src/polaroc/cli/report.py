@@ -18,14 +18,23 @@ from polaroc.cli.measures_or_predictions import (
     refuse_grid,
     tuning_of,
 )
-from polaroc.cli.options import GRID, Grid, NullRows, Positive, Weight
+from polaroc.cli.options import (
+    GRID,
+    Grid,
+    NullRows,
+    Positive,
+    ScorePrior,
+    Weight,
+    prior_in_words,
+)
 from polaroc.cli.outputs import Force, replaced
 from polaroc.cli.pipes import or_stdout
 from polaroc.cli.screen import handle_errors, notes_console, print_notes, progress, show
 from polaroc.cli.sources import Decimal, Separator, TableName, opened
-from polaroc.reports import TITLE
-from polaroc.reports import report as written
+from polaroc.predictions.usual_keys import usual_case
 from polaroc.reports.inputs import with_one_model
+from polaroc.reports.report import TITLE
+from polaroc.reports.report import report as written
 
 
 @handle_errors
@@ -99,6 +108,7 @@ def report(
     weight: Weight = None,
     positive: Positive = None,
     nulls: NullRows = "raise",
+    score_prior: ScorePrior = None,
 ) -> None:
     """Write one page: which model, how sure, which threshold.
 
@@ -116,7 +126,10 @@ def report(
             print_notes(source.notes(columns))
         roles = [*([between] if between else []), *(block or ())]
         keys = key_names.all if by or no_by else list(dict.fromkeys([*roles, *key_names.all]))
-        frame = predictions_or_measures(source, columns, [*keys, *([case] if case else [])])
+        # A column that may be that of the cases is read to be named.
+        others = [name for name in source.schema() if columns and name not in columns.names]
+        cases = case or usual_case(name for name in others if name not in keys)
+        frame = predictions_or_measures(source, columns, [*keys, *([cases] if cases else [])])
         if key_names.blocks and not key_names.models and not between:
             frame, model = with_one_model(frame)
             keys = [model, *keys]
@@ -137,10 +150,11 @@ def report(
                 test_train_ratio=test_train_ratio, alpha=alpha, level=level, recall=recall,
                 precision=precision, capacity=capacity, cost_fn=cost_fn, cost_fp=cost_fp,
                 tuning=tuned, incomplete=incomplete, title=title, tell=keep,
+                score_prior=prior_in_words(score_prior, "score-prior"),
             )  # fmt: skip
     screen = notes_console(file == path)
     print_notes(key_names.notes)
     answer, *others = notes
-    show([answer, "", *(f"Note: {sentence}" for sentence in others)], screen)
+    show([answer, "", *("Note: " + sentence for sentence in others)], screen)
     if file == path:
         screen.print(f"Written to {file}: open it in a browser.")

@@ -20,7 +20,7 @@ from polaroc.files.read import Stamps, batches, scan
 from polaroc.files.text_files import TextFormat
 from polaroc.predictions.audit import label_notes
 from polaroc.predictions.table import read
-from polaroc.predictions.usual_keys import UsualKeys, usual_keys
+from polaroc.predictions.usual_keys import UsualKeys, pooled_folds, usual_keys
 from polaroc.typing import Nulls
 from polaroc.warehouse.connections import is_address
 
@@ -74,6 +74,10 @@ class FileSource:
     def usual_keys(self, taken: Sequence[str]) -> UsualKeys:
         """Key columns by usual names, less those that are `taken`."""
         return usual_keys(self.rows(), taken)
+
+    def pooled_folds(self, keys: Sequence[str], taken: Sequence[str]) -> list[str]:
+        """Columns of folds that are no keys, and of which a key has several values."""
+        return pooled_folds(self.rows(), keys, taken)
 
     def check_numbers(self, names: Sequence[str]) -> None:
         """Refuse numbers that became text for another decimal mark."""

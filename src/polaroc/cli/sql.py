@@ -74,6 +74,5 @@ def sql(
     )  # fmt: skip
     typer.echo(warehouse.sql(measures, dialect))
     if not (by or no_by):
-        print_notes(
-            ["Note: no --by is given, so all rows are taken as one model's (--no-by says so)."]
-        )
+        whose = "as those of one fold" if columns.is_wide else "as one model's"
+        print_notes([f"Note: no --by is given, so all rows are taken {whose} (--no-by says so)."])

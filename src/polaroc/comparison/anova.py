@@ -205,7 +205,7 @@ def _frame(
     sums: Sequence[float],
     test_train_ratio: float | None,
 ) -> pl.DataFrame:
-    from scipy.stats import f
+    from scipy.special import fdtrc
 
     degrees = [layout.degrees(term) for term in terms]
     left = layout.values.size - 1 - sum(degrees)
@@ -214,7 +214,7 @@ def _frame(
     for term, df, sum_sq in zip(terms, degrees, sums, strict=False):
         ratio = omnibus.f_ratio(sum_sq / df, error)
         compared = layout.factors[0] in term
-        p_value = float(f.sf(ratio, df, left)) if compared else None
+        p_value = float(fdtrc(df, left, ratio)) if compared else None
         note = _remark(layout, term, terms, test_train_ratio)
         rows.append((":".join(term), df, sum_sq, sum_sq / df, ratio, p_value, note))
     rows.append(("residual", left, sums[-1], error, None, None, None))

@@ -15,11 +15,12 @@ from polaroc.errors import Hint
 HOLD_OUTS = 20
 SETTING = f"3 models, {HOLD_OUTS} hold-outs 80/20 of 150 + 450 cases"
 TRAINED = (
-    "It asks whether these fitted models differ on cases like these, which must be independent; of "
-    "models trained anew it says nothing."
+    "The test asks whether these fitted models differ on cases like these, which must be "
+    "independent; of models trained anew it says nothing."
 )
 ASSUMPTION = (
-    "It asks whether the algorithms would differ if trained anew on other samples of this size."
+    "The test asks whether the algorithms would differ if trained anew on other samples of this "
+    "size."
 )
 # The covariance of more models was not tried.
 MAX_MODELS = 10
@@ -115,29 +116,21 @@ def dataset(layout: Layout) -> list[str]:
     """Warnings on tests for one dataset."""
     measured = dataset_rates(layout)
     if measured is None:
-        measured = f"How often it errs was not measured for {layout.blocks} folds."
+        measured = f"How often the test errs was not measured for {layout.blocks} folds."
     population = (
         f", of which it errs in 0.27 to 0.37 at α = 0.005 ({SETTING})"
         if layout.blocks == HOLD_OUTS and layout.kind != "k-fold"
         else ""
     )
     return [
-        "It asks whether the procedures differ on this dataset, over further splits of it; of "
-        "another sample it says nothing.",
+        "The test asks whether the procedures differ on this dataset, over further splits of it; "
+        "of another sample it says nothing.",
         Hint(
             f"{measured} Whether the algorithms would differ on other samples is another question"
             f"{population}: for it take {{target}}.",
             target="algorithm",
         ),
     ]
-
-
-def picked(models: int, measure: str) -> str:
-    """Warning on the estimate of a model that was selected by it."""
-    return (
-        f"The expected {measure} of the first model is likely too high, because it is the highest "
-        f"of {models}: chance helped to make it so, the more the closer the models are."
-    )
 
 
 def tukey(blocks: int) -> str:

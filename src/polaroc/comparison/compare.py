@@ -19,14 +19,16 @@ from polaroc.comparison.design import contrast as contrasted
 from polaroc.comparison.gate_checks import refuse_score_prior
 from polaroc.comparison.half_splits import ModelMeans, half_split_means, halves_of, read_halves
 from polaroc.comparison.largest_t import largest_t, largest_t_outcome
-from polaroc.comparison.layout import Layout, layout_of
+from polaroc.comparison.layout import Layout, layout_of, ratio_of
 from polaroc.comparison.letters import check_result_name, letter_frame
 from polaroc.comparison.measure_rows import Rows, below_chance, distinct, rows_of
 from polaroc.comparison.pairwise import pair_frame, paired_t, tukey
 from polaroc.comparison.result import Comparison
 from polaroc.comparison.trained import compare_trained
 from polaroc.errors import Hint, InvalidArgument
+from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import higher_is_better
+from polaroc.predictions.wide import MODEL, score_columns
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import OBSERVED
 from polaroc.typing import IntoExpr, Label, Prior, Score, Table
@@ -50,6 +52,7 @@ def compare(
     seed: int = 0,
     truth: IntoExpr | None = None,
     score: Score | None = None,
+    by: str | Sequence[str] | None = None,
     case: str = "id",
     positive: Label | Sequence[Label] | None = None,
     over: tuple[float, float] | Belief | None = None,
@@ -65,7 +68,8 @@ def compare(
         Tidy measures with one estimate per model and block, as `evaluate` gives
         them with ``by=["model", "fold"]``; a lazy frame is collected. For
         "trained": predictions on one test set, one row per model and case, or per
-        case with one column of scores per model: any table that `curve` takes.
+        case with one column of scores per model: any table that `curve` takes. Else
+        with `truth` and `score`, predictions on folds, as `choose` takes them.
     measure
         The measure compared, such as "iauprec", "auprec", "auc", "accsens".
     between
@@ -107,9 +111,13 @@ def compare(
         Draws of the permutation test, where there are more than 100,000
         arrangements, and their seed.
     truth, score, case, positive
-        For "trained": columns of the predictions, as in `delong`.
+        Of predictions, as in `delong`; `case` for "trained" only.
+    by
+        Of predictions on folds: first the key that tells the models apart, then those of
+        the folds, in place of `between` and `block`; with one score column per model only
+        those of the folds.
     over
-        For "trained": the range of priors or belief that `measure` needs.
+        Of predictions: the range of priors or belief that `measure` needs.
     halves
         For "algorithm": the same measure in disjoint halves of the same cases, which
         tells the variance of the models' means: what `evaluate` gives of
@@ -124,7 +132,7 @@ def compare(
         With `halves`: the variance of a pair is that of the overlap of training sets,
         where that is greater. `test_train_ratio` is then needed as it is without `halves`.
     score_prior
-        For "trained" and measures of probabilities, such as "brier": the prior at which
+        Of predictions, for measures of probabilities such as "brier": the prior at which
         scores are right, as in `evaluate`.
 
     Returns
@@ -194,12 +202,35 @@ def compare(
     >>> found.omnibus["p_value"].round(3).to_list()
     [0.054]
     """
+    on_folds = False
+    if target != "trained" and truth is not None and score is not None:
+        on_folds = True
+        keys = column_names(block, "block") if by is None else column_names(by, "by")
+        if by is None and not score_columns(score):
+            keys = [between, *keys]
+        predictions = as_lazy(measures).collect()
+        if (
+            target == "algorithm"
+            and halves is None
+            and test_train_ratio is None
+            and case in predictions
+        ):
+            test_train_ratio = ratio_of(predictions, keys, case)
+        at_prior: Prior = "observed" if prior is None else prior
+        measures = evaluate(
+            predictions, truth=truth, score=score, by=keys, positive=positive, over=over,
+            priors=at_prior if contrast is None else list(contrast), score_prior=score_prior,
+            measures=sorted({measure, "auc"}),
+        )  # fmt: skip
+        between, *block = [MODEL, *keys] if score_columns(score) else keys or [between]
     # The ratio may follow from the folds.
     known = 0.0 if target == "algorithm" and test_train_ratio is None else test_train_ratio
     plan = Plan(
         target, known, alpha, level, adjust, permutations, seed, halves is not None, guarded
     )
     if target == "trained":
+        if by is not None and not score_columns(score):
+            between, *block = column_names(by, "by") or [between]
         if contrast is not None:
             raise InvalidArgument(
                 "contrast is given with target 'trained', which does not use it.",
@@ -213,12 +244,16 @@ def compare(
             truth=truth, score=score, case=case, positive=positive, prior=prior, over=over,
             score_prior=score_prior, descending=higher_is_better(measure),
         )  # fmt: skip
-    if truth is not None or score is not None or over is not None:
+    if not on_folds and (
+        truth is not None or score is not None or over is not None or by is not None
+    ):
         raise InvalidArgument(
-            f"truth, score or over is given with target {target!r}, which compares measures.",
-            hint=Hint("evaluate the predictions first, or take {target}.", target="trained"),
-        )
-    refuse_score_prior(score_prior)
+            "truth, score, by or over is for predictions, which need both truth and score.",
+            hint=Hint("name both columns, {truth}, {score}, or leave all of it out.",
+                      truth="truth", score="score"),
+        )  # fmt: skip
+    if not on_folds:
+        refuse_score_prior(score_prior)
     table = as_lazy(measures).collect()
     rows = rows_of(table, measure)
     blocks = column_names(block, "block")

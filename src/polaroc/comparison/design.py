@@ -114,7 +114,8 @@ def _check_columns(keys: Sequence[str], between: str, blocks: Sequence[str]) -> 
                 unknown,
                 keys,
                 Hint(
-                    "evaluate with it among {by}, or name another for {between} or {block}.",
+                    "evaluate with it among {by}, or name another for {between} or {block}; of "
+                    "a choice block=None says that each model was measured once.",
                     command_line="evaluate with it as {by}, or name another as {between} or "
                     "{block}.",
                     by=None,

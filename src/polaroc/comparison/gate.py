@@ -1,12 +1,12 @@
 """Champion against challenger: non-inferiority by a margin, on folds or on one test set."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from polaroc.base.checks import pair_of
-from polaroc.base.columns import as_lazy, column_names, single_column
+from polaroc.base.columns import as_lazy, column_names
 from polaroc.base.private_columns import VALUE
 from polaroc.comparison.case_limits import (
     LARGEST_RATES,
@@ -28,7 +28,7 @@ from polaroc.comparison.gate_checks import (
     needs_range,
     of_one_range,
     refuse_folds,
-    refuse_score_prior,
+    refuse_prediction_options,
     two_models,
 )
 from polaroc.comparison.half_splits import KEYS as HALF_KEYS
@@ -37,6 +37,7 @@ from polaroc.comparison.measure_rows import below_chance
 from polaroc.comparison.paired_cases import (
     NO_DIFFERENCE,
     NO_VARIANCE,
+    PairedCases,
     blocks_of,
     read_cases,
 )
@@ -45,7 +46,9 @@ from polaroc.comparison.verdict import GateResult, at_in_words, decide
 from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, higher_is_better, label
+from polaroc.measures.spec import Measure
 from polaroc.measures.table import humanize_note
+from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import check_ordered
 from polaroc.predictions.wide import CASE, MODEL, models_as_rows, score_columns, with_cases
 from polaroc.priors.beliefs import Belief
@@ -66,6 +69,11 @@ NOT_MEASURED = " that was tried for AUC, AUPREC and IAUPREC alone."
 NO_PROMISE = (
     "There are too few cases to promise anything, so there is neither an interval nor a pass or a "
     "fail: {}."
+)
+RANK_ALIKE = "The two models rank all cases alike."
+SAME_DIFFERENCE = (
+    "The models differ by the same amount whatever cases are drawn of these, as where they "
+    "separate the classes perfectly: nothing says how much others would change it."
 )
 
 
@@ -211,13 +219,9 @@ def gate(
         case = CASE
     on_cases = check_design(case, test_train_ratio, has_halves=halves is not None)
     has_scores = check_scores(truth, score, on_cases=on_cases)
-    others = weight is not None or nulls != "raise"
-    if (others or positive is not None) and not has_scores:
-        raise InvalidArgument(
-            "weight, positive or nulls is given without truth and score: they are for predictions.",
-            hint="leave it out, or name the columns of predictions.",
-        )
-    if others and on_cases:
+    if not has_scores:
+        refuse_prediction_options(weight, positive, nulls, score_prior)
+    if on_cases and (weight is not None or nulls != "raise"):
         raise InvalidArgument(
             "weight or nulls is given with case, which pairs whole cases.",
             hint="leave it out; drop such cases of both models before.",
@@ -226,7 +230,6 @@ def gate(
     check_numbers(measure, margin, alpha)
     table = as_lazy(predictions_or_measures).collect()
     if not has_scores:
-        refuse_score_prior(score_prior)
         check_measures(table)
     if models:
         table, score = models_as_rows(with_cases(table, score, case), models)
@@ -240,28 +243,29 @@ def gate(
     table = two_models(table, between, champion, challenger)
     columns: dict[str, Any] = {"truth": truth, "score": score, "positive": positive}
     at: Prior = "observed" if prior is None else prior
+
+    def measured(table: pl.DataFrame, **options: Any) -> pl.DataFrame:
+        return evaluate(
+            table, measures=sorted({measure, "auc"}), over=over, priors=at, weight=weight,
+            nulls=nulls, score_prior=score_prior, **columns, **options,
+        )  # fmt: skip
+
     taken_over: tuple[float, float] | Belief | str | None = over
     if on_cases:
         refuse_folds(table, folds)
-        taken_at = {"measure": measure, "prior": at, "over": over, "score_prior": score_prior}
-        models_compared = (challenger, champion)
-        lead = _on_cases(table, between, models_compared, str(case), taken_at, alpha, columns)
+        taken = single_measure(measure, at, over, "exact", score_prior)
+        cases = read_cases(table, between=between, case=case, by=(), **columns)
+        estimates = measured(table, by=between, intervals="wald")
+        lead = _on_cases(cases, taken, estimates, measure, (challenger, champion), alpha)
     else:
-        wanted: dict[str, Any] = {
-            "measures": sorted({measure, "auc"}), "over": over, "priors": at, "weight": weight,
-            "nulls": nulls, "score_prior": score_prior, **columns,
-        }  # fmt: skip
         if has_scores:
-            table = evaluate(table, by=[between, *folds], **wanted)
+            table = measured(table, by=[between, *folds])
         else:
             table, taken_over = of_one_range(table, measure, over)
         if halves is not None:
             halves = as_lazy(halves).collect()
             if has_scores and "estimate" not in halves.columns:
-                if models:
-                    halves, _ = models_as_rows(halves, models)
-                keys = [between, *(key for key in HALF_KEYS if key in halves.columns)]
-                halves = evaluate(halves, by=keys, **wanted)
+                halves = _measured_halves(halves, models, between, measured)
             else:
                 halves, _ = of_one_range(halves, measure, over)
         compared = compare(
@@ -293,27 +297,17 @@ class Lead(NamedTuple):
 
 
 def _on_cases(
-    table: pl.DataFrame,
-    between: str,
+    cases: PairedCases,
+    taken: Measure,
+    estimates: pl.DataFrame,
+    measure: str,
     models: tuple[object, object],
-    case: str,
-    measured: dict[str, Any],
     alpha: float,
-    columns: dict[str, Any],
 ) -> Lead:
     """The lead of one fitted model over another, challenger and champion, paired by case."""
-    measure = measured["measure"]
-    compared = single_measure(
-        measure, measured["prior"], measured["over"], "exact", measured["score_prior"]
-    )
-    cases = read_cases(table, between=between, case=case, by=(), **columns)
-    estimates = evaluate(
-        table, by=between, measures=sorted({measure, "auc"}), priors=measured["prior"],
-        over=measured["over"], score_prior=measured["score_prior"], intervals="wald", **columns,
-    )  # fmt: skip
     own = estimates.filter(measure=measure)
-    check_estimates(own, between, measure)
-    (block,) = blocks_of(cases, compared)
+    check_estimates(own, cases.between, measure)
+    (block,) = blocks_of(cases, taken)
     places = [block.models.index(model) for model in models]
     variance = block.variance(*places)
     if variance != variance:
@@ -323,40 +317,56 @@ def _on_cases(
         )
     paired = PairedDifference.of_block(block, *places)
     difference = paired.estimate - paired.other
-    notes = [ON_CASES]
     lower: float | None
     upper: float | None
-    lower, upper = difference_limits(paired, 1 - alpha, measure)
-    if variance < NO_VARIANCE:
-        if abs(difference) < NO_DIFFERENCE and _rank_alike(table, between, case, columns["score"]):
-            difference = lower = upper = 0.0
-            notes.append("The two models rank all cases alike.")
-        else:
-            lower = upper = None
-            notes.append(
-                "The models differ by the same amount whatever cases are drawn of these, as "
-                "where they separate the classes perfectly: nothing says how much others would "
-                "change it."
-            )
+    if variance >= NO_VARIANCE:
+        lower, upper, note = _limits_of_cases(paired, measure, alpha, why_no_promise(own, taken))
+    elif abs(difference) < NO_DIFFERENCE and _rank_alike(cases):
+        difference = lower = upper = 0.0
+        note = RANK_ALIKE
     else:
-        few = why_no_promise(own, compared)
-        if few is not None:
-            lower = upper = None
-            notes.append(NO_PROMISE.format(few))
-        elif paired.fewest < FEW_CASES:
-            rate = LARGEST_RATES.get(measure)
-            checked = NOT_MEASURED if rate is None else MEASURED.format(rate)
-            notes.append(WIDENED.format(f"{paired.fewest:,}") + checked)
+        lower, upper, note = None, None, SAME_DIFFERENCE
     noted = (
         own.drop_nulls("note")
         .group_by(humanize_note(pl.col("note")), maintain_order=True)
-        .agg(pl.col(between).cast(pl.String))
+        .agg(pl.col(cases.between).cast(pl.String))
     )
-    notes += [f"{' and '.join(named)}: {note}." for note, named in noted.rows()]
+    warnings = (
+        ON_CASES,
+        *([] if note is None else [note]),
+        *(f"{' and '.join(named)}: {note}." for note, named in noted.rows()),
+        *below_chance(estimates, measure),
+    )
     return Lead(
-        difference, lower, upper, dict(own.select(between, "estimate").iter_rows()),
-        f"{table[case].n_unique():,} cases", (*notes, *below_chance(estimates, measure)),
+        difference, lower, upper, dict(own.select(cases.between, "estimate").iter_rows()),
+        f"{cases.rows.height // len(block.models):,} cases", warnings,
     )  # fmt: skip
+
+
+def _limits_of_cases(
+    paired: PairedDifference, measure: str, alpha: float, why_none: str | None
+) -> tuple[float | None, float | None, str | None]:
+    """The limits of the difference, and what few cases do to them."""
+    if why_none is not None:
+        return None, None, NO_PROMISE.format(why_none)
+    lower, upper = difference_limits(paired, 1 - alpha, measure)
+    if paired.fewest >= FEW_CASES:
+        return lower, upper, None
+    rate = LARGEST_RATES.get(measure)
+    checked = NOT_MEASURED if rate is None else MEASURED.format(rate)
+    return lower, upper, WIDENED.format(f"{paired.fewest:,}") + checked
+
+
+def _measured_halves(
+    halves: pl.DataFrame,
+    models: Mapping[str, IntoExpr],
+    between: str,
+    measured: Callable[..., pl.DataFrame],
+) -> pl.DataFrame:
+    """The measures of predictions in halves."""
+    if models:
+        halves, _ = models_as_rows(halves, models)
+    return measured(halves, by=[between, *(key for key in HALF_KEYS if key in halves.columns)])
 
 
 def _on_folds(compared: Comparison, champion: object) -> Lead:
@@ -385,8 +395,8 @@ def _limits(pairs: pl.DataFrame, champion: object) -> tuple[float, float | None,
     return 0 - difference, turned[0], turned[1]
 
 
-def _rank_alike(table: pl.DataFrame, between: str, case: str, score: IntoExpr) -> bool:
+def _rank_alike(cases: PairedCases) -> bool:
     """Whether the models put the cases in the same order, with the same ties."""
-    rank = single_column(score, "score").rank("dense").over(between).alias(VALUE)
-    ranks = table.select(case, rank).group_by(case).agg(pl.col(VALUE).n_unique())
+    rank = pl.col(SCORE).rank("dense").over(cases.between).alias(VALUE)
+    ranks = cases.rows.select(cases.case, rank).group_by(cases.case).agg(pl.col(VALUE).n_unique())
     return ranks[VALUE].max() == 1

@@ -17,7 +17,7 @@ from polaroc.errors import (
     spelling,
 )
 from polaroc.measures.catalog import CATALOG, at_one_prior, bounds, label
-from polaroc.predictions.usual_keys import usual_keys, usual_names
+from polaroc.predictions.usual_keys import column_names_of, pooled_folds, usual_keys, usual_names
 from polaroc.priors.beliefs import Belief, labelled_range, same_over
 from polaroc.priors.grids import OBSERVED, check_prior
 from polaroc.typing import Prior
@@ -76,6 +76,18 @@ def check_scores(truth: object, score: object, *, on_cases: bool) -> bool:
             ),
         )
     return truth is not None
+
+
+def refuse_prediction_options(
+    weight: object, positive: object, nulls: object, score_prior: object
+) -> None:
+    """Refuse arguments that are for predictions where measures are given."""
+    if weight is not None or positive is not None or nulls != "raise":
+        raise InvalidArgument(
+            "weight, positive or nulls is given without truth and score: they are for predictions.",
+            hint="leave it out, or name the columns of predictions.",
+        )
+    refuse_score_prior(score_prior)
 
 
 def refuse_score_prior(score_prior: object) -> None:
@@ -163,6 +175,24 @@ def check_measures(table: pl.DataFrame) -> None:
         )
 
 
+def refuse_empty(table: pl.DataFrame) -> None:
+    """Refuse predictions without rows."""
+    if table.is_empty():
+        raise InvalidPredictions(
+            "there are no rows, so that there is nothing to choose by.", hint="check the table."
+        )
+
+
+def refuse_one_class(measures: pl.DataFrame) -> None:
+    """Refuse measures of which every key lacks the same class."""
+    for name, kind in (("positives", "positive"), ("negatives", "negative")):
+        if name in measures.columns and measures.height and (measures[name] == 0).all():
+            raise InvalidPredictions(
+                f"no row is {kind}, so that there is nothing to choose by.",
+                hint=Hint("check {truth} and {positive}.", truth=None, positive=None),
+            )
+
+
 def keys_of(
     table: pl.DataFrame,
     by: str | Sequence[str] | None,
@@ -193,7 +223,50 @@ def keys_of(
                 block="fold",
             ),
         )
+    if by is not None and taken is not None:
+        refuse_pooled_folds(table.lazy(), keys, taken)
     return keys
+
+
+def refuse_pooled_folds(
+    table: pl.LazyFrame,
+    keys: Sequence[str],
+    taken: Sequence[object],
+    *,
+    on_cases: bool = False,
+) -> None:
+    """Refuse scores of several fitted models that would pass for those of one."""
+    if not all(one is None or isinstance(one, str | pl.Expr) for one in taken):
+        # What is no column is refused where it is read.
+        return
+    refuse_folds_left_out(
+        pooled_folds(table, keys, column_names_of(taken)), keys, on_cases=on_cases
+    )
+
+
+def refuse_folds_left_out(
+    folds: Sequence[str], keys: Sequence[str], *, on_cases: bool = False
+) -> None:
+    """Refuse the columns of folds that are no keys, where there are any.
+
+    A comparison by cases, `on_cases`, takes no folds.
+    """
+    if not folds:
+        return
+    raise InvalidArgument(
+        f"{quoted(folds)} {'has' if len(folds) == 1 else 'have'} several values and "
+        f"{'is no key' if len(folds) == 1 else 'are no keys'}: scores of models fitted anew for "
+        "each fold would be taken for those of one fitted model, and the result for surer than "
+        "it is.",
+        hint="keep one of the values, or drop the column if its values are not those of folds."
+        if on_cases
+        else Hint(
+            "name the folds, {by}, or drop the column if its values are not those of folds.",
+            command_line=f"name the folds with --block {folds[0]}, of a report with --by "
+            f"{folds[0]}, or leave the column out if its values are not those of folds.",
+            by=[*keys, *folds],
+        ),
+    )
 
 
 def two_models(

@@ -45,7 +45,7 @@ def largest_t(
     >>> pairs.statistic.round(6).tolist(), pairs.p_adjusted.round(4).tolist()
     ([2.5], [0.0217])
     """
-    from scipy.stats import t
+    from scipy.special import stdtr, stdtrit
 
     first, second = pair_places(len(means))
     difference = means[first] - means[second]
@@ -56,7 +56,7 @@ def largest_t(
         variance = np.maximum(variance, at_least)
     std_error = np.sqrt(np.where(variance > least, variance, 0.0))
     statistic = t_ratio(difference, std_error)
-    p_value = 2 * t.sf(np.abs(statistic), df)
+    p_value = 2 * stdtr(df, -np.abs(statistic))
     adjusted, critical = p_value, 1 - level
     if len(first) > 1:
         least_p = least_p_values(covariance, df, draws, seed)
@@ -64,7 +64,7 @@ def largest_t(
         critical = _critical(1 - level, least_p, len(first))
     return Pairs(
         first, second, difference, std_error, statistic, p_value, adjusted,
-        t.isf(critical / 2, df) * std_error, (std_error == 0) & (difference != 0),
+        -stdtrit(df, critical / 2) * std_error, (std_error == 0) & (difference != 0),
     )  # fmt: skip
 
 
@@ -82,7 +82,7 @@ def least_p_values(covariance: "Array", df: float, draws: int = DRAWS, seed: int
     (Wishart), so that pairs have errors of their own. Whole degrees of freedom are drawn: on the
     scale of p-values their number hardly matters.
     """
-    from scipy.stats import t
+    from scipy.special import stdtr
 
     first, second = pair_places(len(covariance))
     values, vectors = np.linalg.eigh(covariance)
@@ -105,7 +105,7 @@ def least_p_values(covariance: "Array", df: float, draws: int = DRAWS, seed: int
         sample = rng.standard_normal((count, whole, dimensions))
         drawn = sample.transpose(0, 2, 1) @ sample / whole
         largest.append((leads**2 / (drawn.reshape(count, -1) @ squares)).max(axis=1))
-    p_values: Array = np.sort(2 * t.sf(np.sqrt(np.concatenate(largest)), whole))
+    p_values: Array = np.sort(2 * stdtr(whole, -np.sqrt(np.concatenate(largest))))
     return p_values
 
 

@@ -6,6 +6,7 @@ from typing import Literal
 
 import polars as pl
 
+from polaroc.base.columns import column_name
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import BLOCK, HAVE
 from polaroc.comparison.design import Design
@@ -83,3 +84,10 @@ def _equal(table: pl.DataFrame, names: Sequence[str]) -> bool:
     sums = (table[name] for name in names)
     ends = ((float(one.min() or 0), float(one.max() or 0)) for one in sums)  # type: ignore[arg-type]
     return all(lo > 0 and hi - lo <= SAME_CASES * hi for lo, hi in ends)
+
+
+def ratio_of(table: pl.DataFrame, keys: Sequence[str], case: str) -> float | None:
+    """Test over training cases, where all cases that a fold does not test are trained on."""
+    tested = table.group_by(keys).len().select(pl.col("len").cast(pl.Float64).mean()).item()
+    cases = table.get_column(column_name(case, "case")).n_unique()
+    return tested / (cases - tested) if tested is not None and tested < cases else None

@@ -10,12 +10,14 @@ from polaroc.base.columns import OVER, RESERVED, as_lazy, attach, require
 from polaroc.base.private_columns import AT, HAVE, SIZE, SPREAD, VALUE
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted, spelling
 from polaroc.measures.areas import BELOW_CHANCE
+from polaroc.predictions.row_checks import THE_TRUTH
 from polaroc.priors.beliefs import Belief, labelled_range, same_over
 from polaroc.priors.grids import OBSERVED, check_prior
 from polaroc.typing import Prior
 
 # Priors closer than this are equal, such as 0.15 and 0.15000000000000002 of a grid.
 SAME = 1e-9
+CHANCE = (0.5 - SAME, 0.5 + SAME)
 NEEDED = {
     "prior": pl.Float64, "positives": pl.Float64, "negatives": pl.Float64, "note": pl.String,
 }  # fmt: skip
@@ -214,6 +216,33 @@ def below_chance(measures: pl.DataFrame, measure: str) -> list[str]:
         return []
     first = listed_rows(reversed_areas.sort(reversed_areas.columns, nulls_last=True), 3)
     return [f"{reversed_areas.height} of {areas.height} AUCs are {BELOW_CHANCE} {first}."]
+
+
+def doubts(measures: pl.DataFrame, measure: str) -> list[str]:
+    """Warnings on scores that cannot be right or tell nothing, which come before any answer."""
+    return [*_the_truth(measures), *below_chance(measures, measure), *_at_chance(measures)]
+
+
+def _the_truth(measures: pl.DataFrame) -> list[str]:
+    """Warning on scores that are the truth itself."""
+    if "note" not in measures.columns:
+        return []
+    noted = pl.col("note").cast(pl.String).str.contains(THE_TRUTH, literal=True)
+    keys = measures.filter(noted).select(pl.exclude(RESERVED)).unique()
+    if keys.is_empty():
+        return []
+    return [f"{THE_TRUTH[0].upper()}{THE_TRUTH[1:]}: {listed_rows(keys.sort(keys.columns), 3)}."]
+
+
+def _at_chance(measures: pl.DataFrame) -> list[str]:
+    """Warning where every AUC is that of scores that tell nothing."""
+    areas = measures.filter(pl.col("measure").cast(pl.String) == "auc")["estimate"]
+    if areas.is_empty() or areas.null_count() or not areas.is_between(*CHANCE).all():
+        return []
+    return [
+        "No model is better than chance: all AUCs are 0.5, so that the scores do not tell the "
+        "classes apart."
+    ]
 
 
 def value_columns(count: int) -> list[str]:

@@ -7,6 +7,7 @@ from polaroc.comparison.layout import Layout
 from polaroc.errors import Hint
 
 SAMPLE = "2 models, AUC, 80 + 240 cases"
+FOUND = "at α = 0.05 and 0.005 it found a difference"
 # Tolerance of a ratio against a measured design, so that 0.11 matches 10 folds.
 SAME_RATIO = 0.005
 LEARNERS = {
@@ -21,7 +22,15 @@ LEARNERS = {
     "boosting": "gradient boosting",
 }
 # Learners with enough samples, in the order of RATES.
-QUOTED = ("discriminant", "logistic", "nearest", "nearest label", "prototypes", "picker")
+QUOTED = (
+    "discriminant",
+    "logistic",
+    "nearest",
+    "nearest label",
+    "prototypes",
+    "picker",
+    "boosting",
+)
 # Per test and learner the rates at α = 0.05 and 0.005 where two algorithms are equal.
 RATES: dict[str, tuple[tuple[float, float], ...]] = {
     "one 10-fold": (
@@ -31,6 +40,7 @@ RATES: dict[str, tuple[tuple[float, float], ...]] = {
         (0.032, 0.003),
         (0.024, 0.001),
         (0.070, 0.008),
+        (0.007, 0.000),
     ),
     "ten 10-folds": (
         (0.038, 0.003),
@@ -39,6 +49,7 @@ RATES: dict[str, tuple[tuple[float, float], ...]] = {
         (0.102, 0.023),
         (0.008, 0.001),
         (0.163, 0.045),
+        (0.051, 0.004),
     ),
     "5 hold-outs": (
         (0.053, 0.002),
@@ -47,6 +58,7 @@ RATES: dict[str, tuple[tuple[float, float], ...]] = {
         (0.077, 0.006),
         (0.021, 0.001),
         (0.082, 0.010),
+        (0.050, 0.007),
     ),
     "20 hold-outs": (
         (0.053, 0.006),
@@ -55,6 +67,7 @@ RATES: dict[str, tuple[tuple[float, float], ...]] = {
         (0.089, 0.013),
         (0.005, 0.001),
         (0.109, 0.018),
+        (0.054, 0.004),
     ),
     "30 hold-outs": (
         (0.051, 0.006),
@@ -63,6 +76,7 @@ RATES: dict[str, tuple[tuple[float, float], ...]] = {
         (0.092, 0.019),
         (0.005, 0.000),
         (0.096, 0.020),
+        (0.057, 0.004),
     ),
     "5x2": (
         (0.042, 0.004),
@@ -71,6 +85,7 @@ RATES: dict[str, tuple[tuple[float, float], ...]] = {
         (0.030, 0.003),
         (0.002, 0.000),
         (0.025, 0.002),
+        (0.026, 0.000),
     ),
     "one 10-fold, halves": (
         (0.033, 0.002),
@@ -79,6 +94,7 @@ RATES: dict[str, tuple[tuple[float, float], ...]] = {
         (0.052, 0.007),
         (0.041, 0.001),
         (0.069, 0.007),
+        (0.026, 0.000),
     ),
     "5 hold-outs, halves": (
         (0.055, 0.004),
@@ -87,6 +103,7 @@ RATES: dict[str, tuple[tuple[float, float], ...]] = {
         (0.057, 0.006),
         (0.052, 0.007),
         (0.051, 0.002),
+        (0.047, 0.004),
     ),
     "30 hold-outs, halves": (
         (0.044, 0.002),
@@ -95,6 +112,7 @@ RATES: dict[str, tuple[tuple[float, float], ...]] = {
         (0.045, 0.005),
         (0.026, 0.002),
         (0.031, 0.002),
+        (0.028, 0.001),
     ),
     "ten 10-folds, halves": (
         (0.034, 0.002),
@@ -103,6 +121,7 @@ RATES: dict[str, tuple[tuple[float, float], ...]] = {
         (0.047, 0.006),
         (0.014, 0.001),
         (0.074, 0.006),
+        (0.028, 0.000),
     ),
     "ten 10-folds, halves, guarded": (
         (0.020, 0.001),
@@ -111,6 +130,7 @@ RATES: dict[str, tuple[tuple[float, float], ...]] = {
         (0.043, 0.004),
         (0.004, 0.000),
         (0.068, 0.006),
+        (0.014, 0.000),
     ),
 }
 # Learners of which a rate surely is above 1.25 α: its 99 % interval lies wholly beyond.
@@ -137,19 +157,21 @@ ABOVE: dict[str, tuple[str, ...]] = {
     ),
     "5x2": ("nearest",),
 }
+# The same of more than two algorithms, where it is not of two.
+ABOVE_OF_MORE: dict[str, tuple[str, ...]] = {"one 10-fold, halves": ("picker",)}
 # The largest rate at α = 0.05 with three and with ten algorithms, and of which learner.
 MORE_MODELS: dict[str, dict[int, tuple[str, float]]] = {
-    "one 10-fold": {3: ("nearest", 0.04), 10: ("picker", 0.08)},
-    "ten 10-folds": {3: ("nearest", 0.19), 10: ("nearest", 0.31)},
+    "one 10-fold": {3: ("picker", 0.06), 10: ("picker", 0.08)},
+    "ten 10-folds": {3: ("picker", 0.20), 10: ("nearest", 0.31)},
     "5 hold-outs": {3: ("nearest", 0.09), 10: ("nearest", 0.15)},
     "20 hold-outs": {3: ("nearest", 0.19), 10: ("nearest", 0.31)},
     "30 hold-outs": {3: ("nearest", 0.20), 10: ("nearest", 0.33)},
     "5x2": {3: ("nearest", 0.09), 10: ("nearest", 0.14)},
-    "one 10-fold, halves": {3: ("discriminant", 0.03), 10: ("nearest", 0.06)},
+    "one 10-fold, halves": {3: ("picker", 0.08), 10: ("nearest", 0.06)},
     "5 hold-outs, halves": {3: ("nearest label", 0.05), 10: ("nearest label", 0.04)},
     "30 hold-outs, halves": {3: ("nearest label", 0.05), 10: ("nearest label", 0.05)},
-    "ten 10-folds, halves": {3: ("nearest label", 0.05), 10: ("nearest label", 0.08)},
-    "ten 10-folds, halves, guarded": {3: ("nearest label", 0.04), 10: ("nearest label", 0.08)},
+    "ten 10-folds, halves": {3: ("picker", 0.06), 10: ("nearest label", 0.08)},
+    "ten 10-folds, halves, guarded": {3: ("picker", 0.06), 10: ("nearest label", 0.08)},
 }
 # The share found of a lead of 0.07 between linear discriminants, at both α.
 POWER: dict[str, tuple[float, float]] = {
@@ -237,33 +259,34 @@ def measured_rates(plan: Plan, layout: Layout, models: int) -> str:
     if design is None or test not in RATES:
         more = " and halves" if plan.halves else ""
         return (
-            f"How often it errs where algorithms are equal was not measured for {layout.blocks} "
-            f"folds{more} like these."
+            "How often the test errs where algorithms are equal was not measured for "
+            f"{layout.blocks} folds{more} like these."
         )
     rates: dict[str, tuple[float, float]] = dict(zip(QUOTED, RATES[test], strict=True))
     above = ABOVE.get(test, ())
     within = [name for name in QUOTED if name not in above]
     most = (max(rates[name][place] for name in within) for place in (0, 1))
-    listed = [f"at most {_pair(*most)} for {_joined([LEARNERS[name] for name in within])}"]
-    listed += [f"{_pair(*rates[name])} for {LEARNERS[name]}" for name in above]
+    listed = [f"at most {_shares(*most)} with {_joined([LEARNERS[name] for name in within])}"]
+    listed += [f"{_shares(*rates[name])} with {LEARNERS[name]}" for name in above]
     halves = ", 25 splits into halves" if plan.halves else ""
     text = (
-        f"Measured false-positive rates at α = 0.05 and 0.005 where algorithms are equal "
-        f"({design.words}{halves}, {SAMPLE}): {'; '.join(listed)}."
-    )
-    (few, least), (many, most_of) = MORE_MODELS[test].values()
-    of_few = "" if few == many else f" models of {LEARNERS[few]}"
-    counts = (
-        f"{least:.2f} for 3{of_few} and {most_of:.2f} for 10 models of {LEARNERS[many]} at 0.05"
+        "How often the test errs was measured where algorithms are equal "
+        f"({design.words}{halves}, {SAMPLE}): "
+        f"{FOUND} in {'; in '.join(listed)}."
     )
     if above:
-        more = f", the more the more models ({counts})" if models > 2 else ""
+        these = "this learner" if len(above) == 1 else "these last learners"
+        text += f" So it errs too often with {these} and their like."
+    if models > 2:
+        (few, least), (many, most_of) = MORE_MODELS[test].values()
+        of_few = "" if few == many else f" models of {LEARNERS[few]}"
         text += (
-            f" So it errs too often with {'this learner' if len(above) == 1 else 'these learners'}"
-            f" and their like{more}."
+            f" With more models it did at α = 0.05 in up to {_percent(least)} of samples with "
+            f"3{of_few}, {_percent(most_of)} with 10 models of {LEARNERS[many]}."
         )
-    elif models > 2:
-        text += f" The most with more models was {counts}."
+        if test in ABOVE_OF_MORE:
+            these = _joined([LEARNERS[name] for name in ABOVE_OF_MORE[test]])
+            text += f" So it errs too often with more than two models of {these}."
     return text
 
 
@@ -274,9 +297,9 @@ def dataset_rates(layout: Layout) -> str | None:
         return None
     learners, *rates = DATASET[design.name]
     return (
-        "Measured false-positive rates at α = 0.05 and 0.005 where procedures are equal on the "
-        f"dataset ({design.words}, 3 models, IAUPREC): at most {_pair(rates[0], rates[1])} for "
-        f"{_joined([LEARNERS[name] for name in learners])}."
+        "How often the test errs was measured where procedures are equal on the dataset "
+        f"({design.words}, 3 models, IAUPREC): {FOUND} in at most "
+        f"{_shares(rates[0], rates[1])} with {_joined([LEARNERS[name] for name in learners])}."
     )
 
 
@@ -284,17 +307,17 @@ def trained_rates(measure: str) -> str:
     """The rates of the test of two fitted models that are equal."""
     known = measure if measure in TRAINED else "iauprec"
     rates = [
-        f"{_pair(*rate)} with {positives:,} + {negatives:,} cases"
+        f"{_shares(*rate)} with {positives:,} + {negatives:,} cases"
         for (positives, negatives), rate in TRAINED[known].items()
     ]
     equal = "" if known == "auc" else "IAUPREC over 5 to 20 %, at an "
     text = (
-        "Measured false-positive rates at α = 0.05 and 0.005 where two fitted models have the same "
-        f"{equal}AUC of 0.90: {_joined(rates)}."
+        "How often the test errs was measured where two fitted models have the same "
+        f"{equal}AUC of 0.90: {FOUND} in {'; in '.join(rates)}."
     )
     if known != "auc":
         text += " So with few cases it errs too often; gate takes wider limits there."
-    unknown = f"How often it errs for {measure!r} was not measured. "
+    unknown = f"How often the test errs for {measure!r} was not measured. "
     return text if known == measure else unknown + text
 
 
@@ -307,14 +330,15 @@ def better_design(plan: Plan, layout: Layout) -> list[str]:
         POWER[name] for name in (design.name, "ten 10-folds", "ten 10-folds, halves")
     )
     power = (
-        f"A lead of 0.07 of linear discriminants is found on such folds in {_pair(*own)} of "
-        "samples at these α; by ten 10-folds with "
+        f"A lead of 0.07 of linear discriminants is found on such folds in {_shares(*own)} of "
+        "samples; on ten 10-folds, with "
     )
     errs = ""
     if design.name == "one 10-fold":
         unstable = _joined([LEARNERS[name] for name in ABOVE["ten 10-folds"]])
-        errs = f"; by ten 10-folds alone in {_pair(*repeats)}, which err too often with {unstable}"
-    ends = f" in {_pair(*best)}, and none of these learners errs clearly too often{errs}."
+        alone = _shares(*repeats)
+        errs = f" Ten 10-folds alone find it in {alone}, but err too often with {unstable}."
+    ends = f", in {_shares(*best)}, and that errs clearly too often with no learner here.{errs}"
     return [
         Hint(
             f"{power}compare({{halves}}) and sklearn.half_split_predictions{ends}",
@@ -324,8 +348,12 @@ def better_design(plan: Plan, layout: Layout) -> list[str]:
     ]
 
 
-def _pair(at_05: float, at_005: float) -> str:
-    return f"{at_05:.2g} and {at_005:.2g}"
+def _shares(at_05: float, at_005: float) -> str:
+    return f"{_percent(at_05)} and {_percent(at_005)}"
+
+
+def _percent(rate: float) -> str:
+    return f"{100 * rate:.2g} %"
 
 
 def _design(plan: Plan, layout: Layout) -> MeasuredDesign | None:

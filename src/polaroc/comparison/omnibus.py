@@ -188,9 +188,9 @@ def _degrees(values: "Array") -> tuple[float, float]:
 
 
 def _f_test(name: str, statistic: float, df1: float, df2: float) -> Outcome:
-    from scipy.stats import f
+    from scipy.special import fdtrc
 
-    return Outcome(name, statistic, df1, df2, float(f.sf(statistic, df1, df2)))
+    return Outcome(name, statistic, df1, df2, float(fdtrc(df1, df2, statistic)))
 
 
 def _chance_of_agreement(ranks: "Array") -> float:

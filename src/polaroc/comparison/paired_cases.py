@@ -7,7 +7,9 @@ import polars as pl
 
 from polaroc.base.columns import check_keys, column_name, key_columns, single_column
 from polaroc.base.lazy import np
+from polaroc.base.names import MAX_NAMED
 from polaroc.base.private_columns import PLACE, SIZE, TRUTH
+from polaroc.comparison.gate_checks import refuse_pooled_folds
 from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted, spelling
 from polaroc.measures.functions import table_sums
@@ -94,6 +96,10 @@ def read_cases(
         )
     check_has_models(frame.lazy().collect_schema().names(), between, score)
     of_case = [] if case is None else [column_name(case, "case")]
+    scores: list[object] = [*score_columns(score).values()] or [score]
+    refuse_pooled_folds(
+        frame.lazy(), list(map(str, keys)), [truth, *scores, *of_case], on_cases=True
+    )
     predictions = read(
         with_cases(frame.lazy(), score, case), truth=truth, score=score, by=[*keys, *of_case],
         positive=positive, collected=True,
@@ -164,7 +170,9 @@ def common_cases(
         ids = table.filter(out).select(case).unique()
         kept = table.join(ids, on=case, how="anti", nulls_equal=True, maintain_order="left")
         cases, left = table[case].n_unique(), ids.height
-    names = ", ".join(f"{count:,} of {quoted([model])}" for model, count in by_model)
+    names = ", ".join(f"{count:,} of {quoted([model])}" for model, count in by_model[:MAX_NAMED])
+    if len(by_model) > MAX_NAMED:
+        names += f" and some of {len(by_model) - MAX_NAMED} more"
     why = f"scores are missing: {names}" if by_model else "their truth is missing"
     return kept, (
         f"{left:,} of {cases:,} cases {'was' if left == 1 else 'were'} left out of all models, "

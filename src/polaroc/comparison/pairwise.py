@@ -56,7 +56,7 @@ def paired_t(values: "Array", level: float, test_train_ratio: float = 0.0) -> Pa
 
     An interval reaches zero where the adjusted p-value is one minus the level.
     """
-    from scipy.stats import t
+    from scipy.special import stdtr, stdtrit
 
     blocks = values.shape[0]
     first, second = pair_places(values.shape[1])
@@ -67,8 +67,8 @@ def paired_t(values: "Array", level: float, test_train_ratio: float = 0.0) -> Pa
     variance = np.where(variance > least, variance, 0.0)
     std_error = error_of_mean(np.sqrt(variance), blocks, test_train_ratio)
     statistic = t_ratio(difference, std_error)
-    p_value = 2 * t.sf(np.abs(statistic), blocks - 1)
-    critical = t.isf((1 - level) / holm_factors(p_value) / 2, blocks - 1)
+    p_value = 2 * stdtr(blocks - 1, -np.abs(statistic))
+    critical = -stdtrit(blocks - 1, (1 - level) / holm_factors(p_value) / 2)
     return Pairs(
         first, second, difference, std_error, statistic, p_value, holm(p_value),
         critical * std_error, (std_error == 0) & (difference != 0),

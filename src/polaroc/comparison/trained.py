@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.columns import as_lazy
+from polaroc.base.names import noted_by_kind
 from polaroc.base.statistics import normal
 from polaroc.comparison import caveats, omnibus
 from polaroc.comparison.delong import pairs_of, single_measure
@@ -62,15 +63,10 @@ def compare_trained(
     _refuse_blocks(table, block)
     at: Prior = "observed" if prior is None else prior
     named: dict[str, Any] = {"truth": truth, "score": score, "positive": positive}
-    arguments: dict[str, Any] = {
-        "measures": sorted({measure, "auc"}),
-        "priors": at,
-        "over": over,
-        "intervals": "wald",
-        "score_prior": score_prior,
-    }
-    by = () if score_columns(score) else between
-    measured = evaluate(table, by=by, **named, **arguments)
+    measured = evaluate(
+        table, by=() if score_columns(score) else between, measures=sorted({measure, "auc"}),
+        priors=at, over=over, intervals="wald", score_prior=score_prior, **named,
+    )  # fmt: skip
     at_prior = f" at prior {at}" if measure in CATALOG and CATALOG[measure].at_priors else ""
     one = single_measure(measure, at, over, "exact", score_prior)
     cases = read_cases(table, between=between, case=case, by=(), **named)
@@ -103,27 +99,21 @@ def of_cases(
             hint="every class needs two cases or more.",
         )
     pairs = _with_adjusted_limits(pairs, plan.confidence)
-    places = {model: place for place, model in enumerate(models)}
-    apart = [
-        (places[a], places[b])
-        for a, b, p in pairs.select(f"{between}_a", f"{between}_b", "p_adjusted").iter_rows()
-        if p < plan.alpha
-    ]
+    significant = _significant_pairs(pairs, models, plan.alpha)
     greatest = pl.col("statistic").abs().max()
     largest, least = pairs.select(greatest, pl.col("p_adjusted").min()).row(0)
-    noted = estimates.drop_nulls("note").select(between, "note").rows()
     return Comparison(
         # They differ where a pair does, adjusted for the number of pairs.
         omnibus=omnibus.frame([omnibus.Outcome("largest |z|, Holm", largest, None, None, least)]),
         pairs=pairs,
         letters=letter_frame(
-            models, estimates["estimate"].to_numpy(), estimates["std_error"].to_numpy(), apart,
-            descending=descending,
+            models, estimates["estimate"].to_numpy(), estimates["std_error"].to_numpy(),
+            significant, descending=descending,
         ),
         warnings=(
             caveats.TRAINED,
             trained_rates(measure),
-            *(f"{model}: {note}." for model, note in noted),
+            *noted_by_kind(estimates.drop_nulls("note").select(between, "note").rows()),
             *below_chance(measured, measure),
         ),
         measure=label,
@@ -148,6 +138,16 @@ def _refuse_blocks(table: pl.DataFrame, block: Sequence[str]) -> None:
                 target="algorithm",
             ),
         )
+
+
+def _significant_pairs(
+    pairs: pl.DataFrame, models: pl.Series, alpha: float
+) -> list[tuple[int, int]]:
+    """The pairs that differ, by the places of their models."""
+    places = {model: place for place, model in enumerate(models)}
+    significant = pairs.filter(pl.col("p_adjusted") < alpha)
+    compared = significant.select(f"{models.name}_a", f"{models.name}_b")
+    return [(places[a], places[b]) for a, b in compared.iter_rows()]
 
 
 def _with_adjusted_limits(pairs: pl.DataFrame, level: float) -> pl.DataFrame:

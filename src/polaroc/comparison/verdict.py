@@ -85,13 +85,14 @@ class GateResult:
         """Both estimates, and their difference with its interval, in a sentence."""
         way = "" if self.higher_is_better else " (less is better)"
         if self.lower is None or self.upper is None:
-            interval = "; nothing says how much it varies"
+            interval = "; there is no interval for it"
         else:
             interval = (
                 f", with {100 * (1 - self.alpha):g} % confidence from {limit(self.lower)} to "
                 f"{limit(self.upper)}"
             )
-        wish = f" {MORE_CASES}" if self.verdict == "undecided" else ""
+        narrower = self.verdict == "undecided" and self.lower is not None
+        wish = f" {MORE_CASES}" if narrower else ""
         return (
             f"On {self.cases} {self.challenger} has {number(self.challenger_estimate)} and "
             f"{self.champion} {number(self.champion_estimate)}{way}: a difference of "

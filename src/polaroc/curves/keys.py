@@ -75,10 +75,12 @@ def build_key_index(predictions: Predictions, *, eager: bool) -> Keys:
     if not eager:
         index = None if names else pl.lit(0, pl.UInt32)
         return Keys(totals(predictions), names, index=index)
-    scores = score_extremes(predictions).collect()
+    engine = predictions.engine
+    scores = score_extremes(predictions).collect(engine=engine)
     # Scores that are labels have ones: without any, no key need be checked for labels.
     has_ones = scores[HAS_ONES].item()
-    return keys_from_counts(predictions, totals(predictions, labels=has_ones).collect(), scores)
+    counts = totals(predictions, labels=has_ones).collect(engine=engine)
+    return keys_from_counts(predictions, counts, scores)
 
 
 def score_extremes(predictions: Predictions) -> pl.LazyFrame:

@@ -153,7 +153,7 @@ def ranked_cells(predictions: Predictions, *, scored: bool = False) -> RankedCel
 
     None where the keys cannot be numbered, or their numbers and the scores need 128 bits.
     """
-    extremes = score_extremes(predictions).collect()
+    extremes = score_extremes(predictions).collect(engine=predictions.engine)
     levels = _levels(predictions)
     spare = 0 if scored else SPARE_BITS
     ranked = None if levels is None else _sorted_rows(predictions, levels, extremes, spare)
@@ -233,7 +233,8 @@ def _notes(predictions: Predictions, levels: KeyLevels, *, labels: bool) -> pl.S
     by_key = predictions.rows.group_by(levels.index.alias(KEY_INDEX))
     noted = by_key.agg(ratio, *label_extremes(counted)).sort(KEY_INDEX)
     both = pl.concat_str("note", label_note(), separator="; ", ignore_nulls=True)
-    return noted.select(both.replace("", None).alias("note")).collect().to_series()
+    named = noted.select(both.replace("", None).alias("note"))
+    return named.collect(engine=predictions.engine).to_series()
 
 
 def _runs(codes: pl.Series, shared: Packing, keys: int) -> _Runs:

@@ -9,8 +9,13 @@ from polaroc.base.private_columns import KEY_INDEX, private
 from polaroc.priors.grids import skew
 
 # Cells per axis of the grid; at 800 pixels a cell is an eighth of a pixel wide, and half a pixel
-# where there are so many curves that they cover one another.
-GRID, GRID_OF_MANY, MANY_CURVES = 6400, 1600, 40
+# where a chart has so many lines that they cover one another.
+CELLS, CELLS_OF_MANY, MANY_LINES = 6400, 1600, 40
+
+
+def cells_per_axis(lines: pl.Expr) -> pl.Expr:
+    """How fine the grid is for a chart of so many lines."""
+    return pl.when(lines > MANY_LINES).then(CELLS_OF_MANY).otherwise(CELLS)
 
 
 def thin(table: pl.LazyFrame, priors: Sequence[float | None]) -> pl.LazyFrame:
@@ -20,12 +25,12 @@ def thin(table: pl.LazyFrame, priors: Sequence[float | None]) -> pl.LazyFrame:
     ROC space and in precision-recall space at each prior; None is each key's own.
     """
     t, f = pl.col("tpr"), pl.col("fpr")
-    heights = [t, f, *(rates.precision(t, f, _skew(prior)) for prior in priors)]
-    many = pl.col(KEY_INDEX).max() >= MANY_CURVES
-    grid = pl.when(many).then(GRID_OF_MANY).otherwise(GRID)
+    curves = pl.col(KEY_INDEX).max() + 1
+    in_roc, in_pr = cells_per_axis(curves), cells_per_axis(curves * len(priors))
+    heights = [t * in_roc, f * in_roc]
+    heights += [rates.precision(t, f, _skew(prior)) * in_pr for prior in priors]
     cells = {
-        private(f"cell_{i}"): (height * grid).floor().fill_nan(None)
-        for i, height in enumerate(heights)
+        private(f"cell_{i}"): height.floor().fill_nan(None) for i, height in enumerate(heights)
     }
     changes = pl.any_horizontal(
         pl.col(name).ne_missing(pl.col(name).shift(-1)) for name in [KEY_INDEX, *cells]

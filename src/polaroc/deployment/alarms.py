@@ -14,6 +14,8 @@ from polaroc.typing import Array, Quantity
 LEFT_RANGE = "the prior left the range"
 BETTER_THRESHOLD, BETTER_MODEL = "another threshold is now better", "another model is now better"
 OTHER_SHIFT = "more than the prior has shifted"
+# Scores that reach so many times as far, or as little, are likely of another unit.
+OTHER_UNIT = 10
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ class Assessment:
 
     looks: Looks
     plan: Plan
+    reaches: Sequence[float]  # the largest absolute score of each look
 
     @cached_property
     def shares(self) -> Band:
@@ -65,7 +68,24 @@ class Assessment:
     def shifted(self) -> "Array":
         """Whether no prior gives these shares, by look and window."""
         shifted: Array = self.priors.lower > self.priors.upper
+        # Per cents are no probabilities, however few cases show it.
+        if self._reach_of_reference <= 1:
+            shifted[:, 0] |= np.asarray(self.reaches) > OTHER_UNIT
         return shifted
+
+    @property
+    def _reach_of_reference(self) -> float:
+        return max(map(abs, self.looks.reference.ends))
+
+    def _other_unit(self, look: int) -> str:
+        """The question whether the scores of a look have another unit, where they may."""
+        known, reach = self._reach_of_reference, self.reaches[look]
+        if not (reach > known * OTHER_UNIT or 0 < reach * OTHER_UNIT < known):
+            return ""
+        return (
+            f"; deployed scores reach {reach:.3g}, those of the reference {known:.3g}: another "
+            "unit?"
+        )
 
     @cached_property
     def rates(self) -> tuple[Band, Band, Band]:
@@ -84,7 +104,9 @@ class Assessment:
         (t, f), tpr, fpr = self.rates
         called = self.looks.called[:, 0] @ own / np.maximum(self.looks.cases[:, 0], 1)
         shifted: Array = np.logical_or.reduce(self.shifted, axis=1)
-        nearest = np.clip(self.looks.prior(), prior.lower, np.maximum(prior.lower, prior.upper))
+        # Scores that no mixture of the classes gives tell no prior.
+        inside = np.clip(self.looks.prior(), prior.lower, np.maximum(prior.lower, prior.upper))
+        nearest = np.where(self.shifted[:, 0], np.nan, inside)
         with np.errstate(divide="ignore", invalid="ignore"):
             estimate = rates.precision(t, f, (1 - nearest) / nearest)
         precision = Band(
@@ -118,13 +140,15 @@ class Assessment:
         """The alarm of each look that the prior left its range, or that more has shifted."""
         alarms: list[str | None] = []
         over = self.plan.over
-        for shifted, lower, upper in zip(self.shifted, *self.priors, strict=True):
+        for look, (shifted, lower, upper) in enumerate(
+            zip(self.shifted, *self.priors, strict=True)
+        ):
             alarm = None
             if shifted.any():
                 at = int(np.flatnonzero(shifted)[0])
                 alarm = (
                     f"{OTHER_SHIFT}: no mixture of the reference's positives and "
-                    f"negatives gives the scores{_of_window(at)}"
+                    f"negatives gives the scores{_of_window(at)}{self._other_unit(look)}"
                 )
             elif over is not None and (lower > over[1]).any():
                 at = int(lower.argmax())

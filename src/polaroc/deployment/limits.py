@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import log2
 
 from polaroc.base.lazy import np
-from polaroc.base.statistics import Band, binomial_band
+from polaroc.base.statistics import ROUNDING, Band, binomial_band
 from polaroc.deployment.mixture_test import nearest_prior, smoothed_variance
 from polaroc.typing import Array
 
@@ -38,6 +38,8 @@ class Threshold:
     value: float
     share: float
     prior: float | None = None  # for which it was chosen
+    # On the table that it was chosen on: TPr, FPr, positives and negatives.
+    tuned: Sequence[float | None] | None = None
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,7 @@ class Reference:
     positives: int
     negatives: int
     error: float
+    ends: tuple[float, float]  # of its scores
 
     @classmethod
     def from_scores(
@@ -72,7 +75,8 @@ class Reference:
         others = np.setdiff1d(score[order][np.minimum(places, score.size - 1)], own)
         cuts = np.concatenate([own, others])
         tp, fp = (_at_or_above(scores, cuts) for scores in (positive, negative))
-        return cls(threshold, cuts, tp, fp, positive.size, negative.size, error)
+        ends = float(score.min()), float(score.max())
+        return cls(threshold, cuts, tp, fp, positive.size, negative.size, error, ends)
 
     @property
     def own(self) -> "Array":
@@ -81,6 +85,16 @@ class Reference:
         share = self.threshold.share
         weights[: self.own_cuts] = (share, 1 - share)[: self.own_cuts]
         return weights
+
+    @property
+    def is_tuning_table(self) -> bool:
+        """Whether the threshold has the very rates and totals as where it was chosen."""
+        tuned = [value for value in self.threshold.tuned or () if value is not None]
+        if len(tuned) < 4:
+            return False
+        t, f = (float(rate @ self.own) for rate in self.rates())
+        here = np.array([t, f, self.positives, self.negatives])
+        return bool(np.allclose(here, tuned, rtol=ROUNDING, atol=0))
 
     @property
     def own_cuts(self) -> int:

@@ -15,7 +15,7 @@ from polaroc.deployment.alarms import Assessment, Plan, better_model
 from polaroc.deployment.history import STATE, History, history_table, read_histories
 from polaroc.deployment.labelled import Bins, Labels, labelled_estimates
 from polaroc.deployment.limits import Reference
-from polaroc.deployment.monitor_result import Monitor
+from polaroc.deployment.monitor_result import TUNED_HERE, Monitor
 from polaroc.deployment.tables import (
     DEPLOYED,
     REFERENCE,
@@ -31,6 +31,7 @@ from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
 from polaroc.predictions.usual_keys import usual_names
 from polaroc.priors.grids import range_of
+from polaroc.thresholds.fixed import Numbers
 from polaroc.typing import Array, By, IntoExpr, Label, Nulls, Score, Table
 
 RESULT = {
@@ -52,7 +53,7 @@ def monitor(
     score: Score,
     by: By = (),
     time: str,
-    points: Table | float,
+    points: Table | Numbers,
     over: Sequence[float] | None = None,
     cost_fn: float = 1,
     cost_fp: float = 1,
@@ -89,7 +90,7 @@ def monitor(
     points
         The thresholds in use, one per key: the result of `operating_points` at one
         prior, a table of `threshold` and the keys among `by` that it depends on,
-        or one number.
+        one number, or a mapping from model to number.
     over
         The range of priors that the thresholds were chosen for: (low, high).
     cost_fn, cost_fp
@@ -209,7 +210,12 @@ def monitor(
     blocks = _blocks(assessed, keys)
     if labels is not None:
         blocks += _labelled_blocks(labels, keys, time, references, histories, plan, level)
-    return Monitor(_table(blocks, types), history_table(histories, references, keys, types))
+    table = _table(blocks, types)
+    tuned = any(reference.is_tuning_table for reference in references.values())
+    return Monitor(
+        table, history_table(histories, references, keys, types), ends,
+        (TUNED_HERE,) if tuned else (),
+    )  # fmt: skip
 
 
 def _check_times(used: Predictions, time: str) -> None:
@@ -232,7 +238,8 @@ def _assessed(
     cases = np.bincount(code, minlength=len(times))
     for one, size, called in zip(times, cases, counts, strict=True):
         history.add(one, int(size), called)
-    return times, Assessment(history.at(times, reference), plan)
+    reach = rows.group_by(time).agg(pl.col(SCORE).abs().max()).sort(time)[SCORE].to_list()
+    return times, Assessment(history.at(times, reference), plan, reach)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polaroc.base.text import html_lines, html_table, limit, plain, table
+from polaroc.errors import Hint
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -14,8 +15,16 @@ EACH_TIME = (
     "Limits of what labels tell are of one time each: at several times, each may fail with one "
     "minus the level. They hold whatever has drifted."
 )
+NO_RANGE = Hint(
+    "No range of priors was given ({over}), so no shift of the share of positives raises an alarm.",
+    over=None,
+)
+TUNED_HERE = (
+    "The threshold does on the reference exactly what it did where it was chosen: on the cases it "
+    "was chosen on, its rates are too good. Give labelled cases of their own."
+)
 LABELLED = "_labelled"
-HEADINGS = {"prior": "prior", "precision": "precision", "posfrac": "alarms", "cost": "cost"}
+HEADINGS = {"posfrac": "called positive"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -28,13 +37,18 @@ class Monitor:
         One row per key, time and quantity, sorted: the keys; the time under its own
         name; `quantity` String: "prior", "precision" and "posfrac", the share of cases
         called positive, from 0 to 1, and "cost" per case; `estimate`, `lower`,
-        `upper` Float64, of this time alone (limits of what depends on the prior are
-        null where more than it has shifted); `alarm` String, null, or what
-        should change.
+        `upper` Float64, of this time alone (of what depends on the prior, limits are
+        null where more than it has shifted, and the estimate, too, where that is so of
+        this time alone); `alarm` String, null, or what should change.
     state
         One row per key and time, this one's and all earlier ones: what `monitor` needs
         to go on. The keys, the time; `look` and `cases` Int64, `called`
         List(Int64), `plan` String.
+    over
+        The range of priors whose end the prior may pass with an alarm; None where none was
+        given.
+    warnings
+        What is wrong with the reference, in sentences.
 
     See Also
     --------
@@ -44,6 +58,8 @@ class Monitor:
 
     table: pl.DataFrame
     state: pl.DataFrame
+    over: tuple[float, float] | None = None
+    warnings: tuple[str, ...] = ()
 
     @property
     def alarms(self) -> pl.DataFrame:
@@ -55,7 +71,8 @@ class Monitor:
         """Whether something should change, in a sentence."""
         alarms = self.alarms
         if not alarms.height:
-            return "No alarm: nothing shows that a threshold should change."
+            nothing = "No alarm: nothing shows that a threshold should change."
+            return nothing if self.over is not None else nothing + " " + NO_RANGE
         first = alarms.sort(_keys(alarms)[-1], maintain_order=True)["alarm"][0]
         return (
             f"1 alarm: {first}."
@@ -73,29 +90,32 @@ class Monitor:
     def _repr_html_(self) -> str:
         shown = last_times(self.table)
         cells = [[None if cell is None else str(cell) for cell in row] for row in shown.rows()]
-        notes = [EACH_TIME] if has_labels(self.table) else []
         return (
             html_lines([self.answer])
             + html_table("Last time", shown.columns, cells)
-            + html_lines(notes)
+            + html_lines(self.notes)
         )
+
+    @property
+    def notes(self) -> list[str]:
+        """What is to be said of the limits and of the alarms, beside the answer."""
+        silent = [NO_RANGE] if self.over is None and self.alarms.height else []
+        return [*self.warnings, *silent, *([EACH_TIME] if has_labels(self.table) else [])]
 
 
 def monitor_parts(result: Monitor) -> "list[RenderableType]":
     """Sentences and tables for a terminal."""
-    alarms = result.alarms
+    alarms, keys = result.alarms, len(_keys(result.table)) - 1
+    of_keys = " of each key" if keys else ""
     parts: list[RenderableType] = [result.answer]
     if alarms.height:
         shown = alarms_by_key(alarms)
         rows = [[str(cell) for cell in row] for row in shown.rows()]
-        parts.append(table("Alarms of each key", shown.columns, rows, len(shown.columns)))
+        parts.append(table(f"Alarms{of_keys}", shown.columns, rows, len(shown.columns)))
     shown = last_times(result.table)
     if shown.height:
-        keys = len(_keys(result.table))
-        parts.append(table("Last time of each key", shown.columns, shown.rows(), keys))
-    if has_labels(result.table):
-        parts.append(EACH_TIME)
-    return parts
+        parts.append(table(f"Last time{of_keys}", shown.columns, shown.rows(), keys + 1))
+    return [*parts, *result.notes]
 
 
 def has_labels(results: pl.DataFrame) -> bool:
@@ -107,6 +127,7 @@ def alarms_by_key(alarms: pl.DataFrame) -> pl.DataFrame:
     """The first and the last time, and the last alarm, of each key and kind of alarm."""
     *keys, time = _keys(alarms)
     kind = pl.col("alarm").str.split(":").list.first().alias("quantity")
+    alarms = alarms.with_columns(times_in_words(alarms[time]))
     grouped = alarms.group_by([*keys, kind], maintain_order=True)
     return grouped.agg(
         pl.col(time).first().alias("first"),
@@ -122,6 +143,7 @@ def last_times(results: pl.DataFrame) -> pl.DataFrame:
     latest = results.filter(
         pl.col(time) == (pl.col(time).max().over(keys) if keys else pl.col(time).max())
     )
+    latest = latest.with_columns(times_in_words(latest[time]))
     lines: dict[tuple[object, ...], dict[str, str]] = {}
     for row in latest.iter_rows(named=True):
         quantity: str = row["quantity"]
@@ -133,6 +155,19 @@ def last_times(results: pl.DataFrame) -> pl.DataFrame:
     names = [*keys, time, *dict.fromkeys(name for line in lines.values() for name in line)]
     cells = [[*key, *(line.get(name) for name in names[len(key) :])] for key, line in lines.items()]
     return pl.DataFrame(cells, schema=dict.fromkeys(names, pl.String), orient="row")
+
+
+def times_in_words(times: pl.Series) -> pl.Series:
+    """Times for a reader: those that are all midnights as dates.
+
+    Examples
+    --------
+    >>> from datetime import datetime
+    >>> times_in_words(pl.Series([datetime(2026, 3, 1)])).item()
+    datetime.date(2026, 3, 1)
+    """
+    days = times.dtype == pl.Datetime and (times == times.dt.truncate("1d")).all()
+    return times.dt.date() if days else times
 
 
 def _keys(results: pl.DataFrame) -> list[str]:

@@ -7,17 +7,18 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from polaroc.base.checks import is_number
 from polaroc.base.columns import as_lazy, check_shared_keys, require
 from polaroc.base.private_columns import TRUTH
 from polaroc.deployment.limits import Reference, Threshold
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions
+from polaroc.thresholds.fixed import Numbers, are_numbers, threshold_table
 from polaroc.typing import Table
 
 Key: TypeAlias = tuple[Any, ...]
 
+TUNED = ("tpr", "fpr", "positives", "negatives")
 REFERENCE, DEPLOYED = "reference", "deployed"
 
 
@@ -30,7 +31,9 @@ def errors_named(table: str) -> Iterator[None]:
         raise type(error)(f"{table}: {error.found}", hint=error.hint) from None
 
 
-def references_of(known: Predictions, points: Table | float, level: float) -> dict[Key, Reference]:
+def references_of(
+    known: Predictions, points: Table | Numbers, level: float
+) -> dict[Key, Reference]:
     """The reference of each key, with limits that fail together at most at 1 − level."""
     keys = known.keys
     thresholds = _thresholds(points, keys)
@@ -77,13 +80,8 @@ class _Thresholds:
         return own[0]
 
 
-def _thresholds(points: Table | float, keys: Sequence[str]) -> _Thresholds:
-    if is_number(points):
-        own = [Threshold(float(points), 1.0)]
-        if own[0].value != own[0].value:
-            raise InvalidArgument("points is nan, allowed are numbers.", hint="give a threshold.")
-        return _Thresholds({(): own}, [], keys)
-    lazy = as_lazy(points)
+def _thresholds(points: Table | Numbers, keys: Sequence[str]) -> _Thresholds:
+    lazy = as_lazy(threshold_table(points, keys) if are_numbers(points) else points)
     shared = require(lazy, ["threshold"], source="operating_points(...)")
     check_shared_keys(shared, keys, "the points")
     table = lazy.collect()
@@ -94,7 +92,8 @@ def _thresholds(points: Table | float, keys: Sequence[str]) -> _Thresholds:
         )
     by_key: dict[Key, list[Threshold]] = {}
     for row in table.iter_rows(named=True):
-        threshold = Threshold(row["threshold"], row.get("share", 1.0), row.get("prior"))
+        tuned = [row[name] for name in TUNED] if set(TUNED) <= row.keys() else None
+        threshold = Threshold(row["threshold"], row.get("share", 1.0), row.get("prior"), tuned)
         by_key.setdefault(tuple(row[key] for key in shared), []).append(threshold)
     return _Thresholds(by_key, [keys.index(key) for key in shared], keys)
 

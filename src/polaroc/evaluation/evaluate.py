@@ -110,7 +110,8 @@ def evaluate(
         `estimate` Float64, null where undefined; with intervals `lower`, `upper`
         and `std_error` Float64; `positives`, `negatives` (Int64, Float64 if
         weighted); `note` String: why the estimate is null or may be biased, and how
-        many rows were dropped; null where there is nothing to report.
+        many rows were dropped; null where there is nothing to report. Rows of models and folds
+        that `by` does not name are taken together: `check` says which columns may be keys.
 
     Raises
     ------

@@ -20,6 +20,7 @@ FORMATS = {
     ".arrow": "ipc", ".ipc": "ipc", ".feather": "ipc",
     ".ndjson": "ndjson", ".jsonl": "ndjson",
 }  # fmt: skip
+DATABASES = {".duckdb", ".ddb"}
 COMPRESSED = {".gz", ".zst", ".zlib"}
 ALLOWED = "allowed are Parquet, CSV, TSV, IPC/Arrow and NDJSON"
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
@@ -47,6 +48,11 @@ class Source:
     def format(self) -> str:
         """The format by the suffix; raise where there is none."""
         kind = FORMATS.get(_suffix(self.file))
+        if kind is None and _suffix(self.file) in DATABASES:
+            raise InvalidArgument(
+                f"{str(self.file)!r} is a database, and files are read as tables.",
+                hint=f"give its address and a table: duckdb://{self.file} --table NAME.",
+            )
         if kind is None:
             raise InvalidArgument(
                 f"the format of {str(self.file)!r} cannot be told from its name; {ALLOWED}.",

@@ -100,6 +100,22 @@ def label(measure: str) -> str:
     return CATALOG[measure].label if measure in CATALOG else measure
 
 
+def in_words(measure: str) -> str:
+    """The name of a measure in a sentence, by the glossary.
+
+    Examples
+    --------
+    >>> in_words("auprec"), in_words("brier")
+    ('area (AUPREC)', 'Brier score')
+    """
+    return f"area ({label(measure)})" if is_area(measure) else label(measure)
+
+
+def is_area(measure: str) -> bool:
+    """Whether a measure is the area of the glossary, the mean of precision over recall."""
+    return measure in ("auprec", "iauprec")
+
+
 def reference_table() -> list[dict[str, str]]:
     """A row per measure for the reference page, by heading.
 

@@ -57,11 +57,11 @@ def humanize_note(note: pl.Expr) -> pl.Expr:
     Examples
     --------
     >>> pl.select(humanize_note(pl.lit("λ/N = 0.067: biased upward"))).item()
-    'biased upward, the test set has too few negatives for so small a prior'
+    'AUPREC is biased upward, the test set has too few negatives for so small a prior'
     """
     return note.str.replace_all(
         BIASED.replace("{}", r"\S+"),
-        "biased upward, the test set has too few negatives for so small a prior",
+        "AUPREC is biased upward, the test set has too few negatives for so small a prior",
     )
 
 

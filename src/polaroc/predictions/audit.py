@@ -16,6 +16,7 @@ from polaroc.predictions.row_checks import (
     label_note,
 )
 from polaroc.predictions.table import one_class_note, unaudited
+from polaroc.predictions.usual_keys import pooled_keys_note
 from polaroc.typing import By, IntoExpr, Label, Score, Table
 
 # Columns of `check` beside the totals.
@@ -63,7 +64,8 @@ def check(
         "model" or else the first tells models apart, the others blocks: `note`
         says which blocks not every model has, where models have different numbers
         of cases, and which blocks have over twice or less than half as many cases
-        as usual, or clearly another share of positives.
+        as usual, or clearly another share of positives; and, where `by` is empty, which
+        columns have usual names of models and folds, whose rows are then taken together.
 
     Raises
     ------
@@ -99,6 +101,7 @@ def check(
         rows = rows.with_columns((truths.min() != truths.max()).over(named).alias(DIFFERS))
     counted = pl.col(WEIGHT) if predictions.weighted else pl.lit(1, pl.Int64)
     score_column = pl.col(SCORE)
+    names = table.lazy().collect_schema().names()
     report = (
         rows.group_by(keys)
         .agg(
@@ -120,6 +123,7 @@ def check(
         pl.when(pl.col("scores") == 1).then(pl.lit("constant score")).otherwise(label_note()),
         "note",
         balance_note(keys),
+        pl.lit(pooled_keys_note(names, by, score, [truth, weight, case]), pl.String),
         separator="; ",
         ignore_nulls=True,
     ).replace("", None)

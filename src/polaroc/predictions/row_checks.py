@@ -29,7 +29,12 @@ ROW_ERRORS = MISSING | WRONG
 THE_TRUTH = "the score is the truth itself"
 ONLY_LABELS = "scores are 0 and 1 only: predicted labels, not scores"
 UNRANKED = "null, NaN or unclear values among the predictions"
-DROP_ROWS = Hint("drop such rows with {nulls}, or correct them before.", nulls="drop")
+DROP_ROWS = Hint(
+    "drop such rows with {nulls}, or correct them before; a null is a missing value, as NaN is in "
+    "pandas.",
+    command_line="drop such rows with {nulls}, or correct them before.",
+    nulls="drop",
+)
 ROW_ERROR_HINTS = {
     UNKNOWN_LABEL: Hint(
         "name the positive label(s) with {positive}; else allowed are 0/1 and false/true.",
@@ -39,7 +44,7 @@ ROW_ERROR_HINTS = {
     INEXACT: "scores must fit a 64-bit float without loss; rank or scale them before.",
 }
 CAST = Hint(
-    "cast it first, for example pl.col(...).cast(pl.Float64).",
+    "cast it first, for example pl.col(...).cast(pl.Float64), in pandas pd.to_numeric(frame[...]).",
     command_line="cast it first, for example when the file is written.",
 )
 # Totals of weights up to this do not overflow.
@@ -178,6 +183,8 @@ def _refuse_other_than_numbers(
     argument: str, dtype: pl.DataType, name: IntoExpr | Sequence[IntoExpr]
 ) -> None:
     if not (dtype.is_numeric() or dtype == pl.Null):
+        textual = dtype in (pl.String, pl.Categorical, pl.Enum)
         raise InvalidPredictions(
-            f"{column_in_words(argument, name)} is {dtype}, allowed are numbers.", hint=CAST
+            f"{column_in_words(argument, name)} is {dtype}, allowed are numbers.",
+            hint=CAST if textual else f"name the column that has the {argument}s.",
         )

@@ -7,7 +7,14 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import check_keys, key_columns, key_expressions, single_column
+from polaroc.base.columns import (
+    Engine,
+    check_keys,
+    engine_for,
+    key_columns,
+    key_expressions,
+    single_column,
+)
 from polaroc.base.private_columns import COUNT, ROW_ERROR, TRUTH, WEIGHT
 from polaroc.base.tables import as_polars
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice, quoted, spelling
@@ -24,8 +31,17 @@ from polaroc.predictions.row_checks import (
     truth_column,
     weight_column,
 )
-from polaroc.predictions.wide import MODEL, refuse_model_column, rows_by_model, score_columns
+from polaroc.predictions.wide import (
+    MODEL,
+    refuse_model_column,
+    refuse_turned,
+    rows_by_model,
+    score_columns,
+)
 from polaroc.typing import By, IntoExpr, Label, Nulls, Score, Table
+
+# Distinct labels up to which they may be those of classes.
+MAX_CLASSES = 50
 
 
 @dataclass(frozen=True)
@@ -36,6 +52,7 @@ class Predictions:
     the error. `possible_errors` are the codes that can occur: those of columns of these types,
     less those that an audit has excluded; without any, all rows are valid. `score_type` is
     that of the score as given; `repeatable` whether every reading of `rows` is the same.
+    `engine` is the one by which they are collected.
     """
 
     rows: pl.LazyFrame
@@ -45,6 +62,7 @@ class Predictions:
     possible_errors: list[int]
     score_type: pl.DataType
     repeatable: bool = False
+    engine: Engine = "auto"
 
     @property
     def fatal(self) -> list[int]:
@@ -116,10 +134,21 @@ class Unaudited:
         if UNKNOWN_LABEL in kinds:
             problems = f"{problems} (truth {self.truth!s} has the labels {_first_labels(labels())})"
         hints = [hint for code, hint in ROW_ERROR_HINTS.items() if code in kinds] or [DROP_ROWS]
+        if UNKNOWN_LABEL in kinds:
+            hints += self._on_labels(labels()[TRUTH])
         raise InvalidPredictions(
             problems + first_keys(row_errors, self.predictions.keys) + ".",
             hint=reduce(lambda first, second: first + " " + second, hints),
         )
+
+    def _on_labels(self, labels: pl.Series) -> list[str]:
+        """Hints at swapped columns and at more than two classes."""
+        if labels.dtype.is_float() and len(labels) > MAX_CLASSES:
+            scores = self.named.select(pl.col(SCORE).n_unique()).collect().item()
+            return ["are truth and score swapped?"] if scores <= 2 else []
+        if 2 < len(labels) <= MAX_CLASSES:
+            return ["pr.one_vs_rest(...) makes one problem of each of several classes."]
+        return []
 
     def _refuse_absent_label(
         self, positive: Label | Sequence[Label], labels: Callable[[], pl.DataFrame]
@@ -159,7 +188,8 @@ def read(
         collected=collected,
     )  # fmt: skip
     if unread.predictions.repeatable:
-        return unread.audited(unread.row_errors.collect(), unread.labels.collect)
+        row_errors = unread.row_errors.collect(engine=unread.predictions.engine)
+        return unread.audited(row_errors, unread.labels.collect)
     if not audited:
         return unread.predictions
     row_errors, labels = pl.collect_all([unread.row_errors, unread.labels])
@@ -184,6 +214,7 @@ def unaudited(
     scores = score_columns(score)
     by = key_columns(by)
     by_keys = key_expressions(by)
+    refuse_turned(scores, lazy.collect_schema().names())
     check_columns(lazy, [truth, *(scores.values() or [score]), weight, *by])
     chosen = [*by_keys, single_column(truth, "truth", lazy).alias(TRUTH)]
     if weight is not None:
@@ -229,6 +260,7 @@ def unaudited(
         [code for code, _ in row_errors],
         schema[SCORE],
         repeatable,
+        engine_for(table),
     )
     return Unaudited(predictions, named, truth, positive)
 
@@ -255,13 +287,19 @@ def one_class_note(positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
     )
 
 
+CHECK_NAMES = Hint(
+    "check the spelling of the columns; the index of a pandas table becomes one by reset_index().",
+    command_line="check the spelling of the columns.",
+)
+
+
 def check_columns(frame: pl.LazyFrame, wanted: Sequence[object]) -> None:
     """Refuse names that are no columns of the table."""
     present = frame.collect_schema().names()
     unknown = [name for name in wanted if isinstance(name, str) and name not in present]
     if not unknown:
         return
-    hint = spelling(unknown, present, "check the spelling of the columns.")
+    hint = spelling(unknown, present, CHECK_NAMES)
     mark = separator_in(present, unknown[0])
     if mark is not None:
         hint = separator_hint(mark)

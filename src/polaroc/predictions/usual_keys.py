@@ -26,6 +26,8 @@ CASES = {
     "id", "uid", "uuid", "index", "idx", "case", "row", "sample", "example", "instance",
     "observation", "obs", "record", "item",
 }  # fmt: skip
+TRUTHS = ("truth", "y_true", "label", "target", "actual", "outcome", "y")
+SCORES = ("score", "y_score", "probability", "proba", "prob", "y_prob", "p", "prediction", "pred")
 # A key has few values, each in several rows; two whole numbers are more likely labels.
 PEEKED_ROWS, MAX_VALUES, MIN_ROWS, MIN_WHOLE = 10_000, 200, 5, 3
 
@@ -75,6 +77,32 @@ def usual_name(name: str) -> Literal["model", "block"] | None:
     return "block" if "".join(own) in BLOCKS or word in BLOCKS else None
 
 
+def usual_case(names: Iterable[str]) -> str | None:
+    """The first column that by its name tells cases apart.
+
+    Examples
+    --------
+    >>> usual_case(["model", "Case ID", "score"]), usual_case(["model", "score"])
+    ('Case ID', None)
+    """
+    return next((name for name in names if _words(name) and CASES.issuperset(_words(name))), None)
+
+
+def usual_columns(names: Collection[str]) -> tuple[str, str] | None:
+    """The columns that by their names hold truth and score, None where one lacks.
+
+    Examples
+    --------
+    >>> usual_columns(["id", "label", "score"]), usual_columns(["model", "estimate"])
+    (('label', 'score'), None)
+    """
+    truth, score = (
+        next((name for usual in those for name in names if name.lower() == usual), None)
+        for those in (TRUTHS, SCORES)
+    )
+    return None if truth is None or score is None else (truth, score)
+
+
 def usual_names(names: Iterable[str]) -> UsualKeys:
     """Default keys by name alone, for columns such as those of a measure table."""
     roles = {name: usual_name(name) for name in names}
@@ -120,6 +148,63 @@ def usual_keys(frame: pl.LazyFrame, taken: Collection[str]) -> UsualKeys:
         and n_values[name] <= min(MAX_VALUES, n_values[ROWS] / MIN_ROWS)
     }
     return UsualKeys(named.models, blocks, unused)
+
+
+def pooled_keys_note(
+    names: Iterable[str], by: object, score: object, taken: Collection[object]
+) -> str | None:
+    """Note on columns with usual names of models and folds where no key at all is named.
+
+    It goes by names alone, so that tables and plans have the same and nothing is read.
+
+    Examples
+    --------
+    >>> pooled_keys_note(["clf", "truth", "p"], (), "p", ["truth"])
+    "not in by, so that their rows are taken together: 'clf'"
+    """
+    is_unkeyed = by is None or (isinstance(by, list | tuple) and not by)
+    if not is_unkeyed or not isinstance(score, str | pl.Expr):
+        return None
+    used = column_names_of([*taken, score])
+    free = [name for name in names if name not in used and not name.startswith(PRIVATE)]
+    keys = usual_names(name for name in free if name not in RESERVED).keys
+    return f"not in by, so that their rows are taken together: {quoted(keys)}" if keys else None
+
+
+def column_names_of(columns: Iterable[object]) -> list[str]:
+    """The names of columns, and of those that expressions read."""
+    names: list[str] = []
+    for one in columns:
+        if isinstance(one, pl.Expr):
+            names += one.meta.root_names()
+        elif isinstance(one, str):
+            names.append(one)
+    return names
+
+
+def pooled_folds(frame: pl.LazyFrame, keys: Collection[str], taken: Collection[str]) -> list[str]:
+    """Columns with a usual name of folds that are no keys, and of which a key has several values.
+
+    A column with another value in each row tells cases apart, and is left out.
+
+    Examples
+    --------
+    >>> table = pl.LazyFrame({"clf": ["a"] * 4, "fold": [1, 1, 2, 2], "p": [0.1, 0.2, 0.3, 0.4]})
+    >>> pooled_folds(table, ["clf"], ["p"]), pooled_folds(table, ["clf", "fold"], ["p"])
+    (['fold'], [])
+    """
+    schema = frame.collect_schema()
+    named = keys_by_type(schema, [*taken, *keys]).blocks
+    if not named:
+        return []
+    column = pl.col(named)
+    whole = [(pl.col(one) == pl.col(one).floor()).all() for one in named if schema[one].is_float()]
+    several = (column.n_unique() > 1) & (column.n_unique() < pl.len())
+    within = frame.group_by([key for key in keys if key in schema] or pl.lit(0)).agg(
+        several, pl.all_horizontal(True, *whole).alias(ROWS)
+    )
+    found = within.select(pl.col(named).any(), pl.col(ROWS).all()).collect().row(0, named=True)
+    return [name for name in named if found[name] and (found[ROWS] or not schema[name].is_float())]
 
 
 def may_be_keys(schema: pl.Schema, taken: Collection[str]) -> list[str]:

@@ -77,6 +77,21 @@ def _refuse_values(column: object, model: str, models: Sequence[object]) -> None
     )
 
 
+def refuse_turned(scores: Mapping[str, IntoExpr], present: Collection[str]) -> None:
+    """Refuse a mapping from column to model, which is the wrong way round."""
+    values = [value for value in scores.values() if isinstance(value, str)]
+    if scores and set(scores) <= set(present) and not set(values) & set(present):
+        column, model = next(iter(scores.items()))
+        raise InvalidArgument(
+            f"score has the columns {quoted(values)}, and the table has {quoted([*scores])}.",
+            hint=Hint(
+                "it maps from model to column: {score}.",
+                command_line="the model comes first: {score}.",
+                score={str(model): column},
+            ),
+        )
+
+
 def rows_by_model(
     table: pl.LazyFrame | pl.DataFrame,
     scores: Mapping[str, IntoExpr],

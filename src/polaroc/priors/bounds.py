@@ -132,13 +132,14 @@ def greatest_auprec(
             hint=Hint("for example {auc}, {auprec}.", auc=0.9, auprec={0.5: 0.8}),
         )
     fpr = np.linspace(0, 1, negatives + 1)
-    specificity = np.broadcast_to((1 - fpr) / positives, (positives, negatives + 1))
-    parts = np.stack([specificity, *(_areas(positives, fpr, skew(one)) for one in auprec)])
+    parts = [(1 - fpr) / positives, *(_areas(positives, fpr, skew(one)) for one in auprec)]
     sought = _areas(positives, fpr, skew(prior))
     known = np.array([auc, *auprec.values()])
 
     def bound(multipliers: "Array") -> float:
-        rest = sought - np.tensordot(multipliers, parts, axes=1)
+        rest = sought.copy()
+        for multiplier, part in zip(multipliers, parts, strict=True):
+            rest -= multiplier * part
         return float(multipliers @ known + _greatest(rest))
 
     optimum = minimize(

@@ -210,8 +210,24 @@ def check_prior(value: object, name: str = "prior") -> None:
     if not 0 < number < 1 or isinstance(value, bool) or not isfinite((1 - number) / number):
         raise InvalidArgument(
             f"{name} is {value!r}, allowed is 0 < prior < 1.",
-            hint="a prior is a share: 5 % positives is 0.05.",
+            hint=prior_hint(value),
         )
+
+
+def prior_hint(value: object) -> str:
+    """The hint at what is no prior.
+
+    Examples
+    --------
+    >>> prior_hint("obs"), prior_hint(20)
+    ("did you mean 'observed'?", 'a prior is a share: 20 % positives is 0.2.')
+    """
+    if isinstance(value, str) and value and OBSERVED.startswith(value.lower()):
+        return f"did you mean {OBSERVED!r}?"
+    if is_number(value) and value == 0:
+        return "positives that are never met need no model: for very few give 0.001, say."
+    percent = value if is_number(value) and 1 < value < 100 else 5
+    return f"a prior is a share: {percent:g} % positives is {percent / 100:.12g}."
 
 
 def check_range(lo: float, hi: float) -> None:

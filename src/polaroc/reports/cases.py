@@ -35,7 +35,7 @@ class CaseCounts:
             ("found", self.found, "found"),
             ("missed", self.missed, "missed"),
             ("alarms", self.alarms, alarms),
-            ("alone", self.alone, "left alone"),
+            ("alone", self.alone, "other negatives"),
         )
 
     @property

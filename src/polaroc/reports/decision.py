@@ -1,13 +1,16 @@
 """What a report says first: what to do, how sure that is, and what would change it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from operator import itemgetter
 
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.statistics import ROUNDING
-from polaroc.choice.answer import describe_separation, how_sure, named, one_name
-from polaroc.priors.beliefs import Belief
+from polaroc.base.names import named, one_name
+from polaroc.choice.answer import first_words, how_sure
+from polaroc.comparison.measure_rows import doubts
+from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.grids import skew
 from polaroc.reports.evidence import BIASED, FEW_NEGATIVES, Evidence
 from polaroc.reports.ranking import EXPECTED
@@ -15,12 +18,21 @@ from polaroc.reports.thresholds import Thresholds
 from polaroc.reports.words import (
     counted,
     of_hundred,
-    of_ten,
     percent,
     percent_range,
 )
 
-AREA = "area under the precision-recall curve"
+AREA = "area (AUPREC)"
+# Of two models set to the same goal, what the better one has less of, and how that is written.
+MISSED = "misses fewer positives than {own}: {other} of 100, not {most}", of_hundred
+LEFT = {
+    "cost": ("costs less than {own}: {other} per case, not {most}", "{:.3g}".format),
+    "recall": (
+        "raises fewer false alarms than {own}: {other} of 100 negatives, not {most}", of_hundred,
+    ),
+    "precision": MISSED,
+    "capacity": MISSED,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -35,8 +47,12 @@ class Decision:
 def decide(evidence: Evidence) -> Decision:
     """What the evidence says to do."""
     promise = "" if evidence.thresholds is None else evidence.thresholds.promise or ""
-    does = f"{_threshold_of_folds(evidence)} {_rates(evidence)}".strip()
-    known = (_take(evidence), promise, does, _probability(evidence))
+    at_goal = _better_at_goal(evidence) if evidence.question.needs.is_given else []
+    doubted = " ".join(doubts(evidence.measures, "auprec"))
+    known = (
+        doubted, _take(evidence), promise, _final_model(evidence), _rates(evidence),
+        _probability(evidence), *at_goal,
+    )  # fmt: skip
     return Decision(
         tuple(sentence for sentence in known if sentence), _how_sure(evidence), _changes(evidence)
     )
@@ -68,48 +84,56 @@ def need_in_words(thresholds: Thresholds, *, given: bool) -> str:
 
 def _take(evidence: Evidence) -> str:
     """The model and its threshold."""
-    model = one_name(evidence.models[0])
-    if evidence.thresholds is None:
+    thresholds, choice = evidence.thresholds, evidence.choice
+    words = "" if choice is None else first_words(choice.models)
+    model = words or f"Take {one_name(evidence.models[0])}"
+    if thresholds is None:
         value = evidence.ranking[EXPECTED][0]
         area = "" if value is None else f": the {AREA} is {value:.3f}{_over(evidence)}"
-        return f"Take {model}{area}."
-    taken, need = evidence.thresholds.taken, evidence.thresholds.need
-    if evidence.thresholds.why_none is not None:
-        why = evidence.thresholds.why_none.removeprefix("no threshold can be promised: ")
-        return f"Take {model}; no threshold can be promised to {need}: {why}."
+        return f"{model}{area}."
+    taken, need = thresholds.taken, thresholds.need
+    if thresholds.why_none is not None:
+        why = thresholds.why_none.removeprefix("no threshold can be promised: ")
+        return f"{model}. No threshold can be promised to {need}: {why}."
     if taken["tpr"] is None or taken["fpr"] is None:
-        return f"Take {model}; its cases lack a class, so that no threshold can be judged."
+        return f"{model}. Its cases lack a class, so that no threshold can be judged."
     if taken["threshold"] is not None:
-        action = (
-            "set the threshold anew on the model that you put to use"
-            if evidence.thresholds.folds > 1
-            else f"act on scores from {evidence.thresholds.text}"
-        )
-        if evidence.choice is None:
-            return f"{action[0].upper()}{action[1:]}."
-        return f"Take {model}, and {action}."
+        action = f"act on scores from {thresholds.text}."
+        if thresholds.folds > 1:
+            action = f"set the threshold of the final model to {need}."
+        return f"{words}, and {action}" if words else f"{action[0].upper()}{action[1:]}"
     if need.kind == "cost":
-        return f"Take {model}, and act on no score: at these costs no threshold pays."
-    return f"Take {model}; none of its thresholds would {need}."
+        return f"{model}, and act on no score: at these costs no threshold pays."
+    return f"{model}. None of its thresholds would {need}."
 
 
-def _threshold_of_folds(evidence: Evidence) -> str:
-    """The threshold in folds, and as the share of cases that are acted on, which carries over."""
+def _final_model(evidence: Evidence) -> str:
+    """Of folds, how to set the threshold of the model in use, and the share it acted on here."""
     thresholds = evidence.thresholds
     if thresholds is None or thresholds.folds < 2 or thresholds.taken["threshold"] is None:
         return ""
     recall, alarms = thresholds.taken["tpr"], thresholds.taken["fpr"]
-    if recall is None or alarms is None or not thresholds.is_comparable:
+    if recall is None or alarms is None:
         return ""
-    low, high = (
-        f"{1000 * rates.posfrac(recall, alarms, skew(prior)):,.0f}"
-        for prior in (thresholds.priors[0], thresholds.priors[-1])
+    where = "Set it on cases that the final model was not trained on"
+    if not thresholds.is_comparable:
+        return f"{where}."
+    highest = _at_ends(
+        thresholds.priors, lambda prior: f"{1000 * rates.posfrac(recall, alarms, skew(prior)):,.0f}"
     )
-    count = low if low == high else f"{low} to {high}"
     return (
-        f"In these folds it was {thresholds.text}, which acts on the highest {count} of 1,000 "
-        "scores."
+        f"{where}; the {thresholds.text} of these folds is that of other models. Expect it to act "
+        f"on the highest {highest} of 1,000 scores."
     )
+
+
+def _at_ends(priors: tuple[float, ...], number: Callable[[float], str]) -> str:
+    """A number at the lowest and at the highest share of positives, once where it is the same."""
+    low, high = number(priors[0]), number(priors[-1])
+    if low == high:
+        return f"{low} (if {percent_range(priors[0], priors[-1])} of cases are positive)"
+    least, most = percent(priors[0]), percent(priors[-1])
+    return f"{low} (if {least} of cases are positive) to {high} (if {most} are)"
 
 
 def _over(evidence: Evidence) -> str:
@@ -126,25 +150,18 @@ def _rates(evidence: Evidence) -> str:
     recall, alarms = taken["tpr"], taken["fpr"]
     if recall is None or alarms is None:
         return ""
-    caught = of_hundred(recall)
+    margin = ""
     if taken["tpr_lower"] is not None and taken["tpr_upper"] is not None:
         ends = of_hundred(taken["tpr_lower"]), of_hundred(taken["tpr_upper"])
-        caught = ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
-    low, high = thresholds.priors[0], thresholds.priors[-1]
-    right = [float(rates.precision(recall, alarms, skew(prior))) for prior in (low, high)]
-    one, other = map(of_ten, right)
-    if one.partition(" of ")[2] != other.partition(" of ")[2]:
-        one, other = (f"{of_hundred(share)} of 100" for share in right)
+        margin = f" (margin of error: {ends[0]} to {ends[1]})" if ends[0] != ends[1] else ""
+    found = f"That finds about {of_hundred(recall)} of 100 positives{margin}"
     if alarms == 0:
-        correct = f"none of {counted(thresholds.negatives, 'negative')} raised a false alarm"
-    elif one == other:
-        correct = f"about {one} alarms are right"
-    else:
-        correct = f"{one} alarms (at {percent(low)}) to {other} (at {percent(high)}) are right"
-    return (
-        f"If {percent_range(low, high)} of cases are positive, it finds {caught} of 100 positives, "
-        f"and {correct}."
+        return f"{found}, and none of {counted(thresholds.negatives, 'negative')} raised an alarm."
+    right = _at_ends(
+        thresholds.priors,
+        lambda prior: of_hundred(float(rates.precision(recall, alarms, skew(prior)))),
     )
+    return f"{found}, and of 100 alarms about {right} are right."
 
 
 def _probability(evidence: Evidence) -> str:
@@ -152,18 +169,13 @@ def _probability(evidence: Evidence) -> str:
     choice = evidence.choice
     if choice is None:
         return ""
-    top = choice.models["mean"][0]
-    tied = int((choice.models["mean"] >= top - ROUNDING * abs(top)).sum())
-    words = how_sure(choice.models, tied, is_bound=choice.is_bound, unit=" of the area")
-    if choice.models["probability_best"][0] is None:
-        return f"The largest {AREA} is that of {one_name(evidence.models[0])}; {words}."
-    doubt = ""
+    words = how_sure(choice.models, is_bound=choice.is_bound, is_area=True)
     areas = evidence.measures.filter(measure="iauprec")
-    if areas["note"].drop_nulls().str.contains(BIASED).any():
-        doubt = (
-            " That may be too sure: few negatives were tested for so small a share of positives."
+    if words and areas["note"].drop_nulls().str.contains(BIASED).any():
+        words += (
+            " That is itself unsure: few negatives were tested for so small a share of positives."
         )
-    return f"{words[0].upper()}{words[1:]}.{doubt}"
+    return words
 
 
 def _how_sure(evidence: Evidence) -> tuple[str, ...]:
@@ -173,21 +185,16 @@ def _how_sure(evidence: Evidence) -> tuple[str, ...]:
     if row[EXPECTED] is not None:
         limits = ""
         if row["lower"] is not None:
-            limits = (
-                f" ({percent(evidence.question.level)} interval {row['lower']:.3f} to "
-                f"{row['upper']:.3f})"
-            )
-        sentences.append(f"The {AREA} of {model} is {row[EXPECTED]:.3f}{limits}.")
+            limits = f" (margin of error: {row['lower']:.3f} to {row['upper']:.3f})"
+        over = evidence.question.over
+        chance = "" if over is None else f"; chance has {resolve_belief(over).mean:.3g}, perfect 1"
+        sentences.append(
+            f"The {AREA} of {model}, the share of right alarms averaged over all recalls, is "
+            f"{row[EXPECTED]:.3f}{limits}{chance}."
+        )
     # What the number just said means comes before how it was made.
     cautions = evidence.cautions
     sentences += [line for line in cautions if line == FEW_NEGATIVES]
-    if evidence.comparison is not None:
-        sentences.append(
-            describe_separation(evidence.models, evidence.comparison)
-            + " A test asks for stronger evidence than being the likeliest best."
-        )
-    elif evidence.choice is not None or evidence.thresholds is None:
-        sentences.append(evidence.untested)
     thresholds = evidence.thresholds
     if thresholds is not None and thresholds.taken["threshold"] is not None:
         sentences.append(_judged(thresholds, evidence))
@@ -197,6 +204,7 @@ def _how_sure(evidence: Evidence) -> tuple[str, ...]:
 def _judged(thresholds: Thresholds, evidence: Evidence) -> str:
     """On which cases the rates at the threshold were measured."""
     level = percent(evidence.question.level)
+    margin = f"the margin of error is an exact {level} interval for independent cases"
     exact = thresholds.taken["tpr_lower"] is not None
     alarms = _right_alarms(thresholds, evidence.question.estimated) if exact else ""
     if thresholds.is_tuned:
@@ -207,29 +215,26 @@ def _judged(thresholds: Thresholds, evidence: Evidence) -> str:
         promised = "" if thresholds.promise else ", and promises nothing: costs cannot be promised"
         return (
             f"The threshold was set on cases of its own{promised}. The rates are those of {cases} "
-            f"that took no part in setting it"
-            + (f", with exact {level} intervals for independent cases{alarms}." if exact else ".")
+            f"that took no part in setting it" + (f"; {margin}{alarms}." if exact else ".")
         )
     if thresholds.folds < 2:
         if exact:
             return (
                 f"The rates are those of {counted(thresholds.positives, 'positive')} and "
-                f"{counted(thresholds.negatives, 'negative')}, with exact {level} intervals for "
-                f"independent cases{alarms}."
+                f"{counted(thresholds.negatives, 'negative')}; {margin}{alarms}."
             )
         return (
             "The rates are those of cases that took no part in setting the threshold, a fifth at "
             "a time; how far they vary is not known. A promise takes cases of its own (tuning)."
         )
     spread = (
-        f"their {level} intervals allow for training sets that overlap"
+        f"the margin of error, {level}, allows for training sets that overlap"
         if exact
-        else "without test_train_ratio they have no interval"
+        else "without test_train_ratio they have no margin of error"
     )
     return (
         f"The rates are means over {thresholds.folds} folds, each judged at thresholds set on "
-        f"other folds; {spread}. A model fitted anew for use has scores of its own, of which "
-        "these thresholds promise nothing: set its threshold on cases that it was not trained on."
+        f"other folds; {spread}. The final model is another one: try it on fresh cases."
     )
 
 
@@ -250,7 +255,37 @@ def _right_alarms(thresholds: Thresholds, estimated: Belief | None) -> str:
 
 
 def _changes(evidence: Evidence) -> tuple[str, ...]:
-    return (*_other_models(evidence), *_wrong_prior(evidence), *_other_goal(evidence))
+    at_goal = [] if evidence.question.needs.is_given else _better_at_goal(evidence)
+    return (
+        *at_goal, *_other_models(evidence), *_wrong_prior(evidence), *_other_goal(evidence)
+    )  # fmt: skip
+
+
+def _better_at_goal(evidence: Evidence) -> list[str]:
+    """The model that does best at what the threshold is set to, where that is another one.
+
+    Models are ranked by their areas, to which all thresholds add.
+    """
+    thresholds = evidence.thresholds
+    if thresholds is None:
+        return []
+    need, own = thresholds.need, evidence.models[0]
+    left = [
+        (float(need.left(recall, alarms)), model)
+        for model, rates in ((own, thresholds.taken), *evidence.at_goal)
+        if (recall := rates["tpr"]) is not None and (alarms := rates["fpr"]) is not None
+    ]
+    if not left or left[0][1] != own:
+        return []
+    (most, _), (least, other) = left[0], min(left, key=itemgetter(0))
+    words, as_text = LEFT[need.kind]
+    if as_text(least) == as_text(most):
+        return []
+    more = words.format(own=one_name(own), other=as_text(least), most=as_text(most))
+    return [
+        f"Models are ranked by area, which counts all thresholds. Set to {need}, {one_name(other)} "
+        f"{more}. This was seen on these cases, and not tested."
+    ]
 
 
 def _other_goal(evidence: Evidence) -> list[str]:
@@ -264,15 +299,13 @@ def _other_goal(evidence: Evidence) -> list[str]:
         return []
     if alarms is None or more_alarms is None:
         return []
-    at = thresholds.texts[-1]
-    act = f"it is {at} in these folds" if thresholds.folds > 1 else f"act on scores from {at}"
+    act = "" if thresholds.folds > 1 else f"act on scores from {thresholds.texts[-1]}: "
     goal = "Another goal moves the threshold"
     if not evidence.question.needs.is_given:
-        goal = f"No goal was given, so the threshold is set to {thresholds.need}. Another moves it"
+        goal = f"No goal was given, so it is a common one: {thresholds.need}. {goal}"
     return [
-        f"{goal}: to {thresholds.needs[-1]}, {act}; "
-        f"{of_hundred(more_alarms)} of 100 negatives then "
-        f"raise an alarm, in place of {of_hundred(alarms)}."
+        f"{goal}. To {thresholds.needs[-1]}, {act}{of_hundred(more_alarms)} of 100 negatives then "
+        f"raise an alarm, instead of {of_hundred(alarms)}."
     ]
 
 
@@ -281,6 +314,8 @@ def _other_models(evidence: Evidence) -> list[str]:
     choice = evidence.choice
     if choice is None:
         return []
+    if choice.priors.height and choice.priors["best"].all():
+        return ["At every share of positives the areas of all models are the same."]
     between = evidence.question.between
     model = pl.lit(evidence.models[:1]).first()
     own = choice.priors.filter(pl.col(between).eq_missing(model)).sort("prior")
@@ -290,19 +325,21 @@ def _other_models(evidence: Evidence) -> list[str]:
     name = one_name(evidence.models[0])
     if own.height > 1 and worse.is_empty():
         sentences.append(
-            f"At every share of positives from {percent_range(low, high)} the largest area is that "
-            f"of {name}."
+            f"{name} has the largest area whatever the share of positives, from "
+            f"{percent_range(low, high)}."
         )
     for start, end in _runs(own["prior"].to_list(), worse["prior"].to_list()):
         there = choice.priors.filter(pl.col("prior").is_between(start, end) & pl.col("best"))
         winners = named(there[between].unique(maintain_order=True).to_list())
-        at = f"From {percent_range(start, end)}" if end > start else f"At {percent(start)}"
         verb = "has" if there[between].n_unique() == 1 else "have"
-        sentences.append(f"{at} positives {winners} {verb} a larger area than {name}.")
+        sentences.append(
+            f"If {percent_range(start, end)} of cases are positive, {winners} {verb} a larger area "
+            f"than {name}."
+        )
     sentences += [
-        f"Beyond the range, from {percent_range(*sorted(ends))} positives, {one_name(winner)} has "
-        "the largest area."
-        for winner, ends in evidence.beyond
+        f"If {'only ' if prior < low else ''}{percent(prior)} of cases were positive, beyond the "
+        f"range, {one_name(winner)} would have the largest area."
+        for winner, prior in evidence.beyond
     ]
     return sentences
 
@@ -333,8 +370,8 @@ def _wrong_prior(evidence: Evidence) -> list[str]:
         return []
     if thresholds.need.kind != "cost":
         kept = {
-            "recall": "The threshold holds at any share of positives: only the share of right "
-            "alarms moves with it.",
+            "recall": "If positives are rarer or more common, keep the threshold: it finds the "
+            "same share of them, and only the share of right alarms changes.",
             "precision": f"The threshold is safe from {percent(thresholds.priors[0])} positives "
             "on: below, fewer alarms are right than needed.",
             "capacity": "The threshold keeps within what can be looked at over the whole range; "

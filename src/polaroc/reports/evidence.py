@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, groupby
-from operator import itemgetter
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -11,13 +10,13 @@ import polars as pl
 from polaroc.base.columns import MEASURE_COLUMNS, as_lazy, require
 from polaroc.base.private_columns import LACKING, TRUTH, private
 from polaroc.choice.answer import changes
-from polaroc.choice.certainty import of_block
+from polaroc.choice.certainty import name_case, of_block
 from polaroc.choice.choose import choose_measured
 from polaroc.choice.regret import evaluate_hint
 from polaroc.choice.result import Choice
 from polaroc.comparison.delong import single_measure
 from polaroc.comparison.design import Plan
-from polaroc.comparison.measure_rows import of_range, only_range, over_labels, range_rows
+from polaroc.comparison.measure_rows import doubts, of_range, only_range, over_labels, range_rows
 from polaroc.comparison.paired_cases import Block, PairedCases, blocks_of, read_cases
 from polaroc.comparison.result import Comparison
 from polaroc.comparison.trained import of_cases
@@ -35,6 +34,8 @@ from polaroc.reports.thresholds import Thresholds, thresholds
 MODELS = private("models")
 # Priors on either side of the range at which models are compared.
 OUTSIDE = 7
+# Models whose thresholds are set to the goal of the report.
+MAX_AT_GOAL = 8
 # Pairs of models times cases up to which they are tested.
 MAX_COMPARED = 500_000_000
 SAME = 1e-9
@@ -76,8 +77,10 @@ class Evidence:
     thresholds: Thresholds | None = None
     audit: pl.DataFrame | None = None
     undrawn: int = 0  # models left out of figures
-    # Models that are the best beyond the range, with the priors next to it where they are.
-    beyond: tuple[tuple[object, tuple[float, float]], ...] = ()
+    # Models that are the best beyond the range, each with the prior next to it where it is.
+    beyond: tuple[tuple[object, float], ...] = ()
+    # The next models, each with its rates at a threshold that is set to the same goal.
+    at_goal: tuple[tuple[object, dict[str, float | None]], ...] = ()
 
     @property
     def models(self) -> pl.Series:
@@ -92,8 +95,11 @@ class Evidence:
 
     @property
     def assumptions(self) -> list[str]:
-        """What the tests assume, or why none was made."""
-        return [self.untested] if self.comparison is None else list(self.comparison.warnings)
+        """What the tests assume, or why none was made, unless a caution asks for the same."""
+        if self.comparison is not None:
+            return list(self.comparison.warnings)
+        is_unsure = self.choice is not None and self.choice.models["probability_best"][0] is None
+        return [] if is_unsure else [self.untested]
 
     @property
     def cautions(self) -> list[str]:
@@ -101,7 +107,11 @@ class Evidence:
         tested = () if self.comparison is None else self.comparison.warnings
         chosen = () if self.choice is None else self.choice.warnings
         # What changes with the prior stands elsewhere on the page.
-        stated = () if self.choice is None else (*tested, *changes(self.choice.priors))
+        stated = (
+            ()
+            if self.choice is None
+            else (*tested, *changes(self.choice.priors), *doubts(self.measures, "auprec"))
+        )
         cautions = [line for line in chosen if line not in stated]
         if self.choice is None:
             notes = self.measures.filter(pl.col("measure").is_in(["auprec", "iauprec", "auc"]))[
@@ -123,10 +133,13 @@ class Evidence:
         if any(BIASED in line for line in cautions):
             cautions = [FEW_NEGATIVES, *(line for line in cautions if BIASED not in line)]
         frame = pl.Series("caution", cautions, pl.String).to_frame()
-        return (
-            frame.select(humanize_note(pl.col("caution")))["caution"]
-            .unique(maintain_order=True)
-            .to_list()
+        in_words = frame.select(humanize_note(pl.col("caution")))["caution"]
+        # A hint names arguments or options, as it is asked.
+        return list(
+            dict.fromkeys(
+                line if isinstance(line, Hint) else words
+                for line, words in zip(cautions, in_words, strict=True)
+            )
         )
 
 
@@ -206,10 +219,15 @@ def of_predictions(
         measures, predictions = within(measures, judged), predictions.within(judged)
     audit = predictions.audit()
     ranked = ranking(measures, question, choice, comparison)
-    points = thresholds(predictions, question, ranked[question.between][:1])
+    models = ranked[question.between]
+    points = thresholds(predictions, question, models[:1])
+    at_goal = tuple(
+        (models[i], thresholds(predictions, question, models[i : i + 1], [points.need]).taken)
+        for i in range(1, min(models.len(), MAX_AT_GOAL))
+    )
     return Evidence(
         question, measures, ranked, choice, comparison, untested, predictions, points, audit,
-        beyond=tuple(_beyond(measures, question, ranked[question.between][0])),
+        beyond=tuple(_beyond(measures, question, models[0])), at_goal=at_goal,
     )  # fmt: skip
 
 
@@ -291,7 +309,7 @@ def _outside(over: tuple[float, float]) -> list[tuple[float, float]]:
 
 def _beyond(
     measures: pl.DataFrame, question: Question, first: object
-) -> Iterator[tuple[object, tuple[float, float]]]:
+) -> Iterator[tuple[object, float]]:
     """On either side of the range, the nearest model that is better than the first."""
     ends = _ends(question)
     if ends is None:
@@ -311,11 +329,8 @@ def _beyond(
         means.filter(pl.col("prior") < low * (1 - SAME)).reverse(),
         means.filter(pl.col("prior") > high * (1 + SAME)),
     ):
-        for winner, run in groupby(side.select(between, "prior").rows(), key=itemgetter(0)):
-            if winner != first:
-                at = [prior for _, prior in run]
-                yield winner, (at[0], at[-1])
-                break
+        others = (row for row in side.select(between, "prior").iter_rows() if row[0] != first)
+        yield from islice(others, 1)
 
 
 def _tested(
@@ -336,12 +351,13 @@ def _choice(
 ) -> Choice | None:
     if measures[question.between].n_unique() < 2:
         return None
-    return choose_measured(
+    choice = choose_measured(
         measures, question.between, question.blocks or None, over=question.over,
         test_train_ratio=question.test_train_ratio if question.blocks else None,
         alpha=question.alpha, incomplete=question.incomplete, level=question.level,
         certainty=None if tested is None else of_block(tested.cases, tested.block),
     )  # fmt: skip
+    return replace(choice, warnings=name_case(choice.warnings, question.columns))
 
 
 def _judged_blocks(measures: pl.DataFrame, question: Question) -> pl.DataFrame | None:

@@ -14,6 +14,7 @@ from polaroc.comparison.design import Incomplete
 from polaroc.curves.curve import curve
 from polaroc.curves.hull import hulls
 from polaroc.errors import InvalidArgument, spelling
+from polaroc.measures.scoring import check_score_prior
 from polaroc.predictions.audit import check
 from polaroc.predictions.balance import model_key
 from polaroc.predictions.row_checks import SCORE
@@ -21,7 +22,7 @@ from polaroc.predictions.table import read
 from polaroc.predictions.wide import score_columns
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.reports.needs import Needs
-from polaroc.typing import Frame, IntoExpr, Label, Nulls, Score
+from polaroc.typing import Frame, IntoExpr, Label, Nulls, Prior, Score
 
 MODEL = "model"
 NAMELESS = "the model"
@@ -124,8 +125,11 @@ class Question:
     incomplete: Incomplete
     case: str | None
     tuning: ReportPredictions | None = None
+    score_prior: Prior = "observed"
+    columns: Sequence[str] = ()  # of the table given
 
     def __post_init__(self) -> None:
+        check_score_prior(self.score_prior)
         check_share("alpha", self.alpha)
         check_share("level", self.level)
         if self.test_train_ratio is not None:

@@ -8,11 +8,10 @@ from polaroc import charts
 from polaroc.charts.monitoring import MAX_POINTS
 from polaroc.deployment.alarms import BETTER_MODEL, BETTER_THRESHOLD, LEFT_RANGE, OTHER_SHIFT
 from polaroc.deployment.monitor_result import (
-    EACH_TIME,
     Monitor,
     alarms_by_key,
-    has_labels,
     last_times,
+    times_in_words,
 )
 from polaroc.reports.figures import Figure
 from polaroc.reports.page import GLOSSARY, rendered, versions
@@ -34,7 +33,7 @@ MEANINGS = (
 # Words of the glossary that are for this page, too.
 WORDS = ("positive", "share of positives", "score", "threshold")
 OWN_WORDS = (
-    ("share of alarms", "the share of cases that are called positive"),
+    ("called positive", "the share of cases with a score at or above the threshold"),
     ("precision", "the share of cases called positive that are positive"),
     ("cost", "that of missed positives and of false alarms, per case"),
     ("reference", "the labelled cases that say how positives and negatives are scored"),
@@ -45,9 +44,14 @@ OWN_WORDS = (
 class AlarmKind:
     """A kind of alarm: how it begins, what it means and what to do."""
 
-    name: str
+    begins: str
     meaning: str
     advice: str
+
+    @property
+    def name(self) -> str:
+        """How it begins, in the words of the page."""
+        return in_page_words(self.begins)
 
 
 KINDS = (
@@ -81,24 +85,32 @@ KINDS = (
 def monitor_page(result: Monitor, title: str) -> str:
     """The whole page as HTML."""
     alarms = result.alarms["alarm"]
-    kinds = [kind for kind in KINDS if alarms.str.contains(kind.name, literal=True).any()]
+    kinds = [kind for kind in KINDS if alarms.str.contains(kind.begins, literal=True).any()]
     table = result.table
     keys = table.columns[: table.columns.index("quantity")]
+    of_keys = " of each key" if len(keys) > 1 else ""
     return rendered(
         TEMPLATE,
         title,
         counts=_counts(table, keys),
-        answer=result.answer,
+        answer=in_page_words(result.answer),
         kinds=kinds,
-        alarms=_sheet("alarms", "Alarms of each key", alarms_by_key(result.alarms)),
-        last=_sheet("last", "The last time of each key, with limits", last_times(table))
+        alarms=_sheet("alarms", f"Alarms{of_keys}", alarms_by_key(result.alarms)),
+        last=_sheet("last", f"The last time{of_keys}, with limits", last_times(table))
         if table.height
         else None,
         chart=_figure(table, keys) if table.height else None,
-        meanings=[*MEANINGS, *([EACH_TIME] if has_labels(table) else [])],
+        meanings=[*MEANINGS, *result.notes],
         glossary=[*((word, meaning) for word, meaning in GLOSSARY if word in WORDS), *OWN_WORDS],
         versions=versions(),
     )
+
+
+def in_page_words(text: str) -> str:
+    """A text of a monitor as a page has it: the prior is the share of positives there."""
+    for said in (LEFT_RANGE, OTHER_SHIFT):
+        text = text.replace(said, said.replace("the prior", "the share of positives"))
+    return text
 
 
 def _counts(table: pl.DataFrame, keys: list[str]) -> str:
@@ -110,7 +122,9 @@ def _counts(table: pl.DataFrame, keys: list[str]) -> str:
 
 def _sheet(name: str, caption: str, rows: pl.DataFrame) -> ReportTable:
     columns = {
-        heading: [None if value is None else str(value) for value in rows[heading]]
+        heading.replace("prior", "share of positives"): [
+            None if value is None else in_page_words(str(value)) for value in rows[heading]
+        ]
         for heading in rows.columns
     }
     return ReportTable(name, caption, columns, words=tuple(columns))
@@ -126,12 +140,13 @@ def _figure(table: pl.DataFrame, keys: list[str]) -> Figure:
     series = drawn.select(pl.concat_str(own, separator=" · ")) if own else pl.DataFrame({"": [""]})
     alarms = drawn["alarm"].count()
     which = f"the last {len(shown):,} of {len(times):,} times" if left_out else "all times"
-    seen = f"{time} {shown[0]} to {shown[-1]}"
+    days = times_in_words(shown)
+    seen = f"{time} {days[0]} to {days[-1]}"
     return Figure(
         "monitor",
         charts.monitor(drawn),
         f"Estimates at {which} with their limits; red points are alarms.",
-        f"Prior, precision, share of alarms and cost per case over {seen}, with limits and "
+        f"Prior, precision, share called positive and cost per case over {seen}, with limits and "
         f"{counted(alarms, 'alarm')}.",
         series.to_series().unique(maintain_order=True).fill_null("None").to_list(),
         wide=True,

@@ -51,6 +51,13 @@ class Need:
         middle = self.priors[len(self.priors) // 2]
         return rates.loss(recall, alarms, skew(middle), cost_fn=self.cost_fn, cost_fp=self.cost_fp)
 
+    def left(self, recall: Any, alarms: Any) -> Any:
+        """What is to be small once the need is met: costs, false alarms, or missed positives."""
+        if self.kind == "cost":
+            # A loss counts each of the two kinds of error with a weight of one half.
+            return 2 * self.cost(recall, alarms)
+        return alarms if self.kind == "recall" else 1 - recall
+
     def __str__(self) -> str:
         """What is needed, in words that follow "to".
 

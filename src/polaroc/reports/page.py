@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from polaroc.base.text import escape_control
-from polaroc.charts.libraries import browser_libraries, say_prior
+from polaroc.charts.libraries import browser_libraries, page_functions
+from polaroc.choice.answer import describe_separation
 from polaroc.comparison.result import verdict
 from polaroc.reports import tables
 from polaroc.reports.cases import case_counts
@@ -42,7 +43,7 @@ def rendered(template: str, title: str, **contents: Any) -> str:
     from markupsafe import Markup
 
     environment = _environment()
-    scripts = [browser_libraries(), say_prior(), _asset("charts.js")]
+    scripts = [browser_libraries(), page_functions(), _asset("charts.js")]
     policy = [
         "default-src 'none'",
         f"script-src {' '.join(map(_digest, scripts))}",
@@ -89,6 +90,7 @@ def _contents(evidence: Evidence) -> dict[str, Any]:
         else "",
         "thresholds": tables.threshold_table(evidence),
         "verdict": None if comparison is None else verdict(comparison),
+        "separation": comparison and describe_separation(evidence.models, comparison),
         "omnibus": tables.omnibus_table(evidence),
         "pairs": tables.pairs_table(evidence),
         "audit": tables.audit_table(evidence),

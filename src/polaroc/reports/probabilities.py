@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import polars as pl
 
 from polaroc import charts
+from polaroc.base.names import one_name
 from polaroc.base.private_columns import private
 from polaroc.calibration.calibration_curve import calibration_curve
-from polaroc.choice.answer import one_name
 from polaroc.measures.functions import measures_of_curves
 from polaroc.measures.scoring import (
     BRIER_RULE,
@@ -16,6 +16,7 @@ from polaroc.measures.scoring import (
     scoring_measures,
     skill_measures,
 )
+from polaroc.priors.grids import OBSERVED
 from polaroc.reports.curve_figures import POOLED, SLIDER
 from polaroc.reports.evidence import Evidence, drawn
 from polaroc.reports.figures import MAX_DRAWN, Figure, colours
@@ -23,6 +24,7 @@ from polaroc.reports.inputs import within
 from polaroc.reports.tables import Column, ReportTable, column, numbers, percents
 from polaroc.reports.thresholds import shown_priors
 from polaroc.reports.words import percent
+from polaroc.typing import Prior
 
 USABLE = private("usable")
 MAX_CURVES, DIGITS, MAX_ROWS = 3, 4, 2_000_000
@@ -35,7 +37,7 @@ MEANING = (
     "The mean squared error of the probabilities (Brier score) has two parts: calibration, which "
     "polaroc.probabilities can repair, and refinement, which stays; skill is the share of the "
     "error that they save against giving every case the share of positives. Scores are taken to be "
-    "right at the share of positives of the data, and are re-weighted to others."
+    "right at {}, and are re-weighted to other shares."
 )
 NO_PROBABILITIES = (
     "The scores of {} are no probabilities, so that it is not shown how often they are right: "
@@ -53,7 +55,7 @@ class Calibration:
 
     figure: Figure | None = None
     table: ReportTable | None = None
-    meaning: str = MEANING
+    meaning: str = ""
     missing: str = ""
 
 
@@ -70,8 +72,12 @@ def calibration(evidence: Evidence) -> Calibration:
     seen = drawn(evidence, MAX_DRAWN)
     assert seen.predictions is not None
     curves = within(seen.predictions.curves([first.name]), keys)
-    table = _table(curves, keys, shown_priors(evidence.question.over))
-    return Calibration(_figure(seen, curves, keys, table), table)
+    right_at = evidence.question.score_prior
+    table = _table(curves, keys, shown_priors(evidence.question.over), right_at)
+    where = "the share of positives of the data"
+    if right_at != OBSERVED:
+        where = f"{percent(float(right_at))} positives"
+    return Calibration(_figure(seen, curves, keys, table), table, MEANING.format(where))
 
 
 def _with_probabilities(audit: pl.DataFrame, between: str) -> pl.DataFrame:
@@ -83,13 +89,15 @@ def _with_probabilities(audit: pl.DataFrame, between: str) -> pl.DataFrame:
     return audit.group_by(between).agg(usable.alias(USABLE)).filter(USABLE).select(between)
 
 
-def _table(curves: pl.DataFrame, keys: pl.DataFrame, priors: list[float]) -> ReportTable:
+def _table(
+    curves: pl.DataFrame, keys: pl.DataFrame, priors: list[float], score_prior: Prior
+) -> ReportTable:
     """The Brier score of each model at each prior, its parts and its skill."""
     measures = [
-        *scoring_measures(BRIER_RULE, priors),
-        *calibration_measures(priors),
+        *scoring_measures(BRIER_RULE, priors, score_prior),
+        *calibration_measures(priors, score_prior),
         *refinement_measures(priors),
-        *skill_measures(priors),
+        *skill_measures(priors, score_prior),
     ]
     long = measures_of_curves(curves.lazy(), measures).collect()
     between, estimate = keys.columns[0], pl.col("estimate")
@@ -114,7 +122,9 @@ def _figure(
     assert evidence.predictions is not None
     priors, level = shown_priors(evidence.question.over), evidence.question.level
     middle = priors[len(priors) // 2]
-    scores = calibration_curve(curves, middle, level=level)
+    scores = calibration_curve(
+        curves, middle, score_prior=evidence.question.score_prior, level=level
+    )
     names = [str(model) for model in keys.to_series()]
     band = (
         "; the shadow is where the line would be, score by score, in "

@@ -99,7 +99,7 @@ def _limits(measures: pl.DataFrame, question: Question) -> pl.DataFrame | None:
 
 
 def _corrected(rows: pl.DataFrame, between: str, ratio: float, level: float) -> pl.DataFrame:
-    from scipy.stats import t
+    from scipy.special import stdtrit
 
     counts = rows.group_by(between).agg(
         pl.col("estimate").mean(), pl.col("estimate").std().alias("sd"), pl.len().alias(BLOCKS)
@@ -109,7 +109,7 @@ def _corrected(rows: pl.DataFrame, between: str, ratio: float, level: float) -> 
         if sd is None or blocks < 2:
             limits.append((None, None))
             continue
-        reach = float(t.isf((1 - level) / 2, blocks - 1)) * error_of_mean(sd, blocks, ratio)
+        reach = float(-stdtrit(blocks - 1, (1 - level) / 2)) * error_of_mean(sd, blocks, ratio)
         # An area lies between 0 and 1.
         limits.append((max(mean - reach, 0.0), min(mean + reach, 1.0)))
     schema = {"lower": pl.Float64, "upper": pl.Float64}

@@ -1,6 +1,7 @@
 """Thresholds of one model that meet what is needed, with their rates on held-out cases."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -99,11 +100,16 @@ class Thresholds:
         return self.points.row(len(self.needs) // 2, named=True)
 
 
-def thresholds(predictions: ReportPredictions, question: Question, model: pl.Series) -> Thresholds:
-    """The thresholds of a model, and what they do at the ends and in the middle of the range."""
+def thresholds(
+    predictions: ReportPredictions,
+    question: Question,
+    model: pl.Series,
+    needs: Sequence[Need] | None = None,
+) -> Thresholds:
+    """The thresholds of a model, by default at the ends and in the middle of the range."""
     rows = within(predictions.valid_rows, model.alias(question.between).to_frame())
     priors = tuple(shown_priors(question.over))
-    needs = tuple(question.needs.at(priors))
+    needs = tuple(question.needs.at(priors) if needs is None else needs)
     folds = read_folds(rows.lazy(), question.blocks, question.case)
     count = int(folds.fold.max(initial=0)) + 1
     if question.tuning is not None:
@@ -266,7 +272,7 @@ def _exact_where_possible(
 
 def _limits_over_folds(held_out: HeldOutRates, question: Question) -> dict[str, list[float | None]]:
     """Limits of the mean rates over folds, by the correction for training sets that overlap."""
-    from scipy.stats import t
+    from scipy.special import stdtrit
 
     if question.test_train_ratio is None:
         return {}
@@ -278,7 +284,7 @@ def _limits_over_folds(held_out: HeldOutRates, question: Question) -> dict[str, 
         means = np.array([values.mean() for values in known])
         reach = np.array(
             [
-                t.isf((1 - question.level) / 2, len(values) - 1)
+                -stdtrit(len(values) - 1, (1 - question.level) / 2)
                 * error_of_mean(values.std(ddof=1), len(values), question.test_train_ratio)
                 for values in known
             ]

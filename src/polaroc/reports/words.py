@@ -29,25 +29,13 @@ def of_hundred(share: float) -> str:
 
     Examples
     --------
-    >>> of_hundred(0.914), of_hundred(0.997), of_hundred(1.0)
-    ('91', '99.7', '100')
+    >>> of_hundred(0.914), of_hundred(0.997), of_hundred(1.0), of_hundred(0.00034)
+    ('91', '99.7', '100', '0.034')
     """
     value = 100 * share
-    near_end = 0 < min(value, 100 - value) < 1
-    return f"{value:.1f}" if near_end else f"{value:.0f}"
-
-
-def of_ten(share: float) -> str:
-    """A share as a number of 10, or of 100 where tenths would be off by a twentieth of it.
-
-    Examples
-    --------
-    >>> of_ten(0.83), of_ten(0.16), of_ten(0.034)
-    ('8 of 10', '16 of 100', '3 of 100')
-    """
-    if abs(round(10 * share) / 10 - share) <= share / 20:
-        return f"{10 * share:.0f} of 10"
-    return f"{100 * share:.0f} of 100" if share >= 0.0095 else f"{1000 * share:.2g} of 1,000"
+    if 0 < value < 1:
+        return f"{value:.2g}"
+    return f"{value:.1f}" if 99 < value < 100 else f"{value:.0f}"
 
 
 def counted(count: int, noun: str) -> str:

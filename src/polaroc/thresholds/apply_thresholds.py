@@ -28,6 +28,7 @@ from polaroc.predictions.table import Predictions, one_class_note, read
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.in_use import METHOD, NOT_ESTIMATED, is_estimate
 from polaroc.thresholds.expected_cost import EXPECTED_COSTS
+from polaroc.thresholds.fixed import Numbers, are_numbers, points_of_numbers
 from polaroc.thresholds.interval_columns import (
     ADDED,
     COUNTS,
@@ -46,7 +47,7 @@ SAME_TABLE = "as on the tuning table: were the thresholds chosen on these cases?
 @takes_table
 def apply_thresholds(
     predictions: Frame,
-    points: Table,
+    points: Table | Numbers,
     *,
     truth: IntoExpr,
     score: Score,
@@ -71,7 +72,9 @@ def apply_thresholds(
     points
         The result of `operating_points` on a tuning table. Its keys must be
         among `by`; thresholds of a model apply to all folds, say, where `by`
-        has folds and the points have none.
+        has folds and the points have none. Of thresholds in use one number, or a mapping
+        from model to number: they are judged at the share of positives of each key, or
+        at `priors`.
     truth, score, by, weight, positive, nulls
         As in `curve`.
     same_table
@@ -172,6 +175,8 @@ def apply_thresholds(
     table = read(
         predictions, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
     )
+    if are_numbers(points):
+        points = points_of_numbers(points, totals(table), table.keys)
     has_point = as_lazy(points).cache()
     given = require(has_point, POINTS, source="operating_points(...)")
     # Points that were applied before, or are those of `expected_cost`, have further columns.

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias, get_args
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.checks import is_number
+from polaroc.base.checks import is_number, share_hint
 from polaroc.base.columns import within
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.segments import CELLS
@@ -22,6 +22,8 @@ RULES: tuple[Rule, ...] = get_args(Rule)
 NEEDS_TARGET = {
     "recall": (0, 1), "precision": (0, 1), "fpr": (0, 1), "capacity": (0, 1), "threshold": None,
 }  # fmt: skip
+# Usual targets, for a hint.
+TARGETS = {"recall": 0.9, "precision": 0.8, "fpr": 0.05, "capacity": 0.05}
 # Rules whose objective does not depend on the prior, or is linear in it.
 OVER_A_RANGE = (
     "cost", "recall", "precision", "fpr", "capacity", "max_recall", "informedness", "youden",
@@ -110,5 +112,5 @@ def check_target(rule: str, target: float | None) -> None:
         wanted = "a number" if bounds is None else "a share from 0 to 1"
         raise InvalidArgument(
             f"target is {target!r}, but the rule {rule!r} needs {wanted}.",
-            hint="for example operating_points(curve, 'recall', target=0.9).",
+            hint=share_hint("target", target if bounds else None, TARGETS.get(rule, 0.5)),
         )

@@ -97,13 +97,24 @@ def table_at(address: str, name: str) -> Iterator["Table"]:
             )
         except Exception as error:
             tables = [] if in_files else _tables(connection, places)
+            # Where there are others, the error of ibis is only the name again.
+            reason = "" if tables else f": {_reason(error, address)}"
             raise InvalidArgument(
-                f"{without_password(address)} has no table {name!r}: {_reason(error, address)}.",
+                f"{without_password(address)} has no table {name!r}{reason}.",
                 hint=f"the tables there are {quoted(tables)}."
                 if tables
                 else "check rights and the name of the table, as it is stored there.",
             ) from None
         yield table
+    finally:
+        connection.disconnect()
+
+
+def tables_at(address: str) -> list[str]:
+    """The tables of the engine at an address; none where they cannot be listed."""
+    connection = _connected(address)
+    try:
+        return _tables(connection, [])
     finally:
         connection.disconnect()
 

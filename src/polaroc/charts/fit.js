@@ -1,0 +1,63 @@
+// Pixels beside a panel for its axis, between panels, and of a letter of a legend.
+const AXIS = 62, APART = 26, LETTER = 7.5, SYMBOL = 34, NARROW = 560, LEAST = 180;
+
+// Makes a panel, and what it is layered of, as wide as its room, and no taller than wide.
+function widen(panel, room, tallest = room) {
+  for (const part of [panel, ...(panel.layer ?? [])]) {
+    if (typeof part.width === "number") part.width = room;
+    if (part.height > tallest) part.height = tallest;
+  }
+}
+
+// Makes a chart fill its room: panels beside each other go below each other where it is narrow.
+function fit(spec, room) {
+  const side = Math.min(spec.usermeta?.polaroc_side ?? AXIS, 0.45 * room);
+  if (spec.hconcat && room < NARROW) {
+    spec.vconcat = spec.hconcat;
+    delete spec.hconcat;
+  }
+  if (spec.hconcat) {
+    const total = spec.hconcat.reduce((sum, panel) => sum + panel.width, 0);
+    const free = room - spec.hconcat.length * AXIS - APART;
+    for (const panel of spec.hconcat) widen(panel, (free * panel.width) / total, free / 2);
+  } else if (spec.vconcat) {
+    for (const panel of spec.vconcat) widen(panel, room - side - APART);
+  } else if (spec.spec) {
+    const panels = Math.max(1, Math.floor((room - AXIS) / (LEAST + APART)));
+    spec.columns = Math.min(panels, spec.usermeta?.polaroc_panels ?? panels);
+    widen(spec.spec, (room - AXIS - APART * spec.columns) / spec.columns);
+  } else {
+    widen(spec, room - side - APART);
+  }
+  const longest = spec.usermeta?.polaroc_letters ?? 12;
+  const columns = Math.max(1, Math.floor(room / (LETTER * longest + SYMBOL)));
+  spec.config.legend = {
+    ...spec.config.legend, orient: "top", direction: "horizontal", columns, titleOrient: "left",
+    labelLimit: room - SYMBOL, symbolSize: 120, offset: 4, layout: { top: { direction: "vertical" } },
+  };
+  return spec;
+}
+
+// Breaks a title and its subtitle into lines that fit their room.
+function wrapTitle(spec, room) {
+  const lines = (text, letter) =>
+    [text].flat().flatMap((line) =>
+      line.match(new RegExp(`.{1,${Math.floor(room / letter)}}(?=\\s|$)|\\S+`, "g")).map((one) => one.trim()));
+  const { text = spec.title, subtitle, ...rest } = spec.title ?? { text: "" };
+  if (text === "") return spec;
+  spec.title = { ...rest, text: lines(text, 8.5) };
+  if (subtitle) spec.title.subtitle = lines(subtitle, 6.5);
+  return spec;
+}
+
+// Draws a chart in its room, and returns its view.
+async function drawInRoom(place, text, room, options) {
+  let { view } = await vegaEmbed(place, fit(JSON.parse(text), room), options);
+  // Labels may be wider than was thought: on a narrow page the rest makes room for them.
+  const excess = place.querySelector("svg.marks").viewBox.baseVal.width - room;
+  if (room < NARROW && excess > 1) {
+    view.finalize();
+    ({ view } = await vegaEmbed(place, fit(JSON.parse(text), room - excess), options));
+  }
+  return view;
+}

@@ -1,0 +1,300 @@
+"""A report: one self-contained HTML page that says which model, how sure, at which threshold."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from polaroc.base.checks import (
+    MAX_NUMBER,
+    check_path,
+    check_whole,
+    listed_values,
+    pair_of,
+)
+from polaroc.base.columns import as_lazy
+from polaroc.base.tables import as_polars
+from polaroc.comparison.design import Incomplete
+from polaroc.comparison.gate_checks import check_scores, refuse_score_prior
+from polaroc.deployment.monitor_result import Monitor
+from polaroc.errors import Hint, InvalidArgument
+from polaroc.files.atomic import atomic_file, check_new
+from polaroc.priors.beliefs import Belief, belief_of_estimate, points
+from polaroc.priors.grids import check_prior
+from polaroc.reports.decision import decide
+from polaroc.reports.evidence import measure_keys, of_measures, of_predictions
+from polaroc.reports.inputs import Question, roles
+from polaroc.reports.monitor_page import TITLE as OF_MONITOR
+from polaroc.reports.monitor_page import monitor_page
+from polaroc.reports.needs import Needs
+from polaroc.reports.page import is_report, page
+from polaroc.reports.predictions import GivenPredictions
+from polaroc.typing import IntoExpr, Label, Nulls, Prior, Score, Table
+
+TITLE = "Which model, how sure, at which threshold"
+
+
+def report(
+    frame: Table | Monitor,
+    *,
+    path: str | Path,
+    truth: IntoExpr | None = None,
+    score: Score | None = None,
+    by: str | Sequence[str] | None = None,
+    over: float | tuple[float, float] | Belief | pl.DataFrame | pl.LazyFrame | None = None,
+    priors: Sequence[float] = (),
+    grid: int = 25,
+    between: str | None = None,
+    block: str | Sequence[str] | None = None,
+    case: str | None = None,
+    weight: IntoExpr | None = None,
+    positive: Label | Sequence[Label] | None = None,
+    nulls: Nulls = "raise",
+    score_prior: Prior = "observed",
+    test_train_ratio: float | None = None,
+    alpha: float = 0.005,
+    level: float = 0.95,
+    recall: float | None = None,
+    precision: float | None = None,
+    capacity: float | None = None,
+    cost_fn: float | None = None,
+    cost_fp: float | None = None,
+    tuning: Table | None = None,
+    incomplete: Incomplete = "raise",
+    title: str = TITLE,
+    tell: Callable[[str], None] | None = None,
+) -> Path:
+    """Write one HTML page: which model, at which threshold, how sure, and what that rests on.
+
+    The page needs no network and no Python. Its first screen says what to do, what
+    becomes of 1,000 cases, how sure that is and what would change it. Then come the
+    evidence (ranking, charts, tests) and the method (data, sources, a glossary).
+
+    Parameters
+    ----------
+    frame
+        Predictions, any table that `curve` takes, one row per model, block and case,
+        with `truth` and `score`; or tidy measures, without these: then the page lacks
+        the parts that need predictions, and says so; or the result of `monitor`, alone
+        with `path`, `title` and `tell`: the page then has its alarms in plain words.
+    path
+        The file to write. An earlier report there is replaced, whole or not at
+        all; any other file is left alone. Folders that are missing are made.
+    truth, score, weight, positive, nulls
+        As in `evaluate`, for predictions.
+    by
+        Key columns of the predictions, and ``()`` for a single model measured once; by
+        default "model" and "fold", and columns with other usual names of models and
+        folds, such as "clf" or "CV split". Other possible keys are
+        named in a warning.
+    over
+        The range (lo, hi) of priors, a single prior, a belief about it, or, for
+        predictions, one row of `estimate_prior`, whose uncertainty is then in the
+        intervals. Needed for
+        predictions; of measures, by default the priors they were taken at.
+    priors
+        Further priors in (0, 1) at which AUPREC is taken.
+    grid
+        Of predictions, at how many priors of a range AUPREC is taken, at least 2.
+    between
+        The key that tells the models apart; by default "model", else the first.
+    block
+        The keys that tell the blocks apart; by default all others.
+    case
+        The column that tells the cases apart. Where each model was measured once
+        it lets the fitted models be compared, case by case. Where there are blocks,
+        thresholds are then judged on cases that took no part in setting them, also
+        if blocks share cases, as repeated hold-outs do. With one column of scores per
+        model, measured once, each row is a case without it.
+    score_prior
+        Of predictions whose scores are probabilities: the prior at which they are right,
+        as in `evaluate`. It is for the part of the page that says how often they are.
+    test_train_ratio
+        Test over training cases of a block, as in `compare`; with `case` it is worked
+        out. Without both no test over blocks is made.
+    alpha, incomplete
+        As in `choose`.
+    level
+        Coverage of the intervals of each model's expected AUPREC, and confidence of
+        promises, in (0, 1).
+    recall, precision, capacity
+        What the threshold is for, one of them or costs: the least share of positives
+        that it finds, in (0, 1); the least share of alarms that are right, at every
+        prior of the range; or how many of 1,000 cases can be looked at, 1 to 1000. By
+        default the page shows the thresholds that find 80, 90 and 95 % of positives,
+        and acts on the second.
+    cost_fn, cost_fp
+        Costs > 0 of a missed positive and of a false alarm: the threshold is then that
+        of least expected cost at the mean prior. One of them alone is against 1.
+    tuning
+        Of one test set: predictions of the same models on other cases. The threshold is
+        then set on these, and promises with the confidence `level` that its *true* rates
+        meet what is needed (costs cannot be promised); what it does is judged on the
+        cases of `frame`. Folds, whose models are fitted anew, promise nothing.
+    title
+        Heading of the page.
+    tell
+        Called, such as `print`, first with the answer, a sentence per line, then with
+        each sentence on what the numbers rest on and the tests assume, or why none was
+        made; all are on the page too, which is written after it, and not where it raises.
+
+    Returns
+    -------
+    Path
+        The file written.
+
+    Raises
+    ------
+    InvalidPredictions, InvalidArgument, InvalidTable
+        As in `evaluate`, `choose` and `operating_points`.
+    OutputRefused
+        Where `path` is a file that is no report.
+
+    See Also
+    --------
+    choose : Which model to take over uncertain priors.
+    compare : Whether models differ on a measure.
+    evaluate : All measures of predictions in one pass.
+
+    Notes
+    -----
+    Intervals over blocks are x̄ ± t √(s²(1/J + r)) with J blocks and
+    r = `test_train_ratio` (Nadeau and Bengio 2003); on one test set they are those
+    of `intervals`. Over blocks the rates of each block at a threshold are averaged, as
+    the models of blocks are mostly fitted anew and their scores not ranked together;
+    each block is judged at thresholds that were set on others, and, where `case` is
+    given, without the cases it is judged on. On one test set, a threshold for a
+    recall or a capacity is an order statistic, so that exact binomial limits of its
+    rates hold for independent cases; thresholds for a precision or costs are judged
+    on fifths of the cases that they were not set on, and have no limits.
+
+    References
+    ----------
+    Landgrebe, Paclík, Duin, Bradley, "Precision-recall operating characteristic (P-ROC)
+    curves in imprecise environments", 2006.
+
+    Davis, Goadrich, "The relationship between precision-recall and ROC curves", 2006.
+
+    Landgrebe, Duin, "Combining accuracy and prior sensitivity for classifier design
+    under prior uncertainty", 2006.
+
+    Nadeau, Bengio, "Inference for the generalization error", 2003.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import polaroc as pr
+    >>> predictions = pr.datasets.satellite_predictions()
+    >>> where = Path(tempfile.mkdtemp()) / "report.html"
+    >>> pr.report(
+    ...     predictions.filter(pl.col("fold") <= 3), truth="truth", score="score",
+    ...     over=(0.05, 0.20), test_train_ratio=0.25, path=where,
+    ... ).name
+    'report.html'
+    """
+    file = _checked_path(path)
+    if isinstance(frame, Monitor):
+        _refuse_with_monitor(truth=truth, score=score, by=by, over=over, case=case)
+        watched = monitor_page(frame, OF_MONITOR if title == TITLE else title)
+        return _write(file, watched, [frame.answer], tell)
+    over = _belief_or_range(over)
+    needs = Needs(recall, precision, capacity, cost_fn, cost_fp)
+    values = listed_values(priors)
+    for one in [priors] if values is None else values:
+        check_prior(one)
+    check_whole("grid", grid, 2, MAX_NUMBER)
+    check_scores(truth, score, on_cases=False)
+    frame = as_polars(frame)
+    unused: tuple[str, ...] = ()
+    if truth is None or score is None:
+        refuse_score_prior(score_prior)
+        if tuning is not None:
+            raise InvalidArgument(
+                "tuning is for predictions, and measures are given.",
+                hint="leave it out, or give predictions with truth and score.",
+            )
+        models, blocks = roles(measure_keys(frame), between, block)
+        question = Question(
+            models, blocks, over, test_train_ratio, alpha, level, needs, incomplete, case
+        )
+        if question.estimated is not None:
+            raise InvalidArgument(
+                "over is an estimated prior, and there are no predictions: measures at one prior "
+                "do not say what they are at others.",
+                hint="give predictions, with truth and score, or a range of priors.",
+            )
+        evidence = of_measures(frame, question)
+    else:
+        if over is None:
+            raise InvalidArgument(
+                "predictions are given without a range of priors.",
+                hint=Hint("give {over}.", over=(0.05, 0.20)),
+            )
+        given = GivenPredictions(frame, truth, score, case, weight, positive, nulls)
+        given = given.with_keys(by).with_common_cases(between)
+        predictions = given.read()
+        models, blocks = roles(predictions.keys, between, block)
+        known_ratio = given.ratio(predictions, models, blocks)
+        test_train_ratio = known_ratio if test_train_ratio is None else test_train_ratio
+        tuned = None if tuning is None else given.read_tuning(tuning, predictions, models, blocks)
+        question = Question(
+            models, blocks, over, test_train_ratio, alpha, level, needs, incomplete, given.case,
+            tuned, score_prior, as_lazy(frame).collect_schema().names(),
+        )  # fmt: skip
+        evidence, unused = of_predictions(predictions, question, priors, grid), given.unused
+    written = page(evidence, title)
+    answer = "\n".join(decide(evidence).answer)
+    return _write(file, written, [answer, *unused, *evidence.cautions, *evidence.assumptions], tell)
+
+
+def _checked_path(path: str | Path) -> Path:
+    """The file to write; refuse one that is no page, or is there and is no report."""
+    check_path("path", path)
+    file = Path(path)
+    if file.suffix.lower() not in ("", ".html", ".htm"):
+        raise InvalidArgument(
+            f"path is {str(path)!r}, and a report is an HTML page.",
+            hint=Hint(
+                "for example {path}; a browser prints it as PDF.",
+                command_line="for example --out report.html; a browser prints it as PDF.",
+                path="report.html",
+            ),
+        )
+    check_new(file, is_report)
+    return file
+
+
+def _refuse_with_monitor(**options: object) -> None:
+    """Refuse arguments that are for predictions or measures."""
+    given = [name for name, value in options.items() if value is not None]
+    if given:
+        raise InvalidArgument(
+            f"{' and '.join(given)} {'is' if len(given) == 1 else 'are'} given, and the result "
+            "of monitor has all that its page shows.",
+            hint="leave it out." if len(given) == 1 else "leave them out.",
+        )
+
+
+def _write(
+    file: Path, written: str, sentences: Sequence[str], tell: Callable[[str], None] | None
+) -> Path:
+    """Tell the sentences, then write the page."""
+    if tell is not None:
+        for sentence in sentences:
+            tell(sentence)
+    with atomic_file(file, is_report) as staging:
+        staging.write_text(written, encoding="utf-8")
+    return file
+
+
+def _belief_or_range(
+    over: float | tuple[float, float] | Belief | pl.DataFrame | pl.LazyFrame | None,
+) -> tuple[float, float] | Belief | None:
+    """What was given, where a single prior, or a range of one, is a belief in it."""
+    if isinstance(over, pl.DataFrame | pl.LazyFrame):
+        return belief_of_estimate(over)
+    if isinstance(over, int | float):
+        return points([over])
+    ends = pair_of(over)
+    return points(ends[:1]) if ends is not None and ends[0] == ends[1] else over

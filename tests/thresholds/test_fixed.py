@@ -1,0 +1,57 @@
+import polars as pl
+import pytest
+
+import polaroc as pr
+from polaroc.errors import InvalidArgument
+
+WIDE = pl.DataFrame({
+    "y": [1, 1, 0, 0, 0],
+    "tree": [0.9, 0.4, 0.6, 0.2, 0.1],
+    "forest": [0.8, 0.7, 0.3, 0.2, 0.1],
+})  # fmt: skip
+NAMES = {"truth": "y", "score": ["tree", "forest"]}
+
+
+@pytest.mark.parametrize("points", [0.5, {"tree": 0.5, "forest": 0.5}], ids=["one", "by model"])
+def test_a_threshold_in_use_is_judged(points):
+    judged = pr.apply_thresholds(WIDE, points, **NAMES)
+    # 2 of 5 are positive; of them and of the 3 negatives these are called positive at 0.5.
+    assert judged.select("model", "prior", "threshold", "tpr", "fpr").rows() == [
+        ("forest", 0.4, 0.5, 1.0, 0.0), ("tree", 0.4, 0.5, 0.5, 1 / 3),
+    ]  # fmt: skip
+    assert judged["precision"].to_list() == pytest.approx([1, 0.5])
+    assert not judged["note"].count()
+
+
+def test_each_model_has_its_number_and_its_prior():
+    priors = [0.1, 0.5]
+    judged = pr.apply_thresholds(WIDE, {"tree": 0.15}, **NAMES, priors=priors, intervals="exact")
+    tree = judged.filter(model="tree")
+    assert tree["fpr"].to_list() == pytest.approx([2 / 3, 2 / 3])
+    assert tree["precision"].to_list() == pytest.approx([0.1 / (0.1 + 0.9 * 2 / 3), 0.6])
+    assert tree.select(
+        (pl.col("precision_lower") < pl.col("precision"))
+        & (pl.col("precision") < pl.col("precision_upper"))
+    ).to_series().all()  # fmt: skip
+    assert judged.filter(model="forest")["note"].unique().to_list() == [
+        "there is no point for this key"
+    ]
+    lazy = pr.apply_thresholds(WIDE.lazy(), 0.5, **NAMES)
+    assert lazy.collect_schema() == lazy.collect().schema
+
+
+def test_numbers_by_model_need_a_key_of_models():
+    one = {"truth": "y", "score": "tree"}
+    with pytest.raises(InvalidArgument, match="no key tells models apart"):
+        pr.apply_thresholds(WIDE, {"tree": 0.5}, **one)
+    with pytest.raises(InvalidArgument, match="points is nan"):
+        pr.apply_thresholds(WIDE, float("nan"), **one)
+
+
+def test_a_monitor_takes_a_number_by_model():
+    used = WIDE.drop("y").with_columns(day=1)
+    both = {"truth": "y", "score": ["tree", "forest"], "time": "day"}
+    apart = pr.monitor(WIDE, used, points={"tree": 0.5, "forest": 0.25}, **both)
+    for model, threshold in (("tree", 0.5), ("forest", 0.25)):
+        called = apart.table.filter(model=model, quantity="posfrac")["estimate"].item()
+        assert called == pytest.approx(used.select((pl.col(model) >= threshold).mean()).item())

@@ -3,8 +3,8 @@
 ``python tests/benchmarks/threshold_limits.py [--replicates N]``: each replicate draws one
 test set with normal scores, sets the thresholds of a report on it, and takes their limits.
 The true recall and false alarm rate of each threshold have a closed form. Printed per need
-and size: the share of replicates whose limits hold them, and by how much the printed rate is
-above (+) or below the true one on average; standard errors in brackets.
+and size: the share of replicates with a threshold whose limits hold them, and by how much the
+printed rate is above (+) or below the true one on average; standard errors in brackets.
 """
 
 import argparse
@@ -27,11 +27,16 @@ NEEDS = {
     "recall .9": Needs(recall=0.9),
     "recall .7": Needs(recall=0.7),
     "capacity 100": Needs(capacity=100),
+    "precision .3": Needs(precision=0.3),
+    "costs 10 : 1": Needs(cost_fn=10),
 }
 
 
 def replicate(rng: np.random.Generator, positives: int, negatives: int, needs: Needs) -> np.ndarray:
-    """Recall and false alarm rate: whether the limits hold the true one, and the error."""
+    """Recall and false alarm rate: whether the limits hold the true one, and the error.
+
+    NaN where no threshold meets the need.
+    """
     truth = np.arange(positives + negatives) < positives
     rows = pl.DataFrame(
         {"model": "m", TRUTH: truth, SCORE: rng.normal(size=truth.size) + SHIFT * truth}
@@ -39,6 +44,8 @@ def replicate(rng: np.random.Generator, positives: int, negatives: int, needs: N
     predictions = ReportPredictions(rows.lazy(), ("model",), False, 0)
     question = Question("model", (), OVER, None, 0.005, 0.95, needs, "raise", None)
     taken = thresholds(predictions, question, pl.Series("model", ["m"])).taken
+    if taken["threshold"] is None:
+        return np.full((2, 2), np.nan)
     true = {"tpr": norm.sf(taken["threshold"] - SHIFT), "fpr": norm.sf(taken["threshold"])}
     return np.array([
         (taken[f"{name}_lower"] <= rate <= taken[f"{name}_upper"], taken[name] - rate)
@@ -47,9 +54,10 @@ def replicate(rng: np.random.Generator, positives: int, negatives: int, needs: N
 
 
 def coverage(positives: int, negatives: int, need: str, replicates: int, seed: int) -> np.ndarray:
-    """Replicates × rates × (held, error)."""
+    """Replicates with a threshold × rates × (held, error)."""
     rng = np.random.default_rng([seed, positives, negatives])
-    return np.array([replicate(rng, positives, negatives, NEEDS[need]) for _ in range(replicates)])
+    judged = [replicate(rng, positives, negatives, NEEDS[need]) for _ in range(replicates)]
+    return np.array([one for one in judged if not np.isnan(one).any()])
 
 
 def main() -> None:

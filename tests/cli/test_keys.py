@@ -68,7 +68,7 @@ def test_a_report_pools_no_models(named):
     result = polaroc("report", file, *BASE, *OVER, "--out", "-")
     assert result.exit_code == 0, result.output
     assert f"keys are '{names[0]}', '{names[1]}'" in result.stderr
-    assert "best in" in result.stdout
+    assert "folds won" in result.stdout
     one = {name: pl.read_csv(file)[name].n_unique() for name in names}
     assert one == {names[0]: 3, names[1]: 2}
     assert re.search(r"of the 2 folds|2 folds \(", result.stdout)

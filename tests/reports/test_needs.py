@@ -48,7 +48,7 @@ def test_each_need_takes_the_best_of_all_points_that_meet_it(curve, value):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("need", ["recall .9", "capacity 100"])
+@pytest.mark.parametrize("need", ["recall .9", "capacity 100", "precision .3", "costs 10 : 1"])
 def test_limits_of_a_printed_threshold_hold_its_true_rates(need):
     found = SCRIPT["coverage"](50, 200, need, 150, 2)
     held, error = found.mean(axis=0).T

@@ -364,6 +364,22 @@ def test_a_table_without_keys_has_the_interval_of_its_test_set(place):
 
 
 @pytest.mark.slow
+def test_many_models_have_no_letters_but_whether_they_differ_from_the_first(place):
+    table = models(12, folds=1, cases=300)
+    asked = {**ASKED, "by": "model", "case": "id", "over": OVER}
+    ranked = Page(pr.report(table, **asked, path=place / "many.html")).table("The models")
+    assert "letters" not in ranked.columns
+    found = pr.compare(table, "iauprec", target="trained", **ASKED, case="id", over=OVER)
+    first = ranked["model"][0]
+    of_first = found.pairs.filter((pl.col("model_a") == first) | (pl.col("model_b") == first))
+    other = pl.when(pl.col("model_a") == first).then("model_b").otherwise("model_a")
+    apart = of_first.filter(pl.col("p_adjusted") < 0.005).select(other.alias("model"))["model"]
+    assert 0 < len(apart) < 11
+    yes = ranked.filter(pl.col("differs from the first") == "yes")["model"]
+    assert sorted(yes) == sorted(apart)
+
+
+@pytest.mark.slow
 def test_fitted_models_are_compared_case_by_case(place):
     table = satellite(1)
     made = pr.report(table, **ASKED, by="model", case="case", over=OVER, path=place / "cases.html")

@@ -5,10 +5,17 @@ from scipy.stats import beta, norm
 
 import polaroc as pr
 from polaroc.errors import InvalidArgument
+from polaroc.uncertainty import bands
 from polaroc.uncertainty.bands import limits_of_counts, simultaneous_coverage
 
 NAMES = {"truth": "truth", "score": "score"}
 SATELLITE = pr.datasets.satellite_predictions().filter(fold=1)
+
+
+def test_fourier_transforms_give_the_coverage_that_sums_give(monkeypatch):
+    by_transforms = simultaneous_coverage(300_000, 1e-3)
+    monkeypatch.setattr(bands, "LONG", 300_000)
+    assert simultaneous_coverage(300_000, 1e-3) == pytest.approx(by_transforms, abs=1e-12)
 
 
 @pytest.mark.parametrize("local", [0.3, 0.05])

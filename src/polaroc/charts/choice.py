@@ -245,7 +245,7 @@ def winner_map(
             ).properties(width=WIDTH, height=0.75 * SIZE)
         )
     label = measure_name(choice.measure)
-    subtitle = f"above: best mean {label}; below: share of {folds} each is the best in"
+    subtitle = f"above: best mean {label}; below: share of {folds} that each wins"
     heading = alt.TitleParams(title, subtitle=subtitle if many else f"best {label}")
     return with_theme(alt.vconcat(*panels, spacing=10).properties(title=heading))
 

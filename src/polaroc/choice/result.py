@@ -170,8 +170,8 @@ def _choice_blocks(choice: Choice) -> Iterator[Block]:
         )  # fmt: skip
         return
     yield (
-        f"Over the range{less}; best in: share of the folds",
-        [between, "mean", "mean regret", "worst regret", "best in", "Sens"],
+        f"Over the range{less}",
+        [between, "mean", "mean regret", "worst regret", "folds won", "Sens"],
         [
             [str(model), number(m), number(mean), number(worst), _percent(share), number(sens)]
             for model, m, mean, worst, share, sens in models.select(
@@ -189,7 +189,7 @@ def _choice_blocks(choice: Choice) -> Iterator[Block]:
     which = "each prior" if rows == best.height else f"{rows} of the {best.height} priors"
     yield (
         f"The best model at {which}",
-        ["prior", "best", "mean", "best in"],
+        ["prior", "best", "mean", "folds won"],
         [
             [f"{prior:.4g}", str(model), number(mean), _percent(share)]
             for prior, model, mean, share in best[shown]

@@ -107,6 +107,21 @@ def _enough_groups(models: int, apart: Sequence[tuple[int, int]]) -> list[frozen
     return groups
 
 
+def share_a_letter(one: str, other: str) -> bool:
+    """Whether two models have a letter in common, and so are not told apart.
+
+    Examples
+    --------
+    >>> share_a_letter("ab", "bc"), share_a_letter("(1)(12)", "(2)")
+    (True, False)
+    """
+    return not set(_separate(one)).isdisjoint(_separate(other))
+
+
+def _separate(letters: str) -> list[str]:
+    return letters.strip("()").split(")(") if "(" in letters else list(letters)
+
+
 def shortened(letters: str, most: int = 24) -> str:
     """The letters of a model, cut to a maximal width.
 

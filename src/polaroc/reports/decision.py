@@ -218,14 +218,20 @@ def _judged(thresholds: Thresholds, evidence: Evidence) -> str:
             f"that took no part in setting it" + (f"; {margin}{alarms}." if exact else ".")
         )
     if thresholds.folds < 2:
-        if exact:
+        chosen = (
+            f"; the margin of error, {level}, is that of independent cases, and holds whichever "
+            f"threshold they were used to choose{alarms}"
+            if exact
+            else "; with weights, how far they vary is not known"
+        )
+        if exact and thresholds.need.fixes_count:
             return (
                 f"The rates are those of {counted(thresholds.positives, 'positive')} and "
                 f"{counted(thresholds.negatives, 'negative')}; {margin}{alarms}."
             )
         return (
             "The rates are those of cases that took no part in setting the threshold, a fifth at "
-            "a time; how far they vary is not known. A promise takes cases of its own (tuning)."
+            f"a time{chosen}. A promise takes cases of its own (tuning)."
         )
     spread = (
         f"the margin of error, {level}, allows for training sets that overlap"
@@ -388,8 +394,8 @@ def _wrong_prior(evidence: Evidence) -> list[str]:
         best = need.cost(row["tpr"], row["fpr"])
         more = max(float(kept / best - 1), 0) if best > 0 else 0
         sentences.append(
-            f"At {percent(prior)} positives this threshold costs {percent(more)} more than the one "
-            "for that share."
+            f"At {percent(prior)} positives this threshold costs {100 * more:.0f} % more than the "
+            "one for that share."
             if more > 0.005
             else f"At {percent(prior)} positives this threshold costs no more than the one for "
             "that share."

@@ -8,12 +8,12 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.text import chance, escape_control, limit, number
-from polaroc.comparison.letters import shortened
+from polaroc.comparison.letters import share_a_letter, shortened
 from polaroc.comparison.result import first_pairs, interval_rule
 from polaroc.priors.grids import skew
 from polaroc.reports.evidence import Evidence
 from polaroc.reports.ranking import EXPECTED
-from polaroc.reports.words import of_hundred, percent, percent_range
+from polaroc.reports.words import chance_in_percent, of_hundred, percent, percent_range
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -23,18 +23,22 @@ Column: TypeAlias = Sequence[str | None]
 MAX_KEYS = 400
 # Rows of a ranking that is not folded, and those above one that is.
 MAX_ROWS, FIRST_ROWS = 25, 20
+# Models up to which letters say which of them a test tells apart; of more they are too many.
+MAX_LETTERED = 8
+LETTERS, TOLD = "letters", "differs from the first"
 RANKING_NOTES = (
     ("area", "mean area under the precision-recall curve over the shares of positives: 1 is "
-     "perfect, and chance has the share of positives."),
+     "perfect, and chance has the share of positives; beside it its margin of error."),
     ("chance to be best", "the probability that the model is the best of them."),
     ("expected loss", "the area that taking the model is expected to lose against the best."),
     ("SD over folds", "the spread, not a standard error: folds may share training cases."),
-    ("best in", "share of the folds in which it is the best."),
+    ("folds won", "share of the folds in which it is the best."),
     ("mean regret", "the area that it is below the best model at a share of positives, on average "
      "and at worst over the range."),
     ("Sens", "how far the balance of errors shifts from one end of the range to the other; low is "
      "good."),
-    ("letters", "models that share a letter are not told apart by a test."),
+    (LETTERS, "models that share a letter are not told apart by a test."),
+    (TOLD, "whether a test tells the model from the first one."),
 )  # fmt: skip
 
 
@@ -55,7 +59,8 @@ class ReportTable:
 
         # Names of columns become ids, headings are text: columns are numbered.
         names = [f"c{i}" for i in range(len(self.columns))]
-        labels = [escape_control(heading) for heading in self.columns]
+        # A number stays on the line of its per cent sign.
+        labels = [escape_control(heading).replace(" %", "\u00a0%") for heading in self.columns]
         shown = [
             [NOTHING if value is None else escape_control(value) for value in column]
             for column in self.columns.values()
@@ -119,18 +124,27 @@ def _ranking_table(evidence: Evidence, table: pl.DataFrame, name: str, caption: 
         "area": numbers(table[EXPECTED]),
         f"{level} from": numbers(table["lower"]),
         f"{level} to": numbers(table["upper"]),
-        "chance to be best": percents(table["probability_best"]),
+        "chance to be best": column(table["probability_best"], chance_in_percent),
         "expected loss": numbers(table["expected_loss"]),
         "SD over folds": numbers(table["sd"]),
-        "best in": percents(table["share"]),
+        "folds won": percents(table["share"]),
         "mean regret": numbers(table["mean_regret"]),
         "worst regret": numbers(table["worst_regret"]),
         "AUC": numbers(table["auc"]),
         "Sens": numbers(table["sens"]),
-        "letters": [None if value is None else shortened(value) for value in table["letters"]],
+        **_told_apart(table["letters"], evidence.ranking.height),
     }
     known = {name: values for name, values in shown.items() if any(v is not None for v in values)}
-    return ReportTable(name, caption, _distinct(columns, known), words=("letters",))
+    return ReportTable(name, caption, _distinct(columns, known), words=(LETTERS, TOLD))
+
+
+def _told_apart(letters: pl.Series, models: int) -> dict[str, Column]:
+    """Which models a test tells apart; of many models, which it tells from the first one."""
+    if models <= MAX_LETTERED or letters.null_count():
+        return {LETTERS: [None if value is None else shortened(value) for value in letters]}
+    first, *others = letters
+    told = ["not shown" if share_a_letter(first, other) else "yes" for other in others]
+    return {TOLD: [None, *told]}
 
 
 def notes_on_columns(table: ReportTable) -> list[tuple[str, str]]:
@@ -145,7 +159,7 @@ def threshold_table(evidence: Evidence) -> ReportTable | None:
         return None
     points, ends = chosen.points, sorted({chosen.priors[0], chosen.priors[-1]})
     columns: dict[str, Column] = {
-        "goal": [str(need) for need in chosen.needs],
+        "goal": [need.goal for need in chosen.needs],
         "threshold": chosen.texts,
     }
     if chosen.folds > 1:

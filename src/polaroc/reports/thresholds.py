@@ -26,6 +26,7 @@ from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.operating_points import operating_points
 from polaroc.thresholds.tuning_cases import refuse_tuning_cases
 from polaroc.typing import Array
+from polaroc.uncertainty.bands import limits_at_all_thresholds
 
 # Tail of a belief at each end whose priors are not shown.
 TAIL = 0.05
@@ -125,7 +126,7 @@ def thresholds(
     missing = {name: [None] * len(needs) for name in LIMITS if name not in columns}
     points = pl.DataFrame(columns | missing, schema=schema, nan_to_null=True)
     if count == 1 and not predictions.weighted:
-        points = _exact_where_possible(points, folds, needs, question.level)
+        points = _with_limits(points, folds, needs, question.level)
     return Thresholds(
         points, needs, priors, count, *_totals(folds), tuple(cautions),
         texts=_texts(points, folds.score),
@@ -245,27 +246,33 @@ def _totals(folds: Folds) -> tuple[int, int]:
     return positives, len(folds.truth) - positives
 
 
-def _exact_where_possible(
+def _with_limits(
     points: pl.DataFrame, folds: Folds, needs: tuple[Need, ...], level: float
 ) -> pl.DataFrame:
-    """On one test set, the rates where the need fixes how many cases lie above the threshold.
+    """Points of one test set with limits of their rates, although they were set on its cases.
 
-    The threshold is then an order statistic, whose true rate has a beta distribution: exact
-    binomial limits hold, although the rates are of the cases it was set on.
+    A need that fixes how many cases lie above the threshold makes it an order statistic, whose
+    true rate has a beta distribution: exact binomial limits hold. Otherwise the limits are those
+    that hold at all thresholds at once.
     """
     rows = []
     for need, row in zip(needs, points.rows(named=True), strict=True):
         at = row["threshold"]
         for name, in_class in (("tpr", folds.truth), ("fpr", ~folds.truth)):
             total = int(in_class.sum())
-            if need.kind not in ("recall", "capacity") or at is None or not total:
+            if at is None or not total:
                 continue
             k = int((folds.score[in_class] >= at).sum())
             if need.kind == "recall":
                 # The threshold is the score of a positive: the mean of the beta distribution.
                 row[name] = k / (total + 1) if name == "tpr" else k / total
-            band = binomial_band(k, total, 1 - level)
-            row[f"{name}_lower"], row[f"{name}_upper"] = float(band.lower), float(band.upper)
+            if need.fixes_count:
+                band = binomial_band(k, total, 1 - level)
+                low, high = float(band.lower), float(band.upper)
+            else:
+                lower, upper = limits_at_all_thresholds(total, level)
+                low, high = min(lower[k], row[name]), max(upper[k], row[name])
+            row[f"{name}_lower"], row[f"{name}_upper"] = low, high
         rows.append(row)
     return pl.DataFrame(rows, schema=points.schema)
 

@@ -12,6 +12,21 @@ def percent(share: float) -> str:
     return f"{100 * share:.3g} %"
 
 
+def chance_in_percent(probability: float | None) -> str | None:
+    """A probability in per cent, not rounded to none or all.
+
+    Examples
+    --------
+    >>> chance_in_percent(0.88), chance_in_percent(0.0004), chance_in_percent(0.9996)
+    ('88 %', '< 1 %', '> 99 %')
+    """
+    if probability is None:
+        return None
+    if probability < 0.005:
+        return "< 1 %"
+    return "> 99 %" if probability > 0.995 else f"{100 * probability:.0f} %"
+
+
 def percent_range(low: float, high: float) -> str:
     """Shares from one to another in per cent.
 

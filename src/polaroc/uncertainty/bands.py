@@ -19,6 +19,8 @@ NOT_COUNTS = "weights are not whole numbers: no band"
 MAX_LIMITS = 400
 # The tolerance of the logarithm of their error.
 TOLERANCE = 1e-3
+# Probabilities from which on Fourier transforms are quicker.
+LONG = 200
 # Keeps a grid point on the side of a vertical or horizontal step that is asked for.
 NUDGE, TINY = 1e-12, 1e-9
 OwnCurve: TypeAlias = Callable[[Array, Array, float, Array], Array]
@@ -236,15 +238,23 @@ def limits_of_counts(counts: Array, level: float) -> tuple[Array, Array]:
 
     They hold at every threshold at once with probability √level.
     """
-    total = int(counts[-1])
-    lower, upper = _limits(total, level**0.5)
+    lower, upper = limits_at_all_thresholds(int(counts[-1]), level**0.5)
     at = counts.astype(int)
     return lower[at], upper[at]
 
 
 @lru_cache(maxsize=64)
-def _limits(total: int, level: float) -> tuple[Array, Array]:
-    """Limits for each count from 0 to the total."""
+def limits_at_all_thresholds(total: int, level: float) -> tuple[Array, Array]:
+    """Limits of the true share above a threshold, by how many of `total` cases are above it.
+
+    They hold at all thresholds at once, and so at any that these cases were used to choose.
+
+    Examples
+    --------
+    >>> lower, upper = limits_at_all_thresholds(100, 0.95)
+    >>> f"80 of 100: {lower[80]:.2f} to {upper[80]:.2f}"
+    '80 of 100: 0.65 to 0.90'
+    """
     order, low, high = _order_limits(total, _local_level(total, level))
     counts = np.arange(total + 1)
     # The share is at least that of the last order statistic reached, and at most that of the
@@ -312,10 +322,23 @@ def simultaneous_coverage(total: int, local: float) -> float:
         greatest = min(size, int(mean + 12 * mean**0.5) + 30)
         steps = np.arange(greatest)
         jumps = np.exp(xlogy(steps, mean) - mean - factorials[:greatest])
-        moved = np.convolve(counts, jumps)[:size] if mean > 0 else counts[:size]
+        moved = _convolved(counts, jumps)[:size] if mean > 0 else counts[:size]
         kept = max(bottom - first, 0)
         counts, first = moved[kept:], first + kept
         if not counts.size:
             return 0.0
     all_of_them = np.exp(total * log(total) - total - factorials[total])
     return float(counts[-1] / all_of_them)
+
+
+def _convolved(x: Array, y: Array) -> Array:
+    """Probabilities of the sum of two counts; of long ones by Fourier transforms."""
+    if min(x.size, y.size) < LONG:
+        return np.convolve(x, y)
+    from scipy import fft
+
+    size = x.size + y.size - 1
+    padded = fft.next_fast_len(size, real=True)
+    product = fft.irfft(fft.rfft(x, padded) * fft.rfft(y, padded), padded)[:size]
+    # Rounding can leave a probability of 0 a little below it.
+    return np.maximum(product, 0.0)

@@ -341,4 +341,5 @@ def _convolved(x: Array, y: Array) -> Array:
     padded = fft.next_fast_len(size, real=True)
     product = fft.irfft(fft.rfft(x, padded) * fft.rfft(y, padded), padded)[:size]
     # Rounding can leave a probability of 0 a little below it.
-    return np.maximum(product, 0.0)
+    clipped: Array = np.maximum(product, 0.0)
+    return clipped

@@ -7,7 +7,7 @@ import textwrap
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 from strategies import tables
@@ -78,8 +78,19 @@ def test_parts_add_up_to_the_whole(scores, rows, weight, interpolation):
     same(pr.evaluate(table, over=(0.05, 0.2), memory=room(rows, weight), **asked), whole)
 
 
+# The share λ/N of its note is 3.75 but for the last bit.
+HALFWAY = pl.DataFrame(
+    {
+        "truth": [True, False, False, False, False],
+        "score": [-np.inf, -np.inf, -np.inf, -np.inf, -1.0],
+        "weight": [0.1, 0.3, 0.1, 1.0, 1.0],
+    }
+)
+
+
 @pytest.mark.slow
 @given(tables(max_rows=30), st.integers(1, 31))
+@example(HALFWAY, 1)
 def test_small_tables_add_up_however_they_are_cut(table, rows):
     weight = "weight" if "weight" in table.columns else None
     whole = pr.evaluate(table, **NAMES, weight=weight, over=(0.1, 0.5))

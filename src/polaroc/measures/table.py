@@ -161,7 +161,8 @@ def tidy(
     columns["prior"] = [_as_float(measure.prior) for measure in single]
     # Formatting numbers is slow: null where there is no warning.
     bias_ratio = pl.when(pl.col(BIAS_RATIO) > MAX_BIAS_RATIO).then(BIAS_RATIO)
-    biased = pl.format(BIASED, bias_ratio.round_sig_figs(2))
+    # Rounded twice, so that the last bit, in which sums differ, does not decide upon a half.
+    biased = pl.format(BIASED, bias_ratio.round_sig_figs(12).round_sig_figs(2))
     note = pl.concat_str(
         "note",
         one_class_note(pl.col("positives"), pl.col("negatives")),

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 SEPARATOR = "; "
 # Powers of ten that a number in a note may have.
 POWERS = range(-2, 15)
+# A ratio so close below a half is rounded up: its last bits depend on the order of sums.
+HALF = 1e-9
 START = ">"
 SCALE, DIGITS, BIAS_NOTE = (PRIVATE + name for name in ("scale", "digits", "bias_note"))
 
@@ -107,16 +109,18 @@ def _label_note() -> Any:
 def with_bias_note(rows: "Table") -> "Table":
     """Rows with `BIAS_NOTE`, a note where `BIAS_RATIO`, the λ/N of an estimate, is too high.
 
-    Two significant digits, written without the engine's own formatting of floats.
+    Two significant digits, written without the engine's own formatting of floats; what is within
+    rounding of a half is rounded up.
     """
     ibis = ibis_library()
     bias_ratio, scale, digits = (deferred(name) for name in (BIAS_RATIO, SCALE, DIGITS))
     bounds = [
-        (bias_ratio < literal(9.95 * 10.0**power), literal(10.0 ** (power - 1))) for power in POWERS
+        (bias_ratio < literal(9.95 * 10.0**power * (1 - HALF)), literal(10.0 ** (power - 1)))
+        for power in POWERS
     ]
     scaled = rows.mutate(**{SCALE: ibis.cases(*bounds)})
     # Null above all bounds, where the number does not fit in an integer.
-    rounded = scaled.mutate(**{DIGITS: (bias_ratio / scale + 0.5).floor().cast("int64")})
+    rounded = scaled.mutate(**{DIGITS: (bias_ratio / scale + 0.5 + HALF).floor().cast("int64")})
     tens, ones = (digits - digits % 10) / 10, digits % 10
     tens = tens.cast("int64").cast("string")
     short = (ones == 0).ifelse(tens, digits.cast("string"))

@@ -104,7 +104,7 @@ def best_model_by_prior() -> str:
         [f"{prior:g}", best, f"{mean:.3f}", f"{ahead:.3f}", f"{share:.0%}"]
         for prior, best, mean, ahead, share in found.iter_rows()
     ]
-    return markdown(["prior", "best", "AUPREC", "ahead by", "best in"], rows)
+    return markdown(["prior", "best", "AUPREC", "ahead by", "folds won"], rows)
 
 
 def sensitivity_table() -> str:

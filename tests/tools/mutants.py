@@ -96,7 +96,7 @@ TESTS = {
     "comparison/omnibus": ["tests/comparison/test_compare.py"],
     "comparison/case_limits": ["tests/comparison/test_gate_small.py", "tests/comparison/test_trained.py"],
     "comparison/gate": ["tests/comparison/test_gate_small.py"],
-    "comparison/gate_checks": ["tests/comparison/test_gate.py", "tests/comparison/test_gate_small.py"],
+    "comparison/checks": ["tests/comparison/test_gate.py", "tests/comparison/test_gate_small.py"],
     "comparison/measure_rows": ["tests/comparison/test_compare.py", "tests/comparison/test_layout.py"],
     "comparison/measured_rates": ["tests/comparison/test_design_rates.py", "tests/comparison/test_compare.py", "tests/comparison/test_warnings.py"],
     "comparison/paired_cases": ["tests/comparison/test_trained.py", "tests/comparison/test_delong.py"],

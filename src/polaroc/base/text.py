@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 WIDTH = 80
+# Probabilities nearer to 1 are not told apart.
+ALMOST = 0.995
 # Beginnings of cells that spreadsheets read as formulas, except plain numbers.
 FORMULA, NUMBER = r"^[=+\-@\t\r]", r"^[+-]?\d+(\.\d+)?$"
 
@@ -281,9 +283,35 @@ def short_threshold(threshold: float, below: float | None = None) -> str:
     return repr(threshold)
 
 
-def chance(value: float | None) -> str | None:
+def p_value(value: float | None) -> str | None:
     """A p-value to two digits, never as 0 where it is not."""
     return None if value is None else "0" if value == 0 else f"{value:.2g}"
+
+
+def percent(share: float, digits: int = 3) -> str:
+    """A share in per cent, to so many digits.
+
+    Examples
+    --------
+    >>> percent(0.125)
+    '12.5 %'
+    """
+    return f"{100 * share:.{digits}g} %"
+
+
+def probability(value: float | None) -> str | None:
+    """A probability in whole per cent, not rounded to none or all.
+
+    Examples
+    --------
+    >>> probability(0.784), probability(0.0004), probability(0.9996)
+    ('78 %', '< 1 %', '> 99 %')
+    """
+    if value is None:
+        return None
+    if value < 1 - ALMOST:
+        return "< 1 %"
+    return "> 99 %" if value >= ALMOST else f"{100 * value:.0f} %"
 
 
 def block_tables(blocks: Iterator[Block]) -> "Iterator[RenderableType]":

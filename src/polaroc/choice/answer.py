@@ -7,13 +7,14 @@ import polars as pl
 
 from polaroc.base.names import MAX_NAMED, listed, named, one_name
 from polaroc.base.statistics import ROUNDING
+from polaroc.base.text import ALMOST, percent, probability
 
 if TYPE_CHECKING:
     from polaroc.comparison.result import Comparison
     from polaroc.priors.beliefs import Belief
 
-# Probabilities nearer to 1 are not told apart, nor differences below this.
-ALMOST, MIN_SHOWN = 0.995, 0.001
+# Differences below this are not told apart.
+MIN_SHOWN = 0.001
 # The least probability of being the best at which the first words have no doubt.
 LIKELY = 2 / 3
 NUMBERS = (
@@ -126,7 +127,7 @@ def how_sure(
     first = one_name(models[models.columns[0]][0]) if tied == 1 else "Each"
     among = "the better of the two" if models.height == 2 else f"the best of the {_count(models)}"
     least = "at least " if is_bound and chance < ALMOST else ""
-    words = f"{first} is {among} with a probability of {least}{percent(chance)}"
+    words = f"{first} is {among} with a probability of {least}{_in_a_sentence(chance)}"
     if chance >= ALMOST or tied > 1:
         return f"{words}."
     others = models.slice(1)
@@ -156,17 +157,17 @@ def _apart(difference: float, higher: bool) -> str:
     return f"{difference:.3f}" if difference >= MIN_SHOWN else f"less than {MIN_SHOWN}"
 
 
-def percent(chance: float) -> str:
-    """A probability as a percentage that is neither 0 nor 100.
+def _in_a_sentence(chance: float) -> str:
+    """A probability as a percentage that is neither 0 nor 100, in words.
 
     Examples
     --------
-    >>> percent(0.784), percent(0.9999), percent(0.0001)
+    >>> _in_a_sentence(0.784), _in_a_sentence(0.9999), _in_a_sentence(0.0001)
     ('78 %', 'more than 99 %', 'less than 1 %')
     """
-    if chance >= ALMOST:
-        return "more than 99 %"
-    return f"{100 * chance:.0f} %" if chance > 1 - ALMOST else "less than 1 %"
+    text = probability(chance)
+    assert text is not None
+    return text.replace(">", "more than").replace("<", "less than")
 
 
 def corrected(models: pl.DataFrame, measure: str, *, higher: bool = True) -> str:
@@ -226,7 +227,7 @@ def changes(priors: pl.DataFrame) -> list[str]:
     starts = [i for i in range(len(models)) if i == 0 or models[i] != models[i - 1]]
     if len(starts) < 2:
         return []
-    runs = [f"{one_name(models[i])} from {100 * at[i]:.3g} %" for i in starts]
+    runs = [f"{one_name(models[i])} from {percent(at[i])}" for i in starts]
     return [f"Which model is best depends on the share of positives: {', '.join(runs)} on."]
 
 

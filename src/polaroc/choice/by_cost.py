@@ -25,7 +25,7 @@ from polaroc.choice.posterior import Posterior, posterior
 from polaroc.choice.predictions import GRID, WEIGHTED, one_prior
 from polaroc.choice.regret import priors_to_evaluate, table_of_priors
 from polaroc.choice.result import Choice
-from polaroc.comparison.gate_checks import keys_of
+from polaroc.comparison.checks import keys_of
 from polaroc.comparison.letters import check_result_name
 from polaroc.comparison.paired_cases import check_has_models, common_cases, read_cases
 from polaroc.curves.curve import curve

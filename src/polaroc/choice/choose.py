@@ -22,13 +22,13 @@ from polaroc.choice.regret import (
     table_of_priors,
 )
 from polaroc.choice.result import Choice
-from polaroc.comparison.compare import of_design
-from polaroc.comparison.design import Design, Incomplete, Plan, balanced, check_blocks
-from polaroc.comparison.gate_checks import (
+from polaroc.comparison.checks import (
     check_scores,
     refuse_one_class,
     refuse_prediction_options,
 )
+from polaroc.comparison.compare import of_design
+from polaroc.comparison.design import Design, Incomplete, Plan, balanced, check_blocks
 from polaroc.comparison.half_splits import ModelMeans, half_split_means, read_halves
 from polaroc.comparison.layout import Layout, layout_of
 from polaroc.comparison.letters import check_result_name

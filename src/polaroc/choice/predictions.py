@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polaroc.choice.certainty import Certainty, of_cases
-from polaroc.comparison.gate_checks import keys_of, refuse_empty
+from polaroc.comparison.checks import keys_of, refuse_empty
 from polaroc.comparison.layout import ratio_of
 from polaroc.comparison.paired_cases import check_has_models, common_cases
 from polaroc.errors import Hint, InvalidArgument

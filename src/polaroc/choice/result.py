@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.base.text import Block, block_tables, html_lines, html_table, number, plain
+from polaroc.base.text import (
+    Block,
+    block_tables,
+    html_lines,
+    html_table,
+    number,
+    plain,
+    probability,
+)
 from polaroc.choice.answer import describe_tests
 from polaroc.comparison.result import Comparison
 from polaroc.measures.catalog import higher_is_better
@@ -148,7 +156,7 @@ def _choice_blocks(choice: Choice) -> Iterator[Block]:
             f"How good, and how sure{less}; expected: corrected for having been picked",
             [between, "mean", "expected", interval, "to", "best", "loss"],
             [
-                [str(model), *map(number, numbers), _percent(chance), number(loss)]
+                [str(model), *map(number, numbers), probability(chance), number(loss)]
                 for model, *numbers, chance, loss in sure.select(
                     between, "mean", "expected", "lower", "upper", "probability_best",
                     "expected_loss",

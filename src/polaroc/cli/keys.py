@@ -9,7 +9,7 @@ import typer
 from polaroc.base.columns import RESERVED
 from polaroc.cli.options import Columns
 from polaroc.cli.sources import Source
-from polaroc.comparison.gate_checks import refuse_folds_left_out
+from polaroc.comparison.checks import refuse_folds_left_out
 from polaroc.errors import InvalidArgument, quoted
 from polaroc.predictions.usual_keys import UsualKeys, usual_names
 from polaroc.predictions.wide import MODEL

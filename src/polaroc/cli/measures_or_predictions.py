@@ -11,8 +11,8 @@ from polaroc.cli.options import SCORE_HELP, Columns
 from polaroc.cli.screen import print_notes
 from polaroc.cli.sources import Source, opened
 from polaroc.cli.sources import columns_of as predicted_columns
+from polaroc.comparison.checks import refuse_score_prior
 from polaroc.comparison.design import Incomplete, Target
-from polaroc.comparison.gate_checks import refuse_score_prior
 from polaroc.errors import Hint, InvalidArgument, quoted
 from polaroc.predictions.audit import label_notes
 from polaroc.predictions.usual_keys import usual_columns

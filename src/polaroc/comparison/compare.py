@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from polaroc.base.columns import as_lazy, column_names
 from polaroc.comparison import caveats, omnibus
+from polaroc.comparison.checks import refuse_score_prior
 from polaroc.comparison.design import (
     Adjust,
     Design,
@@ -16,7 +17,6 @@ from polaroc.comparison.design import (
     two_priors,
 )
 from polaroc.comparison.design import contrast as contrasted
-from polaroc.comparison.gate_checks import refuse_score_prior
 from polaroc.comparison.half_splits import ModelMeans, half_split_means, halves_of, read_halves
 from polaroc.comparison.largest_t import largest_t, largest_t_outcome
 from polaroc.comparison.layout import Layout, layout_of, ratio_of

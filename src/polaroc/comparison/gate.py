@@ -14,10 +14,7 @@ from polaroc.comparison.case_limits import (
     difference_limits,
     why_no_promise,
 )
-from polaroc.comparison.compare import compare
-from polaroc.comparison.delong import single_measure
-from polaroc.comparison.design import Incomplete
-from polaroc.comparison.gate_checks import (
+from polaroc.comparison.checks import (
     at_prior,
     check_design,
     check_estimates,
@@ -31,6 +28,9 @@ from polaroc.comparison.gate_checks import (
     refuse_prediction_options,
     two_models,
 )
+from polaroc.comparison.compare import compare
+from polaroc.comparison.delong import single_measure
+from polaroc.comparison.design import Incomplete
 from polaroc.comparison.half_splits import KEYS as HALF_KEYS
 from polaroc.comparison.layout import REPEAT
 from polaroc.comparison.measure_rows import below_chance

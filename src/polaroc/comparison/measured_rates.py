@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from polaroc.base.text import percent
 from polaroc.comparison.design import Plan
 from polaroc.comparison.layout import Layout
 from polaroc.errors import Hint
@@ -281,8 +282,8 @@ def measured_rates(plan: Plan, layout: Layout, models: int) -> str:
         (few, least), (many, most_of) = MORE_MODELS[test].values()
         of_few = "" if few == many else f" models of {LEARNERS[few]}"
         text += (
-            f" With more models it did at α = 0.05 in up to {_percent(least)} of samples with "
-            f"3{of_few}, {_percent(most_of)} with 10 models of {LEARNERS[many]}."
+            f" With more models it did at α = 0.05 in up to {percent(least, 2)} of samples with "
+            f"3{of_few}, {percent(most_of, 2)} with 10 models of {LEARNERS[many]}."
         )
         if test in ABOVE_OF_MORE:
             these = _joined([LEARNERS[name] for name in ABOVE_OF_MORE[test]])
@@ -349,11 +350,7 @@ def better_design(plan: Plan, layout: Layout) -> list[str]:
 
 
 def _shares(at_05: float, at_005: float) -> str:
-    return f"{_percent(at_05)} and {_percent(at_005)}"
-
-
-def _percent(rate: float) -> str:
-    return f"{100 * rate:.2g} %"
+    return f"{percent(at_05, 2)} and {percent(at_005, 2)}"
 
 
 def _design(plan: Plan, layout: Layout) -> MeasuredDesign | None:

@@ -9,7 +9,7 @@ from polaroc.base.columns import check_keys, column_name, key_columns, single_co
 from polaroc.base.lazy import np
 from polaroc.base.names import MAX_NAMED
 from polaroc.base.private_columns import PLACE, SIZE, TRUTH
-from polaroc.comparison.gate_checks import refuse_pooled_folds
+from polaroc.comparison.checks import refuse_pooled_folds
 from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted, spelling
 from polaroc.measures.functions import table_sums

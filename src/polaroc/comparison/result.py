@@ -10,11 +10,11 @@ import polars as pl
 from polaroc.base.text import (
     Block,
     block_tables,
-    chance,
     html_lines,
     html_table,
     limit,
     number,
+    p_value,
     plain,
 )
 from polaroc.comparison.design import Plan
@@ -120,17 +120,17 @@ def verdict(comparison: "Comparison") -> str:
     name, p = comparison.omnibus["test"][0], comparison.omnibus["p_value"][0]
     alpha = comparison.plan.alpha
     if p < alpha:
-        return f"At α = {alpha:g} the models differ ({name}, p = {chance(p)})."
+        return f"At α = {alpha:g} the models differ ({name}, p = {p_value(p)})."
     apart = comparison.pairs.filter(pl.col("p_adjusted") < alpha)
     if apart.height:
         count = "1 pair is" if apart.height == 1 else f"{apart.height} pairs are"
         return (
             f"At α = {alpha:g} {count} told apart by tests of two models at a time, such as "
             f"{apart.item(0, 0)} and {apart.item(0, 1)}; the test of all models at once finds no "
-            f"difference ({name}, p = {chance(p)})."
+            f"difference ({name}, p = {p_value(p)})."
         )
     return (
-        f"At α = {alpha:g} no difference among all models was found ({name}, p = {chance(p)}); "
+        f"At α = {alpha:g} no difference among all models was found ({name}, p = {p_value(p)}); "
         "that is no proof that they are equal."
     )
 
@@ -175,7 +175,7 @@ def _comparison_blocks(comparison: "Comparison") -> Iterator[Block]:
         "All models at once",
         ["test", "statistic", "df1", "df2", "p"],
         [
-            [test, number(f), _degrees(df1), _degrees(df2), chance(p)]
+            [test, number(f), _degrees(df1), _degrees(df2), p_value(p)]
             for test, f, df1, df2, p in comparison.omnibus.iter_rows()
         ],
         1,
@@ -197,7 +197,7 @@ def _comparison_blocks(comparison: "Comparison") -> Iterator[Block]:
         f"Pairs{which}; {interval_rule(comparison.plan)}",
         [*shown.columns[:2], *columns[:3], f"p ({adjusted})"],
         [
-            [str(a), str(b), number(d), limit(lo), limit(hi), chance(p)]
+            [str(a), str(b), number(d), limit(lo), limit(hi), p_value(p)]
             for a, b, d, lo, hi, p in shown.iter_rows()
         ],
         2,

@@ -9,9 +9,9 @@ from polaroc.base.columns import as_lazy
 from polaroc.base.names import noted_by_kind
 from polaroc.base.statistics import normal
 from polaroc.comparison import caveats, omnibus
+from polaroc.comparison.checks import check_estimates
 from polaroc.comparison.delong import pairs_of, single_measure
 from polaroc.comparison.design import Plan
-from polaroc.comparison.gate_checks import check_estimates
 from polaroc.comparison.letters import check_result_name, letter_frame
 from polaroc.comparison.measure_rows import below_chance
 from polaroc.comparison.measured_rates import trained_rates

@@ -7,6 +7,7 @@ from functools import cached_property
 from polaroc import rates
 from polaroc.base.lazy import np
 from polaroc.base.statistics import Band
+from polaroc.base.text import percent
 from polaroc.deployment.limits import WINDOWS, Looks, Reference
 from polaroc.typing import Array, Quantity
 
@@ -152,10 +153,10 @@ class Assessment:
                 )
             elif over is not None and (lower > over[1]).any():
                 at = int(lower.argmax())
-                alarm = _left(over, f"at least {_percent(lower[at])}", at)
+                alarm = _left(over, f"at least {percent(lower[at])}", at)
             elif over is not None and (upper < over[0]).any():
                 at = int(upper.argmin())
-                alarm = _left(over, f"at most {_percent(upper[at])}", at)
+                alarm = _left(over, f"at most {percent(upper[at])}", at)
             alarms.append(alarm)
         return alarms
 
@@ -221,7 +222,7 @@ def _of_window(window: int) -> str:
 
 
 def _left(over: Sequence[float], prior: str, window: int) -> str:
-    inside = " to ".join(map(_percent, over))
+    inside = " to ".join(map(percent, over))
     return f"{LEFT_RANGE} {inside}: it is {prior}{_on_average(window)}"
 
 
@@ -231,7 +232,3 @@ def _saves(saved: float, window: int) -> str:
 
 def _on_average(window: int) -> str:
     return f" on average over the last {WINDOWS[window]} times" if window else ""
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %"

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from polaroc.base.text import percent
 from polaroc.reports.thresholds import Thresholds
-from polaroc.reports.words import counted, percent
+from polaroc.reports.words import counted
 
 CASES = 1000
 # Cells of the picture in a column.

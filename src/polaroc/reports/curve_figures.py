@@ -3,6 +3,7 @@
 import polars as pl
 
 from polaroc import charts
+from polaroc.base.text import percent
 from polaroc.curves.hull import achievable
 from polaroc.priors.grids import prior_grid
 from polaroc.reports.evidence import Evidence
@@ -17,7 +18,6 @@ from polaroc.reports.figures import (
 )
 from polaroc.reports.inputs import within
 from polaroc.reports.thresholds import shown_priors
-from polaroc.reports.words import percent
 from polaroc.thresholds.operating_points import operating_points
 
 # Heat maps of many models would fill pages; on a grid that looks smooth in so small a panel.

@@ -8,6 +8,7 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.names import named, one_name
+from polaroc.base.text import percent
 from polaroc.choice.answer import first_words, how_sure
 from polaroc.comparison.measure_rows import doubts
 from polaroc.priors.beliefs import Belief, resolve_belief
@@ -15,12 +16,7 @@ from polaroc.priors.grids import skew
 from polaroc.reports.evidence import BIASED, FEW_NEGATIVES, Evidence
 from polaroc.reports.ranking import EXPECTED
 from polaroc.reports.thresholds import Thresholds
-from polaroc.reports.words import (
-    counted,
-    of_hundred,
-    percent,
-    percent_range,
-)
+from polaroc.reports.words import counted, of_hundred, percent_range
 
 AREA = "area (AUPREC)"
 # Of two models set to the same goal, what the better one has less of, and how that is written.

@@ -3,7 +3,7 @@
 import polars as pl
 
 from polaroc import charts
-from polaroc.base.text import limit
+from polaroc.base.text import limit, percent
 from polaroc.choice.answer import changes
 from polaroc.choice.result import Choice
 from polaroc.comparison.result import first_pairs, interval_rule
@@ -19,7 +19,6 @@ from polaroc.reports.figures import (
     model_names,
 )
 from polaroc.reports.inputs import within
-from polaroc.reports.words import percent
 
 
 def auprec_by_prior(evidence: Evidence) -> Figure | None:

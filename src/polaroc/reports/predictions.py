@@ -7,7 +7,7 @@ import polars as pl
 
 from polaroc.base.columns import as_lazy, collect_like, column_name, column_names
 from polaroc.base.tables import as_polars
-from polaroc.comparison.gate_checks import refuse_empty, refuse_pooled_folds
+from polaroc.comparison.checks import refuse_empty, refuse_pooled_folds
 from polaroc.comparison.layout import ratio_of
 from polaroc.comparison.paired_cases import common_cases
 from polaroc.errors import InvalidArgument

@@ -7,6 +7,7 @@ import polars as pl
 from polaroc import charts
 from polaroc.base.names import one_name
 from polaroc.base.private_columns import private
+from polaroc.base.text import percent
 from polaroc.calibration.calibration_curve import calibration_curve
 from polaroc.measures.functions import measures_of_curves
 from polaroc.measures.scoring import (
@@ -23,7 +24,6 @@ from polaroc.reports.figures import MAX_DRAWN, Figure, colours
 from polaroc.reports.inputs import within
 from polaroc.reports.tables import Column, ReportTable, column, numbers, percents
 from polaroc.reports.thresholds import shown_priors
-from polaroc.reports.words import percent
 from polaroc.typing import Prior
 
 USABLE = private("usable")

@@ -14,8 +14,8 @@ from polaroc.base.checks import (
 )
 from polaroc.base.columns import as_lazy
 from polaroc.base.tables import as_polars
+from polaroc.comparison.checks import check_scores, refuse_score_prior
 from polaroc.comparison.design import Incomplete
-from polaroc.comparison.gate_checks import check_scores, refuse_score_prior
 from polaroc.deployment.monitor_result import Monitor
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.files.atomic import atomic_file, check_new

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.text import chance, escape_control, limit, number
+from polaroc.base.text import escape_control, limit, number, p_value, percent, probability
 from polaroc.comparison.letters import share_a_letter, shortened
 from polaroc.comparison.result import first_pairs, interval_rule
 from polaroc.priors.grids import skew
 from polaroc.reports.evidence import Evidence
 from polaroc.reports.ranking import EXPECTED
-from polaroc.reports.words import chance_in_percent, of_hundred, percent, percent_range
+from polaroc.reports.words import of_hundred, percent_range
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -124,7 +124,7 @@ def _ranking_table(evidence: Evidence, table: pl.DataFrame, name: str, caption: 
         "area": numbers(table[EXPECTED]),
         f"{level} from": numbers(table["lower"]),
         f"{level} to": numbers(table["upper"]),
-        "chance to be best": column(table["probability_best"], chance_in_percent),
+        "chance to be best": column(table["probability_best"], probability),
         "expected loss": numbers(table["expected_loss"]),
         "SD over folds": numbers(table["sd"]),
         "folds won": percents(table["share"]),
@@ -196,7 +196,7 @@ def omnibus_table(evidence: Evidence) -> ReportTable | None:
             "statistic": numbers(omnibus["statistic"]),
             "df 1": column(omnibus["df1"], _digits),
             "df 2": column(omnibus["df2"], _digits),
-            "p": column(omnibus["p_value"], chance),
+            "p": column(omnibus["p_value"], p_value),
         },
     )
 
@@ -216,8 +216,8 @@ def pairs_table(evidence: Evidence) -> ReportTable | None:
             "difference": numbers(shown["difference"]),
             "from": column(shown["lower"], limit),
             "to": column(shown["upper"], limit),
-            "p, alone": column(shown["p_value"], chance),
-            "p, adjusted": column(shown["p_adjusted"], chance),
+            "p, alone": column(shown["p_value"], p_value),
+            "p, adjusted": column(shown["p_adjusted"], p_value),
         },
     )
 

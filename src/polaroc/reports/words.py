@@ -1,30 +1,6 @@
 """Shares, thresholds and counts as words of a report."""
 
-
-def percent(share: float) -> str:
-    """A share in per cent, to three digits.
-
-    Examples
-    --------
-    >>> percent(0.125)
-    '12.5 %'
-    """
-    return f"{100 * share:.3g} %"
-
-
-def chance_in_percent(probability: float | None) -> str | None:
-    """A probability in per cent, not rounded to none or all.
-
-    Examples
-    --------
-    >>> chance_in_percent(0.88), chance_in_percent(0.0004), chance_in_percent(0.9996)
-    ('88 %', '< 1 %', '> 99 %')
-    """
-    if probability is None:
-        return None
-    if probability < 0.005:
-        return "< 1 %"
-    return "> 99 %" if probability > 0.995 else f"{100 * probability:.0f} %"
+from polaroc.base.text import percent
 
 
 def percent_range(low: float, high: float) -> str:

@@ -1,4 +1,4 @@
-"""What `gate` takes: its arguments checked, its keys, and the rows that it compares."""
+"""What `compare`, `choose`, `gate` and `report` refuse, and the keys and rows that they compare."""
 
 from collections.abc import Hashable, Sequence
 from math import inf

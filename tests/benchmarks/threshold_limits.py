@@ -2,9 +2,10 @@
 
 ``python tests/benchmarks/threshold_limits.py [--replicates N]``: each replicate draws one
 test set with normal scores, sets the thresholds of a report on it, and takes their limits.
-The true recall and false alarm rate of each threshold have a closed form. Printed per need
-and size: the share of replicates with a threshold whose limits hold them, and by how much the
-printed rate is above (+) or below the true one on average; standard errors in brackets.
+The true recall, false alarm rate and, in the middle of the range, share of right alarms of each
+threshold have a closed form. Printed per need and size: the share of replicates with a threshold
+whose limits hold them, and by how much the printed rates are above (+) or below the true ones on
+average; standard errors in brackets.
 """
 
 import argparse
@@ -15,13 +16,16 @@ from rich.console import Console
 from rich.table import Table
 from scipy.stats import norm
 
+from polaroc import rates
 from polaroc.base.private_columns import TRUTH
 from polaroc.predictions.row_checks import SCORE
+from polaroc.priors.grids import skew
 from polaroc.reports.inputs import Question, ReportPredictions
 from polaroc.reports.needs import Needs
 from polaroc.reports.thresholds import thresholds
 
 SHIFT, OVER = 1.8, (0.02, 0.1)
+SKEW = skew(sum(OVER) / 2)
 SIZES = ((50, 200), (200, 800), (100, 2000))
 NEEDS = {
     "recall .9": Needs(recall=0.9),
@@ -33,7 +37,7 @@ NEEDS = {
 
 
 def replicate(rng: np.random.Generator, positives: int, negatives: int, needs: Needs) -> np.ndarray:
-    """Recall and false alarm rate: whether the limits hold the true one, and the error.
+    """Recall, false alarm rate, right alarms: whether the limits hold the true one, and the error.
 
     NaN where no threshold meets the need.
     """
@@ -45,10 +49,15 @@ def replicate(rng: np.random.Generator, positives: int, negatives: int, needs: N
     question = Question("model", (), OVER, None, 0.005, 0.95, needs, "raise", None)
     taken = thresholds(predictions, question, pl.Series("model", ["m"])).taken
     if taken["threshold"] is None:
-        return np.full((2, 2), np.nan)
+        return np.full((3, 2), np.nan)
     true = {"tpr": norm.sf(taken["threshold"] - SHIFT), "fpr": norm.sf(taken["threshold"])}
+    limits = {name: (taken[f"{name}_lower"], taken[f"{name}_upper"]) for name in true}
+    (least, most), (fewest, alarms) = limits.values()
+    limits["right"] = rates.precision(least, alarms, SKEW), rates.precision(most, fewest, SKEW)
+    shown = {**taken, "right": rates.precision(taken["tpr"], taken["fpr"], SKEW)}
+    true["right"] = rates.precision(true["tpr"], true["fpr"], SKEW)
     return np.array([
-        (taken[f"{name}_lower"] <= rate <= taken[f"{name}_upper"], taken[name] - rate)
+        (limits[name][0] <= rate <= limits[name][1], shown[name] - rate)
         for name, rate in true.items()
     ])  # fmt: skip
 
@@ -67,15 +76,16 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
     title = f"Coverage of limits at .95, and the mean error (SE): {asked.replicates} replicates"
-    heads = ("held: recall", "held: false alarms", "error: recall", "error: false alarms")
+    of = ("recall", "false alarms", "right alarms")
+    heads = (*(f"held: {name}" for name in of), *(f"error: {name}" for name in of))
     drawn = Table("cases", "need", *heads, title=title)
     for positives, negatives in SIZES:
         for need in NEEDS:
             found = coverage(positives, negatives, need, asked.replicates, asked.seed)
             means, errors = found.mean(axis=0), found.std(axis=0, ddof=1) / len(found) ** 0.5
-            cells = [f"{means[i, j]:.4f} ({errors[i, j]:.4f})" for j in range(2) for i in range(2)]
+            cells = [f"{means[i, j]:.4f} ({errors[i, j]:.4f})" for j in range(2) for i in range(3)]
             drawn.add_row(f"{positives} + {negatives}", need, *cells)
-    Console(width=120).print(drawn)
+    Console(width=160).print(drawn)
 
 
 if __name__ == "__main__":

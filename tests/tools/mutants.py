@@ -62,7 +62,7 @@ MONITOR = [
 TESTS = {
     "curves/packing": ["tests/curves/test_keys.py", "tests/curves/test_curve.py", "tests/curves/test_ranking.py"],
     "curves/ranking": ["tests/curves/test_curve.py", "tests/evaluation/test_evaluate.py"],
-    "curves/in_groups": ["tests/curves/test_ranking.py", "tests/evaluation/test_evaluate.py"],
+    "curves/in_groups": ["tests/test_expr.py", "tests/curves/test_ranking.py", "tests/evaluation/test_evaluate.py"],
     "curves/thinning": ["tests/charts/test_curve_charts.py", "tests/uncertainty/test_bands.py"],
     "curves/bins": ["tests/measures/test_bounds.py"],
     "curves/dominance": ["tests/measures/test_exact_oracle.py::test_dominance"],
@@ -359,9 +359,10 @@ def modules_of(names: list[str]) -> list[str]:
 
 
 def copied(root: Path) -> Path:
-    """Where there is a copy of the package and its tests."""
-    for part in ("src", "tests"):
-        shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("*.pyc"))
+    """Where there is a copy of the package, its tests, and the pages that they read."""
+    spared = shutil.ignore_patterns("*.pyc", "images")
+    for part in ("src", "tests", "docs"):
+        shutil.copytree(ROOT / part, root / part, ignore=spared)
     shutil.copy(ROOT / "pyproject.toml", root)
     return root
 

@@ -106,14 +106,14 @@ def test_rows_are_in_the_order_of_the_curve_then_of_the_priors():
 def test_observed_is_the_share_of_positives_of_each_key():
     table = pl.DataFrame(
         {
-            "k": ["a"] * 5 + ["b"] * 2 + ["c"] * 2,
-            "truth": [1, 0, 0, 0, 0, 1, 0, 1, 1],
-            "score": [5, 4, 3, 2, 1, 2, 1, 2, 1],
+            "k": ["a"] * 8 + ["b"] * 2 + ["c"] * 2,
+            "truth": [1, 1, 0, 0, 0, 0, 0, 0, 1, 0, 1, 1],
+            "score": [8, 7, 6, 5, 4, 3, 2, 1, 2, 1, 2, 1],
         }
     )
     found = curve(table, by="k").pipe(pr.surface, ["observed", 0.1])
     observed = found.gather_every(2).select("k", "prior", "skew").unique(maintain_order=True)
-    assert observed.rows() == [("a", 0.2, 4.0), ("b", 0.5, 1.0), ("c", None, None)]
+    assert observed.rows() == [("a", 0.25, 3.0), ("b", 0.5, 1.0), ("c", None, None)]
     assert set(found.gather_every(2, 1)["prior"]) == {0.1}
     share = pl.col("tp") / (pl.col("tp") + pl.col("fp"))
     two = found.gather_every(2).filter(pl.col("k") != "c", pl.col("threshold").is_not_null())

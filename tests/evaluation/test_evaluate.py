@@ -544,3 +544,12 @@ def test_scores_that_are_labels_are_noted(scores, note, lazy, more):
     notes = measures.filter(model="labels")["note"].fill_null("")
     assert notes.str.ends_with(note or "").all()
     assert (note is None) == (not notes.str.contains("label|truth").any())
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_a_row_of_weight_zero_does_not_hide_that_scores_are_labels(lazy):
+    table = pl.DataFrame({"truth": [*TRUTHS, True], "score": [1.0, 0.0, 1.0, 0.0, 0.5]})
+    table = table.with_columns(weight=pl.Series([1, 1, 1, 1, 0]))
+    found = pr.evaluate(table.lazy() if lazy else table, **NAMES, weight="weight", measures="auc")
+    notes = found.lazy().collect()["note"]
+    assert notes.str.ends_with("predicted labels, not scores").all()

@@ -551,5 +551,5 @@ def test_a_row_of_weight_zero_does_not_hide_that_scores_are_labels(lazy):
     table = pl.DataFrame({"truth": [*TRUTHS, True], "score": [1.0, 0.0, 1.0, 0.0, 0.5]})
     table = table.with_columns(weight=pl.Series([1, 1, 1, 1, 0]))
     found = pr.evaluate(table.lazy() if lazy else table, **NAMES, weight="weight", measures="auc")
-    notes = found.lazy().collect()["note"]
+    notes = found.lazy().collect()["note"].fill_null("")
     assert notes.str.ends_with("predicted labels, not scores").all()

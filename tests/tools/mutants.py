@@ -63,6 +63,9 @@ TESTS = {
     "curves/packing": ["tests/curves/test_keys.py", "tests/curves/test_curve.py", "tests/curves/test_ranking.py"],
     "curves/ranking": ["tests/curves/test_curve.py", "tests/evaluation/test_evaluate.py"],
     "curves/in_groups": ["tests/test_expr.py", "tests/curves/test_ranking.py", "tests/evaluation/test_evaluate.py"],
+    "curves/keys": [
+        "tests/evaluation/test_evaluate.py::test_a_row_of_weight_zero_does_not_hide_that_scores_are_labels",
+    ],
     "curves/thinning": ["tests/charts/test_curve_charts.py", "tests/uncertainty/test_bands.py"],
     "curves/bins": ["tests/measures/test_bounds.py"],
     "curves/dominance": ["tests/measures/test_exact_oracle.py::test_dominance"],

@@ -215,8 +215,8 @@ def _judged(thresholds: Thresholds, evidence: Evidence) -> str:
         )
     if thresholds.folds < 2:
         chosen = (
-            f"; the margin of error, {level}, is that of independent cases, and holds whichever "
-            f"threshold they were used to choose{alarms}"
+            f". The margin of error ({level}, for independent cases) allows for the choice of the "
+            f"threshold by them{alarms}"
             if exact
             else "; with weights, how far they vary is not known"
         )

@@ -106,6 +106,8 @@ def test_the_page_says_what_its_threshold_is_for(tmp_path, table, needs, said):
     path = tmp_path / "needs.html"
     page = Page(pr.report(table, **ASKED, by="model", over=OVER, path=path, **needs))
     assert said in page.text()
+    chosen_on_them = "allows for the threshold having been chosen on them" in page.text()
+    assert chosen_on_them == bool({"precision", "cost_fn"} & needs.keys())
     threshold = float(headline(page).split("scores from ")[1].split(". ")[0])
     best = table.filter(model="model 1")
     t, f = (

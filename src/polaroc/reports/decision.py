@@ -215,8 +215,8 @@ def _judged(thresholds: Thresholds, evidence: Evidence) -> str:
         )
     if thresholds.folds < 2:
         chosen = (
-            f". The margin of error ({level}, for independent cases) allows for the choice of the "
-            f"threshold by them{alarms}"
+            f". The margin of error ({level}, for independent cases) allows for the threshold "
+            f"having been chosen on them{alarms}"
             if exact
             else "; with weights, how far they vary is not known"
         )

@@ -256,9 +256,9 @@ def _for_charts(priors: Sequence[Prior], over: tuple[float, float] | None) -> di
 
 
 def _charts(result: Result, priors: Sequence[Prior]) -> dict[str, Callable[[], Any]]:
-    curves, extra = result.curves, result.extra
-    if curves is None or extra is None:
+    if result.curves is None or result.extra is None:
         return {}
+    curves, extra = result.curves.collect(), result.extra
     return {
         "roc": lambda: charts.roc(curves),
         "pr": lambda: charts.pr(surface(curves, list(priors))),

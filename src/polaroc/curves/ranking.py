@@ -91,14 +91,28 @@ class ScoredCells:
 
 
 @dataclass(frozen=True)
+class SortedCodes:
+    """The codes of all rows, ascending, and the first row of each key, then the number of rows."""
+
+    codes: "Array"
+    starts: "Array"
+    shared: Packing
+
+    def scores(self, rows: "Array") -> "Array":
+        """The scores of rows, without the bits that codes lack."""
+        return self.shared.scores_of(self.codes[rows])
+
+
+@dataclass(frozen=True)
 class RankedCells(CellArrays):
-    """The cells that areas need, the totals of each key, and all cells where they are needed.
+    """The cells that areas need, the totals of each key, its rows, and all cells where needed.
 
     Of `counts`, cells without positives are left out, a vertical run is its last cell. `totals`
     has the key columns, `positives`, `negatives` and `note` of each key.
     """
 
     totals: pl.DataFrame
+    rows: SortedCodes
     scored: ScoredCells | None = None
 
 
@@ -169,11 +183,12 @@ def ranked_cells(predictions: Predictions, *, scored: bool = False) -> RankedCel
         _notes(predictions, levels, labels=extremes[HAS_ONES].item()),
     )
     of_areas, starts = _cells(counts)
+    first_row = np.append(runs.rows[present], runs.rows[-1])
+    ranks = SortedCodes(rows[SORT_CODE].to_numpy(), first_row, shared)
     all_cells = None
     if scored and not predictions.weighted:
-        first_row = np.append(runs.rows[present], runs.rows[-1])
-        all_cells = _scored_cells(rows[SORT_CODE].to_numpy(), first_row, of_keys, shared)
-    return RankedCells(of_areas, np.append(starts[present], starts[-1]), totals, all_cells)
+        all_cells = _scored_cells(ranks, of_keys)
+    return RankedCells(of_areas, np.append(starts[present], starts[-1]), totals, ranks, all_cells)
 
 
 def _levels(predictions: Predictions) -> KeyLevels | None:
@@ -317,10 +332,9 @@ def _cells(counts: _Counts) -> "tuple[dict[str, Array], Array]":
     return of_areas, starts
 
 
-def _scored_cells(
-    ranked: "Array", first_row: "Array", of_keys: "dict[str, Array]", shared: Packing
-) -> ScoredCells:
-    """All cells, from sorted codes and the first row of each key."""
+def _scored_cells(rows: SortedCodes, of_keys: "dict[str, Array]") -> ScoredCells:
+    """All cells, from sorted codes."""
+    ranked, first_row, shared = rows.codes, rows.starts, rows.shared
     # Codes of one key and score differ in the truth alone, their last bit.
     new = np.empty(len(ranked), bool)
     new[:1] = True

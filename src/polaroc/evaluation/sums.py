@@ -24,7 +24,7 @@ from polaroc.curves.hull import hulls, hulls_of_cells
 from polaroc.curves.keys import LEAST_WEIGHTS, Keys, attach_key_index, build_key_index
 from polaroc.curves.packing import PACK_128, Packing
 from polaroc.curves.ranking import CellArrays, ScoredCells, ranked_cells
-from polaroc.curves.thinning import recompute_steps, thin
+from polaroc.curves.thinning import recompute_steps, thin, visible_points
 from polaroc.evaluation.partitions import Partition, count_by_rank, partitions, store_rows
 from polaroc.evaluation.request import Request
 from polaroc.files.memory import resolve_memory
@@ -98,9 +98,11 @@ class CurveSums:
         """The same of rows in memory, computed now; None where this takes the plan."""
         of_arrays = all(one.mergeable_segments or one.every_cell for one in self.on_curve)
         rows, drawn = self.predictions, self.request.drawn_at is not None
-        # Losses and hulls of weighted cases are taken by the plan.
-        only_areas = not (self._scored or self.on_hull)
-        if rows.possible_errors or drawn or not of_arrays or (rows.weighted and not only_areas):
+        # Losses and hulls of weighted cases are taken by the plan, and charts of both.
+        only_areas = not (self._scored or self.on_hull or drawn)
+        if rows.possible_errors or not of_arrays or (rows.weighted and not only_areas):
+            return None
+        if drawn and self.on_hull:
             return None
         ranked = ranked_cells(rows, scored=self._scored)
         if ranked is None:
@@ -114,7 +116,8 @@ class CurveSums:
         if on_hull:
             taken.append((hulls_of_cells(ranked), on_hull))
         sums = [array_sums(cells, measures) for cells, measures in taken if measures]
-        return CurveTotals(pl.concat([ranked.totals, *sums], how="horizontal").lazy(), None)
+        curves = visible_points(ranked).lazy() if drawn else None
+        return CurveTotals(pl.concat([ranked.totals, *sums], how="horizontal").lazy(), curves)
 
     def out_of_core(self) -> CurveTotals:
         """The same, computed within `memory`: in ranges of the score where rows do not fit.

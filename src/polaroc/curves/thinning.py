@@ -51,7 +51,7 @@ def visible_points(ranked: RankedCells) -> pl.DataFrame:
     Curve tables without packed codes. Thresholds lack the bits that codes lack, which are
     beyond the digits that charts show.
     """
-    rows, of_keys = ranked.rows, ranked.totals.drop("note")
+    rows, of_keys = ranked.rows, ranked.totals.drop(KEY_INDEX, "note")
     positives, negatives = (of_keys[name].to_numpy() for name in ("positives", "negatives"))
     tp, fp, starts = _vertices(ranked, positives, negatives)
     key = np.repeat(np.arange(len(positives)), np.diff(starts))
@@ -69,7 +69,7 @@ def visible_points(ranked: RankedCells) -> pl.DataFrame:
     # NaN stands for null.
     columns["threshold"][at_start] = np.nan
     columns["tpr"][(positives == 0)[key]] = columns["fpr"][(negatives == 0)[key]] = np.nan
-    names = [name for name in of_keys.columns if name not in (*CURVE, KEY_INDEX)]
+    names = [name for name in of_keys.columns if name not in CURVE]
     points = of_keys[key].with_columns(
         pl.Series(name, values, nan_to_null=True) for name, values in columns.items()
     )

@@ -44,9 +44,9 @@ KEPT = cs.by_name(KEY_INDEX, "positives", "negatives", *LEAST_WEIGHTS, require_a
 IN_MEMORY, SAVED_WITH_64_BITS, WEIGHT_IN_MEMORY, CURVE_IN_MEMORY = 40, 16, 60, 80
 ON_DISK, WEIGHT_ON_DISK = 14, 8
 # Peak bytes per row where tables are ranked as arrays, and those that a weight and a positive add;
-# what all cells and hulls add to them.
+# what all cells, hulls and points of curves add to them.
 IN_ARRAY, WEIGHT_IN_ARRAY, POSITIVE_IN_ARRAY = 32, 32, 160
-SCORED_IN_ARRAY, HULL_IN_ARRAY = 16, 160
+SCORED_IN_ARRAY, HULL_IN_ARRAY, DRAWN_IN_ARRAY = 16, 160, 100
 # Bytes that the process uses before the first row.
 BASE = 300_000_000
 
@@ -202,7 +202,9 @@ class CurveSums:
         # The totals are then not numbers of rows.
         positives = rows if weights else int(counts["positives"].sum())
         of_row = IN_ARRAY + weights * WEIGHT_IN_ARRAY + self._scored * SCORED_IN_ARRAY
+        drawn = self.request.drawn_at is not None
         of_positive = POSITIVE_IN_ARRAY + bool(self.on_hull) * HULL_IN_ARRAY
+        of_positive += drawn * DRAWN_IN_ARRAY
         return BASE + rows * of_row + positives * of_positive
 
     def _cells(self, rows: pl.LazyFrame, keys: Keys) -> pl.LazyFrame:

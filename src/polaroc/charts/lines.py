@@ -96,13 +96,21 @@ def points_in_order(
     known = frame.lazy().filter(pl.col(x).is_not_null() & pl.col(y).is_not_null())
     along = (pl.col("tp") + pl.col("fp")).alias(ALONG)
     points = known.select(*keys, x, y, *keep, "threshold", along).collect()
-    starts = line_starts(points, keys)
-    first = points[starts[:-1]].select(keys)
-    falls = np.flatnonzero(np.diff(points[ALONG].to_numpy()) < 0) + 1
-    sorted_keys = not keys or first.equals(first.unique().sort(keys, nulls_last=True))
-    if not (sorted_keys and np.isin(falls, starts).all()):
+    if not _in_order(points, keys):
         points = points.sort(*keys, ALONG, nulls_last=True)
     return points.drop(ALONG).lazy()
+
+
+def _in_order(points: pl.DataFrame, keys: Sequence[str]) -> bool:
+    """Whether lines follow one another, sorted by key but for the prior, and each is in order."""
+    starts = line_starts(points, keys)
+    falls = np.flatnonzero(np.diff(points[ALONG].to_numpy()) < 0) + 1
+    if not np.isin(falls, starts).all():
+        return False
+    first = points[starts[:-1]].select(keys)
+    if "prior" in keys:
+        return bool(first.is_unique().all())
+    return not keys or first.equals(first.unique().sort(keys, nulls_last=True))
 
 
 def line_starts(points: pl.DataFrame, names: Sequence[str]) -> "Array":

@@ -170,8 +170,6 @@ def _tables(
 ) -> list[pl.LazyFrame]:
     """The points of the curves to draw; or of their means, and the priors of the curves."""
     if band is None:
-        if isinstance(surface, pl.DataFrame):
-            surface = surface.sort("prior", maintain_order=True)
         kept = ["fpr", "skew"]
         return [points_in_order(surface, ["prior", *keys], "tpr", "precision", kept)]
     if isinstance(band, pl.DataFrame | pl.LazyFrame):
@@ -210,7 +208,10 @@ def _curves(
     straight = named[line[kept]].with_columns(
         pl.Series("tpr", x[kept]).round(DIGITS), pl.Series("precision", y[kept]).round(DIGITS)
     )
-    ordered = straight.sort("prior", descending=True, maintain_order=True)
+    by_line = [False] * len(keys)
+    ordered = straight.sort(
+        "prior", *keys, descending=[True, *by_line], nulls_last=True, maintain_order=True
+    )
     drawn = lines(ordered, keys, "tpr", "precision", ["prior", PANEL, CHANCE])
     shown = tooltip_rows(rows, ["prior", *keys], "tpr", "precision")
     exact = rates.precision(pl.col("tpr"), pl.col("fpr"), pl.col("skew")).alias("precision")

@@ -223,3 +223,35 @@ def test_scores_that_are_labels_are_noted_by_key():
     plan = pr.evaluate(table.lazy(), by="key", measures="auc", **NAMES).collect()
     assert_frame_equal(noted, plan)
     assert noted["note"].is_not_null().to_list() == [True, False]
+
+
+@pytest.mark.parametrize("decimals", [1, 12])
+@pytest.mark.parametrize("different", [1, 2, 700, 4_000])
+def test_few_different_weights_are_sums_of_the_same_rows(different, decimals):
+    rng = np.random.default_rng(different)
+    size = 12_000
+    weights = np.append(-0.0, rng.random(different - 1) * 2)
+    weights = weights if different > 1 else np.array([0.25])
+    table = pl.DataFrame(
+        {
+            "key": rng.integers(0, 40, size),
+            "score": rng.normal(size=size).round(decimals),
+            "truth": rng.random(size) < 0.3,
+            "weight": rng.choice(weights, size),
+        }
+    )
+    found = ranked_cells(read(table, by="key", weight="weight", **NAMES))
+    weight = pl.col("weight")
+    in_class = {"positives": pl.col("truth"), "negatives": ~pl.col("truth")}
+    expected = (
+        table.group_by("key")
+        .agg(**{name: weight.filter(cases).sum() for name, cases in in_class.items()})
+        .sort("key")
+    )
+    assert_frame_equal(found.totals.select(expected.columns), expected, rel_tol=1e-12)
+    asked = ASKED | {"by": "key", "weight": "weight", "measures": "auc"}
+    for row in pr.evaluate(table, **asked).iter_rows(named=True):
+        of_key = table.filter(pl.col("key") == row["key"], pl.col("weight") > 0)
+        truths, scores, weights = of_key.select("truth", "score", "weight")
+        auc = roc_auc_score(truths, scores, sample_weight=weights)
+        assert row["estimate"] == pytest.approx(auc, rel=1e-10)

@@ -25,7 +25,7 @@ def curves(table: pl.DataFrame, by: str | list[str] = "model") -> pl.DataFrame:
 
 
 def records(chart, arrays: tuple[str, ...] = ("x", "y")) -> list[dict]:
-    """Every line in a chart, wherever its specification keeps the data."""
+    """Every line in a chart, or its specification, wherever it keeps the data."""
 
     def lines(part):
         if isinstance(part, dict):
@@ -37,7 +37,7 @@ def records(chart, arrays: tuple[str, ...] = ("x", "y")) -> list[dict]:
             for inner in part:
                 yield from lines(inner)
 
-    return list(lines(chart.to_dict()))
+    return list(lines(chart if isinstance(chart, dict) else chart.to_dict()))
 
 
 def distance_to_line(points: np.ndarray, line: np.ndarray) -> np.ndarray:

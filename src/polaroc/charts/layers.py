@@ -76,6 +76,8 @@ def curves(
         alt.X("x:Q", **share_axis(x)),
         alt.Y("y:Q", **share_axis(y)),
         alt.Tooltip("line:N", title="curve"),
+        # Else one of all fields is written for each point.
+        alt.Description("line:N"),
     )
 
 

@@ -8,18 +8,19 @@ import polars as pl
 
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import ALONG, PRIVATE, START, private
-from polaroc.curves.thinning import CELLS, MANY_LINES, cells_per_axis
+from polaroc.curves.thinning import CELLS, CELLS_OF_MANY, MANY_LINES, cells_per_axis
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.typing import Array
 
 # At 800 pixels per axis no point of a curve lies further than half a pixel from its line, and
 # where there are so many lines that they cover one another, than 1.3 pixels, of precision 1.6.
-# Thinning on a grid, that of `thin`, spends at most a cell's side of it where both rates rise
-# (0.13, of many lines 0.5) and its diagonal where precision may fall (0.18 and 0.71);
-# straightening 0.2 and 0.75, rounding 0.06, hyperbolas drawn as chords 0.05.
+# Thinning, in cells of an eighth of a pixel or of many lines half a pixel, spends at most one and a
+# quarter cells of it where both rates rise (0.16 and 0.63), and one and a half where precision may
+# fall (0.19 and 0.75); straightening 0.2, of many lines 0.6 and of precision what is left;
+# rounding 0.06, hyperbolas drawn as chords 0.05.
 PIXELS = 800
 STRAIGHT = 0.2
-STRAIGHT_OF_MANY = 0.75
+STRAIGHT_OF_MANY = 0.6
 DIGITS = 4
 MAX_LINES = 300
 FEWER_FILES = "give the models alone as {by}, or fewer files."
@@ -76,10 +77,68 @@ def thinned(
     )
 
 
-def straightened(*axes: "Array", tolerance: float = STRAIGHT) -> "Array":
+def points_in_order(
+    frame: pl.LazyFrame | pl.DataFrame,
+    keys: Sequence[str],
+    x: str,
+    y: str,
+    keep: Sequence[str] = (),
+) -> pl.LazyFrame:
+    """Like `thinned`, of few points as they are: those of a DataFrame that a grid would leave too.
+
+    That is two of each cell along an axis.
+    """
+    if isinstance(frame, pl.LazyFrame):
+        return thinned(frame, keys, x, y, keep)
+    lines = frame["threshold"].null_count()
+    if frame.height > 2 * lines * (CELLS_OF_MANY if lines > MANY_LINES else CELLS):
+        return thinned(frame.lazy(), keys, x, y, keep)
+    known = frame.lazy().filter(pl.col(x).is_not_null() & pl.col(y).is_not_null())
+    along = (pl.col("tp") + pl.col("fp")).alias(ALONG)
+    points = known.select(*keys, x, y, *keep, "threshold", along).collect()
+    if not _in_order(points, keys):
+        points = points.sort(*keys, ALONG, nulls_last=True)
+    return points.drop(ALONG).lazy()
+
+
+def _in_order(points: pl.DataFrame, keys: Sequence[str]) -> bool:
+    """Whether lines follow one another, sorted by key but for the prior, and each is in order."""
+    starts = line_starts(points, keys)
+    falls = np.flatnonzero(np.diff(points[ALONG].to_numpy()) < 0) + 1
+    if not np.isin(falls, starts).all():
+        return False
+    first = points[starts[:-1]].select(keys)
+    if "prior" in keys:
+        return bool(first.is_unique().all())
+    return not keys or first.equals(first.unique().sort(keys, nulls_last=True))
+
+
+def line_starts(points: pl.DataFrame, names: Sequence[str]) -> "Array":
+    """The first row of each line whose rows follow one another, then the number of rows."""
+    if points.is_empty() or not names:
+        return np.unique([0, points.height])
+    changes = [pl.col(name).ne_missing(pl.col(name).shift(1)) for name in names]
+    new = points.select(pl.any_horizontal(changes)).to_series().to_numpy()
+    return np.concatenate(([0], np.flatnonzero(new[1:]) + 1, [len(new)]))
+
+
+def line_by_line(points: pl.DataFrame, names: Sequence[str]) -> tuple[pl.DataFrame, "Array"]:
+    """The points, those of a line one after the other, and `line_starts`."""
+    starts = line_starts(points, names)
+    first = points[starts[:-1]].select(names)
+    if names and first.n_unique() < first.height:
+        points = pl.concat(groups_of(points, names))
+        starts = line_starts(points, names)
+    return points, starts
+
+
+def straightened(
+    *axes: "Array", starts: "Array | None" = None, tolerance: float = STRAIGHT
+) -> "Array":
     """Indices of the points that a line may be drawn through instead of all (Douglas-Peucker).
 
     Axes have length 1; what is left out lies within `tolerance` pixels, at `PIXELS` per axis.
+    `starts` are those of several lines, as of `line_starts`.
 
     Examples
     --------
@@ -89,8 +148,10 @@ def straightened(*axes: "Array", tolerance: float = STRAIGHT) -> "Array":
     """
     at = [axis * PIXELS for axis in axes]
     kept = np.zeros(len(at[0]), dtype=bool)
-    kept[[0, -1]] = True
-    first, last = np.array([0]), np.array([len(kept) - 1])
+    if starts is None:
+        starts = np.array([0, len(kept)])
+    first, last = starts[:-1], starts[1:] - 1
+    kept[first] = kept[last] = True
     # All spans of one depth at once.
     while (wide := last - first > 1).any():
         first, last = first[wide], last[wide]
@@ -160,18 +221,18 @@ def straight_lines(
     y: str,
     const: Sequence[str] = (),
     size: float = 1,
+    of_many: float = STRAIGHT_OF_MANY,
 ) -> Lines:
     """Like `lines`, thinned to the points that are visible on axes from 0 to 1.
 
-    `size` is that of a panel, as a share of a chart that stands alone.
+    `size` is that of a panel, as a share of a chart that stands alone; `of_many` how many pixels
+    of it straightening may move many lines.
     """
-    groups = groups_of(points, [*keys, *const])
-    tolerance = (STRAIGHT if len(groups) <= MANY_LINES else STRAIGHT_OF_MANY) / size
-    kept = [
-        group[straightened(group[x].to_numpy(), group[y].to_numpy(), tolerance=tolerance)]
-        if group.height
-        else group
-        for group in groups
-    ]
-    rounded = pl.concat(kept).with_columns(pl.col(x, y).round(DIGITS)) if kept else points
+    ordered, starts = line_by_line(points, [*keys, *const])
+    few = len(starts) - 1 <= MANY_LINES
+    tolerance = STRAIGHT / size if few else of_many / size
+    kept = straightened(
+        ordered[x].to_numpy(), ordered[y].to_numpy(), starts=starts, tolerance=tolerance
+    )
+    rounded = ordered[kept].with_columns(pl.col(x, y).round(DIGITS))
     return lines(rounded, keys, x, y, const)

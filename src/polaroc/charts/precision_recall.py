@@ -7,7 +7,9 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.columns import GRID, as_lazy, require
-from polaroc.base.private_columns import CHANCE, PANEL, private
+from polaroc.base.lazy import np
+from polaroc.base.private_columns import CHANCE, PANEL
+from polaroc.base.tables import as_polars
 from polaroc.charts.iso import IsoLines, iso_label_layers, iso_line_layer, iso_lines
 from polaroc.charts.layers import (
     band_layer,
@@ -20,18 +22,33 @@ from polaroc.charts.layers import (
     panels_of,
 )
 from polaroc.charts.libraries import alt
-from polaroc.charts.lines import PIXELS, Lines, straight_lines, thinned
+from polaroc.charts.lines import (
+    DIGITS,
+    PIXELS,
+    STRAIGHT,
+    Lines,
+    line_by_line,
+    lines,
+    points_in_order,
+    straight_lines,
+    straightened,
+)
 from polaroc.charts.options import checked
 from polaroc.charts.theme import GREY, SIZE, prior_label, with_captions, with_theme
-from polaroc.charts.tooltips import curve_tooltips, tooltip_points
+from polaroc.charts.tooltips import curve_tooltips, tooltip_records, tooltip_rows
 from polaroc.curves.mean import mean_pr, surface_keys
+from polaroc.curves.thinning import MANY_LINES
 from polaroc.errors import InvalidArgument
+from polaroc.typing import Array
 
 COLUMNS = 2
 INSERTED_POINTS = 100
 # Distance of a hyperbola from its chord above which points are inserted, within the half
 # pixel that `lines` allows in all.
 MAX_CHORD_ERROR = 0.05 / PIXELS
+# Of the 1.6 pixels of many lines, all but what rounding and chords take, and what thinning takes of
+# a chart that stands alone.
+STRAIGHT_OF_MANY, THINNED_OF_MANY = 1.49, 0.75
 
 
 @checked
@@ -94,11 +111,11 @@ def pr(
     >>> chart.to_dict()["title"]
     'Precision-recall curves'
     """
-    lazy = as_lazy(surface)
-    require(lazy, ("precision",), source="surface(...)")
-    keys = surface_keys(lazy)
+    table = as_polars(surface)
+    require(table.lazy(), ("precision",), source="surface(...)")
+    keys = surface_keys(table.lazy())
     # Collect together: both tables must come from the same rows.
-    tables = _tables(lazy, keys, band)
+    tables = _tables(table, keys, band)
     outer_keys: list[str] = []
     if achievable is not None:
         outer = as_lazy(achievable)
@@ -147,16 +164,17 @@ def _size(panels: Sequence[str]) -> float:
 
 
 def _tables(
-    surface: pl.LazyFrame,
+    surface: pl.LazyFrame | pl.DataFrame,
     keys: Sequence[str],
     band: str | Sequence[str] | pl.LazyFrame | pl.DataFrame | None,
 ) -> list[pl.LazyFrame]:
     """The points of the curves to draw; or of their means, and the priors of the curves."""
     if band is None:
-        return [thinned(surface, [*keys, "prior"], "tpr", "precision", keep=["fpr", "skew"])]
+        kept = ["fpr", "skew"]
+        return [points_in_order(surface, ["prior", *keys], "tpr", "precision", kept)]
     if isinstance(band, pl.DataFrame | pl.LazyFrame):
         return [band.lazy()]
-    one_reading = surface.cache()
+    one_reading = surface.lazy().cache()
     return [mean_pr(one_reading, band), one_reading.select(*keys, "prior").unique()]
 
 
@@ -174,18 +192,32 @@ def _curves(
     points: pl.DataFrame, keys: Sequence[str]
 ) -> tuple[Lines, list[str], list[dict[str, Any]]]:
     """Curves as lines, their panels, and records of tooltips."""
-    placed = points.with_columns(
-        panels_of(points, keys).alias(PANEL), pl.col("prior").round_sig_figs(3).alias(CHANCE)
+    rows, starts = line_by_line(points, ["prior", *keys])
+    named = rows[starts[:-1]].select(*keys, "prior")
+    named = named.with_columns(
+        panels_of(named, keys).alias(PANEL), pl.col("prior").round_sig_figs(3).alias(CHANCE)
     )
-    ordered = placed.sort("prior", descending=True, maintain_order=True)
-    panels = ordered[PANEL].unique(maintain_order=True).to_list()
-    const = ["prior", PANEL, CHANCE]
-    drawn = straight_lines(
-        _interpolated(ordered, [*keys, "prior"]), keys, "tpr", "precision", const, _size(panels)
+    panels = named.sort("prior", descending=True)[PANEL].unique(maintain_order=True).to_list()
+    size = _size(panels)
+    line = np.repeat(np.arange(named.height), np.diff(starts))
+    x, y, line = _interpolated(rows, line)
+    starts = np.searchsorted(line, np.arange(named.height + 1))
+    few = named.height <= MANY_LINES
+    tolerance = STRAIGHT / size if few else STRAIGHT_OF_MANY / size - THINNED_OF_MANY
+    kept = straightened(x, y, starts=starts, tolerance=tolerance)
+    straight = named[line[kept]].with_columns(
+        pl.Series("tpr", x[kept]).round(DIGITS), pl.Series("precision", y[kept]).round(DIGITS)
     )
-    precision = rates.precision(pl.col("tpr"), pl.col("fpr"), pl.col("skew"))
-    exact = placed.with_columns(precision.alias("precision"))
-    tooltips = tooltip_points(exact, keys, "tpr", "precision", const=["prior", PANEL])
+    by_line = [False] * len(keys)
+    ordered = straight.sort(
+        "prior", *keys, descending=[True, *by_line], nulls_last=True, maintain_order=True
+    )
+    drawn = lines(ordered, keys, "tpr", "precision", ["prior", PANEL, CHANCE])
+    shown = tooltip_rows(rows, ["prior", *keys], "tpr", "precision")
+    exact = rates.precision(pl.col("tpr"), pl.col("fpr"), pl.col("skew")).alias("precision")
+    labelled = shown.join(named, on=["prior", *keys], nulls_equal=True, maintain_order="left")
+    by_curve = labelled.sort(*keys, "prior", nulls_last=True, maintain_order=True)
+    tooltips = tooltip_records(by_curve.with_columns(exact), keys, const=["prior", PANEL])
     return drawn, panels, tooltips
 
 
@@ -212,42 +244,52 @@ def _achievable(
     return straight_lines(labelled, keys, "tpr", "precision", const=["prior", PANEL]).records
 
 
-def _interpolated(points: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """The points, with more inserted where the hyperbola between two ROC points is visibly curved.
+def _interpolated(points: pl.DataFrame, line: "Array") -> "tuple[Array, Array, Array]":
+    """Recall, precision and line of the points, and of more between two of a line.
 
-    They are evenly spaced in recall and, in addition, in precision, since the hyperbola may
-    be steep at one end and flat at the other.
+    They are where the hyperbola between two ROC points is visibly curved: evenly spaced in
+    recall and, where it may be steep at one end and flat at the other, also in precision.
     """
-    row, step, along = (private(name) for name in ("row", "step", "share"))
-    before = [pl.col(name).shift(1).over(keys).alias(private(name)) for name in ("tpr", "fpr")]
-    t0, f0, t1, f1 = (pl.col(name) for name in (private("tpr"), private("fpr"), "tpr", "fpr"))
-    skewed = pl.col("skew")
+    x, y = points["tpr"].to_numpy(), points["precision"].to_numpy()
+    end = np.flatnonzero(line[1:] == line[:-1]) + 1
+    t, f, skew = (points[name].to_numpy() for name in ("tpr", "fpr", "skew"))
+    t0, f0, rise, skewed = t[end - 1], f[end - 1], t[end] - t[end - 1], skew[end]
     called = t0 + skewed * f0
-    steps = [step / (INSERTED_POINTS + 1) for step in range(1, INSERTED_POINTS + 1)]
-    ends = [rates.precision(t0, f0, skewed), rates.precision(t1, f1, skewed)]
-    # Bound on the chord error: the greatest second derivative, at the start, times dt²/8, but
-    # at most the height and width of the segment.
-    rise, called_rise = t1 - t0, (t1 - t0) + skewed * (f1 - f0)
-    bend = called_rise * (rise * called - called_rise * t0).abs() / (4 * called**3)
-    bends = (called > 0) & (
-        pl.min_horizontal(bend, rise, (ends[1] - ends[0]).abs()) > MAX_CHORD_ERROR
-    )
-    level = ends[0] + pl.col(step) * (ends[1] - ends[0])
-    at_level = (level * called - t0) / ((t1 - t0) - level * (t1 - t0 + skewed * (f1 - f0)))
-    share = pl.col(along)
-    t, f = t0 + share * (t1 - t0), f0 + share * (f1 - f0)
-    placed = points.with_row_index(row).with_columns(before)
-    interpolated = placed.filter(bends).join(pl.DataFrame({step: steps}), how="cross")
-    added = (
-        pl.concat(
-            [
-                interpolated.with_columns(pl.col(step).alias(along)),
-                interpolated.with_columns(at_level.alias(along)),
-            ]
+    called_rise = rise + skewed * (f[end] - f0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        level, fall = t0 / called, t[end] / (called + called_rise) - t0 / called
+        # Bound on the chord error: the greatest second derivative, at the start, times dt²/8,
+        # but at most the height and width of the segment.
+        bend = (
+            called_rise * np.abs(rise * called - called_rise * t0) / (4 * called * called * called)
         )
-        .filter((share > 0) & (share < 1))
-        .with_columns(t.alias("tpr"), rates.precision(t, f, skewed).alias("precision"))
-        .drop(step)
+    height = np.minimum(rise, np.abs(fall))
+    bends = np.flatnonzero((called > 0) & (np.minimum(bend, height) > MAX_CHORD_ERROR))
+    # The error falls with the square of the number of chords.
+    chords = np.ceil(np.sqrt(bend[bends] / MAX_CHORD_ERROR))
+    steep = chords > INSERTED_POINTS + 1
+    number = np.where(steep, INSERTED_POINTS, chords - 1).astype(np.int64)
+    even, of = _even_steps(number)
+    along = np.where(steep, INSERTED_POINTS, 0)
+    step, of_steep = _even_steps(along)
+    segment = bends[of_steep]
+    target = level[segment] + step * fall[segment]
+    at_level = (target * called[segment] - t0[segment]) / (
+        rise[segment] - target * called_rise[segment]
     )
-    curve_points = placed.with_columns(pl.lit(1.0).alias(along))
-    return pl.concat([curve_points, added]).sort(row, along)
+    segment, share = np.append(bends[of], segment), np.append(even, at_level)
+    inside = (share > 0) & (share < 1)
+    segment, share = segment[inside], share[inside]
+    order = np.lexsort((share, segment))
+    segment, share = segment[order], share[order]
+    recall = t0[segment] + share * rise[segment]
+    precision = recall / (called[segment] + share * called_rise[segment])
+    at = end[segment]
+    return np.insert(x, at, recall), np.insert(y, at, precision), np.insert(line, at, line[at])
+
+
+def _even_steps(number: "Array") -> "tuple[Array, Array]":
+    """So many evenly spaced shares between 0 and 1 of each, and which each is of."""
+    of = np.repeat(np.arange(len(number)), number)
+    place = np.arange(len(of)) - np.repeat(np.cumsum(number) - number, number)
+    return (place + 1) / (number[of] + 1), of

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from polaroc.base.columns import as_lazy, curve_keys
+from polaroc.base.columns import curve_keys
+from polaroc.base.tables import as_polars
 from polaroc.charts.iso import iso_label_layers, iso_line_layer, iso_lines
 from polaroc.charts.layers import (
     band_layer,
@@ -16,7 +17,7 @@ from polaroc.charts.layers import (
     overlay,
 )
 from polaroc.charts.libraries import alt
-from polaroc.charts.lines import straight_lines, thinned
+from polaroc.charts.lines import points_in_order, straight_lines
 from polaroc.charts.options import checked
 from polaroc.charts.theme import SIZE, with_captions, with_theme
 from polaroc.charts.tooltips import curve_tooltips, tooltip_points
@@ -81,18 +82,18 @@ def roc(
     >>> pr.charts.roc(curves).to_dict()["title"]
     'ROC curves'
     """
-    lazy = as_lazy(curve)
-    keys = curve_keys(lazy)
+    table = as_polars(curve)
+    keys = curve_keys(table.lazy())
     layers: list[alt.Chart | alt.LayerChart] = [chance_diagonal()]
     captions = []
     names = "false positive rate", "true positive rate (recall)"
     # Collect together: both tables must come from the same rows.
-    tables = [_drawn(lazy, keys, band)]
+    tables = [_drawn(table, keys, band)]
     others: list[str] = []
     if hull is not None:
-        above = as_lazy(hull)
-        others = curve_keys(above)
-        tables.append(thinned(above, others, "fpr", "tpr"))
+        above = as_polars(hull)
+        others = curve_keys(above.lazy())
+        tables.append(points_in_order(above, others, "fpr", "tpr"))
     points, *hulls = pl.collect_all(tables)
     if band is None:
         drawn = straight_lines(points, keys, "fpr", "tpr")
@@ -122,11 +123,15 @@ def roc(
 
 
 def _drawn(
-    curve: pl.LazyFrame,
+    curve: pl.LazyFrame | pl.DataFrame,
     keys: Sequence[str],
     band: str | Sequence[str] | pl.LazyFrame | pl.DataFrame | None,
 ) -> pl.LazyFrame:
     """The points of the curves that are drawn, or of their means."""
     if band is None:
-        return thinned(curve, keys, "fpr", "tpr")
-    return band.lazy() if isinstance(band, pl.DataFrame | pl.LazyFrame) else mean_roc(curve, band)
+        return points_in_order(curve, keys, "fpr", "tpr")
+    return (
+        band.lazy()
+        if isinstance(band, pl.DataFrame | pl.LazyFrame)
+        else mean_roc(curve.lazy(), band)
+    )

@@ -43,6 +43,7 @@ STYLE = """
 DARK_STYLE = f":root {{ color-scheme: dark; background: {DARK_BACKGROUND} }}"
 # Control characters in JSON, which SVG does not allow.
 CONTROL = re.compile(r"(?<!\\)((?:\\\\)*)\\(?:u00([01][0-9a-f])|u(fff[ef])|([bf]))")
+CONTROL_STARTS = ("\\u00", "\\uff", "\\b", "\\f")
 # Metadata key: the subtitle in a static picture.
 STATIC_SUBTITLE = "polaroc_still"
 # Name of an invisible layer for the pointer, left out of pictures.
@@ -100,8 +101,8 @@ def export(
     check_formats(formats)
     _check_chart(chart)
     check_path("folder", folder)
-    # Convert once, since Altair walks all values of a chart.
-    spec = _themed(escape_names(chart.to_dict()), theme)
+    # Convert once, since that copies a chart.
+    spec = _themed(escape_names(_specification(chart)), theme)
     files = [Path(folder) / f"{name}.{kind}" for kind in formats]
     picture = cache(lambda: _svg(spec))
     for file, kind in zip(files, formats, strict=True):
@@ -150,7 +151,7 @@ def save(chart: "alt.TopLevelMixin", file: str | Path, *, theme: Theme = "light"
     path = Path(file)
     kind = path.suffix[1:].lower()
     check_formats([kind])
-    spec = _themed(escape_names(chart.to_dict()), theme)
+    spec = _themed(escape_names(_specification(chart)), theme)
     _write(path, _rendered(spec, kind, lambda: _svg(spec)))
     return path
 
@@ -193,6 +194,12 @@ def _check_chart(chart: object) -> None:
         )
 
 
+def _specification(chart: "alt.TopLevelMixin") -> dict[str, Any]:
+    """A chart as Vega-Lite. Altair has checked its parts, and would check each number again."""
+    spec: dict[str, Any] = chart.to_dict(validate=False)
+    return spec
+
+
 def escape_names(spec: dict[str, Any]) -> dict[str, Any]:
     """A chart with escaped control characters in its text; renderers fail on them.
 
@@ -202,7 +209,7 @@ def escape_names(spec: dict[str, Any]) -> dict[str, Any]:
     'red \\\\x1b[31m'
     """
     text = json.dumps(spec)
-    if CONTROL.search(text) is None:
+    if not any(start in text for start in CONTROL_STARTS) or CONTROL.search(text) is None:
         return spec
 
     def escape(match: re.Match[str]) -> str:
@@ -242,12 +249,17 @@ def _svg(spec: dict[str, Any]) -> str:
 
 
 def _without_invisible(part: dict[str, Any]) -> dict[str, Any]:
-    """Layers, or panels of layers, without invisible ones."""
+    """Layers, or panels of layers, without invisible ones, and without tooltips where described."""
     if "spec" in part:
         return {**part, "spec": _without_invisible(part["spec"])}
     if "layer" in part:
         layers = [layer for layer in part["layer"] if layer.get("name") != INVISIBLE_LAYER]
-        return {**part, "layer": layers}
+        return {**part, "layer": [_without_invisible(layer) for layer in layers]}
+    encoding = part.get("encoding", {})
+    if "description" in encoding:
+        # A tooltip is written for each point of a line.
+        shown = {name: channel for name, channel in encoding.items() if name != "tooltip"}
+        return {**part, "encoding": shown}
     return part
 
 

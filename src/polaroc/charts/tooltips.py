@@ -9,9 +9,8 @@ import polars as pl
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PRIVATE
 from polaroc.charts.libraries import alt
-from polaroc.charts.lines import groups_of, name_of
+from polaroc.charts.lines import groups_of, line_by_line, name_of
 from polaroc.charts.saving import INVISIBLE_LAYER
-from polaroc.typing import Array
 
 # Points per curve and in all, which keeps charts small, and the area of a point in square
 # pixels.
@@ -21,28 +20,49 @@ RATES = ("fpr", "tpr", "precision")
 
 
 def tooltip_points(
-    points: pl.DataFrame, keys: Sequence[str], x: str, y: str, const: Sequence[str] = ()
+    points: pl.DataFrame, keys: Sequence[str], x: str, y: str
 ) -> list[dict[str, Any]]:
     """Records of points along each curve, as arrays of thresholds and rates."""
-    groups = groups_of(points.filter(pl.col("threshold").is_not_null()), [*keys, *const])
-    most = min(PER_CURVE, IN_ALL // max(1, len(groups)))
-    records = []
-    for group in groups:
-        spaced = group[_evenly_spaced(group[x].to_numpy(), group[y].to_numpy(), most)]
-        scores = spaced["threshold"].round_sig_figs(SCORE_DIGITS)
-        records.append(
-            {
-                "line": name_of(group, keys) if group.height else "",
-                "threshold": in_json(scores),
-                **{
-                    rate: spaced[rate].round_sig_figs(RATE_DIGITS).to_list()
-                    for rate in RATES
-                    if rate in spaced.columns
-                },
-                **{name.removeprefix(PRIVATE): group[name][0] for name in const},
-            }
-        )
-    return records
+    return tooltip_records(tooltip_rows(points, keys, x, y), keys)
+
+
+def tooltip_rows(points: pl.DataFrame, names: Sequence[str], x: str, y: str) -> pl.DataFrame:
+    """A limited number of points of each line, evenly spaced along it, none without a threshold."""
+    rows, starts = line_by_line(points, names)
+    line = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    known = np.flatnonzero(rows["threshold"].is_not_null().to_numpy())
+    line = line[known]
+    same = line[1:] == line[:-1]
+    begins = np.flatnonzero(np.append(True, ~same)[: len(line)])
+    most = min(PER_CURVE, IN_ALL // max(1, len(begins)))
+    steps = (np.diff(rows[name].to_numpy()[known]) for name in (x, y))
+    along = np.cumsum(np.append(0, np.where(same, np.hypot(*steps), 0))[: len(line)])
+    size = np.diff(begins, append=len(line))
+    before, length = along[begins], along[begins + size - 1] - along[begins]
+    along -= np.repeat(before, size)
+    whole = np.repeat(np.where(length > 0, length, 1), size)
+    place = np.minimum(along * most // whole, most - 1)
+    spaced = np.flatnonzero(np.append(True, (place[1:] != place[:-1]) | ~same)[: len(line)])
+    return rows[known[spaced]]
+
+
+def tooltip_records(
+    rows: pl.DataFrame, keys: Sequence[str], const: Sequence[str] = ()
+) -> list[dict[str, Any]]:
+    """Records of rows, one for each curve; `const` are the same along one."""
+    shown = [name for name in RATES if name in rows.columns]
+    rounded = rows.with_columns(
+        pl.col("threshold").round_sig_figs(SCORE_DIGITS), pl.col(shown).round_sig_figs(RATE_DIGITS)
+    )
+    return [
+        {
+            "line": name_of(group, keys) if group.height else "",
+            "threshold": in_json(group["threshold"]),
+            **{name: group[name].to_list() for name in shown},
+            **{name.removeprefix(PRIVATE): group[name][0] for name in const},
+        }
+        for group in groups_of(rounded, [*keys, *const])
+    ]
 
 
 def in_json(scores: pl.Series) -> list[float | str | None]:
@@ -80,11 +100,3 @@ def curve_tooltips(base: "alt.Chart", keys: Sequence[str], x: str, y: str) -> "a
             alt.Tooltip("prior:Q", title="at a prior of", format=".3~p"),
         ]
     return tooltip_layer(base, x, y, tooltip, ["threshold", *RATES[: 2 + at_prior]])
-
-
-def _evenly_spaced(x: "Array", y: "Array", most: int) -> "Array":
-    """Indices of a limited number of points, evenly spaced along the line."""
-    along = np.cumsum(np.hypot(np.diff(x, prepend=x[:1]), np.diff(y, prepend=y[:1])))
-    length = along[-1] if along[-1:].any() else 1
-    place = np.minimum(along * most // length, most - 1)
-    return np.flatnonzero(np.diff(place, prepend=-1))

@@ -198,7 +198,7 @@ def evaluate_frames(
         if output is not None:
             with output.staging() as staging:
                 write_measures(measures, staging)
-                for name, chart in _charts(result, shown).items():
+                for name, chart in _charts(result, measures, shown).items():
                     say(f"drawing {name}")
                     warnings += _draw(name, chart, staging)
     columns = Columns(arguments["truth"], arguments["score"])
@@ -255,15 +255,18 @@ def _for_charts(priors: Sequence[Prior], over: tuple[float, float] | None) -> di
     return {"extra_priors": grid_of((lo, hi), None, "log"), "curve_priors": priors}
 
 
-def _charts(result: Result, priors: Sequence[Prior]) -> dict[str, Callable[[], Any]]:
-    curves, extra = result.curves, result.extra
-    if curves is None or extra is None:
+def _charts(
+    result: Result, measures: pl.DataFrame, priors: Sequence[Prior]
+) -> dict[str, Callable[[], Any]]:
+    if result.curves is None or result.extra is None:
         return {}
+    curves, extra = pl.collect_all([result.curves, result.extra])
     return {
         "roc": lambda: charts.roc(curves),
-        "pr": lambda: charts.pr(surface(curves, list(priors))),
+        # Prior by prior, the points of a line are in order already.
+        "pr": lambda: charts.pr(pl.concat([surface(curves, prior) for prior in priors])),
         "auprec_by_prior": lambda: charts.auprec_by_prior(
-            pl.concat([result.measures, extra], how="diagonal")
+            pl.concat([measures, extra], how="diagonal")
         ),
     }
 

@@ -16,6 +16,7 @@ from polaroc.curves.keys import (
     weight_ratio_note,
 )
 from polaroc.curves.packing import PACK_128, STEPS, Packing, packing
+from polaroc.curves.weight_numbers import WeightNumbers, few_weights, sample
 from polaroc.predictions.row_checks import SCORE, label_extremes, label_note
 from polaroc.predictions.table import Predictions
 from polaroc.typing import Array
@@ -91,14 +92,28 @@ class ScoredCells:
 
 
 @dataclass(frozen=True)
+class SortedCodes:
+    """The codes of all rows, ascending, and the first row of each key, then the number of rows."""
+
+    codes: "Array"
+    starts: "Array"
+    shared: Packing
+
+    def scores(self, rows: "Array") -> "Array":
+        """The scores of rows, without the bits that codes lack."""
+        return self.shared.scores_of(self.codes[rows])
+
+
+@dataclass(frozen=True)
 class RankedCells(CellArrays):
-    """The cells that areas need, the totals of each key, and all cells where they are needed.
+    """The cells that areas need, the totals of each key, its rows, and all cells where needed.
 
     Of `counts`, cells without positives are left out, a vertical run is its last cell. `totals`
     has the key columns, `positives`, `negatives` and `note` of each key.
     """
 
     totals: pl.DataFrame
+    rows: SortedCodes
     scored: ScoredCells | None = None
 
 
@@ -169,11 +184,12 @@ def ranked_cells(predictions: Predictions, *, scored: bool = False) -> RankedCel
         _notes(predictions, levels, labels=extremes[HAS_ONES].item()),
     )
     of_areas, starts = _cells(counts)
+    first_row = np.append(runs.rows[present], runs.rows[-1])
+    ranks = SortedCodes(rows[SORT_CODE].to_numpy(), first_row, shared)
     all_cells = None
     if scored and not predictions.weighted:
-        first_row = np.append(runs.rows[present], runs.rows[-1])
-        all_cells = _scored_cells(rows[SORT_CODE].to_numpy(), first_row, of_keys, shared)
-    return RankedCells(of_areas, np.append(starts[present], starts[-1]), totals, all_cells)
+        all_cells = _scored_cells(ranks, of_keys)
+    return RankedCells(of_areas, np.append(starts[present], starts[-1]), totals, ranks, all_cells)
 
 
 def _levels(predictions: Predictions) -> KeyLevels | None:
@@ -202,26 +218,45 @@ def _sorted_rows(
 
     They may lack up to `spare` bits of the scores.
     """
+    numbers, tied = None, False
+    if predictions.weighted:
+        columns = predictions.rows.select(SCORE, WEIGHT).collect(engine=predictions.engine)
+        numbers, some = few_weights(columns[WEIGHT]), sample(columns[SCORE])
+        tied = some.n_unique() < len(some)
     step = STEPS.get(predictions.score_type, 1)
     scores = pl.Series(extremes.select(SCORE_EXTREMES).row(0), dtype=pl.Float64)
-    for spared in range(spare + 1):
-        shared = packing(levels.size, scores, step << spared)
-        if shared != PACK_128:
-            break
-    else:
-        return None
+    # Numbers of weights take bits that codes may need.
+    for numbered in [None] if numbers is None else [numbers, None]:
+        room = levels.size << (0 if numbered is None else numbered.bits)
+        for spared in range(spare + 1):
+            shared = packing(room, scores, step << spared)
+            if numbered is not None and spared and tied:
+                break
+            if shared != PACK_128:
+                rows = _by_code(predictions, levels, shared, numbered)
+                if not spared or _are_apart(rows[SORT_CODE].to_numpy()):
+                    return rows, shared
+                break
+    return None
+
+
+def _by_code(
+    predictions: Predictions, levels: KeyLevels, shared: Packing, numbered: WeightNumbers | None
+) -> pl.DataFrame:
+    """The codes, and weights, of all rows, by code."""
     code = shared.code(levels.index, pl.col(SCORE), pl.col(TRUTH)).alias(SORT_CODE)
     columns = [code, pl.col(WEIGHT)] if predictions.weighted else [code]
     rows = predictions.rows.select(columns).collect(engine="streaming")
-    if predictions.weighted:
-        rows = rows.lazy().sort(SORT_CODE).collect(engine="in-memory")
-    else:
-        rows = rows.to_series().sort().to_frame()
-    if spared:
-        ranked = rows[SORT_CODE].to_numpy()
-        if ((ranked[1:] ^ ranked[:-1]) < 2).any():
-            return None
-    return rows, shared
+    if not predictions.weighted:
+        return rows.to_series().sort().to_frame()
+    if numbered is not None:
+        return numbered.sorted_rows(rows)
+    return rows.lazy().sort(SORT_CODE).collect(engine="in-memory")
+
+
+def _are_apart(ranked: "Array") -> bool:
+    """Whether no codes are of the same key and score."""
+    return not ((ranked[1:] ^ ranked[:-1]) < 2).any()
 
 
 def _notes(predictions: Predictions, levels: KeyLevels, *, labels: bool) -> pl.Series | pl.Expr:
@@ -317,10 +352,9 @@ def _cells(counts: _Counts) -> "tuple[dict[str, Array], Array]":
     return of_areas, starts
 
 
-def _scored_cells(
-    ranked: "Array", first_row: "Array", of_keys: "dict[str, Array]", shared: Packing
-) -> ScoredCells:
-    """All cells, from sorted codes and the first row of each key."""
+def _scored_cells(rows: SortedCodes, of_keys: "dict[str, Array]") -> ScoredCells:
+    """All cells, from sorted codes."""
+    ranked, first_row, shared = rows.codes, rows.starts, rows.shared
     # Codes of one key and score differ in the truth alone, their last bit.
     new = np.empty(len(ranked), bool)
     new[:1] = True

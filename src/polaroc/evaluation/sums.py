@@ -24,7 +24,7 @@ from polaroc.curves.hull import hulls, hulls_of_cells
 from polaroc.curves.keys import LEAST_WEIGHTS, Keys, attach_key_index, build_key_index
 from polaroc.curves.packing import PACK_128, Packing
 from polaroc.curves.ranking import CellArrays, ScoredCells, ranked_cells
-from polaroc.curves.thinning import recompute_steps, thin
+from polaroc.curves.thinning import recompute_steps, thin, visible_points
 from polaroc.evaluation.partitions import Partition, count_by_rank, partitions, store_rows
 from polaroc.evaluation.request import Request
 from polaroc.files.memory import resolve_memory
@@ -44,9 +44,9 @@ KEPT = cs.by_name(KEY_INDEX, "positives", "negatives", *LEAST_WEIGHTS, require_a
 IN_MEMORY, SAVED_WITH_64_BITS, WEIGHT_IN_MEMORY, CURVE_IN_MEMORY = 40, 16, 60, 80
 ON_DISK, WEIGHT_ON_DISK = 14, 8
 # Peak bytes per row where tables are ranked as arrays, and those that a weight and a positive add;
-# what all cells and hulls add to them.
+# what all cells, hulls and points of curves add to them.
 IN_ARRAY, WEIGHT_IN_ARRAY, POSITIVE_IN_ARRAY = 32, 32, 160
-SCORED_IN_ARRAY, HULL_IN_ARRAY = 16, 160
+SCORED_IN_ARRAY, HULL_IN_ARRAY, DRAWN_IN_ARRAY = 16, 160, 100
 # Bytes that the process uses before the first row.
 BASE = 300_000_000
 
@@ -98,9 +98,11 @@ class CurveSums:
         """The same of rows in memory, computed now; None where this takes the plan."""
         of_arrays = all(one.mergeable_segments or one.every_cell for one in self.on_curve)
         rows, drawn = self.predictions, self.request.drawn_at is not None
-        # Losses and hulls of weighted cases are taken by the plan.
-        only_areas = not (self._scored or self.on_hull)
-        if rows.possible_errors or drawn or not of_arrays or (rows.weighted and not only_areas):
+        # Losses and hulls of weighted cases are taken by the plan, and charts of both.
+        only_areas = not (self._scored or self.on_hull or drawn)
+        if rows.possible_errors or not of_arrays or (rows.weighted and not only_areas):
+            return None
+        if drawn and self.on_hull:
             return None
         ranked = ranked_cells(rows, scored=self._scored)
         if ranked is None:
@@ -114,7 +116,8 @@ class CurveSums:
         if on_hull:
             taken.append((hulls_of_cells(ranked), on_hull))
         sums = [array_sums(cells, measures) for cells, measures in taken if measures]
-        return CurveTotals(pl.concat([ranked.totals, *sums], how="horizontal").lazy(), None)
+        curves = visible_points(ranked).lazy() if drawn else None
+        return CurveTotals(pl.concat([ranked.totals, *sums], how="horizontal").lazy(), curves)
 
     def out_of_core(self) -> CurveTotals:
         """The same, computed within `memory`: in ranges of the score where rows do not fit.
@@ -199,7 +202,9 @@ class CurveSums:
         # The totals are then not numbers of rows.
         positives = rows if weights else int(counts["positives"].sum())
         of_row = IN_ARRAY + weights * WEIGHT_IN_ARRAY + self._scored * SCORED_IN_ARRAY
+        drawn = self.request.drawn_at is not None
         of_positive = POSITIVE_IN_ARRAY + bool(self.on_hull) * HULL_IN_ARRAY
+        of_positive += drawn * DRAWN_IN_ARRAY
         return BASE + rows * of_row + positives * of_positive
 
     def _cells(self, rows: pl.LazyFrame, keys: Keys) -> pl.LazyFrame:

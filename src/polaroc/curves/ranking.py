@@ -22,6 +22,8 @@ from polaroc.typing import Array
 
 # Bits of a score that codes may lack, if no scores are then tied.
 SPARE_BITS = 24
+# Up to so many codes NumPy's sort takes less time.
+FEW_ROWS = 4_000_000
 # Possible keys are counted one by one: in small tables this many, else as many as rows.
 MAX_POSSIBLE = 1_000
 
@@ -215,8 +217,11 @@ def _sorted_rows(
     rows = predictions.rows.select(columns).collect(engine="streaming")
     if predictions.weighted:
         rows = rows.lazy().sort(SORT_CODE).collect(engine="in-memory")
-    else:
+    elif rows.height > FEW_ROWS:
         rows = rows.to_series().sort().to_frame()
+    else:
+        codes = np.sort(rows.to_series().to_numpy())
+        rows = pl.DataFrame({SORT_CODE: codes})
     if spared:
         ranked = rows[SORT_CODE].to_numpy()
         if ((ranked[1:] ^ ranked[:-1]) < 2).any():
@@ -226,7 +231,11 @@ def _sorted_rows(
 
 def _notes(predictions: Predictions, levels: KeyLevels, *, labels: bool) -> pl.Series | pl.Expr:
     """The `note` of each key; `labels`: whether scores may be labels."""
-    ratio = weight_ratio_note(predictions).alias("note")
+    ratio: pl.Expr = pl.lit(None, pl.String)
+    if predictions.weighted:
+        weight = pl.col(WEIGHT).filter(pl.col(WEIGHT) > 0)
+        ratio = weight_ratio_note(weight.min(), weight.max())
+    ratio = ratio.alias("note")
     if not labels and predictions.rows.select(ratio).first().collect().item() is None:
         return pl.lit(None, pl.String).alias("note")
     counted = pl.col(WEIGHT) > 0 if predictions.weighted else None

@@ -80,6 +80,42 @@ def test_parts_add_up_to_the_whole(scores, rows, weight, interpolation):
     same(pr.evaluate(table, over=(0.05, 0.2), memory=room(rows, weight), **asked), whole)
 
 
+WORDS = pl.Series(RNG.choice(["a", "b", "c", None], ROWS).tolist(), dtype=pl.String)
+INTEGERS = pl.Series(RNG.integers(-3, 3, ROWS))
+KEYS = {
+    "words": WORDS,
+    "categories": WORDS.cast(pl.Categorical),
+    "dates": INTEGERS.cast(pl.Date),
+    "integers": INTEGERS.cast(pl.Int8),
+    "integers far apart": pl.Series(RNG.choice([-(2**62), 0, 2**62, None], ROWS).tolist()),
+    "floats": pl.Series(RNG.choice([0.0, -0.0, np.nan, 1.5, None], ROWS).tolist()),
+    "one after another": pl.Series(np.arange(ROWS) // 100),
+    "words one after another": pl.Series([f"fold {i // 100}" for i in range(ROWS)]),
+    "nulls at the end": pl.Series([None if i > ROWS - 50 else 1 for i in range(ROWS)]),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
+def test_keys_of_any_type(key):
+    table = predictions(RNG.random(ROWS)).with_columns(key.alias("key")).lazy()
+    asked = {**NAMES, "by": ["key", "fold"], "over": (0.05, 0.2)}
+    whole = pr.evaluate(table, **asked).collect()
+    for rows in (900, 10 * ROWS):
+        same(pr.evaluate(table, memory=room(rows), **asked).collect(), whole)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("measures", [None, ["brier", "log_loss", "auc"]])
+def test_rows_sorted_by_score(descending, measures):
+    table = predictions(RNG.normal(size=ROWS)).sort("score", descending=descending).lazy()
+    score = (pl.col("score") / 10).clip(-0.5, 0.5) + 0.5
+    asked = {**NAMES, "by": "model", "measures": measures} | {"score": score}
+    whole = pr.evaluate(table, **asked).collect()
+    same(pr.evaluate(table, memory=room(600), **asked).collect(), whole)
+
+
 @pytest.mark.slow
 @given(tables(max_rows=30), st.integers(1, 31))
 def test_small_tables_add_up_however_they_are_cut(table, rows):
@@ -146,7 +182,7 @@ def test_parts_go_down_and_fit_or_are_tied(scores, most, known, tmp_path):
         files.write(files.split(NumberedRows(scores[some], label[some])))
     seen, rows = [], []
     for part in partitions(files, lambda size, positives: size + positives <= most, most, 100):
-        held = list(part.read())
+        held = list(part.parts())
         score = np.concatenate([one.score for one in held])
         rows += np.concatenate([one.label for one in held]).tolist()
         assert len(score) == part.size
@@ -263,6 +299,14 @@ def test_too_small_a_disk_is_said_before_the_work_starts(tmp_path, monkeypatch):
 
 class Full:
     free = 1000
+
+
+def test_too_small_a_disk_is_said_once_rows_are_too_many(tmp_path, monkeypatch):
+    monkeypatch.setattr("shutil.disk_usage", lambda path: Full)
+    table = predictions(RNG.random(ROWS)).lazy()
+    with pytest.raises(OutputRefused, match=r"0\.0 GB of scratch space"):
+        pr.evaluate(table, **NAMES, memory=room(500), scratch=tmp_path)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_scratch_must_be_there(tmp_path):

@@ -49,7 +49,7 @@ from polaroc.typing import Array
 BEFORE = PRIVATE + "before_"
 COUNTED = ("neg", "pos")
 KEPT = cs.by_name(KEY_INDEX, "positives", "negatives", *LEAST_WEIGHTS, require_all=False)
-# Bytes per row on disk, at most, and in memory as it is read: of a copy, and of its weight.
+# The most bytes per row on disk or held in memory, and those of its weight.
 ON_DISK, WEIGHT_ON_DISK = 12, 8
 # Peak bytes per row for ranking: with codes of 128 bits, what codes of 64 bits save, and what
 # weights and points of curves add.
@@ -355,10 +355,10 @@ class CurveSums:
 
         A partition is its rows, or its score where that is one.
         """
-        if isinstance(rows, float):
-            ends = self._with_score(_tied_cells(keys.totals, rows, keys.packing), keys.packing)
-        else:
+        if isinstance(rows, NumberedRows):
             ends = self._cells(rows.frame(index, KEY_INDEX).lazy(), keys)
+        else:
+            ends = self._with_score(_tied_cells(keys.totals, rows, keys.packing), keys.packing)
         results = [_per_key(ends, self.on_curve)]
         if self.on_hull:
             both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)

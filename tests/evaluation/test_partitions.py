@@ -15,7 +15,8 @@ from strategies import tables
 import polaroc as pr
 from polaroc.errors import InvalidArgument, OutputRefused
 from polaroc.evaluation import sums
-from polaroc.evaluation.partitions import count_by_rank, partitions
+from polaroc.evaluation.numbered_rows import NumberedRows
+from polaroc.evaluation.partitions import RangeFiles, ScoreRanges, partitions
 from polaroc.files import memory
 from polaroc.files.scratch import PREFIX
 
@@ -25,15 +26,16 @@ ROWS = 3000
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    """Count memory from nothing on, so that small tables can be too large."""
+    """Count memory from nothing on and read few rows at once: small tables can be too large."""
     monkeypatch.setattr(memory, "LEAST", 0)
     monkeypatch.setattr(sums, "BASE", 0)
+    monkeypatch.setattr(sums, "LEAST_BATCH", 300)
 
 
 def room(rows: int, weight: str | None = None) -> int:
-    """Memory for at most so many rows."""
-    weights = 0 if weight is None else sums.WEIGHT_IN_MEMORY
-    return rows * (sums.IN_MEMORY - sums.SAVED_WITH_64_BITS + weights)
+    """Memory for at most so many rows, none of which are positive."""
+    weights = 0 if weight is None else sums.WEIGHT_IN_MEMORY + 2 * sums.WEIGHT_ON_DISK
+    return rows * (sums.IN_MEMORY + 2 * sums.ON_DISK + weights)
 
 
 def same(found: pl.DataFrame, expected: pl.DataFrame) -> None:
@@ -76,6 +78,42 @@ def test_parts_add_up_to_the_whole(scores, rows, weight, interpolation):
     asked = {**NAMES, "by": ["model", "fold"], "weight": weight, "interpolation": interpolation}
     whole = pr.evaluate(table, over=(0.05, 0.2), **asked)
     same(pr.evaluate(table, over=(0.05, 0.2), memory=room(rows, weight), **asked), whole)
+
+
+WORDS = pl.Series(RNG.choice(["a", "b", "c", None], ROWS).tolist(), dtype=pl.String)
+INTEGERS = pl.Series(RNG.integers(-3, 3, ROWS))
+KEYS = {
+    "words": WORDS,
+    "categories": WORDS.cast(pl.Categorical),
+    "dates": INTEGERS.cast(pl.Date),
+    "integers": INTEGERS.cast(pl.Int8),
+    "integers far apart": pl.Series(RNG.choice([-(2**62), 0, 2**62, None], ROWS).tolist()),
+    "floats": pl.Series(RNG.choice([0.0, -0.0, np.nan, 1.5, None], ROWS).tolist()),
+    "one after another": pl.Series(np.arange(ROWS) // 100),
+    "words one after another": pl.Series([f"fold {i // 100}" for i in range(ROWS)]),
+    "nulls at the end": pl.Series([None if i > ROWS - 50 else 1 for i in range(ROWS)]),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
+def test_keys_of_any_type(key):
+    table = predictions(RNG.random(ROWS)).with_columns(key.alias("key")).lazy()
+    asked = {**NAMES, "by": ["key", "fold"], "over": (0.05, 0.2)}
+    whole = pr.evaluate(table, **asked).collect()
+    for rows in (900, 10 * ROWS):
+        same(pr.evaluate(table, memory=room(rows), **asked).collect(), whole)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("measures", [None, ["brier", "log_loss", "auc"]])
+def test_rows_sorted_by_score(descending, measures):
+    table = predictions(RNG.normal(size=ROWS)).sort("score", descending=descending).lazy()
+    score = (pl.col("score") / 10).clip(-0.5, 0.5) + 0.5
+    asked = {**NAMES, "by": "model", "measures": measures} | {"score": score}
+    whole = pr.evaluate(table, **asked).collect()
+    same(pr.evaluate(table, memory=room(600), **asked).collect(), whole)
 
 
 # The share λ/N of its note is 3.75 but for the last bit.
@@ -143,18 +181,31 @@ def test_nothing_and_next_to_nothing(rows):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("known", [1, 50, 500])
 @pytest.mark.parametrize("most", [1, 7, 100, ROWS])
 @pytest.mark.parametrize("scores", TABLES.values(), ids=TABLES)
-def test_parts_go_down_and_fit_or_are_tied(scores, most, tmp_path):
-    rows = pl.LazyFrame({"threshold": scores[:500]})
-    seen = []
-    for part in partitions(rows, count_by_rank(rows).collect(), most, tmp_path):
-        held = part.rows.collect()["threshold"]
-        assert held.len() == part.size
-        assert held.n_unique() == 1 if part.tied else part.size <= most
-        assert not seen or held.max() < min(seen)
-        seen += held.to_list()
-    assert sorted(seen) == sorted(scores[:500].tolist())
+def test_parts_go_down_and_fit_or_are_tied(scores, most, known, tmp_path):
+    scores = scores[:500]
+    label = np.arange(500, dtype=np.uint16)
+    files = RangeFiles(tmp_path, ScoreRanges.of(lambda: [scores[:known]]), weighted=False)
+    for start in range(0, 500, 125):
+        some = slice(start, start + 125)
+        files.write(files.split(NumberedRows(scores[some], label[some])))
+    seen, rows = [], []
+    for part in partitions(files, lambda size, positives: size + positives <= most, most, 100):
+        held = list(part.parts())
+        score = np.concatenate([one.score for one in held])
+        rows += np.concatenate([one.label for one in held]).tolist()
+        assert len(score) == part.size
+        if part.tied is None:
+            assert sum(1 + one % 2 for one in rows[-part.size :]) <= most
+        else:
+            assert set(score) == {part.tied}
+        assert not seen or score.max() < min(seen)
+        seen += score.tolist()
+    assert sorted(rows) == label.tolist()
+    assert seen == scores[rows].tolist()
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
 def test_progress_is_told_and_scratch_removed(tmp_path):
@@ -213,11 +264,12 @@ RUN = """
     from polaroc.files import memory
     from polaroc.evaluation import sums
     memory.LEAST = sums.BASE = 0
+    sums.LEAST_BATCH = 50
     table = pl.DataFrame({"truth": [True, False] * 50, "score": [i / 100 for i in range(100)]})
     def wait(done, rows):
         print("halfway", flush=True)
         time.sleep(60)
-    pr.evaluate(table, truth="truth", score="score", memory=20 * 24, scratch=sys.argv[1],
+    pr.evaluate(table, truth="truth", score="score", memory=20 * 64, scratch=sys.argv[1],
                 progress=wait)
 """
 
@@ -258,6 +310,14 @@ def test_too_small_a_disk_is_said_before_the_work_starts(tmp_path, monkeypatch):
 
 class Full:
     free = 1000
+
+
+def test_too_small_a_disk_is_said_once_rows_are_too_many(tmp_path, monkeypatch):
+    monkeypatch.setattr("shutil.disk_usage", lambda path: Full)
+    table = predictions(RNG.random(ROWS)).lazy()
+    with pytest.raises(OutputRefused, match=r"0\.0 GB of scratch space"):
+        pr.evaluate(table, **NAMES, memory=room(500), scratch=tmp_path)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_scratch_must_be_there(tmp_path):

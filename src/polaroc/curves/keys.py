@@ -10,8 +10,11 @@ from polaroc.base.columns import attach
 from polaroc.base.private_columns import (
     COUNT,
     FP_OFFSET,
+    GREATEST_LABEL,
+    GREATEST_WEIGHT,
     HAS_ONES,
     KEY_INDEX,
+    LEAST_LABEL,
     LEAST_NEG,
     LEAST_POS,
     ROW_ERROR,
@@ -147,6 +150,17 @@ class KeyColumn:
             place = place - self.lowest
         return place.fill_null(self.count) if self.has_nulls else place
 
+    @property
+    def includes_all(self) -> pl.Expr:
+        """Whether all values of a column are numbered, if those are none of other words."""
+        column = pl.col(self.name)
+        known = pl.lit(self.has_nulls) | (column.null_count() == 0)
+        if is_word(self.kind):
+            return known
+        place = column.to_physical().cast(pl.Int64)
+        within = (place.min() >= self.lowest) & (place.max() < self.lowest + self.count)
+        return known & within.fill_null(True)
+
     def values(self, places: pl.Series) -> pl.Series:
         """The values with these numbers."""
         known = pl.select(pl.when(places < self.count).then(places + self.lowest)).to_series()
@@ -230,31 +244,64 @@ def totals(predictions: Predictions, *, labels: bool = True) -> pl.LazyFrame:
     and, for weights, `LEAST_POS` and `LEAST_NEG` are for `cells`; `note` counts the invalid or
     dropped rows and, with `labels`, reports scores that are labels.
     """
+    return totals_of_counts(predictions, key_counts(predictions, labels=labels), labels=labels)
+
+
+def key_counts(predictions: Predictions, *, labels: bool = True) -> pl.LazyFrame:
+    """What `totals` needs of the rows of each key; `merged_counts` adds those of parts of them."""
     is_valid = pl.col(ROW_ERROR).is_null()
     truth = pl.col(TRUTH)
-    weight: pl.Expr = pl.lit(1, pl.Int64)
-    is_counted = is_valid if predictions.possible_errors else None
+    in_class = [truth, ~truth]
+    is_counted = None
+    if predictions.possible_errors:
+        in_class, is_counted = [one & is_valid for one in in_class], is_valid
     if predictions.weighted:
         weight = pl.when(is_valid).then(pl.col(WEIGHT)).otherwise(0.0)
-        is_counted = weight > 0
-    counted = predictions.rows.group_by(predictions.keys).agg(
+        in_class, is_counted = [one * weight for one in in_class], weight > 0
+    else:
+        in_class = [one.cast(pl.Int64) for one in in_class]
+    positives, negatives = (one.sum() for one in in_class)
+    return predictions.rows.group_by(predictions.keys).agg(
         pl.len().alias(COUNT),
-        ((truth & is_valid) * weight).sum().alias("positives"),
-        ((~truth & is_valid) * weight).sum().alias("negatives"),
+        positives.alias("positives"),
+        negatives.alias("negatives"),
         *(
             (pl.col(ROW_ERROR) == kind).sum().alias(_error_count_column(kind))
             for kind in predictions.possible_errors
         ),
-        *_least(predictions),
+        *_weight_extremes(predictions),
         *(label_extremes(is_counted) if labels else []),
-        weight_ratio_note(predictions).alias("note"),
     )
+
+
+def merged_counts(predictions: Predictions, parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """The `key_counts` with labels of all rows from those of parts of the rows."""
+    least = [LEAST_LABEL, *(LEAST_WEIGHTS if predictions.weighted else [])]
+    greatest = [GREATEST_LABEL, *([GREATEST_WEIGHT] if predictions.weighted else [])]
+    errors = [_error_count_column(kind) for kind in predictions.possible_errors]
+    return (
+        pl.concat(parts, how="diagonal_relaxed")
+        .group_by(predictions.keys)
+        .agg(
+            pl.col(COUNT, *errors).cast(pl.Int64).sum(),
+            pl.col("positives", "negatives").sum(),
+            pl.col(least).min(),
+            pl.col(greatest).max(),
+        )
+    )
+
+
+def totals_of_counts(
+    predictions: Predictions, counted: pl.LazyFrame, *, labels: bool = True
+) -> pl.LazyFrame:
+    """The `totals` from `key_counts`."""
     kept = counted.filter(pl.col(COUNT) > 0)
     ordered = kept.sort(predictions.keys, nulls_last=True) if predictions.keys else kept
     fatal = pl.any_horizontal(
         False, *(pl.col(_error_count_column(kind)) > 0 for kind in predictions.fatal)
     )
     positives, negatives = pl.col("positives"), pl.col("negatives")
+    ratio = weight_ratio_note(pl.min_horizontal(LEAST_WEIGHTS), pl.col(GREATEST_WEIGHT))
     return ordered.with_row_index(KEY_INDEX).select(
         *predictions.keys,
         pl.col(KEY_INDEX).cast(pl.UInt32),
@@ -266,7 +313,7 @@ def totals(predictions: Predictions, *, labels: bool = True) -> pl.LazyFrame:
         COUNT,
         pl.concat_str(
             _row_errors(predictions, fatal),
-            "note",
+            *([ratio] if predictions.weighted else []),
             *([label_note()] if labels else []),
             separator="; ",
             ignore_nulls=True,
@@ -276,15 +323,16 @@ def totals(predictions: Predictions, *, labels: bool = True) -> pl.LazyFrame:
     )
 
 
-def _least(predictions: Predictions) -> list[pl.Expr]:
+def _weight_extremes(predictions: Predictions) -> list[pl.Expr]:
     if not predictions.weighted:
         return []
-    is_counted = pl.col(ROW_ERROR).is_null() & (pl.col(WEIGHT) > 0)
+    weight, is_counted = pl.col(WEIGHT), pl.col(ROW_ERROR).is_null() & (pl.col(WEIGHT) > 0)
     classes = (pl.col(TRUTH), ~pl.col(TRUTH))
-    return [
-        pl.col(WEIGHT).filter(is_counted & in_class).min().alias(name)
+    least = [
+        weight.filter(is_counted & in_class).min().alias(name)
         for in_class, name in zip(classes, LEAST_WEIGHTS, strict=True)
     ]
+    return [*least, weight.filter(is_counted).max().alias(GREATEST_WEIGHT)]
 
 
 def _offset(total: pl.Expr, weighted: bool) -> pl.Expr:
@@ -311,9 +359,6 @@ def _row_errors(predictions: Predictions, fatal: pl.Expr) -> pl.Expr:
     return pl.when(fatal).then(listed).otherwise(pl.format("dropped {}", listed))
 
 
-def weight_ratio_note(predictions: Predictions) -> pl.Expr:
-    """Note on weights so different that their sums lose the smaller ones."""
-    if not predictions.weighted:
-        return pl.lit(None, pl.String)
-    weight = pl.col(WEIGHT).filter(pl.col(ROW_ERROR).is_null() & (pl.col(WEIGHT) > 0))
-    return pl.when(weight.max() / weight.min() > MAX_WEIGHT_RATIO).then(pl.lit(WEIGHT_RATIO_NOTE))
+def weight_ratio_note(least: pl.Expr, greatest: pl.Expr) -> pl.Expr:
+    """Note on positive weights so different that their sums lose the smaller ones."""
+    return pl.when(greatest / least > MAX_WEIGHT_RATIO).then(pl.lit(WEIGHT_RATIO_NOTE))

@@ -158,6 +158,16 @@ def rank_of(score: pl.Expr, zero_gap: int = 0, step: int = 1, above_zero: bool =
     return pl.when(bits < 0).then(-magnitude).otherwise(magnitude)
 
 
+def ranks_of(scores: "Array") -> "Array":
+    """`rank_of` of an array."""
+    bits = scores.view(np.int64)
+    if not len(bits) or bits.min() >= 0:
+        return bits
+    magnitude = bits & MAGNITUDE
+    ranks: Array = np.where(bits < 0, -magnitude, magnitude)
+    return ranks
+
+
 def score_at(rank: pl.Expr, zero_gap: int = 0, step: int = 1) -> pl.Expr:
     """The Float64 of a rank."""
     magnitude = rank.abs() * step + pl.when(rank == 0).then(0).otherwise(zero_gap)

@@ -23,6 +23,8 @@ from polaroc.typing import Array
 
 # Bits of a score that codes may lack, if no scores are then tied.
 SPARE_BITS = 24
+# Up to so many codes NumPy's sort takes less time.
+FEW_ROWS = 4_000_000
 # Possible keys are counted one by one: in small tables this many, else as many as rows.
 MAX_POSSIBLE = 1_000
 
@@ -248,7 +250,9 @@ def _by_code(
     columns = [code, pl.col(WEIGHT)] if predictions.weighted else [code]
     rows = predictions.rows.select(columns).collect(engine="streaming")
     if not predictions.weighted:
-        return rows.to_series().sort().to_frame()
+        codes = rows.to_series()
+        few = rows.height <= FEW_ROWS
+        return pl.DataFrame({SORT_CODE: np.sort(codes.to_numpy()) if few else codes.sort()})
     if numbered is not None:
         return numbered.sorted_rows(rows)
     return rows.lazy().sort(SORT_CODE).collect(engine="in-memory")
@@ -261,7 +265,11 @@ def _are_apart(ranked: "Array") -> bool:
 
 def _notes(predictions: Predictions, levels: KeyLevels, *, labels: bool) -> pl.Series | pl.Expr:
     """The `note` of each key; `labels`: whether scores may be labels."""
-    ratio = weight_ratio_note(predictions).alias("note")
+    ratio: pl.Expr = pl.lit(None, pl.String)
+    if predictions.weighted:
+        weight = pl.col(WEIGHT).filter(pl.col(WEIGHT) > 0)
+        ratio = weight_ratio_note(weight.min(), weight.max())
+    ratio = ratio.alias("note")
     if not labels and predictions.rows.select(ratio).first().collect().item() is None:
         return pl.lit(None, pl.String).alias("note")
     counted = pl.col(WEIGHT) > 0 if predictions.weighted else None

@@ -89,15 +89,15 @@ def evaluate(
     memory
         How much memory may be used: bytes, a size such as ``"4GB"``, or
         ``"auto"`` for 60 % of what is available. The measures are then computed at
-        once; the rows of a lazy frame are read once and stored on disk. Rows that do
-        not fit in memory are written to disk by ranges of the score, and processed
-        one range at a time. By default the result of a lazy frame is a plan, which
-        reads its source once each time it is collected.
+        once, and the rows of a lazy frame read once. Rows that do not fit in memory are
+        written to disk by ranges of the score, and processed one range at a time. By
+        default the result of a lazy frame is a plan, which reads its source once each
+        time it is collected.
     scratch
-        A folder for these files, on a disk with about 14 bytes of space per row (22
-        if weighted), twice that for a lazy frame that does not fit in memory; by
-        default the system's folder of temporary files. The files are removed at the
-        end; those of a run that was killed are removed by the next run.
+        A folder for these files, on a disk with about 12 bytes of space per row (20
+        if weighted), up to twice that where rows come sorted by score; by default the
+        system's folder of temporary files. The files are removed at the end; those of a
+        run that was killed are removed by the next run.
     progress
         With `memory`: ``True`` for a progress bar, or a function that is called after
         each range with the number of rows done and of all rows.

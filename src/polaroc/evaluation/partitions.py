@@ -1,109 +1,222 @@
-"""Rows that do not fit in memory, stored on disk in ranges of the score that fit."""
+"""Rows that do not fit in memory, on disk in ranges of the score that fit."""
 
-import shutil
-import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import reduce
-from operator import add
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any, TypeAlias
 
-import polars as pl
+from polaroc.base.lazy import np
+from polaroc.curves.packing import ranks_of
+from polaroc.evaluation.numbered_rows import NumberedRows
+from polaroc.typing import Array
 
-from polaroc.base.private_columns import PLACE, PRIVATE, RANGE, ROW_ERROR, SIZE
-from polaroc.curves.keys import Keys, keys_from_counts, score_extremes, totals
-from polaroc.curves.packing import rank_of, score_at
-from polaroc.predictions.row_checks import SCORE
-from polaroc.predictions.table import Predictions
+# A range and the truth share 8 bits.
+RANGES = 128
+# Ranges are sets of neighbouring places: ranks of the score without their last bits.
+PLACE_BITS = 20
+PLACES = 2**PLACE_BITS + 3
+# Whether so many rows, and positives among them, fit.
+Fits: TypeAlias = Callable[[int, int], bool]
 
-PLACES = PRIVATE + "places"
-# Rows are counted by their score's rank without its last 44 bits; a range of too many rows
-# is counted again without 22 bits, then by the whole rank.
-FINER = {44: 22, 22: 0}
-COARSEST = 44
-# Each row is compared with all edges, so that many ranges are split in two levels.
-MAX_RANGES = 128
+
+@dataclass(frozen=True)
+class ScoreRanges:
+    """Ranges of the score, numbered from the lowest scores."""
+
+    shift: int
+    lowest: int
+    range_of_place: "Array"
+
+    @classmethod
+    def of(cls, scores: Callable[[], "Iterable[Array]"]) -> "ScoreRanges":
+        """Ranges of about as many scores each.
+
+        A score that many rows share, or a place of many scores, has a range of its own.
+        """
+        lowest, highest = rank_extremes(scores())
+        shift = max((highest - lowest).bit_length() - PLACE_BITS, 0)
+        # The first and the last place are beyond the known scores.
+        ranges = cls(shift, (lowest >> shift) - 1, np.zeros(PLACES, np.uint8))
+        counts = np.zeros(PLACES, np.int64)
+        for some in scores():
+            counts += np.bincount(ranges._places(some), minlength=PLACES)
+        middle = 2 * counts.cumsum() - counts
+        ranges.range_of_place[:] = middle * RANGES // (2 * counts.sum() + 1)
+        return ranges
+
+    def of_scores(self, scores: "Array") -> "Array":
+        """The range of each score; the outermost have what is beyond the known scores."""
+        ranges: Array = self.range_of_place[self._places(scores)]
+        return ranges
+
+    def _places(self, scores: "Array") -> "Array":
+        places = ranks_of(scores) >> self.shift
+        # Differences of ranks may need more than 64 bits.
+        np.clip(places, self.lowest, self.lowest + PLACES - 1, out=places)
+        places -= self.lowest
+        return places
+
+
+def rank_extremes(scores: "Iterable[Array]") -> tuple[int, int]:
+    """The lowest and the highest rank of scores."""
+    ends = [(int(ranks.min()), int(ranks.max())) for ranks in map(ranks_of, scores) if len(ranks)]
+    return min(lowest for lowest, _ in ends), max(highest for _, highest in ends)
+
+
+@dataclass(frozen=True)
+class SplitRows:
+    """Rows ordered by range, and the number of rows and positives of each range."""
+
+    rows: NumberedRows
+    sizes: "Array"
+    positives: "Array"
+
+
+class RangeFiles:
+    """Rows in one file per range of the score."""
+
+    def __init__(self, folder: Path, ranges: ScoreRanges, *, weighted: bool) -> None:
+        self.folder, self.ranges, self.weighted = folder, ranges, weighted
+        self.sizes, self.positives = np.zeros((2, RANGES), np.int64)
+        # Of each write: the number of rows by range, and the type of the labels.
+        self._writes: list[tuple[Array, Any]] = []
+        folder.mkdir(exist_ok=True)
+
+    @property
+    def size(self) -> int:
+        """The number of rows."""
+        return int(self.sizes.sum())
+
+    def split(self, rows: NumberedRows) -> SplitRows:
+        """Rows as `write` takes them."""
+        ranges = self.ranges.of_scores(rows.score)
+        order = np.argsort(ranges, kind="stable")
+        ranges += RANGES * (rows.label & 1).astype(np.uint8)
+        classes = np.bincount(ranges, minlength=2 * RANGES).reshape(2, RANGES)
+        return SplitRows(rows.take(order), classes.sum(axis=0), classes[1])
+
+    def write(self, split: SplitRows) -> None:
+        """Append rows to the files of their ranges."""
+        ends = split.sizes.cumsum()
+        for i in np.flatnonzero(split.sizes).tolist():
+            with self._file(i).open("ab") as file:
+                for column in split.rows.columns:
+                    file.write(column[ends[i] - split.sizes[i] : ends[i]].data)
+        self._writes.append((split.sizes, split.rows.label.dtype))
+        self.sizes += split.sizes
+        self.positives += split.positives
+
+    def read(self, ranges: list[int]) -> NumberedRows:
+        """All rows of ranges, whose files are deleted."""
+        columns = self._empty(int(self.sizes[ranges].sum()), np.uint32)
+        start = 0
+        for i in ranges:
+            for part in self.drain(i):
+                for column, values in zip(columns, part.columns, strict=True):
+                    column[start : start + part.size] = values
+                start += part.size
+        return NumberedRows(*columns)
+
+    def _empty(self, size: int, label: Any) -> "list[Array]":
+        kinds = [np.float64, label] + [np.float64] * self.weighted
+        return [np.empty(size, kind) for kind in kinds]
+
+    def parts(self, i: int) -> Iterator[NumberedRows]:
+        """The rows of a range, as they were written."""
+        if self.sizes[i] == 0:
+            return
+        with self._file(i).open("rb") as file:
+            for sizes, label in self._writes:
+                if sizes[i]:
+                    columns = self._empty(sizes[i], label)
+                    for column in columns:
+                        file.readinto(column.data)
+                    yield NumberedRows(*columns)
+
+    def drain(self, i: int) -> Iterator[NumberedRows]:
+        """The rows of a range, as they were written; its file is deleted."""
+        yield from self.parts(i)
+        self._file(i).unlink(missing_ok=True)
+
+    def split_again(self, i: int, batch_rows: int) -> "RangeFiles | None":
+        """The rows of a range in ranges of their own; None where all scores are equal."""
+        lowest, highest = rank_extremes(part.score for part in self.parts(i))
+        if lowest == highest:
+            return None
+        ranges = ScoreRanges.of(lambda: (part.score for part in self.parts(i)))
+        files = RangeFiles(self.folder / f"within-{i}", ranges, weighted=self.weighted)
+        for rows in _joined(self.drain(i), batch_rows):
+            files.write(files.split(rows))
+        return files
+
+    def _file(self, i: int) -> Path:
+        return self.folder / str(i)
 
 
 @dataclass(frozen=True)
 class Partition:
-    """The rows of a range of scores, and whether all their scores are equal (`tied`)."""
+    """The rows of a range of scores.
 
-    rows: pl.LazyFrame
+    Attributes
+    ----------
+    size
+        The number of rows.
+    parts
+        Reads them, once: all in one part, or in any number of parts where they are `tied`.
+    tied
+        The score of all rows, of which there are then more than fit in memory; else None.
+    """
+
     size: int
-    tied: bool
+    parts: Callable[[], Iterable[NumberedRows]]
+    tied: float | None = None
 
 
-def store_rows(predictions: Predictions, folder: Path) -> tuple[Predictions, Keys]:
-    """The valid rows in a file, and their keys, reading the source once."""
-    file = folder / "rows.parquet"
-    writing = predictions.valid_rows.sink_parquet(file, compression="lz4", lazy=True)
-    # The in-memory engine would read the source twice, for the file and for the counts.
-    _, *counted = pl.collect_all(
-        [writing, totals(predictions), score_extremes(predictions)], engine="streaming"
-    )
-    keys = keys_from_counts(predictions, *counted)
-    rows = pl.scan_parquet(file).with_columns(pl.lit(None, pl.UInt8).alias(ROW_ERROR))
-    return replace(predictions, rows=rows, possible_errors=[], repeatable=True), keys
+def partitions(files: RangeFiles, fits: Fits, enough: int, batch_rows: int) -> Iterator[Partition]:
+    """All rows, the best scores first, in partitions that fit or are `tied`.
 
-
-def count_by_rank(rows: pl.LazyFrame, shift: int = COARSEST) -> pl.LazyFrame:
-    """The number of rows by the rank of their score without its last `shift` bits."""
-    place = (rank_of(pl.col(SCORE)) // 2**shift).alias(PLACE)
-    return rows.group_by(place).agg(pl.len().cast(pl.Int64).alias(SIZE))
-
-
-def partitions(
-    rows: pl.LazyFrame, counted: pl.DataFrame, max_rows: int, folder: Path, shift: int = COARSEST
-) -> Iterator[Partition]:
-    """The rows in ranges of the score, the best first, each of at most `max_rows` rows or tied.
-
-    `counted` is the result of `count_by_rank` with `shift`. The file of a partition is deleted
-    when the next one is requested.
+    Neighbouring ranges are joined until a partition has `enough` rows; one that does not fit is
+    split again.
     """
-    ranges = _ranges(counted, max(max_rows, -(-int(counted[SIZE].sum()) // MAX_RANGES)))
-    edges = [_score(place, shift) for place in ranges[PLACE].to_list()[:-1]]
-    if edges:
-        _write(rows, edges, folder)
-    for i, (size, places) in enumerate(ranges.select(SIZE, PLACES).iter_rows()):
-        files = folder / f"{RANGE}={len(edges) - i}"
-        part = pl.scan_parquet(files / "*.parquet") if edges else rows
-        if size <= max_rows or (shift == 0 and places == 1):
-            yield Partition(part, size, tied=size > max_rows)
-        else:
-            finer = shift if places > 1 else FINER[shift]
-            inner = folder / f"within-{i}"
-            yield from partitions(
-                part, count_by_rank(part, finer).collect(), max_rows, inner, finer
-            )
-        shutil.rmtree(files, ignore_errors=True)
+    waiting: list[int] = []
+    for i in np.flatnonzero(files.sizes)[::-1].tolist():
+        if not fits(*_counts(files, [i])):
+            if waiting:
+                yield _partition(files, waiting)
+            waiting = []
+            inner = files.split_again(i, batch_rows)
+            if inner is None:
+                score = float(next(files.parts(i)).score[0])
+                yield Partition(int(files.sizes[i]), partial(files.drain, i), score)
+            else:
+                yield from partitions(inner, fits, enough, batch_rows)
+            continue
+        joined = [*waiting, i]
+        if waiting and (files.sizes[waiting].sum() >= enough or not fits(*_counts(files, joined))):
+            yield _partition(files, waiting)
+            joined = [i]
+        waiting = joined
+    if waiting:
+        yield _partition(files, waiting)
 
 
-def _ranges(counted: pl.DataFrame, max_rows: int) -> pl.DataFrame:
-    """Consecutive places joined to ranges of at most `max_rows` rows, from the best score down.
-
-    One row per range: its lowest place, its number of rows (`SIZE`) and of `PLACES`.
-    """
-    ranges: list[tuple[int, int, int]] = []
-    for place, size in counted.sort(PLACE, descending=True).iter_rows():
-        if ranges and ranges[-1][1] + size <= max_rows:
-            ranges[-1] = (place, ranges[-1][1] + size, ranges[-1][2] + 1)
-        else:
-            ranges.append((place, size, 1))
-    schema = {PLACE: pl.Int64, SIZE: pl.Int64, PLACES: pl.Int64}
-    return pl.DataFrame(ranges, schema=schema, orient="row")
+def _partition(files: RangeFiles, ranges: list[int]) -> Partition:
+    return Partition(int(files.sizes[ranges].sum()), lambda: [files.read(ranges)])
 
 
-def _score(place: int, shift: int) -> float:
-    """The least score whose rank has these leading bits."""
-    return float(pl.select(score_at(pl.lit(place * 2**shift, pl.Int64))).item())
+def _counts(files: RangeFiles, ranges: list[int]) -> tuple[int, int]:
+    """The number of rows and of positives in ranges."""
+    return int(files.sizes[ranges].sum()), int(files.positives[ranges].sum())
 
 
-def _write(rows: pl.LazyFrame, edges: list[float], folder: Path) -> None:
-    """Write each row to the file of its range; range 0 has the lowest scores."""
-    above = ((pl.col(SCORE) >= edge).cast(pl.UInt8) for edge in edges)
-    numbered = rows.with_columns(reduce(add, above, pl.lit(0, pl.UInt8)).alias(RANGE))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", pl.exceptions.UnstableWarning)
-        target = pl.PartitionBy(folder, key=RANGE, include_key=False)
-    numbered.sink_parquet(target, compression="lz4", mkdir=True)
+def _joined(parts: Iterable[NumberedRows], size: int) -> Iterator[NumberedRows]:
+    """Consecutive parts joined to at least `size` rows."""
+    waiting: list[NumberedRows] = []
+    for part in parts:
+        waiting.append(part)
+        if sum(one.size for one in waiting) >= size:
+            yield NumberedRows.concatenated(waiting)
+            waiting = []
+    if waiting:
+        yield NumberedRows.concatenated(waiting)

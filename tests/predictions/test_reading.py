@@ -15,6 +15,7 @@ from polars.testing import assert_frame_equal
 import polaroc as pr
 from polaroc.errors import InvalidPredictions, OutputRefused
 from polaroc.evaluation import sums
+from polaroc.evaluation.partitions import RangeFiles
 from polaroc.files import memory
 
 NAMES = {"truth": "truth", "score": "score"}
@@ -425,27 +426,30 @@ def test_notes_are_of_the_reading_that_is_measured(memory):
 # --- rows on disk -------------------------------------------------------------------------------
 
 
-def test_what_was_read_onto_disk_is_removed(tmp_path):
+def test_what_was_read_onto_disk_is_removed(small, tmp_path):
     seen = []
 
-    def watched(rng):
+    def progress(done, rows):
         seen.append(len(list(tmp_path.iterdir())))
-        return predictions(rng)
 
-    source = Source(watched)
-    evaluate(source.frame, memory="1GB", scratch=tmp_path)
-    assert seen[-1] == 1
+    evaluate(Source(predictions).frame, memory=100 * 24, scratch=tmp_path, progress=progress)
+    assert set(seen) == {1}
     assert list(tmp_path.iterdir()) == []
 
 
+def test_rows_that_fit_in_memory_need_no_disk(tmp_path, monkeypatch):
+    monkeypatch.setattr("shutil.disk_usage", None)
+    evaluate(Source(predictions).frame, memory="1GB", scratch=tmp_path)
+
+
 @pytest.mark.parametrize("error", [OSError, pl.exceptions.ComputeError])
-def test_a_disk_that_fills_up_is_told(tmp_path, monkeypatch, error):
+def test_a_disk_that_fills_up_is_told(small, tmp_path, monkeypatch, error):
     def full(*arguments, **named):
         raise error(os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(pl, "collect_all", full)
+    monkeypatch.setattr(RangeFiles, "write", full)
     with pytest.raises(OutputRefused, match=r"(?s)is full.*Hint: .*larger disk"):
-        evaluate(TEST.lazy(), memory="1GB", scratch=tmp_path)
+        evaluate(TEST.lazy(), memory=100 * 24, scratch=tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 

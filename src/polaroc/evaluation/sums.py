@@ -219,7 +219,8 @@ class CurveSums:
             sums = [_merged([*sums, new_sums], self.on_curve)]
             before += counted
             done += partition.size
-            if self.request.callback is not None:
+            # Rows in one partition are done at once.
+            if self.request.callback is not None and partition.size < size:
                 self.request.callback(done, size)
         wide = _joined(keys.totals, sums[0].lazy())
         if not points:

@@ -260,3 +260,16 @@ def test_youden_is_the_point_of_roc_curves_highest_above_chance(rule, prior):
     assert point.select("threshold", "tpr", "fpr").row(0) == pytest.approx(
         (thresholds[best], tpr[best], fpr[best])
     )
+
+
+def test_rates_of_a_whole_segment_are_those_of_its_end():
+    # 0.1 / 0.9 and 0.8 / 0.9 are rounded, and their sum is less than 1.
+    table = pl.DataFrame(
+        {
+            "truth": [True, False, False, False],
+            "score": [0.5, 0.5, 0.5, 2.0],
+            "weight": [0.1, 0.1, 0.7, 0.1],
+        }
+    )
+    points = pr.operating_points(curve(table), "threshold", target=0.5)
+    assert points.select("tpr", "fpr").row(0) == (1, 1)

@@ -163,6 +163,7 @@ def check_like(table, result, frame):
     )
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", NAMES)
@@ -171,6 +172,7 @@ def test_a_table_of_any_kind_gives_what_its_polars_frame_gives(name, kind):
     check_like(table, call(name, table, score="score"), expected(name))
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", WIDE_KINDS)
 @pytest.mark.parametrize("name", NAMES)
@@ -228,6 +230,7 @@ OF_MEASURES = {
 }
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", ["pandas", "pyarrow.RecordBatchReader", "pyarrow.dataset", "lists"]
@@ -484,5 +487,6 @@ assert "pyarrow" not in sys.modules
 """
 
 
+@pytest.mark.slow
 def test_pandas_without_pyarrow():
     subprocess.run([sys.executable, "-W", "error", "-c", WITHOUT_PYARROW], check=True)

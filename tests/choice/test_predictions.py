@@ -30,6 +30,7 @@ def by_model(choice):
     return choice.models.sort("model")
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("over", [OVER, (0.1, 0.1), pr.beta(2, 18)])
 @pytest.mark.parametrize("folds", [True, False])
@@ -217,6 +218,7 @@ def test_of_losses_less_is_better(measure):
     assert loss.comparison.letters["model"][0] == "A"
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("over", [OVER, (0.1, 0.1)])
 @pytest.mark.parametrize("measure", ["brier", "log_loss"])

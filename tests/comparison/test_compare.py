@@ -76,6 +76,7 @@ def test_tables_have_the_columns_of_the_contract(measures):
     ]
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",

@@ -69,6 +69,7 @@ TABLES = {
 }
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("interpolation", "weight", "rows"), [("exact", None, 100), ("hull", "weight", 700)]
@@ -134,6 +135,7 @@ def test_nothing_and_next_to_nothing(rows):
     same(pr.evaluate(table, **NAMES, memory=room(1)), pr.evaluate(table, **NAMES))
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("most", [1, 7, 100, ROWS])
 @pytest.mark.parametrize("scores", TABLES.values(), ids=TABLES)

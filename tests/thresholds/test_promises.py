@@ -219,6 +219,7 @@ def test_a_class_that_is_absent_has_no_promise(key):
     assert point.select("threshold", "promise", "note").row(0) == (None, None, f"no {key}")
 
 
+@pytest.mark.slow
 def test_what_lacks_for_a_promise_is_said():
     constraints = Constraints({"precision": 0.8})
     curve = pr.curve(table(), **NAMES)

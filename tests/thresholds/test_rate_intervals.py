@@ -94,6 +94,7 @@ def enumerated(positives, negatives, prior, draws):
             yield np.mean([weights @ ((low <= p + 1e-7) & (p - 1e-7 <= high)) for p in truths])
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("prior", [0.02, 0.3])
 @pytest.mark.parametrize("sizes", [(20, 20), (20, 60)])
@@ -102,6 +103,7 @@ def test_coverage_from_20_positives_on(sizes, prior):
     assert min(covered) >= 0.95
 
 
+@pytest.mark.slow
 def test_coverage_over_a_belief():
     belief = pr.uniform(0.05, 0.2)
 

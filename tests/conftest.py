@@ -1,4 +1,5 @@
 import os
+from collections import defaultdict
 
 import pytest
 from figures import FIGURES
@@ -15,7 +16,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # tests its coverage.py would hide the package `coverage`.
 collect_ignore = ["benchmarks"]
 
-for name, examples in {"quick": 10, "thorough": 50}.items():
+for name, examples in {"quick": 5, "thorough": 50}.items():
     settings.register_profile(
         name,
         max_examples=examples,
@@ -49,9 +50,39 @@ def pytest_xdist_make_scheduler(config, log):
     return Groups(config, log)
 
 
+def leave_out_cases_of_products(config, items):
+    """Of a test marked `product` each value of each parameter; all cases where CI asks for them."""
+    if os.environ.get("POLAROC_ALL_CASES"):
+        return
+    products = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("product"):
+            products[item.nodeid.partition("[")[0]].append(item)
+    left_out = set()
+    for cases in products.values():
+        left_out.update(set(cases) - set(with_each_value(cases)))
+    if left_out:
+        config.hook.pytest_deselected(items=[item for item in items if item in left_out])
+        items[:] = [item for item in items if item not in left_out]
+
+
+def with_each_value(cases):
+    """A few of the cases, in which each value of each parameter occurs."""
+    # Values need not be hashable; those of one parameter are the same objects in all cases.
+    values = {
+        case: {(name, id(value)) for name, value in case.callspec.params.items()} for case in cases
+    }
+    missing = set.union(*values.values())
+    while missing:
+        case = max(cases, key=lambda case: len(values[case] & missing))
+        yield case
+        missing -= values[case]
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     """One process for the tests of an engine, and for those that share what a module makes."""
+    leave_out_cases_of_products(config, items)
     order = {}
     for item in items:
         if "engine" in getattr(item, "fixturenames", ()):

@@ -216,6 +216,7 @@ TRUTHS = {("truth", "Boolean")}
 OF_TYPE = r"determine supertype|`sign` operation not supported"
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("column", "kind"), sorted(set(product(["truth", "score", "weight"], WRONG_TYPES)) - TRUTHS)

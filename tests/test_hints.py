@@ -64,6 +64,7 @@ def parameters():
     }
 
 
+@pytest.mark.slow
 def test_hints_name_arguments_and_options_that_exist():
     assert len(hints()) > 40
     known = parameters()

@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.dataset
 import pytest
+from agreement import assert_same_numbers
 from polars.testing import assert_frame_equal
 
 import polaroc as pr
@@ -162,6 +163,7 @@ def check_like(table, result, frame):
     )
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", NAMES)
@@ -170,6 +172,7 @@ def test_a_table_of_any_kind_gives_what_its_polars_frame_gives(name, kind):
     check_like(table, call(name, table, score="score"), expected(name))
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", WIDE_KINDS)
 @pytest.mark.parametrize("name", NAMES)
@@ -227,6 +230,7 @@ OF_MEASURES = {
 }
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", ["pandas", "pyarrow.RecordBatchReader", "pyarrow.dataset", "lists"]
@@ -440,8 +444,8 @@ def test_a_column_model_beside_several_scores_is_refused():
 
 def test_rows_of_a_wide_table_are_cases():
     table = WIDE.drop("id", "fold")
-    assert pr.delong(table, **TRUTH, score=MODELS).equals(expected("delong"))
-    assert trained(table, **TRUTH, score=MODELS).equals(expected("compare"))
+    assert_same_numbers(pr.delong(table, **TRUTH, score=MODELS), expected("delong"))
+    assert_same_numbers(trained(table, **TRUTH, score=MODELS), expected("compare"))
 
 
 # --- without PyArrow ----------------------------------------------------------------------------
@@ -457,6 +461,7 @@ class WithoutPyArrow(PathFinder):
 
 sys.meta_path = [WithoutPyArrow if one is PathFinder else one for one in sys.meta_path]
 import numpy as np, pandas as pd, polaroc as pr
+from polars.testing import assert_frame_equal
 truth = ["yes", "no", "yes", "no", "no"]
 score = [0.9, 0.8, 0.7, 0.2, None]
 kinds = [
@@ -474,7 +479,7 @@ for types in kinds:
     table = table.astype(types).set_index(pd.Index([3, 3, 1, 0, 2]))
     for given in (table, {name: table[name] for name in ("truth", "score")}):
         found = pr.evaluate(given, truth="truth", score="score", positive="yes", nulls="drop")
-        assert found.equals(expected), (types, found)
+        assert_frame_equal(found, expected, rel_tol=1e-12)
 for types in ("Int64", "boolean", "int8", bool):
     table = pd.DataFrame({"truth": pd.Series([1, 0, 1, 0]).astype(types), "score": [4, 3, 2, 1]})
     assert pr.check(table, "truth", "score")["positives"].item() == 2
@@ -482,5 +487,6 @@ assert "pyarrow" not in sys.modules
 """
 
 
+@pytest.mark.slow
 def test_pandas_without_pyarrow():
     subprocess.run([sys.executable, "-W", "error", "-c", WITHOUT_PYARROW], check=True)

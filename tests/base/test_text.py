@@ -203,6 +203,7 @@ def test_no_network_no_pickle_and_no_other_program(tmp_path):
         assert (tmp_path / made).stat().st_size > 0
 
 
+@pytest.mark.slow
 def test_no_module_reads_pickles_or_runs_text():
     forbidden = {"pickle", "marshal", "shelve", "socket", "subprocess", "requests", "urllib3"}
     for file in SOURCES:

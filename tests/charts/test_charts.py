@@ -24,6 +24,7 @@ from polaroc.evaluation.request import Request
 ROW_LIMIT = 5000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rows", "decimals"), [(50, 1), (2_000, 6), (100_000, 6), (100_000, 1)])
 def test_no_point_of_a_roc_curve_is_half_a_pixel_from_its_line(rows, decimals):
     curve = curves(predictions(rows, decimals=decimals), by=[])
@@ -68,6 +69,7 @@ def test_lines_of_curves_that_evaluate_has_thinned_are_as_near(rows, keys, in_ro
             assert distance_to_line(points, drawn(record)).max() <= most
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("prior", [0.5, 0.01])
 @pytest.mark.parametrize(("rows", "decimals"), [(50, 1), (2_000, 6), (50_000, 6)])
@@ -271,6 +273,7 @@ def iso_pr(iso: pl.DataFrame, priors=0.1, **options):
     return pr.charts.pr(surface, iso=iso, **options)
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("rate", ["precision", "f_measure", "error"])
 @pytest.mark.parametrize(

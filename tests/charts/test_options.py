@@ -146,6 +146,7 @@ def test_near_names_are_hinted_at(tmp_path):
     assert "did you mean 'model'?" in found.stderr
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("name", ["regret", "winner_map"])
 @pytest.mark.parametrize("count", [8, 9])
 def test_where_colours_repeat_marks_are_named(name, count):

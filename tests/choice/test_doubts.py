@@ -5,6 +5,7 @@ import re
 import numpy as np
 import polars as pl
 import pytest
+from agreement import assert_same_numbers
 from pages import Page
 
 import polaroc as pr
@@ -40,6 +41,7 @@ def answers(table, path, **options):
     )
 
 
+@pytest.mark.slow
 def test_constant_scores_are_no_better_than_chance(tmp_path):
     constant = WIDE.with_columns(A=pl.lit(0.5), B=pl.lit(0.3))
     for answer in answers(constant, tmp_path, **COLUMNS):
@@ -49,23 +51,27 @@ def test_constant_scores_are_no_better_than_chance(tmp_path):
     assert "is that of A." not in text
 
 
+@pytest.mark.slow
 def test_reversed_scores_are_doubted_first(tmp_path):
     turned = WIDE.with_columns(A=-pl.col("A"), B=-pl.col("B"))
     for answer in answers(turned, tmp_path, **COLUMNS):
         assert answer.startswith("2 of 2 AUCs are below chance: are the scores reversed?")
 
 
+@pytest.mark.slow
 def test_the_truth_as_a_score_is_doubted_first(tmp_path):
     known = WIDE.with_columns(known=pl.col("truth").cast(pl.Int64))
     for answer in answers(known, tmp_path, truth="truth", score=["A", "known"]):
         assert answer.startswith("The score is the truth itself: model='known'.")
 
 
+@pytest.mark.slow
 def test_sound_scores_are_not_doubted(tmp_path):
     for answer in answers(WIDE, tmp_path, **COLUMNS):
         assert answer.startswith("Take A")
 
 
+@pytest.mark.product
 @pytest.mark.parametrize(
     ("kept", "wrong"),
     [
@@ -92,7 +98,7 @@ def test_a_measure_without_a_prior_is_no_choice_over_priors():
 def test_the_models_alone_can_be_named():
     named = {"truth": "truth", "score": "p", "over": OVER}
     alone = pr.choose(LONG, between="which", **named)
-    assert alone.models.equals(pr.choose(LONG, by="which", **named).models)
+    assert_same_numbers(alone.models, pr.choose(LONG, by="which", **named).models)
     folds = pl.concat(LONG.with_columns(pl.lit(i).alias("cvSplit")) for i in (1, 2))
     found = pr.choose(folds, between="which", **named)
     assert found.block == ("cvSplit",)
@@ -109,6 +115,7 @@ def test_a_ratio_upside_down_is_doubted(ratio, is_said):
     assert any("0.25 for 80/20" in line for line in choice.warnings) == is_said
 
 
+@pytest.mark.slow
 def test_a_report_works_out_the_ratio_from_the_cases(tmp_path):
     # Three folds of as many cases each: a fold tests half as many as it trains on.
     cv = ROWS.with_columns(fold=pl.col("case").rank("dense").mod(3))

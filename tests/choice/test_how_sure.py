@@ -49,6 +49,7 @@ def test_of_two_equal_models_a_third_of_the_lead_is_kept(two_models):
     assert (kept * weight).sum() / weight.sum() < 1 / 3
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("design", ["one test set", "20 hold-outs"])
 @pytest.mark.parametrize("models", [3, 10])

@@ -3,6 +3,7 @@ from functools import reduce
 
 import polars as pl
 import pytest
+from agreement import assert_same_document
 from typer.testing import CliRunner
 
 import polaroc as pr
@@ -75,7 +76,7 @@ def test_every_chart_is_drawn_from_predictions(folder, tmp_path, name):
 def test_charts_are_those_of_the_functions(folder, tmp_path, name, draw):
     curves = pr.curve(TABLE, truth="truth", score="score", by=["model", "fold"])
     file = folder / "predictions.parquet"
-    assert spec(file, tmp_path, name, *PREDICTIONS) == draw(curves).to_dict()
+    assert_same_document(spec(file, tmp_path, name, *PREDICTIONS), draw(curves).to_dict())
 
 
 @pytest.mark.slow
@@ -114,7 +115,7 @@ def test_what_is_drawn_over_a_chart_is_asked_for(folder, tmp_path, name, options
     asked = [*PREDICTIONS[:4], "--by", "model"]
     curves = pr.curve(PROBABLE.filter(one), truth="truth", score="score", by="model")
     found = spec(tmp_path / "one.parquet", tmp_path, name, *asked, *options)
-    assert found == draw(curves).to_dict()
+    assert_same_document(found, draw(curves).to_dict())
 
 
 def test_rates_by_skew_are_those_of_the_point_of_least_error(folder, tmp_path):
@@ -157,16 +158,17 @@ def test_priors_are_those_given(folder, tmp_path):
 def test_charts_of_measures_need_no_predictions(folder, tmp_path, measures, name, draw):
     ratio = ["--test-train-ratio", 0.25] if name == "pairs" else []
     found = spec(folder / "measures.parquet", tmp_path, name, *ratio)
-    assert found == json.loads(json.dumps(draw(measures).to_dict()))
+    assert_same_document(found, draw(measures).to_dict())
 
 
 def test_pairs_compare_what_is_asked(folder, tmp_path, measures):
     options = ["--measure", "auprec", "--prior", 0.05, "--target", "dataset", "--alpha", 0.1]
     found = spec(folder / "measures.parquet", tmp_path, "pairs", *options)
     asked = pr.compare(measures, "auprec", prior=0.05, target="dataset", alpha=0.1)
-    assert found == json.loads(json.dumps(pr.charts.pairs(asked).to_dict()))
+    assert_same_document(found, pr.charts.pairs(asked).to_dict())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wide", [True, False])
 def test_fitted_models_on_one_test_set_are_paired_by_their_cases(tmp_path, wide):
     one = TABLE.filter(fold=1).drop("fold")
@@ -182,7 +184,7 @@ def test_fitted_models_on_one_test_set_are_paired_by_their_cases(tmp_path, wide)
     found = json.loads(chart("pairs", *usual, *case, "--target", "trained", "-o", "-").stdout)
     case_of = {} if wide else {"case": "case"}
     asked = pr.compare(one, **names, **case_of, over=(0.05, 0.2), target="trained")
-    assert found == json.loads(json.dumps(pr.charts.pairs(asked).to_dict()))
+    assert_same_document(found, pr.charts.pairs(asked).to_dict())
 
     folds = chart("pairs", *usual)
     assert folds.exit_code == 2

@@ -67,6 +67,7 @@ def test_text_and_other_formats_are_tuned_on_as_well(files):
     assert json.loads(choose(*call).stdout)["answer"] == expected.answer
 
 
+@pytest.mark.slow
 def test_columns_with_obvious_names_are_suggested(tmp_path):
     file = tmp_path / "predictions.parquet"
     pr.datasets.satellite_predictions().filter(fold=1).drop("fold").write_parquet(file)
@@ -110,6 +111,7 @@ def test_folds_have_no_thresholds_of_their_own(files):
     assert "keep one of the values" in result.output
 
 
+@pytest.mark.slow
 def test_other_measures_are_chosen_by_as_in_python(files):
     scores = (pl.col("score").rank() / pl.len()).over("model")
     TEST.with_columns(scores).write_parquet("test.parquet")
@@ -121,6 +123,7 @@ def test_other_measures_are_chosen_by_as_in_python(files):
     assert (read["measure"], read["answer"]) == ("brier_skill", expected.answer)
 
 
+@pytest.mark.slow
 def test_scores_are_right_at_the_prior_given(files):
     scores = 1 / (1 + (-pl.col("score")).exp())
     table = TEST.with_columns(score=scores)
@@ -154,6 +157,7 @@ def test_an_infinite_loss_is_said_not_clipped(files):
     assert f"Note on 3 estimate(s): {note}" in " ".join(shown.output.split())
 
 
+@pytest.mark.slow
 def test_settings_of_a_project_do_not_stand_in_the_way(files):
     (files / "polaroc.toml").write_text("cost_fn = 5\ntest_train_ratio = 0.25\n")
     range_ = ["--over", 0.1, 0.3]
@@ -166,6 +170,7 @@ def test_settings_of_a_project_do_not_stand_in_the_way(files):
     assert json.loads(result.stdout)["answer"] == expected.answer
 
 
+@pytest.mark.slow
 def test_one_test_set_without_cases_is_as_sure_as_in_python(tmp_path):
     table = pr.datasets.satellite_predictions().filter(fold=1).select("model", "truth", "score")
     file = tmp_path / "predictions.parquet"

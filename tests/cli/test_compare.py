@@ -52,6 +52,7 @@ def test_compare_reads_what_evaluate_writes(tmp_path, files, suffix):
             assert in_one_line(line) in in_one_line(result.output)
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])
 @pytest.mark.parametrize("grid", [[], ["--grid", 16]])

@@ -41,6 +41,7 @@ def test_an_experiment_writes_its_predictions_and_prints_their_measures(folder):
     assert f"Test cases per training case: {71 / 280:.4g}." in result.output
 
 
+@pytest.mark.slow
 def test_satellite_is_measured_over_the_priors_of_its_source(folder):
     result = polaroc("satellite", "--holdouts", 1, "--out", "s.parquet")
     assert result.exit_code == 0, result.output
@@ -65,6 +66,7 @@ def test_measures_for_another_program(folder):
     assert "Test cases per training case" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_file_of_ones_own(folder):
     IONOSPHERE.write_csv("data.csv")
     result = polaroc("data.csv", "--truth", "class", "--positive", "bad", "--holdouts", 2)
@@ -119,6 +121,7 @@ def test_an_experiment_that_fails_leaves_nothing(folder, monkeypatch):
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_terminal_shows_how_far_it_is(folder, monkeypatch):
     screen = StringIO()
     console = Console(file=screen, force_terminal=True, width=100)

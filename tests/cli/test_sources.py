@@ -240,6 +240,7 @@ def test_a_column_whose_name_has_an_equals_sign(tmp_path):
     assert "model" not in rows[0]
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("separator", [";", "|", "tab"])
 @pytest.mark.parametrize("decimal", [".", ","])
 def test_text_with_other_marks(tmp_path, separator, decimal):

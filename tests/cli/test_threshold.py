@@ -2,6 +2,7 @@ import json
 
 import polars as pl
 import pytest
+from agreement import assert_same_numbers
 from typer.testing import CliRunner
 
 import polaroc as pr
@@ -42,7 +43,7 @@ def test_thresholds_are_chosen_on_one_file_and_judged_on_another(files):
         pr.curve(pl.read_csv(files / "tuning.csv"), truth="truth", score="score"), "max_recall",
         constraints={"precision": 0.5, "fpr": 0.2}, confidence=0.95, over=(0.1, 0.3),
     )  # fmt: skip
-    assert document["points"] == points.to_dicts()
+    assert_same_numbers(pl.DataFrame(document["points"], schema=points.schema), points)
     assert document["constraints"] == {"precision": 0.5, "fpr": 0.2}
     assert (document["over"], document["confidence"]) == ([0.1, 0.3], 0.95)
     assert len(document["fingerprint"]) == 64
@@ -147,7 +148,8 @@ def test_the_rule_that_is_used_where_none_is_named_is_said(files):
         result = threshold(*tuning, *more, "--json")
         assert f"no --rule is given: {rule!r}" in result.stderr
         expected = pr.operating_points(curves, rule, **options)
-        assert json.loads(result.stdout) == expected.to_dicts()
+        found = pl.DataFrame(json.loads(result.stdout), schema=expected.schema)
+        assert_same_numbers(found, expected)
         assert "no --rule" not in threshold(*tuning, *more, "--rule", rule).output
     asked = threshold(*tuning, "--over", 0.05, 0.2)
     assert asked.exit_code == 2

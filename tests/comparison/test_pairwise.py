@@ -34,6 +34,7 @@ def test_one_pair_has_scipys_interval():
     assert found == pytest.approx(tuple(interval), rel=1e-9)
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("ratio", [0.25, 1 / 9])

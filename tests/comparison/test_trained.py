@@ -68,7 +68,9 @@ def test_estimates_and_errors_are_those_of_each_model(measure, asked):
     )  # fmt: skip
     means = {model: (mean, sd) for model, mean, sd, _ in found.letters.iter_rows()}
     told = alone.select("model", "estimate", "std_error").iter_rows()
-    assert means == {model: (estimate, error) for model, estimate, error in told}
+    assert means == {
+        model: pytest.approx((estimate, error), rel=1e-12) for model, estimate, error in told
+    }
     for a, b, difference in found.pairs.select("model_a", "model_b", "difference").iter_rows():
         assert difference == pytest.approx(means[a][0] - means[b][0], abs=1e-12)
     best_first = [mean for mean, _ in means.values()]

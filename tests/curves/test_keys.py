@@ -61,6 +61,7 @@ def same_as_the_plan(table: pl.DataFrame, by, **arguments) -> None:
     assert_frame_equal(pr.curve(table, **asked), pr.curve(table.lazy(), **asked).collect())
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("nulls", [[], [None]], ids=["", "with null"])
 @pytest.mark.parametrize("kind", VALUES, ids=str)

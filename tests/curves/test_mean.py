@@ -46,6 +46,7 @@ def of_model(curve: pl.DataFrame, model: str) -> list[pl.DataFrame]:
     return curve.filter(model=model).partition_by("fold", maintain_order=True)
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("n", [2, 3, 11, 101])
 @pytest.mark.parametrize("weight", [None, "weight"])
 @pytest.mark.parametrize("decimals", [0, 1, 6])
@@ -63,6 +64,7 @@ def test_mean_and_deviation_of_the_heights(n, weight, decimals):
         assert mine["curves"].to_list() == [5] * n
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("n", [2, 3, 11, 101])
 @pytest.mark.parametrize("weight", [None, "weight"])
 @pytest.mark.parametrize("decimals", [0, 1, 6])

@@ -141,6 +141,7 @@ def test_hulls_of_cells_are_those_of_curves(rows):
 LOSSES = ["brier", "log_loss", "calibration_loss", "refinement_loss", "brier_range"]
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("decimals", [2, 17])
 @pytest.mark.parametrize("interpolation", ["exact", "hull"])
 def test_losses_of_arrays_are_those_of_a_plan(monkeypatch, decimals, interpolation):

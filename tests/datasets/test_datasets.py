@@ -45,6 +45,7 @@ def test_models_are_tested_on_the_same_cases():
     assert_frame_equal(cases[0], cases[2])
 
 
+@pytest.mark.slow
 def test_the_script_makes_the_embedded_table_again():
     made = satellite.predictions(folds=1)
     kept = pr.datasets.satellite_predictions().filter(pl.col("fold") == 1)

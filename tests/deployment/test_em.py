@@ -24,6 +24,7 @@ def mixture(score: np.ndarray, reference_prior: float) -> Mixture:
     return Mixture(score / reference_prior, (1 - score) / (1 - reference_prior), ones)
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("prior", [0.01, 0.05, 0.1, 0.3, 0.5, 0.97])
 @pytest.mark.parametrize("reference_prior", [0.1, 0.5])

@@ -42,6 +42,7 @@ def of_models(models, seed: int, rows: int, prior: float) -> pl.DataFrame:
     return pl.concat(tables)
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize(("method", "score"), [("em", "score"), ("confusion", "odd")])
 def test_the_prior_of_a_shifted_deployment_is_found(method, score, prior):
@@ -57,6 +58,7 @@ def test_the_prior_of_a_shifted_deployment_is_found(method, score, prior):
     assert (row["method"], row["deployed"], row["note"]) == (method, 20_000, None)
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("prior", PRIORS[::2])
 @pytest.mark.parametrize(("method", "score"), [("em", "score"), ("confusion", "odd")])
@@ -166,6 +168,7 @@ def test_a_class_that_is_absent_is_said(method, truth, note):
     assert note in row["note"]
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("by", [[], ["a"], ["a", "b"]], ids=len)
@@ -223,6 +226,7 @@ def test_deployed_scores_may_have_further_keys(method):
         assert_frame_equal(found[i : i + 1].drop("model", "day"), alone)
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("by", [[], ["a"], [pl.col("a"), pl.col("b").alias("c")]], ids=len)
 def test_eager_and_lazy_tables_give_the_same(method, by):

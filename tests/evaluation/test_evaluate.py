@@ -93,6 +93,7 @@ def close(found: pl.DataFrame, expected: pl.DataFrame) -> None:
 # --- frames in, frames out ---------------------------------------------------------------------
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("by", KEYS, ids=len)
 @pytest.mark.parametrize("name", STEPS)
@@ -107,6 +108,7 @@ def test_lazy_frames_stay_lazy_and_agree_on_both_engines(name, by):
         close(found, eager)
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("by", KEYS, ids=len)
 @pytest.mark.parametrize("name", STEPS)
@@ -187,6 +189,7 @@ VALUES = {
 }
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["curve", "surface", "auc", "hull", "evaluate", "evaluate on hull"]
@@ -247,6 +250,7 @@ def test_keys_come_in_one_order_everywhere():
 # --- numbers -----------------------------------------------------------------------------------
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("interpolation", INTERPOLATIONS)
 @pytest.mark.parametrize("weight", [None, "weight"])
@@ -452,6 +456,7 @@ def test_reversed_scores_are_said(sign, note):
 
 # Where all scores are the same, precision is the prior at every recall. A chain of more than
 # 34 appended columns comes out of order in polars 2.1.
+@pytest.mark.product
 @pytest.mark.parametrize("engine", ["streaming", "in-memory"])
 @pytest.mark.parametrize("count", [2, 34, 35, 100])
 def test_many_priors_come_in_the_order_asked(count, engine):
@@ -525,6 +530,7 @@ SCORES_LIKE_LABELS = {
 }
 
 
+@pytest.mark.product
 @pytest.mark.parametrize(("scores", "note"), SCORES_LIKE_LABELS.values(), ids=SCORES_LIKE_LABELS)
 @pytest.mark.parametrize(
     ("lazy", "more"), [(False, {}), (True, {}), (True, {"memory": "1GB"})], ids=str

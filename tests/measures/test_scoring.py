@@ -54,6 +54,7 @@ def expected(table: pl.DataFrame, prior: float | None, score_prior: float | None
     }
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("score_prior", [None, 0.5, 0.01])
 @pytest.mark.parametrize("prior", [None, 0.5, 0.01, 0.999])
@@ -112,6 +113,7 @@ def test_many_priors_are_as_one_by_one(lazy):
     assert rest.select(pl.col("note").eq_missing(pl.col("note_alone")).all()).item()
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("scores", "losses", "note"),
@@ -156,6 +158,7 @@ def test_calibration_repairs_calibration_and_keeps_refinement():
     assert after[3] == pytest.approx(before[3], rel=0.02)
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("prior", [0.05, "observed"])
 @pytest.mark.parametrize("score_prior", [0.4, "observed"])

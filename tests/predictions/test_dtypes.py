@@ -69,6 +69,7 @@ EVERY_KEY = ("evaluate", "check")
 ODD_KEYS = ("Categorical", "Enum, the other way round", "Struct", "some null", "some NaN")
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "function"),
@@ -96,6 +97,7 @@ def test_keys_of_every_type(key, function):
     )  # fmt: skip
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", NUMBERS, ids=str)
 @pytest.mark.parametrize("column", ["score", "weight", "truth"])

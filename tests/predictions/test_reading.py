@@ -9,6 +9,7 @@ from importlib import import_module
 import numpy as np
 import polars as pl
 import pytest
+from agreement import assert_same_document
 from polars.io.plugins import register_io_source
 from polars.testing import assert_frame_equal
 
@@ -307,7 +308,7 @@ def test_a_source_is_read_once_and_the_result_is_of_that_reading(make, step, eng
     if isinstance(found, pl.DataFrame):
         assert_frame_equal(found, expected, rel_tol=1e-11, abs_tol=1e-13)
     else:
-        assert found == expected
+        assert_same_document(found, expected)
 
 
 def test_a_report_is_of_one_reading(tmp_path, monkeypatch):

@@ -121,6 +121,7 @@ def test_a_null_key_is_a_key_like_others():
     ]
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("interpolation", ["exact", "hull"])
 @pytest.mark.parametrize(("table", "said"), ANY)
@@ -148,6 +149,7 @@ def test_a_lazy_curve_has_no_totals_where_it_cannot_rank(table, said):
         assert measured.filter(k="a")["estimate"].null_count() == 0
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("lazy", [False, True])
 @pytest.mark.parametrize(("table", "said"), MISSING)

@@ -121,6 +121,7 @@ def test_the_weights_of_a_belief_are_chances(belief):
 SIZES = [0.1, 0.3, 0.5, 1, 18, 99, 101, 1e3, 1e6, 1e10, 1e17, 1e50, 1e150, 1e298, 1e306, 1.7e308]
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("a", SIZES)
 @pytest.mark.parametrize("b", SIZES)
 def test_beta_of_any_size_has_the_moments_of_the_beta_distribution(a, b):

@@ -53,6 +53,7 @@ def test_fewer_nodes_than_needed_would_not_do():
     assert np.abs(coarse(at) - 1 / (1 + np.exp(4 * at))).max() > 100 * TOLERANCE
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("interpolation", ["exact", "linear", "step", "hull"])
 @pytest.mark.parametrize("grid", GRIDS)
@@ -124,6 +125,7 @@ def test_a_plan_of_many_priors_has_its_schema_and_needs_no_python():
     assert restored.collect().height == 1 + len(WIDE)
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["logit", "wald"])
 @pytest.mark.parametrize("interpolation", ["exact", "linear", "step"])

@@ -80,6 +80,7 @@ def page(tmp_path_factory):
     return written(predictions(), tmp_path_factory.mktemp("page"))
 
 
+@pytest.mark.slow
 def test_the_table_is_what_scikit_learn_measures(page):
     shown = page.table(CAPTION)
     assert shown["model"].to_list() == ["A"] * 3 + ["B"] * 3

@@ -144,6 +144,7 @@ def test_rows_of_one_column_per_model_are_cases(tmp_path):
     assert pages[0] == pages[1] == pages[2]
 
 
+@pytest.mark.slow
 def test_cases_that_not_all_models_scored_are_said(tmp_path):
     wide = TEST.pivot("model", index=["case", "truth"], values="score", aggregate_function="first")
     holes = wide.with_columns(A=pl.when(pl.int_range(pl.len()) != 3).then("A"))

@@ -436,6 +436,7 @@ def main() -> int:
     sys.dont_write_bytecode = True
     os.environ |= {
         "POLAROC_TABLES": "600", "POLARS_MAX_THREADS": "1", "HYPOTHESIS_PROFILE": "thorough",
+        "POLAROC_ALL_CASES": "1",
     }  # fmt: skip
     for library in LIBRARIES:
         importlib.import_module(library)

@@ -65,6 +65,7 @@ def drawn_rows(draws: int, order: int) -> pl.DataFrame:
     return both[rows.ravel()].with_columns(draw=np.repeat(np.arange(draws), rows.shape[1]))
 
 
+@pytest.mark.slow
 def test_draws_of_cells_are_draws_of_rows():
     draws, asked = 3000, {"priors": 0.1, "over": OVER, "measures": ["auc", "auprec", "iauprec"]}
     places = [pr.evaluate(drawn_rows(draws, i), **NAMES, by="draw", **asked) for i in (0, -1, 1)]
@@ -110,6 +111,7 @@ def test_alike_cases_of_a_cluster_make_it_less_sure():
     assert pr.bootstrap(repeated, **NAMES, **asked)["std_error"].item() < 0.06
 
 
+@pytest.mark.slow
 def test_equal_sampling_weights_of_any_size_are_as_sure_as_cases():
     table = TABLE.filter(pl.col("model") == "A")
     asked = {"measures": ["auc", "iauprec"], "over": OVER, "draws": 4000}
@@ -295,6 +297,7 @@ NOTHING_TO_SAY = {
 }
 
 
+@pytest.mark.product
 @pytest.mark.parametrize(("positives", "negatives", "note"), NOTHING_TO_SAY.values(),
                          ids=NOTHING_TO_SAY)  # fmt: skip
 @pytest.mark.parametrize("method", ["percentile", "bca", "logit"])

@@ -32,6 +32,7 @@ def sure(frame: pl.DataFrame, **arguments: object) -> pl.DataFrame:
     return pr.evaluate(frame, **NAMES, **{"intervals": "logit", **arguments})
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["logit", "wald"])
 @pytest.mark.parametrize("arguments", [{}, {"over": OVER}, {"over": pr.beta(2, 18), "priors": 0.1}])
@@ -254,6 +255,7 @@ def test_what_has_no_interval_is_refused(arguments, message):
 
 # Where negatives are few for the prior, positives are few, or the score is nearly perfect,
 # intervals of the sample alone held the truth in .25 to .9 of samples.
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "rounded"), [("logit", False), ("logit", True), ("wald", False)]
@@ -302,6 +304,7 @@ def test_weights_are_said_to_be_taken_for_counts(method):
 CORRECTED = ["auprec_corrected", "iauprec_corrected"]
 
 
+@pytest.mark.slow
 def test_corrected_areas_are_there_where_they_are_asked_for():
     assert not set(CORRECTED) & set(sure(TWENTY, over=OVER)["measure"])
     found = sure(TWENTY, over=OVER, priors=[0.1, 0.5], measures=["auc", "auprec", *CORRECTED])

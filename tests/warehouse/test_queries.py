@@ -19,6 +19,7 @@ def query(dialect: str, name: str = "predictions", **kwargs) -> str:
     return pr.warehouse.sql(pr.warehouse.evaluate(table, **asked), dialect)
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize(
@@ -35,6 +36,7 @@ def test_text_is_one_query_of_its_dialect(dialect, more):
 
 
 # In BigQuery no column can have such a name.
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("dialect", [name for name in DIALECTS if name != "bigquery"])
 @pytest.mark.parametrize("name", [ODD, "`", "' or 1 = 1"])

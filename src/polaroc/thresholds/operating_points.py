@@ -333,6 +333,12 @@ def shifted_rates(points: pl.LazyFrame, priors: Priors, rates: Sequence[str]) ->
     return at_priors(fixed, priors).select(*keys, "prior", "skew", **values)
 
 
+def _along(start: pl.Expr, rise: pl.Expr, share: pl.Expr, rate: str) -> pl.Expr:
+    """A rate at a share of the segment that ends at its column."""
+    # The sum may miss the end by its rounding: 1 would be less, and Matthews there not null.
+    return pl.when(share == 1).then(rate).otherwise(start + share * rise).alias(rate)
+
+
 def _selected(
     surface: pl.LazyFrame, groups: Sequence[str], rule: ThresholdRule, kept: Sequence[str]
 ) -> pl.LazyFrame:
@@ -352,8 +358,8 @@ def _selected(
         rule.objective.alias(worth),
         (pl.col("tp") + pl.col("fp")).alias(order),
         rule.share.alias("share"),
-        (t0 + rule.share * dt).alias("tpr"),
-        (f0 + rule.share * df).alias("fpr"),
+        _along(t0, dt, rule.share, "tpr"),
+        _along(f0, df, rule.share, "fpr"),
     ).cache()
     best = placed.group_by(groups).agg(
         pl.col(worth).filter(may).max(),

@@ -228,7 +228,7 @@ def test_scores_that_are_labels_are_noted_by_key():
 
 @pytest.mark.parametrize("decimals", [1, 12])
 @pytest.mark.parametrize("different", [1, 2, 700, 4_000])
-def test_few_different_weights_are_sums_of_the_same_rows(different, decimals):
+def test_totals_and_areas_of_weights_that_repeat(different, decimals):
     rng = np.random.default_rng(different)
     size = 12_000
     weights = np.append(-0.0, rng.random(different - 1) * 2)

@@ -16,7 +16,6 @@ from polaroc.curves.keys import (
     weight_ratio_note,
 )
 from polaroc.curves.packing import PACK_128, STEPS, Packing, packing
-from polaroc.curves.weight_numbers import WeightNumbers, few_weights, sample
 from polaroc.predictions.row_checks import SCORE, label_extremes, label_note
 from polaroc.predictions.table import Predictions
 from polaroc.typing import Array
@@ -220,47 +219,29 @@ def _sorted_rows(
 
     They may lack up to `spare` bits of the scores.
     """
-    numbers, tied = None, False
-    if predictions.weighted:
-        columns = predictions.rows.select(SCORE, WEIGHT).collect(engine=predictions.engine)
-        numbers, some = few_weights(columns[WEIGHT]), sample(columns[SCORE])
-        tied = some.n_unique() < len(some)
     step = STEPS.get(predictions.score_type, 1)
     scores = pl.Series(extremes.select(SCORE_EXTREMES).row(0), dtype=pl.Float64)
-    # Numbers of weights take bits that codes may need.
-    for numbered in [None] if numbers is None else [numbers, None]:
-        room = levels.size << (0 if numbered is None else numbered.bits)
-        for spared in range(spare + 1):
-            shared = packing(room, scores, step << spared)
-            if numbered is not None and spared and tied:
-                break
-            if shared != PACK_128:
-                rows = _by_code(predictions, levels, shared, numbered)
-                if not spared or _are_apart(rows[SORT_CODE].to_numpy()):
-                    return rows, shared
-                break
-    return None
-
-
-def _by_code(
-    predictions: Predictions, levels: KeyLevels, shared: Packing, numbered: WeightNumbers | None
-) -> pl.DataFrame:
-    """The codes, and weights, of all rows, by code."""
+    for spared in range(spare + 1):
+        shared = packing(levels.size, scores, step << spared)
+        if shared != PACK_128:
+            break
+    else:
+        return None
     code = shared.code(levels.index, pl.col(SCORE), pl.col(TRUTH)).alias(SORT_CODE)
     columns = [code, pl.col(WEIGHT)] if predictions.weighted else [code]
     rows = predictions.rows.select(columns).collect(engine="streaming")
-    if not predictions.weighted:
-        codes = rows.to_series()
-        few = rows.height <= FEW_ROWS
-        return pl.DataFrame({SORT_CODE: np.sort(codes.to_numpy()) if few else codes.sort()})
-    if numbered is not None:
-        return numbered.sorted_rows(rows)
-    return rows.lazy().sort(SORT_CODE).collect(engine="in-memory")
-
-
-def _are_apart(ranked: "Array") -> bool:
-    """Whether no codes are of the same key and score."""
-    return not ((ranked[1:] ^ ranked[:-1]) < 2).any()
+    if predictions.weighted:
+        rows = rows.lazy().sort(SORT_CODE).collect(engine="in-memory")
+    elif rows.height > FEW_ROWS:
+        rows = rows.to_series().sort().to_frame()
+    else:
+        codes = np.sort(rows.to_series().to_numpy())
+        rows = pl.DataFrame({SORT_CODE: codes})
+    if spared:
+        ranked = rows[SORT_CODE].to_numpy()
+        if ((ranked[1:] ^ ranked[:-1]) < 2).any():
+            return None
+    return rows, shared
 
 
 def _notes(predictions: Predictions, levels: KeyLevels, *, labels: bool) -> pl.Series | pl.Expr:

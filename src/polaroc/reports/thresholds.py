@@ -107,9 +107,12 @@ def thresholds(
     model: pl.Series,
     needs: Sequence[Need] | None = None,
 ) -> Thresholds:
-    """The thresholds of a model, by default at the ends and in the middle of the range."""
+    """The thresholds of a model, by default at the ends and in the middle of the range.
+
+    With `needs`, of a model beside the one that is taken: without cautions.
+    """
     rows = within(predictions.valid_rows, model.alias(question.between).to_frame())
-    priors = tuple(shown_priors(question.over))
+    priors, is_taken = tuple(shown_priors(question.over)), needs is None
     needs = tuple(question.needs.at(priors) if needs is None else needs)
     folds = read_folds(rows.lazy(), question.blocks, question.case)
     count = int(folds.fold.max(initial=0)) + 1
@@ -118,9 +121,10 @@ def thresholds(
     held_out = (rates_across_folds if count > 1 else rates_within_folds)(folds, needs)
     columns = {"threshold": folds.thresholds(needs), **_summary(held_out)}
     cautions = []
-    if count > 1:
+    if count > 1 and is_taken:
         cautions += [SHARED] if question.case is None else []
         cautions += [] if _scales_compare(folds) else [OWN_SCALES]
+    if count > 1:
         columns |= _limits_over_folds(held_out, question)
     schema = dict.fromkeys((*columns, *LIMITS), pl.Float64)
     missing = {name: [None] * len(needs) for name in LIMITS if name not in columns}

@@ -453,13 +453,13 @@ def test_an_interrupt_during_the_imports_is_no_traceback(moment):
         assert process.stdout.readline() == "begun\n"
         time.sleep(moment)
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
-    assert "Traceback" not in said
-    # Python that has run everything and is ending heeds no handler any more.
-    assert process.returncode in (0, 130, -signal.SIGINT)
-    # Typer, while it reads the arguments, ends with 130 without a word.
+        shown, said = process.communicate(timeout=60)
+    if "Usage" in shown:
+        # Python that has run everything and is ending heeds no handler any more.
+        return
+    assert process.returncode == 130
+    # Typer, while it reads the arguments, ends without a word.
     assert said in ("", "Interrupted: nothing was written.\n")
-    assert process.returncode == 130 or not said
 
 
 def test_a_choice_at_a_single_prior(file):

@@ -166,7 +166,6 @@ class _Counts:
 def ranked_cells(predictions: Predictions, *, scored: bool = False) -> RankedCells | None:
     """The cells of rows in memory that have no errors; `scored`: with all cells, if unweighted.
 
-
     None where the keys cannot be numbered, or their numbers and the scores need 128 bits.
     """
     extremes = score_extremes(predictions).collect(engine=predictions.engine)

@@ -201,8 +201,8 @@ def _judged(thresholds: Thresholds, evidence: Evidence) -> str:
     """On which cases the rates at the threshold were measured."""
     level = percent(evidence.question.level)
     margin = f"the margin of error is an exact {level} interval for independent cases"
-    exact = thresholds.taken["tpr_lower"] is not None
-    alarms = _right_alarms(thresholds, evidence.question.estimated) if exact else ""
+    has_limits = thresholds.taken["tpr_lower"] is not None
+    alarms = _right_alarms(thresholds, evidence.question.estimated) if has_limits else ""
     if thresholds.is_tuned:
         cases = (
             f"{counted(thresholds.positives, 'positive')} and "
@@ -211,16 +211,16 @@ def _judged(thresholds: Thresholds, evidence: Evidence) -> str:
         promised = "" if thresholds.promise else ", and promises nothing: costs cannot be promised"
         return (
             f"The threshold was set on cases of its own{promised}. The rates are those of {cases} "
-            f"that took no part in setting it" + (f"; {margin}{alarms}." if exact else ".")
+            f"that took no part in setting it" + (f"; {margin}{alarms}." if has_limits else ".")
         )
     if thresholds.folds < 2:
         chosen = (
             f". The margin of error ({level}, for independent cases) allows for the threshold "
             f"having been chosen on them{alarms}"
-            if exact
+            if has_limits
             else "; with weights, how far they vary is not known"
         )
-        if exact and thresholds.need.fixes_count:
+        if has_limits and thresholds.need.fixes_count:
             return (
                 f"The rates are those of {counted(thresholds.positives, 'positive')} and "
                 f"{counted(thresholds.negatives, 'negative')}; {margin}{alarms}."
@@ -231,7 +231,7 @@ def _judged(thresholds: Thresholds, evidence: Evidence) -> str:
         )
     spread = (
         f"the margin of error, {level}, allows for training sets that overlap"
-        if exact
+        if has_limits
         else "without test_train_ratio they have no margin of error"
     )
     return (

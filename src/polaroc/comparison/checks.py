@@ -314,20 +314,12 @@ def two_models(
     return table.filter(pl.col(between).is_in(kept.implode()))
 
 
-def refuse_folds(table: pl.DataFrame, folds: Sequence[str]) -> None:
-    """Refuse scores of models that were fitted anew for each fold."""
+def refuse_folds(table: pl.DataFrame, folds: Sequence[str], why: str, hint: Hint) -> None:
+    """Refuse scores of models that were fitted anew for each fold; `why` begins the message."""
     several = [name for name in folds if name in table.columns and table[name].n_unique() > 1]
     if several:
-        raise InvalidArgument(
-            f"case is given, which is for one test set, and {quoted(several)} has "
-            f"{table.select(several).n_unique()} values.",
-            hint=Hint(
-                "for models fitted anew in each fold take {test_train_ratio} in place of {case}; "
-                "for one test set keep one of the values, or drop the column.",
-                test_train_ratio=0.25,
-                case=None,
-            ),
-        )
+        count = table.select(several).n_unique()
+        raise InvalidArgument(f"{why}, and {quoted(several)} has {count} values.", hint=hint)
 
 
 def of_one_range(

@@ -43,7 +43,7 @@ from polaroc.comparison.paired_cases import (
 )
 from polaroc.comparison.result import Comparison
 from polaroc.comparison.verdict import GateResult, at_in_words, decide
-from polaroc.errors import InvalidArgument, InvalidPredictions
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, higher_is_better, label
 from polaroc.measures.spec import Measure
@@ -58,6 +58,10 @@ ON_CASES = (
     "It is about these fitted models on other cases like these, which must be independent; of "
     "models trained anew it says nothing."
 )
+ONE_TEST_SET = Hint(
+    "for models fitted anew in each fold take {test_train_ratio} in place of {case}; for one test "
+    "set keep one of the values, or drop the column.", test_train_ratio=0.25, case=None,
+)  # fmt: skip
 # Below, the limits are clearly wider than those of many cases.
 FEW_CASES = 200
 WIDENED = (
@@ -252,7 +256,7 @@ def gate(
 
     taken_over: tuple[float, float] | Belief | str | None = over
     if on_cases:
-        refuse_folds(table, folds)
+        refuse_folds(table, folds, "case is given, which is for one test set", ONE_TEST_SET)
         taken = single_measure(measure, at, over, "exact", score_prior)
         cases = read_cases(table, between=between, case=case, by=(), **columns)
         estimates = measured(table, by=between, intervals="wald")

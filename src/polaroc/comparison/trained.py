@@ -9,7 +9,7 @@ from polaroc.base.columns import as_lazy
 from polaroc.base.names import noted_by_kind
 from polaroc.base.statistics import normal
 from polaroc.comparison import caveats, omnibus
-from polaroc.comparison.checks import check_estimates
+from polaroc.comparison.checks import check_estimates, refuse_folds
 from polaroc.comparison.delong import pairs_of, single_measure
 from polaroc.comparison.design import Plan
 from polaroc.comparison.letters import check_result_name, letter_frame
@@ -24,12 +24,17 @@ from polaroc.comparison.paired_cases import (
 )
 from polaroc.comparison.pairwise import holm_factors
 from polaroc.comparison.result import Comparison
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG
 from polaroc.predictions.wide import score_columns, with_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import IntoExpr, Label, Prior, Score, Table
+
+FITTED_ONCE = Hint(
+    "keep one of them, or drop the column where it only divides one test set; for models fitted "
+    "anew for each take {target} with measures.", target="algorithm",
+)  # fmt: skip
 
 
 def compare_trained(
@@ -60,7 +65,9 @@ def compare_trained(
     check_result_name(between)
     table = with_cases(as_lazy(predictions).collect(), score, case)
     check_has_models(table.columns, between, score)
-    _refuse_blocks(table, block)
+    refuse_folds(
+        table, block, "target is 'trained', which compares models fitted once", FITTED_ONCE
+    )
     at: Prior = "observed" if prior is None else prior
     named: dict[str, Any] = {"truth": truth, "score": score, "positive": positive}
     measured = evaluate(
@@ -123,21 +130,6 @@ def of_cases(
         plan=plan,
         higher_is_better=descending,
     )  # fmt: skip
-
-
-def _refuse_blocks(table: pl.DataFrame, block: Sequence[str]) -> None:
-    """Refuse scores of models that were fitted anew for each block."""
-    several = [name for name in block if name in table.columns and table[name].n_unique() > 1]
-    if several:
-        raise InvalidArgument(
-            f"target is 'trained', which compares models fitted once, and {quoted(several)} has "
-            f"{table.select(several).n_unique()} values.",
-            hint=Hint(
-                "keep one of them, or drop the column where it only divides one test set; "
-                "for models fitted anew for each take {target} with measures.",
-                target="algorithm",
-            ),
-        )
 
 
 def _significant_pairs(

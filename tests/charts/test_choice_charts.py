@@ -81,3 +81,25 @@ def test_regret_is_the_way_to_the_best_mean(table):
     assert {tip["series"]: tip["y"] for tip in tips} == {
         model: top for model, (_, top) in of_models.items()
     }
+
+
+def test_regrets_of_costs_are_drawn_whatever_their_scale():
+    table = predictions().with_columns(case=pl.int_range(pl.len()).over("model"))
+    tuning, test = (table.filter(pl.col("case") % 2 == half).drop("fold") for half in (0, 1))
+    fn, fp = 3e-7, 1e-7
+    choice = pr.choose(
+        test, truth="truth", score="score", case="case", measure="expected_cost", over=(0.1, 0.5),
+        tuning=tuning, cost_fn=fn, cost_fp=fp,
+    )  # fmt: skip
+    rates = choice.models.sort("model").select("tpr", "fpr").to_numpy().T
+    line, worst, *_ = values(pr.charts.regret(choice).to_dict())
+    shown = np.array([record["y"] for record in line])
+    priors = np.array(line[0]["x"])
+    costs = [p * fn * (1 - rates[0]) + (1 - p) * fp * rates[1] for p in priors]
+    expected = (np.array(costs) - np.min(costs, axis=1, keepdims=True)).T
+    assert expected.max() > 1e-8
+    assert shown == pytest.approx(expected, abs=1e-12)
+    assert [record["y"] for record in worst] == pytest.approx(expected.max(axis=1), abs=1e-12)
+    (strip,) = values(pr.charts.winner_map(choice).to_dict())
+    best = {prior: record["series"] for record in strip for prior in record["prior"]}
+    assert best == {p: MODELS[i] for p, i in zip(priors, expected.argmin(axis=0), strict=True)}

@@ -1,5 +1,6 @@
 import re
 
+import numpy as np
 import polars as pl
 import pytest
 from pages import Page
@@ -74,9 +75,72 @@ def test_costs_set_a_threshold_and_promise_nothing(tmp_path):
     said, page = answer(tmp_path, cost_fn=5)
     curves = pr.curve(TUNING.filter(model="A"), truth="truth", score="score", by="model")
     at = pr.operating_points(curves, "cost", priors=0.2, cost_fn=5)["threshold"].item()
-    written = re.match(r"Take A.*?, and act on scores from (\S+)\. That finds", said)
+    written = re.match(r"Take A.*?, and act on scores from (\S+)\. Of 1,000 cases, ", said)
     assert_same_cases(float(written[1]), at)
     assert "promises nothing: costs cannot be promised" in page.text()
+
+
+def early_and_late(seed: int) -> pl.DataFrame:
+    """Six of ten positives are easy for "early"; "late" finds all, with a third of negatives."""
+    rng = np.random.default_rng(seed)
+    truth = np.arange(400) < 100
+    easy = truth & (np.arange(400) < 60)
+    noise = rng.random(400)
+    return pl.DataFrame(
+        {
+            "id": np.arange(400) + 1000 * seed,
+            "truth": truth,
+            "early": np.where(easy, 1 + noise, noise),
+            "late": np.where(truth | (np.arange(400) >= 300), 1 + rng.random(400), noise),
+        }
+    )
+
+
+BY_COST = {"truth": "truth", "score": ["early", "late"], "over": OVER}
+
+
+def test_models_are_ranked_by_what_they_cost_at_thresholds_from_cases_of_their_own(tmp_path):
+    tuning, test = early_and_late(1), early_and_late(2)
+    path, told = tmp_path / "report.html", []
+    costs = {"cost_fn": 30, "cost_fp": 2, "tuning": tuning}
+    page = Page(pr.report(test, path=path, tell=told.append, **BY_COST, **costs))
+    choice = pr.choose(test, measure="expected_cost", **BY_COST, **costs)
+    assert choice.models["model"].to_list() == ["late", "early"]
+    areas = pr.choose(test, **BY_COST)
+    assert areas.models["model"].to_list() == ["early", "late"]
+    # The page says what the choice says, and what it is beside no model at all.
+    said = " ".join(told[0].split("\n"))
+    sentences = re.fullmatch(r"(.* than that of early\.) (.*)", choice.answer)
+    assert said.startswith(f"{sentences[1]} This threshold finds about 100 of 100 positives")
+    assert sentences[2] in said
+    assert "Acting on every case would cost 1.6." in page.text()  # 0.8 of 2, less than 0.2 of 30
+    assert "If 10 to " not in page.text()
+    assert (
+        "late has the least cost whatever the share of positives, from 10 to 30 %." in page.text()
+    )
+    shown = page.table("The models, the least cost first")
+    expected = []
+    for model in ("late", "early"):
+        own = choice.models.row(by_predicate=pl.col("model") == model, named=True)
+        called = test[model].to_numpy() >= own["threshold"]
+        truth = test["truth"].to_numpy()
+        expected.append(0.2 * 30 * (1 - called[truth].mean()) + 0.8 * 2 * called[~truth].mean())
+    assert shown["cost per case"].cast(float).to_list() == pytest.approx(expected, rel=1e-3)
+    means = areas.models.sort("mean")["mean"]
+    assert shown["area"].cast(float).to_list() == pytest.approx(means.to_list(), abs=6e-4)
+    assert "what it costs more than the cheapest model" in page.text()
+    assert "The tests compare areas, which count all thresholds" in page.text()
+
+
+def test_without_cases_for_thresholds_the_page_says_how_to_rank_by_cost(tmp_path):
+    told = []
+    pr.report(
+        early_and_late(2), path=tmp_path / "r.html", tell=told.append, cost_fn=30, cost_fp=2,
+        **BY_COST,
+    )  # fmt: skip
+    assert told[0].startswith("Take early")
+    assert "late costs less than early" in told[0]
+    assert told[0].endswith("(tuning) the models are ranked by what they cost.")
 
 
 def test_folds_and_cases_that_are_judged_promise_nothing(tmp_path):

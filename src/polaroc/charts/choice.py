@@ -1,6 +1,7 @@
 """Charts of a choice over uncertain priors: regret, and the best model at each prior."""
 
 from collections.abc import Mapping
+from math import floor, log10
 from typing import Any
 
 import polars as pl
@@ -42,7 +43,7 @@ def regret(
     *,
     colours: Mapping[str, str] | None = None,
 ) -> "alt.HConcatChart":
-    """How far each model is below the best one at each prior.
+    """How far each model is from the best one at each prior: below its area, above its cost.
 
     Parameters
     ----------
@@ -82,12 +83,13 @@ def regret(
     2
     """
     table, between = table_of_choice(choice)
-    drawn = lines_by_prior(table, [between], "regret")
+    decimals = _decimals(choice)
+    drawn = lines_by_prior(table, [between], "regret", decimals)
     regrets = choice.models.select(pl.max_horizontal("mean_regret", "worst_regret").max())
-    top = HEADROOM * round(regrets.to_series()[0], DECIMALS) or 1.0
+    top = HEADROOM * round(regrets.to_series()[0], decimals) or 1.0
     scale = alt.Scale(domain=[0, top], nice=False)
     side = "below" if choice.higher_is_better else "above"
-    label = f"{measure_name(choice.measure)} {side} the best mean"
+    label = f"{_measured(choice)} {side} the best mean"
     tint = style(drawn.series, drawn.title, colours)
     encoding = [
         alt.X("x:Q", **prior_axis(table["prior"].to_list())),
@@ -135,8 +137,8 @@ def _mean_and_worst(
     colours: Mapping[str, str] | None,
 ) -> "alt.LayerChart | alt.FacetChart":
     between = choice.models.columns[0]
-    table = choice.models.select(between, pl.col("mean_regret", "worst_regret").round(DECIMALS))
-    table = table.sort(between, nulls_last=True)
+    regrets = pl.col("mean_regret", "worst_regret").round(_decimals(choice))
+    table = _known(choice).select(between, regrets).sort(between, nulls_last=True)
     records = [
         {"series": str(model), "y": mean, "top": worst} for model, mean, worst in table.rows()
     ]
@@ -244,7 +246,7 @@ def winner_map(
                 _cells(won, between, vertical, tint), won, between, names_needed
             ).properties(width=WIDTH, height=0.75 * SIZE)
         )
-    label = measure_name(choice.measure)
+    label = _measured(choice)
     subtitle = f"above: best mean {label}; below: share of {folds} that each wins"
     heading = alt.TitleParams(title, subtitle=subtitle if many else f"best {label}")
     return with_theme(alt.vconcat(*panels, spacing=10).properties(title=heading))
@@ -333,13 +335,7 @@ def table_of_choice(choice: Choice) -> tuple[pl.DataFrame, str]:
             hint="pass the result of choose(...).",
         )
     between = choice.models.columns[0]
-    if "threshold" in choice.models.columns:
-        raise InvalidTable(
-            "the choice is one by expected cost; the charts of choices show measures of which more "
-            "is better.",
-            hint="draw cost_curve(...) with charts.cost_curves.",
-        )
-    if choice.models["worst_regret"].null_count():
+    if _known(choice)["worst_regret"].null_count() or choice.priors["prior"].n_unique() < 2:
         raise InvalidTable(
             f"the choice has {choice.priors['prior'].n_unique()} prior(s) of the range, too few to "
             "draw the best model at each prior.",
@@ -349,6 +345,25 @@ def table_of_choice(choice: Choice) -> tuple[pl.DataFrame, str]:
                 command_line="evaluate with --grid 16.",
             ),
         )
-    rounded = same_prior(), pl.col("mean", "regret").round(DECIMALS)
+    rounded = same_prior(), pl.col("mean", "regret").round(_decimals(choice))
     table = choice.priors.with_columns(rounded)
     return table.sort(between, "prior", nulls_last=True), between
+
+
+def _measured(choice: Choice) -> str:
+    """What the models are judged by, as text."""
+    return "cost per case" if choice.is_by_cost else measure_name(choice.measure)
+
+
+def _known(choice: Choice) -> pl.DataFrame:
+    """The models that can be drawn: of a choice by cost, those with a threshold."""
+    with_cost = pl.col("mean").is_not_null()
+    return choice.models.filter(with_cost) if choice.is_by_cost else choice.models
+
+
+def _decimals(choice: Choice) -> int:
+    """Decimals up to which differences can be seen: costs have any scale, areas are below 1."""
+    top = float(choice.priors.select(pl.col("mean").max().fill_null(0)).item())
+    if choice.higher_is_better or top == 0:
+        return DECIMALS
+    return max(DECIMALS - floor(log10(top)), 0)

@@ -71,9 +71,11 @@ def same_prior() -> pl.Expr:
     return pl.col("prior").round_sig_figs(DIGITS)
 
 
-def lines_by_prior(points: pl.DataFrame, keys: Sequence[str], value: str = "estimate") -> Lines:
+def lines_by_prior(
+    points: pl.DataFrame, keys: Sequence[str], value: str = "estimate", decimals: int = DECIMALS
+) -> Lines:
     """A line per key of a column against the prior."""
-    return lines(points.with_columns(pl.col(value).round(DECIMALS)), keys, "prior", value)
+    return lines(points.with_columns(pl.col(value).round(decimals)), keys, "prior", value)
 
 
 def prior_lines(

@@ -37,6 +37,8 @@ def describe_belief(
     if ends is not None:
         return f"over {100 * ends[0]:.3g} to {100 * ends[1]:.3g} % positives"
     if over is not None:
+        if not isinstance(over, tuple) and len(over.priors) == 1 and over.ends is None:
+            return f"at {100 * over.priors[0]:.3g} % positives"
         is_estimated = not isinstance(over, tuple) and over.ends is not None
         return f"{'at' if is_estimated else 'under'} {over!r}"
     if len(grid) == 1:

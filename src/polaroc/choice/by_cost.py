@@ -438,32 +438,43 @@ def _sentence(
     ranked: pl.DataFrame, costs: Costs, curves: Sequence[pl.DataFrame], *, is_bound: bool
 ) -> str:
     """Which model with which threshold, what that does and costs, and how sure it is."""
-    cost, threshold, tpr, fpr = ranked.select("mean", *COLUMNS).row(0)
+    threshold = ranked["threshold"][0]
+    act = (
+        "raise no alarm"
+        if threshold is None
+        else f"act on scores from {_written(threshold, ranked.to_series(0)[:1], curves)}"
+    )
+    sure = how_sure(ranked, is_bound=is_bound, higher=False)
+    return f"{take_first(ranked)}, and {act}. {cost_in_words(ranked, costs)} {sure}".rstrip()
+
+
+def take_first(ranked: pl.DataFrame) -> str:
+    """Which model to take: of those that cost the same one only, to which the threshold belongs."""
+    return first_words(ranked if count_tied(ranked) == 1 else ranked[:1])
+
+
+def cost_in_words(ranked: pl.DataFrame, costs: Costs) -> str:
+    """What becomes of some number of cases with the first model, what it costs, and the next."""
+    cost, tpr, fpr = ranked.select("mean", "tpr", "fpr").row(0)
     at, prior, tied = one_prior(costs.over), costs.belief.mean, count_tied(ranked)
     cases = 1000
     while cases * prior < MIN_POSITIVES:
         cases *= 10
     positives, missed = cases * prior, cases * prior * (1 - tpr)
     alarms = cases * (1 - prior) * fpr
-    act = (
-        "raise no alarm"
-        if threshold is None
-        else f"act on scores from {_written(threshold, ranked.to_series(0)[:1], curves)}"
-    )
     ends = costs.over if isinstance(costs.over, tuple) and at is None else None
     belief = describe_belief(ends, costs.over if at is None else None, [prior])
     plural = "" if round(alarms) == 1 else "s"
     sentence = (
-        f"{first_words(ranked if tied == 1 else ranked[:1])}, and {act}. Of {cases:,} cases, "
-        f"{belief}, it misses on average {missed:,.0f} of {positives:,.0f} positives and raises "
-        f"{alarms:,.0f} false alarm{plural}, a cost of {cost:.4g} per case"
+        f"Of {cases:,} cases, {belief}, it misses on average {missed:,.0f} of {positives:,.0f} "
+        f"positives and raises {alarms:,.0f} false alarm{plural}, a cost of {cost:.4g} per case"
     )
     if tied > 1:
         sentence += f", as much as {listed(ranked[ranked.columns[0]][1:tied].to_list(), 'and')}"
     if tied < ranked.height:
         other, more = ranked.select(ranked.columns[0], "mean").row(tied)
         sentence += f", {more - cost:.3g} less than that of {one_name(other)}"
-    return f"{sentence}. {how_sure(ranked, is_bound=is_bound)}".rstrip()
+    return f"{sentence}."
 
 
 def _corrected(ranked: pl.DataFrame) -> list[str]:

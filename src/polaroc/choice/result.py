@@ -104,9 +104,14 @@ class Choice:
     promise: str | None = None
 
     @property
+    def is_by_cost(self) -> bool:
+        """Whether models are judged by their expected cost."""
+        return "threshold" in self.models.columns
+
+    @property
     def higher_is_better(self) -> bool:
         """Whether more of the measure is better."""
-        return "threshold" not in self.models.columns and higher_is_better(self.measure)
+        return not self.is_by_cost and higher_is_better(self.measure)
 
     def summary(self) -> str:
         """All of it as text for a terminal of 80 columns."""
@@ -133,7 +138,7 @@ def choice_parts(choice: Choice) -> "list[RenderableType]":
 
 
 def _choices(choice: Choice) -> str:
-    if "threshold" in choice.models.columns:
+    if choice.is_by_cost:
         return f"Bayes choice {choice.bayes}; minimax-regret choice {choice.minimax}."
     steadiest = (
         "least prior-sensitive unknown (the table has no sens)"
@@ -164,7 +169,7 @@ def _choice_blocks(choice: Choice) -> Iterator[Block]:
             ],
             1,
         )  # fmt: skip
-    if "threshold" in models.columns:
+    if choice.is_by_cost:
         yield (
             "Cost per case, and the threshold that it is the cost of",
             [between, "cost", "mean regret", "worst regret", "threshold", "recall", "FPr"],

@@ -10,15 +10,20 @@ from polaroc import rates
 from polaroc.base.names import named, one_name
 from polaroc.base.text import percent
 from polaroc.choice.answer import first_words, how_sure
+from polaroc.choice.by_cost import cost_in_words, take_first
+from polaroc.choice.result import Choice
 from polaroc.comparison.measure_rows import doubts
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.grids import skew
-from polaroc.reports.evidence import BIASED, FEW_NEGATIVES, Evidence
-from polaroc.reports.ranking import EXPECTED
+from polaroc.reports.evidence import BIASED, FEW_NEGATIVES, Evidence, costs
+from polaroc.reports.ranking import COST, EXPECTED
 from polaroc.reports.thresholds import Thresholds
 from polaroc.reports.words import counted, of_hundred, percent_range
 
 AREA = "area (AUPREC)"
+# Of models that are ranked by area, or by cost.
+LARGEST = {False: "the largest area", True: "the least cost"}
+BETTER = {False: "a larger area", True: "a lower cost"}
 # Of two models set to the same goal, what the better one has less of, and how that is written.
 MISSED = "misses fewer positives than {own}: {other} of 100, not {most}", of_hundred
 LEFT = {
@@ -29,6 +34,11 @@ LEFT = {
     "precision": MISSED,
     "capacity": MISSED,
 }  # fmt: skip
+
+
+BY_COST = (
+    "With cases of their own for the thresholds (tuning) the models are ranked by what they cost."
+)
 
 
 @dataclass(frozen=True)
@@ -46,8 +56,8 @@ def decide(evidence: Evidence) -> Decision:
     at_goal = _better_at_goal(evidence) if evidence.question.needs.is_given else []
     doubted = " ".join(doubts(evidence.measures, "auprec"))
     known = (
-        doubted, _take(evidence), promise, _final_model(evidence), _rates(evidence),
-        _probability(evidence), *at_goal,
+        doubted, _take(evidence), promise, _final_model(evidence), _cost(evidence),
+        _rates(evidence), _probability(evidence), *at_goal,
     )  # fmt: skip
     return Decision(
         tuple(sentence for sentence in known if sentence), _how_sure(evidence), _changes(evidence)
@@ -81,7 +91,9 @@ def need_in_words(thresholds: Thresholds, *, given: bool) -> str:
 def _take(evidence: Evidence) -> str:
     """The model and its threshold."""
     thresholds, choice = evidence.thresholds, evidence.choice
-    words = "" if choice is None else first_words(choice.models)
+    words = ""
+    if choice is not None:
+        words = (take_first if evidence.by_cost else first_words)(_known(choice))
     model = words or f"Take {one_name(evidence.models[0])}"
     if thresholds is None:
         value = evidence.ranking[EXPECTED][0]
@@ -101,6 +113,18 @@ def _take(evidence: Evidence) -> str:
     if need.kind == "cost":
         return f"{model}, and act on no score: at these costs no threshold pays."
     return f"{model}. None of its thresholds would {need}."
+
+
+def _cost(evidence: Evidence) -> str:
+    """What the first model costs, where models are ranked by it."""
+    if evidence.choice is None or not evidence.by_cost:
+        return ""
+    return cost_in_words(_known(evidence.choice), costs(evidence.question))
+
+
+def _known(choice: Choice) -> pl.DataFrame:
+    """The models that have a mean: of a choice by cost, those with a class of each kind."""
+    return choice.models.filter(pl.col("mean").is_not_null())
 
 
 def _final_model(evidence: Evidence) -> str:
@@ -150,7 +174,8 @@ def _rates(evidence: Evidence) -> str:
     if taken["tpr_lower"] is not None and taken["tpr_upper"] is not None:
         ends = of_hundred(taken["tpr_lower"]), of_hundred(taken["tpr_upper"])
         margin = f" (margin of error: {ends[0]} to {ends[1]})" if ends[0] != ends[1] else ""
-    found = f"That finds about {of_hundred(recall)} of 100 positives{margin}"
+    subject = "This threshold" if evidence.by_cost else "That"
+    found = f"{subject} finds about {of_hundred(recall)} of 100 positives{margin}"
     if alarms == 0:
         return f"{found}, and none of {counted(thresholds.negatives, 'negative')} raised an alarm."
     right = _at_ends(
@@ -165,9 +190,10 @@ def _probability(evidence: Evidence) -> str:
     choice = evidence.choice
     if choice is None:
         return ""
-    words = how_sure(choice.models, is_bound=choice.is_bound, is_area=True)
+    is_area = not evidence.by_cost
+    words = how_sure(_known(choice), is_bound=choice.is_bound, higher=is_area, is_area=is_area)
     areas = evidence.measures.filter(measure="iauprec")
-    if words and areas["note"].drop_nulls().str.contains(BIASED).any():
+    if words and is_area and areas["note"].drop_nulls().str.contains(BIASED).any():
         words += (
             " That is itself unsure: few negatives were tested for so small a share of positives."
         )
@@ -178,15 +204,22 @@ def _how_sure(evidence: Evidence) -> tuple[str, ...]:
     sentences = []
     row = evidence.ranking.row(0, named=True)
     model = one_name(evidence.models[0])
-    if row[EXPECTED] is not None:
-        limits = ""
-        if row["lower"] is not None:
-            limits = f" (margin of error: {row['lower']:.3f} to {row['upper']:.3f})"
+    digits = "{:.4g}" if evidence.by_cost else "{:.3f}"
+    limits = ""
+    if row["lower"] is not None:
+        ends = (digits.format(row[end]) for end in ("lower", "upper"))
+        limits = f" (margin of error: {' to '.join(ends)})"
+    if row[COST] is not None:
+        sentences.append(
+            f"The cost of {model} is {digits.format(row[COST])} per case{limits}. Acting on "
+            f"{_without_a_model(evidence)}."
+        )
+    elif row[EXPECTED] is not None:
         over = evidence.question.over
         chance = "" if over is None else f"; chance has {resolve_belief(over).mean:.3g}, perfect 1"
         sentences.append(
             f"The {AREA} of {model}, the share of right alarms averaged over all recalls, is "
-            f"{row[EXPECTED]:.3f}{limits}{chance}."
+            f"{digits.format(row[EXPECTED])}{limits}{chance}."
         )
     # What the number just said means comes before how it was made.
     cautions = evidence.cautions
@@ -195,6 +228,14 @@ def _how_sure(evidence: Evidence) -> tuple[str, ...]:
     if thresholds is not None and thresholds.taken["threshold"] is not None:
         sentences.append(_judged(thresholds, evidence))
     return (*sentences, *(line for line in cautions if line != FEW_NEGATIVES))
+
+
+def _without_a_model(evidence: Evidence) -> str:
+    """What it costs to act on no case or on every case, whichever is less."""
+    prior = resolve_belief(evidence.question.over).mean
+    missed, alarm = evidence.question.needs.costs
+    cost, cases = min((prior * missed, "no case"), ((1 - prior) * alarm, "every case"))
+    return f"{cases} would cost {cost:.4g}"
 
 
 def _judged(thresholds: Thresholds, evidence: Evidence) -> str:
@@ -286,7 +327,8 @@ def _better_at_goal(evidence: Evidence) -> list[str]:
     more = words.format(own=one_name(own), other=as_text(least), most=as_text(most))
     return [
         f"Models are ranked by area, which counts all thresholds. Set to {need}, {one_name(other)} "
-        f"{more}. This was seen on these cases, and not tested."
+        f"{more}. This was seen on these cases, and not tested.",
+        *([BY_COST] if need.kind == "cost" and not evidence.question.blocks else []),
     ]
 
 
@@ -317,7 +359,9 @@ def _other_models(evidence: Evidence) -> list[str]:
     if choice is None:
         return []
     if choice.priors.height and choice.priors["best"].all():
-        return ["At every share of positives the areas of all models are the same."]
+        same = "costs" if evidence.by_cost else "areas"
+        return [f"At every share of positives the {same} of all models are the same."]
+    largest, better = LARGEST[evidence.by_cost], BETTER[evidence.by_cost]
     between = evidence.question.between
     model = pl.lit(evidence.models[:1]).first()
     own = choice.priors.filter(pl.col(between).eq_missing(model)).sort("prior")
@@ -327,7 +371,7 @@ def _other_models(evidence: Evidence) -> list[str]:
     name = one_name(evidence.models[0])
     if own.height > 1 and worse.is_empty():
         sentences.append(
-            f"{name} has the largest area whatever the share of positives, from "
+            f"{name} has {largest} whatever the share of positives, from "
             f"{percent_range(low, high)}."
         )
     for start, end in _runs(own["prior"].to_list(), worse["prior"].to_list()):
@@ -335,12 +379,12 @@ def _other_models(evidence: Evidence) -> list[str]:
         winners = named(there[between].unique(maintain_order=True).to_list())
         verb = "has" if there[between].n_unique() == 1 else "have"
         sentences.append(
-            f"If {percent_range(start, end)} of cases are positive, {winners} {verb} a larger area "
+            f"If {percent_range(start, end)} of cases are positive, {winners} {verb} {better} "
             f"than {name}."
         )
     sentences += [
         f"If {'only ' if prior < low else ''}{percent(prior)} of cases were positive, beyond the "
-        f"range, {one_name(winner)} would have the largest area."
+        f"range, {one_name(winner)} would have {largest}."
         for winner, prior in evidence.beyond
     ]
     return sentences

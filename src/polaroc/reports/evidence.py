@@ -10,6 +10,7 @@ import polars as pl
 from polaroc.base.columns import MEASURE_COLUMNS, as_lazy, require
 from polaroc.base.private_columns import LACKING, TRUTH, private
 from polaroc.choice.answer import changes
+from polaroc.choice.by_cost import Costs, choose_by_cost, costs_of
 from polaroc.choice.certainty import name_case, of_block
 from polaroc.choice.choose import choose_measured
 from polaroc.choice.regret import evaluate_hint
@@ -88,6 +89,11 @@ class Evidence:
         return self.ranking[self.question.between]
 
     @property
+    def by_cost(self) -> bool:
+        """Whether the models are ranked by what they cost."""
+        return self.choice is not None and self.choice.is_by_cost
+
+    @property
     def blocks(self) -> int:
         """How many blocks there are; 1 where each model was measured once."""
         columns = list(self.question.blocks)
@@ -97,7 +103,11 @@ class Evidence:
     def assumptions(self) -> list[str]:
         """What the tests assume, or why none was made, unless a caution asks for the same."""
         if self.comparison is not None:
-            return list(self.comparison.warnings)
+            warnings = self.comparison.warnings
+            # A choice by area has said it; one by cost says nothing of areas.
+            is_unsaid = self.by_cost and any(BIASED in line for line in warnings)
+            biased = [FEW_NEGATIVES] if is_unsaid else []
+            return [*(line for line in warnings if BIASED not in line), *biased]
         is_unsure = self.choice is not None and self.choice.models["probability_best"][0] is None
         return [] if is_unsure else [self.untested]
 
@@ -212,7 +222,7 @@ def of_predictions(
         if question.case is not None and measures[question.between].n_unique() > 1:
             both = pl.concat([limits, measures.filter(measure="auc")], how="diagonal")
             tested = _tested(predictions, question, both)
-    choice = _choice(measures, question, tested)
+    choice = _choice(measures, question, tested, predictions)
     comparison, untested = _comparison(choice, question, predictions, tested)
     judged = _judged_blocks(measures, question)
     if judged is not None:
@@ -221,13 +231,16 @@ def of_predictions(
     ranked = ranking(measures, question, choice, comparison)
     models = ranked[question.between]
     points = thresholds(predictions, question, models[:1])
+    # Models that are ranked by cost are ranked by the goal.
+    others = 0 if question.by_cost else min(models.len(), MAX_AT_GOAL)
     at_goal = tuple(
         (models[i], thresholds(predictions, question, models[i : i + 1], [points.need]).taken)
-        for i in range(1, min(models.len(), MAX_AT_GOAL))
+        for i in range(1, others)
     )
     return Evidence(
         question, measures, ranked, choice, comparison, untested, predictions, points, audit,
-        beyond=tuple(_beyond(measures, question, models[0])), at_goal=at_goal,
+        beyond=() if question.by_cost else tuple(_beyond(measures, question, models[0])),
+        at_goal=at_goal,
     )  # fmt: skip
 
 
@@ -347,17 +360,38 @@ def _tested(
 
 
 def _choice(
-    measures: pl.DataFrame, question: Question, tested: TestedCases | None = None
+    measures: pl.DataFrame,
+    question: Question,
+    tested: TestedCases | None = None,
+    predictions: ReportPredictions | None = None,
 ) -> Choice | None:
     if measures[question.between].n_unique() < 2:
         return None
-    choice = choose_measured(
-        measures, question.between, question.blocks or None, over=question.over,
-        test_train_ratio=question.test_train_ratio if question.blocks else None,
-        alpha=question.alpha, incomplete=question.incomplete, level=question.level,
-        certainty=None if tested is None else of_block(tested.cases, tested.block),
-    )  # fmt: skip
+    if question.by_cost and predictions is not None:
+        choice = _choice_by_cost(predictions, question)
+    else:
+        choice = choose_measured(
+            measures, question.between, question.blocks or None, over=question.over,
+            test_train_ratio=question.test_train_ratio if question.blocks else None,
+            alpha=question.alpha, incomplete=question.incomplete, level=question.level,
+            certainty=None if tested is None else of_block(tested.cases, tested.block),
+        )  # fmt: skip
     return replace(choice, warnings=name_case(choice.warnings, question.columns))
+
+
+def costs(question: Question) -> Costs:
+    """What errors cost, over the priors of the question."""
+    return costs_of(*question.needs.costs, question.over, None, None, question.estimate)
+
+
+def _choice_by_cost(predictions: ReportPredictions, question: Question) -> Choice:
+    """The choice by what models cost at thresholds that are set on cases of their own."""
+    assert question.tuning is not None
+    return choose_by_cost(
+        predictions.valid_rows, question.tuning.valid_rows, [question.between], costs(question),
+        **predictions.arguments, case=question.case, positive=None, nulls="raise",
+        level=question.level,
+    )  # fmt: skip
 
 
 def _judged_blocks(measures: pl.DataFrame, question: Question) -> pl.DataFrame | None:

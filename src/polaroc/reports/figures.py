@@ -86,7 +86,8 @@ def colours(evidence: Evidence) -> dict[str, str]:
 def means_in_words(evidence: Evidence, column: str, label: str) -> str:
     """The value of each of the first models in a column of the ranking."""
     pairs = zip(evidence.models, evidence.ranking[column], strict=True)
-    means = [f"{model} {value:.3f}" for model, value in pairs if value is not None]
+    digits = "{:.4g}" if evidence.by_cost else "{:.3f}"
+    means = [f"{model} {digits.format(value)}" for model, value in pairs if value is not None]
     return f"{label}: {listed(means[:MAX_NAMED], evidence)}."
 
 

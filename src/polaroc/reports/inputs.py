@@ -127,6 +127,7 @@ class Question:
     tuning: ReportPredictions | None = None
     score_prior: Prior = "observed"
     columns: Sequence[str] = ()  # of the table given
+    estimate: pl.DataFrame | None = None  # whose belief `over` is
 
     def __post_init__(self) -> None:
         check_score_prior(self.score_prior)
@@ -147,6 +148,11 @@ class Question:
         """What is believed about the prior, where it is an estimate."""
         over = self.over
         return over if isinstance(over, Belief) and over.ends is not None else None
+
+    @property
+    def by_cost(self) -> bool:
+        """Whether models are ranked by what they cost, at thresholds from cases of their own."""
+        return self.needs.has_costs and self.tuning is not None
 
     @property
     def keys(self) -> list[str]:

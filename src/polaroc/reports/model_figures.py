@@ -58,7 +58,8 @@ def winner_map(evidence: Evidence) -> Figure | None:
     return Figure(
         "winner-map",
         charts.winner_map(choice, "Best model by share of positives", colours=colours(evidence)),
-        f"The model with the largest area at each share of positives"
+        f"The model {'that costs least' if evidence.by_cost else 'with the largest area'} at each "
+        "share of positives"
         f"{', and below it the share of folds that each model wins' if evidence.blocks > 1 else ''}"
         f"{'; blank where it is not drawn' if evidence.undrawn else ''}.",
         sentences[0],
@@ -73,8 +74,8 @@ def regret(evidence: Evidence) -> Figure | None:
     return Figure(
         "regret",
         charts.regret(evidence.choice, "Regret by share of positives", colours=colours(evidence)),
-        "How much area a model loses against the best one at each share of positives; beside it "
-        "from the mean (point) to the worst (diamond).",
+        f"How much {'more a model costs per case than' if evidence.by_cost else LOST} the best one "
+        "at each share of positives; beside it from the mean (point) to the worst (diamond).",
         means_in_words(evidence, "worst_regret", "Worst regret over the range"),
         model_names(evidence),
         wide=True,
@@ -124,6 +125,7 @@ def pairs(evidence: Evidence) -> Figure | None:
     )
 
 
+LOST = "area a model loses against"
 # How many lines or points of single folds can still be seen.
 MAX_SINGLE = 300
 OVER_THE_RANGE: tuple[Maker, ...] = (auprec_by_prior, regret, winner_map, accsens_plane)

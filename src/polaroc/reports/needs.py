@@ -135,6 +135,11 @@ class Needs:
         return self.cost_fn is not None or self.cost_fp is not None
 
     @property
+    def costs(self) -> tuple[float, float]:
+        """The costs of a missed positive and of a false alarm."""
+        return (1 if self.cost_fn is None else self.cost_fn), (self.cost_fp or 1)
+
+    @property
     def is_given(self) -> bool:
         """Whether anything is said to be needed."""
         return self != Needs()
@@ -142,8 +147,7 @@ class Needs:
     def at(self, priors: tuple[float, ...]) -> list[Need]:
         """The needs, one per threshold; the one that the report acts on is in the middle."""
         if self.has_costs:
-            costs = (1 if self.cost_fn is None else self.cost_fn), (self.cost_fp or 1)
-            return [Need("cost", (prior,), 0, *costs) for prior in priors]
+            return [Need("cost", (prior,), 0, *self.costs) for prior in priors]
         if self.precision is not None:
             return [Need("precision", priors, self.precision)]
         if self.capacity is not None:

@@ -84,7 +84,7 @@ def _contents(evidence: Evidence) -> dict[str, Any]:
         "cases": [] if thresholds is None else case_counts(thresholds),
         "need": thresholds and need_in_words(thresholds, given=question.needs.is_given),
         "rankings": rankings,
-        "notes_on_columns": tables.notes_on_columns(rankings[0]),
+        "notes_on_columns": tables.notes_on_columns(evidence, rankings[0]),
         "thinned": f"Charts show the best {MAX_DRAWN} of {count} models; tables have all."
         if count > MAX_DRAWN
         else "",

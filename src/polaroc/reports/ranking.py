@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from polaroc.choice.result import Choice
     from polaroc.comparison.result import Comparison
 
-EXPECTED = "expected"
+EXPECTED, COST = "expected", "cost"
 # Difference of the mean IAUPREC from the expectation up to which its limits are shown.
 OFF = 1e-4
 AFTERTHOUGHTS = ("auc", "sens")
 COLUMNS = (
-    EXPECTED, "lower", "upper", "probability_best", "expected_loss", "sd", "letters", "share",
+    COST, EXPECTED, "lower", "upper", "probability_best", "expected_loss", "sd", "letters", "share",
     "mean_regret", "worst_regret", "auc", "sens",
 )  # fmt: skip
 
@@ -35,21 +35,20 @@ def ranking(
     if choice is None:
         table = means.with_columns(pl.col("iauprec").alias(EXPECTED))
     else:
-        chosen = choice.models.select(
-            between,
-            pl.col("mean").alias(EXPECTED),
-            "probability_best",
-            "expected_loss",
-            "share",
-            "mean_regret",
-            "worst_regret",
-        )
+        of_choice = ("probability_best", "expected_loss", "share", "mean_regret", "worst_regret")
+        mean = pl.col("mean").alias(COST if question.by_cost else EXPECTED)
+        limits_of_cost = ("lower", "upper") if question.by_cost else ()
+        chosen = choice.models.select(between, mean, *of_choice, *limits_of_cost)
         table = chosen.join(means, on=between, how="left", nulls_equal=True, maintain_order="left")
     if comparison is not None:
         letters = comparison.letters.select(between, "letters")
         table = table.join(letters, on=between, how="left", nulls_equal=True, maintain_order="left")
     missing = [name for name in COLUMNS if name not in table.columns]
     table = table.with_columns(pl.lit(None).alias(name) for name in missing)
+    if choice is not None and question.by_cost:
+        # The limits are those of the cost.
+        expected = pl.col("iauprec").alias(EXPECTED)
+        return table.with_columns(expected, sd=None).select(between, *COLUMNS)
     limits = _limits(measures, question)
     if limits is not None:
         table = table.drop("lower", "upper").join(

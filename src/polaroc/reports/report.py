@@ -125,7 +125,9 @@ def report(
         and acts on the second.
     cost_fn, cost_fp
         Costs > 0 of a missed positive and of a false alarm: the threshold is then that
-        of least expected cost at the mean prior. One of them alone is against 1.
+        of least expected cost at the mean prior. One of them alone is against 1. With
+        `tuning` models are ranked by what they cost at such thresholds, as by `choose`
+        with "expected_cost"; without, by area, and the page says if another one costs less.
     tuning
         Of one test set: predictions of the same models on other cases. The threshold is
         then set on these, and promises with the confidence `level` that its *true* rates
@@ -198,7 +200,8 @@ def report(
         _refuse_with_monitor(truth=truth, score=score, by=by, over=over, case=case)
         watched = monitor_page(frame, OF_MONITOR if title == TITLE else title)
         return _write(file, watched, [frame.answer], tell)
-    over = _belief_or_range(over)
+    estimate = as_lazy(over).collect() if isinstance(over, pl.DataFrame | pl.LazyFrame) else None
+    over = _belief_or_range(over if estimate is None else estimate)
     needs = Needs(recall, precision, capacity, cost_fn, cost_fp)
     values = listed_values(priors)
     for one in [priors] if values is None else values:
@@ -240,7 +243,7 @@ def report(
         tuned = None if tuning is None else given.read_tuning(tuning, predictions, models, blocks)
         question = Question(
             models, blocks, over, test_train_ratio, alpha, level, needs, incomplete, given.case,
-            tuned, score_prior, as_lazy(frame).collect_schema().names(),
+            tuned, score_prior, as_lazy(frame).collect_schema().names(), estimate,
         )  # fmt: skip
         evidence, unused = of_predictions(predictions, question, priors, grid), given.unused
     written = page(evidence, title)

@@ -12,7 +12,7 @@ from polaroc.comparison.letters import share_a_letter, shortened
 from polaroc.comparison.result import first_pairs, interval_rule
 from polaroc.priors.grids import skew
 from polaroc.reports.evidence import Evidence
-from polaroc.reports.ranking import EXPECTED
+from polaroc.reports.ranking import COST, EXPECTED
 from polaroc.reports.words import of_hundred, percent_range
 
 if TYPE_CHECKING:
@@ -26,7 +26,20 @@ MAX_ROWS, FIRST_ROWS = 25, 20
 # Models up to which letters say which of them a test tells apart; of more they are too many.
 MAX_LETTERED = 8
 LETTERS, TOLD = "letters", "differs from the first"
+# Where models are ranked by cost: what a column holds then.
+NOTES_BY_COST = {
+    "area": "mean area under the precision-recall curve over the shares of positives, all "
+    "thresholds together: 1 is perfect, and chance has the share of positives.",
+    "expected loss": "the cost per case that taking the model is expected to lose against the "
+    "best.",
+    "mean regret": "what it costs more than the cheapest model at a share of positives, on average "
+    "and at worst over the range.",
+    LETTERS: "models that share a letter are not told apart by a test of their areas.",
+    TOLD: "whether a test tells the area of the model from that of the first one.",
+}
 RANKING_NOTES = (
+    ("cost per case", "the mean cost of a case at the threshold that was set for the model on "
+     "cases of their own, at the mean share of positives; beside it its margin of error."),
     ("area", "mean area under the precision-recall curve over the shares of positives: 1 is "
      "perfect, and chance has the share of positives; beside it its margin of error."),
     ("chance to be best", "the probability that the model is the best of them."),
@@ -105,7 +118,7 @@ def percents(values: pl.Series, digits: int = 0) -> Column:
 def ranking_tables(evidence: Evidence) -> list[ReportTable]:
     """The models, the best first; of many models, the first ones before all."""
     count = evidence.ranking.height
-    caption = "The models, the largest area first"
+    caption = f"The models, the {'least cost' if evidence.by_cost else 'largest area'} first"
     if count <= MAX_ROWS:
         return [_ranking_table(evidence, evidence.ranking, "ranking", caption)]
     first = evidence.ranking.head(FIRST_ROWS)
@@ -120,16 +133,21 @@ def ranking_tables(evidence: Evidence) -> list[ReportTable]:
 def _ranking_table(evidence: Evidence, table: pl.DataFrame, name: str, caption: str) -> ReportTable:
     level = percent(evidence.question.level)
     columns = {evidence.question.between: column(table.to_series(0))}
+    area: dict[str, Column] = {"area": numbers(table[EXPECTED])}
+    # Costs have any scale.
+    in_digits = _digits if evidence.by_cost else number
     shown: dict[str, Column] = {
-        "area": numbers(table[EXPECTED]),
-        f"{level} from": numbers(table["lower"]),
-        f"{level} to": numbers(table["upper"]),
+        "cost per case": column(table[COST], _digits),
+        **({} if evidence.by_cost else area),
+        f"{level} from": column(table["lower"], in_digits),
+        f"{level} to": column(table["upper"], in_digits),
         "chance to be best": column(table["probability_best"], probability),
-        "expected loss": numbers(table["expected_loss"]),
+        "expected loss": column(table["expected_loss"], in_digits),
         "SD over folds": numbers(table["sd"]),
         "folds won": percents(table["share"]),
-        "mean regret": numbers(table["mean_regret"]),
-        "worst regret": numbers(table["worst_regret"]),
+        "mean regret": column(table["mean_regret"], in_digits),
+        "worst regret": column(table["worst_regret"], in_digits),
+        **(area if evidence.by_cost else {}),
         "AUC": numbers(table["auc"]),
         "Sens": numbers(table["sens"]),
         **_told_apart(table["letters"], evidence.ranking.height),
@@ -147,9 +165,10 @@ def _told_apart(letters: pl.Series, models: int) -> dict[str, Column]:
     return {TOLD: [None, *told]}
 
 
-def notes_on_columns(table: ReportTable) -> list[tuple[str, str]]:
+def notes_on_columns(evidence: Evidence, table: ReportTable) -> list[tuple[str, str]]:
     """What the columns of the ranking hold."""
-    return [(name, meaning) for name, meaning in RANKING_NOTES if name in table.columns]
+    notes = dict(RANKING_NOTES) | (NOTES_BY_COST if evidence.by_cost else {})
+    return [(name, meaning) for name, meaning in notes.items() if name in table.columns]
 
 
 def threshold_table(evidence: Evidence) -> ReportTable | None:

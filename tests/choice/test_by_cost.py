@@ -262,8 +262,6 @@ def test_folds_and_cases_that_a_model_lacks_are_refused():
     assert choose(one, score="score", tuning=long(TUNING)).bayes == choose().bayes
     with pytest.raises(InvalidPredictions):
         choose(long(TEST).head(-1), score="score", tuning=long(TUNING), case="id")
-    with pytest.raises(InvalidTable, match="by expected cost"):
-        pr.charts.regret(choose())
 
 
 @pytest.mark.parametrize("with_case", [False, True])

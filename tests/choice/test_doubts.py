@@ -128,7 +128,7 @@ def test_a_report_works_out_the_ratio_from_the_cases(tmp_path):
     assert "at least" not in chance[0]
 
 
-def test_a_report_says_which_model_costs_less(tmp_path):
+def test_a_report_ranks_by_cost_or_says_which_model_costs_less(tmp_path):
     # Of A the worst negatives rank high, of B all positives lie above most negatives.
     rng = np.random.default_rng(1)
     truth = np.repeat([True, False], [100, 400])
@@ -142,6 +142,12 @@ def test_a_report_says_which_model_costs_less(tmp_path):
     told = []
     pr.report(test, tuning=tuning, path=tmp_path / "x.html", tell=told.append, **columns)
     assert costs.bayes == "B"
-    assert "Take A" in told[0]
+    assert told[0].startswith("Take B")
     cost = costs.models["mean"][0]
-    assert f"B costs less than A: {cost:.3g} per case" in told[0]
+    assert f"a cost of {cost:.4g} per case" in told[0]
+    # Thresholds that are set on the same cases: ranked by area.
+    pr.report(test, path=tmp_path / "y.html", tell=told.append, **columns)
+    (ranked,) = (line for line in told[1:] if line.startswith("Take"))
+    assert ranked.startswith("Take A")
+    less, more = re.search(r"B costs less than A: (\S+) per case, not (\S+)\. ", ranked).groups()
+    assert float(less) < float(more)

@@ -217,7 +217,14 @@ def test_wins_come_last_and_the_number_of_the_winner_is_said_to_be_too_high(rati
     assert "likely too high, because it was picked for being the highest of 3" in said
     mean, expected = choice.models.select("mean", "expected").row(0)
     assert expected < mean
-    assert f"Corrected for that, {mean:.3f} becomes {expected:.3f}." in said
+    assert f"Corrected for that, {mean:.3f} becomes {expected:.3f}" in said
+    # What is left of the lead, corrected alike.
+    (top, next_), (best, second) = (
+        choice.models[column].to_list()[:2] for column in ("expected", "mean")
+    )
+    left = f"{top - next_:.3f}" if top - next_ >= 0.001 else "less than 0.001"
+    assert f" {left} in place of {best - second:.3f}." in said or next_ >= top
+    assert (next_ >= top) == ("nothing is left of the lead over B." in said)
 
 
 def test_a_model_without_a_name_has_its_sens():

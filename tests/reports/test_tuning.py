@@ -54,12 +54,12 @@ def test_a_threshold_from_cases_of_its_own_carries_its_promise(tmp_path, needs, 
     written = re.match(r"Take A.*?, and act on scores from (\S+)\. (.*)", said)
     assert written[2].startswith(f"{promise} ")
     assert_same_cases(float(written[1]), point["threshold"])
-    assert "The threshold was set on cases of its own. The rates are those of" in page.text()
+    assert "The threshold was set on other cases. The rates are those of" in page.text()
     # Its rates are those of the cases that took no part.
     found = TEST.filter(pl.col("truth"), model="A")["score"] >= point["threshold"]
     shown = page.table("Thresholds of A")
     assert shown["alarms of 100 positives"][0].startswith(f"{100 * found.mean():.0f}")
-    assert shown["promise"][0] == promise
+    assert shown["promised"].to_list() == [f"yes, {100 * needs.get('level', 0.95):.0f} %"]
 
 
 @pytest.mark.slow
@@ -77,7 +77,7 @@ def test_costs_set_a_threshold_and_promise_nothing(tmp_path):
     at = pr.operating_points(curves, "cost", priors=0.2, cost_fn=5)["threshold"].item()
     written = re.match(r"Take A.*?, and act on scores from (\S+)\. Of 1,000 cases, ", said)
     assert_same_cases(float(written[1]), at)
-    assert "promises nothing: costs cannot be promised" in page.text()
+    assert "without a promise: costs cannot be promised" in page.text()
 
 
 def early_and_late(seed: int) -> pl.DataFrame:
@@ -111,7 +111,7 @@ def test_models_are_ranked_by_what_they_cost_at_thresholds_from_cases_of_their_o
     # The page says what the choice says, and what it is beside no model at all.
     said = " ".join(told[0].split("\n"))
     sentences = re.fullmatch(r"(.* than that of early\.) (.*)", choice.answer)
-    assert said.startswith(f"{sentences[1]} This threshold finds about 100 of 100 positives")
+    assert said.startswith(f"{sentences[1]} Such a threshold finds about 100 of 100 positives")
     assert sentences[2] in said
     assert "Acting on every case would cost 1.6." in page.text()  # 0.8 of 2, less than 0.2 of 30
     assert "If 10 to " not in page.text()

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf
+from math import floor, inf, log10
 from typing import TYPE_CHECKING, TypeAlias
 
 import polars as pl
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 WIDTH = 80
 # Probabilities nearer to 1 are not told apart.
 ALMOST = 0.995
+# Per cent from which on a share differs from all by rounding only.
+ALL = 100 - 1e-9
 # Beginnings of cells that spreadsheets read as formulas, except plain numbers.
 FORMULA, NUMBER = r"^[=+\-@\t\r]", r"^[+-]?\d+(\.\d+)?$"
 
@@ -289,14 +291,28 @@ def p_value(value: float | None) -> str | None:
 
 
 def percent(share: float, digits: int = 3) -> str:
-    """A share in per cent, to so many digits.
+    """A share in per cent, to so many digits, not rounded to all.
 
     Examples
     --------
-    >>> percent(0.125)
-    '12.5 %'
+    >>> percent(0.125), percent(0.9999), percent(1.0)
+    ('12.5 %', '99.99 %', '100 %')
     """
-    return f"{100 * share:.{digits}g} %"
+    text = f"{100 * share:.{digits}g}"
+    if text == "100" and 100 * share < ALL:
+        text = f"{100 * share:.{decimals_below(100 * share)}f}"
+    return f"{text} %"
+
+
+def decimals_below(value: float) -> int:
+    """How many decimals a number a little below 100 needs not to be rounded to it.
+
+    Examples
+    --------
+    >>> decimals_below(99.7), decimals_below(99.95)
+    (1, 2)
+    """
+    return -floor(log10(100 - value))
 
 
 def probability(value: float | None) -> str | None:

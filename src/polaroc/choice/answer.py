@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 MIN_SHOWN = 0.001
 # The least probability of being the best at which the first words have no doubt.
 LIKELY = 2 / 3
+# What a loss is counted in.
+OF_AREA, PER_CASE = " of area, where 1 is perfect", " per case"
 NUMBERS = (
     "none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
 )  # fmt: skip
@@ -107,12 +109,13 @@ def full_answer(
         other, mean = models.select(models.columns[0], "mean").row(tied)
         than = "more" if higher else "less"
         sentence += f", {_apart(abs(top - mean), higher)} {than} than that of {one_name(other)}"
-    sure = how_sure(models, is_bound=is_bound, higher=higher, is_area=is_area)
+    unit = OF_AREA if is_area else ""
+    sure = how_sure(models, is_bound=is_bound, higher=higher, unit=unit)
     return f"{sentence}. {sure}".rstrip()
 
 
 def how_sure(
-    models: pl.DataFrame, *, is_bound: bool = False, higher: bool = True, is_area: bool = False
+    models: pl.DataFrame, *, is_bound: bool = False, higher: bool = True, unit: str = OF_AREA
 ) -> str:
     """How likely the first model is the best, and what is lost if it is not; "" if unknown.
 
@@ -133,7 +136,7 @@ def how_sure(
     if chance >= ALMOST or tied > 1:
         return f"{words}."
     others = models.slice(1)
-    about = _loss(loss / (1 - chance), higher, is_area)
+    about = f"{_loss(loss / (1 - chance), higher)}{unit}"
     other = one_name(others[models.columns[0]][0])
     if models.height == 2:
         return f"{words}; if it is not, {other} is, by {about}."
@@ -142,10 +145,10 @@ def how_sure(
     return f"{words}; if it is not, {other} most likely is, by {about}."
 
 
-def _loss(lost: float, higher: bool, is_area: bool) -> str:
+def _loss(lost: float, higher: bool) -> str:
     """What is lost if another model is the best."""
     about = "about " if not higher or lost >= MIN_SHOWN else ""
-    return f"{about}{_apart(lost, higher)}{' of area, where 1 is perfect' if is_area else ''}"
+    return f"{about}{_apart(lost, higher)}"
 
 
 def _figure(mean: float, higher: bool) -> str:
@@ -190,7 +193,25 @@ def corrected(models: pl.DataFrame, measure: str, *, higher: bool = True) -> str
             f"Corrected for the model having been picked, the {measure} is {after}, not {turn} "
             f"than {before} as measured."
         )
-    return f"{picked}. Corrected for that, {before} becomes {after}."
+    return f"{picked}. Corrected for that, {before} becomes {after}{_lead(models, higher)}."
+
+
+def _lead(models: pl.DataFrame, higher: bool) -> str:
+    """What the same correction leaves of the lead over the next model, where that is less."""
+    if models.height < 2 or count_tied(models) > 1:
+        return ""
+    other = one_name(models[models.columns[0]][1])
+    before, after = (
+        (values[0] - values[1]) * (1 if higher else -1)
+        for values in (models["mean"], models["expected"])
+    )
+    if after >= before:
+        return ""
+    if after <= 0:
+        return f", and nothing is left of the lead over {other}"
+    return (
+        f", and the lead over {other} {_apart(after, higher)} in place of {_apart(before, higher)}"
+    )
 
 
 def describe_tests(models: pl.DataFrame, comparison: "Comparison | None", blocks: int) -> str:

@@ -9,12 +9,14 @@ import polars as pl
 from polaroc.base.checks import check_factor, check_share
 from polaroc.base.columns import as_lazy
 from polaroc.base.lazy import np
-from polaroc.base.names import listed, noted_by_kind, one_name
+from polaroc.base.names import listed, named, noted_by_kind, one_name
 from polaroc.base.private_columns import TRUTH, private
 from polaroc.base.statistics import ROUNDING
 from polaroc.base.text import short_threshold
 from polaroc.choice.answer import (
+    PER_CASE,
     changes,
+    corrected,
     count_tied,
     describe_belief,
     first_words,
@@ -375,13 +377,14 @@ def _choice(
         minimax=ranked.filter(close)[between][0] if is_any else None,
         steadiest=None,
         answer=_sentence(ranked, costs, curves, is_bound=certainty.is_bound)
+        + _without_threshold(judged, between)
         if is_any
         else _why_none(judged, between),
         models=models,
         priors=priors,
         warnings=(
             *([certainty.basis] if is_any else []),
-            *_corrected(ranked),
+            *([corrected(ranked, "cost", higher=False)] if ranked.height > 1 else []),
             *changes(priors),
             *([] if costs.estimate is None else [costs.belief.interval_note]),
             *(f"No cost of {noted}" for noted in noted_by_kind(lacking)),
@@ -444,8 +447,17 @@ def _sentence(
         if threshold is None
         else f"act on scores from {_written(threshold, ranked.to_series(0)[:1], curves)}"
     )
-    sure = how_sure(ranked, is_bound=is_bound, higher=False)
+    sure = how_sure(ranked, is_bound=is_bound, higher=False, unit=PER_CASE)
     return f"{take_first(ranked)}, and {act}. {cost_in_words(ranked, costs)} {sure}".rstrip()
+
+
+def _without_threshold(judged: pl.DataFrame, between: str) -> str:
+    """The models of which no threshold keeps to the constraints: they are not compared."""
+    models = judged.filter(pl.col("note").str.starts_with(NOT_PROMISED))[between].to_list()
+    if not models:
+        return ""
+    have = "has" if len(models) == 1 else "have"
+    return f" {named(models)} {have} no threshold that keeps to the constraints."
 
 
 def take_first(ranked: pl.DataFrame) -> str:
@@ -475,19 +487,3 @@ def cost_in_words(ranked: pl.DataFrame, costs: Costs) -> str:
         other, more = ranked.select(ranked.columns[0], "mean").row(tied)
         sentence += f", {more - cost:.3g} less than that of {one_name(other)}"
     return f"{sentence}."
-
-
-def _corrected(ranked: pl.DataFrame) -> list[str]:
-    """The first model's cost, corrected for the model having been selected by it."""
-    if ranked.height < 2:
-        return []
-    mean, expected = ranked.select("mean", "expected").row(0)
-    picked = (
-        "The cost of the first model is likely too low, because it is the lowest of "
-        f"{ranked.height}"
-    )
-    if expected is None:
-        return [f"{picked}."]
-    if expected <= mean:
-        return [f"Corrected for having been picked, the cost of {mean:.4g} does not rise."]
-    return [f"{picked}. Corrected for that, {mean:.4g} becomes {expected:.4g}."]

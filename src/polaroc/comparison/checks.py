@@ -311,7 +311,7 @@ def two_models(
             hint="name two models.",
         )
     kept = models.gather([present.index(champion), present.index(challenger)])
-    return table.filter(pl.col(between).is_in(kept.implode()))
+    return table.filter(pl.col(between).is_in(kept.implode(), nulls_equal=True))
 
 
 def refuse_folds(table: pl.DataFrame, folds: Sequence[str], why: str, hint: Hint) -> None:

@@ -31,7 +31,7 @@ def thin(table: pl.LazyFrame, priors: Sequence[float | None]) -> pl.LazyFrame:
     ROC space and in precision-recall space at each prior; None is each key's own.
     """
     t, f = pl.col("tpr"), pl.col("fpr")
-    curves = pl.col(KEY_INDEX).max() + 1
+    curves = pl.col(KEY_INDEX).n_unique()
     in_roc, in_pr = cells_per_axis(curves), cells_per_axis(curves * len(priors))
     heights = [t * in_roc, f * in_roc]
     heights += [rates.precision(t, f, _skew(prior)) * in_pr for prior in priors]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 from operator import itemgetter
 
 import polars as pl
@@ -9,7 +10,7 @@ import polars as pl
 from polaroc import rates
 from polaroc.base.names import named, one_name
 from polaroc.base.text import percent
-from polaroc.choice.answer import first_words, how_sure
+from polaroc.choice.answer import OF_AREA, PER_CASE, first_words, how_sure
 from polaroc.choice.by_cost import cost_in_words, take_first
 from polaroc.choice.result import Choice
 from polaroc.comparison.measure_rows import doubts
@@ -69,9 +70,17 @@ def counts(evidence: Evidence) -> str:
     parts = [counted(len(evidence.models), "model")]
     if evidence.question.blocks:
         columns = ", ".join(evidence.question.blocks)
-        parts.append(f"{counted(evidence.blocks, 'fold')} ({columns})")
-    if evidence.audit is not None:
-        parts.append(counted(int(evidence.audit["rows"].sum()), "prediction"))
+        named = "" if columns == "fold" else f" ({columns})"
+        parts.append(f"{counted(evidence.blocks, 'fold')}{named}")
+    audit = evidence.audit
+    if audit is None:
+        return " · ".join(parts)
+    totals = ("rows", "positives")
+    if evidence.blocks == 1 and all(audit[name].n_unique() == 1 for name in totals):
+        rows, positives = (int(audit[name][0]) for name in totals)
+        parts.append(f"{counted(rows, 'case')}, {positives:,} of them positive")
+    else:
+        parts.append(counted(int(audit["rows"].sum()), "prediction"))
     return " · ".join(parts)
 
 
@@ -138,12 +147,10 @@ def _final_model(evidence: Evidence) -> str:
     where = "Set it on cases that the final model was not trained on"
     if not thresholds.is_comparable:
         return f"{where}."
-    highest = _at_ends(
-        thresholds.priors, lambda prior: f"{1000 * rates.posfrac(recall, alarms, skew(prior)):,.0f}"
-    )
+    alarm_counts = _alarms_of_1000(thresholds, recall, alarms)
     return (
-        f"{where}; the {thresholds.text} of these folds is that of other models. Expect it to act "
-        f"on the highest {highest} of 1,000 scores."
+        f"{where}, and not to the {thresholds.text} of these folds, whose models are others. "
+        f"Expect an alarm for {alarm_counts} of 1,000 cases."
     )
 
 
@@ -154,6 +161,13 @@ def _at_ends(priors: tuple[float, ...], number: Callable[[float], str]) -> str:
         return f"{low} (if {percent_range(priors[0], priors[-1])} of cases are positive)"
     least, most = percent(priors[0]), percent(priors[-1])
     return f"{low} (if {least} of cases are positive) to {high} (if {most} are)"
+
+
+def _alarms_of_1000(thresholds: Thresholds, recall: float, alarms: float) -> str:
+    """How many of 1,000 cases raise an alarm, at the lowest and at the highest share."""
+    return _at_ends(
+        thresholds.priors, lambda prior: f"{1000 * rates.posfrac(recall, alarms, skew(prior)):,.0f}"
+    )
 
 
 def _over(evidence: Evidence) -> str:
@@ -174,10 +188,14 @@ def _rates(evidence: Evidence) -> str:
     if taken["tpr_lower"] is not None and taken["tpr_upper"] is not None:
         ends = of_hundred(taken["tpr_lower"]), of_hundred(taken["tpr_upper"])
         margin = f" (margin of error: {ends[0]} to {ends[1]})" if ends[0] != ends[1] else ""
-    subject = "This threshold" if evidence.by_cost else "That"
+    is_named = not evidence.by_cost and thresholds.folds < 2
+    subject = "That" if is_named else "Such a threshold"
     found = f"{subject} finds about {of_hundred(recall)} of 100 positives{margin}"
     if alarms == 0:
-        return f"{found}, and none of {counted(thresholds.negatives, 'negative')} raised an alarm."
+        upper = taken["fpr_upper"]
+        most = f" (margin of error: up to {of_hundred(upper)} of 100)" if upper else ""
+        none = f"none of {counted(thresholds.negatives, 'negative')} raised an alarm"
+        return f"{found}, and {none}{most}."
     right = _at_ends(
         thresholds.priors,
         lambda prior: of_hundred(float(rates.precision(recall, alarms, skew(prior)))),
@@ -191,7 +209,8 @@ def _probability(evidence: Evidence) -> str:
     if choice is None:
         return ""
     is_area = not evidence.by_cost
-    words = how_sure(_known(choice), is_bound=choice.is_bound, higher=is_area, is_area=is_area)
+    unit = OF_AREA if is_area else PER_CASE
+    words = how_sure(_known(choice), is_bound=choice.is_bound, higher=is_area, unit=unit)
     areas = evidence.measures.filter(measure="iauprec")
     if words and is_area and areas["note"].drop_nulls().str.contains(BIASED).any():
         words += (
@@ -216,7 +235,9 @@ def _how_sure(evidence: Evidence) -> tuple[str, ...]:
         )
     elif row[EXPECTED] is not None:
         over = evidence.question.over
-        chance = "" if over is None else f"; chance has {resolve_belief(over).mean:.3g}, perfect 1"
+        chance = (
+            "" if over is None else f"; guessing has {resolve_belief(over).mean:.3g}, perfect is 1"
+        )
         sentences.append(
             f"The {AREA} of {model}, the share of right alarms averaged over all recalls, is "
             f"{digits.format(row[EXPECTED])}{limits}{chance}."
@@ -249,9 +270,9 @@ def _judged(thresholds: Thresholds, evidence: Evidence) -> str:
             f"{counted(thresholds.positives, 'positive')} and "
             f"{counted(thresholds.negatives, 'negative')}"
         )
-        promised = "" if thresholds.promise else ", and promises nothing: costs cannot be promised"
+        promised = "" if thresholds.promise else ", without a promise: costs cannot be promised"
         return (
-            f"The threshold was set on cases of its own{promised}. The rates are those of {cases} "
+            f"The threshold was set on other cases{promised}. The rates are those of {cases} "
             f"that took no part in setting it" + (f"; {margin}{alarms}." if has_limits else ".")
         )
     if thresholds.folds < 2:
@@ -299,9 +320,10 @@ def _right_alarms(thresholds: Thresholds, estimated: Belief | None) -> str:
 
 def _changes(evidence: Evidence) -> tuple[str, ...]:
     at_goal = [] if evidence.question.needs.is_given else _better_at_goal(evidence)
-    return (
-        *at_goal, *_other_models(evidence), *_wrong_prior(evidence), *_other_goal(evidence)
-    )  # fmt: skip
+    others, wrong_prior = _other_models(evidence), _wrong_prior(evidence)
+    # Another threshold of the same model mostly saves more than another model.
+    both = [*wrong_prior, *others] if evidence.by_cost else [*others, *wrong_prior]
+    return (*at_goal, *both, *_other_goal(evidence))
 
 
 def _better_at_goal(evidence: Evidence) -> list[str]:
@@ -322,7 +344,7 @@ def _better_at_goal(evidence: Evidence) -> list[str]:
         return []
     (most, _), (least, other) = left[0], min(left, key=itemgetter(0))
     words, as_text = LEFT[need.kind]
-    if as_text(least) == as_text(most):
+    if as_text(least) == as_text(most) or least > _least_of_margin(thresholds):
         return []
     more = words.format(own=one_name(own), other=as_text(least), most=as_text(most))
     return [
@@ -330,6 +352,14 @@ def _better_at_goal(evidence: Evidence) -> list[str]:
         f"{more}. This was seen on these cases, and not tested.",
         *([BY_COST] if need.kind == "cost" and not evidence.question.blocks else []),
     ]
+
+
+def _least_of_margin(thresholds: Thresholds) -> float:
+    """What is left of a need at the better end of the margin of error; costs have none."""
+    taken, need = thresholds.taken, thresholds.need
+    if need.kind == "cost" or taken["tpr_upper"] is None or taken["fpr_lower"] is None:
+        return inf
+    return float(need.left(taken["tpr_upper"], taken["fpr_lower"]))
 
 
 def _other_goal(evidence: Evidence) -> list[str]:
@@ -379,7 +409,10 @@ def _other_models(evidence: Evidence) -> list[str]:
         winners = named(there[between].unique(maintain_order=True).to_list())
         verb = "has" if there[between].n_unique() == 1 else "have"
         sentences.append(
-            f"If {percent_range(start, end)} of cases are positive, {winners} {verb} {better} "
+            f"With the thresholds as they are, {winners} {verb} {better} than {name} if about "
+            f"{percent_range(start, end)} of cases are positive."
+            if evidence.by_cost
+            else f"If {percent_range(start, end)} of cases are positive, {winners} {verb} {better} "
             f"than {name}."
         )
     sentences += [
@@ -415,29 +448,46 @@ def _wrong_prior(evidence: Evidence) -> list[str]:
     if len(thresholds.priors) < 2:
         return []
     if thresholds.need.kind != "cost":
-        kept = {
-            "recall": "If positives are rarer or more common, keep the threshold: it finds the "
-            "same share of them, and only the share of right alarms changes.",
-            "precision": f"The threshold is safe from {percent(thresholds.priors[0])} positives "
-            "on: below, fewer alarms are right than needed.",
-            "capacity": "The threshold keeps within what can be looked at over the whole range; "
-            "beyond it there may be more alarms.",
-        }
-        return [kept[thresholds.need.kind]]
+        return [_kept(thresholds)]
     sentences = []
     taken, middle = thresholds.taken, thresholds.priors[len(thresholds.priors) // 2]
-    for need, row in zip(thresholds.needs, thresholds.points.rows(named=True), strict=True):
+    is_fixed = thresholds.folds < 2
+    rows = thresholds.points.rows(named=True)
+    for need, row, text in zip(thresholds.needs, rows, thresholds.texts, strict=True):
         prior = need.priors[0]
         if prior == middle:
             continue
         kept = need.cost(taken["tpr"], taken["fpr"])
         best = need.cost(row["tpr"], row["fpr"])
         more = max(float(kept / best - 1), 0) if best > 0 else 0
+        better = f"{text}, the one" if row["threshold"] is not None and is_fixed else "the one"
         sentences.append(
-            f"At {percent(prior)} positives this threshold costs {100 * more:.0f} % more than the "
-            "one for that share."
+            f"At {percent(prior)} positives this threshold costs {100 * more:.0f} % more than "
+            f"{better} for that share."
             if more > 0.005
             else f"At {percent(prior)} positives this threshold costs no more than the one for "
             "that share."
         )
     return sentences
+
+
+def _kept(thresholds: Thresholds) -> str:
+    """What the threshold still does if another share of cases is positive."""
+    lowest = percent(thresholds.priors[0])
+    if thresholds.need.kind == "recall":
+        return (
+            "If positives are rarer or more common, keep the threshold: it finds the same share of "
+            "them, and only the share of right alarms changes."
+        )
+    if thresholds.need.kind == "precision" and thresholds.promise:
+        return f"The promise holds from {lowest} positives on; at fewer, nothing is promised."
+    if thresholds.need.kind == "precision":
+        return f"At fewer than {lowest} positives fewer alarms may be right than needed."
+    recall, alarms = thresholds.taken["tpr"], thresholds.taken["fpr"]
+    if recall is None or alarms is None:
+        return "Beyond these shares of positives there may be more alarms."
+    return (
+        f"One threshold for all shares raises {_alarms_of_1000(thresholds, recall, alarms)} alarms "
+        "in 1,000 cases. Where cases come in batches, look at the highest scores of each batch "
+        "instead: then every look is used."
+    )

@@ -13,6 +13,7 @@ from polaroc.base.checks import (
     pair_of,
 )
 from polaroc.base.columns import as_lazy
+from polaroc.base.names import listed
 from polaroc.base.tables import as_polars
 from polaroc.comparison.checks import check_scores, refuse_score_prior
 from polaroc.comparison.design import Incomplete
@@ -197,7 +198,12 @@ def report(
     """
     file = _checked_path(path)
     if isinstance(frame, Monitor):
-        _refuse_with_monitor(truth=truth, score=score, by=by, over=over, case=case)
+        _refuse_with_monitor(
+            truth=truth, score=score, by=by, over=over, priors=priors or None, between=between,
+            block=block, case=case, weight=weight, positive=positive, recall=recall,
+            test_train_ratio=test_train_ratio, precision=precision, capacity=capacity,
+            cost_fn=cost_fn, cost_fp=cost_fp, tuning=tuning,
+        )  # fmt: skip
         watched = monitor_page(frame, OF_MONITOR if title == TITLE else title)
         return _write(file, watched, [frame.answer], tell)
     estimate = as_lazy(over).collect() if isinstance(over, pl.DataFrame | pl.LazyFrame) else None
@@ -273,7 +279,7 @@ def _refuse_with_monitor(**options: object) -> None:
     given = [name for name, value in options.items() if value is not None]
     if given:
         raise InvalidArgument(
-            f"{' and '.join(given)} {'is' if len(given) == 1 else 'are'} given, and the result "
+            f"{listed(given, 'and')} {'is' if len(given) == 1 else 'are'} given, and the result "
             "of monitor has all that its page shows.",
             hint="leave it out." if len(given) == 1 else "leave them out.",
         )

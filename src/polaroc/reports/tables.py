@@ -189,14 +189,23 @@ def threshold_table(evidence: Evidence) -> ReportTable | None:
         columns[f"alarms of 100 {heading}"] = [_with_limits(*row) for row in values]
     recall, alarms = pl.col("tpr"), pl.col("fpr")
     for prior in ends:
-        precision = rates.precision(recall, alarms, skew(prior)).fill_nan(None)
-        right = points.select(precision.alias("right"))["right"]
-        columns[f"right alarms at {percent(prior)} positives"] = percents(right)
-    if chosen.is_tuned:
-        columns["promise"] = [
-            promise or why or "none"
-            for promise, why in zip(chosen.promises, chosen.lacking, strict=True)
+        right = points.select(
+            rates.precision(recall, alarms, skew(prior)).fill_nan(None).alias("right"),
+            low=rates.precision(pl.col("tpr_lower"), pl.col("fpr_upper"), skew(prior)),
+            high=rates.precision(pl.col("tpr_upper"), pl.col("fpr_lower"), skew(prior)),
+        )
+        columns[f"right of 100 alarms at {percent(prior)} positives"] = [
+            _with_limits(*row) for row in right.fill_nan(None).iter_rows()
         ]
+    if chosen.need.kind == "cost":
+        costs = [
+            need.left(t, f) if t is not None and f is not None else None
+            for need, t, f in zip(chosen.needs, points["tpr"], points["fpr"], strict=True)
+        ]
+        columns["cost per case at that share"] = [_digits(cost) for cost in costs]
+    elif chosen.is_tuned:
+        level = percent(evidence.question.level)
+        columns["promised"] = [f"yes, {level}" if one else "no" for one in chosen.promises]
     known = points["tpr_lower"].is_not_null().any()
     limits = f", with {percent(evidence.question.level)} intervals" if known else ""
     return ReportTable("thresholds", f"Thresholds of {evidence.models[0]}{limits}", columns)

@@ -221,6 +221,9 @@ def shown_priors(over: tuple[float, float] | Belief | None) -> list[float]:
     --------
     >>> [round(prior, 6) for prior in shown_priors((0.05, 0.2))]
     [0.05, 0.125, 0.2]
+    >>> from polaroc.priors.beliefs import points
+    >>> [round(prior, 4) for prior in shown_priors(points([0.01, 0.02, 0.9], [0.5, 0.46, 0.04]))]
+    [0.01, 0.0502, 0.9]
     """
     belief = resolve_belief(over)
     mean = sum(p * w for p, w in zip(belief.priors, belief.weights, strict=True))
@@ -228,6 +231,9 @@ def shown_priors(over: tuple[float, float] | Belief | None) -> list[float]:
         ends = over.ends or (0.0, 1.0)
         low = ends[0] if ends[0] > 0 else _quantile(belief, TAIL)
         high = ends[1] if ends[1] < 1 else _quantile(belief, 1 - TAIL)
+        # The mean stays between them, also of a belief with a long tail.
+        low = low if low < mean else min(belief.priors)
+        high = high if high > mean else max(belief.priors)
     else:
         assert over is not None
         low, high = over
@@ -274,8 +280,8 @@ def _with_limits(
                 band = binomial_band(k, total, 1 - level)
                 low, high = float(band.lower), float(band.upper)
             else:
-                lower, upper = limits_at_all_thresholds(total, level)
-                low, high = min(lower[k], row[name]), max(upper[k], row[name])
+                lower, upper = limits_at_all_thresholds(k, total, level)
+                low, high = min(float(lower), row[name]), max(float(upper), row[name])
             row[f"{name}_lower"], row[f"{name}_upper"] = low, high
         rows.append(row)
     return pl.DataFrame(rows, schema=points.schema)

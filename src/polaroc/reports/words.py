@@ -1,6 +1,6 @@
 """Shares, thresholds and counts as words of a report."""
 
-from polaroc.base.text import percent
+from polaroc.base.text import ALL, decimals_below, percent
 
 
 def percent_range(low: float, high: float) -> str:
@@ -20,13 +20,15 @@ def of_hundred(share: float) -> str:
 
     Examples
     --------
-    >>> of_hundred(0.914), of_hundred(0.997), of_hundred(1.0), of_hundred(0.00034)
-    ('91', '99.7', '100', '0.034')
+    >>> of_hundred(0.914), of_hundred(0.997), of_hundred(0.99998), of_hundred(1.0)
+    ('91', '99.7', '99.998', '100')
+    >>> of_hundred(0.00034)
+    '0.034'
     """
     value = 100 * share
     if 0 < value < 1:
         return f"{value:.2g}"
-    return f"{value:.1f}" if 99 < value < 100 else f"{value:.0f}"
+    return f"{value:.{decimals_below(value)}f}" if 99 < value < ALL else f"{value:.0f}"
 
 
 def counted(count: int, noun: str) -> str:

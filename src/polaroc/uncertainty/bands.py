@@ -238,30 +238,32 @@ def limits_of_counts(counts: Array, level: float) -> tuple[Array, Array]:
 
     They hold at every threshold at once with probability √level.
     """
-    lower, upper = limits_at_all_thresholds(int(counts[-1]), level**0.5)
-    at = counts.astype(int)
-    return lower[at], upper[at]
+    return limits_at_all_thresholds(counts.astype(int), int(counts[-1]), level**0.5)
 
 
-@lru_cache(maxsize=64)
-def limits_at_all_thresholds(total: int, level: float) -> tuple[Array, Array]:
-    """Limits of the true share above a threshold, by how many of `total` cases are above it.
+def limits_at_all_thresholds(above: "Array | int", total: int, level: float) -> tuple[Array, Array]:
+    """Limits of the true shares above thresholds that so many of `total` cases are above.
 
     They hold at all thresholds at once, and so at any that these cases were used to choose.
 
     Examples
     --------
-    >>> lower, upper = limits_at_all_thresholds(100, 0.95)
-    >>> f"80 of 100: {lower[80]:.2f} to {upper[80]:.2f}"
+    >>> lower, upper = limits_at_all_thresholds(80, 100, 0.95)
+    >>> f"80 of 100: {lower:.2f} to {upper:.2f}"
     '80 of 100: 0.65 to 0.90'
     """
-    order, low, high = _order_limits(total, _local_level(total, level))
-    counts = np.arange(total + 1)
+    order, low, high = _simultaneous_limits(total, level)
     # The share is at least that of the last order statistic reached, and at most that of the
     # next one.
-    lower = np.concatenate(([0.0], low))[np.searchsorted(order, counts, side="right")]
-    upper = np.append(high, 1.0)[np.searchsorted(order, counts + 1, side="left")]
+    lower = np.concatenate(([0.0], low))[np.searchsorted(order, above, side="right")]
+    upper = np.append(high, 1.0)[np.searchsorted(order, above + 1, side="left")]
     return lower, upper
+
+
+@lru_cache(maxsize=64)
+def _simultaneous_limits(total: int, level: float) -> tuple[Array, Array, Array]:
+    """Some order statistics of `total` uniform variables, with limits that hold at once."""
+    return _order_limits(total, _local_level(total, level))
 
 
 def _order_statistics(total: int) -> Array:
@@ -313,13 +315,14 @@ def simultaneous_coverage(total: int, local: float) -> float:
     at, most, least = at[ranked], np.minimum.accumulate(most[ranked][::-1])[::-1], least[ranked]
     least = np.maximum.accumulate(least)
     counts, first = np.ones(1), 0
-    factorials = gammaln(np.arange(total + 2) + 1.0)
-    for mean, top, bottom in zip(total * np.diff(at, prepend=0.0), most, least, strict=True):
+    means = total * np.diff(at, prepend=0.0)
+    longest = min(_greatest_jump(means.max()), total + 2)
+    factorials = gammaln(np.arange(longest) + 1.0)
+    for mean, top, bottom in zip(means, most, least, strict=True):
         size = top - first + 1
         if size <= 0:
             return 0.0
-        # Greater jumps have a probability below 1e-30.
-        greatest = min(size, int(mean + 12 * mean**0.5) + 30)
+        greatest = min(size, _greatest_jump(mean))
         steps = np.arange(greatest)
         jumps = np.exp(xlogy(steps, mean) - mean - factorials[:greatest])
         moved = _convolved(counts, jumps)[:size] if mean > 0 else counts[:size]
@@ -327,8 +330,13 @@ def simultaneous_coverage(total: int, local: float) -> float:
         counts, first = moved[kept:], first + kept
         if not counts.size:
             return 0.0
-    all_of_them = np.exp(total * log(total) - total - factorials[total])
+    all_of_them = np.exp(total * log(total) - total - gammaln(total + 1.0))
     return float(counts[-1] / all_of_them)
+
+
+def _greatest_jump(mean: float) -> int:
+    """Above it a Poisson variable has a probability below 1e-30."""
+    return int(mean + 12 * mean**0.5) + 30
 
 
 def _convolved(x: Array, y: Array) -> Array:

@@ -21,6 +21,8 @@ of 80 + 240 cases, in ten 10-folds and in 25 splits into halves; how far classes
 as the spread says. Every k runs count as the models of one replicate: models have features of their
 own, so that their runs are independent. Then come the same ten 10-folds without halves.
 
+Where one is far behind, the last model is ten standard errors of a difference below the others.
+
 ``--prior SCALE FREEDOM`` gives the spread another prior than that of `choose`.
 """
 
@@ -54,12 +56,19 @@ LEAST = 100
 CASES, SHARED, AUC = (200, 800), 0.5, 0.80
 
 
+class Cases(NamedTuple):
+    """One test set; by how many standard errors the last model is behind the others."""
+
+    behind: float = 0.0
+
+
 class Folds(NamedTuple):
     """Folds whose errors are correlated: how many, test over training cases, true over said SE."""
 
     folds: int
     ratio: float
     factor: float = 1.0
+    behind: float = 0.0
 
 
 class CostCases(NamedTuple):
@@ -71,9 +80,12 @@ class CostCases(NamedTuple):
 
 
 PRIOR, COSTS, TUNING = 0.125, Costs(fn=5.0), (100, 400)
-DESIGNS: dict[str, Folds | CostCases | None] = {
-    "one test set": None,
+FAR = 10
+DESIGNS: dict[str, Cases | Folds | CostCases] = {
+    "one test set": Cases(),
+    "one test set, one far behind": Cases(FAR),
     "10 folds": Folds(10, 1 / 9),
+    "10 folds, one far behind": Folds(10, 1 / 9, behind=FAR),
     "20 hold-outs": Folds(20, 1 / 4),
     "100 folds, unstable": Folds(100, 1 / 9, 1.4),
     "expected cost, 20 positives": CostCases(20, 80, 0.9),
@@ -111,7 +123,8 @@ def answers(design: str, models: int, spread: float, replicates: int, seed: int 
     error = standard_error(design)
     for replicate in range(replicates):
         deviations = rng.normal(size=models) * spread * error / 2**0.5
-        if shape is None:
+        deviations[-1] -= shape.behind * error
+        if isinstance(shape, Cases):
             true = np.clip(AUC + deviations, 0.51, 0.999)
             means, covariance = of_cases(rng, true)
             freedom = np.inf
@@ -312,7 +325,7 @@ def of_folds(rng: np.random.Generator, true: np.ndarray, shape: Folds) -> np.nda
 def standard_error(design: str) -> float:
     """The true standard error of a difference of two equal models."""
     shape = DESIGNS[design]
-    if shape is not None:
+    if isinstance(shape, Folds):
         return shape.factor * (2 * (1 / shape.folds + shape.ratio)) ** 0.5
     rng = np.random.default_rng(0)
     found = [of_cases(rng, np.full(2, AUC))[1] for _ in range(50)]

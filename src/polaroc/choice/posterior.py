@@ -14,6 +14,8 @@ EQUAL = 0.5
 # Spreads considered, in standard errors of a difference, and their number.
 SPREADS, NODES = (0.05, 500.0), 96
 MIN_DRAWS, MAX_DRAWS, DRAWN_VALUES = 4_000, 20_000, 2_000_000
+# The p-value of the best mean being higher below which a model is clearly worse.
+CLEARLY = 1e-3
 # Models whose difference and its variance are smaller, relative to the others, are the same.
 SAME = 1e-12
 HALVINGS, NEGLIGIBLE = 20, 1e-7
@@ -86,7 +88,8 @@ def posterior(
 
     `expected`, `lower` and `upper` also give all models being equal a prior probability of one
     half: without it the best of two equal models would keep half of its lead. Which model is best
-    is asked of models that differ.
+    is asked of models that differ. The spread of models that are not clearly worse than the one
+    with the highest mean (p ≥ 0.001, two at a time) is that of themselves alone.
 
     Examples
     --------
@@ -100,6 +103,53 @@ def posterior(
     means, covariance = np.asarray(means, float), np.asarray(covariance, float)
     if not covariance.diagonal().max(initial=0.0) > 0:
         return None
+
+    def of_models(some: "Array") -> Posterior | None:
+        among = covariance[np.ix_(some, some)]
+        return _posterior(means[some], among, freedom, level, limits, draws, seed)
+
+    every, ahead = np.arange(len(means)), _contenders(means, covariance, freedom)
+    known = of_models(every)
+    if known is None or len(ahead) in (1, len(means)):
+        return known
+    rest = of_models(ahead)
+    return known if rest is None else _joined(known, rest, ahead)
+
+
+def _contenders(means: "Array", covariance: "Array", freedom: float) -> "Array":
+    """The places of the models that are not clearly worse than the one with the highest mean.
+
+    How far a clearly worse model is behind says nothing of how far apart the others are.
+    """
+    from scipy.special import stdtr
+
+    top, variance = means.argmax(), covariance.diagonal()
+    error = np.sqrt(np.maximum(variance[top] + variance - 2 * covariance[top], 0))
+    behind = means[top] - means
+    apart = np.divide(behind, error, out=np.zeros_like(behind), where=error > 0)
+    return np.flatnonzero(stdtr(min(freedom, 1e9), -apart) >= CLEARLY)
+
+
+def _joined(known: Posterior, rest: Posterior, ahead: "Array") -> Posterior:
+    """The posterior of all models, where that of the contenders is of themselves alone."""
+    joined = Posterior(*(values.copy() for values in known))
+    for values, of_rest in zip(joined, rest, strict=True):
+        values[ahead] = of_rest
+    left = 1 - known.probability_best.sum() + known.probability_best[ahead].sum()
+    joined.probability_best[ahead] *= left
+    return joined
+
+
+def _posterior(
+    means: "Array",
+    covariance: "Array",
+    freedom: float,
+    level: float,
+    limits: tuple[float | None, float | None],
+    draws: int | None,
+    seed: int,
+) -> Posterior | None:
+    """The posterior of models that are all taken to be of one spread."""
     own, copies, first = _distinct(means, covariance)
     if len(own) == 1:
         return _one(means[own][0], float(covariance[own[0], own[0]]), freedom, level, copies)

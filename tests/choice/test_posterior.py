@@ -101,6 +101,18 @@ def test_equal_estimates_are_equally_likely_the_best():
     assert two.probability_best.tolist() == [0.5, 0.5]
 
 
+@pytest.mark.parametrize("freedom", [9, np.inf])
+def test_a_model_far_behind_does_not_make_the_others_surer(freedom):
+    two = posterior(np.array([0.72, 0.70]), np.diag([1e-4, 1e-4]), freedom)
+    three = posterior(np.array([0.72, 0.40, 0.70]), np.diag([1e-4, 1e-4, 1e-4]), freedom)
+    for name in ("probability_best", "expected", "expected_loss"):
+        both = getattr(three, name)[[0, 2]]
+        assert both == pytest.approx(getattr(two, name), abs=0.01)
+    assert three.probability_best.sum() == pytest.approx(1)
+    assert three.probability_best[1] < 1e-3
+    assert three.expected_loss[1] > 0.2
+
+
 def test_many_models_on_few_folds():
     rng = np.random.default_rng(0)
     folds = rng.normal(size=(5, 300)) * 0.02

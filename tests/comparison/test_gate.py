@@ -195,6 +195,8 @@ def test_names_of_any_type_and_other_models_are_left_aside(kind):
     assert_same(on_cases(table), on_cases(ONE.filter(pl.col("model") != "B")))
     numbered = ONE.with_columns(model=pl.col("model").replace_strict({"A": 1, "B": 2, "C": 3}))
     assert on_cases(numbered, champion=1, challenger=3).lower == pytest.approx(on_cases().lower)
+    nameless = ONE.with_columns(model=pl.col("model").replace("A", None))
+    assert on_cases(nameless, champion=None).lower == pytest.approx(on_cases().lower)
 
 
 def test_keys_that_are_not_named_are_those_with_usual_names():

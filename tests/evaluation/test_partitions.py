@@ -90,6 +90,8 @@ KEYS = {
     "integers": INTEGERS.cast(pl.Int8),
     "integers far apart": pl.Series(RNG.choice([-(2**62), 0, 2**62, None], ROWS).tolist()),
     "floats": pl.Series(RNG.choice([0.0, -0.0, np.nan, 1.5, None], ROWS).tolist()),
+    "only NaN": pl.Series([np.nan] * ROWS),
+    "at first only NaN": pl.Series([np.nan] * (ROWS // 2) + [1.5] * (ROWS - ROWS // 2)),
     "one after another": pl.Series(np.arange(ROWS) // 100),
     "words one after another": pl.Series([f"fold {i // 100}" for i in range(ROWS)]),
     "nulls at the end": pl.Series([None if i > ROWS - 50 else 1 for i in range(ROWS)]),

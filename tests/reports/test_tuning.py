@@ -132,6 +132,20 @@ def test_models_are_ranked_by_what_they_cost_at_thresholds_from_cases_of_their_o
     assert "The tests compare areas, which count all thresholds" in page.text()
 
 
+@pytest.mark.slow
+def test_where_another_model_costs_less_is_where_the_lines_of_both_cross(tmp_path):
+    asked = {"cost_fn": 10, "tuning": TUNING, "over": (0.05, 0.2), "case": "case"}
+    _, page = answer(tmp_path, **asked)
+    models = pr.choose(
+        TEST, truth="truth", score="score", measure="expected_cost", **asked
+    ).models.sort("model")
+    (t_a, _, t_c), (f_a, _, f_c) = models.select("tpr", "fpr").to_numpy().T
+    # 10 π (1 − t) + (1 − π) f is the same of both.
+    odds = (f_c - f_a) / (10 * (t_c - t_a))
+    assert f"C has a lower cost than A if {100 * odds / (1 + odds):.3g} to 20 %" in page.text()
+    assert "costs 44 % more than -2.686, the one for that share" in page.text()
+
+
 def test_without_cases_for_thresholds_the_page_says_how_to_rank_by_cost(tmp_path):
     told = []
     pr.report(

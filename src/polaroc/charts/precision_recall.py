@@ -86,7 +86,7 @@ def pr(
     Returns
     -------
     altair.FacetChart
-        Lines that follow the exact interpolation between ROC points (D&G §3),
+        Lines that follow the exact interpolation between ROC points (D&G §4),
         with the precision of chance, π, in each panel; thinned as in `roc`, more
         than 40 lines to within 1.6 pixels; each of several panels has 560 pixels, not 800.
 

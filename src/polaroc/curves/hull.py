@@ -47,7 +47,7 @@ def hull(curve: pl.LazyFrame) -> pl.LazyFrame:
 
     Notes
     -----
-    D&G §4. Choose thresholds on a tuning table and apply them to a test table;
+    D&G Corollary 3.1. Choose thresholds on a tuning table and apply them to a test table;
     never read them off the test data. The plan holds a Python function: it runs
     in memory and cannot be sent to a remote engine.
 
@@ -112,7 +112,7 @@ def achievable(
 
     Notes
     -----
-    D&G §4. Like `hull`, the plan holds a Python function.
+    D&G Corollary 3.1. Like `hull`, the plan holds a Python function.
 
     References
     ----------

@@ -148,7 +148,7 @@ def mean_pr(
 
     Notes
     -----
-    Each curve is interpolated exactly, on its ROC (D&G §3). At a recall with several
+    Each curve is interpolated exactly, on its ROC (D&G §4). At a recall with several
     precisions the highest is taken, at recall 0 the limit.
 
     References

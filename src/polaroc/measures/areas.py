@@ -257,7 +257,7 @@ AUC = MeasureDefinition(
 AUPREC = MeasureDefinition(
     name="auprec",
     label="AUPREC",
-    description="area under the precision-recall curve at each prior (P-ROC Eq. 4; D&G §3)",
+    description="area under the precision-recall curve at each prior (P-ROC Eq. 4; D&G §4)",
     build=lambda arguments: auprec_measures(
         arguments.priors, arguments.interpolation, arguments.start, backend=arguments.backend
     ),

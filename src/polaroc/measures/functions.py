@@ -97,7 +97,7 @@ def auprec(
         a prior grid.
     interpolation
         Between two points of the ROC: ``"exact"``, straight in ROC space and so
-        a hyperbola in precision-recall space (D&G §3); ``"linear"``, straight
+        a hyperbola in precision-recall space (D&G §4); ``"linear"``, straight
         in precision-recall space (P-ROC Eq. 4); ``"step"``, average precision;
         ``"hull"``, exact on the convex hull of the ROC, the achievable curve.
     start

@@ -262,7 +262,7 @@ def _without_a_model(evidence: Evidence) -> str:
 def _judged(thresholds: Thresholds, evidence: Evidence) -> str:
     """On which cases the rates at the threshold were measured."""
     level = percent(evidence.question.level)
-    margin = f"the margin of error is an exact {level} interval for independent cases"
+    margin = f"their margin of error is an exact {level} interval for independent cases"
     has_limits = thresholds.taken["tpr_lower"] is not None
     alarms = _right_alarms(thresholds, evidence.question.estimated) if has_limits else ""
     if thresholds.is_tuned:
@@ -405,15 +405,16 @@ def _other_models(evidence: Evidence) -> list[str]:
             f"{percent_range(low, high)}."
         )
     for start, end in _runs(own["prior"].to_list(), worse["prior"].to_list()):
+        first, last = _crossings(choice.priors, own, start, end)
         there = choice.priors.filter(pl.col("prior").is_between(start, end) & pl.col("best"))
         winners = named(there[between].unique(maintain_order=True).to_list())
         verb = "has" if there[between].n_unique() == 1 else "have"
         sentences.append(
-            f"With the thresholds as they are, {winners} {verb} {better} than {name} if about "
-            f"{percent_range(start, end)} of cases are positive."
+            f"With the thresholds as they are, {winners} {verb} {better} than {name} if "
+            f"{percent_range(first, last)} of cases are positive."
             if evidence.by_cost
-            else f"If {percent_range(start, end)} of cases are positive, {winners} {verb} {better} "
-            f"than {name}."
+            else f"If {percent_range(first, last)} of cases are positive, {winners} {verb} "
+            f"{better} than {name}."
         )
     sentences += [
         f"If {'only ' if prior < low else ''}{percent(prior)} of cases were positive, beyond the "
@@ -421,6 +422,31 @@ def _other_models(evidence: Evidence) -> list[str]:
         for winner, prior in evidence.beyond
     ]
     return sentences
+
+
+def _crossings(
+    priors: pl.DataFrame, own: pl.DataFrame, start: float, end: float
+) -> tuple[float, float]:
+    """The ends of a run of priors, each moved to where the model meets the one that is better.
+
+    Between two neighbours on the grid the difference is taken for a straight line, which that of
+    costs is.
+    """
+    grid = own["prior"].to_list()
+    ends = []
+    for at, before in ((start, grid.index(start) - 1), (end, grid.index(end) + 1)):
+        if not 0 <= before < len(grid):
+            ends.append(at)
+            continue
+        other = priors.filter((pl.col("prior") == at) & pl.col("best"))[:1, 1:2]
+        rival = priors.join(other, on=other.columns, nulls_equal=True).sort("prior")
+        inside, outside = (
+            own.filter(prior=prior)["mean"].item() - rival.filter(prior=prior)["mean"].item()
+            for prior in (at, grid[before])
+        )
+        share = inside / (inside - outside) if inside * outside < 0 else 0.0
+        ends.append(at + share * (grid[before] - at))
+    return ends[0], ends[1]
 
 
 def _runs(priors: list[float], chosen: list[float]) -> list[tuple[float, float]]:
@@ -460,6 +486,9 @@ def _wrong_prior(evidence: Evidence) -> list[str]:
         kept = need.cost(taken["tpr"], taken["fpr"])
         best = need.cost(row["tpr"], row["fpr"])
         more = max(float(kept / best - 1), 0) if best > 0 else 0
+        if text == thresholds.text:
+            sentences.append(f"At {percent(prior)} positives the same threshold costs least.")
+            continue
         better = f"{text}, the one" if row["threshold"] is not None and is_fixed else "the one"
         sentences.append(
             f"At {percent(prior)} positives this threshold costs {100 * more:.0f} % more than "

@@ -110,10 +110,10 @@ class Needs:
             if getattr(self, name) is not None:
                 check_share(name, getattr(self, name))
         if self.capacity is not None and not (
-            is_number(self.capacity) and 1 <= self.capacity < 1000
+            is_number(self.capacity) and 1 <= self.capacity <= 1000
         ):
             raise InvalidArgument(
-                f"capacity is {self.capacity!r}, allowed are 1 up to 1000: so many of 1,000 cases "
+                f"capacity is {self.capacity!r}, allowed are 1 to 1000: so many of 1,000 cases "
                 "can be looked at.",
                 hint=Hint.example("capacity", 50),
             )

@@ -169,7 +169,8 @@ def report(
     given, without the cases it is judged on. On one test set, a threshold for a
     recall or a capacity is an order statistic, so that exact binomial limits of its
     rates hold for independent cases; thresholds for a precision or costs are judged
-    on fifths of the cases that they were not set on, and have no limits.
+    on fifths of the cases that they were not set on, with limits that hold at all
+    thresholds at once.
 
     References
     ----------

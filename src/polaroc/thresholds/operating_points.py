@@ -62,7 +62,7 @@ def operating_points(
     """The point of each curve, and its threshold, that a rule chooses at each prior.
 
     Choose thresholds on a tuning table and apply them to other data with
-    `apply_thresholds` (D&G §4): their rates on the table they were chosen on are too
+    `apply_thresholds` (D&G §3): their rates on the table they were chosen on are too
     good. With `confidence` the true rates keep what is asked of them.
 
     Parameters

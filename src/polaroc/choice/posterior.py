@@ -14,8 +14,8 @@ EQUAL = 0.5
 # Spreads considered, in standard errors of a difference, and their number.
 SPREADS, NODES = (0.05, 500.0), 96
 MIN_DRAWS, MAX_DRAWS, DRAWN_VALUES = 4_000, 20_000, 2_000_000
-# The p-value of the best mean being higher below which a model is clearly worse.
-CLEARLY = 1e-3
+# A model is clearly worse so many standard errors of a difference behind, and with a p-value below.
+FAR, CLEARLY = 5.0, 1e-3
 # Models whose difference and its variance are smaller, relative to the others, are the same.
 SAME = 1e-12
 HALVINGS, NEGLIGIBLE = 20, 1e-7
@@ -88,8 +88,9 @@ def posterior(
 
     `expected`, `lower` and `upper` also give all models being equal a prior probability of one
     half: without it the best of two equal models would keep half of its lead. Which model is best
-    is asked of models that differ. The spread of models that are not clearly worse than the one
-    with the highest mean (p ≥ 0.001, two at a time) is that of themselves alone.
+    is asked of models that differ. Models that are five standard errors of a difference behind
+    the one with the highest mean, and have p < 0.001 against it, do not count for the spread of
+    the others.
 
     Examples
     --------
@@ -127,7 +128,8 @@ def _contenders(means: "Array", covariance: "Array", freedom: float) -> "Array":
     error = np.sqrt(np.maximum(variance[top] + variance - 2 * covariance[top], 0))
     behind = means[top] - means
     apart = np.divide(behind, error, out=np.zeros_like(behind), where=error > 0)
-    return np.flatnonzero(stdtr(min(freedom, 1e9), -apart) >= CLEARLY)
+    is_close = (apart < FAR) | (stdtr(min(freedom, 1e9), -apart) >= CLEARLY)
+    return np.flatnonzero(is_close)
 
 
 def _joined(known: Posterior, rest: Posterior, ahead: "Array") -> Posterior:

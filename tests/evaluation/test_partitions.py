@@ -295,11 +295,11 @@ def test_what_a_killed_run_left_goes_and_what_a_running_one_holds_stays(tmp_path
 
 
 def test_others_folders_are_left_alone(tmp_path):
-    (tmp_path / f"{PREFIX}of-somebody").mkdir()
+    (tmp_path / f"{PREFIX}somebody").mkdir()
     (tmp_path / "mine").write_text("1")
     table = predictions(RNG.random(ROWS))
     pr.evaluate(table, **NAMES, memory=room(500), scratch=tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", f"{PREFIX}of-somebody"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", f"{PREFIX}somebody"]
 
 
 def test_too_small_a_disk_is_said_before_the_work_starts(tmp_path, monkeypatch):

@@ -272,6 +272,8 @@ def test_text_with_other_marks(tmp_path, separator, decimal):
         ("truth,score\n1,0.9\n0,0.1\n", ["--sep", ";"], "Then give --sep ','"),
         ("truth;score\n1;0,9\n0;0,1\n", ["--sep", ";"], "decimal comma? Then give --decimal ,"),
         ("truth,score\n1,0,9\n0,0,1\n", [], "decimal comma with --decimal ,"),
+        ("truth,score,note\n1,0,9\n0,0,1\n", ["--decimal", ","], "add --sep ';', or --sep ,"),
+        ("truth;score\n1;0,9\n0;0,1\n", ["--decimal", ","], "add --sep ';', or --sep ,"),
         ("truth;score\n1;0.9\n", ["--sep", ";", "--decimal", ","], "leave --decimal out"),
         ("truth,score\n1,0.9\n", ["--sep", ";;"], "allowed is one ASCII character"),
         ("truth,score\n1,0.9\n", ["--decimal", "x"], "decimal"),

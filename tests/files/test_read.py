@@ -8,6 +8,7 @@ from polars.testing import assert_frame_equal
 from polaroc.errors import InvalidArgument
 from polaroc.files import read
 from polaroc.files.read import batches, scan
+from polaroc.files.text_files import TextFormat
 
 TABLE = pl.DataFrame({"truth": [1, 0, 1], "score": [0.9, 0.5, 0.25]})
 WRITERS = {
@@ -275,6 +276,24 @@ def test_text_that_would_be_misread_is_refused(tmp_path, text, said, compressed)
     with pytest.raises(InvalidArgument, match=f"table.csv.*(.|\n)*{said}") as error:
         scan([str(file)])
     assert "\x00" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "text", "marks"),
+    [
+        ("csv", 'truth,score\n1,"0,9"\n', TextFormat(",", decimal=",")),
+        ("tsv", "truth\tscore\n1\t0,9\n", TextFormat(decimal=",")),
+    ],
+)
+def test_a_decimal_comma_beside_other_separators(tmp_path, suffix, text, marks):
+    (tmp_path / f"table.{suffix}").write_text(text)
+    assert scan([str(tmp_path / f"table.{suffix}")], text=marks).collect().row(0) == (1, 0.9)
+
+
+def test_a_decimal_comma_is_no_separator_by_default(tmp_path):
+    (tmp_path / "table.csv").write_text("truth,score,note\n1,0,9\n")
+    with pytest.raises(InvalidArgument, match=r"separator of CSV too.(.|\n)*Hint: name the"):
+        scan([str(tmp_path / "table.csv")], text=TextFormat(decimal=","))
 
 
 @pytest.mark.parametrize(

@@ -100,6 +100,17 @@ def test_other_folders_of_several_formats_are_refused(tmp_path):
     assert "may hold the same rows twice" in refused("check", tmp_path, *PREDICTIONS)
 
 
+@pytest.mark.parametrize("pattern", ["", "model=*", "model=*/*.parquet"])
+def test_models_in_folders_are_kept_apart(tmp_path, pattern):
+    for (model,), table in MODELS.items():
+        (tmp_path / f"model={model}").mkdir()
+        table.select("truth", "score").write_parquet(tmp_path / f"model={model}" / "x.parquet")
+    rows = as_json("evaluate", tmp_path / pattern, *PREDICTIONS, "--measure", "auc")
+    expected = pr.evaluate(TABLE.filter(fold=1), by="model", measures="auc", **COLUMNS)
+    assert [row["model"] for row in rows] == expected["model"].to_list()
+    assert [row["estimate"] for row in rows] == pytest.approx(expected["estimate"].to_list())
+
+
 def test_the_call_that_makes_what_a_folder_lacks_is_named(results, tmp_path):
     assert "`polaroc evaluate PREDICTIONS --truth" in refused(
         "chart", "roc", results, "--out", tmp_path / "roc.json"

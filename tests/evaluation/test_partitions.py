@@ -1,3 +1,4 @@
+import errno
 import os
 import signal
 import subprocess
@@ -18,7 +19,7 @@ from polaroc.evaluation import sums
 from polaroc.evaluation.numbered_rows import NumberedRows
 from polaroc.evaluation.partitions import RangeFiles, ScoreRanges, partitions
 from polaroc.files import memory
-from polaroc.files.scratch import PREFIX
+from polaroc.files.scratch import PREFIX, scratch_folder
 
 NAMES = {"truth": "truth", "score": "score"}
 ROWS = 3000
@@ -297,11 +298,11 @@ def test_what_a_killed_run_left_goes_and_what_a_running_one_holds_stays(tmp_path
 
 
 def test_others_folders_are_left_alone(tmp_path):
-    (tmp_path / f"{PREFIX}of-somebody").mkdir()
+    (tmp_path / f"{PREFIX}somebody").mkdir()
     (tmp_path / "mine").write_text("1")
     table = predictions(RNG.random(ROWS))
     pr.evaluate(table, **NAMES, memory=room(500), scratch=tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", f"{PREFIX}of-somebody"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", f"{PREFIX}somebody"]
 
 
 def test_too_small_a_disk_is_said_before_the_work_starts(tmp_path, monkeypatch):
@@ -314,6 +315,34 @@ def test_too_small_a_disk_is_said_before_the_work_starts(tmp_path, monkeypatch):
 
 class Full:
     free = 1000
+
+
+@pytest.mark.parametrize("column", ["score", "label", "weight"])
+def test_rows_that_are_lost_are_not_made_up(tmp_path, column):
+    rows = NumberedRows(RNG.random(100), np.zeros(100, np.uint16), RNG.random(100))
+    files = RangeFiles(tmp_path, ScoreRanges.of(lambda: [rows.score]), weighted=True)
+    files.write(files.split(rows))
+    (i, *_) = np.flatnonzero(files.sizes).tolist()
+    kept = {"score": 0, "label": 8, "weight": 10}[column] * files.sizes[i]
+    os.truncate(tmp_path / str(i), kept + 1)
+    with pytest.raises(OutputRefused, match=r"was shortened(.|\n)*Hint: .*scratch="):
+        list(files.parts(i))
+
+
+FULL_DISKS = {
+    "full": OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)),
+    "full in other words": OSError(errno.ENOSPC, "kein Platz"),
+    "quota": OSError(errno.EDQUOT, os.strerror(errno.EDQUOT)),
+    "of Polars": pl.exceptions.ComputeError(f"{os.strerror(errno.EDQUOT)} (os error 122)"),
+}
+
+
+@pytest.mark.parametrize("error", FULL_DISKS.values(), ids=FULL_DISKS)
+def test_a_disk_that_fills_up_is_said(tmp_path, error):
+    with pytest.raises(OutputRefused, match="is full"), scratch_folder(tmp_path):
+        raise error
+    with pytest.raises(PermissionError), scratch_folder(tmp_path):
+        raise PermissionError(errno.EACCES, "denied")
 
 
 def test_too_small_a_disk_is_said_once_rows_are_too_many(tmp_path, monkeypatch):

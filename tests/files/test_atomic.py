@@ -4,7 +4,9 @@ from pathlib import Path
 import pytest
 
 from polaroc.errors import OutputRefused
-from polaroc.files.atomic import atomic_folder
+from polaroc.files.atomic import EARLIER, atomic_file, atomic_folder, check_new
+from polaroc.files.locks import LOCK
+from polaroc.files.scratch import PREFIX, scratch_folder
 
 
 def names(folder):
@@ -98,3 +100,62 @@ def test_rights_are_those_of_the_user(tmp_path):
     finally:
         os.umask(before)
     assert (tmp_path / "out").stat().st_mode & 0o077 == 0
+
+
+def killed(folder):
+    """What a run that was killed between two renames leaves."""
+    (folder / EARLIER).mkdir(parents=True)
+    (folder / EARLIER / "rows").touch()
+    (folder / LOCK).touch()
+    return folder
+
+
+def test_the_next_run_restores_its_own_output_only(tmp_path):
+    other = killed(tmp_path / ".polaroc-results-2024-abcdefgh")
+    with atomic_folder(tmp_path / "results") as staging:
+        (staging / "a").touch()
+    assert (other / EARLIER / "rows").exists()
+    with pytest.raises(KeyboardInterrupt), atomic_folder(tmp_path / "results-2024"):
+        raise KeyboardInterrupt
+    assert [file.name for file in (tmp_path / "results-2024").iterdir()] == ["rows"]
+    assert not other.exists()
+
+
+def test_what_a_link_leads_to_is_no_scratch(tmp_path):
+    scratch, elsewhere = tmp_path / "scratch", killed(tmp_path / "elsewhere")
+    scratch.mkdir()
+    (scratch / f"{PREFIX}abcdefgh").symlink_to(elsewhere)
+    (scratch / f"{PREFIX}hgfedcba").touch()
+    with scratch_folder(scratch):
+        pass
+    assert (elsewhere / EARLIER / "rows").exists()
+    assert len(list(scratch.iterdir())) == 2
+
+
+@pytest.mark.parametrize("stays", [False, True])
+def test_scratch_of_other_users_stays(tmp_path, monkeypatch, stays):
+    left, user = killed(tmp_path / f"{PREFIX}abcdefgh"), os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: user + stays)
+    with scratch_folder(tmp_path):
+        pass
+    assert left.exists() is stays
+
+
+PLACES = {
+    "folder": Path.mkdir,
+    "pipe": os.mkfifo,
+    "link to nothing": lambda path: path.symlink_to(path.with_name("nothing")),
+}
+
+
+@pytest.mark.parametrize("make", PLACES.values(), ids=PLACES)
+def test_what_is_no_file_is_not_opened(tmp_path, make):
+    make(tmp_path / "page.html")
+
+    def replaceable(file):
+        raise AssertionError("opened")
+
+    with pytest.raises(OutputRefused, match=r"is there already.(.|\n)*Hint:"):
+        check_new(tmp_path / "page.html", replaceable)
+    with pytest.raises(OutputRefused), atomic_file(tmp_path / "page.html", True):
+        pass

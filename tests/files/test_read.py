@@ -6,6 +6,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from polaroc.errors import InvalidArgument
+from polaroc.files import read
 from polaroc.files.read import batches, scan
 from polaroc.files.text_files import TextFormat
 
@@ -88,6 +89,58 @@ def test_folders_above_those_asked_for_are_no_partitions(tmp_path, asked):
     assert_frame_equal(scan([str(tmp_path / asked)]).collect(), TABLE)
 
 
+# By the paths that are given, the columns from the names of folders.
+SAME_FILES = {
+    "a folder": ([""], ["model", "fold"]),
+    "a pattern of folders": (["model=*"], ["model", "fold"]),
+    "a pattern of inner folders": (["model=*/fold=*"], ["model", "fold"]),
+    "a pattern of files": (["model=*/fold=*/x.parquet"], ["model", "fold"]),
+    "a pattern of all below": (["**/*.parquet"], ["model", "fold"]),
+    "several patterns": (["model=a/*", "model=b/*/*.parquet"], ["model", "fold"]),
+    "several folders": (["model=a", "model=b"], ["model", "fold"]),
+    "a folder and one in it": (["", "model=a"], ["model", "fold"]),
+    "one in a folder, and the folder": (["model=a", ""], ["model", "fold"]),
+    "several files": (
+        [f"model={model}/fold={fold}/x.parquet" for model in "ab" for fold in (1, 2)],
+        ["model", "fold"],
+    ),
+    "one folder": (["model=a"], ["fold"]),
+    "a pattern in one folder": (["model=a/fold=*"], ["fold"]),
+    "several folders in one": (["model=a/fold=1", "model=a/fold=2"], ["fold"]),
+    "several files in one": (["model=a/fold=1/x.parquet"] * 2, []),
+}
+
+
+@pytest.mark.parametrize(("asked", "columns"), SAME_FILES.values(), ids=SAME_FILES)
+@pytest.mark.parametrize("relative", [False, True])
+def test_columns_of_folders_are_the_same_however_they_are_named(
+    tmp_path, monkeypatch, asked, columns, relative
+):
+    for model in "ab":
+        for fold in (1, 2):
+            (tmp_path / f"model={model}" / f"fold={fold}").mkdir(parents=True)
+            file = tmp_path / f"model={model}" / f"fold={fold}" / "x.parquet"
+            TABLE.select("score", file=pl.lit(f"{model}{fold}")).write_parquet(file)
+    monkeypatch.chdir(tmp_path)
+    found = scan([path or "." if relative else str(tmp_path / path) for path in asked]).collect()
+    assert found.columns == ["score", "file", *columns]
+    name = pl.col("file").str
+    by_name = {"model": name.slice(0, 1), "fold": name.slice(1).cast(pl.Int64)}
+    assert found.height
+    assert_frame_equal(found, found.with_columns(**{key: by_name[key] for key in columns}))
+
+
+def test_files_that_are_named_themselves_keep_their_column_of_a_folder(tmp_path):
+    files = [tmp_path / f"model={model}" / "x.parquet" for model in "ab"]
+    for file, version in zip(files, ("a.1", "b.1"), strict=True):
+        file.parent.mkdir()
+        TABLE.with_columns(model=pl.lit(version)).write_parquet(file)
+    found = scan([str(file) for file in files]).collect()
+    assert found["model"].unique().sort().to_list() == ["a.1", "b.1"]
+    with pytest.raises(InvalidArgument, match="have the column 'model'"):
+        scan([str(tmp_path / "model=*")])
+
+
 def test_a_folder_may_not_stand_for_a_column_of_its_files(tmp_path):
     (tmp_path / "score=9").mkdir()
     TABLE.write_csv(tmp_path / "score=9" / "one.csv")
@@ -149,6 +202,14 @@ def test_batches_share_no_key_and_lose_no_row(keys, most, count, tmp_path):
     assert sum(map(len, levels)) == len(set.union(*levels))
     everything = scan([str(tmp_path)]).collect()
     assert_frame_equal(pl.concat(found), everything, check_row_order=False)
+
+
+def test_batches_open_each_folder_of_files_once(tmp_path, monkeypatch):
+    hive(tmp_path, [("a", 1), ("b", 1)])
+    opened = []
+    scan_files = read._scan
+    monkeypatch.setattr(read, "_scan", lambda *given: opened.append(given) or scan_files(*given))
+    assert len(batches([str(tmp_path)], ["model"], most=0)) == len(opened) == 2
 
 
 @pytest.mark.parametrize("keys", [[], ["case"], ["model", "case"]])

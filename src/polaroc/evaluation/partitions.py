@@ -3,11 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from io import BufferedReader
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from polaroc.base.lazy import np
 from polaroc.curves.packing import ranks_of
+from polaroc.errors import Hint, OutputRefused
 from polaroc.evaluation.numbered_rows import NumberedRows
 from polaroc.typing import Array
 
@@ -131,7 +133,7 @@ class RangeFiles:
                 if sizes[i]:
                     columns = self._empty(sizes[i], label)
                     for column in columns:
-                        file.readinto(column.data)
+                        _fill(column, file)
                     yield NumberedRows(*columns)
 
     def drain(self, i: int) -> Iterator[NumberedRows]:
@@ -152,6 +154,17 @@ class RangeFiles:
 
     def _file(self, i: int) -> Path:
         return self.folder / str(i)
+
+
+def _fill(column: "Array", file: BufferedReader) -> None:
+    """Read a column; raise where the file ends before."""
+    if file.readinto(column.data) != column.nbytes:
+        raise OutputRefused(
+            f"{file.name!r} was shortened while it was in use: rows are lost.",
+            hint=Hint(
+                "run it again, with {scratch} as a folder that nothing else cleans up.", scratch=...
+            ),
+        )
 
 
 @dataclass(frozen=True)

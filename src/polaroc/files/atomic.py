@@ -214,8 +214,9 @@ def check_new(file: Path, replaceable: Replaceable = False) -> None:
     """Refuse the name of a file that exists and may not be replaced."""
     if not os.path.lexists(file):
         return
-    may_replace = replaceable(file) if callable(replaceable) else replaceable
-    if not (file.is_file() and may_replace):
+    # Only a file is opened by `replaceable`: a pipe would block.
+    may_replace = file.is_file() and (replaceable(file) if callable(replaceable) else replaceable)
+    if not may_replace:
         raise OutputRefused(
             f"{str(file)!r} is there already.",
             hint=Hint(

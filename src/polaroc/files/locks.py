@@ -1,6 +1,9 @@
 """Temporary folders guarded by a lock released on process exit."""
 
+import os
+import re
 import shutil
+import stat
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -11,6 +14,8 @@ from typing import IO
 LOCK = "lock"
 # Seconds after which a folder without a lock was abandoned before it got one.
 ABANDONED_AFTER = 60
+# What `tempfile.mkdtemp` puts after the prefix.
+RANDOM = "[a-z0-9_]{8}"
 
 
 @contextmanager
@@ -41,9 +46,12 @@ def locked_folder(parent: Path, prefix: str) -> Iterator[Path]:
 
 def sweep(parent: Path, prefix: str, before: Callable[[Path], None] | None = None) -> None:
     """Remove the folders of processes that were killed, each after a call of `before` with it."""
-    folders = [entry for entry in parent.iterdir() if entry.name.startswith(prefix)]
-    for folder in folders:
+    # The prefix alone would match folders of outputs whose names begin alike.
+    name = re.compile(re.escape(prefix) + RANDOM)
+    for folder in [entry for entry in parent.iterdir() if name.fullmatch(entry.name)]:
         with suppress(OSError):
+            if not _is_own_folder(folder):
+                continue
             if not (folder / LOCK).exists():
                 if time.time() - folder.stat().st_mtime > ABANDONED_AFTER:
                     shutil.rmtree(folder, ignore_errors=True)
@@ -55,6 +63,13 @@ def sweep(parent: Path, prefix: str, before: Callable[[Path], None] | None = Non
                     before(folder)
                 _empty(folder)
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_own_folder(path: Path) -> bool:
+    """Whether a path is a folder itself, not a link to one, and of this user."""
+    status = path.lstat()
+    user = getattr(os, "geteuid", lambda: status.st_uid)()
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == user
 
 
 def _empty(folder: Path) -> None:

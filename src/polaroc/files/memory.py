@@ -1,5 +1,6 @@
 """Available memory, and the budget for a computation."""
 
+import math
 import os
 import re
 from contextlib import suppress
@@ -13,7 +14,14 @@ Memory: TypeAlias = int | str | Literal["auto"]
 LEAST = 500_000_000
 # Share of the available memory that is used by default.
 SHARE = 0.6
-CONTROL_GROUP = Path("/sys/fs/cgroup")
+CONTROL_GROUPS = Path("/sys/fs/cgroup")
+OWN_GROUPS = Path("/proc/self/cgroup")
+# By version of control groups: the files of limit and use, and what counts as used but can be
+# reclaimed.
+GROUP_FILES = {
+    1: ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    2: ("memory.max", "memory.current", "inactive_file"),
+}
 
 
 def resolve_memory(memory: Memory) -> int:
@@ -42,8 +50,7 @@ def available() -> int:
         lines = Path("/proc/meminfo").read_text()
         known.append(int(re.search(r"MemAvailable:\s+(\d+) kB", lines)[1]) * 1024)  # type: ignore[index]
     with suppress(OSError, ValueError):
-        limit = int((CONTROL_GROUP / "memory.max").read_text())
-        known.append(limit - int((CONTROL_GROUP / "memory.current").read_text()))
+        known += _left_to_groups()
     with suppress(OSError, ValueError, ImportError):
         import resource
 
@@ -54,6 +61,33 @@ def available() -> int:
     return max(min(known), 0)
 
 
+def _left_to_groups() -> list[int]:
+    """Bytes left to the control groups of this process, as far as they have a limit."""
+    left = []
+    for line in OWN_GROUPS.read_text().splitlines():
+        number, controllers, path = line.split(":", 2)
+        version = 2 if number == "0" else 1
+        if version == 1 and "memory" not in controllers.split(","):
+            continue
+        root = CONTROL_GROUPS if version == 2 else CONTROL_GROUPS / "memory"
+        inner = root / path.lstrip("/")
+        # In a container the path may be that of the host: its root is then the own group.
+        for folder in [inner, *inner.parents]:
+            if folder.is_relative_to(root):
+                with suppress(OSError, ValueError):
+                    left.append(_left_to_group(folder, *GROUP_FILES[version]))
+    return left
+
+
+def _left_to_group(folder: Path, limit: str, used: str, reclaimable: str) -> int:
+    left = int((folder / limit).read_text()) - int((folder / used).read_text())
+    with suppress(OSError):
+        statistics = (folder / "memory.stat").read_text()
+        cached = re.search(rf"^{reclaimable} (\d+)$", statistics, re.MULTILINE)
+        left += int(cached[1]) if cached else 0
+    return left
+
+
 def _size(memory: object) -> int | None:
     if isinstance(memory, int) and not isinstance(memory, bool):
         return memory
@@ -62,4 +96,5 @@ def _size(memory: object) -> int | None:
         return None
     number, unit, binary = match.groups()
     power = "kmgt".index(unit.lower()) + 1 if unit else 0
-    return int(float(number) * (1024 if binary else 1000) ** power)
+    size = float(number) * (1024 if binary else 1000) ** power
+    return int(size) if math.isfinite(size) else None

@@ -34,6 +34,6 @@ def bar(done: int, total: int, unit: str = "rows") -> None:
     unit
         What they are.
     """
-    share = done / total
+    share = done / total if total else 1
     line = f"\r{'█' * round(share * WIDTH):░<{WIDTH}} {share:4.0%} of {total:,} {unit}"
     print(line, end="\n" if done == total else "", file=sys.stderr, flush=True)

@@ -1,11 +1,13 @@
 """Read prediction files of any format as one lazy frame."""
 
 import glob
+import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, takewhile
 from pathlib import Path
+from typing import TypeAlias
 from urllib.parse import unquote
 
 import polars as pl
@@ -33,16 +35,28 @@ PEEKED_ROWS = 100
 # Canonical whole numbers: "007" is a text key, different from "7".
 WHOLE = r"^(0|-?[1-9]\d{0,17})$"
 AS_WRITTEN = TextFormat()
+# Columns by folders named key=value, and their values.
+Partitions: TypeAlias = tuple[tuple[str, str], ...]
 # The table that a results folder holds in two formats.
 MEASURES = "measures"
 
 
 @dataclass(frozen=True)
 class Source:
-    """A file, and the partition columns of its folders."""
+    """A file, and the partition columns of its folders.
+
+    `above` are columns of folders above the path that the file was found by: they separate it
+    from those of other paths.
+    """
 
     file: Path
-    partitions: tuple[tuple[str, str], ...] = ()
+    partitions: Partitions = ()
+    above: Partitions = ()
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """All partition columns."""
+        return dict(self.above) | dict(self.partitions)
 
     @property
     def format(self) -> str:
@@ -67,7 +81,8 @@ def scan(
     """One lazy frame over files, glob patterns and hive-partitioned folders.
 
     Folders named key=value below a folder or a pattern become columns, whole numbers as
-    Int64, all others as String. A file named twice is read once. Columns of `words` stay as
+    Int64, all others as String; of several paths, those below the folder that all share. A
+    file named twice is read once. Columns of `words` stay as
     they are written in CSV and TSV, so that 1.1 and 1.10 or 7 and 007 are two; they are
     Int64 where all of them are plain whole numbers. Of a results folder the Parquet file is
     read, not its copy in CSV. `text` is for CSV and TSV only.
@@ -79,8 +94,7 @@ def scan(
     polaroc.errors.InvalidArgument: no file matches 'nowhere/*.parquet'.
     Hint: check the path; quote a pattern so that the shell leaves it alone.
     """
-    parts = [part.rows for part in _parts(paths, words, text)]
-    return parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal_relaxed")
+    return _joined(_parts(paths, words, text))
 
 
 def batches(
@@ -92,25 +106,25 @@ def batches(
     columns; there is a single one where a key is not a folder's name.
     """
     parts = _parts(paths, keys, text)
-    whole = scan(paths, keys, text)
+    whole = _joined(parts)
     if not keys or any(set(keys) - set(part.partitions) for part in parts):
         return [whole]
     alike: dict[tuple[str, ...], list[PartitionFiles]] = {}
     for part in parts:
         alike.setdefault(tuple(part.partitions[key] for key in keys), []).append(part)
-    batches: list[list[PartitionFiles]] = []
+    joined: list[list[PartitionFiles]] = []
     size = 0
     for group in alike.values():
         more = sum(part.size for part in group)
-        if not batches or size + more > most:
-            batches.append([])
+        if not joined or size + more > most:
+            joined.append([])
             size = 0
-        batches[-1] += group
+        joined[-1] += group
         size += more
     columns = pl.LazyFrame(schema=whole.collect_schema())
     return [
         pl.concat([columns, *(part.rows for part in batch)], how="diagonal_relaxed")
-        for batch in batches
+        for batch in joined
     ]
 
 
@@ -118,8 +132,7 @@ class Stamps:
     """The state of the files behind some paths."""
 
     def __init__(self, paths: Sequence[str]) -> None:
-        files = [source.file for path in paths for source in _sources(path)]
-        self.stamps = {file: _stamp(file) for file in files}
+        self.stamps = {source.file: _stamp(source.file) for source in _sources(paths)}
 
     def check(self) -> None:
         """Raise if a file was written to, replaced or removed since."""
@@ -149,42 +162,77 @@ class PartitionFiles:
     size: int
 
 
+def _joined(parts: Sequence[PartitionFiles]) -> pl.LazyFrame:
+    rows = [part.rows for part in parts]
+    return rows[0] if len(rows) == 1 else pl.concat(rows, how="diagonal_relaxed")
+
+
 def _parts(paths: Sequence[str], words: Sequence[str], text: TextFormat) -> list[PartitionFiles]:
-    by_path = {source.file.resolve(): source for path in paths for source in _sources(path)}
-    sources = sorted(by_path.values(), key=lambda source: (source.format, source.partitions))
+    by_path = {source.file.resolve(): source for source in _sources(paths)}
+    sources = sorted(by_path.values(), key=_place)
     whole = {
         key
-        for key in {key for source in sources for key, _ in source.partitions}
-        if all(_is_whole(dict(source.partitions).get(key)) for source in sources)
+        for key in {key for source in sources for key in source.keys}
+        if all(_is_whole(source.keys.get(key)) for source in sources)
     }
-    grouped = groupby(sources, key=lambda source: (source.format, source.partitions))
     parts = []
-    for (kind, partitions), group in grouped:
-        own = [source.file for source in group]
-        rows = _partition(_scan(kind, own, words, text), partitions, whole)
-        parts.append(PartitionFiles(rows, dict(partitions), _size(own)))
+    for (kind, above, below), group in groupby(sources, key=_place):
+        files = [source.file for source in group]
+        rows = _scan(kind, files, words, text)
+        partitions = _partitions_beside(rows.collect_schema().names(), above, below)
+        parts.append(
+            PartitionFiles(_with_partitions(rows, partitions, whole), partitions, _size(files))
+        )
     return parts
 
 
-def _sources(path: str) -> Iterator[Source]:
+def _place(source: Source) -> tuple[str, Partitions, Partitions]:
+    return source.format, source.above, source.partitions
+
+
+def _sources(paths: Sequence[str]) -> Iterator[Source]:
+    found = [(_root(path), _files(path)) for path in paths]
+    levels = zip(*(root.parts for root, _ in found), strict=False)
+    shared = sum(1 for _ in takewhile(lambda level: len(set(level)) == 1, levels))
+    for root, files in found:
+        depth = len(root.parts)
+        for file in files:
+            folders = _absolute(file).parent.parts
+            yield Source(file, _partitions(folders[depth:]), _partitions(folders[shared:depth]))
+
+
+def _root(path: str) -> Path:
+    """The folder of a path below which the names of folders are columns."""
     there = Path(path)
     if there.is_dir():
-        yield from _in_folder(there)
-        return
+        return _absolute(there)
+    if there.exists():
+        return _absolute(there.parent)
+    fixed = takewhile(lambda part: not glob.has_magic(part), there.parts)
+    return _absolute(Path(*fixed))
+
+
+def _absolute(path: Path) -> Path:
+    """The path from the root, with the names of links as they are given."""
+    return Path(os.path.abspath(path))
+
+
+def _files(path: str) -> list[Path]:
+    there = Path(path)
     matches = [there] if there.exists() else sorted(map(Path, glob.glob(path, recursive=True)))
     if not matches:
         raise InvalidArgument(
             f"no file matches {path!r}.",
             hint="check the path; quote a pattern so that the shell leaves it alone.",
         )
-    magic = (i for i, part in enumerate(there.parts) if glob.has_magic(part))
-    fixed = len(there.parts) if there.exists() else next(magic, len(there.parts))
-    for file in matches:
-        if file.is_dir():
-            yield from _in_folder(file)
+    files = []
+    for match in matches:
+        if match.is_dir():
+            files += _in_folder(match)
         else:
-            _refuse_no_file(file)
-            yield Source(file, _partitions(file, fixed))
+            _refuse_no_file(match)
+            files.append(match)
+    return files
 
 
 def _refuse_no_file(file: Path) -> None:
@@ -199,20 +247,20 @@ def _refuse_no_file(file: Path) -> None:
         )
 
 
-def _in_folder(folder: Path) -> list[Source]:
+def _in_folder(folder: Path) -> list[Path]:
     depth = len(folder.parts)
-    files = [
+    found = [
         file
         for file in sorted(folder.rglob("*"))
         if _suffix(file) in FORMATS
         and file.is_file()
         and not any(part.startswith((".", "_")) for part in file.parts[depth:])
     ]
-    for file in files:
+    for file in found:
         _refuse_no_file(file)
-    sources = [Source(file, _partitions(file, depth)) for file in files if not _is_copy(file)]
-    formats = sorted({source.format for source in sources})
-    if not sources:
+    files = [file for file in found if not _is_copy(file)]
+    formats = sorted({Source(file).format for file in files})
+    if not files:
         raise InvalidArgument(
             f"the folder {str(folder)!r} holds no file that can be read; {ALLOWED}.",
             hint="name the files by their format, for example part-0.parquet.",
@@ -223,7 +271,7 @@ def _in_folder(folder: Path) -> list[Source]:
             "same rows twice.",
             hint="name the files to read, for example with a pattern.",
         )
-    return sources
+    return files
 
 
 def _is_copy(file: Path) -> bool:
@@ -238,8 +286,8 @@ def _suffix(file: Path) -> str:
     return suffixes[-1] if suffixes else ""
 
 
-def _partitions(file: Path, depth: int) -> tuple[tuple[str, str], ...]:
-    pairs = (part.partition("=") for part in file.parts[depth:-1])
+def _partitions(folders: Sequence[str]) -> Partitions:
+    pairs = (folder.partition("=") for folder in folders)
     return tuple((unquote(key), unquote(value)) for key, equals, value in pairs if equals and key)
 
 
@@ -247,21 +295,28 @@ def _is_whole(value: str | None) -> bool:
     return value in (None, NULL_PARTITION) or bool(re.fullmatch(WHOLE, value or ""))
 
 
-def _partition(
-    frame: pl.LazyFrame, partitions: tuple[tuple[str, str], ...], whole: set[str]
-) -> pl.LazyFrame:
-    clash = sorted({key for key, _ in partitions} & set(frame.collect_schema().names()))
+def _partitions_beside(
+    columns: Sequence[str], above: Partitions, below: Partitions
+) -> dict[str, str]:
+    """Partitions of files that have `columns` themselves; those `above` give way to them."""
+    clash = sorted({key for key, _ in below} & set(columns))
     if clash:
         raise InvalidArgument(
             f"both a folder and the files below it have the column {', '.join(map(repr, clash))}.",
             hint="name the files themselves, or drop the column from them.",
         )
+    return {key: value for key, value in above if key not in columns} | dict(below)
+
+
+def _with_partitions(
+    rows: pl.LazyFrame, partitions: dict[str, str], whole: set[str]
+) -> pl.LazyFrame:
     columns = []
-    for key, value in partitions:
+    for key, value in partitions.items():
         kind = pl.Int64 if key in whole else pl.String
         cell = None if value == NULL_PARTITION else int(value) if key in whole else value
         columns.append(pl.lit(cell, kind).alias(key))
-    return frame.with_columns(columns)
+    return rows.with_columns(columns)
 
 
 def _scan(kind: str, files: list[Path], words: Sequence[str], text: TextFormat) -> pl.LazyFrame:

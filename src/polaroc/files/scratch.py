@@ -16,7 +16,8 @@ from polaroc.files.locks import locked_folder, sweep
 PREFIX = "polaroc-scratch-"
 # Space that a file system needs beside the files.
 RESERVE = 1.1
-FULL = os.strerror(errno.ENOSPC)
+# Of a full disk, and of a user's full share of it.
+FULL = (errno.ENOSPC, errno.EDQUOT)
 LARGER = Hint("name a folder on a larger disk with {scratch}, or allow more memory.", scratch=...)
 
 
@@ -52,13 +53,19 @@ def scratch_folder(parent: str | os.PathLike[str] | None, needed: int = 0) -> It
         try:
             yield folder
         except (OSError, pl.exceptions.ComputeError) as error:
-            if FULL not in str(error):
+            if not _is_full(error):
                 raise
             raise OutputRefused(
                 f"the disk of {str(around)!r} is full: the rows need more scratch space than the "
                 f"{in_gb(free)} that were left.",
                 hint=LARGER,
             ) from error
+
+
+def _is_full(error: Exception) -> bool:
+    """Whether an error is of a full disk; those of Polars have its words only."""
+    code, words = getattr(error, "errno", None), str(error)
+    return code in FULL or any(os.strerror(full) in words for full in FULL)
 
 
 def in_gb(size: float) -> str:

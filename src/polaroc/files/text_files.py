@@ -51,7 +51,15 @@ class TextFormat:
             )
 
     def separator_of(self, kind: str) -> str:
-        """The separator of a format."""
+        """The separator of a format; raise where it would also be the decimal mark."""
+        if self.separator is None and SEPARATORS[kind] == self.decimal:
+            raise InvalidArgument(
+                f"a comma is the decimal mark, and by default the separator of {kind.upper()} too.",
+                hint=Hint(
+                    "name the separator: ';', or ',' where numbers are in quotes.",
+                    command_line="add --sep ';', or --sep , where numbers are in quotes.",
+                ),
+            )
         return self.separator or SEPARATORS[kind]
 
 

@@ -437,3 +437,18 @@ def test_a_key_with_one_class_has_no_prior_of_its_own(label):
     table = pl.DataFrame({"truth": [label, label], "score": [0.1, 0.9]})
     found = table.pipe(pr.curve, truth="truth", score="score").pipe(pr.auprec, "observed")
     assert found.select("prior", "estimate").row(0) == (None, None)
+
+
+def test_keys_without_a_hull_keep_their_row_and_note():
+    table = pl.DataFrame(
+        {
+            "model": list("aaaabbcc"),
+            "truth": [1, 0, 1, 0, 1, 1, 1, 0],
+            "score": [0.9, 0.1, 0.4, 0.5, 0.3, 0.2, None, 0.1],
+        }
+    )
+    found = pr.auprec(curve(table, by="model"), 0.5, interpolation="hull").sort("model")
+    assert found["model"].to_list() == ["a", "b", "c"]
+    assert found["estimate"].is_null().to_list() == [False, True, True]
+    assert found["note"][1] == "no negatives"
+    assert found["note"][2].startswith("null, NaN or unclear")

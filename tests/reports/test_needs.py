@@ -127,7 +127,7 @@ def test_the_page_says_what_its_threshold_is_for(tmp_path, table, needs, said):
     [
         ({"recall": 2}, "recall is 2"),
         ({"precision": 0}, "precision is 0"),
-        ({"capacity": 0.05}, "capacity is 0.05, allowed are 1 up to 1000"),
+        ({"capacity": 0.05}, "capacity is 0.05, allowed are 1 to 1000"),
         ({"recall": 0.9, "cost_fn": 2}, "recall and costs are given"),
     ],
 )

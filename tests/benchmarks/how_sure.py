@@ -23,6 +23,7 @@ own, so that their runs are independent. Then come the same ten 10-folds without
 
 Where one is far behind, the last model is ten standard errors of a difference below the others.
 
+``--far N``: a model that is N standard errors behind does not count for the spread of the others.
 ``--prior SCALE FREEDOM`` gives the spread another prior than that of `choose`.
 """
 
@@ -388,7 +389,9 @@ def main() -> None:
     parser.add_argument("--learner", choices=LEARNERS, action="append", help="with --halves")
     parser.add_argument("--runs", type=int, default=1_000, help="with --halves: fits per spread")
     parser.add_argument("--prior", type=float, nargs=2, metavar=("SCALE", "FREEDOM"))
+    parser.add_argument("--far", type=float, default=module.FAR, help="standard errors")
     options = parser.parse_args()
+    module.FAR = options.far
     if options.prior:
         module.SPREAD_SCALE, module.SPREAD_FREEDOM = options.prior
     start = time.perf_counter()

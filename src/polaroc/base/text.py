@@ -242,7 +242,7 @@ def html_lines(lines: Sequence[str]) -> str:
 
 
 def number(value: float | None, digits: int = 3) -> str | None:
-    """A number with fixed decimals; null and infinite values as words."""
+    """A number with fixed decimals, None of None."""
     return None if value is None else f"{value:.{digits}f}"
 
 

@@ -34,6 +34,8 @@ TICKS = 6
 MODEL_WIDTH = 15
 STRIP_HEIGHT = 28
 WIDTH = 1.3 * SIZE
+# Four digits: areas are below 1, costs have any scale.
+TIP = ".4~g"
 
 
 @checked
@@ -123,7 +125,7 @@ def _diamonds(records: list[dict[str, Any]], encoding: list[Any]) -> "alt.Chart"
             *encoding,
             [
                 alt.Tooltip("series:N", title="key"),
-                alt.Tooltip("y:Q", title="worst regret", format=".4f"),
+                alt.Tooltip("y:Q", title="worst regret", format=TIP),
             ],
         )
     )
@@ -153,8 +155,8 @@ def _mean_and_worst(
     vertical = alt.Y("y:Q", scale=scale, axis=no_axis, title=None)
     tooltip = [
         alt.Tooltip("series:N", title=between),
-        alt.Tooltip("y:Q", title="mean regret", format=".4f"),
-        alt.Tooltip("top:Q", title="worst regret", format=".4f"),
+        alt.Tooltip("y:Q", title="mean regret", format=TIP),
+        alt.Tooltip("top:Q", title="worst regret", format=TIP),
     ]
     base = data(records).encode(place, vertical, tint, tooltip)
     points = base.mark_point(filled=True, size=60, opacity=1)
@@ -315,8 +317,8 @@ def _cells(
             [
                 alt.Tooltip("series:N", title=between),
                 alt.Tooltip("prior:Q", format=".3~%"),
-                alt.Tooltip("mean:Q", title="mean", format=".3f"),
-                alt.Tooltip("regret:Q", title="regret", format=".4f"),
+                alt.Tooltip("mean:Q", title="mean", format=TIP),
+                alt.Tooltip("regret:Q", title="regret", format=TIP),
                 alt.Tooltip("share:Q", title="share won", format=PERCENT),
             ],
         )

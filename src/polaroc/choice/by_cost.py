@@ -370,7 +370,7 @@ def _choice(
     ranked = models.filter(pl.col("mean").is_not_null())
     is_any = not ranked.is_empty()
     lacking = judged.filter(~pl.col(KNOWN)).select(between, "note").rows()
-    close = pl.col("worst_regret") <= pl.col("worst_regret").min() + ROUNDING
+    close = pl.col("worst_regret") <= pl.col("worst_regret").min() + ROUNDING * pl.col("mean").max()
     threshold = ranked["threshold"][0] if is_any else None
     return Choice(
         bayes=ranked[between][0] if is_any else None,
@@ -432,8 +432,8 @@ def _written(threshold: float, model: pl.Series, curves: Sequence[pl.DataFrame])
     below = []
     for one in curves:
         own = pl.lit(model.cast(one.schema[model.name])).first()
-        scores = one.filter(pl.col(model.name).eq_missing(own))["threshold"].drop_nulls()
-        below += scores.filter(scores < threshold).to_list()[:1]
+        scores = one.filter(pl.col(model.name).eq_missing(own), pl.col("threshold") < threshold)
+        below += scores["threshold"].drop_nulls().top_k(1).to_list()
     return short_threshold(threshold, max(below, default=None))
 
 

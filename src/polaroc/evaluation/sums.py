@@ -309,7 +309,7 @@ class CurveSums:
 
     @property
     def _partitions_in_arrays(self) -> bool:
-        """Whether each partition of the rows may be."""
+        """Whether arrays take each partition of the rows."""
         weighted = self.predictions.weighted
         return self._takes_arrays and not (self.on_hull or self._drawn or weighted)
 

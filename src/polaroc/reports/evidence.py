@@ -315,7 +315,7 @@ def _ends(question: Question) -> tuple[float, float] | None:
 
 
 def _outside(over: tuple[float, float]) -> list[tuple[float, float]]:
-    """The priors on either side of a range, up to a tenth and ten times of its odds."""
+    """The ranges on either side, to a tenth of the lowest prior and ten times the highest odds."""
     low, high = over[0] / 10, 1 / (1 + skew(over[1]) / 10)
     return [(low, over[0]), (over[1], high)]
 

@@ -114,10 +114,10 @@ def thresholds(
     rows = within(predictions.valid_rows, model.alias(question.between).to_frame())
     priors, is_taken = tuple(shown_priors(question.over)), needs is None
     needs = tuple(question.needs.at(priors) if needs is None else needs)
-    folds = read_folds(rows.lazy(), question.blocks, question.case)
-    count = int(folds.fold.max(initial=0)) + 1
     if question.tuning is not None:
         return _tuned(predictions, question, model, needs, priors)
+    folds = read_folds(rows.lazy(), question.blocks, question.case)
+    count = int(folds.fold.max(initial=0)) + 1
     held_out = (rates_across_folds if count > 1 else rates_within_folds)(folds, needs)
     columns = {"threshold": folds.thresholds(needs), **_summary(held_out)}
     cautions = []

@@ -1,6 +1,10 @@
 """Shares, thresholds and counts as words of a report."""
 
+from collections.abc import Callable, Sequence
+
+from polaroc import rates
 from polaroc.base.text import ALL, decimals_below, percent
+from polaroc.priors.grids import skew
 
 
 def percent_range(low: float, high: float) -> str:
@@ -40,3 +44,25 @@ def counted(count: int, noun: str) -> str:
     ('1 fold', '1,200 cases')
     """
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def at_ends(priors: Sequence[float], number: Callable[[float], str]) -> str:
+    """A number at the lowest and at the highest share of positives, once where it is the same."""
+    low, high = number(priors[0]), number(priors[-1])
+    if low == high:
+        return f"{low} (if {percent_range(priors[0], priors[-1])} of cases are positive)"
+    least, most = percent(priors[0]), percent(priors[-1])
+    return f"{low} (if {least} of cases are positive) to {high} (if {most} are)"
+
+
+def alarms_of_1000(priors: Sequence[float], recall: float, alarms: float) -> str:
+    """How many of 1,000 cases raise an alarm, at the lowest and at the highest share.
+
+    Examples
+    --------
+    >>> alarms_of_1000((0.05, 0.2), recall=0.8, alarms=0.1)
+    '135 (if 5 % of cases are positive) to 240 (if 20 % are)'
+    """
+    return at_ends(
+        priors, lambda prior: f"{1000 * rates.posfrac(recall, alarms, skew(prior)):,.0f}"
+    )

@@ -209,9 +209,8 @@ def _lead(models: pl.DataFrame, higher: bool) -> str:
         return ""
     if after <= 0:
         return f", and nothing is left of the lead over {other}"
-    return (
-        f", and the lead over {other} {_apart(after, higher)} in place of {_apart(before, higher)}"
-    )
+    left, measured = _apart(after, higher), _apart(before, higher)
+    return f", and the lead over {other} is {left} in place of {measured}"
 
 
 def describe_tests(models: pl.DataFrame, comparison: "Comparison | None", blocks: int) -> str:

@@ -114,7 +114,7 @@ def test_the_audit_is_of_the_blocks_used(tmp_path):
     page = Page(path)
     assert page.table("What the predictions hold")["folds"].to_list() == ["3", "3", "3"]
     used = lacking.filter(pl.col("fold") < 4).height
-    assert f"3 folds (fold) · {used:,} predictions" in page.text()
+    assert f"3 folds · {used:,} predictions" in page.text()
     assert "Left out 1 of 4 folds" in page.text()
 
 

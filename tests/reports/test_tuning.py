@@ -143,7 +143,18 @@ def test_where_another_model_costs_less_is_where_the_lines_of_both_cross(tmp_pat
     # 10 π (1 − t) + (1 − π) f is the same of both.
     odds = (f_c - f_a) / (10 * (t_c - t_a))
     assert f"C has a lower cost than A if {100 * odds / (1 + odds):.3g} to 20 %" in page.text()
-    assert "costs 44 % more than -2.686, the one for that share" in page.text()
+    # A's own threshold for 20 %, on the cases that it was not set on.
+    curves = pr.curve(TUNING.filter(model="A"), truth="truth", score="score", by="model")
+    at = pr.operating_points(curves, "cost", priors=0.2, cost_fn=10)["threshold"].item()
+    truth, score = (TEST.filter(model="A")[name].to_numpy() for name in ("truth", "score"))
+    kept, moved = (
+        0.2 * 10 * (score[truth] < one).mean() + 0.8 * (score[~truth] >= one).mean()
+        for one in (models.filter(model="A")["threshold"].item(), at)
+    )
+    said = r"At 20 % positives this threshold costs (\d+) % more than (\S+), the one for that share"
+    more, text = re.search(said, page.text().replace("\xa0", " ")).groups()
+    assert int(more) == round(100 * (kept / moved - 1))
+    assert_same_cases(float(text), at)
 
 
 def test_without_cases_for_thresholds_the_page_says_how_to_rank_by_cost(tmp_path):

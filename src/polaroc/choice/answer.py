@@ -115,7 +115,7 @@ def full_answer(
 
 
 def how_sure(
-    models: pl.DataFrame, *, is_bound: bool = False, higher: bool = True, unit: str = OF_AREA
+    models: pl.DataFrame, *, is_bound: bool = False, higher: bool = True, unit: str = ""
 ) -> str:
     """How likely the first model is the best, and what is lost if it is not; "" if unknown.
 

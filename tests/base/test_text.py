@@ -7,16 +7,12 @@ from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
 
-import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import polaroc as pr
-from polaroc.base.text import escape_control, escape_spreadsheet, plain, short_threshold
-from polaroc.base.text import table as text_table
+from polaroc.base.text import escape_control, escape_spreadsheet
 from polaroc.cli import app
 
 SOURCES = sorted((Path(pr.__file__).parent).rglob("*.py"))
@@ -214,70 +210,3 @@ def test_no_module_reads_pickles_or_runs_text():
                 assert node.module not in forbidden | {"urllib.request"}, file
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 assert node.func.id not in {"eval", "exec", "compile", "__import__"}, file
-
-
-LONG = "gradient_boosting_deep-calibrated"
-
-
-@pytest.mark.parametrize("width", [40, 60, 80, 200])
-@pytest.mark.parametrize("count", [1, 3, 12])
-def test_words_of_tables_are_whole_at_any_width(width, count):
-    names = [f"measure_{chr(97 + i)}" for i in range(count)]
-    cells = ["-1e-05 (0.0123)"] * count
-    text = plain([text_table("", ["model", *names], [[LONG, *cells], ["short", *cells]], 1)], width)
-    assert max(map(len, text.splitlines())) <= width
-    words = set(text.split())
-    assert {"-1e-05", "(0.0123)", "short"} <= words
-    # Names are folded after _ and - only.
-    whole = {LONG, *names}
-    ends = {name[:i] for name in whole for i, c in enumerate(name, 1) if c in "_-"} | whole
-    parts = {end.removeprefix(start) for end in ends for start in {"", *ends} if end != start}
-    assert words <= parts | {"model", "short", "-1e-05", "(0.0123)", "–"} | {
-        word for word in words if set(word) == {"─"}
-    }
-    assert len([word for word in text.split() if word == "(0.0123)"]) == 2 * count
-
-
-def test_a_word_that_is_wider_than_all_is_broken():
-    text = plain([text_table("", ["model", "auc"], [["x" * 100, "0.5"]], 1)], 40)
-    assert max(map(len, text.splitlines())) <= 40
-    assert text.count("x") == 100
-    assert "0.5" in text
-
-
-NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
-SINGLE = st.floats(allow_nan=False, allow_infinity=False, width=32)
-
-
-@given(NUMBERS, NUMBERS)
-def test_a_written_threshold_is_between_two_scores(one, other):
-    below, threshold = sorted((one, other))
-    if below < threshold:
-        assert below < float(short_threshold(threshold, below)) <= threshold
-    assert float(short_threshold(threshold)) <= threshold
-
-
-@given(SINGLE, SINGLE)
-def test_a_written_threshold_is_between_scores_of_single_precision(one, other):
-    below, threshold = sorted((one, other))
-    if below < threshold:
-        with np.errstate(over="ignore", under="ignore"):
-            written = np.float32(short_threshold(threshold, below))
-        assert np.float32(below) < written <= np.float32(threshold)
-
-
-@pytest.mark.parametrize(
-    ("threshold", "below", "written"),
-    [
-        (0.767285, 0.7661, "0.767"),
-        (0.99987, 0.99981, "0.99987"),
-        (0.99987, 0.9991, "0.9998"),
-        (-1.83818, None, "-1.84"),
-        (12345.0, 12000.0, "12300"),
-        (0.3, 0.1, "0.3"),
-        (1e-07, 1e-08, "1e-07"),
-        (float("inf"), 3.0, "inf"),
-    ],
-)
-def test_thresholds_have_no_more_digits_than_they_need(threshold, below, written):
-    assert short_threshold(threshold, below) == written

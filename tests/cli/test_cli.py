@@ -264,8 +264,8 @@ def test_hive_folders_that_follow_the_keys_need_no_scratch(tmp_path, monkeypatch
         raise AssertionError("scratch space was asked for")
 
     monkeypatch.setattr("polaroc.files.memory.LEAST", 0)
-    monkeypatch.setattr("polaroc.evaluation.sums.BASE", 0)
-    monkeypatch.setattr("polaroc.evaluation.sums.scratch_folder", refuse)
+    monkeypatch.setattr("polaroc.evaluation.out_of_core.BASE", 0)
+    monkeypatch.setattr("polaroc.evaluation.out_of_core.scratch_folder", refuse)
     options = ["--memory", 200_000, "--no-charts", "--out", tmp_path / "out"]
     found = polaroc("evaluate", folder, *BASE, *KEYS, *options)
     assert found.exit_code == 0, found.output
@@ -277,7 +277,7 @@ def test_hive_folders_that_follow_the_keys_need_no_scratch(tmp_path, monkeypatch
 @pytest.mark.slow
 def test_a_table_that_does_not_fit_gives_the_same_measures_and_lines(file, tmp_path, monkeypatch):
     monkeypatch.setattr("polaroc.files.memory.LEAST", 0)
-    monkeypatch.setattr("polaroc.evaluation.sums.BASE", 0)
+    monkeypatch.setattr("polaroc.evaluation.out_of_core.BASE", 0)
     options = ["--over", 0.05, 0.2]
     for name, memory in (("whole", "auto"), ("parts", 200_000)):
         where = ["--memory", memory, "--scratch", tmp_path, "--out", tmp_path / name]

@@ -15,7 +15,7 @@ from strategies import tables
 
 import polaroc as pr
 from polaroc.errors import InvalidArgument, OutputRefused
-from polaroc.evaluation import sums
+from polaroc.evaluation import needs, out_of_core
 from polaroc.evaluation.numbered_rows import NumberedRows
 from polaroc.evaluation.partitions import RangeFiles, ScoreRanges, partitions
 from polaroc.files import memory
@@ -29,14 +29,14 @@ ROWS = 3000
 def small(monkeypatch):
     """Count memory from nothing on and read few rows at once: small tables can be too large."""
     monkeypatch.setattr(memory, "LEAST", 0)
-    monkeypatch.setattr(sums, "BASE", 0)
-    monkeypatch.setattr(sums, "LEAST_BATCH", 300)
+    monkeypatch.setattr(out_of_core, "BASE", 0)
+    monkeypatch.setattr(out_of_core, "LEAST_BATCH", 300)
 
 
 def room(rows: int, weight: str | None = None) -> int:
     """Memory for at most so many rows, none of which are positive."""
-    weights = 0 if weight is None else sums.WEIGHT_IN_MEMORY + 2 * sums.WEIGHT_ON_DISK
-    return rows * (sums.IN_MEMORY + 2 * sums.ON_DISK + weights)
+    weights = 0 if weight is None else needs.WEIGHT_IN_MEMORY + 2 * needs.WEIGHT_ON_DISK
+    return rows * (needs.IN_MEMORY + 2 * needs.ON_DISK + weights)
 
 
 def same(found: pl.DataFrame, expected: pl.DataFrame) -> None:
@@ -138,7 +138,7 @@ def test_small_tables_add_up_however_they_are_cut(table, rows):
     whole = pr.evaluate(table, **NAMES, weight=weight, over=(0.1, 0.5))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(memory, "LEAST", 0)
-        patch.setattr(sums, "BASE", 0)
+        patch.setattr(out_of_core, "BASE", 0)
         cut = pr.evaluate(table, **NAMES, weight=weight, over=(0.1, 0.5), memory=room(rows, weight))
     same(cut, whole)
 
@@ -267,9 +267,9 @@ RUN = """
     import polars as pl
     import polaroc as pr
     from polaroc.files import memory
-    from polaroc.evaluation import sums
-    memory.LEAST = sums.BASE = 0
-    sums.LEAST_BATCH = 50
+    from polaroc.evaluation import out_of_core
+    memory.LEAST = out_of_core.BASE = 0
+    out_of_core.LEAST_BATCH = 50
     table = pl.DataFrame({"truth": [True, False] * 50, "score": [i / 100 for i in range(100)]})
     def wait(done, rows):
         print("halfway", flush=True)

@@ -15,7 +15,7 @@ from polars.testing import assert_frame_equal
 
 import polaroc as pr
 from polaroc.errors import InvalidPredictions, OutputRefused
-from polaroc.evaluation import sums
+from polaroc.evaluation import out_of_core
 from polaroc.evaluation.partitions import RangeFiles
 from polaroc.files import memory
 
@@ -277,7 +277,7 @@ STEPS = [
 @pytest.fixture
 def small(monkeypatch):
     monkeypatch.setattr(memory, "LEAST", 0)
-    monkeypatch.setattr(sums, "BASE", 0)
+    monkeypatch.setattr(out_of_core, "BASE", 0)
 
 
 def shown(result):

@@ -24,7 +24,7 @@ from polaroc.charts.theme import (
     style,
     with_theme,
 )
-from polaroc.choice.result import Choice
+from polaroc.choice.result import Choice, judged_models
 from polaroc.errors import Hint, InvalidTable
 
 BESIDE_WIDTH = 90
@@ -140,7 +140,7 @@ def _mean_and_worst(
 ) -> "alt.LayerChart | alt.FacetChart":
     between = choice.models.columns[0]
     regrets = pl.col("mean_regret", "worst_regret").round(_decimals(choice))
-    table = _known(choice).select(between, regrets).sort(between, nulls_last=True)
+    table = judged_models(choice).select(between, regrets).sort(between, nulls_last=True)
     records = [
         {"series": str(model), "y": mean, "top": worst} for model, mean, worst in table.rows()
     ]
@@ -337,7 +337,7 @@ def table_of_choice(choice: Choice) -> tuple[pl.DataFrame, str]:
             hint="pass the result of choose(...).",
         )
     between = choice.models.columns[0]
-    if _known(choice)["worst_regret"].null_count() or choice.priors["prior"].n_unique() < 2:
+    if judged_models(choice)["worst_regret"].null_count() or choice.priors["prior"].n_unique() < 2:
         raise InvalidTable(
             f"the choice has {choice.priors['prior'].n_unique()} prior(s) of the range, too few to "
             "draw the best model at each prior.",
@@ -355,12 +355,6 @@ def table_of_choice(choice: Choice) -> tuple[pl.DataFrame, str]:
 def _measured(choice: Choice) -> str:
     """What the models are judged by, as text."""
     return "cost per case" if choice.is_by_cost else measure_name(choice.measure)
-
-
-def _known(choice: Choice) -> pl.DataFrame:
-    """The models that can be drawn: of a choice by cost, those with a threshold."""
-    with_cost = pl.col("mean").is_not_null()
-    return choice.models.filter(with_cost) if choice.is_by_cost else choice.models
 
 
 def _decimals(choice: Choice) -> int:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polaroc.base.names import MAX_NAMED, listed, named, one_name
+from polaroc.base.rounding import ALMOST, percent, probability
 from polaroc.base.statistics import ROUNDING
-from polaroc.base.text import ALMOST, percent, probability
 
 if TYPE_CHECKING:
     from polaroc.comparison.result import Comparison
@@ -40,14 +40,18 @@ def describe_belief(
         return f"over {100 * ends[0]:.3g} to {100 * ends[1]:.3g} % positives"
     if over is not None:
         if not isinstance(over, tuple) and len(over.priors) == 1 and over.ends is None:
-            return f"at {100 * over.priors[0]:.3g} % positives"
+            return _at(over.priors[0])
         is_estimated = not isinstance(over, tuple) and over.ends is not None
         return f"{'at' if is_estimated else 'under'} {over!r}"
     if len(grid) == 1:
-        return f"at {100 * grid[0]:.3g} % positives"
+        return _at(grid[0])
     if len(grid) > MAX_NAMED:
         return f"at {len(grid)} priors from {grid[0]:.3g} to {grid[-1]:.3g}, equally likely"
     return f"at the priors {', '.join(f'{prior:.3g}' for prior in grid)}, equally likely"
+
+
+def _at(prior: float) -> str:
+    return f"at {100 * prior:.3g} % positives"
 
 
 def first_words(models: pl.DataFrame) -> str:

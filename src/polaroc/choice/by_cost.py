@@ -11,8 +11,8 @@ from polaroc.base.columns import as_lazy
 from polaroc.base.lazy import np
 from polaroc.base.names import listed, named, noted_by_kind, one_name
 from polaroc.base.private_columns import TRUTH, private
+from polaroc.base.rounding import short_threshold
 from polaroc.base.statistics import ROUNDING
-from polaroc.base.text import short_threshold
 from polaroc.choice.answer import (
     PER_CASE,
     changes,

@@ -6,15 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.base.text import (
-    Block,
-    block_tables,
-    html_lines,
-    html_table,
-    number,
-    plain,
-    probability,
-)
+from polaroc.base.rounding import number, probability
+from polaroc.base.text_tables import Block, block_tables, html_lines, html_table, plain
 from polaroc.choice.answer import describe_tests
 from polaroc.comparison.result import Comparison
 from polaroc.measures.catalog import higher_is_better
@@ -135,6 +128,11 @@ def choice_parts(choice: Choice) -> "list[RenderableType]":
         choice.answer, *promised, "", *block_tables(_choice_blocks(choice)), _choices(choice),
         *([tests] if tests else []), *warnings,
     ]  # fmt: skip
+
+
+def judged_models(choice: Choice) -> pl.DataFrame:
+    """The models that have a mean: of a choice by cost, those that a threshold was found for."""
+    return choice.models.filter(pl.col("mean").is_not_null())
 
 
 def _choices(choice: Choice) -> str:

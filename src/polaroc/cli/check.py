@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from polaroc.base.text import escape_control, table
+from polaroc.base.text import escape_control
+from polaroc.base.text_tables import table
 from polaroc.cli.keys import By, NoBy, keys_of
 from polaroc.cli.measures_table import MAX_ROWS, commonest_notes
 from polaroc.cli.options import Files, Positive, Score, Truth, Weight

@@ -7,7 +7,7 @@ import polars as pl
 
 from polaroc.base.columns import within
 from polaroc.base.private_columns import AT, LACKING, private
-from polaroc.base.text import FoldedTable, table
+from polaroc.base.text_tables import FoldedTable, table
 from polaroc.measures.catalog import CATALOG, label
 from polaroc.measures.table import humanize_note
 from polaroc.typing import Prior

@@ -9,8 +9,8 @@ import typer
 from polaroc import rates
 from polaroc.base.columns import PROMISE
 from polaroc.base.names import noted_by_kind
-from polaroc.base.text import number
-from polaroc.base.text import table as text_table
+from polaroc.base.rounding import number
+from polaroc.base.text_tables import table as text_table
 from polaroc.cli.keys import By, NoBy, keys_of
 from polaroc.cli.options import (
     Files,

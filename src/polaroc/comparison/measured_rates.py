@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from polaroc.base.text import percent
+from polaroc.base.rounding import percent
 from polaroc.comparison.design import Plan
 from polaroc.comparison.layout import Layout
 from polaroc.errors import Hint

@@ -7,16 +7,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polaroc.base.text import (
-    Block,
-    block_tables,
-    html_lines,
-    html_table,
-    limit,
-    number,
-    p_value,
-    plain,
-)
+from polaroc.base.rounding import limit, number, p_value
+from polaroc.base.text_tables import Block, block_tables, html_lines, html_table, plain
 from polaroc.comparison.design import Plan
 from polaroc.comparison.letters import shortened
 

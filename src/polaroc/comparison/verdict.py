@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from polaroc.base.text import limit, number, plain
+from polaroc.base.rounding import limit, number
+from polaroc.base.text_tables import plain
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Prior
 

@@ -6,8 +6,8 @@ from functools import cached_property
 
 from polaroc import rates
 from polaroc.base.lazy import np
+from polaroc.base.rounding import percent
 from polaroc.base.statistics import Band
-from polaroc.base.text import percent
 from polaroc.deployment.limits import WINDOWS, Looks, Reference
 from polaroc.typing import Array, Quantity
 

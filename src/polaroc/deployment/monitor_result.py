@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polaroc.base.text import html_lines, html_table, limit, plain, table
+from polaroc.base.rounding import limit
+from polaroc.base.text_tables import html_lines, html_table, plain, table
 from polaroc.errors import Hint
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ import polars as pl
 from polaroc.base.private_columns import FRACTIONAL
 from polaroc.curves.curve import curve_tables
 from polaroc.curves.keys import build_key_index
+from polaroc.evaluation.out_of_core import OutOfCore
 from polaroc.evaluation.request import Request
 from polaroc.evaluation.sums import CurveSums, CurveTotals
 from polaroc.measures.table import tidy, tidy_in_memory
@@ -85,7 +86,7 @@ def with_intervals(
 
 
 def _within_memory(predictions: Predictions, request: Request) -> Result:
-    return _result(CurveSums(predictions, request).out_of_core(), predictions.keys, request)
+    return _result(OutOfCore(predictions, request).totals(), predictions.keys, request)
 
 
 def _result(totals: CurveTotals, keys: Sequence[str], request: Request) -> Result:

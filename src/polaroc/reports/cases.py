@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from polaroc.base.text import percent
+from polaroc.base.rounding import percent
 from polaroc.reports.thresholds import Thresholds
 from polaroc.reports.words import counted
 

@@ -6,7 +6,7 @@ from operator import itemgetter
 import polars as pl
 
 from polaroc.base.names import named, one_name
-from polaroc.base.text import percent
+from polaroc.base.rounding import percent
 from polaroc.reports.evidence import Evidence
 from polaroc.reports.thresholds import Thresholds
 from polaroc.reports.words import alarms_of_1000, of_hundred, percent_range

@@ -3,7 +3,7 @@
 import polars as pl
 
 from polaroc import charts
-from polaroc.base.text import percent
+from polaroc.base.rounding import percent
 from polaroc.curves.hull import achievable
 from polaroc.priors.grids import prior_grid
 from polaroc.reports.evidence import Evidence

@@ -2,14 +2,12 @@
 
 from dataclasses import dataclass
 
-import polars as pl
-
 from polaroc import rates
 from polaroc.base.names import one_name
-from polaroc.base.text import percent
+from polaroc.base.rounding import percent
 from polaroc.choice.answer import OF_AREA, PER_CASE, first_words, how_sure
 from polaroc.choice.by_cost import cost_in_words, take_first
-from polaroc.choice.result import Choice
+from polaroc.choice.result import judged_models
 from polaroc.comparison.measure_rows import doubts
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.grids import skew
@@ -84,7 +82,7 @@ def _take(evidence: Evidence) -> str:
     thresholds, choice = evidence.thresholds, evidence.choice
     words = ""
     if choice is not None:
-        words = (take_first if evidence.by_cost else first_words)(_known(choice))
+        words = (take_first if evidence.by_cost else first_words)(judged_models(choice))
     model = words or f"Take {one_name(evidence.models[0])}"
     if thresholds is None:
         value = evidence.ranking[EXPECTED][0]
@@ -110,12 +108,7 @@ def _cost(evidence: Evidence) -> str:
     """What the first model costs, where models are ranked by it."""
     if evidence.choice is None or not evidence.by_cost:
         return ""
-    return cost_in_words(_known(evidence.choice), costs(evidence.question))
-
-
-def _known(choice: Choice) -> pl.DataFrame:
-    """The models that have a mean: of a choice by cost, those with a class of each kind."""
-    return choice.models.filter(pl.col("mean").is_not_null())
+    return cost_in_words(judged_models(evidence.choice), costs(evidence.question))
 
 
 def _final_model(evidence: Evidence) -> str:
@@ -176,7 +169,7 @@ def _probability(evidence: Evidence) -> str:
         return ""
     is_area = not evidence.by_cost
     unit = OF_AREA if is_area else PER_CASE
-    words = how_sure(_known(choice), is_bound=choice.is_bound, higher=is_area, unit=unit)
+    words = how_sure(judged_models(choice), is_bound=choice.is_bound, higher=is_area, unit=unit)
     areas = evidence.measures.filter(measure="iauprec")
     if words and is_area and areas["note"].drop_nulls().str.contains(BIASED).any():
         words += (

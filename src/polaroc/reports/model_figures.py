@@ -3,7 +3,7 @@
 import polars as pl
 
 from polaroc import charts
-from polaroc.base.text import limit, percent
+from polaroc.base.rounding import limit, percent
 from polaroc.choice.answer import changes
 from polaroc.choice.result import Choice
 from polaroc.comparison.result import first_pairs, interval_rule

@@ -7,7 +7,7 @@ import polars as pl
 from polaroc import charts
 from polaroc.base.names import one_name
 from polaroc.base.private_columns import private
-from polaroc.base.text import percent
+from polaroc.base.rounding import percent
 from polaroc.calibration.calibration_curve import calibration_curve
 from polaroc.measures.functions import measures_of_curves
 from polaroc.measures.scoring import (

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.text import escape_control, limit, number, p_value, percent, probability
+from polaroc.base.rounding import limit, number, p_value, percent, probability
+from polaroc.base.text import escape_control
 from polaroc.comparison.letters import share_a_letter, shortened
 from polaroc.comparison.result import first_pairs, interval_rule
 from polaroc.priors.grids import skew

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from polaroc.base.lazy import np
+from polaroc.base.rounding import short_threshold
 from polaroc.base.statistics import binomial_band, error_of_mean
-from polaroc.base.text import short_threshold
 from polaroc.errors import InvalidTable
 from polaroc.predictions.row_checks import SCORE
 from polaroc.priors.beliefs import Belief, resolve_belief

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from polaroc import rates
-from polaroc.base.text import ALL, decimals_below, percent
+from polaroc.base.rounding import ALL, decimals_below, percent
 from polaroc.priors.grids import skew
 
 

@@ -1,0 +1,190 @@
+"""Tables and sentences for a terminal, plain text and notebooks."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from polaroc.base.text import escape_control
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.table import Table
+
+WIDTH = 80
+
+# Between words, and after _, - or / before a letter: numbers such as -1e-05 stay whole.
+BREAKS = re.compile(r"(?<=\s)|(?=\s)|(?<=\w[_/-])(?=[^\W\d_])")
+
+# A title, headings, rows, and how many of the first columns are keys.
+Block: TypeAlias = tuple[str, list[str], list[list[str | None]], int]
+
+
+def table(
+    title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], keys: int
+) -> "FoldedTable":
+    """A table whose first `keys` columns are text and whose others are numbers."""
+    cells = [
+        ["–" if value is None else escape_control(str(value)) for value in row] for row in rows
+    ]
+    return FoldedTable(title, [escape_control(column) for column in columns], cells, keys)
+
+
+@dataclass(frozen=True)
+class FoldedTable:
+    """A table that is folded between words, never inside one that fits the terminal.
+
+    Columns that do not fit beside each other follow below, with the keys again.
+    """
+
+    title: str
+    headings: list[str]
+    rows: list[list[str]]
+    keys: int
+
+    def __rich_console__(
+        self, console: "Console", options: "ConsoleOptions"
+    ) -> "Iterator[RenderableType]":
+        places = range(len(self.headings))
+        texts = [
+            [heading, *cells] for heading, *cells in zip(self.headings, *self.rows, strict=True)
+        ]
+        least = [max(_width(part) for text in column for part in _parts(text)) for column in texts]
+        whole = [max(map(_width, column)) for column in texts]
+        keys, others = list(places[: self.keys]), list(places[self.keys :])
+        title = self.title
+        while True:
+            count = len(others)
+            while (
+                count > 1
+                and _beside(least[i] for i in (*keys, *others[:count])) > options.max_width
+            ):
+                count -= 1
+            shown = [*keys, *others[:count]]
+            widths = _narrowed({i: (least[i], whole[i]) for i in shown}, options.max_width)
+            yield self._drawn(title, {i: texts[i] for i in shown}, widths)
+            others, title = others[count:], ""
+            if not others:
+                return
+
+    def _drawn(
+        self, title: str, texts: Mapping[int, list[str]], widths: Mapping[int, int]
+    ) -> "Table":
+        from rich.box import SIMPLE_HEAD
+        from rich.table import Table
+        from rich.text import Text
+
+        drawn = Table(
+            title=Text(title) if title else None, title_justify="left", header_style="bold",
+            box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False,
+        )  # fmt: skip
+        columns = []
+        for i, column in texts.items():
+            heading, *cells = (Text(_folded(text, widths[i])) for text in column)
+            drawn.add_column(
+                heading, justify="left" if i < self.keys else "right", overflow="fold",
+                width=widths[i],
+            )  # fmt: skip
+            columns.append(cells)
+        for row in zip(*columns, strict=True):
+            drawn.add_row(*row)
+        return drawn
+
+
+def _beside(widths: Iterable[int]) -> int:
+    """The width of columns with an edge on either side, and two spaces between them."""
+    return sum(width + 2 for width in widths)
+
+
+def _narrowed(widths: Mapping[int, tuple[int, int]], limit: int) -> dict[int, int]:
+    """The widths of columns, of which each has a least and a whole one, within a limit."""
+    narrowed = {i: whole for i, (_, whole) in widths.items()}
+    while _beside(narrowed.values()) > limit:
+        # Where not even the longest words fit, they are broken.
+        spare = [i for i in narrowed if narrowed[i] > widths[i][0]] or list(narrowed)
+        widest = max(spare, key=narrowed.__getitem__)
+        if narrowed[widest] == 1:
+            break
+        narrowed[widest] -= 1
+    return narrowed
+
+
+def _width(text: str) -> int:
+    from rich.cells import cell_len
+
+    return max(map(cell_len, text.split("\n")))
+
+
+def _parts(text: str) -> list[str]:
+    """The pieces between which a text may be folded.
+
+    Examples
+    --------
+    >>> _parts("random_forest-large 2")
+    ['random_', 'forest-', 'large', ' ', '2']
+    """
+    return BREAKS.split(text)
+
+
+def _folded(text: str, width: int) -> str:
+    """A text with line breaks between pieces where it would be wider.
+
+    Examples
+    --------
+    >>> _folded("random_forest-large 2", 14)
+    'random_forest-\\nlarge 2'
+    """
+    lines = [""]
+    for part in _parts(text):
+        if _width(lines[-1] + part) > width and lines[-1]:
+            lines[-1] = lines[-1].rstrip(" ")
+            lines.append("")
+        lines[-1] += part if lines[-1] or part != " " else ""
+    return "\n".join(lines)
+
+
+def plain(parts: Sequence["RenderableType"], width: int = WIDTH) -> str:
+    """Tables and sentences as text of a given width, without colours."""
+    from io import StringIO
+
+    from rich.console import Console
+
+    written = StringIO()
+    console = Console(
+        file=written, width=width, highlight=False, markup=False, color_system=None,
+        force_terminal=False, emoji=False,
+    )  # fmt: skip
+    for part in parts:
+        console.print(escape_control(part) if isinstance(part, str) else part)
+    return "\n".join(line.rstrip() for line in written.getvalue().splitlines())
+
+
+def html_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A table as HTML, every name and value escaped."""
+    from html import escape
+
+    head = "".join(f"<th>{escape(column)}</th>" for column in columns)
+    lines = [
+        "".join(f"<td>{escape('–' if value is None else str(value))}</td>" for value in row)
+        for row in rows
+    ]
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    return (
+        f"<table><caption>{escape(title)}</caption>"
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    )
+
+
+def html_lines(lines: Sequence[str]) -> str:
+    """Sentences as HTML paragraphs, escaped."""
+    from html import escape
+
+    return "".join(f"<p>{escape(line)}</p>" for line in lines)
+
+
+def block_tables(blocks: Iterator[Block]) -> "Iterator[RenderableType]":
+    """Titles and rich tables, one after the other."""
+    # A title above the table: inside a narrow one it would wrap.
+    for title, columns, rows, keys in blocks:
+        yield title
+        yield table("", columns, rows, keys)

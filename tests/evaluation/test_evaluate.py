@@ -383,6 +383,17 @@ def test_keys_with_one_class_keep_their_rows(interpolation, lazy):
     assert totals.rows() == [("both", 1, 1), ("none", 0, 2), ("only", 2, 0)]
 
 
+@pytest.mark.parametrize("lazy", [False, True])
+def test_keys_with_one_class_have_no_prior_or_area_among_many_priors(lazy):
+    table = pl.DataFrame({"k": ["none"] * 2 + ["only"], "truth": [0, 0, 1], "score": [2, 1, 1]})
+    # So many that areas are interpolated between them.
+    asked = {"by": "k", "measures": "auprec", "priors": ["observed", *np.linspace(0.1, 0.9, 60)]}
+    found = pr.evaluate(table.lazy() if lazy else table, **NAMES, **asked).lazy().collect()
+    assert found["prior"].to_list() == [None, *np.linspace(0.1, 0.9, 60)] * 2
+    assert found["estimate"].null_count() == found.height
+    assert found["note"].to_list() == ["no positives"] * 61 + ["no negatives"] * 61
+
+
 @pytest.mark.parametrize("interpolation", INTERPOLATIONS)
 @pytest.mark.parametrize(
     ("zero", "note"),

@@ -30,6 +30,18 @@ def test_a_point_on_a_limit_keeps_it():
     kept = Constraints({"precision": 0.75, "fpr": 0.1}).kept(0.9, 0.1, 3.0)
     assert all(kept)
     assert not all(Constraints({"precision": 0.75}).kept(0.0, 0.0, 3.0))
+    # Of 1 positive and 3 negatives 0.4 and 0.6, one of four.
+    assert all(Constraints({"posfrac": 0.25}).kept(0.4, 0.2, 3.0))
+
+
+@pytest.mark.parametrize("rule", ["max_recall", "informedness"])
+def test_calling_nothing_positive_is_no_threshold(rule):
+    # The best score is a negative's: with hardly any false alarms nothing may be called positive.
+    table = {"truth": [0, 1, 0, 1, 0, 0], "score": [6, 5, 4, 3, 2, 1]}
+    points = pr.operating_points(
+        pr.curve(table, truth="truth", score="score"), rule, priors=0.3, constraints={"fpr": 0.01}
+    )
+    assert points.select("threshold", "tpr", "fpr").row(0) == (None, None, None)
 
 
 @pytest.mark.parametrize(

@@ -212,3 +212,10 @@ def test_brier_curves_are_drawn_dashed_over_cost_curves():
     assert len(both["layer"]) == len(plain["layer"]) + 1
     assert both["layer"][-1]["mark"]["strokeDash"] == [5, 3]
     assert "dashed: scores as probabilities" in both["title"]["subtitle"]
+
+
+def test_of_thresholds_that_cost_the_same_the_one_with_fewer_alarms():
+    # At 0.5 a recall of 0.5 without false alarms costs what recall 1 costs with half of them.
+    table = pl.DataFrame({"truth": [1, 1, 0, 0, 0, 0], "score": [3, 2, 2, 2, 1, 1]})
+    cheapest = pr.cost_curve(curve(table), [0.5])
+    assert cheapest.select("cost", "threshold", "tpr", "fpr").row(0) == (0.25, 3.0, 0.5, 0.0)

@@ -2,7 +2,7 @@ import polars as pl
 import pytest
 
 import polaroc as pr
-from polaroc.errors import InvalidArgument
+from polaroc.errors import InvalidArgument, InvalidTable
 
 WIDE = pl.DataFrame({
     "y": [1, 1, 0, 0, 0],
@@ -55,3 +55,16 @@ def test_a_monitor_takes_a_number_by_model():
     for model, threshold in (("tree", 0.5), ("forest", 0.25)):
         called = apart.table.filter(model=model, quantity="posfrac")["estimate"].item()
         assert called == pytest.approx(used.select((pl.col(model) >= threshold).mean()).item())
+
+
+@pytest.mark.parametrize(
+    ("points", "message"),
+    [
+        ({}, "no column 'rule'"),
+        ({"tree": "high"}, "'tree' is of type str"),
+        ({"threshold": [0.5]}, "no column 'rule'"),
+    ],
+)
+def test_a_mapping_that_does_not_hold_numbers_is_read_as_a_table(points, message):
+    with pytest.raises(InvalidTable, match=message):
+        pr.apply_thresholds(WIDE, points, **NAMES)

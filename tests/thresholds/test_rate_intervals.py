@@ -292,3 +292,11 @@ def test_coverage_at_an_estimated_prior(method):
         truth = float(value(quantity, *rates, prior))
         held = pl.lit(truth).is_between(f"{quantity}_lower", f"{quantity}_upper")
         assert applied.select(held.mean()).item() >= 0.93 - slack
+
+
+@pytest.mark.parametrize("label", [True, False])
+def test_of_one_class_alone_there_are_no_limits(label):
+    one_class = pl.DataFrame({"truth": [label] * 3, "score": [0.2, 0.6, 0.9]})
+    row = judged(one_class, intervals="exact")
+    assert row["note"].startswith("no ")
+    assert {value for name, value in row.items() if name.endswith(("_lower", "_upper"))} == {None}

@@ -123,3 +123,9 @@ def test_bands_in_charts():
         assert "band: the whole true curve, with 95 % confidence" in text
         assert "mean of" not in text
         assert "'lower'" in text
+
+
+@pytest.mark.parametrize("total", [2, 30, 2_000])
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
+def test_all_limits_hold_at_once_at_least_as_often_as_said(total, level):
+    assert level <= simultaneous_coverage(total, bands._local_level(total, level)) < level + 0.01

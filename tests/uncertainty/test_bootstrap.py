@@ -159,6 +159,21 @@ def test_clusters_of_weighted_cases_are_those_of_repeated_cases(method):
         assert found[name].item() == pytest.approx(expected[name].item(), rel=2e-3), name
 
 
+@pytest.mark.parametrize("method", ["percentile", "bca", "logit"])
+def test_how_heavy_a_class_is_leaves_limits_of_the_auc_as_they_are(method):
+    # The half case that is added to a class weighs what its cases weigh.
+    table = TABLE.filter(pl.col("model") == "A")
+    asked = {"measures": "auc", "draws": 300, "sampling_weight": "w", "method": method}
+    even, heavy = (
+        table.with_columns(w=pl.when("truth").then(size).otherwise(1.0))
+        .pipe(pr.bootstrap, **NAMES, **asked)
+        .row(0, named=True)
+        for size in (1.0, 50.0)
+    )
+    for name in ("estimate", *INTERVAL):
+        assert heavy[name] == pytest.approx(even[name], rel=1e-9), name
+
+
 def test_sampling_weights_that_leave_one_case_of_a_class_have_no_interval():
     first = (pl.int_range(pl.len()).over("truth") == 0) | ~pl.col("truth")
     table = TABLE.filter(pl.col("model") == "A").with_columns(w=pl.when(first).then(2).otherwise(0))

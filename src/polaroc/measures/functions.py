@@ -232,4 +232,4 @@ def table_sums(
     if not on_hull:
         return wide
     of_hull = per_key(hulls(in_order(curve, keys)).filter(OR_ANCHOR), keys, on_hull)
-    return attach(wide, of_hull.drop("positives", "negatives"), keys, required=False)
+    return attach(wide, of_hull.drop("positives", "negatives"), keys)

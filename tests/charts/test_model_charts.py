@@ -119,6 +119,8 @@ def test_a_mean_needs_every_fold(table):
     found = fold_means(less, ["model", "fold"])
     assert found.filter(model="A")["prior"].to_list() == [0.05, 0.2]
     assert found.filter(model="B")["prior"].to_list() == list(PRIORS)
+    nameless = less.with_columns(model=pl.col("model").replace("A", None))
+    assert fold_means(nameless, ["model", "fold"])["model"].to_list()[-2:] == [None, None]
 
 
 @pytest.mark.slow

@@ -216,3 +216,13 @@ def test_incomplete_tables_are_refused(change, said):
     with pytest.raises((InvalidArgument, InvalidTable), match="Hint:") as caught:
         pr.anova(change(cube()))
     assert said in str(caught.value)
+
+
+def test_one_degree_of_freedom_is_left():
+    cells = {"model": ["A", "A", "B", "B"], "fold": [1, 2, 1, 2], "estimate": [0.8, 0.7, 0.6, 0.4]}
+    table = pr.anova(pl.DataFrame(cells), "estimate", ["model", "fold"])
+    # The mean difference is 0.25, and they are 0.05 to either side of it.
+    model = table.filter(term="model").row(0, named=True)
+    assert model["sum_sq"] == pytest.approx(0.0625)
+    assert table.filter(term="residual")["df"].item() == 1
+    assert table.filter(term="residual")["sum_sq"].item() == pytest.approx(0.0025)

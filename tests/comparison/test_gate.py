@@ -78,6 +78,7 @@ def test_on_one_test_set_the_auc_has_delongs_interval_but_for_few_cases(alpha):
     lead = aucs[0] - aucs[1]
     expected = stats.t.interval(1 - alpha, fewest - 1, lead, variance**0.5)
     result = on_cases(alpha=alpha)
+    assert f"with {100 - 100 * alpha:g} % confidence" in result.summary().replace("\n", " ")
     assert (result.challenger_estimate, result.champion_estimate) == pytest.approx(aucs)
     assert result.difference == pytest.approx(lead)
     # As wide, or as wide as that of the log-odds says.
@@ -517,3 +518,23 @@ def test_a_score_column_may_be_the_truth_too():
     result = pr.gate(wide, **names, case="case", score=["A", "label"])
     champion = roc_auc_score(WIDE["truth"], WIDE["A"])
     assert result.difference == pytest.approx(1 - champion)
+
+
+def test_halves_may_be_measured_where_the_folds_are_not():
+    rng = np.random.default_rng(0)
+    halves = pl.DataFrame(
+        [
+            {"model": model, "split": split, "half": half, "fold": fold, "measure": "auc"}
+            | {"positives": 10, "negatives": 10, "estimate": rng.uniform(0.7, 0.9)}
+            for model in "AC" for split in range(5) for half in (1, 2) for fold in (1, 2)
+        ]
+    )  # fmt: skip
+    asked = {"champion": "A", "challenger": "C", "measure": "auc", "halves": halves}
+    two = PREDICTIONS.filter(pl.col("fold") <= 2)
+    measured = pr.evaluate(two, **NAMES, by=["model", "fold"])
+    assert_same(pr.gate(two, **NAMES, by=["model", "fold"], **asked), pr.gate(measured, **asked))
+
+
+def test_on_one_test_set_too_a_measure_without_a_prior_has_none():
+    with pytest.raises(InvalidArgument, match=r"prior is 0.1, but 'auc' has no prior"):
+        on_cases(prior=0.1)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import kstest, multivariate_t, studentized_range, t
 
-from polaroc.comparison.largest_t import largest_t, least_p_values
+from polaroc.comparison.largest_t import _adjusted, _critical, largest_t, least_p_values
 
 
 def test_two_models_are_students_t():
@@ -58,3 +58,13 @@ def test_the_same_seed_gives_the_same():
     drawn = [least_p_values(np.eye(3), 10.7, draws=500, seed=seed) for seed in (0, 0, 1)]
     assert (drawn[0] == drawn[1]).all()
     assert (drawn[0] != drawn[2]).any()
+
+
+@pytest.mark.parametrize("draws", range(19, 260, 12))
+@pytest.mark.parametrize("alpha", [0.05, 0.1])
+def test_intervals_and_adjusted_p_values_agree_on_every_pair(draws, alpha):
+    least_p = np.sort(np.random.default_rng(draws).random(draws)) / 10
+    critical = _critical(alpha, least_p, pairs=10_000)
+    many = np.ones(9_998)
+    below, at = _adjusted(np.array([critical * (1 - 1e-9), critical, *many]), least_p)[:2]
+    assert below < alpha <= at

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polaroc.comparison import letters as module
-from polaroc.comparison.letters import letter_display
+from polaroc.comparison.letters import letter_display, shortened
 
 PAIRS = list(combinations(range(7), 2))
 
@@ -74,3 +74,12 @@ def test_of_very_many_groups_few_are_taken():
 def test_hundreds_of_models_in_a_few_groups_take_a_letter_each():
     apart = {(a, b) for a, b in combinations(range(300), 2) if a // 100 != b // 100}
     assert letter_display(300, apart) == ["a"] * 100 + ["b"] * 100 + ["c"] * 100
+
+
+@pytest.mark.parametrize("letters", ["abcdefghijkl", "(1)(12)(13)", "(1)(123)(4)", "(12345678)(9)"])
+@pytest.mark.parametrize("most", [6, 8, 11])
+def test_letters_that_are_cut_are_no_wider_than_asked(letters, most):
+    cut = shortened(letters, most)
+    assert len(cut) <= most
+    assert cut == letters or (cut.endswith("…") and letters.startswith(cut[:-1]))
+    assert cut.count("(") == cut.count(")")

@@ -36,6 +36,16 @@ def test_pairs_are_delongs_with_limits_as_wide_as_the_adjusted_p_value_says():
     assert (found["difference"] - found["lower"]).to_list() == pytest.approx(reach)
 
 
+@pytest.mark.parametrize(
+    ("measure", "prior", "said"),
+    [("auc", None, False), ("sens", None, False), ("auprec", 0.1, True)],
+)
+def test_a_prior_is_named_where_the_measure_has_one(measure, prior, said):
+    over = (0.1, 0.5) if measure == "sens" else None
+    summary = compare(measure=measure, prior=prior, over=over).summary()
+    assert ("at prior" in summary) is said
+
+
 @pytest.mark.slow
 @given(seed=st.integers(0, 10**6), models=st.integers(2, 5), cases=st.integers(8, 40))
 def test_an_interval_leaves_out_zero_where_the_pair_is_told_apart(seed, models, cases):

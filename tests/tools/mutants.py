@@ -99,6 +99,7 @@ TESTS = {
     "evaluation/out_of_core": ["tests/evaluation/test_partitions.py"],
     "curves/curve": ["tests/measures/test_exact_oracle.py::test_curves", "tests/predictions/test_dtypes.py",
                "tests/evaluation/test_evaluate.py"],
+    "comparison/design": ["tests/comparison/test_compare.py"],
     "comparison/caveats": ["tests/comparison/test_compare.py", "tests/comparison/test_trained.py", "tests/comparison/test_anova.py"],
     "comparison/compare": ["tests/comparison/test_trained.py", "tests/choice/test_choose.py"],
     "comparison/pairwise": ["tests/comparison/test_compare.py"],
@@ -106,7 +107,10 @@ TESTS = {
     "comparison/case_limits": ["tests/comparison/test_gate_small.py", "tests/comparison/test_trained.py"],
     "comparison/gate": ["tests/comparison/test_gate_small.py"],
     "comparison/checks": ["tests/comparison/test_gate.py", "tests/comparison/test_gate_small.py"],
-    "comparison/measure_rows": ["tests/comparison/test_compare.py", "tests/comparison/test_layout.py"],
+    "comparison/measure_rows": [
+        "tests/comparison/test_compare.py", "tests/comparison/test_layout.py",
+        "tests/charts/test_model_charts.py",
+    ],
     "comparison/measured_rates": ["tests/comparison/test_design_rates.py", "tests/comparison/test_compare.py", "tests/comparison/test_warnings.py"],
     "comparison/paired_cases": ["tests/comparison/test_trained.py", "tests/comparison/test_delong.py"],
     "comparison/result": ["tests/comparison/test_compare.py", "tests/comparison/test_trained.py"],
@@ -131,7 +135,7 @@ TESTS = {
     "calibration/blocks": ["tests/calibration"],
     "uncertainty/bootstrap_limits": ["tests/uncertainty/test_bootstrap.py"],
     "uncertainty/draws": ["tests/uncertainty/test_bootstrap.py"],
-    "uncertainty/pseudo_cases": INTERVALS,
+    "uncertainty/pseudo_cases": [*INTERVALS, "tests/uncertainty/test_bootstrap.py"],
     "uncertainty/influence": INTERVALS[:1],
     "uncertainty/intervals": INTERVALS[1:],
     "priors/grids": [

@@ -132,5 +132,5 @@ def shortened(letters: str, most: int = 24) -> str:
     """
     if len(letters) <= most:
         return letters
-    fitting = letters[: most + 1]
+    fitting = letters[:most]
     return (fitting[: fitting.rfind("(")] if "(" in fitting else fitting[:-1]) + "…"

@@ -63,15 +63,12 @@ class Block:
         return total
 
     def covariance(self) -> "Array":
-        """The covariance of all estimates, NaN where a class has fewer than two cases."""
+        """The covariance of all estimates of the same cases, NaN where a class has fewer than two."""
         total = np.zeros((len(self.models), len(self.models)))
         for among in self.influence:
             if min(part.size for part in among) < 2:
                 return total * float("nan")
-            if self.paired:
-                total += np.cov(np.stack(among)).reshape(total.shape) / among[0].size
-            else:
-                total += np.diag([float(part.var(ddof=1)) / part.size for part in among])
+            total += np.cov(np.stack(among)).reshape(total.shape) / among[0].size
         return total
 
 

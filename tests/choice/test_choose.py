@@ -9,7 +9,7 @@ from layouts import draw, tidy
 from polars.testing import assert_frame_equal
 
 import polaroc as pr
-from polaroc.choice.regret import ExpectedMeasures, best_shares
+from polaroc.choice.regret import ExpectedMeasures, best_shares, priors_to_evaluate
 from polaroc.errors import InvalidArgument, InvalidTable
 
 GRID = pr.prior_grid(0.05, 0.20, 16)
@@ -519,3 +519,9 @@ def test_halves_of_predictions_or_of_one_test_set_are_refused():
             whole.filter(repeat=1, fold=1).drop("repeat", "fold"), block=None, over=(0.05, 0.2),
             halves=halves,
         )  # fmt: skip
+
+
+def test_the_ends_of_a_range_are_compared_once():
+    grid = [0.05, 0.1, 0.2, 0.3]
+    belief = pr.uniform(0.1, 0.3)
+    assert priors_to_evaluate((0.1, 0.3), belief, grid) == (0.1, 0.2, 0.3)

@@ -346,3 +346,13 @@ def test_a_column_named_id_beside_several_scores_is_no_case_unless_named():
     assert_same_numbers(pr.choose(patients, **asked).models, pr.choose(table, **asked).models)
     with pytest.raises(InvalidPredictions, match="twice"):
         pr.choose(patients, case="id", **asked)
+
+
+def test_standard_errors_of_other_measures_at_the_prior_do_not_matter():
+    asked = {"by": "model", "priors": [0.1], "intervals": "wald"}
+    found, alone = (
+        pr.choose(pr.evaluate(ONE, **PROBABLE, **asked, measures=measures), block=None).models
+        for measures in (["auprec", "brier"], ["auprec"])
+    )
+    assert alone["probability_best"].sum() == pytest.approx(1)
+    assert_same_numbers(found.select("model", *SURE), alone.select("model", *SURE))

@@ -117,7 +117,10 @@ TESTS = {
     "comparison/trained": ["tests/comparison/test_gate.py"],
     "comparison/verdict": ["tests/comparison/test_gate.py", "tests/comparison/test_gate_small.py"],
     "choice/posterior": ["tests/choice/test_how_sure.py", "tests/choice/test_choose.py"],
-    "choice/certainty": ["tests/choice/test_how_sure.py", "tests/choice/test_choose.py"],
+    "choice/certainty": [
+        "tests/choice/test_how_sure.py", "tests/choice/test_choose.py", "tests/choice/test_doubts.py",
+        "tests/choice/test_predictions.py",
+    ],
     "choice/regret": ["tests/choice/test_choose.py", "tests/choice/test_predictions.py"],
     "choice/choose": ["tests/choice/test_choose.py"],
     "thresholds/operating_points": [*POINTS, "tests/thresholds/test_constraints.py"],

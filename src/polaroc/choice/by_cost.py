@@ -433,8 +433,8 @@ def _written(threshold: float, model: pl.Series, curves: Sequence[pl.DataFrame])
     for one in curves:
         own = pl.lit(model.cast(one.schema[model.name])).first()
         scores = one.filter(pl.col(model.name).eq_missing(own), pl.col("threshold") < threshold)
-        below += scores["threshold"].drop_nulls().top_k(1).to_list()
-    return short_threshold(threshold, max(below, default=None))
+        below.append(scores.select(pl.col("threshold").max().cast(pl.Float64)))
+    return short_threshold(threshold, pl.concat(below).max().item())
 
 
 def _sentence(

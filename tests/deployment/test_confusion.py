@@ -29,6 +29,15 @@ def test_the_adjusted_share_by_hand(count, expected):
     assert found.lower < found.prior < found.upper
 
 
+def test_where_the_prior_may_be_one_half_the_threshold_is_that_of_one_half():
+    # At prior ½ the errors, 0.2 and 0.1, balance best at score 3, from 0.7 on at score 2.
+    scores = np.array([4.0, 3.0, 2.0, 1.0])
+    reference = Labelled(scores, np.array([50, 30, 15, 5]), np.array([5, 15, 50, 130]))
+    found = adjusted_count(reference, Unlabelled(scores, np.array([10, 9, 10, 11])), Z)
+    assert found.upper > 0.7
+    assert found.prior == pytest.approx((19 / 40 - 0.1) / (0.8 - 0.1))
+
+
 @pytest.mark.parametrize("share", [0.05, 0.3, 0.9])
 def test_the_limits_are_where_the_share_is_as_far_off_as_chance_allows(share):
     point = ThresholdRates(0.8, 0.1, share, (100, 200, 500))

@@ -66,6 +66,16 @@ def test_with_all_cases_labelled_the_estimates_are_their_shares():
         assert found[name][1] < value < found[name][2]
 
 
+def test_labels_of_cases_that_are_expected_alike_count_as_they_are():
+    # All are of the bin with the highest scores: the reference tells none of them apart.
+    reference = known()
+    bins = bins_of(reference, np.full(40, 9.0), 0.3)
+    labels = Labels(np.full(40, bins.count.size - 1), np.arange(40) < 28, np.ones(40))
+    found = labelled_estimates(bins, labels, PLAN, 0.95)
+    assert found["prior_labelled"][0] == pytest.approx(0.7)
+    assert found["precision_labelled"][0] == pytest.approx(0.7)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("prior", "shift"), [(0.2, 0.0), (0.05, 0.0), (0.3, -1.0)])
 def test_intervals_hold_what_is_true_whatever_the_drift(prior, shift):
@@ -162,3 +172,12 @@ def test_budgets_of_several_keys_and_wrong_arguments():
     with pytest.raises(InvalidArgument, match="width is 5, allowed is 0 < width < 1"):
         pr.label_budget(REFERENCE, REFERENCE, **NAMES, width=5)
     assert pr.label_budget(REFERENCE, REFERENCE.clear(), **NAMES).is_empty()
+
+
+def test_keys_without_a_reference_are_counted():
+    reference, used = (
+        pl.concat([cases(seed, 300, 0.3).with_columns(region=pl.lit(name)) for name in names])
+        for seed, names in ((1, "N"), (2, "NESW"))
+    )
+    with pytest.raises(InvalidPredictions, match="no reference for region='[ESW]' and 2 more"):
+        pr.label_budget(reference, used, **NAMES, by="region")

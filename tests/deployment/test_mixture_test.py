@@ -5,7 +5,7 @@ from scipy import stats
 
 import polaroc as pr
 from polaroc.deployment.estimators import Labelled, Unlabelled
-from polaroc.deployment.mixture_test import SHIFTED, mixture_distance, mixture_p_value
+from polaroc.deployment.mixture_test import SHIFTED, _fitted, mixture_distance, mixture_p_value
 
 NAMES = {"truth": "truth", "score": "score", "method": "confusion"}
 # What 1,000 reference cases and 2,000 deployed ones must show at level 0.05.
@@ -119,3 +119,10 @@ def test_few_labelled_cases_beside_many_scores_find_no_drift_too_often(prior):
     p_values = np.array([p_value((labels(truth), truth), (labels(one), one)) for one in deployed])
     for level in (0.05, 0.2):
         assert (p_values <= level).sum() <= stats.binom.ppf(0.999, runs, level)
+
+
+def test_the_likelihood_may_be_greatest_next_to_a_prior_of_one():
+    # Steps from a prior of one would stay there; the last bin has negatives only.
+    positive, negative = np.array([100.0, 900, 0]), np.array([0.0, 0, 100])
+    unlabelled = np.array([130.0, 869, 1])
+    assert 0.99 < _fitted(positive, negative, unlabelled)[2] < 1

@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from scipy import stats
 
 import polaroc as pr
 from polaroc.deployment.history import STATE
@@ -243,7 +244,10 @@ def test_the_summary_has_alarms_and_the_last_time():
     assert text == repr(result)
     assert "the prior left the range 6 % to 15 %" in text
     assert "Last time\n" in text
-    assert "<table" in result._repr_html_()
+    page = result._repr_html_()
+    assert "<table" in page
+    assert "<td>3</td>" in page
+    assert "None" not in page
 
 
 @pytest.mark.parametrize("kind", ["lazy", "dates", "mapping", "categories"])
@@ -305,3 +309,21 @@ def test_the_table_that_the_threshold_was_chosen_on_is_no_reference():
     other = monitored(days([0.1]), cases(1, 10_000, 0.1))
     assert not other.warnings
     assert not monitored(days([0.1]), points=POINTS.select("threshold")).warnings
+
+
+def test_the_precision_is_at_least_what_well_known_false_alarms_leave():
+    # Of 20,000 negatives the false alarms are known well, of 60 positives the recall is not.
+    rng = np.random.default_rng(3)
+    truth = np.arange(20_060) < 60
+    score = rng.normal(size=truth.size) + 3 * truth
+    reference = pl.DataFrame({"truth": truth, "score": score})
+    used = cases(5, 20_000, 0.1, distance=3.0, day=1).drop("truth")
+    table = pr.monitor(reference, used, points=2.0, **NAMES).table
+    limits = {row["quantity"]: row for row in table.iter_rows(named=True)}
+    false_alarms = int((score[~truth] >= 2).sum())
+    # A limit that fails once in a billion; those of the monitor hold in 95 % of runs.
+    rate = stats.beta.isf(1e-9, false_alarms + 1, 20_000 - false_alarms)
+    share = limits["posfrac"]["lower"]
+    least = 1 - (1 - limits["prior"]["lower"]) * rate / share
+    assert least > 0.5
+    assert limits["precision"]["lower"] >= least

@@ -63,7 +63,7 @@ class Block:
         return total
 
     def covariance(self) -> "Array":
-        """The covariance of all estimates of the same cases, NaN where a class has fewer than two."""
+        """The covariance of estimates of the same cases, NaN where a class has fewer than two."""
         total = np.zeros((len(self.models), len(self.models)))
         for among in self.influence:
             if min(part.size for part in among) < 2:

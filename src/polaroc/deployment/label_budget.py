@@ -160,7 +160,6 @@ def _budget(reference: Reference, score: "Array", quantity: str, half: float) ->
             "at_random": [int(np.ceil(at_random))] * bins.count.size,
             PLACE: weight,
         },
-        nan_to_null=True,
     ).reverse().filter(pl.col(PLACE) > 0).drop(PLACE)  # fmt: skip
 
 

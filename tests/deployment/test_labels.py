@@ -179,5 +179,5 @@ def test_keys_without_a_reference_are_counted():
         pl.concat([cases(seed, 300, 0.3).with_columns(region=pl.lit(name)) for name in names])
         for seed, names in ((1, "N"), (2, "NESW"))
     )
-    with pytest.raises(InvalidPredictions, match="no reference for region='[ESW]' and 2 more"):
+    with pytest.raises(InvalidPredictions, match=r"no reference for region='[ESW]' and 2 more"):
         pr.label_budget(reference, used, **NAMES, by="region")

@@ -208,3 +208,11 @@ def test_measures_of_evaluate_land_where_a_filter_finds_them():
     for i, model in enumerate("ABC"):
         rows = measures.filter(measure="auprec", prior=0.1, model=model).sort("fold")
         assert np.array_equal(found.table[:, i], rows["estimate"].to_numpy())
+
+
+def test_a_fold_without_a_name_is_left_out_like_any_other():
+    table = tidy(draw(4, 3), folds=["x", "y", "z", None])
+    lacking = table.filter(pl.col("fold").is_not_null() | (pl.col("model") != table["model"][0]))
+    found = design(lacking, incomplete="drop")
+    assert found.blocks["fold"].to_list() == ["x", "y", "z"]
+    assert not np.isnan(found.values).any()

@@ -37,6 +37,15 @@ def test_kinds(table, kind, folds, times):
     assert found.test_train_ratio == (1 / (folds - 1) if kind == "k-fold" else None)
 
 
+def test_repeats_with_different_numbers_of_folds_are_no_k_fold():
+    # All cases of each repeat, in four folds of three or in three folds of four.
+    three = REPEATED.filter(pl.col("repeat") < 2).with_columns(positives=3, negatives=30)
+    four = REPEATED.filter((pl.col("repeat") == 2) & (pl.col("fold") < 12))
+    both = pl.concat([three, four.with_columns(positives=4, negatives=40)], how="vertical_relaxed")
+    found = layout(both)
+    assert (found.kind, found.folds, found.times) == ("hold-outs", 1, 3)
+
+
 def test_the_repeat_may_be_a_block():
     found = layout(REPEATED.with_columns(fold=(pl.col("fold") - 1) % 4), ["repeat", "fold"])
     assert (found.kind, found.folds, found.times) == ("k-fold", 4, 3)

@@ -82,4 +82,5 @@ def test_letters_that_are_cut_are_no_wider_than_asked(letters, most):
     cut = shortened(letters, most)
     assert len(cut) <= most
     assert cut == letters or (cut.endswith("…") and letters.startswith(cut[:-1]))
+    assert len(cut) == min(most, len(letters)) or "(" in letters
     assert cut.count("(") == cut.count(")")

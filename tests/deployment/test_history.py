@@ -25,6 +25,15 @@ def test_windows_hold_the_counts_of_the_last_times(time):
         )
 
 
+@pytest.mark.parametrize("days", [1, 7, 31])
+def test_a_window_is_empty_until_there_are_as_many_times(days):
+    history = History()
+    for day in range(days):
+        history.add(day, int(CASES[day]), CALLED[day])
+    filled = history.at([days - 1], REFERENCE).cases[0] > 0
+    assert filled.tolist() == [size <= days for size in WINDOWS]
+
+
 def test_a_time_that_came_late_is_in_windows_from_then_on():
     history = History()
     for day in (0, 2, 1, 3):

@@ -97,3 +97,16 @@ def test_priors_are_those_that_some_rates_within_limits_allow(called):
         assert lower > upper
     else:
         assert (lower, upper) == pytest.approx(found, abs=1e-7)
+
+
+@pytest.mark.parametrize("called", [0, 1])
+def test_one_case_is_one_of_one(called):
+    whole = reference()
+    counts = np.zeros((1, len(WINDOWS), whole.cuts.size), int)
+    counts[0, 0] = called
+    cases = np.array([[1] + [0] * (len(WINDOWS) - 1)])
+    shares = Looks(whole, [1], counts, cases).shares()
+    # One of one may be all, and none of one none; either says little.
+    assert (shares.upper[0, 0] == 1).all() == bool(called)
+    assert (shares.lower[0, 0] == 0).all() == (not called)
+    assert (shares.upper - shares.lower)[0, 0].min() > 0.9

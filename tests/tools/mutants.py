@@ -109,7 +109,8 @@ TESTS = {
     "comparison/checks": ["tests/comparison/test_gate.py", "tests/comparison/test_gate_small.py"],
     "comparison/measure_rows": [
         "tests/comparison/test_compare.py", "tests/comparison/test_layout.py",
-        "tests/charts/test_model_charts.py",
+        "tests/charts/test_model_charts.py", "tests/choice/test_doubts.py",
+        "tests/comparison/test_warnings.py",
     ],
     "comparison/measured_rates": ["tests/comparison/test_design_rates.py", "tests/comparison/test_compare.py", "tests/comparison/test_warnings.py"],
     "comparison/paired_cases": ["tests/comparison/test_trained.py", "tests/comparison/test_delong.py"],

@@ -21,6 +21,8 @@ def test_a_threshold_in_use_is_judged(points):
     ]  # fmt: skip
     assert judged["precision"].to_list() == pytest.approx([1, 0.5])
     assert not judged["note"].count()
+    # All cases at the threshold are called positive.
+    assert judged["share"].to_list() == [1.0, 1.0]
 
 
 def test_each_model_has_its_number_and_its_prior():
@@ -38,6 +40,13 @@ def test_each_model_has_its_number_and_its_prior():
     ]
     lazy = pr.apply_thresholds(WIDE.lazy(), 0.5, **NAMES)
     assert lazy.collect_schema() == lazy.collect().schema
+
+
+def test_a_single_key_of_any_name_is_that_of_the_models():
+    rows = {"truth": "y", "score": "s", "by": "maker"}
+    long = WIDE.unpivot(["tree", "forest"], index="y", variable_name="maker", value_name="s")
+    judged = pr.apply_thresholds(long, {"tree": 0.5, "forest": 0.25}, **rows)
+    assert judged.select("maker", "threshold").rows() == [("forest", 0.25), ("tree", 0.5)]
 
 
 def test_numbers_by_model_need_a_key_of_models():

@@ -113,7 +113,10 @@ TESTS = {
         "tests/comparison/test_warnings.py",
     ],
     "comparison/measured_rates": ["tests/comparison/test_design_rates.py", "tests/comparison/test_compare.py", "tests/comparison/test_warnings.py"],
-    "comparison/paired_cases": ["tests/comparison/test_trained.py", "tests/comparison/test_delong.py"],
+    "comparison/paired_cases": [
+        "tests/comparison/test_trained.py", "tests/comparison/test_delong.py",
+        "tests/choice/test_predictions.py",
+    ],
     "comparison/result": ["tests/comparison/test_compare.py", "tests/comparison/test_trained.py"],
     "comparison/trained": ["tests/comparison/test_gate.py"],
     "comparison/verdict": ["tests/comparison/test_gate.py", "tests/comparison/test_gate_small.py"],

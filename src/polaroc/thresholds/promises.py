@@ -53,8 +53,10 @@ EXCEEDED = 0.001
 # Neighbouring indices of the grid differ by this factor; more counts of positives are binned.
 RATIO, MAX_COUNTS = 1.15, 2048
 SEED = 24
-# Shares of positives at which the least favourable one is sought.
-RECALLS, MAX_BINS, HALVINGS = 49, 96, 10
+# Recalls at which the least favourable one is sought, those at which what was found is checked,
+# and the part of the error rate that is used: the worst recall may be between two of them.
+RECALLS, MORE_RECALLS, USED = 49, 769, 0.995
+MAX_STEPS, MAX_BINS, HALVINGS = 500, 96, 10
 # Factors of the table's size up to which the cases needed are sought, and thresholds tried.
 MAX_TIMES, MAX_TRIED = 1024.0, 100
 
@@ -249,28 +251,55 @@ def highest_share(
     >>> 0.09 < highest_share(1000, 9000, 0.1, 0.1, 0.05) < 0.1
     True
     """
-    # Denser towards the ends, where a rate of 0 or 1 changes most.
-    nodes = (1 - np.cos(np.linspace(0, np.pi, RECALLS))) / 2
     lowest = max(0.0, (capacity - (1 - prior)) / prior)
-    recalls = lowest + (min(1.0, capacity / prior) - lowest) * nodes
-    rates = ((capacity - prior * recalls) / (1 - prior)).clip(0, 1)
-    if _chance(0.0, positives, negatives, prior, recalls, rates) > delta:
+    highest = min(1.0, capacity / prior)
+
+    def worst_rates(count: int) -> Array:
+        """Recalls at which as many cases as allowed are called, denser where they change most."""
+        return lowest + (highest - lowest) * (1 - np.cos(np.linspace(0, np.pi, count))) / 2
+
+    def chances(share: float, recalls: Array) -> Array:
+        rates = ((capacity - prior * recalls) / (1 - prior)).clip(0, 1)
+        return _chances(share, positives, negatives, prior, recalls, rates)
+
+    def check_at(share: float) -> Array:
+        """Recalls at which a share is checked, and with few positives those after each step.
+
+        At a step one positive more may be called; with many negatives the steps are steep.
+        """
+        if positives > MAX_STEPS:
+            return worst_rates(MORE_RECALLS)
+        step = np.arange(positives + 1) / positives + (capacity - share) / prior
+        rate = ((capacity - prior * step) / (1 - prior)).clip(0, 1)
+        error = (rate * (1 - rate) / negatives) ** 0.5 * (1 - prior) / prior
+        after = (step[:, None] + error[:, None] * np.arange(1, 5)).clip(lowest, highest)
+        return np.union1d(worst_rates(MORE_RECALLS), after)
+
+    recalls, error = worst_rates(RECALLS), USED * delta
+    if chances(0.0, check_at(0.0)).max() > error:
         return -1.0
+    rates = ((capacity - prior * recalls) / (1 - prior)).clip(0, 1)
     variance = prior**2 * recalls * (1 - recalls) / positives
     variance += (1 - prior) ** 2 * rates * (1 - rates) / negatives
     # Six standard errors below the limit it is out of reach.
-    low, high = max(0.0, capacity - 6 * float(variance.max() ** 0.5)), capacity
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        chance = _chance(middle, positives, negatives, prior, recalls, rates)
-        low, high = (middle, high) if chance <= delta else (low, middle)
-    return low
+    least = max(0.0, capacity - 6 * float(variance.max() ** 0.5))
+    while True:
+        low, high = least, capacity
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            kept = chances(middle, recalls).max() <= error
+            low, high = (middle, high) if kept else (low, middle)
+        checked = check_at(low)
+        failing = checked[chances(low, checked) > error]
+        if np.isin(failing, recalls).all():
+            return low
+        recalls = np.union1d(recalls, failing)
 
 
-def _chance(
+def _chances(
     share: float, positives: int, negatives: int, prior: float, recalls: Array, rates: Array
-) -> float:
-    """The greatest probability that at most this share of a table is called positive."""
+) -> Array:
+    """The probability at each pair of rates that a table has at most this share of alarms."""
     most = min(positives, floor(share / prior * positives))
     # Fewer or more positives than eight standard errors from the mean have no weight.
     mean, error = positives * recalls, (positives * recalls * (1 - recalls)) ** 0.5
@@ -281,7 +310,8 @@ def _chance(
     edges = np.floor(first[:, None] + (last - first + 1)[:, None] * bins)
     mass = np.diff(_at_most(edges - 1, positives, recalls[:, None]), axis=1)
     alarms = np.floor((share - prior * edges[:, :-1] / positives) / (1 - prior) * negatives + 1e-9)
-    return float((mass * _at_most(alarms, negatives, rates[:, None])).sum(axis=1).max())
+    held: Array = (mass * _at_most(alarms, negatives, rates[:, None])).sum(axis=1)
+    return held
 
 
 def _at_most(counts: Array, cases: int, rates: Array) -> Array:

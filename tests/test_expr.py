@@ -180,6 +180,18 @@ def test_a_group_that_is_not_sound_is_null(spoilt):
     assert found.row(0) == (None,) * len(JUDGED)
 
 
+@pytest.mark.parametrize("weight", [-1.0, None, float("nan"), float("inf")])
+def test_a_group_whose_counts_may_fall_has_no_hull(weight):
+    table = pl.DataFrame(
+        {
+            "truth": [True, False, True, True], "score": [4, 3, 2, 1],
+            "weight": [weight, 1.0, 1.0, weight],
+        }
+    )  # fmt: skip
+    loss = pr.expr.measure("refinement_loss", "truth", "score", prior=0.1, weight="weight")
+    assert table.select(loss).item() is None
+
+
 @pytest.mark.parametrize("engine", ["streaming", "in-memory"])
 @pytest.mark.parametrize("name", ["auc", "sens", "rate recall observed at 0.5"])
 def test_a_group_with_an_unclear_truth_is_null_and_others_are_not(name, engine):

@@ -10,7 +10,7 @@ faster on large tables and say why an estimate is null.
 """
 
 from functools import partial
-from math import isnan, nan
+from math import inf, isnan, nan
 
 import polars as pl
 
@@ -134,8 +134,13 @@ def _hull_sums(
 
 def _hull_sum(rows: pl.Series, value: pl.Expr) -> float | None:
     """The sum of a quantity over the segments of the hull of a curve."""
-    cells = rows.struct.unnest().filter((pl.col("pos") > 0) | (pl.col("neg") > 0))
-    if cells.is_empty() or not cells["positives"][0] or not cells["negatives"][0]:
+    curve = rows.struct.unnest()
+    # A group with a weight that is missing or out of range may fall, and has no hull.
+    rises = pl.col("pos", "neg").is_between(0, inf, closed="left").fill_null(False)
+    cells = curve.filter((pl.col("pos") > 0) | (pl.col("neg") > 0))
+    if not curve.select(pl.all_horizontal(rises).all()).item() or cells.is_empty():
+        return None
+    if not cells["positives"][0] or not cells["negatives"][0]:
         return None
     start = cells[:1].with_columns(pl.col("pos", "neg", "tp", "fp") * 0)
     table = pl.concat([start, cells])

@@ -109,6 +109,15 @@ def test_keys_of_any_type(key):
         same(pr.evaluate(table, memory=room(rows), **asked).collect(), whole)
 
 
+def test_several_keys_may_be_floats():
+    table = predictions(RNG.random(ROWS)).with_columns(
+        KEYS["floats"].alias("literal"), (KEYS["floats"].shuffle(1) * -1).alias("other")
+    )
+    asked = {**NAMES, "by": ["literal", "fold", "other"]}
+    whole = pr.evaluate(table.lazy(), **asked).collect()
+    same(pr.evaluate(table.lazy(), memory=room(10 * ROWS), **asked).collect(), whole)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("measures", [None, ["brier", "log_loss", "auc"]])

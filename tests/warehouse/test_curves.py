@@ -96,6 +96,12 @@ def test_labels_of_every_type_are_read_as_in_polars(engine: Engine, dtype, cases
     assert_areas_same(engine, pl.concat(parts), positive=positive)
 
 
+def test_labels_of_32_bits_are_found_by_those_of_64(engine: Engine):
+    truth = pl.Series([0.1, 0.2, 0.5, 0.3], dtype=pl.Float32)
+    table = pl.DataFrame({"case": 0, "truth": truth, "score": [0.1, 0.2, 0.3, 0.4]})
+    assert_areas_same(engine, table, positive=0.1)
+
+
 def assert_areas_same(engine: Engine, table: pl.DataFrame, **more) -> None:
     table = table.with_columns(pl.col("case").cast(pl.Int64))
     asked = COLUMNS | {"by": "case", "measures": "auc"} | more

@@ -5,6 +5,7 @@ from engines import Engine
 from polars.testing import assert_frame_equal
 
 import polaroc as pr
+from polaroc.measures.catalog import CATALOG
 
 KEYS = [([], True), (["model"], False), (["model", "fold"], True)]
 
@@ -18,6 +19,34 @@ def test_measures_are_those_of_the_polars_functions(engine: Engine, by, weighted
     }  # fmt: skip
     found = pr.warehouse.evaluate(engine.table(table), **asked)
     assert_same(found, pr.evaluate(table, **asked))
+
+
+@pytest.mark.parametrize("priors", [["observed", 0.3, 0.01], [i / 50 for i in range(1, 40)]])
+def test_all_measures_are_taken_at_once(priors):
+    import ibis
+
+    table = predictions(7).with_columns(score=pl.col("score").clip(-3, 3) / 10 + 0.5)
+    asked = {
+        "truth": "truth", "score": "score", "by": "model", "priors": priors, "over": (0.05, 0.2),
+        "measures": list(CATALOG),
+    }  # fmt: skip
+    alone = [pr.evaluate(table, **asked | {"measures": name}) for name in CATALOG]
+    expected = pl.concat(alone, how="diagonal")
+    found = pr.warehouse.collected(pr.warehouse.evaluate(ibis.memtable(table), **asked))
+    assert_same(found.select(expected.columns), expected)
+
+
+def test_the_log_loss_of_one_class_is_missing(engine: Engine):
+    # A score of 1 and no negatives, or of 0 and no positives: terms that are logarithms of zero.
+    table = pl.DataFrame(
+        {
+            "model": ["a", "a", "b", "b", "c", "c"],
+            "truth": [True, False, True, True, False, False],
+            "score": [0.7, 0.2, 1.0, 0.5, 0.0, 0.5],
+        }
+    )
+    asked = {"truth": "truth", "score": "score", "by": "model", "measures": "log_loss"}
+    assert_same(pr.warehouse.evaluate(engine.table(table), **asked), pr.evaluate(table, **asked))
 
 
 @pytest.mark.parametrize("score", [["score", "other"], {"a": "other", "it's": "score"}], ids=str)

@@ -55,6 +55,14 @@ def test_intervals_of_one_curve_are_those_of_polars(engine: Engine, ranges, weig
     assert_same(found.drop("std_error"), expected.drop("std_error"))
 
 
+@pytest.mark.elsewhere
+def test_weights_may_exceed_whole_numbers_of_64_bits(engine: Engine):
+    table = predictions(37).with_columns(weight=pl.lit(2.0**100))
+    asked = {"truth": "truth", "score": "score", "weight": "weight", "intervals": "logit"}
+    found, expected = there(engine.table(table), **asked), pr.evaluate(table, **asked)
+    assert_same(found.drop("std_error"), expected.drop("std_error"))
+
+
 def test_rows_that_cannot_be_ranked_have_no_interval(engine: Engine):
     table = predictions(35).with_columns(
         pl.when(pl.col("model") == "a").then(None).otherwise("score").alias("score")

@@ -72,6 +72,19 @@ def test_the_text_gives_the_same_numbers(engine: Engine, labels, measures):
     assert_same(pl.DataFrame(engine.rows(text), expected.schema, orient="row"), expected)
 
 
+@pytest.mark.parametrize(
+    ("labels", "positive"),
+    [([1.0, 2.0, 0.5, 2.0], 2), ([True, False, True, True], False), ([1, 2, 0, 2], 2.0)],
+    ids=str,
+)
+def test_labels_are_found_in_text_of_any_type(engine: Engine, labels, positive):
+    table = pl.DataFrame({"truth": labels, "score": [0.1, 0.2, 0.3, 0.4]})
+    asked = {"measures": "auc", "positive": positive, "by": []}
+    text = query(engine.dialect, name=engine.table(table).get_name(), **asked)
+    expected = pr.evaluate(table, truth="truth", score="score", **asked)
+    assert_same(pl.DataFrame(engine.rows(text), expected.schema, orient="row"), expected)
+
+
 def test_duckdb_of_the_extra_does_all_that_ibis_asks_of_it():
     import duckdb
     import ibis

@@ -94,7 +94,8 @@ def student(freedom: pl.Expr, level: float) -> pl.Expr:
     from scipy.special import stdtrit
 
     few = {n: float(stdtrit(n, (1 + level) / 2)) for n in range(1, MANY)}
-    n, z = freedom.cast(pl.Int64), normal(level)
+    # As floats, since cubes of millions overflow whole numbers.
+    n, z = freedom.cast(pl.Float64), normal(level)
     # Fisher and Cornish's expansion in 1/n.
     expansion = (
         z
@@ -102,7 +103,8 @@ def student(freedom: pl.Expr, level: float) -> pl.Expr:
         + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * n**2)
         + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * n**3)
     )
-    exact = n.replace_strict(few, default=None, return_dtype=pl.Float64)
+    whole = n.clip(upper_bound=MANY).cast(pl.Int64)
+    exact = whole.replace_strict(few, default=None, return_dtype=pl.Float64)
     return pl.when(n < MANY).then(exact).otherwise(expansion)
 
 

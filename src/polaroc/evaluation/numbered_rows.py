@@ -162,8 +162,9 @@ def joinable(keys: pl.DataFrame) -> list[pl.Expr]:
 
 def _bits(name: str, dtype: pl.DataType) -> pl.Expr:
     """The bits of a number; zeros of either sign are one key, and so is every NaN."""
-    key = pl.col(name)
-    one_zero = pl.when(key == 0).then(pl.lit(0, dtype)).otherwise(key)
+    key, zero = pl.col(name), pl.lit(0, dtype)
+    # Named after its first branch: Polars joins no two conditions of one name, such as "literal".
+    one_zero = pl.when(key.ne_missing(zero)).then(key).otherwise(zero)
     return one_zero.fill_nan(pl.lit(nan, dtype)).reinterpret(dtype=BITS[dtype])
 
 

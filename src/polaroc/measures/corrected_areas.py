@@ -23,7 +23,10 @@ def corrected_auprec_measures(priors: Priors, backend: Backend = POLARS) -> list
     measures = []
     for i, prior in enumerate(resolve_priors(priors)):
         at_prior: Priors = "observed" if prior is None else prior
-        (plain,) = auprec_measures(at_prior, "exact", "limit", backend=backend)
+        # Its intermediate columns are named after it, so that no other prior's take their place.
+        (plain,) = auprec_measures(
+            at_prior, "exact", "limit", backend=backend, label=f"corrected_{i}"
+        )
         observed = backend.column("negatives") / backend.column("positives")
         skewed = observed if prior is None else skew(prior)
         measures.append(_corrected(plain, f"auprec_{i}", [(skewed, 1.0)], backend))

@@ -128,8 +128,9 @@ def cumulate_in_ranges(predictions: Predictions, counts: "Table") -> "Table":
 def _range_heads(predictions: Predictions, place: Any) -> "Table":
     """One row per key and range: the counts above it, and the totals of the key."""
     ibis = ibis_library()
-    fatal = deferred(ROW_ERROR).isin(predictions.fatal).ifelse(literal(1), literal(0))
-    sums = {**_sums(predictions), FATAL: fatal.sum()}
+    # Where no error is fatal, the condition is a constant, of which there is no sum.
+    fatal = deferred(ROW_ERROR).count(where=deferred(ROW_ERROR).isin(predictions.fatal))
+    sums = {**_sums(predictions), FATAL: fatal.cast("float64")}
     per_range = (
         predictions.rows.mutate(**{RANGE: place})
         .group_by([*predictions.keys, RANGE])

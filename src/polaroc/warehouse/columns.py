@@ -153,8 +153,8 @@ class Ibis:
         return type(value)(above.ln() + (value.value - (above - 1)) / above)
 
     def log(self, value: Column) -> Column:
-        """ln x, for x > 0."""
-        return type(value)(value.value.ln())
+        """ln x, for x > 0; null for 0, of which some engines refuse the logarithm."""
+        return type(value)(value.value.nullif(0).ln())
 
     def clip(self, value: Column, lo: float, hi: float) -> Column:
         """The value limited to a range; null stays null."""

@@ -32,7 +32,7 @@ from polaroc.warehouse.connections import check_connected, collected
 from polaroc.warehouse.curves import TOTALS, fetch_hull_candidates, in_memory, to_curve_table
 from polaroc.warehouse.measures import per_key, tidy
 from polaroc.warehouse.notes import row_error_note, row_error_sums
-from polaroc.warehouse.predictions import Predictions, read
+from polaroc.warehouse.predictions import EXACT, Predictions, read
 from polaroc.warehouse.score_ranges import Ranges, with_ranges
 
 if TYPE_CHECKING:
@@ -135,9 +135,8 @@ def evaluate(
     predictions = with_ranges(predictions, ranges)
     counts = _cells(predictions)
     _, on_curve, on_hull = request.select(IBIS)
-    on_curve = _share_nodes(on_curve, request)
     if not on_hull and intervals is None:
-        return measured(predictions, counts, on_curve)
+        return measured(predictions, counts, _share_nodes(on_curve, request))
     check_connected(table)
     kind = pl.Float64 if predictions.weighted else pl.Int64
     # With intervals all sums are taken again from the fetched cells.
@@ -243,7 +242,8 @@ def _with_fractional(key_notes: pl.LazyFrame, predictions: Predictions) -> pl.La
     """Keys with `FRACTIONAL`: whether a weight of a valid row is not a whole number."""
     if not predictions.weighted:
         return key_notes.with_columns(pl.lit(False).alias(FRACTIONAL))
-    weight = deferred(WEIGHT)
+    # ibis rounds to 64-bit integers; larger floats have no fractions.
+    weight = (deferred(WEIGHT) < literal(EXACT)).ifelse(deferred(WEIGHT), literal(0))
     fractional = {FRACTIONAL: (weight != weight.floor()).ifelse(1, 0).max()}
     valid = predictions.rows.filter(deferred(ROW_ERROR).isnull())
     flags = valid.aggregate(by=predictions.keys, **fractional)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from polaroc.base.columns import RESERVED, check_keys, column_name, column_names
+from polaroc.base.lazy import np
 from polaroc.base.private_columns import (
     LEAST_NEG,
     LEAST_POS,
@@ -204,8 +205,11 @@ def _truth(
     textual = raw.type().is_string()
     missing = raw.isnull() | raw.isnan() if kind.is_floating() else raw.isnull()
     if positive is not None:
-        wanted = [str(label) for label in listed(positive)] if unseen else positive
+        wanted = [text for one in listed(positive) for text in _texts(one)] if unseen else positive
         labels = labels_of(wanted, str(kind), textual, kind.is_boolean())
+        if kind.is_float32():
+            # Some engines compare in 64 bits, in which 0.1 is another number.
+            raw, labels = raw.cast("float64"), [float(np.float32(label)) for label in labels]
         return raw.isin(labels), [(NULL_TRUTH, missing)]
     if kind.is_boolean() or kind.is_null():
         return raw.cast("boolean"), [(NULL_TRUTH, missing)]
@@ -214,6 +218,21 @@ def _truth(
     if unseen:
         yes, no = (*yes, *FLOATS[1]), (*no, *FLOATS[0])
     return word.isin(yes), [(NULL_TRUTH, missing), (UNKNOWN_LABEL, ~word.isin((*yes, *no)))]
+
+
+def _texts(label: Label) -> list[str]:
+    """How engines may write a label as text.
+
+    Examples
+    --------
+    >>> _texts("yes"), _texts(True), _texts(2), _texts(0.5)
+    (['yes'], ['true'], ['2', '2.0'], ['0.5'])
+    """
+    if isinstance(label, bool):
+        return [str(label).lower()]
+    if isinstance(label, int | float) and float(label).is_integer():
+        return [str(int(label)), str(float(label))]
+    return [str(label)]
 
 
 def _weight(raw: Any, name: str) -> tuple[Any, list[tuple[int, Any]]]:

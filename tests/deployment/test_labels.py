@@ -91,6 +91,28 @@ def test_intervals_hold_what_is_true_whatever_the_drift(prior, shift):
         assert np.mean(widths) < np.mean(alone)
 
 
+@pytest.mark.parametrize(
+    ("prior", "shift", "alarms", "others"),
+    # About one positive among the labels; and positives that are mostly among cases rarely drawn.
+    [(0.01, 0.0, 0.03, 0.03), (0.1, -1.5, 1.0, 0.03)],
+)
+def test_intervals_hold_where_labels_may_have_none_of_the_rare_kind(prior, shift, alarms, others):
+    reference, runs, held = known(), 200, np.zeros(3)
+    t, f = stats.norm.sf(1.0 - 2 - shift), stats.norm.sf(1.0)
+    true = prior, prior * t / (prior * t + (1 - prior) * f), 5 * prior * (1 - t) + (1 - prior) * f
+    for run in range(runs):
+        used = cases(100 + run, 3_000, prior, shift)
+        score, truth = used["score"].to_numpy(), used["truth"].to_numpy()
+        inclusion = np.where(score >= 1.0, alarms, others)
+        drawn = np.random.default_rng(run).random(score.size) < inclusion
+        place = np.searchsorted(np.sort(reference.cuts), score[drawn], side="right")
+        labels = Labels(place, truth[drawn], inclusion[drawn])
+        # Such few positives leave the estimate of the prior at 0 in many runs.
+        found = labelled_estimates(bins_of(reference, score, 0.0), labels, PLAN, 0.95)
+        held += [lower <= value <= upper for value, (_, lower, upper) in zip(true, found.values())]
+    assert (held >= stats.binom.ppf(0.001, runs, 0.95)).all(), held / runs
+
+
 def test_the_chance_of_inclusion_undoes_the_choice_of_cases():
     used = cases(3, 20_000, 0.1).with_columns(day=1)
     high = pl.col("score") > 0.5

@@ -109,7 +109,8 @@ def test_intervals_hold_where_labels_may_have_none_of_the_rare_kind(prior, shift
         labels = Labels(place, truth[drawn], inclusion[drawn])
         # Such few positives leave the estimate of the prior at 0 in many runs.
         found = labelled_estimates(bins_of(reference, score, 0.0), labels, PLAN, 0.95)
-        held += [lower <= value <= upper for value, (_, lower, upper) in zip(true, found.values())]
+        limits = zip(true, found.values(), strict=True)
+        held += [lower <= value <= upper for value, (_, lower, upper) in limits]
     assert (held >= stats.binom.ppf(0.001, runs, 0.95)).all(), held / runs
 
 

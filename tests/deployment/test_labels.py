@@ -8,7 +8,7 @@ import polaroc as pr
 from polaroc.deployment.alarms import Plan
 from polaroc.deployment.labelled import Bins, Labels, labelled_estimates
 from polaroc.deployment.limits import Reference, Threshold
-from polaroc.errors import InvalidArgument, InvalidPredictions
+from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable
 
 NAMES = {"truth": "truth", "score": "score", "points": 1.0}
 PLAN = Plan(None, 5.0, 1.0)
@@ -148,6 +148,28 @@ def test_labels_that_do_not_fit_are_refused(change, match):
         pr.monitor(REFERENCE, used, labelled=labelled, **NAMES, time="day")
     with pytest.raises(InvalidPredictions, match="500 cases of 1, and 100 scores"):
         pr.monitor(REFERENCE, used.head(100), labelled=used, **NAMES, time="day")
+
+
+def test_labels_with_times_of_another_type_say_so():
+    used = cases(5, 500, 0.2).with_columns(day=pl.date(2026, 3, 1))
+    labelled = used.head(100).with_columns(day=pl.datetime(2026, 3, 1))
+    with pytest.raises(InvalidTable, match=r"'day' is Datetime.* in the labelled cases and Date"):
+        pr.monitor(REFERENCE, used, labelled=labelled, **NAMES, time="day")
+
+
+def test_labels_of_alarms_alone_are_not_taken_for_drawn_at_random():
+    used = pl.concat([cases(5 + d, 500, 0.2).with_columns(day=d) for d in (1, 2)])
+    asked = NAMES | {"time": "day"}
+    alarms = used.filter(pl.col("score") >= 1.0)
+    told = pr.monitor(REFERENCE, used, labelled=alarms, **asked)
+    count = alarms.filter(day=1).height
+    (said,) = told.warnings
+    assert said.startswith(f"labelled: {count} of {count} cases of 1 reach the threshold, and")
+    assert said.endswith("So it is at 1 more.")
+    assert said.split(" Give ")[0] in " ".join(told.summary().split())
+    chance = {"inclusion": pl.when(pl.col("score") >= 1.0).then(1.0).otherwise(0.1)}
+    for labelled in (alarms.with_columns(**chance), used.sample(200, seed=1)):
+        assert not pr.monitor(REFERENCE, used, labelled=labelled, **asked).warnings
 
 
 @pytest.mark.parametrize("quantity", ["precision", "prior"])

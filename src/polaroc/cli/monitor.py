@@ -13,9 +13,9 @@ from polaroc.cli.pipes import AsJson, print_json
 from polaroc.cli.screen import exit_with, handle_errors, print_notes, progress, show_results
 from polaroc.cli.sources import Decimal, FileSource, Separator, Source, columns_of, opened
 from polaroc.deployment.history import STATE
-from polaroc.deployment.monitor import INCLUSION
 from polaroc.deployment.monitor import monitor as monitored
 from polaroc.deployment.monitor_result import Monitor, monitor_parts
+from polaroc.deployment.tables import INCLUSION
 from polaroc.errors import InvalidArgument, InvalidTable
 from polaroc.files.atomic import atomic_file
 from polaroc.files.read import scan

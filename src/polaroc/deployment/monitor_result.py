@@ -49,7 +49,7 @@ class Monitor:
         The range of priors whose end the prior may pass with an alarm; None where none was
         given.
     warnings
-        What is wrong with the reference, in sentences.
+        What is wrong with the reference, the times or the labels, in sentences.
 
     See Also
     --------
@@ -71,6 +71,8 @@ class Monitor:
     def answer(self) -> str:
         """Whether something should change, in a sentence."""
         alarms = self.alarms
+        if "posfrac" not in self.table["quantity"]:
+            return "No alarm: there were no scores."
         if not alarms.height:
             nothing = "No alarm: nothing shows that a threshold should change."
             return nothing if self.over is not None else nothing + " " + NO_RANGE

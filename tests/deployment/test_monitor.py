@@ -307,7 +307,7 @@ def test_tables_without_rows_keep_their_columns():
     empty = monitored(days([0.1]).clear())
     assert empty.table.schema == {"day": pl.Int32, **RESULT}
     assert empty.state.schema == {"day": pl.Int32, **STATE}
-    assert empty.answer == "No alarm: there were no scores."
+    assert empty.answer == "No alarm: no new scores were given."
     assert empty.answer in empty.summary()
 
 
@@ -396,3 +396,12 @@ def test_moments_in_place_of_days_are_said(every, told):
     used = days([0.1], size=200).with_columns(day=moment.dt.truncate(every))
     said = " ".join(monitored(used, cases(1, 10_000, 0.1)).warnings)
     assert said.startswith("'day' has 200 times for 200 cases") is told
+
+
+def test_points_that_were_judged_or_cost_least_are_points():
+    names = {"truth": "truth", "score": "score"}
+    costs = pr.expected_cost(pr.curve(REFERENCE, **names), over=(0.06, 0.15), cost=0.5)
+    judged = pr.apply_thresholds(cases(2, 1_000, 0.1), POINTS, **names, intervals="exact")
+    for points, threshold in ((costs, costs["threshold"].item()), (judged, POINTS["threshold"][0])):
+        found = monitored(days([0.1]), points=points)
+        assert_frame_equal(found.table, monitored(days([0.1]), points=threshold).table)

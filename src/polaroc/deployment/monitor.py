@@ -98,8 +98,8 @@ def monitor(
         judged at once. Its values have an order, and may have gaps.
     points
         The thresholds in use, one per key: the result of `operating_points` at one
-        prior, a table of `threshold` and the keys among `by` that it depends on,
-        one number, or a mapping from model to number.
+        prior, of `expected_cost` or of `apply_thresholds`, a table of `threshold` and the
+        keys among `by` that it depends on, one number, or a mapping from model to number.
     over
         The range of priors that the thresholds were chosen for: (low, high).
     cost_fn, cost_fp

@@ -72,7 +72,7 @@ class Monitor:
         """Whether something should change, in a sentence."""
         alarms = self.alarms
         if "posfrac" not in self.table["quantity"]:
-            return "No alarm: there were no scores."
+            return "No alarm: no new scores were given."
         if not alarms.height:
             nothing = "No alarm: nothing shows that a threshold should change."
             return nothing if self.over is not None else nothing + " " + NO_RANGE

@@ -13,6 +13,7 @@ from polaroc.deployment.limits import Reference, Threshold
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions
+from polaroc.thresholds.apply_thresholds import NO_KEYS
 from polaroc.thresholds.fixed import Numbers, are_numbers, threshold_table
 from polaroc.typing import Table
 
@@ -84,7 +85,9 @@ class _Thresholds:
 
 def _thresholds(points: Table | Numbers, keys: Sequence[str]) -> _Thresholds:
     lazy = as_lazy(threshold_table(points, keys) if are_numbers(points) else points)
-    shared = require(lazy, ["threshold"], source="operating_points(...)")
+    given = require(lazy, ["threshold"], source="operating_points(...)")
+    # Points that were judged, or are those of `expected_cost`, have further columns.
+    shared = [key for key in given if key in keys or key not in NO_KEYS]
     check_shared_keys(shared, keys, "the points")
     table = lazy.collect()
     if table["threshold"].null_count():

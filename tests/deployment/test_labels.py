@@ -8,6 +8,7 @@ import polaroc as pr
 from polaroc.deployment.alarms import Plan
 from polaroc.deployment.labelled import Bins, Labels, labelled_estimates
 from polaroc.deployment.limits import Reference, Threshold
+from polaroc.deployment.monitor_result import last_times
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable
 
 NAMES = {"truth": "truth", "score": "score", "points": 1.0}
@@ -148,6 +149,19 @@ def test_labels_that_do_not_fit_are_refused(change, match):
         pr.monitor(REFERENCE, used, labelled=labelled, **NAMES, time="day")
     with pytest.raises(InvalidPredictions, match="500 cases of 1, and 100 scores"):
         pr.monitor(REFERENCE, used.head(100), labelled=used, **NAMES, time="day")
+
+
+def test_the_summary_has_labels_that_came_late():
+    used = pl.concat([cases(5 + d, 500, 0.2).with_columns(day=d) for d in (1, 2)])
+    labelled = used.filter(day=1).head(100)
+    told = pr.monitor(REFERENCE, used, labelled=labelled, **NAMES, time="day")
+    shown = last_times(told.table)
+    assert shown.columns == [
+        "day", "prior", "precision", "called positive", "cost",
+        "prior, labelled", "precision, labelled", "cost, labelled",
+    ]  # fmt: skip
+    filled = [[value is not None for value in row] for row in shown.rows()]
+    assert filled == [[True, *[False] * 4, *[True] * 3], [True, *[True] * 4, *[False] * 3]]
 
 
 def test_labels_with_times_of_another_type_say_so():

@@ -267,8 +267,9 @@ def sizes_of_the_test(runs: int) -> Iterator[dict[str, object]]:
 
 def labels(runs: int) -> Iterator[dict[str, object]]:
     """Coverage and width with labels, at random (or half of them alarms), of 5,000 cases."""
-    situations = ("none", 0.1), ("none", 0.03), ("none", 0.4), ("covariates", 0.15), (
-        "positives 1 lower", 0.15,
+    situations = (
+        ("none", 0.1), ("none", 0.01), ("none", 0.03), ("none", 0.4), ("covariates", 0.15),
+        ("positives 1 lower", 0.15),
     )  # fmt: skip
     for (drift, prior), count, half in product(situations, (100, 400), (False, True)):
         rng, inside, widths, few, alone = np.random.default_rng(6), [], [], 0, []

@@ -42,6 +42,36 @@ def test_each_quantity_has_a_panel_with_its_rows():
 def test_times_have_an_axis_of_their_kind(times, kind):
     (first, *_) = panels(WATCHED.with_columns(times.alias("day")))
     assert {layer["encoding"]["x"]["type"] for layer in first["layer"]} == {kind}
+    # Dates are the same in every time zone.
+    scales = {layer["encoding"]["x"].get("scale", {}).get("type") for layer in first["layer"]}
+    assert scales == {"utc" if kind == "temporal" else None}
+
+
+def test_an_alarm_without_an_estimate_is_drawn_too():
+    # More than the prior has shifted: of that time alone there is no estimate.
+    drifted = WATCHED.with_columns(
+        pl.when(pl.col("alarm").is_null()).then("estimate").alias("estimate")
+    )
+    alarmed = drifted.drop_nulls("alarm")
+    assert alarmed.height > 0
+    assert alarmed["estimate"].null_count() == alarmed.height
+    drawn = [
+        layer
+        for panel in panels(drifted)
+        for layer in panel["layer"]
+        if layer["mark"].get("color") == pr.charts.monitoring.RED
+    ]
+    assert {layer["transform"][0]["filter"] for layer in drawn} == {
+        "isValid(datum.alarm) && !isValid(datum.estimate)"
+    }
+    assert {layer["encoding"]["y"]["value"] for layer in drawn} == {"height"}
+
+
+def test_of_one_time_the_limits_are_drawn_and_panels_share_their_times():
+    (first, *_) = panels(WATCHED.filter(day=1))
+    assert first["layer"][0]["mark"]["type"] == "rule"
+    assert panels(WATCHED)[0]["layer"][0]["mark"]["type"] == "area"
+    assert pr.charts.monitor(WATCHED).to_dict()["resolve"] == {"scale": {"x": "shared"}}
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,9 @@ def of(champion: str, challenger: str) -> list[str]:
     return ["--champion", champion, "--challenger", challenger]
 
 
+CASES = TABLE.filter(fold=1).drop("fold")
+
+
 @pytest.fixture
 def files(tmp_path):
     measures = pr.evaluate(
@@ -138,3 +141,24 @@ def test_halves(tmp_path):
     refused = gate(*words[:-4], *ON_FOLDS, "--guarded")
     assert refused.exit_code == 2
     assert "give --halves, or leave --guarded out" in refused.output
+
+
+@pytest.mark.parametrize(
+    ("rows", "hint"),
+    [
+        (
+            CASES.with_columns(score=pl.when(pl.col("case") > 9).then("score")),
+            "drop such cases of all models before, or correct them.",
+        ),
+        (pl.concat([CASES, CASES.head(5)]), "keep one row per case and model; number the cases"),
+    ],
+    ids=["missing", "twice"],
+)
+def test_hints_at_cases_name_no_option_that_the_gate_has_not(files, rows, hint):
+    rows.write_parquet(files / "wrong.parquet")
+    result = gate(files / "wrong.parquet", *ON_CASES, *of("C", "A"), *OVER)
+    assert result.exit_code == 2
+    (said,) = (line for line in result.output.splitlines() if line.startswith("Hint: "))
+    assert said.startswith(f"Hint: {hint}")
+    assert "--by" not in said
+    assert "--nulls" not in said

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 import polaroc as pr
 from polaroc.cli import app
+from polaroc.thresholds.operating_points import POINTS
 from polaroc.thresholds.saved import SavedThresholds
 
 NAMES = ["--truth", "truth", "--score", "score", "--time", "day"]
@@ -39,8 +40,13 @@ def test_a_threshold_that_was_promised_is_watched(files):
     assert chosen.exit_code == 0, chosen.output
     (point,) = json.loads(saved.read_text())["points"]
     watched = printed(files, [*NAMES, "--points", str(saved), "--json"])
-    by_number = printed(files, [*NAMES, "--threshold", point["threshold"], "--json"])
-    assert_same_document(watched, by_number)
+    # The range that the threshold is for is in the file.
+    asked = [*NAMES, "--threshold", point["threshold"], "--over", "0.05", "0.2", "--json"]
+    assert_same_document(watched, printed(files, asked))
+    told = polaroc(files, 1, more=[*NAMES, "--points", str(saved)])
+    assert "threshold.json is for --over 0.05 0.20: it is taken." in told.output
+    told = polaroc(files, 1, more=[*NAMES, "--points", str(saved), "--over", "0.1", "0.2"])
+    assert "threshold.json is for --over 0.05 0.20: it is not what is asked." in told.output
     more = [*NAMES, "--points", str(saved)]
     cases(0, 5_000, 0.1).rename({"score": "other"}).write_parquet(files / "other.parquet")
     words = ["monitor", files / "other.parquet", files / "day1.parquet", *more]
@@ -190,7 +196,8 @@ for day in range(int(first), int(last) + 1):
     result = CliRunner().invoke(app, list(map(str, words)))
     assert result.exit_code in (0, 1), result.output
     kept = SavedThresholds.read(saved)
-    replace(kept, points=[{"generation": day}] * 1_000).write(saved, force=True)
+    points = [point | {"threshold": day} for point in kept.points]
+    replace(kept, points=points).write(saved, force=True)
     print(day, flush=True)
 """
 
@@ -203,8 +210,9 @@ def test_a_killed_monitor_loses_nothing(tmp_path):
     used = [cases(day, 100, 0.1, day=day).drop("truth") for day in range(1, days + 1)]
     for day, rows in enumerate(used, 1):
         rows.write_parquet(tmp_path / f"day{day}.parquet")
-    points = [{"generation": 0}] * 1_000
-    SavedThresholds([], "score", None, None, {}, "", points).write(saved)
+    point = dict.fromkeys(POINTS) | {"threshold": 0, "positives": 1, "negatives": 1}
+    points = [point | {"region": region} for region in range(1_000)]
+    SavedThresholds(["region"], "score", None, None, {}, "", points).write(saved)
     moments, done = random.Random(4), 0
     kills = max(1, int(os.environ.get("POLAROC_KILLS", "2")) // 2)
     for killed in range(kills + 1):
@@ -224,7 +232,7 @@ def test_a_killed_monitor_loses_nothing(tmp_path):
             done = max([done, *map(int, process.stdout)])
         known = pl.read_parquet(state)["day"].to_list()
         assert known in (list(range(1, done + 1)), list(range(1, done + 2)))
-        (generation,) = {point["generation"] for point in SavedThresholds.read(saved).points}
+        (generation,) = {point["threshold"] for point in SavedThresholds.read(saved).points}
         assert generation in (done, done + 1)
     assert done == days
     whole = pr.monitor(

@@ -1,4 +1,5 @@
 import json
+from datetime import datetime
 
 import polars as pl
 import pytest
@@ -206,3 +207,56 @@ def test_hints_are_options_with_values_of_what_was_given(files, options, hint):
     result = threshold(files / "tuning.csv", *COLUMNS, *options)
     assert result.exit_code == 2
     assert f"Hint: {hint}" in " ".join(result.output.split())
+
+
+@pytest.mark.parametrize("kind", [pl.Date, pl.Datetime("us"), pl.Int32, pl.Boolean])
+def test_keys_of_a_file_are_those_of_the_predictions(tmp_path, kind):
+    days = [datetime(2026, 3, 1), datetime(2026, 3, 2)] if kind.is_temporal() else [0, 1]
+    month = pl.Series("month", days).cast(kind)
+    for part, name in enumerate(("tuning", "test")):
+        half = TABLE.filter(pl.col("case") % 2 == part, model="A").drop("case", "model")
+        both = pl.concat([half.with_columns(month=month[at]) for at in (0, 1)])
+        both.cast({"month": kind}).write_parquet(tmp_path / f"{name}.parquet")
+    saved, keyed = tmp_path / "threshold.json", [*COLUMNS, "--by", "month"]
+    chosen = threshold(tmp_path / "tuning.parquet", *keyed, "--rule", "youden", "-o", saved)
+    assert chosen.exit_code == 0, chosen.output
+    judged = threshold(tmp_path / "test.parquet", *keyed, "--apply", saved, "--json")
+    assert judged.exit_code == 0, judged.output
+    (point, _) = json.loads(saved.read_text())["points"]
+    rows = json.loads(judged.stdout)
+    assert [row["threshold"] for row in rows] == [point["threshold"]] * 2
+
+
+def changed(**parts):
+    return lambda document: document | parts
+
+
+def of_point(**parts):
+    return lambda document: document | {"points": [document["points"][0] | parts]}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        changed(keys=None), changed(keys="model"), changed(score=5), changed(over=5),
+        changed(over=["a", "b"]), changed(over=[0.2, 0.1]), changed(over=[0.1]),
+        changed(constraints=None), changed(fingerprint=None), changed(confidence="95 %"),
+        changed(points=5), changed(points="x"), changed(points=[5]), changed(points=[]),
+        of_point(threshold="high"), of_point(threshold="NaN"), of_point(threshold={}),
+        of_point(threshold=True), of_point(share=7), of_point(share="all"), of_point(share=-1),
+        of_point(positives="many"), of_point(tpr=[]), of_point(prior={}),
+        lambda document: document | {"points": document["points"] + [{}]},
+        lambda document: document | {"points": document["points"] * 2},
+        lambda document: {name: document[name] for name in document if name != "keys"},
+    ],
+)  # fmt: skip
+def test_a_file_that_was_changed_is_refused(files, change):
+    saved = files / "threshold.json"
+    rule = ["--rule", "youden", "--over", 0.1, 0.2]
+    assert threshold(files / "tuning.csv", *COLUMNS, *rule, "-o", saved).exit_code == 0
+    judge = [files / "test.csv", *COLUMNS, "--apply", saved]
+    assert threshold(*judge).exit_code == 0
+    saved.write_text(json.dumps(change(json.loads(saved.read_text()))))
+    result = threshold(*judge)
+    assert result.exit_code == 2, result.output
+    assert "threshold.json' holds no thresholds.\nHint: give the file" in result.output

@@ -8,7 +8,8 @@ import polaroc as pr
 from polaroc.deployment.alarms import Plan
 from polaroc.deployment.labelled import Bins, Labels, labelled_estimates
 from polaroc.deployment.limits import Reference, Threshold
-from polaroc.errors import InvalidArgument, InvalidPredictions
+from polaroc.deployment.monitor_result import last_times
+from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable
 
 NAMES = {"truth": "truth", "score": "score", "points": 1.0}
 PLAN = Plan(None, 5.0, 1.0)
@@ -101,6 +102,29 @@ def test_intervals_hold_what_is_true_whatever_the_drift(prior, shift):
         assert np.mean(widths) < np.mean(alone)
 
 
+@pytest.mark.parametrize(
+    ("prior", "shift", "alarms", "others"),
+    # About one positive among the labels; and positives that are mostly among cases rarely drawn.
+    [(0.01, 0.0, 0.03, 0.03), (0.1, -1.5, 1.0, 0.03)],
+)
+def test_intervals_hold_where_labels_may_have_none_of_the_rare_kind(prior, shift, alarms, others):
+    reference, runs, held = known(), 200, np.zeros(3)
+    t, f = stats.norm.sf(1.0 - 2 - shift), stats.norm.sf(1.0)
+    true = prior, prior * t / (prior * t + (1 - prior) * f), 5 * prior * (1 - t) + (1 - prior) * f
+    for run in range(runs):
+        used = cases(100 + run, 3_000, prior, shift)
+        score, truth = used["score"].to_numpy(), used["truth"].to_numpy()
+        inclusion = np.where(score >= 1.0, alarms, others)
+        drawn = np.random.default_rng(run).random(score.size) < inclusion
+        place = np.searchsorted(np.sort(reference.cuts), score[drawn], side="right")
+        labels = Labels(place, truth[drawn], inclusion[drawn])
+        # Such few positives leave the estimate of the prior at 0 in many runs.
+        found = labelled_estimates(bins_of(reference, score, 0.0), labels, PLAN, 0.95)
+        limits = zip(true, found.values(), strict=True)
+        held += [lower <= value <= upper for value, (_, lower, upper) in limits]
+    assert (held >= stats.binom.ppf(0.001, runs, 0.95)).all(), held / runs
+
+
 def test_the_chance_of_inclusion_undoes_the_choice_of_cases():
     used = cases(3, 20_000, 0.1).with_columns(day=1)
     high = pl.col("score") > 0.5
@@ -135,6 +159,41 @@ def test_labels_that_do_not_fit_are_refused(change, match):
         pr.monitor(REFERENCE, used, labelled=labelled, **NAMES, time="day")
     with pytest.raises(InvalidPredictions, match="500 cases of 1, and 100 scores"):
         pr.monitor(REFERENCE, used.head(100), labelled=used, **NAMES, time="day")
+
+
+def test_the_summary_has_labels_that_came_late():
+    used = pl.concat([cases(5 + d, 500, 0.2).with_columns(day=d) for d in (1, 2)])
+    labelled = used.filter(day=1).head(100)
+    told = pr.monitor(REFERENCE, used, labelled=labelled, **NAMES, time="day")
+    shown = last_times(told.table)
+    assert shown.columns == [
+        "day", "prior", "precision", "called positive", "cost",
+        "prior, labelled", "precision, labelled", "cost, labelled",
+    ]  # fmt: skip
+    filled = [[value is not None for value in row] for row in shown.rows()]
+    assert filled == [[True, *[False] * 4, *[True] * 3], [True, *[True] * 4, *[False] * 3]]
+
+
+def test_labels_with_times_of_another_type_say_so():
+    used = cases(5, 500, 0.2).with_columns(day=pl.date(2026, 3, 1))
+    labelled = used.head(100).with_columns(day=pl.datetime(2026, 3, 1))
+    with pytest.raises(InvalidTable, match=r"'day' is Datetime.* in the labelled cases and Date"):
+        pr.monitor(REFERENCE, used, labelled=labelled, **NAMES, time="day")
+
+
+def test_labels_of_alarms_alone_are_not_taken_for_drawn_at_random():
+    used = pl.concat([cases(5 + d, 500, 0.2).with_columns(day=d) for d in (1, 2)])
+    asked = NAMES | {"time": "day"}
+    alarms = used.filter(pl.col("score") >= 1.0)
+    told = pr.monitor(REFERENCE, used, labelled=alarms, **asked)
+    count = alarms.filter(day=1).height
+    (said,) = told.warnings
+    assert said.startswith(f"labelled: {count} of {count} cases of 1 reach the threshold, and")
+    assert said.endswith("So it is at 1 more.")
+    assert said.split(" Give ")[0] in " ".join(told.summary().split())
+    chance = {"inclusion": pl.when(pl.col("score") >= 1.0).then(1.0).otherwise(0.1)}
+    for labelled in (alarms.with_columns(**chance), used.sample(200, seed=1)):
+        assert not pr.monitor(REFERENCE, used, labelled=labelled, **asked).warnings
 
 
 @pytest.mark.parametrize("quantity", ["precision", "prior"])

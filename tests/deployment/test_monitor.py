@@ -1,4 +1,5 @@
 import re
+from datetime import datetime
 
 import numpy as np
 import polars as pl
@@ -188,6 +189,75 @@ def test_a_state_whose_times_are_of_another_type_is_refused():
         monitored(named, state=state)
 
 
+STATE_OF_TWO = monitored(days([0.1, 0.1])).state
+
+
+@pytest.mark.parametrize(
+    ("state", "match"),
+    [
+        (pl.concat([STATE_OF_TWO, STATE_OF_TWO]), "the state has the time 1 twice"),
+        (STATE_OF_TWO.with_columns(look=pl.lit(1)), "the state has the look 1 twice"),
+        (STATE_OF_TWO.with_columns(called=pl.col("called").list.head(3)), "is damaged"),
+        (STATE_OF_TWO.with_columns(called=pl.lit(None)), "the state is damaged"),
+        (STATE_OF_TWO.with_columns(called=pl.lit("many")), "the state is damaged"),
+        (STATE_OF_TWO.with_columns(cases=pl.lit(1)), "the state is damaged"),
+        (STATE_OF_TWO.with_columns(look=pl.lit(0)), "the state is damaged"),
+        (STATE_OF_TWO.with_columns(day=pl.lit(None, pl.Int32)), "the state is damaged"),
+    ],
+)
+def test_a_state_that_no_monitor_wrote_is_refused(state, match):
+    with pytest.raises(InvalidTable, match=match) as caught:
+        monitored(days([0.1]).with_columns(day=pl.lit(3)), state=state)
+    assert "\nHint: give the state of the last call" in str(caught.value)
+
+
+def test_a_look_whose_time_was_left_out_of_the_state_is_spent_all_the_same():
+    state = monitored(days(STEADY)).state.filter(pl.col("day") > 9)
+    later = monitored(days([0.1]).with_columns(day=pl.lit(13, pl.Int32)), state=state).state
+    assert later["look"].to_list() == [10, 11, 12, 13]
+
+
+def test_both_hours_of_one_name_are_times():
+    # At the end of summer time 02:00 comes twice.
+    hours = pl.datetime_range(
+        datetime(2026, 10, 24, 23), datetime(2026, 10, 25, 2), "1h", time_zone="UTC", eager=True
+    )
+    local = hours.dt.convert_time_zone("Europe/Berlin")
+    used = days([0.1] * 4, size=200).sort("day")
+    used = used.with_columns(local.gather(used["day"] - 1).alias("day"))
+    whole = monitored(used)
+    assert whole.state["day"].to_list() == local.to_list()
+    assert whole.state["day"].dt.convert_time_zone("UTC").to_list() == hours.to_list()
+    assert whole.state["look"].to_list() == [1, 2, 3, 4]
+    first = monitored(used.head(500 - 100))
+    later = monitored(used.tail(400), state=first.state, labelled=used.tail(50))
+    assert_frame_equal(later.state, whole.state)
+    labelled = later.table.filter(quantity="prior_labelled")
+    assert labelled["day"].to_list() == [local[3]]
+
+
+def test_the_unit_of_times_is_no_difference():
+    day = pl.datetime(2026, 3, pl.col("day"))
+    used = days([0.1, 0.1]).with_columns(day=day)
+    first = monitored(used.filter(pl.col("day") == datetime(2026, 3, 1)))
+    later = used.filter(pl.col("day") == datetime(2026, 3, 2))
+    later = later.with_columns(pl.col("day").cast(pl.Datetime("ns")))
+    assert monitored(later, state=first.state).state["look"].to_list() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("time", "match"),
+    [
+        (pl.lit("May").cast(pl.Enum(["May", "April"])), "the time 'day' is Enum"),
+        (pl.struct("day"), "the time 'day' is Struct"),
+        (pl.lit(float("nan")), "100 rows have no 'day'"),
+    ],
+)
+def test_times_without_an_order_are_refused(time, match):
+    with pytest.raises(InvalidPredictions, match=match):
+        monitored(days([0.1], size=100).with_columns(time.alias("day")))
+
+
 MODELS = pl.concat(cases(i, 500, 0.2, model=m) for i, m in enumerate("AB"))
 TWO = {"by": "model", "points": 1.0}
 
@@ -207,6 +277,10 @@ def of_points(**columns):
         (InvalidTable, "lacks the key 'fold'", of_points(fold=1)),
         (InvalidTable, "no column 'threshold'", TWO | {"points": POINTS.drop("threshold")}),
         (InvalidArgument, "points is nan", TWO | {"points": float("nan")}),
+        (InvalidTable, "a threshold that is no number", of_points(threshold=float("nan"))),
+        (InvalidTable, "a threshold that is no number", of_points(threshold="0.3")),
+        (InvalidTable, "a share outside 0 to 1, or none", of_points(share=7.0)),
+        (InvalidTable, "a share outside 0 to 1, or none", of_points(share=None)),
         (InvalidArgument, "over is 0.1, allowed is a pair", TWO | {"over": 0.1}),
         (InvalidArgument, "level is 95", TWO | {"level": 95}),
         (InvalidArgument, "cost_fn is 0", TWO | {"cost_fn": 0}),
@@ -234,8 +308,8 @@ def test_tables_without_rows_keep_their_columns():
     empty = monitored(days([0.1]).clear())
     assert empty.table.schema == {"day": pl.Int32, **RESULT}
     assert empty.state.schema == {"day": pl.Int32, **STATE}
-    assert empty.answer.startswith("No alarm")
-    assert "No alarm" in empty.summary()
+    assert empty.answer == "No alarm: no new scores were given."
+    assert empty.answer in empty.summary()
 
 
 def test_the_summary_has_alarms_and_the_last_time():
@@ -327,3 +401,29 @@ def test_the_precision_is_at_least_what_well_known_false_alarms_leave():
     least = 1 - (1 - limits["prior"]["lower"]) * rate / share
     assert least > 0.5
     assert limits["precision"]["lower"] >= least
+
+
+def test_rows_that_were_dropped_are_said():
+    gaps = days([0.1]).with_columns(
+        score=pl.when(pl.int_range(pl.len()) < 500).then(None).otherwise("score")
+    )
+    (said,) = monitored(gaps, cases(1, 10_000, 0.1), nulls="drop").warnings
+    assert said.startswith("deployed: 500 rows were dropped, for want of a score")
+    assert not monitored(days([0.1]), cases(1, 10_000, 0.1), nulls="drop").warnings
+
+
+@pytest.mark.parametrize(("every", "told"), [("1m", True), ("1h", False)])
+def test_moments_in_place_of_days_are_said(every, told):
+    moment = datetime(2026, 3, 1) + pl.duration(minutes=pl.int_range(pl.len()))
+    used = days([0.1], size=200).with_columns(day=moment.dt.truncate(every))
+    said = " ".join(monitored(used, cases(1, 10_000, 0.1)).warnings)
+    assert said.startswith("'day' has 200 times for 200 cases") is told
+
+
+def test_points_that_were_judged_or_cost_least_are_points():
+    names = {"truth": "truth", "score": "score"}
+    costs = pr.expected_cost(pr.curve(REFERENCE, **names), over=(0.06, 0.15), cost=0.5)
+    judged = pr.apply_thresholds(cases(2, 1_000, 0.1), POINTS, **names, intervals="exact")
+    for points, threshold in ((costs, costs["threshold"].item()), (judged, POINTS["threshold"][0])):
+        found = monitored(days([0.1]), points=points)
+        assert_frame_equal(found.table, monitored(days([0.1]), points=threshold).table)

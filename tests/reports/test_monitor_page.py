@@ -81,7 +81,7 @@ def test_names_of_models_are_text(tmp_path):
 def test_a_monitor_without_times_and_other_arguments(tmp_path):
     empty = pr.monitor(REFERENCE, cases(1, 10, 0.1, day=1).clear(), **NAMES)
     text = Page(pr.report(empty, path=tmp_path / "page.html")).text()
-    assert "No alarm: nothing shows" in text
+    assert "No alarm: no new scores were given" in text
     with pytest.raises(InvalidArgument, match="truth and by are given, and the result of monitor"):
         pr.report(empty, path=tmp_path / "page.html", truth="truth", by="model")
     with pytest.raises(InvalidArgument, match="priors, recall and test_train_ratio are given"):

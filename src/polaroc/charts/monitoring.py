@@ -46,7 +46,8 @@ def monitor(
     -------
     altair.VConcatChart
         The estimates with their limits as bands, which end where there are none, and
-        a red point at each alarm, whose tooltip says what should change.
+        a red point at each alarm, whose tooltip says what should change; where there is no
+        estimate, a red triangle at the foot of the panel.
 
     Raises
     ------
@@ -93,23 +94,28 @@ def monitor(
     )
     series = drawn["series"].unique(maintain_order=True).to_list()
     channels = style(series, " · ".join(keys), colours)
-    scale = "Q" if kind.is_numeric() else "T" if kind.is_temporal() else "O"
+    measured = "Q" if kind.is_numeric() else "T" if kind.is_temporal() else "O"
+    # A browser reads a date as a midnight in UTC, and would show it in its own time zone.
+    scale = alt.Scale(nice=False, type="utc") if kind == pl.Date else alt.Scale(nice=False)
+    across = alt.X(f"x:{measured}", title=time, scale=alt.Undefined if measured == "O" else scale)
     panels = [
-        _panel(drawn.filter(quantity=name), heading, (f"x:{scale}", time), channels)
+        _panel(drawn.filter(quantity=name), heading, (across, time), channels)
         for name, heading in TITLES.items()
         if name in drawn["quantity"]
     ]
-    return with_theme(alt.vconcat(*panels, title=title))
+    # Few times may have labels: below the others, they are where these have them.
+    return with_theme(alt.vconcat(*panels, title=title).resolve_scale(x="shared"))
 
 
-def _panel(rows: pl.DataFrame, heading: str, time: tuple[str, str], channels: Sequence[Any]) -> Any:
+def _panel(
+    rows: pl.DataFrame, heading: str, named_time: tuple["alt.X", str], channels: Sequence[Any]
+) -> Any:
     """One quantity over time."""
     base = data(rows.to_dicts())
-    scale = alt.Undefined if time[0] == "x:O" else alt.Scale(nice=False)
-    across = alt.X(time[0], title=time[1], scale=scale)
+    across, time = named_time
     tooltip = [
         alt.Tooltip("series:N", title="key"),
-        alt.Tooltip("x:N", title=time[1]),
+        alt.Tooltip("x:N", title=time),
         *(
             alt.Tooltip(f"{name}:Q", title=name, format=".4f")
             for name in ("estimate", "lower", "upper")
@@ -117,16 +123,23 @@ def _panel(rows: pl.DataFrame, heading: str, time: tuple[str, str], channels: Se
         alt.Tooltip("alarm:N", title="alarm"),
     ]
     up = alt.Y("estimate:Q", title=heading, scale=alt.Scale(zero=False))
-    line = base.mark_line(strokeWidth=1.5, point=rows["x"].n_unique() == 1)
+    one_time = rows["x"].n_unique() == 1
+    line = base.mark_line(strokeWidth=1.5, point=one_time)
     layers = [line.encode(across, up, *channels, tooltip=tooltip)]
     # A layer without rows would have scales without ends.
     if rows["lower"].count():
         known = base.transform_filter("isValid(datum.lower)")
         limits = alt.Y("lower:Q", title=heading), alt.Y2("upper:Q")
-        layers.insert(0, known.mark_area(opacity=0.18).encode(across, *limits, *channels[:1]))
-    if rows["alarm"].count():
-        alarms = base.transform_filter("isValid(datum.alarm)").mark_point(
-            filled=True, size=14, opacity=1, color=RED
-        )
-        layers.append(alarms.encode(across, up, tooltip=tooltip))
+        # A band of one time would have no width.
+        band = known.mark_rule(opacity=0.5) if one_time else known.mark_area(opacity=0.18)
+        layers.insert(0, band.encode(across, *limits, *channels[:1]))
+    alarmed, foot = rows.drop_nulls("alarm"), alt.YValue("height")
+    for drawn, height, test, shape, size in (
+        (alarmed["estimate"].is_not_null(), up, "isValid", "circle", 14),
+        (alarmed["estimate"].is_null(), foot, "!isValid", "triangle-up", 28),
+    ):
+        if drawn.any():
+            alarms = base.transform_filter(f"isValid(datum.alarm) && {test}(datum.estimate)")
+            marks = alarms.mark_point(filled=True, size=size, opacity=1, color=RED, shape=shape)
+            layers.append(marks.encode(across, height, tooltip=tooltip))
     return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)

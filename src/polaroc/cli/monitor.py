@@ -10,12 +10,19 @@ from polaroc.cli.keys import By, NoBy, keys_of
 from polaroc.cli.options import Columns, Files, NullRows, Positive, Score, Truth
 from polaroc.cli.outputs import Force, Output, write_measures
 from polaroc.cli.pipes import AsJson, print_json
-from polaroc.cli.screen import exit_with, handle_errors, print_notes, progress, show_results
+from polaroc.cli.screen import (
+    exit_with,
+    handle_errors,
+    option,
+    print_notes,
+    progress,
+    show_results,
+)
 from polaroc.cli.sources import Decimal, FileSource, Separator, Source, columns_of, opened
 from polaroc.deployment.history import STATE
-from polaroc.deployment.monitor import INCLUSION
 from polaroc.deployment.monitor import monitor as monitored
 from polaroc.deployment.monitor_result import Monitor, monitor_parts
+from polaroc.deployment.tables import INCLUSION
 from polaroc.errors import InvalidArgument, InvalidTable
 from polaroc.files.atomic import atomic_file
 from polaroc.files.read import scan
@@ -42,7 +49,10 @@ def monitor(
     ] = None,
     over: Annotated[
         tuple[float, float] | None,
-        typer.Option(help="Range of priors LO HI that the thresholds were chosen for."),
+        typer.Option(
+            help="Range of priors LO HI that the thresholds were chosen for. [default: that of a "
+            "file of `polaroc threshold`]"
+        ),
     ] = None,
     state: Annotated[
         Path | None,
@@ -107,11 +117,15 @@ def monitor(
         before = None if state is None else _state(state)
         if state is not None and before is None:
             notes = [*notes, f"Note: there is no {str(state)!r} yet: this is its first time."]
+        in_use, saved_over = _points(threshold, points, known, columns, keys.all)
+        if saved_over is not None and saved_over != over:
+            word = "taken" if over is None else "not what is asked"
+            notes = [*notes, f"Note: {points} is for {option('over', saved_over)}: it is {word}."]
+        over = saved_over if over is None else over
         say("counting")
         result = monitored(
             known.predictions(columns, keys.all), _rows(used, columns, keys.all), time=time,
-            points=_points(threshold, points, known, columns, keys.all),
-            over=over, cost_fn=cost_fn, cost_fp=cost_fp, level=level, state=before,
+            points=in_use, over=over, cost_fn=cost_fn, cost_fp=cost_fp, level=level, state=before,
             labelled=None if labelled is None else scan([str(labelled)], keys.all), **arguments,
         )  # fmt: skip
         known.check_unchanged()
@@ -131,18 +145,19 @@ def monitor(
 
 def _points(
     threshold: float | None, points: Path | None, known: Source, columns: Columns, keys: list[str]
-) -> pl.LazyFrame | float:
-    """The thresholds in use, in one of two ways."""
+) -> tuple[pl.LazyFrame | float, tuple[float, float] | None]:
+    """The thresholds in use, in one of two ways, and the range that they were saved with."""
     if points is not None and threshold is None:
         if points.suffix == ".json":
             saved = SavedThresholds.read(points)
             curves, _ = known.curves(columns, keys)
             saved.check(curves.collect(), keys, columns.score)
             table = saved.table(known.schema()).lazy()
-            return table.select(*saved.keys, "threshold", "share")
-        return scan([str(points)], keys)
+            over = None if saved.over is None else (saved.over[0], saved.over[1])
+            return table.select(*saved.keys, "prior", "threshold", "share"), over
+        return scan([str(points)], keys), None
     if threshold is not None and points is None:
-        return threshold
+        return threshold, None
     raise InvalidArgument(
         "needed is one of --threshold and --points.", hint="for example --threshold 0.5."
     )

@@ -14,7 +14,7 @@ from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted, spelling
 from polaroc.measures.functions import table_sums
 from polaroc.measures.spec import Measure
-from polaroc.predictions.row_checks import SCORE
+from polaroc.predictions.row_checks import DROP_ROWS, SCORE
 from polaroc.predictions.table import read
 from polaroc.predictions.wide import MODEL, score_columns, with_cases
 from polaroc.typing import Array, By, IntoExpr, Label, Score
@@ -25,6 +25,7 @@ PAIR = (
 )  # fmt: skip
 FEW = 3
 TWO_SCORES = ["p_logreg", "p_forest"]
+WHOLE_CASES = "drop such cases of all models before, or correct them."
 # Differences and variances below are mere rounding.
 NO_DIFFERENCE, NO_VARIANCE = 1e-12, 1e-26
 
@@ -97,10 +98,15 @@ def read_cases(
     refuse_pooled_folds(
         frame.lazy(), list(map(str, keys)), [truth, *scores, *of_case], on_cases=True
     )
-    predictions = read(
-        with_cases(frame.lazy(), score, case), truth=truth, score=score, by=[*keys, *of_case],
-        positive=positive, collected=True,
-    )  # fmt: skip
+    try:
+        predictions = read(
+            with_cases(frame.lazy(), score, case), truth=truth, score=score,
+            by=[*keys, *of_case], positive=positive, collected=True,
+        )  # fmt: skip
+    except InvalidPredictions as error:
+        # Rows cannot be dropped one by one: a case is compared as scored by all models.
+        hint = WHOLE_CASES if error.hint == DROP_ROWS else error.hint
+        raise InvalidPredictions(error.found, hint=hint) from None
     blocks = [key for key in predictions.keys if key not in (between, *of_case)]
     check_keys(blocks, also=[f"{between}_a", f"{between}_b", *PAIR])
     sorted_by = [*blocks, between, *of_case]
@@ -239,7 +245,7 @@ def _refuse_unpaired(cases: PairedCases, case: str) -> None:
         return
     twice = rows.group_by(*key, cases.between).len().filter(pl.col("len") > 1)
     _refuse(twice, [*key, cases.between], "cases are there twice for a model",
-            Hint("keep one row per case and model, or name the folds with {by}.", by=...),
+            "keep one row per case and model; number the cases of several folds throughout.",
             )  # fmt: skip
     per_block = [pl.col(cases.between).n_unique().alias("models")]
     wanted = rows.group_by(cases.blocks).agg(per_block) if cases.blocks else rows.select(per_block)

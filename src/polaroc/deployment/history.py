@@ -33,17 +33,22 @@ class Look(NamedTuple):
 
 @dataclass
 class History:
-    """The times of one key that were looked at, in order, with their counts."""
+    """The times of one key that were looked at, in order, with their counts.
+
+    `latest` is the number of the latest look, more than there are where old times were left out.
+    """
 
     times: list[Any] = field(default_factory=list)
     looks: dict[Any, Look] = field(default_factory=dict)
+    latest: int = 0
 
     def add(self, time: Any, cases: int, called: "Array") -> None:
         """Look at a time; one that is known has the same counts."""
         known = self.looks.get(time)
         if known is None:
             insort(self.times, time)
-            self.looks[time] = Look(len(self.looks) + 1, cases, called)
+            self.latest += 1
+            self.looks[time] = Look(self.latest, cases, called)
         elif known.cases != cases or (known.called != called).any():
             raise InvalidTable(
                 f"the state has {time} already, with {known.cases:,} cases; now it has {cases:,}, "
@@ -117,15 +122,10 @@ def read_histories(
             f"{quoted([*keys, time, *STATE])}.",
             hint="give the state of a monitor with the same keys and time.",
         )
-    if (kind := lazy.collect_schema()[time]) != times and not (
-        kind.is_integer() and times.is_integer()
-    ):
-        raise InvalidTable(
-            f"the time {time!r} is {kind} in the state and {times} in the deployed scores.",
-            hint=f"cast it first, for example pl.col({time!r}).cast(pl.Date).",
-        )
+    check_same_time(time, lazy.collect_schema()[time], times, "the state")
     plans = {key: _fingerprint(reference) for key, reference in references.items()}
-    for row in lazy.collect().iter_rows(named=True):
+    rows = _checked(lazy.collect(), keys, time)
+    for row in rows.iter_rows(named=True):
         key = tuple(row[name] for name in keys)
         if plans.get(key) != row["plan"]:
             raise InvalidTable(
@@ -136,8 +136,72 @@ def read_histories(
         history = histories.setdefault(key, History())
         insort(history.times, row[time])
         called = np.array(row["called"], dtype=int)
+        if called.shape != references[key].cuts.shape:
+            raise _damaged()
         history.looks[row[time]] = Look(row["look"], row["cases"], called)
+        history.latest = max(history.latest, row["look"])
     return histories
+
+
+def check_same_time(time: str, kind: pl.DataType, times: pl.DataType, table: str) -> None:
+    """Refuse times of a table, named in the message, that those in use can never equal."""
+    zones = [one.time_zone if isinstance(one, pl.Datetime) else one for one in (kind, times)]
+    # The unit of moments, and the width of integers, are no difference.
+    if zones[0] == zones[1] or (kind.is_integer() and times.is_integer()):
+        return
+    raise InvalidTable(
+        f"the time {time!r} is {kind} in {table} and {times} in the deployed scores.",
+        hint="give times of one type, dates for example, in all tables.",
+    )
+
+
+def instants(times: pl.Series) -> pl.Series:
+    """Times that Python orders as Polars does.
+
+    It takes the two hours of one name, at the end of summer time, for one.
+
+    Examples
+    --------
+    >>> from datetime import datetime
+    >>> instants(pl.Series([datetime(2026, 10, 25)]).dt.replace_time_zone("Europe/Berlin")).dtype
+    Datetime(time_unit='us', time_zone='UTC')
+    """
+    zoned = isinstance(times.dtype, pl.Datetime) and times.dtype.time_zone is not None
+    return times.dt.convert_time_zone("UTC") if zoned else times
+
+
+def _damaged() -> InvalidTable:
+    return InvalidTable(
+        "the state is damaged: it has rows that no monitor writes.",
+        hint="give the state of the last call as it was, or start without one.",
+    )
+
+
+def _checked(state: pl.DataFrame, keys: Sequence[str], time: str) -> pl.DataFrame:
+    """The rows of a state; raise where they are not as a monitor wrote them."""
+    try:
+        rows = state.with_columns(pl.col(name).cast(kind) for name, kind in STATE.items())
+        rows = rows.with_columns(instants(state[time]))
+    except pl.exceptions.PolarsError:
+        raise _damaged() from None
+    called = pl.col("called").list
+    whole = (
+        pl.all_horizontal(pl.col(time, *STATE).is_not_null())
+        & (pl.col("look") > 0)
+        & (called.min() >= 0)
+        & (called.max() <= pl.col("cases"))
+    )
+    if not rows.select(whole.fill_null(False).all()).item():
+        raise _damaged()
+    for column in (time, "look"):
+        twice = rows.filter(pl.struct(*keys, column).is_duplicated())
+        if twice.height:
+            raise InvalidTable(
+                f"the state has the {'time' if column == time else 'look'} {twice[column][0]} "
+                "twice.",
+                hint="give the state of the last call alone: it has all earlier times.",
+            )
+    return rows
 
 
 def _fingerprint(reference: Reference) -> str:

@@ -90,8 +90,9 @@ def _mean(
     left = value - part * predicted
     left = left - weight @ left / weight.sum()
     error = weight**2 * (1 - inclusion) @ left**2
-    # One case more with the widest spread: few labels may hold none of the rare kind.
-    error += weight.mean() ** 2 * (1 - inclusion.mean()) * widest
+    # Half a case more of this time, whichever, about which the prediction is wholly wrong: of a
+    # kind that is rare, or rarely drawn, the labels may hold none, and show no variance.
+    error += float(weight @ (weight**2 * (1 - inclusion)) / weight.sum()) * top**2 / 2
     variance = float(error) / float(weight.sum()) ** 2 * size / (size - 1)
     # Nor is the error less than if the reference were right about each bin.
     binomial = (values[1] - values[0]) ** 2 * bins.expected * (1 - bins.expected)

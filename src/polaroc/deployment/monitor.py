@@ -12,12 +12,21 @@ from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE, TRUTH, WEIGHT
 from polaroc.base.statistics import Band
 from polaroc.deployment.alarms import Assessment, Plan, better_model
-from polaroc.deployment.history import STATE, History, history_table, read_histories
+from polaroc.deployment.history import (
+    STATE,
+    History,
+    check_same_time,
+    history_table,
+    instants,
+    read_histories,
+)
+from polaroc.deployment.input_warnings import chosen_labels, dropped_rows, moments
 from polaroc.deployment.labelled import Bins, Labels, labelled_estimates
 from polaroc.deployment.limits import Reference
 from polaroc.deployment.monitor_result import TUNED_HERE, Monitor
 from polaroc.deployment.tables import (
     DEPLOYED,
+    INCLUSION,
     REFERENCE,
     Key,
     by_key,
@@ -38,7 +47,7 @@ RESULT = {
     "quantity": pl.String, "estimate": pl.Float64, "lower": pl.Float64, "upper": pl.Float64,
     "alarm": pl.String,
 }  # fmt: skip
-INCLUSION, LABELLED = "inclusion", "labelled"
+LABELLED = "labelled"
 QUANTITIES = (
     "prior", "precision", "posfrac", "cost", "prior_labelled", "precision_labelled",
     "cost_labelled",
@@ -89,8 +98,8 @@ def monitor(
         judged at once. Its values have an order, and may have gaps.
     points
         The thresholds in use, one per key: the result of `operating_points` at one
-        prior, a table of `threshold` and the keys among `by` that it depends on,
-        one number, or a mapping from model to number.
+        prior, of `expected_cost` or of `apply_thresholds`, a table of `threshold` and the
+        keys among `by` that it depends on, one number, or a mapping from model to number.
     over
         The range of priors that the thresholds were chosen for: (low, high).
     cost_fn, cost_fp
@@ -198,9 +207,13 @@ def monitor(
         check_keys(used.keys, also=[*RESULT, *STATE])
     keys = known.keys
     references = references_of(known, points, level)
-    schema = used.rows.collect_schema()
-    histories = read_histories(state, keys, time, references, schema[used.keys[-1]])
     _check_times(used, time)
+    schema = used.rows.collect_schema()
+    if labels is not None:
+        check_same_time(
+            time, labels.rows.collect_schema()[time], schema[time], "the labelled cases"
+        )
+    histories = read_histories(state, keys, time, references, schema[used.keys[-1]])
     rows = rows_by_key(used, keys, references)
     assessed = {
         key: _assessed(references[key], histories.setdefault(key, History()), frame, time, plan)
@@ -211,15 +224,25 @@ def monitor(
     if labels is not None:
         blocks += _labelled_blocks(labels, keys, time, references, histories, plan, level)
     table = _table(blocks, types)
-    tuned = any(reference.is_tuning_table for reference in references.values())
-    return Monitor(
-        table, history_table(histories, references, keys, types), ends,
-        (TUNED_HERE,) if tuned else (),
-    )  # fmt: skip
+    warnings = [
+        *([TUNED_HERE] if any(one.is_tuning_table for one in references.values()) else []),
+        *dropped_rows(known, used),
+        *moments(rows, time),
+        *([] if labels is None else chosen_labels(labels, keys, time, references, histories)),
+    ]
+    return Monitor(table, history_table(histories, references, keys, types), ends, tuple(warnings))
 
 
 def _check_times(used: Predictions, time: str) -> None:
-    missing = used.rows.select(pl.col(time).null_count()).collect().item()
+    kind = used.rows.collect_schema()[time]
+    text = (pl.String, pl.Categorical)
+    if not (kind.is_numeric() or kind.is_temporal() or kind in (*text, pl.Boolean)):
+        raise InvalidPredictions(
+            f"deployed: the time {time!r} is {kind}, allowed are dates, times, numbers and text.",
+            hint="give the day as a date or a number.",
+        )
+    is_missing = pl.col(time).is_null() | (pl.col(time).is_nan() if kind.is_float() else False)
+    missing = used.rows.select(is_missing.sum()).collect().item()
     if missing:
         raise InvalidPredictions(
             f"deployed: {missing:,} {'row has' if missing == 1 else 'rows have'} no {time!r}.",
@@ -232,6 +255,7 @@ def _assessed(
 ) -> tuple[list[Any], Assessment]:
     """The times of new rows, and what is known of them."""
     place = (pl.col(time).rank("dense") - 1).cast(pl.Int64).alias(PLACE)
+    rows = rows.with_columns(instants(rows[time]))
     times = rows[time].unique().sort().to_list()
     code = rows.select(place).to_series().to_numpy()
     counts = reference.counts(rows[SCORE].to_numpy(), code, len(times))
@@ -302,7 +326,9 @@ def _labelled_blocks(
     level: float,
 ) -> list[_Block]:
     blocks = []
-    for (*own, at), frame in by_key(labels.valid_rows.collect(), [*keys, time]).items():
+    rows = labels.valid_rows.collect()
+    rows = rows.with_columns(instants(rows[time]))
+    for (*own, at), frame in by_key(rows, [*keys, time]).items():
         key = tuple(own)
         history = histories.get(key, History())
         if at not in history.looks:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from polaroc.base.columns import within
 from polaroc.base.rounding import limit
 from polaroc.base.text_tables import html_lines, html_table, plain, table
 from polaroc.errors import Hint
@@ -49,7 +50,7 @@ class Monitor:
         The range of priors whose end the prior may pass with an alarm; None where none was
         given.
     warnings
-        What is wrong with the reference, in sentences.
+        What is wrong with the reference, the times or the labels, in sentences.
 
     See Also
     --------
@@ -71,6 +72,8 @@ class Monitor:
     def answer(self) -> str:
         """Whether something should change, in a sentence."""
         alarms = self.alarms
+        if "posfrac" not in self.table["quantity"]:
+            return "No alarm: no new scores were given."
         if not alarms.height:
             nothing = "No alarm: nothing shows that a threshold should change."
             return nothing if self.over is not None else nothing + " " + NO_RANGE
@@ -139,11 +142,17 @@ def alarms_by_key(alarms: pl.DataFrame) -> pl.DataFrame:
 
 
 def last_times(results: pl.DataFrame) -> pl.DataFrame:
-    """The quantities of the last time of each key, with their limits, as text."""
+    """The quantities of the last time of each key, with their limits, as text.
+
+    Labels may come late: what they tell is that of the last time that has any.
+    """
     *keys, time = _keys(results)
-    latest = results.filter(
-        pl.col(time) == (pl.col(time).max().over(keys) if keys else pl.col(time).max())
-    )
+    labelled = pl.col("quantity").str.ends_with(LABELLED)
+    is_last = pl.lit(False)
+    for rows in (labelled, ~labelled):
+        last = within(pl.col(time).filter(rows).max(), keys)
+        is_last |= rows & (pl.col(time) == last)
+    latest = results.filter(is_last)
     latest = latest.with_columns(times_in_words(latest[time]))
     lines: dict[tuple[object, ...], dict[str, str]] = {}
     for row in latest.iter_rows(named=True):
@@ -153,7 +162,8 @@ def last_times(results: pl.DataFrame) -> pl.DataFrame:
         if row["lower"] is not None:
             text += f" ({limit(row['lower'])} to {limit(row['upper'])})"
         lines.setdefault(tuple(str(row[key]) for key in (*keys, time)), {})[name] = text
-    names = [*keys, time, *dict.fromkeys(name for line in lines.values() for name in line)]
+    quantities = dict.fromkeys(name for line in lines.values() for name in line)
+    names = [*keys, time, *sorted(quantities, key=lambda name: name.endswith("labelled"))]
     cells = [[*key, *(line.get(name) for name in names[len(key) :])] for key, line in lines.items()]
     return pl.DataFrame(cells, schema=dict.fromkeys(names, pl.String), orient="row")
 

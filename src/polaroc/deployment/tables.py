@@ -13,6 +13,7 @@ from polaroc.deployment.limits import Reference, Threshold
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions
+from polaroc.thresholds.apply_thresholds import NO_KEYS
 from polaroc.thresholds.fixed import Numbers, are_numbers, threshold_table
 from polaroc.typing import Table
 
@@ -20,6 +21,8 @@ Key: TypeAlias = tuple[Any, ...]
 
 TUNED = ("tpr", "fpr", "positives", "negatives")
 REFERENCE, DEPLOYED = "reference", "deployed"
+# The column of labelled cases with the chance that each was drawn.
+INCLUSION = "inclusion"
 
 
 @contextmanager
@@ -82,7 +85,9 @@ class _Thresholds:
 
 def _thresholds(points: Table | Numbers, keys: Sequence[str]) -> _Thresholds:
     lazy = as_lazy(threshold_table(points, keys) if are_numbers(points) else points)
-    shared = require(lazy, ["threshold"], source="operating_points(...)")
+    given = require(lazy, ["threshold"], source="operating_points(...)")
+    # Points that were judged, or are those of `expected_cost`, have further columns.
+    shared = [key for key in given if key in keys or key not in NO_KEYS]
     check_shared_keys(shared, keys, "the points")
     table = lazy.collect()
     if table["threshold"].null_count():
@@ -90,12 +95,36 @@ def _thresholds(points: Table | Numbers, keys: Sequence[str]) -> _Thresholds:
             "a threshold is null: nothing is called positive, or no point was chosen.",
             hint="keep points with a threshold: points.drop_nulls('threshold').",
         )
+    _check_numbers(table)
     by_key: dict[Key, list[Threshold]] = {}
     for row in table.iter_rows(named=True):
         tuned = [row[name] for name in TUNED] if set(TUNED) <= row.keys() else None
         threshold = Threshold(row["threshold"], row.get("share", 1.0), row.get("prior"), tuned)
         by_key.setdefault(tuple(row[key] for key in shared), []).append(threshold)
     return _Thresholds(by_key, [keys.index(key) for key in shared], keys)
+
+
+def _check_numbers(points: pl.DataFrame) -> None:
+    """Refuse thresholds that are no numbers, and shares of tied cases that are no shares."""
+    for name in ("threshold", "share"):
+        if name not in points:
+            continue
+        values = points[name].drop_nulls()
+        if values.len() and (
+            not values.dtype.is_numeric() or values.cast(pl.Float64).is_nan().any()
+        ):
+            raise InvalidTable(
+                f"the points have a {name} that is no number.",
+                hint="give the thresholds as numbers.",
+            )
+    if "share" not in points:
+        return
+    share = points["share"].cast(pl.Float64)
+    if not share.is_between(0, 1).fill_null(False).all():
+        raise InvalidTable(
+            "the points have a share outside 0 to 1, or none.",
+            hint="leave the column out where all cases at the threshold are called positive.",
+        )
 
 
 def by_key(rows: pl.DataFrame, keys: Sequence[str]) -> dict[Key, pl.DataFrame]:

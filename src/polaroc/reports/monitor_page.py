@@ -145,7 +145,8 @@ def _figure(table: pl.DataFrame, keys: list[str]) -> Figure:
     return Figure(
         "monitor",
         charts.monitor(drawn),
-        f"Estimates at {which} with their limits; red points are alarms.",
+        f"Estimates at {which} with their limits; red points are alarms, at the foot of a panel "
+        "where there is no estimate.",
         f"Prior, precision, share called positive and cost per case over {seen}, with limits and "
         f"{counted(alarms, 'alarm')}.",
         series.to_series().unique(maintain_order=True).fill_null("None").to_list(),

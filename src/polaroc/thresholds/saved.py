@@ -12,9 +12,11 @@ import polars as pl
 from polaroc.curves.curve import in_order
 from polaroc.errors import InvalidTable, quoted
 from polaroc.files.atomic import atomic_file
+from polaroc.thresholds.operating_points import POINTS
 
 FORMAT = "polaroc thresholds 1"
-NUMBERS = ("prior", "threshold", "share", "tpr", "fpr", "precision")
+RATES = ("prior", "tpr", "fpr", "precision")
+NUMBERS = (*RATES, "threshold", "share")
 
 
 @dataclass(frozen=True)
@@ -62,10 +64,10 @@ class SavedThresholds:
             saved = cls(**document) if document.pop("format", None) == FORMAT else None
         except (ValueError, TypeError, AttributeError):
             saved = None
-        if saved is None or not saved.points:
+        if saved is None or not _is_as_written(saved):
             raise InvalidTable(
                 f"{str(path)!r} holds no thresholds.",
-                hint="give the file that `polaroc threshold --out` wrote.",
+                hint="give the file that `polaroc threshold --out` wrote, as it was.",
             )
         return saved
 
@@ -78,7 +80,7 @@ class SavedThresholds:
         # JSON has no infinite numbers, which are words there.
         numbers = pl.col(NUMBERS).cast(pl.Float64, strict=False)
         return table.with_columns(numbers).with_columns(
-            pl.col(key).cast(kinds[key], strict=False) for key in self.keys if key in kinds
+            _typed(key, table.schema[key], kinds[key]) for key in self.keys if key in kinds
         )
 
     def check(
@@ -116,6 +118,50 @@ class SavedThresholds:
                 f"{_described(own)}.",
                 hint="choose thresholds for it on cases of its own, or leave its rows out.",
             )
+
+
+def _typed(key: str, written: pl.DataType, kind: pl.DataType) -> pl.Expr:
+    """A key of the file in the type that it has in the predictions; dates are text in JSON."""
+    if written == pl.String and isinstance(kind, pl.Date | pl.Datetime):
+        return pl.col(key).str.strptime(kind, strict=False)
+    return pl.col(key).cast(kind, strict=False)
+
+
+def _is_as_written(saved: SavedThresholds) -> bool:
+    """Whether all parts of a document have the form in which they are written."""
+    keys, score, over, points = saved.keys, saved.score, saved.over, saved.points
+    names = [*score.values()] if isinstance(score, dict) else [score]
+    if not (_are(str, keys) and _are(str, names) and _are(dict, points) and points):
+        return False
+    wanted = {*keys, *POINTS}
+    return (
+        (over is None or (_are(float, over) and len(over) == 2 and 0 < over[0] <= over[1] < 1))
+        and (saved.confidence is None or _are(float, [saved.confidence]))
+        and isinstance(saved.constraints, dict)
+        and isinstance(saved.fingerprint, str)
+        and all(wanted <= row.keys() and row.keys() == points[0].keys() for row in points)
+        and all(map(_is_point, points))
+        # Each key has one threshold.
+        and len({json.dumps([row[key] for key in keys]) for row in points}) == len(points)
+    )
+
+
+def _is_point(row: Mapping[str, Any]) -> bool:
+    share, words = row["share"], ("inf", "-inf")
+    return (
+        (share is None or (_are(float, [share]) and 0 <= share <= 1))
+        and (row["threshold"] in (None, *words) or _are(float, [row["threshold"]]))
+        and _are(float, [row["positives"], row["negatives"]])
+        and all(row[name] is None or _are(float, [row[name]]) for name in RATES)
+    )
+
+
+def _are(kind: type, values: object) -> bool:
+    """Whether a list has values of one kind alone, numbers of either kind."""
+    kinds = (int, float) if kind is float else kind
+    return isinstance(values, list) and all(
+        isinstance(value, kinds) and not isinstance(value, bool) for value in values
+    )
 
 
 def fingerprint(curves: pl.DataFrame, keys: Sequence[str]) -> str:

@@ -7,6 +7,7 @@ four priors and IAUPREC over 0.05 to 0.20, at a nominal 0.95. The methods with
 influence see N test sets of each kind (a quarter where there are 500 positives),
 those that resample M of B draws each. An interval that is not given counts neither way.
 ``--cases 20+10000 …``: these numbers of positives and negatives in place of the grid's.
+``--balanced``: sens, AUC over the range, accsens and the equal error in place of the areas.
 """
 
 import argparse
@@ -32,25 +33,31 @@ PRIORS = [0.5, 0.2, 0.1, 0.01]
 POSITIVES, RATIOS, AUCS = (20, 50, 100, 500), (1, 4, 20, 200), (0.8, 0.9, 0.995)
 SIZES = tuple(product(POSITIVES, RATIOS))
 ASKED = {"priors": PRIORS, "over": OVER}
-MEASURES = ["auc", "auprec", "iauprec"]
+AREAS, BALANCED = ("auc", "auprec", "iauprec"), ("sens", "auc_range", "accsens", "equal_error")
 INFLUENCE, RESAMPLED = ("logit", "wald"), ("percentile", "bca", "bootstrap logit")
 LEAST, SURE = 0.93, 2.576
 KEYS = ["method", "measure", "prior", "auc", "rounded", "positives", "ratio"]
 
 
 @cache
-def true_values(auc: float, rounded: bool) -> pl.DataFrame:
+def true_values(auc: float, rounded: bool, measures: tuple[str, ...]) -> pl.DataFrame:
     """What the measures truly are."""
+    schema = {"measure": pl.String, "prior": pl.Float64, "true": pl.Float64}
+    if measures == BALANCED:
+        found = binormal.balanced_values(OVER, auc, rounded=rounded)
+        rows = [(name, None, value) for name, value in found.items()]
+        return pl.DataFrame(rows, schema=schema, orient="row")
     rows = [("auc", None, binormal.true_auc(auc, rounded=rounded))]
     rows += [("auprec", prior, binormal.auprec(prior, auc, rounded=rounded)) for prior in PRIORS]
     rows += [("iauprec", None, binormal.iauprec(OVER, auc, rounded=rounded))]
-    schema = {"measure": pl.String, "prior": pl.Float64, "true": pl.Float64}
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def limits(curves: pl.DataFrame, method: str, draws: int) -> pl.DataFrame:
+def limits(
+    curves: pl.DataFrame, method: str, draws: int, measures: tuple[str, ...]
+) -> pl.DataFrame:
     """The measures of curves, with limits."""
-    asked = {**ASKED, "measures": MEASURES}
+    asked = {**ASKED, "measures": list(measures)}
     if method in INFLUENCE:
         return pr.intervals(curves, **asked, method=method)
     return pr.bootstrap(curves, **asked, method=method.split()[-1], draws=draws)
@@ -73,12 +80,13 @@ def grid(
     draws: int,
     sizes: Sequence[tuple[int, int]] = SIZES,
     first_seed: int = 0,
+    measures: tuple[str, ...] = AREAS,
 ) -> pl.DataFrame:
     """Coverage of every method in every kind of test set."""
     parts, started = [], time.perf_counter()
     kinds = list(product(AUCS, (False, True), sizes))
     for seed, (auc, rounded, (positives, ratio)) in enumerate(kinds, first_seed):
-        true = true_values(auc, rounded)
+        true = true_values(auc, rounded, measures)
         for methods, count in ((INFLUENCE, replications), (RESAMPLED, resampled)):
             count = count // 4 if positives == max(POSITIVES) else count
             if not count:
@@ -87,7 +95,7 @@ def grid(
                 count, positives, positives * ratio, auc, rounded=rounded, seed=seed
             )
             for method in methods:
-                told = covered(limits(curves, method, draws), true)
+                told = covered(limits(curves, method, draws, measures), true)
                 place = {"method": method, "auc": auc, "rounded": rounded}
                 size = {"positives": positives, "ratio": ratio, "replications": count}
                 named = {name: pl.lit(value) for name, value in (place | size).items()}
@@ -148,11 +156,13 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=500)
     parser.add_argument("--cases", nargs="+", help="such as 20+10000, in place of the grid's")
     parser.add_argument("--seed", type=int, default=0, help="of the first kind of test set")
+    parser.add_argument("--balanced", action="store_true", help="measures of balanced points")
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
+    measures = BALANCED if asked.balanced else AREAS
     given = [tuple(map(int, cases.split("+"))) for cases in asked.cases or ()]
     sizes = [(positives, negatives // positives) for positives, negatives in given] or SIZES
-    found = grid(asked.replications, asked.resampled, asked.draws, sizes, asked.seed)
+    found = grid(asked.replications, asked.resampled, asked.draws, sizes, asked.seed, measures)
     report(found.sort(KEYS, nulls_last=True), Console(width=260))
     if asked.json:
         asked.json.write_text(json.dumps(found.to_dicts(), indent=1))

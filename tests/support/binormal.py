@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import polars as pl
+from numpy.polynomial.legendre import leggauss
 from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import norm
@@ -122,6 +123,38 @@ def iauprec(over: tuple[float, float], auc: float = AUC, *, rounded: bool = Fals
     lo, hi = over
     mean = quad(lambda prior: auprec(prior, auc, rounded=rounded), lo, hi, epsabs=1e-8)[0]
     return mean / (hi - lo)
+
+
+def balanced_point(prior: float, auc: float = AUC, *, rounded: bool = False) -> tuple[float, float]:
+    """FNr and FPr where missed positives are as many as false alarms."""
+    if rounded:
+        for start, end in chords(auc):
+            excess = [prior * (1 - t) - (1 - prior) * f for t, f in (start, end)]
+            if excess[1] <= 0:
+                t, f = start + excess[0] / (excess[0] - excess[1]) * (end - start)
+                return float(1 - t), float(f)
+    mean = shift(auc)
+    cut = brentq(
+        lambda at: prior * norm.cdf(at - mean) - (1 - prior) * norm.sf(at), -12, 15, xtol=1e-14
+    )
+    return float(norm.cdf(cut - mean)), float(norm.sf(cut))
+
+
+def balanced_values(
+    over: tuple[float, float], auc: float = AUC, *, rounded: bool = False
+) -> dict[str, float]:
+    """The measures of balanced points of the population."""
+    ends = np.array([balanced_point(prior, auc, rounded=rounded) for prior in over])
+    nodes, weights = leggauss(100)
+    priors = over[0] + (over[1] - over[0]) * (nodes + 1) / 2
+    errors = [2 * at * balanced_point(at, auc, rounded=rounded)[0] for at in priors]
+    error, sens = float(errors @ weights / 2), float(np.hypot(*(ends[0] - ends[1])) / np.sqrt(2))
+    return {
+        "sens": sens,
+        "auc_range": 1 - error,
+        "accsens": float(np.hypot(error, sens) / np.sqrt(2)),
+        "equal_error": balanced_point(0.5, auc, rounded=rounded)[0],
+    }
 
 
 def true_values(over: tuple[float, float]) -> dict[str, float]:

@@ -9,6 +9,7 @@ from polaroc.base.checks import pair_of
 from polaroc.base.columns import as_lazy, column_names
 from polaroc.base.private_columns import VALUE
 from polaroc.comparison.case_limits import (
+    HIDDEN_RATES,
     LARGEST_RATES,
     PairedDifference,
     difference_limits,
@@ -65,10 +66,14 @@ ONE_TEST_SET = Hint(
 # Below, the limits are clearly wider than those of many cases.
 FEW_CASES = 200
 WIDENED = (
-    "With {} cases of a class the interval is widened, so that a pass comes no more often than "
-    "promised where the challenger is worse by exactly the margin: in simulation"
+    "With {} cases of a class the interval is widened, so that where scores are normal a pass is "
+    "about as rare as promised if the challenger is worse by exactly the margin: in simulation"
 )
 MEASURED = " at α = 0.05, where 0.025 is aimed at, in at most {} of samples."
+HIDDEN = (
+    " If it misses some positives wholly, these cases may not show it: where one positive in ten "
+    "scores as negatives do, a pass came in up to {} of samples."
+)
 NOT_MEASURED = " that was tried for AUC, AUPREC and IAUPREC alone."
 NO_PROMISE = (
     "There are too few cases to promise anything, so there is neither an interval nor a pass or a "
@@ -188,7 +193,9 @@ def gate(
     variance of the difference over the cases (for the AUC that of DeLong, DeLong and
     Clarke-Pearson 1988) and a few more of each class, which have the largest influence seen: one
     for the AUC, two for other measures. Of AUC, AUPREC and IAUPREC it reaches as far as Student's
-    interval of the log-odds does. So a pass is as rare as promised with few cases too. There is no
+    interval of the log-odds does. So of normal scores a pass is about as rare as promised with few
+    cases too; a challenger that misses some positives wholly may pass more often, as few cases may
+    not show it (``just gate-small --shapes``). There is no
     interval, and the verdict is "undecided", with fewer than 20 cases of a class, and for AUPREC
     and IAUPREC where negatives are too few for the priors beside the positives; `warnings` says
     how many are needed.
@@ -358,6 +365,9 @@ def _limits_of_cases(
         return lower, upper, None
     rate = LARGEST_RATES.get(measure)
     checked = NOT_MEASURED if rate is None else MEASURED.format(rate)
+    if measure in HIDDEN_RATES and paired.positives < FEW_CASES:
+        rates = HIDDEN_RATES[measure]
+        checked += HIDDEN.format(rates[max(least for least in rates if least <= paired.positives)])
     return lower, upper, WIDENED.format(f"{paired.fewest:,}") + checked
 
 

@@ -164,16 +164,8 @@ def point_gradient(prior: float, keys: Sequence[str] = ()) -> Gradient:
     # A cell of negatives only is part of the level run before a segment.
     rising = CELLS.pos > 0
     on_chord = rising & (crossed | _near((t0 + t1) / 2, (f0 + f1) / 2, skewed))
-    level_on_chord = _near(t0, (before + f0) / 2, skewed)
-    rises, runs, levels = (
-        within(pl.when(near).then(share).sum(), keys)
-        for near, share in (
-            (on_chord, dt),
-            (on_chord, df),
-            (level_on_chord, f0 - before),
-        )
-    )
-    runs = runs + levels
+    rises, runs = (within(pl.when(on_chord).then(share).sum(), keys) for share in (dt, df))
+    runs = runs + within(_near_on_level(t0, before, f0, skewed).sum(), keys)
     total = rises + skewed * runs
     share = ((1 - t0 - skewed * f0) / (dt + skewed * df)).clip(0, 1)
     by_t = pl.when(crossed).then(-runs / total).otherwise(0.0)
@@ -213,6 +205,18 @@ def mean_error_gradient(over: tuple[float, float]) -> Gradient:
     return Gradient(
         df * on_segment + on_level, -dt * on_segment, df * by_share, -dt * by_share, stages
     )
+
+
+def _near_on_level(t: pl.Expr, start: pl.Expr, end: pl.Expr, skewed: float) -> pl.Expr:
+    """How much of the level run at a TPr is as near to the ray of a skew as `_near` asks.
+
+    A run may be long, such as that between the worst positives of a good score: only its part
+    about the ray belongs to the chord.
+    """
+    ray = ((1 - t) / skewed).clip(0, 1)
+    variance = t * (1 - t) / CELLS.positives + skewed**2 * ray * (1 - ray) / CELLS.negatives
+    reach = NEAR * variance.sqrt() / skewed
+    return (pl.min_horizontal(end, ray + reach) - pl.max_horizontal(start, ray - reach)).clip(0)
 
 
 def _near(t: pl.Expr, f: pl.Expr, skewed: float) -> pl.Expr:

@@ -7,7 +7,8 @@ import scipy.stats
 from agreement import assert_same_numbers
 
 import polaroc as pr
-from polaroc.choice.posterior import posterior
+from polaroc.choice.by_cost import of_costs
+from polaroc.choice.posterior import Posterior, posterior
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable
 
 OVER, COSTS = (0.1, 0.3), {"cost_fn": 5, "cost_fp": 2}
@@ -305,3 +306,12 @@ def test_cases_that_not_all_models_scored_are_left_out_of_all(is_long):
     said = "3 of 280 cases were left out of all models, which are compared on the same 277"
     assert f"{said}: scores are missing: 1 of 'A', 2 of 'B'." in found.warnings
     assert not found.is_bound
+
+
+def test_exact_limits_of_costs_are_widened_by_what_picking_corrects():
+    # Costs of 0.4 and 0.5: corrected, the first is expected to be more and the second less.
+    known = Posterior(*np.array([[-0.45, -0.48], [-0.5, -0.52], [-0.4, -0.44], [0.7, 0.3], [0, 0]]))
+    costs = of_costs(known, np.array([0.4, 0.5]), np.array([0.3, 0.45]), np.array([0.49, 0.6]))
+    assert costs.expected == pytest.approx([0.45, 0.48])
+    assert costs.lower == pytest.approx([0.3, 0.43])
+    assert costs.upper == pytest.approx([0.54, 0.6])

@@ -113,6 +113,16 @@ def test_a_model_far_behind_does_not_make_the_others_surer(freedom):
     assert three.expected_loss[1] > 0.2
 
 
+@pytest.mark.parametrize(("freedom", "counts"), [(2, True), (4, False), (np.inf, False)])
+def test_six_standard_errors_of_few_folds_are_not_far(freedom, counts):
+    # By Student's t the chance to be as far behind is 0.013, 0.00099 and 1e-9.
+    apart = 6.0 if freedom != 4 else 7.2
+    means = np.array([0.7, 0.7 - apart * 0.01, 0.7])
+    left = module._contenders(means, np.eye(3) * 0.01**2 / 2, freedom)
+    assert (1 in left) is counts
+    assert {0, 2} <= set(left)
+
+
 def test_many_models_on_few_folds():
     rng = np.random.default_rng(0)
     folds = rng.normal(size=(5, 300)) * 0.02

@@ -129,3 +129,12 @@ def test_curves_have_the_same_intervals():
     assert found["measure"].to_list() == ["auc", "brier"] * 2
     expected = pr.evaluate(table, **NAMES, by="set", intervals="logit", **asked)
     assert found["upper"].to_list() == pytest.approx(expected["upper"].to_list())
+
+
+@pytest.mark.parametrize(("positives", "negatives"), [(2, 2), (2, 1), (1, 2), (3, 2)])
+def test_two_cases_of_each_class_are_enough_and_one_is_not(positives, negatives):
+    score = np.linspace(0.2, 0.8, positives + negatives)
+    table = {"truth": np.arange(score.size) < positives, "score": score}
+    found = pr.evaluate(table, **NAMES, measures="brier", priors=[0.3], intervals="logit")
+    has_limits = found.select(pl.all_horizontal(pl.col("lower", "upper").is_not_null())).item()
+    assert has_limits is (min(positives, negatives) > 1)

@@ -1,7 +1,9 @@
 import polars as pl
+import pytest
 
 import polaroc as pr
 from polaroc.cli.pipes import plain_rows
+from polaroc.errors import InvalidTable
 from polaroc.thresholds.saved import SavedThresholds
 
 
@@ -25,3 +27,30 @@ def test_thresholds_without_bound_are_those_that_were_saved(tmp_path):
         read = SavedThresholds.read(tmp_path / "thresholds.json").table(rows.schema)
         assert read.equals(rows.select(read.columns))
         assert set(read.columns) == set(rows.columns)
+
+
+def curves_of(models):
+    rows = [(model, truth, score) for model in models for truth, score in ((1, 0.9), (0, 0.1))]
+    schema = {"model": pl.String, "truth": pl.Int64, "score": pl.Float64}
+    return pr.curve(
+        pl.DataFrame(rows, schema=schema, orient="row"), truth="truth", score="score", by="model"
+    )
+
+
+def saved_of(models):
+    points = pr.operating_points(curves_of(models), "fpr", target=0.0, priors=0.3)
+    return SavedThresholds(["model"], "score", None, None, {}, "", plain_rows(points))
+
+
+@pytest.mark.parametrize(("count", "listed"), [(3, "model B; model C; model D;"), (4, "D; …;")])
+def test_models_without_a_threshold_are_named(count, listed):
+    others = curves_of("ABCDEF"[: count + 1])
+    with pytest.raises(InvalidTable) as error:
+        saved_of("A").check(others, ["model"], "score")
+    assert f"{listed} there is one for model A." in str(error.value)
+
+
+def test_a_model_without_a_name_has_its_threshold():
+    saved_of(["A", None]).check(curves_of(["A", None]), ["model"], "score")
+    with pytest.raises(InvalidTable, match="no threshold for model None"):
+        saved_of(["A"]).check(curves_of(["A", None]), ["model"], "score")

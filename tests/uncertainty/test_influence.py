@@ -9,8 +9,10 @@ from scipy.integrate import quad
 from strategies import tables
 
 import polaroc as pr
+from polaroc.comparison.delong import single_measure
 from polaroc.measures.areas import auprec_measures, iauprec_measure
 from polaroc.measures.gradients import second_moment
+from polaroc.uncertainty.influence import influence, influence_column
 
 NAMES = {"truth": "truth", "score": "score"}
 OVER = (0.1, 0.6)
@@ -164,3 +166,13 @@ def test_standard_errors_are_the_spread_over_resampled_rows():
     )
     expected = pr.evaluate(once, **NAMES, intervals="wald", **asked)["std_error"]
     assert (expected / spread).is_between(0.92, 1.06).all(), expected / spread
+
+
+def test_influence_on_the_auc_is_delongs_placements_about_their_mean():
+    cells = pr.curve(TABLE, **NAMES).filter(pl.col("threshold").is_not_null())
+    area = single_measure("auc", "observed", None, "exact")
+    found = influence(cells.lazy(), [], [area]).collect()
+    for name, placed in zip(("pos", "neg"), delong_placements(TABLE), strict=True):
+        own = found.select(pl.col(influence_column(0, name)).repeat_by(name).explode()).to_series()
+        expected = np.sort(placed - placed.mean())
+        assert np.sort(own.to_numpy()) == pytest.approx(expected, abs=1e-12)

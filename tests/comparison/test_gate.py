@@ -539,3 +539,10 @@ def test_halves_may_be_measured_where_the_folds_are_not():
 def test_on_one_test_set_too_a_measure_without_a_prior_has_none():
     with pytest.raises(InvalidArgument, match=r"prior is 0.1, but 'auc' has no prior"):
         on_cases(prior=0.1)
+
+
+@pytest.mark.parametrize("over", [list(OVER), np.array(OVER)], ids=["list", "array"])
+def test_a_range_may_be_a_list_or_an_array(over):
+    found, expected = (on_cases(measure="iauprec", over=ends) for ends in (over, OVER))
+    assert found.answer == expected.answer
+    assert_same(found, expected)

@@ -6,6 +6,7 @@ from scipy import stats
 
 import polaroc as pr
 from polaroc.deployment.alarms import Plan
+from polaroc.deployment.label_budget import _allotted
 from polaroc.deployment.labelled import Bins, Labels, labelled_estimates
 from polaroc.deployment.limits import Reference, Threshold
 from polaroc.deployment.monitor_result import last_times
@@ -240,3 +241,29 @@ def test_keys_without_a_reference_are_counted():
     )
     with pytest.raises(InvalidPredictions, match=r"no reference for region='[ESW]' and 2 more"):
         pr.label_budget(reference, used, **NAMES, by="region")
+
+
+def test_positives_and_negatives_may_change_places():
+    # With flipped labels, expectations, calls and costs the prior is mirrored, the cost the same.
+    rng = np.random.default_rng(4)
+    count, expected = np.array([400.0, 300, 200]), np.array([0.02, 0.1, 0.6])
+    called = np.array([0.0, 0.0, 1.0])
+    place = rng.integers(0, 3, 60)
+    truth = rng.random(60) < expected[place]
+    inclusion = np.array([0.05, 0.1, 0.5])[place]
+    one, other = (
+        labelled_estimates(Bins(count, e, calls), Labels(place, labels, inclusion), plan, 0.95)
+        for e, calls, labels, plan in (
+            (expected, called, truth, Plan(None, 5.0, 1.0)),
+            (1 - expected, 1 - called, ~truth, Plan(None, 1.0, 5.0)),
+        )
+    )
+    estimate, lower, upper = one["prior_labelled"]
+    assert other["prior_labelled"] == pytest.approx((1 - estimate, 1 - upper, 1 - lower))
+    assert other["cost_labelled"] == pytest.approx(one["cost_labelled"])
+
+
+def test_single_cases_are_labelled_however_little_they_vary():
+    count = np.array([1.0, 500.0])
+    labels = _allotted(count, count, np.array([0.0, 0.5]), 0.05)
+    assert labels.tolist() == [1, 100]

@@ -403,12 +403,13 @@ def test_the_precision_is_at_least_what_well_known_false_alarms_leave():
     assert limits["precision"]["lower"] >= least
 
 
-def test_rows_that_were_dropped_are_said():
+@pytest.mark.parametrize(("count", "rows"), [(500, "500 rows were"), (1, "1 row was")])
+def test_rows_that_were_dropped_are_said(count, rows):
     gaps = days([0.1]).with_columns(
-        score=pl.when(pl.int_range(pl.len()) < 500).then(None).otherwise("score")
+        score=pl.when(pl.int_range(pl.len()) < count).then(None).otherwise("score")
     )
     (said,) = monitored(gaps, cases(1, 10_000, 0.1), nulls="drop").warnings
-    assert said.startswith("deployed: 500 rows were dropped, for want of a score")
+    assert said.startswith(f"deployed: {rows} dropped, for want of a score")
     assert not monitored(days([0.1]), cases(1, 10_000, 0.1), nulls="drop").warnings
 
 

@@ -1,11 +1,9 @@
 """What the measures of a request need of the rows: which engine takes them, and how much memory."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from polaroc.curves.packing import PACK_128, Packing
 from polaroc.evaluation.request import Request
-from polaroc.measures.spec import Measure
 
 # The most bytes per row on disk or held in memory, and those of its weight.
 ON_DISK, WEIGHT_ON_DISK = 12, 8
@@ -26,16 +24,6 @@ class Needs:
     weighted: bool
 
     @property
-    def on_curve(self) -> Sequence[Measure]:
-        """The measures taken on the curves."""
-        return self.request.on_curve
-
-    @property
-    def on_hull(self) -> Sequence[Measure]:
-        """The measures taken on the hulls."""
-        return self.request.on_hull
-
-    @property
     def drawn(self) -> bool:
         """Whether points of the curves are asked for, to draw them."""
         return self.request.drawn_at is not None
@@ -43,21 +31,21 @@ class Needs:
     @property
     def scored(self) -> bool:
         """Whether measures need all cells, with their scores."""
-        return any(measure.every_cell for measure in self.on_curve)
+        return any(measure.every_cell for measure in self.request.on_curve)
 
     @property
     def arrays(self) -> bool:
         """Whether rows in memory may be ranked as arrays."""
-        of_arrays = all(one.mergeable_segments or one.every_cell for one in self.on_curve)
+        of_arrays = all(one.mergeable_segments or one.every_cell for one in self.request.on_curve)
         # Losses, hulls and charts of weighted cases are taken by the plan, and charts of hulls.
-        only_areas = not (self.scored or self.on_hull or self.drawn)
-        drawn_hulls = self.drawn and bool(self.on_hull)
+        only_areas = not (self.scored or self.request.on_hull or self.drawn)
+        drawn_hulls = self.drawn and bool(self.request.on_hull)
         return of_arrays and not drawn_hulls and (only_areas or not self.weighted)
 
     @property
     def arrays_by_partition(self) -> bool:
         """Whether arrays take each partition of the rows."""
-        return self.arrays and not (self.on_hull or self.drawn or self.weighted)
+        return self.arrays and not (self.request.on_hull or self.drawn or self.weighted)
 
     @property
     def bytes_on_disk(self) -> int:
@@ -66,14 +54,14 @@ class Needs:
 
     def bytes_per_row(self, packing: Packing) -> int:
         """The most bytes that a row needs where a plan ranks it."""
-        curves = bool(self.on_hull) or self.drawn
+        curves = bool(self.request.on_hull) or self.drawn
         code = IN_MEMORY - (packing != PACK_128) * SAVED_WITH_64_BITS
         return self._held + code + self.weighted * WEIGHT_IN_MEMORY + curves * CURVE_IN_MEMORY
 
     def bytes_in_arrays(self, rows: int, positives: int) -> int:
         """The most bytes that rows need where they are ranked as arrays."""
         of_row = IN_ARRAY + self.weighted * WEIGHT_IN_ARRAY + self.scored * SCORED_IN_ARRAY
-        of_positive = POSITIVE_IN_ARRAY + bool(self.on_hull) * HULL_IN_ARRAY
+        of_positive = POSITIVE_IN_ARRAY + bool(self.request.on_hull) * HULL_IN_ARRAY
         of_positive += self.drawn * DRAWN_IN_ARRAY
         return rows * (self._held + of_row) + positives * of_positive
 

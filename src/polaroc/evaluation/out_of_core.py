@@ -166,7 +166,7 @@ class OutOfCore:
                 points += new_points
             else:
                 new_sums, counted = self._ranked_sums(ranked, counts, before)
-            sums = [_merged([*sums, new_sums], self.needs.on_curve)]
+            sums = [_merged([*sums, new_sums], self.request.on_curve)]
             before += counted
             done += partition.size
             # Rows in one partition are done at once.
@@ -178,11 +178,11 @@ class OutOfCore:
         table = to_curve_table(
             pl.concat(points).lazy(), keys.packing, anchors(keys), keys.key_columns
         )
-        if not self.needs.on_hull:
+        if not self.request.on_hull:
             return _collect(CurveTotals(wide, as_curve_tables(table)))
         hull = hulls(table)
         return _collect(
-            CurveTotals(joined(wide, per_key(hull, self.needs.on_hull)), self.sums.thinned(hull))
+            CurveTotals(joined(wide, per_key(hull, self.request.on_hull)), self.sums.thinned(hull))
         )
 
     def _whole_in_arrays(
@@ -252,8 +252,8 @@ class OutOfCore:
             ends = self.sums.cells(rows.frame(index, KEY_INDEX).lazy(), keys)
         else:
             ends = self.sums.with_score(_tied_cells(keys.totals, rows, keys.packing), keys.packing)
-        results = [per_key(ends, self.needs.on_curve)]
-        if self.needs.on_hull:
+        results = [per_key(ends, self.request.on_curve)]
+        if self.request.on_hull:
             both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
             # The hull of a partition starts where the partitions before it end.
             start = anchors(keys, tp=BEFORE + "pos", fp=BEFORE + "neg")

@@ -42,34 +42,24 @@ class CurveSums:
         """What the measures need of the rows."""
         return Needs(self.request, self.predictions.weighted)
 
-    @property
-    def on_curve(self) -> Sequence[Measure]:
-        """The measures taken on the curves."""
-        return self.request.on_curve
-
-    @property
-    def on_hull(self) -> Sequence[Measure]:
-        """The measures taken on the hulls."""
-        return self.request.on_hull
-
     def lazy(self, keys: Keys) -> CurveTotals:
         """All sums as one lazy plan."""
         if self.request.drawn_at is None:
             ends = self.cells(attach_key_index(self.predictions, keys), keys)
             wide = keys.totals
-            if self.on_curve or not self.on_hull:
-                wide = joined(wide, per_key(ends, self.on_curve))
-            if self.on_hull:
+            if self.request.on_curve or not self.request.on_hull:
+                wide = joined(wide, per_key(ends, self.request.on_curve))
+            if self.request.on_hull:
                 # Every vertex of a hull but the last, at (1, 1), ends a cell with positives.
                 table = to_curve_table(ends.filter(HAS_AREA), keys.packing, anchors(keys))
-                wide = joined(wide, per_key(hulls(table), self.on_hull))
+                wide = joined(wide, per_key(hulls(table), self.request.on_hull))
             return CurveTotals(wide, None)
         table = indexed_curves(self.predictions, keys)
-        wide = joined(keys.totals, per_key(table, self.on_curve))
-        if not self.on_hull:
+        wide = joined(keys.totals, per_key(table, self.request.on_curve))
+        if not self.request.on_hull:
             return CurveTotals(wide, self.thinned(table))
         hull = hulls(table)
-        return CurveTotals(joined(wide, per_key(hull, self.on_hull)), self.thinned(hull))
+        return CurveTotals(joined(wide, per_key(hull, self.request.on_hull)), self.thinned(hull))
 
     def in_memory(self) -> CurveTotals | None:
         """The same of rows in memory, computed now; None where this takes the plan."""
@@ -77,7 +67,7 @@ class CurveSums:
         if ranked is None:
             return None
         sums = self.array_sums(ranked, ranked.scored)
-        if self.on_hull:
+        if self.request.on_hull:
             sums.append(array_sums(hulls_of_cells(ranked), self.request.written_for(ARRAYS)[1]))
         curves = visible_points(ranked).lazy() if self.needs.drawn else None
         return CurveTotals(pl.concat([ranked.totals, *sums], how="horizontal").lazy(), curves)
@@ -97,7 +87,7 @@ class CurveSums:
 
     def cells(self, rows: pl.LazyFrame, keys: Keys) -> pl.LazyFrame:
         """The cells that the measures on curves need, of rows with the `KEY_INDEX`."""
-        mergeable = all(measure.mergeable_segments for measure in self.on_curve)
+        mergeable = all(measure.mergeable_segments for measure in self.request.on_curve)
         for_areas = mergeable and self.request.drawn_at is None
         ends = cells(rows, keys, weighted=self.predictions.weighted, for_areas=for_areas)
         return self.with_score(ends, keys.packing)

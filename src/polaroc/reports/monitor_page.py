@@ -84,9 +84,8 @@ KINDS = (
 
 def monitor_page(result: Monitor, title: str) -> str:
     """The whole page as HTML."""
-    alarms = result.alarms["alarm"]
-    kinds = [kind for kind in KINDS if alarms.str.contains(kind.begins, literal=True).any()]
-    table = result.table
+    table = result.history
+    kinds = [kind for kind in KINDS if table["alarm"].str.contains(kind.begins, literal=True).any()]
     keys = table.columns[: table.columns.index("quantity")]
     of_keys = " of each key" if len(keys) > 1 else ""
     return rendered(
@@ -95,7 +94,7 @@ def monitor_page(result: Monitor, title: str) -> str:
         counts=_counts(table, keys),
         answer=in_page_words(result.answer),
         kinds=kinds,
-        alarms=_sheet("alarms", f"Alarms{of_keys}", alarms_by_key(result.alarms)),
+        alarms=_sheet("alarms", f"Alarms{of_keys}", alarms_by_key(table)),
         last=_sheet("last", f"The last time{of_keys}, with limits", last_times(table))
         if table.height
         else None,

@@ -151,8 +151,9 @@ def test_a_resumed_monitor_gives_what_one_in_one_go_gives(by):
         tables.append(step.table)
     assert_frame_equal(pl.concat(tables).sort(*by, "day", maintain_order=True), whole.table)
     assert_same_state(state, whole.state)
-    assert_frame_equal(monitored(used.clear(), reference, state=state, **arguments).history,
-                       whole.table)
+    assert_frame_equal(
+        monitored(used.clear(), reference, state=state, **arguments).history, whole.table
+    )
     assert whole.alarms.height > 0
 
 

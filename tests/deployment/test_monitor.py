@@ -226,7 +226,7 @@ def test_a_changed_value_of_a_state_is_refused(column, change):
     first = pl.int_range(pl.len()) == 0
     kept = pl.when(first).then(value).otherwise(column).cast(STATE_OF_TWO.schema[column])
     changed = STATE_OF_TWO.with_columns(kept.alias(column))
-    with pytest.raises(InvalidTable, match="was changed|is of another reference|twice"):
+    with pytest.raises(InvalidTable, match=r"was changed|is of another reference|twice"):
         monitored(days([0.1]).with_columns(day=pl.lit(3)), state=changed)
 
 

@@ -114,7 +114,8 @@ def monitor(
     Returns
     -------
     Monitor
-        `table` and `state`, and `alarms`, the rows with an alarm.
+        `table` and `state`, `alarms`, the rows with an alarm, and `history`, the table of
+        all times in the state.
 
     Raises
     ------

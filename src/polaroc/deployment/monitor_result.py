@@ -80,21 +80,17 @@ class Monitor:
     @property
     def answer(self) -> str:
         """Whether something should change, in a sentence."""
-        alarms = _alarms(self.history)
-        now = alarms.filter(NOW)
-        if _has_scores(self.table):
-            # A model that is given no longer has no alarm now.
-            own = self.table.select(_keys(self.table)[:-1]).unique()
-            now = now.join(own, on=own.columns, how="semi", nulls_equal=True) if own.width else now
+        now = alarms_now(self)
         if now.height:
-            *_, first, _, times, alarm, _ = now.row(0)
+            *_, first, _, times, alarm = now.row(0)
             since = f" ({times} times since {first})" if times > 1 else ""
             count = "1 alarm now" if now.height == 1 else f"{now.height} alarms now; the first"
             return f"{count}: {alarm}{since}."
         if not _has_scores(self.table):
             return "No alarm: no new scores were given."
+        alarms = alarms_by_key(self.history)
         if alarms.height:
-            *_, last, _, alarm, _ = max(alarms.iter_rows(), key=lambda row: row[-4])
+            *_, last, _, alarm = max(alarms.iter_rows(), key=lambda row: row[-3])
             return f"No alarm now. The last was at {last}: {alarm}."
         nothing = "No alarm: nothing shows that a threshold should change."
         return nothing if self.over is not None else nothing + " " + NO_RANGE
@@ -155,6 +151,16 @@ def alarms_by_key(results: pl.DataFrame) -> pl.DataFrame:
     Those that hold at the last time of their key come first.
     """
     return _alarms(results).drop(NOW)
+
+
+def alarms_now(result: Monitor) -> pl.DataFrame:
+    """The alarms of the last time of each key that is still given."""
+    alarms = _alarms(result.history)
+    now = alarms.filter(NOW).drop(NOW)
+    own = result.table.select(_keys(result.table)[:-1]).unique()
+    if not _has_scores(result.table) or not own.width:
+        return now
+    return now.join(own, on=own.columns, how="semi", nulls_equal=True, maintain_order="left")
 
 
 def _alarms(results: pl.DataFrame) -> pl.DataFrame:

@@ -1,5 +1,6 @@
 """The times that a monitor has looked at, and the table that keeps them."""
 
+import json
 from bisect import bisect_right, insort
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,11 +28,9 @@ STATE: dict[str, Any] = {
     "cases": pl.Int64,
     "called": pl.List(pl.Int64),
     "plan": pl.String,
-    "results": pl.List(pl.Struct(RESULT)),
+    "results": pl.String,
     "digest": pl.String,
 }
-# Of what was said of one quantity, in the order of `RESULT`.
-Said = tuple[float | str | None, ...]
 
 
 class Look(NamedTuple):
@@ -46,13 +45,14 @@ class Look(NamedTuple):
 class History:
     """The times of one key that were looked at, in order, with their counts.
 
-    `said` is what was found at each, by quantity; `latest` is the number of the latest look,
-    more than there are where old times were left out.
+    `kept` is what was found at each, as JSON, and `found` what is found now, by quantity;
+    `latest` is the number of the latest look, more than there are where old times were left out.
     """
 
     times: list[Any] = field(default_factory=list)
     looks: dict[Any, Look] = field(default_factory=dict)
-    said: dict[Any, dict[str, Said]] = field(default_factory=dict)
+    kept: dict[Any, str] = field(default_factory=dict)
+    found: dict[Any, dict[str, dict[str, Any]]] = field(default_factory=dict)
     latest: int = 0
 
     def add(self, time: Any, cases: int, called: "Array") -> None:
@@ -69,11 +69,20 @@ class History:
                 hint="give all rows of a time at once, and each time once.",
             )
 
-    def say(self, time: Any, quantity: str, *said: Any) -> None:
+    def say(self, time: Any, quantity: str, *values: Any) -> None:
         """Keep what was found at a time: estimate, limits and alarm."""
-        *numbers, alarm = said
-        kept = (None if np.isnan(number) else float(number) for number in numbers)
-        self.said.setdefault(time, {})[quantity] = (*kept, alarm)
+        *numbers, alarm = values
+        known = (None if np.isnan(number) else float(number) for number in numbers)
+        row = dict(zip(RESULT, (quantity, *known, alarm), strict=True))
+        self.found.setdefault(time, {})[quantity] = row
+
+    def results(self, time: Any) -> str:
+        """What was found at a time, now or earlier, as JSON."""
+        earlier = self.kept.get(time, "[]")
+        if time not in self.found:
+            return earlier
+        rows = {row["quantity"]: row for row in json.loads(earlier)} | self.found[time]
+        return json.dumps([*rows.values()])
 
     def at(self, times: Sequence[Any], reference: Reference) -> Looks:
         """The looks at some times, with the counts of their windows."""
@@ -116,11 +125,8 @@ def history_table(
     for key, history in histories.items():
         plan = _fingerprint(references[key])
         for time, look in history.looks.items():
-            results = [
-                dict(zip(RESULT, (quantity, *said), strict=True))
-                for quantity, said in history.said[time].items()
-            ]
-            row = (*key, time, look.number, look.cases, look.called.tolist(), plan, results)
+            counts = (look.number, look.cases, look.called.tolist())
+            row = (*key, time, *counts, plan, history.results(time))
             rows.append((*row, _digest(row)))
     table = pl.DataFrame(rows, schema={**types, **STATE}, orient="row")
     return table.sort(*keys, [*types][-1], nulls_last=True)
@@ -128,8 +134,9 @@ def history_table(
 
 def said_before(state: pl.DataFrame) -> pl.DataFrame:
     """What was found at all times of a state, one row per key, time and quantity."""
-    rows = state.select(pl.exclude([*STATE]), "results").explode("results")
-    return rows.drop_nulls("results").unnest("results")
+    results = pl.col("results").str.json_decode(pl.List(pl.Struct(RESULT)))
+    rows = state.select(pl.exclude([*STATE]), results).explode("results")
+    return rows.unnest("results")
 
 
 def read_histories(
@@ -168,9 +175,7 @@ def read_histories(
         if called.shape != references[key].cuts.shape:
             raise _damaged()
         history.looks[row[time]] = Look(row["look"], row["cases"], called)
-        history.said[row[time]] = {
-            one["quantity"]: tuple(one.values())[1:] for one in row["results"]
-        }
+        history.kept[row[time]] = row["results"]
         history.latest = max(history.latest, row["look"])
     return histories
 

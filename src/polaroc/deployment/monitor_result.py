@@ -1,6 +1,7 @@
 """The result of a monitor, and its summary as text and as HTML."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -48,8 +49,8 @@ class Monitor:
     state
         One row per key and time, this one's and all earlier ones: what `monitor` needs
         to go on. The keys, the time; `look` and `cases` Int64, `called`
-        List(Int64), `plan` String, `results` List(Struct): the rows of the table of that
-        time, `digest` String, by which a change of the row is noticed.
+        List(Int64), `plan` String, `results` String: the rows of the table of that time, as
+        JSON, `digest` String, by which a change of the row is noticed.
     over
         The range of priors whose end the prior may pass with an alarm; None where none was
         given.
@@ -67,7 +68,7 @@ class Monitor:
     over: tuple[float, float] | None = None
     warnings: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def history(self) -> pl.DataFrame:
         """The table of all times in the state, each as it was found when it was given."""
         return said_before(self.state)

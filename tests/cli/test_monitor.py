@@ -224,6 +224,8 @@ def test_json_has_the_warnings(files):
     told = json.loads(polaroc(files, 1, 3, more=[*more, "--json"]).stdout)
     assert any("labelled: " in line for line in told["warnings"])
     assert any("(--over)" in line for line in told["warnings"])
+    calm = json.loads(polaroc(files, 1, more=[*NAMES, "--threshold", "1.8", "--json"]).stdout)
+    assert "(--over)" in calm["answer"]
     text = " ".join(polaroc(files, 1, 3, more=more).output.split())
     assert all(line in text for line in told["warnings"])
 

@@ -256,7 +256,11 @@ def print_json(result: pl.DataFrame | Mapping[str, Any], warnings: Sequence[str]
         typer.echo(json_text(result))
         print_notes(warnings)
     else:
-        typer.echo(json_text({**result, "warnings": warnings}))
+        spelled = {
+            name: with_options(value) if isinstance(value, str) else value
+            for name, value in result.items()
+        }
+        typer.echo(json_text({**spelled, "warnings": warnings}))
 
 
 def show_results(parts: Sequence[Any], folder: Path | None = None) -> None:

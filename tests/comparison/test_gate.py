@@ -546,3 +546,13 @@ def test_a_range_may_be_a_list_or_an_array(over):
     found, expected = (on_cases(measure="iauprec", over=ends) for ends in (over, OVER))
     assert found.answer == expected.answer
     assert_same(found, expected)
+
+
+@pytest.mark.xfail(
+    strict=True, raises=pytest.fail.Exception,
+    reason="Nothing sees that an argument is accepted and ignored (roles once).",
+)  # fmt: skip
+@pytest.mark.parametrize("ignored", [{"guarded": True}, {"incomplete": "drop"}], ids=str)
+def test_what_is_for_folds_is_refused_on_one_test_set(ignored):
+    with pytest.raises(InvalidArgument):
+        on_cases(**ignored)

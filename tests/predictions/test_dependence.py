@@ -120,6 +120,22 @@ def test_a_patient_may_be_in_several_folds_and_repeats():
     assert note.startswith(SAID)
 
 
+@pytest.mark.parametrize("are_scattered", [False, True])
+def test_of_many_rows_values_are_counted_roughly(are_scattered):
+    table = pl.concat(
+        pl.DataFrame({"model": name, "user": np.arange(60_000) // 2, "case": range(60_000),
+                      "truth": np.arange(60_000) % 5 == 0, "score": RNG.random(60_000)})
+        for name in "AB"
+    ).sample(fraction=1, shuffle=are_scattered, seed=3)  # fmt: skip
+    asked = {**MODELS, "measures": "auc", "intervals": "wald"}
+    (note,) = set(notes(pr.evaluate(table, **asked)))
+    assert note.startswith("rows with the same 'user' are not independent (about ")
+    values, rows = note.partition("about ")[2].partition(" rows")[0].split(" values on ")
+    assert int(values.replace(",", "")) == pytest.approx(30_000, rel=0.05)
+    assert rows == "60,000"
+    assert notes(pr.evaluate(table.drop("user"), **asked)) == []
+
+
 def test_the_key_and_the_cluster_are_not_doubted_and_a_plan_is_not_read():
     asked = {**NAMES, "measures": "auc"}
     few = A.filter(pl.col("patient") < 12).with_columns(truth=pl.col("row") % 2 == 0)

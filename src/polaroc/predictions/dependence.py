@@ -13,6 +13,8 @@ from polaroc.typing import Score, Table
 
 # A column of fewer values divides the cases, as kinds of devices do.
 MIN_VALUES = 10
+# Of more rows some are looked at first, and values are counted to about 1 %.
+LOOKED_AT = 10_000
 
 
 def dependence(
@@ -46,25 +48,37 @@ def dependence(
         if (found := _most_shared(frame, name, keys)) is not None:
             resampled = f"pr.bootstrap(cluster={name!r}) gives measures limits that hold, or "
             return (
-                f"rows with the same {name!r} are not independent ({found[0]:,} values on "
+                f"rows with the same {name!r} are not independent ({found[0]} values on "
                 f"{found[1]:,} rows), so limits and tests are too sure: "
                 f"{resampled if of_measures else ''}take one row of each"
             )
     return None
 
 
-def _most_shared(frame: pl.DataFrame, name: str, keys: Sequence[pl.Expr]) -> tuple[int, int] | None:
+def _most_shared(frame: pl.DataFrame, name: str, keys: Sequence[pl.Expr]) -> tuple[str, int] | None:
     """Values and rows of the key in which most rows share a value of a column, if any do."""
-    known = pl.col(name).drop_nulls()
-    counts = (
-        frame.lazy()
-        .group_by(keys or [pl.lit(0)])
-        .agg(known.n_unique().alias(COUNT), known.len().alias(SIZE))
-        .filter(pl.col(SIZE) > pl.col(COUNT), pl.col(COUNT) >= MIN_VALUES)
-    )
-    shared = pl.col(SIZE) - pl.col(COUNT)
-    worst = counts.sort(shared, SIZE, descending=True).head(1).select(COUNT, SIZE).collect()
-    return None if worst.is_empty() else worst.row(0)
+    rows = frame.select(*keys, name)
+    count, is_large = pl.col(name).n_unique(), rows.height > LOOKED_AT
+    if is_large:
+        # Rows of a patient are beside one another, or scattered.
+        parts = rows.head(LOOKED_AT), rows.sample(LOOKED_AT, seed=0)
+        if not any(_shared(part, name, count).height for part in parts):
+            return None
+        count = pl.col(name).approx_n_unique()
+    worst = _shared(rows, name, count).filter(pl.col(COUNT) >= MIN_VALUES)
+    if worst.is_empty():
+        return None
+    values, size = worst.row(0)
+    return f"about {float(f'{values:.2g}'):,.0f}" if is_large else f"{values:,}", size
+
+
+def _shared(rows: pl.DataFrame, name: str, count: pl.Expr) -> pl.DataFrame:
+    """Values and rows of the keys with several rows of a value, those with most such rows first."""
+    known = rows.lazy().filter(pl.col(name).is_not_null())
+    keys = [key for key in rows.columns if key != name]
+    counts = known.group_by(keys or [pl.lit(0)]).agg(count.alias(COUNT), pl.len().alias(SIZE))
+    more = pl.col(SIZE).cast(pl.Int64) - pl.col(COUNT)
+    return counts.filter(more > 0).sort(more, SIZE, descending=True).select(COUNT, SIZE).collect()
 
 
 def with_note(rows: pl.LazyFrame, note: str | None, where: pl.Expr | None = None) -> pl.LazyFrame:

@@ -81,10 +81,10 @@ def _shared(rows: pl.DataFrame, name: str, count: pl.Expr) -> pl.DataFrame:
     return counts.filter(more > 0).sort(more, SIZE, descending=True).select(COUNT, SIZE).collect()
 
 
-def with_note(rows: pl.LazyFrame, note: str | None, where: pl.Expr | None = None) -> pl.LazyFrame:
-    """Rows with a note more, all of them or those `where` it applies."""
+def with_note(rows: pl.LazyFrame, note: str | None, where: pl.Expr) -> pl.LazyFrame:
+    """Rows with one more note `where` it applies."""
     if note is None:
         return rows
-    more = pl.lit(note) if where is None else pl.when(where).then(pl.lit(note))
+    more = pl.when(where).then(pl.lit(note))
     both = pl.concat_str("note", more, separator="; ", ignore_nulls=True).replace("", None)
     return rows.with_columns(both.alias("note"))

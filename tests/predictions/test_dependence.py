@@ -190,6 +190,16 @@ def test_the_command_line_looks_at_the_column_of_the_file(command, tmp_path, mon
     assert [line for line in json.loads(told.stdout)["warnings"] if SAID in line]
 
 
+def test_a_threshold_that_is_promised_on_the_command_line_says_it_too(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    BOTH.write_csv("tuning.csv")
+    words = ["threshold", "tuning.csv", "--truth", "truth", "--score", "score", "--rule", "recall"]
+    asked = [*words, "--target", "0.5", "--json"]
+    for more, is_said in ((["--confidence", "0.9"], True), ([], False)):
+        told = json.loads(CliRunner().invoke(app, [*asked, *more]).stdout)
+        assert {SAID in (row["note"] or "") for row in told} == {is_said}
+
+
 @pytest.mark.parametrize("call", ["delong", "compare", "gate", "choose"])
 def test_a_patient_named_as_the_case_is_refused_with_the_bootstrap_as_a_way_out(call):
     calls = {

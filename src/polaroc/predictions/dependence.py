@@ -49,7 +49,7 @@ def dependence(
             resampled = f"pr.bootstrap(cluster={name!r}) gives measures limits that hold, or "
             return (
                 f"rows with the same {name!r} are not independent ({found[0]} values on "
-                f"{found[1]:,} rows), so limits and tests are too sure: "
+                f"{found[1]:,} rows), so limits, tests and promises are too sure: "
                 f"{resampled if of_measures else ''}take one row of each"
             )
     return None

@@ -339,15 +339,17 @@ def _fill(file):
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs a folder nobody may write to")
 @every_command
 def test_a_folder_nobody_may_write_to(command):
-    assert refused(run_cheaply([*command[0], "/proc/out"]))
+    arguments, out, _ = command
+    assert refused(run_cheaply([*arguments, f"/proc/{out}"]))
 
 
 @needs_user
 @every_command
 def test_a_read_only_folder(command, tmp_path):
+    arguments, out, _ = command
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o555)
-    result = run_cheaply([*command[0], closed / "out"])
+    result = run_cheaply([*arguments, closed / out])
     assert refused(result)
     assert "denied" in result.stderr
 

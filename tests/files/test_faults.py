@@ -12,6 +12,7 @@ import figures
 import polars as pl
 import pytest
 from figures import FIGURES
+from programs import program
 from typer.testing import CliRunner
 
 import polaroc as pr
@@ -309,8 +310,8 @@ def test_a_full_disk(command, tmp_path):
     disk = tmp_path / "disk"
     disk.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", disk]
-    if subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("this root may not mount")
+    if not program("mount") or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("there is no mount, or this root may not mount")
     try:
         assert run_here([*arguments, disk / out]).returncode == 0
         earlier = shapes(disk / out)
@@ -338,15 +339,17 @@ def _fill(file):
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs a folder nobody may write to")
 @every_command
 def test_a_folder_nobody_may_write_to(command):
-    assert refused(run_cheaply([*command[0], "/proc/out"]))
+    arguments, out, _ = command
+    assert refused(run_cheaply([*arguments, f"/proc/{out}"]))
 
 
 @needs_user
 @every_command
 def test_a_read_only_folder(command, tmp_path):
+    arguments, out, _ = command
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o555)
-    result = run_cheaply([*command[0], closed / "out"])
+    result = run_cheaply([*arguments, closed / out])
     assert refused(result)
     assert "denied" in result.stderr
 

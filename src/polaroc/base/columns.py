@@ -7,7 +7,7 @@ from typing import Any, Concatenate, Literal, TypeVar, cast, overload
 
 import polars as pl
 
-from polaroc.base.private_columns import PRIVATE, private
+from polaroc.base.private_columns import PRIVATE
 from polaroc.base.tables import as_polars
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
 from polaroc.typing import _P, EagerTable, FrameStep, IntoExpr, LazyStep, PolarsStep, Table
@@ -368,18 +368,3 @@ def _is_text(kind: pl.DataType) -> bool:
 def within(expr: pl.Expr, keys: Sequence[str]) -> pl.Expr:
     """`expr` per key, or over the whole table where there are no keys."""
     return expr.over(keys) if keys else expr
-
-
-def attach(
-    left: pl.LazyFrame, right: pl.LazyFrame, keys: Sequence[str], *, required: bool = True
-) -> pl.LazyFrame:
-    """The rows of both tables that share a key; all of `left` where `right` is not required."""
-    how: Literal["inner", "left"] = "inner" if required else "left"
-    if keys:
-        return left.join(right, on=keys, how=how, nulls_equal=True)
-    if required:
-        return left.join(right, how="cross")
-    every_row = private("all")
-    one = pl.lit(True).alias(every_row)
-    joined = left.with_columns(one).join(right.with_columns(one), on=every_row, how=how)
-    return joined.drop(every_row)

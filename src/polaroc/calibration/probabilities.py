@@ -7,7 +7,6 @@ import polars as pl
 from polaroc.base.checks import check_flag
 from polaroc.base.columns import (
     as_lazy,
-    attach,
     check_keys,
     check_shared_keys,
     collect_like,
@@ -17,6 +16,7 @@ from polaroc.base.columns import (
     takes_table,
     with_key_types,
 )
+from polaroc.base.joins import attach, join_on
 from polaroc.base.private_columns import KEY_INDEX, PLACE, ROW, SAME, private
 from polaroc.calibration.blocks import LEAST, OWN_SKEW, RATIO, hull_blocks
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, InvalidTable
@@ -213,7 +213,7 @@ def _is_tuning_table(rows: pl.LazyFrame, curve: pl.LazyFrame, keys: Sequence[str
         *keys, SCORE, (pl.col("pos") + pl.col("neg")).alias(tuned)
     )
     if keys:
-        cells = cells.join(rows.select(keys).unique(), on=keys, how="semi", nulls_equal=True)
+        cells = join_on(cells, rows.select(keys).unique(), keys, "semi")
     both = scores.join(cells, on=[*keys, SCORE], how="full", nulls_equal=True)
     as_often = pl.col(own) == pl.col(tuned)
     if curve.collect_schema()["pos"].is_float():

@@ -6,7 +6,8 @@ from typing import Literal
 
 import polars as pl
 
-from polaroc.base.columns import attach, curve_keys, lazily
+from polaroc.base.columns import curve_keys, lazily
+from polaroc.base.joins import attach
 from polaroc.curves.curve import in_order
 from polaroc.curves.hull import hull, hulls
 from polaroc.measures.areas import auc_measure, auprec_measures, iauprec_measure

@@ -11,11 +11,11 @@ from polaroc.base.columns import (
     HAS_BOTH,
     PRIOR_LIMITS,
     as_lazy,
-    attach,
     curve_keys,
     lazily,
     require,
 )
+from polaroc.base.joins import attach
 from polaroc.base.lazy import np
 from polaroc.base.statistics import quadrature
 from polaroc.curves.hull import hull

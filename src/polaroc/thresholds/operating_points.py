@@ -9,6 +9,7 @@ import polars as pl
 from polaroc import rates
 from polaroc.base.checks import check_factor, check_share
 from polaroc.base.columns import HAS_BOTH, OVER, PRIOR_LIMITS, PROMISE, curve_keys, lazily, require
+from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
 from polaroc.curves.segments import CELLS
 from polaroc.curves.surface import at_priors, select_rates, surface
@@ -369,9 +370,9 @@ def _selected(
     on = [*groups, worth]
     points = placed.filter(may).select(*groups, worth, order, SCORE, "share", "tpr", "fpr")
     first_of_best = (
-        points.join(best.select(on), on=on, how="semi", nulls_equal=True)
+        join_on(points, best.select(on), on, "semi")
         .sort(order)
         .unique(groups, keep="first", maintain_order=True)
     )
-    chosen = best.join(first_of_best, on=on, how="left", nulls_equal=True)
+    chosen = join_on(best, first_of_best, on, "left")
     return chosen.drop(worth, order)

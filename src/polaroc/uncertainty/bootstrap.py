@@ -19,6 +19,7 @@ from polaroc.base.columns import (
     takes_table,
     within,
 )
+from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import (
     BOOTSTRAP_NOTE,
@@ -226,9 +227,8 @@ def resampled(
     drawn = source.map_batches(limits_of_frame, schema=schema)
     place = within(pl.int_range(pl.len(), dtype=pl.Int64), keys).alias(PLACE)
     notes = pl.concat_str("note", BOOTSTRAP_NOTE, separator="; ", ignore_nulls=True)
-    joined = measured.with_columns(place).join(
-        drawn, on=[*keys, PLACE], how="left", nulls_equal=True, maintain_order="left"
-    )
+    placed = measured.with_columns(place)
+    joined = join_on(placed, drawn, [*keys, PLACE], "left", order="left")
     # Clusters are drawn from valid rows, also where a key has invalid ones.
     limits = pl.when(pl.col("estimate").is_not_null()).then(pl.col(*INTERVAL)).name.keep()
     ranged = [OVER] if OVER in measured.collect_schema() else []

@@ -7,7 +7,8 @@ from typing import get_args
 import polars as pl
 
 from polaroc.base.checks import check_share
-from polaroc.base.columns import attach, curve_keys, lazily
+from polaroc.base.columns import curve_keys, lazily
+from polaroc.base.joins import attach
 from polaroc.base.private_columns import FRACTIONAL, PSEUDO_PLACE, ROW, WEIGHT, private
 from polaroc.base.statistics import ROUNDING, logit_ends, normal, student
 from polaroc.curves.segments import CELLS

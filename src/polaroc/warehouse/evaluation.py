@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polaroc.base.columns import attach
+from polaroc.base.joins import attach
 from polaroc.base.private_columns import FRACTIONAL, ROW_ERROR, WEIGHT
 from polaroc.curves.bins import Bins, resolve_edges
 from polaroc.curves.curve import in_order

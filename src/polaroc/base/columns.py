@@ -51,15 +51,15 @@ _C = TypeVar("_C", str, pl.Expr, str | pl.Expr)
 
 def lazily(step: LazyStep[_P]) -> FrameStep[_P]:
     """Let a lazy step take any table; of all but a LazyFrame it then returns a DataFrame."""
-    return _with_first(lambda table, _: as_lazy(table), step)
+    return with_first(lambda table, _: as_lazy(table), step)
 
 
 def takes_table(step: PolarsStep[_P]) -> FrameStep[_P]:
     """Let a step that returns the kind of Polars frame it was given take any table."""
-    return _with_first(_eager, step)
+    return with_first(_eager, step)
 
 
-def _with_first(
+def with_first(
     convert: Callable[[Any, Mapping[str, Any]], Any], step: Callable[Concatenate[Any, _P], Any]
 ) -> FrameStep[_P]:
     """Convert the first argument, which the other ones name columns of."""

@@ -6,7 +6,6 @@ import polars as pl
 
 from polaroc.base.checks import check_flag
 from polaroc.base.columns import (
-    as_lazy,
     check_keys,
     check_shared_keys,
     collect_like,
@@ -19,6 +18,7 @@ from polaroc.base.columns import (
 from polaroc.base.joins import attach, join_on
 from polaroc.base.private_columns import KEY_INDEX, PLACE, ROW, SAME, private
 from polaroc.calibration.blocks import LEAST, OWN_SKEW, RATIO, hull_blocks
+from polaroc.curves.whole import whole_curves
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, InvalidTable
 from polaroc.predictions.row_checks import ROW_ERRORS, SCORE, score_column
 from polaroc.priors.grids import resolve_priors
@@ -116,7 +116,7 @@ def probabilities(
     [(1, 0.5, 0.75), (1, 0.05, 0.136), (2, 0.5, 0.333), (2, 0.05, 0.026)]
     """
     check_flag("same_table", same_table)
-    tuned = as_lazy(curve)
+    tuned = whole_curves(curve)
     shared = curve_keys(tuned)
     rows, keys = _rows(predictions.lazy(), score, by)
     check_shared_keys(shared, keys, "the curve")

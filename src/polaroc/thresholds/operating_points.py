@@ -12,7 +12,8 @@ from polaroc.base.columns import HAS_BOTH, OVER, PRIOR_LIMITS, PROMISE, curve_ke
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
 from polaroc.curves.segments import CELLS
-from polaroc.curves.surface import at_priors, select_rates, surface
+from polaroc.curves.surface import at_priors, select_rates, with_rates
+from polaroc.curves.whole import takes_curve
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.predictions.row_checks import SCORE, UNRANKED
 from polaroc.predictions.table import one_class_note
@@ -46,7 +47,7 @@ POINTS = (
 )  # fmt: skip
 
 
-@lazily
+@takes_curve
 def operating_points(
     curve: pl.LazyFrame,
     rule: Rule = "balanced",
@@ -184,7 +185,7 @@ def operating_points(
     selection = rules(keys, target or 0.0, cost_fn, cost_fp, beta)[rule]()
     limits_of_prior = PRIOR_LIMITS if request.estimated else ()
     groups = [*keys, "prior", "skew", *limits_of_prior]
-    points = surface(curve, request.priors)
+    points = with_rates(curve, request.priors)
     positives, negatives = pl.col("positives"), pl.col("negatives")
     limits = request.constraints
     why = pl.lit(selection.lack)

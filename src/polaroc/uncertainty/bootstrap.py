@@ -30,8 +30,9 @@ from polaroc.base.private_columns import (
     TRUTH,
     WEIGHT,
 )
-from polaroc.curves.curve import curve, curve_tables
+from polaroc.curves.curve import curve, curve_tables, in_order
 from polaroc.curves.keys import build_key_index
+from polaroc.curves.whole import whole_curves
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
 from polaroc.measures.functions import measures_of_curves
@@ -175,8 +176,9 @@ def bootstrap(
                     hint=Hint("pass predictions, with {truth} and {score}.", truth=..., score=...),
                 )
         # Cache: measures and draws must come from the same rows.
-        curves = source = as_lazy(frame).cache()
-        keys = curve_keys(curves)
+        table = whole_curves(frame)
+        keys = curve_keys(table)
+        curves = source = in_order(table, keys).cache()
     elif truth is None or score is None:
         raise InvalidArgument(
             f"truth is {truth!r} and score is {score!r}, allowed are both or none.",

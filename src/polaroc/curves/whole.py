@@ -40,7 +40,7 @@ def whole_curves(table: Table) -> pl.LazyFrame:
     --------
     >>> import polaroc as pr
     >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
-    >>> whole_curves(curves[5:].lazy())["tpr"].null_count()
+    >>> whole_curves(curves[5:].lazy()).collect()["tpr"].null_count()
     16
     """
     frame = as_polars(table)

@@ -64,7 +64,7 @@ def calibration_curve(
     Raises
     ------
     InvalidArgument, InvalidTable
-        For an argument outside what is allowed; where the columns of a curve are missing.
+        For an argument outside what is allowed; where the columns or rows of a curve are missing.
 
     See Also
     --------

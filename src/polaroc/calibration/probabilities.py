@@ -75,7 +75,7 @@ def probabilities(
     Raises
     ------
     InvalidTable
-        Where the columns of a curve are missing, where it has a key that is not in `by`,
+        Where the columns or rows of a curve are missing, where it has a key that is not in `by`,
         and where the scores are those of the tuning table (a lazy plan says it in
         `note`).
     InvalidPredictions, InvalidArgument

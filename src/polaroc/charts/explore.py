@@ -99,7 +99,7 @@ def explorer(
     Raises
     ------
     InvalidTable, InvalidArgument
-        Where the columns of a curve are missing; for too many curves, or a prior or
+        Where the columns or rows of a curve are missing; for too many curves, or a prior or
         range outside what is allowed.
 
     See Also

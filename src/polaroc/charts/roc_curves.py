@@ -67,7 +67,7 @@ def roc(
     Raises
     ------
     InvalidTable, InvalidArgument
-        Where the columns of a curve are missing; for more than 300 curves, or a
+        Where the columns or rows of a curve are missing; for more than 300 curves, or a
         `band` that is no key.
 
     See Also

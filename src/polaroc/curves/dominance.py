@@ -44,7 +44,7 @@ def dominance(curve: pl.LazyFrame, between: str = "model") -> pl.LazyFrame:
     Raises
     ------
     InvalidArgument, InvalidTable
-        Where `between` is not a key; where the columns of a curve are missing.
+        Where `between` is not a key; where the columns or rows of a curve are missing.
 
     See Also
     --------

@@ -38,7 +38,7 @@ def hull(curve: pl.LazyFrame) -> pl.LazyFrame:
     Raises
     ------
     InvalidTable
-        Where the columns of a curve are missing.
+        Where the columns or rows of a curve are missing.
 
     See Also
     --------
@@ -107,7 +107,7 @@ def achievable(
     Raises
     ------
     InvalidArgument, InvalidTable
-        For a prior or recall outside what is allowed; where the columns of a
+        For a prior or recall outside what is allowed; where the columns or rows of a
         curve are missing.
 
     See Also

@@ -71,7 +71,7 @@ def mean_roc(
     ------
     InvalidArgument, InvalidTable
         Where `across` is not a key, or another argument is outside what is allowed;
-        where the columns of a curve are missing.
+        where the columns or rows of a curve are missing.
 
     See Also
     --------

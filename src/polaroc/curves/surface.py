@@ -61,7 +61,7 @@ def surface(
     Raises
     ------
     InvalidArgument, InvalidTable
-        For a prior outside (0, 1) or an unknown rate; where the columns of a
+        For a prior outside (0, 1) or an unknown rate; where the columns or rows of a
         curve are missing.
 
     See Also

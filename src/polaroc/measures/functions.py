@@ -57,7 +57,7 @@ def auc(
     Raises
     ------
     InvalidTable, InvalidArgument
-        Where the columns of a curve are missing; for a range outside what is
+        Where the columns or rows of a curve are missing; for a range outside what is
         allowed, or both at once.
 
     See Also
@@ -122,7 +122,7 @@ def auprec(
     Raises
     ------
     InvalidArgument, InvalidTable
-        For a prior outside (0, 1) or an unknown choice; where the columns of a
+        For a prior outside (0, 1) or an unknown choice; where the columns or rows of a
         curve are missing.
 
     See Also

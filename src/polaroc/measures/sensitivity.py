@@ -107,7 +107,7 @@ def accsens(
     Raises
     ------
     InvalidArgument, InvalidTable
-        For a range or weights outside what is allowed; where the columns of a
+        For a range or weights outside what is allowed; where the columns or rows of a
         curve are missing.
 
     See Also

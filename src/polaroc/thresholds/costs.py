@@ -125,7 +125,7 @@ def brier_curve(
     Raises
     ------
     InvalidArgument, InvalidTable
-        For values outside what is allowed; where the columns of a curve are missing.
+        For values outside what is allowed; where the columns or rows of a curve are missing.
 
     See Also
     --------
@@ -217,7 +217,7 @@ def decision_curve(
     Raises
     ------
     InvalidArgument, InvalidTable
-        For thresholds or priors outside what is allowed; where the columns of a
+        For thresholds or priors outside what is allowed; where the columns or rows of a
         curve are missing.
 
     See Also

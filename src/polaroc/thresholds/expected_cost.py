@@ -85,7 +85,7 @@ def expected_cost(
     Raises
     ------
     InvalidArgument, InvalidTable
-        For a prior, range or cost outside what is allowed; where the columns of a curve
+        For a prior, range or cost outside what is allowed; where the columns or rows of a curve
         are missing.
 
     See Also

@@ -134,7 +134,7 @@ def operating_points(
     ------
     InvalidArgument, InvalidTable, InvalidPredictions
         For an unknown rule, or a target, constraint, cost or prior outside what is
-        allowed; where the columns of a curve are missing; with `confidence`, where
+        allowed; where the columns or rows of a curve are missing; with `confidence`, where
         weights are not whole numbers.
 
     See Also

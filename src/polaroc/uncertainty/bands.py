@@ -53,7 +53,8 @@ def roc_band(curve: pl.LazyFrame, n: int = 201, *, level: float = 0.95) -> pl.La
     Raises
     ------
     InvalidArgument, InvalidTable
-        For `n` or a level outside what is allowed; where the columns of a curve are missing.
+        For `n` or a level outside what is allowed; where the columns or rows of a curve are
+        missing.
 
     See Also
     --------

@@ -139,7 +139,7 @@ def bootstrap(
     ------
     InvalidArgument, InvalidPredictions, InvalidTable
         For an argument outside what is allowed; as in `curve`; where the
-        columns of a curve are missing.
+        columns or rows of a curve are missing.
 
     See Also
     --------

@@ -87,7 +87,7 @@ def intervals(
     Raises
     ------
     InvalidArgument, InvalidTable
-        For an argument outside what is allowed; where the columns of a curve
+        For an argument outside what is allowed; where the columns or rows of a curve
         are missing.
 
     See Also

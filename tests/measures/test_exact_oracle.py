@@ -129,10 +129,9 @@ def test_sens_and_equal_error(crowd):
 
 @pytest.mark.slow
 def test_surfaces(crowd):
-    points = crowd.curves.filter(
+    found = pr.surface(crowd.curves, 0.02, list(exact.RATES)).filter(
         pl.col("threshold").is_not_null(), pl.col("tpr").is_not_null(), pl.col("fpr").is_not_null()
     )
-    found = pr.surface(points, 0.02, list(exact.RATES))
     skewed = exact.skew(0.02)
     cells = [exact.confusion(point, skewed) for c in crowd.both for point in c.points[1:]]
     for name, rate in exact.RATES.items():

@@ -135,3 +135,26 @@ def test_a_belief_has_no_ends():
 def test_the_arithmetic_of_the_case_study(area, sens, accsens):
     found = pl.select(combined(pl.lit(area), pl.lit(sens))).item()
     assert round(found, 3) == accsens
+
+
+@pytest.mark.parametrize("width", [1e-4, 1e-8, 1e-11, 1e-13])
+@pytest.mark.parametrize("lo", [1e-6, 0.1, 0.37, 0.9])
+def test_a_narrow_range_keeps_its_digits(lo, width):
+    # The mean error over a range that is so narrow lies between those at its ends.
+    hi = lo * (1 + width)
+    curves = pr.curve(pr.datasets.twenty_scores(), truth="truth", score="score")
+    points = pr.operating_points(curves, "balanced", priors=[lo, hi])
+    prior, missed = points["prior"], 1 - points["tpr"]
+    errors = (prior * missed + (1 - prior) * points["fpr"]).to_list()
+    measures = pr.evaluate(
+        pr.datasets.twenty_scores(), truth="truth", score="score", over=(lo, hi),
+        measures=["auc_range", "sens", "accsens"],
+    )  # fmt: skip
+    found = dict(measures.select("measure", "estimate").rows())
+    mean = 1 - found["auc_range"]
+    assert min(errors) - 1e-13 <= mean <= max(errors) + 1e-13
+    assert found["accsens"] == pytest.approx(combined(1 - mean, found["sens"]), rel=1e-12)
+    # Of the partial area, whose mean is that of FNr, likewise.
+    partial = pr.accsens(curves, (lo, hi), (1, 0), "partial")["estimate"].item()
+    if partial is not None:
+        assert missed.min() - 1e-12 <= partial * 2**0.5 <= missed.max() + 1e-12

@@ -97,6 +97,86 @@ def test_keys_of_every_type(key, function):
     )  # fmt: skip
 
 
+MODELS = pl.DataFrame(
+    {
+        "case": [*range(40)] * 2,
+        "day": ["a", "b"] * 40,
+        "fold": [0, 0, 1, 1] * 20,
+        "truth": [case % 3 == 0 for case in range(40)] * 2,
+        "score": [(7 * case % 40 + 35 * (case % 3 == 0)) / 80 for case in range(40)]
+        + [(11 * case % 40 - 3 * (case % 3 == 0) + 3) / 80 for case in range(40)],
+        "key": [0.0] * 40 + [1.0] * 40,
+    }
+)
+ALONE = FUNCTIONS | {
+    "out of core": lambda frame: pr.evaluate(frame, **NAMES, by="key", memory="1GB"),
+    "areas": lambda frame: curve(frame).pipe(pr.auc),
+    "limits": lambda frame: curve(frame).pipe(pr.intervals, measures="auc"),
+    "hull": lambda frame: curve(frame).pipe(pr.hull),
+    "expected cost": lambda frame: curve(frame).pipe(pr.expected_cost, over=(0.1, 0.3), cost=0.8),
+    "H-measure": lambda frame: curve(frame).pipe(pr.h_measure),
+    "at estimated priors": lambda frame: curve(frame).pipe(
+        pr.operating_points, "cost", priors=pr.estimate_prior(frame, frame, **NAMES, by="key")
+    ),
+    "probabilities": lambda frame: pr.probabilities(
+        frame, curve(frame), score="score", by="key", same_table=True, priors=[0.1]
+    ),
+    "bounds": lambda frame: pr.bounds(pr.binned(frame, **NAMES, by="key", bins=[0.3, 0.6])),
+    "monitor": lambda frame: (
+        pr.monitor(frame, frame, **NAMES, by="key", time="day", points=0.5).table
+    ),
+    "label budget": lambda frame: pr.label_budget(frame, frame, **NAMES, by="key", points=0.5),
+}
+BESIDE = {
+    "mean curve": lambda frame: pr.curve(frame, **NAMES, by=["key", "fold"]).pipe(pr.mean_roc),
+    "trained": lambda frame: pr.compare(
+        frame.drop("fold"), **NAMES, between="key", by="key", target="trained", case="case",
+        measure="auc",
+    ).pairs,
+    "algorithms": lambda frame: pr.compare(
+        pr.evaluate(frame, **NAMES, by=["key", "fold"]), "auc", "key", test_train_ratio=0.5
+    ).pairs,
+    "choice": lambda frame: pr.choose(
+        frame.drop("fold"), "key", None, "iauprec", **NAMES, by="key", over=(0.05, 0.2),
+        case="case",
+    ).models,
+    "choice over folds": lambda frame: pr.choose(
+        pr.evaluate(frame, **NAMES, by=["key", "fold"], over=(0.05, 0.2)), "key",
+        measure="iauprec", over=(0.05, 0.2),
+    ).models,
+}  # fmt: skip
+
+
+@pytest.mark.product
+@pytest.mark.parametrize(
+    ("function", "rows"),
+    [
+        (function, rows)
+        for rows in ("as they come", "sorted", "lazy", "of one key")
+        for function in (ALONE if rows == "of one key" else ALONE | BESIDE)
+    ],
+)
+def test_nan_is_a_key_as_numbers_are(function, rows):
+    found, expected = (_with_second_key(function, rows, key) for key in (nan, 2.0))
+    # Draws of a key depend on its value.
+    drawn = ("lower", "upper", "std_error") if function == "bootstrap" else ()
+    keys = [name for name in found.columns if name.startswith("key")]
+    assert_frame_equal(
+        found.with_columns(pl.col(keys).fill_nan(2.0)).drop(drawn), expected.drop(drawn),
+        rel_tol=1e-11,
+    )  # fmt: skip
+
+
+def _with_second_key(function, rows, key):
+    table = MODELS.with_columns(key=pl.when(pl.col("key") == 1).then(key).otherwise("key"))
+    if rows == "of one key":
+        table = table[40:]
+    elif rows == "sorted":
+        table = table.sort("key", maintain_order=True)
+    found = (ALONE | BESIDE)[function](table.lazy() if rows == "lazy" else table)
+    return found.lazy().collect()
+
+
 @pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", NUMBERS, ids=str)

@@ -36,7 +36,7 @@ def replications(count: int, positives: int, seed: int) -> pl.DataFrame:
 def curves(
     count: int, positives: int, negatives: int, auc: float, *, rounded: bool, seed: int
 ) -> pl.DataFrame:
-    """Curves of replications of a sample, one key each, without the cells that hold no positive.
+    """Curves of replications of a sample, one key each.
 
     Scores are normal, or rounded to five levels. The negatives between two
     positives are drawn as one number, so that they cost nothing.
@@ -47,21 +47,21 @@ def curves(
         shares = np.diff(rates, axis=0, prepend=0)
         pos = rng.multinomial(positives, shares[:, 0], size=count)
         neg = rng.multinomial(negatives, shares[:, 1], size=count)
-        fp = neg.cumsum(axis=1)
     else:
         scores = np.sort(rng.normal(shift(auc), 1, (count, positives)))[:, ::-1]
         gaps = np.diff(norm.sf(scores), prepend=0, append=1).clip(0)
         drawn = rng.multinomial(negatives, gaps / gaps.sum(axis=1, keepdims=True))
-        fp = drawn[:, :-1].cumsum(axis=1)
-        pos, neg = np.ones_like(fp), np.zeros_like(fp)
+        pos, neg = (np.zeros((count, 2 * positives + 1), np.int64) for _ in range(2))
+        pos[:, 1::2], neg[:, ::2] = 1, drawn
     # The anchors come first.
-    counts = {"pos": pos, "neg": neg, "tp": pos.cumsum(axis=1), "fp": fp}
+    counts = {"pos": pos, "neg": neg, "tp": pos.cumsum(axis=1), "fp": neg.cumsum(axis=1)}
     columns = {name: np.insert(own, 0, 0, axis=1).ravel() for name, own in counts.items()}
     replication = np.repeat(np.arange(count), pos.shape[1] + 1)
     table = pl.DataFrame({"replication": replication, **columns})
-    return table.filter((pl.col("pos") > 0) | pl.col("replication").is_first_distinct()).select(
+    is_cell = pl.col("pos") + pl.col("neg") > 0
+    return table.filter(is_cell | pl.col("replication").is_first_distinct()).select(
         "replication",
-        pl.when(pl.col("pos") > 0).then(-pl.col("tp").cast(pl.Float64)).alias("threshold"),
+        pl.when(is_cell).then(-(pl.col("tp") + pl.col("fp")).cast(pl.Float64)).alias("threshold"),
         *counts,
         positives=pl.lit(positives, pl.Int64),
         negatives=pl.lit(negatives, pl.Int64),

@@ -7,7 +7,7 @@ from typing import Any, Concatenate, Literal, TypeVar, cast, overload
 
 import polars as pl
 
-from polaroc.base.private_columns import PRIVATE, private
+from polaroc.base.private_columns import PRIVATE
 from polaroc.base.tables import as_polars
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
 from polaroc.typing import _P, EagerTable, FrameStep, IntoExpr, LazyStep, PolarsStep, Table
@@ -51,15 +51,15 @@ _C = TypeVar("_C", str, pl.Expr, str | pl.Expr)
 
 def lazily(step: LazyStep[_P]) -> FrameStep[_P]:
     """Let a lazy step take any table; of all but a LazyFrame it then returns a DataFrame."""
-    return _with_first(lambda table, _: as_lazy(table), step)
+    return with_first(lambda table, _: as_lazy(table), step)
 
 
 def takes_table(step: PolarsStep[_P]) -> FrameStep[_P]:
     """Let a step that returns the kind of Polars frame it was given take any table."""
-    return _with_first(_eager, step)
+    return with_first(_eager, step)
 
 
-def _with_first(
+def with_first(
     convert: Callable[[Any, Mapping[str, Any]], Any], step: Callable[Concatenate[Any, _P], Any]
 ) -> FrameStep[_P]:
     """Convert the first argument, which the other ones name columns of."""
@@ -368,18 +368,3 @@ def _is_text(kind: pl.DataType) -> bool:
 def within(expr: pl.Expr, keys: Sequence[str]) -> pl.Expr:
     """`expr` per key, or over the whole table where there are no keys."""
     return expr.over(keys) if keys else expr
-
-
-def attach(
-    left: pl.LazyFrame, right: pl.LazyFrame, keys: Sequence[str], *, required: bool = True
-) -> pl.LazyFrame:
-    """The rows of both tables that share a key; all of `left` where `right` is not required."""
-    how: Literal["inner", "left"] = "inner" if required else "left"
-    if keys:
-        return left.join(right, on=keys, how=how, nulls_equal=True)
-    if required:
-        return left.join(right, how="cross")
-    every_row = private("all")
-    one = pl.lit(True).alias(every_row)
-    joined = left.with_columns(one).join(right.with_columns(one), on=every_row, how=how)
-    return joined.drop(every_row)

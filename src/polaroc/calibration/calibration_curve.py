@@ -5,11 +5,12 @@ from collections.abc import Sequence
 import polars as pl
 
 from polaroc.base.checks import check_share, check_whole
-from polaroc.base.columns import curve_keys, lazily
+from polaroc.base.columns import curve_keys
 from polaroc.base.lazy import np
 from polaroc.calibration.check_calibration import parts_of, unusable
 from polaroc.curves.curve import in_order
 from polaroc.curves.hull import hull_vertices
+from polaroc.curves.whole import takes_curve
 from polaroc.measures.scoring import check_score_prior
 from polaroc.predictions.row_checks import SCORE
 from polaroc.priors.grids import OBSERVED, resolve_priors, reweighted, skew
@@ -21,7 +22,7 @@ MIN_DRAWS = 100
 NUMBERS = ("prior", "score", "probability", "lower", "upper")
 
 
-@lazily
+@takes_curve
 def calibration_curve(
     curve: pl.LazyFrame,
     priors: Priors = "observed",
@@ -63,7 +64,7 @@ def calibration_curve(
     Raises
     ------
     InvalidArgument, InvalidTable
-        For an argument outside what is allowed; where the columns of a curve are missing.
+        For an argument outside what is allowed; where the columns or rows of a curve are missing.
 
     See Also
     --------

@@ -6,8 +6,6 @@ import polars as pl
 
 from polaroc.base.checks import check_flag
 from polaroc.base.columns import (
-    as_lazy,
-    attach,
     check_keys,
     check_shared_keys,
     collect_like,
@@ -17,8 +15,10 @@ from polaroc.base.columns import (
     takes_table,
     with_key_types,
 )
+from polaroc.base.joins import attach, join_on
 from polaroc.base.private_columns import KEY_INDEX, PLACE, ROW, SAME, private
 from polaroc.calibration.blocks import LEAST, OWN_SKEW, RATIO, hull_blocks
+from polaroc.curves.whole import whole_curves
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, InvalidTable
 from polaroc.predictions.row_checks import ROW_ERRORS, SCORE, score_column
 from polaroc.priors.grids import resolve_priors
@@ -75,7 +75,7 @@ def probabilities(
     Raises
     ------
     InvalidTable
-        Where the columns of a curve are missing, where it has a key that is not in `by`,
+        Where the columns or rows of a curve are missing, where it has a key that is not in `by`,
         and where the scores are those of the tuning table (a lazy plan says it in
         `note`).
     InvalidPredictions, InvalidArgument
@@ -116,7 +116,7 @@ def probabilities(
     [(1, 0.5, 0.75), (1, 0.05, 0.136), (2, 0.5, 0.333), (2, 0.05, 0.026)]
     """
     check_flag("same_table", same_table)
-    tuned = as_lazy(curve)
+    tuned = whole_curves(curve)
     shared = curve_keys(tuned)
     rows, keys = _rows(predictions.lazy(), score, by)
     check_shared_keys(shared, keys, "the curve")
@@ -213,7 +213,7 @@ def _is_tuning_table(rows: pl.LazyFrame, curve: pl.LazyFrame, keys: Sequence[str
         *keys, SCORE, (pl.col("pos") + pl.col("neg")).alias(tuned)
     )
     if keys:
-        cells = cells.join(rows.select(keys).unique(), on=keys, how="semi", nulls_equal=True)
+        cells = join_on(cells, rows.select(keys).unique(), keys, "semi")
     both = scores.join(cells, on=[*keys, SCORE], how="full", nulls_equal=True)
     as_often = pl.col(own) == pl.col(tuned)
     if curve.collect_schema()["pos"].is_float():

@@ -6,7 +6,8 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import as_lazy, attach
+from polaroc.base.columns import as_lazy
+from polaroc.base.joins import attach
 from polaroc.base.private_columns import ERROR, SENS
 from polaroc.charts.iso import iso_label_layers, iso_line_layer
 from polaroc.charts.layers import data

@@ -11,6 +11,7 @@ from polaroc.charts.libraries import alt
 from polaroc.charts.lines import DIGITS, FEWER_KEYS, straight_lines, thinned
 from polaroc.charts.options import checked
 from polaroc.charts.theme import SIZE, prior_label, share_axis, style, with_theme
+from polaroc.curves.whole import whole_curves
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.thresholds.operating_points import POINTS
 
@@ -79,7 +80,7 @@ def operating_drift(
     # Collect together: both tables must come from the same rows.
     tables, roc_keys = [_labelled(lazy, keys)], []
     if curve is not None:
-        roc = as_lazy(curve)
+        roc = whole_curves(curve)
         roc_keys = curve_keys(roc)
         tables.append(thinned(roc, roc_keys, "fpr", "tpr"))
     drawn, *lines_behind = pl.collect_all(tables)

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import as_lazy, curve_keys
+from polaroc.base.columns import curve_keys
 from polaroc.charts.calibration import check_calibration_curve, reliability_panel
 from polaroc.charts.layers import Records, chance_diagonal, data
 from polaroc.charts.libraries import alt
@@ -15,6 +15,7 @@ from polaroc.charts.prior_slider import FIRST, slider, thinned_for_any_prior
 from polaroc.charts.saving import STATIC_SUBTITLE
 from polaroc.charts.theme import GREY, assigned_colours, share_axis, style, with_theme
 from polaroc.charts.tooltips import in_json
+from polaroc.curves.whole import whole_curves
 from polaroc.errors import InvalidArgument
 from polaroc.priors.grids import range_of
 
@@ -98,7 +99,7 @@ def explorer(
     Raises
     ------
     InvalidTable, InvalidArgument
-        Where the columns of a curve are missing; for too many curves, or a prior or
+        Where the columns or rows of a curve are missing; for too many curves, or a prior or
         range outside what is allowed.
 
     See Also
@@ -128,7 +129,7 @@ def explorer(
             f"prior is {prior!r}, the slider goes from {over[0]} to {over[1]}.",
             hint="choose a prior within over=.",
         )
-    lazy = as_lazy(curve)
+    lazy = whole_curves(curve)
     keys = curve_keys(lazy)
     drawn = _records(thinned_for_any_prior(lazy, keys, over), keys)
     readout = READOUT if keys else READOUT[1:]

@@ -22,6 +22,7 @@ from polaroc.charts.options import checked
 from polaroc.charts.theme import SIZE, with_captions, with_theme
 from polaroc.charts.tooltips import curve_tooltips, tooltip_points
 from polaroc.curves.mean import mean_roc
+from polaroc.curves.whole import whole_curves
 
 
 @checked
@@ -66,7 +67,7 @@ def roc(
     Raises
     ------
     InvalidTable, InvalidArgument
-        Where the columns of a curve are missing; for more than 300 curves, or a
+        Where the columns or rows of a curve are missing; for more than 300 curves, or a
         `band` that is no key.
 
     See Also
@@ -83,7 +84,7 @@ def roc(
     'ROC curves'
     """
     table = as_polars(curve)
-    keys = curve_keys(table.lazy())
+    keys = curve_keys(whole_curves(table))
     layers: list[alt.Chart | alt.LayerChart] = [chance_diagonal()]
     captions = []
     names = "false positive rate", "true positive rate (recall)"
@@ -92,7 +93,7 @@ def roc(
     others: list[str] = []
     if hull is not None:
         above = as_polars(hull)
-        others = curve_keys(above.lazy())
+        others = curve_keys(whole_curves(above))
         tables.append(points_in_order(above, others, "fpr", "tpr"))
     points, *hulls = pl.collect_all(tables)
     if band is None:

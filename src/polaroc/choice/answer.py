@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from polaroc.base.joins import join_on
 from polaroc.base.names import MAX_NAMED, listed, named, one_name
 from polaroc.base.rounding import ALMOST, percent, probability
 from polaroc.base.statistics import ROUNDING
@@ -269,10 +270,8 @@ def split_by_test(models: pl.Series, comparison: "Comparison") -> tuple[list[obj
     rows = comparison.pairs.filter(pl.col(a).eq_missing(first) | pl.col(b).eq_missing(first))
     other = pl.when(pl.col(a).eq_missing(first)).then(pl.col(b)).otherwise(pl.col(a))
     apart = (pl.col("p_adjusted") < comparison.plan.alpha).alias("apart")
-    ranked = models.to_frame("other").join(
-        rows.select(other.alias("other"), apart), on="other", nulls_equal=True,
-        maintain_order="left",
-    )  # fmt: skip
+    known = rows.select(other.alias("other"), apart)
+    ranked = join_on(models.to_frame("other"), known, ["other"], order="left")
     return tuple(  # type: ignore[return-value]
         ranked.filter(pl.col("apart") == is_apart)["other"].to_list() for is_apart in (True, False)
     )

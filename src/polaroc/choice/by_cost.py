@@ -8,6 +8,7 @@ import polars as pl
 
 from polaroc.base.checks import check_factor, check_share
 from polaroc.base.columns import as_lazy
+from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.names import listed, named, noted_by_kind, one_name
 from polaroc.base.private_columns import TRUTH, private
@@ -189,9 +190,9 @@ def choose_by_cost(
     )
     # Why there is no point, the points say.
     why = thresholds.select(pl.col(between).cast(judged.schema[between]), pl.col("note").alias(WHY))
-    judged = judged.join(
-        why, on=between, how="left", nulls_equal=True, maintain_order="left"
-    ).with_columns(pl.coalesce(WHY, "note").alias("note"))
+    judged = join_on(judged, why, [between], "left", order="left").with_columns(
+        pl.coalesce(WHY, "note").alias("note")
+    )
     exact = apply_thresholds(
         table, thresholds, **keyed, same_table=True, intervals="exact", level=level,
         priors=costs.belief.mean
@@ -267,7 +268,7 @@ def _certainty(
             pl.col(between).cast(cases.rows.schema[between]), pl.col("threshold").alias(AT)
         )
         at_least = pl.col(SCORE) >= pl.col(AT)
-        rows = cases.rows.join(placed, on=between, nulls_equal=True, maintain_order="left")
+        rows = join_on(cases.rows, placed, [between], order="left")
         # Without a threshold nothing is called positive.
         wrong = rows.with_columns((at_least.fill_null(False) != pl.col(TRUTH)).alias(WRONG))
         for label, cost in worth.items():
@@ -354,8 +355,7 @@ def _tables(
         ]
     ).with_columns(pl.lit(None, pl.Float64).alias(name) for name in ("share", "sens"))
     models = (
-        judged.select(between)
-        .join(of_rated, on=between, how="left", nulls_equal=True, maintain_order="left")
+        join_on(judged.select(between), of_rated, [between], "left", order="left")
         .with_columns(judged.select(COLUMNS))
         .sort("mean", nulls_last=True, maintain_order=True)
     )

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polaroc.base.checks import check_ratio
+from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.comparison.half_splits import ModelMeans
 from polaroc.comparison.measure_rows import SAME, range_rows
@@ -129,10 +130,8 @@ def of_errors(
     elif len(grid) == 1:
         rows = measures.filter(named & ((pl.col("prior") - grid[0]).abs() <= SAME))
     if "std_error" in rows.columns and rows.height == len(models):
-        errors = models.to_frame().join(
-            rows.select(models.name, "std_error"), on=models.name, how="left", nulls_equal=True,
-            maintain_order="left",
-        )["std_error"]  # fmt: skip
+        known = rows.select(models.name, "std_error")
+        errors = join_on(models.to_frame(), known, [models.name], "left", order="left")["std_error"]
         if not errors.null_count():
             return Certainty(
                 np.diag(errors.to_numpy() ** 2),

@@ -9,6 +9,7 @@ import polars as pl
 
 from polaroc.base.checks import check_share, check_text, pair_of
 from polaroc.base.columns import RESERVED, as_lazy, column_name, column_names, require
+from polaroc.base.joins import join_on
 from polaroc.base.statistics import ROUNDING
 from polaroc.choice.answer import changes, corrected, describe_belief, full_answer
 from polaroc.choice.by_cost import EXPECTED_COST, choose_by_cost, costs_of
@@ -326,8 +327,7 @@ def _at_estimate(
     is_known = pl.lit(choice.measure == "auprec" or len(belief.inner_ends) == len(belief.ends))
     return replace(
         choice,
-        models=models.drop("lower", "upper")
-        .join(limits, on=models.columns[0], nulls_equal=True, maintain_order="left")
+        models=join_on(models.drop("lower", "upper"), limits, models.columns[:1], order="left")
         .with_columns(pl.when(is_known).then(pl.col("lower", "upper")))
         .select(models.columns),
         warnings=(*choice.warnings, belief.interval_note),
@@ -535,7 +535,7 @@ def _models(
     if sens is None:
         table = table.with_columns(pl.lit(None, pl.Float64).alias("sens"))
     else:
-        table = table.join(sens, on=models.name, how="left", nulls_equal=True)
+        table = join_on(table, sens, [models.name], "left")
     return table.sort("mean", descending=measured.higher, maintain_order=True)
 
 
@@ -592,7 +592,7 @@ def _other_range(
         ]
     rows = rows_of(frame, "iauprec").frame
     means = rows.group_by(between).agg(pl.col("estimate").mean())
-    both = models.join(means, on=between, nulls_equal=True)
+    both = join_on(models, means, [between])
     difference = max((both["mean"] - both["estimate"]).abs().drop_nulls().to_list(), default=0.0)
     if difference <= OFF:
         return []

@@ -8,6 +8,7 @@ import typer
 
 from polaroc import rates
 from polaroc.base.columns import PROMISE
+from polaroc.base.joins import join_on
 from polaroc.base.names import noted_by_kind
 from polaroc.base.rounding import number
 from polaroc.base.text_tables import table as text_table
@@ -271,7 +272,7 @@ def _judged(source: Source, columns: Any, keys: list[str], saved: SavedThreshold
     promises = points.select(*saved.keys, PROMISE).unique()
     if not saved.keys:
         return judged.join(promises, how="cross")
-    return judged.join(promises, on=saved.keys, how="left", nulls_equal=True)
+    return join_on(judged, promises, saved.keys, "left")
 
 
 def _show(

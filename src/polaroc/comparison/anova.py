@@ -10,6 +10,7 @@ import polars as pl
 
 from polaroc.base.checks import check_ratio, check_text, listed_values
 from polaroc.base.columns import as_lazy, column_names
+from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import LEVEL, RESPONSE
 from polaroc.comparison import caveats, omnibus
@@ -310,7 +311,7 @@ def _check_complete(
     for level in levels[1:]:
         full = full.join(level, how="cross")
     problems = []
-    missing = full.join(cells, on=factors, how="anti", nulls_equal=True).sort(factors)
+    missing = join_on(full, cells, factors, "anti").sort(factors)
     null = cells.filter(~pl.col(RESPONSE).is_finite().fill_null(False)).sort(factors)
     if missing.height:
         problems.append(

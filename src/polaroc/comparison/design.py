@@ -8,6 +8,7 @@ import polars as pl
 
 from polaroc.base.checks import MAX_NUMBER, check_flag, check_ratio, check_share, check_whole
 from polaroc.base.columns import column_name
+from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import BLOCK, LEVEL
 from polaroc.comparison.measure_rows import SAME, Rows, listed_rows, value_columns
@@ -156,7 +157,7 @@ def _complete(
     models = wide.select(between).unique()
     full = models.join(wide.select(blocks).unique(), how="cross") if blocks else models
     lacking = pl.any_horizontal(pl.col(value_columns(priors)).is_null())
-    missing = full.join(wide, on=named, how="anti", nulls_equal=True).sort(named, nulls_last=True)
+    missing = join_on(full, wide, named, "anti").sort(named, nulls_last=True)
     null = wide.filter(lacking).sort(named, nulls_last=True)
     if missing.is_empty() and null.is_empty():
         return wide, []
@@ -170,7 +171,7 @@ def _complete(
             f"none of the {total} folds has every model.",
             hint="evaluate every model on the same folds.",
         )
-    kept = wide.join(left_out, on=blocks, how="anti", nulls_equal=True)
+    kept = join_on(wide, left_out, blocks, "anti")
     warning = (
         f"Left out {left_out.height} of {total} folds that not every model has: "
         f"{listed_rows(left_out)}."
@@ -242,7 +243,7 @@ def filled_array(
     places = [f"{LEVEL}_{i}" for i in range(len(axes))]
     for place, levels in zip(places, axes, strict=True):
         numbered = levels.with_row_index(place)
-        rows = rows.join(numbered, on=levels.columns, how="left", nulls_equal=True)
+        rows = join_on(rows, numbered, levels.columns, "left")
     values = np.full([*(levels.height for levels in axes), len(columns)], np.nan)
     values[tuple(rows[place].to_numpy() for place in places)] = rows.select(columns).to_numpy()
     return values

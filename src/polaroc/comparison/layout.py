@@ -7,6 +7,7 @@ from typing import Literal
 import polars as pl
 
 from polaroc.base.columns import column_name
+from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import BLOCK, HAVE
 from polaroc.comparison.design import Design
@@ -67,7 +68,7 @@ def layout_of(rows: Rows, design: Design, between: str) -> Layout:
         return Layout(blocks)
     lacking = [name for name in (REPEAT, "positives", "negatives") if name not in names]
     sizes = rows.frame.group_by(names).agg(pl.col(lacking).max())
-    folds = design.blocks.join(sizes, on=names, how="left", nulls_equal=True, maintain_order="left")
+    folds = join_on(design.blocks, sizes, names, "left", order="left")
     folds = folds.with_columns((pl.col(REPEAT).rank("dense") - 1).alias(BLOCK))
     per = folds.group_by(BLOCK).agg(
         pl.len().alias(HAVE), pl.col("positives").sum(), pl.col("negatives").sum()

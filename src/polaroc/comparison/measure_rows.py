@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from polaroc.base.checks import check_text
-from polaroc.base.columns import OVER, RESERVED, as_lazy, attach, require
+from polaroc.base.columns import OVER, RESERVED, as_lazy, require
+from polaroc.base.joins import attach
 from polaroc.base.private_columns import AT, HAVE, SIZE, SPREAD, VALUE
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted, spelling
 from polaroc.measures.areas import BELOW_CHANCE

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from polaroc.base.columns import check_keys, column_name, key_columns, single_column
+from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.names import MAX_NAMED
 from polaroc.base.private_columns import PLACE, SIZE, TRUTH
@@ -171,7 +172,7 @@ def common_cases(
         without = table.filter(unscored)
         by_model = list(without.group_by(between).len().sort(between).iter_rows())
         ids = table.filter(out).select(case).unique()
-        kept = table.join(ids, on=case, how="anti", nulls_equal=True, maintain_order="left")
+        kept = join_on(table, ids, [case], "anti", order="left")
         cases, left = table[case].n_unique(), ids.height
     names = ", ".join(f"{count:,} of {quoted([model])}" for model, count in by_model[:MAX_NAMED])
     if len(by_model) > MAX_NAMED:
@@ -211,7 +212,7 @@ def blocks_of(
     firsts = cells.group_by(keys).agg(pl.col(PLACE).min(), pl.len())
     models = cases.rows.group_by(keys, maintain_order=True).agg(pl.len().alias(SIZE))
     for table in (firsts, estimates):
-        models = models.join(table, on=keys, how="left", nulls_equal=True, maintain_order="left")
+        models = join_on(models, table, keys, "left", order="left")
     on_pos, on_neg, size = (cells[name].to_numpy() for name in (*names, SIZE))
     score, truth = (cases.rows[name].to_numpy() for name in (SCORE, TRUTH))
     start = 0
@@ -255,7 +256,7 @@ def _refuse_unpaired(cases: PairedCases, case: str) -> None:
         pl.len().alias("found"), pl.col(TRUTH).n_unique().alias("kinds")
     )
     if cases.blocks:
-        counts = counts.join(wanted, on=cases.blocks, nulls_equal=True)
+        counts = join_on(counts, wanted, cases.blocks)
     else:
         counts = counts.join(wanted, how="cross")
     _refuse(counts.filter(pl.col("found") < pl.col("models")), key,

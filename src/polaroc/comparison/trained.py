@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.columns import as_lazy
+from polaroc.base.joins import as_key
 from polaroc.base.names import noted_by_kind
 from polaroc.base.statistics import normal
 from polaroc.comparison import caveats, omnibus
@@ -136,10 +137,10 @@ def _significant_pairs(
     pairs: pl.DataFrame, models: pl.Series, alpha: float
 ) -> list[tuple[int, int]]:
     """The pairs that differ, by the places of their models."""
-    places = {model: place for place, model in enumerate(models)}
+    places = {as_key([model]): place for place, model in enumerate(models)}
     significant = pairs.filter(pl.col("p_adjusted") < alpha)
     compared = significant.select(f"{models.name}_a", f"{models.name}_b")
-    return [(places[a], places[b]) for a, b in compared.iter_rows()]
+    return [(places[as_key([a])], places[as_key([b])]) for a, b in compared.iter_rows()]
 
 
 def _with_adjusted_limits(pairs: pl.DataFrame, level: float) -> pl.DataFrame:

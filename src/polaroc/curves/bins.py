@@ -10,7 +10,8 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from polaroc.base.checks import check_whole, is_number, shortened
-from polaroc.base.columns import CURVE, attach, check_keys, collect_like, takes_table, within
+from polaroc.base.columns import CURVE, check_keys, collect_like, takes_table, within
+from polaroc.base.joins import attach, join_on
 from polaroc.base.private_columns import COUNT, PLACE, ROW_ERROR, ROWS, TRUTH, WEIGHT
 from polaroc.base.tables import as_polars
 from polaroc.curves.curve import in_order, rate
@@ -399,7 +400,7 @@ def _checked(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     differ = by_key.filter(pl.col(COUNT) > 1)
     if differ.height:
         first = differ.drop(COUNT).head(1)
-        of_key = rows.join(first, on=keys, how="semi", nulls_equal=True) if keys else rows
+        of_key = join_on(rows, first, keys, "semi") if keys else rows
         edges = of_key[EDGES].unique().sort().to_list()
         raise InvalidTable(
             f"the counts are of bins with different edges, {quoted(edges)}"

@@ -6,17 +6,18 @@ from itertools import combinations, pairwise
 
 import polars as pl
 
-from polaroc.base.columns import column_name, curve_keys, lazily, not_among_keys, refuse_clash
+from polaroc.base.columns import column_name, curve_keys, not_among_keys, refuse_clash
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.curve import in_order
+from polaroc.curves.whole import takes_curve
 from polaroc.typing import Array
 
 CROSSINGS = pl.List(pl.Struct({"fpr": pl.Float64, "tpr": pl.Float64}))
 
 
-@lazily
+@takes_curve
 def dominance(curve: pl.LazyFrame, between: str = "model") -> pl.LazyFrame:
     """For each pair of curves in a block, whether one dominates the other.
 
@@ -43,7 +44,7 @@ def dominance(curve: pl.LazyFrame, between: str = "model") -> pl.LazyFrame:
     Raises
     ------
     InvalidArgument, InvalidTable
-        Where `between` is not a key; where the columns of a curve are missing.
+        Where `between` is not a key; where the columns or rows of a curve are missing.
 
     See Also
     --------

@@ -7,17 +7,18 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import shares
-from polaroc.base.columns import HAS_BOTH, curve_keys, lazily
+from polaroc.base.columns import HAS_BOTH, curve_keys
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import RECALL
 from polaroc.curves.curve import in_order
 from polaroc.curves.ranking import CellArrays
 from polaroc.curves.segments import CELLS, COUNTS
-from polaroc.curves.surface import surface
+from polaroc.curves.surface import at_priors
+from polaroc.curves.whole import takes_curve
 from polaroc.typing import Array, Priors
 
 
-@lazily
+@takes_curve
 def hull(curve: pl.LazyFrame) -> pl.LazyFrame:
     """The upper convex hull of each ROC curve, as a curve table of its vertices.
 
@@ -37,7 +38,7 @@ def hull(curve: pl.LazyFrame) -> pl.LazyFrame:
     Raises
     ------
     InvalidTable
-        Where the columns of a curve are missing.
+        Where the columns or rows of a curve are missing.
 
     See Also
     --------
@@ -63,7 +64,12 @@ def hull(curve: pl.LazyFrame) -> pl.LazyFrame:
     >>> pr.curve(table, truth="truth", score="p").pipe(pr.hull).select("tp", "fp").rows()
     [(0, 0), (1, 0), (2, 1), (2, 2)]
     """
-    return hulls(in_order(curve, curve_keys(curve)))
+    return hulls_of(curve)
+
+
+def hulls_of(curves: pl.LazyFrame) -> pl.LazyFrame:
+    """Hulls of whole curves, in any order."""
+    return hulls(in_order(curves, curve_keys(curves)))
 
 
 def hulls(curves: pl.LazyFrame) -> pl.LazyFrame:
@@ -71,7 +77,7 @@ def hulls(curves: pl.LazyFrame) -> pl.LazyFrame:
     return curves.map_batches(_hulls, schema=curves.collect_schema())
 
 
-@lazily
+@takes_curve
 def achievable(
     curve: pl.LazyFrame, priors: Priors, recall: int | Sequence[float] = 101
 ) -> pl.LazyFrame:
@@ -101,7 +107,7 @@ def achievable(
     Raises
     ------
     InvalidArgument, InvalidTable
-        For a prior or recall outside what is allowed; where the columns of a
+        For a prior or recall outside what is allowed; where the columns or rows of a
         curve are missing.
 
     See Also
@@ -133,7 +139,7 @@ def achievable(
     target = pl.col(RECALL)
     # Recall 0 belongs to the segment that starts there, others to the one that reaches them.
     in_segment = (t0 < target) & (target <= t1) | ((target == 0) & (pl.col("tp") == pl.col("pos")))
-    segments = surface(hull(curve), priors, rates={}).filter((pl.col("pos") > 0) & HAS_BOTH)
+    segments = at_priors(hulls_of(curve), priors).filter((pl.col("pos") > 0) & HAS_BOTH)
     f = f0 + (target - t0) * df / dt
     # Precision is constant along the segment from the origin.
     limit = rates.precision(dt, df, pl.col("skew"))
@@ -155,23 +161,29 @@ def achievable(
 def _hulls(curves: pl.DataFrame) -> pl.DataFrame:
     if curves.is_empty():
         return curves
-    starts = np.flatnonzero(curves["threshold"].is_null().to_numpy())
-    ends = np.append(starts[1:], curves.height)
+    # Curves without totals stay as they are: they may not be whole, nor have an anchor.
+    unranked = curves["positives"].is_null().to_numpy()
+    bounds = np.flatnonzero(curves["threshold"].is_null().to_numpy() | unranked)
+    starts, ends = (
+        ends[~unranked[bounds]] for ends in (bounds, np.append(bounds[1:], curves.height))
+    )
     tp, fp = curves["tp"].to_numpy(), curves["fp"].to_numpy()
     lacks_class = curves.select(
         (pl.col("positives").fill_null(0) == 0) | (pl.col("negatives").fill_null(0) == 0)
     ).to_series()
-    kept = []
+    kept = [np.flatnonzero(unranked)]
     for start, end in zip(starts, ends, strict=True):
         if lacks_class[int(start)]:
             kept.append(np.arange(start, end))
         else:
             kept.append(start + hull_vertices(fp[start:end], tp[start:end]))
-    vertices = curves[np.concatenate(kept)]
+    vertices = curves[np.sort(np.concatenate(kept))]
     anchor = pl.col("threshold").is_null()
     return vertices.with_columns(
         pl.when(anchor)
         .then(0)
+        .when(pl.col("positives").is_null())
+        .then(increment)
         .otherwise(pl.col(total).diff())
         .cast(vertices[total].dtype)
         .alias(increment)

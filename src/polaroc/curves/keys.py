@@ -6,7 +6,7 @@ from math import prod
 
 import polars as pl
 
-from polaroc.base.columns import attach
+from polaroc.base.joins import attach
 from polaroc.base.private_columns import (
     COUNT,
     FP_OFFSET,

@@ -21,13 +21,14 @@ from polaroc.base.columns import (
 from polaroc.base.private_columns import STEP, private
 from polaroc.base.statistics import error_of_mean, student
 from polaroc.curves.segments import CELLS, share
+from polaroc.curves.whole import takes_curve
 from polaroc.errors import Hint, InvalidArgument, check_choice
 
 Spread: TypeAlias = Literal["sd", "t"]
 ADDED_COLUMNS = ("sd", "curves", "interval")
 
 
-@lazily
+@takes_curve
 def mean_roc(
     curve: pl.LazyFrame,
     across: str | Sequence[str] = "fold",
@@ -70,7 +71,7 @@ def mean_roc(
     ------
     InvalidArgument, InvalidTable
         Where `across` is not a key, or another argument is outside what is allowed;
-        where the columns of a curve are missing.
+        where the columns or rows of a curve are missing.
 
     See Also
     --------

@@ -8,9 +8,10 @@ import polars as pl
 from polaroc import rates
 from polaroc.base.backend import POLARS, Backend
 from polaroc.base.checks import listed_values
-from polaroc.base.columns import RESERVED, curve_keys, lazily, within
+from polaroc.base.columns import RESERVED, curve_keys, within
 from polaroc.base.private_columns import private
 from polaroc.curves.segments import CELLS, Point
+from polaroc.curves.whole import takes_curve
 from polaroc.errors import Hint, InvalidArgument, quoted, spelling
 from polaroc.priors.grids import prior, skew, some_priors
 from polaroc.priors.in_use import METHOD, is_estimate, with_estimates
@@ -29,7 +30,7 @@ RATES: dict[str, Rate] = {
 LIMIT_AT_ORIGIN = frozenset({"precision", "lift", "likelihood_ratio_positive"})
 
 
-@lazily
+@takes_curve
 def surface(
     curve: pl.LazyFrame,
     priors: Priors,
@@ -60,7 +61,7 @@ def surface(
     Raises
     ------
     InvalidArgument, InvalidTable
-        For a prior outside (0, 1) or an unknown rate; where the columns of a
+        For a prior outside (0, 1) or an unknown rate; where the columns or rows of a
         curve are missing.
 
     See Also
@@ -87,6 +88,15 @@ def surface(
     >>> points.select("tpr", "precision").rows()
     [(0.0, 1.0), (0.5, 1.0), (0.5, 0.2), (1.0, 0.33...), (1.0, 0.2)]
     """
+    return with_rates(curve, priors, rates)
+
+
+def with_rates(
+    curve: pl.LazyFrame,
+    priors: Priors,
+    rates: Sequence[str] | Mapping[str, Rate] = ("precision",),
+) -> pl.LazyFrame:
+    """The `surface` of whole curves."""
     keys = curve_keys(curve)
     selected = select_rates(rates, keys)
     # The end of the first segment gives the limit at the origin.

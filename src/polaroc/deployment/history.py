@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polaroc.base.columns import as_lazy
+from polaroc.base.joins import as_key
 from polaroc.base.lazy import np
 from polaroc.deployment.limits import WINDOWS, Looks, Reference
 from polaroc.deployment.tables import Key, named
@@ -162,7 +163,7 @@ def read_histories(
     plans = {key: _fingerprint(reference) for key, reference in references.items()}
     rows = _checked(lazy.collect(), keys, time)
     for row in rows.iter_rows(named=True):
-        key = tuple(row[name] for name in keys)
+        key = as_key(row[name] for name in keys)
         if plans.get(key) != row["plan"]:
             raise InvalidTable(
                 f"the state is of another reference, threshold, level or model{named(keys, key)}.",

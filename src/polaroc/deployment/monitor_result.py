@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polaroc.base.columns import within
+from polaroc.base.joins import join_on
 from polaroc.base.rounding import limit
 from polaroc.base.text_tables import html_lines, html_table, plain, table
 from polaroc.deployment.history import said_before
@@ -161,7 +162,7 @@ def alarms_now(result: Monitor) -> pl.DataFrame:
     own = result.table.select(_keys(result.table)[:-1]).unique()
     if not _has_scores(result.table) or not own.width:
         return now
-    return now.join(own, on=own.columns, how="semi", nulls_equal=True, maintain_order="left")
+    return join_on(now, own, own.columns, "semi", order="left")
 
 
 def _alarms(results: pl.DataFrame) -> pl.DataFrame:

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from polaroc.base.columns import as_lazy, check_shared_keys, require
+from polaroc.base.joins import as_key
 from polaroc.base.private_columns import TRUTH
 from polaroc.deployment.limits import Reference, Threshold
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
@@ -100,7 +101,7 @@ def _thresholds(points: Table | Numbers, keys: Sequence[str]) -> _Thresholds:
     for row in table.iter_rows(named=True):
         tuned = [row[name] for name in TUNED] if set(TUNED) <= row.keys() else None
         threshold = Threshold(row["threshold"], row.get("share", 1.0), row.get("prior"), tuned)
-        by_key.setdefault(tuple(row[key] for key in shared), []).append(threshold)
+        by_key.setdefault(as_key(row[key] for key in shared), []).append(threshold)
     return _Thresholds(by_key, [keys.index(key) for key in shared], keys)
 
 
@@ -132,7 +133,7 @@ def by_key(rows: pl.DataFrame, keys: Sequence[str]) -> dict[Key, pl.DataFrame]:
     if not keys:
         return {(): rows} if rows.height else {}
     parts = rows.sort(keys, nulls_last=True).partition_by(keys, as_dict=True, maintain_order=True)
-    return dict(parts)
+    return {as_key(key): part for key, part in parts.items()}
 
 
 def rows_by_key(

@@ -4,12 +4,12 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from math import nan
 from threading import Lock
 from typing import TypeVar
 
 import polars as pl
 
+from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import (
     COUNT,
@@ -39,9 +39,6 @@ from polaroc.typing import Array
 MAX_SPARSE, MAX_POSSIBLE = 100, 1_000
 # Counts of keys are merged whenever there are those of so many batches.
 MERGED_BATCHES = 64
-BITS: dict[pl.DataType, type[pl.DataType]] = {
-    pl.Float64(): pl.UInt64, pl.Float32(): pl.UInt32,
-}  # fmt: skip
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -121,10 +118,7 @@ class KeyNumbers:
         found = None if levels is None else _looked_up(rows, levels, numbers)
         if found is not None:
             return found
-        keys = rows.select(self.names)
-        joined = keys.join(
-            known, on=joinable(keys), how="left", nulls_equal=True, maintain_order="left"
-        )
+        joined = join_on(rows.select(self.names), known, self.names, "left", order="left")
         return joined[KEY_NUMBER].cast(pl.Int64).to_numpy(writable=True)
 
     @property
@@ -138,7 +132,7 @@ class KeyNumbers:
         known = self._known
         if known is None:
             known = keys.clear().with_row_index(KEY_NUMBER)
-        new = keys.join(known, on=joinable(keys), how="anti", nulls_equal=True)
+        new = join_on(keys, known, self.names, "anti")
         known = pl.concat([known, new.with_row_index(KEY_NUMBER, offset=known.height)])
         self._known, self._levels = known, None
         levels = key_levels([known[name] for name in self.names])
@@ -148,24 +142,6 @@ class KeyNumbers:
             numbers[place] = known[KEY_NUMBER].to_numpy()
             self._levels, self._numbers = levels, numbers
         return known
-
-
-def joinable(keys: pl.DataFrame) -> list[pl.Expr]:
-    """The keys as join conditions: numbers by their bits.
-
-    Polars 2.1 does not find NaN in a table whose only row is NaN.
-    """
-    return [
-        _bits(name, dtype) if dtype in BITS else pl.col(name) for name, dtype in keys.schema.items()
-    ]
-
-
-def _bits(name: str, dtype: pl.DataType) -> pl.Expr:
-    """The bits of a number; zeros of either sign are one key, and so is every NaN."""
-    key, zero = pl.col(name), pl.lit(0, dtype)
-    # Named after its first branch: Polars joins no two conditions of one name, such as "literal".
-    one_zero = pl.when(key.ne_missing(zero)).then(key).otherwise(zero)
-    return one_zero.fill_nan(pl.lit(nan, dtype)).reinterpret(dtype=BITS[dtype])
 
 
 def _looked_up(rows: pl.DataFrame, levels: KeyLevels, numbers: "Array") -> "Array | None":
@@ -259,8 +235,7 @@ class Reader:
         keys = Keys(totals.lazy(), self.predictions.keys, packing(totals.height, extremes, step))
         if not self.predictions.keys:
             return keys, np.zeros(totals.height, np.uint32)
-        by = joinable(numbered.select(self.predictions.keys))
-        indexed = numbered.join(totals, on=by, nulls_equal=True, maintain_order="left")
+        indexed = join_on(numbered, totals, self.predictions.keys, order="left")
         return keys, indexed[KEY_INDEX].to_numpy()
 
 

@@ -86,10 +86,12 @@ def error_area(over: tuple[float, float], backend: Backend) -> Area:
     lo, hi = over
     start, end, _ = segments_in(backend).segment
     first, last, columns = _prior_columns(over, backend)
-    # On a level run the error is 2π(1−t): its integral telescopes from run to run.
-    level = (1 - start[0]) * first**2 - (1 - end[0]) * last**2
+    # On a level run the error is 2π(1−t): its integral telescopes from run to run. It is taken
+    # from lo², so that a narrow range does not lose its digits to it.
+    beyond_first, beyond_last = ((prior - lo) * (prior + lo) for prior in (first, last))
+    level = (1 - start[0]) * beyond_first - (1 - end[0]) * beyond_last
     name = f"{PRIVATE}error_{over!r}"
-    estimate = 1 - (backend.column(name) - lo**2) / (hi - lo)
+    estimate = 1 - backend.column(name) / (hi - lo)
     return Area(estimate, columns, {name: level + _error_on_segment(first, last, over, backend)})
 
 
@@ -125,25 +127,20 @@ def partial_area(over: tuple[float, float], backend: Backend) -> Area:
     first, last, columns = _prior_columns(over, backend)
     bulk = dt * start[1] + df * (1 - start[0])
 
-    def rates_at(prior: Quantity) -> tuple[Quantity, Quantity]:
-        """FPr and FNr at the point of the segment that is balanced at a prior."""
-        radius = bulk / (df + prior * (dt - df))
-        return prior * radius, (1 - prior) * radius
-
-    (f_first, u_first), (f_last, u_last) = rates_at(first), rates_at(last)
+    # Of the point of the segment that is balanced at a prior, FNr is (1 − π) radius, FPr π radius.
+    at_first, at_last = (bulk / (df + prior * (dt - df)) for prior in (first, last))
     inside = (last > first) & (bulk > 0)
-    inner = backend.where(inside, (f_last - f_first) * (u_first + u_last) / 2, 0.0)
-    width = backend.where(inside, f_last - f_first, 0.0)
+    width = backend.where(inside, (last - first) * at_first * at_last * df / bulk, 0.0)
+    inner = width * ((1 - first) * at_first + (1 - last) * at_last) / 2
 
     def fpr_at(point: Point, prior: Quantity) -> Quantity:
-        """FPr at the point of the level run through `point` that is balanced at a prior."""
-        return (1 - point[0]) * prior / (1 - prior)
+        """By how much FPr is greater on the level run through `point` at a prior than at `lo`."""
+        return (1 - point[0]) * (prior - lo) / ((1 - prior) * (1 - lo))
 
     level_width = fpr_at(start, first) - fpr_at(end, last)
     level = (1 - start[0]) * fpr_at(start, first) - (1 - end[0]) * fpr_at(end, last)
     area, base = f"{PRIVATE}partial_{over!r}", f"{PRIVATE}width_{over!r}"
-    at_zero = lo / (1 - lo)
-    crossed = backend.column(base) - at_zero
-    mean = (backend.column(area) - at_zero) / crossed
+    crossed = backend.column(base)
+    mean = backend.column(area) / crossed
     estimate = backend.where(crossed > 0, 1 - mean)
     return Area(estimate, columns, {area: level + inner, base: level_width + width})

@@ -6,9 +6,11 @@ from typing import Literal
 
 import polars as pl
 
-from polaroc.base.columns import attach, curve_keys, lazily
+from polaroc.base.columns import curve_keys
+from polaroc.base.joins import attach
 from polaroc.curves.curve import in_order
-from polaroc.curves.hull import hull, hulls
+from polaroc.curves.hull import hulls, hulls_of
+from polaroc.curves.whole import takes_curve
 from polaroc.measures.areas import auc_measure, auprec_measures, iauprec_measure
 from polaroc.measures.spec import Measure, hull_part
 from polaroc.measures.table import OR_ANCHOR, curve_sums, per_key, tidy
@@ -18,7 +20,7 @@ from polaroc.priors.grids import some_priors
 from polaroc.typing import Interpolation, Priors, Start
 
 
-@lazily
+@takes_curve
 def auc(
     curve: pl.LazyFrame,
     fpr: tuple[float, float] | None = None,
@@ -55,7 +57,7 @@ def auc(
     Raises
     ------
     InvalidTable, InvalidArgument
-        Where the columns of a curve are missing; for a range outside what is
+        Where the columns or rows of a curve are missing; for a range outside what is
         allowed, or both at once.
 
     See Also
@@ -78,7 +80,7 @@ def auc(
     return measures_of_curves(curve, [auc_measure(fpr, tpr, standardise)])
 
 
-@lazily
+@takes_curve
 def auprec(
     curve: pl.LazyFrame,
     priors: Priors = "observed",
@@ -120,7 +122,7 @@ def auprec(
     Raises
     ------
     InvalidArgument, InvalidTable
-        For a prior outside (0, 1) or an unknown choice; where the columns of a
+        For a prior outside (0, 1) or an unknown choice; where the columns or rows of a
         curve are missing.
 
     See Also
@@ -149,7 +151,7 @@ def auprec(
     return measures_of_curves(_interpolated(curve, interpolation), measures)
 
 
-@lazily
+@takes_curve
 def iauprec(
     curve: pl.LazyFrame,
     over: tuple[float, float] | Belief,
@@ -209,7 +211,7 @@ def iauprec(
 
 
 def _interpolated(curve: pl.LazyFrame, interpolation: str) -> pl.LazyFrame:
-    return hull(curve) if interpolation == "hull" else curve
+    return hulls_of(curve) if interpolation == "hull" else curve
 
 
 def measures_of_curves(curve: pl.LazyFrame, measures: Sequence[Measure]) -> pl.LazyFrame:

@@ -9,9 +9,9 @@ import polars as pl
 
 from polaroc.base.backend import POLARS, Backend
 from polaroc.base.checks import pair_of, shortened
-from polaroc.base.columns import lazily
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PRIVATE
+from polaroc.curves.whole import takes_curve
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.measures.balanced import balanced, distance, error_area, partial_area
 from polaroc.measures.functions import measures_of_curves
@@ -26,7 +26,7 @@ AREAS = ("error", "partial")
 ARC_STEPS = 60
 
 
-@lazily
+@takes_curve
 def sens(curve: pl.LazyFrame, over: tuple[float, float]) -> pl.LazyFrame:
     """Prior sensitivity: how far the balanced operating point moves over a range of priors.
 
@@ -75,7 +75,7 @@ def sens(curve: pl.LazyFrame, over: tuple[float, float]) -> pl.LazyFrame:
     return measures_of_curves(curve, [replace(sens_measure(over), over=None)])
 
 
-@lazily
+@takes_curve
 def accsens(
     curve: pl.LazyFrame,
     over: tuple[float, float],
@@ -107,7 +107,7 @@ def accsens(
     Raises
     ------
     InvalidArgument, InvalidTable
-        For a range or weights outside what is allowed; where the columns of a
+        For a range or weights outside what is allowed; where the columns or rows of a
         curve are missing.
 
     See Also

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from polaroc.base.columns import INTERVAL, MEASURE_COLUMNS, OVER, WITH_INTERVAL, attach
+from polaroc.base.columns import INTERVAL, MEASURE_COLUMNS, OVER, WITH_INTERVAL
+from polaroc.base.joins import attach, join_on
 from polaroc.base.private_columns import COUNT, PRIVATE, ROW, private
 from polaroc.curves.segments import with_segments
 from polaroc.measures.interleaving import IS_MANY, PRIOR, SKEW, interleaved, interpolated
@@ -203,9 +204,7 @@ def tidy_in_memory(
         return made.collect(engine="in-memory")
     noted = tidy(distinct.lazy(), [ROW], measures).select("note").collect(engine="in-memory")
     measured = made.drop("note").collect(engine="in-memory")
-    same = rows.join(
-        distinct.select(ROW, *causes), on=causes, nulls_equal=True, maintain_order="left"
-    )
+    same = join_on(rows, distinct.select(ROW, *causes), causes, order="left")
     count = len(measured) // max(len(rows), 1)
     place = pl.int_range(pl.len(), dtype=pl.UInt32)
     noted_at = pl.lit(same[ROW]).gather(place // count) * count + place % count

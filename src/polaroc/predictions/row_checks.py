@@ -28,7 +28,11 @@ WRONG = {
 ROW_ERRORS = MISSING | WRONG
 THE_TRUTH = "the score is the truth itself"
 ONLY_LABELS = "scores are 0 and 1 only: predicted labels, not scores"
-UNRANKED = "null, NaN or unclear values among the predictions"
+# Of a lazy curve no more is known than that its totals are null.
+UNRANKED = (
+    "null, NaN or unclear values among the predictions, or a curve that is not whole (several as "
+    "one, or rows left out)"
+)
 DROP_ROWS = Hint(
     "drop such rows with {nulls}, or correct them before; a null is a missing value, as NaN is in "
     "pandas.",

@@ -9,11 +9,11 @@ import polars as pl
 from polaroc.base.columns import (
     PRIOR_LIMITS,
     as_lazy,
-    attach,
     check_shared_keys,
     require,
     with_key_types,
 )
+from polaroc.base.joins import attach
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import private
 from polaroc.base.statistics import normal

@@ -5,6 +5,7 @@ from operator import itemgetter
 
 import polars as pl
 
+from polaroc.base.joins import join_on
 from polaroc.base.names import named, one_name
 from polaroc.base.rounding import percent
 from polaroc.reports.evidence import Evidence
@@ -151,7 +152,7 @@ def _crossings(
             ends.append(at)
             continue
         other = priors.filter((pl.col("prior") == at) & pl.col("best"))[:1, 1:2]
-        rival = priors.join(other, on=other.columns, nulls_equal=True).sort("prior")
+        rival = join_on(priors, other, other.columns).sort("prior")
         inside, outside = (
             own.filter(prior=prior)["mean"].item() - rival.filter(prior=prior)["mean"].item()
             for prior in (at, grid[before])

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polaroc.base.columns import MEASURE_COLUMNS, as_lazy, require
+from polaroc.base.joins import join_on
 from polaroc.base.private_columns import LACKING, TRUTH, private
 from polaroc.choice.answer import changes
 from polaroc.choice.by_cost import Costs, choose_by_cost, costs_of
@@ -214,10 +215,8 @@ def of_predictions(
             level=question.level, priors=ends or 0.5, **arguments,
         )  # fmt: skip
         each = [*question.keys, "measure", "prior"]
-        measures = measures.join(
-            limits.select(*each, "lower", "upper"), on=each, how="left", nulls_equal=True,
-            maintain_order="left",
-        )  # fmt: skip
+        of_limits = limits.select(*each, "lower", "upper")
+        measures = join_on(measures, of_limits, each, "left", order="left")
         if question.case is not None and measures[question.between].n_unique() > 1:
             both = pl.concat([limits, measures.filter(measure="auc")], how="diagonal")
             tested = _tested(predictions, question, both)

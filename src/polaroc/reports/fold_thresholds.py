@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import CASE, FOLD, LACKING, TRUTH, WEIGHT
 from polaroc.errors import InvalidPredictions
@@ -113,7 +114,7 @@ def read_folds(rows: pl.LazyFrame, blocks: Sequence[str], case: str | None) -> F
 def _numbered(rows: pl.LazyFrame, names: list[str], number: str) -> pl.LazyFrame:
     """Number the distinct values of some columns."""
     values = rows.select(names).unique().sort(names, nulls_last=True).with_row_index(number)
-    return rows.join(values, on=names, how="left", nulls_equal=True)
+    return join_on(rows, values, names, "left")
 
 
 def rates_across_folds(folds: Folds, needs: Sequence[Need]) -> HeldOutRates:

@@ -9,6 +9,7 @@ import polars as pl
 
 from polaroc.base.checks import check_ratio, check_share
 from polaroc.base.columns import as_lazy, collect_like, column_name, column_names
+from polaroc.base.joins import join_on
 from polaroc.base.private_columns import TRUTH, WEIGHT
 from polaroc.comparison.design import Incomplete
 from polaroc.curves.curve import curve
@@ -105,9 +106,7 @@ def with_one_model(table: pl.LazyFrame) -> tuple[pl.LazyFrame, str]:
 
 def within(rows: Frame, keys: pl.DataFrame) -> Frame:
     """The rows whose keys are among `keys`."""
-    kept = rows.lazy().join(
-        keys.lazy(), on=keys.columns, how="semi", nulls_equal=True, maintain_order="left"
-    )
+    kept = join_on(rows.lazy(), keys.lazy(), keys.columns, "semi", order="left")
     return collect_like(rows, kept)
 
 

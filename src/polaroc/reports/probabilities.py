@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from polaroc import charts
+from polaroc.base.joins import join_on
 from polaroc.base.names import one_name
 from polaroc.base.private_columns import private
 from polaroc.base.rounding import percent
@@ -102,10 +103,8 @@ def _table(
     long = measures_of_curves(curves.lazy(), measures).collect()
     between, estimate = keys.columns[0], pl.col("estimate")
     estimates = {name: estimate.filter(measure=name).first() for name in (*PARTS, "brier_skill")}
-    wide = keys.join(
-        long.group_by(between, "prior").agg(**estimates).sort("prior"),
-        on=between, nulls_equal=True, maintain_order="left_right",
-    )  # fmt: skip
+    by_prior = long.group_by(between, "prior").agg(**estimates).sort("prior")
+    wide = join_on(keys, by_prior, [between], order="left_right")
     columns: dict[str, Column] = {
         "model": column(wide[between]),
         "positives": column(wide["prior"], percent),

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from polaroc.base.joins import join_on
 from polaroc.base.private_columns import BLOCKS
 from polaroc.base.statistics import error_of_mean
 from polaroc.priors.in_use import widest
@@ -39,10 +40,10 @@ def ranking(
         mean = pl.col("mean").alias(COST if question.by_cost else EXPECTED)
         limits_of_cost = ("lower", "upper") if question.by_cost else ()
         chosen = choice.models.select(between, mean, *of_choice, *limits_of_cost)
-        table = chosen.join(means, on=between, how="left", nulls_equal=True, maintain_order="left")
+        table = join_on(chosen, means, [between], "left", order="left")
     if comparison is not None:
         letters = comparison.letters.select(between, "letters")
-        table = table.join(letters, on=between, how="left", nulls_equal=True, maintain_order="left")
+        table = join_on(table, letters, [between], "left", order="left")
     missing = [name for name in COLUMNS if name not in table.columns]
     table = table.with_columns(pl.lit(None).alias(name) for name in missing)
     if choice is not None and question.by_cost:
@@ -51,9 +52,7 @@ def ranking(
         return table.with_columns(expected, sd=None).select(between, *COLUMNS)
     limits = _limits(measures, question)
     if limits is not None:
-        table = table.drop("lower", "upper").join(
-            limits, on=between, how="left", nulls_equal=True, maintain_order="left"
-        )
+        table = join_on(table.drop("lower", "upper"), limits, [between], "left", order="left")
     # Limits of IAUPREC do not apply to an expectation over other priors.
     same = (pl.col("iauprec") - pl.col(EXPECTED)).abs() <= OFF
     table = table.with_columns(pl.when(same).then(pl.col("lower", "upper", "sd")))

@@ -10,7 +10,6 @@ from polaroc.base.checks import check_factor, check_flag, check_share
 from polaroc.base.columns import (
     PRIOR_LIMITS,
     as_lazy,
-    attach,
     check_shared_keys,
     collect_like,
     refuse_clash,
@@ -18,6 +17,7 @@ from polaroc.base.columns import (
     takes_table,
     with_key_types,
 )
+from polaroc.base.joins import attach, join_on
 from polaroc.base.private_columns import FRACTIONAL, PRIVATE, SAME, TRUTH, WEIGHT, private
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.keys import totals
@@ -244,8 +244,7 @@ def _realised(table: Predictions, points: pl.LazyFrame, shared: Sequence[str]) -
     ]
     skewed = (1 - pl.col("prior")) / pl.col("prior")
     return (
-        attach(counts, tuned_points, shared, required=False)
-        .join(called, on=join_keys, how="left", nulls_equal=True)
+        join_on(attach(counts, tuned_points, shared, required=False), called, join_keys, "left")
         .with_columns(t.alias("tpr"), f.alias("fpr"))
         .with_columns(
             rates.precision(pl.col("tpr"), pl.col("fpr"), skewed).fill_nan(None).alias("precision"),

@@ -7,11 +7,12 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import shares
-from polaroc.base.columns import HAS_BOTH, curve_keys, lazily, within
+from polaroc.base.columns import HAS_BOTH, curve_keys, within
 from polaroc.base.private_columns import SHARES, SOUGHT, private
 from polaroc.base.statistics import ROUNDING
-from polaroc.curves.hull import hull
+from polaroc.curves.hull import hulls_of
 from polaroc.curves.surface import at_priors
+from polaroc.curves.whole import takes_curve
 from polaroc.priors.grids import OBSERVED, check_prior, skew
 from polaroc.typing import Prior, Priors
 
@@ -19,7 +20,7 @@ PROBABILITY_COST = "probability_cost"
 DECISIONS = ("prior", "threshold", "tpr", "fpr", "net_benefit", "treat_all", "note")
 
 
-@lazily
+@takes_curve
 def cost_curve(curve: pl.LazyFrame, probability_cost: int | Sequence[float] = 101) -> pl.LazyFrame:
     """The least normalised expected cost of each curve, for all priors and costs.
 
@@ -76,7 +77,7 @@ def cost_curve(curve: pl.LazyFrame, probability_cost: int | Sequence[float] = 10
     x, t, f = pl.col(PROBABILITY_COST), pl.col("tpr"), pl.col("fpr")
     order = private("order")
     return (
-        hull(curve)
+        hulls_of(curve)
         .filter(HAS_BOTH)
         .join(grid, how="cross")
         .with_columns(
@@ -88,7 +89,7 @@ def cost_curve(curve: pl.LazyFrame, probability_cost: int | Sequence[float] = 10
     )
 
 
-@lazily
+@takes_curve
 def brier_curve(
     curve: pl.LazyFrame,
     probability_cost: int | Sequence[float] = 101,
@@ -124,7 +125,7 @@ def brier_curve(
     Raises
     ------
     InvalidArgument, InvalidTable
-        For values outside what is allowed; where the columns of a curve are missing.
+        For values outside what is allowed; where the columns or rows of a curve are missing.
 
     See Also
     --------
@@ -172,7 +173,7 @@ def brier_curve(
     )
 
 
-@lazily
+@takes_curve
 def decision_curve(
     curve: pl.LazyFrame,
     thresholds: int | Sequence[float] = 100,
@@ -216,7 +217,7 @@ def decision_curve(
     Raises
     ------
     InvalidArgument, InvalidTable
-        For thresholds or priors outside what is allowed; where the columns of a
+        For thresholds or priors outside what is allowed; where the columns or rows of a
         curve are missing.
 
     See Also

@@ -11,15 +11,15 @@ from polaroc.base.columns import (
     HAS_BOTH,
     PRIOR_LIMITS,
     as_lazy,
-    attach,
     curve_keys,
-    lazily,
     require,
 )
+from polaroc.base.joins import attach
 from polaroc.base.lazy import np
 from polaroc.base.statistics import quadrature
-from polaroc.curves.hull import hull
+from polaroc.curves.hull import hulls_of
 from polaroc.curves.surface import at_priors
+from polaroc.curves.whole import takes_curve
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.predictions.row_checks import UNRANKED
 from polaroc.predictions.table import one_class_note
@@ -45,7 +45,7 @@ H_MEASURE = ("prior", "h_measure", "positives", "negatives", "note")
 NODES, MIN_PANELS, LONGEST = 16, 10, 3.0
 
 
-@lazily
+@takes_curve
 def expected_cost(
     curve: pl.LazyFrame,
     *,
@@ -85,7 +85,7 @@ def expected_cost(
     Raises
     ------
     InvalidArgument, InvalidTable
-        For a prior, range or cost outside what is allowed; where the columns of a curve
+        For a prior, range or cost outside what is allowed; where the columns or rows of a curve
         are missing.
 
     See Also
@@ -125,7 +125,7 @@ def expected_cost(
         belief = _belief_of("over", over)
         priors, beliefs = belief.mean, {(): belief}
     keys = curve_keys(curve)
-    hulls = hull(curve).cache()
+    hulls = hulls_of(curve).cache()
     c, p = share.mean, pl.col("prior")
     expected_share = Atoms((c,), (1.0,))
     t, f = pl.col("tpr"), pl.col("fpr")
@@ -188,7 +188,7 @@ def _beliefs_of_estimates(
     return table.with_columns(pl.Series("prior", expected, pl.Float64)), beliefs
 
 
-@lazily
+@takes_curve
 def h_measure(
     curve: pl.LazyFrame, *, cost: float | Belief | None = None, prior: Prior = "observed"
 ) -> pl.LazyFrame:
@@ -257,7 +257,7 @@ def h_measure(
         at, costs = Atoms((own,), (1.0,)), share.distribution
         return 1 - _least(t, f, at, costs) / _least(*_trivial(), at, costs)
 
-    hulls = hull(curve).cache()
+    hulls = hulls_of(curve).cache()
     placed = at_priors(hulls, prior)
     value = _per_key(placed, keys, {"h_measure": saved}, "prior")
     positives, negatives = pl.col("positives"), pl.col("negatives")

@@ -7,7 +7,8 @@ from typing import TypeGuard
 import polars as pl
 
 from polaroc.base.checks import is_number
-from polaroc.base.columns import attach, with_key_types
+from polaroc.base.columns import with_key_types
+from polaroc.base.joins import attach
 from polaroc.errors import Hint, InvalidArgument, quoted
 from polaroc.predictions.usual_keys import usual_names
 from polaroc.typing import Table

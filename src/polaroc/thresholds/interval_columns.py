@@ -6,6 +6,7 @@ from typing import TypeAlias
 import polars as pl
 
 from polaroc.base.columns import PRIOR_LIMITS
+from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import FRACTIONAL, private
 from polaroc.curves.surface import at_priors
@@ -96,7 +97,7 @@ def _with_limits(
     known = [_limits(part, _priors(part, belief, level), level, costs) for part in parts]
     empty = pl.DataFrame(schema={**distinct.schema, **dict.fromkeys(LIMIT_COLUMNS, pl.Float64)})
     ends = pl.concat([empty, *known])
-    return frame.join(ends, on=given, how="left", nulls_equal=True, maintain_order="left")
+    return join_on(frame, ends, given, "left", order="left")
 
 
 def _priors(part: pl.DataFrame, belief: Belief | None, level: float) -> list[PriorInUse]:

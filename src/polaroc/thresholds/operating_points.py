@@ -9,9 +9,11 @@ import polars as pl
 from polaroc import rates
 from polaroc.base.checks import check_factor, check_share
 from polaroc.base.columns import HAS_BOTH, OVER, PRIOR_LIMITS, PROMISE, curve_keys, lazily, require
+from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
 from polaroc.curves.segments import CELLS
-from polaroc.curves.surface import at_priors, select_rates, surface
+from polaroc.curves.surface import at_priors, select_rates, with_rates
+from polaroc.curves.whole import takes_curve
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.predictions.row_checks import SCORE, UNRANKED
 from polaroc.predictions.table import one_class_note
@@ -45,7 +47,7 @@ POINTS = (
 )  # fmt: skip
 
 
-@lazily
+@takes_curve
 def operating_points(
     curve: pl.LazyFrame,
     rule: Rule = "balanced",
@@ -132,7 +134,7 @@ def operating_points(
     ------
     InvalidArgument, InvalidTable, InvalidPredictions
         For an unknown rule, or a target, constraint, cost or prior outside what is
-        allowed; where the columns of a curve are missing; with `confidence`, where
+        allowed; where the columns or rows of a curve are missing; with `confidence`, where
         weights are not whole numbers.
 
     See Also
@@ -183,7 +185,7 @@ def operating_points(
     selection = rules(keys, target or 0.0, cost_fn, cost_fp, beta)[rule]()
     limits_of_prior = PRIOR_LIMITS if request.estimated else ()
     groups = [*keys, "prior", "skew", *limits_of_prior]
-    points = surface(curve, request.priors)
+    points = with_rates(curve, request.priors)
     positives, negatives = pl.col("positives"), pl.col("negatives")
     limits = request.constraints
     why = pl.lit(selection.lack)
@@ -369,9 +371,9 @@ def _selected(
     on = [*groups, worth]
     points = placed.filter(may).select(*groups, worth, order, SCORE, "share", "tpr", "fpr")
     first_of_best = (
-        points.join(best.select(on), on=on, how="semi", nulls_equal=True)
+        join_on(points, best.select(on), on, "semi")
         .sort(order)
         .unique(groups, keep="first", maintain_order=True)
     )
-    chosen = best.join(first_of_best, on=on, how="left", nulls_equal=True)
+    chosen = join_on(best, first_of_best, on, "left")
     return chosen.drop(worth, order)

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from polaroc.base.joins import join_on
 from polaroc.curves.curve import in_order
 from polaroc.errors import InvalidTable, quoted
 from polaroc.files.atomic import atomic_file
@@ -106,9 +107,8 @@ class SavedThresholds:
                 hint="judge them on other cases.",
             )
         own = self.table(curves.schema).select(self.keys).unique()
-        others = curves.select(self.keys).unique().join(
-            own, on=self.keys, how="anti", nulls_equal=True
-        ) if self.keys else curves.head(0)  # fmt: skip
+        found = curves.select(self.keys).unique()
+        others = join_on(found, own, self.keys, "anti") if self.keys else curves.head(0)
         if others.height:
             raise InvalidTable(
                 f"there is no threshold for {_described(others)}; there is one for "

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from polaroc.base.columns import single_column
+from polaroc.base.joins import join_on
 from polaroc.errors import InvalidTable
 from polaroc.thresholds.saved import fingerprint
 from polaroc.typing import IntoExpr
@@ -68,7 +69,8 @@ def _refuse_contained(
         (tuning, judging, ("tuning", "the predictions")),
         (judging, tuning, ("the predictions", "tuning")),
     ):
-        matched = part.join(whole, on=on, how="left", suffix="_whole", nulls_equal=True)
+        of_whole = whole.select(*on, pl.col(counts).name.suffix("_whole"))
+        matched = join_on(part, of_whole, on, "left")
         among = pl.all_horizontal(pl.col(name) <= pl.col(f"{name}_whole") for name in counts)
         if matched.height and matched.select(among.fill_null(False).all()).item():
             raise InvalidTable(

@@ -11,6 +11,7 @@ from polaroc.base.checks import MAX_NUMBER, check_share, check_whole
 from polaroc.base.columns import GRID, HAS_BOTH, curve_keys, lazily, refuse_clash
 from polaroc.base.lazy import np
 from polaroc.curves.mean import surface_keys
+from polaroc.curves.whole import takes_curve
 from polaroc.typing import Array
 
 BAND = ("lower", "upper", "interval", "note")
@@ -27,7 +28,7 @@ OwnCurve: TypeAlias = Callable[[Array, Array, float, Array], Array]
 Band: TypeAlias = Callable[[Array, Array, float, Array], tuple[Array, Array]]
 
 
-@lazily
+@takes_curve
 def roc_band(curve: pl.LazyFrame, n: int = 201, *, level: float = 0.95) -> pl.LazyFrame:
     """A band that holds the whole true ROC curve, from one test set.
 
@@ -52,7 +53,8 @@ def roc_band(curve: pl.LazyFrame, n: int = 201, *, level: float = 0.95) -> pl.La
     Raises
     ------
     InvalidArgument, InvalidTable
-        For `n` or a level outside what is allowed; where the columns of a curve are missing.
+        For `n` or a level outside what is allowed; where the columns or rows of a curve are
+        missing.
 
     See Also
     --------

@@ -19,6 +19,7 @@ from polaroc.base.columns import (
     takes_table,
     within,
 )
+from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import (
     BOOTSTRAP_NOTE,
@@ -29,8 +30,9 @@ from polaroc.base.private_columns import (
     TRUTH,
     WEIGHT,
 )
-from polaroc.curves.curve import curve, curve_tables
+from polaroc.curves.curve import curve, curve_tables, in_order
 from polaroc.curves.keys import build_key_index
+from polaroc.curves.whole import whole_curves
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
 from polaroc.measures.functions import measures_of_curves
@@ -137,7 +139,7 @@ def bootstrap(
     ------
     InvalidArgument, InvalidPredictions, InvalidTable
         For an argument outside what is allowed; as in `curve`; where the
-        columns of a curve are missing.
+        columns or rows of a curve are missing.
 
     See Also
     --------
@@ -174,8 +176,9 @@ def bootstrap(
                     hint=Hint("pass predictions, with {truth} and {score}.", truth=..., score=...),
                 )
         # Cache: measures and draws must come from the same rows.
-        curves = source = as_lazy(frame).cache()
-        keys = curve_keys(curves)
+        table = whole_curves(frame)
+        keys = curve_keys(table)
+        curves = source = in_order(table, keys).cache()
     elif truth is None or score is None:
         raise InvalidArgument(
             f"truth is {truth!r} and score is {score!r}, allowed are both or none.",
@@ -226,9 +229,8 @@ def resampled(
     drawn = source.map_batches(limits_of_frame, schema=schema)
     place = within(pl.int_range(pl.len(), dtype=pl.Int64), keys).alias(PLACE)
     notes = pl.concat_str("note", BOOTSTRAP_NOTE, separator="; ", ignore_nulls=True)
-    joined = measured.with_columns(place).join(
-        drawn, on=[*keys, PLACE], how="left", nulls_equal=True, maintain_order="left"
-    )
+    placed = measured.with_columns(place)
+    joined = join_on(placed, drawn, [*keys, PLACE], "left", order="left")
     # Clusters are drawn from valid rows, also where a key has invalid ones.
     limits = pl.when(pl.col("estimate").is_not_null()).then(pl.col(*INTERVAL)).name.keep()
     ranged = [OVER] if OVER in measured.collect_schema() else []

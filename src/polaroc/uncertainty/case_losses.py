@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from polaroc.base.columns import attach
+from polaroc.base.joins import attach
 from polaroc.base.private_columns import FRACTIONAL, PSEUDO_PLACE, ROW, private
 from polaroc.base.statistics import normal, student
 from polaroc.measures.functions import table_sums

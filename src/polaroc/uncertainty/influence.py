@@ -11,7 +11,8 @@ from itertools import combinations_with_replacement, zip_longest
 
 import polars as pl
 
-from polaroc.base.columns import attach, within
+from polaroc.base.columns import within
+from polaroc.base.joins import attach
 from polaroc.base.private_columns import FRACTIONAL, private
 from polaroc.measures.gradients import LEVEL, SIDES, Gradient
 from polaroc.measures.spec import GradientTerm, Measure

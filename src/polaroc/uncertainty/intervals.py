@@ -7,10 +7,12 @@ from typing import get_args
 import polars as pl
 
 from polaroc.base.checks import check_share
-from polaroc.base.columns import attach, curve_keys, lazily
+from polaroc.base.columns import curve_keys
+from polaroc.base.joins import attach
 from polaroc.base.private_columns import FRACTIONAL, PSEUDO_PLACE, ROW, WEIGHT, private
 from polaroc.base.statistics import ROUNDING, logit_ends, normal, student
 from polaroc.curves.segments import CELLS
+from polaroc.curves.whole import takes_curve
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
 from polaroc.measures.spec import Measure
@@ -36,7 +38,7 @@ PERFECT = "perfect score: lower limit from the numbers of cases"
 TAKEN_FOR_COUNTS = "weights taken for counts of cases"
 
 
-@lazily
+@takes_curve
 def intervals(
     curve: pl.LazyFrame,
     priors: Priors = DEFAULT_PRIORS,
@@ -85,7 +87,7 @@ def intervals(
     Raises
     ------
     InvalidArgument, InvalidTable
-        For an argument outside what is allowed; where the columns of a curve
+        For an argument outside what is allowed; where the columns or rows of a curve
         are missing.
 
     See Also

@@ -14,7 +14,7 @@ from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import some_priors
 from polaroc.typing import Interpolation, Priors, Start
 from polaroc.warehouse.columns import IBIS, deferred
-from polaroc.warehouse.curves import curve_keys, fetch_hull_candidates, in_memory
+from polaroc.warehouse.curves import curve_keys, fetch_hulls, in_memory
 from polaroc.warehouse.measures import per_key, tidy
 from polaroc.warehouse.notes import no_note
 
@@ -109,9 +109,7 @@ def auprec(
     some_priors(priors)
     measures = auprec_measures(priors, interpolation, start, recall, IBIS)
     if interpolation == "hull":
-        return in_memory(
-            local_auprec(fetch_hull_candidates(curve), priors, interpolation, start, recall)
-        )
+        return in_memory(local_auprec(fetch_hulls(curve), priors, interpolation, start, recall))
     return measures_of_curves(curve, measures)
 
 
@@ -157,9 +155,7 @@ def iauprec(
     """
     averaged = iauprec_measure(over, interpolation, start, measure, IBIS)
     if interpolation == "hull":
-        return in_memory(
-            local_iauprec(fetch_hull_candidates(curve), over, interpolation, start, measure)
-        )
+        return in_memory(local_iauprec(fetch_hulls(curve), over, interpolation, start, measure))
     return measures_of_curves(curve, [averaged])
 
 

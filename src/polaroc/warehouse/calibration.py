@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc.base.checks import check_flag
-from polaroc.base.columns import as_lazy, check_shared_keys, column_name, column_names, within
+from polaroc.base.columns import check_shared_keys, column_name, column_names, within
 from polaroc.base.columns import curve_keys as local_curve_keys
 from polaroc.base.private_columns import PLACE, SAME, private
 from polaroc.calibration.blocks import LEAST, OWN_SKEW, RATIO, hull_blocks
@@ -18,6 +18,7 @@ from polaroc.calibration.probabilities import (
     SAME_SCORES,
     refuse_added,
 )
+from polaroc.curves.whole import whole_curves
 from polaroc.predictions.row_checks import SCORE
 from polaroc.priors.grids import resolve_priors
 from polaroc.typing import Priors, Table
@@ -143,7 +144,7 @@ def _squeezed(score: Any) -> Any:
 def _tuned(curve: Any) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The points of a curve that its hull needs, and the `MOMENTS` of the scores of each key."""
     if not isinstance(curve, ibis_library().expr.types.Table):
-        points = as_lazy(curve).collect()
+        points = whole_curves(curve).collect()
         keys = local_curve_keys(points.lazy())
         count, score = pl.col("pos") + pl.col("neg"), _squeezed(pl.col(SCORE).clip(-FINITE, FINITE))
         sums = {name: (count * score**power).sum() for power, name in enumerate(MOMENTS)}

@@ -7,7 +7,7 @@ import polars as pl
 
 from polaroc.base.columns import CURVE, GRID, RESERVED
 from polaroc.base.private_columns import PRIVATE, ROWS
-from polaroc.curves.hull import hull as hull_of
+from polaroc.curves.hull import hulls_of
 from polaroc.curves.segments import share
 from polaroc.errors import InvalidTable, quoted
 from polaroc.predictions.row_checks import SCORE
@@ -175,7 +175,7 @@ def hull(curve: "Table") -> "Table":
     >>> pr.warehouse.hull(points).select("tp", "fp").to_polars().rows()
     [(0, 0), (1, 0), (2, 1), (2, 2)]
     """
-    return in_memory(hull_of(fetch_hull_candidates(curve)))
+    return in_memory(fetch_hulls(curve))
 
 
 def in_memory(frame: pl.DataFrame) -> "Table":
@@ -188,6 +188,11 @@ def fetch_hull_candidates(curve: "Table") -> pl.DataFrame:
     """The points of a curve that may be vertices of its hull, as a local frame."""
     check_connected(curve)
     return collected(hull_candidates(curve))
+
+
+def fetch_hulls(curve: "Table") -> pl.DataFrame:
+    """The hulls of a curve, as a local frame."""
+    return hulls_of(fetch_hull_candidates(curve).lazy()).collect()
 
 
 def hull_candidates(curve: "Table") -> "Table":

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polaroc.base.columns import attach
+from polaroc.base.joins import attach
 from polaroc.base.private_columns import FRACTIONAL, ROW_ERROR, WEIGHT
 from polaroc.curves.bins import Bins, resolve_edges
 from polaroc.curves.curve import in_order
-from polaroc.curves.hull import hull as hull_of
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.evaluation.pipeline import with_intervals
 from polaroc.evaluation.request import Request
@@ -29,7 +28,7 @@ from polaroc.warehouse.bins import with_bins
 from polaroc.warehouse.cells import FATAL, cells, count_cells, noted_cells
 from polaroc.warehouse.columns import IBIS, deferred, literal, safe_name
 from polaroc.warehouse.connections import check_connected, collected
-from polaroc.warehouse.curves import TOTALS, fetch_hull_candidates, in_memory, to_curve_table
+from polaroc.warehouse.curves import TOTALS, fetch_hulls, in_memory, to_curve_table
 from polaroc.warehouse.measures import per_key, tidy
 from polaroc.warehouse.notes import row_error_note, row_error_sums
 from polaroc.warehouse.predictions import EXACT, Predictions, read
@@ -178,7 +177,7 @@ def _with_hulls(
     keys, (measures, on_curve, on_hull) = predictions.keys, request.selected
     _, sums, least = ingredients(on_curve)
     names = {safe_name(name): name for name in (*sums, *least)}
-    hulls = hull_of(fetch_hull_candidates(points)).lazy()
+    hulls = fetch_hulls(points).lazy()
     of_hulls = local_per_key(hulls.filter(pl.col("pos") > 0), keys, on_hull).drop(TOTALS)
     both = attach(wide.lazy().rename(names), of_hulls, keys, required=False)
     return local_tidy(both, keys, measures).collect()

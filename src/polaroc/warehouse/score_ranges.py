@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 import polars as pl
 
 from polaroc.base.checks import is_number
+from polaroc.base.joins import join_on
 from polaroc.base.private_columns import COUNT
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.predictions.row_checks import SCORE
@@ -63,7 +64,7 @@ def automatic_edges(predictions: Predictions) -> list[float]:
         return []
     sample = _sample(predictions, [*keys, SCORE])
     if keys:
-        sample = sample.join(large, on=keys, how="semi", nulls_equal=True)
+        sample = join_on(sample, large, keys, "semi")
     most = int(large[COUNT].max())  # type: ignore[arg-type]
     return quantiles(sample[SCORE], min(MAX_RANGES, ceil(most / ROWS_EACH)))
 

@@ -1,0 +1,198 @@
+import inspect
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+from strategies import tables
+
+import polaroc as pr
+from polaroc.errors import InvalidTable
+
+NAMES = {"truth": "truth", "score": "score"}
+rng = np.random.default_rng(5)
+PREDICTIONS = pl.DataFrame(
+    {
+        "model": ["A", "B"] * 60,
+        "fold": [1, 1, 2, 2] * 30,
+        "truth": rng.random(120) < 0.4,
+        "score": rng.integers(1, 20, 120) / 20,
+        "weight": rng.integers(0, 5, 120) / 4,
+    }
+)
+CURVES = pr.curve(PREDICTIONS, **NAMES, by=["model", "fold"])
+ONE = pr.curve(PREDICTIONS, **NAMES)
+# Each with what the error says.
+BROKEN = {
+    "a key dropped": (CURVES.drop("fold"), r"up to 2 curves as one.*2 key\(s\): model='A'; .*'B'"),
+    "concatenated": (pl.concat([ONE, ONE]), "up to 2 curves as one.*concatenated"),
+    "every second row": (ONE[::2], r"\d+ of \d+ positives and \d+ of \d+ negatives.*left out"),
+    "filtered": (ONE.filter(pl.col("threshold") > 0.5), "no row begins a curve.*left out"),
+    "anchor alone": (ONE[:1], "rows have 0 of"),
+    "a row twice": (pl.concat([ONE, ONE[-1:]]), "repeated"),
+    "a column added": (
+        CURVES.with_columns(lift=pl.col("tp") / 7), "'model', 'fold', 'lift' are taken for keys",
+    ),
+    "another rate": (ONE.with_columns(tpr=pl.col("tpr") * 2), "tpr or fpr is not the share"),
+    "no rate": (ONE.with_columns(fpr=pl.lit(None, pl.Float64)), "tpr or fpr is not the share"),
+    "the other order": (
+        ONE.with_columns(pl.col("tp", "tpr", "fp", "fpr").reverse()), "not pos and neg summed up",
+    ),
+    "half a table": (CURVES.filter((pl.col("fold") == 1) | (pl.col("tpr") > 0.5)), "no row begins"),
+}  # fmt: skip
+# Each with the column of its result that is null of curves that are not whole.
+FUNCTIONS = {
+    "accsens": ("estimate", lambda curves: pr.accsens(curves, (0.05, 0.2))),
+    "achievable": ("precision", lambda curves: pr.achievable(curves, 0.1, 5)),
+    "auc": ("estimate", pr.auc),
+    "auprec": ("estimate", lambda curves: pr.auprec(curves, 0.1, "hull")),
+    "bootstrap": ("estimate", lambda curves: pr.bootstrap(curves, draws=100, measures="auc")),
+    "brier_curve": ("cost", lambda curves: pr.brier_curve(curves, 5)),
+    "calibration_curve": ("score", lambda curves: pr.calibration_curve(curves, draws=100)),
+    "charts.explorer": (None, pr.charts.explorer),
+    "charts.operating_drift": (
+        None, lambda curves: pr.charts.operating_drift(POINTS.lazy(), curves),
+    ),
+    "charts.roc": (None, pr.charts.roc),
+    "cost_curve": ("cost", lambda curves: pr.cost_curve(curves, 5)),
+    "decision_curve": ("net_benefit", lambda curves: pr.decision_curve(curves, 5)),
+    "dominance": ("relation", lambda curves: pr.dominance(with_model(curves))),
+    "expected_cost": ("cost_fixed", lambda curves: pr.expected_cost(curves, over=0.1, cost=0.5)),
+    "h_measure": ("h_measure", pr.h_measure),
+    "hull": ("tpr", pr.hull),
+    "iauprec": ("estimate", lambda curves: pr.iauprec(curves, (0.05, 0.2))),
+    "intervals": ("estimate", pr.intervals),
+    "mean_roc": ("tpr", lambda curves: pr.mean_roc(with_model(curves), "model", 5)),
+    "operating_points": ("threshold", pr.operating_points),
+    "probabilities": (
+        "probability",
+        lambda curves: pr.probabilities(
+            PREDICTIONS.with_columns(lift=0.5).lazy(), curves, score="score", priors=0.1,
+            by=[name for name in ("model", "fold", "lift") if name in curves.collect_schema()],
+        ),
+    ),
+    "roc_band": ("lower", lambda curves: pr.roc_band(curves, 5)),
+    "sens": ("estimate", lambda curves: pr.sens(curves, (0.05, 0.2))),
+    "surface": ("precision", lambda curves: pr.surface(curves, 0.1)),
+}  # fmt: skip
+POINTS = pr.operating_points(ONE, priors=[0.1, 0.5])
+
+
+def with_model(curves):
+    if "model" in curves.collect_schema():
+        return curves
+    return curves.with_columns(model=pl.lit("A"))
+
+
+def test_all_functions_of_curves_are_among_these():
+    public = {name: getattr(pr, name) for name in dir(pr)}
+    public |= {f"charts.{name}": getattr(pr.charts, name) for name in dir(pr.charts)}
+    # Of the result of `achievable`.
+    del public["charts.surface"]
+    taking = {
+        name
+        for name, one in public.items()
+        if inspect.isfunction(one) and "curve" in inspect.signature(one).parameters
+    }
+    assert taking | {"bootstrap"} == set(FUNCTIONS)
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_what_is_no_whole_curve_is_refused(broken):
+    table, message = BROKEN[broken]
+    with pytest.raises(InvalidTable, match=f"(?s){message}"):
+        pr.auc(table)
+    with pytest.raises(InvalidTable, match=f"(?s){message}"):
+        pr.auc(table.sample(fraction=1, shuffle=True, seed=3))
+
+
+@pytest.mark.product
+@pytest.mark.parametrize("broken", BROKEN)
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_each_function_refuses_them_and_of_a_plan_has_no_number(function, broken):
+    (column, call), (table, _) = FUNCTIONS[function], BROKEN[broken]
+    with pytest.raises(InvalidTable, match="Hint: "):
+        call(table)
+    found = call(table.lazy())
+    if column is None:
+        return
+    found = found.collect()
+    if broken == "half a table":
+        found = found.filter(pl.col("fold") == 2) if "fold" in found.columns else found[:0]
+    assert found[column].drop_nulls().is_empty()
+    if found.height and function in ("auc", "h_measure", "operating_points"):
+        assert found["note"].str.contains("not whole").all()
+
+
+def test_of_a_plan_the_curves_that_are_whole_keep_their_numbers():
+    found = pr.auc(BROKEN["half a table"][0].lazy()).collect()
+    expected = pr.auc(CURVES)
+    kept = pl.col("fold") == 1
+    assert_frame_equal(found.filter(kept), expected.filter(kept), rel_tol=1e-12)
+    assert found.filter(~kept)["estimate"].null_count() == 2
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda table: pr.curve(table, **NAMES, by="model", weight="weight"),
+        lambda table: pr.curve(table, **NAMES, by="model").pipe(pr.hull),
+        lambda table: pr.curve(table, **NAMES, weight="weight").pipe(pr.hull),
+        lambda table: pr.curve(table.filter("truth"), **NAMES),
+        lambda table: pr.curve(table.filter(~pl.col("truth")), **NAMES, weight="weight"),
+        lambda table: pr.curve(table.with_columns(weight=0.0), **NAMES, weight="weight"),
+        lambda table: pr.curve(table.clear(), **NAMES, by="model"),
+        lambda table: pr.curve(table.with_columns(score=0.5), **NAMES),
+        lambda table: pr.curve_from_bins(pr.binned(table, **NAMES, by="model", bins=4)),
+        lambda table: pr.curve(table, **NAMES).with_columns(
+            pl.col("pos", "neg", "tp", "fp", "positives", "negatives") / 120
+        ),
+        lambda table: pr.curve(table, **NAMES, by=["model", "fold"]).filter(model="B"),
+        lambda table: pr.curve(table, **NAMES, by="model").sort("tp", descending=True),
+        lambda table: pr.curve(
+            table.with_columns(pl.col("weight") * 1e280), **NAMES, weight="weight"
+        ),
+        lambda table: pr.curve(
+            table.with_columns(
+                score=pl.when(pl.col("model") == "A").then("score")
+            ).lazy(), **NAMES, by="model",
+        ).collect(),
+    ],
+    ids=["weighted", "hull", "weighted hull", "positives alone", "weighted negatives", "no weight",
+         "no row", "one score", "binned", "shares", "some keys", "another order", "great weights",
+         "unranked"],
+)  # fmt: skip
+def test_what_is_a_whole_curve_is_taken(change):
+    curves = change(PREDICTIONS)
+    for name, (column, call) in FUNCTIONS.items():
+        if name in ("charts.explorer", "probabilities"):
+            continue
+        # These take whole numbers of cases.
+        if (
+            name in ("bootstrap", "calibration_curve", "roc_band")
+            and (curves["positives"].max() or 0) > 1e15
+        ):
+            continue
+        found = call(curves)
+        if column is not None and name != "bootstrap":
+            assert_frame_equal(found, call(curves.lazy()).collect(), rel_tol=1e-9)
+
+
+@given(tables(), st.data())
+def test_a_row_that_is_lost_doubled_or_changed_is_noticed(table, data):
+    curves = pr.curve(table, **NAMES)
+    pr.auc(curves)
+    row = data.draw(st.integers(0, max(curves.height - 1, 0)))
+    at = pl.int_range(pl.len()) == row
+    totals = ["positives", "negatives"] if row else []
+    name = data.draw(st.sampled_from(["pos", "neg", "tp", "fp", *totals]))
+    changes = [
+        curves.filter(~at),
+        pl.concat([curves, curves[row : row + 1]]),
+        curves.with_columns(pl.when(at).then(pl.col(name) + 1).otherwise(name).alias(name)),
+    ]
+    for changed in changes if curves.height > 1 else []:
+        with pytest.raises(InvalidTable, match="Hint: "):
+            pr.auc(changed)

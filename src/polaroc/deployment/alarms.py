@@ -46,6 +46,12 @@ class Plan:
         )
         return saved
 
+    def accepted(self, priors: Sequence[float], more: "Array", less: "Array") -> "Array":
+        """The most that a change saves where the prior was expected to be, by the estimates."""
+        ends = [self.least(Band(np.array(p), np.array(p)), more, less) for p in priors]
+        accepted: Array = np.maximum(0.0, np.maximum.reduce(ends))
+        return accepted
+
 
 @dataclass(frozen=True)
 class Assessment:
@@ -165,7 +171,7 @@ class Assessment:
         reference = self.looks.reference
         t, f = reference.rates()
         (own_t, own_f), _, _ = self.rates
-        accepted = _accepted(self.plan, reference, t - own_t, own_f - f)
+        accepted = self.plan.accepted(self.plan.priors(reference), t - own_t, own_f - f)
         more, less = reference.gains()
         saved = self.plan.least(Band(*(limit[..., None] for limit in self.priors)), more, less)
         # Drift of another kind leaves no costs to compare.
@@ -182,34 +188,10 @@ class Assessment:
             alarms.append((float(least), text))
         return alarms
 
-    def against(self, other: "Assessment", at: int, look: int) -> tuple[float, int] | None:
-        """The least that another model saves, at a look of its own, and the window; else None."""
-        (t, f), tpr, fpr = self.rates
-        (other_t, other_f), other_tpr, other_fpr = other.rates
-        prior = Band(
-            np.maximum(self.priors.lower[at], other.priors.lower[look]),
-            np.minimum(self.priors.upper[at], other.priors.upper[look]),
-        )
-        saved = self.plan.least(prior, other_tpr.lower - tpr.upper, fpr.lower - other_fpr.upper)
-        accepted = _accepted(self.plan, self.looks.reference, other_t - t, f - other_f)
-        cases = self.looks.cases[at]
-        known = (prior.lower <= prior.upper) & (cases > 0) & (cases == other.looks.cases[look])
-        known &= not (self.shifted[at].any() or other.shifted[look].any())
-        excess = np.where(known, saved - accepted, -np.inf)
-        window = int(excess.argmax())
-        return (float(saved[window]), window) if excess[window] > 0 else None
-
 
 def better_model(name: str, saved: float, window: int) -> str:
     """The alarm that names another model."""
     return f"{BETTER_MODEL}: {name}{_saves(saved, window)}"
-
-
-def _accepted(plan: Plan, reference: Reference, more: "Array", less: "Array") -> "Array":
-    """The most that a change saves where the prior was expected to be, by the estimates."""
-    ends = [plan.least(Band(np.array(p), np.array(p)), more, less) for p in plan.priors(reference)]
-    accepted: Array = np.maximum(0.0, np.maximum.reduce(ends))
-    return accepted
 
 
 def _ratio(part: "Array", whole: "Array", otherwise: float) -> "Array":

@@ -1,6 +1,6 @@
 """What a deployed threshold does, day by day, from scores without labels."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from polaroc.base.columns import as_lazy, check_keys, column_name, key_columns
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE, TRUTH, WEIGHT
 from polaroc.base.statistics import Band
-from polaroc.deployment.alarms import Assessment, Plan, better_model
+from polaroc.deployment.alarms import Assessment, Plan
 from polaroc.deployment.history import (
     RESULT,
     STATE,
@@ -25,6 +25,7 @@ from polaroc.deployment.input_warnings import chosen_labels, dependent_rows, dro
 from polaroc.deployment.labelled import Bins, Labels, labelled_estimates
 from polaroc.deployment.limits import Reference
 from polaroc.deployment.monitor_result import TUNED_HERE, Monitor
+from polaroc.deployment.rivals import Assessed, model_alarms
 from polaroc.deployment.tables import (
     DEPLOYED,
     INCLUSION,
@@ -39,7 +40,6 @@ from polaroc.deployment.tables import (
 from polaroc.errors import InvalidPredictions
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
-from polaroc.predictions.usual_keys import usual_names
 from polaroc.priors.grids import range_of
 from polaroc.thresholds.fixed import Numbers
 from polaroc.typing import Array, By, IntoExpr, Label, Nulls, Score, Table
@@ -218,7 +218,7 @@ def monitor(
         for key, frame in rows.items()
     }
     types = {key: schema[key] for key in used.keys}
-    blocks = _blocks(assessed, keys)
+    blocks = _blocks(assessed, keys, plan)
     if labels is not None:
         blocks += _labelled_blocks(labels, keys, time, references, histories, plan, level)
     for block in blocks:
@@ -284,10 +284,8 @@ class _Block:
             history.say(time, self.quantity, *said)
 
 
-def _blocks(
-    assessed: Mapping[Key, tuple[list[Any], Assessment]], keys: Sequence[str]
-) -> list[_Block]:
-    models = _model_alarms(assessed, keys)
+def _blocks(assessed: Assessed, keys: Sequence[str], plan: Plan) -> list[_Block]:
+    models = model_alarms(assessed, keys, plan)
     blocks = []
     for key, (times, assessment) in assessed.items():
         costs = [
@@ -395,32 +393,3 @@ def _joined(threshold: tuple[float, str] | None, model: tuple[float, str] | None
     """The alarm of what saves more: another threshold, or another model."""
     alarms = [alarm for alarm in (threshold, model) if alarm is not None]
     return "; ".join(text for _, text in sorted(alarms, reverse=True)) or None
-
-
-def _model_alarms(
-    assessed: Mapping[Key, tuple[list[Any], Assessment]], keys: Sequence[str]
-) -> dict[tuple[Key, int], tuple[float, str]]:
-    """The other model with the greatest lower limit of savings, by key and place of its time."""
-    names = usual_names(keys).models[:1]
-    if not names:
-        return {}
-    place = keys.index(names[0])
-    alarms: dict[tuple[Key, int], tuple[float, str]] = {}
-    for key, other in _rivals(list(assessed), place):
-        (times, one), (other_times, rival) = assessed[key], assessed[other]
-        for at, time in enumerate(times):
-            if time not in other_times:
-                continue
-            saving = one.against(rival, at, other_times.index(time))
-            if saving is not None and saving[0] > alarms.get((key, at), (0.0, ""))[0]:
-                alarms[key, at] = saving[0], better_model(str(other[place]), *saving)
-    return alarms
-
-
-def _rivals(keys: Sequence[Key], place: int) -> Iterator[tuple[Key, Key]]:
-    """Pairs of keys that differ in the model alone."""
-    for key in keys:
-        for other in keys:
-            apart = [i for i, pair in enumerate(zip(key, other, strict=True)) if pair[0] != pair[1]]
-            if apart == [place]:
-                yield key, other

@@ -65,9 +65,16 @@ def monitor(
         Path | None,
         typer.Option(
             help="File of some cases in use with their truth, and the chance with which each was "
-            f"drawn in a column {INCLUSION!r}, or drawn at random.",
+            f"drawn in a column {INCLUSION!r}.",
         ),
     ] = None,
+    labelled_at_random: Annotated[
+        bool,
+        typer.Option(
+            "--labelled-at-random",
+            help="The labelled cases were drawn at random among those of their time.",
+        ),
+    ] = False,
     cost_fn: Annotated[float, typer.Option(help="Cost of a missed positive.")] = 1.0,
     cost_fp: Annotated[float, typer.Option(help="Cost of a false alarm.")] = 1.0,
     level: Annotated[
@@ -130,7 +137,8 @@ def monitor(
         result = monitored(
             known.predictions(columns, keys.all), _rows(used, columns, keys.all), time=time,
             points=in_use, over=over, cost_fn=cost_fn, cost_fp=cost_fp, level=level, state=before,
-            labelled=None if labelled is None else scan([str(labelled)], keys.all), **arguments,
+            labelled=None if labelled is None else scan([str(labelled)], keys.all),
+            labelled_at_random=labelled_at_random, **arguments,
         )  # fmt: skip
         known.check_unchanged()
         used.check_unchanged()

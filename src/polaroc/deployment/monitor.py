@@ -7,11 +7,12 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.checks import check_factor, check_share
-from polaroc.base.columns import as_lazy, check_keys, column_name, key_columns
+from polaroc.base.columns import check_keys, column_name, key_columns
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import PLACE, TRUTH, WEIGHT
+from polaroc.base.private_columns import PLACE
 from polaroc.base.statistics import Band
 from polaroc.deployment.alarms import Assessment, Plan
+from polaroc.deployment.draws import Draw, draw_warnings, draws, read_labels
 from polaroc.deployment.history import (
     RESULT,
     STATE,
@@ -21,19 +22,16 @@ from polaroc.deployment.history import (
     instants,
     read_histories,
 )
-from polaroc.deployment.input_warnings import chosen_labels, dependent_rows, dropped_rows, moments
-from polaroc.deployment.labelled import Bins, Labels, labelled_estimates
+from polaroc.deployment.input_warnings import dependent_rows, dropped_rows, moments
+from polaroc.deployment.labelled import labelled_estimates
 from polaroc.deployment.limits import Reference
 from polaroc.deployment.monitor_result import TUNED_HERE, Monitor
 from polaroc.deployment.rivals import Assessed, model_alarms
 from polaroc.deployment.tables import (
     DEPLOYED,
-    INCLUSION,
     REFERENCE,
     Key,
-    by_key,
     errors_named,
-    named,
     references_of,
     rows_by_key,
 )
@@ -44,7 +42,6 @@ from polaroc.priors.grids import range_of
 from polaroc.thresholds.fixed import Numbers
 from polaroc.typing import Array, By, IntoExpr, Label, Nulls, Score, Table
 
-LABELLED = "labelled"
 QUANTITIES = (
     "prior", "precision", "posfrac", "cost", "prior_labelled", "precision_labelled",
     "cost_labelled",
@@ -65,6 +62,7 @@ def monitor(
     cost_fp: float = 1,
     level: float = 0.95,
     labelled: Table | None = None,
+    labelled_at_random: bool = False,
     state: Table | None = None,
     positive: Label | Sequence[Label] | None = None,
     nulls: Nulls = "raise",
@@ -107,7 +105,11 @@ def monitor(
     labelled
         Some of the cases in use with their truth, of times that are given or in
         `state`: the same columns, and `inclusion`, the chance in (0, 1] with which each
-        was drawn among those of its time. Without it, they were drawn at random.
+        was drawn among those of its time. Unless all are labelled, labels without it tell
+        nothing of the others.
+    labelled_at_random
+        Whether the labelled cases were drawn at random among those of their key and time:
+        not because their scores were high, nor because their truth came to light.
     state
         The `state` of the monitor of earlier times.
 
@@ -149,7 +151,10 @@ def monitor(
     With `labelled`, "prior_labelled", "precision_labelled" and "cost_labelled" are estimates
     that assume nothing of the drift: the mean of what the reference lets expect of all
     scores, corrected by its mean error on the labels (prediction-powered). Their limits are
-    of one time each, at the level, and raise no alarm.
+    of one time each, at the level, and raise no alarm. They are null where nothing says how
+    cases were drawn, or where scores contradict it: at some score as many of the labelled
+    cases, or more extreme numbers, were at or above it in less than a thousandth of such draws.
+    Labels of alarms alone tell the precision at most; `warnings` says so.
 
     "Better" is a threshold, among the same scores, or a model that costs less at every prior
     within the limits, and by more than the estimates of the reference showed anywhere
@@ -192,7 +197,7 @@ def monitor(
         )  # fmt: skip
     labels = None
     if labelled is not None:
-        labels = _read_labels(
+        labels = read_labels(
             labelled, truth=truth, score=score, by=[*own, column_name(time, "time")],
             positive=positive, nulls=nulls,
         )  # fmt: skip
@@ -218,9 +223,12 @@ def monitor(
         for key, frame in rows.items()
     }
     types = {key: schema[key] for key in used.keys}
-    blocks = _blocks(assessed, keys, plan)
-    if labels is not None:
-        blocks += _labelled_blocks(labels, keys, time, references, histories, plan, level)
+    drawn = (
+        {}
+        if labels is None
+        else draws(labels, keys, time, references, histories, labelled_at_random)
+    )
+    blocks = _blocks(assessed, keys, plan) + _labelled_blocks(drawn, plan, level)
     for block in blocks:
         block.keep(histories[block.key])
     table = _table(blocks, types)
@@ -229,7 +237,7 @@ def monitor(
         *dropped_rows(known, used),
         *(f"{note}." for note in dependent_rows(reference, deployed, own, truth, score, [time])),
         *moments(rows, time),
-        *([] if labels is None else chosen_labels(labels, keys, time, references, histories)),
+        *draw_warnings(drawn),
     ]
     return Monitor(table, history_table(histories, references, keys, types), ends, tuple(warnings))
 
@@ -299,72 +307,23 @@ def _blocks(assessed: Assessed, keys: Sequence[str], plan: Plan) -> list[_Block]
     return blocks
 
 
-def _read_labels(
-    labelled: Table, *, positive: Label | Sequence[Label] | None, **columns: Any
-) -> Predictions:
-    """Labelled cases in use, with their chance of inclusion as the weight where it is given."""
-    table = as_lazy(labelled)
-    chance = INCLUSION if INCLUSION in table.collect_schema().names() else None
-    with errors_named(LABELLED):
-        labels = read(labelled, **columns, positive=positive, weight=chance, collected=True)
-    if chance is not None:
-        lowest, highest = labels.rows.select(
-            pl.col(WEIGHT).min().alias("lowest"), pl.col(WEIGHT).max().alias("highest")
-        ).collect().row(0)  # fmt: skip
-        if lowest is not None and not 0 < lowest <= highest <= 1:
-            raise InvalidPredictions(
-                f"labelled: {INCLUSION!r} runs from {lowest:g} to {highest:g}, allowed are chances "
-                "above 0 and at most 1.",
-                hint="give the chance with which each case was drawn among those of its time.",
-            )
-    return labels
-
-
 def _labelled_blocks(
-    labels: Predictions,
-    keys: Sequence[str],
-    time: str,
-    references: Mapping[Key, Reference],
-    histories: Mapping[Key, History],
-    plan: Plan,
-    level: float,
+    drawn: Mapping[tuple[Key, Any], Draw], plan: Plan, level: float
 ) -> list[_Block]:
-    blocks = []
-    rows = labels.valid_rows.collect()
-    rows = rows.with_columns(instants(rows[time]))
-    for (*own, at), frame in by_key(rows, [*keys, time]).items():
-        key = tuple(own)
-        history = histories.get(key, History())
-        if at not in history.looks:
-            raise InvalidPredictions(
-                f"labelled: there are no scores of {at}{named(keys, key)}.",
-                hint="give all scores of the times of labelled cases, now or in the state.",
-            )
-        _, cases, above = history.looks[at]
-        if frame.height > cases:
-            raise InvalidPredictions(
-                f"labelled: {frame.height:,} cases of {at}{named(keys, key)}, and "
-                f"{cases:,} scores.",
-                hint="labelled cases are among those in use; give their scores, too.",
-            )
-        reference = references[key]
-        prior = float(history.at([at], reference).prior()[0])
-        drawn = (
-            frame[WEIGHT].to_numpy()
-            if labels.weighted
-            else np.full(frame.height, frame.height / cases)
+    return [
+        _Block(
+            key,
+            [at],
+            name,
+            np.array([estimate]),
+            Band(np.array([lower]), np.array([upper])),
+            [None],
         )
-        place = np.searchsorted(np.sort(reference.cuts), frame[SCORE].to_numpy(), side="right")
-        estimates = labelled_estimates(
-            Bins.at_prior(reference, above, cases, prior),
-            Labels(place, frame[TRUTH].to_numpy(), drawn),
-            plan,
-            level,
-        )
-        for name, (estimate, lower, upper) in estimates.items():
-            band = Band(np.array([lower]), np.array([upper]))
-            blocks.append(_Block(key, [at], name, np.array([estimate]), band, [None]))
-    return blocks
+        for (key, at), draw in drawn.items()
+        for name, (estimate, lower, upper) in labelled_estimates(
+            draw.bins, draw.labels, plan, level
+        ).items()
+    ]
 
 
 def _table(blocks: Sequence[_Block], types: Mapping[str, Any]) -> pl.DataFrame:

@@ -144,7 +144,8 @@ def _has_scores(results: pl.DataFrame) -> bool:
 
 def _has_labels(results: pl.DataFrame) -> bool:
     """Whether some estimates are from labels, whose limits are of one time each."""
-    return bool(results["quantity"].str.ends_with(LABELLED).any())
+    told = pl.col("quantity").str.ends_with(LABELLED) & pl.col("estimate").is_not_null()
+    return bool(results.select(told.any()).item())
 
 
 def alarms_by_key(results: pl.DataFrame) -> pl.DataFrame:

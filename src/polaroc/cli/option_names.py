@@ -3,8 +3,20 @@
 # Placeholders of the values of options, by argument.
 METAVARS = {
     **dict.fromkeys(
-        ("truth", "score", "by", "weight", "between", "block", "case", "column", "time"), "COLUMN"
-    ),
+        (
+            "truth",
+            "score",
+            "by",
+            "weight",
+            "between",
+            "block",
+            "case",
+            "column",
+            "time",
+            "reference_time",
+        ),
+        "COLUMN",
+    ),  # fmt: skip
     "prior": "PRIOR",
     "over": "LO HI",
     "contrast": "PRIOR PRIOR",

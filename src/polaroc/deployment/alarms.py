@@ -96,9 +96,9 @@ class Assessment:
 
     @cached_property
     def rates(self) -> tuple[Band, Band, Band]:
-        """The estimates of the two rates of the threshold, and the limits of each."""
+        """The estimates of the two rates of the threshold; limits of each, by look and window."""
         reference, own = self.looks.reference, self.looks.reference.own
-        tpr, fpr = reference.bands()
+        tpr, fpr = self.looks.rates
         t, f = (rate @ own for rate in reference.rates())
         of_tpr, of_fpr = (Band(band.lower @ own, band.upper @ own) for band in (tpr, fpr))
         return Band(t, f), of_tpr, of_fpr
@@ -108,7 +108,8 @@ class Assessment:
         own = self.looks.reference.own
         share = Band(*(limit[:, 0] @ own for limit in self.shares))
         prior = Band(*(limit[:, 0] for limit in self.priors))
-        (t, f), tpr, fpr = self.rates
+        (t, f), *of_windows = self.rates
+        tpr, fpr = (Band(*(limit[:, 0] for limit in band)) for band in of_windows)
         called = self.looks.called[:, 0] @ own / np.maximum(self.looks.cases[:, 0], 1)
         shifted: Array = np.logical_or.reduce(self.shifted, axis=1)
         # Scores that no mixture of the classes gives tell no prior.
@@ -172,7 +173,7 @@ class Assessment:
         t, f = reference.rates()
         (own_t, own_f), _, _ = self.rates
         accepted = self.plan.accepted(self.plan.priors(reference), t - own_t, own_f - f)
-        more, less = reference.gains()
+        more, less = self.looks.gains()
         saved = self.plan.least(Band(*(limit[..., None] for limit in self.priors)), more, less)
         # Drift of another kind leaves no costs to compare.
         unknown = self.shifted.any(axis=1, keepdims=True) | (self.looks.cases == 0)

@@ -25,7 +25,7 @@ from polaroc.deployment.history import (
 from polaroc.deployment.input_warnings import dependent_rows, dropped_rows, moments
 from polaroc.deployment.labelled import labelled_estimates
 from polaroc.deployment.limits import Reference
-from polaroc.deployment.monitor_result import TUNED_HERE, Monitor
+from polaroc.deployment.monitor_result import SAME_DAYS, TUNED_HERE, Monitor
 from polaroc.deployment.rivals import Assessed, model_alarms
 from polaroc.deployment.tables import (
     DEPLOYED,
@@ -57,6 +57,7 @@ def monitor(
     by: By = (),
     time: str,
     points: Table | Numbers,
+    reference_time: str | None = None,
     over: Sequence[float] | None = None,
     cost_fn: float = 1,
     cost_fp: float = 1,
@@ -95,6 +96,10 @@ def monitor(
         The thresholds in use, one per key: the result of `operating_points` at one
         prior, of `expected_cost` or of `apply_thresholds`, a table of `threshold` and the
         keys among `by` that it depends on, one number, or a mapping from model to number.
+    reference_time
+        The column of the reference with its day, or other batch, of twenty or more: how much
+        the scores of a class differ from day to day is learnt from it. Without it, they are
+        taken to differ by chance alone.
     over
         The range of priors that the thresholds were chosen for: (low, high).
     cost_fn, cost_fp
@@ -140,6 +145,12 @@ def monitor(
     same distribution at all times as on the reference. It is tested: scores that no
     mixture of the two classes gives raise an alarm, and have no limits for what
     depends on the prior. Drift that looks like such a mixture only labels can show.
+
+    With `reference_time` the scores of a class may differ from day to day as they do on the
+    days of the reference: independently, normally on the scale of normal quantiles. Limits
+    have room for the difference of a day, and of a mean of last days; so have those of a
+    better threshold, which is then found later. Windows take the positives of a day to
+    differ by no more than a factor of four beyond what its cases do.
 
     One minus the level is divided among keys; 80 % of each part goes to the reference,
     whose rates at about twenty scores are bounded once (Clopper and Pearson), 20 % to the
@@ -190,11 +201,14 @@ def monitor(
     ends = None if over is None else range_of(over)
     plan = Plan(ends, cost_fn, cost_fp)
     own: list[IntoExpr] = key_columns(by)
+    days = [] if reference_time is None else [column_name(reference_time, "reference_time")]
     with errors_named(REFERENCE):
         known = read(
-            reference, truth=truth, score=score, by=own, positive=positive, nulls=nulls,
-            collected=True,
+            reference, truth=truth, score=score, positive=positive, nulls=nulls, collected=True,
+            by=[*own, *days],
         )  # fmt: skip
+    if reference_time is not None:
+        _check_times(known, reference_time, REFERENCE)
     labels = None
     if labelled is not None:
         labels = read_labels(
@@ -208,9 +222,9 @@ def monitor(
             nulls=nulls, collected=True,
         )  # fmt: skip
         check_keys(used.keys, also=[*RESULT, *STATE])
-    keys = known.keys
-    references = references_of(known, points, level)
-    _check_times(used, time)
+    keys = used.keys[:-1]
+    references = references_of(known, points, level, reference_time)
+    _check_times(used, time, DEPLOYED)
     schema = used.rows.collect_schema()
     if labels is not None:
         check_same_time(
@@ -237,24 +251,26 @@ def monitor(
         *dropped_rows(known, used),
         *(f"{note}." for note in dependent_rows(reference, deployed, own, truth, score, [time])),
         *moments(rows, time),
+        *(moments({(): known.valid_rows.collect()}, reference_time) if reference_time else []),
+        *([SAME_DAYS] if reference_time is None and table["alarm"].count() else []),
         *draw_warnings(drawn),
     ]
     return Monitor(table, history_table(histories, references, keys, types), ends, tuple(warnings))
 
 
-def _check_times(used: Predictions, time: str) -> None:
+def _check_times(used: Predictions, time: str, table: str) -> None:
     kind = used.rows.collect_schema()[time]
     text = (pl.String, pl.Categorical)
     if not (kind.is_numeric() or kind.is_temporal() or kind in (*text, pl.Boolean)):
         raise InvalidPredictions(
-            f"deployed: the time {time!r} is {kind}, allowed are dates, times, numbers and text.",
+            f"{table}: the time {time!r} is {kind}, allowed are dates, times, numbers and text.",
             hint="give the day as a date or a number.",
         )
     is_missing = pl.col(time).is_null() | (pl.col(time).is_nan() if kind.is_float() else False)
     missing = used.rows.select(is_missing.sum()).collect().item()
     if missing:
         raise InvalidPredictions(
-            f"deployed: {missing:,} {'row has' if missing == 1 else 'rows have'} no {time!r}.",
+            f"{table}: {missing:,} {'row has' if missing == 1 else 'rows have'} no {time!r}.",
             hint="give each row its time, or leave such rows out.",
         )
 

@@ -237,6 +237,21 @@ def test_json_has_the_warnings(files):
     assert all(line in text for line in told["warnings"])
 
 
+def test_the_days_of_the_reference_are_named(files):
+    days = pl.int_range(pl.len()) % 25
+    cases(0, 5_000, 0.1).with_columns(batch=days).write_parquet(files / "reference.parquet")
+    # Days 1 and 3 go together: the prior of the third is outside of the range.
+    alarmed = polaroc(files, 1, 3, more=SET)
+    assert alarmed.exit_code == 1
+    assert "name the days of the reference (--reference-time)" in " ".join(alarmed.output.split())
+    named = polaroc(files, 1, 3, more=[*SET, "--reference-time", "batch", "--json"])
+    (wide, narrow) = (
+        [row["upper"] - row["lower"] for row in json.loads(told.stdout)["table"]]
+        for told in (named, polaroc(files, 1, 3, more=[*SET, "--json"]))
+    )
+    assert sum(wide) > sum(narrow)
+
+
 def test_a_page_is_written_and_replaced(files):
     page = files / "watched.html"
     for day in (1, 3):

@@ -144,7 +144,8 @@ def monitor(
         say("counting")
         result = monitored(
             known.predictions(columns, [*keys.all, *of_days]), _rows(used, columns, keys.all),
-            time=time, points=in_use, over=over, cost_fn=cost_fn, cost_fp=cost_fp, level=level, state=before,
+            time=time, points=in_use, over=over, cost_fn=cost_fn, cost_fp=cost_fp, level=level,
+            state=before,
             labelled=None if labelled is None else scan([str(labelled)], keys.all),
             labelled_at_random=labelled_at_random, reference_time=reference_time, **arguments,
         )  # fmt: skip

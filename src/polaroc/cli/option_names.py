@@ -3,20 +3,9 @@
 # Placeholders of the values of options, by argument.
 METAVARS = {
     **dict.fromkeys(
-        (
-            "truth",
-            "score",
-            "by",
-            "weight",
-            "between",
-            "block",
-            "case",
-            "column",
-            "time",
-            "reference_time",
-        ),
-        "COLUMN",
-    ),  # fmt: skip
+        ("truth", "score", "by", "weight", "between", "block", "case", "column", "time"), "COLUMN"
+    ),
+    "reference_time": "COLUMN",
     "prior": "PRIOR",
     "over": "LO HI",
     "contrast": "PRIOR PRIOR",

@@ -31,13 +31,13 @@ from polaroc.deployment.tables import (
     DEPLOYED,
     REFERENCE,
     Key,
+    check_times,
     errors_named,
     references_of,
     rows_by_key,
 )
-from polaroc.errors import InvalidPredictions
 from polaroc.predictions.row_checks import SCORE
-from polaroc.predictions.table import Predictions, read
+from polaroc.predictions.table import read
 from polaroc.priors.grids import range_of
 from polaroc.thresholds.fixed import Numbers
 from polaroc.typing import Array, By, IntoExpr, Label, Nulls, Score, Table
@@ -208,7 +208,7 @@ def monitor(
             by=[*own, *days],
         )  # fmt: skip
     if reference_time is not None:
-        _check_times(known, reference_time, REFERENCE)
+        check_times(known, reference_time, REFERENCE)
     labels = None
     if labelled is not None:
         labels = read_labels(
@@ -224,7 +224,7 @@ def monitor(
         check_keys(used.keys, also=[*RESULT, *STATE])
     keys = used.keys[:-1]
     references = references_of(known, points, level, reference_time)
-    _check_times(used, time, DEPLOYED)
+    check_times(used, time, DEPLOYED)
     schema = used.rows.collect_schema()
     if labels is not None:
         check_same_time(
@@ -252,27 +252,10 @@ def monitor(
         *(f"{note}." for note in dependent_rows(reference, deployed, own, truth, score, [time])),
         *moments(rows, time),
         *(moments({(): known.valid_rows.collect()}, reference_time) if reference_time else []),
-        *([SAME_DAYS] if reference_time is None and table["alarm"].count() else []),
         *draw_warnings(drawn),
+        *([SAME_DAYS] if reference_time is None and table["alarm"].count() else []),
     ]
     return Monitor(table, history_table(histories, references, keys, types), ends, tuple(warnings))
-
-
-def _check_times(used: Predictions, time: str, table: str) -> None:
-    kind = used.rows.collect_schema()[time]
-    text = (pl.String, pl.Categorical)
-    if not (kind.is_numeric() or kind.is_temporal() or kind in (*text, pl.Boolean)):
-        raise InvalidPredictions(
-            f"{table}: the time {time!r} is {kind}, allowed are dates, times, numbers and text.",
-            hint="give the day as a date or a number.",
-        )
-    is_missing = pl.col(time).is_null() | (pl.col(time).is_nan() if kind.is_float() else False)
-    missing = used.rows.select(is_missing.sum()).collect().item()
-    if missing:
-        raise InvalidPredictions(
-            f"{table}: {missing:,} {'row has' if missing == 1 else 'rows have'} no {time!r}.",
-            hint="give each row its time, or leave such rows out.",
-        )
 
 
 def _assessed(

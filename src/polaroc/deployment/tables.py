@@ -145,6 +145,24 @@ def _check_numbers(points: pl.DataFrame) -> None:
         )
 
 
+def check_times(used: Predictions, time: str, table: str) -> None:
+    """Refuse times without an order, and rows without one, of a table."""
+    kind = used.rows.collect_schema()[time]
+    text = (pl.String, pl.Categorical)
+    if not (kind.is_numeric() or kind.is_temporal() or kind in (*text, pl.Boolean)):
+        raise InvalidPredictions(
+            f"{table}: the time {time!r} is {kind}, allowed are dates, times, numbers and text.",
+            hint="give the day as a date or a number.",
+        )
+    is_missing = pl.col(time).is_null() | (pl.col(time).is_nan() if kind.is_float() else False)
+    missing = used.rows.select(is_missing.sum()).collect().item()
+    if missing:
+        raise InvalidPredictions(
+            f"{table}: {missing:,} {'row has' if missing == 1 else 'rows have'} no {time!r}.",
+            hint="give each row its time, or leave such rows out.",
+        )
+
+
 def by_key(rows: pl.DataFrame, keys: Sequence[str]) -> dict[Key, pl.DataFrame]:
     """The rows of each key, in order."""
     if not keys:

@@ -271,7 +271,10 @@ def test_a_budget_gives_the_width_that_was_asked_for(quantity):
         chosen = stratum.sample(row["labels"], seed=1)
         drawn.append(chosen.with_columns(inclusion=pl.lit(row["inclusion"], pl.Float64)))
     result = pr.monitor(REFERENCE, used, labelled=pl.concat(drawn), **NAMES, time="day")
-    row = result.table.filter(quantity=f"{quantity}_labelled").row(0, named=True)
+    rows = {row["quantity"]: row for row in result.table.iter_rows(named=True)}
+    # Among alarms alone nothing is to be known of all cases.
+    assert (rows[PRIOR]["estimate"] is None) == (quantity == "precision")
+    row = rows[f"{quantity}_labelled"]
     assert (row["upper"] - row["lower"]) / 2 == pytest.approx(0.05, rel=0.25)
     true = concerned["truth"].mean()
     assert row["lower"] < true < row["upper"]

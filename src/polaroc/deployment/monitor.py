@@ -77,7 +77,8 @@ def monitor(
     ----------
     reference
         Predictions with their truth, one row per case, on which neither the model
-        was fitted nor the threshold chosen: any table that `curve` takes.
+        was fitted nor the threshold chosen, and not chosen by their score, such as alarms
+        alone: any table that `curve` takes.
     deployed
         Scores of the same models in use with their time, one row per case, of new
         times: all that are not in `state`.
@@ -113,8 +114,9 @@ def monitor(
         was drawn among those of its time. Unless all are labelled, labels without it tell
         nothing of the others.
     labelled_at_random
-        Whether the labelled cases were drawn at random among those of their key and time:
-        not because their scores were high, nor because their truth came to light.
+        Whether the labelled cases, without `inclusion`, were drawn at random among those of
+        their key and time: not because their scores were high, nor because their truth
+        came to light.
     state
         The `state` of the monitor of earlier times.
 

@@ -197,11 +197,13 @@ PRIOR, PRECISION, COST = "prior_labelled", "precision_labelled", "cost_labelled"
         (ALARM & (pl.int_range(pl.len()) % 2 == 0), None, set()),
         (ALARM & (pl.int_range(pl.len()) % 2 == 0), "at random", {PRECISION}),
         (ALARM & (pl.int_range(pl.len()) % 2 == 0), 0.5, {PRECISION}),
+        (ALARM & (pl.int_range(pl.len()) % 2 == 0), 1.0, set()),
         (ALARM | (pl.int_range(pl.len()) % 9 == 0), "at random", {PRECISION}),
         (ALARM & pl.col("truth") | (pl.int_range(pl.len()) % 9 == 0), "at random", set()),
         (pl.int_range(pl.len()) % 9 == 0, None, set()),
         (pl.int_range(pl.len()) % 9 == 0, "at random", {PRIOR, PRECISION, COST}),
         (pl.int_range(pl.len()) % 9 == 0, 1 / 9, {PRIOR, PRECISION, COST}),
+        (pl.int_range(pl.len()) % 9 == 0, 1 / 7, set()),
         (pl.lit(True), None, {PRIOR, PRECISION, COST}),
     ],
 )

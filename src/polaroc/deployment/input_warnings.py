@@ -1,6 +1,6 @@
 """Warnings of the tables that a monitor is given: what is missing, or not what it is taken for."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
